@@ -1,0 +1,42 @@
+/** What kind of fault a code belongs to; the command line maps it to an exit code (contract.md). */
+export type FaultKind = "usage" | "input" | "runtime" | "interrupted";
+
+export interface ErrorDetails {
+  /** One sentence: what to do next. */
+  readonly hint?: string;
+  readonly cause?: unknown;
+  /** Facts about the fault, by name, for machines. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Someone's mistake or a foreign failure, told in words: a stable code, a message
+ * that names the offending thing and its value, and the next step. Faults of our
+ * own are plain errors raised by `invariant`.
+ */
+export class InferOptError extends Error {
+  override readonly name: string = "InferOptError";
+  readonly hint: string | undefined;
+  readonly fields: Readonly<Record<string, unknown>>;
+
+  constructor(
+    readonly code: string,
+    readonly kind: FaultKind,
+    message: string,
+    details: ErrorDetails = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.hint = details.hint;
+    this.fields = details.fields ?? {};
+  }
+}
+
+/** States what must be true if our own code is right. Throws a plain error starting `internal:`. */
+export function invariant(claim: unknown, message: string): asserts claim {
+  if (!claim) throw new Error(`internal: ${message}`);
+}
+
+/** The message of anything that was thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

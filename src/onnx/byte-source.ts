@@ -1,0 +1,74 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { InferOptError } from "../base/errors.js";
+import type { ByteSource } from "./schema.js";
+
+const CHUNK_BYTES = 4 << 20;
+
+/** Bytes that are already in memory. */
+export function memorySource(bytes: Uint8Array): ByteSource {
+  return {
+    byteLength: bytes.byteLength,
+    read: () => bytes,
+    *chunks() {
+      yield bytes;
+    },
+  };
+}
+
+/**
+ * A range of a file, read when asked for and forgotten as soon as nobody holds it.
+ * Throws MODEL_DATA_SHORT when the file ends before the range does.
+ */
+export function fileSource(path: string, offset: number, byteLength: number): ByteSource {
+  let recent: WeakRef<Uint8Array> | undefined;
+  return {
+    byteLength,
+    file: { path, offset },
+    read() {
+      const held = recent?.deref();
+      if (held) return held;
+      const bytes = readRange(path, offset, byteLength);
+      recent = new WeakRef(bytes);
+      return bytes;
+    },
+    *chunks() {
+      for (let at = 0; at < byteLength; at += CHUNK_BYTES) {
+        yield readRange(path, offset + at, Math.min(CHUNK_BYTES, byteLength - at));
+      }
+    },
+  };
+}
+
+/** Bytes [offset, offset + length) of a file. Throws MODEL_UNREADABLE or MODEL_DATA_SHORT. */
+export function readRange(path: string, offset: number, length: number): Uint8Array {
+  // Not Buffer.allocUnsafe: its pooled slices are not aligned to the element size.
+  const bytes = new Uint8Array(length);
+  let fd: number;
+  try {
+    fd = openSync(path, "r");
+  } catch (cause) {
+    throw new InferOptError("MODEL_UNREADABLE", "input", `cannot read ${path}`, {
+      hint: "Check that the file exists and may be read.",
+      cause,
+      fields: { path },
+    });
+  }
+  try {
+    let done = 0;
+    while (done < length) {
+      const got = readSync(fd, bytes, done, Math.min(length - done, 1 << 30), offset + done);
+      if (got === 0) {
+        throw new InferOptError(
+          "MODEL_DATA_SHORT",
+          "input",
+          `${path} ends at byte ${offset + done}, but bytes ${offset} to ${offset + length} are needed`,
+          { hint: "The file is truncated: copy or download it again.", fields: { path, offset, length } },
+        );
+      }
+      done += got;
+    }
+  } finally {
+    closeSync(fd);
+  }
+  return bytes;
+}

@@ -1,0 +1,94 @@
+import { realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
+import { InferOptError } from "../base/errors.js";
+import { fileSource } from "./byte-source.js";
+import type { ByteSource, TensorProto } from "./schema.js";
+
+const EXTERNAL = 1;
+
+export const isExternal = (tensor: TensorProto): boolean => tensor.data_location === EXTERNAL;
+
+/**
+ * The file range that an external tensor points at. Locations are relative to the
+ * model's folder and must stay inside it, links followed: a model is data from
+ * elsewhere, and must not be able to read other files of its user.
+ * `expectedBytes` is what dims and dtype ask for, null when the type is unknown.
+ */
+export function externalSource(modelPath: string, tensor: TensorProto, expectedBytes: number | null): ByteSource {
+  const name = tensor.name ?? "";
+  const entries = new Map((tensor.external_data ?? []).map(({ key, value }) => [key ?? "", value ?? ""]));
+  const location = entries.get("location");
+  if (!location) throw bad("EXTERNAL_DATA_INVALID", name, "has no location", "The export is broken: save the model again.");
+
+  const folder = dirname(resolve(modelPath));
+  const path = resolve(folder, location);
+  if (isAbsolute(location) || climbsOut(folder, path)) throw escapes(name, location);
+
+  let size: number;
+  try {
+    if (climbsOut(realpathSync(folder), realpathSync(path))) throw escapes(name, location);
+    size = statSync(path).size;
+  } catch (cause) {
+    if (cause instanceof InferOptError) throw cause;
+    throw bad(
+      "EXTERNAL_DATA_MISSING",
+      name,
+      `points at ${location}, which is not beside ${modelPath}`,
+      "Keep the data file next to the .onnx file that it was saved with.",
+      { location },
+      cause,
+    );
+  }
+
+  const offset = wholeNumber(entries.get("offset") ?? "0", name, "offset");
+  const stated = entries.get("length");
+  const length = stated === undefined ? (expectedBytes ?? size - offset) : wholeNumber(stated, name, "length");
+  if (expectedBytes !== null && length !== expectedBytes) {
+    throw bad(
+      "EXTERNAL_DATA_INVALID",
+      name,
+      `holds ${length} bytes in ${location} where its shape and type ask for ${expectedBytes}`,
+      "The data file belongs to another model, or the export is broken: save the model again.",
+      { location, length, expectedBytes },
+    );
+  }
+  if (offset + length > size) {
+    throw bad(
+      "EXTERNAL_DATA_SHORT",
+      name,
+      `needs bytes ${offset} to ${offset + length} of ${location}, which has ${size}`,
+      "The data file is truncated: copy or download it again.",
+      { location, offset, length, size },
+    );
+  }
+  return fileSource(path, offset, length);
+}
+
+function climbsOut(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
+}
+
+function wholeNumber(text: string, tensor: string, field: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+  throw bad("EXTERNAL_DATA_INVALID", tensor, `has ${field} "${text}"`, "The export is broken: save the model again.");
+}
+
+const escapes = (tensor: string, location: string): InferOptError =>
+  bad(
+    "EXTERNAL_DATA_OUTSIDE",
+    tensor,
+    `points at ${location}, outside the model's folder`,
+    "Move the data file beside the model and save the model with a relative location.",
+    { location },
+  );
+
+const bad = (
+  code: string,
+  tensor: string,
+  what: string,
+  hint: string,
+  fields: Record<string, unknown> = {},
+  cause?: unknown,
+): InferOptError => new InferOptError(code, "input", `tensor "${tensor}" ${what}`, { hint, fields: { tensor, ...fields }, cause });

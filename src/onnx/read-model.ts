@@ -1,0 +1,63 @@
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { InferOptError, messageOf } from "../base/errors.js";
+import { readRange } from "./byte-source.js";
+import { type FileRange, scanModel } from "./scan-model.js";
+import { decodeModel, type ModelProto } from "./schema.js";
+import { notOnnx, refuseForeignFile } from "./sniff.js";
+
+/** A decoded model whose large tensors are still on disk. */
+export interface WireModel {
+  /** Absolute; external data is found relative to its folder. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly message: ModelProto;
+  /** What `TensorProto.range` counts. */
+  readonly ranges: readonly FileRange[];
+}
+
+/**
+ * Reads a model file; weights stay on disk. Throws MODEL_MISSING, MODEL_UNREADABLE,
+ * MODEL_EMPTY, MODEL_NOT_ONNX or MODEL_CORRUPT.
+ */
+export function readModel(modelPath: string): WireModel {
+  const path = resolve(modelPath);
+  const sizeBytes = fileSize(path, modelPath);
+  refuseForeignFile(modelPath, readHead(path, Math.min(64, sizeBytes)));
+  const scanned = scanModel(path);
+  let message: ModelProto;
+  try {
+    message = decodeModel(scanned.bytes);
+  } catch (cause) {
+    throw notOnnx(modelPath, `its fields do not decode (${messageOf(cause)})`, "Export, copy or download it again.", cause);
+  }
+  if (!message.graph) throw notOnnx(modelPath, "it holds no graph", "Pass the .onnx file that the exporter wrote.");
+  if (!message.ir_version) {
+    throw notOnnx(modelPath, "it states no IR version", "If it is a TensorFlow .pb, convert it with tf2onnx first.");
+  }
+  return { path, sizeBytes, message, ranges: scanned.ranges };
+}
+
+function fileSize(path: string, shown: string): number {
+  let stats: ReturnType<typeof statSync>;
+  try {
+    stats = statSync(path);
+  } catch (cause) {
+    throw new InferOptError("MODEL_MISSING", "input", `there is no file ${shown}`, {
+      hint: "Check the path.",
+      cause,
+      fields: { path },
+    });
+  }
+  if (!stats.isFile()) {
+    throw new InferOptError("MODEL_UNREADABLE", "input", `${shown} is not a file`, {
+      hint: "Pass the .onnx file itself.",
+      fields: { path },
+    });
+  }
+  return stats.size;
+}
+
+function readHead(path: string, length: number): Uint8Array {
+  return length === 0 ? new Uint8Array(0) : readRange(path, 0, length);
+}

@@ -1,0 +1,126 @@
+/**
+ * How models are run, without saying by what. Work goes to the data: a job names a
+ * model file and a dataset, runs in another process, and sends back only what is
+ * small. `runtime/ort` implements this port with ONNX Runtime.
+ */
+import type { DatasetRef } from "../dataset/dataset.js";
+import type { DType, Shape, Tensor } from "../ir/index.js";
+import type { MetricRef } from "../metric/metric.js";
+import type { TapStatistics } from "../observe/statistics.js";
+
+/** Tensors by the name of a model's input or output. */
+export type Tensors = ReadonlyMap<string, Tensor>;
+
+export interface SessionOptions {
+  /** Execution provider as ONNX Runtime spells it: cpu, cuda, dml, coreml, ... */
+  readonly provider: string;
+  /** Threads inside one operator. */
+  readonly threads: number;
+  /** How much the runtime may rewrite the graph when it loads it. */
+  readonly optimization: "disabled" | "basic" | "extended" | "all";
+  /** Run on cpu when the provider is missing; without it a missing provider is an error. */
+  readonly allowFallback?: boolean;
+  /** Milliseconds after which the job is given up and its process killed. */
+  readonly timeoutMs?: number;
+}
+
+export interface PortInfo {
+  readonly name: string;
+  /** null when the value is no tensor (a sequence, a map, an optional). */
+  readonly dtype: DType | null;
+  readonly shape: Shape | null;
+}
+
+export interface ModelSignature {
+  readonly inputs: readonly PortInfo[];
+  readonly outputs: readonly PortInfo[];
+}
+
+export interface ObserveJob {
+  /** A model whose tapped values are graph outputs. */
+  readonly model: string;
+  readonly data: DatasetRef;
+  /** Names of the outputs to observe, float tensors. */
+  readonly taps: readonly string[];
+  readonly session: SessionOptions;
+  /** Called after each sample. */
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+export interface ScoreJob {
+  /** The first is the baseline whose outputs are `reference` for the metric. */
+  readonly models: readonly string[];
+  readonly data: DatasetRef;
+  readonly metric: MetricRef;
+  readonly session: SessionOptions;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+export interface ScoreResult {
+  readonly metric: { readonly name: string; readonly higherIsBetter: boolean };
+  /** One row a model, one number a sample, in the order of the dataset. */
+  readonly scores: readonly Float64Array[];
+}
+
+export interface CompareJob {
+  readonly baseline: string;
+  readonly candidate: string;
+  readonly data: DatasetRef;
+  /** Output of the baseline to output of the candidate; all common outputs when absent. */
+  readonly pairs?: readonly (readonly [string, string])[];
+  readonly session: SessionOptions;
+}
+
+/** Difference of one output over all samples and elements. */
+export interface OutputDifference {
+  readonly output: string;
+  /** Largest |candidate - baseline|. */
+  readonly maxAbs: number;
+  /** Largest |baseline|. */
+  readonly maxMagnitude: number;
+  /** Norm of the difference over norm of the baseline. */
+  readonly relativeL2: number;
+  /** Signal to quantization noise ratio, dB; Infinity when equal. */
+  readonly sqnrDb: number;
+  /** Mean over samples of the cosine of the flattened outputs. */
+  readonly cosine: number;
+  /** Elements that differ at all, those that are NaN on one side only, and how many were compared. */
+  readonly differing: number;
+  readonly nanMismatch: number;
+  readonly elements: number;
+  /** Set when the two outputs could not be compared (shape or type differ). */
+  readonly mismatch: string | null;
+}
+
+export interface TimerSpec {
+  readonly model: string;
+  /** The samples are fed in turn. */
+  readonly data: DatasetRef;
+  readonly session: SessionOptions;
+}
+
+/** A model loaded in a process of its own, ready to be timed. */
+export interface Timer {
+  /** Process start to session ready, and the first run, in milliseconds. */
+  readonly loadMs: number;
+  readonly firstRunMs: number;
+  /** Runs back to back; milliseconds of each. */
+  measure(runs: number): Promise<Float64Array>;
+  /** Largest resident size of the process so far. */
+  peakRssBytes(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface Runtime {
+  /** Loads a model and says what goes in and out. With `saveOptimizedTo`, the graph that the runtime made of it is written there. */
+  describe(model: string, session: SessionOptions, saveOptimizedTo?: string): Promise<ModelSignature>;
+  /** Runs once on given inputs; every output comes back. For folding and tests: data crosses. */
+  run(model: string, feeds: Tensors, session: SessionOptions): Promise<Tensors>;
+  observe(job: ObserveJob): Promise<ReadonlyMap<string, TapStatistics>>;
+  score(job: ScoreJob): Promise<ScoreResult>;
+  compare(job: CompareJob): Promise<readonly OutputDifference[]>;
+  timer(spec: TimerSpec): Promise<Timer>;
+  /** Largest resident size seen of any process that ran jobs, summed over those alive at once. */
+  peakRssBytes(): number;
+  close(): Promise<void>;
+}

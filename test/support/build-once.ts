@@ -1,0 +1,11 @@
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/** The child process and the command run from dist/, so tests of them need a current build. */
+export default function buildOnce(): void {
+  const root = fileURLToPath(new URL("../..", import.meta.url));
+  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"], {
+    cwd: root,
+    stdio: "inherit",
+  });
+}
