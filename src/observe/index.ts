@@ -1,4 +1,5 @@
 export { observeTensor } from "./observe-tensor.js";
+export { chooseRange, type RangeMethod, type RangeOptions, rangeMethods, type TapRange } from "./ranges.js";
 export {
   binsPerSide,
   binWidth,
@@ -7,3 +8,4 @@ export {
   newTap,
   type TapStatistics,
 } from "./statistics.js";
+export { type TapJson, tapFromJson, tapToJson } from "./tap-json.js";
