@@ -16,7 +16,11 @@ run(process.execPath, [`${root}/node_modules/typescript/bin/tsc`, "-p", `${root}
 
 function run(command, args) {
   try {
-    execFileSync(command, args, { cwd: root, stdio: ["ignore", process.stderr, "inherit"], shell: process.platform === "win32" });
+    execFileSync(command, args, {
+      cwd: root,
+      stdio: ["ignore", process.stderr, "inherit"],
+      shell: process.platform === "win32",
+    });
   } catch (error) {
     console.error(`setup failed: ${command} ${args.join(" ")}: ${error.message}`);
     process.exit(1);

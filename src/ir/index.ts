@@ -1,3 +1,24 @@
+export { type Attribute, attr, graphsOf } from "./attribute.js";
+export { check } from "./check.js";
 export { bitsOf, type DType, dtypeCode, dtypeOfCode, dtypes, isFloat, packedBytes } from "./dtype.js";
-export { broadcastsInto, type Dim, elementCount, formatShape, isStatic, type Shape, sameDim, sameShape } from "./shape.js";
+export { Graph, type NewNode, type NewOutput, type OutputPort } from "./graph.js";
+export { type Model, opsetOf } from "./model.js";
+export type { Node } from "./node.js";
+export { fromOnnx, loadModel } from "./serde/from-onnx.js";
+export { tensorFromProto, tensorToProto } from "./serde/tensor.js";
+export { saveModel, toOnnx } from "./serde/to-onnx.js";
+export {
+  broadcastsInto,
+  type Dim,
+  elementCount,
+  formatShape,
+  isStatic,
+  type Shape,
+  sameDim,
+  sameShape,
+} from "./shape.js";
 export { aligned, Tensor } from "./tensor.js";
+export { parseGraph, parseModel } from "./text/parse.js";
+export { type PrintOptions, printGraph } from "./text/print.js";
+export type { TensorType, Use, Value } from "./value.js";
+export { countNodes, graphsWithin, isVisibleFrom, nodesWithin, soleReader } from "./walk.js";

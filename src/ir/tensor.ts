@@ -33,7 +33,12 @@ export class Tensor {
   }
 
   /** Throws when the source does not hold what dims and dtype ask for. */
-  static fromSource(dtype: DType, dims: readonly number[], source: TensorBytes, extras: WireExtras | null = null): Tensor {
+  static fromSource(
+    dtype: DType,
+    dims: readonly number[],
+    source: TensorBytes,
+    extras: WireExtras | null = null,
+  ): Tensor {
     const expected = packedBytes(dtype, elementCount(dims));
     if (dtype === "string" || source.byteLength !== expected) {
       throw new InferOptError(

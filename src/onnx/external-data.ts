@@ -18,7 +18,8 @@ export function externalSource(modelPath: string, tensor: TensorProto, expectedB
   const name = tensor.name ?? "";
   const entries = new Map((tensor.external_data ?? []).map(({ key, value }) => [key ?? "", value ?? ""]));
   const location = entries.get("location");
-  if (!location) throw bad("EXTERNAL_DATA_INVALID", name, "has no location", "The export is broken: save the model again.");
+  if (!location)
+    throw bad("EXTERNAL_DATA_INVALID", name, "has no location", "The export is broken: save the model again.");
 
   const folder = dirname(resolve(modelPath));
   const path = resolve(folder, location);
@@ -91,4 +92,5 @@ const bad = (
   hint: string,
   fields: Record<string, unknown> = {},
   cause?: unknown,
-): InferOptError => new InferOptError(code, "input", `tensor "${tensor}" ${what}`, { hint, fields: { tensor, ...fields }, cause });
+): InferOptError =>
+  new InferOptError(code, "input", `tensor "${tensor}" ${what}`, { hint, fields: { tensor, ...fields }, cause });

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { InferOptError, messageOf } from "../base/errors.js";
 import { readRange } from "./byte-source.js";
 import { type FileRange, scanModel } from "./scan-model.js";
-import { decodeModel, type ModelProto } from "./schema.js";
+import { decodeModel, hasField, type ModelProto } from "./schema.js";
 import { notOnnx, refuseForeignFile } from "./sniff.js";
 
 /** A decoded model whose large tensors are still on disk. */
@@ -29,10 +29,15 @@ export function readModel(modelPath: string): WireModel {
   try {
     message = decodeModel(scanned.bytes);
   } catch (cause) {
-    throw notOnnx(modelPath, `its fields do not decode (${messageOf(cause)})`, "Export, copy or download it again.", cause);
+    throw notOnnx(
+      modelPath,
+      `its fields do not decode (${messageOf(cause)})`,
+      "Export, copy or download it again.",
+      cause,
+    );
   }
   if (!message.graph) throw notOnnx(modelPath, "it holds no graph", "Pass the .onnx file that the exporter wrote.");
-  if (!message.ir_version) {
+  if (!hasField(message, "ir_version")) {
     throw notOnnx(modelPath, "it states no IR version", "If it is a TensorFlow .pb, convert it with tf2onnx first.");
   }
   return { path, sizeBytes, message, ranges: scanned.ranges };

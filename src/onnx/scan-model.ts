@@ -140,8 +140,8 @@ function scanBytes(file: Window, path: string): ScannedModel {
           at = bodyEnd;
           if (kind === "tensor" && field === RAW_DATA && length >= KEEP_BELOW) {
             flush(fieldStart);
-            emit(encodeVarints(RANGE_FIELD * 8, ranges.length));
             ranges.push({ offset: bodyStart, length });
+            emit(encodeVarints(RANGE_FIELD * 8, ranges.length));
             copyFrom = bodyEnd;
           } else if (children[kind][field] && length >= KEEP_BELOW) {
             flush(fieldStart);

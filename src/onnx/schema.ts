@@ -51,7 +51,7 @@ export interface TensorProto {
   double_data?: Uint8Array[];
   uint64_data?: Uint8Array[];
   metadata_props?: StringEntry[];
-  /** Never on the wire: index into WireModel.ranges, set while reading (see scan-model.ts). */
+  /** Never on the wire: one more than an index into WireModel.ranges, 0 for none; set while reading (see scan-model.ts). */
   range?: number;
   /** Never on the wire: the bytes to write instead of `raw_data` (see write-model.ts). */
   source?: ByteSource;
@@ -320,6 +320,13 @@ const encodeWith =
 export const encodeModel = encodeWith<ModelProto>(modelType);
 export const encodeGraph = encodeWith<GraphProto>(graphType);
 export const encodeTensor = encodeWith<TensorProto>(tensorType);
+
+/**
+ * Whether a decoded message carries a field. A plain look-up cannot tell: the
+ * prototypes of decoded messages answer with the default of proto2.
+ */
+export const hasField = <T extends object>(message: T, field: keyof T): boolean =>
+  Object.hasOwn(message, field) && message[field] !== undefined;
 
 /** 64-bit integer from the wire, exact. */
 export function longToBigint(value: Long64 | number): bigint {

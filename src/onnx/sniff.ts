@@ -62,4 +62,8 @@ export function refuseForeignFile(path: string, head: Uint8Array): void {
 }
 
 export const notOnnx = (path: string, why: string, hint: string, cause?: unknown): InferOptError =>
-  new InferOptError("MODEL_NOT_ONNX", "input", `${path} is not an ONNX model: ${why}`, { hint, cause, fields: { path } });
+  new InferOptError("MODEL_NOT_ONNX", "input", `${path} is not an ONNX model: ${why}`, {
+    hint,
+    cause,
+    fields: { path },
+  });

@@ -113,7 +113,10 @@ export function outputFailed(path: string, cause: unknown): InferOptError {
     ENOTDIR: ["part of its path is a file", "Name a file in an existing folder."],
     EFBIG: ["the file system or a limit allows no file of that size", "Write elsewhere with -o, or raise the limit."],
   };
-  const [why, hint] = reasons[code ?? ""] ?? [cause instanceof Error ? cause.message : String(cause), "Try another place with -o."];
+  const [why, hint] = reasons[code ?? ""] ?? [
+    cause instanceof Error ? cause.message : String(cause),
+    "Try another place with -o.",
+  ];
   return new InferOptError("OUTPUT_FAILED", "input", `cannot write ${path}: ${why}`, {
     hint: `${hint} Nothing was overwritten.`,
     cause,
@@ -227,7 +230,10 @@ function writeProto(message: ModelProto, path: string): { sizeBytes: number; sha
 }
 
 /** A shallow copy with some fields replaced; unknown fields, which are not enumerable, come along. */
-export function cloneMessage<T extends { $unknowns?: Uint8Array[] }>(message: T, fields: { [K in keyof T]?: T[K] | undefined }): T {
+export function cloneMessage<T extends { $unknowns?: Uint8Array[] }>(
+  message: T,
+  fields: { [K in keyof T]?: T[K] | undefined },
+): T {
   const copy = { ...message, ...fields };
   if (message.$unknowns) Object.defineProperty(copy, "$unknowns", { value: message.$unknowns, enumerable: false });
   return copy;

@@ -1,0 +1,19 @@
+import type { Graph } from "./graph.js";
+import type { WireExtras } from "./tensor.js";
+
+/** A graph with what surrounds it on the wire. */
+export interface Model {
+  readonly graph: Graph;
+  /** Opset version by domain; "" is ai.onnx. */
+  readonly opsets: Map<string, number>;
+  irVersion: number;
+  /** `domain::name` of every function the model brings along; their bodies are carried through unread. */
+  readonly functions: ReadonlySet<string>;
+  /** Producer, metadata, functions, unknown fields: kept for the writer. */
+  readonly extras: WireExtras;
+  /** Where it was read from; "" for a model made in memory. */
+  readonly path: string;
+}
+
+/** The opset version of ai.onnx. */
+export const opsetOf = (model: Model): number => model.opsets.get("") ?? 1;

@@ -1,0 +1,186 @@
+/**
+ * Model to ModelProto. Makes wire names unique and keeps labels where it can; a
+ * value behind an output port takes the port's public name, and an Identity is put
+ * in where ONNX needs one (a graph input, an outer value, or one value behind
+ * several ports).
+ */
+import {
+  type AttributeProto,
+  bigintToLong,
+  cloneMessage,
+  type GraphProto,
+  type ModelProto,
+  type NodeProto,
+  type SparseTensorProto,
+  type StagedModel,
+  stageModel,
+  type TensorAnnotation,
+  type ValueInfoProto,
+  type WriteOptions,
+} from "../../onnx/index.js";
+import type { Attribute } from "../attribute.js";
+import type { Graph, OutputPort } from "../graph.js";
+import type { Model } from "../model.js";
+import type { Node } from "../node.js";
+import type { Value } from "../value.js";
+import { tensorToProto } from "./tensor.js";
+import { infoToProto } from "./type.js";
+
+/** Initializers need not be graph inputs from IR version 4 on, which is how we write them. */
+const LEAST_IR_VERSION = 4;
+
+/** Writes the model beside `path`, to be renamed with `commit()`. Throws OUTPUT_FAILED. */
+export const saveModel = (model: Model, path: string, options: WriteOptions = {}): StagedModel =>
+  stageModel(toOnnx(model), path, options);
+
+export function toOnnx(model: Model): ModelProto {
+  const message = model.extras as ModelProto;
+  return cloneMessage(message, {
+    ir_version: bigintToLong(BigInt(Math.max(model.irVersion, LEAST_IR_VERSION))),
+    opset_import: [...model.opsets].map(([domain, version]) => ({ domain, version: bigintToLong(BigInt(version)) })),
+    graph: graphToProto(model.graph, new Names(null)),
+  });
+}
+
+/** Wire names of one graph; those of the graphs around it are taken too, since ONNX forbids shadowing. */
+class Names {
+  readonly #taken = new Set<string>();
+  readonly #ofValue = new Map<Value, string>();
+  constructor(readonly outer: Names | null) {}
+
+  isTaken(name: string): boolean {
+    return this.#taken.has(name) || (this.outer?.isTaken(name) ?? false);
+  }
+
+  reserve(name: string): void {
+    this.#taken.add(name);
+  }
+
+  give(value: Value, name: string): void {
+    this.#ofValue.set(value, name);
+    this.#taken.add(name);
+  }
+
+  unique(label: string): string {
+    if (label !== "" && !this.isTaken(label)) return label;
+    for (let i = 1; ; i++) {
+      const name = `${label || "value"}_${i}`;
+      if (!this.isTaken(name)) return name;
+    }
+  }
+
+  of(value: Value): string {
+    const name = this.#ofValue.get(value) ?? this.outer?.of(value);
+    if (name === undefined) throw new Error(`internal: ${value.label} has no name here`);
+    return name;
+  }
+
+  has(value: Value): boolean {
+    return this.#ofValue.has(value);
+  }
+}
+
+function graphToProto(graph: Graph, names: Names): GraphProto {
+  const proto = (graph.extras ?? {}) as GraphProto;
+  for (const input of graph.inputs) names.give(input, names.unique(input.label));
+  for (const port of graph.outputs) names.reserve(port.name);
+  const identities: OutputPort[] = [];
+  for (const port of graph.outputs) {
+    const { value, name } = port;
+    if (value.graph === graph && !names.has(value)) names.give(value, name);
+    else if (value.graph !== graph || names.of(value) !== name) identities.push(port);
+  }
+  // All names of this graph first: a body must not take one that its outer graph uses later.
+  for (const value of ownValues(graph)) if (!names.has(value)) names.give(value, names.unique(value.label));
+
+  const infos: ValueInfoProto[] = [];
+  const nodes: NodeProto[] = [];
+  const ported = new Set(graph.outputs.map(({ value }) => value));
+  for (const node of graph.nodes()) {
+    nodes.push(nodeToProto(node, names));
+    for (const value of node.outputs) {
+      if (value && !ported.has(value) && (value.type || value.info)) {
+        infos.push(infoToProto(names.of(value), value.type, value.info as ValueInfoProto | null));
+      }
+    }
+  }
+  for (const { name, value } of identities) {
+    nodes.push({ op_type: "Identity", name: `${name}/Identity`, input: [names.of(value)], output: [name] });
+  }
+
+  const constants = graph.constants.filter((value) => value.constant);
+  const kept = new Set(ownValues(graph).map((value) => names.of(value)));
+  return cloneMessage(proto, {
+    name: proto.name ?? "graph",
+    node: nodes,
+    initializer: [
+      ...constants.map((value) => tensorToProto(value.constant!, names.of(value))),
+      ...graph.inputs.flatMap((v) =>
+        v.origin.defaultTensor ? [tensorToProto(v.origin.defaultTensor, names.of(v))] : [],
+      ),
+    ],
+    sparse_initializer: graph.constants.flatMap((value) => {
+      const sparse = value.origin.sparse as SparseTensorProto | undefined;
+      return sparse ? [{ ...sparse, values: { ...sparse.values, name: names.of(value) } }] : [];
+    }),
+    input: graph.inputs.map((value) => infoToProto(names.of(value), value.type, value.info as ValueInfoProto | null)),
+    output: graph.outputs.map((port) => infoToProto(port.name, port.value.type, port.info as ValueInfoProto | null)),
+    value_info: infos,
+    quantization_annotation: (proto.quantization_annotation ?? []).filter((a) => annotationHolds(a, kept)),
+  });
+}
+
+/** An annotation names tensors; it goes when one of them is gone. */
+function annotationHolds(annotation: TensorAnnotation, kept: ReadonlySet<string>): boolean {
+  const parameters = (annotation.quant_parameter_tensor_names ?? []).map(({ value }) => value ?? "");
+  return [annotation.tensor_name ?? "", ...parameters].every((name) => kept.has(name));
+}
+
+function ownValues(graph: Graph): Value[] {
+  const values = [...graph.inputs, ...graph.constants];
+  for (const node of graph.nodes()) for (const output of node.outputs) if (output) values.push(output);
+  return values;
+}
+
+function nodeToProto(node: Node, names: Names): NodeProto {
+  const attributes = [...node.attributes].map(([name, attribute]) => attributeToProto(name, attribute, names));
+  return cloneMessage((node.extras ?? {}) as NodeProto, {
+    op_type: node.op,
+    domain: node.domain === "" ? undefined : node.domain,
+    name: node.name,
+    input: node.inputs.map((value) => (value ? names.of(value) : "")),
+    output: node.outputs.map((value) => (value ? names.of(value) : "")),
+    attribute: attributes,
+  });
+}
+
+function attributeToProto(name: string, attribute: Attribute, names: Names): AttributeProto {
+  if (attribute.type === "opaque") return attribute.value as AttributeProto;
+  return cloneMessage((attribute.extras ?? {}) as AttributeProto, { name, ...attributeFields(attribute, names) });
+}
+
+function attributeFields(attribute: Exclude<Attribute, { type: "opaque" }>, names: Names): AttributeProto {
+  const body = (graph: Graph): GraphProto => graphToProto(graph, new Names(names));
+  switch (attribute.type) {
+    case "float":
+      return { type: 1, f: attribute.value };
+    case "int":
+      return { type: 2, i: bigintToLong(attribute.value) };
+    case "string":
+      return { type: 3, s: attribute.value };
+    case "tensor":
+      return { type: 4, t: tensorToProto(attribute.value, "") };
+    case "graph":
+      return { type: 5, g: body(attribute.value) };
+    case "floats":
+      return { type: 6, floats: [...attribute.value] };
+    case "ints":
+      return { type: 7, ints: attribute.value.map(bigintToLong) };
+    case "strings":
+      return { type: 8, strings: [...attribute.value] };
+    case "tensors":
+      return { type: 9, tensors: attribute.value.map((tensor) => tensorToProto(tensor, "")) };
+    case "graphs":
+      return { type: 10, graphs: attribute.value.map(body) };
+  }
+}

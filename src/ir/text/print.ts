@@ -1,0 +1,151 @@
+/**
+ * Graph to text: one line a node, names unique and stable, so that it can be
+ * compared, reviewed as a diff, and read back by parse.ts.
+ *
+ *   (x: f32[N,3,8,8]) -> (y) {
+ *     c = Conv<pads=[1,1,1,1]>(x, $w: f32[4,3,3,3])
+ *     y = Relu(c)
+ *   }
+ */
+import type { Attribute } from "../attribute.js";
+import type { DType } from "../dtype.js";
+import type { Graph } from "../graph.js";
+import type { Node } from "../node.js";
+import { formatShape } from "../shape.js";
+import type { Tensor } from "../tensor.js";
+import type { Value } from "../value.js";
+
+export interface PrintOptions {
+  /** Constants of up to this many elements are printed with their values. */
+  readonly valuesUpTo?: number;
+  /** Also print the types of node outputs, as comments. */
+  readonly types?: boolean;
+}
+
+export function printGraph(graph: Graph, options: PrintOptions = {}): string {
+  return new Printer({ valuesUpTo: 8, types: false, ...options }).graph(graph, "");
+}
+
+class Printer {
+  readonly #names = new Map<Value, string>();
+  readonly #taken = new Set<string>();
+  readonly #introduced = new Set<Value>();
+
+  constructor(readonly options: Required<PrintOptions>) {}
+
+  graph(graph: Graph, indent: string): string {
+    for (const { name, value } of graph.outputs)
+      if (value.graph === graph && !value.isGraphInput) this.#claim(value, name);
+    const inputs = graph.inputs.map((value) => `${this.#name(value)}${this.#type(value)}`);
+    const lines: string[] = [];
+    for (const node of graph.nodes()) lines.push(`${indent}  ${this.#node(node, `${indent}  `)}`);
+    const outputs = graph.outputs.map(({ name, value }) => {
+      const shown = this.#reference(value);
+      return shown === quote(name) ? shown : `${quote(name)} = ${shown}`;
+    });
+    return [`(${inputs.join(", ")}) -> (${outputs.join(", ")}) {`, ...lines, `${indent}}`].join("\n");
+  }
+
+  #node(node: Node, indent: string): string {
+    const outputs = node.outputs.map((value) => (value ? this.#name(value) : "_"));
+    const attributes = [...node.attributes]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, attribute]) => `${name}=${this.#attribute(attribute, indent)}`);
+    const inputs = node.inputs.map((value) => (value ? this.#reference(value) : "_"));
+    const op = node.domain === "" ? node.op : `${node.domain}::${node.op}`;
+    const types = node.outputs.map((value) => (value?.type ? `${value.dtype ?? "?"}${formatShape(value.shape)}` : "?"));
+    const comment = this.options.types ? `  # ${types.join(", ")}` : "";
+    return `${outputs.join(", ")} = ${op}${attributes.length ? `<${attributes.join(", ")}>` : ""}(${inputs.join(", ")})${comment}`;
+  }
+
+  /** A constant says type and values where it is first read. */
+  #reference(value: Value): string {
+    const tensor = value.constant;
+    if (!tensor) return this.#name(value);
+    const name = `$${this.#name(value)}`;
+    if (this.#introduced.has(value)) return name;
+    this.#introduced.add(value);
+    return `${name}: ${this.#tensor(tensor)}`;
+  }
+
+  #tensor(tensor: Tensor): string {
+    const type = `${tensor.dtype}${formatShape(tensor.dims)}`;
+    if (tensor.elementCount > this.options.valuesUpTo) return type;
+    const values = valuesOf(tensor);
+    return values === null ? type : `${type} = {${values.join(", ")}}`;
+  }
+
+  #attribute(attribute: Attribute, indent: string): string {
+    switch (attribute.type) {
+      case "float":
+        return formatFloat(attribute.value);
+      case "int":
+        return String(attribute.value);
+      case "string":
+        return JSON.stringify(new TextDecoder().decode(attribute.value));
+      case "floats":
+        return `[${attribute.value.map(formatFloat).join(",")}]`;
+      case "ints":
+        return `[${attribute.value.join(",")}]`;
+      case "strings":
+        return `[${attribute.value.map((text) => JSON.stringify(new TextDecoder().decode(text))).join(",")}]`;
+      case "tensor":
+        return this.#tensor(attribute.value);
+      case "tensors":
+        return `[${attribute.value.map((tensor) => this.#tensor(tensor)).join(",")}]`;
+      case "graph":
+        return this.graph(attribute.value, indent);
+      case "graphs":
+        return `[${attribute.value.map((body) => this.graph(body, indent)).join(", ")}]`;
+      case "opaque":
+        return "<opaque>";
+    }
+  }
+
+  #type(value: Value): string {
+    return value.type?.dtype ? `: ${value.type.dtype}${formatShape(value.type.shape)}` : "";
+  }
+
+  #name(value: Value): string {
+    return this.#names.get(value) ?? this.#claim(value, value.label);
+  }
+
+  #claim(value: Value, label: string): string {
+    const known = this.#names.get(value);
+    if (known) return known;
+    let name = quote(label || "value");
+    for (let i = 1; this.#taken.has(name); i++) name = quote(`${label || "value"}_${i}`);
+    this.#taken.add(name);
+    this.#names.set(value, name);
+    return name;
+  }
+}
+
+/** Names with characters that the notation uses stand in quotes. */
+const quote = (name: string): string => (/^[A-Za-z_][\w./:-]*$/.test(name) ? name : JSON.stringify(name));
+
+/** Always with a point or an exponent: that is what tells floats from integers. */
+function formatFloat(value: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  if (Object.is(value, -0)) return "-0.0";
+  const text = shortest(value);
+  return /[.e]/.test(text) ? text : `${text}.0`;
+}
+
+/** The fewest digits that read back as the same float32, or the double itself when it is none. */
+function shortest(value: number): string {
+  if (Math.fround(value) !== value) return String(value);
+  for (let digits = 1; digits <= 9; digits++) {
+    const text = String(Number(value.toPrecision(digits)));
+    if (Math.fround(Number(text)) === value) return text;
+  }
+  return String(value);
+}
+
+const floatTypes: ReadonlySet<DType> = new Set<DType>(["f32", "f16", "bf16"]);
+
+function valuesOf(tensor: Tensor): string[] | null {
+  if (tensor.dtype === "string") return tensor.utf8().map((text) => JSON.stringify(new TextDecoder().decode(text)));
+  if (floatTypes.has(tensor.dtype)) return Array.from(tensor.toF32()!, formatFloat);
+  return tensor.bigints()?.map(String) ?? null;
+}
