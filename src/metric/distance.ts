@@ -1,0 +1,118 @@
+/**
+ * How far float outputs are from the reference. Each number is taken per output and
+ * averaged over the float outputs, so that a large one does not drown a small one.
+ * Elements equal on both sides, NaN and infinities included, add no distance; an output
+ * where only one side is finite gets the worst value there is, so that a broken
+ * candidate is judged rather than crashed on.
+ */
+import { InferOptError } from "../base/errors.js";
+import { type FloatTensor, isFloatTensor } from "./classes.js";
+import type { NamedTensors } from "./metric.js";
+import type { MetricTensor } from "./metric-tensor.js";
+
+/** Signal to noise ratios end here, both ways: equal outputs would have an infinite one. dB. */
+export const sqnrLimitDb = 100;
+const worstMse = 3.4e38;
+
+interface Sums {
+  readonly elements: number;
+  /** Sums of reference^2, output^2, reference * output and (output - reference)^2. */
+  readonly reference: number;
+  readonly output: number;
+  readonly product: number;
+  readonly noise: number;
+  /** Some element is finite on one side only. */
+  readonly broken: boolean;
+}
+
+export const meanCosine = (outputs: NamedTensors, reference: NamedTensors): number =>
+  meanOver("cosine", outputs, reference, ({ reference, output, product, broken }) => {
+    if (broken) return 0;
+    if (reference === 0 || output === 0) return reference === output ? 1 : 0;
+    return product / Math.sqrt(reference) / Math.sqrt(output);
+  });
+
+export const meanSqnrDb = (outputs: NamedTensors, reference: NamedTensors): number =>
+  meanOver("sqnr", outputs, reference, ({ reference, noise, broken }) => {
+    if (broken) return -sqnrLimitDb;
+    if (noise === 0) return sqnrLimitDb;
+    if (reference === 0) return -sqnrLimitDb;
+    return Math.max(-sqnrLimitDb, Math.min(sqnrLimitDb, 10 * Math.log10(reference / noise)));
+  });
+
+export const meanMse = (outputs: NamedTensors, reference: NamedTensors): number =>
+  meanOver("mse", outputs, reference, ({ noise, elements, broken }) =>
+    broken ? worstMse : elements === 0 ? 0 : Math.min(worstMse, noise / elements),
+  );
+
+function meanOver(
+  metric: string,
+  outputs: NamedTensors,
+  reference: NamedTensors,
+  distance: (sums: Sums) => number,
+): number {
+  let total = 0;
+  let count = 0;
+  for (const [name, wanted] of Object.entries(reference)) {
+    if (!isFloatTensor(wanted)) continue;
+    const got = counterpart(metric, name, wanted, outputs);
+    if (!isFloatTensor(got)) throw unlike(metric, name, wanted, got);
+    total += distance(sumsOf(got, wanted));
+    count++;
+  }
+  if (count === 0) {
+    throw new InferOptError("METRIC_NO_FLOATS", "input", `${metric} compares float outputs, and the model has none`, {
+      hint: "Use agreement, or a metric module.",
+      fields: { metric },
+    });
+  }
+  return total / count;
+}
+
+/** The output that answers to the reference's; throws METRIC_OUTPUT_MISSING or METRIC_OUTPUT_SHAPE. */
+export function counterpart(metric: string, name: string, wanted: MetricTensor, outputs: NamedTensors): MetricTensor {
+  const got = outputs[name];
+  if (!got) {
+    throw new InferOptError("METRIC_OUTPUT_MISSING", "input", `${metric} compares output "${name}", which is missing`, {
+      hint: `The candidate has ${Object.keys(outputs).join(", ") || "no outputs"}; compare models with the same outputs.`,
+      fields: { metric, output: name },
+    });
+  }
+  if (got.data.length !== wanted.data.length) throw unlike(metric, name, wanted, got);
+  return got;
+}
+
+function unlike(metric: string, name: string, wanted: MetricTensor, got: MetricTensor): InferOptError {
+  const show = ({ type, dims }: MetricTensor) => `${type}[${dims.join(",")}]`;
+  return new InferOptError(
+    "METRIC_OUTPUT_SHAPE",
+    "input",
+    `${metric} compares output "${name}", which is ${show(got)} here and ${show(wanted)} in the baseline`,
+    { hint: "Compare models whose outputs have the same shapes.", fields: { metric, output: name } },
+  );
+}
+
+function sumsOf(got: FloatTensor, wanted: FloatTensor): Sums {
+  const a = got.data;
+  const b = wanted.data;
+  let reference = 0;
+  let output = 0;
+  let product = 0;
+  let noise = 0;
+  let broken = false;
+  for (let i = 0; i < b.length; i++) {
+    const x = a[i]!;
+    const y = b[i]!;
+    const difference = x - y;
+    // NaN or infinite when either is; infinite also when finite values lie a float64 apart.
+    if (!Number.isFinite(difference)) {
+      if (!Object.is(x, y)) broken = true;
+      continue;
+    }
+    reference += y * y;
+    output += x * x;
+    product += x * y;
+    noise += difference * difference;
+  }
+  return { elements: b.length, reference, output, product, noise, broken };
+}

@@ -1,0 +1,13 @@
+export { loadMetric } from "./load-metric.js";
+export {
+  type BuiltinMetric,
+  builtinMetrics,
+  type Metric,
+  type MetricLabels,
+  type MetricRef,
+  type MetricSample,
+  type NamedTensors,
+} from "./metric.js";
+export { type MetricData, type MetricTensor, toMetricTensor } from "./metric-tensor.js";
+export { parseMetric } from "./parse-metric.js";
+export { isRate } from "./rate.js";

@@ -1,0 +1,94 @@
+/** Metrics of the user's own: a module that exports `name`, `higherIsBetter` and `score`. */
+import { existsSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { InferOptError, messageOf } from "../base/errors.js";
+import type { Metric } from "./metric.js";
+
+/** What a module's `score` is called with: outputs, labels, the inputs of the sample, the baseline's outputs. */
+type ModuleScore = (outputs: unknown, labels: unknown, sample: unknown, reference: unknown) => unknown;
+
+/** Throws METRIC_MODULE_MISSING, METRIC_MODULE_FAILED or METRIC_MODULE_EXPORTS. */
+export async function moduleMetric(path: string): Promise<Metric> {
+  const exported = await importModule(path);
+  const name = exported["name"];
+  const higherIsBetter = exported["higherIsBetter"];
+  const score = exported["score"];
+  if (typeof name !== "string" || name === "") throw wrongExport(path, "name", "a text", name);
+  if (typeof higherIsBetter !== "boolean") throw wrongExport(path, "higherIsBetter", "true or false", higherIsBetter);
+  if (typeof score !== "function") throw wrongExport(path, "score", "a function", score);
+  return {
+    name,
+    higherIsBetter,
+    needsLabels: null,
+    needsReference: null,
+    async score(outputs, labels, sample, reference) {
+      const value = await call(score as ModuleScore, path, sample.id, [outputs, labels, sample.inputs, reference]);
+      if (typeof value === "number" && Number.isFinite(value)) return value;
+      throw new InferOptError(
+        "METRIC_SCORE_INVALID",
+        "input",
+        `metric module ${path} scored ${shown(value)} on sample ${sample.id}, not a finite number`,
+        { hint: "score must return a finite number for every sample.", fields: { path, sample: sample.id } },
+      );
+    },
+  };
+}
+
+async function importModule(path: string): Promise<Readonly<Record<string, unknown>>> {
+  if (!existsSync(path)) {
+    throw new InferOptError("METRIC_MODULE_MISSING", "input", `metric module ${path} does not exist`, {
+      hint: "Check the path given to --metric.",
+      fields: { path },
+    });
+  }
+  try {
+    const exported = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+    const fallback = exported["default"];
+    // CommonJS modules, and those that export one object, have everything on `default`.
+    return typeof fallback === "object" && fallback !== null ? { ...fallback, ...exported } : exported;
+  } catch (cause) {
+    throw new InferOptError(
+      "METRIC_MODULE_FAILED",
+      "input",
+      `metric module ${path} cannot be loaded: ${messageOf(cause)}`,
+      {
+        hint: `Try it alone: node --input-type=module -e 'await import("${pathToFileURL(path).href}")'.`,
+        cause,
+        fields: { path },
+      },
+    );
+  }
+}
+
+async function call(
+  score: ModuleScore,
+  path: string,
+  sample: string,
+  given: Parameters<ModuleScore>,
+): Promise<unknown> {
+  try {
+    return await score(...given);
+  } catch (cause) {
+    throw new InferOptError(
+      "METRIC_SCORE_FAILED",
+      "input",
+      `metric module ${path} failed on sample ${sample}: ${messageOf(cause)}`,
+      { hint: "Correct the module's score function.", cause, fields: { path, sample } },
+    );
+  }
+}
+
+function wrongExport(path: string, name: string, wanted: string, got: unknown): InferOptError {
+  const found = got === undefined ? "does not export it" : `exports ${shown(got)}`;
+  return new InferOptError(
+    "METRIC_MODULE_EXPORTS",
+    "input",
+    `metric module ${path} must export "${name}", ${wanted}; it ${found}`,
+    {
+      hint: "A metric module exports name, higherIsBetter and score(outputs, labels, sample, reference).",
+      fields: { path, export: name },
+    },
+  );
+}
+
+const shown = (value: unknown): string => (typeof value === "string" ? JSON.stringify(value) : String(value));
