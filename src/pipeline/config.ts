@@ -1,0 +1,96 @@
+/** What a run was asked to do: plain data, the same from flags, a config file or the API. */
+import type { MetricRef } from "../metric/index.js";
+import type { RangeMethod } from "../observe/index.js";
+
+/** How far a metric may fall: percentage points (of a rate) or relative percent, or the metric's own unit. */
+export type DropLimit = { readonly percent: number } | { readonly absolute: number } | "none";
+
+export interface LatencyLimit {
+  readonly percentile: "p50" | "p95" | "p99" | "p999";
+  readonly ms: number;
+}
+
+export interface Limits {
+  /** null: the default of 1 %. */
+  readonly maxDrop: DropLimit | null;
+  readonly minSpeedup: number | null;
+  readonly slo: readonly LatencyLimit[];
+  readonly maxSizeBytes: number | null;
+  /** Judge accuracy on the interval at this confidence (0..1) instead of on the measured value. */
+  readonly confidence: number | null;
+}
+
+export interface RuntimeConfig {
+  readonly provider: string;
+  readonly threads: number;
+  readonly allowFallback: boolean;
+  readonly seed: number;
+  /** Sizes for inputs with unknown dimensions, by input name. */
+  readonly shapes: ReadonlyMap<string, readonly number[]>;
+  /** Size of a symbolic first dimension where no shape is given. */
+  readonly batch: number;
+  /** Milliseconds for timing a pair of models. */
+  readonly benchMs: number;
+}
+
+export interface DataConfig {
+  readonly calibration: string | null;
+  readonly eval: string | null;
+  readonly metric: MetricRef | null;
+}
+
+export interface OutputConfig {
+  /** null: nothing is written. */
+  readonly output: string | null;
+  readonly externalData: boolean;
+  readonly keepRejected: boolean;
+}
+
+export interface GraphConfig {
+  /** Names of passes to leave out, or the only ones to run. */
+  readonly skip: readonly string[];
+  readonly only: readonly string[];
+  /** Leave the opset as it is, even where a newer one has better operators. */
+  readonly keepOpset: boolean;
+  /** Largest growth of the file that folding one constant may cause, in bytes. */
+  readonly foldBudgetBytes: number;
+  /** Check the graph's invariants after each pass. */
+  readonly check: boolean;
+}
+
+export interface Selection {
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+export interface QuantizeConfig {
+  readonly mode: "auto" | "static" | "dynamic" | "weights";
+  readonly bits: 8 | 4;
+  /** null: chosen by the error at the model's outputs. */
+  readonly method: RangeMethod | null;
+  readonly ranges: string | null;
+  readonly selection: Selection;
+  /** What counts as gain: speed (the default) or size. */
+  readonly goal: "speed" | "size";
+  /** Milliseconds for trying candidates and putting nodes back to float. */
+  readonly searchMs: number;
+}
+
+export interface FuseConfig {
+  readonly model: string;
+  readonly runtime: RuntimeConfig;
+  readonly data: DataConfig;
+  readonly out: OutputConfig;
+  readonly graph: GraphConfig;
+}
+
+export interface Fp16Config extends FuseConfig {
+  readonly target: "f16" | "bf16";
+  readonly convertIo: boolean;
+  readonly selection: Selection;
+}
+
+export interface OptimizeConfig extends FuseConfig {
+  readonly limits: Limits;
+  readonly quantize: QuantizeConfig;
+}

@@ -1,0 +1,17 @@
+import type { Runtime } from "../runtime/port.js";
+import type { Observer } from "./events.js";
+import type { EnvironmentFacts } from "./result.js";
+
+/** What a run needs from the outside world. */
+export interface RunContext {
+  readonly runtime: Runtime;
+  readonly environment: EnvironmentFacts;
+  readonly observer: Observer;
+  /** Aborted when the user interrupts: the run stops at the next step and rejects with INTERRUPTED. */
+  readonly signal: AbortSignal;
+  readonly toolVersion: string;
+  /** Milliseconds from any fixed moment. */
+  readonly now: () => number;
+  /** A folder for files that live as long as the run. */
+  readonly scratch: string;
+}

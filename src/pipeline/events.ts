@@ -1,0 +1,15 @@
+/** What an observer of a run may learn, as it happens. Plain data; drawing is somebody else's business. */
+export type RunEvent =
+  /** A stage begins; the one before it ended. */
+  | { readonly type: "stage"; readonly stage: Stage; readonly detail?: string }
+  /** Samples or candidates done within the current stage. */
+  | { readonly type: "progress"; readonly done: number; readonly total: number }
+  /** A candidate was measured. */
+  | { readonly type: "candidate"; readonly candidate: string; readonly speedup: number | null; readonly accuracy: number | null }
+  /** Worth telling now, and kept in the result. */
+  | { readonly type: "warning"; readonly warning: string };
+
+export const stages = ["load", "fuse", "convert", "calibrate", "quantize", "verify", "bench", "write"] as const;
+export type Stage = (typeof stages)[number];
+
+export type Observer = (event: RunEvent) => void;

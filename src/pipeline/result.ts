@@ -1,0 +1,146 @@
+/** The outcome of a run as contract.md fixes it: plain data, versioned, safe for JSON. */
+import type { FloatNode } from "../quantization/plan-static.js";
+
+export interface RunResult {
+  readonly schemaVersion: 1;
+  readonly command: string;
+  readonly tool: { readonly version: string };
+  readonly model: ModelFacts;
+  /** null when none was written. */
+  readonly output: ModelFacts | null;
+  readonly passes: readonly PassFacts[];
+  readonly quantization: QuantizationFacts | null;
+  readonly accuracy: AccuracyFacts | null;
+  readonly latency: LatencyFacts | null;
+  readonly verdict: Verdict;
+  /** Everything that was measured on the way, best first; the chosen one is marked. */
+  readonly candidates: readonly CandidateFacts[];
+  readonly precision: PrecisionFacts | null;
+  /** Numerical difference between input and output, per output of the model. */
+  readonly difference: readonly DifferenceFacts[];
+  /** Few, and each worth reading. */
+  readonly warnings: readonly string[];
+  readonly stages: readonly { readonly stage: string; readonly wallMs: number }[];
+  readonly resources: { readonly wallMs: number; readonly peakRssBytes: number };
+  readonly environment: EnvironmentFacts;
+}
+
+export interface ModelFacts {
+  readonly path: string;
+  readonly sha256: string;
+  /** External data included. */
+  readonly bytes: number;
+  /** Nodes of the graph and of all bodies. */
+  readonly nodes: number;
+}
+
+export interface PassFacts {
+  readonly name: string;
+  readonly applied: number;
+  readonly skipped: readonly { readonly node: string; readonly reason: string }[];
+  readonly durationMs: number;
+  /** Set when the pass's work was undone: the check that failed and where. */
+  readonly rejected?: string;
+}
+
+export interface QuantizationFacts {
+  readonly mode: "static" | "dynamic" | "weights";
+  readonly method: string | null;
+  /** Nodes that run on integers. */
+  readonly nodes: number;
+  readonly float: readonly FloatNode[];
+  /** Why this mode and placement. */
+  readonly why: string;
+  readonly notes: readonly string[];
+  readonly calibration: { readonly samples: number; readonly tensors: number; readonly data: string } | null;
+}
+
+export interface PrecisionFacts {
+  readonly target: "f16" | "bf16";
+  readonly float: readonly FloatNode[];
+  readonly notes: readonly string[];
+}
+
+export interface AccuracyFacts {
+  readonly metric: string;
+  readonly kind: "labels" | "agreement" | "smoke";
+  readonly higherIsBetter: boolean;
+  readonly samples: number;
+  readonly baseline: number;
+  readonly candidate: number;
+  /** candidate - baseline. */
+  readonly delta: number;
+  readonly deltaInterval: readonly [number, number];
+  readonly confidence: number;
+}
+
+export interface Percentiles {
+  readonly p50Ms: number;
+  readonly p95Ms: number | null;
+  readonly p99Ms: number | null;
+  readonly p999Ms: number | null;
+}
+
+export interface LatencyFacts {
+  readonly provider: string;
+  readonly threads: number;
+  readonly batch: number;
+  readonly runs: number;
+  readonly baseline: Percentiles;
+  readonly candidate: Percentiles;
+  /** Old over new: above 1 is faster. */
+  readonly speedup: number;
+  readonly speedupInterval: readonly [number, number];
+}
+
+export interface VerdictReason {
+  readonly limit: string;
+  readonly wanted: number;
+  readonly got: number | null;
+  readonly status: "met" | "missed" | "inconclusive";
+  /** In words, with units. */
+  readonly text: string;
+}
+
+export interface Verdict {
+  readonly status: "pass" | "fail" | "inconclusive";
+  /** One per declared limit, met or not. */
+  readonly reasons: readonly VerdictReason[];
+  /** What became of it: decides the exit code. */
+  readonly outcome: Outcome;
+  readonly summary: string;
+}
+
+/** `accuracy` and `latency` name the kind of limit that was missed. */
+export type Outcome = "met" | "accuracy" | "latency" | "no-gain" | "inconclusive";
+
+export interface CandidateFacts {
+  readonly name: string;
+  readonly chosen: boolean;
+  readonly bytes: number;
+  readonly quantizedNodes: number;
+  readonly floatNodes: number;
+  readonly speedup: number | null;
+  /** SQNR of the outputs against the float model on the samples used for the search, dB. */
+  readonly sqnrDb: number | null;
+  /** The metric on the evaluation data. */
+  readonly accuracy: number | null;
+  readonly reason: string;
+}
+
+export interface DifferenceFacts {
+  readonly output: string;
+  readonly maxAbs: number;
+  readonly relativeL2: number;
+  readonly sqnrDb: number | null;
+  readonly cosine: number;
+}
+
+export interface EnvironmentFacts {
+  readonly cpu: string;
+  readonly flags: readonly string[];
+  readonly cores: number;
+  readonly platform: string;
+  readonly node: string;
+  readonly onnxruntime: string;
+}

@@ -1,0 +1,156 @@
+/**
+ * Dynamic quantization of products with constant weights: activations get their
+ * scale at run time, weights are i8 per column.
+ *
+ *   MatMul(x, W)  =>  Mul(Cast(MatMulInteger(x_u8, W_i8, x_zp)), x_scale * W_scale)
+ *   with x_u8, x_scale, x_zp = DynamicQuantizeLinear(x), shared by all readers of x
+ *
+ * The runtime recognises this form and runs it as one kernel. Convolutions are left
+ * alone: ConvInteger is several times slower than float (measured, and said so by
+ * the runtime's own maintainers). No data is needed, and bodies of If and Loop work
+ * like the main graph.
+ */
+import { attr, type Graph, type Model, type Node, nodesWithin, Tensor, type Value } from "../ir/index.js";
+import type { IntegerTarget } from "../target/integer-kernels.js";
+import { removeUnreadConstants } from "./dead-constants.js";
+import { quantizeEmbedding } from "./embedding.js";
+import type { FloatNode } from "./plan-static.js";
+import { quantizeWeight, weightScales } from "./weights.js";
+
+export interface DynamicOptions {
+  readonly keepFloat?: ReadonlyMap<string, string>;
+  /** Also store tables that a Gather looks up as integers, one scale per row. */
+  readonly embeddings: boolean;
+}
+
+export interface DynamicReport {
+  readonly quantized: readonly string[];
+  readonly float: readonly FloatNode[];
+}
+
+/** Names of the nodes that could be quantized dynamically, in execution order. */
+export function dynamicCandidates(model: Model): readonly Node[] {
+  return [...nodesWithin(model.graph)].filter((node) => (node.is("MatMul") || node.is("Gemm")) && whyNot(node) === null);
+}
+
+export function quantizeDynamic(model: Model, target: IntegerTarget, options: DynamicOptions): DynamicReport {
+  const quantized: string[] = [];
+  const float: FloatNode[] = [];
+  const activations = new Map<Value, Map<Graph, DynamicActivation>>();
+  for (const node of [...nodesWithin(model.graph)]) {
+    const isProduct = node.is("MatMul") || node.is("Gemm");
+    const isTable = options.embeddings && node.is("Gather");
+    if (!isProduct && !isTable) {
+      if (node.is("Conv")) float.push({ node: node.name, op: node.op, reason: "dynamic integer convolutions are slower than float" });
+      continue;
+    }
+    const kept = options.keepFloat?.get(node.name);
+    const reason = kept ?? (isTable ? quantizeEmbedding(node) : whyNot(node));
+    if (reason !== null) {
+      if (isProduct || kept) float.push({ node: node.name, op: node.op, reason });
+      continue;
+    }
+    if (isProduct) replaceProduct(node, target, activations);
+    quantized.push(node.name);
+  }
+  removeUnreadConstants(model.graph);
+  return { quantized, float };
+}
+
+function whyNot(node: Node): string | null {
+  const [input, weight, bias] = node.inputs;
+  if (!input || !weight) return "an input is absent";
+  if (!weight.constant) return input.constant ? "the weights come first" : "both factors are activations";
+  if (input.constant) return "both factors are constant";
+  if (weight.constant.dtype !== "f32") return `weights of type ${weight.constant.dtype}`;
+  if (input.dtype !== null && input.dtype !== "f32") return `activations of type ${input.dtype}`;
+  if (weight.constant.dims.length !== 2 || weight.constant.elementCount === 0) return "weights that are no matrix";
+  if (node.op === "MatMul") return null;
+  if (node.int("transA", 0) !== 0) return "Gemm with transA";
+  if (node.float("alpha", 1) !== 1) return "Gemm with alpha other than 1";
+  return bias && node.float("beta", 1) !== 1 ? "Gemm with beta other than 1" : null;
+}
+
+interface DynamicActivation {
+  readonly integers: Value;
+  readonly scale: Value;
+  readonly zeroPoint: Value;
+}
+
+function replaceProduct(node: Node, target: IntegerTarget, activations: Map<Value, Map<Graph, DynamicActivation>>): void {
+  const { graph } = node;
+  const [input, weight, bias] = node.inputs as [Value, Value, Value | null | undefined];
+  const activation = dynamicActivation(input, node, activations);
+
+  const { values, dims } = columnsOf(node, weight.constant!);
+  const scales = weightScales(values, dims, 1, target.weightLimit);
+  const { integers } = quantizeWeight(values, dims, 1, scales, target.weightLimit);
+  const name = weight.label;
+  const matrix = graph.addConstant(`${name}/quantized`, integers);
+  const weightScale = graph.addConstant(`${name}/scale`, Tensor.f32([scales.length], scales));
+  const weightZero = graph.addConstant(`${name}/zero_point`, Tensor.ofArray("i8", [scales.length], new Int8Array(scales.length)));
+
+  const { label } = node.output;
+  const { shape } = node.output;
+  const add = (op: string, inputs: Value[], suffix: string, dtype: "f32" | "i32", attributes = {}): Value =>
+    graph.addNode(
+      {
+        op,
+        name: `${node.name}/${suffix}`,
+        inputs,
+        attributes,
+        outputs: [{ label: `${label}/${suffix}`, type: { dtype, shape: suffix === "scales" ? [scales.length] : shape } }],
+        provenance: node.provenance,
+      },
+      node,
+    ).output;
+  const combined = add("Mul", [activation.scale, weightScale], "scales", "f32");
+  const product = add("MatMulInteger", [activation.integers, matrix, activation.zeroPoint, weightZero], "MatMulInteger", "i32");
+  const real = add("Cast", [product], "Cast", "f32", { to: attr.int(1) });
+  let result = add("Mul", [real, combined], "Mul", "f32");
+  if (bias) result = add("Add", [result, bias], "Add", "f32");
+  graph.replaceUses(node.output, result);
+  graph.removeNode(node);
+  result.label = label;
+}
+
+/** The matrix that the product multiplies by, [k, n], whichever way the node stores it. */
+function columnsOf(node: Node, tensor: Tensor): { values: Float32Array; dims: readonly number[] } {
+  const values = tensor.f32();
+  const [rows, columns] = tensor.dims as [number, number];
+  if (node.op === "MatMul" || node.int("transB", 0) === 0) return { values, dims: tensor.dims };
+  const turned = new Float32Array(values.length);
+  for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) turned[c * rows + r] = values[r * columns + c]!;
+  return { values: turned, dims: [columns, rows] };
+}
+
+function dynamicActivation(
+  input: Value,
+  reader: Node,
+  known: Map<Value, Map<Graph, DynamicActivation>>,
+): DynamicActivation {
+  const byGraph = known.get(input) ?? new Map<Graph, DynamicActivation>();
+  known.set(input, byGraph);
+  const { graph } = reader;
+  const found = byGraph.get(graph);
+  if (found) return found;
+  const { label, shape } = input;
+  const node = graph.addNode(
+    {
+      op: "DynamicQuantizeLinear",
+      name: `${label}/DynamicQuantizeLinear`,
+      inputs: [input],
+      outputs: [
+        { label: `${label}/quantized`, type: { dtype: "u8", shape } },
+        { label: `${label}/scale`, type: { dtype: "f32", shape: [] } },
+        { label: `${label}/zero_point`, type: { dtype: "u8", shape: [] } },
+      ],
+      provenance: input.producer?.provenance ?? [],
+    },
+    reader,
+  );
+  const [integers, scale, zeroPoint] = node.outputs as [Value, Value, Value];
+  const made = { integers, scale, zeroPoint };
+  byGraph.set(graph, made);
+  return made;
+}

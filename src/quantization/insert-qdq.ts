@@ -1,0 +1,193 @@
+/**
+ * Writes a static plan into the graph as QuantizeLinear/DequantizeLinear pairs:
+ *
+ *   x -> Q -> DQ -> Conv(DQ(w_i8), DQ(b_i32)) -> [Relu] -> Q -> DQ -> ...
+ *
+ * Activations are u8, weights i8 per output channel, biases i32 at the product of
+ * both scales. Only ai.onnx operators are used (opset 13 and later).
+ */
+import { invariant } from "../base/errors.js";
+import { attr, type Graph, type Model, type Node, opsetOf, Tensor, type Value } from "../ir/index.js";
+import type { IntegerTarget } from "../target/integer-kernels.js";
+import { removeUnreadConstants } from "./dead-constants.js";
+import type { StaticPlan } from "./plan-static.js";
+import type { ActivationScheme } from "./scheme.js";
+import { makeRoomForBias, quantizeBias, quantizeWeight, weightScales } from "./weights.js";
+
+export interface InsertReport {
+  /** Nodes that now stand between Q/DQ pairs. */
+  readonly quantized: readonly string[];
+  /** Things that had to bend, in words: a weight scale raised for a bias. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Values that a plan quantizes: what its nodes read and what stands behind them.
+ * These are the tensors whose ranges must be known.
+ */
+export function activationsOf(plan: StaticPlan): readonly Value[] {
+  const values = new Set<Value>();
+  for (const { node, kernel, output } of plan.nodes) {
+    for (const index of activationSlots(node, kernel.activationInputs)) {
+      const value = node.inputs[index];
+      if (value && !value.constant) values.add(value);
+    }
+    if (output) values.add(output);
+  }
+  return [...values];
+}
+
+function activationSlots(node: Node, which: "first" | "all"): readonly number[] {
+  return which === "first" ? [0] : node.inputs.map((_, index) => index);
+}
+
+/** `schemes` by value label; every value of `activationsOf(plan)` must have one. */
+export function insertQdq(
+  model: Model,
+  plan: StaticPlan,
+  schemes: ReadonlyMap<string, ActivationScheme>,
+  target: IntegerTarget,
+): InsertReport {
+  invariant(opsetOf(model) >= 13, "per-channel DequantizeLinear needs opset 13");
+  const writer = new QdqWriter(model.graph, schemes, target);
+  for (const { node, kernel, output } of plan.nodes) {
+    writer.scheme(node.inputs[0]!);
+    if (kernel.kind === "passthrough") writer.share(node.inputs[0]!, node.output);
+    if (kernel.kind === "compute") writer.weights(node);
+    for (const index of activationSlots(node, kernel.activationInputs)) writer.readQuantized(node, index);
+    if (output) writer.quantizeBehind(output);
+  }
+  removeUnreadConstants(model.graph);
+  return { quantized: plan.nodes.map(({ node }) => node.name), notes: writer.notes };
+}
+
+class QdqWriter {
+  readonly notes: string[] = [];
+  /** From a value to what its integers say it is. */
+  readonly #dequantized = new Map<Value, Value>();
+  readonly #origin = new Map<Value, Value>();
+  readonly #schemes: Map<string, ActivationScheme>;
+
+  constructor(
+    readonly graph: Graph,
+    schemes: ReadonlyMap<string, ActivationScheme>,
+    readonly target: IntegerTarget,
+  ) {
+    this.#schemes = new Map(schemes);
+  }
+
+  scheme(value: Value): ActivationScheme {
+    const label = (this.#origin.get(value) ?? value).label;
+    const scheme = this.#schemes.get(label);
+    invariant(scheme, `no range is known for ${label}`);
+    return scheme;
+  }
+
+  /** Makes `to` use the scheme of `from`: moving elements must not change integers. */
+  share(from: Value, to: Value): void {
+    this.#schemes.set(to.label, this.scheme(from));
+  }
+
+  /** Makes one activation input come from integers. */
+  readQuantized(node: Node, index: number): void {
+    const value = node.inputs[index];
+    if (!value || this.#origin.has(value)) return; // already behind a pair
+    const readable = this.#dequantized.get(value) ?? this.#pair(value, this.#behind(value));
+    this.graph.setInput(node, index, readable);
+  }
+
+  /** Every reader of a value reads what its integers say: the kernel that makes it ends in integers. */
+  quantizeBehind(value: Value): void {
+    const known = this.#dequantized.get(value);
+    const readable = known ?? this.#pair(value, this.#behind(value));
+    const quantize = readable.producer!.inputs[0]!.producer!;
+    this.graph.replaceUses(value, readable, quantize);
+  }
+
+  weights(node: Node): void {
+    const [, weight, bias] = node.inputs;
+    const tensor = weight!.constant!;
+    const isConv = node.op === "Conv";
+    const axis = isConv ? 0 : node.op === "Gemm" && node.int("transB", 0) ? 0 : 1;
+    const values = tensor.f32();
+    const limit = this.target.weightLimit;
+    const scales = weightScales(values, tensor.dims, axis, limit);
+    const inputScale = this.scheme(node.inputs[0]!).scale;
+    const biasValues = bias?.constant?.f32();
+    if (biasValues) {
+      const raised = makeRoomForBias(scales, biasValues, inputScale);
+      if (raised.length > 0) {
+        this.notes.push(`${node.name}: the weight scale of ${raised.length} of ${scales.length} channels was raised to fit the bias into 32 bits`);
+      }
+    }
+    const quantized = quantizeWeight(values, tensor.dims, axis, scales, limit);
+    this.graph.setInput(node, 1, this.#dequantizedConstant(node, weight!.label, quantized.integers, scales, axis));
+    if (biasValues) {
+      const quantizedBias = quantizeBias(biasValues, inputScale, scales);
+      this.graph.setInput(node, 2, this.#dequantizedConstant(node, bias!.label, quantizedBias.integers, quantizedBias.scales, 0));
+    }
+  }
+
+  #dequantizedConstant(node: Node, label: string, integers: Tensor, scales: Float32Array, axis: number): Value {
+    const { graph } = this;
+    const zeroPoint =
+      integers.dtype === "i8" ? Tensor.ofArray("i8", [scales.length], new Int8Array(scales.length)) : Tensor.ofArray("i32", [scales.length], new Int32Array(scales.length));
+    const inputs = [
+      graph.addConstant(`${label}/quantized`, integers),
+      graph.addConstant(`${label}/scale`, Tensor.f32([scales.length], scales)),
+      graph.addConstant(`${label}/zero_point`, zeroPoint),
+    ];
+    const dequantize = graph.addNode(
+      {
+        op: "DequantizeLinear",
+        name: `${node.name}/${label}/DequantizeLinear`,
+        inputs,
+        attributes: { axis: attr.int(axis) },
+        outputs: [{ label: `${label}/dequantized`, type: { dtype: "f32", shape: integers.dims } }],
+        provenance: node.provenance,
+      },
+      node,
+    );
+    return dequantize.output;
+  }
+
+  /** The node that a pair behind `value` is put in front of; graph inputs have no producer, so theirs goes to the front. */
+  #behind(value: Value): Node | null {
+    return value.producer ? value.producer.next : this.graph.firstNode;
+  }
+
+  /** Q and DQ behind a value; returns what the DQ makes. */
+  #pair(value: Value, before: Node | null): Value {
+    const { scale, zeroPoint } = this.scheme(value);
+    const { graph } = this;
+    const { label, shape } = value;
+    const parameters = [
+      graph.addConstant(`${label}/scale`, Tensor.scalar("f32", scale)),
+      graph.addConstant(`${label}/zero_point`, Tensor.ofArray("u8", [], Uint8Array.of(zeroPoint))),
+    ];
+    const provenance = value.producer?.provenance ?? [];
+    const quantize = graph.addNode(
+      {
+        op: "QuantizeLinear",
+        name: `${label}/QuantizeLinear`,
+        inputs: [value, ...parameters],
+        outputs: [{ label: `${label}/quantized`, type: { dtype: "u8", shape } }],
+        provenance,
+      },
+      before,
+    );
+    const dequantize = graph.addNode(
+      {
+        op: "DequantizeLinear",
+        name: `${label}/DequantizeLinear`,
+        inputs: [quantize.output, ...parameters],
+        outputs: [{ label: `${label}/dequantized`, type: { dtype: "f32", shape } }],
+        provenance,
+      },
+      before,
+    );
+    this.#dequantized.set(value, dequantize.output);
+    this.#origin.set(dequantize.output, value);
+    return dequantize.output;
+  }
+}

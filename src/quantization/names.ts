@@ -1,0 +1,33 @@
+import { graphsWithin, type Model } from "../ir/index.js";
+
+/**
+ * Gives every node and value of the model a name that no other has, keeping those
+ * that already are unique. Plans, ranges and reports speak of nodes and values by
+ * name, and must find them again in a copy of the model.
+ */
+export function makeNamesUnique(model: Model): void {
+  const nodes = new Set<string>();
+  const values = new Set<string>();
+  const claim = (taken: Set<string>, wanted: string): string => {
+    let name = wanted;
+    for (let i = 1; taken.has(name); i++) name = `${wanted}_${i}`;
+    taken.add(name);
+    return name;
+  };
+  // Public names first: nothing else may take them.
+  for (const { name, value } of model.graph.outputs) {
+    if (!value.isGraphInput && !values.has(name)) value.label = claim(values, name);
+  }
+  const ported = new Set(model.graph.outputs.map(({ value }) => value));
+  for (const graph of graphsWithin(model.graph)) {
+    for (const value of [...graph.inputs, ...graph.constants]) {
+      if (!ported.has(value) || value.isGraphInput) value.label = claim(values, value.label || "value");
+    }
+    for (const node of graph.nodes()) {
+      for (const value of node.outputs) {
+        if (value && !ported.has(value)) value.label = claim(values, value.label || "value");
+      }
+      node.name = claim(nodes, node.displayName);
+    }
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * Which nodes run on integers, decided on the graph alone: products with constant
+ * weights, and the neighbours between them that have integer kernels. Everything
+ * else is listed with its reason. What the choice costs and gains is measured later.
+ */
+import { type Graph, isFloat, type Model, type Node, nodesWithin, soleReader, type Value } from "../ir/index.js";
+import type { IntegerKernel, IntegerTarget } from "../target/integer-kernels.js";
+
+export interface PlacementOptions {
+  /** Also quantize neighbours (Add, Concat, pooling, ...) that lie between integer products. */
+  readonly neighbours: boolean;
+  /** Whether depthwise convolutions, which gain least, are quantized. */
+  readonly depthwise: boolean;
+  /** Names of nodes to leave float, with the reason to give. */
+  readonly keepFloat?: ReadonlyMap<string, string>;
+}
+
+export interface FloatNode {
+  readonly node: string;
+  readonly op: string;
+  readonly reason: string;
+}
+
+export interface PlannedNode {
+  readonly node: Node;
+  readonly kernel: IntegerKernel;
+  /** The value to quantize behind the node (after an activation that the kernel absorbs), or null for a float result. */
+  readonly output: Value | null;
+}
+
+export interface StaticPlan {
+  /** In execution order. */
+  readonly nodes: readonly PlannedNode[];
+  readonly float: readonly FloatNode[];
+}
+
+/** Activations that a product absorbs when the integers behind it saturate at the same place. */
+const absorbed = new Set(["Relu", "Clip"]);
+
+export function planStatic(model: Model, target: IntegerTarget, options: PlacementOptions): StaticPlan {
+  const float: FloatNode[] = [];
+  const refuse = (node: Node, reason: string): void => void float.push({ node: node.name, op: node.opName, reason });
+
+  const compute = new Set<Node>();
+  for (const node of nodesWithin(model.graph)) {
+    const kernel = node.domain === "" ? target.kernels[node.op] : undefined;
+    if (kernel?.kind !== "compute") {
+      if (node.domain === "" && node.op === "ConvTranspose") refuse(node, "the target has no integer ConvTranspose");
+      continue;
+    }
+    const reason = options.keepFloat?.get(node.name) ?? whyNotCompute(node, model.graph, options);
+    if (reason) refuse(node, reason);
+    else compute.add(node);
+  }
+  const neighbours = options.neighbours ? chooseNeighbours(model.graph, target, compute, options) : new Set<Node>();
+
+  const nodes: PlannedNode[] = [];
+  for (const node of model.graph.nodes()) {
+    if (!compute.has(node) && !neighbours.has(node)) continue;
+    const kernel = target.kernels[node.op]!;
+    const behind = compute.has(node) ? behindActivation(node.output) : node.output;
+    const isRead = behind.uses.some(
+      (use) => use.kind === "input" && (compute.has(use.node) || neighbours.has(use.node)) && use.index === 0,
+    );
+    nodes.push({ node, kernel, output: kernel.needsQuantizedOutput || isRead ? behind : null });
+  }
+  return { nodes, float };
+}
+
+/** The value after a Relu or Clip that is the only reader, else the value itself. */
+function behindActivation(value: Value): Value {
+  const reader = soleReader(value);
+  if (!reader || reader.domain !== "" || !absorbed.has(reader.op)) return value;
+  return reader.inputs[0] === value ? reader.output : value;
+}
+
+function whyNotCompute(node: Node, main: Graph, options: PlacementOptions): string | null {
+  if (node.graph !== main) return `inside a body of ${node.graph.owner?.op ?? "another node"}, where no ranges are measured`;
+  const [input, weight] = node.inputs;
+  if (!input || !weight) return "an input is absent";
+  if (!weight.constant) {
+    return input.constant ? "the weights come first" : "both factors are activations";
+  }
+  if (weight.constant.dtype !== "f32") return `weights of type ${weight.constant.dtype}`;
+  if (input.constant) return "both factors are constant";
+  if (input.dtype !== null && input.dtype !== "f32") return `activations of type ${input.dtype}`;
+  if (weight.constant.elementCount === 0) return "empty weights";
+  switch (node.op) {
+    case "Conv":
+      return whyNotConv(node, options);
+    case "Gemm":
+      return whyNotGemm(node);
+    default:
+      return weight.constant.dims.length === 2 ? null : `weights of rank ${weight.constant.dims.length}`;
+  }
+}
+
+function whyNotConv(node: Node, options: PlacementOptions): string | null {
+  const [, weight, bias] = node.inputs;
+  if (bias && bias.constant?.dtype !== "f32") return "the bias is computed at run time";
+  const dims = weight!.constant!.dims;
+  if (dims.length > 5) return `a convolution over ${dims.length - 2} axes`;
+  const group = node.int("group", 1);
+  const isDepthwise = group > 1 && group === dims[0] && dims[1] === 1;
+  return isDepthwise && !options.depthwise ? "a depthwise convolution, which gains too little here" : null;
+}
+
+function whyNotGemm(node: Node): string | null {
+  const [, weight, bias] = node.inputs;
+  if (node.int("transA", 0) !== 0) return "Gemm with transA";
+  if (node.float("alpha", 1) !== 1) return "Gemm with alpha other than 1";
+  if (weight!.constant!.dims.length !== 2) return "weights that are no matrix";
+  if (!bias) return null;
+  if (node.float("beta", 1) !== 1) return "Gemm with beta other than 1";
+  if (bias.constant?.dtype !== "f32") return "the bias is computed at run time";
+  const width = weight!.constant!.dims[node.int("transB", 0) ? 0 : 1];
+  return bias.constant.elementCount === width ? null : "a bias that is not one number per column";
+}
+
+/**
+ * Neighbours between integer products: all their activations come from integers, and
+ * what they make is read by integers in the end. A region, never a node on its own.
+ */
+function chooseNeighbours(graph: Graph, target: IntegerTarget, compute: ReadonlySet<Node>, options: PlacementOptions): Set<Node> {
+  const order = [...graph.nodes()];
+  const isInteger = new Set<Value>();
+  const fed = new Set<Node>();
+  for (const node of order) {
+    if (compute.has(node)) {
+      // Only values that are surely quantized behind the node count: a MatMul may end in float.
+      isInteger.add(behindActivation(node.output));
+      continue;
+    }
+    const kernel = node.domain === "" ? target.kernels[node.op] : undefined;
+    if (!kernel || kernel.kind === "compute" || options.keepFloat?.has(node.name)) continue;
+    if (!isFloat(node.output.dtype ?? "f32")) continue;
+    const activations = kernel.activationInputs === "first" ? node.inputs.slice(0, 1) : node.inputs;
+    if (activations.length === 0 || !activations.every((value) => value && isInteger.has(value))) continue;
+    if (node.outputs.filter((value) => value).length !== 1) continue;
+    fed.add(node);
+    isInteger.add(node.output);
+  }
+  const leads = new Set<Node>();
+  for (const node of order.reverse()) {
+    const behind = behindActivation(node.output);
+    if (!fed.has(node) || behind !== node.output) continue;
+    const ends = behind.uses.some((use) => use.kind === "input" && (compute.has(use.node) || leads.has(use.node)) && isActivationSlot(use.node, use.index, target));
+    if (ends) leads.add(node);
+  }
+  // What fed a node that was dropped feeds nothing now: keep only those whose inputs are still all integers.
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const node of leads) {
+      const kernel = target.kernels[node.op]!;
+      const activations = kernel.activationInputs === "first" ? node.inputs.slice(0, 1) : node.inputs;
+      const ok = activations.every((value) => {
+        const producer = value?.producer;
+        if (!producer) return false;
+        return leads.has(producer) || compute.has(producer) || isAbsorbedBehind(producer, compute);
+      });
+      if (!ok) {
+        leads.delete(node);
+        changed = true;
+      }
+    }
+  }
+  return leads;
+}
+
+function isAbsorbedBehind(activation: Node, compute: ReadonlySet<Node>): boolean {
+  const producer = activation.inputs[0]?.producer;
+  return !!producer && compute.has(producer) && behindActivation(producer.output) === activation.output;
+}
+
+function isActivationSlot(node: Node, index: number, target: IntegerTarget): boolean {
+  return index === 0 || target.kernels[node.op]?.activationInputs === "all";
+}

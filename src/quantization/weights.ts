@@ -1,0 +1,117 @@
+/** Weights and biases to integers: symmetric signed 8 bits, one scale per output channel. */
+import { Tensor } from "../ir/index.js";
+
+export interface QuantizedWeight {
+  /** i8, the dims of the original. */
+  readonly integers: Tensor;
+  /** One per index along the axis; one in all when the axis is null. Positive. */
+  readonly scales: Float32Array;
+}
+
+/** A scale below this would leave float32's normal range once multiplied by an activation's. */
+const LEAST_SCALE = 2 ** -60;
+
+/**
+ * The scales that let every weight fit: max |w| / limit per channel along `axis` of
+ * `dims`, or one for the whole tensor. A channel of zeros takes the smallest scale of
+ * the others, so that its bias keeps its resolution.
+ */
+export function weightScales(
+  weights: Float32Array,
+  dims: readonly number[],
+  axis: number | null,
+  limit: number,
+): Float32Array {
+  const { channels, inner } = layout(dims, axis);
+  const largest = new Float64Array(channels);
+  forEachRun(weights.length, channels, inner, (channel, from, to) => {
+    let max = largest[channel]!;
+    for (let i = from; i < to; i++) {
+      const magnitude = Math.abs(weights[i]!);
+      if (magnitude > max) max = magnitude;
+    }
+    largest[channel] = max;
+  });
+  let smallest = Number.POSITIVE_INFINITY;
+  for (const max of largest) if (max > 0 && max < smallest) smallest = max;
+  if (!Number.isFinite(smallest)) smallest = limit; // all zeros: any scale is exact
+  return Float32Array.from(largest, (max) => Math.max((max > 0 ? max : smallest) / limit, LEAST_SCALE));
+}
+
+/** Rounds half to even, as QuantizeLinear does, and keeps within [-limit, limit]. */
+export function quantizeWeight(
+  weights: Float32Array,
+  dims: readonly number[],
+  axis: number | null,
+  scales: Float32Array,
+  limit: number,
+): QuantizedWeight {
+  const { channels, inner } = layout(dims, axis);
+  const integers = new Int8Array(weights.length);
+  forEachRun(weights.length, channels, inner, (channel, from, to) => {
+    const scale = scales[channel]!;
+    for (let i = from; i < to; i++) {
+      const rounded = roundHalfEven(weights[i]! / scale);
+      integers[i] = rounded > limit ? limit : rounded < -limit ? -limit : rounded;
+    }
+  });
+  return { integers: Tensor.ofArray("i8", dims, integers), scales };
+}
+
+const LARGEST_INT32 = 2 ** 31 - 1;
+
+/**
+ * Raises the scales of channels whose bias would not fit 32 bits at scale
+ * inputScale * weightScale. Returns the channels that were raised.
+ */
+export function makeRoomForBias(scales: Float32Array, bias: Float32Array, inputScale: number): number[] {
+  const raised: number[] = [];
+  for (let channel = 0; channel < scales.length; channel++) {
+    const needed = Math.abs(bias[channel]!) / (inputScale * LARGEST_INT32);
+    if (needed < scales[channel]!) continue;
+    // One step of float32 more, since the product of the two scales is rounded.
+    scales[channel] = needed * (1 + 2 ** -20);
+    raised.push(channel);
+  }
+  return raised;
+}
+
+export interface QuantizedBias {
+  /** i32, [M]. */
+  readonly integers: Tensor;
+  /** inputScale * weightScale, one per element. */
+  readonly scales: Float32Array;
+}
+
+export function quantizeBias(bias: Float32Array, inputScale: number, scales: Float32Array): QuantizedBias {
+  const product = scales.length === bias.length ? scales : new Float32Array(bias.length).fill(scales[0]!);
+  const biasScales = Float32Array.from(product, (scale) => Math.fround(inputScale * scale));
+  const integers = Int32Array.from(bias, (value, i) =>
+    Math.min(LARGEST_INT32, Math.max(-LARGEST_INT32, roundHalfEven(value / biasScales[i]!))),
+  );
+  return { integers: Tensor.ofArray("i32", [bias.length], integers), scales: biasScales };
+}
+
+export function roundHalfEven(value: number): number {
+  const floor = Math.floor(value);
+  const fraction = value - floor;
+  if (fraction < 0.5) return floor;
+  if (fraction > 0.5) return floor + 1;
+  return floor % 2 === 0 ? floor : floor + 1;
+}
+
+/** How channels lie in memory: runs of `inner` elements, channel after channel, again and again. */
+function layout(dims: readonly number[], axis: number | null): { channels: number; inner: number } {
+  if (axis === null) return { channels: 1, inner: dims.reduce((product, dim) => product * dim, 1) };
+  return { channels: dims[axis]!, inner: dims.slice(axis + 1).reduce((product, dim) => product * dim, 1) };
+}
+
+function forEachRun(
+  count: number,
+  channels: number,
+  inner: number,
+  visit: (channel: number, from: number, to: number) => void,
+): void {
+  if (inner === 0) return;
+  for (let from = 0, run = 0; from < count; from += inner, run++) visit(run % channels, from, from + inner);
+}
