@@ -1,4 +1,13 @@
-import type { Tensor } from "../ir/index.js";
+import type { DType, Shape, Tensor } from "../ir/index.js";
+
+/** What a model takes under one name; a port of a model's signature has this form. */
+export interface InputSpec {
+  readonly name: string;
+  /** null when the value is no tensor. */
+  readonly dtype: DType | null;
+  /** null when not even the rank is known. */
+  readonly shape: Shape | null;
+}
 
 /** Labels of one sample: the array's row without the sample axis, or the JSON value as given. */
 export type Labels = Tensor | { readonly json: unknown };
@@ -9,19 +18,37 @@ export interface Sample {
   /** By input name; arrays of a .npz keep a batch dimension of 1. */
   readonly feeds: ReadonlyMap<string, Tensor>;
   readonly labels: Labels | null;
+  /** Outputs that came with the data (`output_*.pb`), by output name. */
+  readonly references?: ReadonlyMap<string, Tensor>;
 }
 
 export interface Dataset {
   readonly path: string;
   readonly count: number;
   readonly hasLabels: boolean;
-  /** Reads samples one at a time, so memory does not grow with their number. All of them when no indices are given. */
+  /**
+   * Reads samples one at a time, so memory does not grow with their number. All of them when no indices are given.
+   * Ascending indices are cheapest. Each call is a pass of its own and opens and closes its files.
+   */
   samples(indices?: readonly number[]): AsyncIterable<Sample>;
+}
+
+/** Seeded inputs instead of a file, for smoke tests; plain data. */
+export interface RandomSpec {
+  readonly seed: number;
+  readonly count: number;
+  /** What to make inputs for; the signature of the model that runs when absent. */
+  readonly signature?: readonly InputSpec[];
+  /** Sizes by input name, where the signature leaves them open or should be overruled. */
+  readonly shapes?: Readonly<Record<string, readonly number[]>>;
 }
 
 /** A dataset as a job names it: plain data, opened again in the process that runs the job. */
 export interface DatasetRef {
+  /** A file or folder; what messages call the data when `random` is set. */
   readonly path: string;
   /** Which samples, in which order; all when absent. */
   readonly indices?: readonly number[];
+  /** Made-up data: nothing is read from `path`. */
+  readonly random?: RandomSpec;
 }

@@ -1,0 +1,84 @@
+/** From a path to a dataset: the file's name or the folder's contents say which reader it takes. */
+import { readdir, stat } from "node:fs/promises";
+import { extname } from "node:path";
+import type { Dataset, DatasetRef, InputSpec } from "./dataset.js";
+import { datasetError } from "./errors.js";
+import { openJsonl } from "./jsonl.js";
+import { MANIFEST, openManifest } from "./manifest.js";
+import { openNpz } from "./npz.js";
+import { randomDataset } from "./random.js";
+import { selectSamples } from "./select.js";
+import { isTestDataFolder, openTestData } from "./test-data.js";
+
+export interface OpenOptions {
+  /** The model's inputs: .jsonl needs their types, test data their order. */
+  readonly signature?: readonly InputSpec[];
+}
+
+/** Throws DATASET_MISSING, DATASET_KIND, DATASET_EMPTY, or what the reader of that kind throws. */
+export async function openDataset(path: string, { signature }: OpenOptions = {}): Promise<Dataset> {
+  const isFolder = await checkFolder(path);
+  if (isFolder) {
+    const names = await readdir(path);
+    if (names.includes(MANIFEST)) return openManifest(path);
+    if (isTestDataFolder(names)) return openTestData(path, signature);
+    throw datasetError(
+      "DATASET_KIND",
+      `folder ${path} holds neither ${MANIFEST} nor test_data_set_* folders`,
+      "Give a .npz or .jsonl file, a folder with manifest.json, or one with test_data_set_*/input_*.pb.",
+      { fields: { path } },
+    );
+  }
+  switch (extname(path).toLowerCase()) {
+    case ".npz":
+      return openNpz(path);
+    case ".jsonl":
+      return openJsonl(path, signature);
+    default:
+      throw datasetError(
+        "DATASET_KIND",
+        `${path} is no kind of dataset that is known`,
+        "Give a .npz or .jsonl file, a folder with manifest.json, or one with test_data_set_*/input_*.pb.",
+        { fields: { path } },
+      );
+  }
+}
+
+/** A dataset from the plain data of a job; `signature` is that of the model that runs. */
+export async function openDatasetRef(ref: DatasetRef, signature?: readonly InputSpec[]): Promise<Dataset> {
+  const dataset = ref.random
+    ? openRandom(ref, ref.random, signature)
+    : await openDataset(ref.path, signature && { signature });
+  return ref.indices ? selectSamples(dataset, ref.indices) : dataset;
+}
+
+function openRandom(
+  ref: DatasetRef,
+  spec: NonNullable<DatasetRef["random"]>,
+  modelInputs?: readonly InputSpec[],
+): Dataset {
+  const { seed, count, shapes } = spec;
+  const signature = spec.signature ?? modelInputs;
+  if (signature) return randomDataset(signature, { seed, count, shapes: new Map(Object.entries(shapes ?? {})) });
+  throw datasetError(
+    "DATASET_SIGNATURE_NEEDED",
+    `random data "${ref.path}" does not say for which inputs`,
+    "Open it together with the model that it is for.",
+  );
+}
+
+async function checkFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (cause) {
+    throw datasetError(
+      "DATASET_MISSING",
+      `there is no dataset ${path}`,
+      "Check the path; relative ones start at the current folder.",
+      {
+        fields: { path },
+        cause,
+      },
+    );
+  }
+}
