@@ -11,7 +11,10 @@ import type { Pixels } from "./resample.js";
 export async function decodeImage(path: string, label: string, color: "RGB" | "gray"): Promise<Pixels> {
   const sharp = await loadSharp();
   try {
-    const { data, info } = await sharp(path, { ignoreIcc: true, failOn: "error" })
+    const file = sharp(path, { ignoreIcc: true, failOn: "error" });
+    // Printing colours have no one conversion to RGB: libvips goes by profile, Pillow does not.
+    if ((await file.metadata()).space === "cmyk") throw new Error("it is CMYK; convert it to RGB first");
+    const { data, info } = await file
       .toColourspace("srgb")
       .raw({ depth: "uchar" })
       .toBuffer({ resolveWithObject: true });

@@ -5,7 +5,7 @@
  *
  * `labels` goes to the metric as it is; every other key is an input. JSON does not say
  * which type a number has: the model's signature does. The batch axis may be left out.
- * Opening notes where lines begin (8 bytes a sample); samples are then read line by line.
+ * Opening notes where lines begin and end, no more; samples are then read line by line.
  */
 import { open } from "node:fs/promises";
 import { basename } from "node:path";

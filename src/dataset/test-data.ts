@@ -47,22 +47,17 @@ export async function openTestData(path: string, signature?: readonly InputSpec[
 async function readSet(folder: string, signature: readonly InputSpec[] | undefined): Promise<Sample> {
   const id = basename(folder);
   const inputs = await readTensors(folder, "input");
-  if (inputs.length === 0) {
+  const references = nameOutputs(await readTensors(folder, "output"));
+  // A model may have no inputs; a set without outputs either says nothing.
+  if (inputs.length === 0 && references.size === 0) {
     throw datasetError(
       "DATASET_EMPTY",
       `${folder} holds no input_*.pb`,
       "Each set needs one input_N.pb per model input.",
-      {
-        fields: { path: folder },
-      },
+      { fields: { path: folder } },
     );
   }
-  return {
-    id,
-    feeds: nameInputs(folder, inputs, signature),
-    labels: null,
-    references: nameOutputs(await readTensors(folder, "output")),
-  };
+  return { id, feeds: nameInputs(folder, inputs, signature), labels: null, references };
 }
 
 /** Names of their own when all are the model's, else by position. */

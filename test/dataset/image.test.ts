@@ -1,3 +1,4 @@
+import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { decodeImage } from "../../src/dataset/image.js";
 import { faultOf } from "../support/dataset.js";
@@ -31,6 +32,15 @@ describe("decodeImage", () => {
 
   it("keeps a gray image as it is", async () => {
     expect([...(await decode(png(2, 1, 1, [9, 200]), "gray")).data]).toEqual([9, 200]);
+  });
+
+  it("refuses CMYK, whose conversion is a matter of profiles", async () => {
+    const raw = { width: 1, height: 1, channels: 3 } as const;
+    const cmyk = await sharp(Buffer.from([1, 2, 3]), { raw })
+      .toColourspace("cmyk")
+      .jpeg()
+      .toBuffer();
+    expect((await faultOf(() => decode(cmyk))).message).toContain("CMYK");
   });
 
   it("names an image that is damaged", async () => {

@@ -77,7 +77,13 @@ describe("openTestData", () => {
     expect(fault.code).toBe("DATASET_INPUT_UNKNOWN");
   });
 
-  it("refuses a set without inputs", async () => {
+  it("reads a set of a model that has no inputs", async () => {
+    const folder = temporaryFolder({ "test_data_set_0/output_0.pb": f32Proto("y", [3]) });
+    const [sample] = await samplesOf(await openTestData(folder, []));
+    expect([sample!.feeds.size, sample!.references!.size]).toEqual([0, 1]);
+  });
+
+  it("refuses a set without tensors", async () => {
     const folder = temporaryFolder({ "test_data_set_0/readme.txt": "" });
     expect((await faultOf(async () => samplesOf(await openTestData(folder)))).code).toBe("DATASET_EMPTY");
   });
