@@ -20,7 +20,7 @@ export interface SessionOptions {
   readonly optimization: "disabled" | "basic" | "extended" | "all";
   /** Run on cpu when the provider is missing; without it a missing provider is an error. */
   readonly allowFallback?: boolean;
-  /** Milliseconds after which the job is given up and its process killed. */
+  /** Milliseconds without a sign of life (a sample done) after which a job is given up and its process killed. */
   readonly timeoutMs?: number;
 }
 
@@ -28,6 +28,7 @@ export interface PortInfo {
   readonly name: string;
   /** null when the value is no tensor (a sequence, a map, an optional). */
   readonly dtype: DType | null;
+  /** null when not even the rank is known; [] is a scalar. */
   readonly shape: Shape | null;
 }
 
@@ -53,6 +54,11 @@ export interface ScoreJob {
   readonly data: DatasetRef;
   readonly metric: MetricRef;
   readonly session: SessionOptions;
+  /**
+   * Scores of the baseline from an earlier result on the same samples. They are taken
+   * over, and unless the metric wants `reference` the baseline is not run again.
+   */
+  readonly baselineScores?: Float64Array;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -60,18 +66,24 @@ export interface ScoreResult {
   readonly metric: { readonly name: string; readonly higherIsBetter: boolean };
   /** One row a model, one number a sample, in the order of the dataset. */
   readonly scores: readonly Float64Array[];
+  /** Whether the metric looked at the baseline's outputs; if not, `baselineScores` saves running it. */
+  readonly usedReference: boolean;
 }
 
 export interface CompareJob {
   readonly baseline: string;
   readonly candidate: string;
   readonly data: DatasetRef;
-  /** Output of the baseline to output of the candidate; all common outputs when absent. */
+  /** Output of the baseline to output of the candidate; every output of the baseline by its own name when absent. */
   readonly pairs?: readonly (readonly [string, string])[];
   readonly session: SessionOptions;
 }
 
-/** Difference of one output over all samples and elements. */
+/**
+ * Difference of one output over all samples and elements. Two NaNs are equal, and so are
+ * two infinities of one sign; elements that are not finite on both sides are left out of
+ * magnitude, norm and cosine. Strings count as 1, with a difference of 0 or 1.
+ */
 export interface OutputDifference {
   readonly output: string;
   /** Largest |candidate - baseline|. */
@@ -111,6 +123,13 @@ export interface Timer {
   close(): Promise<void>;
 }
 
+/** A provider that was asked for and replaced, because `allowFallback` said so. */
+export interface ProviderFallback {
+  readonly wanted: string;
+  readonly used: string;
+  readonly reason: string;
+}
+
 export interface Runtime {
   /** Loads a model and says what goes in and out. With `saveOptimizedTo`, the graph that the runtime made of it is written there. */
   describe(model: string, session: SessionOptions, saveOptimizedTo?: string): Promise<ModelSignature>;
@@ -120,7 +139,9 @@ export interface Runtime {
   score(job: ScoreJob): Promise<ScoreResult>;
   compare(job: CompareJob): Promise<readonly OutputDifference[]>;
   timer(spec: TimerSpec): Promise<Timer>;
-  /** Largest resident size seen of any process that ran jobs, summed over those alive at once. */
+  /** Every replacement of a provider that happened so far; a report must show them. */
+  fallbacks(): readonly ProviderFallback[];
+  /** Largest resident size of this process and those that ran jobs, summed over the ones alive at once. */
   peakRssBytes(): number;
   close(): Promise<void>;
 }

@@ -1,0 +1,118 @@
+/** Runs two models on the same samples and adds up how their outputs differ. */
+import type { Sample } from "../../../dataset/index.js";
+import type { Tensors } from "../../port.js";
+import type { JobContext, JobHandler, Jobs } from "../protocol.js";
+import { betweenSamples } from "./collect-garbage.js";
+import { modelBytes } from "./model-bytes.js";
+import { DifferenceSum } from "./output-difference.js";
+import { feedsOf, openPart } from "./samples.js";
+import { type OpenModel, openModel, toTensors } from "./session.js";
+
+/** Two models that weigh more than this together are not loaded at the same time. */
+const BOTH_BYTES = 2 ** 30;
+/** Baseline outputs held while models take turns. */
+const HELD_BYTES = 256 * 2 ** 20;
+
+type Args = Jobs["compare"]["args"];
+
+export const compare: JobHandler<"compare"> = async (args, context) => {
+  const takeTurns = modelBytes(args.baseline) + modelBytes(args.candidate) > BOTH_BYTES;
+  const baseline = new Turn(args.baseline, args, context);
+  const candidate = new Turn(args.candidate, args, context);
+  try {
+    const first = await baseline.open();
+    const part = await openPart(args.data, first.signature.inputs);
+    const reader = new Comparison(args, first);
+    const collect = betweenSamples();
+    let held: { sample: Sample; outputs: Tensors }[] = [];
+    let heldBytes = 0;
+    let done = 0;
+    const compareHeld = async (): Promise<void> => {
+      if (takeTurns) await baseline.release();
+      const second = await candidate.open();
+      for (const { sample, outputs } of held) {
+        await reader.add(second, sample, outputs);
+        context.progress(++done, part.count);
+      }
+      if (takeTurns) await candidate.release();
+      held = [];
+      heldBytes = 0;
+      collect();
+    };
+
+    context.progress(0, part.count);
+    for await (const sample of part.samples()) {
+      const outputs = await outputsOf(await baseline.open(), sample, reader.wanted);
+      held.push({ sample, outputs });
+      for (const tensor of outputs.values()) heldBytes += tensor.byteLength;
+      if (!takeTurns || heldBytes > HELD_BYTES) await compareHeld();
+      else context.progress(done, part.count);
+    }
+    if (held.length > 0) await compareHeld();
+    return reader.results();
+  } finally {
+    await baseline.release();
+    await candidate.release();
+  }
+};
+
+/** A model that is loaded when needed and may be released in between. */
+class Turn {
+  #model: OpenModel | null = null;
+
+  constructor(
+    readonly path: string,
+    readonly args: Args,
+    readonly context: JobContext,
+  ) {}
+
+  async open(): Promise<OpenModel> {
+    return (this.#model ??= await openModel(this.path, this.args.session, this.context));
+  }
+
+  async release(): Promise<void> {
+    const model = this.#model;
+    this.#model = null;
+    await model?.release();
+  }
+}
+
+class Comparison {
+  readonly #pairs: readonly { readonly old: string; readonly now: string; readonly sum: DifferenceSum }[];
+  /** Outputs of the baseline that are compared and can be read. */
+  readonly wanted: readonly string[];
+
+  constructor({ pairs }: Args, baseline: OpenModel) {
+    const asked = pairs ?? baseline.signature.outputs.map(({ name }) => [name, name] as const);
+    this.#pairs = asked.map(([old, now]) => ({ old, now, sum: new DifferenceSum(old) }));
+    for (const { old, sum } of this.#pairs) refuseUnreadable(sum, baseline, old, "baseline");
+    this.wanted = baseline.readable.filter((name) => this.#pairs.some(({ old }) => old === name));
+  }
+
+  async add(candidate: OpenModel, sample: Sample, outputs: Tensors): Promise<void> {
+    for (const { now, sum } of this.#pairs) refuseUnreadable(sum, candidate, now, "candidate");
+    const wanted = candidate.readable.filter((name) => this.#pairs.some(({ now }) => now === name));
+    const changed = await outputsOf(candidate, sample, wanted);
+    for (const { old, now, sum } of this.#pairs) {
+      const before = outputs.get(old);
+      const after = changed.get(now);
+      if (before && after) sum.add(before, after, sample.id);
+    }
+  }
+
+  results() {
+    return this.#pairs.map(({ sum }) => sum.result());
+  }
+}
+
+function refuseUnreadable(sum: DifferenceSum, model: OpenModel, name: string, who: string): void {
+  if (model.readable.includes(name)) return;
+  const port = model.signature.outputs.find((output) => output.name === name);
+  sum.refuse(port ? `"${name}" of the ${who} is no tensor that can be read` : `the ${who} has no output "${name}"`);
+}
+
+async function outputsOf(model: OpenModel, sample: Sample, wanted: readonly string[]): Promise<Tensors> {
+  if (wanted.length === 0) return new Map();
+  const feeds = model.feeds(feedsOf(sample, model.signature.inputs));
+  return toTensors(await model.run(feeds, wanted, sample.id));
+}

@@ -1,0 +1,80 @@
+/**
+ * Loads a model and says what goes in and out, filling the gaps of the binding's metadata:
+ *
+ * - a "scalar" that the file does not declare as one may be of unknown rank. A copy of the
+ *   model gets a Shape node behind each such output: its own output is [rank] if the runtime
+ *   knows the rank, and of unknown size if not.
+ * - ports of a type that the binding cannot pass are taken as the file declares them.
+ */
+import { appendFileSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { InferOptError } from "../../../base/errors.js";
+import { encodeModel } from "../../../onnx/index.js";
+import type { ModelSignature, PortInfo } from "../../port.js";
+import type { JobContext, JobHandler, Jobs } from "../protocol.js";
+import { openSession } from "./session.js";
+import { isDoubtful, signatureOf, signatureOfFile, withInputRanksOf } from "./signature.js";
+
+type Args = Jobs["describe"]["args"];
+
+export const describe: JobHandler<"describe"> = async (args, context) => {
+  const loaded = await metadataOf(args.model, args, context);
+  if (!loaded) return signatureOfFile(args.model);
+  const { inputs, outputs } = withInputRanksOf(args.model, loaded);
+  if (!outputs.some(isDoubtful)) return { inputs, outputs };
+
+  const declared = new Map(signatureOfFile(args.model).outputs.map((port) => [port.name, port.shape]));
+  const doubtful = outputs.filter((port) => isDoubtful(port) && declared.get(port.name)?.length !== 0);
+  if (doubtful.length === 0) return { inputs, outputs };
+  const scalars = await provenScalars(args, doubtful, context);
+  const settled = (port: PortInfo): PortInfo =>
+    doubtful.includes(port) && !scalars.has(port.name) ? { ...port, shape: null } : port;
+  return { inputs, outputs: outputs.map(settled) };
+};
+
+/** null when the model loads but has ports of a type that the binding cannot name. */
+async function metadataOf(
+  path: string,
+  { session: options, saveOptimizedTo }: Pick<Args, "session" | "saveOptimizedTo">,
+  context: JobContext,
+): Promise<ModelSignature | null> {
+  try {
+    const session = await openSession(path, options, context, saveOptimizedTo);
+    const signature = signatureOf(session);
+    await session.release();
+    return signature;
+  } catch (error) {
+    if (error instanceof InferOptError && error.code === "TENSOR_TYPE_UNSUPPORTED") return null;
+    throw error;
+  }
+}
+
+const RANK_OF = "infer-opt/rank-of/";
+
+/** Names of the outputs that are scalars for sure. */
+async function provenScalars(
+  { model, session }: Args,
+  doubtful: readonly PortInfo[],
+  context: JobContext,
+): Promise<ReadonlySet<string>> {
+  const folder = mkdtempSync(join(tmpdir(), "infer-opt-ranks-"));
+  try {
+    const copy = join(folder, "model.onnx");
+    copyFileSync(model, copy);
+    // Protobuf joins messages that are written one after the other: the graph gains nodes
+    // and outputs, and its weights are not touched.
+    const shapes = doubtful.map(({ name }) => ({ op_type: "Shape", input: [name], output: [RANK_OF + name] }));
+    const outputs = doubtful.map(({ name }) => ({ name: RANK_OF + name }));
+    appendFileSync(copy, encodeModel({ graph: { node: shapes, output: outputs } }));
+    const probed = await metadataOf(copy, { session, saveOptimizedTo: null }, context);
+    const ranks = probed?.outputs.filter(({ name, shape }) => name.startsWith(RANK_OF) && shape?.[0] === 0);
+    return new Set(ranks?.map(({ name }) => name.slice(RANK_OF.length)));
+  } catch (error) {
+    // Weights in other files stay behind, and then the copy does not load: nothing is proven.
+    if (error instanceof InferOptError && error.code === "MODEL_REJECTED") return new Set();
+    throw error;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * The child process: takes one request at a time, answers it, and ends with its
+ * parent. Jobs are imported when first asked for, so that timing a model does not
+ * pay for what only scoring needs.
+ */
+
+import type { ProviderFallback } from "../../port.js";
+import type { JobHandler, JobName, Reply, Request } from "../protocol.js";
+import { peakResidentBytes } from "../resident-size.js";
+import { toWireError } from "../wire-error.js";
+
+type Handlers = { readonly [J in JobName]: () => Promise<JobHandler<J>> };
+
+const handlers: Handlers = {
+  facts: async () => (await import("./load-ort.js")).facts,
+  describe: async () => (await import("./describe.js")).describe,
+  run: async () => (await import("./run.js")).run,
+  observe: async () => (await import("./observe.js")).observe,
+  score: async () => (await import("./score.js")).score,
+  compare: async () => (await import("./compare.js")).compare,
+  timeOpen: async () => (await import("./time.js")).timeOpen,
+  timeRuns: async () => (await import("./time.js")).timeRuns,
+  peakRss: async () => async () => peakResidentBytes(),
+};
+
+async function answer({ id, job, args }: Request): Promise<void> {
+  const fallbacks: ProviderFallback[] = [];
+  const aftermath = () => ({ id, peakRssBytes: peakResidentBytes(), fallbacks });
+  try {
+    const handler = (await handlers[job]()) as JobHandler<JobName>;
+    const result = await handler(args, {
+      progress: (done, total) => reply({ kind: "progress", id, done, total }),
+      fellBack: (fallback) => fallbacks.push(fallback),
+    });
+    reply({ kind: "done", result, ...aftermath() });
+  } catch (error) {
+    reply({ kind: "failed", error: toWireError(error), ...aftermath() });
+  }
+}
+
+function reply(message: Reply): void {
+  process.send?.(message);
+}
+
+process.on("message", (request: Request) => void answer(request));
+process.on("disconnect", () => process.exit(0));
+// Ctrl-C reaches every process of a terminal; what becomes of a run is for the parent to say.
+process.on("SIGINT", () => undefined);

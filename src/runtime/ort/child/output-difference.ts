@@ -1,0 +1,149 @@
+/**
+ * Adds up how one output of two models differs, over elements and samples. Every sum is
+ * in float64; what counts as equal is said at OutputDifference.
+ */
+import { f16BitsToF32 } from "../../../base/f16.js";
+import { aligned, formatShape, type Tensor } from "../../../ir/index.js";
+import type { OutputDifference } from "../../port.js";
+
+export class DifferenceSum {
+  #maxAbs = 0;
+  #maxMagnitude = 0;
+  #squaredDifference = 0;
+  #squaredBaseline = 0;
+  #cosines = 0;
+  #samples = 0;
+  #differing = 0;
+  #nanMismatch = 0;
+  #elements = 0;
+  #mismatch: string | null = null;
+
+  constructor(readonly output: string) {}
+
+  /** Nothing more is compared after a mismatch. */
+  refuse(mismatch: string): void {
+    this.#mismatch ??= mismatch;
+  }
+
+  /** `where` is the sample's id. */
+  add(baseline: Tensor, candidate: Tensor, where: string): void {
+    if (this.#mismatch !== null) return;
+    if (baseline.dtype !== candidate.dtype) {
+      this.refuse(`${baseline.dtype} became ${candidate.dtype}`);
+    } else if (formatShape(baseline.dims) !== formatShape(candidate.dims)) {
+      this.refuse(`${formatShape(baseline.dims)} became ${formatShape(candidate.dims)} on ${where}`);
+    } else if (baseline.dtype === "string") {
+      this.#addTexts(baseline.utf8(), candidate.utf8());
+    } else {
+      this.#addNumbers(elementsOf(baseline), elementsOf(candidate));
+    }
+  }
+
+  result(): OutputDifference {
+    const l2 = this.#squaredDifference;
+    return {
+      output: this.output,
+      maxAbs: this.#maxAbs,
+      maxMagnitude: this.#maxMagnitude,
+      relativeL2: l2 === 0 ? 0 : Math.sqrt(l2 / this.#squaredBaseline),
+      sqnrDb: l2 === 0 ? Number.POSITIVE_INFINITY : 10 * Math.log10(this.#squaredBaseline / l2),
+      cosine: this.#samples === 0 ? 1 : this.#cosines / this.#samples,
+      differing: this.#differing,
+      nanMismatch: this.#nanMismatch,
+      elements: this.#elements,
+      mismatch: this.#mismatch,
+    };
+  }
+
+  #addNumbers(baseline: Elements, candidate: Elements): void {
+    const { at: old } = baseline;
+    const { at: now } = candidate;
+    let dot = 0;
+    let oldNorm = 0;
+    let newNorm = 0;
+    for (let i = 0; i < baseline.length; i++) {
+      const a = old(i);
+      const b = now(i);
+      // 64-bit integers are compared as they are and measured as numbers.
+      if (a !== b) {
+        const nans = Number(Number.isNaN(a)) + Number(Number.isNaN(b));
+        if (nans > 0) {
+          this.#differing += nans % 2;
+          this.#nanMismatch += nans % 2;
+          continue;
+        }
+        this.#differing++;
+        const distance = Math.abs(typeof a === "bigint" ? Number((b as bigint) - a) : (b as number) - a);
+        if (distance > this.#maxAbs) this.#maxAbs = distance;
+        this.#squaredDifference += distance * distance;
+      }
+      const x = Number(a);
+      const y = Number(b);
+      if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
+      const magnitude = Math.abs(x);
+      if (magnitude > this.#maxMagnitude) this.#maxMagnitude = magnitude;
+      dot += x * y;
+      oldNorm += x * x;
+      newNorm += y * y;
+    }
+    this.#elements += baseline.length;
+    this.#endSample(dot, oldNorm, newNorm);
+  }
+
+  #addTexts(baseline: readonly Uint8Array[], candidate: readonly Uint8Array[]): void {
+    const differing = baseline.filter((text, i) => Buffer.compare(text, candidate[i]!) !== 0).length;
+    this.#elements += baseline.length;
+    this.#differing += differing;
+    this.#maxMagnitude = 1;
+    if (differing > 0) this.#maxAbs = 1;
+    this.#squaredDifference += differing;
+    this.#endSample(baseline.length - differing, baseline.length, baseline.length);
+  }
+
+  #endSample(dot: number, oldNorm: number, newNorm: number): void {
+    this.#squaredBaseline += oldNorm;
+    this.#samples++;
+    if (oldNorm === 0 || newNorm === 0) this.#cosines += oldNorm === newNorm ? 1 : 0;
+    else this.#cosines += dot / Math.sqrt(oldNorm * newNorm);
+  }
+}
+
+interface Elements {
+  readonly length: number;
+  at(index: number): number | bigint;
+}
+
+/** The elements of any type that crosses the binding, but string. */
+function elementsOf(tensor: Tensor): Elements {
+  const bytes = tensor.bytes();
+  const of = <T extends ArrayLike<number> | ArrayLike<bigint>>(array: T): Elements => ({
+    length: array.length,
+    at: (i) => array[i]!,
+  });
+  switch (tensor.dtype) {
+    case "f32":
+      return of(aligned(Float32Array, bytes));
+    case "f64":
+      return of(aligned(Float64Array, bytes));
+    case "f16": {
+      const bits = aligned(Uint16Array, bytes);
+      return { length: bits.length, at: (i) => f16BitsToF32(bits[i]!) };
+    }
+    case "i8":
+      return of(aligned(Int8Array, bytes));
+    case "i16":
+      return of(aligned(Int16Array, bytes));
+    case "u16":
+      return of(aligned(Uint16Array, bytes));
+    case "i32":
+      return of(aligned(Int32Array, bytes));
+    case "u32":
+      return of(aligned(Uint32Array, bytes));
+    case "i64":
+      return of(aligned(BigInt64Array, bytes));
+    case "u64":
+      return of(aligned(BigUint64Array, bytes));
+    default:
+      return of(bytes);
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * Scores models on samples by a metric. All models see a sample before the next one is
+ * read, so the baseline's outputs live for one sample and memory does not grow with
+ * their number.
+ */
+import type { Sample } from "../../../dataset/index.js";
+import { Tensor } from "../../../ir/index.js";
+import {
+  loadMetric,
+  type Metric,
+  type MetricSample,
+  type NamedTensors,
+  toMetricTensor,
+} from "../../../metric/index.js";
+import type { Tensors } from "../../port.js";
+import type { JobContext, JobHandler, Jobs } from "../protocol.js";
+import { betweenSamples } from "./collect-garbage.js";
+import { modelBytes } from "./model-bytes.js";
+import { feedsOf, openPart, type PartOfDataset } from "./samples.js";
+import { type OpenModel, openModel, toTensors } from "./session.js";
+import { signatureOfFile } from "./signature.js";
+
+/** Candidates are loaded together as long as they weigh less than this on disk, else one group after the other. */
+const GROUP_BYTES = 2 ** 30;
+
+type Args = Jobs["score"]["args"];
+
+export const score: JobHandler<"score"> = async (args, context) => {
+  const metric = await loadMetric(args.metric);
+  const groups = groupBySize(args.models.slice(1));
+  const rows = new Map<number, Float64Array>();
+  let usedReference = false;
+  for (const [index, group] of groups.entries()) {
+    const known = rows.get(0) ?? null;
+    const told = overGroups(context, index, groups.length);
+    const result = await scoreGroup(args, group, known, metric, told);
+    rows.set(0, result.baseline);
+    for (const [i, candidate] of group.entries()) rows.set(candidate, result.candidates[i]!);
+    usedReference ||= result.usedReference;
+  }
+  return {
+    metric: { name: metric.name, higherIsBetter: metric.higherIsBetter },
+    scores: args.models.map((_, model) => rows.get(model)!),
+    usedReference,
+  };
+};
+
+/** Positions in `models`, from 1 on; one empty group when there is only the baseline. */
+function groupBySize(candidates: readonly string[]): number[][] {
+  const groups: number[][] = [[]];
+  let bytes = 0;
+  for (const [i, path] of candidates.entries()) {
+    const size = candidates.length === 1 ? 0 : modelBytes(path);
+    if (bytes + size > GROUP_BYTES && groups.at(-1)!.length > 0) {
+      groups.push([]);
+      bytes = 0;
+    }
+    groups.at(-1)!.push(i + 1);
+    bytes += size;
+  }
+  return groups;
+}
+
+interface GroupScores {
+  readonly baseline: Float64Array;
+  readonly candidates: readonly Float64Array[];
+  readonly usedReference: boolean;
+}
+
+/** `known` are scores of the baseline on this very part; the job's own cover the whole dataset. */
+async function scoreGroup(
+  args: Args,
+  group: readonly number[],
+  known: Float64Array | null,
+  metric: Metric,
+  context: JobContext,
+): Promise<GroupScores> {
+  const opened: OpenModel[] = [];
+  const open = async (path: string): Promise<OpenModel> => {
+    const model = await openModel(path, args.session, context);
+    opened.push(model);
+    return model;
+  };
+  try {
+    const candidates: OpenModel[] = [];
+    for (const index of group) candidates.push(await open(args.models[index]!));
+    let baseline: OpenModel | null = null;
+    const runBaseline = async (sample: Sample): Promise<NamedTensors> =>
+      outputsOf((baseline ??= await open(args.models[0]!)), sample);
+
+    // Data is read as the baseline wants it, which need not be loaded for that.
+    const inputs = signatureOfFile(args.models[0]!).inputs;
+    const part = await openPart(args.data, inputs, args.part);
+    const given = known ?? args.baselineScores?.subarray(part.from, part.from + part.count) ?? null;
+    return await scoreSamples({ part, metric, candidates, given, runBaseline }, context);
+  } finally {
+    for (const model of opened) await model.release();
+  }
+}
+
+interface Scoring {
+  readonly part: PartOfDataset;
+  readonly metric: Metric;
+  readonly candidates: readonly OpenModel[];
+  /** Scores of the baseline when they are known already. */
+  readonly given: Float64Array | null;
+  runBaseline(sample: Sample): Promise<NamedTensors>;
+}
+
+async function scoreSamples(scoring: Scoring, context: JobContext): Promise<GroupScores> {
+  const { part, metric, candidates, given, runBaseline } = scoring;
+  const baselineRow = new Float64Array(part.count);
+  const rows = candidates.map(() => new Float64Array(part.count));
+  // A metric of our own says whether it wants the reference; of a module we find out.
+  let usedReference = metric.needsReference ?? false;
+  const watched = (reference: NamedTensors): NamedTensors =>
+    metric.needsReference === null
+      ? tellingWhenRead(reference, () => {
+          usedReference = true;
+        })
+      : reference;
+
+  const collect = betweenSamples();
+  let i = 0;
+  context.progress(0, part.count);
+  for await (const sample of part.samples()) {
+    const { labels, facts } = forMetric(sample);
+    let reference: NamedTensors | null = null;
+    if (given === null || usedReference) reference = await runBaseline(sample);
+    baselineRow[i] = given?.[i] ?? (await metric.score(reference!, labels, facts, watched(reference!)));
+
+    for (const [c, candidate] of candidates.entries()) {
+      const outputs = await outputsOf(candidate, sample);
+      if (reference === null) {
+        const value = await scoreWithout(
+          () => metric.score(outputs, labels, facts, watched({})),
+          () => usedReference,
+        );
+        if (value !== null) {
+          rows[c]![i] = value;
+          continue;
+        }
+        reference = await runBaseline(sample);
+      }
+      rows[c]![i] = await metric.score(outputs, labels, facts, watched(reference));
+    }
+    collect();
+    context.progress(++i, part.count);
+  }
+  return { baseline: baselineRow, candidates: rows, usedReference };
+}
+
+/** A score made without a reference; null when the metric turned out to want one. */
+async function scoreWithout(score: () => Promise<number>, wantsReference: () => boolean): Promise<number | null> {
+  try {
+    const value = await score();
+    return wantsReference() ? null : value;
+  } catch (error) {
+    if (wantsReference()) return null;
+    throw error;
+  }
+}
+
+function tellingWhenRead(reference: NamedTensors, tell: () => void): NamedTensors {
+  return new Proxy(reference, {
+    get(target, key, receiver) {
+      tell();
+      return Reflect.get(target, key, receiver);
+    },
+    has(target, key) {
+      tell();
+      return Reflect.has(target, key);
+    },
+    ownKeys(target) {
+      tell();
+      return Reflect.ownKeys(target);
+    },
+  });
+}
+
+async function outputsOf(model: OpenModel, sample: Sample): Promise<NamedTensors> {
+  const feeds = model.feeds(feedsOf(sample, model.signature.inputs));
+  return named(toTensors(await model.run(feeds, model.readable, sample.id)));
+}
+
+function forMetric(sample: Sample): { labels: unknown; facts: MetricSample } {
+  const { labels } = sample;
+  return {
+    labels: labels === null ? null : labels instanceof Tensor ? toMetricTensor(labels) : labels.json,
+    facts: { id: sample.id, inputs: named(sample.feeds) },
+  };
+}
+
+const named = (tensors: Tensors): NamedTensors =>
+  Object.fromEntries(Array.from(tensors, ([name, tensor]) => [name, toMetricTensor(tensor)]));
+
+/** Progress of one group as progress of the whole job. */
+const overGroups = (context: JobContext, index: number, groups: number): JobContext => ({
+  fellBack: context.fellBack,
+  progress: (done, total) => context.progress(index * total + done, groups * total),
+});

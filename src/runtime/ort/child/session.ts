@@ -1,0 +1,158 @@
+/** Opens models, and says in one line what kept one from opening or running. */
+import { existsSync } from "node:fs";
+import type { InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
+import { InferOptError, messageOf } from "../../../base/errors.js";
+import type { ModelSignature, SessionOptions, Tensors } from "../../port.js";
+import type { JobContext } from "../protocol.js";
+import { tinyModel } from "../tiny-models.js";
+import { loadOrt, type OrtModule } from "./load-ort.js";
+import { toOrtOptions } from "./options.js";
+import { signatureOf, withInputRanksOf } from "./signature.js";
+import { crosses, fromOrtTensor, toOrtTensor, typeUnsupported } from "./tensors.js";
+
+export interface OpenModel {
+  readonly path: string;
+  /** The bare session, for those who time it. */
+  readonly session: InferenceSession;
+  readonly signature: ModelSignature;
+  /** Outputs that can be read: tensors of a type that crosses the binding. */
+  readonly readable: readonly string[];
+  /** Runs once. Rejects with RUN_FAILED naming the model and `where`, a sample's id. */
+  run(feeds: Readonly<Record<string, OrtTensor>>, outputs: readonly string[], where: string): Promise<Results>;
+  /** Our tensors as the binding takes them; bytes are shared where alignment allows. */
+  feeds(tensors: Tensors): Record<string, OrtTensor>;
+  release(): Promise<void>;
+}
+
+export type Results = ReadonlyMap<string, OrtTensor>;
+
+/**
+ * Loads a model by its path. Rejects with MODEL_MISSING, MODEL_REJECTED (the runtime's
+ * reason in one line), PROVIDER_MISSING or RUNTIME_UNAVAILABLE. A missing provider is
+ * replaced by cpu when the options allow that, and the context is told.
+ */
+export async function openModel(path: string, options: SessionOptions, context: JobContext): Promise<OpenModel> {
+  const ort = await loadOrt();
+  const session = await openSession(path, options, context, null);
+  const signature = withInputRanksOf(path, signatureOf(session));
+  const readable = signature.outputs.filter(({ dtype }) => crosses(dtype)).map(({ name }) => name);
+  return {
+    path,
+    session,
+    signature,
+    readable,
+    async run(feeds, outputs, where) {
+      try {
+        return new Map(Object.entries(await session.run(feeds, outputs)));
+      } catch (cause) {
+        throw runFailed(path, where, cause);
+      }
+    },
+    feeds: (tensors) => toFeeds(ort, tensors),
+    release: () => session.release(),
+  };
+}
+
+/** As `openModel`, but the bare session; `saveOptimizedTo` makes the runtime write down its graph. */
+export async function openSession(
+  path: string,
+  options: SessionOptions,
+  context: JobContext,
+  saveOptimizedTo: string | null,
+): Promise<InferenceSession> {
+  const ort = await loadOrt();
+  if (!existsSync(path)) {
+    throw new InferOptError("MODEL_MISSING", "input", `there is no file ${path}`, {
+      hint: "Check the path.",
+      fields: { path },
+    });
+  }
+  const missing = knownProviders(ort).includes(options.provider)
+    ? null
+    : `this build of ONNX Runtime knows only ${knownProviders(ort).join(", ")}`;
+  if (missing === null) {
+    try {
+      return await ort.InferenceSession.create(path, toOrtOptions(options, options.provider, saveOptimizedTo));
+    } catch (cause) {
+      const broken = options.provider === "cpu" ? null : await brokenProvider(ort, options);
+      if (broken === null) throw rejected(path, cause);
+      return openOnCpu(ort, path, options, context, saveOptimizedTo, broken);
+    }
+  }
+  return openOnCpu(ort, path, options, context, saveOptimizedTo, missing);
+}
+
+async function openOnCpu(
+  ort: OrtModule,
+  path: string,
+  options: SessionOptions,
+  context: JobContext,
+  saveOptimizedTo: string | null,
+  reason: string,
+): Promise<InferenceSession> {
+  const wanted = options.provider;
+  if (!options.allowFallback) {
+    throw new InferOptError("PROVIDER_MISSING", "runtime", `provider ${wanted} is not available: ${reason}`, {
+      hint: "Use --provider cpu, or --allow-fallback to take cpu in its place; `infer-opt doctor` lists what works.",
+      fields: { provider: wanted },
+    });
+  }
+  context.fellBack({ wanted, used: "cpu", reason });
+  try {
+    return await ort.InferenceSession.create(path, toOrtOptions(options, "cpu", saveOptimizedTo));
+  } catch (cause) {
+    throw rejected(path, cause);
+  }
+}
+
+const knownProviders = (ort: OrtModule): string[] => ort.listSupportedBackends().map(({ name }) => name);
+
+/** Why a provider cannot even open a trivial model; null when it can, and the model is to blame. */
+async function brokenProvider(ort: OrtModule, options: SessionOptions): Promise<string | null> {
+  try {
+    const session = await ort.InferenceSession.create(tinyModel(), toOrtOptions(options, options.provider, null));
+    await session.release();
+    return null;
+  } catch (cause) {
+    return reasonOf(cause);
+  }
+}
+
+function rejected(path: string, cause: unknown): InferOptError {
+  const reason = reasonOf(cause);
+  const type = /^Unsupported data type: (\d+)/.exec(reason)?.[1];
+  if (type) return typeUnsupported(`an input or output of ${path}`, `number ${type} of TensorProto.DataType`);
+  return new InferOptError("MODEL_REJECTED", "input", `ONNX Runtime does not load ${path}: ${reason}`, {
+    hint: "Check the model's opset and operators against the installed ONNX Runtime; `infer-opt inspect` lists them.",
+    cause,
+    fields: { model: path, reason },
+  });
+}
+
+export function runFailed(path: string, where: string, cause: unknown): InferOptError {
+  return new InferOptError("RUN_FAILED", "runtime", `${path} failed on ${where}: ${reasonOf(cause)}`, {
+    hint: "Check that the sample's shapes and values are ones that the model accepts.",
+    cause,
+    fields: { model: path, sample: where },
+  });
+}
+
+/** The first line of what native code says, without its source files. */
+export function reasonOf(cause: unknown): string {
+  const line = messageOf(cause)
+    .replace(/\/\S*onnxruntime\S*\.(cc|h):\d+\s*/g, "")
+    .replace(/^Load model from .*? failed:\s*/, "")
+    .replace(/^\S+::\S+\(.* was false\.\s*/, "")
+    .split("\n")[0]!
+    .replace(/\s+/g, " ")
+    .trim();
+  return line.length > 300 ? `${line.slice(0, 300)}...` : line || "no reason given";
+}
+
+function toFeeds(ort: OrtModule, tensors: Tensors): Record<string, OrtTensor> {
+  return Object.fromEntries(Array.from(tensors, ([name, tensor]) => [name, toOrtTensor(ort, name, tensor)]));
+}
+
+/** Results as our tensors, in the same memory. */
+export const toTensors = (results: Results): Tensors =>
+  new Map(Array.from(results, ([name, tensor]) => [name, fromOrtTensor(name, tensor)]));

@@ -1,0 +1,71 @@
+/** Times a model: inputs lie ready, and nothing but `run` is between two readings of the clock. */
+import { performance } from "node:perf_hooks";
+import type { Tensor as OrtTensor } from "onnxruntime-node";
+import { InferOptError, invariant } from "../../../base/errors.js";
+import type { JobHandler } from "../protocol.js";
+import { betweenSamples } from "./collect-garbage.js";
+import { feedsOf, openPart } from "./samples.js";
+import { type OpenModel, openModel, runFailed } from "./session.js";
+
+/** Samples held in memory and fed in turn. */
+const MAX_SAMPLES = 16;
+const SIGN_OF_LIFE_MS = 500;
+
+interface Stand {
+  readonly model: OpenModel;
+  readonly feeds: readonly Readonly<Record<string, OrtTensor>>[];
+  readonly collect: () => void;
+  next: number;
+}
+
+let stand: Stand | null = null;
+
+/** The clock of a process starts with it, so the load time holds the start of the process too. */
+export const timeOpen: JobHandler<"timeOpen"> = async (args, context) => {
+  invariant(stand === null, "a process times one model");
+  const model = await openModel(args.model, args.session, context);
+  const loadMs = performance.now();
+
+  const part = await openPart(args.data, model.signature.inputs);
+  const feeds: Record<string, OrtTensor>[] = [];
+  for await (const sample of part.samples()) {
+    feeds.push(model.feeds(feedsOf(sample, model.signature.inputs)));
+    if (feeds.length === MAX_SAMPLES) break;
+  }
+  if (feeds.length === 0) {
+    throw new InferOptError("DATASET_EMPTY", "input", `${args.data.path} holds no sample to time ${args.model} with`, {
+      hint: "Name a dataset with at least one sample.",
+      fields: { path: args.data.path },
+    });
+  }
+  stand = { model, feeds, collect: betweenSamples(), next: 0 };
+  return { loadMs, firstRunMs: await timeOne(stand) };
+};
+
+export const timeRuns: JobHandler<"timeRuns"> = async ({ runs }, context) => {
+  invariant(stand, "the timer is open");
+  const times = new Float64Array(runs);
+  let told = performance.now();
+  for (let i = 0; i < runs; i++) {
+    times[i] = await timeOne(stand);
+    stand.collect();
+    // Messages between runs would be felt by small models: now and then is enough of a sign of life.
+    if (performance.now() - told < SIGN_OF_LIFE_MS) continue;
+    context.progress(i + 1, runs);
+    told = performance.now();
+  }
+  return times;
+};
+
+async function timeOne(stand: Stand): Promise<number> {
+  const { model, feeds } = stand;
+  const sample = stand.next++ % feeds.length;
+  const feed = feeds[sample]!;
+  try {
+    const started = performance.now();
+    await model.session.run(feed, model.readable);
+    return performance.now() - started;
+  } catch (cause) {
+    throw runFailed(model.path, `sample ${sample}`, cause);
+  }
+}

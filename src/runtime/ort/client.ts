@@ -1,0 +1,154 @@
+/**
+ * The runtime port on onnxruntime-node. Its `run` blocks the event loop and a native
+ * crash takes the process along, so models only ever run in child processes.
+ */
+import { availableParallelism } from "node:os";
+import { mergeTaps, type TapStatistics } from "../../observe/index.js";
+import type {
+  ModelSignature,
+  ObserveJob,
+  OutputDifference,
+  ProviderFallback,
+  Runtime,
+  ScoreJob,
+  ScoreResult,
+  SessionOptions,
+  Tensors,
+  Timer,
+  TimerSpec,
+} from "../port.js";
+import { JobPool } from "./job-pool.js";
+import { type Call, interrupted } from "./job-process.js";
+import type { JobName, Jobs, Part, RuntimeFacts } from "./protocol.js";
+import { ResidentSum } from "./resident-size.js";
+import { openTimer } from "./timer.js";
+import { fromWireTensors, toWireTensors } from "./wire-tensors.js";
+
+export interface OrtRuntimeOptions {
+  /** Kills every child and rejects what is running, with kind "interrupted". */
+  readonly signal?: AbortSignal;
+  /** For sessions that state no `timeoutMs` of their own. */
+  readonly timeoutMs?: number;
+  /** Processes that share the samples of one job; by default as many as the cores feed, at most 4. */
+  readonly workers?: number;
+}
+
+export interface OrtRuntime extends Runtime {
+  /** Version and providers of the installed runtime. Rejects with RUNTIME_UNAVAILABLE when it does not load. */
+  facts(): Promise<RuntimeFacts>;
+  /** Ids of the child processes alive now. */
+  pids(): readonly number[];
+}
+
+const DEFAULT_TIMEOUT_MS = 600_000;
+const MAX_WORKERS = 4;
+
+export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
+  const memory = new ResidentSum();
+  const fallbacks = new Map<string, ProviderFallback>();
+  const pool = new JobPool({ memory, fellBack: (fallback) => fallbacks.set(fallback.wanted, fallback) });
+
+  const timeoutOf = (session: SessionOptions | null): number =>
+    session?.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const workersFor = ({ threads }: SessionOptions): number =>
+    options.workers ?? Math.max(1, Math.min(MAX_WORKERS, Math.floor(availableParallelism() / Math.max(1, threads))));
+
+  const call = <J extends JobName>(
+    job: J,
+    model: string,
+    session: SessionOptions | null,
+    args: Jobs[J]["args"],
+  ): Promise<Jobs[J]["result"]> =>
+    pool.call({ job, args, model, timeoutMs: timeoutOf(session) }, session ? workersFor(session) : 1);
+
+  /** The same job on parts of the samples, in the order of the dataset. */
+  const split = async <J extends "observe" | "score">(
+    job: J,
+    model: string,
+    { onProgress, ...spec }: ObserveJob | ScoreJob,
+  ): Promise<Jobs[J]["result"][]> => {
+    const workers = workersFor(spec.session);
+    const of = Math.max(1, Math.min(workers, spec.data.indices?.length ?? workers));
+    const progress = onProgress ? joinProgress(of, onProgress) : null;
+    const calls = Array.from({ length: of }, (_, index): Call<J> => {
+      const part: Part = { index, of };
+      const args = { ...spec, part } as Jobs[J]["args"];
+      return { job, args, model, timeoutMs: timeoutOf(spec.session), onProgress: progress?.(index) };
+    });
+    return pool.callAll(calls, workers);
+  };
+
+  const runtime: OrtRuntime = {
+    facts: () => call("facts", "the runtime", null, {}),
+
+    describe: (model, session, saveOptimizedTo): Promise<ModelSignature> =>
+      call("describe", model, session, {
+        model,
+        session,
+        saveOptimizedTo: saveOptimizedTo ?? null,
+      }),
+
+    async run(model, feeds, session): Promise<Tensors> {
+      return fromWireTensors(await call("run", model, session, { model, feeds: toWireTensors(feeds), session }));
+    },
+
+    async observe(job): Promise<ReadonlyMap<string, TapStatistics>> {
+      const parts = await split("observe", job.model, job);
+      const merged = parts.reduce((a, b) => a.map((tap, i) => mergeTaps(tap, b[i]!)));
+      return new Map(merged.map((tap) => [tap.name, tap]));
+    },
+
+    async score(job): Promise<ScoreResult> {
+      const parts = await split("score", job.models[0] ?? "no model", job);
+      return {
+        metric: parts[0]!.metric,
+        scores: job.models.map((_, model) => concatenate(parts.map(({ scores }) => scores[model]!))),
+        usedReference: parts.some(({ usedReference }) => usedReference),
+      };
+    },
+
+    compare: (job): Promise<OutputDifference[]> => call("compare", job.candidate, job.session, job),
+
+    timer: (spec: TimerSpec): Promise<Timer> => openTimer(pool, spec, timeoutOf(spec.session)),
+
+    fallbacks: () => [...fallbacks.values()],
+    peakRssBytes: () => memory.peakBytes(),
+    pids: () => pool.pids(),
+
+    async close() {
+      options.signal?.removeEventListener("abort", stop);
+      await pool.close();
+    },
+  };
+
+  const stop = (): void => pool.abort(interrupted());
+  if (options.signal?.aborted) stop();
+  else options.signal?.addEventListener("abort", stop, { once: true });
+  return runtime;
+}
+
+/** One count out of the counts of several parts; silent until every part has told its size. */
+function joinProgress(
+  parts: number,
+  onProgress: (done: number, total: number) => void,
+): (index: number) => (done: number, total: number) => void {
+  const seen: ({ done: number; total: number } | null)[] = new Array(parts).fill(null);
+  return (index) => (done, total) => {
+    seen[index] = { done, total };
+    if (seen.some((part) => part === null)) return;
+    onProgress(
+      seen.reduce((sum, part) => sum + part!.done, 0),
+      seen.reduce((sum, part) => sum + part!.total, 0),
+    );
+  };
+}
+
+function concatenate(arrays: readonly Float64Array[]): Float64Array {
+  const joined = new Float64Array(arrays.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const array of arrays) {
+    joined.set(array, at);
+    at += array.length;
+  }
+  return joined;
+}

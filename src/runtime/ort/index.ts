@@ -1,0 +1,3 @@
+export { type OrtRuntime, type OrtRuntimeOptions, ortRuntime } from "./client.js";
+export { examine, type Finding } from "./doctor.js";
+export type { RuntimeFacts } from "./protocol.js";

@@ -1,0 +1,240 @@
+/**
+ * One child process that runs jobs, one at a time. The child starts with its first
+ * job and is replaced by the next job after it died; while it has nothing to do it
+ * does not keep the parent alive.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import type { Socket } from "node:net";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { InferOptError, invariant, messageOf } from "../../base/errors.js";
+import type { ProviderFallback } from "../port.js";
+import { OutputTail } from "./output-tail.js";
+import type { JobName, Jobs, Reply, Request } from "./protocol.js";
+import type { ResidentSum } from "./resident-size.js";
+import { fromWireError } from "./wire-error.js";
+
+/** What all processes of one runtime share. */
+export interface Household {
+  readonly memory: ResidentSum;
+  fellBack(fallback: ProviderFallback): void;
+}
+
+export interface Call<J extends JobName> {
+  readonly job: J;
+  readonly args: Jobs[J]["args"];
+  /** The model that errors name. */
+  readonly model: string;
+  /** Time without a message from the child after which it is killed. */
+  readonly timeoutMs: number;
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+interface Pending {
+  readonly call: Call<JobName>;
+  readonly id: number;
+  readonly resolve: (result: Jobs[JobName]["result"]) => void;
+  readonly reject: (error: Error) => void;
+  timer: NodeJS.Timeout;
+}
+
+export class JobProcess {
+  readonly #household: Household;
+  #child: ChildProcess | null = null;
+  #output = new OutputTail();
+  #pending: Pending | null = null;
+  #retired: Error | null = null;
+  #lastId = 0;
+
+  constructor(household: Household) {
+    this.#household = household;
+  }
+
+  /** The process id, while there is a process. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /**
+   * Runs a job. Rejects with the child's own InferOptError, or with RUNTIME_CRASHED or
+   * RUNTIME_TIMEOUT (kind runtime) when the process died or was silent for too long.
+   */
+  async call<J extends JobName>(call: Call<J>): Promise<Jobs[J]["result"]> {
+    if (this.#retired) throw this.#retired;
+    invariant(this.#pending === null, "a job process runs one job at a time");
+    const child = (this.#child ??= this.#start());
+    const id = ++this.#lastId;
+    const promise = new Promise<Jobs[J]["result"]>((resolve, reject) => {
+      const timer = setTimeout(() => this.#timedOut(), call.timeoutMs);
+      this.#pending = { call, id, resolve, reject, timer } as unknown as Pending;
+    });
+    holdParent(child, true);
+    const request: Request<J> = { id, job: call.job, args: call.args };
+    // A failed send means that the child is gone; its end is what gets reported.
+    child.send(request, () => undefined);
+    return promise;
+  }
+
+  /** As `abort`, and for good: later jobs reject with `error` too. */
+  retire(error: Error): void {
+    this.#retired = error;
+    this.abort(error);
+  }
+
+  /** Kills the process; a job under way rejects with `error`, the next one gets a new process. */
+  abort(error: Error): void {
+    const child = this.#abandon();
+    child?.kill("SIGKILL");
+    this.#settle((pending) => pending.reject(error));
+  }
+
+  /** Ends the process and waits until it is gone. A job under way is given up as interrupted. */
+  async close(): Promise<void> {
+    this.#retired ??= interrupted();
+    if (this.#pending) this.abort(this.#retired);
+    const child = this.#abandon();
+    if (!child) return;
+    const gone = new Promise<void>((resolve) => child.once("close", () => resolve()));
+    holdParent(child, true);
+    // It is idle and holds nothing that needs care.
+    child.kill("SIGKILL");
+    await gone;
+  }
+
+  #start(): ChildProcess {
+    const child = fork(childEntry(), [], {
+      execArgv: ["--expose-gc"],
+      env: childEnvironment(process.env),
+      serialization: "advanced",
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    const output = new OutputTail();
+    if (child.stdout) output.listen(child.stdout);
+    if (child.stderr) output.listen(child.stderr);
+    this.#output = output;
+    child.on("message", (reply: Reply) => {
+      if (this.#child === child) this.#received(reply);
+    });
+    child.once("error", (cause) => {
+      if (this.#child === child) this.#failedToStart(cause);
+    });
+    // "close" and not "exit": only then has all that it printed arrived.
+    child.once("close", (exitCode, signal) => {
+      this.#household.memory.ended(child);
+      if (this.#child === child) this.#died(exitCode, signal);
+    });
+    return child;
+  }
+
+  #received(reply: Reply): void {
+    const pending = this.#pending;
+    if (pending?.id !== reply.id) return;
+    if (reply.kind === "progress") {
+      pending.timer.refresh();
+      pending.call.onProgress?.(reply.done, reply.total);
+      return;
+    }
+    if (this.#child) {
+      this.#household.memory.update(this.#child, reply.peakRssBytes);
+      holdParent(this.#child, false);
+    }
+    reply.fallbacks.forEach((fallback) => {
+      this.#household.fellBack(fallback);
+    });
+    this.#settle(({ resolve, reject }) =>
+      reply.kind === "done" ? resolve(reply.result) : reject(fromWireError(reply.error)),
+    );
+  }
+
+  #timedOut(): void {
+    const call = this.#pending?.call;
+    if (!call) return;
+    const seconds = call.timeoutMs / 1000;
+    this.abort(
+      new InferOptError(
+        "RUNTIME_TIMEOUT",
+        "runtime",
+        `${call.job} of ${basename(call.model)} was silent for ${seconds} s and was stopped`,
+        {
+          hint: "Allow more time, or try a smaller input: a run may be stuck in a loop of the model.",
+          fields: { job: call.job, model: call.model, timeoutMs: call.timeoutMs, output: this.#output.text() },
+        },
+      ),
+    );
+  }
+
+  #died(exitCode: number | null, signal: NodeJS.Signals | null): void {
+    this.#child = null;
+    this.#settle(({ call, reject }) => {
+      const how = signal ? `signal ${signal}` : `exit code ${exitCode}`;
+      reject(
+        new InferOptError(
+          "RUNTIME_CRASHED",
+          "runtime",
+          `${call.job} of ${basename(call.model)} crashed ONNX Runtime (${how})`,
+          {
+            hint:
+              signal === "SIGKILL"
+                ? "The system may have run out of memory: try fewer workers, or smaller inputs."
+                : "Try one thread or another provider; if it persists, the model hits a bug of the runtime.",
+            fields: { job: call.job, model: call.model, signal, exitCode, output: this.#output.text() },
+          },
+        ),
+      );
+    });
+  }
+
+  #failedToStart(cause: Error): void {
+    this.#child = null;
+    this.#settle(({ reject }) =>
+      reject(
+        new InferOptError("RUNTIME_START_FAILED", "runtime", `no process could be started: ${messageOf(cause)}`, {
+          hint: "Check the limits on processes and memory of this account.",
+          cause,
+        }),
+      ),
+    );
+  }
+
+  #settle(how: (pending: Pending) => void): void {
+    const pending = this.#pending;
+    if (!pending) return;
+    this.#pending = null;
+    clearTimeout(pending.timer);
+    how(pending);
+  }
+
+  /** From here on the process is no longer ours to hear from. */
+  #abandon(): ChildProcess | null {
+    const child = this.#child;
+    this.#child = null;
+    return child;
+  }
+}
+
+export const interrupted = (): InferOptError =>
+  new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted");
+
+/** Compiled, also when this file runs from src/ (under a test runner): a fork knows no TypeScript. */
+function childEntry(): string {
+  const here = import.meta.url;
+  const base = here.endsWith(".ts") ? here.replace(/\/src\/runtime\/ort\/[^/]+$/, "/dist/runtime/ort/") : here;
+  return fileURLToPath(new URL("./child/main.js", base));
+}
+
+/** Two processes cannot share an inspector's port, so its flags stay behind. */
+function childEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const options = env["NODE_OPTIONS"];
+  if (!options) return env;
+  const kept = options.split(/\s+/).filter((option) => !/^--(inspect|debug)/.test(option));
+  return { ...env, NODE_OPTIONS: kept.join(" ") };
+}
+
+/** Whether the child, its channel and its pipes keep the parent's event loop alive. */
+function holdParent(child: ChildProcess, hold: boolean): void {
+  const handles = [child, child.channel, child.stdout as Socket | null, child.stderr as Socket | null];
+  for (const handle of handles) {
+    if (hold) handle?.ref();
+    else handle?.unref();
+  }
+}

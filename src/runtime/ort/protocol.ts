@@ -1,0 +1,82 @@
+/**
+ * What crosses between the client and a child: plain data only. Both sides are
+ * compiled together, so nothing here is versioned.
+ */
+import type { TapStatistics } from "../../observe/index.js";
+import type {
+  CompareJob,
+  ModelSignature,
+  ObserveJob,
+  OutputDifference,
+  ProviderFallback,
+  ScoreJob,
+  ScoreResult,
+  SessionOptions,
+  TimerSpec,
+} from "../port.js";
+import type { WireError } from "./wire-error.js";
+import type { WireTensors } from "./wire-tensors.js";
+
+/** The `index`-th of `of` contiguous parts of a dataset. */
+export interface Part {
+  readonly index: number;
+  readonly of: number;
+}
+
+/** What the installed runtime says of itself. */
+export interface RuntimeFacts {
+  readonly version: string;
+  /** Execution providers this build knows; those not bundled need libraries that may be missing. */
+  readonly providers: readonly { readonly name: string; readonly bundled: boolean }[];
+}
+
+export interface TimerOpened {
+  readonly loadMs: number;
+  readonly firstRunMs: number;
+}
+
+/** Every job: what it takes and what it answers. */
+export interface Jobs {
+  facts: { args: object; result: RuntimeFacts };
+  describe: {
+    args: { readonly model: string; readonly session: SessionOptions; readonly saveOptimizedTo: string | null };
+    result: ModelSignature;
+  };
+  run: {
+    args: { readonly model: string; readonly feeds: WireTensors; readonly session: SessionOptions };
+    result: WireTensors;
+  };
+  observe: { args: Omit<ObserveJob, "onProgress"> & { readonly part: Part }; result: TapStatistics[] };
+  score: { args: Omit<ScoreJob, "onProgress"> & { readonly part: Part }; result: ScoreResult };
+  compare: { args: CompareJob; result: OutputDifference[] };
+  timeOpen: { args: TimerSpec; result: TimerOpened };
+  timeRuns: { args: { readonly runs: number }; result: Float64Array };
+  peakRss: { args: object; result: number };
+}
+
+export type JobName = keyof Jobs;
+
+export interface Request<J extends JobName = JobName> {
+  readonly id: number;
+  readonly job: J;
+  readonly args: Jobs[J]["args"];
+}
+
+export type Reply =
+  | { readonly kind: "progress"; readonly id: number; readonly done: number; readonly total: number }
+  | ({ readonly kind: "done"; readonly id: number; readonly result: Jobs[JobName]["result"] } & Aftermath)
+  | ({ readonly kind: "failed"; readonly id: number; readonly error: WireError } & Aftermath);
+
+/** What every finished job leaves to know about its process. */
+export interface Aftermath {
+  readonly peakRssBytes: number;
+  readonly fallbacks: readonly ProviderFallback[];
+}
+
+/** What a job may tell while it runs. */
+export interface JobContext {
+  progress(done: number, total: number): void;
+  fellBack(fallback: ProviderFallback): void;
+}
+
+export type JobHandler<J extends JobName> = (args: Jobs[J]["args"], context: JobContext) => Promise<Jobs[J]["result"]>;

@@ -1,0 +1,34 @@
+/** A model loaded in a fresh process of its own, to be timed. */
+import type { Timer, TimerSpec } from "../port.js";
+import type { JobPool } from "./job-pool.js";
+import type { JobName, Jobs } from "./protocol.js";
+
+export async function openTimer(pool: JobPool, spec: TimerSpec, timeoutMs: number): Promise<Timer> {
+  const process = pool.own();
+  const call = async <J extends JobName>(job: J, args: Jobs[J]["args"]): Promise<Jobs[J]["result"]> => {
+    try {
+      return await process.call({ job, args, model: spec.model, timeoutMs });
+    } catch (error) {
+      // A new process would time a model that was loaded again: the timer ends here.
+      process.retire(error as Error);
+      throw error;
+    }
+  };
+  const close = async (): Promise<void> => {
+    pool.disown(process);
+    await process.close();
+  };
+  try {
+    const { loadMs, firstRunMs } = await call("timeOpen", spec);
+    return {
+      loadMs,
+      firstRunMs,
+      measure: (runs) => call("timeRuns", { runs }),
+      peakRssBytes: () => call("peakRss", {}),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { newTap, observeTensor } from "../../../src/observe/index.js";
+import { intAttribute, jsonl, node, port, scaling, session, startRuntime, writeModel } from "./workbench.js";
+
+const samples = [1, -2, 3.5, 0, 1e3].map((x) => ({ x: [[x, x / 2]] }));
+
+function statisticsOf(factor: number) {
+  const tap = newTap("y");
+  for (const { x } of samples)
+    observeTensor(
+      tap,
+      Float32Array.from(x[0]!, (value) => value * factor),
+    );
+  return new Map([["y", tap]]);
+}
+
+describe("observe", () => {
+  it("sees what the tapped outputs hold", async () => {
+    const taps = await startRuntime().observe({
+      model: scaling(2),
+      data: { path: jsonl(...samples) },
+      taps: ["y"],
+      session,
+    });
+    expect(taps).toEqual(statisticsOf(2));
+  });
+
+  it("gives the same when processes share the samples", async () => {
+    const taps = await startRuntime({ workers: 3 }).observe({
+      model: scaling(2),
+      data: { path: jsonl(...samples) },
+      taps: ["y"],
+      session,
+    });
+    expect(taps).toEqual(statisticsOf(2));
+  });
+
+  it("counts progress over all processes", async () => {
+    const seen: string[] = [];
+    await startRuntime({ workers: 2 }).observe({
+      model: scaling(2),
+      data: { path: jsonl(...samples), indices: [0, 2, 4] },
+      taps: ["y"],
+      session,
+      onProgress: (done, total) => seen.push(`${done}/${total}`),
+    });
+    expect(seen.at(-1)).toBe("3/3");
+  });
+
+  it("reads float16", async () => {
+    const model = writeModel({
+      node: [node("Cast", ["x"], ["y"], [intAttribute("to", 10)])],
+      input: [port("x", "f32", [1, 2])],
+      output: [port("y", "f16", [1, 2])],
+    });
+    const taps = await startRuntime().observe({ model, data: { path: jsonl(...samples) }, taps: ["y"], session });
+    expect(taps.get("y")).toMatchObject({ min: -2, max: 1000, count: 10 });
+  });
+
+  it("refuses a tap that is no float output", async () => {
+    const job = { model: scaling(2), data: { path: jsonl(...samples) }, taps: ["z"], session };
+    await expect(startRuntime({ workers: 2 }).observe(job)).rejects.toMatchObject({
+      code: "TAP_INVALID",
+      message: expect.stringContaining('"z"'),
+    });
+  });
+
+  it("passes on what is wrong with the data", async () => {
+    const job = { model: scaling(2), data: { path: jsonl({ y: [[1, 2]] }) }, taps: ["y"], session };
+    await expect(startRuntime().observe(job)).rejects.toMatchObject({ kind: "input", hint: expect.any(String) });
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { f32ToF16 } from "../../../src/base/f16.js";
+import { Tensor } from "../../../src/ir/index.js";
+import { DifferenceSum } from "../../../src/runtime/ort/child/output-difference.js";
+
+function difference(...pairs: (readonly [Tensor, Tensor])[]) {
+  const sum = new DifferenceSum("y");
+  for (const [before, after] of pairs) sum.add(before, after, "sample 0");
+  return sum.result();
+}
+const f32 = (...values: number[]) => Tensor.f32([values.length], values);
+const i64 = (...values: bigint[]) => Tensor.i64([values.length], values);
+const texts = (...values: string[]) =>
+  Tensor.strings(
+    [values.length],
+    values.map((text) => new TextEncoder().encode(text)),
+  );
+
+describe("DifferenceSum", () => {
+  it("holds NaN equal to NaN, and counts those on one side", () => {
+    expect(difference([f32(NaN, NaN, 1, 2), f32(NaN, 1, NaN, 2)])).toMatchObject({
+      differing: 2,
+      nanMismatch: 2,
+      maxAbs: 0,
+      maxMagnitude: 2,
+      cosine: 1,
+      elements: 4,
+    });
+  });
+
+  it("holds infinities of one sign equal, and keeps them out of the magnitude", () => {
+    expect(difference([f32(-Infinity, 1), f32(-Infinity, 1)])).toMatchObject({
+      differing: 0,
+      maxMagnitude: 1,
+      relativeL2: 0,
+    });
+  });
+
+  it("finds an infinite distance where only one is infinite", () => {
+    expect(difference([f32(1, 1), f32(Infinity, 1)])).toMatchObject({
+      maxAbs: Infinity,
+      relativeL2: Infinity,
+      sqnrDb: -Infinity,
+    });
+  });
+
+  it("finds an infinite ratio where the baseline is zero", () => {
+    expect(difference([f32(0, 0), f32(0, 1)])).toMatchObject({ relativeL2: Infinity, cosine: 0 });
+  });
+
+  it("compares 64-bit integers beyond the precision of numbers", () => {
+    expect(difference([i64(2n ** 60n), i64(2n ** 60n + 1n)])).toMatchObject({ differing: 1, maxAbs: 1 });
+  });
+
+  it("compares float16 by value", () => {
+    const half = (...values: number[]) => Tensor.ofArray("f16", [values.length], f32ToF16(Float32Array.from(values)));
+    expect(difference([half(1, 2), half(1, 2.5)])).toMatchObject({ differing: 1, maxAbs: 0.5, maxMagnitude: 2 });
+  });
+
+  it("compares strings as equal or not", () => {
+    expect(difference([texts("a", "b"), texts("a", "c")])).toMatchObject({ differing: 1, maxAbs: 1, cosine: 0.5 });
+  });
+
+  it("takes the mean of the samples' cosines", () => {
+    expect(difference([f32(1, 0), f32(1, 0)], [f32(1, 0), f32(0, 1)]).cosine).toBe(0.5);
+  });
+
+  it.each([
+    [f32(1), f32(1, 2), "[1] became [2] on sample 0"],
+    [f32(1), i64(1n), "f32 became i64"],
+  ])("notes what cannot be compared", (before, after, mismatch) => {
+    expect(difference([before, after])).toMatchObject({ mismatch, elements: 0 });
+  });
+});

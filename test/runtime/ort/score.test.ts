@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import type { MetricRef } from "../../../src/metric/index.js";
+import { jsonl, reshaping, scaling, session, startRuntime, writeFile } from "./workbench.js";
+
+const samples = [1, 2, 3].map((x) => ({ x: [[x, 0]], labels: x }));
+const mse: MetricRef = { kind: "builtin", name: "mse" };
+
+const metricModule = (body: string): MetricRef => ({
+  kind: "module",
+  path: writeFile(
+    "metric.mjs",
+    `export const name = "mine"; export const higherIsBetter = false;
+     export function score(outputs, labels, sample, reference) { ${body} }`,
+  ),
+});
+const firstOutput = () => metricModule("return outputs.y.data[0]");
+
+describe("score", () => {
+  it("scores every model on every sample, against the first", async () => {
+    const result = await startRuntime().score({
+      models: [scaling(1), scaling(2), scaling(1)],
+      data: { path: jsonl(...samples) },
+      metric: metricModule("return Math.abs(outputs.y.data[0] - reference.y.data[0])"),
+      session,
+    });
+    expect(result.metric).toEqual({ name: "mine", higherIsBetter: false });
+    expect(result.scores.map((row) => [...row])).toEqual([
+      [0, 0, 0],
+      [1, 2, 3],
+      [0, 0, 0],
+    ]);
+  });
+
+  it("keeps the order of the samples when processes share them", async () => {
+    const result = await startRuntime({ workers: 2 }).score({
+      models: [scaling(1)],
+      data: { path: jsonl(...samples), indices: [2, 0, 1] },
+      metric: firstOutput(),
+      session,
+    });
+    expect([...result.scores[0]!]).toEqual([3, 1, 2]);
+  });
+
+  it("gives a module labels and inputs", async () => {
+    const result = await startRuntime().score({
+      models: [scaling(5)],
+      data: { path: jsonl(...samples) },
+      metric: metricModule("return labels * 100 + sample.x.data[0] * 10 + outputs.y.dims.length"),
+      session,
+    });
+    expect([...result.scores[0]!]).toEqual([112, 222, 332]);
+  });
+
+  it("tells whether the metric looked at the reference", async () => {
+    const runtime = startRuntime();
+    const job = { models: [scaling(1), scaling(2)], data: { path: jsonl(...samples) }, session };
+    const without = await runtime.score({ ...job, metric: firstOutput() });
+    const looking = await runtime.score({ ...job, metric: metricModule("return reference.y.data[0]") });
+    const builtin = await runtime.score({ ...job, metric: mse });
+    expect([without, looking, builtin].map(({ usedReference }) => usedReference)).toEqual([false, true, true]);
+  });
+
+  it("does not run a baseline whose scores are known", async () => {
+    const result = await startRuntime({ workers: 2 }).score({
+      models: [reshaping(3), scaling(2)],
+      data: { path: jsonl(...samples) },
+      metric: firstOutput(),
+      baselineScores: Float64Array.of(7, 8, 9),
+      session,
+    });
+    expect(result.scores.map((row) => [...row])).toEqual([
+      [7, 8, 9],
+      [2, 4, 6],
+    ]);
+  });
+
+  it("runs it all the same for a metric that turns out to want it", async () => {
+    const result = await startRuntime().score({
+      models: [scaling(10), scaling(2)],
+      data: { path: jsonl(...samples) },
+      metric: metricModule("return sample.x.data[0] < 2 ? 0 : reference.y.data[0]"),
+      baselineScores: Float64Array.of(7, 8, 9),
+      session,
+    });
+    expect([...result.scores[1]!]).toEqual([0, 20, 30]);
+    expect(result.usedReference).toBe(true);
+  });
+
+  it("passes on the error of a module, and shows none of its output", async () => {
+    const job = {
+      models: [scaling(1)],
+      data: { path: jsonl(...samples) },
+      metric: metricModule("console.error('noise'); throw new Error('no such class')"),
+      session,
+    };
+    await expect(startRuntime().score(job)).rejects.toMatchObject({
+      code: "METRIC_SCORE_FAILED",
+      message: expect.stringContaining("no such class"),
+    });
+  });
+});

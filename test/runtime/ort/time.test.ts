@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { jsonl, reshaping, scaling, session, startRuntime, writeFile } from "./workbench.js";
+
+const data = () => ({ path: jsonl({ x: [[1, 2]] }, { x: [[3, 4]] }) });
+
+describe("timer", () => {
+  it("gives the time of each run, of loading and of the first run", async () => {
+    const timer = await startRuntime().timer({ model: scaling(1), data: data(), session });
+    const times = await timer.measure(5);
+    expect([...times].map((time) => time > 0)).toEqual([true, true, true, true, true]);
+    expect(timer.loadMs).toBeGreaterThan(0);
+    expect(timer.firstRunMs).toBeGreaterThan(0);
+    expect(await timer.peakRssBytes()).toBeGreaterThan(2 ** 20);
+  });
+
+  it("has a process of its own, which its end ends", async () => {
+    const runtime = startRuntime();
+    const first = await runtime.timer({ model: scaling(1), data: data(), session });
+    const second = await runtime.timer({ model: scaling(2), data: data(), session });
+    expect(new Set(runtime.pids()).size).toBe(2);
+    await first.close();
+    await second.close();
+    expect(runtime.pids()).toEqual([]);
+  });
+
+  it("feeds the samples in turn", async () => {
+    // Only the first of these can be reshaped to two elements.
+    const path = jsonl(
+      { x: [[1, 2]] },
+      {
+        x: [
+          [1, 2],
+          [3, 4],
+        ],
+      },
+    );
+    const timer = await startRuntime().timer({ model: reshaping(2), data: { path }, session });
+    await expect(timer.measure(1)).rejects.toMatchObject({
+      code: "RUN_FAILED",
+      message: expect.stringContaining("sample 1"),
+    });
+  });
+
+  it("leaves no process when it cannot be opened", async () => {
+    const runtime = startRuntime();
+    const spec = { model: writeFile("a.onnx", "hello"), data: data(), session };
+    await expect(runtime.timer(spec)).rejects.toMatchObject({ code: "MODEL_REJECTED" });
+    expect(runtime.pids()).toEqual([]);
+  });
+});
