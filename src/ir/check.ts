@@ -2,37 +2,48 @@ import { invariant } from "../base/errors.js";
 import type { Graph } from "./graph.js";
 import type { Value } from "./value.js";
 
+/** How often each value is read, as seen from its readers. */
+type Tally = Map<Value, number>;
+
 /**
- * States every structural invariant of a graph once: uses agree with inputs, order
- * is topological, values are read only where they are visible, ports have distinct
- * names. Throws a plain `internal:` error that names the node.
+ * States every structural invariant of a graph once: uses agree with inputs and
+ * outputs, order is topological, values are read only where they are visible, ports have
+ * distinct names. Throws a plain `internal:` error that names the node.
  */
 export function check(graph: Graph): void {
-  checkGraph(graph, new Set());
+  const reads: Tally = new Map();
+  checkGraph(graph, new Set(), reads);
+  // Every use leads to its reader, and there are as many as reads: so they are the same.
+  for (const [value, count] of reads) {
+    checkUses(value);
+    invariant(value.useCount === count, `${value.label} is read ${count} times and knows of ${value.useCount}`);
+  }
 }
 
-function checkGraph(graph: Graph, outer: ReadonlySet<Value>): void {
+function checkGraph(graph: Graph, outer: ReadonlySet<Value>, reads: Tally): void {
   const visible = new Set(outer);
-  for (const value of [...graph.inputs, ...graph.constants]) {
+  const read = (value: Value): void => void reads.set(value, (reads.get(value) ?? 0) + 1);
+  const define = (value: Value): void => {
     invariant(value.graph === graph, `${value.label} belongs to another graph`);
     visible.add(value);
-  }
+    if (!reads.has(value)) reads.set(value, 0);
+  };
+  for (const value of [...graph.inputs, ...graph.constants]) define(value);
   let count = 0;
   for (const node of graph.nodes()) {
     count++;
     invariant(node.graph === graph && node.attached, `${node.displayName} is listed in a graph that is not its own`);
-    node.inputs.forEach((value, index) => {
-      if (!value) return;
+    for (const value of node.inputs) {
+      if (!value) continue;
       invariant(
         visible.has(value),
         `${node.displayName} reads ${value.label} before it is made, or from where it cannot be seen`,
       );
-      const linked = value.uses.some((use) => use.kind === "input" && use.node === node && use.index === index);
-      invariant(linked, `${node.displayName} reads ${value.label}, which does not know it`);
-    });
+      read(value);
+    }
     for (const body of node.bodies) {
       invariant(body.owner === node, `a body of ${node.displayName} has another owner`);
-      checkGraph(body, visible);
+      checkGraph(body, visible, reads);
     }
     node.outputs.forEach((value, index) => {
       if (!value) return;
@@ -41,27 +52,27 @@ function checkGraph(graph: Graph, outer: ReadonlySet<Value>): void {
         origin?.node === node && origin.index === index,
         `${value.label} does not know its producer ${node.displayName}`,
       );
-      visible.add(value);
-      checkUses(value);
+      define(value);
     });
   }
   invariant(count === graph.nodeCount, "the node count is off");
-  for (const value of [...graph.inputs, ...graph.constants]) checkUses(value);
 
   const names = new Set<string>();
   for (const { name, value } of graph.outputs) {
     invariant(!names.has(name), `two outputs are called ${name}`);
     names.add(name);
     invariant(visible.has(value), `output ${name} reads ${value.label}, which cannot be seen there`);
+    read(value);
   }
 }
 
 function checkUses(value: Value): void {
   for (const use of value.uses) {
     if (use.kind === "input") {
-      invariant(use.node.inputs[use.index] === value, `${value.label} thinks that ${use.node.displayName} reads it`);
+      const held = use.node.attached && use.node.inputs[use.index] === value;
+      invariant(held, `${value.label} thinks that ${use.node.displayName} reads it`);
     } else {
-      const held = use.graph.outputs.some((port) => port === use.port && port.value === value);
+      const held = use.port.value === value && use.graph.outputs.includes(use.port);
       invariant(held, `${value.label} thinks that output ${use.port.name} reads it`);
     }
   }

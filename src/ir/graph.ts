@@ -123,6 +123,7 @@ export class Graph {
 
   /** Appends, or inserts before the node given. Inputs must be visible from here. */
   addNode(spec: NewNode, before: Node | null = null): Node {
+    invariant(!before || (before.graph === this && before.attached), "insert before a node of this graph");
     const node = new Node(this, spec.op, spec.domain ?? "", spec.name ?? "");
     const state = nodeInternals(node);
     const attributes = spec.attributes ?? [];
@@ -131,7 +132,10 @@ export class Graph {
       output ? new Value(this, output.label, output.type ?? null, { producer: { node, index } }) : null,
     );
     node.provenance = spec.provenance ?? [];
-    for (const body of node.bodies) body.owner = node;
+    for (const body of node.bodies) {
+      invariant(body.owner === null, `a body of a new ${spec.op} belongs to ${body.owner?.displayName}`);
+      body.owner = node;
+    }
     this.#attach(node, before);
     spec.inputs.forEach((value, index) => {
       state.inputs.push(null);
@@ -147,8 +151,7 @@ export class Graph {
     for (const output of node.outputs) {
       invariant(!output || output.useCount === 0, `an output of ${node.displayName} is still read`);
     }
-    node.inputs.forEach((_, index) => this.#unlink(node, index));
-    for (const body of node.bodies) body.#release();
+    this.#unlinkAll(node);
     this.#detach(node);
   }
 
@@ -195,6 +198,8 @@ export class Graph {
   /** Moves a node directly before another node of this graph. */
   moveBefore(node: Node, before: Node | null): void {
     if (node === before) return;
+    invariant(node.graph === this && node.attached, `${node.displayName} is no node of this graph`);
+    invariant(!before || (before.graph === this && before.attached), "move before a node of this graph");
     this.#detach(node);
     this.#attach(node, before);
   }
@@ -235,10 +240,12 @@ export class Graph {
   /** Unlinks everything a body reads, when its node goes. */
   #release(): void {
     for (const { port, use } of this.#outputs) unlinkUse(port.value, use);
-    for (const node of this.nodes()) {
-      node.inputs.forEach((_, index) => this.#unlink(node, index));
-      for (const body of node.bodies) body.#release();
-    }
+    for (const node of this.nodes()) this.#unlinkAll(node);
+  }
+
+  #unlinkAll(node: Node): void {
+    for (const index of node.inputs.keys()) this.#unlink(node, index);
+    for (const body of node.bodies) body.#release();
   }
 
   #link(node: Node, index: number, value: Value): void {
@@ -259,7 +266,6 @@ export class Graph {
   }
 
   #attach(node: Node, before: Node | null): void {
-    invariant(!before || (before.graph === this && before.attached), "insert before a node of this graph");
     const state = nodeInternals(node);
     const previous = before ? nodeInternals(before).previous : this.#last;
     state.previous = previous;

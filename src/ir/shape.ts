@@ -4,7 +4,7 @@ export type Dim = number | string | null;
 export type Shape = readonly Dim[];
 
 export const isStatic = (shape: Shape | null | undefined): shape is readonly number[] =>
-  shape != null && shape.every((dim) => typeof dim === "number");
+  shape?.every((dim) => typeof dim === "number") ?? false;
 
 export const elementCount = (dims: readonly number[]): number => dims.reduce((product, dim) => product * dim, 1);
 

@@ -174,6 +174,7 @@ interface ViewOf<T> {
 
 /** A typed view on bytes; copies when they do not lie at a multiple of the element size. */
 export function aligned<T>(type: ViewOf<T>, bytes: Uint8Array): T {
-  const from = bytes.byteOffset % type.BYTES_PER_ELEMENT === 0 ? bytes : bytes.slice();
+  // Not bytes.slice(): that of a Buffer does not copy.
+  const from = bytes.byteOffset % type.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);
   return new type(from.buffer, from.byteOffset, from.byteLength / type.BYTES_PER_ELEMENT);
 }

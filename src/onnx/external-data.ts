@@ -11,7 +11,9 @@ export const isExternal = (tensor: TensorProto): boolean => tensor.data_location
 /**
  * The file range that an external tensor points at. Locations are relative to the
  * model's folder and must stay inside it, links followed: a model is data from
- * elsewhere, and must not be able to read other files of its user.
+ * elsewhere, and must not be able to read other files of its user. Where the model
+ * itself is a link (as in the cache of Hugging Face), the folder that it really lies
+ * in will do too.
  * `expectedBytes` is what dims and dtype ask for, null when the type is unknown.
  */
 export function externalSource(modelPath: string, tensor: TensorProto, expectedBytes: number | null): ByteSource {
@@ -27,8 +29,20 @@ export function externalSource(modelPath: string, tensor: TensorProto, expectedB
 
   let size: number;
   try {
-    if (climbsOut(realpathSync(folder), realpathSync(path))) throw escapes(name, location);
-    size = statSync(path).size;
+    const real = realpathSync(path);
+    const homes = [realpathSync(folder), dirname(realpathSync(modelPath))];
+    if (homes.every((home) => climbsOut(home, real))) throw escapes(name, location);
+    const stats = statSync(real);
+    if (!stats.isFile()) {
+      throw bad(
+        "EXTERNAL_DATA_INVALID",
+        name,
+        `points at ${location}, which is not a file`,
+        "The export is broken: save the model again.",
+        { location },
+      );
+    }
+    size = stats.size;
   } catch (cause) {
     if (cause instanceof InferOptError) throw cause;
     throw bad(
@@ -43,7 +57,8 @@ export function externalSource(modelPath: string, tensor: TensorProto, expectedB
 
   const offset = wholeNumber(entries.get("offset") ?? "0", name, "offset");
   const stated = entries.get("length");
-  const length = stated === undefined ? (expectedBytes ?? size - offset) : wholeNumber(stated, name, "length");
+  const length =
+    stated === undefined ? (expectedBytes ?? Math.max(0, size - offset)) : wholeNumber(stated, name, "length");
   if (expectedBytes !== null && length !== expectedBytes) {
     throw bad(
       "EXTERNAL_DATA_INVALID",

@@ -1,5 +1,6 @@
 export { fileSource, memorySource } from "./byte-source.js";
 export { externalSource, isExternal } from "./external-data.js";
+export { outputFailed } from "./output-file.js";
 export { readModel, type WireModel } from "./read-model.js";
 export * from "./schema.js";
-export { cloneMessage, outputFailed, type StagedModel, stageModel, type WriteOptions } from "./write-model.js";
+export { cloneMessage, type StagedModel, stageModel, type WriteOptions } from "./write-model.js";

@@ -21,6 +21,12 @@ export interface ScannedModel {
 /** Tensors below this size are kept in memory: most are shapes, scales and biases. */
 const KEEP_BELOW = 4096;
 const WINDOW_BYTES = 1 << 20;
+/** The most bytes that one read call may ask for. */
+const READ_BYTES = 1 << 30;
+/** Protobuf ends here, and so does what is left of a real model without its large tensors. */
+const MOST_KEPT = 2 ** 31 - 1;
+/** Message levels, as in protobufjs; a nested body takes three. */
+const DEEPEST = 100;
 
 type Kind = "model" | "graph" | "node" | "attribute" | "function" | "sparse" | "tensor";
 
@@ -40,7 +46,7 @@ const RAW_DATA = 9;
 export function scanModel(path: string): ScannedModel {
   const fd = openSync(path, "r");
   try {
-    return scanBytes(fileWindow(fd, fstatSync(fd).size), path);
+    return scanBytes(fileWindow(fd, fstatSync(fd).size, path), path);
   } finally {
     closeSync(fd);
   }
@@ -53,15 +59,15 @@ interface Window {
   byte(at: number): number;
 }
 
-function fileWindow(fd: number, size: number): Window {
+function fileWindow(fd: number, size: number, path: string): Window {
   const buffer = new Uint8Array(Math.min(WINDOW_BYTES, size));
   let start = 0;
   let end = 0;
   const readInto = (target: Uint8Array, at: number): void => {
     let done = 0;
     while (done < target.length) {
-      const got = readSync(fd, target, done, target.length - done, at + done);
-      if (got === 0) throw new Error("file shrank while it was read");
+      const got = readSync(fd, target, done, Math.min(target.length - done, READ_BYTES), at + done);
+      if (got === 0) throw corruptModel(path, "the file shrank while it was read", at + done);
       done += got;
     }
   };
@@ -84,13 +90,16 @@ function fileWindow(fd: number, size: number): Window {
   };
 }
 
+const corruptModel = (path: string, what: string, offset: number): InferOptError =>
+  new InferOptError("MODEL_CORRUPT", "input", `${path} is not a readable ONNX model: ${what} at byte ${offset}`, {
+    hint: "The file is truncated or is something else: export, copy or download it again.",
+    fields: { path, offset },
+  });
+
 function scanBytes(file: Window, path: string): ScannedModel {
   const ranges: FileRange[] = [];
-  const corrupt = (at: number, what: string): InferOptError =>
-    new InferOptError("MODEL_CORRUPT", "input", `${path} is not a readable ONNX model: ${what} at byte ${at}`, {
-      hint: "The file is truncated or is something else: export, copy or download it again.",
-      fields: { path, offset: at },
-    });
+  const corrupt = (at: number, what: string): InferOptError => corruptModel(path, what, at);
+  let kept = 0;
 
   let at = 0;
   const varint = (end: number): number => {
@@ -107,7 +116,8 @@ function scanBytes(file: Window, path: string): ScannedModel {
     throw corrupt(from, "a number has no end");
   };
 
-  const scan = (kind: Kind, end: number, out: Uint8Array[]): number => {
+  const scan = (kind: Kind, end: number, depth: number, out: Uint8Array[]): number => {
+    if (depth > DEEPEST) throw corrupt(at, `more than ${DEEPEST} messages inside each other`);
     let written = 0;
     const emit = (bytes: Uint8Array): void => {
       out.push(bytes);
@@ -115,7 +125,10 @@ function scanBytes(file: Window, path: string): ScannedModel {
     };
     let copyFrom = at; // fields passed over and not yet copied
     const flush = (to: number): void => {
-      if (to > copyFrom) emit(file.copy(copyFrom, to));
+      if (to <= copyFrom) return;
+      kept += to - copyFrom;
+      if (kept > MOST_KEPT) throw corrupt(copyFrom, "more than 2 GB that are not tensors");
+      emit(file.copy(copyFrom, to));
     };
     while (at < end) {
       const fieldStart = at;
@@ -147,7 +160,7 @@ function scanBytes(file: Window, path: string): ScannedModel {
             flush(fieldStart);
             const body: Uint8Array[] = [];
             at = bodyStart;
-            const bodyLength = scan(children[kind][field], bodyEnd, body);
+            const bodyLength = scan(children[kind][field], bodyEnd, depth + 1, body);
             emit(encodeVarints(tag, bodyLength));
             for (const piece of body) emit(piece);
             copyFrom = bodyEnd;
@@ -164,7 +177,7 @@ function scanBytes(file: Window, path: string): ScannedModel {
   };
 
   const pieces: Uint8Array[] = [];
-  const total = scan("model", file.size, pieces);
+  const total = scan("model", file.size, 0, pieces);
   const bytes = new Uint8Array(total);
   let to = 0;
   for (const piece of pieces) {

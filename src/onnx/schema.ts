@@ -62,6 +62,7 @@ export interface SparseTensorProto {
   values?: TensorProto;
   indices?: TensorProto;
   dims?: Long64[];
+  $unknowns?: Uint8Array[];
 }
 
 export interface DimensionProto {
@@ -156,6 +157,7 @@ export interface FunctionProto {
 export interface OperatorSetId {
   domain?: string;
   version?: Long64;
+  $unknowns?: Uint8Array[];
 }
 
 export interface ModelProto {

@@ -3,6 +3,10 @@ import { InferOptError } from "../base/errors.js";
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
 
+/** A flatbuffer begins with a small 32-bit offset; in an ONNX file a producer's name could stand at byte 4. */
+const isFlatbuffer = (head: string, identifier: string): boolean =>
+  head.slice(4, 8) === identifier && head.slice(2, 4) === "\0\0";
+
 interface Signature {
   readonly what: string;
   readonly hint: string;
@@ -29,17 +33,17 @@ const signatures: readonly Signature[] = [
   {
     what: "a TensorFlow Lite model",
     hint: "Convert it with tf2onnx first.",
-    matches: (head) => head.slice(4, 8) === "TFL3",
+    matches: (head) => isFlatbuffer(head, "TFL3"),
   },
   {
     what: "a Python pickle (perhaps a PyTorch checkpoint)",
     hint: "Export the model to ONNX with torch.onnx.export first.",
-    matches: (head) => /^\x80[\x02-\x05]/.test(head),
+    matches: (head) => head[0] === "\x80" && head.charCodeAt(1) >= 2 && head.charCodeAt(1) <= 5,
   },
   {
     what: "an ONNX Runtime .ort model",
     hint: "Pass the .onnx file that it was made from.",
-    matches: (head) => head.slice(4, 8) === "ORTM",
+    matches: (head) => isFlatbuffer(head, "ORTM"),
   },
   {
     what: "a safetensors file",

@@ -3,25 +3,32 @@
  * goes beside the final name, is synced, and is renamed in one step. Tensor bytes
  * are streamed, so memory does not grow with the weights.
  */
-import { createHash } from "node:crypto";
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { InferOptError } from "../base/errors.js";
+import { InferOptError, invariant } from "../base/errors.js";
+import {
+  type HeldFile,
+  holdByContent,
+  isSystemError,
+  openOutput,
+  outputFailed,
+  refuseSpecialFile,
+} from "./output-file.js";
 import { encodeVarints } from "./scan-model.js";
 import {
-  type AttributeProto,
   type ByteSource,
   encodeGraph,
   encodeModel,
   encodeTensor,
-  type GraphProto,
   type ModelProto,
-  type NodeProto,
   type TensorProto,
 } from "./schema.js";
+import { type PlacedTensor, tensorsWithSource } from "./tensors-within.js";
 
 /** Protobuf messages end at 2^31 - 1 bytes; some readers stop a little earlier. */
 const LARGEST_PROTO = 2 ** 31 - (1 << 20);
+/** Leaves room for nodes, names and shapes. */
+const INLINE_LIMIT = LARGEST_PROTO - (64 << 20);
 /** Tensors below this size stay in the model: shapes and scales are read by shape inference. */
 const SMALLEST_EXTERNAL = 1024;
 /** Readers map external data into memory, which needs page-aligned offsets. */
@@ -35,6 +42,8 @@ const RAW_DATA_TAG = (9 << 3) | 2;
 export interface WriteOptions {
   /** Put weights beside the model even when they would fit inside. */
   readonly externalData?: boolean;
+  /** Bytes of tensors from which on the weights go beside the model unasked. Default: near the 2 GB of protobuf. */
+  readonly inlineLimit?: number;
 }
 
 /** A model that is wholly on disk under a temporary name, loadable there, and not yet at its final name. */
@@ -44,121 +53,95 @@ export interface StagedModel {
   readonly sizeBytes: number;
   /** Digest of the .onnx file; the name of the data file inside holds the digest of the data. */
   readonly sha256: string;
-  /** Renames to the final name. */
+  /** Renames to the final name. A model is committed once. */
   commit(): void;
   /** Renames to another name in the same folder, for a candidate that was rejected but is wanted. */
   commitAs(path: string): void;
-  /** Removes what was written. */
+  /** Removes what was written; nothing happens after a commit. */
   discard(): void;
 }
 
-/** Writes `message` beside `outputPath`. Throws OUTPUT_FAILED (disk full, no permission, no folder). */
+/** Staged models of this process so far: several may be on their way to one name. */
+let stagedCount = 0;
+
+/** Writes `message` beside `outputPath`. Throws OUTPUT_FAILED (disk full, no permission, no folder) or OUTPUT_TOO_LARGE. */
 export function stageModel(message: ModelProto, outputPath: string, options: WriteOptions = {}): StagedModel {
   const target = resolve(outputPath);
-  const partial = join(dirname(target), `.${basename(target)}.${process.pid}.partial`);
+  const partial = join(dirname(target), `.${basename(target)}.${process.pid}-${++stagedCount}.partial`);
   const dataPartial = `${partial}.data`;
-  const written = new Set<string>([partial, dataPartial]);
+  const tensors = [...tensorsWithSource(message)];
+  const restore = rememberPlaces(tensors);
+  let data: HeldFile | null = null;
+  const removeAll = (): void => {
+    for (const path of [partial, dataPartial]) rmSync(path, { force: true });
+    data?.release();
+  };
   try {
-    const tensors = [...tensorsWithSource(message)];
-    const inlineBytes = tensors.reduce((sum, tensor) => sum + tensor.source!.byteLength, 0);
+    refuseSpecialFile(target, outputPath);
+    const inlineBytes = tensors.reduce((sum, { tensor }) => sum + tensor.source!.byteLength, 0);
     let dataBytes = 0;
-    if (options.externalData || inlineBytes > LARGEST_PROTO - (64 << 20)) {
-      const data = writeExternalData(tensors, dataPartial, basename(target));
-      if (data) {
-        const dataPath = join(dirname(target), data.location);
-        renameSync(dataPartial, dataPath);
-        written.add(dataPath);
-        dataBytes = data.sizeBytes;
+    if (options.externalData || inlineBytes > (options.inlineLimit ?? INLINE_LIMIT)) {
+      const external = writeExternalData(tensors, dataPartial, basename(target));
+      if (external) {
+        data = holdByContent(dataPartial, join(dirname(target), external.location));
+        dataBytes = external.sizeBytes;
       }
     }
-    const model = writeProto(message, partial);
-    const commitAs = (path: string): void => wrap(path, () => renameSync(partial, path));
+    const model = writeProto(message, tensors, partial);
+    let isOpen = true;
+    const commitAs = (path: string): void => {
+      invariant(isOpen, `${path} was committed or discarded before`);
+      try {
+        refuseSpecialFile(path, path);
+        renameSync(partial, path);
+      } catch (error) {
+        throw isSystemError(error) ? outputFailed(path, error) : error;
+      }
+      isOpen = false;
+      data?.keep();
+    };
     return {
       path: partial,
       sizeBytes: model.sizeBytes + dataBytes,
       sha256: model.sha256,
       commit: () => commitAs(target),
       commitAs: (path) => commitAs(resolve(path)),
-      discard: () => removeAll(written),
+      discard() {
+        if (isOpen) removeAll();
+        isOpen = false;
+      },
     };
   } catch (error) {
-    removeAll(written);
-    throw error instanceof InferOptError ? error : outputFailed(outputPath, error);
+    removeAll();
+    throw isSystemError(error) ? outputFailed(outputPath, error) : error;
+  } finally {
+    restore();
   }
 }
 
-function removeAll(paths: Iterable<string>): void {
-  for (const path of paths) rmSync(path, { force: true });
-}
-
-function wrap<T>(path: string, action: () => T): T {
-  try {
-    return action();
-  } catch (cause) {
-    throw outputFailed(path, cause);
-  }
-}
-
-/** Turns a failed write into words. */
-export function outputFailed(path: string, cause: unknown): InferOptError {
-  const code = (cause as NodeJS.ErrnoException | undefined)?.code;
-  const reasons: Record<string, [string, string]> = {
-    ENOSPC: ["the disk is full", "Free some space or write elsewhere with -o."],
-    EDQUOT: ["the disk quota is used up", "Free some space or write elsewhere with -o."],
-    EACCES: ["permission denied", "Write to a folder of your own with -o."],
-    EPERM: ["permission denied", "Write to a folder of your own with -o."],
-    EROFS: ["the file system is read-only", "Write elsewhere with -o."],
-    ENOENT: ["its folder does not exist", "Make the folder first."],
-    EISDIR: ["it is a folder", "Name a file."],
-    ENOTDIR: ["part of its path is a file", "Name a file in an existing folder."],
-    EFBIG: ["the file system or a limit allows no file of that size", "Write elsewhere with -o, or raise the limit."],
-  };
-  const [why, hint] = reasons[code ?? ""] ?? [
-    cause instanceof Error ? cause.message : String(cause),
-    "Try another place with -o.",
-  ];
-  return new InferOptError("OUTPUT_FAILED", "input", `cannot write ${path}: ${why}`, {
-    hint: `${hint} Nothing was overwritten.`,
-    cause,
-    fields: { path },
-  });
-}
-
-/** Every tensor of the model that still has its bytes elsewhere, in a stable order. */
-function* tensorsWithSource(message: ModelProto): Generator<TensorProto> {
-  if (message.graph) yield* graphTensors(message.graph);
-  for (const fn of message.functions ?? []) for (const node of fn.node ?? []) yield* nodeTensors(node);
-}
-
-function* graphTensors(graph: GraphProto): Generator<TensorProto> {
-  for (const tensor of graph.initializer ?? []) if (tensor.source) yield tensor;
-  for (const sparse of graph.sparse_initializer ?? []) {
-    for (const tensor of [sparse.values, sparse.indices]) if (tensor?.source) yield tensor;
-  }
-  for (const node of graph.node ?? []) yield* nodeTensors(node);
-}
-
-function* nodeTensors(node: NodeProto): Generator<TensorProto> {
-  for (const attribute of node.attribute ?? []) yield* attributeTensors(attribute);
-}
-
-function* attributeTensors(attribute: AttributeProto): Generator<TensorProto> {
-  const sparse = [attribute.sparse_tensor, ...(attribute.sparse_tensors ?? [])];
-  const tensors = [
-    attribute.t,
-    ...(attribute.tensors ?? []),
-    ...sparse.flatMap((each) => [each?.values, each?.indices]),
-  ];
-  for (const tensor of tensors) if (tensor?.source) yield tensor;
-  for (const graph of [attribute.g, ...(attribute.graphs ?? [])]) if (graph) yield* graphTensors(graph);
+/**
+ * Writing changes where tensors say that their bytes lie. Parts of a model that are carried
+ * through unread belong to the model, which may be written again: they are put back.
+ */
+function rememberPlaces(tensors: readonly PlacedTensor[]): () => void {
+  const before = tensors.map(({ tensor }) => ({ ...tensor }));
+  return () =>
+    tensors.forEach(({ tensor }, i) => {
+      delete tensor.raw_data;
+      delete tensor.data_location;
+      delete tensor.external_data;
+      Object.assign(tensor, before[i]);
+    });
 }
 
 function writeExternalData(
-  tensors: readonly TensorProto[],
+  tensors: readonly PlacedTensor[],
   path: string,
   modelName: string,
 ): { location: string; sizeBytes: number } | null {
-  const large = tensors.filter((tensor) => tensor.source!.byteLength >= SMALLEST_EXTERNAL);
+  const large = tensors
+    .filter(({ tensor, isInitializer }) => isInitializer && tensor.source!.byteLength >= SMALLEST_EXTERNAL)
+    .map(({ tensor }) => tensor);
   if (large.length === 0) return null;
   const file = openOutput(path);
   const offsets: number[] = [];
@@ -185,22 +168,26 @@ function writeExternalData(
   return { location, sizeBytes: file.position() };
 }
 
-function writeProto(message: ModelProto, path: string): { sizeBytes: number; sha256: string } {
+function writeProto(
+  message: ModelProto,
+  tensors: readonly PlacedTensor[],
+  path: string,
+): { sizeBytes: number; sha256: string } {
   const graph = message.graph ?? {};
-  const streamed = (graph.initializer ?? []).filter((t) => t.source && t.source.byteLength >= STREAM_FROM);
-  const sources = new Map<TensorProto, ByteSource>();
-  for (const tensor of tensorsWithSource(message)) {
-    sources.set(tensor, tensor.source!);
-    if (!streamed.includes(tensor)) tensor.raw_data = tensor.source!.read();
+  const streamed = new Map<TensorProto, ByteSource>();
+  for (const tensor of graph.initializer ?? []) {
+    if (tensor.source && tensor.source.byteLength >= STREAM_FROM) streamed.set(tensor, tensor.source);
+  }
+  for (const { tensor } of tensors) {
+    if (tensor.source && !streamed.has(tensor)) tensor.raw_data = tensor.source.read();
   }
   const rest = cloneMessage(graph, {
-    initializer: (graph.initializer ?? []).filter((tensor) => !streamed.includes(tensor)),
+    initializer: (graph.initializer ?? []).filter((tensor) => !streamed.has(tensor)),
   });
   const head = encodeModel(cloneMessage(message, { graph: undefined }));
   const body = encodeGraph(rest);
-  const parts = streamed.map((tensor) => {
+  const parts = [...streamed].map(([tensor, source]) => {
     const fields = encodeTensor(tensor);
-    const source = sources.get(tensor)!;
     const rawHead = encodeVarints(RAW_DATA_TAG, source.byteLength);
     const length = fields.length + rawHead.length + source.byteLength;
     return { start: encodeVarints(INITIALIZER_TAG, length), fields, rawHead, source, length };
@@ -237,27 +224,4 @@ export function cloneMessage<T extends { $unknowns?: Uint8Array[] }>(
   const copy = { ...message, ...fields };
   if (message.$unknowns) Object.defineProperty(copy, "$unknowns", { value: message.$unknowns, enumerable: false });
   return copy;
-}
-
-function openOutput(path: string) {
-  const fd = openSync(path, "w");
-  const hash = createHash("sha256");
-  let position = 0;
-  let digest: string | null = null;
-  return {
-    position: () => position,
-    write(bytes: Uint8Array): void {
-      hash.update(bytes);
-      for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done);
-      position += bytes.length;
-    },
-    close(): void {
-      try {
-        fsyncSync(fd);
-      } finally {
-        closeSync(fd);
-      }
-    },
-    sha256: (): string => (digest ??= hash.digest("hex")),
-  };
 }

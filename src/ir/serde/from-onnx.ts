@@ -3,10 +3,11 @@
  * nodes are put in execution order; whatever the house has no word for is kept as
  * it came and written back by to-onnx.
  */
+
+import { InferOptError } from "../../base/errors.js";
 import {
   type AttributeProto,
   type GraphProto,
-  hasField,
   longToBigint,
   type NodeProto,
   readModel,
@@ -17,11 +18,14 @@ import type { Attribute } from "../attribute.js";
 import { graphError } from "../errors.js";
 import { Graph } from "../graph.js";
 import type { Model } from "../model.js";
-import { Tensor } from "../tensor.js";
+import type { Tensor } from "../tensor.js";
 import type { Value } from "../value.js";
+import { bytesOf, constantTensor, guessType, isPlainConstant } from "./constant-node.js";
+import { canonicalDomain } from "./domain.js";
 import { executionOrder } from "./execution-order.js";
-import { settleTensor, tensorFromProto } from "./tensor.js";
-import { typeFromProto } from "./type.js";
+import { settleAttribute, settleNode, settleSparse } from "./settle.js";
+import { tensorFromProto } from "./tensor.js";
+import { mergeTypes, typeFromProto } from "./type.js";
 
 /** Reads a model file. Throws the MODEL_, TENSOR_, EXTERNAL_DATA_ and GRAPH_ codes. */
 export const loadModel = (path: string): Model => fromOnnx(readModel(path));
@@ -30,11 +34,21 @@ export function fromOnnx(wire: WireModel): Model {
   const { message } = wire;
   const irVersion = Number(longToBigint(message.ir_version!));
   const reader = new GraphReader(wire, irVersion);
+  // Since IR version 3 a model must say which operators it speaks of; a file cut off behind its graph does not.
+  if (irVersion >= 3 && !message.opset_import?.length) {
+    throw new InferOptError("MODEL_CORRUPT", "input", `${wire.path} imports no operator set`, {
+      hint: "The file is truncated or the export is broken: export, copy or download it again.",
+      fields: { path: wire.path },
+    });
+  }
   const opsets = new Map<string, number>();
   for (const { domain, version } of message.opset_import ?? []) {
     opsets.set(canonicalDomain(domain), Number(longToBigint(version ?? 0)));
   }
-  for (const fn of message.functions ?? []) for (const node of fn.node ?? []) settleNode(node, wire);
+  for (const fn of message.functions ?? []) {
+    for (const attribute of fn.attribute_proto ?? []) settleAttribute(attribute, wire);
+    for (const node of fn.node ?? []) settleNode(node, wire);
+  }
   return {
     graph: reader.graph(message.graph!, null),
     opsets,
@@ -44,9 +58,6 @@ export function fromOnnx(wire: WireModel): Model {
     path: wire.path,
   };
 }
-
-/** "ai.onnx" and "" are the same domain. */
-const canonicalDomain = (domain: string | undefined): string => (!domain || domain === "ai.onnx" ? "" : domain);
 
 /** Names visible at one place: this graph's, then those of the graphs around it. */
 class Scope {
@@ -58,9 +69,24 @@ class Scope {
   }
 
   define(name: string, value: Value): void {
-    if (this.#values.has(name)) throw graphError("GRAPH_DUPLICATE", `the name "${name}" is defined twice in one graph`);
+    if (this.#values.has(name)) throw duplicate(name);
     this.#values.set(name, value);
   }
+}
+
+const duplicate = (name: string): InferOptError =>
+  graphError("GRAPH_DUPLICATE", `the name "${name}" is defined twice in one graph`, { fields: { name } });
+
+/**
+ * The name of a port as it stands, unless a body names one value twice: a Loop may hand
+ * on a value and collect it too, and outputs of bodies go by position.
+ */
+function portName(taken: Set<string>, name: string, outer: Scope | null): string {
+  if (taken.has(name) && !outer) throw duplicate(name);
+  let free = name;
+  for (let i = 1; taken.has(free); i++) free = `${name}_${i}`;
+  taken.add(free);
+  return free;
 }
 
 class GraphReader {
@@ -81,28 +107,38 @@ class GraphReader {
       else this.#node(node, graph, scope, infos);
     }
 
+    const portNames = new Set<string>();
     for (const info of proto.output ?? []) {
       const name = info.name ?? "";
       const value = scope.find(name);
       if (!value)
         throw graphError("GRAPH_DANGLING", `nothing produces the graph output "${name}"`, { fields: { output: name } });
-      value.type ??= typeFromProto(info.type);
-      graph.addOutput(name, value, info);
+      // What a graph promises about its output is more than what a description in passing says.
+      if (value.graph === graph && value.producer) value.type = mergeTypes(typeFromProto(info.type), value.type);
+      else value.type ??= typeFromProto(info.type);
+      graph.addOutput(portName(portNames, name, outer), value, info);
     }
     return graph;
   }
 
   #inputsAndConstants(proto: GraphProto, graph: Graph, scope: Scope, infos: Map<string, ValueInfoProto>): void {
-    const inputs = new Map((proto.input ?? []).map((info) => [info.name ?? "", info]));
+    const inputs = new Map<string, ValueInfoProto>();
+    for (const info of proto.input ?? []) {
+      if (!info.name) throw graphError("GRAPH_INVALID", "a graph input has no name");
+      if (inputs.has(info.name)) throw duplicate(info.name);
+      inputs.set(info.name, info);
+    }
     const defaults = new Map<string, Tensor>();
     for (const initializer of proto.initializer ?? []) {
       const name = initializer.name ?? "";
       const tensor = tensorFromProto(initializer, this.wire);
+      if (defaults.has(name)) throw duplicate(name);
       // Before IR version 4 every initializer had to be an input too, and was a constant nonetheless.
       if (inputs.has(name) && this.irVersion >= 4) defaults.set(name, tensor);
       else {
         const value = graph.addConstant(name, tensor);
-        value.info = inputs.get(name) ?? infos.get(name) ?? null;
+        const input = inputs.get(name);
+        value.info = infos.get(name) ?? (input?.doc_string ? input : null);
         scope.define(name, value);
         inputs.delete(name);
       }
@@ -114,9 +150,10 @@ class GraphReader {
     }
     for (const sparse of proto.sparse_initializer ?? []) {
       const name = sparse.values?.name ?? "";
-      settleTensor(sparse.values, this.wire);
-      settleTensor(sparse.indices, this.wire);
-      scope.define(name, graph.addSparse(name, sparse));
+      settleSparse(sparse, this.wire);
+      const value = graph.addSparse(name, sparse);
+      value.info = infos.get(name) ?? null;
+      scope.define(name, value);
     }
   }
 
@@ -173,7 +210,10 @@ class GraphReader {
   }
 
   #attributeValue(proto: AttributeProto, scope: Scope): Attribute {
-    if (proto.ref_attr_name) return { type: "opaque", value: proto };
+    if (proto.ref_attr_name) {
+      settleAttribute(proto, this.wire);
+      return { type: "opaque", value: proto };
+    }
     // IR versions before 2 did not write `type`; then the filled field tells.
     switch (proto.type || guessType(proto)) {
       case 1:
@@ -200,78 +240,5 @@ class GraphReader {
         settleAttribute(proto, this.wire);
         return { type: "opaque", value: proto };
     }
-  }
-}
-
-const bytesOf = (proto: AttributeProto): Uint8Array => (hasField(proto, "s") ? proto.s! : new Uint8Array(0));
-
-function guessType(proto: AttributeProto): number {
-  const fields = ["f", "i", "s", "t", "g"] as const;
-  const at = fields.findIndex((field) => Object.hasOwn(proto, field));
-  if (at >= 0) return at + 1;
-  const lists = ["floats", "ints", "strings", "tensors", "graphs"] as const;
-  const list = lists.findIndex((field) => (proto[field]?.length ?? 0) > 0);
-  return list >= 0 ? list + 6 : 0;
-}
-
-const constantForms = [
-  "value",
-  "value_float",
-  "value_int",
-  "value_string",
-  "value_floats",
-  "value_ints",
-  "value_strings",
-];
-
-/** A Constant node whose value the house can hold: not sparse, not a reference to a function's attribute. */
-function isPlainConstant(node: NodeProto): boolean {
-  if (node.op_type !== "Constant" || canonicalDomain(node.domain) !== "" || node.output?.length !== 1) return false;
-  const [attribute, ...more] = node.attribute ?? [];
-  return more.length === 0 && !!attribute && !attribute.ref_attr_name && constantForms.includes(attribute.name ?? "");
-}
-
-function constantTensor(node: NodeProto, wire: WireModel): Tensor {
-  const attribute = node.attribute![0]!;
-  switch (attribute.name) {
-    case "value_float":
-      return Tensor.f32([], [attribute.f ?? 0]);
-    case "value_floats":
-      return Tensor.f32([attribute.floats?.length ?? 0], attribute.floats ?? []);
-    case "value_int":
-      return Tensor.i64([], [longToBigint(attribute.i ?? 0)]);
-    case "value_ints": {
-      const values = (attribute.ints ?? []).map(longToBigint);
-      return Tensor.i64([values.length], values);
-    }
-    case "value_string":
-      return Tensor.strings([], [bytesOf(attribute)]);
-    case "value_strings":
-      return Tensor.strings([attribute.strings?.length ?? 0], attribute.strings ?? []);
-    default: {
-      const tensor = attribute.t ?? {};
-      // What was said about the node is said about the tensor from now on.
-      if (node.metadata_props?.length)
-        tensor.metadata_props = [...(tensor.metadata_props ?? []), ...node.metadata_props];
-      if (node.doc_string && !tensor.doc_string) tensor.doc_string = node.doc_string;
-      return tensorFromProto(tensor, wire);
-    }
-  }
-}
-
-/** Function bodies are carried through unread; only the places of their tensors are resolved. */
-function settleNode(node: NodeProto, wire: WireModel): void {
-  for (const attribute of node.attribute ?? []) settleAttribute(attribute, wire);
-}
-
-function settleAttribute(proto: AttributeProto, wire: WireModel): void {
-  for (const tensor of [proto.t, ...(proto.tensors ?? [])]) settleTensor(tensor, wire);
-  for (const sparse of [proto.sparse_tensor, ...(proto.sparse_tensors ?? [])]) {
-    settleTensor(sparse?.values, wire);
-    settleTensor(sparse?.indices, wire);
-  }
-  for (const body of [proto.g, ...(proto.graphs ?? [])]) {
-    for (const tensor of body?.initializer ?? []) settleTensor(tensor, wire);
-    for (const node of body?.node ?? []) settleNode(node, wire);
   }
 }

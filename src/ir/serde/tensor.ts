@@ -55,13 +55,25 @@ export function tensorFromProto(proto: TensorProto, home: TensorHome): Tensor {
 
 function sourceOf(proto: TensorProto, dtype: DType, count: number, expected: number, home: TensorHome): ByteSource {
   if (isExternal(proto)) return externalSource(home.path, proto, expected);
-  if (proto.range) {
-    const range = home.ranges[proto.range - 1]!;
-    return fileSource(home.path, range.offset, range.length);
-  }
+  if (proto.range) return rangeSource(proto, home);
   // A field that is present but empty counts as absent when elements are wanted: some writers set both.
   if (hasField(proto, "raw_data") && (proto.raw_data!.length > 0 || count === 0)) return memorySource(proto.raw_data!);
   return memorySource(fromTypedField(proto, dtype, count));
+}
+
+/** What the scanner left in the file. Throws MODEL_CORRUPT for a number that a file brought along itself. */
+function rangeSource(proto: TensorProto, home: TensorHome): ByteSource {
+  const range = home.ranges[proto.range! - 1];
+  if (range) return fileSource(home.path, range.offset, range.length);
+  throw new InferOptError(
+    "MODEL_CORRUPT",
+    "input",
+    `tensor "${proto.name ?? ""}" has a field that ONNX does not define`,
+    {
+      hint: "The file is damaged: export or download it again.",
+      fields: { tensor: proto.name ?? "" },
+    },
+  );
 }
 
 /** Which typed field holds a dtype, by onnx.proto: int32_data also carries every integer and float of up to 16 bits. */
@@ -100,29 +112,24 @@ function packVarints(bytes: Uint8Array, bits: number): Uint8Array {
   const view = new DataView(out.buffer);
   let at = 0;
   for (let i = 0; i < count; i++) {
-    let low = 0n;
-    let shift = 0n;
-    let small = 0;
-    let isSmall = true;
-    for (;;) {
+    let low = 0;
+    let high = 0;
+    for (let shift = 0; ; shift += 7) {
       const byte = bytes[at++]!;
-      if (shift < 28n) small |= (byte & 0x7f) << Number(shift);
-      else {
-        if (isSmall) low = BigInt(small);
-        isSmall = false;
-        low |= BigInt(byte & 0x7f) << shift;
-      }
-      shift += 7n;
+      const part = byte & 0x7f;
+      // Bits from 64 on are dropped, as protobuf does. JavaScript shifts by the amount modulo 32.
+      if (shift < 28) low |= part << shift;
+      else if (shift === 28) {
+        low |= part << 28;
+        high = part >>> 4;
+      } else if (shift < 64) high |= part << (shift - 32);
       if (byte < 0x80) break;
     }
     const offset = i * width;
-    if (width === 8) view.setBigUint64(offset, BigInt.asUintN(64, isSmall ? BigInt(small) : low), true);
-    else {
-      const value = isSmall ? small : Number(BigInt.asIntN(32, low));
-      if (width === 4) view.setInt32(offset, value, true);
-      else if (width === 2) view.setInt16(offset, value, true);
-      else view.setInt8(offset, value);
-    }
+    if (width === 1) view.setInt8(offset, low);
+    else if (width === 2) view.setInt16(offset, low, true);
+    else view.setInt32(offset, low, true);
+    if (width === 8) view.setInt32(offset + 4, high, true);
   }
   return out;
 }
@@ -135,8 +142,7 @@ function packVarints(bytes: Uint8Array, bits: number): Uint8Array {
 export function settleTensor(proto: TensorProto | undefined, home: TensorHome): void {
   if (!proto || (!proto.range && !isExternal(proto))) return;
   if (proto.range) {
-    const range = home.ranges[proto.range - 1]!;
-    proto.source = fileSource(home.path, range.offset, range.length);
+    proto.source = rangeSource(proto, home);
     delete proto.range;
   } else {
     proto.source = externalSource(home.path, proto, null);
@@ -145,10 +151,11 @@ export function settleTensor(proto: TensorProto | undefined, home: TensorHome): 
   }
 }
 
-/** What the wire holds besides type, dims and data: name is the value's, the rest travels along. */
+/** What the wire holds besides type, dims and data. The name matters where no value gives one: in attributes. */
 function extrasOf(proto: TensorProto): object | null {
-  const { doc_string, metadata_props, segment, $unknowns } = proto;
+  const { name, doc_string, metadata_props, segment, $unknowns } = proto;
   const extras = {
+    ...(name && { name }),
     ...(doc_string && { doc_string }),
     ...(metadata_props?.length && { metadata_props }),
     ...(segment && { segment }),
@@ -157,13 +164,13 @@ function extrasOf(proto: TensorProto): object | null {
   return $unknowns || Object.keys(extras).length > 0 ? extras : null;
 }
 
-/** The bytes stay where they are: the writer streams them from `source`. */
-export function tensorToProto(tensor: Tensor, name: string): TensorProto {
+/** The bytes stay where they are: the writer streams them from `source`. `name` null keeps the one that it was read with. */
+export function tensorToProto(tensor: Tensor, name: string | null): TensorProto {
   const proto: TensorProto = {
+    ...(tensor.extras as TensorProto | null),
     dims: tensor.dims.map((dim) => bigintToLong(BigInt(dim))),
     data_type: dtypeCode(tensor.dtype),
-    name,
-    ...(tensor.extras as TensorProto | null),
+    ...(name !== null && { name }),
   };
   const unknowns = (tensor.extras as TensorProto | null)?.$unknowns;
   if (unknowns) Object.defineProperty(proto, "$unknowns", { value: unknowns, enumerable: false });

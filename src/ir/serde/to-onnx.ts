@@ -2,8 +2,10 @@
  * Model to ModelProto. Makes wire names unique and keeps labels where it can; a
  * value behind an output port takes the port's public name, and an Identity is put
  * in where ONNX needs one (a graph input, an outer value, or one value behind
- * several ports).
+ * several ports). Ports of bodies go by position, so their names give way to others.
  */
+
+import { invariant } from "../../base/errors.js";
 import {
   type AttributeProto,
   bigintToLong,
@@ -23,8 +25,9 @@ import type { Graph, OutputPort } from "../graph.js";
 import type { Model } from "../model.js";
 import type { Node } from "../node.js";
 import type { Value } from "../value.js";
+import { canonicalDomain } from "./domain.js";
 import { tensorToProto } from "./tensor.js";
-import { infoToProto } from "./type.js";
+import { infoToProto, outputToProto } from "./type.js";
 
 /** Initializers need not be graph inputs from IR version 4 on, which is how we write them. */
 const LEAST_IR_VERSION = 4;
@@ -37,7 +40,10 @@ export function toOnnx(model: Model): ModelProto {
   const message = model.extras as ModelProto;
   return cloneMessage(message, {
     ir_version: bigintToLong(BigInt(Math.max(model.irVersion, LEAST_IR_VERSION))),
-    opset_import: [...model.opsets].map(([domain, version]) => ({ domain, version: bigintToLong(BigInt(version)) })),
+    opset_import: [...model.opsets].map(([domain, version]) => {
+      const known = message.opset_import?.find((each) => canonicalDomain(each.domain) === domain);
+      return cloneMessage(known ?? { domain }, { version: bigintToLong(BigInt(version)) });
+    }),
     graph: graphToProto(model.graph, new Names(null)),
   });
 }
@@ -82,13 +88,25 @@ class Names {
 
 function graphToProto(graph: Graph, names: Names): GraphProto {
   const proto = (graph.extras ?? {}) as GraphProto;
-  for (const input of graph.inputs) names.give(input, names.unique(input.label));
-  for (const port of graph.outputs) names.reserve(port.name);
+  const isBody = names.outer !== null;
+  const portNames = new Map<OutputPort, string>();
   const identities: OutputPort[] = [];
   for (const port of graph.outputs) {
-    const { value, name } = port;
-    if (value.graph === graph && !names.has(value)) names.give(value, name);
-    else if (value.graph !== graph || names.of(value) !== name) identities.push(port);
+    const { value } = port;
+    const name = isBody ? names.unique(port.name) : port.name;
+    portNames.set(port, name);
+    const isFree = value.graph === graph && !names.has(value);
+    if (isFree && (!value.isGraphInput || value.label === port.name)) names.give(value, name);
+    else {
+      names.reserve(name);
+      identities.push(port);
+    }
+  }
+  for (const input of graph.inputs) {
+    if (names.has(input)) continue;
+    const clash = !isBody && graph.outputs.some(({ name }) => name === input.label);
+    invariant(!clash, `the output ${input.label} is not the input of that name`);
+    names.give(input, names.unique(input.label));
   }
   // All names of this graph first: a body must not take one that its outer graph uses later.
   for (const value of ownValues(graph)) if (!names.has(value)) names.give(value, names.unique(value.label));
@@ -99,13 +117,13 @@ function graphToProto(graph: Graph, names: Names): GraphProto {
   for (const node of graph.nodes()) {
     nodes.push(nodeToProto(node, names));
     for (const value of node.outputs) {
-      if (value && !ported.has(value) && (value.type || value.info)) {
-        infos.push(infoToProto(names.of(value), value.type, value.info as ValueInfoProto | null));
-      }
+      if (value && !ported.has(value)) infos.push(...descriptions(value, names));
     }
   }
-  for (const { name, value } of identities) {
-    nodes.push({ op_type: "Identity", name: `${name}/Identity`, input: [names.of(value)], output: [name] });
+  for (const value of graph.constants) if (value.info && !ported.has(value)) infos.push(...descriptions(value, names));
+  for (const port of identities) {
+    const name = portNames.get(port)!;
+    nodes.push({ op_type: "Identity", name: `${name}/Identity`, input: [names.of(port.value)], output: [name] });
   }
 
   const constants = graph.constants.filter((value) => value.constant);
@@ -121,13 +139,24 @@ function graphToProto(graph: Graph, names: Names): GraphProto {
     ],
     sparse_initializer: graph.constants.flatMap((value) => {
       const sparse = value.origin.sparse as SparseTensorProto | undefined;
-      return sparse ? [{ ...sparse, values: { ...sparse.values, name: names.of(value) } }] : [];
+      return sparse
+        ? [cloneMessage(sparse, { values: cloneMessage(sparse.values ?? {}, { name: names.of(value) }) })]
+        : [];
     }),
     input: graph.inputs.map((value) => infoToProto(names.of(value), value.type, value.info as ValueInfoProto | null)),
-    output: graph.outputs.map((port) => infoToProto(port.name, port.value.type, port.info as ValueInfoProto | null)),
+    output: graph.outputs.map((port) =>
+      outputToProto(portNames.get(port)!, port.value.type, port.info as ValueInfoProto | null),
+    ),
     value_info: infos,
     quantization_annotation: (proto.quantization_annotation ?? []).filter((a) => annotationHolds(a, kept)),
   });
+}
+
+/** The entry in value_info, or none. A tensor's description that came along goes when the type has been taken back. */
+function descriptions(value: Value, names: Names): ValueInfoProto[] {
+  const info = value.info as ValueInfoProto | null;
+  const isKnown = value.type ? value.type.dtype !== null || info : info && !info.type?.tensor_type;
+  return isKnown ? [infoToProto(names.of(value), value.type, info)] : [];
 }
 
 /** An annotation names tensors; it goes when one of them is gone. */
@@ -147,7 +176,7 @@ function nodeToProto(node: Node, names: Names): NodeProto {
   return cloneMessage((node.extras ?? {}) as NodeProto, {
     op_type: node.op,
     domain: node.domain === "" ? undefined : node.domain,
-    name: node.name,
+    name: node.name || undefined,
     input: node.inputs.map((value) => (value ? names.of(value) : "")),
     output: node.outputs.map((value) => (value ? names.of(value) : "")),
     attribute: attributes,
@@ -169,7 +198,7 @@ function attributeFields(attribute: Exclude<Attribute, { type: "opaque" }>, name
     case "string":
       return { type: 3, s: attribute.value };
     case "tensor":
-      return { type: 4, t: tensorToProto(attribute.value, "") };
+      return { type: 4, t: tensorToProto(attribute.value, null) };
     case "graph":
       return { type: 5, g: body(attribute.value) };
     case "floats":
@@ -179,7 +208,7 @@ function attributeFields(attribute: Exclude<Attribute, { type: "opaque" }>, name
     case "strings":
       return { type: 8, strings: [...attribute.value] };
     case "tensors":
-      return { type: 9, tensors: attribute.value.map((tensor) => tensorToProto(tensor, "")) };
+      return { type: 9, tensors: attribute.value.map((tensor) => tensorToProto(tensor, null)) };
     case "graphs":
       return { type: 10, graphs: attribute.value.map(body) };
   }

@@ -1,5 +1,6 @@
 import {
   bigintToLong,
+  cloneMessage,
   type DimensionProto,
   hasField,
   longToBigint,
@@ -7,7 +8,7 @@ import {
   type ValueInfoProto,
 } from "../../onnx/index.js";
 import { dtypeCode, dtypeOfCode } from "../dtype.js";
-import type { Dim } from "../shape.js";
+import type { Dim, Shape } from "../shape.js";
 import type { TensorType } from "../value.js";
 
 /** The tensor type of a value description; null for sequences, maps, optionals and missing types. */
@@ -28,22 +29,51 @@ function dimFromProto(dim: DimensionProto): Dim {
   return dim.dim_param || null;
 }
 
-/** A description of a value; the one it came with when that still says the same. */
-export function infoToProto(name: string, type: TensorType | null, original: ValueInfoProto | null): ValueInfoProto {
-  if (original && (type === null || sameType(typeFromProto(original.type), type))) {
-    const copy: ValueInfoProto = { ...original, name };
-    if (original.$unknowns) Object.defineProperty(copy, "$unknowns", { value: original.$unknowns, enumerable: false });
-    return copy;
-  }
-  return { ...(original && { doc_string: original.doc_string ?? "" }), name, ...(type && { type: typeToProto(type) }) };
+/** What `first` says, with `second` where it says nothing. */
+export function mergeTypes(first: TensorType | null, second: TensorType | null): TensorType | null {
+  if (!first || !second) return first ?? second;
+  return { dtype: first.dtype ?? second.dtype, shape: mergeShapes(first.shape, second.shape, (a, b) => a ?? b) };
 }
 
-function typeToProto(type: TensorType): TypeProto {
+function mergeShapes(first: Shape | null, second: Shape | null, merge: (a: Dim, b: Dim) => Dim): Shape | null {
+  if (!first || !second) return first ?? second;
+  return first.length === second.length ? first.map((dim, i) => merge(dim, second[i]!)) : first;
+}
+
+/** A description of a value; the one it came with when that still says the same. */
+export function infoToProto(name: string, type: TensorType | null, original: ValueInfoProto | null): ValueInfoProto {
+  const stands = original && (type === null || sameType(typeFromProto(original.type), type));
+  if (stands) return cloneMessage(original, { name });
+  return cloneMessage(original ?? {}, { name, type: type ? typeToProto(type, original?.type) : undefined });
+}
+
+/**
+ * The description of a graph output. What the graph promised stands (names of free sizes
+ * are public); where a size has become known, it is said.
+ */
+export function outputToProto(name: string, type: TensorType | null, promised: ValueInfoProto | null): ValueInfoProto {
+  const before = typeFromProto(promised?.type);
+  if (!type || !before) return infoToProto(name, type, promised);
+  const known = (now: Dim, then: Dim): Dim => (typeof now === "number" ? now : (then ?? now));
+  return infoToProto(
+    name,
+    { dtype: type.dtype ?? before.dtype, shape: mergeShapes(type.shape, before.shape, known) },
+    promised,
+  );
+}
+
+function typeToProto(type: TensorType, original: TypeProto | undefined): TypeProto {
+  const dims = original?.tensor_type?.shape?.dim ?? [];
+  const shape = type.shape?.map((dim, i) => {
+    const denotation = dims.length === type.shape!.length ? dims[i]!.denotation : undefined;
+    return { ...dimToProto(dim), ...(denotation && { denotation }) };
+  });
   return {
     tensor_type: {
       ...(type.dtype && { elem_type: dtypeCode(type.dtype) }),
-      ...(type.shape && { shape: { dim: type.shape.map(dimToProto) } }),
+      ...(shape && { shape: { dim: shape } }),
     },
+    ...(original?.denotation && { denotation: original.denotation }),
   };
 }
 

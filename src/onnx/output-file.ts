@@ -1,0 +1,109 @@
+/** Files that appear whole or not at all: written under another name, synced, renamed; and a failed write told in words. */
+import { createHash } from "node:crypto";
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { InferOptError } from "../base/errors.js";
+
+/** A new file that knows its length and digest. */
+export function openOutput(path: string) {
+  const fd = openSync(path, "w");
+  const hash = createHash("sha256");
+  let position = 0;
+  let digest: string | null = null;
+  return {
+    position: () => position,
+    write(bytes: Uint8Array): void {
+      hash.update(bytes);
+      for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done);
+      position += bytes.length;
+    },
+    close(): void {
+      try {
+        fsyncSync(fd);
+      } finally {
+        closeSync(fd);
+      }
+    },
+    sha256: (): string => (digest ??= hash.digest("hex")),
+  };
+}
+
+/** Throws OUTPUT_FAILED where a rename would put a file in the place of a folder or a device. */
+export function refuseSpecialFile(path: string, shown: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats || stats.isFile()) return;
+  throw failed(shown, stats.isDirectory() ? "it is a folder" : "it is not a regular file", "Name a file.", undefined);
+}
+
+/** Turns a failed write into words. */
+export function outputFailed(path: string, cause: unknown): InferOptError {
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code;
+  const reasons: Record<string, [string, string]> = {
+    ENOSPC: ["the disk is full", "Free some space or write elsewhere with -o."],
+    EDQUOT: ["the disk quota is used up", "Free some space or write elsewhere with -o."],
+    EACCES: ["permission denied", "Write to a folder of your own with -o."],
+    EPERM: ["permission denied", "Write to a folder of your own with -o."],
+    EROFS: ["the file system is read-only", "Write elsewhere with -o."],
+    ENOENT: ["its folder does not exist", "Make the folder first."],
+    EISDIR: ["it is a folder", "Name a file."],
+    ENOTDIR: ["part of its path is a file", "Name a file in an existing folder."],
+    ENAMETOOLONG: ["its name is too long", "Name it shorter."],
+    EFBIG: ["the file system or a limit allows no file of that size", "Write elsewhere with -o, or raise the limit."],
+  };
+  const [why, hint] = reasons[code ?? ""] ?? [
+    cause instanceof Error ? cause.message : String(cause),
+    "Try another place with -o.",
+  ];
+  return failed(path, why, hint, cause);
+}
+
+const failed = (path: string, why: string, hint: string, cause: unknown): InferOptError =>
+  new InferOptError("OUTPUT_FAILED", "input", `cannot write ${path}: ${why}`, {
+    hint: `${hint} Nothing was overwritten.`,
+    cause,
+    fields: { path },
+  });
+
+/** Whether the operating system refused something; other errors are told by those who know them. */
+export const isSystemError = (error: unknown): boolean => error instanceof Error && "syscall" in error;
+
+interface SharedFile {
+  holders: number;
+  /** It was there before us, or a committed model needs it. */
+  wanted: boolean;
+}
+
+const shared = new Map<string, SharedFile>();
+
+export interface HeldFile {
+  /** The file stays. */
+  keep(): void;
+  /** The file goes, unless somebody else needs it. */
+  release(): void;
+}
+
+/**
+ * Renames a file to a name that is made of its content. Several staged models may hold
+ * the same weights, and so may a model of an earlier run: one that is discarded
+ * must not take the file from the others.
+ */
+export function holdByContent(from: string, path: string): HeldFile {
+  const file = shared.get(path) ?? { holders: 0, wanted: existsSync(path) };
+  renameSync(from, path);
+  shared.set(path, file);
+  file.holders++;
+  let held = true;
+  const letGo = (): void => {
+    if (held && --file.holders === 0) {
+      shared.delete(path);
+      if (!file.wanted) rmSync(path, { force: true });
+    }
+    held = false;
+  };
+  return {
+    keep() {
+      file.wanted = true;
+      letGo();
+    },
+    release: letGo,
+  };
+}
