@@ -109,6 +109,29 @@ export function normalQuantile(p: number): number {
   return (low + high) / 2;
 }
 
+/**
+ * The p-quantile of Student's t for `degrees` >= 1, whole or not, to about 1e-6 of itself. With
+ * x = sqrt(degrees) * tan(angle), P(0 < T < x) is proportional to the integral of cos(angle)^(degrees - 1).
+ */
+export function studentQuantile(p: number, degrees: number): number {
+  invariant(p > 0 && p < 1 && degrees >= 1, "a t quantile needs 0 < p < 1 and a degree of freedom");
+  if (degrees > 1000) return normalQuantile(p);
+  if (p < 0.5) return -studentQuantile(1 - p, degrees);
+  const steps = 4000;
+  const step = Math.PI / 2 / steps;
+  const density = (at: number) => Math.cos(at * step) ** (degrees - 1);
+  const areas = new Float64Array(steps + 1);
+  // Simpson's rule on each step.
+  for (let i = 0; i < steps; i++) {
+    areas[i + 1] = areas[i]! + density(i) + 4 * density(i + 0.5) + density(i + 1);
+  }
+  const wanted = (2 * p - 1) * areas[steps]!;
+  let i = 0;
+  while (areas[i + 1]! < wanted) i++;
+  const part = (wanted - areas[i]!) / (areas[i + 1]! - areas[i]!);
+  return Math.sqrt(degrees) * Math.tan((i + part) * step);
+}
+
 /** 1/2 + density(x) * (x + x^3/3 + x^5/(3*5) + ...) */
 function normalCdf(x: number): number {
   let term = x;

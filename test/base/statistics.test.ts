@@ -10,6 +10,7 @@ import {
   quantile,
   quantileInterval,
   quantileUpperBound,
+  studentQuantile,
   variance,
   wilsonInterval,
 } from "../../src/base/statistics.js";
@@ -95,6 +96,18 @@ describe("normalQuantile", () => {
     expect(normalQuantile(0.5)).toBeCloseTo(0, 12);
     expect(normalQuantile(0.975)).toBeCloseTo(1.959963984540054, 10);
     expect(normalQuantile(0.005)).toBeCloseTo(-2.5758293035489, 10);
+  });
+});
+
+describe("studentQuantile", () => {
+  it.each([
+    [0.975, 1, 12.7062],
+    [0.995, 2, 9.92484],
+    [0.995, 5, 4.03214],
+    [0.95, 30, 1.69726],
+    [0.025, 10, -2.22814],
+  ])("of %f with %i degrees of freedom agrees with the table", (p, degrees, value) => {
+    expect(studentQuantile(p, degrees) / value).toBeCloseTo(1, 5);
   });
 });
 

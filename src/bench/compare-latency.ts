@@ -1,0 +1,224 @@
+/**
+ * Times models against each other on this machine, now: each in a process of its own,
+ * in turns whose order is drawn from the seed, warm, and in fresh processes again. Stops
+ * as soon as every candidate's interval lies on one side of the limit, or when the
+ * budget is spent.
+ */
+import { invariant } from "../base/errors.js";
+import { seededRandom } from "../base/random.js";
+import { median } from "../base/statistics.js";
+import type { DatasetRef } from "../dataset/dataset.js";
+import type { Runtime, SessionOptions, Timer } from "../runtime/port.js";
+import { judgeNoise, type NoiseCheck } from "./noise.js";
+import { type LatencyPercentiles, latencyPercentiles } from "./percentiles.js";
+import { leastRuns, type Plan, planRuns } from "./plan.js";
+import { type Decision, decide, type Speedup, speedupOf } from "./speedup.js";
+import { warmUp } from "./warm-up.js";
+
+export interface LatencyOptions {
+  readonly baseline: string;
+  /** Paths of models; with none the baseline is timed alone for the whole budget. */
+  readonly candidates: readonly string[];
+  readonly data: DatasetRef;
+  readonly session: SessionOptions;
+  readonly seed: number;
+  /** Wall time to spend, all processes included; 10 s when absent. The least number of runs may exceed it. */
+  readonly budgetMs?: number;
+  /** The limit to decide; 1 (merely faster) when absent. */
+  readonly minSpeedup?: number;
+  /** Of each look's interval; 0.99 when absent. */
+  readonly confidence?: number;
+  /** Runs of each model before an early stop, if the budget has them; 60 when absent, which supports p95. */
+  readonly minRuns?: number;
+  /** Times a second copy of the baseline too, to see whether this machine can tell equal from different. */
+  readonly noiseCheck?: boolean;
+  /** Runs of each model so far, of those planned. */
+  readonly onProgress?: (done: number, planned: number) => void;
+  readonly signal?: AbortSignal;
+  /** Milliseconds from anywhere; the process's own clock when absent. */
+  readonly clock?: () => number;
+}
+
+export interface ModelLatency extends LatencyPercentiles {
+  readonly model: string;
+  /** Medians over its processes. */
+  readonly loadMs: number;
+  readonly firstRunMs: number;
+  readonly peakRssBytes: number;
+  /** Every timed run in order, warm-up excluded. */
+  readonly samplesMs: Float64Array;
+}
+
+export interface CandidateLatency extends ModelLatency, Speedup {
+  readonly decision: Decision;
+}
+
+export interface LatencyComparison {
+  /** Timed runs of each model. */
+  readonly runs: number;
+  /** Processes that each model ran in. */
+  readonly processes: number;
+  /** False when some warm-up ended before the latency had settled. */
+  readonly settled: boolean;
+  readonly baseline: ModelLatency;
+  readonly candidates: readonly CandidateLatency[];
+  /** null unless asked for. */
+  readonly noise: NoiseCheck | null;
+}
+
+/** Rejects with whatever the runtime rejects with, or the signal's reason; no process stays behind. */
+export async function compareLatency(runtime: Runtime, options: LatencyOptions): Promise<LatencyComparison> {
+  const clock = options.clock ?? (() => performance.now());
+  const budgetMs = options.budgetMs ?? 10_000;
+  const models = [options.baseline, ...options.candidates, ...(options.noiseCheck ? [options.baseline] : [])];
+  const race = new Race(runtime, models, options, clock, clock() + budgetMs);
+  try {
+    await race.start();
+    const plan = planRuns(race.remainingMs, race.startMs, race.perRunMs);
+    for (const stage of plan.stages) {
+      if (stage.fresh) {
+        await race.stop();
+        await race.start();
+      }
+      await race.runUntil(stage.until, plan);
+      if (race.isOver || (stage.look && isDecided(race, options))) break;
+    }
+    await race.stop();
+  } catch (failure) {
+    await race.abandon();
+    throw failure;
+  }
+  return summarize(race, options);
+}
+
+/** Models taking turns: the timers of the moment, and what was measured so far. */
+class Race {
+  /** [model][process][run] */
+  readonly series: number[][][];
+  readonly starts: { readonly loadMs: number; readonly firstRunMs: number }[][];
+  readonly peaks: number[];
+  runs = 0;
+  settled = true;
+  startMs = 0;
+  perRunMs: readonly number[] = [];
+  private readonly timers: Timer[] = [];
+  private readonly random;
+
+  constructor(
+    private readonly runtime: Runtime,
+    readonly models: readonly string[],
+    private readonly options: LatencyOptions,
+    private readonly clock: () => number,
+    private readonly deadline: number,
+  ) {
+    this.series = models.map(() => []);
+    this.starts = models.map(() => []);
+    this.peaks = models.map(() => 0);
+    this.random = seededRandom(options.seed);
+  }
+
+  get remainingMs(): number {
+    return this.deadline - this.clock();
+  }
+
+  /** The budget is spent and the least number of runs is there. */
+  get isOver(): boolean {
+    return this.remainingMs <= 0 && this.runs >= leastRuns;
+  }
+
+  /** A fresh, warm process for each model. */
+  async start(): Promise<void> {
+    const from = this.clock();
+    for (const [m, model] of this.models.entries()) {
+      this.options.signal?.throwIfAborted();
+      const { data, session } = this.options;
+      const timer = await this.runtime.timer({ model, data, session });
+      this.timers.push(timer);
+      this.starts[m]!.push({ loadMs: timer.loadMs, firstRunMs: timer.firstRunMs });
+      this.series[m]!.push([]);
+    }
+    const { perRunMs, settled } = await warmUp(this.timers, from + Math.max(0, this.remainingMs) / 10, this.clock);
+    this.perRunMs = perRunMs;
+    this.settled &&= settled;
+    this.startMs = Math.max(1e-3, this.clock() - from);
+  }
+
+  /** Slices in turns, each round in an order drawn from the seed, until every model has run `target` times. */
+  async runUntil(target: number, { stages, sliceRuns }: Plan): Promise<void> {
+    while (this.runs < target && !this.isOver) {
+      this.options.signal?.throwIfAborted();
+      const runs = Math.min(sliceRuns, target - this.runs);
+      for (const m of this.drawOrder()) {
+        const series = this.series[m]!.at(-1)!;
+        for (const ms of await this.timers[m]!.measure(runs)) series.push(ms);
+      }
+      this.runs += runs;
+      this.options.onProgress?.(this.runs, stages.at(-1)!.until);
+    }
+  }
+
+  /** Ends the processes, having asked each how much memory it took. */
+  async stop(): Promise<void> {
+    for (const [m, timer] of this.timers.entries()) {
+      this.peaks[m] = Math.max(this.peaks[m]!, await timer.peakRssBytes());
+    }
+    await Promise.all(this.timers.splice(0).map((timer) => timer.close()));
+  }
+
+  /** Ends the processes after a failure, which matters more than one of closing what it broke. */
+  async abandon(): Promise<void> {
+    await Promise.allSettled(this.timers.splice(0).map((timer) => timer.close()));
+  }
+
+  private drawOrder(): number[] {
+    const order = this.models.map((_, m) => m);
+    for (let i = order.length - 1; i > 0; i--) {
+      const j = this.random.below(i + 1);
+      [order[i], order[j]] = [order[j]!, order[i]!];
+    }
+    return order;
+  }
+}
+
+function speedupAt(race: Race, m: number, { seed, confidence = 0.99 }: LatencyOptions): Speedup {
+  // Pairs end where the shorter one does; a process cut off before its first run has none.
+  const ran = race.series[0]!.map((_, p) => race.series.every((series) => series[p]!.length > 0));
+  const kept = (series: readonly (readonly number[])[]) => series.filter((_, p) => ran[p]);
+  return speedupOf(kept(race.series[0]!), kept(race.series[m]!), { seed, confidence });
+}
+
+function isDecided(race: Race, options: LatencyOptions): boolean {
+  if (options.candidates.length === 0 || race.runs < (options.minRuns ?? 60)) return false;
+  return options.candidates.every(
+    (_, c) => decide(speedupAt(race, c + 1, options).speedupInterval, options.minSpeedup ?? 1) !== "inconclusive",
+  );
+}
+
+function summarize(race: Race, options: LatencyOptions): LatencyComparison {
+  invariant(race.runs > 0, "a comparison has runs");
+  const limit = options.minSpeedup ?? 1;
+  const candidates = options.candidates.map((_, c) => {
+    const speedup = speedupAt(race, c + 1, options);
+    return { ...latencyOf(race, c + 1), ...speedup, decision: decide(speedup.speedupInterval, limit) };
+  });
+  return {
+    runs: race.runs,
+    processes: race.series[0]!.length,
+    settled: race.settled,
+    baseline: latencyOf(race, 0),
+    candidates,
+    noise: options.noiseCheck ? judgeNoise(speedupAt(race, race.models.length - 1, options), candidates, limit) : null,
+  };
+}
+
+function latencyOf(race: Race, m: number): ModelLatency {
+  const samplesMs = Float64Array.from(race.series[m]!.flat());
+  return {
+    model: race.models[m]!,
+    ...latencyPercentiles(samplesMs),
+    loadMs: median(race.starts[m]!.map(({ loadMs }) => loadMs)),
+    firstRunMs: median(race.starts[m]!.map(({ firstRunMs }) => firstRunMs)),
+    peakRssBytes: race.peaks[m]!,
+    samplesMs,
+  };
+}

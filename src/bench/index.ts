@@ -1,0 +1,10 @@
+export {
+  type CandidateLatency,
+  compareLatency,
+  type LatencyComparison,
+  type LatencyOptions,
+  type ModelLatency,
+} from "./compare-latency.js";
+export type { NoiseCheck } from "./noise.js";
+export { type LatencyPercentiles, latencyPercentiles } from "./percentiles.js";
+export { type Decision, decide, type Speedup } from "./speedup.js";

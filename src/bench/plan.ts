@@ -1,0 +1,60 @@
+/**
+ * How many runs a budget pays for and when to look at them. At most four looks, each
+ * twice as far as the one before: every look is a chance to be wrong, and at 99 % each
+ * four of them stay under 4 %.
+ */
+
+export interface Plan {
+  readonly stages: readonly Stage[];
+  /** Runs of one model before it is the next one's turn. */
+  readonly sliceRuns: number;
+}
+
+export interface Stage {
+  /** Begins with fresh processes. */
+  readonly fresh: boolean;
+  /** Runs of each model by its end. */
+  readonly until: number;
+  /** Whether the intervals are looked at then. */
+  readonly look: boolean;
+}
+
+/** Fewer pairs than this say nothing about an interval; measured whatever the budget. */
+export const leastRuns = 12;
+/** Enough for p99.9. */
+const mostRuns = 3200;
+/** Between two looks. */
+const mostProcesses = 3;
+/** Of the time spent running, what starting further processes may cost on top. */
+const startingShare = 0.3;
+const sliceMs = 4;
+const mostSliceRuns = 32;
+
+/**
+ * @param remainingMs what is left of the budget
+ * @param startMs what starting and warming up one process for each model took
+ * @param perRunMs latency of each model
+ */
+export function planRuns(remainingMs: number, startMs: number, perRunMs: readonly number[]): Plan {
+  const roundMs = perRunMs.reduce((sum, ms) => sum + ms, 0);
+  // The first look needs several processes too, whatever share of its own short time they take.
+  const processes = 1 + worthwhileProcesses(remainingMs, startMs, mostProcesses - 1);
+  const affordable = Math.floor((remainingMs * (1 - startingShare)) / roundMs);
+  const runs = Math.max(leastRuns, Math.min(mostRuns, affordable));
+  const looks = [8, 4, 2, 1].map((part) => Math.ceil(runs / part)).filter((look) => look >= leastRuns);
+  const stages = looks.flatMap((look, i): Stage[] => {
+    const from = i === 0 ? 0 : looks[i - 1]!;
+    const fresh = i === 0 ? processes : worthwhileProcesses((look - from) * roundMs, startMs, mostProcesses);
+    const parts = Math.max(1, fresh);
+    return Array.from({ length: parts }, (_, part) => ({
+      fresh: i === 0 ? part > 0 : fresh > 0,
+      until: from + Math.ceil(((look - from) * (part + 1)) / parts),
+      look: part === parts - 1,
+    }));
+  });
+  const sliceRuns = Math.floor(Math.min(mostSliceRuns, sliceMs / Math.max(...perRunMs), stages[0]!.until / 4));
+  return { stages, sliceRuns: Math.max(1, sliceRuns) };
+}
+
+const worthwhileProcesses = (runningMs: number, startMs: number, most: number): number =>
+  Math.min(most, Math.max(0, Math.floor((startingShare * runningMs) / startMs)));

@@ -1,0 +1,65 @@
+/** Speedup of a candidate from interleaved runs in several processes, and what it decides. */
+import { medianRatio } from "../base/bootstrap.js";
+import { median, normalQuantile, studentQuantile, variance } from "../base/statistics.js";
+
+/** Runs of one model, one series for each process it ran in; milliseconds. */
+export type ProcessSeries = readonly (readonly number[])[];
+
+export interface Speedup {
+  /** Median of the baseline over median of the candidate. */
+  readonly speedup: number;
+  readonly speedupInterval: readonly [low: number, high: number];
+}
+
+/** What an interval says of a limit: all of it at or above, all of it below, or neither. */
+export type Decision = "met" | "missed" | "inconclusive";
+
+/**
+ * What is taken for granted of processes before any is seen: that each shifts the logarithm of a
+ * ratio by this much (standard deviation), believed as if it came from this many of them.
+ */
+const assumedDeviation = 0.015;
+const assumedDegrees = 4;
+
+/**
+ * Resampling blocks of runs covers what varies within a process. But where memory lies is fixed
+ * within one, differs between them and looks like a real difference. So the interval grows by the
+ * variance between processes. A few of them say little about it: what they show beyond their runs is
+ * pooled with the assumption above, and Student's t (Satterthwaite's degrees) stands for the doubt left.
+ */
+export function speedupOf(
+  baseline: ProcessSeries,
+  candidate: ProcessSeries,
+  { confidence, seed }: { readonly confidence: number; readonly seed: number },
+): Speedup {
+  const { ratio, low, high, standardError } = medianRatio(baseline.flat(), candidate.flat(), { confidence, seed });
+  const within = standardError ** 2;
+  const between = processVariance(baseline, candidate, within);
+  const total = within + between.variance;
+  const p = (1 + confidence) / 2;
+  const t = studentQuantile(p, between.degrees * (total / between.variance) ** 2);
+  const half = t * Math.sqrt(total);
+  // The resamples' own shape, scaled; the same on both sides where the runs never varied.
+  const scale = half / (normalQuantile(p) * standardError);
+  const down = within > 0 ? Math.log(low / ratio) * scale : -half;
+  const up = within > 0 ? Math.log(high / ratio) * scale : half;
+  return { speedup: ratio, speedupInterval: [ratio * Math.exp(down), ratio * Math.exp(up)] };
+}
+
+/** Variance that processes add to the logarithm of the overall ratio, and how many degrees of freedom it rests on. */
+function processVariance(baseline: ProcessSeries, candidate: ProcessSeries, within: number) {
+  const runs = baseline.map((series) => series.length);
+  const total = runs.reduce((sum, n) => sum + n, 0);
+  const logs = baseline.map((series, p) => Math.log(median(series) / median(candidate[p]!)));
+  // The runs of a process alone have total / n times the variance of all runs.
+  const explained = runs.reduce((sum, n) => sum + within * (total / n), 0) / runs.length;
+  const seen = Math.max(0, variance(logs) - explained);
+  const degrees = assumedDegrees + logs.length - 1;
+  const each = (assumedDegrees * assumedDeviation ** 2 + (logs.length - 1) * seen) / degrees;
+  return { variance: each * runs.reduce((sum, n) => sum + (n / total) ** 2, 0), degrees };
+}
+
+export function decide([low, high]: readonly [number, number], atLeast: number): Decision {
+  if (low >= atLeast) return "met";
+  return high < atLeast ? "missed" : "inconclusive";
+}

@@ -1,0 +1,40 @@
+/**
+ * Runs models until their latency has settled: caches filled, memory pools grown, clocks up.
+ * Looks at the series, not at a count: two windows in a row whose median moved by less than 5 %.
+ */
+import { median } from "../base/statistics.js";
+import type { Timer } from "../runtime/port.js";
+
+const windowMs = 15;
+const tolerance = 0.05;
+const mostWindows = 10;
+
+export interface WarmUp {
+  /** Median of each timer's last window. */
+  readonly perRunMs: readonly number[];
+  /** False when the windows or the time ran out first. */
+  readonly settled: boolean;
+}
+
+/**
+ * All timers run equally often and in turns, so that each later meets the samples in the
+ * same order. Ends at `deadline` (by the clock) even when nothing has settled.
+ */
+export async function warmUp(timers: readonly Timer[], deadline: number, clock: () => number): Promise<WarmUp> {
+  const window = async (runs: number): Promise<number[]> => {
+    const medians: number[] = [];
+    for (const timer of timers) medians.push(median(await timer.measure(runs)));
+    return medians;
+  };
+  let last = await window(1);
+  const runs = Math.max(3, Math.min(100, Math.ceil(windowMs / Math.max(...last))));
+  let calm = 0;
+  for (let i = 0; i < mostWindows && clock() < deadline; i++) {
+    const next = await window(runs);
+    const moved = Math.max(...next.map((ms, t) => Math.abs(ms / last[t]! - 1)));
+    last = next;
+    calm = moved < tolerance ? calm + 1 : 0;
+    if (calm === 2) return { perRunMs: last, settled: true };
+  }
+  return { perRunMs: last, settled: false };
+}

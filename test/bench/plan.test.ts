@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { planRuns } from "../../src/bench/plan.js";
+
+const lookRuns = (plan: ReturnType<typeof planRuns>) =>
+  plan.stages.filter(({ look }) => look).map(({ until }) => until);
+
+describe("planRuns", () => {
+  it("looks four times, each twice as far as the one before", () => {
+    expect(lookRuns(planRuns(10_000, 100, [6, 4]))).toEqual([88, 175, 350, 700]);
+  });
+
+  it("starts three processes before each look where starting is cheap", () => {
+    const { stages } = planRuns(10_000, 50, [6, 4]);
+    expect(stages.filter(({ until }) => until <= 88).map(({ fresh }) => fresh)).toEqual([false, true, true]);
+    expect(stages.filter(({ fresh }) => fresh).length + 1).toBe(12);
+  });
+
+  it("stays with one process where starting takes most of the budget", () => {
+    expect(planRuns(5_000, 4_000, [6, 4]).stages.some(({ fresh }) => fresh)).toBe(false);
+  });
+
+  it("never plans too few runs to speak of an interval, nor more than p99.9 needs", () => {
+    expect(lookRuns(planRuns(100, 50, [900, 800]))).toEqual([12]);
+    expect(lookRuns(planRuns(1e6, 50, [0.1, 0.1])).at(-1)).toBe(3200);
+  });
+
+  it("lets quick models run several times a turn and slow ones once", () => {
+    expect(planRuns(10_000, 50, [0.1, 0.1]).sliceRuns).toBe(32);
+    expect(planRuns(10_000, 50, [9, 7]).sliceRuns).toBe(1);
+  });
+});
