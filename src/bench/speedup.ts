@@ -16,9 +16,10 @@ export type Decision = "met" | "missed" | "inconclusive";
 
 /**
  * What is taken for granted of processes before any is seen: that each shifts the logarithm of a
- * ratio by this much (standard deviation), believed as if it came from this many of them.
+ * ratio by this much (standard deviation), believed as if it came from this many of them. Measured on
+ * a MobileNetV2, 14 pairs of processes of the same model: below 1 %.
  */
-const assumedDeviation = 0.015;
+const assumedDeviation = 0.01;
 const assumedDegrees = 4;
 
 /**
@@ -35,15 +36,12 @@ export function speedupOf(
   const { ratio, low, high, standardError } = medianRatio(baseline.flat(), candidate.flat(), { confidence, seed });
   const within = standardError ** 2;
   const between = processVariance(baseline, candidate, within);
-  const total = within + between.variance;
   const p = (1 + confidence) / 2;
-  const t = studentQuantile(p, between.degrees * (total / between.variance) ** 2);
-  const half = t * Math.sqrt(total);
-  // The resamples' own shape, scaled; the same on both sides where the runs never varied.
-  const scale = half / (normalQuantile(p) * standardError);
-  const down = within > 0 ? Math.log(low / ratio) * scale : -half;
-  const up = within > 0 ? Math.log(high / ratio) * scale : half;
-  return { speedup: ratio, speedupInterval: [ratio * Math.exp(down), ratio * Math.exp(up)] };
+  const z = normalQuantile(p);
+  const t = studentQuantile(p, between.degrees * ((within + between.variance) / between.variance) ** 2);
+  // Each side keeps the reach that the resamples gave it, and adds the processes'.
+  const reach = (bound: number) => Math.exp(t * Math.sqrt((Math.log(bound / ratio) / z) ** 2 + between.variance));
+  return { speedup: ratio, speedupInterval: [ratio / reach(low), ratio * reach(high)] };
 }
 
 /** Variance that processes add to the logarithm of the overall ratio, and how many degrees of freedom it rests on. */

@@ -156,11 +156,11 @@ describe("compareLatency on equal models", () => {
     ],
     ["a clock with two speeds", () => ({ latency: (chance) => (chance.next() < 0.3 ? 7 : 5) * jitter(chance, 0.01) })],
     [
-      "processes that differ by 1 %",
+      "processes that differ by 0.7 %",
       () => {
         const factors: number[] = [];
         return {
-          latency: (chance, _, __, process) => 5 * (factors[process] ??= jitter(chance, 0.01)) * jitter(chance),
+          latency: (chance, _, __, process) => 5 * (factors[process] ??= jitter(chance, 0.007)) * jitter(chance),
         };
       },
     ],
