@@ -2,25 +2,30 @@
  * Text to graph: the notation of print.ts, for tests and bug reports. A constant
  * without values gets some from the seed, so a test can write only what matters.
  */
-import { InferOptError } from "../../base/errors.js";
-import { f32ToBf16Bits, f32ToF16Bits } from "../../base/f16.js";
 import { type Random, seededRandom } from "../../base/random.js";
 import { type Attribute, attr } from "../attribute.js";
-import { type DType, dtypes, packedBytes } from "../dtype.js";
+import { type DType, dtypes } from "../dtype.js";
 import { Graph } from "../graph.js";
 import type { Model } from "../model.js";
 import { type Dim, elementCount } from "../shape.js";
-import { Tensor } from "../tensor.js";
+import type { Tensor } from "../tensor.js";
 import type { TensorType, Value } from "../value.js";
+import { seededTensor, tensorOfTokens } from "./tensor-values.js";
+import { type Token, Tokens } from "./tokens.js";
 
 export interface ParseOptions {
   readonly seed?: number;
   readonly opset?: number;
 }
 
+/** Bodies inside each other; far beyond what models have, and what a reader of the file format takes. */
+const DEEPEST = 30;
+/** Elements of one constant: text is for small graphs. */
+const MOST_ELEMENTS = 1 << 27;
+
 /** Throws GRAPH_TEXT with line and column. */
 export function parseModel(text: string, options: ParseOptions = {}): Model {
-  const parser = new Parser(text, seededRandom(options.seed ?? 1));
+  const parser = new Parser(new Tokens(text), seededRandom(options.seed ?? 1));
   const opsets = new Map([["", options.opset ?? 17]]);
   const graph = parser.model();
   for (const domain of parser.domains) opsets.set(domain, 1);
@@ -32,155 +37,185 @@ export const parseGraph = (text: string, options: ParseOptions = {}): Graph => p
 interface Scope {
   readonly values: Map<string, Value>;
   readonly outer: Scope | null;
+  readonly depth: number;
 }
-
-const TOKEN =
-  /\s+|#[^\n]*|->|"(?:[^"\\]|\\.)*"|\$?[A-Za-z_](?:[\w./:-]*[\w.])?|-?(?:inf|nan)\b|-?\d[\w.+-]*|[(){}[\]<>,:=?*$]/gy;
 
 class Parser {
   readonly domains = new Set<string>();
-  readonly #tokens: { text: string; at: number }[] = [];
-  #next = 0;
 
   constructor(
-    readonly source: string,
+    readonly tokens: Tokens,
     readonly random: Random,
-  ) {
-    TOKEN.lastIndex = 0;
-    while (TOKEN.lastIndex < source.length) {
-      const at = TOKEN.lastIndex;
-      const match = TOKEN.exec(source);
-      if (!match) throw this.#error(at, `cannot read ${JSON.stringify(source.slice(at, at + 12))}`);
-      if (!/^[\s#]/.test(match[0])) this.#tokens.push({ text: match[0], at });
-    }
-  }
+  ) {}
 
   model(): Graph {
     const graph = this.#graph(null);
-    if (this.#next < this.#tokens.length) throw this.#unexpected("the end");
+    if (!this.tokens.isAtEnd) throw this.tokens.unexpected("the end");
     return graph;
   }
 
   #graph(outer: Scope | null): Graph {
+    const { tokens } = this;
     const graph = new Graph();
-    const scope: Scope = { values: new Map(), outer };
-    this.#list("(", ")", () => {
-      const name = this.#label();
-      const type = this.#accept(":") ? this.#type() : null;
-      scope.values.set(name, graph.addInput(name, type));
+    const scope: Scope = { values: new Map(), outer, depth: (outer?.depth ?? 0) + 1 };
+    if (scope.depth > DEEPEST) throw tokens.error(tokens.at, `more than ${DEEPEST} bodies inside each other`);
+    tokens.list("(", ")", () => {
+      const { at } = tokens;
+      const name = tokens.name();
+      const type = tokens.accept(":") ? this.#type() : null;
+      this.#define(scope, name, graph.addInput(name, type), at);
     });
-    this.#expect("->");
-    const ports: { name: string; source: string; at: number }[] = [];
-    const tokensOfPorts = this.#next;
+    tokens.expect("->");
+    const ports = tokens.position;
     this.#skipParenthesis();
-    this.#expect("{");
-    while (!this.#accept("}")) this.#node(graph, scope);
-    const end = this.#next;
+    tokens.expect("{");
+    while (!tokens.accept("}")) {
+      // A line of its own introduces a constant that a body reads first.
+      if (tokens.peek().startsWith("$")) this.#operand(graph, scope);
+      else this.#node(graph, scope);
+    }
+    const end = tokens.position;
     // Ports may introduce constants, and name values of nodes: read them last.
-    this.#next = tokensOfPorts;
-    this.#list("(", ")", () => {
-      const at = this.#peekAt();
-      const isConstant = this.#peek().startsWith("$");
-      const name = isConstant ? this.#peek().slice(1) : this.#label();
-      if (!isConstant && this.#accept("=")) graph.addOutput(name, this.#operand(graph, scope)!);
-      else if (isConstant) graph.addOutput(name, this.#operand(graph, scope)!);
-      else ports.push({ name, source: name, at });
-      for (const port of ports.splice(0)) graph.addOutput(port.name, this.#find(scope, port.source, port.at));
-    });
-    this.#next = end;
+    tokens.position = ports;
+    tokens.list("(", ")", () => this.#port(graph, scope));
+    tokens.position = end;
     return graph;
   }
 
+  /** `y`, `y = value`, or a constant that gives the port its name. */
+  #port(graph: Graph, scope: Scope): void {
+    const { tokens } = this;
+    const { at } = tokens;
+    let name: string;
+    let value: Value;
+    if (tokens.peek().startsWith("$")) {
+      value = this.#operand(graph, scope)!;
+      name = value.label;
+    } else {
+      name = tokens.name();
+      value = tokens.accept("=") ? this.#portSource(graph, scope) : this.#find(scope, name, at);
+    }
+    if (graph.outputs.some((port) => port.name === name)) throw tokens.error(at, `two outputs are called ${name}`);
+    graph.addOutput(name, value);
+  }
+
+  #portSource(graph: Graph, scope: Scope): Value {
+    const { at } = this.tokens;
+    const value = this.#operand(graph, scope);
+    if (!value) throw this.tokens.error(at, "an output needs a value");
+    return value;
+  }
+
   #node(graph: Graph, scope: Scope): void {
-    const outputs: (string | null)[] = [];
+    const { tokens } = this;
+    const outputs: { label: string | null; at: number }[] = [];
     do {
-      const name = this.#label();
-      outputs.push(name === "_" ? null : name);
-    } while (this.#accept(","));
-    this.#expect("=");
-    const opName = this.#label();
+      const { at } = tokens;
+      outputs.push({ label: tokens.accept("_") ? null : tokens.name(), at });
+    } while (tokens.accept(","));
+    tokens.expect("=");
+    const opName = tokens.name();
     const split = opName.lastIndexOf("::");
     const domain = split < 0 ? "" : opName.slice(0, split);
     if (domain) this.domains.add(domain);
     const attributes: [string, Attribute][] = [];
-    if (this.#peek() === "<") {
-      this.#list("<", ">", () => {
-        const name = this.#label();
-        this.#expect("=");
+    if (tokens.peek() === "<") {
+      tokens.list("<", ">", () => {
+        const name = tokens.name();
+        tokens.expect("=");
         attributes.push([name, this.#attribute(scope)]);
       });
     }
     const inputs: (Value | null)[] = [];
-    this.#list("(", ")", () => inputs.push(this.#operand(graph, scope)));
+    tokens.list("(", ")", () => inputs.push(this.#operand(graph, scope)));
     const node = graph.addNode({
       op: split < 0 ? opName : opName.slice(split + 2),
       domain,
       inputs,
       attributes,
-      outputs: outputs.map((label) => (label === null ? null : { label })),
-      provenance: [],
+      outputs: outputs.map(({ label }) => (label === null ? null : { label })),
     });
-    outputs.forEach((label, i) => {
-      if (label !== null) scope.values.set(label, node.outputs[i]!);
+    outputs.forEach(({ label, at }, i) => {
+      if (label !== null) this.#define(scope, label, node.outputs[i]!, at);
     });
     node.provenance = [node.displayName];
   }
 
   #operand(graph: Graph, scope: Scope): Value | null {
-    const at = this.#peekAt();
-    if (!this.#peek().startsWith("$")) {
-      const name = this.#label();
-      return name === "_" ? null : this.#find(scope, name, at);
-    }
-    const token = this.#take();
-    const name = token === "$" ? this.#label() : token.slice(1);
-    if (!this.#accept(":")) return this.#find(scope, name, at);
+    const { tokens } = this;
+    const { at } = tokens;
+    if (tokens.accept("_")) return null;
+    if (!tokens.peek().startsWith("$")) return this.#find(scope, tokens.name(), at);
+    const token = tokens.take().text;
+    const name = token === "$" ? tokens.name() : token.slice(1);
+    if (!tokens.accept(":")) return this.#find(scope, name, at);
     const value = graph.addConstant(name, this.#tensor());
-    scope.values.set(name, value);
+    this.#define(scope, name, value, at);
     return value;
   }
 
   #attribute(scope: Scope): Attribute {
-    const token = this.#peek();
-    if (token === "(") return attr.graph(this.#graph(scope));
-    if (token.startsWith('"')) return attr.string(JSON.parse(this.#take()) as string);
-    if (dtypes.includes(token as DType)) return attr.tensor(this.#tensor());
-    if (token !== "[") return isFloatText(token) ? attr.float(number(this.#take())) : attr.int(BigInt(this.#take()));
-    const items: string[] = [];
-    this.#list("[", "]", () => items.push(this.#take()));
-    if (items[0]?.startsWith('"')) {
-      return { type: "strings", value: items.map((text) => new TextEncoder().encode(JSON.parse(text) as string)) };
+    const { tokens } = this;
+    const next = tokens.peek();
+    if (next === "(") return attr.graph(this.#graph(scope));
+    if (next.startsWith('"')) return attr.string(tokens.quoted(tokens.take()));
+    if (isDType(next)) return attr.tensor(this.#tensor());
+    if (next === "[") return this.#listAttribute(scope);
+    return isFloatText(next) ? attr.float(tokens.float(tokens.take())) : attr.int(tokens.integer(tokens.take()));
+  }
+
+  #listAttribute(scope: Scope): Attribute {
+    const { tokens } = this;
+    const first = tokens.peek(1);
+    if (first === "(") {
+      const graphs: Graph[] = [];
+      tokens.list("[", "]", () => graphs.push(this.#graph(scope)));
+      return { type: "graphs", value: graphs };
     }
-    return items.some(isFloatText) ? attr.floats(items.map(number)) : attr.ints(items.map(BigInt));
+    if (isDType(first)) {
+      const tensors: Tensor[] = [];
+      tokens.list("[", "]", () => tensors.push(this.#tensor()));
+      return { type: "tensors", value: tensors };
+    }
+    const items: Token[] = [];
+    tokens.list("[", "]", () => items.push(tokens.take()));
+    if (first.startsWith('"')) {
+      return { type: "strings", value: items.map((item) => new TextEncoder().encode(tokens.quoted(item))) };
+    }
+    if (items.some(({ text }) => isFloatText(text))) return attr.floats(items.map((item) => tokens.float(item)));
+    return attr.ints(items.map((item) => tokens.integer(item)));
   }
 
   #type(): TensorType {
-    const at = this.#peekAt();
-    const dtype = this.#take() as DType;
-    if (!dtypes.includes(dtype)) throw this.#error(at, `${dtype} is no element type`);
-    if (this.#peek() !== "[") return { dtype, shape: null };
+    const { tokens } = this;
+    const { text: dtype, at } = tokens.take();
+    if (!isDType(dtype)) throw tokens.error(at, `${dtype} is no element type`);
+    if (tokens.peek() !== "[") return { dtype, shape: null };
     const shape: Dim[] = [];
-    this.#list("[", "]", () => {
-      const token = this.#take();
-      shape.push(token === "?" ? null : /^\d+$/.test(token) ? Number(token) : token);
+    tokens.list("[", "]", () => {
+      if (tokens.accept("?")) shape.push(null);
+      else if (/^\d+$/.test(tokens.peek())) shape.push(Number(tokens.take().text));
+      else shape.push(tokens.name());
     });
     return { dtype, shape };
   }
 
   #tensor(): Tensor {
-    const at = this.#peekAt();
+    const { tokens } = this;
+    const { at } = tokens;
     const type = this.#type();
     const dims = (type.shape ?? []) as number[];
-    if (dims.some((dim) => typeof dim !== "number")) throw this.#error(at, "a constant has known dimensions");
-    const dtype = type.dtype!;
-    const count = elementCount(dims);
-    if (!this.#accept("=")) return tensorOf(dtype, dims, seeded(dtype, count, this.random));
-    const values: string[] = [];
-    this.#list("{", "}", () => values.push(this.#take()));
-    // One value stands for all of them.
-    const all = values.length === 1 ? new Array<string>(count).fill(values[0]!) : values;
-    if (all.length !== count) throw this.#error(at, `${count} values are needed, ${values.length} are given`);
-    return tensorOf(dtype, dims, all);
+    if (dims.some((dim) => typeof dim !== "number")) throw tokens.error(at, "a constant has known dimensions");
+    if (!(elementCount(dims) <= MOST_ELEMENTS)) throw tokens.error(at, `more than ${MOST_ELEMENTS} elements`);
+    if (!tokens.accept("=")) return seededTensor(type.dtype!, dims, this.random);
+    const values: Token[] = [];
+    tokens.list("{", "}", () => values.push(tokens.take()));
+    return tensorOfTokens(tokens, type.dtype!, dims, values, at);
+  }
+
+  #define(scope: Scope, name: string, value: Value, at: number): void {
+    if (scope.values.has(name)) throw this.tokens.error(at, `${name} is defined twice`);
+    scope.values.set(name, value);
   }
 
   #find(scope: Scope, name: string, at: number): Value {
@@ -188,126 +223,19 @@ class Parser {
       const value = s.values.get(name);
       if (value) return value;
     }
-    throw this.#error(at, `${name} is not defined`);
-  }
-
-  #label(): string {
-    const token = this.#peek();
-    if (token.startsWith('"')) return JSON.parse(this.#take()) as string;
-    if (!/^[A-Za-z_]/.test(token)) throw this.#unexpected("a name");
-    return this.#take();
-  }
-
-  #list(open: string, close: string, item: () => void): void {
-    this.#expect(open);
-    if (this.#accept(close)) return;
-    do item();
-    while (this.#accept(","));
-    this.#expect(close);
+    throw this.tokens.error(at, `${name} is not defined`);
   }
 
   #skipParenthesis(): void {
     let depth = 0;
     do {
-      const token = this.#take();
-      if (token === "(") depth++;
-      if (token === ")") depth--;
+      const { text } = this.tokens.take();
+      if (text === "(") depth++;
+      if (text === ")") depth--;
     } while (depth > 0);
   }
-
-  #peek(): string {
-    return this.#tokens[this.#next]?.text ?? "";
-  }
-
-  #peekAt(): number {
-    return this.#tokens[this.#next]?.at ?? this.source.length;
-  }
-
-  #take(): string {
-    const token = this.#tokens[this.#next];
-    if (!token) throw this.#unexpected("more");
-    this.#next++;
-    return token.text;
-  }
-
-  #accept(text: string): boolean {
-    if (this.#peek() !== text) return false;
-    this.#next++;
-    return true;
-  }
-
-  #expect(text: string): void {
-    if (!this.#accept(text)) throw this.#unexpected(`"${text}"`);
-  }
-
-  #unexpected(wanted: string): InferOptError {
-    return this.#error(this.#peekAt(), `expected ${wanted}, found ${JSON.stringify(this.#peek() || "the end")}`);
-  }
-
-  #error(at: number, what: string): InferOptError {
-    const before = this.source.slice(0, at).split("\n");
-    const line = before.length;
-    const column = before.at(-1)!.length + 1;
-    return new InferOptError("GRAPH_TEXT", "input", `line ${line}, column ${column}: ${what}`, {
-      fields: { line, column },
-    });
-  }
 }
+
+const isDType = (text: string): text is DType => dtypes.includes(text as DType);
 
 const isFloatText = (text: string): boolean => /^-?(\d*\.\d|\d+\.|\d+e|inf|nan)/i.test(text);
-
-function number(text: string): number {
-  if (text === "inf") return Number.POSITIVE_INFINITY;
-  if (text === "-inf") return Number.NEGATIVE_INFINITY;
-  return text === "nan" ? Number.NaN : Number(text);
-}
-
-function seeded(dtype: DType, count: number, random: Random): string[] {
-  const isReal = dtype === "f32" || dtype === "f64" || dtype === "f16" || dtype === "bf16";
-  return Array.from({ length: count }, () => String(isReal ? random.normal() : random.below(dtype === "bool" ? 2 : 4)));
-}
-
-function tensorOf(dtype: DType, dims: readonly number[], values: readonly string[]): Tensor {
-  switch (dtype) {
-    case "string":
-      return Tensor.strings(
-        dims,
-        values.map((text) => new TextEncoder().encode(JSON.parse(text) as string)),
-      );
-    case "f32":
-      return Tensor.f32(dims, values.map(number));
-    case "f64":
-      return Tensor.ofArray("f64", dims, Float64Array.from(values, number));
-    case "f16":
-      return Tensor.ofArray(
-        "f16",
-        dims,
-        Uint16Array.from(values, (text) => f32ToF16Bits(number(text))),
-      );
-    case "bf16":
-      return Tensor.ofArray(
-        "bf16",
-        dims,
-        Uint16Array.from(values, (text) => f32ToBf16Bits(number(text))),
-      );
-    case "i64":
-      return Tensor.i64(dims, values.map(BigInt));
-    case "u64":
-      return Tensor.ofArray("u64", dims, BigUint64Array.from(values, BigInt));
-    case "i32":
-      return Tensor.ofArray("i32", dims, Int32Array.from(values, Number));
-    case "u32":
-      return Tensor.ofArray("u32", dims, Uint32Array.from(values, Number));
-    case "i16":
-      return Tensor.ofArray("i16", dims, Int16Array.from(values, Number));
-    case "u16":
-      return Tensor.ofArray("u16", dims, Uint16Array.from(values, Number));
-    case "i8":
-      return Tensor.ofArray("i8", dims, Int8Array.from(values, Number));
-    case "u8":
-    case "bool":
-      return Tensor.ofArray(dtype, dims, Uint8Array.from(values, Number));
-    default:
-      return Tensor.fromBytes(dtype, dims, new Uint8Array(packedBytes(dtype, elementCount(dims))));
-  }
-}

@@ -6,14 +6,19 @@
  *     c = Conv<pads=[1,1,1,1]>(x, $w: f32[4,3,3,3])
  *     y = Relu(c)
  *   }
+ *
+ * A constant is introduced where it is first read, with `$`; one that a body reads
+ * first gets a line of its own in front of the node. Sparse tensors and opaque attributes
+ * are shown, and cannot be read back.
  */
 import type { Attribute } from "../attribute.js";
 import type { DType } from "../dtype.js";
 import type { Graph } from "../graph.js";
 import type { Node } from "../node.js";
-import { formatShape } from "../shape.js";
-import type { Tensor } from "../tensor.js";
+import type { Shape } from "../shape.js";
+import { aligned, type Tensor } from "../tensor.js";
 import type { Value } from "../value.js";
+import { isBareName } from "./tokens.js";
 
 export interface PrintOptions {
   /** Constants of up to this many elements are printed with their values. */
@@ -38,7 +43,10 @@ class Printer {
       if (value.graph === graph && !value.isGraphInput) this.#claim(value, name);
     const inputs = graph.inputs.map((value) => `${this.#name(value)}${this.#type(value)}`);
     const lines: string[] = [];
-    for (const node of graph.nodes()) lines.push(`${indent}  ${this.#node(node, `${indent}  `)}`);
+    for (const node of graph.nodes()) {
+      for (const value of this.#readFirstInside(node)) lines.push(`${indent}  ${this.#reference(value)}`);
+      lines.push(`${indent}  ${this.#node(node, `${indent}  `)}`);
+    }
     const outputs = graph.outputs.map(({ name, value }) => {
       const shown = this.#reference(value);
       return shown === quote(name) ? shown : `${quote(name)} = ${shown}`;
@@ -46,14 +54,28 @@ class Printer {
     return [`(${inputs.join(", ")}) -> (${outputs.join(", ")}) {`, ...lines, `${indent}}`].join("\n");
   }
 
+  /** Constants of this graph that no line has introduced and that a body of the node reads: they get a line of their own. */
+  *#readFirstInside(node: Node): Generator<Value> {
+    if (node.bodies.length === 0) return;
+    const isInside = (graph: Graph | null): boolean => {
+      for (let at = graph; at; at = at.parent) if (at.owner === node) return true;
+      return false;
+    };
+    for (const value of node.graph.constants) {
+      if (this.#introduced.has(value)) continue;
+      if (value.uses.some((use) => isInside(use.kind === "input" ? use.node.graph : use.graph))) yield value;
+    }
+  }
+
   #node(node: Node, indent: string): string {
     const outputs = node.outputs.map((value) => (value ? this.#name(value) : "_"));
+    if (outputs.length === 0) outputs.push("_");
     const attributes = [...node.attributes]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, attribute]) => `${name}=${this.#attribute(attribute, indent)}`);
+      .map(([name, attribute]) => `${quote(name)}=${this.#attribute(attribute, indent)}`);
     const inputs = node.inputs.map((value) => (value ? this.#reference(value) : "_"));
-    const op = node.domain === "" ? node.op : `${node.domain}::${node.op}`;
-    const types = node.outputs.map((value) => (value?.type ? `${value.dtype ?? "?"}${formatShape(value.shape)}` : "?"));
+    const op = quote(node.opName);
+    const types = node.outputs.map((value) => (value?.type ? `${value.dtype ?? "?"}${shapeText(value.shape)}` : "?"));
     const comment = this.options.types ? `  # ${types.join(", ")}` : "";
     return `${outputs.join(", ")} = ${op}${attributes.length ? `<${attributes.join(", ")}>` : ""}(${inputs.join(", ")})${comment}`;
   }
@@ -69,7 +91,7 @@ class Printer {
   }
 
   #tensor(tensor: Tensor): string {
-    const type = `${tensor.dtype}${formatShape(tensor.dims)}`;
+    const type = `${tensor.dtype}${shapeText(tensor.dims)}`;
     if (tensor.elementCount > this.options.valuesUpTo) return type;
     const values = valuesOf(tensor);
     return values === null ? type : `${type} = {${values.join(", ")}}`;
@@ -103,7 +125,7 @@ class Printer {
   }
 
   #type(value: Value): string {
-    return value.type?.dtype ? `: ${value.type.dtype}${formatShape(value.type.shape)}` : "";
+    return value.type?.dtype ? `: ${value.type.dtype}${shapeText(value.type.shape)}` : "";
   }
 
   #name(value: Value): string {
@@ -122,13 +144,20 @@ class Printer {
 }
 
 /** Names with characters that the notation uses stand in quotes. */
-const quote = (name: string): string => (/^[A-Za-z_][\w./:-]*$/.test(name) ? name : JSON.stringify(name));
+const quote = (name: string): string => (isBareName(name) ? name : JSON.stringify(name));
+
+/** Nothing for an unknown rank; symbols may be whole expressions and are quoted like names. */
+const shapeText = (shape: Shape | null): string =>
+  shape === null ? "" : `[${shape.map((dim) => (typeof dim === "string" ? quote(dim) : (dim ?? "?"))).join(",")}]`;
+
+const formatFloat = (value: number): string => formatReal(value, shortest);
+const formatDouble = (value: number): string => formatReal(value, String);
 
 /** Always with a point or an exponent: that is what tells floats from integers. */
-function formatFloat(value: number): string {
+function formatReal(value: number, digits: (value: number) => string): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
   if (Object.is(value, -0)) return "-0.0";
-  const text = shortest(value);
+  const text = digits(value);
   return /[.e]/.test(text) ? text : `${text}.0`;
 }
 
@@ -146,6 +175,7 @@ const floatTypes: ReadonlySet<DType> = new Set<DType>(["f32", "f16", "bf16"]);
 
 function valuesOf(tensor: Tensor): string[] | null {
   if (tensor.dtype === "string") return tensor.utf8().map((text) => JSON.stringify(new TextDecoder().decode(text)));
+  if (tensor.dtype === "f64") return Array.from(aligned(Float64Array, tensor.bytes()), formatDouble);
   if (floatTypes.has(tensor.dtype)) return Array.from(tensor.toF32()!, formatFloat);
   return tensor.bigints()?.map(String) ?? null;
 }
