@@ -1,0 +1,52 @@
+/** Every change of meaning or form of an ai.onnx operator from opset 8 to 21, in order of version. What is not here is in compatible.ts. */
+import { reduceAxesToInput, squeezeAxesToInput, unsqueezeAxesToInput } from "./axes.js";
+import { clipToInputs } from "./clip.js";
+import type { Converter } from "./converter.js";
+import {
+  batchNormSpatial,
+  batchNormTrainingMode,
+  dropoutMaskType,
+  dropoutRatioToInput,
+  groupNormPerChannel,
+} from "./normalization.js";
+import { erfOfFloats, scalesPerChannel, scanBatches } from "./refused.js";
+import { dftAxisToInput, gridSampleModes, roiAlignCoordinates, scatterToScatterElements } from "./renamed.js";
+import { resizeCoordinates, resizeOptionalInputs, upsampleScalesToInput, upsampleToResize } from "./resize.js";
+import { padToInputs, sliceToInputs, splitNumOutputs, splitToInput, topKToInput } from "./slicing.js";
+import { softmaxSingleAxis } from "./softmax.js";
+
+export const converters: Readonly<Record<string, readonly Converter[]>> = {
+  BatchNormalization: [batchNormSpatial, batchNormTrainingMode],
+  Clip: [clipToInputs],
+  DFT: [dftAxisToInput],
+  DequantizeLinear: [scalesPerChannel],
+  Dropout: [dropoutMaskType, dropoutRatioToInput],
+  Erf: [erfOfFloats],
+  GridSample: [gridSampleModes],
+  GroupNormalization: [groupNormPerChannel],
+  Hardmax: [softmaxSingleAxis],
+  LogSoftmax: [softmaxSingleAxis],
+  Pad: [padToInputs],
+  QuantizeLinear: [scalesPerChannel],
+  ReduceL1: [reduceAxesToInput(18)],
+  ReduceL2: [reduceAxesToInput(18)],
+  ReduceLogSum: [reduceAxesToInput(18)],
+  ReduceLogSumExp: [reduceAxesToInput(18)],
+  ReduceMax: [reduceAxesToInput(18)],
+  ReduceMean: [reduceAxesToInput(18)],
+  ReduceMin: [reduceAxesToInput(18)],
+  ReduceProd: [reduceAxesToInput(18)],
+  ReduceSum: [reduceAxesToInput(13)],
+  ReduceSumSquare: [reduceAxesToInput(18)],
+  Resize: [resizeCoordinates, resizeOptionalInputs],
+  RoiAlign: [roiAlignCoordinates],
+  Scan: [scanBatches],
+  Scatter: [scatterToScatterElements],
+  Slice: [sliceToInputs],
+  Softmax: [softmaxSingleAxis],
+  Split: [splitToInput, splitNumOutputs],
+  Squeeze: [squeezeAxesToInput],
+  TopK: [topKToInput],
+  Unsqueeze: [unsqueezeAxesToInput],
+  Upsample: [upsampleScalesToInput, upsampleToResize],
+};
