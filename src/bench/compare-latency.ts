@@ -137,7 +137,11 @@ class Race {
       this.starts[m]!.push({ loadMs: timer.loadMs, firstRunMs: timer.firstRunMs });
       this.series[m]!.push([]);
     }
-    const { perRunMs, settled } = await warmUp(this.timers, from + Math.max(0, this.remainingMs) / 10, this.clock);
+    const { perRunMs, settled } = await warmUp(
+      this.timers,
+      this.clock() + Math.max(0, this.remainingMs) / 10,
+      this.clock,
+    );
     this.perRunMs = perRunMs;
     this.settled &&= settled;
     this.startMs = Math.max(1e-3, this.clock() - from);

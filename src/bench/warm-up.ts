@@ -1,11 +1,12 @@
 /**
  * Runs models until their latency has settled: caches filled, memory pools grown, clocks up.
- * Looks at the series, not at a count: two windows in a row whose median moved by less than 5 %.
+ * Looks at the series, not at a count: two windows in a row whose median fell by less than 5 %. Only
+ * falling counts: that is what warming up looks like, while other load moves latencies both ways.
  */
 import { median } from "../base/statistics.js";
 import type { Timer } from "../runtime/port.js";
 
-const windowMs = 15;
+const windowMs = 25;
 const tolerance = 0.05;
 const mostWindows = 10;
 
@@ -31,9 +32,9 @@ export async function warmUp(timers: readonly Timer[], deadline: number, clock: 
   let calm = 0;
   for (let i = 0; i < mostWindows && clock() < deadline; i++) {
     const next = await window(runs);
-    const moved = Math.max(...next.map((ms, t) => Math.abs(ms / last[t]! - 1)));
+    const fall = Math.max(...next.map((ms, t) => 1 - ms / last[t]!));
     last = next;
-    calm = moved < tolerance ? calm + 1 : 0;
+    calm = fall < tolerance ? calm + 1 : 0;
     if (calm === 2) return { perRunMs: last, settled: true };
   }
   return { perRunMs: last, settled: false };
