@@ -3,7 +3,7 @@
  * goes beside the final name, is synced, and is renamed in one step. Tensor bytes
  * are streamed, so memory does not grow with the weights.
  */
-import { renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { InferOptError, invariant } from "../base/errors.js";
 import {
@@ -73,7 +73,8 @@ export function stageModel(message: ModelProto, outputPath: string, options: Wri
   const restore = rememberPlaces(tensors);
   let data: HeldFile | null = null;
   const removeAll = (): void => {
-    for (const path of [partial, dataPartial]) rmSync(path, { force: true });
+    // Asked first: where a path cannot be, removing it fails too, and would hide why.
+    for (const path of [partial, dataPartial]) if (existsSync(path)) rmSync(path, { force: true });
     data?.release();
   };
   try {
