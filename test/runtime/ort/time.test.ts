@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { jsonl, reshaping, scaling, session, startRuntime, writeFile } from "./workbench.js";
+import { expanding, jsonl, reshaping, scaling, session, startRuntime, writeFile } from "./workbench.js";
 
 const data = () => ({ path: jsonl({ x: [[1, 2]] }, { x: [[3, 4]] }) });
 
@@ -39,6 +39,15 @@ describe("timer", () => {
       code: "RUN_FAILED",
       message: expect.stringContaining("sample 1"),
     });
+  });
+
+  it("gives memory back between runs", async () => {
+    const timer = await startRuntime().timer({ model: expanding(2e6), data: data(), session });
+    await timer.measure(3);
+    const before = await timer.peakRssBytes();
+    await timer.measure(60);
+    // 60 outputs of 8 MB each.
+    expect((await timer.peakRssBytes()) - before).toBeLessThan(100e6);
   });
 
   it("leaves no process when it cannot be opened", async () => {

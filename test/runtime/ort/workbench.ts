@@ -90,6 +90,16 @@ export function reshaping(size: number): string {
   });
 }
 
+/** y holds `count` float32 elements, whatever x is. */
+export function expanding(count: number): string {
+  return writeModel({
+    node: [node("ReduceSum", ["x"], ["sum"], [intAttribute("keepdims", 0)]), node("Expand", ["sum", "count"], ["y"])],
+    initializer: [constant("count", "i64", [1], new BigInt64Array([BigInt(count)]))],
+    input: [port("x", "f32", [1, 2])],
+    output: [port("y", "f32", [count])],
+  });
+}
+
 /** Counts to input n (i64 scalar): runs for as long as one likes. */
 export function counting(): string {
   const body: GraphProto = {
