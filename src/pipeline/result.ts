@@ -23,6 +23,12 @@ export interface RunResult {
   readonly stages: readonly { readonly stage: string; readonly wallMs: number }[];
   readonly resources: { readonly wallMs: number; readonly peakRssBytes: number };
   readonly environment: EnvironmentFacts;
+  /** The second model of `verify` and `gate`, which write none. */
+  readonly candidateModel?: ModelFacts;
+  /** Of `verify --layers`. */
+  readonly layers?: LayerDifferences;
+  /** Of `bench`: every model by itself. */
+  readonly bench?: BenchFacts;
 }
 
 export interface ModelFacts {
@@ -134,6 +140,62 @@ export interface DifferenceFacts {
   readonly relativeL2: number;
   readonly sqnrDb: number | null;
   readonly cosine: number;
+}
+
+/** Values of one name in both models, each compared on its own; both models as written, without the runtime's rewriting. */
+export interface LayerDifferences {
+  readonly thresholdDb: number;
+  readonly samples: number;
+  /** Values that were compared; those without a namesake of the same type and shape were not. */
+  readonly compared: number;
+  readonly uncompared: number;
+  /** The first in execution order whose SQNR is below the threshold; null when none is. */
+  readonly first: LayerDifference | null;
+  /** The lowest SQNR first. */
+  readonly worst: readonly LayerDifference[];
+}
+
+export interface LayerDifference {
+  readonly value: string;
+  /** The node of the baseline that makes it. */
+  readonly node: string;
+  readonly op: string;
+  readonly maxAbs: number;
+  readonly relativeL2: number;
+  /** null when nothing differs. */
+  readonly sqnrDb: number | null;
+  readonly cosine: number;
+}
+
+export interface BenchFacts {
+  readonly provider: string;
+  readonly threads: number;
+  readonly batch: number;
+  /** Timed runs of each model, and processes that it ran in. */
+  readonly runs: number;
+  readonly processes: number;
+  /** What the models were fed. */
+  readonly data: string;
+  /** In the order given; the first is what the others are compared with. */
+  readonly models: readonly BenchRow[];
+  /** The first model against a copy of itself: 1 but for noise; null where it was not asked for. */
+  readonly noise: { readonly ratio: number; readonly interval: readonly [number, number] } | null;
+}
+
+export interface BenchRow extends Percentiles {
+  readonly model: ModelFacts;
+  /** Bounds of each percentile, one-sided 95 % each; null where the runs do not reach that far. */
+  readonly bounds: Readonly<
+    Record<"p50" | "p95" | "p99" | "p999", { readonly low: number | null; readonly high: number | null }>
+  >;
+  /** Samples a second when run back to back at the median. */
+  readonly throughputPerSecond: number;
+  readonly loadMs: number;
+  readonly firstRunMs: number;
+  readonly peakRssBytes: number;
+  /** Against the first model; null for itself. */
+  readonly speedup: number | null;
+  readonly speedupInterval: readonly [number, number] | null;
 }
 
 export interface EnvironmentFacts {

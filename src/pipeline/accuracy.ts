@@ -1,0 +1,84 @@
+/** Scores candidates against the original on one dataset, with the interval of each difference. */
+import { pairedDifferenceInterval } from "../base/bootstrap.js";
+import { mean } from "../base/statistics.js";
+import type { DatasetRef } from "../dataset/index.js";
+import { isRate, type MetricRef } from "../metric/index.js";
+import type { ScoreResult, SessionOptions } from "../runtime/port.js";
+import type { AccuracyMeasure } from "./accuracy-limit.js";
+import type { RunContext } from "./context.js";
+import type { AccuracyFacts } from "./result.js";
+
+export interface ScoreRequest {
+  /** The first is the original. */
+  readonly models: readonly string[];
+  readonly data: DatasetRef;
+  readonly metric: MetricRef;
+  readonly session: SessionOptions;
+  /** Of the intervals' resampling. */
+  readonly seed: number;
+  /** Of the intervals; 0.95 when null. */
+  readonly confidence: number | null;
+  /** Scores of the original on the same data, from an earlier call. */
+  readonly baselineScores?: Float64Array;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+export interface Scores {
+  /** One for each model after the first. */
+  readonly candidates: readonly AccuracyMeasure[];
+  /** Of the original, sample by sample: give them to the next call on the same data. */
+  readonly baselineScores: Float64Array;
+}
+
+export const DEFAULT_CONFIDENCE = 0.95;
+
+/** Rejects with whatever running the models, reading the data or scoring rejects with. */
+export async function scoreModels({ runtime }: RunContext, request: ScoreRequest): Promise<Scores> {
+  const { models, data, metric, session, baselineScores, onProgress } = request;
+  const result = await runtime.score({
+    models,
+    data,
+    metric,
+    session,
+    ...(baselineScores && { baselineScores }),
+    ...(onProgress && { onProgress }),
+  });
+  const baseline = result.scores[0]!;
+  const rate = isRate(metric, result.scores);
+  const kind = kindOf(request, result);
+  const candidates = result.scores.slice(1).map((candidate): AccuracyMeasure => {
+    return { isRate: rate, facts: factsOf(baseline, candidate, kind, result, request) };
+  });
+  return { candidates, baselineScores: baseline };
+}
+
+function factsOf(
+  baseline: Float64Array,
+  candidate: Float64Array,
+  kind: AccuracyFacts["kind"],
+  { metric: { name, higherIsBetter } }: ScoreResult,
+  request: ScoreRequest,
+): AccuracyFacts {
+  const confidence = request.confidence ?? DEFAULT_CONFIDENCE;
+  const { low, high } = pairedDifferenceInterval(baseline, candidate, { seed: request.seed, confidence });
+  const before = mean(baseline);
+  const after = mean(candidate);
+  return {
+    metric: name,
+    kind,
+    higherIsBetter,
+    samples: candidate.length,
+    baseline: before,
+    candidate: after,
+    delta: after - before,
+    deltaInterval: [low, high],
+    confidence,
+  };
+}
+
+/** A metric that looked at the original's answers measures agreement; any other one measures the task itself. */
+function kindOf({ data, metric }: ScoreRequest, { usedReference }: ScoreResult): AccuracyFacts["kind"] {
+  if (data.random) return "smoke";
+  if (metric.kind === "builtin") return metric.name === "top1" || metric.name === "top5" ? "labels" : "agreement";
+  return usedReference ? "agreement" : "labels";
+}

@@ -1,0 +1,111 @@
+/** `bench`: latency of one model, or of several in turns, each compared with the first. */
+
+import { InferOptError } from "../base/errors.js";
+import type { LatencyComparison, ModelLatency } from "../bench/index.js";
+import type { DatasetRef } from "../dataset/index.js";
+import type { RuntimeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
+import { batchOf, chooseEvaluationData, timingData } from "./evaluation-data.js";
+import { boundsOf, measureLatency, percentilesOf, usedProvider } from "./latency.js";
+import { modelFacts } from "./model-facts.js";
+import { asWritten } from "./model-runs.js";
+import type { BenchFacts, BenchRow, ModelFacts, RunResult } from "./result.js";
+import { RunRecord } from "./run-record.js";
+
+export interface BenchConfig {
+  /** At least one; the others are compared with the first. */
+  readonly models: readonly string[];
+  /** A dataset to feed the models with; made-up inputs when null. */
+  readonly data: string | null;
+  readonly runtime: RuntimeConfig;
+  /** Also time the first model against a copy of itself. */
+  readonly noiseCheck?: boolean;
+}
+
+/** Rejects with BENCH_NO_MODEL, and as loading and running the models do. `result.bench` holds a row for each model. */
+export async function runBench(config: BenchConfig, context: RunContext): Promise<RunResult> {
+  const [first, ...others] = config.models;
+  if (first === undefined) {
+    throw new InferOptError("BENCH_NO_MODEL", "usage", "there is no model to time", { hint: "Name at least one." });
+  }
+  const record = new RunRecord("bench", context);
+  const { facts, data } = await record.stage("load", async () => {
+    const facts: ModelFacts[] = [];
+    for (const path of config.models) facts.push(await modelFacts(path));
+    const signature = await context.runtime.describe(first, asWritten(config.runtime));
+    const chosen = await chooseEvaluationData(
+      { calibration: null, eval: config.data, metric: null },
+      signature,
+      config.runtime,
+    );
+    return { facts, data: timingData(chosen, signature, config.runtime) };
+  });
+
+  const { comparison, candidates, warnings } = await record.stage("bench", () =>
+    measureLatency(context, {
+      baseline: first,
+      candidates: others,
+      data,
+      runtime: config.runtime,
+      minSpeedup: 1,
+      slo: [],
+      noiseCheck: config.noiseCheck ?? false,
+      onProgress: record.progress,
+    }),
+  );
+  record.warn(...warnings);
+  return record.result({
+    model: facts[0]!,
+    latency: candidates[0]?.facts ?? null,
+    verdict: { status: "pass", outcome: "met", reasons: [], summary: summaryOf(comparison) },
+    bench: benchFacts(comparison, facts, config, data, usedProvider(context, config.runtime)),
+  });
+}
+
+function benchFacts(
+  { runs, processes, baseline, candidates, noise }: LatencyComparison,
+  facts: readonly ModelFacts[],
+  { runtime: { threads } }: BenchConfig,
+  data: DatasetRef,
+  provider: string,
+): BenchFacts {
+  const batch = batchOf(data);
+  const row = (latency: ModelLatency, i: number): BenchRow => ({
+    model: facts[i]!,
+    ...percentilesOf(latency),
+    bounds: boundsOf(latency),
+    throughputPerSecond: (1000 * batch) / latency.p50Ms,
+    loadMs: latency.loadMs,
+    firstRunMs: latency.firstRunMs,
+    peakRssBytes: latency.peakRssBytes,
+    speedup: null,
+    speedupInterval: null,
+  });
+  return {
+    provider,
+    threads,
+    batch,
+    runs,
+    processes,
+    data: data.path,
+    models: [
+      row(baseline, 0),
+      ...candidates.map((candidate, i) => ({
+        ...row(candidate, i + 1),
+        speedup: candidate.speedup,
+        speedupInterval: candidate.speedupInterval,
+      })),
+    ],
+    noise: noise && { ratio: noise.ratio, interval: noise.interval },
+  };
+}
+
+function summaryOf({ runs, baseline, candidates }: LatencyComparison): string {
+  const ms = (value: number): string => `${Number(value.toPrecision(4))} ms`;
+  if (candidates.length === 0) return `median ${ms(baseline.p50Ms)} over ${runs} runs`;
+  const parts = candidates.map(
+    ({ model, p50Ms, speedup, speedupInterval: [low, high] }) =>
+      `${model}: ${ms(p50Ms)}, ${speedup.toFixed(2)}x (${low.toFixed(2)} to ${high.toFixed(2)})`,
+  );
+  return `${baseline.model}: ${ms(baseline.p50Ms)}; ${parts.join("; ")}`;
+}

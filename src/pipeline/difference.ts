@@ -1,0 +1,33 @@
+/** Numerical differences of outputs, as the result tells them. */
+import type { OutputDifference } from "../runtime/port.js";
+import type { DifferenceFacts } from "./result.js";
+
+/** JSON has no infinity: equal outputs have no SQNR, and noise without a signal has the least there is. */
+export const sqnrOrNull = (sqnrDb: number): number | null =>
+  sqnrDb === Number.POSITIVE_INFINITY ? null : Math.max(sqnrDb, LEAST_SQNR_DB);
+
+/** Below what two float32 numbers can be apart. */
+const LEAST_SQNR_DB = -1000;
+
+/** The largest number there is for an infinite one, such as the distance to an overflow. */
+export const finite = (value: number): number => (value === Number.POSITIVE_INFINITY ? Number.MAX_VALUE : value);
+
+/** Outputs that could not be compared have no facts; `differenceWarnings` names them. */
+export const differenceFacts = (differences: readonly OutputDifference[]): DifferenceFacts[] =>
+  differences
+    .filter(({ mismatch }) => mismatch === null)
+    .map(({ output, maxAbs, relativeL2, sqnrDb, cosine }) => ({
+      output,
+      maxAbs: finite(maxAbs),
+      relativeL2: finite(relativeL2),
+      sqnrDb: sqnrOrNull(sqnrDb),
+      cosine,
+    }));
+
+export const differenceWarnings = (differences: readonly OutputDifference[]): string[] =>
+  differences.flatMap(({ output, mismatch, nanMismatch, elements }) => {
+    if (mismatch !== null) return [`output "${output}" could not be compared: ${mismatch}`];
+    return nanMismatch > 0
+      ? [`output "${output}": ${nanMismatch} of ${elements} elements are NaN in one model only`]
+      : [];
+  });

@@ -1,0 +1,192 @@
+/**
+ * Which samples judge a candidate, and by what metric, when the user said it and when not.
+ *
+ *   --eval                    all of its samples
+ *   --calibration alone       a fifth of it that calibration does not see
+ *   neither                   made-up inputs: a smoke test
+ */
+import { seededRandom } from "../base/random.js";
+import { type DatasetRef, type InputSpec, openDataset } from "../dataset/index.js";
+import { type Dim, isFloat } from "../ir/index.js";
+import type { MetricRef } from "../metric/index.js";
+import type { ModelSignature, PortInfo } from "../runtime/port.js";
+import type { DataConfig, RuntimeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
+import { asWritten } from "./model-runs.js";
+
+export interface EvaluationData {
+  readonly ref: DatasetRef;
+  readonly count: number;
+  readonly source: "eval" | "held-out" | "random";
+  /** Whether the samples have labels that the metric may use. */
+  readonly hasLabels: boolean;
+}
+
+/** What a candidate is judged by. */
+export interface Evaluation {
+  readonly data: EvaluationData;
+  readonly metric: MetricRef;
+  /** Of the original. */
+  readonly signature: ModelSignature;
+}
+
+/** Loads the original once to learn what goes in and out. Rejects as loading and opening the data do. */
+export async function chooseEvaluation(
+  model: string,
+  config: DataConfig,
+  runtime: RuntimeConfig,
+  context: RunContext,
+): Promise<Evaluation> {
+  const signature = await context.runtime.describe(model, asWritten(runtime));
+  const data = await chooseEvaluationData(config, signature, runtime);
+  return { data, metric: chooseMetric(config.metric, data, signature), signature };
+}
+
+/** Samples of a smoke test. */
+const RANDOM_SAMPLES = 8;
+const HELD_OUT_SHARE = 1 / 5;
+
+/** Throws what opening the dataset throws. */
+export async function chooseEvaluationData(
+  { calibration, eval: evaluation }: DataConfig,
+  { inputs }: Pick<ModelSignature, "inputs">,
+  config: RuntimeConfig,
+): Promise<EvaluationData> {
+  if (evaluation !== null) {
+    const { count, hasLabels } = await openDataset(evaluation, { signature: inputs });
+    return { ref: { path: evaluation }, count, source: "eval", hasLabels };
+  }
+  if (calibration !== null) {
+    const { count, hasLabels } = await openDataset(calibration, { signature: inputs });
+    const indices = holdOut(count, config.seed).evaluation;
+    return { ref: { path: calibration, indices }, count: indices.length, source: "held-out", hasLabels };
+  }
+  return {
+    ref: randomInputs(inputs, config, RANDOM_SAMPLES),
+    count: RANDOM_SAMPLES,
+    source: "random",
+    hasLabels: false,
+  };
+}
+
+/** Different inputs that a model is timed with, in turn. */
+const TIMING_SAMPLES = 16;
+
+/**
+ * What to time a model with: the first samples of real data. Made-up ones have one size each,
+ * so that batch and throughput are what was asked for.
+ */
+export function timingData(
+  { ref, count, source }: Pick<EvaluationData, "ref" | "count" | "source">,
+  { inputs }: Pick<ModelSignature, "inputs">,
+  config: RuntimeConfig,
+): DatasetRef {
+  if (source === "random") return randomInputs(inputs, config, 1);
+  const indices = ref.indices ?? Array.from({ length: count }, (_, i) => i);
+  return { ...ref, indices: indices.slice(0, TIMING_SAMPLES) };
+}
+
+/** Samples in one run: made-up inputs have the batch they were given, those of a dataset come one at a time. */
+export function batchOf({ random }: DatasetRef): number {
+  const first = random?.signature?.[0];
+  const size = first && (random.shapes?.[first.name]?.[0] ?? first.shape?.[0]);
+  return typeof size === "number" ? size : 1;
+}
+
+/** Made-up inputs in the shapes asked for. */
+export function randomInputs(inputs: readonly InputSpec[], config: RuntimeConfig, count: number): DatasetRef {
+  return {
+    path: "random inputs",
+    random: {
+      seed: config.seed,
+      count,
+      signature: withBatch(inputs, config),
+      shapes: Object.fromEntries(config.shapes),
+    },
+  };
+}
+
+/**
+ * Sizes the first dimension where it is open and no shape was given. Its symbol is the batch
+ * wherever it stands, so a later axis of that name takes the size too; a symbol that a given
+ * shape sizes, and unnamed dimensions elsewhere, stay open.
+ */
+export function withBatch(
+  inputs: readonly InputSpec[],
+  { shapes, batch }: Pick<RuntimeConfig, "shapes" | "batch">,
+): readonly InputSpec[] {
+  const given = new Set<Dim>(inputs.flatMap(({ name, shape }) => (shapes.has(name) ? (shape ?? []) : [])));
+  const symbols = new Set<Dim>();
+  for (const { shape } of inputs) {
+    const first = shape?.[0];
+    if (typeof first === "string" && !given.has(first)) symbols.add(first);
+  }
+  const sized = (dim: Dim, axis: number): Dim =>
+    (axis === 0 && dim === null) || (typeof dim === "string" && symbols.has(dim)) ? batch : dim;
+  return inputs.map((input) => (shapes.has(input.name) ? input : { ...input, shape: input.shape?.map(sized) ?? null }));
+}
+
+export interface HeldOut {
+  readonly calibration: readonly number[];
+  readonly evaluation: readonly number[];
+}
+
+/**
+ * Splits samples 0 .. count - 1 by chance into a fifth for evaluation, at least one, and
+ * the rest for calibration, both ascending. Same count and seed, same split. With a single
+ * sample there is nothing to split: it serves both.
+ */
+export function holdOut(count: number, seed: number): HeldOut {
+  if (count === 1) return { calibration: [0], evaluation: [0] };
+  const random = seededRandom(seed);
+  const order = Array.from({ length: count }, (_, i) => i);
+  for (let i = count - 1; i > 0; i--) {
+    const j = random.below(i + 1);
+    [order[i], order[j]] = [order[j]!, order[i]!];
+  }
+  const held = Math.max(1, Math.round(count * HELD_OUT_SHARE));
+  const ascending = (indices: readonly number[]): number[] => [...indices].sort((a, b) => a - b);
+  return { calibration: ascending(order.slice(held)), evaluation: ascending(order.slice(0, held)) };
+}
+
+const top1: MetricRef = { kind: "builtin", name: "top1" };
+const agreement: MetricRef = { kind: "builtin", name: "agreement" };
+const cosine: MetricRef = { kind: "builtin", name: "cosine" };
+
+/**
+ * The metric that was asked for; else top1 where evaluation data has labels and the model
+ * gives class scores; else agreement with the original model: of classes, or of directions
+ * (cosine) where the outputs are numbers of another kind. Data that was held out of the
+ * calibration set is judged by agreement, whatever labels it carries.
+ */
+export function chooseMetric(
+  asked: MetricRef | null,
+  data: Pick<EvaluationData, "hasLabels" | "source">,
+  { outputs }: Pick<ModelSignature, "outputs">,
+): MetricRef {
+  if (asked) return asked;
+  const floats = outputs.filter(({ dtype }) => isFloat(dtype));
+  // Answers in integers or text are compared as they are.
+  if (floats.length === 0) return agreement;
+  const scores = floats.find(mayHoldClasses);
+  if (!scores || !looksLikeClassScores(scores)) return cosine;
+  return data.hasLabels && data.source === "eval" ? top1 : agreement;
+}
+
+/** Metrics read the first float output that has an axis longer than 1 besides the batch. */
+const mayHoldClasses = ({ shape }: PortInfo): boolean => shape === null || significant(shape).length > 1;
+
+/**
+ * Class scores are [batch, classes], with axes of 1 behind or not; or [batch, positions,
+ * classes] when the name says so. Vectors that are called an embedding are none, nor are
+ * images, masks and boxes.
+ */
+function looksLikeClassScores({ name, shape }: PortInfo): boolean {
+  if (shape === null || /embed|hidden|feature|pool/i.test(name)) return false;
+  const rank = significant(shape).length;
+  return rank === 2 || (rank === 3 && /logit|prob|score|class/i.test(name));
+}
+
+/** The shape without axes of 1 at its end. */
+const significant = (shape: readonly Dim[]): readonly Dim[] =>
+  shape.slice(0, shape.findLastIndex((dim) => dim !== 1) + 1);

@@ -1,0 +1,77 @@
+/** `gate`: two models and the limits between them, as a step of somebody's CI. Only what the limits ask for is measured. */
+import { scoreModels } from "./accuracy.js";
+import type { DataConfig, Limits, RuntimeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
+import { chooseEvaluation, type Evaluation, timingData } from "./evaluation-data.js";
+import { measureLatency } from "./latency.js";
+import { modelFacts } from "./model-facts.js";
+import { asDelivered } from "./model-runs.js";
+import type { RunResult } from "./result.js";
+import { RunRecord } from "./run-record.js";
+import { judge } from "./verdict.js";
+
+export interface GateConfig {
+  readonly baseline: string;
+  readonly candidate: string;
+  readonly data: DataConfig;
+  readonly limits: Limits;
+  readonly runtime: RuntimeConfig;
+  /** What to make of measurements that cannot decide a limit. */
+  readonly inconclusive: "fail" | "warn";
+}
+
+export async function runGate(config: GateConfig, context: RunContext): Promise<RunResult> {
+  const { baseline, candidate, limits } = config;
+  const record = new RunRecord("gate", context);
+  const { model, candidateModel, evaluation } = await record.stage("load", async () => ({
+    model: await modelFacts(baseline),
+    candidateModel: await modelFacts(candidate),
+    evaluation: await chooseEvaluation(baseline, config.data, config.runtime, context),
+  }));
+
+  const accuracy =
+    limits.maxDrop === "none" ? null : await record.stage("verify", () => measureAccuracy(config, evaluation, record));
+  const isTimed = limits.minSpeedup !== null || limits.slo.length > 0;
+  const latency = isTimed ? await record.stage("bench", () => measureSpeed(config, evaluation, record)) : null;
+
+  const { verdict, warnings } = judge(
+    limits,
+    { accuracy, latency, bytes: { baseline: model.bytes, candidate: candidateModel.bytes } },
+    { gainRequired: false, goal: "speed", inconclusive: config.inconclusive },
+  );
+  record.warn(...warnings);
+  return record.result({
+    model,
+    candidateModel,
+    verdict,
+    accuracy: accuracy?.facts ?? null,
+    latency: latency?.facts ?? null,
+  });
+}
+
+async function measureAccuracy(config: GateConfig, { data, metric }: Evaluation, { context, progress }: RunRecord) {
+  const { candidates } = await scoreModels(context, {
+    models: [config.baseline, config.candidate],
+    data: data.ref,
+    metric,
+    session: asDelivered(config.runtime),
+    seed: config.runtime.seed,
+    confidence: config.limits.confidence,
+    onProgress: progress,
+  });
+  return candidates[0]!;
+}
+
+async function measureSpeed(config: GateConfig, { data, signature }: Evaluation, record: RunRecord) {
+  const { candidates, warnings } = await measureLatency(record.context, {
+    baseline: config.baseline,
+    candidates: [config.candidate],
+    data: timingData(data, signature, config.runtime),
+    runtime: config.runtime,
+    minSpeedup: config.limits.minSpeedup,
+    slo: config.limits.slo,
+    onProgress: record.progress,
+  });
+  record.warn(...warnings);
+  return candidates[0]!;
+}

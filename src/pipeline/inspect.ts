@@ -1,0 +1,200 @@
+/** `inspect`: what is in a model file, as plain data, and what is worth doing about it. Needs no runtime; with one it knows more shapes. */
+import { type DType, graphsWithin, loadModel, type Model, nodesWithin, type Shape, type Value } from "../ir/index.js";
+import type { ModelProto } from "../onnx/index.js";
+import { annotateTypes } from "../rewrite/index.js";
+import type { RuntimeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
+import { withBatch } from "./evaluation-data.js";
+import { type Finding, findingsOf } from "./inspect-findings.js";
+import { countMacs } from "./macs.js";
+import { externalFiles, modelFacts, tensorsOf } from "./model-facts.js";
+import { describer } from "./model-runs.js";
+import type { ModelFacts } from "./result.js";
+
+export interface Inspection {
+  readonly schemaVersion: 1;
+  readonly command: "inspect";
+  readonly tool: { readonly version: string } | null;
+  readonly model: ModelFacts;
+  readonly irVersion: number;
+  /** By domain; ai.onnx under its name. */
+  readonly opsets: Readonly<Record<string, number>>;
+  readonly producer: { readonly name: string; readonly version: string };
+  readonly inputs: readonly InspectedPort[];
+  readonly outputs: readonly InspectedPort[];
+  /** Nodes by operator, bodies included; most frequent first. */
+  readonly operators: readonly { readonly op: string; readonly nodes: number }[];
+  /** `domain::name` of functions that the model brings along. */
+  readonly functions: readonly string[];
+  readonly parameters: {
+    readonly count: number;
+    readonly bytes: number;
+    /** Most bytes first. */
+    readonly byDtype: readonly { readonly dtype: DType; readonly count: number; readonly bytes: number }[];
+    readonly largest: readonly InspectedTensor[];
+  };
+  /** Files beside the model that hold weights. */
+  readonly externalFiles: readonly string[];
+  readonly flops: InspectedFlops;
+  readonly quantized: {
+    readonly form: "none" | "qdq" | "integer-operators" | "weights-only" | "mixed";
+    /** Nodes by operator that quantize, widen or compute on integers. */
+    readonly operators: Readonly<Record<string, number>>;
+  };
+  readonly findings: readonly Finding[];
+}
+
+export interface InspectedPort {
+  readonly name: string;
+  readonly dtype: DType | null;
+  readonly shape: Shape | null;
+}
+
+export interface InspectedTensor {
+  readonly name: string;
+  readonly dtype: DType;
+  readonly dims: readonly number[];
+  readonly bytes: number;
+}
+
+export interface InspectedFlops {
+  /** Two for each multiply-accumulate of convolutions and matrix products; null when some shape is unknown. */
+  readonly total: number | null;
+  /** Of those nodes whose shapes are known. */
+  readonly known: number;
+  readonly nodes: number;
+  readonly nodesWithoutShape: number;
+  /** Inside Loop or Scan: counted as if they ran once. */
+  readonly nodesInLoops: number;
+  /** Sizes that open dimensions of the inputs were given for this count, by input name. */
+  readonly assumed: Readonly<Record<string, Shape>>;
+  /** Why the runtime could not help with shapes; null when it did, or was not there. */
+  readonly problem: string | null;
+}
+
+const LARGEST = 10;
+
+/**
+ * @param context null: without the runtime; shapes are then those that the file states
+ * Throws what loading throws.
+ */
+export async function runInspect(path: string, config: RuntimeConfig, context: RunContext | null): Promise<Inspection> {
+  const model = loadModel(path);
+  const { graph } = model;
+  const { producer_name: name = "", producer_version: version = "" } = model.extras as ModelProto;
+  const port = (label: string, { dtype, shape }: Value): InspectedPort => ({ name: label, dtype, shape });
+  return {
+    schemaVersion: 1,
+    command: "inspect",
+    tool: context && { version: context.toolVersion },
+    model: await modelFacts(path, model),
+    irVersion: model.irVersion,
+    opsets: Object.fromEntries([...model.opsets].map(([domain, opset]) => [domain || "ai.onnx", opset])),
+    producer: { name, version },
+    inputs: graph.inputs.map((value) => port(value.label, value)),
+    outputs: graph.outputs.map((output) => port(output.name, output.value)),
+    operators: histogram(model),
+    functions: [...model.functions],
+    parameters: parametersOf(model),
+    externalFiles: externalFiles(model),
+    flops: await flopsOf(path, config, context),
+    quantized: quantizedForm(model),
+    findings: findingsOf(model, path),
+  };
+}
+
+function histogram({ graph }: Model): { op: string; nodes: number }[] {
+  const counts = new Map<string, number>();
+  for (const { opName } of nodesWithin(graph)) counts.set(opName, (counts.get(opName) ?? 0) + 1);
+  return [...counts].map(([op, nodes]) => ({ op, nodes })).sort((a, b) => b.nodes - a.nodes || (a.op < b.op ? -1 : 1));
+}
+
+function parametersOf(model: Model): Inspection["parameters"] {
+  const sums = new Map<DType, { count: number; bytes: number }>();
+  let count = 0;
+  let bytes = 0;
+  for (const tensor of tensorsOf(model)) {
+    const sum = sums.get(tensor.dtype) ?? { count: 0, bytes: 0 };
+    sum.count += tensor.elementCount;
+    sum.bytes += tensor.byteLength;
+    sums.set(tensor.dtype, sum);
+    count += tensor.elementCount;
+    bytes += tensor.byteLength;
+  }
+  const byDtype = [...sums].map(([dtype, sum]) => ({ dtype, ...sum })).sort((a, b) => b.bytes - a.bytes);
+  const constants = [...graphsWithin(model.graph)].flatMap((each) => each.constants);
+  const largest = constants
+    .flatMap(({ label, constant }) =>
+      constant ? [{ name: label, dtype: constant.dtype, dims: constant.dims, bytes: constant.byteLength }] : [],
+    )
+    .sort((a, b) => b.bytes - a.bytes)
+    .slice(0, LARGEST);
+  return { count, bytes, byDtype, largest };
+}
+
+/** Counts on a copy whose inputs have the sizes of one batch, so that shapes which depend on it become known. */
+async function flopsOf(path: string, config: RuntimeConfig, context: RunContext | null): Promise<InspectedFlops> {
+  const sized = loadModel(path);
+  const specs = sized.graph.inputs.map(({ label, dtype, shape }) => ({ name: label, dtype, shape }));
+  const assumed: Record<string, Shape> = {};
+  let problem: string | null = null;
+  if (context) {
+    for (const [i, { name, shape }] of withBatch(specs, config).entries()) {
+      const input = sized.graph.inputs[i]!;
+      const given = config.shapes.get(name) ?? shape;
+      if (!given || !input.type || JSON.stringify(given) === JSON.stringify(input.shape)) continue;
+      assumed[name] = given;
+      input.type = { ...input.type, shape: given };
+    }
+    ({ problem } = await annotateTypes(sized, describer(config, context)));
+  }
+  const { known, nodes, unknown, inLoops } = countMacs(sized);
+  return {
+    total: unknown === 0 ? 2 * known : null,
+    known: 2 * known,
+    nodes,
+    nodesWithoutShape: unknown,
+    nodesInLoops: inLoops,
+    assumed,
+    problem,
+  };
+}
+
+/** What each operator says about the form of quantization. */
+const quantizingOps: Readonly<Record<string, "qdq" | "integer-operators" | "weights-only">> = {
+  QuantizeLinear: "qdq",
+  DequantizeLinear: "weights-only",
+  DynamicQuantizeLinear: "integer-operators",
+  QLinearConv: "integer-operators",
+  QLinearMatMul: "integer-operators",
+  MatMulInteger: "integer-operators",
+  ConvInteger: "integer-operators",
+  "com.microsoft::QuantizeLinear": "qdq",
+  "com.microsoft::DequantizeLinear": "weights-only",
+  "com.microsoft::DynamicQuantizeMatMul": "integer-operators",
+  "com.microsoft::MatMulIntegerToFloat": "integer-operators",
+  "com.microsoft::QAttention": "integer-operators",
+  "com.microsoft::QGemm": "integer-operators",
+  "com.microsoft::QLinearAdd": "integer-operators",
+  "com.microsoft::MatMulNBits": "weights-only",
+  "com.microsoft::GatherBlockQuantized": "weights-only",
+};
+
+function quantizedForm({ graph }: Model): Inspection["quantized"] {
+  const operators: Record<string, number> = {};
+  const forms = new Set<string>();
+  for (const { opName } of nodesWithin(graph)) {
+    const form = quantizingOps[opName];
+    if (!form) continue;
+    operators[opName] = (operators[opName] ?? 0) + 1;
+    forms.add(form);
+  }
+  // A DequantizeLinear on its own widens weights; beside a QuantizeLinear it is half of a pair.
+  if (forms.has("qdq") && !operators["com.microsoft::MatMulNBits"]) forms.delete("weights-only");
+  const [only] = forms;
+  const form = forms.size > 1 ? "mixed" : ((only ?? "none") as Inspection["quantized"]["form"]);
+  return { form, operators };
+}
+
+/** True when some operator of the model already works on quantized numbers. */
+export const isQuantized = (model: Model): boolean => quantizedForm(model).form !== "none";

@@ -1,0 +1,111 @@
+/** Times candidates against the original and puts what came out in the words of the result. */
+import { ascending, quantileInterval } from "../base/statistics.js";
+import { type CandidateLatency, compareLatency, type LatencyComparison, type ModelLatency } from "../bench/index.js";
+import type { DatasetRef } from "../dataset/index.js";
+import type { LatencyLimit, RuntimeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
+import { batchOf } from "./evaluation-data.js";
+import { asDelivered } from "./model-runs.js";
+import type { LatencyFacts, Percentiles } from "./result.js";
+import { refuseInterrupted } from "./run-record.js";
+import { type LatencyMeasure, leastGain, type PercentileBounds } from "./verdict.js";
+
+export interface LatencyRequest {
+  readonly baseline: string;
+  /** None: the original is timed alone. */
+  readonly candidates: readonly string[];
+  readonly data: DatasetRef;
+  readonly runtime: RuntimeConfig;
+  /** Timing may stop as soon as every candidate is known to reach this, or not to; the least gain when null. */
+  readonly minSpeedup: number | null;
+  /** Limits on percentiles need the tail: with any, the whole budget is used. */
+  readonly slo: readonly LatencyLimit[];
+  /** Also time the original against a copy of itself. */
+  readonly noiseCheck?: boolean;
+  readonly onProgress?: (done: number, planned: number) => void;
+}
+
+export interface Latencies {
+  readonly comparison: LatencyComparison;
+  /** One for each candidate. */
+  readonly candidates: readonly LatencyMeasure[];
+  readonly warnings: readonly string[];
+}
+
+/** Rejects with INTERRUPTED, or whatever the runtime rejects with. */
+export async function measureLatency(context: RunContext, request: LatencyRequest): Promise<Latencies> {
+  const { runtime, signal } = context;
+  const { baseline, candidates, data, slo } = request;
+  let comparison: LatencyComparison;
+  try {
+    comparison = await compareLatency(runtime, {
+      baseline,
+      candidates,
+      data,
+      session: asDelivered(request.runtime),
+      seed: request.runtime.seed,
+      budgetMs: request.runtime.benchMs,
+      minSpeedup: request.minSpeedup ?? leastGain,
+      ...(slo.length > 0 && { minRuns: Number.POSITIVE_INFINITY }),
+      ...(request.noiseCheck && { noiseCheck: true }),
+      ...(request.onProgress && { onProgress: request.onProgress }),
+      signal,
+      clock: context.now,
+    });
+  } catch (thrown) {
+    // An aborted signal throws what it was aborted with, which may be anything.
+    refuseInterrupted(signal);
+    throw thrown;
+  }
+  return {
+    comparison,
+    candidates: comparison.candidates.map((candidate) => ({
+      facts: factsOf(comparison, candidate, request, usedProvider(context, request.runtime)),
+      bounds: boundsOf(candidate),
+    })),
+    warnings: warningsOf(comparison),
+  };
+}
+
+function factsOf(
+  { runs, baseline }: LatencyComparison,
+  candidate: CandidateLatency,
+  { data, runtime: { threads } }: LatencyRequest,
+  provider: string,
+): LatencyFacts {
+  return {
+    provider,
+    threads,
+    batch: batchOf(data),
+    runs,
+    baseline: percentilesOf(baseline),
+    candidate: percentilesOf(candidate),
+    speedup: candidate.speedup,
+    speedupInterval: candidate.speedupInterval,
+  };
+}
+
+/** The provider that did the work, where the one asked for was replaced. */
+export const usedProvider = ({ runtime }: RunContext, { provider }: RuntimeConfig): string =>
+  runtime.fallbacks().find(({ wanted }) => wanted === provider)?.used ?? provider;
+
+export const percentilesOf = ({ p50Ms, p95Ms, p99Ms, p999Ms }: ModelLatency): Percentiles => ({
+  p50Ms,
+  p95Ms,
+  p99Ms,
+  p999Ms,
+});
+
+/** Each bound holds at 95 %, which is 90 % for both ends together. */
+export function boundsOf({ samplesMs }: ModelLatency): Record<LatencyLimit["percentile"], PercentileBounds> {
+  const sorted = ascending(samplesMs);
+  const bounds = (p: number): PercentileBounds => quantileInterval(sorted, p, 0.9);
+  return { p50: bounds(0.5), p95: bounds(0.95), p99: bounds(0.99), p999: bounds(0.999) };
+}
+
+function warningsOf({ settled, noise }: LatencyComparison): string[] {
+  const warnings: string[] = [];
+  if (!settled) warnings.push("latency had not settled when timing began: times may still be falling; time longer");
+  if (noise?.noisy) warnings.push(`this machine is too noisy for a verdict on speed: ${noise.noisy}`);
+  return warnings;
+}

@@ -1,0 +1,130 @@
+/**
+ * Where two models part: values that have the same name in both are made outputs of
+ * copies, run as written, and compared one by one.
+ *
+ * The runtime's own rewriting is off, in both: it would merge the very values that are
+ * looked at. What is found is what the graphs' numbers do, not what a fused kernel adds.
+ */
+import { rmSync } from "node:fs";
+import type { DatasetRef } from "../dataset/index.js";
+import { isFloat, loadModel, type Model, saveModel, type Value } from "../ir/index.js";
+import { tapValues } from "../quantization/tap-model.js";
+import type { OutputDifference } from "../runtime/port.js";
+import type { RuntimeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
+import { finite, sqnrOrNull } from "./difference.js";
+import { asWritten, scratchFile } from "./model-runs.js";
+import type { LayerDifference, LayerDifferences } from "./result.js";
+import { refuseInterrupted } from "./run-record.js";
+
+export interface LayerRequest {
+  readonly baseline: string;
+  readonly candidate: string;
+  readonly data: DatasetRef;
+  /** Samples of the data, all of them. */
+  readonly count: number;
+  readonly runtime: RuntimeConfig;
+  /** 20 dB when absent: an error of a tenth of the signal. */
+  readonly thresholdDb?: number;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+const THRESHOLD_DB = 20;
+/** Enough to see where the models part; each costs a run per group. */
+const MOST_SAMPLES = 8;
+/** Values looked at in one run: what they take is in memory at once. */
+const GROUP = 64;
+const WORST = 10;
+
+/** Rejects with whatever running the models rejects with. */
+export async function compareLayers(context: RunContext, request: LayerRequest): Promise<LayerDifferences> {
+  const baseline = loadModel(request.baseline);
+  const candidate = loadModel(request.candidate);
+  const before = valuesByLabel(baseline);
+  const after = valuesByLabel(candidate);
+  // Maps keep their order: that of execution in the baseline.
+  const shared = [...before.keys()].filter((label) => after.has(label));
+  const oldPorts = tapValues(
+    baseline,
+    shared.map((label) => before.get(label)!),
+  );
+  const newPorts = tapValues(
+    candidate,
+    shared.map((label) => after.get(label)!),
+  );
+
+  const paths = { baseline: scratchFile(context, "layers"), candidate: scratchFile(context, "layers") };
+  const samples = Math.min(request.count, MOST_SAMPLES);
+  const thresholdDb = request.thresholdDb ?? THRESHOLD_DB;
+  const found: { readonly difference: LayerDifference; readonly sqnrDb: number }[] = [];
+  let uncompared = before.size - shared.length;
+  try {
+    saveModel(baseline, paths.baseline).commit();
+    saveModel(candidate, paths.candidate).commit();
+    for (let from = 0; from < shared.length; from += GROUP) {
+      refuseInterrupted(context.signal);
+      const labels = shared.slice(from, from + GROUP);
+      const differences = await context.runtime.compare({
+        ...paths,
+        data: firstOf(request.data, samples),
+        pairs: labels.map((label) => [oldPorts.get(label)!, newPorts.get(label)!] as const),
+        session: asWritten(request.runtime),
+      });
+      for (const [i, difference] of differences.entries()) {
+        if (difference.mismatch !== null) uncompared++;
+        else found.push({ difference: layerOf(before.get(labels[i]!)!, difference), sqnrDb: difference.sqnrDb });
+      }
+      request.onProgress?.(Math.min(from + GROUP, shared.length), shared.length);
+    }
+  } finally {
+    for (const path of Object.values(paths)) rmSync(path, { force: true });
+  }
+  return {
+    thresholdDb,
+    samples,
+    compared: found.length,
+    uncompared,
+    first: found.find(({ sqnrDb }) => sqnrDb < thresholdDb)?.difference ?? null,
+    worst: found
+      .filter(({ difference }) => difference.sqnrDb !== null)
+      .sort((a, b) => a.sqnrDb - b.sqnrDb)
+      .slice(0, WORST)
+      .map(({ difference }) => difference),
+  };
+}
+
+/** Results of the main graph's nodes that may be float, by a label that no other value has; in execution order. */
+function valuesByLabel({ graph }: Model): Map<string, Value> {
+  const values = new Map<string, Value>();
+  const taken = new Set<string>([...graph.inputs, ...graph.constants].map(({ label }) => label));
+  const ports = new Map(graph.outputs.map(({ name, value }) => [name, value]));
+  for (const node of graph.nodes()) {
+    for (const value of node.outputs) {
+      if (!value) continue;
+      const { label, dtype } = value;
+      const isTaken = taken.has(label) || (ports.has(label) && ports.get(label) !== value);
+      taken.add(label);
+      if (isTaken) values.delete(label);
+      else if (dtype === null || isFloat(dtype)) values.set(label, value);
+    }
+  }
+  return values;
+}
+
+const firstOf = (data: DatasetRef, count: number): DatasetRef => ({
+  ...data,
+  indices: data.indices?.slice(0, count) ?? Array.from({ length: count }, (_, i) => i),
+});
+
+function layerOf(value: Value, { maxAbs, relativeL2, sqnrDb, cosine }: OutputDifference): LayerDifference {
+  const node = value.producer!;
+  return {
+    value: value.label,
+    node: node.displayName,
+    op: node.opName,
+    maxAbs: finite(maxAbs),
+    relativeL2: finite(relativeL2),
+    sqnrDb: sqnrOrNull(sqnrDb),
+    cosine,
+  };
+}

@@ -1,0 +1,40 @@
+/** What a result says of a model file. */
+import { createHash } from "node:crypto";
+import { createReadStream, statSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { countNodes, graphsWithin, loadModel, type Model, nodesWithin, type Tensor } from "../ir/index.js";
+import type { ModelFacts } from "./result.js";
+
+/** `model` is the file as loaded, when somebody has it already. Throws what loading throws. */
+export async function modelFacts(path: string, model: Model = loadModel(path)): Promise<ModelFacts> {
+  const bytes = [model.path || path, ...externalFiles(model)].reduce((sum, file) => sum + statSync(file).size, 0);
+  return { path, sha256: await sha256Of(path), bytes, nodes: countNodes(model.graph) };
+}
+
+/** The digest of a file of any size, in hex. */
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
+}
+
+/** Files beside the model that hold weights of it, each once. */
+export function externalFiles(model: Model): readonly string[] {
+  const files = new Set<string>();
+  for (const { file } of tensorsOf(model)) if (file && file.path !== model.path) files.add(file.path);
+  return [...files];
+}
+
+/** Every constant of the graph and its bodies, tensors in attributes included. */
+export function* tensorsOf(model: Model): Generator<Tensor> {
+  for (const graph of graphsWithin(model.graph)) {
+    for (const { constant } of graph.constants) if (constant) yield constant;
+    for (const { origin } of graph.inputs) if (origin.defaultTensor) yield origin.defaultTensor;
+  }
+  for (const node of nodesWithin(model.graph)) {
+    for (const attribute of node.attributes.values()) {
+      if (attribute.type === "tensor") yield attribute.value;
+      if (attribute.type === "tensors") yield* attribute.value;
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/** What a run has to tell in the end, gathered on the way: stages with their times, warnings, and the result made of them. */
+import { InferOptError } from "../base/errors.js";
+import type { RunContext } from "./context.js";
+import type { Stage } from "./events.js";
+import type { ModelFacts, RunResult, Verdict } from "./result.js";
+
+type Findings = Partial<Omit<RunResult, "schemaVersion" | "command" | "tool" | "warnings" | "stages" | "resources">> & {
+  readonly model: ModelFacts;
+  readonly verdict: Verdict;
+};
+
+export class RunRecord {
+  readonly #started: number;
+  readonly #stages: { stage: string; wallMs: number }[] = [];
+  readonly #warnings: string[] = [];
+
+  constructor(
+    readonly command: string,
+    readonly context: RunContext,
+  ) {
+    this.#started = context.now();
+  }
+
+  /** Runs one stage. Rejects with INTERRUPTED instead of starting when the user has interrupted. */
+  async stage<T>(stage: Stage, work: () => T | Promise<T>, detail?: string): Promise<T> {
+    refuseInterrupted(this.context.signal);
+    this.context.observer({ type: "stage", stage, ...(detail === undefined ? {} : { detail }) });
+    const from = this.context.now();
+    try {
+      return await work();
+    } finally {
+      this.#stages.push({ stage, wallMs: this.context.now() - from });
+    }
+  }
+
+  /** For `onProgress` of jobs. */
+  readonly progress = (done: number, total: number): void => this.context.observer({ type: "progress", done, total });
+
+  /** Told now, and once in the result. */
+  warn(...warnings: readonly string[]): void {
+    for (const warning of warnings) {
+      if (this.#warnings.includes(warning)) continue;
+      this.#warnings.push(warning);
+      this.context.observer({ type: "warning", warning });
+    }
+  }
+
+  /** Whatever is not given is empty. Providers that were replaced on the way become warnings. */
+  result(findings: Findings): RunResult {
+    const { context } = this;
+    for (const { wanted, used, reason } of context.runtime.fallbacks()) {
+      this.warn(`ran on ${used} instead of ${wanted}: ${reason}`);
+    }
+    return {
+      schemaVersion: 1,
+      command: this.command,
+      tool: { version: context.toolVersion },
+      output: null,
+      passes: [],
+      quantization: null,
+      accuracy: null,
+      latency: null,
+      candidates: [],
+      precision: null,
+      difference: [],
+      environment: context.environment,
+      ...findings,
+      warnings: [...this.#warnings],
+      stages: this.#stages,
+      resources: { wallMs: context.now() - this.#started, peakRssBytes: context.runtime.peakRssBytes() },
+    };
+  }
+}
+
+/** Throws INTERRUPTED once the signal is aborted. */
+export function refuseInterrupted(signal: AbortSignal): void {
+  if (!signal.aborted) return;
+  throw new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted", { cause: signal.reason });
+}

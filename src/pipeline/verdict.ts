@@ -1,0 +1,229 @@
+/** From limits and measurements to a verdict: pure, so that every rule can be tested without running anything. */
+import { leastCountFor } from "../base/statistics.js";
+import { decide } from "../bench/index.js";
+import { type AccuracyMeasure, defaultMaxDrop, judgeAccuracy } from "./accuracy-limit.js";
+import type { DropLimit, LatencyLimit, Limits } from "./config.js";
+import type { LatencyFacts, Outcome, Verdict, VerdictReason } from "./result.js";
+
+export type { AccuracyMeasure } from "./accuracy-limit.js";
+
+/** One-sided bounds of a percentile in milliseconds, each at 95 %; null where the runs do not reach that far. */
+export interface PercentileBounds {
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** Latency of one candidate with what a judge needs besides. */
+export interface LatencyMeasure {
+  readonly facts: LatencyFacts;
+  /** Of the candidate. */
+  readonly bounds: Readonly<Record<LatencyLimit["percentile"], PercentileBounds>>;
+}
+
+export interface Evidence {
+  /** null: not measured. */
+  readonly accuracy: AccuracyMeasure | null;
+  readonly latency: LatencyMeasure | null;
+  /** Model files with their external data. */
+  readonly bytes: { readonly baseline: number; readonly candidate: number };
+}
+
+export interface VerdictOptions {
+  /** A candidate without gain is refused; what counts as gain is the goal. */
+  readonly gainRequired: boolean;
+  readonly goal: "speed" | "size";
+  /** What "cannot tell" is worth: a failure of its own, or a warning. "fail" when absent. */
+  readonly inconclusive?: "fail" | "warn";
+}
+
+export interface Ruling {
+  readonly verdict: Verdict;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Least speedup that the lower end of the interval must reach to be called a gain.
+ * Below 2 % a difference is within what another build, heap layout or day brings, and
+ * not worth a second model file.
+ */
+export const leastGain = 1.02;
+
+const quantiles = { p50: 0.5, p95: 0.95, p99: 0.99, p999: 0.999 } as const;
+
+/** Where several outcomes apply, the first of `missed accuracy, missed latency or size, no gain, inconclusive` wins. */
+export function judge(limits: Limits, evidence: Evidence, options: VerdictOptions): Ruling {
+  const warnings: string[] = [];
+  const accuracy = accuracyReasons(limits, evidence, warnings);
+  const speed = [
+    ...speedupReasons(limits, evidence),
+    ...sloReasons(limits, evidence),
+    ...sizeReasons(limits, evidence),
+  ];
+  const gain = options.gainRequired ? [gainReason(evidence, options.goal)] : [];
+  const reasons = [...accuracy, ...speed, ...gain];
+
+  const isMissed = ({ status }: VerdictReason): boolean => status === "missed";
+  let outcome: Outcome = "met";
+  if (accuracy.some(isMissed)) outcome = "accuracy";
+  else if (speed.some(isMissed)) outcome = "latency";
+  else if (gain.some(isMissed)) outcome = "no-gain";
+  else if (reasons.some(({ status }) => status === "inconclusive")) outcome = "inconclusive";
+
+  const remark = evidence.accuracy?.facts.kind === "smoke" ? "accuracy was not judged: the inputs were made up" : null;
+  const summary = summarize(outcome, reasons) + (remark && outcome === "met" ? ` (${remark})` : "");
+  if (remark) warnings.push(`${remark}; this was a smoke test`);
+  if (outcome === "inconclusive" && options.inconclusive === "warn") {
+    warnings.push(`${summary}; let pass as asked`);
+    return { verdict: { status: "inconclusive", outcome: "met", reasons, summary }, warnings };
+  }
+  const status = outcome === "met" ? "pass" : outcome === "inconclusive" ? "inconclusive" : "fail";
+  return { verdict: { status, outcome, reasons, summary }, warnings };
+}
+
+function accuracyReasons({ maxDrop, confidence }: Limits, { accuracy }: Evidence, warnings: string[]): VerdictReason[] {
+  if (maxDrop === "none") return [];
+  if (!accuracy)
+    return maxDrop === null ? [] : [notMeasured("max-drop", wantedDrop(maxDrop), "accuracy was not measured")];
+  // Nobody asked about accuracy, and made-up inputs could not answer.
+  if (maxDrop === null && accuracy.facts.kind === "smoke") return [];
+  const ruling = judgeAccuracy(accuracy, maxDrop ?? defaultMaxDrop, confidence);
+  warnings.push(...ruling.warnings);
+  return [ruling.reason];
+}
+
+const wantedDrop = (limit: Exclude<DropLimit, "none">): number => ("percent" in limit ? limit.percent : limit.absolute);
+
+function speedupReasons({ minSpeedup }: Limits, { latency }: Evidence): VerdictReason[] {
+  if (minSpeedup === null) return [];
+  if (!latency) return [notMeasured("min-speedup", minSpeedup, "the models were not timed")];
+  const status = decide(latency.facts.speedupInterval, minSpeedup);
+  const remark = status === "inconclusive" ? `; ${noisy}` : "";
+  return [
+    {
+      limit: "min-speedup",
+      wanted: minSpeedup,
+      got: latency.facts.speedup,
+      status,
+      text: `${speedupText(latency.facts)}, at least ${ratio(minSpeedup)}x wanted${remark}`,
+    },
+  ];
+}
+
+const noisy = "the interval holds the limit: time longer, or on a quieter machine";
+
+function sloReasons({ slo }: Limits, { latency }: Evidence): VerdictReason[] {
+  return slo.map(({ percentile, ms }) => {
+    const limit = `slo ${percentile}`;
+    if (!latency) return notMeasured(limit, ms, "the models were not timed");
+    const got = latency.facts.candidate[`${percentile}Ms`];
+    const { low, high } = latency.bounds[percentile];
+    const reason = (status: VerdictReason["status"], text: string): VerdictReason => ({
+      limit,
+      wanted: ms,
+      got,
+      status,
+      text,
+    });
+    if (got === null) {
+      const needed = leastCountFor(quantiles[percentile]);
+      return reason(
+        // A bound from below needs fewer runs than the percentile itself, and may already be above the limit.
+        low !== null && low > ms ? "missed" : "inconclusive",
+        low !== null && low > ms
+          ? `${percentile} is above ${time(low)}, at most ${time(ms)} wanted`
+          : `${percentile} takes at least ${needed} runs and there were ${latency.facts.runs}: time longer`,
+      );
+    }
+    const measured = `${percentile} is ${time(got)} (${range(low, high)}), at most ${time(ms)} wanted`;
+    if (high !== null && high <= ms) return reason("met", measured);
+    if (low !== null && low > ms) return reason("missed", measured);
+    return reason("inconclusive", `${measured}; ${noisy}`);
+  });
+}
+
+function range(low: number | null, high: number | null): string {
+  if (low !== null && high !== null) return `between ${time(low)} and ${time(high)}`;
+  if (low !== null) return `above ${time(low)}`;
+  return high === null ? "without bounds" : `below ${time(high)}`;
+}
+
+function sizeReasons({ maxSizeBytes }: Limits, { bytes }: Evidence): VerdictReason[] {
+  if (maxSizeBytes === null) return [];
+  return [
+    {
+      limit: "max-size",
+      wanted: maxSizeBytes,
+      got: bytes.candidate,
+      status: bytes.candidate <= maxSizeBytes ? "met" : "missed",
+      text: `the model takes ${size(bytes.candidate)}, at most ${size(maxSizeBytes)} wanted`,
+    },
+  ];
+}
+
+function gainReason({ latency, bytes }: Evidence, goal: "speed" | "size"): VerdictReason {
+  if (goal === "size") {
+    const isSmaller = bytes.candidate < bytes.baseline;
+    return {
+      limit: "gain",
+      wanted: bytes.baseline,
+      got: bytes.candidate,
+      status: isSmaller ? "met" : "missed",
+      text: `${size(bytes.baseline)} became ${size(bytes.candidate)}${isSmaller ? "" : ": not smaller"}`,
+    };
+  }
+  if (!latency) return notMeasured("gain", leastGain, "the models were not timed, so no gain was shown");
+  const { speedup, speedupInterval } = latency.facts;
+  const reason = (status: VerdictReason["status"], remark: string): VerdictReason => ({
+    limit: "gain",
+    wanted: leastGain,
+    got: speedup,
+    status,
+    text: `${speedupText(latency.facts)}${remark}`,
+  });
+  const [low, high] = speedupInterval;
+  if (low >= leastGain) return reason("met", "");
+  if (high < 1) return reason("missed", ": slower than the original");
+  // It looks faster, and may be slower: that is for more runs to tell.
+  if (speedup >= leastGain && low < 1) return reason("inconclusive", `; ${noisy}`);
+  return reason("missed", `: no gain, which takes ${ratio(leastGain)}x at the lower end of the interval`);
+}
+
+const notMeasured = (limit: string, wanted: number, text: string): VerdictReason => ({
+  limit,
+  wanted,
+  got: null,
+  status: "inconclusive",
+  text,
+});
+
+function summarize(outcome: Outcome, reasons: readonly VerdictReason[]): string {
+  const first = (status: VerdictReason["status"], limits?: readonly string[]): string =>
+    reasons.find((reason) => reason.status === status && (!limits || limits.includes(reason.limit)))?.text ?? "";
+  switch (outcome) {
+    case "accuracy":
+      return `accuracy limit missed: ${first("missed", ["max-drop"])}`;
+    case "latency": {
+      const missed = reasons.find(
+        ({ limit, status }) => status === "missed" && limit !== "max-drop" && limit !== "gain",
+      )!;
+      return `${missed.limit} missed: ${missed.text}`;
+    }
+    case "no-gain":
+      return `no gain: ${first("missed", ["gain"])}`;
+    case "inconclusive":
+      return `inconclusive: ${first("inconclusive")}`;
+    case "met":
+      return reasons.length === 0 ? "no limits were declared" : "every limit is met";
+  }
+}
+
+const ratio = (value: number): string => value.toFixed(2);
+const speedupText = ({ speedup, speedupInterval: [low, high] }: LatencyFacts): string =>
+  `${ratio(speedup)}x as fast (interval ${ratio(low)} to ${ratio(high)})`;
+const time = (ms: number): string => `${Number(ms.toPrecision(3))} ms`;
+
+function size(bytes: number): string {
+  if (bytes < 1e3) return `${bytes} bytes`;
+  const [unit, scale] = bytes < 1e6 ? ["KB", 1e3] : bytes < 1e9 ? ["MB", 1e6] : ["GB", 1e9];
+  return `${Number((bytes / (scale as number)).toPrecision(4))} ${unit}`;
+}

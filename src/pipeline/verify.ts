@@ -1,0 +1,85 @@
+/** `verify`: how far a candidate's answers are from the original's, by metric, by output, and by layer. */
+import { scoreModels } from "./accuracy.js";
+import type { DataConfig, Limits, RuntimeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
+import { differenceFacts, differenceWarnings } from "./difference.js";
+import { chooseEvaluation } from "./evaluation-data.js";
+import { compareLayers } from "./layers.js";
+import { modelFacts } from "./model-facts.js";
+import { asDelivered } from "./model-runs.js";
+import type { RunResult } from "./result.js";
+import { RunRecord } from "./run-record.js";
+import { judge } from "./verdict.js";
+
+export interface VerifyConfig {
+  readonly baseline: string;
+  readonly candidate: string;
+  readonly data: DataConfig;
+  readonly runtime: RuntimeConfig;
+  readonly limits: Limits;
+  /** Also look for the layer where the models part. */
+  readonly layers?: boolean;
+  /** In dB; see compareLayers. */
+  readonly layersBelowDb?: number;
+}
+
+/** Outputs are compared as delivered: both models with all that the runtime makes of them. */
+export async function runVerify(config: VerifyConfig, context: RunContext): Promise<RunResult> {
+  const { baseline, candidate, runtime, limits } = config;
+  const record = new RunRecord("verify", context);
+  const { model, candidateModel, evaluation } = await record.stage("load", async () => ({
+    model: await modelFacts(baseline),
+    candidateModel: await modelFacts(candidate),
+    evaluation: await chooseEvaluation(baseline, config.data, runtime, context),
+  }));
+  const { data, metric } = evaluation;
+
+  const { accuracy, differences, layers } = await record.stage("verify", async () => {
+    const scores = await scoreModels(context, {
+      models: [baseline, candidate],
+      data: data.ref,
+      metric,
+      session: asDelivered(runtime),
+      seed: runtime.seed,
+      confidence: limits.confidence,
+      onProgress: record.progress,
+    });
+    return {
+      accuracy: scores.candidates[0]!,
+      differences: await context.runtime.compare({
+        baseline,
+        candidate,
+        data: data.ref,
+        session: asDelivered(runtime),
+      }),
+      layers: config.layers
+        ? await compareLayers(context, {
+            baseline,
+            candidate,
+            data: data.ref,
+            count: data.count,
+            runtime,
+            ...(config.layersBelowDb !== undefined && { thresholdDb: config.layersBelowDb }),
+            onProgress: record.progress,
+          })
+        : null,
+    };
+  });
+
+  const { verdict, warnings } = judge(
+    limits,
+    { accuracy, latency: null, bytes: { baseline: model.bytes, candidate: candidateModel.bytes } },
+    { gainRequired: false, goal: "speed" },
+  );
+  record.warn(...differenceWarnings(differences), ...warnings);
+  if (layers && layers.compared === 0)
+    record.warn("no value has the same name in both models: layers cannot be compared");
+  return record.result({
+    model,
+    candidateModel,
+    verdict,
+    accuracy: accuracy.facts,
+    difference: differenceFacts(differences),
+    ...(layers && { layers }),
+  });
+}
