@@ -71,10 +71,7 @@ describe("check", () => {
       },
       /x thinks that Abs/,
     ],
-    "a node that is taken for removed": [
-      (g) => (nodeInternals(parts(g).neg).attached = false),
-      /Abs:t reads b before/,
-    ],
+    "a node that is taken for removed": [(g) => (nodeInternals(parts(g).neg).attached = false), /Abs:t reads b before/],
     "a constant that is read after it is removed": [
       (g) => {
         const w = g.addConstant("w", parseGraph("() -> ($k: f32[1]) {}").constants[0]!.constant!);

@@ -179,7 +179,9 @@ class GraphReader {
     });
     const attributes = new Map<string, Attribute>();
     for (const attribute of proto.attribute ?? []) {
-      attributes.set(attribute.name ?? "", this.#attribute(attribute, scope));
+      const name = attribute.name ?? "";
+      if (attributes.has(name)) throw graphError("GRAPH_INVALID", `node ${title} has two attributes called "${name}"`);
+      attributes.set(name, this.#attribute(attribute, scope));
     }
     const node = graph.addNode({
       op: proto.op_type,

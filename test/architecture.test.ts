@@ -1,0 +1,151 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../src", import.meta.url));
+
+/** The house: what each room may import besides itself. */
+const mayImport: Record<string, readonly string[]> = {
+  base: [],
+  onnx: ["base"],
+  ir: ["base"],
+  // Wire messages become graphs here, and nowhere else in the room.
+  "ir/serde": ["base", "onnx"],
+  ops: ["base", "ir"],
+  target: ["base", "ir"],
+  observe: ["base", "ir"],
+  metric: ["base", "ir"],
+  rewrite: ["base", "ir", "ops", "target"],
+  // The test data of ONNX models are tensors in the wire format.
+  dataset: ["base", "ir", "onnx"],
+  runtime: ["base", "ir", "dataset", "observe", "metric"],
+  // The adapter: the only room that knows ONNX Runtime.
+  "runtime/ort": ["base", "ir", "onnx", "dataset", "observe", "metric", "runtime"],
+  passes: ["base", "ir", "ops", "target", "rewrite"],
+  quantization: ["base", "ir", "ops", "target", "rewrite", "dataset", "observe", "runtime"],
+  verify: ["base", "ir", "dataset", "metric", "runtime"],
+  bench: ["base", "ir", "dataset", "runtime"],
+  pipeline: [
+    ...["base", "onnx", "ir", "ops", "target", "observe", "metric", "rewrite", "dataset", "runtime"],
+    ...["passes", "quantization", "verify", "bench"],
+  ],
+  report: ["base", "pipeline"],
+  tui: ["base", "pipeline", "report"],
+  // cli and index.ts put the house together and may import everything.
+};
+const buildsTheHouse = ["cli", "index.ts"];
+
+interface Import {
+  readonly from: string;
+  /** A path below src, or the name of a package. */
+  readonly to: string;
+  readonly kind: "value" | "type" | "lazy";
+}
+
+const files = readdirSync(root, { recursive: true, encoding: "utf8" })
+  .map((path) => path.replaceAll("\\", "/"))
+  .filter((path) => /\.tsx?$/.test(path));
+
+const STATIC = /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:[^"';]*?\sfrom\s+)?"([^"]+)"/g;
+const LAZY = /\bimport\(\s*"([^"]+)"\s*\)/g;
+
+function importsOf(from: string): Import[] {
+  const text = readFileSync(join(root, from), "utf8");
+  const at = (specifier: string): string => {
+    if (!specifier.startsWith(".")) return specifier;
+    const path = relative(root, join(root, dirname(from), specifier)).replaceAll("\\", "/");
+    return files.find((file) => file.replace(/\.tsx?$/, "") === path.replace(/\.js$/, "")) ?? path;
+  };
+  return [
+    ...[...text.matchAll(STATIC)].map(([, type, to]): Import => ({ from, to: at(to!), kind: type ? "type" : "value" })),
+    ...[...text.matchAll(LAZY)].map(([, to]): Import => ({ from, to: at(to!), kind: "lazy" })),
+  ];
+}
+
+const imports = files.flatMap(importsOf);
+const inside = imports.filter(({ to }) => files.includes(to));
+
+function roomOf(path: string): string {
+  const parts = path.split("/");
+  const wing = parts.slice(0, 2).join("/");
+  return parts.length > 2 && wing in mayImport ? wing : parts[0]!;
+}
+
+/** The floor that a room belongs to, wings aside. */
+const houseOf = (room: string): string => room.split("/")[0]!;
+
+function isAllowed({ from, to }: Import): boolean {
+  const [here, there] = [roomOf(from), roomOf(to)];
+  if (here === there || buildsTheHouse.includes(here)) return true;
+  if (there === "runtime/ort") return false;
+  if (here === "runtime" && houseOf(there) === "runtime") return false;
+  if (houseOf(here) === houseOf(there)) return true;
+  return mayImport[here]?.includes(houseOf(there)) ?? false;
+}
+
+const shown = ({ from, to }: Import): string => `${from} imports ${to}`;
+
+describe("the house", () => {
+  it("is read: every relative import leads to a file", () => {
+    expect(files.length).toBeGreaterThan(30);
+    expect(imports.filter(({ to }) => to.includes("/") && /^\.|\.js$/.test(to)).map(shown)).toEqual([]);
+  });
+
+  it("has a row in the table for every room", () => {
+    const rooms = new Set(files.map((path) => path.split("/")[0]!));
+    expect([...rooms].filter((room) => !(room in mayImport) && !buildsTheHouse.includes(room))).toEqual([]);
+  });
+
+  it("only imports from the floors below", () => {
+    expect(inside.filter((each) => !isAllowed(each)).map(shown)).toEqual([]);
+  });
+
+  it("tells a forbidden import", () => {
+    const between = (from: string, to: string): boolean => isAllowed({ from, to, kind: "value" });
+    expect(between("ir/graph.ts", "onnx/schema.ts")).toBe(false);
+    expect(between("ir/serde/from-onnx.ts", "onnx/schema.ts")).toBe(true);
+    expect(between("pipeline/run.ts", "runtime/ort/client.ts")).toBe(false);
+    expect(between("runtime/port.ts", "runtime/ort/client.ts")).toBe(false);
+    expect(between("passes/catalog.ts", "runtime/port.ts")).toBe(false);
+    expect(between("cli/main.ts", "runtime/ort/client.ts")).toBe(true);
+  });
+
+  it("knows protobuf in one room and ONNX Runtime in one room", () => {
+    const users = (name: string): string[] => [
+      ...new Set(imports.filter(({ to }) => to === name).map((i) => roomOf(i.from))),
+    ];
+    expect(users("protobufjs")).toEqual(["onnx"]);
+    expect(users("onnxruntime-node").filter((room) => room !== "runtime/ort")).toEqual([]);
+  });
+
+  it("has no cycle between files at run time", () => {
+    const next = new Map(files.map((file) => [file, [] as string[]]));
+    for (const { from, to, kind } of inside) if (kind === "value") next.get(from)!.push(to);
+    const state = new Map<string, "open" | "done">();
+    const cycles: string[] = [];
+    const visit = (file: string, path: readonly string[]): void => {
+      if (state.get(file) === "done") return;
+      if (state.get(file) === "open") {
+        cycles.push([...path.slice(path.indexOf(file)), file].join(" > "));
+        return;
+      }
+      state.set(file, "open");
+      for (const to of next.get(file)!) visit(to, [...path, file]);
+      state.set(file, "done");
+    };
+    for (const file of files) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+});
+
+describe("files", () => {
+  it("stay below 450 lines", () => {
+    const long = files.filter((file) => readFileSync(join(root, file), "utf8").split("\n").length > 450);
+    expect(long).toEqual([]);
+  });
+
+  it("are named for what they hold", () => {
+    expect(files.filter((file) => /^(utils?|helpers?|common|types|misc)\.tsx?$/.test(basename(file)))).toEqual([]);
+  });
+});
