@@ -1,0 +1,72 @@
+/**
+ * What the commands call. Each is one function of the pipeline, loaded when it is
+ * wanted, so that `--help` stays quick; tests put others in their place.
+ */
+import type { PrintOptions } from "../ir/index.js";
+import type { BenchConfig } from "../pipeline/bench.js";
+import type { CalibrateConfig } from "../pipeline/calibrate.js";
+import type { Fp16Config, FuseConfig, OptimizeConfig, RuntimeConfig } from "../pipeline/config.js";
+import type { RunContext } from "../pipeline/context.js";
+import type { ExplainConfig, Explanation } from "../pipeline/explain.js";
+import type { GateConfig } from "../pipeline/gate.js";
+import type { Inspection } from "../pipeline/inspect.js";
+import type { RunResult } from "../pipeline/result.js";
+import type { VerifyConfig } from "../pipeline/verify.js";
+import type { PassInfo } from "../report/passes.js";
+import type { Finding } from "../runtime/ort/index.js";
+
+type Run<Config> = (config: Config, context: RunContext) => Promise<RunResult>;
+
+export interface MergedRanges {
+  readonly samples: number;
+  readonly tensors: number;
+}
+
+export interface Actions {
+  readonly fuse: Run<FuseConfig & { readonly recipe: "fold" | "fuse" }>;
+  readonly fp16: Run<Fp16Config>;
+  readonly quantize: Run<OptimizeConfig>;
+  readonly optimize: Run<OptimizeConfig>;
+  readonly calibrate: Run<CalibrateConfig>;
+  readonly mergeRanges: (parts: readonly string[], output: string) => Promise<MergedRanges>;
+  readonly verify: Run<VerifyConfig>;
+  readonly bench: Run<BenchConfig>;
+  readonly gate: Run<GateConfig>;
+  readonly inspect: (model: string, config: RuntimeConfig, context: RunContext) => Promise<Inspection>;
+  readonly explain: (config: ExplainConfig, context: RunContext) => Promise<Explanation>;
+  readonly show: (model: string, options: PrintOptions) => Promise<string>;
+  readonly doctor: (signal: AbortSignal) => Promise<readonly Finding[]>;
+  readonly passes: () => Promise<readonly PassInfo[]>;
+}
+
+export const pipelineActions: Actions = {
+  fuse: async (config, context) => (await import("../pipeline/fuse.js")).runFuse(config, context),
+  fp16: async (config, context) => (await import("../pipeline/fp16.js")).runFp16(config, context),
+  quantize: async (config, context) => (await import("../pipeline/optimize.js")).runQuantize(config, context),
+  optimize: async (config, context) => (await import("../pipeline/optimize.js")).runOptimize(config, context),
+  calibrate: async (config, context) => (await import("../pipeline/calibrate.js")).runCalibrate(config, context),
+  mergeRanges: async (parts, output) => {
+    const { mergeRangesFiles } = await import("../pipeline/calibrate.js");
+    const { parts: joined, taps } = mergeRangesFiles(parts, output);
+    return { samples: joined.reduce((sum, part) => sum + part.samples, 0), tensors: taps.length };
+  },
+  verify: async (config, context) => (await import("../pipeline/verify.js")).runVerify(config, context),
+  bench: async (config, context) => (await import("../pipeline/bench.js")).runBench(config, context),
+  gate: async (config, context) => (await import("../pipeline/gate.js")).runGate(config, context),
+  inspect: async (model, config, context) =>
+    (await import("../pipeline/inspect.js")).runInspect(model, config, context),
+  explain: async (config, context) => (await import("../pipeline/explain.js")).runExplain(config, context),
+  show: async (model, options) => (await import("../pipeline/show.js")).showModel(model, options),
+  doctor: async (signal) => (await import("../runtime/ort/index.js")).examine(signal),
+  passes: async () => {
+    const { catalog, recipes } = await import("../passes/catalog.js");
+    return catalog.map(({ name, summary, numerics }) => ({
+      name,
+      summary,
+      numerics,
+      recipes: Object.entries(recipes).flatMap(([recipe, passes]) =>
+        passes.some((pass) => pass.name === name) ? [recipe] : [],
+      ),
+    }));
+  },
+};

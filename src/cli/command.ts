@@ -1,0 +1,40 @@
+/** What a command is: its words, its flags, and what it does with them. */
+import type { Actions } from "./actions.js";
+import type { ExitCode } from "./exit-code.js";
+import type { FlagName, Settings } from "./flags.js";
+import type { Io } from "./io.js";
+
+export interface Command {
+  readonly name: string;
+  readonly group: "Look" | "Change" | "Prove" | "Machine";
+  /** As in a usage line: `<model>`, `[model]`, `<models...>`. */
+  readonly parameters: string;
+  /** A sentence without a full stop. */
+  readonly about: string;
+  /** Two commands as one would type them. */
+  readonly examples: readonly [string, string];
+  readonly flags: readonly FlagName[];
+  readonly exits: readonly ExitCode[];
+  run(invocation: Invocation): Promise<ExitCode>;
+}
+
+export interface Invocation {
+  readonly command: Command;
+  /** One entry for each parameter; "" for an optional one that was left out. */
+  readonly parameters: readonly string[];
+  /** The rest, where the last parameter takes several. */
+  readonly more: readonly string[];
+  readonly settings: Settings;
+  /** As typed, quoted for a shell. */
+  readonly commandLine: string;
+  readonly toolVersion: string;
+  readonly io: Io;
+  readonly actions: Actions;
+}
+
+/** Flags that every command has. */
+export const everywhere: readonly FlagName[] = ["config", "json", "quiet", "verbose"];
+export const running: readonly FlagName[] = ["provider", "allowFallback", "threads", "shape", "batch", "seed"];
+export const passChoice: readonly FlagName[] = ["skip", "only", "keepOpset", "foldBudget"];
+export const limits: readonly FlagName[] = ["metric", "maxDrop", "minSpeedup", "slo", "maxSize", "confidence"];
+export const written: readonly FlagName[] = ["output", "inPlace", "externalData"];

@@ -1,0 +1,38 @@
+import { type Command, limits, running } from "../command.js";
+import { exitCode } from "../exit-code.js";
+import { runAndDeliver } from "../run-and-deliver.js";
+import { dataConfig, limitsOf, runtimeConfig } from "../settings.js";
+
+export const gate: Command = {
+  name: "gate",
+  group: "Prove",
+  parameters: "<baseline> <candidate>",
+  about: "Limits between two models, as a step of CI",
+  examples: [
+    "infer-opt gate base.onnx new.onnx --eval test.npz --metric top1 --max-drop 0.5% --min-speedup 1.2",
+    "infer-opt gate base.onnx new.onnx --max-drop none --max-size 10MB --slo p95=20ms --report gate.md",
+  ],
+  flags: [...limits, "inconclusive", ...(["eval", "calibration"] as const), ...running, "budget", "report"],
+  exits: [
+    exitCode.done,
+    exitCode.usage,
+    exitCode.input,
+    exitCode.runtime,
+    exitCode.accuracy,
+    exitCode.latency,
+    exitCode.inconclusive,
+    exitCode.interrupted,
+  ],
+  run(invocation) {
+    const { parameters, settings, actions } = invocation;
+    const config = {
+      baseline: parameters[0]!,
+      candidate: parameters[1]!,
+      data: dataConfig(settings),
+      limits: limitsOf(settings),
+      runtime: runtimeConfig(settings),
+      inconclusive: settings.inconclusive,
+    };
+    return runAndDeliver(invocation, (context) => actions.gate(config, context));
+  },
+};

@@ -1,0 +1,31 @@
+import { palette } from "../../report/palette.js";
+import { renderText } from "../../report/text.js";
+import type { Command } from "../command.js";
+import { answer, writeReport } from "../deliver.js";
+import { exitCode } from "../exit-code.js";
+import { wantsColor } from "../io.js";
+import { requiredOutput } from "../output-path.js";
+
+export const report: Command = {
+  name: "report",
+  group: "Look",
+  parameters: "<result>",
+  about: "A stored result as text, Markdown or JUnit",
+  examples: ["infer-opt report result.json", "infer-opt report result.json --markdown gate.md --junit gate.xml"],
+  flags: ["markdown", "junit"],
+  exits: [exitCode.done, exitCode.usage, exitCode.input],
+  async run(invocation) {
+    const { parameters, settings, io } = invocation;
+    const path = parameters[0]!;
+    const files = [
+      { path: settings.markdown, format: "md" },
+      { path: settings.junit, format: "xml" },
+    ] as const;
+    for (const file of files) if (file.path !== null) requiredOutput({ output: file.path }, [path]);
+    const { readResult } = await import("../../report/read-result.js");
+    const result = readResult(path);
+    for (const file of files) if (file.path !== null) await writeReport(result, { ...file, path: file.path }, null);
+    answer(invocation, renderText(result, palette(wantsColor(io, "stdout"))), { ...result, command: result.command });
+    return exitCode.done;
+  },
+};

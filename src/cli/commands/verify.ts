@@ -1,0 +1,43 @@
+import { type Command, limits, running } from "../command.js";
+import { exitCode } from "../exit-code.js";
+import { runAndDeliver } from "../run-and-deliver.js";
+import { dataConfig, limitsOf, runtimeConfig } from "../settings.js";
+
+export const verify: Command = {
+  name: "verify",
+  group: "Prove",
+  parameters: "<baseline> <candidate>",
+  about: "How far two models' answers are apart",
+  examples: [
+    "infer-opt verify model.onnx int8.onnx --eval test.npz --metric top1 --max-drop 0.5%",
+    "infer-opt verify model.onnx int8.onnx --eval test.npz --layers",
+  ],
+  flags: [
+    ...limits.filter((flag) => flag === "metric" || flag === "maxDrop" || flag === "maxSize" || flag === "confidence"),
+    ...(["eval", "calibration"] as const),
+    ...running,
+    ...(["layers", "report"] as const),
+  ],
+  exits: [
+    exitCode.done,
+    exitCode.usage,
+    exitCode.input,
+    exitCode.runtime,
+    exitCode.accuracy,
+    exitCode.latency,
+    exitCode.inconclusive,
+    exitCode.interrupted,
+  ],
+  run(invocation) {
+    const { parameters, settings, actions } = invocation;
+    const config = {
+      baseline: parameters[0]!,
+      candidate: parameters[1]!,
+      data: dataConfig(settings),
+      runtime: runtimeConfig(settings),
+      limits: limitsOf(settings),
+      layers: settings.layers,
+    };
+    return runAndDeliver(invocation, (context) => actions.verify(config, context));
+  },
+};

@@ -1,0 +1,80 @@
+/** `--config FILE`: the same settings as the flags, by their camelCase names, as JSON. */
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import * as v from "valibot";
+import { InferOptError, messageOf } from "../base/errors.js";
+import { nearestName } from "../base/nearest.js";
+import { type Flag, type FlagName, flags } from "./flags.js";
+import type { RawConfig, RawValues } from "./settings.js";
+
+const text = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
+/** One value stands for a list of one, as on the command line. */
+const texts = v.pipe(
+  v.union([text, v.array(text)]),
+  v.transform((given) => (typeof given === "string" ? [given] : given)),
+);
+
+const known = Object.entries<Flag<unknown>>(flags).filter(([, { inConfig }]) => inConfig);
+const entries = Object.fromEntries(
+  known.map(([name, { kind }]) => [
+    name,
+    v.optional(kind === "switch" ? v.boolean() : kind === "value" ? text : texts),
+  ]),
+);
+/** Editors look for `$schema`; it means nothing here. */
+const schema = v.strictObject({ ...entries, $schema: v.optional(v.string()) });
+
+/** Throws CONFIG_UNREADABLE, CONFIG_UNKNOWN_KEY or CONFIG_INVALID. */
+export function readConfigFile(path: string): RawConfig {
+  const parsed = v.safeParse(schema, readJson(path));
+  if (!parsed.success) throw refusal(path, parsed.issues[0]);
+  const { $schema, ...values } = parsed.output;
+  return { path, folder: dirname(path), values: values as RawValues };
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (cause) {
+    const why =
+      cause instanceof SyntaxError ? `is no JSON: ${messageOf(cause)}` : `cannot be read: ${messageOf(cause)}`;
+    throw new InferOptError("CONFIG_UNREADABLE", "input", `config ${path} ${why}`, {
+      hint: 'Write flags as a JSON object, for example {"maxDrop": "0.5%", "threads": 2}.',
+      cause,
+      fields: { path },
+    });
+  }
+}
+
+function refusal(path: string, issue: v.BaseIssue<unknown>): InferOptError {
+  const key = v.getDotPath(issue);
+  if (issue.type === "strict_object" && key !== null) {
+    const names = known.map(([name]) => name);
+    return new InferOptError("CONFIG_UNKNOWN_KEY", "input", `config ${path} has the unknown key "${key}"`, {
+      hint: `Did you mean "${nearestName(key, names)}"?`,
+      fields: { path, key },
+    });
+  }
+  const where = key === null ? "" : `: "${key}"`;
+  const wanted = key === null ? "a JSON object" : wantedOf(key);
+  return new InferOptError(
+    "CONFIG_INVALID",
+    "input",
+    `config ${path}${where} is ${shown(issue.input)}, not ${wanted}`,
+    {
+      hint: `Give ${wanted}.`,
+      fields: { path, key },
+    },
+  );
+}
+
+function wantedOf(key: string): string {
+  const flag: Flag<unknown> | undefined = flags[key.split(".")[0] as FlagName];
+  if (flag?.kind === "switch") return "true or false";
+  return flag?.kind === "list" && !key.includes(".") ? "a text or a list of texts" : "a text or a number";
+}
+
+const shown = (value: unknown): string => {
+  const json = JSON.stringify(value) ?? String(value);
+  return json.length > 40 ? `${json.slice(0, 40)}...` : json;
+};

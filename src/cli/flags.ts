@@ -1,0 +1,220 @@
+/**
+ * Every flag of every command, as data. The command line, the help, the keys of a config
+ * file and the type of the settings are all read off this table.
+ */
+import { availableParallelism } from "node:os";
+import { isAbsolute, join } from "node:path";
+import type { MetricRef } from "../metric/metric.js";
+import { parseMetric } from "../metric/parse-metric.js";
+import { rangeMethods } from "../observe/ranges.js";
+import {
+  invalid,
+  type Parse,
+  parseChoice,
+  parseConfidence,
+  parseDrop,
+  parseDuration,
+  parseFactor,
+  parseInteger,
+  parseNames,
+  parseShape,
+  parseShard,
+  parseSize,
+  parseSlo,
+  parseText,
+} from "./units.js";
+
+export const flagGroups = ["Change", "Limits", "Data", "Run", "Output"] as const;
+export type FlagGroup = (typeof flagGroups)[number];
+
+export interface Flag<T> {
+  /** As in a help text: `-o, --output <file>`. */
+  readonly spelling: string;
+  readonly group: FlagGroup;
+  readonly about: string;
+  /** A list is a flag that may be given several times. `many` takes several values at once. */
+  readonly kind: "value" | "list" | "many" | "switch";
+  /** One value; switches have none. */
+  readonly parse: Parse<unknown>;
+  readonly fallback: T;
+  /** Whether a config file may set it. */
+  readonly inConfig: boolean;
+}
+
+type About = readonly [spelling: string, group: FlagGroup, about: string];
+
+const optional = <T>([spelling, group, about]: About, parse: Parse<T>): Flag<T | null> => ({
+  spelling,
+  group,
+  about,
+  kind: "value",
+  parse,
+  fallback: null,
+  inConfig: true,
+});
+const value = <T>([spelling, group, about]: About, parse: Parse<T>, fallback: NoInfer<T>): Flag<T> => ({
+  spelling,
+  group,
+  about,
+  kind: "value",
+  parse,
+  fallback,
+  inConfig: true,
+});
+const list = <T>([spelling, group, about]: About, parse: Parse<T>): Flag<readonly T[]> => ({
+  spelling,
+  group,
+  about,
+  kind: "list",
+  parse,
+  fallback: [],
+  inConfig: true,
+});
+const onOff = ([spelling, group, about]: About): Flag<boolean> => ({
+  spelling,
+  group,
+  about,
+  kind: "switch",
+  parse: parseText,
+  fallback: false,
+  inConfig: true,
+});
+const commandLineOnly = <T>(flag: Flag<T>): Flag<T> => ({ ...flag, inConfig: false });
+
+const parsePath: Parse<string> = (text, source) => {
+  const path = parseText(text, source);
+  return isAbsolute(path) ? path : join(source.folder, path);
+};
+
+const parseMetricName: Parse<MetricRef> = (text, source) => parseMetric(text, source.folder);
+
+const reportFormats = ["md", "json", "xml"] as const;
+export interface ReportFile {
+  readonly path: string;
+  readonly format: (typeof reportFormats)[number];
+}
+
+const parseReport: Parse<ReportFile> = (text, source) => {
+  const path = parsePath(text, source);
+  const ending = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase();
+  const format = reportFormats.find((known) => known === ending);
+  if (format) return { path, format };
+  const hint = "End the name in .md (Markdown), .json (the result) or .xml (JUnit).";
+  if (ending === "html") throw invalid(text, source, "asks for HTML, which this release does not write yet", hint);
+  throw invalid(text, source, "has no ending that names a format", hint);
+};
+
+const u32 = 2 ** 32 - 1;
+
+export const flags = {
+  // What is changed, and how.
+  skip: list(["--skip <passes>", "Change", "passes to leave out, separated by commas (see `passes`)"], parseNames),
+  only: list(["--only <passes>", "Change", "the only passes to run"], parseNames),
+  keepOpset: onOff(["--keep-opset", "Change", "leave the opset as it is"]),
+  foldBudget: value(
+    ["--fold-budget <size>", "Change", "how much folding constants may let the file grow [1MiB]"],
+    parseSize,
+    2 ** 20,
+  ),
+  mode: value(
+    ["--mode <mode>", "Change", "auto, static, dynamic or weights [auto]"],
+    parseChoice(["auto", "static", "dynamic", "weights"]),
+    "auto",
+  ),
+  bits: value(["--bits <n>", "Change", "8 or 4 [8]"], parseChoice(["8", "4"]), "8"),
+  method: optional(
+    ["--method <method>", "Change", `ranges by ${rangeMethods.join(", ")} [the one with the least error]`],
+    parseChoice(rangeMethods),
+  ),
+  ranges: optional(
+    ["--ranges <file>", "Data", "ranges that `calibrate` wrote, in place of calibration data"],
+    parsePath,
+  ),
+  include: list(
+    ["--include <nodes>", "Change", "only these: a name, a glob, op:Type or from:A..to:B; repeatable"],
+    parseText,
+  ),
+  exclude: list(["--exclude <nodes>", "Change", "not these; repeatable"], parseText),
+  bf16: onOff(["--bf16", "Change", "bfloat16 instead of float16"]),
+  convertIo: onOff(["--convert-io", "Change", "change the types of inputs and outputs too"]),
+  goal: value(
+    ["--goal <goal>", "Limits", "what counts as gain: speed or size [speed]"],
+    parseChoice(["speed", "size"]),
+    "speed",
+  ),
+
+  // Limits.
+  metric: optional(
+    ["--metric <metric>", "Limits", "top1, top5, agreement, cosine, sqnr, mse or a module ./metric.mjs"],
+    parseMetricName,
+  ),
+  maxDrop: optional(
+    ["--max-drop <limit>", "Limits", "0.5% (points of a rate), 0.01 (the metric's unit) or none [1%]"],
+    parseDrop,
+  ),
+  minSpeedup: optional(["--min-speedup <factor>", "Limits", "1.2: a fifth faster, on the interval"], parseFactor),
+  slo: list(["--slo <limit>", "Limits", "p95=20ms; repeatable"], parseSlo),
+  maxSize: optional(["--max-size <size>", "Limits", "10MB, external data included"], parseSize),
+  inconclusive: value(
+    ["--inconclusive <as>", "Limits", "what undecided limits count as: fail (exit 13) or warn (exit 0) [fail]"],
+    parseChoice(["fail", "warn"]),
+    "fail",
+  ),
+  confidence: optional(
+    ["--confidence <share>", "Limits", "95%: judge accuracy on its interval, not on the value"],
+    parseConfidence,
+  ),
+
+  // Data.
+  calibration: optional(["--calibration <data>", "Data", "samples for ranges: .npz, .jsonl or a folder"], parsePath),
+  eval: optional(["--eval <data>", "Data", "samples for accuracy, with labels if the metric wants them"], parsePath),
+  shape: list(["--shape <input=sizes>", "Data", "input=1,3,224,224, for free dimensions; repeatable"], parseShape),
+  batch: value(["--batch <n>", "Data", "size of a free first dimension [1]"], parseInteger(1, 2 ** 20), 1),
+  shard: optional(["--shard <i/n>", "Data", "only the i-th of n parts of the samples, from 1"], parseShard),
+  merge: commandLineOnly({
+    ...list(["--merge <files...>", "Data", "join the parts that --shard wrote"], parsePath),
+    kind: "many",
+  }),
+
+  // How it runs.
+  provider: value(["--provider <name>", "Run", "execution provider: cpu, cuda, ... [cpu]"], parseText, "cpu"),
+  allowFallback: onOff(["--allow-fallback", "Run", "use the cpu where the provider is missing"]),
+  threads: value(
+    ["--threads <n>", "Run", "threads inside an operator [all cores]"],
+    parseInteger(1, 1024),
+    availableParallelism(),
+  ),
+  budget: optional(["--budget <time>", "Run", "time for searching and timing: 5m, 90s"], parseDuration),
+  seed: value(["--seed <n>", "Run", "of every random choice [0]"], parseInteger(0, u32), 0),
+  noiseCheck: onOff(["--noise-check", "Run", "also time the first model against a copy of itself"]),
+  layers: onOff(["--layers", "Run", "also find the layers where the two models part"]),
+
+  // What comes out.
+  output: optional(["-o, --output <file>", "Output", "where the result goes"], parsePath),
+  inPlace: commandLineOnly(onOff(["--in-place", "Output", "replace the input"])),
+  externalData: onOff(["--external-data", "Output", "weights in a second file beside the model"]),
+  keepRejected: onOff(["--keep-rejected", "Output", "keep a candidate that missed a limit, as OUT.rejected.onnx"]),
+  report: list(["--report <file>", "Output", "also write .md, .json or .xml (JUnit); repeatable"], parseReport),
+  markdown: commandLineOnly(optional(["--markdown <file>", "Output", "write Markdown"], parsePath)),
+  junit: commandLineOnly(optional(["--junit <file>", "Output", "write JUnit XML"], parsePath)),
+  markdownTable: commandLineOnly(onOff(["--markdown", "Output", "as a Markdown table"])),
+  node: optional(["--node <glob>", "Output", "only nodes whose name matches"], parseText),
+  values: value(
+    ["--values <n>", "Output", "print constants of up to this many elements [8]"],
+    parseInteger(0, 2 ** 20),
+    8,
+  ),
+  types: onOff(["--types", "Output", "print the types of values"]),
+  json: onOff(["--json", "Output", "the result as JSON on stdout, nothing else"]),
+  quiet: onOff(["--quiet", "Output", "errors only; the exit code tells the rest"]),
+  verbose: onOff(["--verbose", "Output", "stack and causes of an error"]),
+  config: commandLineOnly(
+    optional(["--config <file>", "Run", 'flags as JSON: {"maxDrop": "0.5%"}; those given here win'], parsePath),
+  ),
+} satisfies Record<string, Flag<unknown>>;
+
+export type FlagName = keyof typeof flags;
+export type Settings = { readonly [K in FlagName]: (typeof flags)[K] extends Flag<infer T> ? T : never };
+
+/** `--max-drop` of `-o, --max-drop <limit>`. */
+export const longName = ({ spelling }: Flag<unknown>): string => /--[\w-]+/.exec(spelling)![0];

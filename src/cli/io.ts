@@ -1,0 +1,49 @@
+/** The outside world as a value, so that whole commands can run in a test. */
+
+export interface Io {
+  /** The result and nothing else. */
+  readonly stdout: NodeJS.WritableStream;
+  /** Progress, warnings, errors. */
+  readonly stderr: NodeJS.WritableStream;
+  readonly isTTY: { readonly stdout: boolean; readonly stderr: boolean };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What relative paths start from. */
+  readonly cwd: string;
+  /** Calls back at Ctrl-C and at a polite kill, until the returned function is called. */
+  onInterrupt(handler: () => void): () => void;
+  /** Ends the program here and now. */
+  exitNow(code: number): void;
+}
+
+export function processIo(): Io {
+  const { stdout, stderr, env } = process;
+  // A reader that leaves early (`| head`) is no fault; anything else is, and stays one.
+  const leave = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== "EPIPE") throw error;
+  };
+  stdout.on("error", leave);
+  stderr.on("error", leave);
+  return {
+    stdout,
+    stderr,
+    isTTY: { stdout: stdout.isTTY === true, stderr: stderr.isTTY === true },
+    env,
+    cwd: ".",
+    onInterrupt(handler) {
+      const signals = ["SIGINT", "SIGTERM"] as const;
+      for (const signal of signals) process.on(signal, handler);
+      return () => {
+        for (const signal of signals) process.off(signal, handler);
+      };
+    },
+    exitNow: (code) => process.exit(code),
+  };
+}
+
+/** https://no-color.org: any value but the empty one; FORCE_COLOR overrules a pipe, not a wish. */
+export function wantsColor(io: Io, stream: "stdout" | "stderr"): boolean {
+  const { NO_COLOR, FORCE_COLOR, TERM } = io.env;
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR) return FORCE_COLOR !== "0";
+  return io.isTTY[stream] && TERM !== "dumb";
+}

@@ -1,0 +1,145 @@
+/** Arguments in, exit code out. */
+import { readFileSync } from "node:fs";
+import { CommanderError, Command as Parser } from "commander";
+import { InferOptError } from "../base/errors.js";
+import { nearestName } from "../base/nearest.js";
+import { shellWord } from "../report/next.js";
+import { type Actions, pipelineActions } from "./actions.js";
+import { type Command, everywhere } from "./command.js";
+import { commands } from "./commands/index.js";
+import { exitCode } from "./exit-code.js";
+import { reportFault } from "./fault.js";
+import { type Flag, flags } from "./flags.js";
+import { commandHelp, rootHelp, shortHelp } from "./help.js";
+import { type Io, processIo } from "./io.js";
+import { type RawValues, resolveSettings } from "./settings.js";
+
+/** Never rejects: whatever goes wrong is printed and has its code. */
+export async function main(
+  argv: readonly string[],
+  io: Io = processIo(),
+  actions: Actions = pipelineActions,
+): Promise<number> {
+  const commandLine = ["infer-opt", ...argv].map(shellWord).join(" ");
+  if (argv.length === 0) {
+    io.stderr.write(shortHelp());
+    return exitCode.usage;
+  }
+  let code: number = exitCode.done;
+  const program = parser(io, async (command, parameters, raw) => {
+    const config = raw.config === undefined ? null : await configFile(raw.config, io.cwd);
+    const settings = resolveSettings(raw, io.cwd, config);
+    const cut = command.parameters.split(" ").filter((part) => part !== "").length;
+    const [first, more] = command.parameters.endsWith("...>")
+      ? [parameters.slice(0, cut - 1), parameters.slice(cut - 1)]
+      : [parameters, []];
+    code = await command.run({
+      command,
+      parameters: first.map((path) => (path === "" ? "" : flagPath(path, io.cwd))),
+      more: more.map((path) => flagPath(path, io.cwd)),
+      settings,
+      commandLine,
+      toolVersion: version(),
+      io,
+      actions,
+    });
+  });
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return code;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCode.done;
+    const command = commands.find(({ name }) => argv.includes(name))?.name ?? null;
+    const context = { command, commandLine, json: argv.includes("--json"), verbose: argv.includes("--verbose") };
+    return reportFault(thrown instanceof CommanderError ? usageFault(thrown, command) : thrown, context, io);
+  }
+}
+
+type Start = (command: Command, parameters: readonly string[], raw: RawFlags) => Promise<void>;
+type RawFlags = RawValues & { readonly config?: string };
+
+function parser(io: Io, start: Start): Parser {
+  const program = new Parser("infer-opt")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      // Errors are told by reportFault, from what is thrown.
+      writeErr: () => {},
+    })
+    .configureHelp({ formatHelp: () => rootHelp(commands) })
+    .version(version(), "-V, --version")
+    .helpCommand(false);
+  for (const command of commands) addCommand(program, command, start);
+  program
+    .command("help [command]")
+    .configureHelp({ formatHelp: () => rootHelp(commands) })
+    .action((name: string | undefined) => {
+      const command = commands.find((known) => known.name === name);
+      if (name !== undefined && !command) throw unknownCommand(name);
+      io.stdout.write(command ? commandHelp(command) : rootHelp(commands));
+    });
+  return program;
+}
+
+function addCommand(program: Parser, command: Command, start: Start): void {
+  const { name, parameters } = command;
+  const subcommand = program.command([name, parameters].filter((part) => part !== "").join(" "));
+  subcommand.configureHelp({ formatHelp: () => commandHelp(command) });
+  for (const key of [...command.flags, ...everywhere]) {
+    const { spelling, kind }: Flag<unknown> = flags[key];
+    const option = subcommand.createOption(spelling).argParser((text: string, sofar: unknown) => {
+      return kind === "value" ? text : [...(Array.isArray(sofar) ? sofar : []), text];
+    });
+    subcommand.addOption(kind === "switch" ? subcommand.createOption(spelling) : option);
+  }
+  subcommand.action((...given: unknown[]) => {
+    const values = given.slice(0, -2).flat() as (string | undefined)[];
+    const parsed = subcommand.opts<Record<string, unknown>>();
+    const raw = [...command.flags, ...everywhere].flatMap((key) => {
+      const value = parsed[subcommand.createOption(flags[key].spelling).attributeName()];
+      return value === undefined ? [] : [[key, value]];
+    });
+    return start(
+      command,
+      values.map((value) => value ?? ""),
+      Object.fromEntries(raw) as RawFlags,
+    );
+  });
+}
+
+const flagPath = (path: string, cwd: string): string =>
+  flags.output.parse(path, { name: "path", kind: "usage", folder: cwd }) as string;
+
+async function configFile(path: string, cwd: string) {
+  const { readConfigFile } = await import("./config-file.js");
+  return readConfigFile(flagPath(path, cwd));
+}
+
+/** Commander's codes, and ours. */
+const usageCodes: Readonly<Record<string, string>> = {
+  "commander.unknownOption": "FLAG_UNKNOWN",
+  "commander.optionMissingArgument": "FLAG_WITHOUT_VALUE",
+  "commander.missingArgument": "ARGUMENT_MISSING",
+  "commander.excessArguments": "ARGUMENT_UNEXPECTED",
+  "commander.unknownCommand": "COMMAND_UNKNOWN",
+};
+
+function usageFault({ code, message }: CommanderError, command: string | null): InferOptError {
+  const [what, suggestion] = message.replace(/^error: /, "").split("\n");
+  const help = `\`infer-opt ${command === null ? "--help" : `help ${command}`}\` says what there is.`;
+  return new InferOptError(usageCodes[code] ?? "USAGE", "usage", what!, {
+    hint: suggestion ? suggestion.replace(/^\((.*)\)$/, "$1") : help,
+  });
+}
+
+const unknownCommand = (name: string): InferOptError =>
+  new InferOptError("COMMAND_UNKNOWN", "usage", `unknown command '${name}'`, {
+    hint: `Did you mean ${nearestName(
+      name,
+      commands.map((command) => command.name),
+    )}?`,
+    fields: { command: name },
+  });
+
+const version = (): string =>
+  (JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string }).version;

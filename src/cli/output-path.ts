@@ -1,0 +1,72 @@
+/** Where results may be written, decided before any work is done. */
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { InferOptError } from "../base/errors.js";
+import type { Settings } from "./flags.js";
+
+/**
+ * The path to write a model to: `--output`, or the input itself with `--in-place`
+ * (behind a link, what it points to). Throws OUTPUT_MISSING, OUTPUT_IS_INPUT and what
+ * `checkWritable` throws.
+ */
+export function modelOutput(model: string, { output, inPlace }: Pick<Settings, "output" | "inPlace">): string {
+  if (inPlace && output !== null && !isSameFile(model, output)) {
+    throw usage(
+      "OUTPUT_CONFLICT",
+      `--in-place and -o ${output} are two places to write to`,
+      "Give one of them.",
+      output,
+    );
+  }
+  if (inPlace) {
+    const path = realpathOf(model) ?? model;
+    checkWritable(path);
+    return path;
+  }
+  return requiredOutput({ output }, [model]);
+}
+
+/** `--output`, which must be none of the inputs. */
+export function requiredOutput({ output }: Pick<Settings, "output">, inputs: readonly string[]): string {
+  if (output === null) {
+    throw usage("OUTPUT_MISSING", "nothing says where to write the result", "Add -o FILE.", null);
+  }
+  checkWritable(output);
+  const same = inputs.find((input) => isSameFile(input, output));
+  if (same !== undefined) {
+    const hint = "Name another file, or say --in-place if the input may be replaced.";
+    throw usage("OUTPUT_IS_INPUT", `-o ${output} is the input ${same}`, hint, output);
+  }
+  return output;
+}
+
+/** Throws OUTPUT_FAILED when the folder is missing or closed, or the path names a folder. */
+export function checkWritable(path: string): void {
+  const folder = dirname(path);
+  const failed = (why: string, hint: string, cause?: unknown): InferOptError =>
+    new InferOptError("OUTPUT_FAILED", "input", `cannot write ${path}: ${why}`, { hint, cause, fields: { path } });
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (!stats) throw failed(`the folder ${folder} does not exist`, "Make the folder first.");
+  if (!stats.isDirectory()) throw failed(`${folder} is no folder`, "Name a file in an existing folder.");
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw failed("it is a folder", "Name a file.");
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (cause) {
+    throw failed(`nothing may be written to the folder ${folder}`, "Write to a folder of your own.", cause);
+  }
+}
+
+/** However the two are spelled or linked. */
+function isSameFile(a: string, b: string): boolean {
+  const [first, second] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }));
+  if (!first || !second) return false;
+  // Some file systems number files 0: then the name behind the links decides.
+  if (first.ino !== 0n) return first.ino === second.ino && first.dev === second.dev;
+  return realpathOf(a) === realpathOf(b);
+}
+
+const realpathOf = (path: string): string | null =>
+  statSync(path, { throwIfNoEntry: false }) ? realpathSync(path) : null;
+
+const usage = (code: string, message: string, hint: string, output: string | null): InferOptError =>
+  new InferOptError(code, "usage", message, { hint, fields: { output } });

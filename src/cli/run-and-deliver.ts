@@ -1,0 +1,37 @@
+/** What every command that runs models does with its result. */
+import type { RunContext } from "../pipeline/context.js";
+import type { RunResult } from "../pipeline/result.js";
+import type { Invocation } from "./command.js";
+import { checkReports, deliver } from "./deliver.js";
+import { type ExitCode, exitCode } from "./exit-code.js";
+import { withRunContext } from "./run-context.js";
+
+/** Runs, delivers the result, and says how it ended. */
+export async function runAndDeliver(
+  invocation: Invocation,
+  run: (context: RunContext) => Promise<RunResult>,
+): Promise<ExitCode> {
+  checkReports(invocation);
+  const result = await withRunContext(invocation, run);
+  return deliver(result, invocation);
+}
+
+export const changeExits = [
+  exitCode.done,
+  exitCode.usage,
+  exitCode.input,
+  exitCode.runtime,
+  exitCode.interrupted,
+] as const;
+
+export const judgedExits = [
+  exitCode.done,
+  exitCode.usage,
+  exitCode.input,
+  exitCode.runtime,
+  exitCode.accuracy,
+  exitCode.latency,
+  exitCode.noGain,
+  exitCode.inconclusive,
+  exitCode.interrupted,
+] as const;

@@ -1,0 +1,88 @@
+/** The outside world of one run: runtime, clock, observer, a scratch folder, and an end on Ctrl-C. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { InferOptError, messageOf } from "../base/errors.js";
+import type { RunContext } from "../pipeline/context.js";
+import type { EnvironmentFacts } from "../pipeline/result.js";
+import type { Invocation } from "./command.js";
+import { exitCode } from "./exit-code.js";
+import { watchRun } from "./observe.js";
+
+/**
+ * Whatever way the body ends: the runtime's processes are gone and the scratch folder is removed.
+ * Once interrupted, every failure is told as INTERRUPTED: it is what the children died of.
+ */
+export async function withRunContext<T>(invocation: Invocation, body: (context: RunContext) => Promise<T>): Promise<T> {
+  const { io, settings, toolVersion } = invocation;
+  const now = (): number => performance.now();
+  return untilInterrupted(io, async (signal, onKill) => {
+    const scratch = makeScratch(io.env["INFER_OPT_TMP"] || tmpdir());
+    const removeScratch = (): void => rmSync(scratch, { recursive: true, force: true });
+    onKill(removeScratch);
+    try {
+      const [{ ortRuntime }, { readEnvironment }] = await Promise.all([
+        import("../runtime/ort/index.js"),
+        import("../runtime/environment.js"),
+      ]);
+      const { cpu, flags, cores, platform, node, onnxruntime } = readEnvironment();
+      const environment: EnvironmentFacts = {
+        ...{ cpu, cores, platform, node },
+        flags: flags ?? [],
+        onnxruntime: onnxruntime ?? "not installed",
+      };
+      const runtime = ortRuntime({ signal });
+      const watch = await watchRun(io, settings, now);
+      try {
+        return await body({ runtime, environment, observer: watch.observer, signal, toolVersion, now, scratch });
+      } finally {
+        watch.stop();
+        await runtime.close();
+      }
+    } finally {
+      removeScratch();
+    }
+  });
+}
+
+/** The first interrupt aborts the signal; the second ends the program at once, after `onKill`. */
+export async function untilInterrupted<T>(
+  io: Invocation["io"],
+  body: (signal: AbortSignal, onKill: (action: () => void) => void) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const killActions: (() => void)[] = [];
+  const interrupted = (cause?: unknown): InferOptError =>
+    new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted", {
+      hint: "Nothing was left half-written; run the command again to start over.",
+      cause,
+    });
+  const release = io.onInterrupt(() => {
+    if (controller.signal.aborted) {
+      for (const action of killActions) action();
+      io.exitNow(exitCode.interrupted);
+    }
+    controller.abort(interrupted());
+  });
+  try {
+    return await body(controller.signal, (action) => killActions.push(action));
+  } catch (thrown) {
+    if (!controller.signal.aborted) throw thrown;
+    if (thrown instanceof InferOptError && thrown.kind === "interrupted" && thrown.hint !== undefined) throw thrown;
+    throw interrupted(thrown);
+  } finally {
+    release();
+  }
+}
+
+function makeScratch(parent: string): string {
+  try {
+    return mkdtempSync(join(parent, "infer-opt-"));
+  } catch (cause) {
+    throw new InferOptError("SCRATCH_FAILED", "runtime", `no folder can be made in ${parent}: ${messageOf(cause)}`, {
+      hint: "Set INFER_OPT_TMP to a folder that can be written, on a disk with room for a few copies of the model.",
+      cause,
+      fields: { path: parent },
+    });
+  }
+}

@@ -1,0 +1,111 @@
+/** From raw flags and a config file to settings, and from settings to the configs of the pipeline. */
+import { InferOptError } from "../base/errors.js";
+import type {
+  DataConfig,
+  FuseConfig,
+  GraphConfig,
+  Limits,
+  OutputConfig,
+  QuantizeConfig,
+  RuntimeConfig,
+  Selection,
+} from "../pipeline/config.js";
+import { type Flag, type FlagName, flags, longName, type Settings } from "./flags.js";
+import type { Source } from "./units.js";
+
+/** Texts as given: one for a value, several for a list, `true` for a switch. Absent: not given. */
+export type RawValues = Readonly<Partial<Record<FlagName, string | readonly string[] | boolean>>>;
+
+export interface RawConfig {
+  readonly path: string;
+  /** What paths in it start from. */
+  readonly folder: string;
+  readonly values: RawValues;
+}
+
+/** Flags win over the file, the file over the defaults. Throws FLAG_INVALID or CONFIG_INVALID. */
+export function resolveSettings(raw: RawValues, cwd: string, config: RawConfig | null): Settings {
+  const resolved = Object.entries<Flag<unknown>>(flags).map(([key, flag]) => {
+    const name = key as FlagName;
+    const given = raw[name];
+    if (given !== undefined) return [name, read(flag, given, { name: longName(flag), kind: "usage", folder: cwd })];
+    const stored = config?.values[name];
+    if (config && stored !== undefined) {
+      return [name, read(flag, stored, { name: `${name} in ${config.path}`, kind: "input", folder: config.folder })];
+    }
+    return [name, flag.fallback];
+  });
+  return Object.fromEntries(resolved) as Settings;
+}
+
+function read(flag: Flag<unknown>, given: string | readonly string[] | boolean, source: Source): unknown {
+  if (typeof given === "boolean") return given;
+  return typeof given === "string" ? flag.parse(given, source) : given.map((text) => flag.parse(text, source));
+}
+
+const DEFAULT_BENCH_MS = 10_000;
+const DEFAULT_SEARCH_MS = 20_000;
+/** Of `--budget`, where there is something to search: trying candidates takes more than the last race. */
+const SEARCH_SHARE = 0.6;
+
+export function runtimeConfig(settings: Settings, searches = false): RuntimeConfig {
+  const { provider, threads, allowFallback, seed, batch, budget, shape } = settings;
+  const benchMs = budget === null ? DEFAULT_BENCH_MS : searches ? budget * (1 - SEARCH_SHARE) : budget;
+  const twice = shape.find(({ input }, i) => shape.findIndex((other) => other.input === input) !== i);
+  if (twice) {
+    throw new InferOptError("FLAG_INVALID", "usage", `--shape: "${twice.input}" has two shapes`, {
+      hint: "Give one shape for each input.",
+      fields: { flag: "--shape", value: twice.input },
+    });
+  }
+  const shapes = new Map(shape.map(({ input, dims }) => [input, dims]));
+  return { provider, threads, allowFallback, seed, batch, benchMs, shapes };
+}
+
+export const dataConfig = ({ calibration, eval: evaluation, metric }: Settings): DataConfig => ({
+  calibration,
+  eval: evaluation,
+  metric,
+});
+
+export const graphConfig = ({ skip, only, keepOpset, foldBudget }: Settings): GraphConfig => ({
+  skip: skip.flat(),
+  only: only.flat(),
+  keepOpset,
+  foldBudgetBytes: foldBudget,
+  check: true,
+});
+
+export const outputConfig = ({ externalData, keepRejected }: Settings, output: string): OutputConfig => ({
+  output,
+  externalData,
+  keepRejected,
+});
+
+export const limitsOf = ({ maxDrop, minSpeedup, slo, maxSize, confidence }: Settings): Limits => ({
+  maxDrop,
+  minSpeedup,
+  slo,
+  maxSizeBytes: maxSize,
+  confidence,
+});
+
+export const selectionOf = ({ include, exclude }: Settings): Selection => ({ include, exclude });
+
+export const quantizeConfig = (settings: Settings): QuantizeConfig => ({
+  mode: settings.mode,
+  bits: settings.bits === "4" ? 4 : 8,
+  method: settings.method,
+  ranges: settings.ranges,
+  selection: selectionOf(settings),
+  goal: settings.goal,
+  searchMs: settings.budget === null ? DEFAULT_SEARCH_MS : settings.budget * SEARCH_SHARE,
+});
+
+export const fuseConfig = (settings: Settings, model: string, output: string, searches = false): FuseConfig => ({
+  model,
+  runtime: runtimeConfig(settings, searches),
+  data: dataConfig(settings),
+  out: outputConfig(settings, output),
+  graph: graphConfig(settings),
+});

@@ -1,0 +1,162 @@
+/** Texts with units to numbers. Each parser throws FLAG_INVALID (or CONFIG_INVALID) with the name and the value. */
+import { type FaultKind, InferOptError } from "../base/errors.js";
+import { nearestName } from "../base/nearest.js";
+import type { DropLimit, LatencyLimit } from "../pipeline/config.js";
+
+/** Where a text came from. */
+export interface Source {
+  /** `--max-drop`, or the key of a config file with its path. */
+  readonly name: string;
+  readonly kind: Extract<FaultKind, "usage" | "input">;
+  /** What relative paths start from. */
+  readonly folder: string;
+}
+
+export type Parse<T> = (text: string, source: Source) => T;
+
+export function invalid(text: string, { name, kind }: Source, why: string, hint: string): InferOptError {
+  const code = kind === "usage" ? "FLAG_INVALID" : "CONFIG_INVALID";
+  return new InferOptError(code, kind, `${name}: "${text}" ${why}`, { hint, fields: { flag: name, value: text } });
+}
+
+/** Decimal digits only: Number() would also take "", " 1", "0x10" and "1e3". */
+const decimal = (text: string): number | null => (/^\d+(\.\d+)?$|^\.\d+$/.test(text) ? Number(text) : null);
+
+export const parseText: Parse<string> = (text, source) => {
+  if (text === "") throw invalid(text, source, "is empty", "Give it a value.");
+  return text;
+};
+
+export const parseInteger =
+  (least: number, most: number): Parse<number> =>
+  (text, source) => {
+    const value = /^\d+$/.test(text) ? Number(text) : null;
+    if (value !== null && value >= least && value <= most) return value;
+    throw invalid(text, source, `is no whole number from ${least} to ${most}`, `For example ${source.name} ${least}.`);
+  };
+
+export function parseChoice<const T extends string>(choices: readonly T[]): Parse<T> {
+  return (text, source) => {
+    const found = choices.find((choice) => choice === text);
+    if (found !== undefined) return found;
+    const nearest = nearestName(text, choices);
+    throw invalid(text, source, `is none of ${choices.join(", ")}`, `Did you mean ${nearest}?`);
+  };
+}
+
+/** `0.5%`, `0.01` or `none`. */
+export const parseDrop: Parse<DropLimit> = (text, source) => {
+  if (text === "none") return "none";
+  const percent = text.endsWith("%");
+  const value = decimal(percent ? text.slice(0, -1).trimEnd() : text);
+  if (value === null) {
+    throw invalid(text, source, "is no limit", "Write 0.5% (points of a rate), 0.01 (the metric's own unit) or none.");
+  }
+  return percent ? { percent: value } : { absolute: value };
+};
+
+/** `1.2` or `1.2x`. */
+export const parseFactor: Parse<number> = (text, source) => {
+  const value = decimal(text.endsWith("x") ? text.slice(0, -1) : text);
+  if (value !== null && value > 0) return value;
+  throw invalid(text, source, "is no factor above 0", "Write 1.2 for a fifth faster.");
+};
+
+const bytesPer: Readonly<Record<string, number>> = {
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+};
+
+/** `10MB`, `512KiB`, `3000000B`: bytes. */
+export const parseSize: Parse<number> = (text, source) => {
+  const parts = /^([\d.]+) ?([a-z]+)$/i.exec(text);
+  const value = parts ? decimal(parts[1]!) : null;
+  const unit = parts ? bytesPer[parts[2]!.toLowerCase()] : undefined;
+  if (value !== null && unit !== undefined) return Math.floor(value * unit);
+  throw invalid(text, source, "is no size", "Write a number and a unit: 10MB, 512KiB or 3000000B.");
+};
+
+const msPer: Readonly<Record<string, number>> = { us: 1e-3, ms: 1, s: 1e3, m: 6e4, min: 6e4, h: 3.6e6 };
+
+function duration(text: string): number | null {
+  const parts = /^([\d.]+) ?([a-z]+)$/.exec(text);
+  const value = parts ? decimal(parts[1]!) : null;
+  const unit = parts ? msPer[parts[2]!] : undefined;
+  return value !== null && unit !== undefined && value > 0 ? value * unit : null;
+}
+
+/** `5m`, `90s`, `500ms`: milliseconds. */
+export const parseDuration: Parse<number> = (text, source) => {
+  const value = duration(text);
+  if (value !== null) return value;
+  throw invalid(text, source, "is no duration", "Write a number and a unit: 5m, 90s or 500ms.");
+};
+
+const percentiles: Readonly<Record<string, LatencyLimit["percentile"]>> = {
+  p50: "p50",
+  p95: "p95",
+  p99: "p99",
+  "p99.9": "p999",
+  p999: "p999",
+};
+
+/** `p95=20ms`. */
+export const parseSlo: Parse<LatencyLimit> = (text, source) => {
+  const [name, value, ...rest] = text.split("=");
+  const percentile = percentiles[name!];
+  const ms = duration(value ?? "");
+  if (percentile && ms !== null && rest.length === 0) return { percentile, ms };
+  throw invalid(text, source, "is no latency limit", "Write a percentile (p50, p95, p99, p99.9) and a time: p95=20ms.");
+};
+
+/** `95%` or `0.95`: a probability. */
+export const parseConfidence: Parse<number> = (text, source) => {
+  const percent = text.endsWith("%");
+  const value = decimal(percent ? text.slice(0, -1) : text);
+  const share = value === null ? null : percent ? value / 100 : value;
+  if (share !== null && share >= 0.5 && share < 1) return share;
+  throw invalid(text, source, "is no confidence from 50% to below 100%", "Write 95% or 0.95.");
+};
+
+export interface InputShape {
+  readonly input: string;
+  readonly dims: readonly number[];
+}
+
+/** `input=1,3,224,224`; a scalar is `input=`. Names may hold "=" and ":" themselves. */
+export const parseShape: Parse<InputShape> = (text, source) => {
+  const cut = text.lastIndexOf("=");
+  const hint = "Write the input's name and its sizes: input=1,3,224,224.";
+  if (cut <= 0) throw invalid(text, source, "names no input", hint);
+  const sizes = text.slice(cut + 1);
+  const dims = sizes === "" ? [] : sizes.split(",");
+  const wrong = dims.find((dim) => !/^[1-9]\d*$/.test(dim) || !Number.isSafeInteger(Number(dim)));
+  if (wrong !== undefined) throw invalid(text, source, `has "${wrong}" for a size, which is no number above 0`, hint);
+  return { input: text.slice(0, cut), dims: dims.map(Number) };
+};
+
+export interface Shard {
+  /** From 1. */
+  readonly index: number;
+  readonly count: number;
+}
+
+/** `2/8`: the second of eight. */
+export const parseShard: Parse<Shard> = (text, source) => {
+  const parts = /^(\d+)\/(\d+)$/.exec(text);
+  const [index, count] = [Number(parts?.[1]), Number(parts?.[2])];
+  if (parts && index >= 1 && index <= count) return { index, count };
+  throw invalid(text, source, "is no part", "Write which one and of how many, counted from 1: 2/8.");
+};
+
+/** Names separated by commas. */
+export const parseNames: Parse<readonly string[]> = (text, source) => {
+  const names = text.split(",").map((name) => name.trim());
+  if (names.every((name) => name !== "")) return names;
+  throw invalid(text, source, "has an empty name", "Separate names by single commas.");
+};

@@ -1,0 +1,56 @@
+/** Several models, timed in turns: one row each, compared with the first. */
+import { basename } from "node:path";
+import type { BenchFacts, LayerDifferences } from "../pipeline/result.js";
+import { middle, printable } from "./escape.js";
+import { bytes, count, interval, milliseconds, plural, ratio, significant } from "./numbers.js";
+import { columns } from "./table.js";
+
+export function benchLines(bench: BenchFacts): string[] {
+  const rows = bench.models.map(({ model, p50Ms, p95Ms, p99Ms, speedup, speedupInterval, peakRssBytes }) => [
+    middle(printable(basename(model.path)), 24),
+    ...[p50Ms, p95Ms, p99Ms].map(milliseconds),
+    speedup === null ? "1" : ratio(speedup),
+    speedupInterval === null ? "" : interval(speedupInterval, (value) => value.toFixed(2)),
+    bytes(peakRssBytes),
+  ]);
+  const lines = columns(
+    [["latency ms", "p50", "p95", "p99", "speed", "interval", "memory"], ...rows],
+    ["left", "right", "right", "right", "right", "right", "right"],
+  );
+  const { runs, processes, provider, threads, batch, data, noise } = bench;
+  lines.push(
+    "",
+    `${plural(runs, "run")} of each model in ${plural(processes, "process").replace("processs", "processes")}; ` +
+      `${printable(provider)}, ${plural(threads, "thread")}, batch ${batch}; fed ${printable(data)}`,
+  );
+  if (noise) {
+    lines.push(
+      `noise check: the first model against itself ${ratio(noise.ratio)} (${interval(noise.interval, ratio)})`,
+    );
+  }
+  return lines;
+}
+
+export function layerLines({ thresholdDb, samples, compared, uncompared, first, worst }: LayerDifferences): string[] {
+  const rows = worst.map(({ value, op, sqnrDb, maxAbs, relativeL2 }) => [
+    middle(printable(value), 34),
+    printable(op),
+    sqnrDb === null ? "equal" : significant(sqnrDb),
+    significant(maxAbs),
+    significant(relativeL2),
+  ]);
+  const where = first
+    ? `first below ${thresholdDb} dB: ${printable(first.node)} (${printable(first.op)})`
+    : `none below ${thresholdDb} dB`;
+  return [
+    `layers  ${count(compared)} compared on ${plural(samples, "sample")}, ${count(uncompared)} without a namesake`,
+    where,
+    ...columns(
+      [
+        ["  worst", "operator", "SQNR dB", "max |diff|", "relative L2"],
+        ...rows.map(([name, ...cells]) => [`  ${name}`, ...cells]),
+      ],
+      ["left", "left", "right", "right", "right"],
+    ),
+  ];
+}

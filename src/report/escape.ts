@@ -1,0 +1,46 @@
+/** Names come from files that strangers made: each format gets them in a form that cannot break it. */
+
+// Control characters could drive a terminal, and the bidirectional ones reorder what a reader sees.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** One line that moves no cursor: `\x1b` in place of the escape character, `\n` in place of a line break. */
+export const printable = (text: string): string =>
+  text.replace(unprintable, (character) => {
+    if (character === "\n") return "\\n";
+    const code = character.charCodeAt(0).toString(16);
+    return code.length <= 2 ? `\\x${code.padStart(2, "0")}` : `\\u${code.padStart(4, "0")}`;
+  });
+
+/** Text of a Markdown cell or sentence: no markup, no tag, no mention, no new cell. */
+export const markdownText = (text: string): string =>
+  printable(text)
+    .replace(/[\\`*_[\]|#~]/g, "\\$&")
+    .replace(/&/g, "&amp;")
+    .replace(/</g, "&lt;")
+    .replace(/>/g, "&gt;")
+    .replace(/@/g, "&#64;");
+
+/** Inline code, also inside a table: a backslash would show, so a bar becomes its HTML form outside of code. */
+export function markdownCode(text: string): string {
+  const safe = printable(text);
+  if (/[`|]/.test(safe)) return `<code>${xml(safe).replace(/[|`]/g, (c) => `&#${c.charCodeAt(0)};`)}</code>`;
+  return `\`${safe}\``;
+}
+
+/** Text or attribute of XML; characters that XML forbids are spelled out first. */
+export const xml = (text: string): string =>
+  printable(text)
+    .replace(/[\ufffe\uffff]/g, "?")
+    .replace(/&/g, "&amp;")
+    .replace(/</g, "&lt;")
+    .replace(/>/g, "&gt;")
+    .replace(/"/g, "&quot;");
+
+/** Shortens from the middle, where names of nodes differ least. */
+export function middle(text: string, width: number): string {
+  const characters = [...text];
+  if (characters.length <= width) return text;
+  const tail = Math.ceil((width - 3) / 2);
+  return `${characters.slice(0, width - 3 - tail).join("")}...${characters.slice(-tail).join("")}`;
+}

@@ -1,0 +1,118 @@
+/** What is in a model, for a terminal. */
+import { basename } from "node:path";
+import type { InspectedPort, Inspection } from "../pipeline/inspect.js";
+import { middle, printable } from "./escape.js";
+import { bytes, count, plural, significant } from "./numbers.js";
+import type { Palette } from "./palette.js";
+import { columns, wrap } from "./table.js";
+
+const WIDTH = 79;
+const MOST = 12;
+const TITLE = 10;
+
+export function renderInspection(inspection: Inspection, paint: Palette): string {
+  const blocks = [
+    head(inspection, paint),
+    [...ports("inputs", inspection.inputs), ...ports("outputs", inspection.outputs)],
+    operators(inspection),
+    parameters(inspection),
+    work(inspection),
+    findings(inspection, paint),
+  ].filter((lines) => lines.length > 0);
+  return `${blocks.map((lines) => lines.map((line) => ` ${line}`.trimEnd()).join("\n")).join("\n\n")}\n`;
+}
+
+function head({ model, opsets, irVersion, producer, externalFiles, functions }: Inspection, paint: Palette): string[] {
+  const versions = Object.entries(opsets).map(([domain, version]) => `${printable(domain)} ${version}`);
+  const maker = `${producer.name} ${producer.version}`.trim();
+  const facts = [
+    bytes(model.bytes),
+    plural(model.nodes, "node"),
+    `opset ${versions.join(", ")}`,
+    `IR ${irVersion}`,
+    ...(maker === "" ? [] : [`made by ${printable(maker)}`]),
+  ];
+  return [
+    paint.strong(middle(printable(basename(model.path)), WIDTH)),
+    ...wrap(facts.join(", "), WIDTH),
+    ...(externalFiles.length > 0
+      ? wrap(`weights in ${externalFiles.map((file) => printable(basename(file))).join(", ")}`, WIDTH)
+      : []),
+    ...(functions.length > 0 ? wrap(`functions: ${functions.map(printable).join(", ")}`, WIDTH) : []),
+  ];
+}
+
+function ports(title: string, list: readonly InspectedPort[]): string[] {
+  const shown = list.slice(0, MOST);
+  const rows = shown.map(({ name, dtype, shape }, i) => [
+    (i === 0 ? title : "").padEnd(TITLE),
+    middle(printable(name), 40),
+    dtype ?? "?",
+    printable(shapeText(shape)),
+  ]);
+  const lines = columns(rows, ["left", "left", "left", "left"]);
+  const left = list.length - shown.length;
+  return left > 0 ? [...lines, `${" ".repeat(TITLE)}  and ${left} more`] : lines;
+}
+
+function operators({ operators }: Inspection): string[] {
+  const shown = operators.slice(0, MOST);
+  const left = operators.length - shown.length;
+  const list = shown.map(({ op, nodes }) => `${printable(op)} ${count(nodes)}`).join(", ");
+  const [first, ...rest] = wrap(left > 0 ? `${list}, and ${left} more operators` : list, WIDTH - 13);
+  return [`operators   ${first}`, ...rest.map((line) => `            ${line}`)];
+}
+
+function parameters({ parameters }: Inspection): string[] {
+  const kinds = parameters.byDtype.map(({ dtype, bytes: size }) => `${dtype} ${bytes(size)}`).join(", ");
+  const largest = parameters.largest.slice(0, 3);
+  const rows = largest.map(({ name, dtype, dims, bytes: size }) => [
+    `            ${middle(printable(name), 36)}`,
+    `${dtype}[${dims.join(",")}]`,
+    bytes(size),
+  ]);
+  return [
+    `parameters  ${count(parameters.count)}${kinds === "" ? "" : ` (${kinds})`}`,
+    ...(rows.length > 0 ? ["            largest:", ...columns(rows, ["left", "left", "right"])] : []),
+  ];
+}
+
+function work({ flops, quantized }: Inspection): string[] {
+  const unknown = flops.total === null ? `, without ${plural(flops.nodesWithoutShape, "node")} of unknown shape` : "";
+  const loops = flops.nodesInLoops > 0 ? `, loops counted once` : "";
+  const assumed = Object.entries(flops.assumed).map(
+    ([name, shape]) => `${printable(name)} ${printable(shapeText(shape))}`,
+  );
+  const forms = {
+    none: "no",
+    qdq: "yes, as QuantizeLinear/DequantizeLinear pairs",
+    "integer-operators": "yes, by integer operators",
+    "weights-only": "only the weights",
+    mixed: "yes, in several forms",
+  };
+  return [
+    `work        ${significant(flops.known / 1e6)} MFLOP in ${plural(flops.nodes, "product")}${unknown}${loops}`,
+    ...(assumed.length > 0 ? wrap(`for ${assumed.join(", ")}`, WIDTH - 13).map((line) => `            ${line}`) : []),
+    ...(flops.problem === null
+      ? []
+      : wrap(`shapes: ${printable(flops.problem)}`, WIDTH - 13).map((line) => `            ${line}`)),
+    `quantized   ${forms[quantized.form]}`,
+  ];
+}
+
+function findings({ findings }: Inspection, paint: Palette): string[] {
+  return findings.flatMap(({ severity, text, command, nodes }) => {
+    const word = severity === "advice" ? paint.unsure("advice") : "note  ";
+    const [first, ...rest] = wrap(printable(text), WIDTH - 9);
+    const named =
+      nodes.length === 0 ? [] : wrap(nodes.map((node) => middle(printable(node), 40)).join(", "), WIDTH - 9);
+    return [
+      `${word}  ${first}`,
+      ...[...rest, ...named.map(paint.faint), printable(command)].map((line) => `        ${line}`),
+    ];
+  });
+}
+
+/** [N,3,224,224]; a dimension that nobody knows is "?". */
+const shapeText = (shape: InspectedPort["shape"]): string =>
+  shape === null ? "[...]" : `[${shape.map((dim) => dim ?? "?").join(",")}]`;

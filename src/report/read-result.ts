@@ -1,0 +1,148 @@
+/** A stored result, checked as far as the renderers look at it: they must not stumble over a file somebody edited. */
+import { readFileSync } from "node:fs";
+import * as v from "valibot";
+import { InferOptError, messageOf } from "../base/errors.js";
+import type { RunResult } from "../pipeline/result.js";
+import { parseSavedResult } from "../pipeline/saved-result.js";
+
+const text = v.string();
+const number = v.number();
+const maybe = v.nullable(v.number());
+const pair = v.tuple([number, number]);
+const model = v.looseObject({ path: text, sha256: text, bytes: number, nodes: number });
+const percentiles = v.looseObject({ p50Ms: number, p95Ms: maybe, p99Ms: maybe, p999Ms: maybe });
+const float = v.array(v.looseObject({ node: text, reason: text }));
+const layer = v.looseObject({ value: text, node: text, op: text, maxAbs: maybe, relativeL2: maybe, sqnrDb: maybe });
+
+const rendered = v.looseObject({
+  tool: v.looseObject({ version: text }),
+  model,
+  output: v.nullable(model),
+  candidateModel: v.optional(model),
+  quantization: v.nullable(
+    v.looseObject({
+      mode: text,
+      method: v.nullable(text),
+      nodes: number,
+      float,
+      why: text,
+      notes: v.array(text),
+      calibration: v.nullable(v.looseObject({ samples: number })),
+    }),
+  ),
+  precision: v.nullable(v.looseObject({ target: text, float, notes: v.array(text) })),
+  accuracy: v.nullable(
+    v.looseObject({
+      metric: text,
+      kind: v.picklist(["labels", "agreement", "smoke"]),
+      samples: number,
+      baseline: number,
+      candidate: number,
+      delta: number,
+      deltaInterval: pair,
+      confidence: number,
+    }),
+  ),
+  latency: v.nullable(
+    v.looseObject({
+      provider: text,
+      threads: number,
+      batch: number,
+      runs: number,
+      baseline: percentiles,
+      candidate: percentiles,
+      speedup: number,
+      speedupInterval: pair,
+    }),
+  ),
+  verdict: v.looseObject({
+    status: v.picklist(["pass", "fail", "inconclusive"]),
+    outcome: v.picklist(["met", "accuracy", "latency", "no-gain", "inconclusive"]),
+    summary: text,
+    reasons: v.array(v.looseObject({ limit: text, text, status: v.picklist(["met", "missed", "inconclusive"]) })),
+  }),
+  candidates: v.array(
+    v.looseObject({
+      name: text,
+      chosen: v.boolean(),
+      bytes: number,
+      floatNodes: number,
+      speedup: maybe,
+      sqnrDb: maybe,
+      accuracy: maybe,
+      reason: text,
+    }),
+  ),
+  // What is not finite is null in JSON.
+  difference: v.array(v.looseObject({ output: text, maxAbs: maybe, relativeL2: maybe, sqnrDb: maybe, cosine: maybe })),
+  warnings: v.array(text),
+  resources: v.looseObject({ wallMs: number, peakRssBytes: number }),
+  environment: v.looseObject({
+    cpu: text,
+    flags: v.array(text),
+    cores: number,
+    platform: text,
+    node: text,
+    onnxruntime: text,
+  }),
+  layers: v.optional(
+    v.looseObject({
+      thresholdDb: number,
+      samples: number,
+      compared: number,
+      uncompared: number,
+      first: v.nullable(layer),
+      worst: v.array(layer),
+    }),
+  ),
+  bench: v.optional(
+    v.looseObject({
+      provider: text,
+      threads: number,
+      batch: number,
+      runs: number,
+      processes: number,
+      data: text,
+      models: v.array(
+        v.looseObject({
+          ...percentiles.entries,
+          model,
+          speedup: maybe,
+          speedupInterval: v.nullable(pair),
+          peakRssBytes: number,
+        }),
+      ),
+      noise: v.nullable(v.looseObject({ ratio: number, interval: pair })),
+    }),
+  ),
+});
+
+/** Throws RESULT_UNREADABLE, RESULT_INVALID or RESULT_VERSION. */
+export function readResult(path: string): RunResult {
+  const result = parseSavedResult(path, textOf(path));
+  const parsed = v.safeParse(rendered, result);
+  if (parsed.success) return result;
+  const [issue] = parsed.issues;
+  const where = v.getDotPath(issue) ?? "the whole";
+  throw new InferOptError(
+    "RESULT_INVALID",
+    "input",
+    `${path} is no result of this program (${where}: ${issue.message})`,
+    {
+      hint: "Name a file that --json or --report FILE.json wrote.",
+      fields: { path },
+    },
+  );
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new InferOptError("RESULT_UNREADABLE", "input", `cannot read the result ${path}: ${messageOf(cause)}`, {
+      hint: "Name a file that --json or --report FILE.json wrote.",
+      cause,
+      fields: { path },
+    });
+  }
+}
