@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { runBench } from "../../src/pipeline/bench.js";
+import { faultOf } from "../support/dataset.js";
+import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
+import { modelFile } from "../support/model-file.js";
+import { runtimeConfig } from "../support/run-config.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+async function bench(latencies: readonly number[], batch = 1) {
+  const folder = temporaryFolder();
+  const models = latencies.map((_, i) =>
+    modelFile(folder, "(x: f32[1,4]) -> (y) { y = Relu(x) }", { name: `${i}.onnx` }),
+  );
+  const fakes = Object.fromEntries(models.map((path, i) => [path, { latency: () => latencies[i]! }]));
+  const config = { models, data: null, runtime: runtimeConfig({ batch }) };
+  return runBench(config, fakeContext(new FakeRuntime(fakes)));
+}
+
+describe("runBench", () => {
+  it("times one model alone", async () => {
+    const { bench: facts, latency, verdict } = await bench([4]);
+    expect(facts!.models).toHaveLength(1);
+    expect(facts!.models[0]).toMatchObject({
+      p50Ms: 4,
+      p95Ms: 4,
+      speedup: null,
+      throughputPerSecond: 250,
+      bounds: { p50: { low: 4, high: 4 } },
+    });
+    expect(latency).toBeNull();
+    expect(verdict).toMatchObject({ outcome: "met", reasons: [] });
+    expect(verdict.summary).toContain("median 4 ms over");
+  });
+
+  it("counts the samples of a batch", async () => {
+    expect((await bench([4], 8)).bench!.models[0]!.throughputPerSecond).toBe(2000);
+  });
+
+  it("compares several with the first", async () => {
+    const { bench: facts, latency } = await bench([4, 2, 8]);
+    expect(facts!.models.map(({ speedup }) => speedup)).toEqual([null, 2, 0.5]);
+    expect(latency!.speedup).toBe(2);
+  });
+
+  it("needs a model", async () => expect((await faultOf(() => bench([]))).code).toBe("BENCH_NO_MODEL"));
+});

@@ -1,0 +1,129 @@
+import { describe, expect, it } from "vitest";
+import { runInspect } from "../../src/pipeline/inspect.js";
+import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
+import { type ModelFileOptions, modelFile } from "../support/model-file.js";
+import { runtimeConfig } from "../support/run-config.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const inspect = (text: string, options?: ModelFileOptions) => {
+  const folder = temporaryFolder();
+  return runInspect(modelFile(folder, text, options), runtimeConfig(), null);
+};
+const codes = async (text: string, options?: ModelFileOptions) =>
+  (await inspect(text, options)).findings.map(({ code }) => code);
+
+describe("runInspect without the runtime", () => {
+  it("tells what is in a model", async () => {
+    const inspected = await runInspect("fixtures/models/transformer_block.onnx", runtimeConfig(), null);
+    expect(inspected).toMatchObject({ schemaVersion: 1, command: "inspect", tool: null, opsets: { "ai.onnx": 17 } });
+    expect(inspected.inputs.length).toBeGreaterThan(0);
+    expect(inspected.operators[0]!.nodes).toBeGreaterThanOrEqual(inspected.operators.at(-1)!.nodes);
+    expect(inspected.operators.reduce((sum, { nodes }) => sum + nodes, 0)).toBe(inspected.model.nodes);
+    expect(inspected.parameters.byDtype.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(inspected.parameters.bytes);
+    expect(JSON.parse(JSON.stringify(inspected))).toEqual(inspected);
+  });
+
+  it("counts parameters by type and lists the largest", async () => {
+    const { parameters } = await inspect(
+      "(x: f32[8]) -> (y) { h = Mul(x, $small: f32[8])\n y = Mul(h, $large: f32[4,8]) }",
+    );
+    expect(parameters).toMatchObject({ count: 40, bytes: 160, byDtype: [{ dtype: "f32", count: 40, bytes: 160 }] });
+    expect(parameters.largest.map(({ name }) => name)).toEqual(["large", "small"]);
+  });
+
+  it("counts operators in bodies", async () => {
+    const { operators } = await runInspect("fixtures/models/if_bodies.onnx", runtimeConfig(), null);
+    expect(operators.find(({ op }) => op === "If")).toBeDefined();
+    expect(operators.length).toBeGreaterThan(1);
+  });
+
+  it("has no number of operations when a shape is unknown", async () => {
+    const { flops } = await inspect(`(x: f32[1,8]) -> (y) {
+      h = MatMul(x, $a: f32[8,8])
+      y = MatMul(h, $b: f32[8,8])
+    }`);
+    expect(flops).toMatchObject({ total: null, nodes: 2, nodesWithoutShape: 2 });
+  });
+});
+
+describe("runInspect with a runtime", () => {
+  it("goes on when the runtime refuses the model, and says why", async () => {
+    const folder = temporaryFolder();
+    const path = modelFile(folder, "(x: f32[N,8]) -> (y) { y = MatMul(x, $a: f32[8,8]) }");
+    const context = fakeContext(new FakeRuntime({}), { scratch: folder });
+    const { flops, tool } = await runInspect(path, runtimeConfig({ batch: 3 }), context);
+    expect(flops.assumed).toEqual({ x: [3, 8] });
+    expect(tool).toEqual({ version: "0.0.0" });
+  });
+});
+
+describe("findings", () => {
+  it("of a BatchNormalization behind a Conv lead to fuse", async () => {
+    const { findings, model } = await inspect(`(x: f32[1,3,8,8]) -> (y) {
+      c = Conv(x, $w: f32[4,3,1,1])
+      y = BatchNormalization(c, $g: f32[4], $b: f32[4], $m: f32[4], $v: f32[4])
+    }`);
+    expect(findings[0]).toMatchObject({
+      code: "BATCH_NORM_UNFUSED",
+      command: `infer-opt fuse ${model.path} -o fused.onnx`,
+    });
+  });
+
+  it("pass over a BatchNormalization whose Conv has another reader", async () => {
+    const found = await codes(`(x: f32[1,3,8,8]) -> (y, c) {
+      c = Conv(x, $w: f32[4,3,1,1])
+      y = BatchNormalization(c, $g: f32[4], $b: f32[4], $m: f32[4], $v: f32[4])
+    }`);
+    expect(found).toEqual([]);
+  });
+
+  it("of computed constants and idle nodes lead to fold", async () => {
+    const found = await codes(`(x: f32[4]) -> (y) {
+      a = Neg($c: f32[4])
+      b = Exp(a)
+      i = Identity(x)
+      y = Add(i, b)
+    }`);
+    expect(found).toEqual(["CONSTANT_SUBGRAPH", "IDLE_NODES"]);
+  });
+
+  it("of float32 weights worth the while lead to quantize", async () => {
+    expect(await codes("(x: f32[1,256]) -> (y) { y = MatMul(x, $w: f32[256,256]) }")).toEqual(["FLOAT_WEIGHTS"]);
+    expect(await codes("(x: f32[1,8]) -> (y) { y = MatMul(x, $w: f32[8,8]) }")).toEqual([]);
+  });
+
+  it("of an old opset and of external data", async () => {
+    const text = "(x: f32[1,512]) -> (y) { y = Mul(x, $w: f32[512]) }";
+    expect(await codes(text, { opset: 11 })).toEqual(["OLD_OPSET"]);
+    expect(await codes(text, { externalData: true })).toEqual(["EXTERNAL_DATA"]);
+  });
+
+  it("of products in bodies", async () => {
+    expect(
+      await codes(`(c: bool, x: f32[2,2]) -> (y) {
+        y = If<else_branch=() -> (n) { n = Neg(x) }, then_branch=() -> (r) { r = MatMul(x, $w: f32[2,2]) }>(c)
+      }`),
+    ).toEqual(["NODES_IN_BODIES"]);
+  });
+});
+
+describe("quantization that is there already", () => {
+  const form = async (text: string) => (await inspect(text)).quantized.form;
+
+  it("is pairs around float operators", async () => {
+    const text = `(x: f32[4]) -> (y) {
+      q = QuantizeLinear(x, $s: f32[] = {0.1}, $z: u8[] = {0})
+      y = DequantizeLinear(q, $s, $z)
+    }`;
+    expect(await form(text)).toBe("qdq");
+    expect(await codes(text)).toEqual(["ALREADY_QUANTIZED"]);
+  });
+
+  it("is weights alone", async () =>
+    expect(
+      await form("(x: f32[4]) -> (y) { w = DequantizeLinear($q: i8[4], $s: f32[] = {0.1})\n y = Mul(x, w) }"),
+    ).toBe("weights-only"));
+  it("is operators on integers", async () =>
+    expect(await form("(a: u8[2,2], b: i8[2,2]) -> (y) { y = MatMulInteger(a, b) }")).toBe("integer-operators"));
+  it("is none", async () => expect(await form("(x: f32[4]) -> (y) { y = Relu(x) }")).toBe("none"));
+});

@@ -1,0 +1,72 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { loadModel } from "../../src/ir/index.js";
+import { compareLayers } from "../../src/pipeline/layers.js";
+import type { CompareJob, OutputDifference } from "../../src/runtime/port.js";
+import { differenceOf, FakeRuntime, fakeContext } from "../support/fake-runtime.js";
+import { modelFile } from "../support/model-file.js";
+import { runtimeConfig } from "../support/run-config.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const before = `(x: f32[1,4]) -> (y) {
+  a = Relu(x)
+  shape = Shape(a)
+  b = MatMul(a, $w: f32[4,4])
+  c = Sigmoid(b)
+  y = Tanh(c)
+}`;
+const after = `(x: f32[1,4]) -> (y) {
+  a = Relu(x)
+  b_quantized = MatMul(a, $w: f32[4,4])
+  b = Identity(b_quantized)
+  c = Sigmoid(b)
+  y = Tanh(c)
+}`;
+
+async function compare(sqnrDb: Record<string, number>, seen: (job: CompareJob) => void = () => {}) {
+  const folder = temporaryFolder();
+  const runtime = new FakeRuntime(
+    {},
+    {
+      compare: (job): OutputDifference[] => {
+        seen(job);
+        return job.pairs!.map(([name]) => differenceOf(name, { sqnrDb: sqnrDb[name] ?? Number.POSITIVE_INFINITY }));
+      },
+    },
+  );
+  const layers = await compareLayers(fakeContext(runtime, { scratch: folder }), {
+    baseline: modelFile(folder, before, { name: "old.onnx" }),
+    candidate: modelFile(folder, after, { name: "new.onnx" }),
+    data: { path: "d.npz", indices: [5, 6, 7, 8, 9, 10, 11, 12, 13, 14] },
+    count: 10,
+    runtime: runtimeConfig(),
+  });
+  return { layers, folder };
+}
+
+describe("compareLayers", () => {
+  it("names the first layer that is below the threshold, in execution order, and the worst", async () => {
+    const { layers } = await compare({ a: 40, b: 15, c: 12, y: 18 });
+    expect(layers.first).toMatchObject({ value: "b", op: "MatMul", sqnrDb: 15 });
+    expect(layers.worst.map(({ value }) => value)).toEqual(["c", "b", "y", "a"]);
+  });
+
+  it("leaves equal layers out of the worst", async () => {
+    const { layers } = await compare({ c: 50 });
+    expect(layers).toMatchObject({ first: null, compared: 4 });
+    expect(layers.worst.map(({ value }) => value)).toEqual(["c"]);
+  });
+
+  it("makes shared values outputs of copies, which are gone afterwards", async () => {
+    const jobs: CompareJob[] = [];
+    let outputs: string[] = [];
+    const { folder } = await compare({}, (job) => {
+      jobs.push(job);
+      outputs = loadModel(job.candidate).graph.outputs.map(({ name }) => name);
+    });
+    expect(outputs.sort()).toEqual(["a", "b", "c", "y"]);
+    expect(jobs[0]!.session.optimization).toBe("disabled");
+    expect(jobs[0]!.data.indices).toEqual([5, 6, 7, 8, 9, 10, 11, 12]);
+    expect(readdirSync(folder).sort()).toEqual(["new.onnx", "old.onnx"]);
+  });
+});

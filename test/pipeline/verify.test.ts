@@ -1,0 +1,106 @@
+import { describe, expect, it } from "vitest";
+import { runVerify } from "../../src/pipeline/verify.js";
+import { differenceOf, FakeRuntime, type FakeRuntimeOptions, fakeContext } from "../support/fake-runtime.js";
+import { modelFile } from "../support/model-file.js";
+import { f32Npy, npz } from "../support/npz.js";
+import { limitsOf, runtimeConfig } from "../support/run-config.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const text = `(x: f32[1,4]) -> (y) { h = Relu(x)
+ y = MatMul(h, $w: f32[4,10]) }`;
+
+interface Options extends FakeRuntimeOptions {
+  readonly scores?: readonly number[];
+  readonly layers?: boolean;
+}
+
+async function verify({ scores = [1, 1, 1, 1], layers = false, ...options }: Options = {}) {
+  const folder = temporaryFolder({ "d.npz": npz({ x: f32Npy([4, 4], new Array(16).fill(1)) }) });
+  const baseline = modelFile(folder, text, { name: "old.onnx" });
+  const candidate = modelFile(folder, text, { name: "new.onnx" });
+  const runtime = new FakeRuntime({ [baseline]: { scores: [1, 1, 1, 1] }, [candidate]: { scores } }, options);
+  const context = fakeContext(runtime, { scratch: folder });
+  const data = { calibration: null, eval: `${folder}/d.npz`, metric: null };
+  const result = await runVerify(
+    { baseline, candidate, data, runtime: runtimeConfig(), limits: limitsOf(), layers },
+    context,
+  );
+  return { result, runtime, context, candidate };
+}
+
+describe("runVerify", () => {
+  it("tells accuracy and the difference of each output", async () => {
+    const compare = () => [differenceOf("y", { maxAbs: 0.5, sqnrDb: 30, relativeL2: 0.03, cosine: 0.99 })];
+    const { result, candidate } = await verify({ compare });
+    expect(result).toMatchObject({
+      command: "verify",
+      output: null,
+      accuracy: { metric: "agreement", kind: "agreement", delta: 0 },
+      difference: [{ output: "y", maxAbs: 0.5, sqnrDb: 30, relativeL2: 0.03, cosine: 0.99 }],
+      verdict: { outcome: "met" },
+    });
+    expect(result.candidateModel!.path).toBe(candidate);
+  });
+
+  it("misses the default limit when answers change", async () => {
+    expect((await verify({ scores: [1, 0, 1, 1] })).result.verdict.outcome).toBe("accuracy");
+  });
+
+  it("compares the models as delivered", async () => {
+    const { runtime } = await verify();
+    expect([runtime.scored[0]!.session.optimization, runtime.compared[0]!.session.optimization]).toEqual([
+      "all",
+      "all",
+    ]);
+  });
+
+  it("has no SQNR for equal outputs, and stays JSON for infinite distances", async () => {
+    const compare = () => [
+      differenceOf("y"),
+      differenceOf("z", {
+        maxAbs: Number.POSITIVE_INFINITY,
+        relativeL2: Number.POSITIVE_INFINITY,
+        sqnrDb: Number.NEGATIVE_INFINITY,
+      }),
+    ];
+    const { result } = await verify({ compare });
+    expect(JSON.parse(JSON.stringify(result.difference))).toEqual(result.difference);
+    expect(result.difference.map(({ sqnrDb }) => sqnrDb)).toEqual([null, -1000]);
+  });
+
+  it("warns of outputs that could not be compared, and of NaN on one side", async () => {
+    const compare = () => [
+      differenceOf("y", { mismatch: "[1,2] here, [1,3] there" }),
+      differenceOf("z", { nanMismatch: 3 }),
+    ];
+    const { result } = await verify({ compare });
+    expect(result.difference.map(({ output }) => output)).toEqual(["z"]);
+    expect(result.warnings).toContain('output "y" could not be compared: [1,2] here, [1,3] there');
+    expect(result.warnings).toContain('output "z": 3 of 10 elements are NaN in one model only');
+  });
+
+  it("looks into layers only when asked", async () => {
+    expect((await verify()).result.layers).toBeUndefined();
+    expect(
+      (
+        await verify({
+          layers: true,
+          compare: (job) => (job.pairs ?? [["y", "y"]]).map(([name]) => differenceOf(name)),
+        })
+      ).result.layers,
+    ).toMatchObject({
+      compared: 2,
+      first: null,
+      worst: [],
+    });
+  });
+
+  it("times its stages and reports them as they begin", async () => {
+    const { result, context } = await verify();
+    expect(result.stages.map(({ stage }) => stage)).toEqual(["load", "verify"]);
+    expect(context.events.filter(({ type }) => type === "stage")).toEqual([
+      { type: "stage", stage: "load" },
+      { type: "stage", stage: "verify" },
+    ]);
+  });
+});

@@ -1,0 +1,132 @@
+/** A runtime that runs nothing: it answers with what a test lays down for each model, on a clock that only its timers move. */
+import { invariant } from "../../src/base/errors.js";
+import { type Random, seededRandom } from "../../src/base/random.js";
+import type { RunContext } from "../../src/pipeline/context.js";
+import type { RunEvent } from "../../src/pipeline/events.js";
+import type {
+  CompareJob,
+  ModelSignature,
+  OutputDifference,
+  ProviderFallback,
+  Runtime,
+  ScoreJob,
+  SessionOptions,
+  Timer,
+  TimerSpec,
+} from "../../src/runtime/port.js";
+
+export interface FakeModel {
+  readonly signature?: ModelSignature;
+  /** One a sample. */
+  readonly scores?: readonly number[];
+  /** Milliseconds of a run. */
+  readonly latency?: (chance: Random) => number;
+}
+
+export interface FakeRuntimeOptions {
+  readonly metric?: { readonly name: string; readonly higherIsBetter: boolean };
+  readonly usedReference?: boolean;
+  readonly compare?: (job: CompareJob) => readonly OutputDifference[];
+  readonly fallbacks?: readonly ProviderFallback[];
+}
+
+/** [1, 10] class scores from images, unless told otherwise. */
+export const classifier: ModelSignature = {
+  inputs: [{ name: "x", dtype: "f32", shape: ["N", 1, 8, 8] }],
+  outputs: [{ name: "y", dtype: "f32", shape: ["N", 10] }],
+};
+
+/** An output that is equal in both models but for what is said. */
+export const differenceOf = (output: string, facts: Partial<OutputDifference> = {}): OutputDifference => ({
+  output,
+  maxAbs: 0,
+  maxMagnitude: 1,
+  relativeL2: 0,
+  sqnrDb: Number.POSITIVE_INFINITY,
+  cosine: 1,
+  differing: 0,
+  nanMismatch: 0,
+  elements: 10,
+  mismatch: null,
+  ...facts,
+});
+
+export class FakeRuntime implements Runtime {
+  nowMs = 0;
+  readonly scored: ScoreJob[] = [];
+  readonly compared: CompareJob[] = [];
+  readonly timed: TimerSpec[] = [];
+  readonly described: { readonly model: string; readonly session: SessionOptions }[] = [];
+  private readonly chance = seededRandom(7);
+
+  /** By the path that jobs name. */
+  constructor(
+    private readonly models: Readonly<Record<string, FakeModel>>,
+    private readonly options: FakeRuntimeOptions = {},
+  ) {}
+
+  async describe(model: string, session: SessionOptions): Promise<ModelSignature> {
+    this.described.push({ model, session });
+    return this.models[model]?.signature ?? classifier;
+  }
+
+  async score(job: ScoreJob) {
+    this.scored.push(job);
+    const name = job.metric.kind === "builtin" ? job.metric.name : "module";
+    return {
+      metric: this.options.metric ?? { name, higherIsBetter: true },
+      scores: job.models.map((model) => Float64Array.from(this.models[model]?.scores ?? [1, 1, 1, 1])),
+      usedReference: this.options.usedReference ?? name !== "top1",
+    };
+  }
+
+  async compare(job: CompareJob): Promise<readonly OutputDifference[]> {
+    this.compared.push(job);
+    return this.options.compare?.(job) ?? [differenceOf("y")];
+  }
+
+  async timer(spec: TimerSpec): Promise<Timer> {
+    this.timed.push(spec);
+    const latency = this.models[spec.model]?.latency;
+    invariant(latency, `a test that times ${spec.model} says how long it takes`);
+    this.nowMs += 50;
+    return {
+      loadMs: 40,
+      firstRunMs: 5,
+      measure: async (runs) =>
+        Float64Array.from({ length: runs }, () => {
+          const ms = latency(this.chance);
+          this.nowMs += ms;
+          return ms;
+        }),
+      peakRssBytes: async () => 1e6,
+      close: async () => {},
+    };
+  }
+
+  readonly run = () => Promise.reject(new Error("the fake runtime runs nothing"));
+  readonly observe = () => Promise.reject(new Error("the fake runtime observes nothing"));
+  fallbacks = (): readonly ProviderFallback[] => this.options.fallbacks ?? [];
+  peakRssBytes = (): number => 2e6;
+  async close(): Promise<void> {}
+}
+
+export interface FakeContext extends RunContext {
+  readonly events: RunEvent[];
+}
+
+/** A context around a runtime, whose clock is the runtime's when that is a fake. */
+export function fakeContext(runtime: Runtime, options: Partial<RunContext> = {}): FakeContext {
+  const events: RunEvent[] = [];
+  return {
+    runtime,
+    environment: { cpu: "test", flags: [], cores: 2, platform: "linux-x64", node: "20", onnxruntime: "1.30.0" },
+    observer: (event) => void events.push(event),
+    signal: new AbortController().signal,
+    toolVersion: "0.0.0",
+    now: () => (runtime instanceof FakeRuntime ? runtime.nowMs : 0),
+    scratch: "/nowhere",
+    ...options,
+    events,
+  };
+}
