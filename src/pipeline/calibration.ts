@@ -1,0 +1,59 @@
+/** The statistics that static quantization needs: from a ranges file, or by running the calibration samples. */
+import type { DatasetRef } from "../dataset/index.js";
+import type { TapStatistics } from "../observe/index.js";
+import { readRanges, tapsOf } from "../quantization/ranges-file.js";
+import { InferOptError } from "../base/errors.js";
+import type { IntegerTarget } from "../target/integer-kernels.js";
+import type { RuntimeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
+import { asDelivered, scratchFile } from "./model-runs.js";
+import { writeTapModel } from "./quantize-static.js";
+import { rmSync } from "node:fs";
+
+export interface CalibrationRequest {
+  readonly prepared: string;
+  readonly target: IntegerTarget;
+  readonly data: DatasetRef;
+  readonly runtime: RuntimeConfig;
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/** Every tensor that any placement may quantize, so that all of them choose from one run. */
+export const widestPlacement = { neighbours: true, depthwise: true } as const;
+
+/** Statistics by value label; empty when the graph has nothing to quantize statically. */
+export async function observeActivations(
+  request: CalibrationRequest,
+  context: RunContext,
+): Promise<ReadonlyMap<string, TapStatistics>> {
+  const path = scratchFile(context, "taps");
+  const taps = writeTapModel(request.prepared, request.target, widestPlacement, path);
+  if (taps.length === 0) return new Map();
+  try {
+    return await context.runtime.observe({
+      model: path,
+      data: request.data,
+      taps,
+      session: { ...asDelivered(request.runtime), provider: "cpu" },
+      onProgress: request.onProgress,
+    });
+  } finally {
+    rmSync(path, { force: true });
+  }
+}
+
+/** What tensors are called depends on the passes: ranges hold for one version of this recipe. */
+export const rangesRecipe = (toolVersion: string): string => `fuse ${toolVersion}`;
+
+/** Throws RANGES_FOREIGN when the file belongs to another model or was made by another version. */
+export function loadRanges(path: string, modelSha256: string, toolVersion: string): ReadonlyMap<string, TapStatistics> {
+  const file = readRanges(path);
+  if (file.model !== modelSha256 || file.recipe !== rangesRecipe(toolVersion)) {
+    const why = file.model === modelSha256 ? `by version ${file.tool}` : "on another model file";
+    throw new InferOptError("RANGES_FOREIGN", "input", `the ranges ${path} were calibrated ${why}`, {
+      hint: "Calibrate this model again with `infer-opt calibrate`; ranges of other weights ruin accuracy.",
+      fields: { path, model: file.model, wanted: modelSha256 },
+    });
+  }
+  return tapsOf(file);
+}

@@ -1,0 +1,122 @@
+/**
+ * Whether a rewritten model still computes what the original does: both are run as
+ * written, on samples where there are any and on seeded inputs of two shapes
+ * otherwise, and every output is compared.
+ */
+import { rmSync } from "node:fs";
+import { InferOptError } from "../base/errors.js";
+import type { Numerics } from "../base/numerics.js";
+import type { DatasetRef } from "../dataset/index.js";
+import type { ModelSignature, OutputDifference } from "../runtime/port.js";
+import type { RuntimeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
+import { asWritten, scratchFile } from "./model-runs.js";
+
+export interface Equivalence {
+  readonly differences: readonly OutputDifference[];
+  /** The first output that differs too much, in words; null when none does. */
+  readonly violation: string | null;
+  /** Set when nothing could be compared, with the reason. */
+  readonly unchecked: string | null;
+}
+
+/**
+ * Largest difference of an output, relative to its largest magnitude, that another
+ * order of rounding explains. Folding and fusing give about 1e-6 on deep networks.
+ */
+const ROUNDING = 1e-4;
+/** Where the model itself magnifies rounding: so many times what the runtime's own fusions cause, but never beyond this. */
+const FLOOR_FACTOR = 10;
+const LARGEST_ROUNDING = 1e-2;
+/** Share of integer results (class numbers, positions) that may flip where two candidates were as good as equal. */
+const FLIPPED_SHARE = 1e-3;
+
+export interface EquivalenceCheck {
+  readonly baseline: string;
+  readonly signature: ModelSignature;
+  readonly data: DatasetRef;
+  readonly numerics: Exclude<Numerics, "lossy">;
+}
+
+/** Throws only when the original itself cannot be run on the user's own samples. */
+export async function checkEquivalence(
+  candidate: string,
+  check: EquivalenceCheck,
+  config: RuntimeConfig,
+  context: RunContext,
+): Promise<Equivalence> {
+  const { baseline, data } = check;
+  const compare = (a: string, b: string) =>
+    context.runtime.compare({ baseline: a, candidate: b, data, session: { ...asWritten(config), provider: "cpu" } });
+  let differences: readonly OutputDifference[];
+  try {
+    differences = await compare(baseline, candidate);
+  } catch (thrown) {
+    if (!(thrown instanceof InferOptError) || thrown.kind === "interrupted") throw thrown;
+    // Whose fault is it? The original against itself tells.
+    try {
+      await compare(baseline, baseline);
+    } catch (own) {
+      if (own instanceof InferOptError && own.kind !== "interrupted" && data.random) {
+        return { differences: [], violation: null, unchecked: `the original does not run on made-up inputs (${own.message})` };
+      }
+      throw own;
+    }
+    return { differences: [], violation: `it does not run: ${thrown.message}`, unchecked: null };
+  }
+  const violated = (allowed: (output: string) => number): string | null =>
+    differences.map((d) => violationOf(d, check, allowed(d.output))).find((v) => v !== null) ?? null;
+  if (violated(() => ROUNDING) === null) return { differences, violation: null, unchecked: null };
+  if (!(await isDeterministic(baseline, compare))) {
+    return { differences, violation: null, unchecked: "the original gives other answers each time it runs" };
+  }
+  const floor = check.numerics === "exact" ? new Map<string, number>() : await roundingFloor(baseline, compare, context, config);
+  const violation = violated((output) => Math.min(LARGEST_ROUNDING, Math.max(ROUNDING, FLOOR_FACTOR * (floor.get(output) ?? 0))));
+  return { differences, violation, unchecked: null };
+}
+
+/**
+ * How far each output moves when nothing but rounding changes, relative to its largest
+ * magnitude: the original against what the runtime's own basic fusions make of it. Some
+ * models, or inputs they never saw in training, magnify the last bit a thousandfold.
+ */
+async function roundingFloor(
+  baseline: string,
+  compare: (a: string, b: string) => Promise<readonly OutputDifference[]>,
+  context: RunContext,
+  config: RuntimeConfig,
+): Promise<ReadonlyMap<string, number>> {
+  const fused = scratchFile(context, "reference");
+  try {
+    await context.runtime.describe(baseline, { ...asWritten(config), provider: "cpu", optimization: "basic" }, fused);
+    const differences = await compare(baseline, fused);
+    return new Map(differences.map(({ output, maxAbs, maxMagnitude }) => [output, maxAbs / maxMagnitude || 0]));
+  } finally {
+    rmSync(fused, { force: true });
+  }
+}
+
+async function isDeterministic(
+  model: string,
+  compare: (a: string, b: string) => Promise<readonly OutputDifference[]>,
+): Promise<boolean> {
+  return (await compare(model, model)).every(({ differing, mismatch }) => differing === 0 && mismatch === null);
+}
+
+function violationOf(
+  difference: OutputDifference,
+  { signature, numerics }: EquivalenceCheck,
+  allowed: number,
+): string | null {
+  const { output, maxAbs, maxMagnitude, differing, elements, nanMismatch, mismatch } = difference;
+  if (mismatch) return `output ${output}: ${mismatch}`;
+  if (nanMismatch > 0) return `output ${output}: ${nanMismatch} elements are NaN on one side only`;
+  if (differing === 0) return null;
+  if (numerics === "exact") return `output ${output}: ${differing} of ${elements} elements differ, by up to ${maxAbs}`;
+  const dtype = signature.outputs.find(({ name }) => name === output)?.dtype;
+  if (dtype === "f32" || dtype === "f64" || dtype === "f16" || dtype === "bf16" || dtype == null) {
+    const relative = maxAbs / Math.max(maxMagnitude, Number.MIN_VALUE);
+    return relative <= allowed ? null : `output ${output}: off by ${relative.toExponential(1)} of its largest value`;
+  }
+  return differing / elements <= FLIPPED_SHARE ? null : `output ${output}: ${differing} of ${elements} elements differ`;
+}

@@ -1,0 +1,24 @@
+import { InferOptError } from "../base/errors.js";
+import { type Model, nodesWithin } from "../ir/index.js";
+import { weightInputs } from "../target/integer-kernels.js";
+
+/**
+ * Throws MODEL_NOT_FINITE when a weight of a product holds NaN or infinity: no scale can
+ * be made of it, and whatever it meets becomes NaN. Masks and other constants may hold them.
+ */
+export function refuseOddWeights(model: Model): void {
+  for (const node of nodesWithin(model.graph)) {
+    const slots = node.domain === "" ? weightInputs[node.op] : undefined;
+    for (const slot of slots ?? []) {
+      const value = node.inputs[slot];
+      if (value?.constant?.dtype !== "f32") continue;
+      const at = value.constant.f32().findIndex((element) => !Number.isFinite(element));
+      if (at < 0) continue;
+      const element = value.constant.f32()[at];
+      throw new InferOptError("MODEL_NOT_FINITE", "input", `weight "${value.label}" of ${node.displayName} holds ${element} at element ${at}`, {
+        hint: "Training or the export went wrong: export a checkpoint whose weights are finite.",
+        fields: { tensor: value.label, node: node.displayName, element: at },
+      });
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/** What every run that changes a model begins with: the model's facts, its signature, and data that was let in. */
+import { InferOptError } from "../base/errors.js";
+import { admit, type Admission, type DatasetRef, openDataset } from "../dataset/index.js";
+import { loadModel } from "../ir/index.js";
+import type { MetricRef } from "../metric/index.js";
+import type { ModelSignature } from "../runtime/port.js";
+import type { DataConfig, FuseConfig, RuntimeConfig } from "./config.js";
+import { chooseEvaluationData, chooseMetric, type EvaluationData, holdOut, randomInputs } from "./evaluation-data.js";
+import { refuseOddWeights } from "./finite-weights.js";
+import { modelFacts } from "./model-facts.js";
+import { asDelivered } from "./model-runs.js";
+import type { ModelFacts } from "./result.js";
+import type { RunRecord } from "./run-record.js";
+
+export interface Intake {
+  readonly facts: ModelFacts;
+  readonly signature: ModelSignature;
+  /** Samples for calibration: all of them when others evaluate, the part that is not held out otherwise. */
+  readonly fit: { readonly ref: DatasetRef; readonly count: number; readonly digest: string } | null;
+  readonly evaluation: EvaluationData;
+  readonly metric: MetricRef;
+  /** A few samples, of the calibration data where there is some: for comparing, trial errors and races. */
+  readonly trial: DatasetRef;
+}
+
+const TRIAL_SAMPLES = 16;
+
+/** Throws the codes of reading a model, of the runtime refusing it, and of admitting data. */
+export async function takeIn(config: FuseConfig, record: RunRecord): Promise<Intake> {
+  const { context } = record;
+  const model = loadModel(config.model);
+  refuseOddWeights(model);
+  const facts = await modelFacts(config.model, model);
+  const signature = await context.runtime.describe(config.model, asDelivered(config.runtime));
+  const { data, runtime } = config;
+
+  const calibration = data.calibration === null ? null : await letIn(data.calibration, signature, record);
+  const eval_ = data.eval === null || data.eval === data.calibration ? calibration : await letIn(data.eval, signature, record);
+  if (calibration && eval_ && data.eval !== null) warnOfOverlap(calibration, eval_, record);
+
+  const evaluation = await chooseEvaluationData(data, signature, runtime);
+  const fit = calibration && fitOf(data, calibration, runtime);
+  return {
+    facts,
+    signature,
+    fit,
+    evaluation,
+    metric: chooseMetric(data.metric, evaluation, signature),
+    trial: trialOf(fit?.ref ?? evaluation.ref, fit?.count ?? evaluation.count, signature, runtime),
+  };
+}
+
+async function letIn(path: string, signature: ModelSignature, record: RunRecord): Promise<Admission> {
+  const dataset = await openDataset(path, { signature: signature.inputs });
+  const admission = await admit(dataset, signature.inputs);
+  for (const { message, hint, severity } of admission.findings) {
+    if (severity === "warning") record.warn(hint ? `${message}. ${hint}` : message);
+  }
+  return admission;
+}
+
+function fitOf(data: DataConfig, { samples, digest }: Admission, runtime: RuntimeConfig): NonNullable<Intake["fit"]> {
+  const path = data.calibration!;
+  if (data.eval !== null) return { ref: { path }, count: samples, digest };
+  const { calibration } = holdOut(samples, runtime.seed);
+  return { ref: { path, indices: calibration }, count: calibration.length, digest };
+}
+
+function warnOfOverlap(calibration: Admission, evaluation: Admission, record: RunRecord): void {
+  const seen = new Set(calibration.hashes);
+  const shared = evaluation.hashes.filter((hash) => seen.has(hash)).length;
+  if (shared > 0) {
+    record.warn(
+      `${shared} of ${evaluation.samples} evaluation samples are in the calibration data too: accuracy looks better than it is`,
+    );
+  }
+}
+
+function trialOf(ref: DatasetRef, count: number, signature: ModelSignature, runtime: RuntimeConfig): DatasetRef {
+  if (ref.random) return randomInputs(signature.inputs, runtime, Math.min(4, count));
+  const indices = ref.indices ?? Array.from({ length: count }, (_, i) => i);
+  // Spread over the set: neighbours in a file are often alike.
+  const step = Math.max(1, Math.floor(indices.length / TRIAL_SAMPLES));
+  return { ...ref, indices: indices.filter((_, i) => i % step === 0).slice(0, TRIAL_SAMPLES) };
+}
+
+/** The first samples of the trial: enough to see a wrong rewrite. */
+export const fewOf = (trial: DatasetRef, count: number): DatasetRef =>
+  trial.random ? trial : { ...trial, ...(trial.indices && { indices: trial.indices.slice(0, count) }) };
+
+/** Throws CALIBRATION_NEEDED for what cannot be done without samples. */
+export function requireCalibration(has: boolean): void {
+  if (has) return;
+  throw new InferOptError("CALIBRATION_NEEDED", "usage", "static quantization needs samples to find the ranges of activations", {
+    hint: "Pass --calibration DATA or --ranges RANGES, or use --mode dynamic.",
+  });
+}
+

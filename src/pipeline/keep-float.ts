@@ -1,0 +1,107 @@
+/**
+ * Puts nodes back to float, worst first, until the accuracy limit is met: each node is
+ * quantized alone to see what it costs at the model's outputs, then the shortest prefix
+ * of that ranking which suffices is found by doubling and bisection.
+ */
+import type { Candidate } from "./candidate.js";
+import type { RunContext } from "./context.js";
+import type { Workshop } from "./workshop.js";
+
+export interface KeepFloatRequest {
+  /** The candidate that misses the limit. */
+  readonly candidate: Candidate;
+  readonly workshop: Workshop;
+  readonly context: RunContext;
+  /** Milliseconds by the context's clock at which to stop looking. */
+  readonly deadline: number;
+  /** Measures a candidate on the evaluation data and answers whether it meets the limit. */
+  readonly meetsLimit: (candidate: Candidate) => Promise<boolean>;
+}
+
+export interface KeepFloatOutcome {
+  /** The candidate with the fewest float nodes that meets the limit, or null. */
+  readonly found: Candidate | null;
+  /** Everything that was measured on the way. */
+  readonly tried: readonly Candidate[];
+}
+
+/** More float nodes than this share of all leave no gain worth having. */
+const LARGEST_SHARE = 0.75;
+const BATCH = 6;
+
+export async function keepWorstFloat(request: KeepFloatRequest): Promise<KeepFloatOutcome> {
+  const { candidate, workshop, context, deadline, meetsLimit } = request;
+  const ranking = await rankNodes(request);
+  const tried: Candidate[] = [];
+  const attempt = async (count: number): Promise<Candidate | null> => {
+    const kept = new Map(candidate.keptFloat);
+    for (const { node, sqnrDb } of ranking.slice(0, count)) kept.set(node, reasonOf(sqnrDb));
+    const next = workshop.make(candidate.variant, kept);
+    next.note = `${count} of ${ranking.length} nodes kept in float`;
+    tried.push(next);
+    return (await meetsLimit(next)) ? next : null;
+  };
+
+  const largest = Math.floor(ranking.length * LARGEST_SHARE);
+  let missed = 0;
+  let met = 0;
+  let found: Candidate | null = null;
+  for (let count = 1; missed < largest && !found && context.now() < deadline; count = Math.min(2 * count, largest)) {
+    found = await attempt(count);
+    if (found) met = count;
+    else missed = count;
+  }
+  while (found && met - missed > 1 && context.now() < deadline) {
+    const middle = (met + missed) >> 1;
+    const better = await attempt(middle);
+    if (better) {
+      found = better;
+      met = middle;
+    } else missed = middle;
+  }
+  return { found, tried };
+}
+
+const reasonOf = (sqnrDb: number): string =>
+  Number.isFinite(sqnrDb)
+    ? `costs too much accuracy: quantized alone it leaves ${sqnrDb.toFixed(1)} dB SQNR at the output`
+    : "kept float to meet the accuracy limit";
+
+interface RankedNode {
+  readonly node: string;
+  /** Of the outputs when this node alone is quantized; Infinity when there was no time to measure it. */
+  readonly sqnrDb: number;
+}
+
+/** Worst first. */
+async function rankNodes({ candidate, workshop, context, deadline }: KeepFloatRequest): Promise<readonly RankedNode[]> {
+  const nodes = candidate.built.quantized;
+  const { variant } = candidate;
+  // Alone, a node has no integer neighbours.
+  const alone = variant.kind === "static" ? { ...variant, placement: { ...variant.placement, neighbours: false } } : variant;
+  const ranked: RankedNode[] = [];
+  // Half of the time at most goes into ranking.
+  const stop = context.now() + (deadline - context.now()) / 2;
+  let done = 0;
+  for (let at = 0; at < nodes.length; at += BATCH) {
+    const names = nodes.slice(at, at + BATCH);
+    if (context.now() > stop) {
+      ranked.push(...names.map((node) => ({ node, sqnrDb: Number.POSITIVE_INFINITY })));
+      continue;
+    }
+    const singles = names.map((name) => {
+      const others = nodes.filter((node) => node !== name);
+      return workshop.make(alone, new Map(others.map((node) => [node, "measured one at a time"])));
+    });
+    await workshop.measureError(singles);
+    singles.forEach((single, i) => {
+      // A neighbour on its own is never quantized: nothing to learn, so it comes last.
+      const sqnrDb = single.built.quantized.length > 0 ? single.sqnrDb! : Number.POSITIVE_INFINITY;
+      ranked.push({ node: names[i]!, sqnrDb });
+      workshop.discard(single);
+    });
+    done += names.length;
+    context.observer({ type: "progress", done, total: nodes.length });
+  }
+  return ranked.sort((a, b) => a.sqnrDb - b.sqnrDb);
+}

@@ -1,0 +1,248 @@
+/**
+ * From a model file to the graph that everything else works on: types found out,
+ * opset raised, passes run, and the result proven to compute the same. When it does
+ * not, the pass that is to blame is found by bisection, named, and left out.
+ */
+import { rmSync } from "node:fs";
+import { InferOptError, messageOf } from "../base/errors.js";
+import type { DatasetRef } from "../dataset/index.js";
+import { loadModel, type Model, opsetOf, saveModel } from "../ir/index.js";
+import { catalog, recipes } from "../passes/catalog.js";
+import { convertOpset } from "../passes/opset/convert-opset.js";
+import { makeNamesUnique } from "../quantization/names.js";
+import { annotateTypes, PassFailure, type PassReport, runPasses } from "../rewrite/index.js";
+import type { ModelSignature, OutputDifference } from "../runtime/port.js";
+import type { GraphConfig, RuntimeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
+import { checkEquivalence, type Equivalence } from "./equivalence.js";
+import { describer, evaluator, scratchFile } from "./model-runs.js";
+import type { PassFacts } from "./result.js";
+
+/**
+ * Older opsets are raised to this one: LayerNormalization came with 17, HardSwish with
+ * 14, per-channel DequantizeLinear with 13; every runtime since 2022 knows it.
+ */
+const PREPARED_OPSET = 17;
+
+export interface PrepareRequest {
+  readonly model: string;
+  readonly recipe: Recipe;
+  readonly signature: ModelSignature;
+  /** Samples, or made-up inputs, on which the result is compared with the original. */
+  readonly data: DatasetRef;
+  readonly graph: GraphConfig;
+  readonly runtime: RuntimeConfig;
+  /** Least opset that later steps need, 0 for none. */
+  readonly minOpset: number;
+}
+
+export interface Prepared {
+  readonly model: Model;
+  /** The same model as a file in the scratch folder. */
+  readonly path: string;
+  readonly passes: readonly PassFacts[];
+  readonly differences: readonly OutputDifference[];
+  readonly warnings: readonly string[];
+}
+
+export type Recipe = keyof typeof recipes;
+
+const passNames = (recipe: Recipe): readonly string[] => recipes[recipe].map(({ name }) => name);
+
+/** What one attempt is allowed to do; the whole recipe to begin with. */
+interface Attempt {
+  readonly raiseOpset: boolean;
+  /** Passes to run, in catalog order; all of the recipe when null. */
+  readonly only: readonly string[] | null;
+  readonly maxApplications?: ReadonlyMap<string, number>;
+}
+
+interface Outcome {
+  readonly model: Model;
+  readonly path: string;
+  readonly reports: readonly PassReport[];
+  readonly warnings: readonly string[];
+  /** Nodes to which the last pass of the attempt was applied, in order. */
+  readonly appliedAt: ReadonlyMap<string, readonly string[]>;
+  readonly equivalence: Equivalence;
+}
+
+export async function prepareModel(request: PrepareRequest, context: RunContext): Promise<Prepared> {
+  const preparer = new Preparer(request, context);
+  return preparer.run();
+}
+
+class Preparer {
+  readonly #rejected = new Map<string, string>();
+  readonly #warnings: string[] = [];
+
+  constructor(
+    readonly request: PrepareRequest,
+    readonly context: RunContext,
+  ) {}
+
+  async run(): Promise<Prepared> {
+    const { graph, recipe } = this.request;
+    const chosen = passNames(recipe).filter(
+      (name) => !graph.skip.includes(name) && (graph.only.length === 0 || graph.only.includes(name)),
+    );
+    let passes = chosen;
+    let raiseOpset = !graph.keepOpset;
+    for (;;) {
+      const outcome = await this.#attempt({ raiseOpset, only: passes });
+      const { violation, unchecked, differences } = outcome.equivalence;
+      if (violation === null) {
+        if (unchecked !== null) this.#warnings.push(`the rewritten graph was not compared with the original: ${unchecked}`);
+        return {
+          model: outcome.model,
+          path: outcome.path,
+          passes: this.#facts(chosen, outcome.reports),
+          differences,
+          warnings: [...outcome.warnings, ...this.#warnings],
+        };
+      }
+      rmSync(outcome.path, { force: true });
+      const culprit = await this.#findCulprit(passes, raiseOpset, violation);
+      if (culprit === null) {
+        // Not even with no pass at all: what is left is the conversion of the opset, or reading and writing.
+        if (!raiseOpset) throw unfaithful(this.request.model, violation);
+        raiseOpset = false;
+        this.#warnings.push(`the opset was left as it is: converting it changes results (${violation})`);
+        continue;
+      }
+      this.#rejected.set(culprit.pass, culprit.reason);
+      this.#warnings.push(`pass rejected: ${culprit.pass} at ${culprit.node} (${culprit.reason})`);
+      passes = passes.filter((name) => name !== culprit.pass);
+    }
+  }
+
+  /** The first pass whose work makes the result wrong, and the node at which it does. */
+  async #findCulprit(
+    passes: readonly string[],
+    raiseOpset: boolean,
+    violation: string,
+  ): Promise<{ pass: string; node: string; reason: string } | null> {
+    if ((await this.#violation({ raiseOpset, only: [] })) !== null) return null;
+    // Invariant: the first `good` passes are right, the first `bad` are wrong.
+    let good = 0;
+    let bad = passes.length;
+    let reason = violation;
+    while (bad - good > 1) {
+      const middle = (good + bad) >> 1;
+      const found = await this.#violation({ raiseOpset, only: passes.slice(0, middle) });
+      if (found === null) good = middle;
+      else {
+        bad = middle;
+        reason = found;
+      }
+    }
+    const only = passes.slice(0, bad);
+    const pass = only.at(-1)!;
+    const all = await this.#attempt({ raiseOpset, only });
+    rmSync(all.path, { force: true });
+    const sites = all.appliedAt.get(pass) ?? [];
+    let right = 0;
+    let wrong = sites.length;
+    while (wrong - right > 1) {
+      const middle = (right + wrong) >> 1;
+      const found = await this.#violation({ raiseOpset, only, maxApplications: new Map([[pass, middle]]) });
+      if (found === null) right = middle;
+      else wrong = middle;
+    }
+    return { pass, node: sites[wrong - 1] ?? "an unknown node", reason };
+  }
+
+  async #violation(attempt: Attempt): Promise<string | null> {
+    const outcome = await this.#attempt(attempt);
+    rmSync(outcome.path, { force: true });
+    return outcome.equivalence.violation;
+  }
+
+  async #attempt(attempt: Attempt): Promise<Outcome> {
+    const { request, context } = this;
+    const warnings: string[] = [];
+    const model = loadModel(request.model);
+    const describe = describer(request.runtime, context);
+    if (attempt.raiseOpset && opsetOf(model) < Math.max(PREPARED_OPSET, request.minOpset)) {
+      const problem = raise(model, Math.max(PREPARED_OPSET, request.minOpset));
+      if (problem) warnings.push(problem);
+    }
+    const annotation = await annotateTypes(model, describe);
+    if (annotation.problem) warnings.push(`shapes could not be found out, so fewer passes apply: ${annotation.problem}`);
+    const appliedAt = new Map<string, string[]>();
+    let reports: readonly PassReport[] = [];
+    const only = attempt.only ?? passNames(request.recipe);
+    if (only.length > 0) {
+      try {
+        reports = await runPasses(model, catalog, {
+          only,
+          evaluate: evaluator(request.runtime, context),
+          check: request.graph.check,
+          foldGrowthBytes: request.graph.foldBudgetBytes,
+          signal: context.signal,
+          clock: context.now,
+          ...(attempt.maxApplications && { maxApplications: attempt.maxApplications }),
+          onEvent: (event) => {
+            if (event.type !== "applied") return;
+            const sites = appliedAt.get(event.pass) ?? [];
+            sites.push(event.node);
+            appliedAt.set(event.pass, sites);
+          },
+        });
+      } catch (thrown) {
+        if (!(thrown instanceof PassFailure)) throw thrown;
+        return this.#withoutFailed(attempt, thrown);
+      }
+    }
+    makeNamesUnique(model);
+    const path = scratchFile(context, "prepared");
+    saveModel(model, path).commit();
+    const equivalence = await checkEquivalence(
+      path,
+      {
+        baseline: request.model,
+        signature: request.signature,
+        data: request.data,
+        numerics: request.recipe === "fold" ? "exact" : "rounding",
+      },
+      request.runtime,
+      context,
+    );
+    return { model, path, reports, warnings, appliedAt, equivalence };
+  }
+
+  /** A pass that broke an invariant is left out and named; the model goes on without it. */
+  #withoutFailed(attempt: Attempt, failure: PassFailure): Promise<Outcome> {
+    this.#rejected.set(failure.pass, failure.message);
+    this.#warnings.push(`pass rejected: ${failure.pass}${failure.node ? ` at ${failure.node}` : ""} (${messageOf(failure.cause)})`);
+    const only = (attempt.only ?? passNames(this.request.recipe)).filter((name) => name !== failure.pass);
+    return this.#attempt({ ...attempt, only });
+  }
+
+  #facts(chosen: readonly string[], reports: readonly PassReport[]): PassFacts[] {
+    const byName = new Map(reports.map((report) => [report.name, report]));
+    return chosen.map((name) => {
+      const report = byName.get(name) ?? { name, applied: 0, skipped: [], durationMs: 0 };
+      const rejected = this.#rejected.get(name);
+      return { ...report, ...(rejected !== undefined && { rejected }) };
+    });
+  }
+}
+
+/** Raises the opset; answers why it stays when an operator cannot follow. */
+function raise(model: Model, version: number): string | null {
+  try {
+    convertOpset(model, version);
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof InferOptError && thrown.code === "OPSET_UNCONVERTIBLE") {
+      return `the opset stays at ${opsetOf(model)}: ${thrown.message}`;
+    }
+    throw thrown;
+  }
+}
+
+const unfaithful = (model: string, violation: string): InferOptError =>
+  new InferOptError("MODEL_UNFAITHFUL", "runtime", `${model} gives other results once read and written: ${violation}`, {
+    hint: "Please report it with the model; nothing was written.",
+  });

@@ -1,0 +1,72 @@
+/** Builds statically quantized candidates from the prepared model and the statistics of its tensors. */
+import { loadModel, type Model, saveModel } from "../ir/index.js";
+import { chooseRange, type RangeMethod, type TapStatistics } from "../observe/index.js";
+import { activationsOf, insertQdq } from "../quantization/insert-qdq.js";
+import { type PlacementOptions, planStatic, type StaticPlan } from "../quantization/plan-static.js";
+import { activationScheme } from "../quantization/scheme.js";
+import { tapValues, keepOutputs } from "../quantization/tap-model.js";
+import type { IntegerTarget } from "../target/integer-kernels.js";
+import type { BuiltModel } from "./built-model.js";
+
+export interface StaticBuild {
+  readonly prepared: string;
+  readonly target: IntegerTarget;
+  readonly placement: PlacementOptions;
+  readonly method: RangeMethod;
+  readonly taps: ReadonlyMap<string, TapStatistics>;
+}
+
+/**
+ * Writes a copy of the prepared model whose quantizable activations are outputs.
+ * Returns the names to observe; empty when there is nothing to quantize.
+ */
+export function writeTapModel(prepared: string, target: IntegerTarget, placement: PlacementOptions, path: string): readonly string[] {
+  const model = loadModel(prepared);
+  const plan = planStatic(model, target, placement);
+  const taps = new Set(tapValues(model, activationsOf(plan)).values());
+  keepOutputs(model, taps);
+  if (taps.size > 0) saveModel(model, path).commit();
+  return [...taps];
+}
+
+export function writeStatic(build: StaticBuild, path: string): BuiltModel {
+  const model = loadModel(build.prepared);
+  const plan = withKnownRanges(model, build);
+  const ranges = new Map(
+    activationsOf(plan).map((value) => [value.label, chooseRange(build.taps.get(value.label)!, { method: build.method })]),
+  );
+  const schemes = new Map([...ranges].map(([label, range]) => [label, activationScheme(range)]));
+  const report = insertQdq(model, plan, schemes, build.target);
+  const staged = saveModel(model, path);
+  staged.commit();
+  return { path, bytes: staged.sizeBytes, quantized: report.quantized, float: plan.float, notes: report.notes };
+}
+
+/**
+ * Tensors without usable statistics (never seen, or holding NaN or infinities) keep the
+ * nodes around them float: no scale may be made of them. Leaving one out can strand
+ * another, so the plan is made again until it stands.
+ */
+function withKnownRanges(model: Model, { target, placement, taps }: StaticBuild): StaticPlan {
+  const keepFloat = new Map(placement.keepFloat);
+  for (;;) {
+    const plan = planStatic(model, target, { ...placement, keepFloat });
+    const before = keepFloat.size;
+    for (const { node, output } of plan.nodes) {
+      for (const value of [...node.inputs, output]) {
+        if (!value || value.constant) continue;
+        const reason = whyUnusable(taps.get(value.label), value.label);
+        if (reason && activationsOf({ nodes: plan.nodes.filter((p) => p.node === node), float: [] }).includes(value)) {
+          keepFloat.set(node.name, reason);
+        }
+      }
+    }
+    if (keepFloat.size === before) return plan;
+  }
+}
+
+function whyUnusable(tap: TapStatistics | undefined, label: string): string | null {
+  if (!tap || tap.count === 0) return `no range is known for ${label}`;
+  const odd = tap.nanCount + tap.infCount;
+  return odd > 0 ? `${label} held ${odd} NaN or infinite values during calibration` : null;
+}

@@ -1,0 +1,126 @@
+/**
+ * Makes candidates and measures them cheaply: the error of their outputs on a few
+ * samples, and a short race against the model as it came. Decisions are made elsewhere.
+ */
+import { rmSync } from "node:fs";
+import { compareLatency } from "../bench/index.js";
+import type { DatasetRef } from "../dataset/index.js";
+import { loadModel, saveModel } from "../ir/index.js";
+import type { TapStatistics } from "../observe/index.js";
+import { toFloat16 } from "../passes/precision/to-float16.js";
+import { quantizeDynamic } from "../quantization/dynamic.js";
+import { quantizeWeights } from "../quantization/weight-only.js";
+import type { IntegerTarget } from "../target/integer-kernels.js";
+import type { BuiltModel } from "./built-model.js";
+import { type Candidate, type Variant, variantName } from "./candidate.js";
+import type { RuntimeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
+import { asDelivered, scratchFile } from "./model-runs.js";
+import { writeStatic } from "./quantize-static.js";
+
+export interface WorkshopOptions {
+  /** The model as it came: what speed and accuracy are measured against. */
+  readonly original: string;
+  readonly prepared: string;
+  readonly target: IntegerTarget;
+  /** Statistics for static candidates; null when there is no calibration data. */
+  readonly taps: ReadonlyMap<string, TapStatistics> | null;
+  /** A few samples for errors and races. */
+  readonly trial: DatasetRef;
+  /** Nodes the user asked to leave float, with the reason to give. */
+  readonly excluded: ReadonlyMap<string, string>;
+  readonly runtime: RuntimeConfig;
+}
+
+/** Files of this many models may lie in the scratch folder at once while errors are measured. */
+const BATCH = 6;
+
+export class Workshop {
+  constructor(
+    readonly options: WorkshopOptions,
+    readonly context: RunContext,
+  ) {}
+
+  make(variant: Variant, keptFloat: ReadonlyMap<string, string> = new Map()): Candidate {
+    const path = scratchFile(this.context, "candidate");
+    const built = this.#build(variant, new Map([...this.options.excluded, ...keptFloat]), path);
+    return { variant, name: variantName(variant), built, keptFloat, sqnrDb: null, speedup: null, accuracy: null, note: "" };
+  }
+
+  discard(candidate: Candidate): void {
+    if (candidate.built.path !== this.options.prepared) rmSync(candidate.built.path, { force: true });
+  }
+
+  /** Fills `sqnrDb` of each: the mean over the trial samples of all float outputs together. */
+  async measureError(candidates: readonly Candidate[]): Promise<void> {
+    for (let at = 0; at < candidates.length; at += BATCH) {
+      const batch = candidates.slice(at, at + BATCH);
+      const { scores } = await this.context.runtime.score({
+        models: [this.options.original, ...batch.map(({ built }) => built.path)],
+        data: this.options.trial,
+        metric: { kind: "builtin", name: "sqnr" },
+        session: asDelivered(this.options.runtime),
+      });
+      batch.forEach((candidate, i) => {
+        const row = scores[i + 1]!;
+        candidate.sqnrDb = row.reduce((sum, value) => sum + value, 0) / row.length;
+      });
+    }
+  }
+
+  /** Fills `speedup` of each by one interleaved race of all against the original. */
+  async measureSpeed(candidates: readonly Candidate[], budgetMs: number): Promise<void> {
+    if (candidates.length === 0) return;
+    const { runtime } = this.options;
+    const race = await compareLatency(this.context.runtime, {
+      baseline: this.options.original,
+      candidates: candidates.map(({ built }) => built.path),
+      data: this.options.trial,
+      session: asDelivered(runtime),
+      seed: runtime.seed,
+      budgetMs,
+      signal: this.context.signal,
+    });
+    candidates.forEach((candidate, i) => {
+      candidate.speedup = race.candidates[i]!.speedup;
+      this.context.observer({
+        type: "candidate",
+        candidate: candidate.name,
+        speedup: candidate.speedup,
+        accuracy: candidate.accuracy?.candidate ?? null,
+      });
+    });
+  }
+
+  #build(variant: Variant, keepFloat: ReadonlyMap<string, string>, path: string): BuiltModel {
+    const { prepared, target, taps } = this.options;
+    if (variant.kind === "static") {
+      return writeStatic(
+        { prepared, target, placement: { ...variant.placement, keepFloat }, method: variant.method, taps: taps! },
+        path,
+      );
+    }
+    const model = loadModel(prepared);
+    const save = (facts: Pick<BuiltModel, "quantized" | "float" | "notes">): BuiltModel => {
+      const staged = saveModel(model, path);
+      staged.commit();
+      return { path, bytes: staged.sizeBytes, ...facts };
+    };
+    switch (variant.kind) {
+      case "dynamic": {
+        const { quantized, float } = quantizeDynamic(model, target, { keepFloat, embeddings: true });
+        return save({ quantized, float, notes: [] });
+      }
+      case "weights": {
+        const { quantized, float } = quantizeWeights(model, { keepFloat, bits: variant.bits });
+        return save({ quantized, float, notes: [] });
+      }
+      case "fp16": {
+        const report = toFloat16(model, { keepIo: true, target: "f16", keep: (node) => keepFloat.has(node.name) });
+        return save({ quantized: [], float: report.float, notes: report.notes });
+      }
+      default:
+        return save({ quantized: [], float: [], notes: [] });
+    }
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * Weights as integers, activations and arithmetic in float: smaller files for any
+ * operator with constant weights. A DequantizeLinear stands between weights and node;
+ * tables that are looked up are widened row by row instead (embedding.ts).
+ *
+ *   8 bits  i8, one scale per output channel (opset 13)
+ *   4 bits  i4, one scale per block of 32 along the reduced axis (opset 21); the runtime
+ *           turns MatMul with such weights into its 4-bit kernel
+ */
+import { attr, type Model, type Node, nodesWithin, opsetOf, Tensor, type Value } from "../ir/index.js";
+import { weightInputs } from "../target/integer-kernels.js";
+import { removeUnreadConstants } from "./dead-constants.js";
+import { quantizeEmbedding } from "./embedding.js";
+import type { FloatNode } from "./plan-static.js";
+import { quantizeWeight, roundHalfEven, weightScales } from "./weights.js";
+
+export interface WeightOnlyOptions {
+  readonly bits: 8 | 4;
+  readonly keepFloat?: ReadonlyMap<string, string>;
+}
+
+export interface WeightOnlyReport {
+  readonly quantized: readonly string[];
+  readonly float: readonly FloatNode[];
+}
+
+/** Least opset that the form for so many bits needs. */
+export const weightOnlyOpset = (bits: 8 | 4): number => (bits === 4 ? 21 : 13);
+
+/** Weights with fewer elements are not worth a node of their own. */
+const SMALLEST_WEIGHT = 1024;
+const BLOCK = 32;
+
+export function quantizeWeights(model: Model, options: WeightOnlyOptions): WeightOnlyReport {
+  const quantized: string[] = [];
+  const float: FloatNode[] = [];
+  const widened = new Map<string, Value>();
+  for (const node of [...nodesWithin(model.graph)]) {
+    const slots = node.domain === "" ? weightInputs[node.op] : undefined;
+    const isTable = node.is("Gather");
+    if (!slots && !isTable) continue;
+    const kept = options.keepFloat?.get(node.name);
+    if (kept) {
+      float.push({ node: node.name, op: node.op, reason: kept });
+      continue;
+    }
+    if (isTable) {
+      if (quantizeEmbedding(node) === null) quantized.push(node.name);
+      continue;
+    }
+    const before = quantized.length;
+    for (const slot of slots!) {
+      if (!isWeight(node.inputs[slot])) continue;
+      replaceWeight(node, slot, options.bits, opsetOf(model), widened);
+      if (quantized.at(-1) !== node.name) quantized.push(node.name);
+    }
+    if (quantized.length === before) float.push({ node: node.name, op: node.op, reason: "no constant f32 weights of that size" });
+  }
+  removeUnreadConstants(model.graph);
+  return { quantized, float };
+}
+
+const isWeight = (value: Value | null | undefined): boolean => {
+  const tensor = value?.constant;
+  return tensor?.dtype === "f32" && tensor.dims.length >= 2 && tensor.elementCount >= SMALLEST_WEIGHT;
+};
+
+function replaceWeight(node: Node, slot: number, bits: 8 | 4, opset: number, widened: Map<string, Value>): void {
+  const weight = node.inputs[slot]!;
+  const tensor = weight.constant!;
+  const blocked = bits === 4 && opset >= 21 && node.is("MatMul") && tensor.dims.length === 2 && slot === 1;
+  const axis = channelAxis(node, tensor);
+  // A weight that several nodes read, all in the same way, is stored once.
+  const key = `${weight.label} ${blocked ? "blocks" : axis}`;
+  const known = widened.get(key);
+  if (known && known.graph === node.graph) {
+    node.graph.setInput(node, slot, known);
+    return;
+  }
+  const stored = blocked ? fourBitBlocks(tensor) : eightBitChannels(tensor, axis);
+  const { graph } = node;
+  const { label } = weight;
+  const inputs = [
+    graph.addConstant(`${label}/quantized`, stored.integers),
+    graph.addConstant(`${label}/scale`, stored.scales),
+  ];
+  const dequantize = graph.addNode(
+    {
+      op: "DequantizeLinear",
+      name: `${label}/DequantizeLinear`,
+      inputs,
+      attributes: { axis: attr.int(stored.axis), ...(blocked && { block_size: attr.int(BLOCK) }) },
+      outputs: [{ label: `${label}/dequantized`, type: { dtype: "f32", shape: tensor.dims } }],
+      provenance: node.provenance,
+    },
+    node, // nodes are visited in order, so this is the weight's first reader
+  );
+  widened.set(key, dequantize.output);
+  graph.setInput(node, slot, dequantize.output);
+}
+
+/** Output channels: axis 0 of convolutions and recurrent weights' directions, columns of matrices. */
+function channelAxis(node: Node, tensor: Tensor): number {
+  switch (node.op) {
+    case "MatMul":
+      return tensor.dims.length - 1;
+    case "Gemm":
+      return node.int("transB", 0) ? 0 : 1;
+    case "ConvTranspose":
+      return 1;
+    case "LSTM":
+    case "GRU":
+    case "RNN":
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+interface StoredWeight {
+  readonly integers: Tensor;
+  readonly scales: Tensor;
+  readonly axis: number;
+}
+
+function eightBitChannels(tensor: Tensor, axis: number): StoredWeight {
+  const values = tensor.f32();
+  const scales = weightScales(values, tensor.dims, axis, 127);
+  const { integers } = quantizeWeight(values, tensor.dims, axis, scales, 127);
+  return { integers, scales: Tensor.f32([scales.length], scales), axis };
+}
+
+/** [k, n] to i4 with a scale per block of 32 rows and column: scales are [ceil(k / 32), n]. */
+function fourBitBlocks(tensor: Tensor): StoredWeight {
+  const values = tensor.f32();
+  const [k, n] = tensor.dims as [number, number];
+  const blocks = Math.ceil(k / BLOCK);
+  const scales = new Float32Array(blocks * n);
+  for (let row = 0; row < k; row++) {
+    const base = Math.floor(row / BLOCK) * n;
+    for (let column = 0; column < n; column++) {
+      const magnitude = Math.abs(values[row * n + column]!);
+      if (magnitude > scales[base + column]!) scales[base + column] = magnitude;
+    }
+  }
+  for (let i = 0; i < scales.length; i++) scales[i] = scales[i]! > 0 ? scales[i]! / 7 : 1;
+  const bytes = new Uint8Array(Math.ceil((k * n) / 2));
+  for (let i = 0; i < values.length; i++) {
+    const scale = scales[Math.floor(Math.floor(i / n) / BLOCK) * n + (i % n)]!;
+    const rounded = Math.max(-8, Math.min(7, roundHalfEven(values[i]! / scale)));
+    bytes[i >> 1]! |= (rounded & 15) << ((i & 1) * 4);
+  }
+  return { integers: Tensor.fromBytes("i4", [k, n], bytes), scales: Tensor.f32([blocks, n], scales), axis: 0 };
+}
