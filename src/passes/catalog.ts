@@ -1,0 +1,77 @@
+/** Every pass, in the order in which they run, with a reason where the order matters; and the recipes made of them. */
+import type { AnyPass } from "../rewrite/index.js";
+import { eliminateCommonSubexpression } from "./eliminate/common-subexpression.js";
+import { eliminateDeadCode } from "./eliminate/dead-code.js";
+import { eliminateDropout } from "./eliminate/dropout.js";
+import { eliminateDuplicateConstant } from "./eliminate/duplicate-constant.js";
+import { eliminateIdentity } from "./eliminate/identity.js";
+import { eliminateNoOpArithmetic } from "./eliminate/no-op-arithmetic.js";
+import { eliminateNoOpCast } from "./eliminate/no-op-cast.js";
+import { eliminateNoOpExpand } from "./eliminate/no-op-expand.js";
+import { eliminateNoOpPad } from "./eliminate/no-op-pad.js";
+import { eliminateNoOpReshape } from "./eliminate/no-op-reshape.js";
+import { eliminateNoOpSlice } from "./eliminate/no-op-slice.js";
+import { eliminateNoOpTranspose } from "./eliminate/no-op-transpose.js";
+import { eliminateRepeated } from "./eliminate/repeated.js";
+import { eliminateSingleOperand } from "./eliminate/single-operand.js";
+import { foldConstants } from "./fold/constants.js";
+import { foldShapes } from "./fold/shapes.js";
+import {
+  fuseConvBatchNorm,
+  fuseConvTransposeBatchNorm,
+  fuseGemmBatchNorm,
+  fuseMatMulBatchNorm,
+} from "./fuse/batch-norm.js";
+import { fuseClip } from "./fuse/clip.js";
+import { fuseHardSigmoid, fuseHardSwish } from "./fuse/hard-activation.js";
+import { fuseLayerNorm } from "./fuse/layer-norm.js";
+import { fuseConvMulAdd, fuseConvTransposeMulAdd, fuseGemmMulAdd, fuseMatMulMul } from "./fuse/linear-arithmetic.js";
+import { fuseMatMulAdd } from "./fuse/matmul-add.js";
+import { fusePad } from "./fuse/pad.js";
+
+/** Clean-up: the same bits come out. */
+const cleanUp: readonly AnyPass[] = [
+  eliminateDeadCode, // nothing below looks at what no output needs
+  eliminateIdentity, // fewer shapes of pattern for everything below
+  eliminateDropout,
+  eliminateDuplicateConstant, // equal inputs are the same value: common subexpressions show
+  foldShapes, // computed shapes and bounds become constants that the next ones read
+  foldConstants, // computed weights become constants the fusions can read
+  eliminateNoOpCast,
+  eliminateNoOpReshape,
+  eliminateNoOpTranspose,
+  eliminateNoOpPad,
+  eliminateNoOpSlice,
+  eliminateNoOpExpand,
+  eliminateSingleOperand,
+  eliminateNoOpArithmetic,
+  eliminateRepeated,
+  eliminateCommonSubexpression,
+];
+
+/** Same algebra, other rounding. */
+const fusions: readonly AnyPass[] = [
+  fusePad, // before the Conv gets another form
+  fuseConvBatchNorm,
+  fuseConvTransposeBatchNorm,
+  fuseMatMulBatchNorm, // before MatMul and Add become Gemm
+  fuseConvMulAdd,
+  fuseConvTransposeMulAdd,
+  fuseMatMulMul,
+  fuseMatMulAdd,
+  fuseGemmBatchNorm,
+  fuseGemmMulAdd,
+  fuseClip, // hard activations are told by their Clip
+  fuseHardSwish, // before its inner part becomes a HardSigmoid
+  fuseHardSigmoid,
+  fuseLayerNorm,
+];
+
+/** Every pass by its name, in order. */
+export const catalog: readonly AnyPass[] = [...cleanUp, ...fusions];
+
+/**
+ * `fold`: constant folding and clean-up only, exact. `fuse`: the same, then fusions,
+ * round after round until nothing changes.
+ */
+export const recipes = { fold: cleanUp, fuse: catalog } as const;

@@ -1,0 +1,98 @@
+/**
+ * Two pure nodes of one graph with the same operator, attributes and inputs give the
+ * same values: readers of the second read the first. Not across bodies, so that
+ * nothing is computed where it was not before.
+ */
+import { type Attribute, type Graph, graphsWithin, type Node, type Value } from "../../ir/index.js";
+import { isCommutative, isPure } from "../../ops/facts.js";
+import { defineGraphPass, type GraphPassContext, removeWithFeeders } from "../../rewrite/index.js";
+
+export const eliminateCommonSubexpression = defineGraphPass({
+  name: "eliminate-common-subexpression",
+  summary: "Compute once what several nodes compute alike",
+  numerics: "exact",
+  run(context) {
+    const numbers = new Map<Value, number>();
+    const numberOf = (value: Value): number => {
+      if (!numbers.has(value)) numbers.set(value, numbers.size);
+      return numbers.get(value)!;
+    };
+    for (const graph of graphsWithin(context.model.graph)) mergeWithin(graph, numberOf, context);
+  },
+});
+
+function mergeWithin(graph: Graph, numberOf: (value: Value) => number, context: GraphPassContext): void {
+  const seen = new Map<string, Node>();
+  for (const node of graph.nodes()) {
+    const key = keyOf(node, numberOf);
+    if (key === null) continue;
+    const first = seen.get(key);
+    if (!first) seen.set(key, node);
+    else if (canStandIn(first, node)) {
+      if (!context.claim(node.displayName)) return;
+      standIn(first, node);
+    }
+  }
+}
+
+/** Equal for two nodes that surely compute the same; null for nodes that must not be merged. */
+function keyOf(node: Node, numberOf: (value: Value) => number): string | null {
+  if (!isPure(node) || node.bodies.length > 0) return null;
+  const inputs = node.inputs.map((value) => (value ? numberOf(value) : -1));
+  if (isCommutative(node)) inputs.sort((a, b) => a - b);
+  const attributes: string[] = [];
+  for (const [name, attribute] of node.attributes) {
+    const text = textOf(attribute);
+    if (text === null) return null;
+    attributes.push(`${name}=${text}`);
+  }
+  return [node.op, inputs.join(), ...attributes.sort()].join("\n");
+}
+
+function textOf(attribute: Attribute): string | null {
+  const bits = (value: number): string => (Object.is(value, -0) ? "-0" : String(value));
+  switch (attribute.type) {
+    case "float":
+      return bits(attribute.value);
+    case "floats":
+      return `[${attribute.value.map(bits).join()}]`;
+    case "int":
+      return `${attribute.value}`;
+    case "ints":
+      return `[${attribute.value.join()}]`;
+    case "string":
+      return Buffer.from(attribute.value).toString("hex");
+    case "strings":
+      return `[${attribute.value.map((text) => Buffer.from(text).toString("hex")).join()}]`;
+    case "tensor": {
+      const { dtype, dims, byteLength } = attribute.value;
+      if (dtype === "string" || byteLength > 256) return null;
+      return `${dtype}[${dims.join()}]${Buffer.from(attribute.value.bytes()).toString("hex")}`;
+    }
+    default:
+      return null;
+  }
+}
+
+function canStandIn(first: Node, second: Node): boolean {
+  return second.outputs.every((output, i) => {
+    if (!output || output.useCount === 0) return true;
+    const other = first.outputs[i];
+    // One value behind two outputs needs an Identity again: nothing would be won.
+    return !!other && !(isPort(output) && isPort(other));
+  });
+}
+
+const isPort = (value: Value): boolean => value.uses.some((use) => use.kind === "output");
+
+function standIn(first: Node, second: Node): void {
+  second.outputs.forEach((output, i) => {
+    const other = first.outputs[i];
+    if (!output || !other) return;
+    if (isPort(output)) other.type = output.type ?? other.type;
+    else other.type ??= output.type;
+    first.graph.replaceUses(output, other);
+  });
+  first.provenance = [...new Set([...first.provenance, ...second.provenance])];
+  removeWithFeeders(second);
+}

@@ -1,0 +1,87 @@
+/**
+ * Constants of the same type, shape and bytes become one, so that tied weights are
+ * stored once. A body's constant gives way to one of a graph around it only when it
+ * is large: small ones are easier to see where they are used.
+ */
+import { createHash } from "node:crypto";
+import { type Graph, graphsWithin, type Tensor, type Value } from "../../ir/index.js";
+import { defineGraphPass } from "../../rewrite/index.js";
+
+const LARGE_BYTES = 1024;
+const PREFIX_BYTES = 4096;
+
+export const eliminateDuplicateConstant = defineGraphPass({
+  name: "eliminate-duplicate-constant",
+  summary: "Store constants with equal contents once",
+  numerics: "exact",
+  run({ model, claim }) {
+    const buckets = new Map<string, { value: Value; digest: string | null }[]>();
+    for (const graph of graphsWithin(model.graph)) {
+      for (const value of graph.constants) {
+        const tensor = value.constant;
+        if (!tensor || tensor.dtype === "string") continue;
+        const key = prefixKey(tensor);
+        const bucket = buckets.get(key) ?? [];
+        buckets.set(key, bucket);
+        const twin = findTwin(bucket, value, tensor);
+        if (!twin) continue;
+        if (!claim(value.label)) return;
+        graph.replaceUses(value, twin);
+        graph.removeConstant(value);
+      }
+    }
+  },
+});
+
+interface Entry {
+  readonly value: Value;
+  digest: string | null;
+}
+
+/** An earlier constant with the same contents that may be read instead; else the value joins the bucket. */
+function findTwin(bucket: Entry[], value: Value, tensor: Tensor): Value | null {
+  const own: Entry = { value, digest: null };
+  for (const entry of bucket) {
+    if (!mayStandIn(entry.value, value, tensor)) continue;
+    const other = entry.value.constant!;
+    if (other === tensor) return entry.value;
+    if (tensor.byteLength <= PREFIX_BYTES) return entry.value;
+    entry.digest ??= digestOf(other);
+    own.digest ??= digestOf(tensor);
+    if (entry.digest === own.digest) return entry.value;
+  }
+  bucket.push(own);
+  return null;
+}
+
+function mayStandIn(twin: Value, value: Value, tensor: Tensor): boolean {
+  // A public output needs a value of its own name.
+  if (value.uses.some((use) => use.kind === "output")) return false;
+  if (twin.graph === value.graph) return true;
+  return tensor.byteLength >= LARGE_BYTES && surrounds(twin.graph, value.graph);
+}
+
+function surrounds(outer: Graph, inner: Graph): boolean {
+  for (let at = inner.parent; at; at = at.parent) if (at === outer) return true;
+  return false;
+}
+
+/** Type, shape and the first bytes: whole files of weights are read only when these agree. */
+function prefixKey(tensor: Tensor): string {
+  const head: Uint8Array[] = [];
+  if (tensor.byteLength > 0) {
+    for (const chunk of tensor.byteSource.chunks()) {
+      head.push(chunk.subarray(0, PREFIX_BYTES));
+      break;
+    }
+  }
+  const hash = createHash("sha256");
+  for (const bytes of head) hash.update(bytes);
+  return `${tensor.dtype}[${tensor.dims.join()}]${hash.digest("base64")}`;
+}
+
+function digestOf(tensor: Tensor): string {
+  const hash = createHash("sha256");
+  for (const chunk of tensor.byteSource.chunks()) hash.update(chunk);
+  return hash.digest("base64");
+}

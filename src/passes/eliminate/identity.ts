@@ -1,0 +1,22 @@
+import { defineRewrite } from "../../rewrite/index.js";
+
+/**
+ * Identity(x)  =>  x
+ *
+ * Left where ONNX needs it: between an input, or a value of the graph around, and an
+ * output; and where the value is an output already.
+ */
+export const eliminateIdentity = defineRewrite({
+  name: "eliminate-identity",
+  summary: "Remove Identity nodes",
+  numerics: "exact",
+  roots: ["Identity"],
+  rewrite(identity) {
+    const input = identity.inputs[0];
+    if (!input) return null;
+    const isPort = identity.output.uses.some((use) => use.kind === "output");
+    const needsIt =
+      input.isGraphInput || input.graph !== identity.graph || input.uses.some((use) => use.kind === "output");
+    return isPort && needsIt ? null : input;
+  },
+});

@@ -1,0 +1,38 @@
+import { attr, type Node } from "../../ir/index.js";
+import { defineRewrite } from "../../rewrite/index.js";
+import { producerOf } from "../../rewrite/match.js";
+
+/** Output axis i of the node is input axis perm[i]; null when the rank is needed and unknown. */
+function permutationOf(transpose: Node): number[] | null {
+  const perm = transpose.ints("perm");
+  if (perm) return perm;
+  const rank = transpose.inputs[0]?.shape?.length ?? transpose.output.shape?.length;
+  return rank === undefined ? null : Array.from({ length: rank }, (_, i) => rank - 1 - i);
+}
+
+const isIdentity = (perm: readonly number[]): boolean => perm.every((axis, i) => axis === i);
+
+/**
+ * Transpose<identity>(x)            =>  x
+ * Transpose<q>(Transpose<p>(x))     =>  Transpose<p[q[i]]>(x), or x
+ */
+export const eliminateNoOpTranspose = defineRewrite({
+  name: "eliminate-no-op-transpose",
+  summary: "Remove Transposes that keep the order of axes, and merge two in a row",
+  numerics: "exact",
+  roots: ["Transpose"],
+  rewrite(outer, { create }) {
+    const input = outer.inputs[0];
+    const last = permutationOf(outer);
+    if (!input || !last) return null;
+    if (isIdentity(last)) return input;
+    const inner = producerOf(input, "Transpose", outer.graph);
+    const source = inner?.inputs[0];
+    const first = inner && permutationOf(inner);
+    if (!source || !first || first.length !== last.length) return null;
+    const perm = last.map((axis) => first[axis]!);
+    if (isIdentity(perm)) return source;
+    if (input.useCount !== 1) return null;
+    return create("Transpose", [source], { perm: attr.ints(perm) });
+  },
+});

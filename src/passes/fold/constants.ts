@@ -1,0 +1,238 @@
+/**
+ * Computes once what depends on constants alone. The runtime does the computing, all
+ * foldable nodes in one session, so that folded values are its own.
+ *
+ * A fold that makes the file larger is a bad trade (Tile, Expand, Range and their like
+ * are small as nodes): what it adds, less the constants that go with it, must fit a
+ * budget. DequantizeLinear stays, so quantized weights stay quantized.
+ */
+import { createHash } from "node:crypto";
+import { InferOptError } from "../../base/errors.js";
+import { Graph, graphsWithin, type Model, type Node, type Tensor, type Value } from "../../ir/index.js";
+import { isFoldable } from "../../ops/facts.js";
+import {
+  copyConstant,
+  copyNode,
+  defineGraphPass,
+  type Evaluate,
+  type GraphPassContext,
+  removeWithFeeders,
+} from "../../rewrite/index.js";
+import { groupByKinship } from "./fold-groups.js";
+import { estimatedBytes } from "./fold-size.js";
+
+/** Intermediate results of folding may be this much larger than the constants they come from. */
+const SCRATCH_BYTES = 16 << 20;
+
+export const foldConstants = defineGraphPass({
+  name: "fold-constants",
+  summary: "Compute once what depends on constants alone",
+  numerics: "exact",
+  async run(context) {
+    const nodes = foldableNodes(context);
+    if (nodes.length === 0) return;
+    if (!context.evaluate) {
+      for (const node of nodes) context.skipped(node.displayName, "no runtime is at hand to compute it");
+      return;
+    }
+    const groups = groupByKinship(nodes);
+    const results = await evaluateGroups(context, context.evaluate, groups);
+    for (const group of groups) if (!commitGroup(group, results, context)) return;
+  },
+});
+
+/** Nodes in execution order, outer graphs first, whose inputs are constants or other such nodes. */
+function foldableNodes({ model, skipped }: GraphPassContext): Node[] {
+  const bytes = new Map<Value, number>();
+  const foldable: Node[] = [];
+  for (const graph of graphsWithin(model.graph)) {
+    for (const node of graph.nodes()) {
+      if (!isFoldable(node) || node.op === "Constant" || node.op === "DequantizeLinear") continue;
+      if (!node.inputs.every((value) => !value || value.constant || bytes.has(value))) continue;
+      if (node.outputs.every((output) => !output || output.useCount === 0)) continue;
+      const inputBytes = node.inputs.reduce((sum, value) => sum + (value ? sizeOf(value, bytes) : 0), 0);
+      const estimate = estimatedBytes(node, (value) => sizeOf(value, bytes));
+      if (estimate === null) continue;
+      if (estimate > inputBytes + SCRATCH_BYTES) {
+        skipped(node.displayName, `computing it would take ${estimate} bytes`);
+        continue;
+      }
+      for (const output of node.outputs) if (output) bytes.set(output, estimate);
+      foldable.push(node);
+    }
+  }
+  return foldable;
+}
+
+const sizeOf = (value: Value, estimates: ReadonlyMap<Value, number>): number =>
+  value.constant?.byteLength ?? estimates.get(value) ?? 0;
+
+/** Results that somebody outside the fold reads. */
+export function frontierOf(nodes: ReadonlySet<Node>): Value[] {
+  return [...nodes].flatMap((node) =>
+    node.outputs
+      .filter((output) => output !== null)
+      .filter(({ uses }) => uses.some((use) => use.kind === "output" || !nodes.has(use.node))),
+  );
+}
+
+/** All groups in one session; one by one when that fails, so that one bad node costs only its kin. */
+async function evaluateGroups(
+  context: GraphPassContext,
+  evaluate: Evaluate,
+  groups: readonly ReadonlySet<Node>[],
+): Promise<Map<Value, Tensor>> {
+  const results = new Map<Value, Tensor>();
+  const all = new Set(groups.flatMap((group) => [...group]));
+  if ((await tryEvaluate(context.model, evaluate, all, results)) === null) return results;
+  for (const group of groups) {
+    const problem = await tryEvaluate(context.model, evaluate, group, results);
+    if (problem === null) continue;
+    for (const node of group) context.skipped(node.displayName, `the runtime cannot compute it: ${problem}`);
+  }
+  return results;
+}
+
+/** Why it failed, or null. */
+async function tryEvaluate(
+  model: Model,
+  evaluate: Evaluate,
+  nodes: ReadonlySet<Node>,
+  results: Map<Value, Tensor>,
+): Promise<string | null> {
+  const { probe, tapped } = foldModel(model, nodes);
+  try {
+    for (const [name, tensor] of await evaluate(probe)) {
+      const value = tapped.get(name);
+      if (value) results.set(value, tensor);
+    }
+    return null;
+  } catch (thrown) {
+    if (!(thrown instanceof InferOptError) || thrown.kind === "interrupted") throw thrown;
+    return thrown.message;
+  }
+}
+
+function foldModel(model: Model, nodes: ReadonlySet<Node>): { probe: Model; tapped: Map<string, Value> } {
+  const graph = new Graph();
+  const values = new Map<Value, Value>();
+  for (const node of nodes) {
+    for (const input of node.inputs)
+      if (input?.constant && !values.has(input)) values.set(input, copyConstant(input, graph));
+    copyNode(node, graph, values);
+  }
+  const tapped = new Map<string, Value>();
+  for (const value of frontierOf(nodes)) {
+    const name = `fold_${tapped.size}`;
+    graph.addOutput(name, values.get(value)!);
+    tapped.set(name, value);
+  }
+  return { probe: { ...model, graph }, tapped };
+}
+
+/** Puts the results of a group in place, all of them or those that fit the budget. False when the caller allows no more. */
+function commitGroup(
+  group: ReadonlySet<Node>,
+  results: ReadonlyMap<Value, Tensor>,
+  { ledger, options, claim, skipped }: GraphPassContext,
+): boolean {
+  const folds = foldsOf(group, results);
+  const spent = ledger.get("growth") ?? 0;
+  const room = options.foldGrowthBytes - spent;
+  const distinct = new Map(folds.map(({ key, tensor }) => [key, tensor.byteLength]));
+  const growth = [...distinct.values()].reduce((sum, bytes) => sum + bytes, 0) - freedBytes(group);
+  const isWhole = growth <= room;
+  const placed = new Map<string, Value>();
+  let added = 0;
+  for (const { value, tensor, home, key } of folds) {
+    const node = value.producer!;
+    const twin = placed.get(key) ?? null;
+    const cost = twin ? 0 : tensor.byteLength;
+    if (!isWhole && added + cost > room) {
+      skipped(node.displayName, `folding it would add ${tensor.byteLength} bytes`);
+      continue;
+    }
+    if (!claim(node.displayName)) return false;
+    added += cost;
+    const constant = twin ?? home.addConstant(value.label, tensor);
+    constant.info ??= value.info;
+    placed.set(key, constant);
+    standIn(value, constant);
+  }
+  ledger.set("growth", spent + Math.max(0, isWhole ? growth : added));
+  return true;
+}
+
+interface Fold {
+  readonly value: Value;
+  readonly tensor: Tensor;
+  /** The graph that the constant goes to. */
+  readonly home: Graph;
+  /** Equal for folds that can share a constant. */
+  readonly key: string;
+}
+
+/** What a group leaves behind, smallest first. */
+function foldsOf(group: ReadonlySet<Node>, results: ReadonlyMap<Value, Tensor>): Fold[] {
+  const homes = homesOf(group);
+  const places = [...new Set(homes.values())];
+  return frontierOf(group)
+    .filter((value) => results.has(value))
+    .map((value) => {
+      const tensor = results.get(value)!;
+      const home = homes.get(value)!;
+      return { value, tensor, home, key: `${places.indexOf(home)} ${contentKey(value, tensor)}` };
+    })
+    .sort((a, b) => a.tensor.byteLength - b.tensor.byteLength);
+}
+
+/**
+ * Where the constant for a value goes: the innermost graph that a constant it comes from
+ * belongs to. Branches that compute the same from one outer weight then share the result.
+ */
+function homesOf(group: ReadonlySet<Node>): Map<Value, Graph> {
+  const homes = new Map<Value, Graph>();
+  for (const node of group) {
+    const sources = node.inputs.filter((value) => value !== null).map((value) => homes.get(value) ?? value.graph);
+    const home = sources.sort((a, b) => depthOf(b) - depthOf(a))[0] ?? node.graph;
+    for (const output of node.outputs) if (output) homes.set(output, isPort(output) ? node.graph : home);
+  }
+  return homes;
+}
+
+const isPort = (value: Value): boolean => value.uses.some((use) => use.kind === "output");
+
+/** Equal for results of equal contents; public outputs and strings keep a constant of their own. */
+function contentKey(value: Value, tensor: Tensor): string {
+  if (isPort(value) || tensor.dtype === "string") return `only ${value.label}`;
+  return `${tensor.dtype}[${tensor.dims.join()}]${createHash("sha256").update(tensor.bytes()).digest("base64")}`;
+}
+
+function depthOf(graph: Graph): number {
+  let depth = 0;
+  for (let at = graph.parent; at; at = at.parent) depth++;
+  return depth;
+}
+
+export function replaceByConstant(value: Value, tensor: Tensor): void {
+  const constant = value.graph.addConstant(value.label, tensor);
+  constant.info = value.info;
+  standIn(value, constant);
+}
+
+function standIn(value: Value, constant: Value): void {
+  value.graph.replaceUses(value, constant);
+  const node = value.producer!;
+  if (node.outputs.every((output) => !output || output.useCount === 0)) removeWithFeeders(node);
+}
+
+/** Bytes of constants that nobody but the group reads. */
+function freedBytes(group: ReadonlySet<Node>): number {
+  const constants = new Set([...group].flatMap((node) => node.inputs.filter((value) => value?.constant)));
+  let bytes = 0;
+  for (const value of constants) {
+    const isFreed = value!.uses.every((use) => use.kind === "input" && group.has(use.node));
+    if (isFreed) bytes += value!.constant!.byteLength;
+  }
+  return bytes;
+}

@@ -1,0 +1,212 @@
+/**
+ * Arithmetic on shapes, exact and symbolic: what is known of a small integer vector
+ * that was computed from the shapes of other tensors.
+ */
+import { dtypeOfCode, type Node, type Value } from "../../ir/index.js";
+import { constantIntegers, isKnown } from "../../rewrite/match.js";
+
+/** One element: a number, the size of an axis of some tensor, or unknown. Sizes are never negative. */
+export type Element = number | SizeOf | null;
+
+export interface SizeOf {
+  readonly of: Value;
+  readonly axis: number;
+  /** The symbol that the model has for it, when it has one. */
+  readonly symbol: string | null;
+}
+
+/** A scalar has rank 0 and one element. */
+export interface ShapeVector {
+  readonly rank: 0 | 1;
+  readonly dtype: "i64" | "i32" | "bool";
+  readonly elements: readonly Element[];
+}
+
+const MAX_ELEMENTS = 64;
+
+type Rule = (node: Node, of: (value: Value | null | undefined) => ShapeVector | null) => ShapeVector | null;
+
+const arithmetic =
+  (apply: (a: Element, b: Element) => Element, result?: "bool"): Rule =>
+  (node, of) => {
+    const [a, b] = [of(node.inputs[0]), of(node.inputs[1])];
+    if (!a || !b || node.inputs.length !== 2 || node.attributes.has("axis")) return null;
+    const count = a.elements.length === 1 ? b.elements.length : a.elements.length;
+    if (![1, count].includes(b.elements.length) || a.dtype !== b.dtype) return null;
+    const at = ({ elements }: ShapeVector, i: number): Element => elements[elements.length === 1 ? 0 : i]!;
+    const elements = Array.from({ length: count }, (_, i) => inRange(apply(at(a, i), at(b, i)), a.dtype));
+    return { rank: a.rank || b.rank ? 1 : 0, dtype: result ?? a.dtype, elements };
+  };
+
+const sameAsInput: Rule = (node, of) => of(node.inputs[0]);
+
+const rules: Readonly<Record<string, Rule>> = {
+  Identity: sameAsInput,
+  Shape: (node) => {
+    const source = node.inputs[0];
+    const shape = source?.shape;
+    if (!source || !shape) return null;
+    const elements = shape.map(
+      (dim, axis): Element => (isKnown(dim) ? dim : { of: source, axis, symbol: typeof dim === "string" ? dim : null }),
+    );
+    return vector("i64", elements.slice(node.int("start", 0), node.int("end", shape.length)));
+  },
+  Size: (node) => {
+    const shape = node.inputs[0]?.shape;
+    return shape?.every(isKnown)
+      ? scalar(
+          "i64",
+          shape.reduce((product, dim) => product * dim, 1),
+        )
+      : null;
+  },
+  Gather: (node, of) => {
+    const data = of(node.inputs[0]);
+    const indices = of(node.inputs[1]);
+    if (data?.rank !== 1 || !indices || node.int("axis", 0) !== 0) return null;
+    const count = data.elements.length;
+    const elements = indices.elements.map((index): Element | undefined =>
+      isKnown(index as number)
+        ? data.elements[(index as number) < 0 ? (index as number) + count : (index as number)]
+        : null,
+    );
+    return elements.includes(undefined) ? null : { ...data, rank: indices.rank, elements: elements as Element[] };
+  },
+  Slice: (node, of) => {
+    const data = of(node.inputs[0]);
+    const read = (input: number, name: string, absent: number | null): number | null => {
+      const value = node.inputs[input];
+      if (!value) return node.ints(name)?.[0] ?? absent;
+      const numbers = value.constant?.bigints();
+      return numbers?.length === 1 ? clampToInt32(numbers[0]!) : null;
+    };
+    if (data?.rank !== 1) return null;
+    const [start, end, step] = [read(1, "starts", null), read(2, "ends", null), read(4, "steps", 1)];
+    const axis = read(3, "axes", 0);
+    if (start === null || end === null || step !== 1 || (axis !== 0 && axis !== -1)) return null;
+    return vector(data.dtype, data.elements.slice(start, end));
+  },
+  Concat: (node, of) => {
+    const parts = node.inputs.map(of);
+    const dtype = parts[0]?.dtype;
+    if (!dtype || parts.some((part) => part?.rank !== 1 || part.dtype !== dtype)) return null;
+    return vector(
+      dtype,
+      parts.flatMap((part) => part!.elements),
+    );
+  },
+  Squeeze: (node, of) => {
+    const data = of(node.inputs[0]);
+    return data?.elements.length === 1 ? { ...data, rank: 0 } : null;
+  },
+  Unsqueeze: (node, of) => {
+    const data = of(node.inputs[0]);
+    const axes = node.inputs[1] ? constantIntegers(node.inputs[1]) : node.ints("axes");
+    return data?.rank === 0 && axes?.length === 1 ? { ...data, rank: 1 } : null;
+  },
+  Reshape: (node, of) => {
+    const data = of(node.inputs[0]);
+    const shape = constantIntegers(node.inputs[1]);
+    if (!data || !shape || shape.length > 1 || shape[0] === 0) return null;
+    if (shape.length === 0 && data.elements.length !== 1) return null;
+    return { ...data, rank: shape.length as 0 | 1 };
+  },
+  Cast: (node, of) => {
+    const data = of(node.inputs[0]);
+    const to = dtypeOfCode(node.int("to", 0));
+    if (!data || (to !== "i64" && to !== "i32") || !data.elements.every((e) => e === null || inRange(e, to) !== null))
+      return null;
+    return { ...data, dtype: to };
+  },
+  Add: arithmetic((a, b) => (a === 0 ? b : b === 0 ? a : numbers(a, b, (x, y) => x + y))),
+  Sub: arithmetic((a, b) => (b === 0 ? a : numbers(a, b, (x, y) => x - y))),
+  Mul: arithmetic((a, b) => (a === 1 ? b : b === 1 ? a : numbers(a, b, (x, y) => x * y))),
+  // Negative quotients are rounded differently here and there.
+  Div: arithmetic((a, b) => (b === 1 ? a : numbers(a, b, (x, y) => (x >= 0 && y > 0 ? Math.floor(x / y) : null)))),
+  Max: arithmetic((a, b) => numbers(a, b, Math.max)),
+  Min: arithmetic((a, b) => numbers(a, b, Math.min)),
+  Equal: arithmetic(areEqual, "bool"),
+  Where: (node, of) => {
+    const [condition, a, b] = [of(node.inputs[0]), of(node.inputs[1]), of(node.inputs[2])];
+    if (!condition || !a || !b || a.dtype !== b.dtype) return null;
+    const count = Math.max(...[condition, a, b].map(({ elements }) => elements.length));
+    if ([condition, a, b].some(({ elements }) => elements.length !== 1 && elements.length !== count)) return null;
+    const at = ({ elements }: ShapeVector, i: number): Element => elements[elements.length === 1 ? 0 : i]!;
+    const elements = Array.from({ length: count }, (_, i): Element => {
+      const chosen = at(condition, i);
+      return chosen === 1 ? at(a, i) : chosen === 0 ? at(b, i) : null;
+    });
+    return { rank: condition.rank || a.rank || b.rank ? 1 : 0, dtype: a.dtype, elements };
+  },
+  ReduceProd: (node, of) => {
+    const data = of(node.inputs[0]);
+    if (data?.rank !== 1 || !data.elements.every((e) => typeof e === "number")) return null;
+    const product = (data.elements as number[]).reduce((all, size) => all * size, 1);
+    if (inRange(product, data.dtype) === null) return null;
+    return { ...data, rank: node.int("keepdims", 1) ? 1 : 0, elements: [product] };
+  },
+};
+
+export const shapeOps: readonly string[] = Object.keys(rules);
+
+/** A reader of shape vectors with a memory; valid until the graph changes. */
+export function shapeVectors(): (value: Value | null | undefined) => ShapeVector | null {
+  const known = new Map<Value, ShapeVector | null>();
+  const of = (value: Value | null | undefined): ShapeVector | null => {
+    if (!value) return null;
+    const held = known.get(value);
+    if (held !== undefined) return held;
+    known.set(value, null);
+    const result = value.constant ? ofConstant(value) : ofNode(value.producer, value);
+    known.set(value, result);
+    return result;
+  };
+  const ofNode = (node: Node | null, value: Value): ShapeVector | null => {
+    if (node?.domain !== "" || node.outputs[0] !== value) return null;
+    const result = Object.hasOwn(rules, node.op) ? rules[node.op]!(node, of) : null;
+    return result && result.elements.length <= MAX_ELEMENTS ? result : null;
+  };
+  return of;
+}
+
+function ofConstant(value: Value): ShapeVector | null {
+  const tensor = value.constant!;
+  const { dtype, dims } = tensor;
+  if ((dtype !== "i64" && dtype !== "i32" && dtype !== "bool") || dims.length > 1 || tensor.elementCount > MAX_ELEMENTS)
+    return null;
+  const elements = tensor.integers();
+  return elements && { rank: dims.length as 0 | 1, dtype, elements };
+}
+
+const vector = (dtype: ShapeVector["dtype"], elements: readonly Element[]): ShapeVector => ({
+  rank: 1,
+  dtype,
+  elements,
+});
+const scalar = (dtype: ShapeVector["dtype"], element: Element): ShapeVector => ({
+  rank: 0,
+  dtype,
+  elements: [element],
+});
+
+function numbers(a: Element, b: Element, apply: (a: number, b: number) => number | null): Element {
+  return typeof a === "number" && typeof b === "number" ? apply(a, b) : null;
+}
+
+function areEqual(a: Element, b: Element): Element {
+  if (typeof a === "number" && typeof b === "number") return a === b ? 1 : 0;
+  // A size is never negative.
+  const isSize = (e: Element): boolean => e !== null && typeof e === "object";
+  if ((isSize(a) && typeof b === "number" && b < 0) || (isSize(b) && typeof a === "number" && a < 0)) return 0;
+  return null;
+}
+
+/** Results that would wrap around are not ours to tell. */
+function inRange(element: Element, dtype: ShapeVector["dtype"]): Element {
+  if (typeof element !== "number") return element;
+  const limit = dtype === "i64" ? Number.MAX_SAFE_INTEGER : 2 ** 31 - 1;
+  return Math.abs(element) <= limit ? element : null;
+}
+
+const clampToInt32 = (value: bigint): number =>
+  Number(value > 2n ** 31n - 1n ? 2n ** 31n - 1n : value < -(2n ** 31n) ? -(2n ** 31n) : value);

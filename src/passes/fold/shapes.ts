@@ -1,0 +1,89 @@
+/**
+ * Shape arithmetic whose result is the same in every run becomes a constant:
+ *
+ *   Gather(Shape(x: [N,3,8,8]), 1)               =>  3
+ *   Reshape(x, Concat(Gather(Shape(x), 0), 192)) =>  Reshape(x, [0, 192])
+ *
+ * Only known sizes are used: a dimension with a name keeps it, copied by 0 or left to
+ * the one -1 that Reshape allows.
+ */
+import { graphsWithin, type Node, Tensor, type Value } from "../../ir/index.js";
+import { defineGraphPass, type GraphPassContext, removeWithFeeders } from "../../rewrite/index.js";
+import { isSameDim } from "../../rewrite/match.js";
+import { replaceByConstant } from "./constants.js";
+import { type Element, type ShapeVector, shapeOps, shapeVectors } from "./shape-vector.js";
+
+export const foldShapes = defineGraphPass({
+  name: "fold-shapes",
+  summary: "Compute shapes that are the same in every run",
+  numerics: "exact",
+  run(context) {
+    const vectorOf = shapeVectors();
+    const ops = new Set([...shapeOps, "Reshape"]);
+    for (const graph of graphsWithin(context.model.graph)) {
+      // Last first: the ends of a chain become constants and the rest of it goes with them.
+      const nodes = [...graph.nodes()].filter((node) => node.domain === "" && ops.has(node.op)).reverse();
+      for (const node of nodes) if (node.attached && !foldNode(node, vectorOf, context)) return;
+    }
+  },
+});
+
+type VectorOf = (value: Value | null | undefined) => ShapeVector | null;
+
+/** False when the caller allows no more. */
+function foldNode(node: Node, vectorOf: VectorOf, { claim }: GraphPassContext): boolean {
+  if (node.op === "Reshape") {
+    const shape = reshapeTarget(node, vectorOf);
+    if (shape) {
+      if (!claim(node.displayName)) return false;
+      const old = node.inputs[1]!;
+      const constant = node.graph.addConstant(old.label, Tensor.i64([shape.length], shape));
+      node.graph.setInput(node, 1, constant);
+      if (old.useCount === 0 && old.producer) removeWithFeeders(old.producer);
+      return true;
+    }
+  }
+  const known = vectorOf(node.output);
+  if (!known || node.output.useCount === 0 || node.outputs.length !== 1) return true;
+  if (!known.elements.every((element) => typeof element === "number")) return true;
+  if (!claim(node.displayName)) return false;
+  replaceByConstant(node.output, tensorOf(known, known.elements as number[]));
+  return true;
+}
+
+function tensorOf({ rank, dtype }: ShapeVector, values: readonly number[]): Tensor {
+  const dims = rank === 0 ? [] : [values.length];
+  if (dtype === "i64") return Tensor.i64(dims, values);
+  return Tensor.ofArray(dtype, dims, dtype === "bool" ? Uint8Array.from(values) : Int32Array.from(values));
+}
+
+/** The constant shape that does what a computed one does; null when there is none. */
+function reshapeTarget(node: Node, vectorOf: VectorOf): number[] | null {
+  const [data, shapeInput] = node.inputs;
+  if (!data || !shapeInput || shapeInput.constant || node.int("allowzero", 0) !== 0) return null;
+  const shape = vectorOf(shapeInput);
+  if (shape?.rank !== 1 || shape.dtype !== "i64") return null;
+  const { elements } = shape;
+  const unknown = elements.filter((element) => typeof element !== "number").length;
+  if (unknown === 0) return elements as number[];
+  const hasInferred = elements.includes(-1);
+  // One size that depends on the others can always be left to Reshape, unless a 0 makes it ambiguous.
+  if (unknown === 1 && !hasInferred && !elements.includes(0) && !elements.some((e, i) => copies(e, data, i))) {
+    return elements.map((element) => (typeof element === "number" ? element : -1));
+  }
+  let inferred = hasInferred ? 1 : 0;
+  const target = elements.map((element, i) => {
+    if (typeof element === "number") return element;
+    if (copies(element, data, i)) return 0;
+    inferred++;
+    return -1;
+  });
+  return inferred <= 1 && !(inferred > (hasInferred ? 1 : 0) && elements.includes(0)) ? target : null;
+}
+
+/** Whether element i is the size of axis i of the tensor that is reshaped: then a 0 copies it. */
+function copies(element: Element, data: Value, i: number): boolean {
+  if (element === null || typeof element === "number" || i >= (data.shape?.length ?? 0)) return false;
+  if (element.of === data && element.axis === i) return true;
+  return element.symbol !== null && isSameDim(element.symbol, data.shape![i]);
+}

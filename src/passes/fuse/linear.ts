@@ -1,0 +1,119 @@
+/**
+ * Conv, ConvTranspose, Gemm and MatMul seen alike: a constant weight in which every
+ * element belongs to one output channel, and a bias per channel.
+ */
+import type { Node, Tensor, Value } from "../../ir/index.js";
+
+export interface Linear {
+  readonly node: Node;
+  readonly weight: Value;
+  readonly weightTensor: Tensor;
+  /** Elements of the weight; shared: do not write. */
+  readonly weightData: Float32Array;
+  /** Output channels. */
+  readonly channels: number;
+  /** Output channel of weight element i. */
+  readonly channelOf: (i: number) => number;
+  /** What is added per channel, [channels]; zeros without a bias. */
+  readonly bias: Float64Array;
+  readonly biasLabel: string;
+  /** Rank of the output; null when unknown (then at least 2). */
+  readonly outputRank: number | null;
+  /** Which output axis the channels lie along, counted from the end: -1 is the last. */
+  readonly channelAxis: number;
+}
+
+export const linearOps = ["Conv", "ConvTranspose", "Gemm", "MatMul"] as const;
+
+/** The linear node seen as such; a reason when it is one and cannot be read. */
+export function linearOf(node: Node): Linear | string {
+  const weight = node.inputs[1];
+  const weightTensor = weight?.constant;
+  const data = weightTensor && floatsOf(weightTensor);
+  if (!weight || !weightTensor) return "the weight is no constant";
+  if (!data) return `the weight is ${weightTensor.dtype}; only f32 and f16 are read`;
+  const layout = layoutOf(node, weightTensor.dims);
+  if (typeof layout === "string") return layout;
+  const bias = biasOf(node, layout.channels, weightTensor);
+  if (typeof bias === "string") return bias;
+  return {
+    node,
+    weight,
+    weightTensor,
+    weightData: data,
+    ...layout,
+    bias,
+    biasLabel: node.inputs[2]?.label ?? `${weight.label}.bias`,
+  };
+}
+
+/** Elements of a weight whose type we can also write; null for others. */
+export const floatsOf = (tensor: Tensor): Float32Array | null =>
+  tensor.dtype === "f32" || tensor.dtype === "f16" ? tensor.toF32() : null;
+
+type Layout = Pick<Linear, "channels" | "channelOf" | "outputRank" | "channelAxis">;
+
+function layoutOf(node: Node, dims: readonly number[]): Layout | string {
+  const volume = dims.slice(2).reduce((product, dim) => product * dim, 1);
+  switch (node.op) {
+    case "Conv": {
+      // [M, C/group, ...kernel] -> [N, M, ...]
+      const [channels = 0, perGroup = 0] = dims;
+      if (dims.length < 3) return "the weight of a Conv has at least rank 3";
+      const size = perGroup * volume;
+      return {
+        channels,
+        channelOf: (i) => Math.floor(i / size),
+        outputRank: dims.length,
+        channelAxis: 1 - dims.length,
+      };
+    }
+    case "ConvTranspose": {
+      // [C, M/group, ...kernel] -> [N, M, ...]
+      const [inputs = 0, perGroup = 0] = dims;
+      if (dims.length < 3) return "the weight of a ConvTranspose has at least rank 3";
+      const group = node.int("group", 1);
+      const inputsPerGroup = inputs / group;
+      const channelOf = (i: number): number =>
+        Math.floor(Math.floor(i / (volume * perGroup)) / inputsPerGroup) * perGroup +
+        (Math.floor(i / volume) % perGroup);
+      return { channels: perGroup * group, channelOf, outputRank: dims.length, channelAxis: 1 - dims.length };
+    }
+    case "Gemm": {
+      // [K, N], or [N, K] when transposed -> [M, N]
+      if (dims.length !== 2) return "the weight of a Gemm has rank 2";
+      const [rows = 0, columns = 0] = dims;
+      const isTransposed = node.int("transB", 0) !== 0;
+      return {
+        channels: isTransposed ? rows : columns,
+        channelOf: isTransposed ? (i) => Math.floor(i / columns) : (i) => i % columns,
+        outputRank: 2,
+        channelAxis: -1,
+      };
+    }
+    default: {
+      // MatMul: [K, N] -> [..., N]
+      if (dims.length !== 2) return "the weight of the MatMul is no matrix";
+      const columns = dims[1]!;
+      const rank = node.inputs[0]?.shape?.length ?? null;
+      if (rank === 1) return "MatMul of a vector";
+      return { channels: columns, channelOf: (i) => i % columns, outputRank: rank, channelAxis: -1 };
+    }
+  }
+}
+
+function biasOf(node: Node, channels: number, weight: Tensor): Float64Array | string {
+  const value = node.op === "MatMul" ? null : node.inputs[2];
+  const factor = node.op === "Gemm" ? node.float("beta", 1) : 1;
+  if (!value || factor === 0) return new Float64Array(channels);
+  const tensor = value.constant;
+  if (!tensor) return "the bias is no constant";
+  const data = tensor.dtype === weight.dtype ? floatsOf(tensor) : null;
+  // Gemm's C broadcasts to [M, N]; a Conv's bias is [M].
+  const isPerChannel =
+    data &&
+    tensor.dims.length <= 2 &&
+    (data.length === 1 || (tensor.dims.at(-1) === channels && data.length === channels));
+  if (!isPerChannel) return "the bias is not one number per channel";
+  return Float64Array.from({ length: channels }, (_, m) => factor * data[data.length === 1 ? 0 : m]!);
+}

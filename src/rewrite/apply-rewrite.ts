@@ -1,0 +1,173 @@
+/**
+ * One rewrite at one root: propose, check, commit or withdraw. New nodes stand in the
+ * graph while the rewrite thinks, so that it can ask them for types; a withdrawn
+ * proposal leaves no trace.
+ */
+import { invariant } from "../base/errors.js";
+import { type Graph, type Model, type Node, opsetOf, type TensorType, type Value } from "../ir/index.js";
+import { outputTypeOf } from "./output-type.js";
+import { type Answer, type CreateOptions, type Rewrite, type RewriteContext, Skip, skip } from "./pass.js";
+import { removeUnreadConstant, removeWithFeeders } from "./sweep.js";
+
+export type Outcome =
+  | { readonly kind: "none" }
+  | { readonly kind: "skip"; readonly reason: string }
+  | { readonly kind: "applied" };
+
+/** What a rewrite has made so far. */
+class Proposal {
+  readonly nodes: Node[] = [];
+  readonly constants: Value[] = [];
+
+  constructor(
+    readonly root: Node,
+    readonly model: Model,
+  ) {}
+
+  context(): RewriteContext {
+    const graph = this.root.graph;
+    return {
+      model: this.model,
+      opset: opsetOf(this.model),
+      skip,
+      create: (op, inputs, attributes = {}, options = {}) => {
+        const node = createNode(graph, this.root, op, inputs, attributes, options);
+        this.nodes.push(node);
+        this.#nameSteps(node, (options.like ?? this.root).name);
+        return node;
+      },
+      constant: (label, tensor) => {
+        const value = graph.addConstant(label, tensor);
+        this.constants.push(value);
+        return value;
+      },
+    };
+  }
+
+  /** A node carries the name of the one it replaces; those on the way to it get one of their own, since names must not repeat. */
+  #nameSteps(node: Node, stem: string): void {
+    const previous = this.nodes.at(-2);
+    if (previous && previous.name !== "" && previous.name === stem) {
+      previous.name = `${stem}/${previous.op}_${this.nodes.length - 1}`;
+    }
+    node.name = stem;
+  }
+
+  withdraw(): void {
+    for (const node of this.nodes.reverse()) node.graph.removeNode(node);
+    for (const value of this.constants) value.graph.removeConstant(value);
+  }
+}
+
+function createNode(
+  graph: Graph,
+  root: Node,
+  op: string,
+  inputs: readonly (Value | null)[],
+  attributes: NonNullable<Parameters<RewriteContext["create"]>[2]>,
+  options: CreateOptions,
+): Node {
+  const labels = options.labels ?? [`${root.output.label}/${op}`];
+  const node = graph.addNode(
+    {
+      op,
+      domain: options.domain ?? "",
+      inputs,
+      attributes,
+      outputs: labels.map((label, i) => ({ label, type: options.types?.[i] ?? null })),
+    },
+    root,
+  );
+  const first = node.outputs[0];
+  if (first && !first.type) first.type = outputTypeOf(node);
+  return node;
+}
+
+/** Tries a rewrite at a root. Faults inside the rewrite withdraw the proposal and go on as they are. */
+export function applyRewrite(rewrite: Rewrite, root: Node, model: Model): Outcome {
+  const proposal = new Proposal(root, model);
+  let answer: Answer;
+  try {
+    answer = rewrite.rewrite(root, proposal.context());
+  } catch (thrown) {
+    proposal.withdraw();
+    throw thrown;
+  }
+  if (answer === null || answer instanceof Skip) {
+    proposal.withdraw();
+    return answer === null ? { kind: "none" } : { kind: "skip", reason: answer.reason };
+  }
+  const results = resultsOf(answer);
+  const fault = faultOf(results, root, proposal);
+  if (fault !== null) {
+    proposal.withdraw();
+    invariant(false, fault);
+  }
+  commit(results, root, proposal);
+  return { kind: "applied" };
+}
+
+function resultsOf(answer: Node | Value | readonly (Value | null)[]): readonly (Value | null)[] {
+  if ("op" in answer) return answer.outputs;
+  return "label" in answer ? [answer] : answer;
+}
+
+/** Why results cannot stand in for a root's outputs, or null. */
+function faultOf(results: readonly (Value | null)[], root: Node, proposal: Proposal): string | null {
+  for (const [i, output] of root.outputs.entries()) {
+    if (!output || output.useCount === 0) continue;
+    const result = results[i];
+    if (!result) return `output ${i} of ${root.displayName} is read and nothing stands in for it`;
+    if (result === output) return `output ${i} of ${root.displayName} would stand in for itself`;
+    if (result.dtype && output.dtype && result.dtype !== output.dtype) {
+      return `${root.displayName} gives ${output.dtype}, its replacement ${result.dtype}`;
+    }
+    if (result.shape && output.shape && result.shape.length !== output.shape.length) {
+      return `${root.displayName} gives rank ${output.shape.length}, its replacement ${result.shape.length}`;
+    }
+  }
+  const rootOutputs = new Set(root.outputs);
+  for (const node of proposal.nodes) {
+    for (const input of node.inputs) {
+      if (input && rootOutputs.has(input)) return `the replacement of ${root.displayName} reads its result`;
+    }
+  }
+  return null;
+}
+
+function commit(results: readonly (Value | null)[], root: Node, proposal: Proposal): void {
+  const made = new Set(proposal.nodes);
+  for (const [i, output] of root.outputs.entries()) {
+    const result = results[i];
+    if (!output || !result) continue;
+    handOver(output, result, result.producer !== null && made.has(result.producer));
+    root.graph.replaceUses(output, result);
+  }
+  const removed = removeWithFeeders(root);
+  // What the rewrite made and then did not use.
+  for (const node of [...proposal.nodes].reverse()) {
+    if (node.attached && node.outputs.every((output) => !output || output.useCount === 0)) node.graph.removeNode(node);
+  }
+  for (const value of proposal.constants) removeUnreadConstant(value);
+
+  const origins = [...new Set(removed.reverse().flatMap(({ provenance }) => provenance))];
+  for (const node of proposal.nodes) if (node.attached) node.provenance = origins;
+}
+
+/** The stand-in gets what is known about the value that goes: its label when it is new, its type where it lacks one. */
+function handOver(old: Value, result: Value, isNew: boolean): void {
+  if (isNew) {
+    result.label = old.label;
+    result.info = old.info;
+  }
+  if (result.constant || result.isGraphInput) return;
+  const isPort = old.uses.some((use) => use.kind === "output");
+  // What the model declares about its outputs is public: it stays as it was written.
+  result.type = isPort || isNew ? mergeTypes(old.type, result.type) : mergeTypes(result.type, old.type);
+}
+
+/** The first type, with the second's word on what the first does not know. */
+export function mergeTypes(first: TensorType | null, second: TensorType | null): TensorType | null {
+  if (!first || !second) return first ?? second;
+  return { dtype: first.dtype ?? second.dtype, shape: first.shape ?? second.shape };
+}

@@ -1,0 +1,22 @@
+import { InferOptError, messageOf } from "../base/errors.js";
+
+/** A pass name that a user gave and that no pass has. */
+export const unknownPass = (name: string, nearest: string | null): InferOptError =>
+  new InferOptError("PASS_UNKNOWN", "usage", `there is no pass called "${name}"`, {
+    hint: nearest ? `Did you mean "${nearest}"?` : "`infer-opt help fuse` lists the passes.",
+    fields: { pass: name },
+  });
+
+/** Our own fault inside a pass: says where, keeps the cause. Not for users' mistakes, which pass through as they are. */
+export class PassFailure extends Error {
+  override readonly name: string = "PassFailure";
+
+  constructor(
+    readonly pass: string,
+    /** The root that was looked at, or null when the fault showed in the graph as a whole. */
+    readonly node: string | null,
+    cause: unknown,
+  ) {
+    super(`internal: pass ${pass} failed${node === null ? "" : ` at ${node}`}: ${messageOf(cause)}`, { cause });
+  }
+}

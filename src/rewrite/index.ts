@@ -1,0 +1,20 @@
+export { type Annotation, annotateTypes, type Describe, type DescribedPort } from "./annotate-types.js";
+export { applyRewrite, type Outcome } from "./apply-rewrite.js";
+export { copyBody, copyConstant, copyNode } from "./copy-nodes.js";
+export { PassFailure, unknownPass } from "./errors.js";
+export {
+  type Answer,
+  type AnyPass,
+  defineGraphPass,
+  defineRewrite,
+  type Evaluate,
+  type GraphPass,
+  type GraphPassContext,
+  type PassOptions,
+  type Rewrite,
+  type RewriteContext,
+  Skip,
+  skip,
+} from "./pass.js";
+export { type PassEvent, type PassReport, type RunPassesOptions, runPasses, type SkippedNode } from "./run-passes.js";
+export { removeUnreadConstant, removeWithFeeders } from "./sweep.js";

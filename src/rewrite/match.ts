@@ -1,0 +1,102 @@
+/**
+ * Questions about the neighbourhood of a node. None of them looks across the border
+ * of a body, and an input that a caller can override is never a constant.
+ */
+import { type Dim, type Graph, type Node, type Shape, soleReader, type Tensor, type Value } from "../ir/index.js";
+
+type MaybeValue = Value | null | undefined;
+
+/** The producer of a value in `graph`, when it is the operator `op` of ai.onnx. */
+export function producerOf(value: MaybeValue, op: string, graph: Graph): Node | null {
+  const node = value?.producer;
+  return node && node.graph === graph && node.is(op) && node.outputs[0] === value ? node : null;
+}
+
+/** The same, and nobody but one node of that graph reads the value: it goes when its reader goes. */
+export function soleProducer(value: MaybeValue, op: string): Node | null {
+  if (!value || soleReader(value) === null) return null;
+  const node = producerOf(value, op, value.graph);
+  // Other outputs (running statistics, masks, indices) would lose their producer.
+  return node && readsOnlyFirst(node) ? node : null;
+}
+
+/** Whether nothing but the first output of a node is read. */
+export const readsOnlyFirst = (node: Node): boolean =>
+  node.outputs.every((output, i) => i === 0 || !output || output.useCount === 0);
+
+export const constantOf = (value: MaybeValue): Tensor | null => value?.constant ?? null;
+
+/** dims and elements of an f32 constant. The elements are shared: do not write. */
+export function constantF32(value: MaybeValue): { dims: readonly number[]; data: Float32Array } | null {
+  const tensor = value?.constant;
+  return tensor?.dtype === "f32" ? { dims: tensor.dims, data: tensor.f32() } : null;
+}
+
+/** Integers of a constant, or null; bounded, so that nobody expands a weight by mistake. */
+export function constantIntegers(value: MaybeValue): number[] | null {
+  const tensor = value?.constant;
+  return tensor && tensor.elementCount <= 4096 ? tensor.integers() : null;
+}
+
+/** The element of a constant that has exactly one, whatever its rank; integers and floats alike. */
+export function constantScalar(value: MaybeValue): number | null {
+  const tensor = value?.constant;
+  if (tensor?.elementCount !== 1) return null;
+  return tensor.toF32()?.[0] ?? tensor.integers()?.[0] ?? null;
+}
+
+export const hasRank = (value: MaybeValue, rank: number): boolean => value?.shape?.length === rank;
+
+export const rankOf = (value: MaybeValue): number | null => value?.shape?.length ?? null;
+
+/** Whether every element of a constant is `wanted`; -0.0 is not 0. */
+export function equalsElementwise(value: MaybeValue, wanted: number): boolean {
+  const tensor = value?.constant;
+  if (!tensor || tensor.dtype === "string") return false;
+  const floats = tensor.toF32();
+  if (floats) return floats.every((element) => Object.is(element, wanted));
+  return tensor.bigints()?.every((element) => element === BigInt(wanted)) ?? false;
+}
+
+/** Names that exporters give to every dimension that they do not know: two of them need not be equal. */
+const vagueNames = new Set(["?", "-1", "None", "none", "unknown", "unk", "dynamic", "dyn", "*"]);
+
+/** Same size for sure: equal numbers, or one name that stands for one size. */
+export const isSameDim = (a: Dim | undefined, b: Dim | undefined): boolean =>
+  a != null && a === b && !(typeof a === "string" && vagueNames.has(a));
+
+/** Whether two values have the same shape in every run. */
+export const hasSameShape = (a: MaybeValue, b: MaybeValue): boolean => isSameShape(a?.shape, b?.shape);
+
+export const isSameShape = (a: Shape | null | undefined, b: Shape | null | undefined): boolean =>
+  !!a && !!b && a.length === b.length && a.every((dim, i) => isSameDim(dim, b[i]));
+
+/** Whether combining `small` with `big` by numpy broadcasting surely gives the shape of `big`. */
+export function broadcastsTo(small: MaybeValue, big: MaybeValue): boolean {
+  const from = small?.shape;
+  const rank = big?.shape?.length;
+  if (!from || rank === undefined || from.length > rank) return false;
+  return from.every((dim, i) => dim === 1 || isSameDim(dim, big!.shape![rank - from.length + i]));
+}
+
+/** The other input of a node with two, when `value` is one of them. */
+export function otherInput(node: Node, value: MaybeValue): Value | null {
+  if (node.inputs.length !== 2) return null;
+  if (node.inputs[0] === value) return node.inputs[1] ?? null;
+  return node.inputs[1] === value ? (node.inputs[0] ?? null) : null;
+}
+
+/** The two inputs of a node as [constant, other]; null unless exactly one is constant. */
+export function splitConstant(node: Node): { constant: Value; other: Value; index: 0 | 1 } | null {
+  const [a, b] = node.inputs;
+  if (node.inputs.length !== 2 || !a || !b || !!a.constant === !!b.constant) return null;
+  return a.constant ? { constant: a, other: b, index: 0 } : { constant: b, other: a, index: 1 };
+}
+
+export const isKnown = (dim: Dim | undefined): dim is number => typeof dim === "number";
+
+/** Axes counted from the front; null when one is out of range or occurs twice. */
+export function normalizeAxes(axes: readonly number[], rank: number): number[] | null {
+  const normal = axes.map((axis) => (axis < 0 ? axis + rank : axis));
+  return normal.every((axis) => axis >= 0 && axis < rank) && new Set(normal).size === normal.length ? normal : null;
+}

@@ -1,0 +1,94 @@
+/**
+ * The two kinds of pass. A rewrite looks at one root and its neighbourhood and
+ * proposes; the engine commits. A graph pass sees the whole model and may wait for
+ * the runtime. What is not declared gets the cautious answer.
+ */
+import type { Numerics } from "../base/numerics.js";
+import type { Attribute, Model, Node, Tensor, TensorType, Value } from "../ir/index.js";
+
+/** "This pattern, and here is why not": kept for `explain`. */
+export class Skip {
+  constructor(readonly reason: string) {}
+}
+
+export const skip = (reason: string): Skip => new Skip(reason);
+
+/**
+ * null: not this pattern. Skip: this pattern, declined. A node: its outputs stand in
+ * for the root's, one by one. A value or a list of values: the same for existing ones.
+ */
+export type Answer = null | Skip | Node | Value | readonly (Value | null)[];
+
+export interface CreateOptions {
+  readonly domain?: string;
+  /** The source node whose name the new one carries on; the root when absent. */
+  readonly like?: Node;
+  /** Labels of the outputs, one per output. Those of the node that answers become the root's. */
+  readonly labels?: readonly string[];
+  /** Types of the outputs where the small rules of output-type.ts do not know them. */
+  readonly types?: readonly (TensorType | null)[];
+}
+
+/** What a rewrite may do: make new things. Whatever the answer does not lead to is withdrawn. */
+export interface RewriteContext {
+  readonly model: Model;
+  /** Version of ai.onnx. */
+  readonly opset: number;
+  readonly skip: (reason: string) => Skip;
+  /** A new node directly before the root. */
+  readonly create: (
+    op: string,
+    inputs: readonly (Value | null)[],
+    attributes?: Iterable<readonly [string, Attribute]> | Readonly<Record<string, Attribute>>,
+    options?: CreateOptions,
+  ) => Node;
+  /** A new constant in the root's graph. */
+  readonly constant: (label: string, tensor: Tensor) => Value;
+}
+
+interface Pass {
+  /** Verb first, kebab-case; the same string in `--skip`, reports and events. */
+  readonly name: string;
+  /** One sentence without a full stop. */
+  readonly summary: string;
+  readonly numerics: Numerics;
+}
+
+export interface Rewrite extends Pass {
+  readonly kind: "rewrite";
+  /** Operators worth looking at: `Conv`, `com.microsoft::Gelu`, or `*` for every node. */
+  readonly roots: readonly string[];
+  /** Least version of ai.onnx that has what the rewrite creates. */
+  readonly minOpset?: number;
+  rewrite(root: Node, context: RewriteContext): Answer;
+}
+
+/** Runs a model without inputs and returns its outputs by name. */
+export type Evaluate = (model: Model) => Promise<ReadonlyMap<string, Tensor>>;
+
+export interface PassOptions {
+  /** Bytes by which constant folding may let the model grow, all folds together. */
+  readonly foldGrowthBytes: number;
+}
+
+export interface GraphPassContext {
+  readonly model: Model;
+  /** null when no runtime is at hand: passes that need it decline. */
+  readonly evaluate: Evaluate | null;
+  readonly options: PassOptions;
+  /** Asks for leave to make one change and counts it; false when the caller allows no more. */
+  readonly claim: (node: string) => boolean;
+  readonly skipped: (node: string, reason: string) => void;
+  /** Numbers that the pass keeps from round to round of one run. */
+  readonly ledger: Map<string, number>;
+}
+
+export interface GraphPass extends Pass {
+  readonly kind: "graph";
+  run(context: GraphPassContext): void | Promise<void>;
+}
+
+export type AnyPass = Rewrite | GraphPass;
+
+export const defineRewrite = (rewrite: Omit<Rewrite, "kind">): Rewrite => ({ kind: "rewrite", ...rewrite });
+export const defineGraphPass = (pass: Omit<GraphPass, "kind">): GraphPass => ({ kind: "graph", ...pass });

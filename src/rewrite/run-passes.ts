@@ -1,0 +1,192 @@
+/**
+ * Runs passes in order, again and again until a round changes nothing. Order and
+ * counts depend on the model alone, so a caller can stop a pass after n applications
+ * and find the one that went wrong.
+ */
+import { InferOptError } from "../base/errors.js";
+import { nearestName } from "../base/nearest.js";
+import { check, type Graph, type Model, type Node, nodesWithin, opsetOf } from "../ir/index.js";
+import { applyRewrite } from "./apply-rewrite.js";
+import { PassFailure, unknownPass } from "./errors.js";
+import type { AnyPass, Evaluate, GraphPass, PassOptions, Rewrite } from "./pass.js";
+
+export interface SkippedNode {
+  readonly node: string;
+  readonly reason: string;
+}
+
+/** What one pass did, all rounds together. */
+export interface PassReport {
+  readonly name: string;
+  readonly applied: number;
+  /** Patterns that were still declined when the pass ran last; each node and reason once. */
+  readonly skipped: readonly SkippedNode[];
+  readonly durationMs: number;
+}
+
+export type PassEvent =
+  | { readonly type: "applied"; readonly pass: string; readonly node: string }
+  | {
+      readonly type: "pass";
+      readonly pass: string;
+      readonly round: number;
+      readonly applied: number;
+      readonly durationMs: number;
+    };
+
+export interface RunPassesOptions extends Partial<PassOptions> {
+  readonly evaluate?: Evaluate;
+  /** Check the whole graph after each pass that changed something. */
+  readonly check?: boolean;
+  readonly maxRounds?: number;
+  /** Names of passes to leave out, or to run alone. */
+  readonly skip?: readonly string[];
+  readonly only?: readonly string[];
+  /** Applications allowed per pass, by name; without an entry, any number. */
+  readonly maxApplications?: ReadonlyMap<string, number>;
+  readonly onEvent?: (event: PassEvent) => void;
+  readonly signal?: AbortSignal;
+  /** Milliseconds; for durations only. */
+  readonly clock?: () => number;
+}
+
+const DEFAULT_ROUNDS = 12;
+const DEFAULT_FOLD_GROWTH_BYTES = 64 << 10;
+
+interface Progress {
+  readonly pass: AnyPass;
+  applied: number;
+  durationMs: number;
+  skipped: Map<string, SkippedNode>;
+  readonly ledger: Map<string, number>;
+}
+
+/**
+ * Edits the model in place. One report per pass, in the order of the list.
+ * Throws PASS_UNKNOWN for a name in `skip`, `only` or `maxApplications` that no pass
+ * has, and PassFailure for a fault of ours; the model is then in an unknown state.
+ */
+export async function runPasses(
+  model: Model,
+  passes: readonly AnyPass[],
+  options: RunPassesOptions = {},
+): Promise<PassReport[]> {
+  const chosen = choose(passes, options).map(
+    (pass): Progress => ({ pass, applied: 0, durationMs: 0, skipped: new Map(), ledger: new Map() }),
+  );
+  const clock = options.clock ?? (() => performance.now());
+  const rounds = options.maxRounds ?? DEFAULT_ROUNDS;
+  for (let round = 1; round <= rounds; round++) {
+    let changes = 0;
+    for (const progress of chosen) {
+      options.signal?.throwIfAborted();
+      const { pass } = progress;
+      const start = clock();
+      const before = progress.applied;
+      progress.skipped = new Map();
+      await runPass(model, progress, options);
+      const applied = progress.applied - before;
+      if (options.check && applied > 0) checkAfter(model.graph, pass.name);
+      const durationMs = clock() - start;
+      progress.durationMs += durationMs;
+      changes += applied;
+      options.onEvent?.({ type: "pass", pass: pass.name, round, applied, durationMs });
+    }
+    if (changes === 0) break;
+  }
+  return chosen.map(({ pass, applied, durationMs, skipped }) => ({
+    name: pass.name,
+    applied,
+    skipped: [...skipped.values()],
+    durationMs,
+  }));
+}
+
+function choose(passes: readonly AnyPass[], { skip = [], only, maxApplications }: RunPassesOptions): AnyPass[] {
+  const names = passes.map(({ name }) => name);
+  for (const name of [...skip, ...(only ?? []), ...(maxApplications?.keys() ?? [])]) {
+    if (!names.includes(name)) throw unknownPass(name, nearestName(name, names));
+  }
+  return passes.filter(({ name }) => !skip.includes(name) && (!only || only.includes(name)));
+}
+
+async function runPass(model: Model, progress: Progress, options: RunPassesOptions): Promise<void> {
+  const { pass } = progress;
+  try {
+    if (pass.kind === "rewrite") runRewrite(model, pass, progress, options);
+    else await runGraphPass(model, pass, progress, options);
+  } catch (thrown) {
+    if (thrown instanceof InferOptError || thrown instanceof PassFailure) throw thrown;
+    throw new PassFailure(pass.name, null, thrown);
+  }
+}
+
+function runRewrite(model: Model, pass: Rewrite, progress: Progress, options: RunPassesOptions): void {
+  if (pass.minOpset !== undefined && opsetOf(model) < pass.minOpset) return;
+  const roots = new Set(pass.roots);
+  for (const node of rootsOf(model.graph, roots)) {
+    // A rewrite at an earlier root may have taken this one along.
+    if (!isLive(node)) continue;
+    if (!mayApply(progress, options)) return;
+    const title = node.displayName;
+    let outcome: ReturnType<typeof applyRewrite>;
+    try {
+      outcome = applyRewrite(pass, node, model);
+    } catch (thrown) {
+      if (thrown instanceof InferOptError) throw thrown;
+      throw new PassFailure(pass.name, title, thrown);
+    }
+    if (outcome.kind === "skip") noteSkip(progress, title, outcome.reason);
+    if (outcome.kind === "applied") noteApplied(progress, title, options);
+  }
+}
+
+const rootsOf = (graph: Graph, roots: ReadonlySet<string>): Node[] =>
+  [...nodesWithin(graph)].filter((node) => roots.has("*") || roots.has(node.opName));
+
+/** Attached, and so is everything around it. */
+function isLive(node: Node): boolean {
+  for (let at: Node | null = node; at; at = at.graph.owner) if (!at.attached) return false;
+  return true;
+}
+
+async function runGraphPass(
+  model: Model,
+  pass: GraphPass,
+  progress: Progress,
+  options: RunPassesOptions,
+): Promise<void> {
+  await pass.run({
+    model,
+    evaluate: options.evaluate ?? null,
+    options: { foldGrowthBytes: options.foldGrowthBytes ?? DEFAULT_FOLD_GROWTH_BYTES },
+    ledger: progress.ledger,
+    claim: (node) => {
+      if (!mayApply(progress, options)) return false;
+      noteApplied(progress, node, options);
+      return true;
+    },
+    skipped: (node, reason) => noteSkip(progress, node, reason),
+  });
+}
+
+const mayApply = ({ pass, applied }: Progress, { maxApplications }: RunPassesOptions): boolean =>
+  applied < (maxApplications?.get(pass.name) ?? Number.POSITIVE_INFINITY);
+
+function noteApplied(progress: Progress, node: string, { onEvent }: RunPassesOptions): void {
+  progress.applied++;
+  onEvent?.({ type: "applied", pass: progress.pass.name, node });
+}
+
+function noteSkip(progress: Progress, node: string, reason: string): void {
+  const key = `${node}\n${reason}`;
+  if (!progress.skipped.has(key)) progress.skipped.set(key, { node, reason });
+}
+
+function checkAfter(graph: Graph, pass: string): void {
+  try {
+    check(graph);
+  } catch (thrown) {
+    throw new PassFailure(pass, null, thrown);
+  }
+}

@@ -1,0 +1,249 @@
+import { eliminateDropout } from "../../../src/passes/eliminate/dropout.js";
+import { eliminateIdentity } from "../../../src/passes/eliminate/identity.js";
+import { eliminateNoOpArithmetic } from "../../../src/passes/eliminate/no-op-arithmetic.js";
+import { eliminateNoOpCast } from "../../../src/passes/eliminate/no-op-cast.js";
+import { eliminateNoOpExpand } from "../../../src/passes/eliminate/no-op-expand.js";
+import { eliminateNoOpPad } from "../../../src/passes/eliminate/no-op-pad.js";
+import { eliminateNoOpReshape } from "../../../src/passes/eliminate/no-op-reshape.js";
+import { eliminateNoOpSlice } from "../../../src/passes/eliminate/no-op-slice.js";
+import { eliminateNoOpTranspose } from "../../../src/passes/eliminate/no-op-transpose.js";
+import { eliminateRepeated } from "../../../src/passes/eliminate/repeated.js";
+import { eliminateSingleOperand } from "../../../src/passes/eliminate/single-operand.js";
+import { testRewrite } from "../../support/test-rewrite.js";
+
+const between = (line: string, input = "x: f32[2,3,4]"): string => `(${input}) -> (y) {
+  a = Neg(x)
+  b = ${line}
+  y = Abs(b)
+}`;
+
+testRewrite(eliminateIdentity, {
+  rewrites: {
+    "an Identity between nodes": between("Identity(a)"),
+    "an Identity before an output": `(x: f32[2]) -> (y) {
+      a = Exp(x)
+      y = Identity(a)
+    }`,
+    "an Identity in a body": `(x: f32[2], c: bool[]) -> (y) {
+      y = If<then_branch=() -> (t) { a = Identity(x) t = Neg(a) }, else_branch=() -> (e) { e = Abs(x) }>(c)
+    }`,
+  },
+  leaves: {
+    "one between an input and an output": ["(x: f32[2]) -> (y) { y = Identity(x) }", null],
+    "one between a body's output and a value of the graph around it": [
+      `(x: f32[2], c: bool[]) -> (y) {
+        y = If<then_branch=() -> (t) { t = Identity(x) }, else_branch=() -> (e) { e = Abs(x) }>(c)
+      }`,
+      null,
+    ],
+    "one between two outputs": ["(x: f32[2]) -> (a, y) { a = Exp(x) y = Identity(a) }", null],
+  },
+});
+
+testRewrite(eliminateDropout, {
+  rewrites: {
+    "a Dropout without a training input": between("Dropout(a)"),
+    "a Dropout that is told not to train": between("Dropout(a, $ratio: f32[] = {0.5}, $train: bool[] = {0})"),
+    "the attribute form of opset 10": [between("Dropout<ratio=0.5>(a)"), { opset: 10 }],
+  },
+  leaves: {
+    "a Dropout in training": [
+      between("Dropout<seed=1>(a, $ratio: f32[] = {0.5}, $train: bool[] = {1})"),
+      "Dropout may be in training mode",
+    ],
+    "a Dropout whose mode is an input": [
+      `(x: f32[2], train: bool[]) -> (y) { y = Dropout(x, $ratio: f32[] = {0.5}, train) }`,
+      "Dropout may be in training mode",
+    ],
+    "a mask that is read": [
+      `(x: f32[2]) -> (y, m) {
+        y, m = Dropout(x)
+      }`,
+      "the mask is read",
+    ],
+  },
+});
+
+testRewrite(eliminateNoOpCast, {
+  rewrites: {
+    "a Cast to the same type": between("Cast<to=1>(a)"),
+    "a Cast there and back": `(x: bool[3]) -> (y) {
+      a = Not(x)
+      b = Cast<to=7>(a)
+      c = Cast<to=9>(b)
+      y = Not(c)
+    }`,
+    "the wide step between integers": `(x: bool[3]) -> (y) {
+      a = Cast<to=6>(x)
+      y = Cast<to=7>(a)
+    }`,
+  },
+  leaves: {
+    "a Cast through a narrower type": [
+      `(x: f32[3]) -> (y) {
+        a = Cast<to=10>(x)
+        y = Cast<to=1>(a)
+      }`,
+      null,
+    ],
+    "integers rounded to float on the way": [
+      `(x: i64[3]) -> (y) {
+        a = Cast<to=1>(x)
+        y = Cast<to=7>(a)
+      }`,
+      null,
+    ],
+  },
+});
+
+testRewrite(eliminateNoOpReshape, {
+  rewrites: {
+    "a Reshape to the known shape": between("Reshape(a, $s: i64[3] = {2, 3, 4})"),
+    "zeros and one -1 over symbols": between("Reshape(a, $s: i64[3] = {0, -1, 4})", "x: f32[N,M,4]"),
+    "two in a row": `(x: f32[2,3,4]) -> (y) {
+      a = Reshape(x, $s: i64[2] = {6, 4})
+      y = Reshape(a, $t: i64[2] = {-1, 8})
+    }`,
+    "Unsqueeze and Squeeze that undo each other": `(x: f32[N,3]) -> (y) {
+      a = Unsqueeze(x, $s: i64[1] = {1})
+      b = Squeeze(a, $t: i64[1] = {1})
+      y = Abs(b)
+    }`,
+    "a Flatten of a matrix": between("Flatten(a)", "x: f32[N,4]"),
+  },
+  leaves: {
+    "a second Reshape that copies a dimension of the first": [
+      `(x: f32[N,3,4]) -> (y) {
+        a = Reshape(x, $s: i64[2] = {-1, 6})
+        y = Reshape(a, $t: i64[3] = {0, 2, 3})
+      }`,
+      null,
+    ],
+    "a first Reshape that somebody else reads": [
+      `(x: f32[2,3,4]) -> (a, y) {
+        a = Reshape(x, $s: i64[2] = {6, 4})
+        y = Reshape(a, $t: i64[2] = {-1, 8})
+      }`,
+      null,
+    ],
+    "two symbols that trade places": [between("Reshape(a, $s: i64[2] = {-1, 4})", "x: f32[N,M]"), null],
+  },
+});
+
+testRewrite(eliminateNoOpTranspose, {
+  rewrites: {
+    "the order as it was": between("Transpose<perm=[0,1,2]>(a)"),
+    "two that undo each other": `(x: f32[N,3,4]) -> (y) {
+      a = Transpose<perm=[1,2,0]>(x)
+      b = Transpose<perm=[2,0,1]>(a)
+      y = Abs(b)
+    }`,
+    "two that make one": `(x: f32[N,3,4]) -> (y) {
+      a = Transpose<perm=[1,2,0]>(x)
+      y = Transpose<perm=[1,2,0]>(a)
+    }`,
+    "the default order of a known rank": `(x: f32[N,3,4]) -> (y) {
+      a = Transpose(x)
+      b = Transpose(a)
+      y = Abs(b)
+    }`,
+  },
+  leaves: {
+    "a first one that somebody else reads": [
+      `(x: f32[2,3,4]) -> (a, y) {
+        a = Transpose<perm=[1,2,0]>(x)
+        y = Transpose<perm=[1,2,0]>(a)
+      }`,
+      null,
+    ],
+  },
+});
+
+testRewrite(eliminateNoOpPad, {
+  rewrites: {
+    "no padding, as an input": between("Pad(a, $p: i64[6] = {0})"),
+    "no padding, as an attribute": [between("Pad<pads=[0,0,0,0,0,0]>(a)"), { opset: 10 }],
+  },
+  leaves: { "some padding": [between("Pad(a, $p: i64[6] = {0, 0, 0, 0, 0, 1})"), null] },
+});
+
+testRewrite(eliminateNoOpSlice, {
+  rewrites: {
+    "a Slice to the end of a symbol": between(
+      "Slice(a, $s: i64[1] = {0}, $e: i64[1] = {9223372036854775807}, $axes: i64[1] = {0})",
+      "x: f32[N,4]",
+    ),
+    "bounds that hold all that there is": between("Slice(a, $s: i64[2] = {0, 0}, $e: i64[2] = {2, 3})"),
+    "the attribute form of opset 9": [between("Slice<starts=[0], ends=[3], axes=[1]>(a)"), { opset: 9 }],
+  },
+  leaves: {
+    "an end that a symbol may exceed": [
+      between("Slice(a, $s: i64[1] = {0}, $e: i64[1] = {100}, $axes: i64[1] = {0})", "x: f32[N,4]"),
+      null,
+    ],
+    "a step of two": [
+      between("Slice(a, $s: i64[1] = {0}, $e: i64[1] = {4}, $axes: i64[1] = {2}, $t: i64[1] = {2})"),
+      null,
+    ],
+    "bounds that are computed": [`(x: f32[4], e: i64[1]) -> (y) { y = Slice(x, $s: i64[1] = {0}, e) }`, null],
+  },
+});
+
+testRewrite(eliminateNoOpExpand, {
+  rewrites: {
+    "an Expand to ones": between("Expand(a, $s: i64[2] = {1, 1})", "x: f32[N,4]"),
+    "an Expand to the known shape": between("Expand(a, $s: i64[3] = {2, 3, 4})"),
+    "a Tile by ones": between("Tile(a, $s: i64[3] = {1, 1, 1})", "x: f32[N,4,2]"),
+  },
+  leaves: {
+    "an Expand of a symbol to a number": [between("Expand(a, $s: i64[2] = {3, 4})", "x: f32[N,4]"), null],
+    "an Expand that adds an axis": [between("Expand(a, $s: i64[3] = {1, 1, 1})", "x: f32[N,4]"), null],
+  },
+});
+
+testRewrite(eliminateSingleOperand, {
+  rewrites: {
+    "a Concat of one": between("Concat<axis=0>(a)"),
+    "a Max of one": between("Max(a)"),
+  },
+  leaves: { "a Concat of one tensor twice": [between("Concat<axis=0>(a, a)"), null] },
+});
+
+testRewrite(eliminateNoOpArithmetic, {
+  rewrites: {
+    "times one": between("Mul($one: f32[1] = {1.0}, a)", "x: f32[N,4]"),
+    "minus zero": between("Sub(a, $zero: f32[] = {0.0})"),
+    "plus zero for integers": between("Add(a, $zero: i64[1,3] = {0})", "x: i64[2,3]"),
+    "plus negative zero": between("Add(a, $zero: f32[] = {-0.0})"),
+  },
+  leaves: {
+    "plus zero, which changes -0.0": [between("Add(a, $zero: f32[] = {0.0})"), null],
+    "ones that widen the result": [between("Mul(a, $one: f32[2,1] = {1.0})", "x: f32[4]"), null],
+    "ones that stretch a dimension": [between("Mul(a, $one: f32[3,4] = {1.0})", "x: f32[N,4]"), null],
+    "one divided by x": [between("Div($one: f32[] = {1.0}, a)"), null],
+    "a factor that a caller may override": ["(x: f32[2], f: f32[2]) -> (y) { y = Mul(x, f) }", null],
+  },
+});
+
+testRewrite(eliminateRepeated, {
+  rewrites: {
+    "Relu of Relu": `(x: f32[4]) -> (y) {
+      a = Relu(x)
+      y = Relu(a)
+    }`,
+    "Neg of Neg": `(x: f32[4]) -> (y) {
+      a = Neg(x)
+      b = Neg(a)
+      y = Exp(b)
+    }`,
+  },
+  leaves: {
+    "Exp of Exp": [
+      `(x: f32[4]) -> (y) {
+        a = Exp(x)
+        y = Exp(a)
+      }`,
+      null,
+    ],
+  },
+});

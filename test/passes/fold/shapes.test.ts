@@ -1,0 +1,83 @@
+import { foldShapes } from "../../../src/passes/fold/shapes.js";
+import { testRewrite } from "../../support/test-rewrite.js";
+
+testRewrite(foldShapes, {
+  rewrites: {
+    "the Shape of a tensor with known dimensions": `(x: f32[2,3]) -> (y) {
+      a = Relu(x)
+      y = Shape(a)
+    }`,
+    "one known dimension of a symbolic shape": `(x: f32[N,3]) -> (y) {
+      s = Shape(x)
+      y = Gather(s, $i: i64[] = {1})
+    }`,
+    "a slice of a shape, in arithmetic": `(x: f32[N,4,6]) -> (y) {
+      s = Shape<start=1>(x)
+      y = Div(s, $two: i64[] = {2})
+    }`,
+    "the known part of a shape vector": `(x: f32[N,4,6]) -> (y) {
+      s = Shape(x)
+      a = Slice(s, $b: i64[1] = {1}, $e: i64[1] = {9223372036854775807})
+      y = ReduceProd<keepdims=0>(a)
+    }`,
+    "a Reshape that keeps the batch": `(x: f32[N,3,4]) -> (y) {
+      s = Shape(x)
+      n = Gather(s, $i: i64[] = {0})
+      u = Unsqueeze(n, $axis: i64[1] = {0})
+      t = Concat<axis=0>(u, $rest: i64[1] = {12})
+      y = Reshape(x, t)
+    }`,
+    "a Reshape by a batch that is not in its place": `(x: f32[N,3,4]) -> (y) {
+      s = Shape(x)
+      n = Gather(s, $i: i64[1] = {0})
+      t = Concat<axis=0>($first: i64[1] = {12}, n)
+      y = Reshape(x, t)
+    }`,
+    "a Reshape that keeps two symbols": `(x: f32[N,M,12]) -> (y) {
+      s = Shape(x)
+      n = Gather(s, $i: i64[1] = {0})
+      m = Gather(s, $j: i64[1] = {1})
+      t = Concat<axis=0>(n, m, $heads: i64[2] = {3, -1})
+      y = Reshape(x, t)
+    }`,
+    "a choice that no size can change": `(x: f32[N,4]) -> (y) {
+      s = Shape(x)
+      c = Equal(s, $minus: i64[2] = {-1, -1})
+      t = Where(c, $ones: i64[2] = {1, 1}, $given: i64[2] = {2, 2})
+      y = Mul(t, $f: i64[] = {3})
+    }`,
+  },
+  leaves: {
+    "a named dimension": [
+      `(x: f32[N,3]) -> (y) {
+        s = Shape(x)
+        y = Gather(s, $i: i64[] = {0})
+      }`,
+      null,
+    ],
+    "an index that is computed": [
+      `(x: f32[N,3], i: i64[]) -> (y) {
+        s = Shape(x)
+        y = Gather(s, i)
+      }`,
+      null,
+    ],
+    "a Reshape by two sizes of another tensor": [
+      `(x: f32[N,M,12], z: f32[A,B]) -> (y) {
+        s = Shape(z)
+        t = Concat<axis=0>(s, $rest: i64[1] = {-1})
+        y = Reshape(x, t)
+      }`,
+      null,
+    ],
+    "a shape under allowzero": [
+      `(x: f32[N,3,4]) -> (y) {
+        s = Shape(x)
+        n = Gather(s, $i: i64[1] = {0})
+        t = Concat<axis=0>(n, $rest: i64[1] = {12})
+        y = Reshape<allowzero=1>(x, t)
+      }`,
+      null,
+    ],
+  },
+});

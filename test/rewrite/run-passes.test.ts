@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import { check, countNodes, type Model, parseModel, printGraph } from "../../src/ir/index.js";
+import { defineGraphPass, defineRewrite, type PassEvent, PassFailure, runPasses } from "../../src/rewrite/index.js";
+
+const TEXT = `(x: f32[2]) -> (y) {
+  a = Relu(x)
+  b = Relu(a)
+  y = Exp(b)
+}`;
+const model = (): Model => parseModel(TEXT);
+
+const reluToAbs = defineRewrite({
+  name: "relu-to-abs",
+  summary: "For tests",
+  numerics: "lossy",
+  roots: ["Relu"],
+  rewrite: (relu, { create }) => create("Abs", [relu.inputs[0]!]),
+});
+
+describe("runPasses", () => {
+  it("applies a rewrite at every root and reports how often", async () => {
+    const subject = model();
+    const [report] = await runPasses(subject, [reluToAbs], { check: true, clock: () => 0 });
+    expect(report).toEqual({ name: "relu-to-abs", applied: 2, skipped: [], durationMs: 0 });
+    expect([...subject.graph.nodes()].map(({ op }) => op)).toEqual(["Abs", "Abs", "Exp"]);
+  });
+
+  it("keeps the root's label, name and origin on the node that replaces it", async () => {
+    const subject = model();
+    subject.graph.firstNode!.name = "first";
+    await runPasses(subject, [reluToAbs]);
+    const node = subject.graph.firstNode!;
+    expect([node.name, node.output.label, node.provenance]).toEqual(["first", "a", ["Relu:a"]]);
+  });
+
+  it("stops after the applications that the caller allows", async () => {
+    const subject = model();
+    await runPasses(subject, [reluToAbs], { maxApplications: new Map([["relu-to-abs", 1]]) });
+    expect([...subject.graph.nodes()].map(({ op }) => op)).toEqual(["Abs", "Relu", "Exp"]);
+  });
+
+  it("withdraws what a rewrite made before it declined, and keeps the reason once", async () => {
+    const subject = model();
+    const before = printGraph(subject.graph);
+    const hesitant = defineRewrite({
+      ...reluToAbs,
+      rewrite(relu, { create, skip }) {
+        const first = create("Abs", [relu.inputs[0]!]);
+        create("Neg", [first.output]);
+        return skip("on second thoughts");
+      },
+    });
+    const [report] = await runPasses(subject, [hesitant], { check: true });
+    expect(printGraph(subject.graph)).toBe(before);
+    check(subject.graph);
+    expect(report!.skipped).toEqual([
+      { node: "Relu:a", reason: "on second thoughts" },
+      { node: "Relu:b", reason: "on second thoughts" },
+    ]);
+  });
+
+  it("withdraws what a failing rewrite made, and names pass and node", async () => {
+    const subject = model();
+    const before = printGraph(subject.graph);
+    const broken = defineRewrite({
+      ...reluToAbs,
+      rewrite(relu, { create }) {
+        create("Abs", [relu.inputs[0]!]);
+        throw new Error("internal: oops");
+      },
+    });
+    const failure = await runPasses(subject, [broken]).catch((thrown: unknown) => thrown);
+    expect(failure).toBeInstanceOf(PassFailure);
+    expect(failure).toMatchObject({ pass: "relu-to-abs", node: "Relu:a" });
+    expect(printGraph(subject.graph)).toBe(before);
+  });
+
+  it("refuses a replacement of another type", async () => {
+    const subject = parseModel("(x: f32[2]) -> (y) { a = Relu(x) y = Exp(a) }");
+    subject.graph.firstNode!.output.type = { dtype: "f32", shape: [2] };
+    const wrong = defineRewrite({ ...reluToAbs, rewrite: (relu, { create }) => create("IsNaN", [relu.inputs[0]!]) });
+    await expect(runPasses(subject, [wrong])).rejects.toThrow("gives f32, its replacement bool");
+  });
+
+  it("removes the nodes and constants that a rewrite leaves behind", async () => {
+    const subject = parseModel("(x: f32[2]) -> (y) { a = Add(x, $c: f32[2]) y = Relu(a) }");
+    const past = defineRewrite({
+      ...reluToAbs,
+      rewrite: (relu, { create }) => create("Abs", [relu.inputs[0]!.producer!.inputs[0]!]),
+    });
+    await runPasses(subject, [past], { check: true });
+    expect([countNodes(subject.graph), subject.graph.constants.length]).toEqual([1, 0]);
+    expect(subject.graph.firstNode!.provenance).toEqual(["Add:a", "Relu:y"]);
+  });
+
+  it("stops at the cap when passes undo each other", async () => {
+    const back = defineRewrite({
+      ...reluToAbs,
+      name: "abs-to-relu",
+      roots: ["Abs"],
+      rewrite: (abs, { create }) => create("Relu", [abs.inputs[0]!]),
+    });
+    const reports = await runPasses(model(), [reluToAbs, back], { maxRounds: 3 });
+    expect(reports.map(({ applied }) => applied)).toEqual([6, 6]);
+  });
+
+  it("rewrites inside bodies", async () => {
+    const subject = parseModel(`(x: f32[2], c: bool[]) -> (y) {
+      y = If<then_branch=() -> (t) { t = Relu(x) }, else_branch=() -> (e) { e = Neg(x) }>(c)
+    }`);
+    await runPasses(subject, [reluToAbs], { check: true });
+    expect(printGraph(subject.graph)).toContain("t = Abs(x)");
+  });
+
+  it("leaves a pass out that needs a later opset", async () => {
+    const [report] = await runPasses(parseModel(TEXT, { opset: 9 }), [{ ...reluToAbs, minOpset: 10 }]);
+    expect(report!.applied).toBe(0);
+  });
+
+  it("runs only the passes it is told to, in their order", async () => {
+    const ran: string[] = [];
+    const passes = ["a", "b", "c"].map((name) =>
+      defineGraphPass({ name, summary: "For tests", numerics: "exact", run: () => void ran.push(name) }),
+    );
+    await runPasses(model(), passes, { skip: ["b"] });
+    await runPasses(model(), passes, { only: ["c", "b"] });
+    expect(ran).toEqual(["a", "c", "b", "c"]);
+  });
+
+  it("refuses a pass name that nobody has, with the nearest one", async () => {
+    await expect(runPasses(model(), [reluToAbs], { skip: ["relu-to-ab"] })).rejects.toMatchObject({
+      code: "PASS_UNKNOWN",
+      hint: 'Did you mean "relu-to-abs"?',
+      fields: { pass: "relu-to-ab" },
+    });
+  });
+
+  it("tells what happens as it happens", async () => {
+    const events: PassEvent[] = [];
+    await runPasses(model(), [reluToAbs], { onEvent: (event) => events.push(event), clock: () => 0 });
+    expect(events.map(({ type, ...rest }) => [type, "node" in rest ? rest.node : rest.applied])).toEqual([
+      ["applied", "Relu:a"],
+      ["applied", "Relu:b"],
+      ["pass", 2],
+      ["pass", 0],
+    ]);
+  });
+
+  it("names the pass that broke the graph", async () => {
+    const vandal = defineGraphPass({
+      name: "vandal",
+      summary: "For tests",
+      numerics: "exact",
+      run({ model: { graph }, claim }) {
+        claim("everything");
+        graph.moveBefore(graph.lastNode!, graph.firstNode);
+      },
+    });
+    await expect(runPasses(model(), [vandal], { check: true })).rejects.toMatchObject({ pass: "vandal" });
+  });
+});
