@@ -36,6 +36,11 @@ function visitBodies(node: Node, opset: number, dtypes: Map<Value, DType>): void
     });
     visit(body, opset, dtypes);
     if (!binding) continue;
+    for (const [input, output] of carriedPlaces(node, body)) {
+      const inner = body.outputs[output]?.value;
+      const carried = body.inputs[input];
+      note(dtypes, inner, carried && dtypes.get(carried));
+    }
     node.outputs.forEach((value, i) => {
       const inner = body.outputs[i + binding.outputOffset]?.value;
       note(dtypes, value, inner && dtypes.get(inner));
@@ -54,6 +59,14 @@ export function bodyBinding(node: Node): { readonly inputOffset: number; readonl
   // Scan of opset 8 has the lengths of the sequences in front, and no directions were split by kind yet.
   if (node.is("Scan")) return { inputOffset: node.attributes.has("directions") ? 1 : 0, outputOffset: 0 };
   return null;
+}
+
+/** Values that go round: [place in the body's inputs, place in its outputs], of one type by definition. */
+function carriedPlaces(node: Node, body: Graph): [input: number, output: number][] {
+  // Loop: inputs are (iteration, condition, carried...), outputs (condition, carried..., scanned...).
+  if (node.is("Loop")) return body.inputs.slice(2).map((_, i) => [i + 2, i + 1]);
+  const states = node.is("Scan") ? body.inputs.length - node.int("num_scan_inputs", 0) : 0;
+  return body.inputs.slice(0, states).map((_, i) => [i, i]);
 }
 
 function inferNode(node: Node, opset: number, dtypes: Map<Value, DType>): void {

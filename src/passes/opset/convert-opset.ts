@@ -2,8 +2,8 @@
  * Raises the ai.onnx opset of a model: nodes whose form or meaning changed are changed,
  * version by version, in the main graph and in every body; the number follows at the end.
  *
- * Only calls of ai.onnx operators change. Model functions state an opset of their own
- * and stay as they are, as do the operators of other domains.
+ * Only calls of ai.onnx operators change: those of other domains and of model functions
+ * stay as they are (functions.ts tells what becomes of the functions themselves).
  */
 import { invariant } from "../../base/errors.js";
 import { type Model, type Node, nodesWithin, opsetOf } from "../../ir/index.js";
@@ -12,6 +12,7 @@ import { sinceVersion } from "../../ops/since-versions.js";
 import type { ConvertContext } from "./converter.js";
 import { converters } from "./converters.js";
 import { type Refusal, unconvertible, unsupportedOpset } from "./errors.js";
+import { raiseFunctions, refuseFunctions } from "./functions.js";
 
 export const OLDEST_OPSET = 7;
 export const NEWEST_OPSET = 21;
@@ -54,6 +55,7 @@ export function convertOpset(model: Model, target: number): ConversionReport {
     enlarging: new Set(),
   };
   const refusals = [...nodesWithin(model.graph)].flatMap((node) => refuse(model, node, from, target, context));
+  refusals.push(...refuseFunctions(model, target));
   if (refusals.length > 0) throw unconvertible(refusals, from, target);
 
   const converted = new Map<string, number>();
@@ -67,6 +69,7 @@ export function convertOpset(model: Model, target: number): ConversionReport {
       converted.set(node.op, (converted.get(node.op) ?? 0) + 1);
     }
   }
+  raiseFunctions(model, target);
   model.opsets.set("", target);
   model.irVersion = irVersion.to = Math.max(model.irVersion, leastIrVersion(target));
   return { from, to: target, irVersion, converted };

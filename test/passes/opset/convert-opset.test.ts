@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../../src/base/errors.js";
-import { check, parseModel, printGraph, Tensor } from "../../../src/ir/index.js";
+import { check, type Model, parseModel, printGraph, Tensor } from "../../../src/ir/index.js";
 import { sinceVersions } from "../../../src/ops/since-versions.js";
 import { compatible } from "../../../src/passes/opset/compatible.js";
 import { convertOpset, NEWEST_OPSET, OLDEST_OPSET } from "../../../src/passes/opset/convert-opset.js";
@@ -259,5 +259,38 @@ describe("what stays", () => {
     model.irVersion = 3;
     convertOpset(model, opset);
     expect(model.irVersion).toBe(irVersion);
+  });
+});
+
+describe("functions of the model", () => {
+  const withFunction = (op: string): Model => ({
+    ...parseModel("(x: f32[3]) -> (y) { y = local::F(x) }", { opset: 12 }),
+    functions: new Set(["local::F"]),
+    extras: {
+      functions: [
+        {
+          name: "F",
+          domain: "local",
+          input: ["a"],
+          output: ["b"],
+          opset_import: [{ domain: "", version: 12 }],
+          node: [{ op_type: op, input: ["a"], output: ["b"] }],
+        },
+      ],
+    },
+  });
+
+  it("follow when nothing in them changes meaning", async () => {
+    const model = withFunction("Relu");
+    convertOpset(model, 17);
+    const { y } = await runModel(model, { x: Tensor.f32([3], [-1, 0, 2]) });
+    expect([...y!.f32()]).toEqual([0, 0, 2]);
+    expect(model.extras).toMatchObject({ functions: [{ opset_import: [{ version: 17 }] }] });
+  });
+
+  it("stand in the way when something does", () => {
+    expect(() => convertOpset(withFunction("Softmax"), 13)).toThrow(
+      "Softmax node local::F cannot go from opset 12 to 13",
+    );
   });
 });

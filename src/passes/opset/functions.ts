@@ -1,0 +1,64 @@
+/**
+ * The functions that a model brings along. Each states an opset of its own, but ONNX lets it
+ * differ from the model's only as far as the operators called in it are the same in both
+ * (runtimes even read the body by the model's opset). So a function follows when none of its
+ * operators changes meaning on the way, and stands in the way when one does.
+ */
+import type { Model } from "../../ir/index.js";
+import { converters } from "./converters.js";
+import type { Refusal } from "./errors.js";
+
+/** What is read of FunctionProto; the rest travels along untouched. */
+interface WireFunction {
+  readonly name?: string;
+  readonly domain?: string;
+  readonly opset_import?: { domain?: string; version?: unknown }[];
+  readonly node?: readonly WireNode[];
+}
+
+interface WireNode {
+  readonly op_type?: string;
+  readonly domain?: string;
+  readonly attribute?: readonly { readonly g?: WireBody; readonly graphs?: readonly WireBody[] }[];
+}
+
+interface WireBody {
+  readonly node?: readonly WireNode[];
+}
+
+/** Functions whose bodies call an operator that changes between their opset and the target. */
+export function refuseFunctions(model: Model, target: number): Refusal[] {
+  return functionsBelow(model, target).flatMap(({ fn, version }) => {
+    for (const op of operatorsIn(fn)) {
+      const converter = converters[op]?.find(({ at }) => at > version && at <= target);
+      if (!converter) continue;
+      const node = [fn.domain, fn.name].filter(Boolean).join("::");
+      return [{ node, op, at: converter.at, reason: "its meaning changes, and it stands in a function of the model" }];
+    }
+    return [];
+  });
+}
+
+/** Makes the functions that were not refused state the target. */
+export function raiseFunctions(model: Model, target: number): void {
+  for (const { entry } of functionsBelow(model, target)) entry.version = target;
+}
+
+function functionsBelow(model: Model, target: number) {
+  const { functions = [] } = model.extras as { readonly functions?: readonly WireFunction[] };
+  return functions.flatMap((fn) => {
+    const entry = fn.opset_import?.find(({ domain }) => !domain || domain === "ai.onnx");
+    // 64-bit integers of the wire are numbers or objects that print as one.
+    const version = entry ? Number(String(entry.version)) : target;
+    return entry && version < target ? [{ fn, entry, version }] : [];
+  });
+}
+
+function* operatorsIn(body: WireBody): Generator<string> {
+  for (const node of body.node ?? []) {
+    if (!node.domain || node.domain === "ai.onnx") yield node.op_type ?? "";
+    for (const { g, graphs } of node.attribute ?? []) {
+      for (const inner of [g, ...(graphs ?? [])]) if (inner) yield* operatorsIn(inner);
+    }
+  }
+}
