@@ -187,15 +187,24 @@ function foldsOf(group: ReadonlySet<Node>, results: ReadonlyMap<Value, Tensor>):
 }
 
 /**
- * Where the constant for a value goes: the innermost graph that a constant it comes from
- * belongs to. Branches that compute the same from one outer weight then share the result.
+ * Where the constant for a value goes: to the graph of the largest constant that it comes
+ * from. Branches that compute the same from one outer weight then share the result.
  */
 function homesOf(group: ReadonlySet<Node>): Map<Value, Graph> {
+  const origins = new Map<Value, { graph: Graph; bytes: number }>();
   const homes = new Map<Value, Graph>();
   for (const node of group) {
-    const sources = node.inputs.filter((value) => value !== null).map((value) => homes.get(value) ?? value.graph);
-    const home = sources.sort((a, b) => depthOf(b) - depthOf(a))[0] ?? node.graph;
-    for (const output of node.outputs) if (output) homes.set(output, isPort(output) ? node.graph : home);
+    let largest = { graph: node.graph, bytes: 0 };
+    for (const value of node.inputs) {
+      if (!value) continue;
+      const origin = origins.get(value) ?? { graph: value.graph, bytes: value.constant?.byteLength ?? 0 };
+      if (origin.bytes > largest.bytes) largest = origin;
+    }
+    for (const output of node.outputs) {
+      if (!output) continue;
+      origins.set(output, largest);
+      homes.set(output, isPort(output) ? node.graph : largest.graph);
+    }
   }
   return homes;
 }
@@ -206,12 +215,6 @@ const isPort = (value: Value): boolean => value.uses.some((use) => use.kind === 
 function contentKey(value: Value, tensor: Tensor): string {
   if (isPort(value) || tensor.dtype === "string") return `only ${value.label}`;
   return `${tensor.dtype}[${tensor.dims.join()}]${createHash("sha256").update(tensor.bytes()).digest("base64")}`;
-}
-
-function depthOf(graph: Graph): number {
-  let depth = 0;
-  for (let at = graph.parent; at; at = at.parent) depth++;
-  return depth;
 }
 
 export function replaceByConstant(value: Value, tensor: Tensor): void {
