@@ -144,7 +144,10 @@ function describe(facts: AccuracyFacts, drop: Drop): string {
   );
 }
 
-const amount = (value: number, { unit }: Drop): string => (unit === "" ? shown(value) : `${shown(value)} ${unit}`);
+function amount(value: number, { unit }: Drop): string {
+  if (unit === "") return shown(value);
+  return `${shown(value)} ${unit === "points" && value === 1 ? "point" : unit}`;
+}
 
 /** At most four digits that matter. */
 const shown = (value: number): string => String(Number(value.toPrecision(4)));

@@ -1,14 +1,15 @@
 /** `inspect`: what is in a model file, as plain data, and what is worth doing about it. Needs no runtime; with one it knows more shapes. */
 import { type DType, graphsWithin, loadModel, type Model, nodesWithin, type Shape, type Value } from "../ir/index.js";
 import type { ModelProto } from "../onnx/index.js";
-import { annotateTypes } from "../rewrite/index.js";
+import { recipes } from "../passes/catalog.js";
+import { annotateTypes, type Describe, runPasses } from "../rewrite/index.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { withBatch } from "./evaluation-data.js";
 import { type Finding, findingsOf } from "./inspect-findings.js";
 import { countMacs } from "./macs.js";
 import { externalFiles, modelFacts, tensorsOf } from "./model-facts.js";
-import { describer } from "./model-runs.js";
+import { describer, evaluator } from "./model-runs.js";
 import type { ModelFacts } from "./result.js";
 
 export interface Inspection {
@@ -132,23 +133,28 @@ function parametersOf(model: Model): Inspection["parameters"] {
   return { count, bytes, byDtype, largest };
 }
 
-/** Counts on a copy whose inputs have the sizes of one batch, so that shapes which depend on it become known. */
+/**
+ * Counts on a copy whose inputs have the sizes of one batch, so that shapes which depend on
+ * it become known. Where some do not, shape arithmetic hides them: it is folded away first.
+ */
 async function flopsOf(path: string, config: RuntimeConfig, context: RunContext | null): Promise<InspectedFlops> {
   const sized = loadModel(path);
-  const specs = sized.graph.inputs.map(({ label, dtype, shape }) => ({ name: label, dtype, shape }));
-  const assumed: Record<string, Shape> = {};
+  const assumed = context ? sizeInputs(sized, config) : {};
   let problem: string | null = null;
+  let count = countMacs(sized);
   if (context) {
-    for (const [i, { name, shape }] of withBatch(specs, config).entries()) {
-      const input = sized.graph.inputs[i]!;
-      const given = config.shapes.get(name) ?? shape;
-      if (!given || !input.type || JSON.stringify(given) === JSON.stringify(input.shape)) continue;
-      assumed[name] = given;
-      input.type = { ...input.type, shape: given };
+    const describe = describer(config, context);
+    problem = await findShapes(sized, describe);
+    count = countMacs(sized);
+    // One layer's shapes fold away the arithmetic that hid the next one's.
+    for (let before = Number.POSITIVE_INFINITY; problem === null && count.unknown > 0 && count.unknown < before; ) {
+      before = count.unknown;
+      await runPasses(sized, recipes.fold, { evaluate: evaluator(config, context), signal: context.signal });
+      problem = await findShapes(sized, describe);
+      count = countMacs(sized);
     }
-    ({ problem } = await annotateTypes(sized, describer(config, context)));
   }
-  const { known, nodes, unknown, inLoops } = countMacs(sized);
+  const { known, nodes, unknown, inLoops } = count;
   return {
     total: unknown === 0 ? 2 * known : null,
     known: 2 * known,
@@ -158,6 +164,29 @@ async function flopsOf(path: string, config: RuntimeConfig, context: RunContext 
     assumed,
     problem,
   };
+}
+
+/** Gives open dimensions of the inputs a size; returns the shapes that changed, by input name. */
+function sizeInputs({ graph }: Model, config: RuntimeConfig): Record<string, Shape> {
+  const assumed: Record<string, Shape> = {};
+  const specs = graph.inputs.map(({ label, dtype, shape }) => ({ name: label, dtype, shape }));
+  for (const [i, { name, shape }] of withBatch(specs, config).entries()) {
+    const input = graph.inputs[i]!;
+    const given = config.shapes.get(name) ?? shape;
+    if (!given || !input.type || JSON.stringify(given) === JSON.stringify(input.shape)) continue;
+    assumed[name] = given;
+    input.type = { ...input.type, shape: given };
+  }
+  return assumed;
+}
+
+/** Rejects with nothing but interruptions; answers why no shapes could be found out, or null. */
+async function findShapes(model: Model, describe: Describe): Promise<string | null> {
+  // What is declared of results has open dimensions, and would be believed.
+  for (const { value } of model.graph.outputs) {
+    if (value.producer && value.type) value.type = { ...value.type, shape: null };
+  }
+  return (await annotateTypes(model, describe)).problem;
 }
 
 /** What each operator says about the form of quantization. */

@@ -141,6 +141,6 @@ it.each([0, -0.5])("never calls made-up inputs a success or a failure (delta %d)
 
 it("tells in words what happened", () => {
   expect(judgeAccuracy(measured(), { percent: 1 }, null).reason.text).toBe(
-    "top1 got worse by 0.5 points (0.9 to 0.895 on 1000 samples; 95 % interval 0.4 points to 0.6 points), 1 points allowed",
+    "top1 got worse by 0.5 points (0.9 to 0.895 on 1000 samples; 95 % interval 0.4 points to 0.6 points), 1 point allowed",
   );
 });

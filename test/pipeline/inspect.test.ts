@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { InferOptError } from "../../src/base/errors.js";
+import { loadModel } from "../../src/ir/index.js";
 import { runInspect } from "../../src/pipeline/inspect.js";
+import { describeModel, evaluate } from "../support/ask-runtime.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
 import { type ModelFileOptions, modelFile } from "../support/model-file.js";
 import { runtimeConfig } from "../support/run-config.js";
@@ -47,13 +50,42 @@ describe("runInspect without the runtime", () => {
 });
 
 describe("runInspect with a runtime", () => {
+  it("counts operations for the batch asked for, behind shape arithmetic too", async () => {
+    const folder = temporaryFolder();
+    // The second product's shape depends on a Reshape whose target is computed.
+    const text = `(x: f32[N,8]) -> (y) {
+      h = MatMul(x, $a: f32[8,4])
+      rows = Shape<end=1>(h)
+      shape = Concat<axis=0>(rows, $two: i64[2] = {2, 2})
+      r = Reshape(h, shape)
+      y = MatMul(r, $b: f32[2,3])
+    }`;
+    const path = modelFile(folder, text);
+    const runtime = new FakeRuntime({});
+    const context = fakeContext(
+      Object.assign(runtime, {
+        describe: async (probe: string) => ({ inputs: [], ...(await describeModel(loadModel(probe))) }),
+        run: async (model: string) => evaluate(loadModel(model)),
+      }),
+      { scratch: folder },
+    );
+    const { flops, tool } = await runInspect(path, runtimeConfig({ batch: 3 }), context);
+    expect(flops).toMatchObject({
+      total: 2 * (3 * 4 * 8 + 3 * 2 * 3 * 2),
+      nodesWithoutShape: 0,
+      assumed: { x: [3, 8] },
+    });
+    expect(tool).toEqual({ version: "0.0.0" });
+  });
+
   it("goes on when the runtime refuses the model, and says why", async () => {
     const folder = temporaryFolder();
-    const path = modelFile(folder, "(x: f32[N,8]) -> (y) { y = MatMul(x, $a: f32[8,8]) }");
-    const context = fakeContext(new FakeRuntime({}), { scratch: folder });
-    const { flops, tool } = await runInspect(path, runtimeConfig({ batch: 3 }), context);
-    expect(flops.assumed).toEqual({ x: [3, 8] });
-    expect(tool).toEqual({ version: "0.0.0" });
+    const refusal = new InferOptError("MODEL_REFUSED", "runtime", "no kernel for Frobnicate");
+    const runtime = Object.assign(new FakeRuntime({}), { describe: () => Promise.reject(refusal) });
+    const path = modelFile(folder, "(x: f32[N,8]) -> (y) { y = Frobnicate(x) }");
+    const { flops, operators } = await runInspect(path, runtimeConfig(), fakeContext(runtime, { scratch: folder }));
+    expect(flops.problem).toBe("no kernel for Frobnicate");
+    expect(operators).toEqual([{ op: "Frobnicate", nodes: 1 }]);
   });
 });
 

@@ -1,10 +1,12 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { loadModel } from "../../src/ir/index.js";
+import { loadModel, parseModel, saveModel, Tensor } from "../../src/ir/index.js";
 import { compareLayers } from "../../src/pipeline/layers.js";
 import type { CompareJob, OutputDifference } from "../../src/runtime/port.js";
+import { startRuntime } from "../runtime/ort/workbench.js";
 import { differenceOf, FakeRuntime, fakeContext } from "../support/fake-runtime.js";
 import { modelFile } from "../support/model-file.js";
+import { f32Npy, npz } from "../support/npz.js";
 import { runtimeConfig } from "../support/run-config.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -69,4 +71,49 @@ describe("compareLayers", () => {
     expect(jobs[0]!.data.indices).toEqual([5, 6, 7, 8, 9, 10, 11, 12]);
     expect(readdirSync(folder).sort()).toEqual(["new.onnx", "old.onnx"]);
   });
+});
+
+it("finds the layer that was spoiled, on the runtime", async () => {
+  const folder = temporaryFolder({
+    "d.npz": npz({
+      x: f32Npy(
+        [4, 8],
+        Array.from({ length: 32 }, (_, i) => Math.sin(i)),
+      ),
+    }),
+  });
+  const text = `(x: f32[1,8]) -> (y) {
+    a = MatMul(x, $w1: f32[8,8])
+    b = Tanh(a)
+    c = MatMul(b, $w2: f32[8,8])
+    y = Tanh(c)
+  }`;
+  const spoiled = parseModel(text);
+  const { graph } = spoiled;
+  const product = [...graph.nodes()][2]!;
+  const weight = product.inputs[1]!.constant!;
+  graph.setInput(
+    product,
+    1,
+    graph.addConstant(
+      "w2_spoiled",
+      Tensor.f32(
+        [8, 8],
+        weight.f32().map((value) => value * 1.5),
+      ),
+    ),
+  );
+  const candidate = `${folder}/new.onnx`;
+  saveModel(spoiled, candidate).commit();
+
+  const layers = await compareLayers(fakeContext(startRuntime(), { scratch: folder }), {
+    baseline: modelFile(folder, text, { name: "old.onnx" }),
+    candidate,
+    data: { path: `${folder}/d.npz` },
+    count: 4,
+    runtime: runtimeConfig(),
+  });
+  expect(layers.first).toMatchObject({ value: "c", op: "MatMul" });
+  expect(layers.first!.relativeL2).toBeCloseTo(0.5, 4);
+  expect(layers.worst.map(({ value }) => value).sort()).toEqual(["c", "y"]);
 });
