@@ -26,11 +26,20 @@ const schema = v.strictObject({ ...entries, $schema: v.optional(v.string()) });
 
 /** Throws CONFIG_UNREADABLE, CONFIG_UNKNOWN_KEY or CONFIG_INVALID. */
 export function readConfigFile(path: string): RawConfig {
-  const parsed = v.safeParse(schema, readJson(path));
+  const json = readJson(path);
+  if (json === null || typeof json !== "object" || Array.isArray(json)) {
+    throw new InferOptError("CONFIG_INVALID", "input", `config ${path} is ${shown(json)}, not a JSON object`, {
+      hint: example,
+      fields: { path },
+    });
+  }
+  const parsed = v.safeParse(schema, json);
   if (!parsed.success) throw refusal(path, parsed.issues[0]);
   const { $schema, ...values } = parsed.output;
   return { path, folder: dirname(path), values: values as RawValues };
 }
+
+const example = 'Write flags as a JSON object, for example {"maxDrop": "0.5%", "threads": 2}.';
 
 function readJson(path: string): unknown {
   try {
@@ -39,7 +48,7 @@ function readJson(path: string): unknown {
     const why =
       cause instanceof SyntaxError ? `is no JSON: ${messageOf(cause)}` : `cannot be read: ${messageOf(cause)}`;
     throw new InferOptError("CONFIG_UNREADABLE", "input", `config ${path} ${why}`, {
-      hint: 'Write flags as a JSON object, for example {"maxDrop": "0.5%", "threads": 2}.',
+      hint: example,
       cause,
       fields: { path },
     });

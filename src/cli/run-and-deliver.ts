@@ -12,8 +12,15 @@ export async function runAndDeliver(
   run: (context: RunContext) => Promise<RunResult>,
 ): Promise<ExitCode> {
   checkReports(invocation);
-  const result = await withRunContext(invocation, run);
-  return deliver(result, invocation);
+  let isInterrupted = false;
+  const result = await withRunContext(invocation, async (context) => {
+    const finished = await run(context);
+    isInterrupted = context.signal.aborted;
+    return finished;
+  });
+  // A run may answer an interrupt with the best it has so far: worth telling, and still an interrupted run.
+  const code = await deliver(result, invocation);
+  return isInterrupted ? exitCode.interrupted : code;
 }
 
 export const changeExits = [

@@ -21,11 +21,11 @@ export const markdownText = (text: string): string =>
     .replace(/>/g, "&gt;")
     .replace(/@/g, "&#64;");
 
-/** Inline code, also inside a table: a backslash would show, so a bar becomes its HTML form outside of code. */
+/** Inline code. What backticks do not tame in every renderer goes into an element as entities. */
 export function markdownCode(text: string): string {
   const safe = printable(text);
-  if (/[`|]/.test(safe)) return `<code>${xml(safe).replace(/[|`]/g, (c) => `&#${c.charCodeAt(0)};`)}</code>`;
-  return `\`${safe}\``;
+  if (!/[`|<>&@]/.test(safe)) return `\`${safe}\``;
+  return `<code>${xml(safe).replace(/[|`@]/g, (character) => `&#${character.charCodeAt(0)};`)}</code>`;
 }
 
 /** Text or attribute of XML; characters that XML forbids are spelled out first. */

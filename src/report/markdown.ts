@@ -56,7 +56,8 @@ function headline(result: RunResult): string {
   const subject = result.output ?? result.candidateModel ?? model;
   const where = latency ? ` on ${markdownText(latency.provider)}, ${plural(latency.threads, "thread")}` : "";
   // Finds the comment again, to replace it: a name in it must not end the HTML comment.
-  const marker = `${subject.path}@${latency?.provider ?? "any"}`.replace(/[^\w./@-]/g, "_").replace(/--+/g, "-");
+  const name = subject.path.replace(/[^\w./-]/g, "_").replace(/--+/g, "-");
+  const marker = `${name}@${(latency?.provider ?? "any").replace(/\W/g, "_")}`;
   return [
     `<!-- infer-opt:${marker} -->`,
     `### infer-opt: **${verdictWord(result)}** ${markdownCode(basename(subject.path))}${where}`,

@@ -6,7 +6,8 @@ export function significant(value: number | null, digits = 3): string {
   if (value === null) return "-";
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
   if (value === 0) return "0";
-  const magnitude = Math.floor(Math.log10(Math.abs(value)));
+  // Rounding may carry: 0.9996 has the digits of 1.00.
+  const magnitude = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits)))));
   if (magnitude < -6) return value.toExponential(digits - 1);
   return grouped(value.toFixed(Math.max(0, digits - 1 - magnitude)));
 }

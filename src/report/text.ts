@@ -103,8 +103,11 @@ function accuracy({ accuracy }: RunResult): string[] {
       `${change(accuracy.delta)}, ${Number((accuracy.confidence * 100).toPrecision(4))} % interval ${interval(accuracy.deltaInterval, change)}`,
     ],
   ];
+  const title = `${printable(accuracy.metric)}, ${plural(accuracy.samples, "sample")}, ${kinds[accuracy.kind]}${direction}`;
+  const [first, ...rest] = wrap(title, WIDTH - TITLE - 3);
   return [
-    `${"accuracy".padEnd(TITLE)}  ${printable(accuracy.metric)}, ${plural(accuracy.samples, "sample")}, ${kinds[accuracy.kind]}${direction}`,
+    `${"accuracy".padEnd(TITLE)}  ${first}`,
+    ...rest.map((line) => `${" ".repeat(TITLE)}  ${line}`),
     ...titled(columns(rows, ["left", "right", "left"])),
   ];
 }
@@ -155,7 +158,9 @@ function changed({ passes, quantization, precision }: RunResult): string[] {
   const undone = passes.filter((pass) => pass.rejected !== undefined);
   const rows = applied.map(({ name, applied: times }) => [name, `${count(times)}x`]);
   const lines = columns(rows, ["left", "right"]);
-  for (const { name, rejected } of undone) lines.push(...wrap(`${name} undone: ${printable(rejected!)}`, WIDTH - 3));
+  for (const { name, applied: kept, rejected } of undone) {
+    lines.push(...wrap(`${name} undone${kept > 0 ? " in part" : ""}: ${printable(rejected!)}`, WIDTH - 3));
+  }
   if (quantization) {
     const { mode, method, nodes, why, calibration } = quantization;
     const parts = [

@@ -1,0 +1,95 @@
+/** The command as users start it, from dist/: what only a real process can show. */
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const binary = join(root, "bin", "infer-opt.js");
+const digits = join(root, "fixtures", "models", "digits.onnx");
+
+function infer(argv: readonly string[], options: { readonly cwd?: string } = {}) {
+  const ended = spawnSync(process.execPath, [binary, ...argv], { encoding: "utf8", cwd: options.cwd ?? root });
+  return { code: ended.status, stdout: ended.stdout, stderr: ended.stderr };
+}
+
+it("answers a missing model with 3 and its name", () => {
+  const out = join(temporaryFolder(), "o.onnx");
+  const ended = infer(["fuse", "missing.onnx", "-o", out]);
+  expect(ended).toMatchObject({ code: 3, stdout: "" });
+  expect(ended.stderr).toContain("missing.onnx");
+  expect(ended.stderr).not.toContain("    at ");
+  expect(existsSync(out)).toBe(false);
+});
+
+it("answers a bad flag with 2", () => {
+  expect(infer(["fuse", digits, "-o", "o.onnx", "--bits", "8"])).toMatchObject({ code: 2, stdout: "" });
+});
+
+it("finds this machine sound", () => {
+  const ended = infer(["doctor", "--json"]);
+  expect(ended.code).toBe(0);
+  expect(JSON.parse(ended.stdout)).toMatchObject({ schemaVersion: 1, command: "doctor" });
+});
+
+it("inspects a model, as text and as JSON", () => {
+  const text = infer(["inspect", digits]);
+  expect(text.code).toBe(0);
+  expect(text.stdout).toContain("BatchNormalization 10");
+  const json = infer(["inspect", digits, "--json"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({ schemaVersion: 1, command: "inspect", model: { nodes: 35 } });
+});
+
+it("shows a graph", () => {
+  const ended = infer(["show", digits]);
+  expect(ended).toMatchObject({ code: 0, stderr: "" });
+  expect(ended.stdout).toContain("-> (logits) {");
+});
+
+describe("a run that writes a model", () => {
+  it("prints one JSON object, the file it names, and leaves nothing else", () => {
+    const folder = temporaryFolder();
+    const ended = infer(["fuse", digits, "-o", "fused.onnx", "--json"], { cwd: folder });
+    expect(ended.code).toBe(0);
+    const result = JSON.parse(ended.stdout);
+    expect(result).toMatchObject({ schemaVersion: 1, command: "fuse", output: { path: "fused.onnx" } });
+    expect(result.output.bytes).toBe(readFileSync(join(folder, "fused.onnx")).length);
+    expect(readdirSync(folder)).toEqual(["fused.onnx"]);
+  });
+
+  it("does not touch its input", () => {
+    const folder = temporaryFolder({ "m.onnx": readFileSync(digits) });
+    expect(infer(["fuse", "m.onnx", "-o", "./m.onnx"], { cwd: folder }).code).toBe(2);
+    expect(readFileSync(join(folder, "m.onnx")).equals(readFileSync(digits))).toBe(true);
+  });
+});
+
+it.skipIf(process.platform === "win32")(
+  "stops at Ctrl-C with 130 and leaves no file and no scratch folder",
+  async () => {
+    const folder = temporaryFolder();
+    const scratch = temporaryFolder();
+    const data = join(root, "calibration", "digits", "calibration.npz");
+    const child = spawn(process.execPath, [binary, "optimize", digits, "-o", "o.onnx", "--calibration", data], {
+      cwd: folder,
+      env: { ...process.env, INFER_OPT_TMP: scratch },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let stderr = "";
+    let isTold = false;
+    const code = await new Promise((resolve) => {
+      child.on("exit", resolve);
+      child.stderr.on("data", (chunk: Buffer) => {
+        stderr += chunk.toString();
+        // The first stage that runs a child process has begun.
+        if (!isTold && stderr.includes("fuse")) isTold = child.kill("SIGINT");
+      });
+    });
+    expect(code).toBe(130);
+    expect(stderr).toContain("error INTERRUPTED");
+    expect(readdirSync(folder)).toEqual([]);
+    expect(readdirSync(scratch)).toEqual([]);
+  },
+);

@@ -1,0 +1,369 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { InferOptError } from "../../src/base/errors.js";
+import { commands } from "../../src/cli/commands/index.js";
+import type { RunContext } from "../../src/pipeline/context.js";
+import type { Outcome } from "../../src/pipeline/result.js";
+import { sampleResult } from "../report/sample-result.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+import { command, fakeIo } from "./fake-io.js";
+
+const outIn = (folder: string): string => join(folder, "out.onnx");
+const fuse = (): string[] => ["fuse", "m.onnx", "-o", outIn(temporaryFolder())];
+
+describe("exit codes", () => {
+  it.each<[Outcome, number]>([
+    ["met", 0],
+    ["accuracy", 10],
+    ["latency", 11],
+    ["no-gain", 12],
+    ["inconclusive", 13],
+  ])("says %s with %i", async (outcome, code) => {
+    const verdict = { ...sampleResult().verdict, outcome };
+    const ended = await command(fuse(), { actions: { fuse: async () => sampleResult({ verdict }) } });
+    expect(ended.code).toBe(code);
+  });
+
+  it.each([
+    ["usage", 2],
+    ["input", 3],
+    ["runtime", 4],
+    ["interrupted", 130],
+  ] as const)("says a fault of kind %s with %i", async (kind, code) => {
+    const fault = new InferOptError("SOME_CODE", kind, "the thing is broken", { hint: "Mend it." });
+    const ended = await command(fuse(), { actions: { fuse: () => Promise.reject(fault) } });
+    expect(ended.code).toBe(code);
+    expect(ended.stderr).toBe("error SOME_CODE\n  the thing is broken\n  fix: Mend it.\n");
+    expect(ended.stdout).toBe("");
+  });
+
+  it("says a fault of its own with 1, and how to reproduce it", async () => {
+    const argv = fuse();
+    const ended = await command(argv, { actions: { fuse: () => Promise.reject(new Error("internal: oops")) } });
+    expect(ended.code).toBe(1);
+    expect(ended.stderr).toContain("error INTERNAL\n  internal: oops\n");
+    expect(ended.stderr).toContain(`infer-opt ${argv.join(" ")} --verbose`);
+    expect(ended.stderr).not.toContain("    at ");
+  });
+
+  it("shows stack and causes with --verbose", async () => {
+    const fault = new InferOptError("C", "input", "outer", { cause: new Error("inner") });
+    const ended = await command([...fuse(), "--verbose"], { actions: { fuse: () => Promise.reject(fault) } });
+    expect(ended.stderr).toMatch(/ {4}at .*main\.test/);
+    expect(ended.stderr).toContain("caused by Error: inner");
+  });
+
+  it("exits 4 when doctor finds a fault", async () => {
+    const finding = { check: "node", status: "fail", detail: "too old", cure: "Update it." } as const;
+    const ended = await command(["doctor"], { actions: { doctor: async () => [finding] } });
+    expect(ended).toMatchObject({ code: 4, stdout: " fail  node  too old\n             fix: Update it.\n" });
+  });
+});
+
+describe("usage", () => {
+  it("answers nothing with a short help on stderr", async () => {
+    const ended = await command([]);
+    expect(ended).toMatchObject({ code: 2, stdout: "" });
+    expect(ended.stderr).toContain("Usage: infer-opt <command>");
+  });
+
+  it.each([
+    [["optimise"], "COMMAND_UNKNOWN", "Did you mean optimize?"],
+    [["help", "quantise"], "COMMAND_UNKNOWN", "Did you mean quantize?"],
+    [["fuse", "m.onnx", "--therads", "2"], "FLAG_UNKNOWN", "Did you mean --threads?"],
+    [["fuse"], "ARGUMENT_MISSING", "help fuse"],
+    [["bench"], "ARGUMENT_MISSING", "help bench"],
+    [["fuse", "a", "b"], "ARGUMENT_UNEXPECTED", "help fuse"],
+    [["fuse", "m.onnx", "-o"], "FLAG_WITHOUT_VALUE", "help fuse"],
+    [["fuse", "m.onnx"], "OUTPUT_MISSING", "-o FILE"],
+    [["fuse", "m.onnx", "-o", "o.onnx", "--threads", "0"], "FLAG_INVALID", "--threads 1"],
+    [["fuse", "m.onnx", "-o", "o.onnx", "--report", "r.html"], "FLAG_INVALID", ".md"],
+    [["fuse", "m.onnx", "-o", "o.onnx", "--report", "r"], "FLAG_INVALID", ".md"],
+    [["quantize", "m.onnx", "-o", "o.onnx", "--metric", "topp1"], "METRIC_UNKNOWN", "top1"],
+    [["quantize", "m.onnx", "-o", "o.onnx", "--shape", "x=1", "--shape", "x=2"], "FLAG_INVALID", "one shape"],
+    [["calibrate", "-o", "r.json"], "ARGUMENT_MISSING", "--merge"],
+    [["calibrate", "m.onnx", "-o", "r.json", "--merge", "a.json"], "ARGUMENT_UNEXPECTED", "leave it out"],
+  ])("refuses %j", async (argv, code, hint) => {
+    const ended = await command(argv);
+    expect(ended).toMatchObject({ code: 2, stdout: "", calls: [] });
+    expect(ended.stderr).toContain(`error ${code}\n`);
+    expect(ended.stderr).toContain(hint);
+  });
+
+  it("refuses reports whose folder is missing before any work", async () => {
+    const ended = await command([...fuse(), "--report", "no-such-folder/r.md"]);
+    expect(ended).toMatchObject({ code: 3, calls: [] });
+    expect(ended.stderr).toContain("error OUTPUT_FAILED");
+  });
+
+  it("tells its version", async () => {
+    expect(await command(["--version"])).toMatchObject({ code: 0, stdout: "0.1.0\n" });
+  });
+});
+
+describe("help", () => {
+  it.each(commands.map(({ name }) => name))(
+    "of %s has two examples before the flags, and exit codes last",
+    async (name) => {
+      const { code, stdout } = await command([name, "--help"]);
+      expect(code).toBe(0);
+      expect(stdout).toBe((await command(["help", name])).stdout);
+      const examples = stdout
+        .split("\n")
+        .filter(
+          (line) =>
+            line.startsWith(`  infer-opt ${name} `) ||
+            line.includes(`(infer-opt ${name} `) ||
+            line === `  infer-opt ${name}`,
+        );
+      expect(examples).toHaveLength(2);
+      expect(stdout.indexOf("Examples:")).toBeLessThan(stdout.indexOf("--json"));
+      expect(stdout.indexOf("--json")).toBeLessThan(stdout.indexOf("Exit codes:"));
+    },
+  );
+
+  it("lists every command", async () => {
+    const { stdout } = await command(["--help"]);
+    for (const { name } of commands) expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, "m"));
+  });
+
+  it("fits 80 columns but for examples", async () => {
+    for (const { name, examples } of commands) {
+      const { stdout } = await command(["help", name]);
+      const wide = stdout.split("\n").filter((line) => line.length > 80 && !examples.includes(line.trim()));
+      expect(wide).toEqual([]);
+    }
+    expect((await command(["--help"])).stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  });
+});
+
+describe("output", () => {
+  it("prints one JSON object and nothing else with --json", async () => {
+    const ended = await command([...fuse(), "--json"]);
+    expect(JSON.parse(ended.stdout)).toEqual(sampleResult({ command: "fuse" }));
+  });
+
+  it("prints an error as JSON too", async () => {
+    const fault = new InferOptError("C", "input", "broken", { hint: "Mend it.", fields: { size: 2n ** 60n } });
+    const ended = await command([...fuse(), "--json"], { actions: { fuse: () => Promise.reject(fault) } });
+    expect(JSON.parse(ended.stdout)).toEqual({
+      schemaVersion: 1,
+      command: "fuse",
+      error: { code: "C", message: "broken", hint: "Mend it.", fields: { size: "1152921504606846976" } },
+    });
+  });
+
+  it("prints a usage error as JSON, with null for a command that is none", async () => {
+    const ended = await command(["nonsense", "--json"]);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ command: null, error: { code: "COMMAND_UNKNOWN" } });
+  });
+
+  it("prints nothing with --quiet", async () => {
+    expect(await command([...fuse(), "--quiet"])).toMatchObject({ code: 0, stdout: "", stderr: "" });
+  });
+
+  it.each([[{ NO_COLOR: "1" }], [{ TERM: "dumb" }], [{ FORCE_COLOR: "0" }]])("has no colour with %j", async (env) => {
+    const io = fakeIo({ env: { CI: "1", ...env }, isTTY: { stdout: true, stderr: true } });
+    expect((await command(fuse(), { io })).stdout).not.toContain("\u001b");
+  });
+
+  it("has colour on a terminal", async () => {
+    const io = fakeIo({ env: { CI: "1" }, isTTY: { stdout: true, stderr: true } });
+    expect((await command(fuse(), { io })).stdout).toContain("\u001b[32m");
+  });
+
+  it("writes every report that was asked for, also when a limit was missed", async () => {
+    const folder = temporaryFolder();
+    const reports = ["r.md", "r.json", "r.xml"].flatMap((name) => ["--report", join(folder, name)]);
+    const verdict = { ...sampleResult().verdict, outcome: "accuracy" } as const;
+    const ended = await command([...fuse(), ...reports], { actions: { fuse: async () => sampleResult({ verdict }) } });
+    expect(ended.code).toBe(10);
+    expect(readdirSync(folder).sort()).toEqual(["r.json", "r.md", "r.xml"]);
+    expect(JSON.parse(readFileSync(join(folder, "r.json"), "utf8"))).toMatchObject({ schemaVersion: 1 });
+    expect(readFileSync(join(folder, "r.md"), "utf8")).toContain("### infer-opt:");
+    expect(readFileSync(join(folder, "r.xml"), "utf8")).toContain("<testsuites");
+  });
+
+  it("renders a stored result", async () => {
+    const folder = temporaryFolder({ "r.json": JSON.stringify(sampleResult()) });
+    const ended = await command(["report", join(folder, "r.json"), "--junit", join(folder, "r.xml")]);
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toContain(" PASS  net.onnx -> net.int8.onnx");
+    expect(readdirSync(folder)).toContain("r.xml");
+  });
+
+  it("does not write a report over the result it reads", async () => {
+    const path = join(temporaryFolder({ "r.json": JSON.stringify(sampleResult()) }), "r.json");
+    expect((await command(["report", path, "--markdown", path])).stderr).toContain("error OUTPUT_IS_INPUT");
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(sampleResult());
+  });
+
+  it("prints the passes as the table of the README", async () => {
+    expect((await command(["passes", "--markdown"])).stdout).toBe(
+      [
+        "| pass | does | numbers | run by |",
+        "| --- | --- | --- | --- |",
+        "| `fold-constants` | Fold | exact | `fold`, `fuse` |",
+        "| `fuse-clip` | Fuse | rounding | `fuse` |",
+        "",
+      ].join("\n"),
+    );
+  });
+});
+
+describe("what flags become", () => {
+  it("an OptimizeConfig, every flag in its place", async () => {
+    const output = outIn(temporaryFolder());
+    const { calls } = await command([
+      ...["optimize", "m.onnx", "-o", output, "--calibration", "c.npz", "--eval", "e.npz", "--metric", "top1"],
+      ...["--max-drop", "0.5%", "--min-speedup", "1.2", "--slo", "p95=20ms", "--slo", "p99=1s", "--max-size", "10MB"],
+      ...["--confidence", "95%", "--include", "/a/*", "--exclude", "op:Gemm", "--exclude", "from:a..to:b"],
+      ...["--provider", "cuda", "--allow-fallback", "--threads", "3", "--batch", "2", "--shape", "x=1,3,8,8"],
+      ...["--seed", "5", "--external-data", "--keep-rejected", "--mode", "static", "--bits", "8", "--method", "mse"],
+      ...["--ranges", "r.json", "--goal", "size", "--skip", "fuse-pad,fuse-clip", "--skip", "fold-shapes"],
+      ...["--keep-opset", "--budget", "100s", "--fold-budget", "2MB"],
+    ]);
+    expect(calls).toEqual([
+      {
+        action: "optimize",
+        config: {
+          model: "m.onnx",
+          runtime: {
+            ...{ provider: "cuda", threads: 3, allowFallback: true, seed: 5, batch: 2, benchMs: 40_000 },
+            shapes: new Map([["x", [1, 3, 8, 8]]]),
+          },
+          data: { calibration: "c.npz", eval: "e.npz", metric: { kind: "builtin", name: "top1" } },
+          out: { output, externalData: true, keepRejected: true },
+          graph: {
+            ...{ skip: ["fuse-pad", "fuse-clip", "fold-shapes"], only: [], keepOpset: true },
+            ...{ foldBudgetBytes: 2_000_000, check: true },
+          },
+          limits: {
+            maxDrop: { percent: 0.5 },
+            minSpeedup: 1.2,
+            slo: [
+              { percentile: "p95", ms: 20 },
+              { percentile: "p99", ms: 1000 },
+            ],
+            maxSizeBytes: 10_000_000,
+            confidence: 0.95,
+          },
+          quantize: {
+            ...{ mode: "static", bits: 8, method: "mse", ranges: "r.json", goal: "size", searchMs: 60_000 },
+            selection: { include: ["/a/*"], exclude: ["op:Gemm", "from:a..to:b"] },
+          },
+        },
+      },
+    ]);
+  });
+
+  it("a recipe for fold and fuse", async () => {
+    const output = outIn(temporaryFolder());
+    const folded = await command(["fold", "m.onnx", "-o", output]);
+    const fused = await command(["fuse", "m.onnx", "-o", output]);
+    expect([folded, fused].map(({ calls }) => calls[0]!.config)).toMatchObject([
+      { recipe: "fold" },
+      { recipe: "fuse" },
+    ]);
+  });
+
+  it("a target for fp16", async () => {
+    const { calls } = await command(["fp16", "m.onnx", "-o", outIn(temporaryFolder()), "--bf16", "--convert-io"]);
+    expect(calls).toMatchObject([{ action: "fp16", config: { target: "bf16", convertIo: true } }]);
+  });
+
+  it("a part of a calibration, or the joining of parts", async () => {
+    const output = join(temporaryFolder(), "r.json");
+    const part = await command(["calibrate", "m.onnx", "--calibration", "c.npz", "--shard", "2/8", "-o", output]);
+    expect(part.calls).toMatchObject([{ action: "calibrate", config: { shard: { index: 2, of: 8 } } }]);
+    const joined = await command(["calibrate", "--merge", "a.json", "b.json", "-o", output]);
+    expect(joined.calls).toEqual([{ action: "mergeRanges", config: { parts: ["a.json", "b.json"], output } }]);
+    expect(joined.stdout).toBe(`2 parts joined: 12 tensors over 64 samples -> ${output}\n`);
+  });
+
+  it("two models for verify and gate, any number for bench", async () => {
+    const verify = await command(["verify", "a.onnx", "b.onnx", "--layers"]);
+    expect(verify.calls).toMatchObject([{ config: { baseline: "a.onnx", candidate: "b.onnx", layers: true } }]);
+    const gate = await command(["gate", "a.onnx", "b.onnx", "--inconclusive", "warn"]);
+    expect(gate.calls).toMatchObject([{ config: { baseline: "a.onnx", candidate: "b.onnx", inconclusive: "warn" } }]);
+    const bench = await command(["bench", "a.onnx", "b.onnx", "c.onnx", "--eval", "e.npz", "--budget", "30s"]);
+    expect(bench.calls).toMatchObject([
+      { config: { models: ["a.onnx", "b.onnx", "c.onnx"], data: "e.npz", runtime: { benchMs: 30_000 } } },
+    ]);
+  });
+
+  it("the values of a config file, which flags overrule", async () => {
+    const folder = temporaryFolder({ "c.json": `{"seed": 1, "batch": 8, "mode": "dynamic"}` });
+    const { calls } = await command([...fuse(), "--config", join(folder, "c.json"), "--seed", "2"]);
+    expect(calls[0]!.config).toMatchObject({ runtime: { seed: 2, batch: 8 } });
+  });
+
+  it("paths from the current folder", async () => {
+    const folder = temporaryFolder();
+    const { calls } = await command(["fuse", "m.onnx", "-o", "o.onnx"], { io: fakeIo({ cwd: folder }) });
+    expect(calls[0]!.config).toMatchObject({ model: join(folder, "m.onnx"), out: { output: join(folder, "o.onnx") } });
+  });
+});
+
+describe("a run", () => {
+  it("has a scratch folder of its own, which is gone afterwards, also after a failure", async () => {
+    const tmp = temporaryFolder();
+    const io = (): ReturnType<typeof fakeIo> => fakeIo({ env: { INFER_OPT_TMP: tmp } });
+    const seen: string[][] = [];
+    const look = async (_: unknown, context: RunContext) => {
+      seen.push(readdirSync(tmp));
+      expect(context.scratch.startsWith(tmp)).toBe(true);
+      return sampleResult();
+    };
+    await command(fuse(), { io: io(), actions: { fuse: look } });
+    await command(fuse(), { io: io(), actions: { fuse: () => Promise.reject(new Error("internal: no")) } });
+    expect(seen).toEqual([[expect.stringMatching(/^infer-opt-/)]]);
+    expect(readdirSync(tmp)).toEqual([]);
+  });
+
+  it("says when there is no place for the scratch folder", async () => {
+    const ended = await command(fuse(), { io: fakeIo({ env: { INFER_OPT_TMP: "/no/such/folder" } }) });
+    expect(ended.code).toBe(4);
+    expect(ended.stderr).toContain("error SCRATCH_FAILED");
+  });
+
+  it("is stopped by Ctrl-C, whatever it then fails with", async () => {
+    const io = fakeIo();
+    const crash = async (_: unknown, { signal }: RunContext) => {
+      io.interrupt();
+      expect(signal.aborted).toBe(true);
+      throw new InferOptError("RUNTIME_CRASHED", "runtime", "the child died");
+    };
+    const ended = await command(fuse(), { io, actions: { fuse: crash } });
+    expect(ended.code).toBe(130);
+    expect(ended.stderr).toContain("error INTERRUPTED");
+    expect(io.exits).toEqual([]);
+  });
+
+  it("tells the best so far of a run that was interrupted, with the code of an interrupt", async () => {
+    const io = fakeIo();
+    const best = async () => {
+      io.interrupt();
+      return sampleResult();
+    };
+    const ended = await command(fuse(), { io, actions: { fuse: best } });
+    expect(ended.code).toBe(130);
+    expect(ended.stdout).toContain("PASS");
+  });
+
+  it("ends at once at the second Ctrl-C, and leaves no scratch folder", async () => {
+    const tmp = temporaryFolder();
+    const io = fakeIo({ env: { INFER_OPT_TMP: tmp } });
+    const left: string[][] = [];
+    const deaf = async () => {
+      io.interrupt();
+      io.interrupt();
+      left.push(readdirSync(tmp));
+      return sampleResult();
+    };
+    await command(fuse(), { io, actions: { fuse: deaf } });
+    expect(io.exits).toEqual([130]);
+    expect(left).toEqual([[]]);
+  });
+});

@@ -1,0 +1,61 @@
+import { linkSync, readFileSync, symlinkSync } from "node:fs";
+import { join, relative } from "node:path";
+import { expect, it } from "vitest";
+import { checkWritable, modelOutput } from "../../src/cli/output-path.js";
+import { faultOf } from "../support/dataset.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const folderWithModel = (): { folder: string; model: string } => {
+  const folder = temporaryFolder({ "m.onnx": "model", "sub/keep": "" });
+  return { folder, model: join(folder, "m.onnx") };
+};
+
+it("takes --output", () => {
+  const { folder, model } = folderWithModel();
+  expect(modelOutput(model, { output: join(folder, "o.onnx"), inPlace: false })).toBe(join(folder, "o.onnx"));
+});
+
+it("wants to be told where to write", async () => {
+  const fault = await faultOf(() => modelOutput("m.onnx", { output: null, inPlace: false }));
+  expect(fault).toMatchObject({ code: "OUTPUT_MISSING", kind: "usage" });
+});
+
+it.each([
+  ["spelled the same", (_: string, model: string) => model],
+  ["spelled by a detour", (folder: string) => join(folder, "sub", "..", "m.onnx")],
+  ["spelled with a detour that stays", (folder: string) => `${folder}/sub/../m.onnx`],
+  ["relative", (_: string, model: string) => relative(process.cwd(), model)],
+  ["a symbolic link", (folder: string, model: string) => (symlinkSync(model, join(folder, "l")), join(folder, "l"))],
+  ["a hard link", (folder: string, model: string) => (linkSync(model, join(folder, "h")), join(folder, "h"))],
+])("refuses the input as output: %s", async (_, spelled) => {
+  const { folder, model } = folderWithModel();
+  const output = spelled(folder, model);
+  expect(await faultOf(() => modelOutput(model, { output, inPlace: false }))).toMatchObject({
+    code: "OUTPUT_IS_INPUT",
+    kind: "usage",
+  });
+  expect(readFileSync(model, "utf8")).toBe("model");
+});
+
+it("replaces the file behind a link with --in-place, not the link", () => {
+  const { folder, model } = folderWithModel();
+  symlinkSync(model, join(folder, "link.onnx"));
+  expect(modelOutput(join(folder, "link.onnx"), { output: null, inPlace: true })).toBe(model);
+});
+
+it("refuses --in-place and another output together", async () => {
+  const { folder, model } = folderWithModel();
+  const fault = await faultOf(() => modelOutput(model, { output: join(folder, "o.onnx"), inPlace: true }));
+  expect(fault.code).toBe("OUTPUT_CONFLICT");
+});
+
+it.each([
+  ["a missing folder", "none/o.onnx", "does not exist"],
+  ["a file in place of the folder", "m.onnx/o.onnx", "is no folder"],
+  ["a folder", "sub", "it is a folder"],
+])("refuses %s before any work", async (_, path, why) => {
+  const { folder } = folderWithModel();
+  const fault = await faultOf(() => checkWritable(join(folder, path)));
+  expect(fault).toMatchObject({ code: "OUTPUT_FAILED", kind: "input" });
+  expect(fault.message).toContain(why);
+});

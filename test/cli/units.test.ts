@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { InferOptError } from "../../src/base/errors.js";
+import {
+  type Parse,
+  parseChoice,
+  parseConfidence,
+  parseDrop,
+  parseDuration,
+  parseFactor,
+  parseInteger,
+  parseNames,
+  parseShape,
+  parseShard,
+  parseSize,
+  parseSlo,
+  type Source,
+} from "../../src/cli/units.js";
+
+const source: Source = { name: "--flag", kind: "usage", folder: "." };
+
+const table: readonly [string, Parse<unknown>, readonly [string, unknown][], readonly string[]][] = [
+  [
+    "a drop",
+    parseDrop,
+    [
+      ["0.5%", { percent: 0.5 }],
+      ["1 %", { percent: 1 }],
+      ["0.01", { absolute: 0.01 }],
+      ["0", { absolute: 0 }],
+      ["none", "none"],
+    ],
+    ["", "%", "-1%", "1e-3", "0x1", " 1", "1%%", "None", "NaN"],
+  ],
+  [
+    "a size",
+    parseSize,
+    [
+      ["10MB", 10_000_000],
+      ["3.5 mb", 3_500_000],
+      ["512KiB", 524_288],
+      ["7B", 7],
+      ["0B", 0],
+    ],
+    ["10", "MB", "10TBs", "-1MB", "1.2.3MB"],
+  ],
+  [
+    "a duration",
+    parseDuration,
+    [
+      ["5m", 300_000],
+      ["90s", 90_000],
+      ["500ms", 500],
+      ["1h", 3_600_000],
+    ],
+    ["5", "0s", "m", "-5m", "5 minutes"],
+  ],
+  [
+    "a latency limit",
+    parseSlo,
+    [
+      ["p95=20ms", { percentile: "p95", ms: 20 }],
+      ["p99.9=0.5s", { percentile: "p999", ms: 500 }],
+    ],
+    ["p95", "p95=20", "p90=1ms", "p95=0ms", "p95=1ms=2", "20ms"],
+  ],
+  [
+    "a confidence",
+    parseConfidence,
+    [
+      ["95%", 0.95],
+      ["0.99", 0.99],
+    ],
+    ["100%", "1", "95", "0.4", "x"],
+  ],
+  [
+    "a shape",
+    parseShape,
+    [
+      ["x=1,3,8,8", { input: "x", dims: [1, 3, 8, 8] }],
+      ["a=b:0=2", { input: "a=b:0", dims: [2] }],
+      ["scalar=", { input: "scalar", dims: [] }],
+    ],
+    ["x", "=1,2", "x=1,,2", "x=0,1", "x=1,H", "x=-1", "x=1.5", "x=99999999999999999999"],
+  ],
+  [
+    "a part",
+    parseShard,
+    [
+      ["1/1", { index: 1, count: 1 }],
+      ["3/8", { index: 3, count: 8 }],
+    ],
+    ["0/8", "9/8", "3", "3/0", "a/b", "1/2/3"],
+  ],
+  [
+    "a factor",
+    parseFactor,
+    [
+      ["1.2", 1.2],
+      ["2x", 2],
+    ],
+    ["0", "-1", "x", "fast"],
+  ],
+  [
+    "a whole number",
+    parseInteger(1, 64),
+    [
+      ["1", 1],
+      ["64", 64],
+    ],
+    ["0", "65", "1.5", "-1", "two", ""],
+  ],
+  ["names", parseNames, [["a, b,c", ["a", "b", "c"]]], ["", "a,,b", "a,"]],
+  ["a choice", parseChoice(["static", "dynamic"]), [["static", "static"]], ["Static", "", "statc"]],
+];
+
+describe.each(table)("%s", (_, parse, good, bad) => {
+  it.each(good)("reads %s", (text, value) => expect(parse(text, source)).toEqual(value));
+
+  it.each(bad)('refuses "%s", naming the flag and the value', (text) => {
+    expect(() => parse(text, source)).toThrow(InferOptError);
+    try {
+      parse(text, source);
+    } catch (fault) {
+      expect(fault).toMatchObject({ code: "FLAG_INVALID", kind: "usage", fields: { flag: "--flag", value: text } });
+      expect((fault as Error).message).toContain(`--flag: "${text}"`);
+    }
+  });
+});
+
+it("calls a bad value of a config file bad input", () => {
+  const config: Source = { name: "maxDrop in c.json", kind: "input", folder: "." };
+  expect(() => parseDrop("much", config)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", kind: "input" }));
+});
+
+it("suggests the nearest choice", () => {
+  expect(() => parseChoice(["static", "dynamic"])("statc", source)).toThrow(
+    expect.objectContaining({ hint: "Did you mean static?" }),
+  );
+});
