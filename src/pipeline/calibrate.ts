@@ -1,10 +1,10 @@
 /** `calibrate`: the statistics alone, whole or as one part of many, and the joining of parts. */
 import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { InferOptError } from "../base/errors.js";
 import { type DatasetRef, datasetDigest, type InputSpec, openDataset } from "../dataset/index.js";
 import { outputFailed } from "../onnx/index.js";
 import { mergeRanges, type RangesFile, rangesOf, readRanges } from "../quantization/ranges-file.js";
 import { integerTarget } from "../target/integer-kernels.js";
-import { InferOptError } from "../base/errors.js";
 import { observeActivations, rangesRecipe } from "./calibration.js";
 import type { FuseConfig } from "./config.js";
 import type { RunContext } from "./context.js";
@@ -43,7 +43,11 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
   const target = integerTarget(config.runtime.provider, process.arch, context.environment.flags);
   const taps = await record.stage(
     "calibrate",
-    () => observeActivations({ prepared: prepared.path, target, data: ref, runtime: config.runtime, onProgress: record.progress }, context),
+    () =>
+      observeActivations(
+        { prepared: prepared.path, target, data: ref, runtime: config.runtime, onProgress: record.progress },
+        context,
+      ),
     `${ref.indices!.length} samples`,
   );
   const dataset = await openDataset(path, { signature: intake.signature.inputs });
@@ -84,10 +88,15 @@ async function shardOf(
   if (!shard) return { path, indices: all };
   const indices = all.filter((i) => i % shard.of === shard.index - 1);
   if (indices.length > 0) return { path, indices };
-  throw new InferOptError("SHARD_EMPTY", "input", `part ${shard.index} of ${shard.of} of ${path} holds no samples: there are ${count}`, {
-    hint: `Use at most ${count} parts.`,
-    fields: { path, count, of: shard.of },
-  });
+  throw new InferOptError(
+    "SHARD_EMPTY",
+    "input",
+    `part ${shard.index} of ${shard.of} of ${path} holds no samples: there are ${count}`,
+    {
+      hint: `Use at most ${count} parts.`,
+      fields: { path, count, of: shard.of },
+    },
+  );
 }
 
 function writeRanges(file: RangesFile, path: string): void {

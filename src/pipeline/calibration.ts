@@ -1,14 +1,15 @@
 /** The statistics that static quantization needs: from a ranges file, or by running the calibration samples. */
+
+import { rmSync } from "node:fs";
+import { InferOptError } from "../base/errors.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { readRanges, tapsOf } from "../quantization/ranges-file.js";
-import { InferOptError } from "../base/errors.js";
 import type { IntegerTarget } from "../target/integer-kernels.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { asDelivered, scratchFile } from "./model-runs.js";
 import { writeTapModel } from "./quantize-static.js";
-import { rmSync } from "node:fs";
 
 export interface CalibrationRequest {
   readonly prepared: string;

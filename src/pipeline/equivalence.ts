@@ -58,7 +58,11 @@ export async function checkEquivalence(
       await compare(baseline, baseline);
     } catch (own) {
       if (own instanceof InferOptError && own.kind !== "interrupted" && data.random) {
-        return { differences: [], violation: null, unchecked: `the original does not run on made-up inputs (${own.message})` };
+        return {
+          differences: [],
+          violation: null,
+          unchecked: `the original does not run on made-up inputs (${own.message})`,
+        };
       }
       throw own;
     }
@@ -70,8 +74,11 @@ export async function checkEquivalence(
   if (!(await isDeterministic(baseline, compare))) {
     return { differences, violation: null, unchecked: "the original gives other answers each time it runs" };
   }
-  const floor = check.numerics === "exact" ? new Map<string, number>() : await roundingFloor(baseline, compare, context, config);
-  const violation = violated((output) => Math.min(LARGEST_ROUNDING, Math.max(ROUNDING, FLOOR_FACTOR * (floor.get(output) ?? 0))));
+  const floor =
+    check.numerics === "exact" ? new Map<string, number>() : await roundingFloor(baseline, compare, context, config);
+  const violation = violated((output) =>
+    Math.min(LARGEST_ROUNDING, Math.max(ROUNDING, FLOOR_FACTOR * (floor.get(output) ?? 0))),
+  );
   return { differences, violation, unchecked: null };
 }
 

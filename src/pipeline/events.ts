@@ -5,7 +5,12 @@ export type RunEvent =
   /** Samples or candidates done within the current stage. */
   | { readonly type: "progress"; readonly done: number; readonly total: number }
   /** A candidate was measured. */
-  | { readonly type: "candidate"; readonly candidate: string; readonly speedup: number | null; readonly accuracy: number | null }
+  | {
+      readonly type: "candidate";
+      readonly candidate: string;
+      readonly speedup: number | null;
+      readonly accuracy: number | null;
+    }
   /** Worth telling now, and kept in the result. */
   | { readonly type: "warning"; readonly warning: string };
 

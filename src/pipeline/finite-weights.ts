@@ -15,10 +15,15 @@ export function refuseOddWeights(model: Model): void {
       const at = value.constant.f32().findIndex((element) => !Number.isFinite(element));
       if (at < 0) continue;
       const element = value.constant.f32()[at];
-      throw new InferOptError("MODEL_NOT_FINITE", "input", `weight "${value.label}" of ${node.displayName} holds ${element} at element ${at}`, {
-        hint: "Training or the export went wrong: export a checkpoint whose weights are finite.",
-        fields: { tensor: value.label, node: node.displayName, element: at },
-      });
+      throw new InferOptError(
+        "MODEL_NOT_FINITE",
+        "input",
+        `weight "${value.label}" of ${node.displayName} holds ${element} at element ${at}`,
+        {
+          hint: "Training or the export went wrong: export a checkpoint whose weights are finite.",
+          fields: { tensor: value.label, node: node.displayName, element: at },
+        },
+      );
     }
   }
 }

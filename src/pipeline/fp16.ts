@@ -47,7 +47,9 @@ export async function runFp16(config: Fp16Config, context: RunContext): Promise<
     }),
   );
   record.warn(...differenceWarnings(differences));
-  const worst = differences.find(({ cosine, nanMismatch, mismatch }) => mismatch !== null || nanMismatch > 0 || cosine < LEAST_COSINE);
+  const worst = differences.find(
+    ({ cosine, nanMismatch, mismatch }) => mismatch !== null || nanMismatch > 0 || cosine < LEAST_COSINE,
+  );
   const verdict: Verdict = worst
     ? {
         status: "fail",
@@ -55,7 +57,12 @@ export async function runFp16(config: Fp16Config, context: RunContext): Promise<
         reasons: [],
         summary: `output ${worst.output} is damaged in half precision (cosine ${worst.cosine.toFixed(4)}, ${worst.nanMismatch} new NaN): keep nodes in float with --exclude`,
       }
-    : { status: "pass", outcome: "met", reasons: [], summary: `half precision, ${report.float.length} nodes kept in float32` };
+    : {
+        status: "pass",
+        outcome: "met",
+        reasons: [],
+        summary: `half precision, ${report.float.length} nodes kept in float32`,
+      };
   const output = await record.stage("write", () =>
     worst ? writeRejected(path, original, config.out) : writeOutput(path, original, config.out),
   );

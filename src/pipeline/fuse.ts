@@ -12,7 +12,10 @@ import { writeOutput } from "./write-output.js";
 /** Samples on which the rewritten graph is compared; each pass's work shows on the first already. */
 const COMPARED = 4;
 
-export async function runFuse(config: FuseConfig & { readonly recipe: Recipe }, context: RunContext): Promise<RunResult> {
+export async function runFuse(
+  config: FuseConfig & { readonly recipe: Recipe },
+  context: RunContext,
+): Promise<RunResult> {
   const record = new RunRecord(config.recipe, context);
   const intake = await record.stage("load", () => takeIn(config, record));
   const prepared = await record.stage("fuse", () =>
@@ -34,7 +37,10 @@ export async function runFuse(config: FuseConfig & { readonly recipe: Recipe }, 
   const original = loadModel(config.model);
   const output = await record.stage("write", () => writeOutput(prepared.path, original, config.out));
   const applied = prepared.passes.reduce((sum, pass) => sum + pass.applied, 0);
-  const raised = opsetOf(prepared.model) > opsetOf(original) ? `, opset ${opsetOf(original)} raised to ${opsetOf(prepared.model)}` : "";
+  const raised =
+    opsetOf(prepared.model) > opsetOf(original)
+      ? `, opset ${opsetOf(original)} raised to ${opsetOf(prepared.model)}`
+      : "";
   const summary = applied === 0 ? `nothing to ${config.recipe}${raised}` : `${applied} rewrites${raised}`;
   return record.result({
     model: intake.facts,

@@ -1,6 +1,6 @@
 /** What every run that changes a model begins with: the model's facts, its signature, and data that was let in. */
 import { InferOptError } from "../base/errors.js";
-import { admit, type Admission, type DatasetRef, openDataset } from "../dataset/index.js";
+import { type Admission, admit, type DatasetRef, openDataset } from "../dataset/index.js";
 import { loadModel } from "../ir/index.js";
 import type { MetricRef } from "../metric/index.js";
 import type { ModelSignature } from "../runtime/port.js";
@@ -23,7 +23,7 @@ export interface Intake {
   readonly trial: DatasetRef;
 }
 
-const TRIAL_SAMPLES = 16;
+const TRIAL_SAMPLES = 12;
 
 /** Throws the codes of reading a model, of the runtime refusing it, and of admitting data. */
 export async function takeIn(config: FuseConfig, record: RunRecord): Promise<Intake> {
@@ -35,7 +35,8 @@ export async function takeIn(config: FuseConfig, record: RunRecord): Promise<Int
   const { data, runtime } = config;
 
   const calibration = data.calibration === null ? null : await letIn(data.calibration, signature, record);
-  const eval_ = data.eval === null || data.eval === data.calibration ? calibration : await letIn(data.eval, signature, record);
+  const eval_ =
+    data.eval === null || data.eval === data.calibration ? calibration : await letIn(data.eval, signature, record);
   if (calibration && eval_ && data.eval !== null) warnOfOverlap(calibration, eval_, record);
 
   const evaluation = await chooseEvaluationData(data, signature, runtime);
@@ -91,8 +92,12 @@ export const fewOf = (trial: DatasetRef, count: number): DatasetRef =>
 /** Throws CALIBRATION_NEEDED for what cannot be done without samples. */
 export function requireCalibration(has: boolean): void {
   if (has) return;
-  throw new InferOptError("CALIBRATION_NEEDED", "usage", "static quantization needs samples to find the ranges of activations", {
-    hint: "Pass --calibration DATA or --ranges RANGES, or use --mode dynamic.",
-  });
+  throw new InferOptError(
+    "CALIBRATION_NEEDED",
+    "usage",
+    "static quantization needs samples to find the ranges of activations",
+    {
+      hint: "Pass --calibration DATA or --ranges RANGES, or use --mode dynamic.",
+    },
+  );
 }
-

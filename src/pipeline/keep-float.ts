@@ -27,7 +27,6 @@ export interface KeepFloatOutcome {
 
 /** More float nodes than this share of all leave no gain worth having. */
 const LARGEST_SHARE = 0.75;
-const BATCH = 6;
 
 export async function keepWorstFloat(request: KeepFloatRequest): Promise<KeepFloatOutcome> {
   const { candidate, workshop, context, deadline, meetsLimit } = request;
@@ -78,13 +77,15 @@ async function rankNodes({ candidate, workshop, context, deadline }: KeepFloatRe
   const nodes = candidate.built.quantized;
   const { variant } = candidate;
   // Alone, a node has no integer neighbours.
-  const alone = variant.kind === "static" ? { ...variant, placement: { ...variant.placement, neighbours: false } } : variant;
+  const alone =
+    variant.kind === "static" ? { ...variant, placement: { ...variant.placement, neighbours: false } } : variant;
   const ranked: RankedNode[] = [];
   // Half of the time at most goes into ranking.
   const stop = context.now() + (deadline - context.now()) / 2;
   let done = 0;
-  for (let at = 0; at < nodes.length; at += BATCH) {
-    const names = nodes.slice(at, at + BATCH);
+  const size = workshop.batches(nodes.map(() => candidate))[0]!.length;
+  for (let at = 0; at < nodes.length; at += size) {
+    const names = nodes.slice(at, at + size);
     if (context.now() > stop) {
       ranked.push(...names.map((node) => ({ node, sqnrDb: Number.POSITIVE_INFINITY })));
       continue;

@@ -21,7 +21,11 @@ const session = (config: RuntimeConfig, optimization: SessionOptions["optimizati
 });
 
 /** Saves a model to the scratch folder for the time of one action. */
-export async function withSaved<T>(model: Model, context: RunContext, action: (path: string) => Promise<T>): Promise<T> {
+export async function withSaved<T>(
+  model: Model,
+  context: RunContext,
+  action: (path: string) => Promise<T>,
+): Promise<T> {
   const path = scratchFile(context, "probe");
   saveModel(model, path).commit();
   try {

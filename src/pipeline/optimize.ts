@@ -7,26 +7,24 @@
  * can pay, half precision.
  */
 import { loadModel, type Model, nodesWithin } from "../ir/index.js";
-import type { TapStatistics } from "../observe/index.js";
+import { type RangeMethod, rangeMethods, type TapStatistics } from "../observe/index.js";
 import { dynamicCandidates } from "../quantization/dynamic.js";
-import { planStatic } from "../quantization/plan-static.js";
+import { type PlacementOptions, planStatic } from "../quantization/plan-static.js";
 import { weightOnlyOpset } from "../quantization/weight-only.js";
 import { type IntegerTarget, integerTarget } from "../target/integer-kernels.js";
-import { scoreModels } from "./accuracy.js";
 import { loadRanges, observeActivations, widestPlacement } from "./calibration.js";
 import { type Candidate, candidateFacts, type Variant } from "./candidate.js";
+import { chooseCandidate } from "./choose-candidate.js";
 import type { OptimizeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
 import { fewOf, type Intake, requireCalibration, takeIn } from "./intake.js";
-import { keepWorstFloat } from "./keep-float.js";
-import { measureLatency } from "./latency.js";
+import { Judge, type Judged } from "./judge-candidate.js";
 import { asDelivered } from "./model-runs.js";
 import { type Prepared, prepareModel } from "./prepare.js";
 import type { QuantizationFacts, RunResult, Verdict } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { leftOut } from "./select.js";
-import { type AccuracyMeasure, judge, type LatencyMeasure, leastGain, type Ruling } from "./verdict.js";
 import { Workshop } from "./workshop.js";
 import { writeOutput, writeRejected } from "./write-output.js";
 
@@ -36,22 +34,11 @@ export const runQuantize = (config: OptimizeConfig, context: RunContext): Promis
 export const runOptimize = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>
   new OptimizeRun("optimize", config, context).run();
 
-/** Candidates that get a full race when the one before them turned out to gain nothing. */
-const MOST_RACES = 2;
-/** Speeds this close are the same; then accuracy decides. */
-const SAME_SPEED = 0.03;
-
-interface Judged {
-  readonly candidate: Candidate;
-  readonly latency: LatencyMeasure | null;
-  readonly ruling: Ruling;
-}
+type Placement = Omit<PlacementOptions, "keepFloat">;
 
 class OptimizeRun {
   readonly record: RunRecord;
   readonly target: IntegerTarget;
-  readonly #accuracies = new Map<Candidate, AccuracyMeasure>();
-  #baselineScores: Float64Array | undefined;
   #tried: Candidate[] = [];
   #tapCount = 0;
 
@@ -106,7 +93,10 @@ class OptimizeRun {
     const candidates = await record.stage("quantize", () => this.#makeCandidates(workshop, prepared, already !== null));
     this.#tried = [...candidates];
     if (candidates.length === 0) return this.#nothingToDo(intake, prepared, "no node of the model can be quantized");
-    const judged = await this.#choose(workshop, candidates, intake);
+    await record.stage("bench", () => workshop.measureSpeed(candidates, config.runtime.benchMs / 2), "candidates");
+    const judge = new Judge(config, intake, record);
+    const { judged, made } = await chooseCandidate(candidates, judge, workshop, record, config);
+    this.#tried.push(...made);
     return this.#finish(judged, original, intake, prepared);
   }
 
@@ -137,158 +127,67 @@ class OptimizeRun {
       if (this.config.runtime.provider !== "cpu" || goal === "size") variants.push({ kind: "fp16" });
     }
     if (!isQuantized) {
-      if (mode === "auto" || mode === "static") variants.push(...(await this.#staticVariants(workshop, prepared.model)));
+      if (mode === "auto" || mode === "static")
+        variants.push(...(await this.#staticVariants(workshop, prepared.model)));
       if ((mode === "auto" || mode === "dynamic") && dynamicCandidates(prepared.model).length > 0) {
         variants.push({ kind: "dynamic" });
       }
       if (mode === "weights" || (mode === "auto" && goal === "size")) variants.push({ kind: "weights", bits });
     }
     const made = variants.map((variant) => workshop.make(variant));
-    const useful = made.filter(({ variant, built }) => built.quantized.length > 0 || variant.kind === "fused" || variant.kind === "fp16");
+    const useful = made.filter(
+      ({ variant, built }) => built.quantized.length > 0 || variant.kind === "fused" || variant.kind === "fp16",
+    );
     await workshop.measureError(useful);
     return useful;
   }
 
-  /** Placements worth comparing, with the range method whose outputs stay closest to the float model's. */
+  /** Placements worth comparing, each with the range method whose outputs stay closest to the float model's. */
   async #staticVariants(workshop: Workshop, model: Model): Promise<Variant[]> {
     if (!workshop.options.taps) return [];
-    const count = (placement: { neighbours: boolean; depthwise: boolean }): number =>
+    const count = (placement: Placement): number =>
       planStatic(model, this.target, { ...placement, keepFloat: workshop.options.excluded }).nodes.length;
     const widest = count(widestPlacement);
     if (widest === 0) return [];
-    const method = this.config.quantize.method ?? (await this.#bestMethod(workshop));
-    const placements = [widestPlacement, { neighbours: false, depthwise: true }, { neighbours: true, depthwise: false }];
+    const placements: Placement[] = [
+      widestPlacement,
+      { neighbours: false, depthwise: true },
+      { neighbours: true, depthwise: false },
+    ];
     const distinct = placements.filter((placement, i) => {
       const nodes = count(placement);
       return i === 0 || (nodes > 0 && nodes < widest);
     });
-    return distinct.map((placement) => ({ kind: "static", placement, method }));
-  }
-
-  async #bestMethod(workshop: Workshop) {
-    const methods = ["mse", "percentile", "entropy", "minmax"] as const;
-    const candidates = methods.map((method) => workshop.make({ kind: "static", placement: widestPlacement, method }));
-    await workshop.measureError(candidates);
-    const best = candidates.reduce((a, b) => (b.sqnrDb! > a.sqnrDb! ? b : a));
-    for (const candidate of candidates) workshop.discard(candidate);
-    return best.variant.kind === "static" ? best.variant.method : methods[0];
-  }
-
-  /** The fastest candidate that meets the limits, or the one that comes closest. */
-  async #choose(workshop: Workshop, candidates: readonly Candidate[], intake: Intake): Promise<Judged> {
-    const { record, config } = this;
-    await record.stage("bench", () => workshop.measureSpeed(candidates, config.runtime.benchMs / 2), "candidates");
-    const ranked = this.#rank(candidates);
-    const meets = (candidate: Candidate): Promise<boolean> => this.#meetsAccuracy(candidate, intake);
-    const deadline = this.context.now() + config.quantize.searchMs;
-
-    let best: Judged | null = null;
-    for (const candidate of ranked.slice(0, MOST_RACES + 1)) {
-      const accurate = await record.stage("verify", () => this.#accurateVersion(candidate, workshop, meets, deadline), candidate.name);
-      if (!accurate) {
-        best ??= { candidate, latency: null, ruling: this.#judge(candidate, null, intake) };
-        continue;
-      }
-      const judged = await this.#race(accurate, intake);
-      if (judged.ruling.verdict.outcome === "met") return judged;
-      if (!best || best.ruling.verdict.outcome === "accuracy") best = judged;
-      if (judged.ruling.verdict.outcome === "inconclusive") break;
+    const { method } = this.config.quantize;
+    if (method) return distinct.map((placement) => ({ kind: "static", placement, method }));
+    let methods: readonly RangeMethod[] = rangeMethods;
+    const variants: Variant[] = [];
+    for (const placement of distinct) {
+      const order = await this.#byError(workshop, placement, methods);
+      variants.push({ kind: "static", placement, method: order[0]! });
+      // What was hopeless for the widest placement stays so.
+      methods = order.slice(0, 2);
     }
-    if (best!.latency === null) return this.#race(best!.candidate, intake);
-    return best!;
+    return variants;
   }
 
-  /** Faster first (smaller first when size is the goal); among equals the more accurate. Without gain comes last. */
-  #rank(candidates: readonly Candidate[]): Candidate[] {
-    if (this.config.quantize.goal === "size") return [...candidates].sort((a, b) => a.built.bytes - b.built.bytes);
-    const fastest = Math.max(...candidates.map(({ speedup }) => speedup!));
-    const score = (c: Candidate): number => (c.speedup! >= fastest * (1 - SAME_SPEED) ? fastest : c.speedup!);
-    return [...candidates].sort((a, b) => score(b) - score(a) || b.sqnrDb! - a.sqnrDb!);
+  /** Range methods, the one with the smallest error at the outputs first. */
+  async #byError(workshop: Workshop, placement: Placement, methods: readonly RangeMethod[]): Promise<RangeMethod[]> {
+    const candidates = methods.map((method) => ({
+      method,
+      made: workshop.make({ kind: "static", placement, method }),
+    }));
+    await workshop.measureError(candidates.map(({ made }) => made));
+    for (const { made } of candidates) workshop.discard(made);
+    return candidates.sort((a, b) => b.made.sqnrDb! - a.made.sqnrDb!).map(({ method }) => method);
   }
 
-  /** The candidate itself, or a version of it with some nodes in float, that meets the accuracy limit; null if none does. */
-  async #accurateVersion(
-    candidate: Candidate,
-    workshop: Workshop,
-    meetsLimit: (candidate: Candidate) => Promise<boolean>,
-    deadline: number,
-  ): Promise<Candidate | null> {
-    if (await meetsLimit(candidate)) return candidate;
-    const { kind } = candidate.variant;
-    const hasGain = this.config.quantize.goal === "size" || candidate.speedup! >= leastGain;
-    if (kind === "fused" || kind === "fp16" || !hasGain) return null;
-    const { found, tried } = await keepWorstFloat({ candidate, workshop, context: this.context, deadline, meetsLimit });
-    this.#tried.push(...tried);
-    return found;
-  }
-
-  async #meetsAccuracy(candidate: Candidate, intake: Intake): Promise<boolean> {
-    if (!this.#accuracies.has(candidate)) await this.#measureAccuracy(candidate, intake);
-    const { outcome } = this.#judge(candidate, null, intake).verdict;
-    return outcome === "met";
-  }
-
-  async #measureAccuracy(candidate: Candidate, { evaluation, metric }: Intake): Promise<void> {
-    const { config, record } = this;
-    const { candidates, baselineScores } = await scoreModels(this.context, {
-      models: [config.model, candidate.built.path],
-      data: evaluation.ref,
-      metric,
-      session: asDelivered(config.runtime),
-      seed: config.runtime.seed,
-      confidence: config.limits.confidence,
-      ...(this.#baselineScores && { baselineScores: this.#baselineScores }),
-      onProgress: record.progress,
-    });
-    this.#baselineScores = baselineScores;
-    const measure = candidates[0]!;
-    this.#accuracies.set(candidate, measure);
-    candidate.accuracy = measure.facts;
-    const { name, speedup } = candidate;
-    this.context.observer({ type: "candidate", candidate: name, speedup, accuracy: measure.facts.candidate });
-  }
-
-  /** With `latency` null only accuracy and size are judged. */
-  #judge(candidate: Candidate, latency: LatencyMeasure | null, { facts }: Intake): Ruling {
-    const { limits, quantize } = this.config;
-    const judgedNow = latency ? limits : { ...limits, minSpeedup: null, slo: [] };
-    return judge(
-      judgedNow,
-      {
-        accuracy: this.#accuracies.get(candidate) ?? null,
-        latency,
-        bytes: { baseline: facts.bytes, candidate: candidate.built.bytes },
-      },
-      { gainRequired: latency !== null, goal: quantize.goal },
-    );
-  }
-
-  async #race(candidate: Candidate, intake: Intake): Promise<Judged> {
-    const { config, record } = this;
-    if (!this.#accuracies.has(candidate)) {
-      await record.stage("verify", () => this.#measureAccuracy(candidate, intake), candidate.name);
-    }
-    const latencies = await record.stage(
-      "bench",
-      () =>
-        measureLatency(this.context, {
-          baseline: config.model,
-          candidates: [candidate.built.path],
-          data: intake.trial,
-          runtime: config.runtime,
-          minSpeedup: config.limits.minSpeedup,
-          slo: config.limits.slo,
-          onProgress: record.progress,
-        }),
-      candidate.name,
-    );
-    record.warn(...latencies.warnings);
-    const latency = latencies.candidates[0]!;
-    candidate.speedup = latency.facts.speedup;
-    return { candidate, latency, ruling: this.#judge(candidate, latency, intake) };
-  }
-
-  async #finish({ candidate, latency, ruling }: Judged, original: Model, intake: Intake, prepared: Prepared): Promise<RunResult> {
+  async #finish(
+    { candidate, latency, ruling }: Judged,
+    original: Model,
+    intake: Intake,
+    prepared: Prepared,
+  ): Promise<RunResult> {
     const { record, config, context } = this;
     record.warn(...ruling.warnings);
     const differences = await record.stage("verify", () =>
@@ -349,7 +248,8 @@ function whyChosen(candidate: Candidate, others: readonly Candidate[]): string {
   return `measured here: ${text(candidate)}; against ${others.map(text).join(", ")}`;
 }
 
-const integerOps = /^(QuantizeLinear|DequantizeLinear|DynamicQuantizeLinear|QLinear\w+|MatMulInteger|ConvInteger|MatMulNBits|QAttention|QGemm)$/;
+const integerOps =
+  /^(QuantizeLinear|DequantizeLinear|DynamicQuantizeLinear|QLinear\w+|MatMulInteger|ConvInteger|MatMulNBits|QAttention|QGemm)$/;
 
 /** Says so when the model already computes with integers: quantizing it again would only lose accuracy. */
 function alreadyQuantized(model: Model): string | null {

@@ -92,7 +92,8 @@ class Preparer {
       const outcome = await this.#attempt({ raiseOpset, only: passes });
       const { violation, unchecked, differences } = outcome.equivalence;
       if (violation === null) {
-        if (unchecked !== null) this.#warnings.push(`the rewritten graph was not compared with the original: ${unchecked}`);
+        if (unchecked !== null)
+          this.#warnings.push(`the rewritten graph was not compared with the original: ${unchecked}`);
         return {
           model: outcome.model,
           path: outcome.path,
@@ -168,7 +169,8 @@ class Preparer {
       if (problem) warnings.push(problem);
     }
     const annotation = await annotateTypes(model, describe);
-    if (annotation.problem) warnings.push(`shapes could not be found out, so fewer passes apply: ${annotation.problem}`);
+    if (annotation.problem)
+      warnings.push(`shapes could not be found out, so fewer passes apply: ${annotation.problem}`);
     const appliedAt = new Map<string, string[]>();
     let reports: readonly PassReport[] = [];
     const only = attempt.only ?? passNames(request.recipe);
@@ -214,7 +216,9 @@ class Preparer {
   /** A pass that broke an invariant is left out and named; the model goes on without it. */
   #withoutFailed(attempt: Attempt, failure: PassFailure): Promise<Outcome> {
     this.#rejected.set(failure.pass, failure.message);
-    this.#warnings.push(`pass rejected: ${failure.pass}${failure.node ? ` at ${failure.node}` : ""} (${messageOf(failure.cause)})`);
+    this.#warnings.push(
+      `pass rejected: ${failure.pass}${failure.node ? ` at ${failure.node}` : ""} (${messageOf(failure.cause)})`,
+    );
     const only = (attempt.only ?? passNames(this.request.recipe)).filter((name) => name !== failure.pass);
     return this.#attempt({ ...attempt, only });
   }

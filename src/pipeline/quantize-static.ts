@@ -1,10 +1,11 @@
 /** Builds statically quantized candidates from the prepared model and the statistics of its tensors. */
 import { loadModel, type Model, saveModel } from "../ir/index.js";
-import { chooseRange, type RangeMethod, type TapStatistics } from "../observe/index.js";
+import { chooseRange, clampTap, type RangeMethod, type TapStatistics } from "../observe/index.js";
+import { effectiveRange } from "../quantization/effective-range.js";
 import { activationsOf, insertQdq } from "../quantization/insert-qdq.js";
 import { type PlacementOptions, planStatic, type StaticPlan } from "../quantization/plan-static.js";
 import { activationScheme } from "../quantization/scheme.js";
-import { tapValues, keepOutputs } from "../quantization/tap-model.js";
+import { keepOutputs, tapValues } from "../quantization/tap-model.js";
 import type { IntegerTarget } from "../target/integer-kernels.js";
 import type { BuiltModel } from "./built-model.js";
 
@@ -20,7 +21,12 @@ export interface StaticBuild {
  * Writes a copy of the prepared model whose quantizable activations are outputs.
  * Returns the names to observe; empty when there is nothing to quantize.
  */
-export function writeTapModel(prepared: string, target: IntegerTarget, placement: PlacementOptions, path: string): readonly string[] {
+export function writeTapModel(
+  prepared: string,
+  target: IntegerTarget,
+  placement: PlacementOptions,
+  path: string,
+): readonly string[] {
   const model = loadModel(prepared);
   const plan = planStatic(model, target, placement);
   const taps = new Set(tapValues(model, activationsOf(plan)).values());
@@ -33,7 +39,10 @@ export function writeStatic(build: StaticBuild, path: string): BuiltModel {
   const model = loadModel(build.prepared);
   const plan = withKnownRanges(model, build);
   const ranges = new Map(
-    activationsOf(plan).map((value) => [value.label, chooseRange(build.taps.get(value.label)!, { method: build.method })]),
+    activationsOf(plan).map((value) => {
+      const { low, high } = effectiveRange(value);
+      return [value.label, chooseRange(clampTap(build.taps.get(value.label)!, low, high), { method: build.method })];
+    }),
   );
   const schemes = new Map([...ranges].map(([label, range]) => [label, activationScheme(range)]));
   const report = insertQdq(model, plan, schemes, build.target);

@@ -32,8 +32,14 @@ export interface WorkshopOptions {
   readonly runtime: RuntimeConfig;
 }
 
-/** Files of this many models may lie in the scratch folder at once while errors are measured. */
-const BATCH = 6;
+/**
+ * Models are loaded several at a time, in as many processes as there are workers. Loaded,
+ * a model takes about four times its file: weights, packed weights and activations.
+ */
+const LOADED_BYTES = 64 << 20;
+const LARGEST_BATCH = 6;
+/** Candidates in one race, each in a process of its own beside the original's. */
+const IN_ONE_RACE = 2;
 
 export class Workshop {
   constructor(
@@ -44,7 +50,16 @@ export class Workshop {
   make(variant: Variant, keptFloat: ReadonlyMap<string, string> = new Map()): Candidate {
     const path = scratchFile(this.context, "candidate");
     const built = this.#build(variant, new Map([...this.options.excluded, ...keptFloat]), path);
-    return { variant, name: variantName(variant), built, keptFloat, sqnrDb: null, speedup: null, accuracy: null, note: "" };
+    return {
+      variant,
+      name: variantName(variant),
+      built,
+      keptFloat,
+      sqnrDb: null,
+      speedup: null,
+      accuracy: null,
+      note: "",
+    };
   }
 
   discard(candidate: Candidate): void {
@@ -53,8 +68,7 @@ export class Workshop {
 
   /** Fills `sqnrDb` of each: the mean over the trial samples of all float outputs together. */
   async measureError(candidates: readonly Candidate[]): Promise<void> {
-    for (let at = 0; at < candidates.length; at += BATCH) {
-      const batch = candidates.slice(at, at + BATCH);
+    for (const batch of this.batches(candidates)) {
       const { scores } = await this.context.runtime.score({
         models: [this.options.original, ...batch.map(({ built }) => built.path)],
         data: this.options.trial,
@@ -68,9 +82,31 @@ export class Workshop {
     }
   }
 
-  /** Fills `speedup` of each by one interleaved race of all against the original. */
+  /** Groups that may be loaded together, in order; one at least in each. */
+  batches(candidates: readonly Candidate[]): Candidate[][] {
+    const batches: Candidate[][] = [];
+    let bytes = 0;
+    for (const candidate of candidates) {
+      const batch = batches.at(-1);
+      bytes += candidate.built.bytes;
+      if (batch && batch.length < LARGEST_BATCH && 4 * bytes <= LOADED_BYTES) batch.push(candidate);
+      else {
+        batches.push([candidate]);
+        bytes = candidate.built.bytes;
+      }
+    }
+    return batches;
+  }
+
+  /** Fills `speedup` of each by interleaved races against the original, which share the budget. */
   async measureSpeed(candidates: readonly Candidate[], budgetMs: number): Promise<void> {
-    if (candidates.length === 0) return;
+    const races = Math.ceil(candidates.length / IN_ONE_RACE);
+    for (let at = 0; at < candidates.length; at += IN_ONE_RACE) {
+      await this.#race(candidates.slice(at, at + IN_ONE_RACE), budgetMs / races);
+    }
+  }
+
+  async #race(candidates: readonly Candidate[], budgetMs: number): Promise<void> {
     const { runtime } = this.options;
     const race = await compareLatency(this.context.runtime, {
       baseline: this.options.original,

@@ -30,7 +30,9 @@ export interface DynamicReport {
 
 /** Names of the nodes that could be quantized dynamically, in execution order. */
 export function dynamicCandidates(model: Model): readonly Node[] {
-  return [...nodesWithin(model.graph)].filter((node) => (node.is("MatMul") || node.is("Gemm")) && whyNot(node) === null);
+  return [...nodesWithin(model.graph)].filter(
+    (node) => (node.is("MatMul") || node.is("Gemm")) && whyNot(node) === null,
+  );
 }
 
 export function quantizeDynamic(model: Model, target: IntegerTarget, options: DynamicOptions): DynamicReport {
@@ -41,7 +43,8 @@ export function quantizeDynamic(model: Model, target: IntegerTarget, options: Dy
     const isProduct = node.is("MatMul") || node.is("Gemm");
     const isTable = options.embeddings && node.is("Gather");
     if (!isProduct && !isTable) {
-      if (node.is("Conv")) float.push({ node: node.name, op: node.op, reason: "dynamic integer convolutions are slower than float" });
+      if (node.is("Conv"))
+        float.push({ node: node.name, op: node.op, reason: "dynamic integer convolutions are slower than float" });
       continue;
     }
     const kept = options.keepFloat?.get(node.name);
@@ -77,7 +80,11 @@ interface DynamicActivation {
   readonly zeroPoint: Value;
 }
 
-function replaceProduct(node: Node, target: IntegerTarget, activations: Map<Value, Map<Graph, DynamicActivation>>): void {
+function replaceProduct(
+  node: Node,
+  target: IntegerTarget,
+  activations: Map<Value, Map<Graph, DynamicActivation>>,
+): void {
   const { graph } = node;
   const [input, weight, bias] = node.inputs as [Value, Value, Value | null | undefined];
   const activation = dynamicActivation(input, node, activations);
@@ -88,7 +95,10 @@ function replaceProduct(node: Node, target: IntegerTarget, activations: Map<Valu
   const name = weight.label;
   const matrix = graph.addConstant(`${name}/quantized`, integers);
   const weightScale = graph.addConstant(`${name}/scale`, Tensor.f32([scales.length], scales));
-  const weightZero = graph.addConstant(`${name}/zero_point`, Tensor.ofArray("i8", [scales.length], new Int8Array(scales.length)));
+  const weightZero = graph.addConstant(
+    `${name}/zero_point`,
+    Tensor.ofArray("i8", [scales.length], new Int8Array(scales.length)),
+  );
 
   const { label } = node.output;
   const { shape } = node.output;
@@ -99,13 +109,20 @@ function replaceProduct(node: Node, target: IntegerTarget, activations: Map<Valu
         name: `${node.name}/${suffix}`,
         inputs,
         attributes,
-        outputs: [{ label: `${label}/${suffix}`, type: { dtype, shape: suffix === "scales" ? [scales.length] : shape } }],
+        outputs: [
+          { label: `${label}/${suffix}`, type: { dtype, shape: suffix === "scales" ? [scales.length] : shape } },
+        ],
         provenance: node.provenance,
       },
       node,
     ).output;
   const combined = add("Mul", [activation.scale, weightScale], "scales", "f32");
-  const product = add("MatMulInteger", [activation.integers, matrix, activation.zeroPoint, weightZero], "MatMulInteger", "i32");
+  const product = add(
+    "MatMulInteger",
+    [activation.integers, matrix, activation.zeroPoint, weightZero],
+    "MatMulInteger",
+    "i32",
+  );
   const real = add("Cast", [product], "Cast", "f32", { to: attr.int(1) });
   let result = add("Mul", [real, combined], "Mul", "f32");
   if (bias) result = add("Add", [result, bias], "Add", "f32");

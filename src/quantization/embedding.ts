@@ -25,7 +25,10 @@ export function quantizeEmbedding(node: Node): string | null {
   const scales = weightScales(values, dims, 0, 127);
   const { integers } = quantizeWeight(values, dims, 0, scales, 127);
   const rows = graph.addConstant(`${table.label}/quantized`, integers);
-  const rowScales = graph.addConstant(`${table.label}/scale`, Tensor.f32([dims[0]!, ...dims.slice(1).map(() => 1)], scales));
+  const rowScales = graph.addConstant(
+    `${table.label}/scale`,
+    Tensor.f32([dims[0]!, ...dims.slice(1).map(() => 1)], scales),
+  );
 
   const { label, shape } = node.output;
   const add = (op: string, inputs: Value[], suffix: string, dtype: "i8" | "f32", attributes = {}): Value =>

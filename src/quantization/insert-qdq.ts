@@ -117,21 +117,29 @@ class QdqWriter {
     if (biasValues) {
       const raised = makeRoomForBias(scales, biasValues, inputScale);
       if (raised.length > 0) {
-        this.notes.push(`${node.name}: the weight scale of ${raised.length} of ${scales.length} channels was raised to fit the bias into 32 bits`);
+        this.notes.push(
+          `${node.name}: the weight scale of ${raised.length} of ${scales.length} channels was raised to fit the bias into 32 bits`,
+        );
       }
     }
     const quantized = quantizeWeight(values, tensor.dims, axis, scales, limit);
     this.graph.setInput(node, 1, this.#dequantizedConstant(node, weight!.label, quantized.integers, scales, axis));
     if (biasValues) {
       const quantizedBias = quantizeBias(biasValues, inputScale, scales);
-      this.graph.setInput(node, 2, this.#dequantizedConstant(node, bias!.label, quantizedBias.integers, quantizedBias.scales, 0));
+      this.graph.setInput(
+        node,
+        2,
+        this.#dequantizedConstant(node, bias!.label, quantizedBias.integers, quantizedBias.scales, 0),
+      );
     }
   }
 
   #dequantizedConstant(node: Node, label: string, integers: Tensor, scales: Float32Array, axis: number): Value {
     const { graph } = this;
     const zeroPoint =
-      integers.dtype === "i8" ? Tensor.ofArray("i8", [scales.length], new Int8Array(scales.length)) : Tensor.ofArray("i32", [scales.length], new Int32Array(scales.length));
+      integers.dtype === "i8"
+        ? Tensor.ofArray("i8", [scales.length], new Int8Array(scales.length))
+        : Tensor.ofArray("i32", [scales.length], new Int32Array(scales.length));
     const inputs = [
       graph.addConstant(`${label}/quantized`, integers),
       graph.addConstant(`${label}/scale`, Tensor.f32([scales.length], scales)),

@@ -75,7 +75,8 @@ function behindActivation(value: Value): Value {
 }
 
 function whyNotCompute(node: Node, main: Graph, options: PlacementOptions): string | null {
-  if (node.graph !== main) return `inside a body of ${node.graph.owner?.op ?? "another node"}, where no ranges are measured`;
+  if (node.graph !== main)
+    return `inside a body of ${node.graph.owner?.op ?? "another node"}, where no ranges are measured`;
   const [input, weight] = node.inputs;
   if (!input || !weight) return "an input is absent";
   if (!weight.constant) {
@@ -121,7 +122,12 @@ function whyNotGemm(node: Node): string | null {
  * Neighbours between integer products: all their activations come from integers, and
  * what they make is read by integers in the end. A region, never a node on its own.
  */
-function chooseNeighbours(graph: Graph, target: IntegerTarget, compute: ReadonlySet<Node>, options: PlacementOptions): Set<Node> {
+function chooseNeighbours(
+  graph: Graph,
+  target: IntegerTarget,
+  compute: ReadonlySet<Node>,
+  options: PlacementOptions,
+): Set<Node> {
   const order = [...graph.nodes()];
   const isInteger = new Set<Value>();
   const fed = new Set<Node>();
@@ -144,7 +150,12 @@ function chooseNeighbours(graph: Graph, target: IntegerTarget, compute: Readonly
   for (const node of order.reverse()) {
     const behind = behindActivation(node.output);
     if (!fed.has(node) || behind !== node.output) continue;
-    const ends = behind.uses.some((use) => use.kind === "input" && (compute.has(use.node) || leads.has(use.node)) && isActivationSlot(use.node, use.index, target));
+    const ends = behind.uses.some(
+      (use) =>
+        use.kind === "input" &&
+        (compute.has(use.node) || leads.has(use.node)) &&
+        isActivationSlot(use.node, use.index, target),
+    );
     if (ends) leads.add(node);
   }
   // What fed a node that was dropped feeds nothing now: keep only those whose inputs are still all integers.

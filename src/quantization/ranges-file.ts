@@ -90,7 +90,9 @@ export function mergeRanges(files: readonly RangesFile[]): RangesFile {
     if (i > 0 && parts[i - 1]!.index === part.index) throw partsError(`part ${part.index}/${part.of} is given twice`);
   });
   if (parts.length !== parts[0]!.of) {
-    const missing = Array.from({ length: parts[0]!.of }, (_, i) => i + 1).filter((i) => !parts.some((p) => p.index === i));
+    const missing = Array.from({ length: parts[0]!.of }, (_, i) => i + 1).filter(
+      (i) => !parts.some((p) => p.index === i),
+    );
     throw partsError(`part ${missing.join(", ")} of ${parts[0]!.of} is missing`);
   }
   const taps = new Map<string, TapStatistics>();

@@ -54,7 +54,8 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
       replaceWeight(node, slot, options.bits, opsetOf(model), widened);
       if (quantized.at(-1) !== node.name) quantized.push(node.name);
     }
-    if (quantized.length === before) float.push({ node: node.name, op: node.op, reason: "no constant f32 weights of that size" });
+    if (quantized.length === before)
+      float.push({ node: node.name, op: node.op, reason: "no constant f32 weights of that size" });
   }
   removeUnreadConstants(model.graph);
   return { quantized, float };

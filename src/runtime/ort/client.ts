@@ -94,6 +94,8 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
 
     async observe(job): Promise<ReadonlyMap<string, TapStatistics>> {
       const parts = await split("observe", job.model, job);
+      // Tapped models hold every activation at once, and the allocator keeps that room.
+      await pool.dismissIdle();
       const merged = parts.reduce((a, b) => a.map((tap, i) => mergeTaps(tap, b[i]!)));
       return new Map(merged.map((tap) => [tap.name, tap]));
     },
@@ -109,7 +111,11 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
 
     compare: (job): Promise<OutputDifference[]> => call("compare", job.candidate, job.session, job),
 
-    timer: (spec: TimerSpec): Promise<Timer> => openTimer(pool, spec, timeoutOf(spec.session)),
+    async timer(spec: TimerSpec): Promise<Timer> {
+      // What is timed has the machine to itself.
+      await pool.dismissIdle();
+      return openTimer(pool, spec, timeoutOf(spec.session));
+    },
 
     fallbacks: () => [...fallbacks.values()],
     peakRssBytes: () => memory.peakBytes(),

@@ -1,0 +1,106 @@
+/**
+ * Which candidate is the answer. Integers first, fastest first, as they are; then the
+ * fastest of them with its worst nodes back in float; then the float ones. The first that
+ * meets every limit wins; when none does, the one that comes closest says why not.
+ */
+import type { Candidate } from "./candidate.js";
+import type { OptimizeConfig } from "./config.js";
+import type { Judge, Judged } from "./judge-candidate.js";
+import { keepWorstFloat } from "./keep-float.js";
+import type { RunRecord } from "./run-record.js";
+import { leastGain } from "./verdict.js";
+import type { Workshop } from "./workshop.js";
+
+/** Candidates that are judged as they are before nodes go back to float. */
+const MOST_AS_THEY_ARE = 3;
+/** Candidates whose nodes are put back to float, each a search of its own. */
+const MOST_SEARCHES = 2;
+/** Speeds this close are the same; then accuracy decides. */
+const SAME_SPEED = 0.1;
+
+export interface Choice {
+  readonly judged: Judged;
+  /** Candidates that the search for nodes to keep in float made. */
+  readonly made: readonly Candidate[];
+}
+
+export async function chooseCandidate(
+  candidates: readonly Candidate[],
+  judge: Judge,
+  workshop: Workshop,
+  record: RunRecord,
+  config: OptimizeConfig,
+): Promise<Choice> {
+  const { goal, searchMs } = config.quantize;
+  const made: Candidate[] = [];
+  const failed: Judged[] = [];
+  const ranked = rank(candidates, goal);
+  const isInteger = ({ variant }: Candidate): boolean => variant.kind !== "fused" && variant.kind !== "fp16";
+  const floats = ranked.filter((candidate) => !isInteger(candidate));
+  const pays = (candidate: Candidate): boolean =>
+    goal === "size" || candidate.speedup! >= Math.max(leastGain, ...floats.map(({ speedup }) => speedup!));
+  const integers = ranked.filter((candidate) => isInteger(candidate) && pays(candidate));
+
+  /** Races an accurate candidate; the result ends the search when every limit is met. */
+  const race = async (candidate: Candidate): Promise<Judged | null> => {
+    const judged = await judge.race(candidate);
+    if (judged.ruling.verdict.outcome === "met") return judged;
+    failed.push(judged);
+    return null;
+  };
+
+  for (const candidate of integers.slice(0, MOST_AS_THEY_ARE)) {
+    if (!(await judge.isAccurate(candidate))) continue;
+    const won = await race(candidate);
+    if (won) return { judged: won, made };
+  }
+  const deadline = record.context.now() + searchMs;
+  const inaccurate = integers.filter(
+    (candidate) => candidate.accuracy !== null && !failed.some((f) => f.candidate === candidate),
+  );
+  for (const candidate of inaccurate.slice(0, MOST_SEARCHES)) {
+    const { found, tried } = await record.stage(
+      "quantize",
+      () =>
+        keepWorstFloat({
+          candidate,
+          workshop,
+          context: record.context,
+          deadline,
+          meetsLimit: (next) => judge.isAccurate(next),
+        }),
+      `${candidate.name}: nodes back to float`,
+    );
+    made.push(...tried);
+    const won = found && (await race(found));
+    if (won) return { judged: won, made };
+  }
+  for (const candidate of floats.filter(({ speedup }) => goal === "size" || speedup! >= leastGain)) {
+    const won = (await judge.isAccurate(candidate)) && (await race(candidate));
+    if (won) return { judged: won, made };
+  }
+  return { judged: await closest(ranked, [...candidates, ...made], failed, judge), made };
+}
+
+/** Faster first (smaller first when size is the goal); among equals the more accurate. */
+function rank(candidates: readonly Candidate[], goal: "speed" | "size"): Candidate[] {
+  if (goal === "size") return [...candidates].sort((a, b) => a.built.bytes - b.built.bytes);
+  const fastest = Math.max(...candidates.map(({ speedup }) => speedup!));
+  const speed = (c: Candidate): number => (c.speedup! >= fastest * (1 - SAME_SPEED) ? fastest : c.speedup!);
+  return [...candidates].sort((a, b) => speed(b) - speed(a) || b.sqnrDb! - a.sqnrDb!);
+}
+
+/** Nothing met the limits: what was judged in full, else the most accurate, else the fastest, timed properly. */
+async function closest(
+  ranked: readonly Candidate[],
+  all: readonly Candidate[],
+  failed: readonly Judged[],
+  judge: Judge,
+): Promise<Judged> {
+  const [first] = failed;
+  if (first) return failed.reduce((a, b) => ((b.candidate.speedup ?? 0) > (a.candidate.speedup ?? 0) ? b : a), first);
+  const measured = all.filter(({ accuracy }) => accuracy !== null);
+  if (measured.length === 0) return judge.race(ranked[0]!);
+  const best = measured.reduce((a, b) => (judge.dropOf(b) < judge.dropOf(a) ? b : a));
+  return { candidate: best, latency: null, ruling: judge.rule(best, null) };
+}

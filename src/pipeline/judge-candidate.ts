@@ -1,0 +1,107 @@
+/** Measures candidates on the evaluation data and against the clock, and holds them to the limits. */
+import { scoreModels } from "./accuracy.js";
+import type { Candidate } from "./candidate.js";
+import type { OptimizeConfig } from "./config.js";
+import type { Intake } from "./intake.js";
+import { measureLatency } from "./latency.js";
+import { asDelivered } from "./model-runs.js";
+import type { RunRecord } from "./run-record.js";
+import { type AccuracyMeasure, judge, type LatencyMeasure, type Ruling } from "./verdict.js";
+
+export interface Judged {
+  readonly candidate: Candidate;
+  readonly latency: LatencyMeasure | null;
+  readonly ruling: Ruling;
+}
+
+export class Judge {
+  readonly #accuracies = new Map<Candidate, AccuracyMeasure>();
+  #baselineScores: Float64Array | undefined;
+
+  constructor(
+    readonly config: OptimizeConfig,
+    readonly intake: Intake,
+    readonly record: RunRecord,
+  ) {}
+
+  /** Whether a candidate meets the limits on accuracy and size; measures it once. */
+  async isAccurate(candidate: Candidate): Promise<boolean> {
+    await this.#measureAccuracy(candidate);
+    return this.rule(candidate, null).verdict.outcome === "met";
+  }
+
+  /** By how much the metric got worse; measured before. */
+  dropOf(candidate: Candidate): number {
+    const { facts } = this.#accuracies.get(candidate)!;
+    return facts.higherIsBetter ? -facts.delta : facts.delta;
+  }
+
+  /** With `latency` null only accuracy and size are judged. */
+  rule(candidate: Candidate, latency: LatencyMeasure | null): Ruling {
+    const { limits, quantize } = this.config;
+    return judge(
+      latency ? limits : { ...limits, minSpeedup: null, slo: [] },
+      {
+        accuracy: this.#accuracies.get(candidate) ?? null,
+        latency,
+        bytes: { baseline: this.intake.facts.bytes, candidate: candidate.built.bytes },
+      },
+      { gainRequired: latency !== null, goal: quantize.goal },
+    );
+  }
+
+  /** Times a candidate against the original for as long as the limits take, and judges all of them. */
+  async race(candidate: Candidate): Promise<Judged> {
+    const { config, intake, record } = this;
+    await this.#measureAccuracy(candidate);
+    const latencies = await record.stage(
+      "bench",
+      () =>
+        measureLatency(record.context, {
+          baseline: config.model,
+          candidates: [candidate.built.path],
+          data: intake.trial,
+          runtime: config.runtime,
+          minSpeedup: config.limits.minSpeedup,
+          slo: config.limits.slo,
+          onProgress: record.progress,
+        }),
+      candidate.name,
+    );
+    record.warn(...latencies.warnings);
+    const latency = latencies.candidates[0]!;
+    candidate.speedup = latency.facts.speedup;
+    this.#tell(candidate);
+    return { candidate, latency, ruling: this.rule(candidate, latency) };
+  }
+
+  async #measureAccuracy(candidate: Candidate): Promise<void> {
+    if (this.#accuracies.has(candidate)) return;
+    const { config, intake, record } = this;
+    const scores = await record.stage(
+      "verify",
+      () =>
+        scoreModels(record.context, {
+          models: [config.model, candidate.built.path],
+          data: intake.evaluation.ref,
+          metric: intake.metric,
+          session: asDelivered(config.runtime),
+          seed: config.runtime.seed,
+          confidence: config.limits.confidence,
+          ...(this.#baselineScores && { baselineScores: this.#baselineScores }),
+          onProgress: record.progress,
+        }),
+      candidate.name,
+    );
+    this.#baselineScores = scores.baselineScores;
+    const measure = scores.candidates[0]!;
+    this.#accuracies.set(candidate, measure);
+    candidate.accuracy = measure.facts;
+    this.#tell(candidate);
+  }
+
+  #tell({ name, speedup, accuracy }: Candidate): void {
+    const { observer } = this.record.context;
+    observer({ type: "candidate", candidate: name, speedup, accuracy: accuracy?.candidate ?? null });
+  }
+}
