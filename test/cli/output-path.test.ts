@@ -10,6 +10,11 @@ const folderWithModel = (): { folder: string; model: string } => {
   return { folder, model: join(folder, "m.onnx") };
 };
 
+const linked = (link: (target: string, path: string) => void, target: string, path: string): string => {
+  link(target, path);
+  return path;
+};
+
 it("takes --output", () => {
   const { folder, model } = folderWithModel();
   expect(modelOutput(model, { output: join(folder, "o.onnx"), inPlace: false })).toBe(join(folder, "o.onnx"));
@@ -25,8 +30,8 @@ it.each([
   ["spelled by a detour", (folder: string) => join(folder, "sub", "..", "m.onnx")],
   ["spelled with a detour that stays", (folder: string) => `${folder}/sub/../m.onnx`],
   ["relative", (_: string, model: string) => relative(process.cwd(), model)],
-  ["a symbolic link", (folder: string, model: string) => (symlinkSync(model, join(folder, "l")), join(folder, "l"))],
-  ["a hard link", (folder: string, model: string) => (linkSync(model, join(folder, "h")), join(folder, "h"))],
+  ["a symbolic link", (folder: string, model: string) => linked(symlinkSync, model, join(folder, "l"))],
+  ["a hard link", (folder: string, model: string) => linked(linkSync, model, join(folder, "h"))],
 ])("refuses the input as output: %s", async (_, spelled) => {
   const { folder, model } = folderWithModel();
   const output = spelled(folder, model);

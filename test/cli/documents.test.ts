@@ -1,0 +1,56 @@
+/** What the documents say is what the program does. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { pipelineActions } from "../../src/cli/actions.js";
+import { commands } from "../../src/cli/commands/index.js";
+import { exitMeanings } from "../../src/cli/exit-code.js";
+import { renderPassesMarkdown } from "../../src/report/passes.js";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const textOf = (path: string): string => readFileSync(join(root, path), "utf8");
+
+describe("README.md", () => {
+  const readme = textOf("README.md");
+
+  it("has the table of passes as `infer-opt passes --markdown` prints it", async () => {
+    const table = /<!-- passes:.*-->\n([\s\S]*?)<!-- \/passes -->/.exec(readme)?.[1];
+    expect(table).toBe(renderPassesMarkdown(await pipelineActions.passes()));
+  });
+
+  it("lists every command and no other", () => {
+    const section = readme.slice(readme.indexOf("## Commands"), readme.indexOf("### Limits"));
+    const listed = [...section.matchAll(/^\| `([a-z0-9]+)/gm)].map(([, name]) => name);
+    expect(listed.sort()).toEqual(commands.map(({ name }) => name).sort());
+  });
+
+  it("lists every exit code", () => {
+    const section = readme.slice(readme.indexOf("## Exit codes"), readme.indexOf("## In CI"));
+    const listed = [...section.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
+    expect(listed).toEqual([...exitMeanings.keys()]);
+  });
+});
+
+describe("docs/errors.md", () => {
+  it("lists every code of the sources and no other", () => {
+    const listed = [...textOf("docs/errors.md").matchAll(/^\| `([A-Z_]+)`/gm)].map(([, code]) => code!);
+    expect([...new Set(listed)]).toEqual(listed);
+    expect(listed.sort()).toEqual([...codesOf("src")].sort());
+  });
+});
+
+/** Words that look like codes: environment variables. */
+const others = new Set(["INFER_OPT_TMP", "NODE_OPTIONS", "NO_COLOR", "FORCE_COLOR"]);
+
+function codesOf(folder: string): ReadonlySet<string> {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+  const found = files.flatMap((file) =>
+    [...textOf(join(folder, file)).matchAll(/"([A-Z]+(?:_[A-Z0-9]+)+|INTERNAL|INTERRUPTED)"/g)].map(
+      ([, code]) => code!,
+    ),
+  );
+  return new Set(found.filter((code) => !others.has(code)));
+}
