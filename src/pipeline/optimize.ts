@@ -237,7 +237,17 @@ class OptimizeRun {
 
   #nothingToDo(intake: Intake, prepared: Prepared | null, why: string): RunResult {
     const verdict: Verdict = { status: "fail", outcome: "no-gain", reasons: [], summary: `nothing to do: ${why}` };
-    return this.record.result({ model: intake.facts, passes: prepared?.passes ?? [], verdict });
+    const { mode } = this.config.quantize;
+    const quantization: QuantizationFacts | null = prepared && {
+      mode: mode === "auto" ? "static" : mode,
+      method: null,
+      nodes: 0,
+      float: planStatic(prepared.model, this.target, widestPlacement).float,
+      why,
+      notes: [],
+      calibration: null,
+    };
+    return this.record.result({ model: intake.facts, passes: prepared?.passes ?? [], quantization, verdict });
   }
 }
 

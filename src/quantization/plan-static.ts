@@ -34,6 +34,9 @@ export interface StaticPlan {
   readonly float: readonly FloatNode[];
 }
 
+/** Operators that do the work of a model and that a reader would look for among the quantized ones. */
+const heavy = new Set(["ConvTranspose", "LSTM", "GRU", "RNN"]);
+
 /** Activations that a product absorbs when the integers behind it saturate at the same place. */
 const absorbed = new Set(["Relu", "Clip"]);
 
@@ -45,7 +48,7 @@ export function planStatic(model: Model, target: IntegerTarget, options: Placeme
   for (const node of nodesWithin(model.graph)) {
     const kernel = node.domain === "" ? target.kernels[node.op] : undefined;
     if (kernel?.kind !== "compute") {
-      if (node.domain === "" && node.op === "ConvTranspose") refuse(node, "the target has no integer ConvTranspose");
+      if (node.domain === "" && heavy.has(node.op)) refuse(node, `the target has no integer ${node.op}`);
       continue;
     }
     const reason = options.keepFloat?.get(node.name) ?? whyNotCompute(node, model.graph, options);
