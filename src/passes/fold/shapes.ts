@@ -10,6 +10,7 @@
 import { graphsWithin, type Node, Tensor, type Value } from "../../ir/index.js";
 import { defineGraphPass, type GraphPassContext, removeWithFeeders } from "../../rewrite/index.js";
 import { isSameDim } from "../../rewrite/match.js";
+import { type Axis, axisOrigins } from "./axis-origin.js";
 import { replaceByConstant } from "./constants.js";
 import { type Element, type ShapeVector, shapeOps, shapeVectors } from "./shape-vector.js";
 
@@ -19,21 +20,25 @@ export const foldShapes = defineGraphPass({
   numerics: "exact",
   run(context) {
     const vectorOf = shapeVectors();
+    const facts: Facts = { vectorOf, originOf: axisOrigins(vectorOf) };
     const ops = new Set([...shapeOps, "Reshape"]);
     for (const graph of graphsWithin(context.model.graph)) {
       // Last first: the ends of a chain become constants and the rest of it goes with them.
       const nodes = [...graph.nodes()].filter((node) => node.domain === "" && ops.has(node.op)).reverse();
-      for (const node of nodes) if (node.attached && !foldNode(node, vectorOf, context)) return;
+      for (const node of nodes) if (node.attached && !foldNode(node, facts, context)) return;
     }
   },
 });
 
-type VectorOf = (value: Value | null | undefined) => ShapeVector | null;
+interface Facts {
+  readonly vectorOf: (value: Value | null | undefined) => ShapeVector | null;
+  readonly originOf: (axis: Axis) => Axis;
+}
 
 /** False when the caller allows no more. */
-function foldNode(node: Node, vectorOf: VectorOf, { claim }: GraphPassContext): boolean {
+function foldNode(node: Node, facts: Facts, { claim }: GraphPassContext): boolean {
   if (node.op === "Reshape") {
-    const shape = reshapeTarget(node, vectorOf);
+    const shape = reshapeTarget(node, facts);
     if (shape) {
       if (!claim(node.displayName)) return false;
       const old = node.inputs[1]!;
@@ -43,7 +48,7 @@ function foldNode(node: Node, vectorOf: VectorOf, { claim }: GraphPassContext): 
       return true;
     }
   }
-  const known = vectorOf(node.output);
+  const known = facts.vectorOf(node.output);
   if (!known || node.output.useCount === 0 || node.outputs.length !== 1) return true;
   if (!known.elements.every((element) => typeof element === "number")) return true;
   if (!claim(node.displayName)) return false;
@@ -58,23 +63,23 @@ function tensorOf({ rank, dtype }: ShapeVector, values: readonly number[]): Tens
 }
 
 /** The constant shape that does what a computed one does; null when there is none. */
-function reshapeTarget(node: Node, vectorOf: VectorOf): number[] | null {
+function reshapeTarget(node: Node, facts: Facts): number[] | null {
   const [data, shapeInput] = node.inputs;
   if (!data || !shapeInput || shapeInput.constant || node.int("allowzero", 0) !== 0) return null;
-  const shape = vectorOf(shapeInput);
+  const shape = facts.vectorOf(shapeInput);
   if (shape?.rank !== 1 || shape.dtype !== "i64") return null;
   const { elements } = shape;
   const unknown = elements.filter((element) => typeof element !== "number").length;
   if (unknown === 0) return elements as number[];
   const hasInferred = elements.includes(-1);
   // One size that depends on the others can always be left to Reshape, unless a 0 makes it ambiguous.
-  if (unknown === 1 && !hasInferred && !elements.includes(0) && !elements.some((e, i) => copies(e, data, i))) {
+  if (unknown === 1 && !hasInferred && !elements.includes(0) && !elements.some((e, i) => copies(e, data, i, facts))) {
     return elements.map((element) => (typeof element === "number" ? element : -1));
   }
   let inferred = hasInferred ? 1 : 0;
   const target = elements.map((element, i) => {
     if (typeof element === "number") return element;
-    if (copies(element, data, i)) return 0;
+    if (copies(element, data, i, facts)) return 0;
     inferred++;
     return -1;
   });
@@ -82,8 +87,9 @@ function reshapeTarget(node: Node, vectorOf: VectorOf): number[] | null {
 }
 
 /** Whether element i is the size of axis i of the tensor that is reshaped: then a 0 copies it. */
-function copies(element: Element, data: Value, i: number): boolean {
+function copies(element: Element, data: Value, i: number, { originOf }: Facts): boolean {
   if (element === null || typeof element === "number" || i >= (data.shape?.length ?? 0)) return false;
-  if (element.of === data && element.axis === i) return true;
+  const [wanted, own] = [originOf({ value: element.of, axis: element.axis }), originOf({ value: data, axis: i })];
+  if (wanted.value === own.value && wanted.axis === own.axis) return true;
   return element.symbol !== null && isSameDim(element.symbol, data.shape![i]);
 }

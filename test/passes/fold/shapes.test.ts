@@ -40,6 +40,20 @@ testRewrite(foldShapes, {
       t = Concat<axis=0>(n, m, $heads: i64[2] = {3, -1})
       y = Reshape(x, t)
     }`,
+    "a Reshape that keeps sizes of a tensor further up": `(x: f32[N,M,12], z: f32[N,M,12]) -> (y) {
+      r = Relu(x)
+      s = Shape(r)
+      n = Gather(s, $i: i64[1] = {0})
+      m = Gather(s, $j: i64[1] = {1})
+      k = MatMul(r, $w: f32[12,8])
+      v = Add(k, $b: f32[8])
+      t = Concat<axis=0>(n, m, $heads: i64[2] = {2, 4})
+      h = Reshape(v, t)
+      p = Transpose<perm=[0,2,1,3]>(h)
+      q = Transpose<perm=[0,2,1,3]>(p)
+      back = Concat<axis=0>(n, m, $flat: i64[1] = {-1})
+      y = Reshape(q, back)
+    }`,
     "a choice that no size can change": `(x: f32[N,4]) -> (y) {
       s = Shape(x)
       c = Equal(s, $minus: i64[2] = {-1, -1})
@@ -67,6 +81,16 @@ testRewrite(foldShapes, {
         s = Shape(z)
         t = Concat<axis=0>(s, $rest: i64[1] = {-1})
         y = Reshape(x, t)
+      }`,
+      null,
+    ],
+    "sizes that a broadcast may have widened": [
+      `(x: f32[A,B,12], z: f32[C,D,12]) -> (y) {
+        s = Shape(x)
+        t = Slice(s, $from: i64[1] = {0}, $to: i64[1] = {2})
+        v = Add(x, z)
+        u = Concat<axis=0>(t, $heads: i64[2] = {3, 4})
+        y = Reshape(v, u)
       }`,
       null,
     ],
