@@ -33,8 +33,8 @@ export function benchLines(bench: BenchFacts): string[] {
 
 export function layerLines({ thresholdDb, samples, compared, uncompared, first, worst }: LayerDifferences): string[] {
   const rows = worst.map(({ value, op, sqnrDb, maxAbs, relativeL2 }) => [
-    middle(printable(value), 34),
-    printable(op),
+    middle(printable(value), 24),
+    middle(printable(op), 18),
     sqnrDb === null ? "equal" : significant(sqnrDb),
     significant(maxAbs),
     significant(relativeL2),
@@ -47,7 +47,7 @@ export function layerLines({ thresholdDb, samples, compared, uncompared, first, 
     where,
     ...columns(
       [
-        ["  worst", "operator", "SQNR dB", "max |diff|", "relative L2"],
+        ["  worst", "operator", "SQNR dB", "max |diff|", "rel. L2"],
         ...rows.map(([name, ...cells]) => [`  ${name}`, ...cells]),
       ],
       ["left", "left", "right", "right", "right"],

@@ -53,7 +53,8 @@ export function renderText(result: RunResult, paint: Palette, commandLine: strin
 function head(result: RunResult, paint: Palette): string[] {
   const { verdict, model, latency } = result;
   const output = result.output ?? result.candidateModel ?? null;
-  const summary = verdictSummary(result);
+  // The table of bench says it all.
+  const summary = result.bench ? null : verdictSummary(result);
   const color = { pass: paint.good, fail: paint.bad, inconclusive: paint.unsure }[verdict.status];
   const word = verdictWord(result);
   const where = latency ? conditions(latency) : "";
@@ -131,20 +132,13 @@ function latency({ latency }: RunResult): string[] {
   return [...table, `${"speed".padEnd(TITLE)}  ${speed}`];
 }
 
-function size({ model, output: written, candidateModel }: RunResult): string[] {
-  const output = written ?? candidateModel ?? null;
-  const rows = [model, output].flatMap((file, i) =>
-    file
-      ? [
-          [
-            i === 0 ? "before" : "after",
-            bytes(file.bytes),
-            plural(file.nodes, "node"),
-            i === 0 || !output ? "" : smaller(model.bytes, file.bytes),
-          ],
-        ]
-      : [],
-  );
+function size({ model, output, candidateModel }: RunResult): string[] {
+  const after = output ?? candidateModel;
+  if (!after) return [];
+  const rows = [
+    ["before", bytes(model.bytes), plural(model.nodes, "node"), ""],
+    ["after", bytes(after.bytes), plural(after.nodes, "node"), smaller(model.bytes, after.bytes)],
+  ];
   return ["size", ...titled(columns(rows, ["left", "right", "right", "left"]))];
 }
 
