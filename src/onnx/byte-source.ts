@@ -16,6 +16,13 @@ export function memorySource(bytes: Uint8Array): ByteSource {
 }
 
 /**
+ * Ranges up to this size may stay in memory after they were read. What was reached
+ * through a weak reference lives until the current turn of the event loop ends, and a
+ * pass over all weights is one turn: larger ones would pile up.
+ */
+const KEPT_BYTES = 1 << 20;
+
+/**
  * A range of a file, read when asked for and forgotten as soon as nobody holds it.
  * Throws MODEL_DATA_SHORT when the file ends before the range does.
  */
@@ -28,7 +35,7 @@ export function fileSource(path: string, offset: number, byteLength: number): By
       const held = recent?.deref();
       if (held) return held;
       const bytes = readRange(path, offset, byteLength);
-      recent = new WeakRef(bytes);
+      if (byteLength <= KEPT_BYTES) recent = new WeakRef(bytes);
       return bytes;
     },
     *chunks() {

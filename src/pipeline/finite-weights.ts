@@ -1,5 +1,5 @@
 import { InferOptError } from "../base/errors.js";
-import { type Model, nodesWithin } from "../ir/index.js";
+import { aligned, type Model, nodesWithin, type Tensor } from "../ir/index.js";
 import { weightInputs } from "../target/integer-kernels.js";
 
 /**
@@ -12,9 +12,9 @@ export function refuseOddWeights(model: Model): void {
     for (const slot of slots ?? []) {
       const value = node.inputs[slot];
       if (value?.constant?.dtype !== "f32") continue;
-      const at = value.constant.f32().findIndex((element) => !Number.isFinite(element));
-      if (at < 0) continue;
-      const element = value.constant.f32()[at];
+      const odd = firstOdd(value.constant);
+      if (!odd) continue;
+      const { at, element } = odd;
       throw new InferOptError(
         "MODEL_NOT_FINITE",
         "input",
@@ -26,4 +26,16 @@ export function refuseOddWeights(model: Model): void {
       );
     }
   }
+}
+
+/** Read in pieces, so that weights of any size fit. A piece holds whole elements: its size is a multiple of 4. */
+function firstOdd(tensor: Tensor): { at: number; element: number } | null {
+  let from = 0;
+  for (const piece of tensor.byteSource.chunks()) {
+    const elements = aligned(Float32Array, piece);
+    const at = elements.findIndex((element) => !Number.isFinite(element));
+    if (at >= 0) return { at: from + at, element: elements[at]! };
+    from += elements.length;
+  }
+  return null;
 }

@@ -41,7 +41,8 @@ export interface OrtRuntime extends Runtime {
 }
 
 const DEFAULT_TIMEOUT_MS = 600_000;
-const MAX_WORKERS = 4;
+/** Each loads the models anew: more would cost memory by the hundred megabytes. */
+const MAX_WORKERS = 2;
 
 export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
   const memory = new ResidentSum();
