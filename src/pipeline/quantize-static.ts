@@ -1,7 +1,9 @@
 /** Builds statically quantized candidates from the prepared model and the statistics of its tensors. */
 import { loadModel, type Model, saveModel } from "../ir/index.js";
 import { chooseRange, clampTap, type RangeMethod, type TapStatistics } from "../observe/index.js";
+import { removeUnreadConstants } from "../quantization/dead-constants.js";
 import { effectiveRange } from "../quantization/effective-range.js";
+import { quantizeEmbeddings } from "../quantization/embedding.js";
 import { activationsOf, insertQdq } from "../quantization/insert-qdq.js";
 import { type PlacementOptions, planStatic, type StaticPlan } from "../quantization/plan-static.js";
 import { activationScheme } from "../quantization/scheme.js";
@@ -46,9 +48,17 @@ export function writeStatic(build: StaticBuild, path: string): BuiltModel {
   );
   const schemes = new Map([...ranges].map(([label, range]) => [label, activationScheme(range)]));
   const report = insertQdq(model, plan, schemes, build.target);
+  const tables = quantizeEmbeddings(model, build.placement.keepFloat);
+  removeUnreadConstants(model.graph);
   const staged = saveModel(model, path);
   staged.commit();
-  return { path, bytes: staged.sizeBytes, quantized: report.quantized, float: plan.float, notes: report.notes };
+  return {
+    path,
+    bytes: staged.sizeBytes,
+    quantized: [...report.quantized, ...tables],
+    float: plan.float,
+    notes: report.notes,
+  };
 }
 
 /**

@@ -13,7 +13,7 @@
 import { attr, type Graph, type Model, type Node, nodesWithin, Tensor, type Value } from "../ir/index.js";
 import type { IntegerTarget } from "../target/integer-kernels.js";
 import { removeUnreadConstants } from "./dead-constants.js";
-import { quantizeEmbedding } from "./embedding.js";
+import { quantizeEmbeddings } from "./embedding.js";
 import type { FloatNode } from "./plan-static.js";
 import { quantizeWeight, weightScales } from "./weights.js";
 
@@ -40,22 +40,20 @@ export function quantizeDynamic(model: Model, target: IntegerTarget, options: Dy
   const float: FloatNode[] = [];
   const activations = new Map<Value, Map<Graph, DynamicActivation>>();
   for (const node of [...nodesWithin(model.graph)]) {
-    const isProduct = node.is("MatMul") || node.is("Gemm");
-    const isTable = options.embeddings && node.is("Gather");
-    if (!isProduct && !isTable) {
-      if (node.is("Conv"))
-        float.push({ node: node.name, op: node.op, reason: "dynamic integer convolutions are slower than float" });
+    if (node.is("Conv")) {
+      float.push({ node: node.name, op: node.op, reason: "dynamic integer convolutions are slower than float" });
       continue;
     }
-    const kept = options.keepFloat?.get(node.name);
-    const reason = kept ?? (isTable ? quantizeEmbedding(node) : whyNot(node));
+    if (!node.is("MatMul") && !node.is("Gemm")) continue;
+    const reason = options.keepFloat?.get(node.name) ?? whyNot(node);
     if (reason !== null) {
-      if (isProduct || kept) float.push({ node: node.name, op: node.op, reason });
+      float.push({ node: node.name, op: node.op, reason });
       continue;
     }
-    if (isProduct) replaceProduct(node, target, activations);
+    replaceProduct(node, target, activations);
     quantized.push(node.name);
   }
+  if (options.embeddings) quantized.push(...quantizeEmbeddings(model, options.keepFloat));
   removeUnreadConstants(model.graph);
   return { quantized, float };
 }

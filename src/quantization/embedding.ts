@@ -6,11 +6,20 @@
  * Only the rows that are looked up are widened, so the table stays small in memory
  * too. A row's scale follows its largest element, which keeps the error per row.
  */
-import { attr, type Node, Tensor, type Value } from "../ir/index.js";
+import { attr, type Model, type Node, nodesWithin, Tensor, type Value } from "../ir/index.js";
 import { quantizeWeight, weightScales } from "./weights.js";
 
 /** Tables smaller than this gain nothing. */
 const SMALLEST_TABLE = 1 << 16;
+
+/** Quantizes every table that a Gather looks up, bodies included, but for the nodes named. Returns the nodes' names. */
+export function quantizeEmbeddings(model: Model, keepFloat: ReadonlyMap<string, string> | undefined): string[] {
+  const quantized: string[] = [];
+  for (const node of [...nodesWithin(model.graph)]) {
+    if (node.is("Gather") && !keepFloat?.has(node.name) && quantizeEmbedding(node) === null) quantized.push(node.name);
+  }
+  return quantized;
+}
 
 /** Replaces the node and answers null, or says why the node stays as it is. */
 export function quantizeEmbedding(node: Node): string | null {

@@ -5,13 +5,20 @@ export interface ReasonGroup {
   readonly nodes: readonly string[];
 }
 
-/** Most frequent first; equally frequent ones in order of appearance. */
+/**
+ * Most frequent first; equally frequent ones in order of appearance. Reasons that differ
+ * in the figures after their colon only are one group, told without them.
+ */
 export function byReason(entries: readonly { readonly node: string; readonly reason: string }[]): ReasonGroup[] {
-  const groups = new Map<string, string[]>();
+  const groups = new Map<string, { reason: string; nodes: string[] }>();
   for (const { node, reason } of entries) {
-    const nodes = groups.get(reason);
-    if (nodes) nodes.push(node);
-    else groups.set(reason, [node]);
+    const key = reason.replace(/:.*/s, (tail) => tail.replace(/[\d.]+/g, "#"));
+    const group = groups.get(key);
+    if (!group) groups.set(key, { reason, nodes: [node] });
+    else {
+      group.nodes.push(node);
+      if (group.reason !== reason) group.reason = reason.slice(0, reason.indexOf(":"));
+    }
   }
-  return [...groups].map(([reason, nodes]) => ({ reason, nodes })).sort((a, b) => b.nodes.length - a.nodes.length);
+  return [...groups.values()].sort((a, b) => b.nodes.length - a.nodes.length);
 }
