@@ -1,4 +1,4 @@
-import { loadModel, type Model, saveModel } from "../ir/index.js";
+import { graphsWithin, loadModel, type Model, nodesWithin, saveModel } from "../ir/index.js";
 import type { OutputConfig } from "./config.js";
 import { externalFiles, modelFacts } from "./model-facts.js";
 import type { ModelFacts } from "./result.js";
@@ -21,6 +21,23 @@ export async function writeRejected(scratch: string, original: Model, out: Outpu
 
 async function place(scratch: string, original: Model, out: OutputConfig, path: string): Promise<ModelFacts> {
   const externalData = out.externalData || externalFiles(original).length > 0;
-  saveModel(loadModel(scratch), path, { externalData }).commit();
+  const model = loadModel(scratch);
+  if (!describesValues(original)) dropDescriptions(model);
+  saveModel(model, path, { externalData }).commit();
   return modelFacts(path);
+}
+
+const describesValues = ({ graph }: Model): boolean =>
+  [...nodesWithin(graph)].some((node) => node.outputs.some((value) => value?.info));
+
+/** What was found out about values on the way stays out of files that never said it: they should not grow. */
+function dropDescriptions({ graph }: Model): void {
+  const ports = new Set([...graphsWithin(graph)].flatMap(({ outputs }) => outputs.map(({ value }) => value)));
+  for (const node of nodesWithin(graph)) {
+    for (const value of node.outputs) {
+      if (!value || ports.has(value)) continue;
+      value.type = null;
+      value.info = null;
+    }
+  }
 }
