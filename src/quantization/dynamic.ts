@@ -15,6 +15,7 @@ import type { IntegerTarget } from "../target/integer-kernels.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { quantizeEmbeddings } from "./embedding.js";
 import type { FloatNode } from "./plan-static.js";
+import { WeightStore, type WeightTensors } from "./weight-store.js";
 import { quantizeWeight, weightScales } from "./weights.js";
 
 export interface DynamicOptions {
@@ -39,6 +40,7 @@ export function quantizeDynamic(model: Model, target: IntegerTarget, options: Dy
   const quantized: string[] = [];
   const float: FloatNode[] = [];
   const activations = new Map<Value, Map<Graph, DynamicActivation>>();
+  const store = new WeightStore();
   for (const node of [...nodesWithin(model.graph)]) {
     if (node.is("Conv")) {
       float.push({ node: node.name, op: node.op, reason: "dynamic integer convolutions are slower than float" });
@@ -50,7 +52,7 @@ export function quantizeDynamic(model: Model, target: IntegerTarget, options: Dy
       float.push({ node: node.name, op: node.op, reason });
       continue;
     }
-    replaceProduct(node, target, activations);
+    replaceProduct(node, target, activations, store);
     quantized.push(node.name);
   }
   if (options.embeddings) quantized.push(...quantizeEmbeddings(model, options.keepFloat));
@@ -82,22 +84,16 @@ function replaceProduct(
   node: Node,
   target: IntegerTarget,
   activations: Map<Value, Map<Graph, DynamicActivation>>,
+  store: WeightStore,
 ): void {
   const { graph } = node;
   const [input, weight, bias] = node.inputs as [Value, Value, Value | null | undefined];
   const activation = dynamicActivation(input, node, activations);
 
-  const { values, dims } = columnsOf(node, weight.constant!);
-  const scales = weightScales(values, dims, 1, target.weightLimit);
-  const { integers } = quantizeWeight(values, dims, 1, scales, target.weightLimit);
-  const name = weight.label;
-  const matrix = graph.addConstant(`${name}/quantized`, integers);
-  const weightScale = graph.addConstant(`${name}/scale`, Tensor.f32([scales.length], scales));
-  const weightZero = graph.addConstant(
-    `${name}/zero_point`,
-    Tensor.ofArray("i8", [scales.length], new Int8Array(scales.length)),
+  const isTurned = node.op === "Gemm" && node.int("transB", 0) !== 0;
+  const stored = store.of(weight, isTurned ? "turned columns" : "columns", () =>
+    columnsOf(weight.constant!, isTurned, target.weightLimit),
   );
-
   const { label } = node.output;
   const { shape } = node.output;
   const add = (op: string, inputs: Value[], suffix: string, dtype: "f32" | "i32", attributes = {}): Value =>
@@ -108,16 +104,16 @@ function replaceProduct(
         inputs,
         attributes,
         outputs: [
-          { label: `${label}/${suffix}`, type: { dtype, shape: suffix === "scales" ? [scales.length] : shape } },
+          { label: `${label}/${suffix}`, type: { dtype, shape: suffix === "scales" ? stored.scale.shape : shape } },
         ],
         provenance: node.provenance,
       },
       node,
     ).output;
-  const combined = add("Mul", [activation.scale, weightScale], "scales", "f32");
+  const combined = add("Mul", [activation.scale, stored.scale], "scales", "f32");
   const product = add(
     "MatMulInteger",
-    [activation.integers, matrix, activation.zeroPoint, weightZero],
+    [activation.integers, stored.integers, activation.zeroPoint, stored.zeroPoint()],
     "MatMulInteger",
     "i32",
   );
@@ -129,14 +125,22 @@ function replaceProduct(
   result.label = label;
 }
 
-/** The matrix that the product multiplies by, [k, n], whichever way the node stores it. */
-function columnsOf(node: Node, tensor: Tensor): { values: Float32Array; dims: readonly number[] } {
-  const values = tensor.f32();
-  const [rows, columns] = tensor.dims as [number, number];
-  if (node.op === "MatMul" || node.int("transB", 0) === 0) return { values, dims: tensor.dims };
-  const turned = new Float32Array(values.length);
-  for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) turned[c * rows + r] = values[r * columns + c]!;
-  return { values: turned, dims: [columns, rows] };
+/** The matrix that the product multiplies by, [k, n], whichever way the node stores it; one scale per column. */
+function columnsOf(tensor: Tensor, isTurned: boolean, limit: number): WeightTensors {
+  let values = tensor.f32();
+  let dims = tensor.dims;
+  if (isTurned) {
+    const [rows, columns] = dims as [number, number];
+    const turned = new Float32Array(values.length);
+    for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) turned[c * rows + r] = values[r * columns + c]!;
+    values = turned;
+    dims = [columns, rows];
+  }
+  const scales = weightScales(values, dims, 1, limit);
+  return {
+    integers: quantizeWeight(values, dims, 1, scales, limit).integers,
+    scales: Tensor.f32([scales.length], scales),
+  };
 }
 
 function dynamicActivation(

@@ -7,6 +7,7 @@
  * too. A row's scale follows its largest element, which keeps the error per row.
  */
 import { attr, type Model, type Node, nodesWithin, Tensor, type Value } from "../ir/index.js";
+import { WeightStore } from "./weight-store.js";
 import { quantizeWeight, weightScales } from "./weights.js";
 
 /** Tables smaller than this gain nothing. */
@@ -15,14 +16,16 @@ const SMALLEST_TABLE = 1 << 16;
 /** Quantizes every table that a Gather looks up, bodies included, but for the nodes named. Returns the nodes' names. */
 export function quantizeEmbeddings(model: Model, keepFloat: ReadonlyMap<string, string> | undefined): string[] {
   const quantized: string[] = [];
+  const store = new WeightStore();
   for (const node of [...nodesWithin(model.graph)]) {
-    if (node.is("Gather") && !keepFloat?.has(node.name) && quantizeEmbedding(node) === null) quantized.push(node.name);
+    if (!node.is("Gather") || keepFloat?.has(node.name)) continue;
+    if (quantizeEmbedding(node, store) === null) quantized.push(node.name);
   }
   return quantized;
 }
 
 /** Replaces the node and answers null, or says why the node stays as it is. */
-export function quantizeEmbedding(node: Node): string | null {
+export function quantizeEmbedding(node: Node, store: WeightStore): string | null {
   const [table, indices] = node.inputs;
   if (!table?.constant || !indices || indices.constant) return "no constant table";
   const { dtype, dims, elementCount } = table.constant;
@@ -30,14 +33,14 @@ export function quantizeEmbedding(node: Node): string | null {
   if (elementCount < SMALLEST_TABLE) return "a small table";
 
   const { graph } = node;
-  const values = table.constant.f32();
-  const scales = weightScales(values, dims, 0, 127);
-  const { integers } = quantizeWeight(values, dims, 0, scales, 127);
-  const rows = graph.addConstant(`${table.label}/quantized`, integers);
-  const rowScales = graph.addConstant(
-    `${table.label}/scale`,
-    Tensor.f32([dims[0]!, ...dims.slice(1).map(() => 1)], scales),
-  );
+  const stored = store.of(table, "rows", () => {
+    const values = table.constant!.f32();
+    const scales = weightScales(values, dims, 0, 127);
+    return {
+      integers: quantizeWeight(values, dims, 0, scales, 127).integers,
+      scales: Tensor.f32([dims[0]!, ...dims.slice(1).map(() => 1)], scales),
+    };
+  });
 
   const { label, shape } = node.output;
   const add = (op: string, inputs: Value[], suffix: string, dtype: "i8" | "f32", attributes = {}): Value =>
@@ -52,8 +55,8 @@ export function quantizeEmbedding(node: Node): string | null {
       },
       node,
     ).output;
-  const looked = add("Gather", [rows, indices], "Gather", "i8", { axis: attr.int(0) });
-  const scale = add("Gather", [rowScales, indices], "scale", "f32", { axis: attr.int(0) });
+  const looked = add("Gather", [stored.integers, indices], "Gather", "i8", { axis: attr.int(0) });
+  const scale = add("Gather", [stored.scale, indices], "scale", "f32", { axis: attr.int(0) });
   const result = add("Mul", [add("Cast", [looked], "Cast", "f32", { to: attr.int(1) }), scale], "Mul", "f32");
   graph.replaceUses(node.output, result);
   graph.removeNode(node);

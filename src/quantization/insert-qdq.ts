@@ -12,6 +12,7 @@ import type { IntegerTarget } from "../target/integer-kernels.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import type { StaticPlan } from "./plan-static.js";
 import type { ActivationScheme } from "./scheme.js";
+import { type StoredWeight, WeightStore } from "./weight-store.js";
 import { makeRoomForBias, quantizeBias, quantizeWeight, weightScales } from "./weights.js";
 
 export interface InsertReport {
@@ -67,6 +68,7 @@ class QdqWriter {
   readonly #dequantized = new Map<Value, Value>();
   readonly #origin = new Map<Value, Value>();
   readonly #schemes: Map<string, ActivationScheme>;
+  readonly #store = new WeightStore();
 
   constructor(
     readonly graph: Graph,
@@ -114,44 +116,41 @@ class QdqWriter {
     const scales = weightScales(values, tensor.dims, axis, limit);
     const inputScale = this.scheme(node.inputs[0]!).scale;
     const biasValues = bias?.constant?.f32();
+    // Nodes that share a weight share its integers, unless a bias raised scales for one of them.
+    let form = `axis ${axis}`;
     if (biasValues) {
       const raised = makeRoomForBias(scales, biasValues, inputScale);
       if (raised.length > 0) {
+        form += ` for ${node.name}`;
         this.notes.push(
           `${node.name}: the weight scale of ${raised.length} of ${scales.length} channels was raised to fit the bias into 32 bits`,
         );
       }
     }
-    const quantized = quantizeWeight(values, tensor.dims, axis, scales, limit);
-    this.graph.setInput(node, 1, this.#dequantizedConstant(node, weight!.label, quantized.integers, scales, axis));
+    const stored = this.#store.of(weight!, form, () => ({
+      integers: quantizeWeight(values, tensor.dims, axis, scales, limit).integers,
+      scales: Tensor.f32([scales.length], scales),
+    }));
+    this.graph.setInput(node, 1, this.#dequantizedConstant(node, weight!, stored, axis));
     if (biasValues) {
-      const quantizedBias = quantizeBias(biasValues, inputScale, scales);
-      this.graph.setInput(
-        node,
-        2,
-        this.#dequantizedConstant(node, bias!.label, quantizedBias.integers, quantizedBias.scales, 0),
-      );
+      const quantized = quantizeBias(biasValues, inputScale, scales);
+      const storedBias = this.#store.of(bias!, `for ${node.name}`, () => ({
+        integers: quantized.integers,
+        scales: Tensor.f32([quantized.scales.length], quantized.scales),
+      }));
+      this.graph.setInput(node, 2, this.#dequantizedConstant(node, bias!, storedBias, 0));
     }
   }
 
-  #dequantizedConstant(node: Node, label: string, integers: Tensor, scales: Float32Array, axis: number): Value {
-    const { graph } = this;
-    const zeroPoint =
-      integers.dtype === "i8"
-        ? Tensor.ofArray("i8", [scales.length], new Int8Array(scales.length))
-        : Tensor.ofArray("i32", [scales.length], new Int32Array(scales.length));
-    const inputs = [
-      graph.addConstant(`${label}/quantized`, integers),
-      graph.addConstant(`${label}/scale`, Tensor.f32([scales.length], scales)),
-      graph.addConstant(`${label}/zero_point`, zeroPoint),
-    ];
-    const dequantize = graph.addNode(
+  #dequantizedConstant(node: Node, { label }: Value, stored: StoredWeight, axis: number): Value {
+    const { integers, scale, zeroPoint } = stored;
+    const dequantize = this.graph.addNode(
       {
         op: "DequantizeLinear",
         name: `${node.name}/${label}/DequantizeLinear`,
-        inputs,
+        inputs: [integers, scale, zeroPoint()],
         attributes: { axis: attr.int(axis) },
-        outputs: [{ label: `${label}/dequantized`, type: { dtype: "f32", shape: integers.dims } }],
+        outputs: [{ label: `${label}/dequantized`, type: { dtype: "f32", shape: integers.shape } }],
         provenance: node.provenance,
       },
       node,

@@ -37,9 +37,6 @@ export interface StaticPlan {
 /** Operators that do the work of a model and that a reader would look for among the quantized ones. */
 const heavy = new Set(["ConvTranspose", "LSTM", "GRU", "RNN"]);
 
-/** Activations that a product absorbs when the integers behind it saturate at the same place. */
-const absorbed = new Set(["Relu", "Clip"]);
-
 export function planStatic(model: Model, target: IntegerTarget, options: PlacementOptions): StaticPlan {
   const float: FloatNode[] = [];
   const refuse = (node: Node, reason: string): void => void float.push({ node: node.name, op: node.opName, reason });
@@ -61,20 +58,37 @@ export function planStatic(model: Model, target: IntegerTarget, options: Placeme
   for (const node of model.graph.nodes()) {
     if (!compute.has(node) && !neighbours.has(node)) continue;
     const kernel = target.kernels[node.op]!;
-    const behind = compute.has(node) ? behindActivation(node.output) : node.output;
+    const behind = behindNode(node, kernel);
     const isRead = behind.uses.some(
-      (use) => use.kind === "input" && (compute.has(use.node) || neighbours.has(use.node)) && use.index === 0,
+      (use) =>
+        use.kind === "input" &&
+        (compute.has(use.node) || neighbours.has(use.node)) &&
+        isActivationSlot(use.node, use.index, target),
     );
     nodes.push({ node, kernel, output: kernel.needsQuantizedOutput || isRead ? behind : null });
   }
   return { nodes, float };
 }
 
-/** The value after a Relu or Clip that is the only reader, else the value itself. */
-function behindActivation(value: Value): Value {
+/**
+ * What is quantized behind a node: its result, or that of the Relu or Clip which is the only
+ * reader. The kernel absorbs it, since integers with zero point 0 saturate at the same places;
+ * moving elements leaves no place to saturate.
+ */
+const behindNode = (node: Node, kernel: IntegerKernel): Value =>
+  kernel.kind === "passthrough" ? node.output : (absorbedReader(node.output)?.output ?? node.output);
+
+function absorbedReader(value: Value): Node | null {
   const reader = soleReader(value);
-  if (!reader || reader.domain !== "" || !absorbed.has(reader.op)) return value;
-  return reader.inputs[0] === value ? reader.output : value;
+  if (reader?.inputs[0] !== value) return null;
+  return reader.is("Relu") || (reader.is("Clip") && startsAtZero(reader)) ? reader : null;
+}
+
+/** Elsewhere the lower bound lies between two integers, and the runtime keeps the Clip and the float kernel before it. */
+function startsAtZero({ inputs: [, min, max] }: Node): boolean {
+  const tensor = min?.constant;
+  if (tensor?.elementCount !== 1 || tensor.toF32()?.[0] !== 0) return false;
+  return !max || max.constant !== null;
 }
 
 function whyNotCompute(node: Node, main: Graph, options: PlacementOptions): string | null {
@@ -118,7 +132,9 @@ function whyNotGemm(node: Node): string | null {
   if (node.float("beta", 1) !== 1) return "Gemm with beta other than 1";
   if (bias.constant?.dtype !== "f32") return "the bias is computed at run time";
   const width = weight!.constant!.dims[node.int("transB", 0) ? 0 : 1];
-  return bias.constant.elementCount === width ? null : "a bias that is not one number per column";
+  const { dims, elementCount } = bias.constant;
+  const isRow = elementCount === width && (dims.at(-1) ?? 1) === width;
+  return isRow ? null : "a bias that is not one number per column";
 }
 
 /**
@@ -133,27 +149,27 @@ function chooseNeighbours(
 ): Set<Node> {
   const order = [...graph.nodes()];
   const isInteger = new Set<Value>();
-  const fed = new Set<Node>();
+  const kernels = new Map<Node, IntegerKernel>();
   for (const node of order) {
+    const kernel = node.domain === "" ? target.kernels[node.op] : undefined;
+    if (!kernel) continue;
     if (compute.has(node)) {
-      // Only values that are surely quantized behind the node count: a MatMul may end in float.
-      isInteger.add(behindActivation(node.output));
+      isInteger.add(behindNode(node, kernel));
       continue;
     }
-    const kernel = node.domain === "" ? target.kernels[node.op] : undefined;
-    if (!kernel || kernel.kind === "compute" || options.keepFloat?.has(node.name)) continue;
+    if (kernel.kind === "compute" || options.keepFloat?.has(node.name)) continue;
     if (!isFloat(node.output.dtype ?? "f32")) continue;
-    const activations = kernel.activationInputs === "first" ? node.inputs.slice(0, 1) : node.inputs;
+    const activations = activationsRead(node, kernel);
     if (activations.length === 0 || !activations.every((value) => value && isInteger.has(value))) continue;
     if (node.outputs.filter((value) => value).length !== 1) continue;
-    fed.add(node);
-    isInteger.add(node.output);
+    kernels.set(node, kernel);
+    isInteger.add(behindNode(node, kernel));
   }
   const leads = new Set<Node>();
   for (const node of order.reverse()) {
-    const behind = behindActivation(node.output);
-    if (!fed.has(node) || behind !== node.output) continue;
-    const ends = behind.uses.some(
+    const kernel = kernels.get(node);
+    if (!kernel) continue;
+    const ends = behindNode(node, kernel).uses.some(
       (use) =>
         use.kind === "input" &&
         (compute.has(use.node) || leads.has(use.node)) &&
@@ -164,27 +180,18 @@ function chooseNeighbours(
   // What fed a node that was dropped feeds nothing now: keep only those whose inputs are still all integers.
   for (let changed = true; changed; ) {
     changed = false;
+    const made = new Set([...compute, ...leads].map((node) => behindNode(node, target.kernels[node.op]!)));
     for (const node of leads) {
-      const kernel = target.kernels[node.op]!;
-      const activations = kernel.activationInputs === "first" ? node.inputs.slice(0, 1) : node.inputs;
-      const ok = activations.every((value) => {
-        const producer = value?.producer;
-        if (!producer) return false;
-        return leads.has(producer) || compute.has(producer) || isAbsorbedBehind(producer, compute);
-      });
-      if (!ok) {
-        leads.delete(node);
-        changed = true;
-      }
+      if (activationsRead(node, kernels.get(node)!).every((value) => value && made.has(value))) continue;
+      leads.delete(node);
+      changed = true;
     }
   }
   return leads;
 }
 
-function isAbsorbedBehind(activation: Node, compute: ReadonlySet<Node>): boolean {
-  const producer = activation.inputs[0]?.producer;
-  return !!producer && compute.has(producer) && behindActivation(producer.output) === activation.output;
-}
+const activationsRead = (node: Node, kernel: IntegerKernel): readonly (Value | null)[] =>
+  kernel.activationInputs === "first" ? node.inputs.slice(0, 1) : node.inputs;
 
 function isActivationSlot(node: Node, index: number, target: IntegerTarget): boolean {
   return index === 0 || target.kernels[node.op]?.activationInputs === "all";

@@ -14,7 +14,16 @@ export interface ActivationScheme {
  * Relu or Clip in front of it.
  */
 export function activationScheme({ low, high }: Pick<TapRange, "low" | "high">): ActivationScheme {
-  const scale = Math.fround((high - low) / 255);
+  let scale = Math.fround((high - low) / 255);
+  // A Clip in front is dropped only when no integer stands for more than its bound.
+  if (low === 0 && Math.fround(scale * 255) > high) scale = nextBelow(scale);
   const zeroPoint = Math.min(255, Math.max(0, Math.round(-low / scale)));
   return { scale, zeroPoint };
+}
+
+/** The next smaller float32 of a positive one. */
+function nextBelow(value: number): number {
+  const float = Float32Array.of(value);
+  new Uint32Array(float.buffer)[0]!--;
+  return float[0]!;
 }

@@ -7,11 +7,12 @@
  *   4 bits  i4, one scale per block of 32 along the reduced axis (opset 21); the runtime
  *           turns MatMul with such weights into its 4-bit kernel
  */
-import { attr, type Model, type Node, nodesWithin, opsetOf, Tensor, type Value } from "../ir/index.js";
+import { attr, type Graph, type Model, type Node, nodesWithin, opsetOf, Tensor, type Value } from "../ir/index.js";
 import { weightInputs } from "../target/integer-kernels.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { quantizeEmbedding } from "./embedding.js";
 import type { FloatNode } from "./plan-static.js";
+import { WeightStore, type WeightTensors } from "./weight-store.js";
 import { quantizeWeight, roundHalfEven, weightScales } from "./weights.js";
 
 export interface WeightOnlyOptions {
@@ -34,7 +35,7 @@ const BLOCK = 32;
 export function quantizeWeights(model: Model, options: WeightOnlyOptions): WeightOnlyReport {
   const quantized: string[] = [];
   const float: FloatNode[] = [];
-  const widened = new Map<string, Value>();
+  const workplace: Workplace = { store: new WeightStore(), widened: new Map() };
   for (const node of [...nodesWithin(model.graph)]) {
     const slots = node.domain === "" ? weightInputs[node.op] : undefined;
     const isTable = node.is("Gather");
@@ -45,13 +46,13 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
       continue;
     }
     if (isTable) {
-      if (quantizeEmbedding(node) === null) quantized.push(node.name);
+      if (quantizeEmbedding(node, workplace.store) === null) quantized.push(node.name);
       continue;
     }
     const before = quantized.length;
     for (const slot of slots!) {
       if (!isWeight(node.inputs[slot])) continue;
-      replaceWeight(node, slot, options.bits, opsetOf(model), widened);
+      replaceWeight(node, slot, options.bits, opsetOf(model), workplace);
       if (quantized.at(-1) !== node.name) quantized.push(node.name);
     }
     if (quantized.length === before)
@@ -66,38 +67,40 @@ const isWeight = (value: Value | null | undefined): boolean => {
   return tensor?.dtype === "f32" && tensor.dims.length >= 2 && tensor.elementCount >= SMALLEST_WEIGHT;
 };
 
-function replaceWeight(node: Node, slot: number, bits: 8 | 4, opset: number, widened: Map<string, Value>): void {
+interface Workplace {
+  readonly store: WeightStore;
+  /** By the integers: their float form, by the graph in which it was made. */
+  readonly widened: Map<Value, Map<Graph, Value>>;
+}
+
+function replaceWeight(node: Node, slot: number, bits: 8 | 4, opset: number, { store, widened }: Workplace): void {
   const weight = node.inputs[slot]!;
   const tensor = weight.constant!;
   const blocked = bits === 4 && opset >= 21 && node.is("MatMul") && tensor.dims.length === 2 && slot === 1;
-  const axis = channelAxis(node, tensor);
-  // A weight that several nodes read, all in the same way, is stored once.
-  const key = `${weight.label} ${blocked ? "blocks" : axis}`;
-  const known = widened.get(key);
-  if (known && known.graph === node.graph) {
-    node.graph.setInput(node, slot, known);
-    return;
-  }
-  const stored = blocked ? fourBitBlocks(tensor) : eightBitChannels(tensor, axis);
+  const axis = blocked ? 0 : channelAxis(node, tensor);
+  const stored = store.of(weight, blocked ? "blocks" : `axis ${axis}`, () =>
+    blocked ? fourBitBlocks(tensor) : eightBitChannels(tensor, axis),
+  );
   const { graph } = node;
   const { label } = weight;
-  const inputs = [
-    graph.addConstant(`${label}/quantized`, stored.integers),
-    graph.addConstant(`${label}/scale`, stored.scales),
-  ];
-  const dequantize = graph.addNode(
-    {
-      op: "DequantizeLinear",
-      name: `${label}/DequantizeLinear`,
-      inputs,
-      attributes: { axis: attr.int(stored.axis), ...(blocked && { block_size: attr.int(BLOCK) }) },
-      outputs: [{ label: `${label}/dequantized`, type: { dtype: "f32", shape: tensor.dims } }],
-      provenance: node.provenance,
-    },
-    node, // nodes are visited in order, so this is the weight's first reader
-  );
-  widened.set(key, dequantize.output);
-  graph.setInput(node, slot, dequantize.output);
+  const byGraph = widened.get(stored.integers) ?? new Map<Graph, Value>();
+  widened.set(stored.integers, byGraph);
+  let float = byGraph.get(graph);
+  if (!float) {
+    float = graph.addNode(
+      {
+        op: "DequantizeLinear",
+        name: `${label}/DequantizeLinear`,
+        inputs: [stored.integers, stored.scale],
+        attributes: { axis: attr.int(axis), ...(blocked && { block_size: attr.int(BLOCK) }) },
+        outputs: [{ label: `${label}/dequantized`, type: { dtype: "f32", shape: tensor.dims } }],
+        provenance: node.provenance,
+      },
+      node, // nodes are visited in order, so this is the weight's first reader in its graph
+    ).output;
+    byGraph.set(graph, float);
+  }
+  graph.setInput(node, slot, float);
 }
 
 /** Output channels: axis 0 of convolutions and recurrent weights' directions, columns of matrices. */
@@ -118,21 +121,15 @@ function channelAxis(node: Node, tensor: Tensor): number {
   }
 }
 
-interface StoredWeight {
-  readonly integers: Tensor;
-  readonly scales: Tensor;
-  readonly axis: number;
-}
-
-function eightBitChannels(tensor: Tensor, axis: number): StoredWeight {
+function eightBitChannels(tensor: Tensor, axis: number): WeightTensors {
   const values = tensor.f32();
   const scales = weightScales(values, tensor.dims, axis, 127);
   const { integers } = quantizeWeight(values, tensor.dims, axis, scales, 127);
-  return { integers, scales: Tensor.f32([scales.length], scales), axis };
+  return { integers, scales: Tensor.f32([scales.length], scales) };
 }
 
 /** [k, n] to i4 with a scale per block of 32 rows and column: scales are [ceil(k / 32), n]. */
-function fourBitBlocks(tensor: Tensor): StoredWeight {
+function fourBitBlocks(tensor: Tensor): WeightTensors {
   const values = tensor.f32();
   const [k, n] = tensor.dims as [number, number];
   const blocks = Math.ceil(k / BLOCK);
@@ -151,5 +148,5 @@ function fourBitBlocks(tensor: Tensor): StoredWeight {
     const rounded = Math.max(-8, Math.min(7, roundHalfEven(values[i]! / scale)));
     bytes[i >> 1]! |= (rounded & 15) << ((i & 1) * 4);
   }
-  return { integers: Tensor.fromBytes("i4", [k, n], bytes), scales: Tensor.f32([blocks, n], scales), axis: 0 };
+  return { integers: Tensor.fromBytes("i4", [k, n], bytes), scales: Tensor.f32([blocks, n], scales) };
 }

@@ -52,7 +52,7 @@ export function quantizeWeight(
     const scale = scales[channel]!;
     for (let i = from; i < to; i++) {
       const rounded = roundHalfEven(weights[i]! / scale);
-      integers[i] = rounded > limit ? limit : rounded < -limit ? -limit : rounded;
+      integers[i] = Math.min(limit, Math.max(-limit, rounded));
     }
   });
   return { integers: Tensor.ofArray("i8", dims, integers), scales };

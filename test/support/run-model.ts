@@ -17,16 +17,18 @@ const arrays = {
 
 export type Feeds = Readonly<Record<string, Tensor>>;
 
-/** Writes the model and runs the file in ONNX Runtime with nothing optimized. Call it inside a test. */
-export async function runModel(model: Model, feeds: Feeds): Promise<Record<string, Tensor>> {
+/** Writes the model and runs the file in ONNX Runtime, with nothing optimized unless told otherwise. Call it inside a test. */
+export async function runModel(model: Model, feeds: Feeds, level?: Level): Promise<Record<string, Tensor>> {
   const path = join(temporaryFolder(), "model.onnx");
   saveModel(model, path).commit();
-  return runFile(path, feeds);
+  return runFile(path, feeds, level);
 }
 
-export async function runFile(path: string, feeds: Feeds): Promise<Record<string, Tensor>> {
+type Level = "disabled" | "all";
+
+export async function runFile(path: string, feeds: Feeds, level: Level = "disabled"): Promise<Record<string, Tensor>> {
   const session = await ort.InferenceSession.create(path, {
-    graphOptimizationLevel: "disabled",
+    graphOptimizationLevel: level,
     intraOpNumThreads: 1,
     logSeverityLevel: 3,
   });
