@@ -123,6 +123,53 @@ export interface Timer {
   close(): Promise<void>;
 }
 
+/** What one operator type did on one provider; nodes of bodies count, and no time counts twice. */
+export interface OperatorTime {
+  /** As the runtime executed it: fused and converted operators have names of their own. */
+  readonly op: string;
+  readonly provider: string;
+  /** Nodes that ran at least once, and how often they ran, over all runs. */
+  readonly nodes: number;
+  readonly calls: number;
+  /** Over all runs. */
+  readonly durationMs: number;
+}
+
+/** Nodes of one type that compute nothing: they change type, layout or place of a tensor. */
+export interface ConversionTime {
+  readonly op: string;
+  readonly nodes: number;
+  /** Those that the model file does not have: the runtime put them there. */
+  readonly inserted: number;
+  readonly durationMs: number;
+}
+
+/** A node that computes in float between a DequantizeLinear and a QuantizeLinear. */
+export interface FloatIsland {
+  readonly node: string;
+  readonly op: string;
+  readonly durationMs: number;
+}
+
+/**
+ * Where a model's nodes ran, by the runtime's own profile. Providers are spelled as in
+ * SessionOptions. Times are the host's: on an accelerator that works on its own they tell
+ * how long it took to give it the work, so there the nodes are the proof.
+ */
+export interface Placement {
+  /** Runs that were profiled, after one that warmed up. */
+  readonly runs: number;
+  readonly nodes: number;
+  /** In nodes, over all runs. */
+  readonly durationMs: number;
+  /** The most time first, as in all lists here. */
+  readonly providers: readonly { readonly provider: string; readonly nodes: number; readonly durationMs: number }[];
+  readonly operators: readonly OperatorTime[];
+  readonly conversions: readonly ConversionTime[];
+  /** On cpu only; elsewhere, and for files too large to look into, empty. */
+  readonly islands: readonly FloatIsland[];
+}
+
 /** A provider that was asked for and replaced, because `allowFallback` said so. */
 export interface ProviderFallback {
   readonly wanted: string;
@@ -139,6 +186,8 @@ export interface Runtime {
   score(job: ScoreJob): Promise<ScoreResult>;
   compare(job: CompareJob): Promise<readonly OutputDifference[]>;
   timer(spec: TimerSpec): Promise<Timer>;
+  /** Runs a few samples with profiling on, and says which node ran where and for how long. */
+  placement(model: string, data: DatasetRef, session: SessionOptions): Promise<Placement>;
   /** Every replacement of a provider that happened so far; a report must show them. */
   fallbacks(): readonly ProviderFallback[];
   /** Largest resident size of this process and those that ran jobs, summed over the ones alive at once. */

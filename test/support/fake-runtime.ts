@@ -7,6 +7,7 @@ import type {
   CompareJob,
   ModelSignature,
   OutputDifference,
+  Placement,
   ProviderFallback,
   Runtime,
   ScoreJob,
@@ -21,6 +22,8 @@ export interface FakeModel {
   readonly scores?: readonly number[];
   /** Milliseconds of a run. */
   readonly latency?: (chance: Random) => number;
+  /** One node on cpu, unless told otherwise; an error is what `placement` rejects with. */
+  readonly placement?: Placement | Error;
 }
 
 export interface FakeRuntimeOptions {
@@ -51,11 +54,41 @@ export const differenceOf = (output: string, facts: Partial<OutputDifference> = 
   ...facts,
 });
 
+/** Operators as [op, provider, nodes, milliseconds]; sums are made of them. */
+export function placementOf(
+  operators: readonly (readonly [op: string, provider: string, nodes: number, durationMs: number])[],
+  parts: Partial<Placement> = {},
+): Placement {
+  const sum = (of: typeof operators, at: 2 | 3): number => of.reduce((total, operator) => total + operator[at], 0);
+  const names = [...new Set(operators.map(([, provider]) => provider))];
+  return {
+    runs: 3,
+    nodes: sum(operators, 2),
+    durationMs: sum(operators, 3),
+    providers: names.map((name) => {
+      const there = operators.filter(([, provider]) => provider === name);
+      return { provider: name, nodes: sum(there, 2), durationMs: sum(there, 3) };
+    }),
+    operators: operators.map(([op, provider, nodes, durationMs]) => ({
+      op,
+      provider,
+      nodes,
+      calls: 3 * nodes,
+      durationMs,
+    })),
+    conversions: [],
+    islands: [],
+    ...parts,
+  };
+}
+
 export class FakeRuntime implements Runtime {
   nowMs = 0;
   readonly scored: ScoreJob[] = [];
   readonly compared: CompareJob[] = [];
   readonly timed: TimerSpec[] = [];
+  /** Models whose placement was asked for. */
+  readonly placed: string[] = [];
   readonly described: { readonly model: string; readonly session: SessionOptions }[] = [];
   private readonly chance = seededRandom(7);
 
@@ -102,6 +135,13 @@ export class FakeRuntime implements Runtime {
       peakRssBytes: async () => 1e6,
       close: async () => {},
     };
+  }
+
+  async placement(model: string): Promise<Placement> {
+    this.placed.push(model);
+    const placement = this.models[model]?.placement ?? placementOf([["Relu", "cpu", 1, 3]]);
+    if (placement instanceof Error) throw placement;
+    return placement;
   }
 
   readonly run = () => Promise.reject(new Error("the fake runtime runs nothing"));

@@ -2,12 +2,15 @@
  * The runtime port on onnxruntime-node. Its `run` blocks the event loop and a native
  * crash takes the process along, so models only ever run in child processes.
  */
-import { availableParallelism } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
 import { mergeTaps, type TapStatistics } from "../../observe/index.js";
 import type {
   ModelSignature,
   ObserveJob,
   OutputDifference,
+  Placement,
   ProviderFallback,
   Runtime,
   ScoreJob,
@@ -31,6 +34,8 @@ export interface OrtRuntimeOptions {
   readonly timeoutMs?: number;
   /** Processes that share the samples of one job; by default as many as the cores feed, at most 4. */
   readonly workers?: number;
+  /** Where jobs may write files for as long as they run; the system's temporary folder when absent. */
+  readonly scratch?: string;
 }
 
 export interface OrtRuntime extends Runtime {
@@ -116,6 +121,15 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
       // What is timed has the machine to itself.
       await pool.dismissIdle();
       return openTimer(pool, spec, timeoutOf(spec.session));
+    },
+
+    async placement(model, data, session): Promise<Placement> {
+      const folder = mkdtempSync(join(options.scratch ?? tmpdir(), "infer-opt-profile-"));
+      try {
+        return await call("placement", model, session, { model, data, session, folder });
+      } finally {
+        rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+      }
     },
 
     fallbacks: () => [...fallbacks.values()],

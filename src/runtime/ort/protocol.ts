@@ -2,12 +2,14 @@
  * What crosses between the client and a child: plain data only. Both sides are
  * compiled together, so nothing here is versioned.
  */
+import type { DatasetRef } from "../../dataset/index.js";
 import type { TapStatistics } from "../../observe/index.js";
 import type {
   CompareJob,
   ModelSignature,
   ObserveJob,
   OutputDifference,
+  Placement,
   ProviderFallback,
   ScoreJob,
   ScoreResult,
@@ -49,6 +51,16 @@ export interface Jobs {
   observe: { args: Omit<ObserveJob, "onProgress"> & { readonly part: Part }; result: TapStatistics[] };
   score: { args: Omit<ScoreJob, "onProgress"> & { readonly part: Part }; result: ScoreResult };
   compare: { args: CompareJob; result: OutputDifference[] };
+  placement: {
+    args: {
+      readonly model: string;
+      readonly data: DatasetRef;
+      readonly session: SessionOptions;
+      /** An empty folder, which the client removes: whatever becomes of this process, no file stays behind. */
+      readonly folder: string;
+    };
+    result: Placement;
+  };
   timeOpen: { args: TimerSpec; result: TimerOpened };
   timeRuns: { args: { readonly runs: number }; result: Float64Array };
   peakRss: { args: object; result: number };

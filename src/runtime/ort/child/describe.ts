@@ -40,7 +40,12 @@ async function metadataOf(
   context: JobContext,
 ): Promise<ModelSignature | null> {
   try {
-    const session = await openSession(path, options, context, saveOptimizedTo);
+    const session = await openSession(
+      path,
+      options,
+      context,
+      saveOptimizedTo === null ? {} : { optimizedModel: saveOptimizedTo },
+    );
     const signature = signatureOf(session);
     await session.release();
     return signature;

@@ -18,6 +18,7 @@ const handlers: Handlers = {
   observe: async () => (await import("./observe.js")).observe,
   score: async () => (await import("./score.js")).score,
   compare: async () => (await import("./compare.js")).compare,
+  placement: async () => (await import("./placement.js")).placement,
   timeOpen: async () => (await import("./time.js")).timeOpen,
   timeRuns: async () => (await import("./time.js")).timeRuns,
   peakRss: async () => async () => peakResidentBytes(),

@@ -1,4 +1,5 @@
 /** The samples of a job, in the part that falls to this process. */
+import { InferOptError } from "../../../base/errors.js";
 import { conform, type DatasetRef, openDatasetRef, type Sample } from "../../../dataset/index.js";
 import type { PortInfo, Tensors } from "../../port.js";
 import type { Part } from "../protocol.js";
@@ -30,3 +31,9 @@ export async function openPart(
 
 /** The tensors of a sample as a model takes them. Throws as `conform` does. */
 export const feedsOf = (sample: Sample, inputs: readonly PortInfo[]): Tensors => conform(sample, inputs).feeds;
+
+export const emptyDataset = (path: string, model: string): InferOptError =>
+  new InferOptError("DATASET_EMPTY", "input", `${path} holds no sample to run ${model} with`, {
+    hint: "Name a dataset with at least one sample.",
+    fields: { path },
+  });

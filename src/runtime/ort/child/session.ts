@@ -6,7 +6,7 @@ import type { ModelSignature, SessionOptions, Tensors } from "../../port.js";
 import type { JobContext } from "../protocol.js";
 import { tinyModel } from "../tiny-models.js";
 import { loadOrt, type OrtModule } from "./load-ort.js";
-import { toOrtOptions } from "./options.js";
+import { type Records, toOrtOptions } from "./options.js";
 import { signatureOf, withInputRanksOf } from "./signature.js";
 import { crosses, fromOrtTensor, toOrtTensor, typeUnsupported } from "./tensors.js";
 
@@ -31,9 +31,14 @@ export type Results = ReadonlyMap<string, OrtTensor>;
  * reason in one line), PROVIDER_MISSING or RUNTIME_UNAVAILABLE. A missing provider is
  * replaced by cpu when the options allow that, and the context is told.
  */
-export async function openModel(path: string, options: SessionOptions, context: JobContext): Promise<OpenModel> {
+export async function openModel(
+  path: string,
+  options: SessionOptions,
+  context: JobContext,
+  records: Records = {},
+): Promise<OpenModel> {
   const ort = await loadOrt();
-  const session = await openSession(path, options, context, null);
+  const session = await openSession(path, options, context, records);
   const signature = withInputRanksOf(path, signatureOf(session));
   const readable = signature.outputs.filter(({ dtype }) => crosses(dtype)).map(({ name }) => name);
   return {
@@ -53,12 +58,12 @@ export async function openModel(path: string, options: SessionOptions, context: 
   };
 }
 
-/** As `openModel`, but the bare session; `saveOptimizedTo` makes the runtime write down its graph. */
+/** As `openModel`, but the bare session. */
 export async function openSession(
   path: string,
   options: SessionOptions,
   context: JobContext,
-  saveOptimizedTo: string | null,
+  records: Records,
 ): Promise<InferenceSession> {
   const ort = await loadOrt();
   if (!existsSync(path)) {
@@ -72,14 +77,14 @@ export async function openSession(
     : `this build of ONNX Runtime knows only ${knownProviders(ort).join(", ")}`;
   if (missing === null) {
     try {
-      return await ort.InferenceSession.create(path, toOrtOptions(options, options.provider, saveOptimizedTo));
+      return await ort.InferenceSession.create(path, toOrtOptions(options, options.provider, records));
     } catch (cause) {
       const broken = options.provider === "cpu" ? null : await brokenProvider(ort, options);
       if (broken === null) throw rejected(path, cause);
-      return openOnCpu(ort, path, options, context, saveOptimizedTo, broken);
+      return openOnCpu(ort, path, options, context, records, broken);
     }
   }
-  return openOnCpu(ort, path, options, context, saveOptimizedTo, missing);
+  return openOnCpu(ort, path, options, context, records, missing);
 }
 
 async function openOnCpu(
@@ -87,7 +92,7 @@ async function openOnCpu(
   path: string,
   options: SessionOptions,
   context: JobContext,
-  saveOptimizedTo: string | null,
+  records: Records,
   reason: string,
 ): Promise<InferenceSession> {
   const wanted = options.provider;
@@ -99,7 +104,7 @@ async function openOnCpu(
   }
   context.fellBack({ wanted, used: "cpu", reason });
   try {
-    return await ort.InferenceSession.create(path, toOrtOptions(options, "cpu", saveOptimizedTo));
+    return await ort.InferenceSession.create(path, toOrtOptions(options, "cpu", records));
   } catch (cause) {
     throw rejected(path, cause);
   }
@@ -110,7 +115,7 @@ const knownProviders = (ort: OrtModule): string[] => ort.listSupportedBackends()
 /** Why a provider cannot even open a trivial model; null when it can, and the model is to blame. */
 async function brokenProvider(ort: OrtModule, options: SessionOptions): Promise<string | null> {
   try {
-    const session = await ort.InferenceSession.create(tinyModel(), toOrtOptions(options, options.provider, null));
+    const session = await ort.InferenceSession.create(tinyModel(), toOrtOptions(options, options.provider));
     await session.release();
     return null;
   } catch (cause) {
@@ -137,16 +142,20 @@ export function runFailed(path: string, where: string, cause: unknown): InferOpt
   });
 }
 
+const MOST_CHARACTERS = 400;
+
 /** The first line of what native code says, without its source files. */
 export function reasonOf(cause: unknown): string {
   const line = messageOf(cause)
     .replace(/\/\S*onnxruntime\S*\.(cc|h):\d+\s*/g, "")
     .replace(/^Load model from .*? failed:\s*/, "")
     .replace(/^\S+::\S+\(.* was false\.\s*/, "")
+    // The C++ function that threw, with its parameters.
+    .replace(/^[\w:<>,&* ]*onnxruntime::[^\n]*?\)(?: const)?\s+(?=[A-Z])/, "")
     .split("\n")[0]!
     .replace(/\s+/g, " ")
     .trim();
-  return line.length > 300 ? `${line.slice(0, 300)}...` : line || "no reason given";
+  return line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS)}...` : line || "no reason given";
 }
 
 function toFeeds(ort: OrtModule, tensors: Tensors): Record<string, OrtTensor> {

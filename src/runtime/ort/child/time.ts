@@ -1,10 +1,10 @@
 /** Times a model: inputs lie ready, and nothing but `run` is between two readings of the clock. */
 import { performance } from "node:perf_hooks";
 import type { Tensor as OrtTensor } from "onnxruntime-node";
-import { InferOptError, invariant } from "../../../base/errors.js";
+import { invariant } from "../../../base/errors.js";
 import type { JobHandler } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
-import { feedsOf, openPart } from "./samples.js";
+import { emptyDataset, feedsOf, openPart } from "./samples.js";
 import { type OpenModel, openModel, runFailed } from "./session.js";
 
 /** Samples held in memory and fed in turn. */
@@ -33,10 +33,7 @@ export const timeOpen: JobHandler<"timeOpen"> = async (args, context) => {
     if (feeds.length === MAX_SAMPLES) break;
   }
   if (feeds.length === 0) {
-    throw new InferOptError("DATASET_EMPTY", "input", `${args.data.path} holds no sample to time ${args.model} with`, {
-      hint: "Name a dataset with at least one sample.",
-      fields: { path: args.data.path },
-    });
+    throw emptyDataset(args.data.path, args.model);
   }
   stand = { model, feeds, collect: betweenSamples(), next: 0 };
   return { loadMs, firstRunMs: await timeOne(stand) };

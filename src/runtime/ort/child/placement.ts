@@ -1,0 +1,131 @@
+/** Runs a model with the runtime's profiler on, and adds up what every node did and where. */
+import { readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { InferOptError } from "../../../base/errors.js";
+import { type GraphProto, readModel } from "../../../onnx/index.js";
+import type { ConversionTime, OperatorTime } from "../../port.js";
+import type { JobContext, JobHandler, Jobs } from "../protocol.js";
+import { findIslands } from "./float-islands.js";
+import { modelBytes } from "./model-bytes.js";
+import type { Records } from "./options.js";
+import { type ProfiledNode, readProfile } from "./profile.js";
+import { emptyDataset, feedsOf, openPart } from "./samples.js";
+import { openModel } from "./session.js";
+
+type Args = Jobs["placement"]["args"];
+
+const MOST_RUNS = 3;
+/** The profiler keeps every event in memory: a model that takes long has many, and needs no more runs. */
+const ENOUGH_MS = 3000;
+/** The runtime's graph is written with all weights in one message, which may not reach 2 GiB. */
+const LARGEST_WRITTEN = 2 ** 30;
+const PROFILE = "profile";
+
+export const placement: JobHandler<"placement"> = async (args, context) => {
+  const { graph = {} } = readModel(args.model).message;
+  const optimizedModel = hasPairs(graph) && canWriteGraph(args) ? join(args.folder, "optimized.onnx") : null;
+  await profile(args, { ...(optimizedModel !== null && { optimizedModel }) }, context);
+
+  // A session that did not come about, of a provider that was replaced, leaves an empty file.
+  const file = readdirSync(args.folder)
+    .map((name) => join(args.folder, name))
+    .find((path) => basename(path).startsWith(PROFILE) && statSync(path).size > 0);
+  const { runs, nodes } = file ? await readProfile(file, 1) : { runs: 0, nodes: [] as readonly ProfiledNode[] };
+  if (runs === 0 || nodes.length === 0) {
+    throw new InferOptError("PROFILE_EMPTY", "runtime", `ONNX Runtime wrote no profile of ${args.model}`, {
+      hint: "Check that the temporary folder can be written and has room.",
+      fields: { model: args.model, folder: args.folder },
+    });
+  }
+  return {
+    runs,
+    nodes: nodes.length,
+    durationMs: sum(nodes),
+    providers: [...groupBy(nodes, ({ provider }) => provider)]
+      .map(([provider, of]) => ({ provider, nodes: of.length, durationMs: sum(of) }))
+      .sort(mostTimeFirst),
+    operators: operators(nodes),
+    conversions: conversions(nodes, namesIn(graph)),
+    islands: optimizedModel === null ? [] : findIslands(optimizedModel, nodes).sort(mostTimeFirst),
+  };
+};
+
+async function profile({ model: path, data, session, folder }: Args, records: Records, context: JobContext) {
+  const model = await openModel(path, session, context, { ...records, profilePrefix: join(folder, PROFILE) });
+  try {
+    const part = await openPart(data, model.signature.inputs);
+    const started = performance.now();
+    let done = 0;
+    context.progress(done, MOST_RUNS);
+    for await (const sample of part.samples()) {
+      const feeds = model.feeds(feedsOf(sample, model.signature.inputs));
+      // The first run takes memory and packs weights; it is told from the others in the profile.
+      if (done === 0) await model.run(feeds, model.readable, sample.id);
+      await model.run(feeds, model.readable, sample.id);
+      context.progress(++done, MOST_RUNS);
+      if (done >= MOST_RUNS || performance.now() - started > ENOUGH_MS) break;
+    }
+    if (done === 0) throw emptyDataset(data.path, path);
+    model.session.endProfiling();
+  } finally {
+    await model.release();
+  }
+}
+
+/** Other providers may compile nodes, and then the graph cannot be written. */
+const canWriteGraph = ({ model, session }: Args): boolean =>
+  session.provider === "cpu" && modelBytes(model) <= LARGEST_WRITTEN;
+
+const hasPairs = ({ node = [] }: GraphProto): boolean => node.some(({ op_type }) => op_type === "DequantizeLinear");
+
+function operators(nodes: readonly ProfiledNode[]): OperatorTime[] {
+  return [...groupBy(nodes, ({ op, provider }) => `${provider} ${op}`).values()]
+    .map((of) => ({
+      op: of[0]!.op,
+      provider: of[0]!.provider,
+      nodes: of.length,
+      calls: of.reduce((calls, node) => calls + node.calls, 0),
+      durationMs: sum(of),
+    }))
+    .sort(mostTimeFirst);
+}
+
+const CONVERSION = /^(Cast|QuantizeLinear|DequantizeLinear|Transpose|Reorder(In|Out)put|Memcpy(To|From)Host)$/;
+
+function conversions(nodes: readonly ProfiledNode[], inFile: ReadonlySet<string>): ConversionTime[] {
+  const found = nodes.filter(({ op }) => CONVERSION.test(op));
+  return [...groupBy(found, ({ op }) => op)]
+    .map(([op, of]) => ({
+      op,
+      nodes: of.length,
+      // The runtime names what it adds.
+      inserted: of.filter(({ name, isNamed }) => isNamed && !inFile.has(name)).length,
+      durationMs: sum(of),
+    }))
+    .sort(mostTimeFirst);
+}
+
+/** Names of the nodes of a graph and of all bodies. */
+function namesIn(graph: GraphProto, names = new Set<string>()): ReadonlySet<string> {
+  for (const { name = "", attribute = [] } of graph.node ?? []) {
+    names.add(name);
+    for (const { g, graphs = [] } of attribute) for (const body of g ? [g, ...graphs] : graphs) namesIn(body, names);
+  }
+  return names;
+}
+
+function groupBy<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(key(item));
+    if (group) group.push(item);
+    else groups.set(key(item), [item]);
+  }
+  return groups;
+}
+
+const sum = (nodes: readonly ProfiledNode[]): number => nodes.reduce((ms, { durationMs }) => ms + durationMs, 0);
+
+const mostTimeFirst = (a: { readonly durationMs: number }, b: { readonly durationMs: number }): number =>
+  b.durationMs - a.durationMs;

@@ -1,0 +1,116 @@
+/**
+ * Reads what ONNX Runtime's profiler wrote. The file looks like JSON, but names of nodes
+ * stand in it unescaped: one with a quote or a line break makes it something else. So it
+ * is read as a stream of events, each of which begins its own line, by fixed marks.
+ */
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+
+/** One node as it was executed, over all runs that count. */
+export interface ProfiledNode {
+  readonly name: string;
+  readonly op: string;
+  /** cpu, cuda, ...: as SessionOptions spell it. */
+  readonly provider: string;
+  /** Whether the file gave it a name; the profiler makes one up for a node without. */
+  readonly isNamed: boolean;
+  /** Element type of its first input in the runtime's spelling (float, uint8, ...); null without inputs. */
+  readonly inputType: string | null;
+  calls: number;
+  /** Without the time of nodes in its bodies. */
+  durationMs: number;
+}
+
+export interface Profile {
+  readonly runs: number;
+  readonly nodes: readonly ProfiledNode[];
+}
+
+const BEGIN = '{"cat" : "';
+const NODE = /^\{"cat" : "Node",.*?"dur" :(\d+),"ts" :(\d+),.*?"name" :"([\s\S]*)_kernel_time","args" : ([\s\S]*)$/;
+const RUN = /^\{"cat" : "Session",.*"name" :"model_run"/;
+
+/** The first `warmUps` runs are left out. A run that the profiler did not see the end of is too. */
+export async function readProfile(path: string, warmUps: number): Promise<Profile> {
+  const nodes = new Map<string, ProfiledNode>();
+  let ended = 0;
+  let run: Execution[] = [];
+  for await (const event of eventsOf(path)) {
+    const execution = executionOf(event);
+    if (execution) {
+      leaveOutBodies(execution, run);
+      run.push(execution);
+    } else if (RUN.test(event)) {
+      if (ended++ >= warmUps) for (const each of run) count(each, nodes);
+      run = [];
+    }
+  }
+  return { runs: Math.max(0, ended - warmUps), nodes: [...nodes.values()] };
+}
+
+interface Execution {
+  readonly node: Omit<ProfiledNode, "calls" | "durationMs">;
+  readonly key: string;
+  /** Microseconds. */
+  readonly start: number;
+  readonly total: number;
+  own: number;
+  /** Whether it lies within a later event already. */
+  isInner: boolean;
+}
+
+function executionOf(event: string): Execution | null {
+  const match = NODE.exec(event);
+  if (!match) return null;
+  const [, duration, start, name = "", args = ""] = match;
+  const field = (key: string): string => new RegExp(`"${key}" : "([^"]*)"`).exec(args)?.[1] ?? "";
+  const op = field("op_name");
+  const index = field("node_index");
+  const total = Number(duration);
+  return {
+    node: {
+      name,
+      op,
+      provider: providerOf(field("provider")),
+      isNamed: name !== `${op}_${index}`,
+      inputType: /"input_type_shape" : \[\{"(\w+)"/.exec(args)?.[1] ?? null,
+    },
+    // Bodies count their nodes anew, so the index alone is not enough.
+    key: `${index}\n${op}\n${name}`,
+    start: Number(start),
+    total,
+    own: total,
+    isInner: false,
+  };
+}
+
+/** A node with bodies ends after the nodes in them: those that began after it did are its own. */
+function leaveOutBodies(outer: Execution, before: readonly Execution[]): void {
+  for (let i = before.length - 1; i >= 0 && before[i]!.start >= outer.start; i--) {
+    const inner = before[i]!;
+    if (inner.isInner) continue;
+    inner.isInner = true;
+    outer.own = Math.max(0, outer.own - inner.total);
+  }
+}
+
+function count({ key, node, own }: Execution, nodes: Map<string, ProfiledNode>): void {
+  const known = nodes.get(key) ?? { ...node, calls: 0, durationMs: 0 };
+  known.calls++;
+  known.durationMs += own / 1000;
+  nodes.set(key, known);
+}
+
+/** "CUDAExecutionProvider" is cuda. */
+const providerOf = (name: string): string => name.replace(/ExecutionProvider$/, "").toLowerCase();
+
+async function* eventsOf(path: string): AsyncIterable<string> {
+  let event = "";
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+    if (line.startsWith(BEGIN)) {
+      if (event !== "") yield event;
+      event = line;
+    } else if (event !== "") event += `\n${line}`;
+  }
+  if (event !== "") yield event;
+}
