@@ -116,9 +116,9 @@ function changes({ passes, quantization, precision }: RunResult): string {
     ]);
   const parts = rows.length > 0 ? [table(["pass", "applied", ""], ["l", "r", "l"], rows)] : [];
   if (quantization) {
-    const { mode, method, nodes, why, notes } = quantization;
+    const { mode, bits, method, nodes, why, notes } = quantization;
     const how = method ? `, ${markdownText(method)} ranges` : "";
-    parts.push(`${mode} INT8${how}: ${plural(nodes, "node")} on integers. ${markdownText(why)}\n`);
+    parts.push(`${mode} INT${bits ?? 8}${how}: ${plural(nodes, "node")} on integers. ${markdownText(why)}\n`);
     parts.push(...notes.map((note) => `- ${markdownText(note)}\n`));
   }
   if (precision) parts.push(`${precision.target}\n`, ...precision.notes.map((note) => `- ${markdownText(note)}\n`));

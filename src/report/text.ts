@@ -156,9 +156,9 @@ function changed({ passes, quantization, precision }: RunResult): string[] {
     lines.push(...wrap(`${name} undone${kept > 0 ? " in part" : ""}: ${printable(rejected!)}`, WIDTH - 3));
   }
   if (quantization) {
-    const { mode, method, nodes, why, calibration } = quantization;
+    const { mode, bits, method, nodes, why, calibration } = quantization;
     const parts = [
-      `${mode} INT8${method ? ` (${printable(method)} ranges)` : ""}, ${plural(nodes, "node")} on integers`,
+      `${mode} INT${bits ?? 8}${method ? ` (${printable(method)} ranges)` : ""}, ${plural(nodes, "node")} on integers`,
       ...(calibration ? [`${plural(calibration.samples, "calibration sample")}`] : []),
     ];
     lines.push(...wrap(parts.join(", "), WIDTH - 3), ...wrap(printable(why), WIDTH - 3));
