@@ -157,7 +157,7 @@ function dynamicActivation(
   const node = graph.addNode(
     {
       op: "DynamicQuantizeLinear",
-      name: `${label}/DynamicQuantizeLinear`,
+      name: `${reader.name}/DynamicQuantizeLinear`,
       inputs: [input],
       outputs: [
         { label: `${label}/quantized`, type: { dtype: "u8", shape } },

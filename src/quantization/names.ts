@@ -15,7 +15,9 @@ export function makeNamesUnique(model: Model): void {
     return name;
   };
   // Public names first: nothing else may take them.
+  const inputs = new Set(model.graph.inputs.map(({ label }) => label));
   for (const { name, value } of model.graph.outputs) {
+    if (value.isGraphInput && !inputs.has(name)) values.add(name);
     if (!value.isGraphInput && !values.has(name)) value.label = claim(values, name);
   }
   const ported = new Set(model.graph.outputs.map(({ value }) => value));

@@ -64,6 +64,9 @@ export function readRanges(path: string): RangesFile {
   if (!Array.isArray(file.taps) || !Array.isArray(file.parts) || typeof file.model !== "string") {
     throw invalid(path, "fields are missing");
   }
+  const isPart = ({ index, of, samples }: RangesPart): boolean =>
+    [index, of, samples].every(Number.isInteger) && index >= 1 && index <= of;
+  if (file.parts.length === 0 || !file.parts.every(isPart)) throw invalid(path, "its parts are not numbered");
   file.taps.forEach(tapFromJson); // throws TAP_DAMAGED, naming the tensor
   return file as RangesFile;
 }
@@ -96,7 +99,16 @@ export function mergeRanges(files: readonly RangesFile[]): RangesFile {
     throw partsError(`part ${missing.join(", ")} of ${parts[0]!.of} is missing`);
   }
   const taps = new Map<string, TapStatistics>();
+  const names = new Set(first.taps.map(({ name }) => name));
   for (const file of files) {
+    const others = new Set(file.taps.map(({ name }) => name));
+    const alone = [...names].find((name) => !others.has(name)) ?? [...others].find((name) => !names.has(name));
+    if (alone !== undefined) {
+      throw new InferOptError("RANGES_FOREIGN", "input", `only some of the parts know tensor ${alone}`, {
+        hint: "Calibrate every part with the same options.",
+        fields: { tensor: alone },
+      });
+    }
     for (const [name, tap] of tapsOf(file)) {
       const known = taps.get(name);
       taps.set(name, known ? mergeTaps(known, tap) : tap);

@@ -7,7 +7,17 @@
  *   4 bits  i4, one scale per block of 32 along the reduced axis (opset 21); the runtime
  *           turns MatMul with such weights into its 4-bit kernel
  */
-import { attr, type Graph, type Model, type Node, nodesWithin, opsetOf, Tensor, type Value } from "../ir/index.js";
+import {
+  attr,
+  type Graph,
+  type Model,
+  type NewNode,
+  type Node,
+  nodesWithin,
+  opsetOf,
+  Tensor,
+  type Value,
+} from "../ir/index.js";
 import { weightInputs } from "../target/integer-kernels.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { quantizeEmbedding } from "./embedding.js";
@@ -69,8 +79,8 @@ const isWeight = (value: Value | null | undefined): boolean => {
 
 interface Workplace {
   readonly store: WeightStore;
-  /** By the integers: their float form, by the graph in which it was made. */
-  readonly widened: Map<Value, Map<Graph, Value>>;
+  /** By the integers: their float form. */
+  readonly widened: Map<Value, Value>;
 }
 
 function replaceWeight(node: Node, slot: number, bits: 8 | 4, opset: number, { store, widened }: Workplace): void {
@@ -81,26 +91,30 @@ function replaceWeight(node: Node, slot: number, bits: 8 | 4, opset: number, { s
   const stored = store.of(weight, blocked ? "blocks" : `axis ${axis}`, () =>
     blocked ? fourBitBlocks(tensor) : eightBitChannels(tensor, axis),
   );
-  const { graph } = node;
-  const { label } = weight;
-  const byGraph = widened.get(stored.integers) ?? new Map<Graph, Value>();
-  widened.set(stored.integers, byGraph);
-  let float = byGraph.get(graph);
+  let float = widened.get(stored.integers);
   if (!float) {
-    float = graph.addNode(
-      {
-        op: "DequantizeLinear",
-        name: `${label}/DequantizeLinear`,
-        inputs: [stored.integers, stored.scale],
-        attributes: { axis: attr.int(axis), ...(blocked && { block_size: attr.int(BLOCK) }) },
-        outputs: [{ label: `${label}/dequantized`, type: { dtype: "f32", shape: tensor.dims } }],
-        provenance: node.provenance,
-      },
-      node, // nodes are visited in order, so this is the weight's first reader in its graph
-    ).output;
-    byGraph.set(graph, float);
+    // Beside its weight, also where a body reads it: the runtime refuses integers from an outer graph.
+    const { graph, label } = weight;
+    const spec: NewNode = {
+      op: "DequantizeLinear",
+      name: `${node.name}/${label}/DequantizeLinear`,
+      inputs: [stored.integers, stored.scale],
+      attributes: { axis: attr.int(axis), ...(blocked && { block_size: attr.int(BLOCK) }) },
+      outputs: [{ label: `${label}/dequantized`, type: { dtype: "f32", shape: tensor.dims } }],
+      provenance: node.provenance,
+    };
+    // Nodes are visited in order, so this is the weight's first reader.
+    float = graph.addNode(spec, ancestorIn(graph, node)).output;
+    widened.set(stored.integers, float);
   }
-  graph.setInput(node, slot, float);
+  node.graph.setInput(node, slot, float);
+}
+
+/** The node of `graph` that is `node` or holds it in a body. */
+function ancestorIn(graph: Graph, node: Node): Node {
+  let at = node;
+  while (at.graph !== graph) at = at.graph.owner!;
+  return at;
 }
 
 /** Output channels: axis 0 of convolutions and recurrent weights' directions, columns of matrices. */

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { nodesWithin, parseModel } from "../../src/ir/index.js";
+import { makeNamesUnique } from "../../src/quantization/names.js";
+import { keepOutputs, tapValues } from "../../src/quantization/tap-model.js";
+
+const nested = `(x: f32[2], c: bool) -> (y) {
+  a = Neg(x)
+  y = If<then_branch=() -> (a2) { a2 = Abs(a) }, else_branch=() -> (b) { b = Neg(a) }>(c)
+}`;
+
+describe("makeNamesUnique", () => {
+  it("names nodes without a name, and tells two of one name apart, bodies included", () => {
+    const model = parseModel(nested);
+    const nodes = [...nodesWithin(model.graph)];
+    for (const node of nodes) node.name = node.is("Neg") ? "same" : "";
+    makeNamesUnique(model);
+    expect(nodes.map(({ name }) => name)).toEqual(["same", "If:y", "Abs:a2", "same_1"]);
+  });
+
+  it("tells values of one label apart, and keeps what is public", () => {
+    const model = parseModel(nested);
+    for (const node of nodesWithin(model.graph)) node.output.label = "y";
+    makeNamesUnique(model);
+    expect([...nodesWithin(model.graph)].map((node) => node.output.label)).toEqual(["y_1", "y", "y_2", "y_3"]);
+    expect(model.graph.inputs.map(({ label }) => label)).toEqual(["x", "c"]);
+    expect(model.graph.outputs.map(({ name }) => name)).toEqual(["y"]);
+  });
+
+  it("keeps the name of an output that an input stands behind free", () => {
+    const model = parseModel("(x: f32[2]) -> (y = x, z) { a = Neg(x)\n z = Abs(a) }");
+    model.graph.firstNode!.output.label = "y";
+    makeNamesUnique(model);
+    expect(model.graph.firstNode!.output.label).toBe("y_1");
+    expect(model.graph.inputs[0]!.label).toBe("x");
+  });
+
+  it("changes nothing the second time", () => {
+    const model = parseModel(nested);
+    makeNamesUnique(model);
+    const names = () => [...nodesWithin(model.graph)].map(({ name, output }) => [name, output.label]);
+    const before = names();
+    makeNamesUnique(model);
+    expect(names()).toEqual(before);
+  });
+});
+
+describe("tapValues", () => {
+  it("makes values outputs and says by what name; those that are outputs keep theirs", () => {
+    const model = parseModel("(x: f32[2]) -> (y) { a = Neg(x)\n y = Abs(a) }");
+    const [first, second] = [...model.graph.nodes()];
+    const taps = tapValues(model, [model.graph.inputs[0]!, first!.output, second!.output]);
+    expect(Object.fromEntries(taps)).toEqual({ x: "x", a: "a", y: "y" });
+    expect(model.graph.outputs.map(({ name }) => name)).toEqual(["y", "x", "a"]);
+    keepOutputs(model, new Set(["a"]));
+    expect(model.graph.outputs.map(({ name }) => name)).toEqual(["a"]);
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { check, type Model } from "../../src/ir/index.js";
+import { quantizeWeights, type WeightOnlyOptions, weightOnlyOpset } from "../../src/quantization/weight-only.js";
+import { errorOf, opsOf, optimizedByRuntime, prepared } from "../support/quantize-text.js";
+import { seededFeeds } from "../support/run-model.js";
+
+async function quantized(text: string, options: Partial<WeightOnlyOptions> = {}, opset?: number) {
+  const bits = options.bits ?? 8;
+  const version = opset ?? weightOnlyOpset(bits);
+  const [float, model] = [await prepared(text, version), await prepared(text, version)];
+  const report = quantizeWeights(model, { bits, ...options });
+  check(model.graph);
+  return { float, model, report, feeds: seededFeeds(float) };
+}
+
+const stored = ({ graph }: Model, dtype: string): number =>
+  graph.constants.filter((value) => value.dtype === dtype).length;
+
+describe("weights in 8 bits", () => {
+  it.each([
+    ["Conv", "(x: f32[1,16,4,4]) -> (y) { y = Conv(x, $w: f32[64,16,1,1], $b: f32[64]) }"],
+    ["grouped Conv", "(x: f32[1,64,4,4]) -> (y) { y = Conv<group=2>(x, $w: f32[64,32,1,1]) }"],
+    ["ConvTranspose", "(x: f32[1,16,4,4]) -> (y) { y = ConvTranspose(x, $w: f32[16,64,1,1]) }"],
+    ["MatMul", "(x: f32[3,32]) -> (y) { y = MatMul(x, $w: f32[32,40]) }"],
+    ["MatMul of a batch of weights", "(x: f32[2,3,32]) -> (y) { y = MatMul(x, $w: f32[2,32,40]) }"],
+    ["MatMul with weights first", "(x: f32[40,3]) -> (y) { y = MatMul($w: f32[32,40], x) }"],
+    ["Gemm", "(x: f32[3,32]) -> (y) { y = Gemm(x, $w: f32[32,40], $b: f32[40]) }"],
+    ["transposed Gemm", "(x: f32[3,32]) -> (y) { y = Gemm<transB=1>(x, $w: f32[40,32], $b: f32[40]) }"],
+    ["LSTM", "(x: f32[5,1,16]) -> (y) { y = LSTM<hidden_size=16>(x, $w: f32[1,64,16], $r: f32[1,64,16]) }"],
+  ])("%s: loads, and is close to float", async (_, text) => {
+    const { float, model, report, feeds } = await quantized(text);
+    expect(report.quantized).toHaveLength(1);
+    expect(stored(model, "i8")).toBe(text.includes("LSTM") ? 2 : 1);
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.03);
+  });
+
+  it("are stored once, and widened once, for all readers", async () => {
+    const { model } = await quantized("(x: f32[3,32]) -> (y) { a = MatMul(x, $w: f32[32,32])\n y = MatMul(a, $w) }");
+    expect(stored(model, "i8")).toBe(1);
+    expect(opsOf(model)).toEqual(["DequantizeLinear", "MatMul", "MatMul"]);
+  });
+
+  it("are widened outside of the bodies that read them", async () => {
+    const text = `(x: f32[3,32], c: bool) -> (y) {
+      $w: f32[32,32]
+      y = If<then_branch=() -> (t) { t = MatMul(x, $w) }, else_branch=() -> (e) { n = Neg(x)\n e = MatMul(n, $w) }>(c) }`;
+    const { float, model, feeds } = await quantized(text);
+    expect(stored(model, "i8")).toBe(1);
+    expect(opsOf(model)).toEqual(["DequantizeLinear", "If"]);
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.012);
+  });
+
+  it("are stored per form where readers take their channels differently", async () => {
+    const text = "(x: f32[3,32]) -> (y) { a = Gemm(x, $w: f32[32,32])\n y = Gemm<transB=1>(a, $w) }";
+    const { float, model, feeds } = await quantized(text);
+    expect(stored(model, "i8")).toBe(2);
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.02);
+  });
+
+  it("leave small weights, activations, and nodes that are to stay float", async () => {
+    const text = `(x: f32[3,32]) -> (y) { a = MatMul(x, $w: f32[32,40])
+      b = MatMul(a, $v: f32[40,8])
+      y = MatMul(a, $u: f32[40,40]) }`;
+    const { report } = await quantized(text, { keepFloat: new Map([["MatMul:a", "said so"]]) });
+    expect(report).toEqual({
+      quantized: ["MatMul:y"],
+      float: [
+        { node: "MatMul:a", op: "MatMul", reason: "said so" },
+        { node: "MatMul:b", op: "MatMul", reason: "no constant f32 weights of that size" },
+      ],
+    });
+  });
+
+  it("include tables that are looked up", async () => {
+    const { report } = await quantized("(i: i64[2]) -> (y) { y = Gather($t: f32[1024,64], i) }");
+    expect(report.quantized).toEqual(["Gather:y"]);
+  });
+});
+
+describe("weights in 4 bits", () => {
+  it.each([
+    ["whole blocks", 64],
+    ["a last block that is not full", 100],
+    ["less than one block", 20],
+  ])("%s: loads, and is close to float", async (_, rows) => {
+    const text = `(x: f32[3,${rows}]) -> (y) { y = MatMul(x, $w: f32[${rows},64]) }`;
+    const { float, model, report, feeds } = await quantized(text, { bits: 4 });
+    expect(report.quantized).toEqual(["MatMul:y"]);
+    expect(stored(model, "i4")).toBe(1);
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.14);
+  });
+
+  it("become the runtime's 4-bit kernel", async () => {
+    const { model } = await quantized("(x: f32[3,64]) -> (y) { y = MatMul(x, $w: f32[64,64]) }", { bits: 4 });
+    expect(opsOf(await optimizedByRuntime(model))).toEqual(["MatMulNBits"]);
+  });
+
+  it("pack an odd number of elements", async () => {
+    const { float, model, feeds } = await quantized("(x: f32[3,35]) -> (y) { y = MatMul(x, $w: f32[35,31]) }", {
+      bits: 4,
+    });
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.14);
+  });
+
+  it("are stored once for all readers", async () => {
+    const text = "(x: f32[3,64]) -> (y) { a = MatMul(x, $w: f32[64,64])\n y = MatMul(a, $w) }";
+    expect(stored((await quantized(text, { bits: 4 })).model, "i4")).toBe(1);
+  });
+
+  it("are 8 bits where there is no kernel for fewer, and below opset 21", async () => {
+    const conv = "(x: f32[1,16,4,4]) -> (y) { y = Conv(x, $w: f32[64,16,1,1]) }";
+    expect(stored((await quantized(conv, { bits: 4 })).model, "i8")).toBe(1);
+    const old = await quantized("(x: f32[3,64]) -> (y) { y = MatMul(x, $w: f32[64,64]) }", { bits: 4 }, 17);
+    expect([stored(old.model, "i4"), stored(old.model, "i8")]).toEqual([0, 1]);
+  });
+});
