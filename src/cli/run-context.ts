@@ -31,7 +31,7 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
         flags: flags ?? [],
         onnxruntime: onnxruntime ?? "not installed",
       };
-      const runtime = ortRuntime({ signal });
+      const runtime = ortRuntime({ signal, scratch });
       const watch = await watchRun(io, settings, now);
       try {
         return await body({ runtime, environment, observer: watch.observer, signal, toolVersion, now, scratch });

@@ -8,6 +8,7 @@ import type { RunContext } from "./context.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
 import { fewOf, takeIn } from "./intake.js";
 import { asDelivered, describer, scratchFile } from "./model-runs.js";
+import { measurePlacement } from "./placement.js";
 import type { RunResult, Verdict } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { leftOut } from "./select.js";
@@ -47,6 +48,7 @@ export async function runFp16(config: Fp16Config, context: RunContext): Promise<
     }),
   );
   record.warn(...differenceWarnings(differences));
+  const placement = await measurePlacement(path, intake.trial, config.runtime, record);
   const worst = differences.find(
     ({ cosine, nanMismatch, mismatch }) => mismatch !== null || nanMismatch > 0 || cosine < LEAST_COSINE,
   );
@@ -71,6 +73,7 @@ export async function runFp16(config: Fp16Config, context: RunContext): Promise<
     output,
     precision: { target: config.target, float: report.float, notes: report.notes },
     difference: differenceFacts(differences),
+    ...(placement && { placement }),
     verdict,
   });
 }

@@ -6,6 +6,7 @@ import { chooseEvaluation, type Evaluation, timingData } from "./evaluation-data
 import { measureLatency } from "./latency.js";
 import { modelFacts } from "./model-facts.js";
 import { asDelivered } from "./model-runs.js";
+import { provePlacement } from "./placement.js";
 import type { RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { judge } from "./verdict.js";
@@ -28,6 +29,7 @@ export async function runGate(config: GateConfig, context: RunContext): Promise<
     candidateModel: await modelFacts(candidate),
     evaluation: await chooseEvaluation(baseline, config.data, config.runtime, context),
   }));
+  const placement = await provePlacement(candidate, evaluation.data.ref, config.runtime, record);
 
   const accuracy =
     limits.maxDrop === "none" ? null : await record.stage("verify", () => measureAccuracy(config, evaluation, record));
@@ -46,6 +48,7 @@ export async function runGate(config: GateConfig, context: RunContext): Promise<
     verdict,
     accuracy: accuracy?.facts ?? null,
     latency: latency?.facts ?? null,
+    ...(placement && { placement }),
   });
 }
 

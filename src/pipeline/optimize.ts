@@ -21,6 +21,7 @@ import { differenceFacts, differenceWarnings } from "./difference.js";
 import { fewOf, type Intake, requireCalibration, takeIn } from "./intake.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { asDelivered } from "./model-runs.js";
+import { measurePlacement } from "./placement.js";
 import { type Prepared, prepareModel } from "./prepare.js";
 import type { QuantizationFacts, RunResult, Verdict } from "./result.js";
 import { RunRecord } from "./run-record.js";
@@ -69,12 +70,14 @@ class OptimizeRun {
           data: fewOf(intake.trial, 2),
           graph: config.graph,
           runtime: config.runtime,
-          minOpset: mode === "weights" ? weightOnlyOpset(config.quantize.bits) : 13,
+          minOpset: this.#mayStoreWeights() ? weightOnlyOpset(config.quantize.bits) : LEAST_OPSET.static,
         },
         this.context,
       ),
     );
     record.warn(...prepared.warnings);
+    // Before the long work: a selector that matches nothing ends the run.
+    const excluded = leftOut(prepared.model, config.quantize.selection);
     const taps = await this.#statistics(intake, prepared);
     this.#tapCount = taps?.size ?? 0;
     const workshop = new Workshop(
@@ -84,7 +87,7 @@ class OptimizeRun {
         target: this.target,
         taps,
         trial: intake.trial,
-        excluded: leftOut(prepared.model, config.quantize.selection),
+        excluded,
         runtime: config.runtime,
       },
       this.context,
@@ -199,6 +202,7 @@ class OptimizeRun {
       }),
     );
     record.warn(...differenceWarnings(differences));
+    const placement = await measurePlacement(candidate.built.path, intake.trial, config.runtime, record);
     const isPassed = ruling.verdict.outcome === "met";
     const output = await record.stage("write", () =>
       isPassed
@@ -216,6 +220,7 @@ class OptimizeRun {
       verdict: ruling.verdict,
       candidates: this.#tried.map((each) => candidateFacts(each, candidate)),
       difference: differenceFacts(differences),
+      ...(placement && { placement }),
     });
   }
 
@@ -226,6 +231,7 @@ class OptimizeRun {
     const isStatic = variant.kind === "static";
     return {
       mode: variant.kind,
+      ...(variant.kind === "weights" && { bits: variant.bits }),
       method: isStatic ? variant.method : null,
       nodes: built.quantized.length,
       float: built.float,

@@ -1,5 +1,6 @@
 /** The outcome of a run as contract.md fixes it: plain data, versioned, safe for JSON. */
 import type { FloatNode } from "../quantization/plan-static.js";
+import type { Placement } from "../runtime/port.js";
 
 export interface RunResult {
   readonly schemaVersion: 1;
@@ -25,6 +26,8 @@ export interface RunResult {
   readonly environment: EnvironmentFacts;
   /** The second model of `verify` and `gate`, which write none. */
   readonly candidateModel?: ModelFacts;
+  /** Where the nodes of the output, or of the candidate, ran, and what took their time; where that was looked into. */
+  readonly placement?: PlacementFacts;
   /** Of `verify --layers`. */
   readonly layers?: LayerDifferences;
   /** Of `bench`: every model by itself. */
@@ -51,6 +54,8 @@ export interface PassFacts {
 
 export interface QuantizationFacts {
   readonly mode: "static" | "dynamic" | "weights";
+  /** Of the weights; 8 when absent. */
+  readonly bits?: 8 | 4;
   readonly method: string | null;
   /** Nodes that run on integers. */
   readonly nodes: number;
@@ -78,6 +83,11 @@ export interface AccuracyFacts {
   readonly delta: number;
   readonly deltaInterval: readonly [number, number];
   readonly confidence: number;
+}
+
+export interface PlacementFacts extends Placement {
+  /** The one asked for. */
+  readonly provider: string;
 }
 
 export interface Percentiles {
@@ -196,6 +206,8 @@ export interface BenchRow extends Percentiles {
   /** Against the first model; null for itself. */
   readonly speedup: number | null;
   readonly speedupInterval: readonly [number, number] | null;
+  /** On providers other than cpu. */
+  readonly placement?: PlacementFacts;
 }
 
 export interface EnvironmentFacts {

@@ -7,6 +7,7 @@ import { chooseEvaluation } from "./evaluation-data.js";
 import { compareLayers } from "./layers.js";
 import { modelFacts } from "./model-facts.js";
 import { asDelivered } from "./model-runs.js";
+import { provePlacement } from "./placement.js";
 import type { RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { judge } from "./verdict.js";
@@ -33,6 +34,7 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
     evaluation: await chooseEvaluation(baseline, config.data, runtime, context),
   }));
   const { data, metric } = evaluation;
+  const placement = await provePlacement(candidate, data.ref, runtime, record);
 
   const { accuracy, differences, layers } = await record.stage("verify", async () => {
     const scores = await scoreModels(context, {
@@ -80,6 +82,7 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
     verdict,
     accuracy: accuracy.facts,
     difference: differenceFacts(differences),
+    ...(placement && { placement }),
     ...(layers && { layers }),
   });
 }

@@ -5,7 +5,7 @@
  */
 import { readModel } from "../../../onnx/index.js";
 import type { FloatIsland } from "../../port.js";
-import type { ProfiledNode } from "./profile.js";
+import { isConversion, type ProfiledNode } from "./profile.js";
 
 /** `optimizedModel`: the graph that the runtime executed; `nodes`: what its profile says of it. */
 export function findIslands(optimizedModel: string, nodes: readonly ProfiledNode[]): FloatIsland[] {
@@ -37,7 +37,8 @@ export function findIslands(optimizedModel: string, nodes: readonly ProfiledNode
     const node = floats.get(name);
     if (!node || !output.some((value) => quantized.has(value) || before.has(value))) continue;
     for (const value of input) before.add(value);
-    if (fromIntegers.has(name)) islands.push({ node: name, op: node.op, durationMs: node.durationMs });
+    if (!fromIntegers.has(name) || isConversion(node)) continue;
+    islands.push({ node: name, op: node.op, durationMs: node.durationMs });
   }
   return islands;
 }

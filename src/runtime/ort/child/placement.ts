@@ -9,7 +9,7 @@ import type { JobContext, JobHandler, Jobs } from "../protocol.js";
 import { findIslands } from "./float-islands.js";
 import { modelBytes } from "./model-bytes.js";
 import type { Records } from "./options.js";
-import { type ProfiledNode, readProfile } from "./profile.js";
+import { isConversion, type ProfiledNode, readProfile } from "./profile.js";
 import { emptyDataset, feedsOf, openPart } from "./samples.js";
 import { openModel } from "./session.js";
 
@@ -91,10 +91,8 @@ function operators(nodes: readonly ProfiledNode[]): OperatorTime[] {
     .sort(mostTimeFirst);
 }
 
-const CONVERSION = /^(Cast|QuantizeLinear|DequantizeLinear|Transpose|Reorder(In|Out)put|Memcpy(To|From)Host)$/;
-
 function conversions(nodes: readonly ProfiledNode[], inFile: ReadonlySet<string>): ConversionTime[] {
-  const found = nodes.filter(({ op }) => CONVERSION.test(op));
+  const found = nodes.filter(isConversion);
   return [...groupBy(found, ({ op }) => op)]
     .map(([op, of]) => ({
       op,

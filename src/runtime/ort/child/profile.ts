@@ -26,6 +26,10 @@ export interface Profile {
   readonly nodes: readonly ProfiledNode[];
 }
 
+/** Whether it computes nothing, and only changes the type, layout or place of a tensor. */
+export const isConversion = ({ op }: ProfiledNode): boolean =>
+  /^(Cast|QuantizeLinear|DequantizeLinear|Transpose|Reorder(In|Out)put|Memcpy(To|From)Host)$/.test(op);
+
 const BEGIN = '{"cat" : "';
 const NODE = /^\{"cat" : "Node",.*?"dur" :(\d+),"ts" :(\d+),.*?"name" :"([\s\S]*)_kernel_time","args" : ([\s\S]*)$/;
 const RUN = /^\{"cat" : "Session",.*"name" :"model_run"/;
