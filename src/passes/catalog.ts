@@ -27,6 +27,7 @@ import { fuseHardSigmoid, fuseHardSwish } from "./fuse/hard-activation.js";
 import { fuseLayerNorm } from "./fuse/layer-norm.js";
 import { fuseConvMulAdd, fuseConvTransposeMulAdd, fuseGemmMulAdd, fuseMatMulMul } from "./fuse/linear-arithmetic.js";
 import { fuseMatMulAdd } from "./fuse/matmul-add.js";
+import { fuseMulAddConv } from "./fuse/mul-add-conv.js";
 import { fusePad } from "./fuse/pad.js";
 
 /** Clean-up: the same bits come out. */
@@ -57,6 +58,7 @@ const fusions: readonly AnyPass[] = [
   fuseMatMulBatchNorm, // before MatMul and Add become Gemm
   fuseConvMulAdd,
   fuseConvTransposeMulAdd,
+  fuseMulAddConv, // after what goes into the Conv above, which loses nothing by padding
   fuseMatMulMul,
   fuseMatMulAdd,
   fuseGemmBatchNorm,

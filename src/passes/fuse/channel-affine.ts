@@ -38,11 +38,14 @@ export function affineOfBatchNorm(norm: Node, opset: number, channels: number): 
 
 export const arithmeticOps = ["Mul", "Div", "Add", "Sub"] as const;
 
+/** Where a tensor's channels lie: of a linear node's output, or of its input. */
+export type ChannelLayout = Pick<Linear, "weightTensor" | "channels" | "channelAxis" | "outputRank">;
+
 /**
- * Mul, Div, Add or Sub of `x` and a constant that is one number or one per channel of
- * a linear node's output. Null when the node is something else.
+ * Mul, Div, Add or Sub of `x` and a constant that is one number or one per channel.
+ * Null when the node is something else.
  */
-export function affineOfArithmetic(node: Node, linear: Linear): ChannelAffine | string | null {
+export function affineOfArithmetic(node: Node, linear: ChannelLayout): ChannelAffine | string | null {
   const operands = splitConstant(node);
   if (!operands || node.attributes.has("axis") || node.attributes.has("broadcast")) return null;
   const tensor = operands.constant.constant!;
@@ -96,7 +99,7 @@ export function foldAffine(linear: Linear, { scale, shift }: ChannelAffine, cont
 }
 
 /** A tensor of f32 or f16; null when an element is not finite in it. */
-function tensorLike(dtype: DType, dims: readonly number[], data: Float32Array): Tensor | null {
+export function tensorLike(dtype: DType, dims: readonly number[], data: Float32Array): Tensor | null {
   if (!data.every(Number.isFinite)) return null;
   if (dtype === "f32") return Tensor.f32(dims, data);
   const bits = f32ToF16(data);

@@ -1,0 +1,139 @@
+/**
+ * Conv(x * s, W, b)      =>  Conv(x, W', b)         W'[m, c] = W[m, c] * s[c]
+ * Conv(x + t, W, b)      =>  Conv(x, W, b')         b'[m] = b[m] + sum over c, k of W[m, c, k] * t[c]
+ * Conv(x * s + t, W, b)  =>  Conv(x + t/s, W', b)   where the Conv pads
+ *
+ * with s and t one number, or one per input channel. A Conv that pads takes no addend:
+ * the border would lack it. Factors move past the addend then, since 0 * s is 0.
+ * Computed in double precision.
+ */
+import type { Node, Value } from "../../ir/index.js";
+import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
+import { soleProducer, splitConstant } from "../../rewrite/match.js";
+import {
+  affineOfArithmetic,
+  arithmeticOps,
+  type ChannelAffine,
+  type ChannelLayout,
+  tensorLike,
+} from "./channel-affine.js";
+import { type Linear, linearOf } from "./linear.js";
+
+export const fuseMulAddConv = defineRewrite({
+  name: "fuse-mul-add-conv",
+  summary: "Fold Mul, Div, Add, Sub by a constant into the Conv that reads them",
+  numerics: "rounding",
+  roots: ["Conv"],
+  minOpset: 7,
+  rewrite(conv, context) {
+    const last = arithmeticBefore(conv.inputs[0]);
+    if (!last) return null;
+    const linear = linearOf(conv);
+    if (typeof linear === "string") return context.skip(linear);
+    const layout = inputLayout(conv, linear);
+    const affine = affineOfArithmetic(last.node, layout);
+    if (affine === null || typeof affine === "string") return affine === null ? null : context.skip(affine);
+    if (linear.weight.useCount > 1) return context.skip("other nodes read the weight");
+    if (affine.scale && !affine.shift) return scaled(conv, linear, affine.scale, last.other, context);
+    if (affine.scale) return null; // c - x: nothing to gain by taking it apart
+    if (doesNotPad(conv)) return shifted(conv, linear, affine.shift!, last.other, context);
+    return pastAddend(conv, linear, layout, affine, last.other, context);
+  },
+});
+
+interface Arithmetic {
+  readonly node: Node;
+  /** What the constant is combined with. */
+  readonly other: Value;
+}
+
+function arithmeticBefore(value: Value | null | undefined): Arithmetic | null {
+  for (const op of arithmeticOps) {
+    const node = soleProducer(value, op);
+    const operands = node && splitConstant(node);
+    if (operands) return { node, other: operands.other };
+  }
+  return null;
+}
+
+/** [N, C, ...]: C lies along axis 1, and the tensor has the rank of the weight. */
+function inputLayout(conv: Node, { weightTensor }: Linear): ChannelLayout {
+  const rank = weightTensor.dims.length;
+  return {
+    weightTensor,
+    channels: weightTensor.dims[1]! * conv.int("group", 1),
+    channelAxis: 1 - rank,
+    outputRank: rank,
+  };
+}
+
+function doesNotPad(conv: Node): boolean {
+  const autoPad = conv.string("auto_pad", "NOTSET");
+  return autoPad === "VALID" || (autoPad === "NOTSET" && (conv.ints("pads") ?? []).every((amount) => amount === 0));
+}
+
+/** Input channel of weight element i: [M, C/group, ...kernel]. */
+function inputChannelOf(conv: Node, { weightTensor }: Linear): (i: number) => number {
+  const [outputs = 1, perGroup = 1, ...kernel] = weightTensor.dims;
+  const volume = kernel.reduce((product, dim) => product * dim, 1);
+  const outputsPerGroup = outputs / conv.int("group", 1);
+  return (i) => Math.floor(i / (volume * perGroup * outputsPerGroup)) * perGroup + (Math.floor(i / volume) % perGroup);
+}
+
+function scaledWeight(conv: Node, linear: Linear, scale: Float64Array, context: RewriteContext): Value | null {
+  const channelOf = inputChannelOf(conv, linear);
+  const data = linear.weightData.map((value, i) => value * scale[channelOf(i)]!);
+  const tensor = tensorLike(linear.weightTensor.dtype, linear.weightTensor.dims, data);
+  return tensor && context.constant(linear.weight.label, tensor);
+}
+
+function scaled(conv: Node, linear: Linear, scale: Float64Array, x: Value, context: RewriteContext): Answer {
+  const weight = scaledWeight(conv, linear, scale, context);
+  if (!weight) return context.skip("folded weights leave the range of their type");
+  return context.create("Conv", [x, weight, ...conv.inputs.slice(2)], conv.attributes, { like: conv });
+}
+
+function shifted(conv: Node, linear: Linear, shift: Float64Array, x: Value, context: RewriteContext): Answer {
+  const channelOf = inputChannelOf(conv, linear);
+  const sums = Float64Array.from(linear.bias);
+  linear.weightData.forEach((value, i) => {
+    sums[linear.channelOf(i)]! += value * shift[channelOf(i)]!;
+  });
+  const bias = tensorLike(linear.weightTensor.dtype, [sums.length], Float32Array.from(sums));
+  if (!bias) return context.skip("the folded bias leaves the range of its type");
+  const inputs = [x, linear.weight, context.constant(linear.biasLabel, bias)];
+  return context.create("Conv", inputs, conv.attributes, { like: conv });
+}
+
+function pastAddend(
+  conv: Node,
+  linear: Linear,
+  layout: ChannelLayout,
+  { shift }: ChannelAffine,
+  sum: Value,
+  context: RewriteContext,
+): Answer {
+  const first = arithmeticBefore(sum);
+  const inner = first && affineOfArithmetic(first.node, layout);
+  if (!first || !inner || typeof inner === "string" || !inner.scale || inner.shift) {
+    return context.skip("the Conv pads, and the border would lack the addend");
+  }
+  const { scale } = inner;
+  const ratio = Float32Array.from(shift!, (t, c) => t / scale[c]!);
+  if (!ratio.every(Number.isFinite)) return context.skip("the addend cannot be divided by the factor");
+  const weight = scaledWeight(conv, linear, scale, context);
+  const isOne = ratio.every((value) => value === ratio[0]);
+  const dims = isOne ? [1] : [ratio.length, ...linear.weightTensor.dims.slice(2).map(() => 1)];
+  const addend = tensorLike(linear.weightTensor.dtype, dims, isOne ? ratio.slice(0, 1) : ratio);
+  if (!weight || !addend) return context.skip("folded weights leave the range of their type");
+  const add = context.create(
+    "Add",
+    [first.other, context.constant(`${linear.weight.label}.addend`, addend)],
+    {},
+    {
+      like: first.node,
+      types: [first.other.type],
+    },
+  );
+  return context.create("Conv", [add.output, weight, ...conv.inputs.slice(2)], conv.attributes, { like: conv });
+}
