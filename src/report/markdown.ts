@@ -20,6 +20,7 @@ import {
   score,
   significant,
 } from "./numbers.js";
+import { placementNotes, timeShare } from "./placement.js";
 import { byReason } from "./reasons.js";
 
 /** Platforms refuse comments above 65,536 characters. */
@@ -36,6 +37,7 @@ export function renderMarkdown(result: RunResult, commandLine: string | null = n
     warnings(result),
     folded("What changed", changes(result)),
     folded("Kept in float", keptFloat(result)),
+    folded("Where the time goes", placement(result)),
     folded("Candidates", candidates(result)),
     folded("Outputs, before and after", differences(result)),
     folded("Environment and command", environment(result, commandLine)),
@@ -137,6 +139,18 @@ function keptFloat({ quantization, precision }: RunResult): string {
       nodes.slice(0, 3).map(markdownCode).join(", "),
     ]),
   );
+}
+
+function placement({ placement }: RunResult): string {
+  if (!placement) return "";
+  const rows = placement.operators.map(({ op, provider, nodes, durationMs }) => [
+    markdownCode(op),
+    markdownText(provider),
+    count(nodes),
+    timeShare(durationMs, placement),
+  ]);
+  const notes = placementNotes(placement).map(({ title, text }) => `- ${title}: ${markdownText(text)}\n`);
+  return `${table(["operator", "provider", "nodes", "time"], ["l", "l", "r", "r"], rows)}${notes.length > 0 ? "\n" : ""}${notes.join("")}`;
 }
 
 function candidates({ candidates }: RunResult): string {

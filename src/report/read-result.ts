@@ -14,6 +14,17 @@ const percentiles = v.looseObject({ p50Ms: number, p95Ms: maybe, p99Ms: maybe, p
 const float = v.array(v.looseObject({ node: text, reason: text }));
 const layer = v.looseObject({ value: text, node: text, op: text, maxAbs: maybe, relativeL2: maybe, sqnrDb: maybe });
 
+const timed = v.looseObject({ durationMs: number });
+const placement = v.looseObject({
+  provider: text,
+  nodes: number,
+  durationMs: number,
+  providers: v.array(v.looseObject({ ...timed.entries, provider: text, nodes: number })),
+  operators: v.array(v.looseObject({ ...timed.entries, op: text, provider: text, nodes: number })),
+  conversions: v.array(v.looseObject({ ...timed.entries, op: text, nodes: number, inserted: number })),
+  islands: v.array(v.looseObject({ ...timed.entries, node: text, op: text })),
+});
+
 const rendered = v.looseObject({
   tool: v.looseObject({ version: text }),
   model,
@@ -85,6 +96,7 @@ const rendered = v.looseObject({
     node: text,
     onnxruntime: text,
   }),
+  placement: v.optional(placement),
   layers: v.optional(
     v.looseObject({
       thresholdDb: number,
@@ -110,6 +122,7 @@ const rendered = v.looseObject({
           speedup: maybe,
           speedupInterval: v.nullable(pair),
           peakRssBytes: number,
+          placement: v.optional(placement),
         }),
       ),
       noise: v.nullable(v.looseObject({ ratio: number, interval: pair })),

@@ -3,7 +3,7 @@
  * more, where to look next. A pure function; colour repeats words and never replaces them.
  */
 import { basename } from "node:path";
-import type { LatencyFacts, Percentiles, RunResult } from "../pipeline/result.js";
+import type { LatencyFacts, Percentiles, PlacementFacts, RunResult } from "../pipeline/result.js";
 import { benchLines, layerLines } from "./bench-table.js";
 import { middle, printable } from "./escape.js";
 import { limitRows, verdictSummary, verdictWord } from "./limits.js";
@@ -22,6 +22,7 @@ import {
   significant,
 } from "./numbers.js";
 import type { Palette } from "./palette.js";
+import { type PlacementNote, placementNotes } from "./placement.js";
 import { byReason } from "./reasons.js";
 import { columns, wrap } from "./table.js";
 
@@ -38,6 +39,7 @@ export function renderText(result: RunResult, paint: Palette, commandLine: strin
     accuracy(result),
     result.bench ? benchLines(result.bench) : latency(result),
     result.bench ? [] : size(result),
+    placement(result),
     changed(result),
     keptFloat(result),
     differences(result),
@@ -146,6 +148,21 @@ function smaller(before: number, after: number): string {
   if (after <= before) return `${ratio(before / Math.max(1, after))} smaller`;
   return `${ratio(after / Math.max(1, before))} larger`;
 }
+
+function placement({ placement, bench }: RunResult): string[] {
+  const rows = bench
+    ? bench.models.flatMap((row) => (row.placement ? notesOf(row.placement, `${basename(row.model.path)}: `) : []))
+    : placement
+      ? notesOf(placement)
+      : [];
+  return rows.flatMap(({ title, text }) => {
+    const [first, ...rest] = wrap(printable(text), WIDTH - TITLE - 3);
+    return [`${title.padEnd(TITLE)}  ${first}`, ...rest.map((line) => `${" ".repeat(TITLE)}  ${line}`)];
+  });
+}
+
+const notesOf = (placement: PlacementFacts, prefix = ""): PlacementNote[] =>
+  placementNotes(placement).map(({ title, text }) => ({ title, text: prefix + text }));
 
 function changed({ passes, quantization, precision }: RunResult): string[] {
   const applied = passes.filter((pass) => pass.applied > 0);

@@ -1,9 +1,9 @@
 /** What this machine can run, and the cure for what it cannot: data for the `doctor` command. */
 
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { InferOptError, messageOf } from "../../base/errors.js";
 import { Tensor } from "../../ir/index.js";
 import { type Environment, hasVnni, readEnvironment } from "../environment.js";
@@ -75,12 +75,15 @@ async function runtimeLoads(runtime: OrtRuntime): Promise<Finding> {
 /** A session of a tiny model is the proof; that a build knows a provider says little. */
 async function providers(runtime: OrtRuntime): Promise<Finding[]> {
   const facts = await runtime.facts().catch(() => null);
-  const findings: Finding[] = [];
-  for (const { name, bundled } of facts?.providers ?? []) {
+  if (!facts) return [];
+  const names = (bundled: boolean): string =>
+    facts.providers.flatMap((each) => (each.bundled === bundled ? [each.name] : [])).join(", ") || "none";
+  const findings = [
+    ok("providers", `the installed package brings ${names(true)}; it can use, and does not bring: ${names(false)}`),
+  ];
+  for (const { name, bundled } of facts.providers) {
     const check = `provider ${name}`;
-    const cure = bundled
-      ? "Needs a graphics driver on this machine; other providers are not affected."
-      : "Needs the vendor's libraries and those of onnxruntime-node's install script; other providers are not affected.";
+    const cure = bundled ? "Needs a graphics driver on this machine; other providers are not affected." : cureFor(name);
     const finding = await attempt(check, cure, async () => {
       await withModel(tinyModel(), (path) => runtime.describe(path, sessionOn(name)));
       return ok(check, "opens a model");
@@ -89,6 +92,19 @@ async function providers(runtime: OrtRuntime): Promise<Finding[]> {
     findings.push(finding.status === "fail" && name !== "cpu" ? { ...finding, status: "warn" } : finding);
   }
   return findings;
+}
+
+/** What a provider lacks that is not part of the package: its own library, or those of the vendor. */
+function cureFor(name: string): string {
+  const folder = dirname(createRequire(import.meta.url).resolve("onnxruntime-node/package.json"));
+  const binaries = join(folder, "bin", "napi-v6", process.platform, process.arch);
+  const vendor = name === "tensorrt" ? "CUDA 12, cuDNN and TensorRT" : "CUDA 12 and cuDNN";
+  if (existsSync(join(binaries, `libonnxruntime_providers_${name}.so`))) {
+    return `Its library is installed: it needs an NVIDIA driver, and ${vendor} where the system finds libraries.`;
+  }
+  // The script goes by the platform and knows no other.
+  if (process.platform !== "linux" || process.arch !== "x64") return "There is no library for this platform.";
+  return `Run \`node script/install.js\` in ${folder}: it downloads the library from nuget.org. It also needs ${vendor}.`;
 }
 
 async function answers(runtime: OrtRuntime, check: string, model: Uint8Array): Promise<Finding> {

@@ -14,6 +14,15 @@ describe("examine", () => {
     expect(findings.filter(({ status }) => status === "fail")).toEqual([]);
   });
 
+  it("tells which providers the package brings, and how to get another", async () => {
+    const findings = await examine();
+    const of = (check: string) => findings.find((finding) => finding.check === check);
+    expect(of("providers")?.detail).toMatch(/^the installed package brings cpu\b/);
+    // Only builds for Linux on x64 know it; a machine that has it needs no cure.
+    const cuda = of("provider cuda");
+    if (cuda?.status === "warn") expect(cuda.cure).toMatch(/script\/install\.js|NVIDIA driver/);
+  });
+
   it("has a cure of one line for all that is not well, and for nothing else", async () => {
     for (const { status, detail, cure } of await examine()) {
       expect(cure === null).toBe(status === "ok");
