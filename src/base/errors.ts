@@ -1,3 +1,5 @@
+import { inspect } from "node:util";
+
 /** What kind of fault a code belongs to; the command line maps it to an exit code (contract.md). */
 export type FaultKind = "usage" | "input" | "runtime" | "interrupted";
 
@@ -38,5 +40,7 @@ export function invariant(claim: unknown, message: string): asserts claim {
 
 /** The message of anything that was thrown. */
 export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  if (thrown instanceof Error) return thrown.message;
+  // Not String(): an object need not have a text.
+  return typeof thrown === "string" ? thrown : inspect(thrown, { depth: 0 });
 }

@@ -230,7 +230,8 @@ function parseManifest(path: string, text: string): Manifest {
   const parsed = v.safeParse(manifestSchema, json);
   if (parsed.success) return parsed.output;
   const issue = parsed.issues[0];
-  throw invalid(path, v.getDotPath(issue) ?? "", issue.message);
+  const isMissing = issue.message.endsWith("received undefined");
+  throw invalid(path, v.getDotPath(issue) ?? "", isMissing ? "is missing" : issue.message);
 }
 
 const invalid = (path: string, where: string, what: string, cause?: unknown): InferOptError =>

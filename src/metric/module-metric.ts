@@ -1,6 +1,7 @@
 /** Metrics of the user's own: a module that exports `name`, `higherIsBetter` and `score`. */
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
 import { InferOptError, messageOf } from "../base/errors.js";
 import type { Metric } from "./metric.js";
 
@@ -91,4 +92,10 @@ function wrongExport(path: string, name: string, wanted: string, got: unknown): 
   );
 }
 
-const shown = (value: unknown): string => (typeof value === "string" ? JSON.stringify(value) : String(value));
+/** Short, and of any value: what a module gives need not have a text. */
+function shown(value: unknown): string {
+  if (value === undefined) return "nothing";
+  return typeof value === "string"
+    ? JSON.stringify(value.slice(0, 80))
+    : inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY });
+}

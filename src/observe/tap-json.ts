@@ -44,7 +44,7 @@ export function tapFromJson(json: unknown): TapStatistics {
   const whole = (field: keyof TapJson, least = 0): number => {
     const value = given[field];
     if (!Number.isSafeInteger(value) || (value as number) < least) {
-      throw damaged(name, `"${field}" is ${JSON.stringify(value)}, not a whole number`);
+      throw unfit(name, field, value, "a whole number");
     }
     return value as number;
   };
@@ -52,7 +52,7 @@ export function tapFromJson(json: unknown): TapStatistics {
     const value = given[field];
     if (value === null) return none;
     if (typeof value !== "number" || !Number.isFinite(value)) {
-      throw damaged(name, `"${field}" is ${JSON.stringify(value)}, not a finite number`);
+      throw unfit(name, field, value, "a finite number");
     }
     return value;
   };
@@ -78,6 +78,9 @@ export function tapFromJson(json: unknown): TapStatistics {
   }
   return tap;
 }
+
+const unfit = (name: string, field: string, value: unknown, wanted: string): InferOptError =>
+  damaged(name, value === undefined ? `it has no "${field}"` : `"${field}" is ${JSON.stringify(value)}, not ${wanted}`);
 
 function damaged(name: string, why: string): InferOptError {
   return new InferOptError("TAP_DAMAGED", "input", `the statistics of tensor "${name}" are damaged: ${why}`, {

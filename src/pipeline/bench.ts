@@ -5,10 +5,11 @@ import type { LatencyComparison, ModelLatency } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import { batchOf, chooseEvaluationData, timingData } from "./evaluation-data.js";
+import { batchOf, chooseEvaluationData, refuseUnfit, timingData } from "./evaluation-data.js";
 import { boundsOf, measureLatency, percentilesOf, usedProvider } from "./latency.js";
 import { modelFacts } from "./model-facts.js";
 import { asWritten } from "./model-runs.js";
+import { provePlacement } from "./placement.js";
 import type { BenchFacts, BenchRow, ModelFacts, RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 
@@ -38,9 +39,16 @@ export async function runBench(config: BenchConfig, context: RunContext): Promis
       signature,
       config.runtime,
     );
-    return { facts, data: timingData(chosen, signature, config.runtime) };
+    const data = timingData(chosen, signature, config.runtime);
+    await refuseUnfit(data, signature);
+    return { facts, data };
   });
 
+  const models: TimedModel[] = [];
+  for (const model of facts) {
+    const placement = await provePlacement(model.path, data, config.runtime, record);
+    models.push({ model, ...(placement && { placement }) });
+  }
   const { comparison, candidates, warnings } = await record.stage("bench", () =>
     measureLatency(context, {
       baseline: first,
@@ -58,20 +66,22 @@ export async function runBench(config: BenchConfig, context: RunContext): Promis
     model: facts[0]!,
     latency: candidates[0]?.facts ?? null,
     verdict: { status: "pass", outcome: "met", reasons: [], summary: summaryOf(comparison) },
-    bench: benchFacts(comparison, facts, config, data, usedProvider(context, config.runtime)),
+    bench: benchFacts(comparison, models, config, data, usedProvider(context, config.runtime)),
   });
 }
 
+type TimedModel = Pick<BenchRow, "model" | "placement">;
+
 function benchFacts(
   { runs, processes, baseline, candidates, noise }: LatencyComparison,
-  facts: readonly ModelFacts[],
+  models: readonly TimedModel[],
   { runtime: { threads } }: BenchConfig,
   data: DatasetRef,
   provider: string,
 ): BenchFacts {
   const batch = batchOf(data);
   const row = (latency: ModelLatency, i: number): BenchRow => ({
-    model: facts[i]!,
+    ...models[i]!,
     ...percentilesOf(latency),
     bounds: boundsOf(latency),
     throughputPerSecond: (1000 * batch) / latency.p50Ms,

@@ -5,8 +5,10 @@
  *   --calibration alone       a fifth of it that calibration does not see
  *   neither                   made-up inputs: a smoke test
  */
+import { InferOptError } from "../base/errors.js";
+import { nearestName } from "../base/nearest.js";
 import { seededRandom } from "../base/random.js";
-import { type DatasetRef, type InputSpec, openDataset } from "../dataset/index.js";
+import { admit, type DatasetRef, type InputSpec, openDataset, openDatasetRef } from "../dataset/index.js";
 import { type Dim, isFloat } from "../ir/index.js";
 import type { MetricRef } from "../metric/index.js";
 import type { ModelSignature, PortInfo } from "../runtime/port.js";
@@ -30,7 +32,7 @@ export interface Evaluation {
   readonly signature: ModelSignature;
 }
 
-/** Loads the original once to learn what goes in and out. Rejects as loading and opening the data do. */
+/** Loads the original once to learn what goes in and out. Rejects as loading, opening and admitting the data do. */
 export async function chooseEvaluation(
   model: string,
   config: DataConfig,
@@ -39,19 +41,26 @@ export async function chooseEvaluation(
 ): Promise<Evaluation> {
   const signature = await context.runtime.describe(model, asWritten(runtime));
   const data = await chooseEvaluationData(config, signature, runtime);
+  await refuseUnfit(data.ref, signature);
   return { data, metric: chooseMetric(config.metric, data, signature), signature };
+}
+
+/** Reads the samples once. Rejects as `admit` does at the first one that the model cannot be judged by. */
+export async function refuseUnfit(ref: DatasetRef, { inputs }: Pick<ModelSignature, "inputs">): Promise<void> {
+  if (!ref.random) await admit(await openDatasetRef(ref, inputs), inputs);
 }
 
 /** Samples of a smoke test. */
 const RANDOM_SAMPLES = 8;
 const HELD_OUT_SHARE = 1 / 5;
 
-/** Throws what opening the dataset throws. */
+/** Throws what opening the dataset throws, and FLAG_INVALID for a shape of an input that the model has not. */
 export async function chooseEvaluationData(
   { calibration, eval: evaluation }: DataConfig,
   { inputs }: Pick<ModelSignature, "inputs">,
   config: RuntimeConfig,
 ): Promise<EvaluationData> {
+  refuseUnknownShapes(config, inputs);
   if (evaluation !== null) {
     const { count, hasLabels } = await openDataset(evaluation, { signature: inputs });
     return { ref: { path: evaluation }, count, source: "eval", hasLabels };
@@ -67,6 +76,18 @@ export async function chooseEvaluationData(
     source: "random",
     hasLabels: false,
   };
+}
+
+function refuseUnknownShapes({ shapes }: RuntimeConfig, inputs: readonly InputSpec[]): void {
+  const names = inputs.map(({ name }) => name);
+  for (const name of shapes.keys()) {
+    if (names.includes(name)) continue;
+    const nearest = nearestName(name, names);
+    throw new InferOptError("FLAG_INVALID", "usage", `--shape: "${name}" is no input of the model`, {
+      hint: nearest === null ? "The model takes no inputs." : `The nearest input is "${nearest}".`,
+      fields: { flag: "--shape", value: name, inputs: names },
+    });
+  }
 }
 
 /** Different inputs that a model is timed with, in turn. */

@@ -5,12 +5,13 @@
  */
 import { rmSync } from "node:fs";
 import { InferOptError, messageOf } from "../base/errors.js";
+import { nearestName } from "../base/nearest.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { loadModel, type Model, opsetOf, saveModel } from "../ir/index.js";
 import { catalog, recipes } from "../passes/catalog.js";
 import { convertOpset } from "../passes/opset/convert-opset.js";
 import { makeNamesUnique } from "../quantization/names.js";
-import { annotateTypes, PassFailure, type PassReport, runPasses } from "../rewrite/index.js";
+import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses, unknownPass } from "../rewrite/index.js";
 import type { ModelSignature, OutputDifference } from "../runtime/port.js";
 import type { GraphConfig, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
@@ -47,8 +48,6 @@ export interface Prepared {
 
 export type Recipe = keyof typeof recipes;
 
-const passNames = (recipe: Recipe): readonly string[] => recipes[recipe].map(({ name }) => name);
-
 /** What one attempt is allowed to do; the whole recipe to begin with. */
 interface Attempt {
   readonly raiseOpset: boolean;
@@ -67,10 +66,16 @@ interface Outcome {
   readonly equivalence: Equivalence;
 }
 
-export async function prepareModel(request: PrepareRequest, context: RunContext): Promise<Prepared> {
-  const preparer = new Preparer(request, context);
-  return preparer.run();
-}
+/**
+ * @param passes in place of those of the request's recipe
+ * Throws PASS_UNKNOWN for a name to skip or to run alone that no pass has, and
+ * MODEL_UNFAITHFUL when the model changes merely by being read and written.
+ */
+export const prepareModel = async (
+  request: PrepareRequest,
+  context: RunContext,
+  passes: readonly AnyPass[] = recipes[request.recipe],
+): Promise<Prepared> => new Preparer(request, context, passes).run();
 
 class Preparer {
   readonly #rejected = new Map<string, string>();
@@ -79,11 +84,13 @@ class Preparer {
   constructor(
     readonly request: PrepareRequest,
     readonly context: RunContext,
+    readonly passes: readonly AnyPass[],
   ) {}
 
   async run(): Promise<Prepared> {
-    const { graph, recipe } = this.request;
-    const chosen = passNames(recipe).filter(
+    const { graph } = this.request;
+    for (const name of [...graph.skip, ...graph.only]) refuseUnknownPass(name);
+    const chosen = this.#names().filter(
       (name) => !graph.skip.includes(name) && (graph.only.length === 0 || graph.only.includes(name)),
     );
     let passes = chosen;
@@ -115,6 +122,10 @@ class Preparer {
       this.#warnings.push(`pass rejected: ${culprit.pass} at ${culprit.node} (${culprit.reason})`);
       passes = passes.filter((name) => name !== culprit.pass);
     }
+  }
+
+  #names(): readonly string[] {
+    return this.passes.map(({ name }) => name);
   }
 
   /** The first pass whose work makes the result wrong, and the node at which it does. */
@@ -173,10 +184,10 @@ class Preparer {
       warnings.push(`shapes could not be found out, so fewer passes apply: ${annotation.problem}`);
     const appliedAt = new Map<string, string[]>();
     let reports: readonly PassReport[] = [];
-    const only = attempt.only ?? passNames(request.recipe);
+    const only = attempt.only ?? this.#names();
     if (only.length > 0) {
       try {
-        reports = await runPasses(model, catalog, {
+        reports = await runPasses(model, this.passes, {
           only,
           evaluate: evaluator(request.runtime, context),
           check: request.graph.check,
@@ -219,7 +230,7 @@ class Preparer {
     this.#warnings.push(
       `pass rejected: ${failure.pass}${failure.node ? ` at ${failure.node}` : ""} (${messageOf(failure.cause)})`,
     );
-    const only = (attempt.only ?? passNames(this.request.recipe)).filter((name) => name !== failure.pass);
+    const only = (attempt.only ?? this.#names()).filter((name) => name !== failure.pass);
     return this.#attempt({ ...attempt, only });
   }
 
@@ -231,6 +242,12 @@ class Preparer {
       return { ...report, ...(rejected !== undefined && { rejected }) };
     });
   }
+}
+
+/** A name that the recipe lacks is no mistake: the flags may be shared by several commands. */
+function refuseUnknownPass(name: string): void {
+  const names = catalog.map((pass) => pass.name);
+  if (!names.includes(name)) throw unknownPass(name, nearestName(name, names));
 }
 
 /** Raises the opset; answers why it stays when an operator cannot follow. */

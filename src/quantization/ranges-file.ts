@@ -41,7 +41,7 @@ export const rangesOf = (
   taps: [...taps.values()].map(tapToJson),
 });
 
-/** Throws RANGES_UNREADABLE or RANGES_INVALID. */
+/** Throws RANGES_UNREADABLE, RANGES_INVALID, or TAP_DAMAGED naming the tensor. */
 export function readRanges(path: string): RangesFile {
   let text: string;
   try {
@@ -64,10 +64,23 @@ export function readRanges(path: string): RangesFile {
   if (!Array.isArray(file.taps) || !Array.isArray(file.parts) || typeof file.model !== "string") {
     throw invalid(path, "fields are missing");
   }
-  const isPart = ({ index, of, samples }: RangesPart): boolean =>
-    [index, of, samples].every(Number.isInteger) && index >= 1 && index <= of;
+  const isPart = (part: RangesPart | null): boolean =>
+    part !== null &&
+    [part.index, part.of, part.samples].every(Number.isInteger) &&
+    part.index >= 1 &&
+    part.index <= part.of;
   if (file.parts.length === 0 || !file.parts.every(isPart)) throw invalid(path, "its parts are not numbered");
-  file.taps.forEach(tapFromJson); // throws TAP_DAMAGED, naming the tensor
+  try {
+    file.taps.forEach(tapFromJson);
+  } catch (cause) {
+    if (!(cause instanceof InferOptError)) throw cause;
+    const { code, kind, message, hint, fields } = cause;
+    throw new InferOptError(code, kind, `${path}: ${message}`, {
+      ...(hint && { hint }),
+      cause,
+      fields: { path, ...fields },
+    });
+  }
   return file as RangesFile;
 }
 

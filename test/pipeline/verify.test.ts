@@ -15,7 +15,7 @@ interface Options extends FakeRuntimeOptions {
 }
 
 async function verify({ scores = [1, 1, 1, 1], layers = false, ...options }: Options = {}) {
-  const folder = temporaryFolder({ "d.npz": npz({ x: f32Npy([4, 4], new Array(16).fill(1)) }) });
+  const folder = temporaryFolder({ "d.npz": npz({ x: f32Npy([4, 1, 8, 8], new Array(256).fill(1)) }) });
   const baseline = modelFile(folder, text, { name: "old.onnx" });
   const candidate = modelFile(folder, text, { name: "new.onnx" });
   const runtime = new FakeRuntime({ [baseline]: { scores: [1, 1, 1, 1] }, [candidate]: { scores } }, options);
