@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runBench } from "../../src/pipeline/bench.js";
 import { faultOf } from "../support/dataset.js";
-import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
+import { FakeRuntime, fakeContext, placementOf } from "../support/fake-runtime.js";
 import { modelFile } from "../support/model-file.js";
 import { runtimeConfig } from "../support/run-config.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -40,6 +40,17 @@ describe("runBench", () => {
     const { bench: facts, latency } = await bench([4, 2, 8]);
     expect(facts!.models.map(({ speedup }) => speedup)).toEqual([null, 2, 0.5]);
     expect(latency!.speedup).toBe(2);
+  });
+
+  it("proves where each model runs on an accelerator", async () => {
+    const path = modelFile(temporaryFolder(), "(x: f32[1,4]) -> (y) { y = Relu(x) }");
+    const config = { models: [path], data: null, runtime: runtimeConfig({ provider: "cuda" }) };
+    const run = (provider: string) => {
+      const placement = placementOf([["Relu", provider, 1, 2]]);
+      return runBench(config, fakeContext(new FakeRuntime({ [path]: { latency: () => 4, placement } })));
+    };
+    expect((await run("cuda")).bench!.models[0]!.placement).toMatchObject({ provider: "cuda", nodes: 1 });
+    expect((await faultOf(() => run("cpu"))).code).toBe("PROVIDER_NOT_USED");
   });
 
   it("needs a model", async () => expect((await faultOf(() => bench([]))).code).toBe("BENCH_NO_MODEL"));
