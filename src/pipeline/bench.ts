@@ -5,7 +5,7 @@ import type { LatencyComparison, ModelLatency } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import { batchOf, chooseEvaluationData, timingData } from "./evaluation-data.js";
+import { batchOf, chooseEvaluationData, refuseUnfit, timingData } from "./evaluation-data.js";
 import { boundsOf, measureLatency, percentilesOf, usedProvider } from "./latency.js";
 import { modelFacts } from "./model-facts.js";
 import { asWritten } from "./model-runs.js";
@@ -39,7 +39,9 @@ export async function runBench(config: BenchConfig, context: RunContext): Promis
       signature,
       config.runtime,
     );
-    return { facts, data: timingData(chosen, signature, config.runtime) };
+    const data = timingData(chosen, signature, config.runtime);
+    await refuseUnfit(data, signature);
+    return { facts, data };
   });
 
   const models: TimedModel[] = [];
