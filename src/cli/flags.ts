@@ -185,6 +185,11 @@ export const flags = {
     availableParallelism(),
   ),
   budget: optional(["--budget <time>", "Run", "time for searching and timing: 5m, 90s"], parseDuration),
+  maxMemory: value(
+    ["--max-memory <size>", "Run", "activations that calibration holds at once, per process [256MiB]"],
+    parseSize,
+    2 ** 28,
+  ),
   seed: value(["--seed <n>", "Run", "of every random choice [0]"], parseInteger(0, u32), 0),
   noiseCheck: onOff(["--noise-check", "Run", "also time the first model against a copy of itself"]),
   layers: onOff(["--layers", "Run", "also find the layers where the two models part"]),

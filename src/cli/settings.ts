@@ -49,7 +49,7 @@ const DEFAULT_SEARCH_MS = 20_000;
 const SEARCH_SHARE = 0.6;
 
 export function runtimeConfig(settings: Settings, searches = false): RuntimeConfig {
-  const { provider, threads, allowFallback, seed, batch, budget, shape } = settings;
+  const { provider, threads, allowFallback, seed, batch, budget, shape, maxMemory } = settings;
   const benchMs = budget === null ? DEFAULT_BENCH_MS : searches ? budget * (1 - SEARCH_SHARE) : budget;
   const twice = shape.find(({ input }, i) => shape.findIndex((other) => other.input === input) !== i);
   if (twice) {
@@ -59,7 +59,7 @@ export function runtimeConfig(settings: Settings, searches = false): RuntimeConf
     });
   }
   const shapes = new Map(shape.map(({ input, dims }) => [input, dims]));
-  return { provider, threads, allowFallback, seed, batch, benchMs, shapes };
+  return { provider, threads, allowFallback, seed, batch, benchMs, shapes, maxMemoryBytes: maxMemory };
 }
 
 export const dataConfig = ({ calibration, eval: evaluation, metric }: Settings): DataConfig => ({

@@ -8,8 +8,10 @@ import { readRanges, tapsOf } from "../quantization/ranges-file.js";
 import type { IntegerTarget } from "../target/integer-kernels.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import { asDelivered, scratchFile } from "./model-runs.js";
-import { writeTapModel } from "./quantize-static.js";
+import { asWritten, scratchFile } from "./model-runs.js";
+import { activationLabels, writeTapModel } from "./quantize-static.js";
+import { refuseInterrupted } from "./run-record.js";
+import { groupTaps } from "./tap-groups.js";
 
 export interface CalibrationRequest {
   readonly prepared: string;
@@ -22,25 +24,37 @@ export interface CalibrationRequest {
 /** Every tensor that any placement may quantize, so that all of them choose from one run. */
 export const widestPlacement = { neighbours: true, depthwise: true } as const;
 
-/** Statistics by value label; empty when the graph has nothing to quantize statically. */
+/**
+ * Statistics by value label; empty when the graph has nothing to quantize statically. How
+ * the tensors are grouped to save memory does not show: nothing is fused or reordered.
+ */
 export async function observeActivations(
   request: CalibrationRequest,
   context: RunContext,
 ): Promise<ReadonlyMap<string, TapStatistics>> {
-  const path = scratchFile(context, "taps");
-  const taps = writeTapModel(request.prepared, request.target, widestPlacement, path);
-  if (taps.length === 0) return new Map();
-  try {
-    return await context.runtime.observe({
-      model: path,
-      data: request.data,
-      taps,
-      session: { ...asDelivered(request.runtime), provider: "cpu" },
-      onProgress: request.onProgress,
-    });
-  } finally {
-    rmSync(path, { force: true });
+  const { prepared, target, data, runtime, onProgress } = request;
+  const labels = activationLabels(prepared, target, widestPlacement);
+  if (labels.length === 0) return new Map();
+  const groups = await groupTaps(prepared, labels, data, runtime, context);
+  const seen = new Map<string, TapStatistics>();
+  for (const [index, group] of groups.entries()) {
+    refuseInterrupted(context.signal);
+    const path = scratchFile(context, "taps");
+    const taps = writeTapModel(prepared, group, path);
+    try {
+      const observed = await context.runtime.observe({
+        model: path,
+        data,
+        taps,
+        session: { ...asWritten(runtime), provider: "cpu" },
+        onProgress: (done, total) => onProgress(index * total + done, groups.length * total),
+      });
+      for (const [name, tap] of observed) seen.set(name, tap);
+    } finally {
+      rmSync(path, { force: true });
+    }
   }
+  return seen;
 }
 
 /** What tensors are called depends on the passes: ranges hold for one version of this recipe. */

@@ -33,19 +33,20 @@ export async function chooseCandidate(
 ): Promise<Choice> {
   const { goal, searchMs } = config.quantize;
   const made: Candidate[] = [];
-  const failed: Judged[] = [];
+  /** Timed in full and not chosen. */
+  const raced: Judged[] = [];
   const ranked = rank(candidates, goal);
   const isInteger = ({ variant }: Candidate): boolean => variant.kind !== "fused" && variant.kind !== "fp16";
   const floats = ranked.filter((candidate) => !isInteger(candidate));
-  const pays = (candidate: Candidate): boolean =>
-    goal === "size" || candidate.speedup! >= Math.max(leastGain, ...floats.map(({ speedup }) => speedup!));
+  const fastestFloat = Math.max(leastGain, ...floats.map(({ speedup }) => speedup!));
+  const pays = (candidate: Candidate): boolean => goal === "size" || candidate.speedup! >= fastestFloat;
   const integers = ranked.filter((candidate) => isInteger(candidate) && pays(candidate));
 
   /** Races an accurate candidate; the result ends the search when every limit is met. */
   const race = async (candidate: Candidate): Promise<Judged | null> => {
     const judged = await judge.race(candidate);
     if (judged.ruling.verdict.outcome === "met") return judged;
-    failed.push(judged);
+    raced.push(judged);
     return null;
   };
 
@@ -55,9 +56,7 @@ export async function chooseCandidate(
     if (won) return { judged: won, made };
   }
   const deadline = record.context.now() + searchMs;
-  const inaccurate = integers.filter(
-    (candidate) => candidate.accuracy !== null && !failed.some((f) => f.candidate === candidate),
-  );
+  const inaccurate = integers.filter((candidate) => judge.missesAccuracy(candidate));
   for (const candidate of inaccurate.slice(0, MOST_SEARCHES)) {
     const { found, tried } = await record.stage(
       "quantize",
@@ -73,13 +72,15 @@ export async function chooseCandidate(
     );
     made.push(...tried);
     const won = found && (await race(found));
-    if (won) return { judged: won, made };
+    if (won && pays(won.candidate)) return { judged: won, made };
+    // It meets the limits, but so many nodes are float again that a float candidate may be faster.
+    if (won) raced.push(won);
   }
   for (const candidate of floats.filter(({ speedup }) => goal === "size" || speedup! >= leastGain)) {
     const won = (await judge.isAccurate(candidate)) && (await race(candidate));
     if (won) return { judged: won, made };
   }
-  return { judged: await closest(ranked, [...candidates, ...made], failed, judge), made };
+  return { judged: await closest(ranked, [...candidates, ...made], raced, judge), made };
 }
 
 /** Faster first (smaller first when size is the goal); among equals the more accurate. */
@@ -87,18 +88,20 @@ function rank(candidates: readonly Candidate[], goal: "speed" | "size"): Candida
   if (goal === "size") return [...candidates].sort((a, b) => a.built.bytes - b.built.bytes);
   const fastest = Math.max(...candidates.map(({ speedup }) => speedup!));
   const speed = (c: Candidate): number => (c.speedup! >= fastest * (1 - SAME_SPEED) ? fastest : c.speedup!);
-  return [...candidates].sort((a, b) => speed(b) - speed(a) || b.sqnrDb! - a.sqnrDb!);
+  return [...candidates].sort((a, b) => speed(b) - speed(a) || (b.sqnrDb === a.sqnrDb ? 0 : b.sqnrDb! - a.sqnrDb!));
 }
 
-/** Nothing met the limits: what was judged in full, else the most accurate, else the fastest, timed properly. */
+/** Nothing won at once: what was judged in full (met, then fast), else the most accurate, else the fastest, timed properly. */
 async function closest(
   ranked: readonly Candidate[],
   all: readonly Candidate[],
-  failed: readonly Judged[],
+  raced: readonly Judged[],
   judge: Judge,
 ): Promise<Judged> {
-  const [first] = failed;
-  if (first) return failed.reduce((a, b) => ((b.candidate.speedup ?? 0) > (a.candidate.speedup ?? 0) ? b : a), first);
+  const merit = ({ candidate, ruling }: Judged): number =>
+    (ruling.verdict.outcome === "met" ? 1e6 : 0) + (candidate.speedup ?? 0);
+  const [first] = raced;
+  if (first) return raced.reduce((a, b) => (merit(b) > merit(a) ? b : a), first);
   const measured = all.filter(({ accuracy }) => accuracy !== null);
   if (measured.length === 0) return judge.race(ranked[0]!);
   const best = measured.reduce((a, b) => (judge.dropOf(b) < judge.dropOf(a) ? b : a));

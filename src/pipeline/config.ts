@@ -31,6 +31,8 @@ export interface RuntimeConfig {
   readonly batch: number;
   /** Milliseconds for timing a pair of models. */
   readonly benchMs: number;
+  /** Bytes of activations that calibration may hold at once, in each of its processes. */
+  readonly maxMemoryBytes: number;
 }
 
 export interface DataConfig {

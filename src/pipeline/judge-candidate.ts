@@ -30,6 +30,11 @@ export class Judge {
     return this.rule(candidate, null).verdict.outcome === "met";
   }
 
+  /** Whether a candidate was measured and falls short in accuracy, so that more float nodes may help. */
+  missesAccuracy(candidate: Candidate): boolean {
+    return this.#accuracies.has(candidate) && this.rule(candidate, null).verdict.outcome === "accuracy";
+  }
+
   /** By how much the metric got worse; measured before. */
   dropOf(candidate: Candidate): number {
     const { facts } = this.#accuracies.get(candidate)!;

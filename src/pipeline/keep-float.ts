@@ -3,7 +3,7 @@
  * quantized alone to see what it costs at the model's outputs, then the shortest prefix
  * of that ranking which suffices is found by doubling and bisection.
  */
-import type { Candidate } from "./candidate.js";
+import type { Candidate, Variant } from "./candidate.js";
 import type { RunContext } from "./context.js";
 import type { Workshop } from "./workshop.js";
 
@@ -38,7 +38,9 @@ export async function keepWorstFloat(request: KeepFloatRequest): Promise<KeepFlo
     const next = workshop.make(candidate.variant, kept);
     next.note = `${count} of ${ranking.length} nodes kept in float`;
     tried.push(next);
-    return (await meetsLimit(next)) ? next : null;
+    if (next.built.quantized.length > 0 && (await meetsLimit(next))) return next;
+    workshop.discard(next);
+    return null;
   };
 
   const largest = Math.floor(ranking.length * LARGEST_SHARE);
@@ -54,6 +56,7 @@ export async function keepWorstFloat(request: KeepFloatRequest): Promise<KeepFlo
     const middle = (met + missed) >> 1;
     const better = await attempt(middle);
     if (better) {
+      workshop.discard(found);
       found = better;
       met = middle;
     } else missed = middle;
@@ -74,11 +77,12 @@ interface RankedNode {
 
 /** Worst first. */
 async function rankNodes({ candidate, workshop, context, deadline }: KeepFloatRequest): Promise<readonly RankedNode[]> {
-  const nodes = candidate.built.quantized;
   const { variant } = candidate;
-  // Alone, a node has no integer neighbours.
+  const quantized = candidate.built.quantized;
+  // Neighbours lie between others: alone they are never quantized, and without the others they go to float by themselves.
   const alone =
     variant.kind === "static" ? { ...variant, placement: { ...variant.placement, neighbours: false } } : variant;
+  const nodes = namesAlone(workshop, alone, candidate);
   const ranked: RankedNode[] = [];
   // Half of the time at most goes into ranking.
   const stop = context.now() + (deadline - context.now()) / 2;
@@ -91,18 +95,24 @@ async function rankNodes({ candidate, workshop, context, deadline }: KeepFloatRe
       continue;
     }
     const singles = names.map((name) => {
-      const others = nodes.filter((node) => node !== name);
+      const others = quantized.filter((node) => node !== name);
       return workshop.make(alone, new Map(others.map((node) => [node, "measured one at a time"])));
     });
     await workshop.measureError(singles);
     singles.forEach((single, i) => {
-      // A neighbour on its own is never quantized: nothing to learn, so it comes last.
-      const sqnrDb = single.built.quantized.length > 0 ? single.sqnrDb! : Number.POSITIVE_INFINITY;
-      ranked.push({ node: names[i]!, sqnrDb });
+      ranked.push({ node: names[i]!, sqnrDb: single.sqnrDb! });
       workshop.discard(single);
     });
     done += names.length;
     context.observer({ type: "progress", done, total: nodes.length });
   }
-  return ranked.sort((a, b) => a.sqnrDb - b.sqnrDb);
+  // Equal numbers, infinities among them, keep their order.
+  return ranked.sort((a, b) => (a.sqnrDb === b.sqnrDb ? 0 : a.sqnrDb - b.sqnrDb));
+}
+
+function namesAlone(workshop: Workshop, alone: Variant, candidate: Candidate): readonly string[] {
+  if (alone === candidate.variant) return candidate.built.quantized;
+  const probe = workshop.make(alone, candidate.keptFloat);
+  workshop.discard(probe);
+  return probe.built.quantized;
 }

@@ -6,7 +6,7 @@
  * `quantize` considers integers only; `optimize` also the fused float model and, where it
  * can pay, half precision.
  */
-import { loadModel, type Model, nodesWithin } from "../ir/index.js";
+import { loadModel, type Model, nodesWithin, opsetOf } from "../ir/index.js";
 import { type RangeMethod, rangeMethods, type TapStatistics } from "../observe/index.js";
 import { dynamicCandidates } from "../quantization/dynamic.js";
 import { type PlacementOptions, planStatic } from "../quantization/plan-static.js";
@@ -36,6 +36,9 @@ export const runOptimize = (config: OptimizeConfig, context: RunContext): Promis
   new OptimizeRun("optimize", config, context).run();
 
 type Placement = Omit<PlacementOptions, "keepFloat">;
+
+/** What the operators of each form came with. A model that cannot be converted so far stays without. */
+const LEAST_OPSET = { static: 13, dynamic: 11, weights: 13 } as const;
 
 class OptimizeRun {
   readonly record: RunRecord;
@@ -95,18 +98,19 @@ class OptimizeRun {
 
     const candidates = await record.stage("quantize", () => this.#makeCandidates(workshop, prepared, already !== null));
     this.#tried = [...candidates];
-    if (candidates.length === 0) return this.#nothingToDo(intake, prepared, "no node of the model can be quantized");
+    if (candidates.length === 0) return this.#nothingToDo(intake, prepared, this.#whyNone(prepared));
     await record.stage("bench", () => workshop.measureSpeed(candidates, config.runtime.benchMs / 2), "candidates");
     const judge = new Judge(config, intake, record);
     const { judged, made } = await chooseCandidate(candidates, judge, workshop, record, config);
     this.#tried.push(...made);
+    workshop.restore(judged.candidate);
     return this.#finish(judged, original, intake, prepared);
   }
 
   async #statistics(intake: Intake, prepared: Prepared): Promise<ReadonlyMap<string, TapStatistics> | null> {
     const { config, record, target, context } = this;
     const { ranges, mode } = config.quantize;
-    if (mode === "dynamic" || mode === "weights") return null;
+    if (mode === "dynamic" || mode === "weights" || opsetOf(prepared.model) < LEAST_OPSET.static) return null;
     if (ranges !== null) return loadRanges(ranges, intake.facts.sha256, context.toolVersion);
     const { fit } = intake;
     if (!fit) return null;
@@ -130,19 +134,39 @@ class OptimizeRun {
       if (this.config.runtime.provider !== "cpu" || goal === "size") variants.push({ kind: "fp16" });
     }
     if (!isQuantized) {
+      const opset = opsetOf(prepared.model);
       if (mode === "auto" || mode === "static")
         variants.push(...(await this.#staticVariants(workshop, prepared.model)));
-      if ((mode === "auto" || mode === "dynamic") && dynamicCandidates(prepared.model).length > 0) {
-        variants.push({ kind: "dynamic" });
+      if (mode === "auto" || mode === "dynamic") {
+        if (opset >= LEAST_OPSET.dynamic && dynamicCandidates(prepared.model).length > 0)
+          variants.push({ kind: "dynamic" });
       }
-      if (mode === "weights" || (mode === "auto" && goal === "size")) variants.push({ kind: "weights", bits });
+      if (this.#mayStoreWeights() && opset >= LEAST_OPSET.weights) variants.push({ kind: "weights", bits });
     }
     const made = variants.map((variant) => workshop.make(variant));
-    const useful = made.filter(
-      ({ variant, built }) => built.quantized.length > 0 || variant.kind === "fused" || variant.kind === "fp16",
-    );
-    await workshop.measureError(useful);
-    return useful;
+    const isUseful = ({ variant, built }: Candidate): boolean =>
+      built.quantized.length > 0 || variant.kind === "fused" || variant.kind === "fp16";
+    await workshop.measureError(made.filter(isUseful));
+    return made.filter((candidate) => {
+      const isRefused = candidate.sqnrDb === Number.NEGATIVE_INFINITY && candidate.note !== "";
+      if (isRefused) this.record.warn(`${candidate.name} was left out: ${candidate.note}`);
+      if (isUseful(candidate) && !isRefused) return true;
+      workshop.discard(candidate);
+      return false;
+    });
+  }
+
+  /** Whether weights alone may become integers: when asked for, and where size is what counts. */
+  #mayStoreWeights(): boolean {
+    const { mode, goal } = this.config.quantize;
+    return mode === "weights" || (mode === "auto" && goal === "size");
+  }
+
+  #whyNone({ model }: Prepared): string {
+    const opset = opsetOf(model);
+    return opset < LEAST_OPSET.static
+      ? `the model's opset stays at ${opset}, and its integer operators came with ${LEAST_OPSET.static}`
+      : "no node of the model can be quantized";
   }
 
   /** Placements worth comparing, each with the range method whose outputs stay closest to the float model's. */

@@ -1,4 +1,5 @@
 /** Builds statically quantized candidates from the prepared model and the statistics of its tensors. */
+import { invariant } from "../base/errors.js";
 import { loadModel, type Model, saveModel } from "../ir/index.js";
 import { chooseRange, clampTap, type RangeMethod, type TapStatistics } from "../observe/index.js";
 import { removeUnreadConstants } from "../quantization/dead-constants.js";
@@ -8,6 +9,7 @@ import { activationsOf, insertQdq } from "../quantization/insert-qdq.js";
 import { type PlacementOptions, planStatic, type StaticPlan } from "../quantization/plan-static.js";
 import { activationScheme } from "../quantization/scheme.js";
 import { keepOutputs, tapValues } from "../quantization/tap-model.js";
+import { removeWithFeeders } from "../rewrite/index.js";
 import type { IntegerTarget } from "../target/integer-kernels.js";
 import type { BuiltModel } from "./built-model.js";
 
@@ -19,21 +21,24 @@ export interface StaticBuild {
   readonly taps: ReadonlyMap<string, TapStatistics>;
 }
 
+/** Labels of the activations that a placement quantizes, in execution order; empty when there are none. */
+export const activationLabels = (prepared: string, target: IntegerTarget, placement: PlacementOptions): string[] =>
+  activationsOf(planStatic(loadModel(prepared), target, placement)).map(({ label }) => label);
+
 /**
- * Writes a copy of the prepared model whose quantizable activations are outputs.
- * Returns the names to observe; empty when there is nothing to quantize.
+ * Writes a copy of the prepared model that computes the values of these labels, makes them
+ * outputs, and does nothing else. Returns the outputs' names.
  */
-export function writeTapModel(
-  prepared: string,
-  target: IntegerTarget,
-  placement: PlacementOptions,
-  path: string,
-): readonly string[] {
+export function writeTapModel(prepared: string, labels: readonly string[], path: string): readonly string[] {
   const model = loadModel(prepared);
-  const plan = planStatic(model, target, placement);
-  const taps = new Set(tapValues(model, activationsOf(plan)).values());
+  const wanted = new Set(labels);
+  const made = [...model.graph.nodes()].flatMap((node) => node.outputs.filter((value) => value !== null));
+  const values = [...model.graph.inputs, ...made].filter(({ label }) => wanted.has(label));
+  invariant(values.length === wanted.size, "labels name one value each");
+  const taps = new Set(tapValues(model, values).values());
   keepOutputs(model, taps);
-  if (taps.size > 0) saveModel(model, path).commit();
+  for (const node of [...model.graph.nodes()].reverse()) removeWithFeeders(node);
+  saveModel(model, path).commit();
   return [...taps];
 }
 

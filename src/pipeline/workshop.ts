@@ -2,7 +2,8 @@
  * Makes candidates and measures them cheaply: the error of their outputs on a few
  * samples, and a short race against the model as it came. Decisions are made elsewhere.
  */
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
+import { InferOptError } from "../base/errors.js";
 import { compareLatency } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { loadModel, saveModel } from "../ir/index.js";
@@ -38,6 +39,8 @@ export interface WorkshopOptions {
  */
 const LOADED_BYTES = 64 << 20;
 const LARGEST_BATCH = 6;
+/** Faults that one candidate may cause and others not. */
+const refusals = new Set(["MODEL_REJECTED", "RUN_FAILED", "RUNTIME_CRASHED"]);
 /** Candidates in one race, each in a process of its own beside the original's. */
 const IN_ONE_RACE = 2;
 
@@ -49,10 +52,10 @@ export class Workshop {
 
   make(variant: Variant, keptFloat: ReadonlyMap<string, string> = new Map()): Candidate {
     const path = scratchFile(this.context, "candidate");
-    const built = this.#build(variant, new Map([...this.options.excluded, ...keptFloat]), path);
+    const built = this.#build(variant, keptFloat, path);
     return {
       variant,
-      name: variantName(variant),
+      name: variantName(variant) + (keptFloat.size > 0 ? ` -${keptFloat.size} nodes` : ""),
       built,
       keptFloat,
       sqnrDb: null,
@@ -62,13 +65,26 @@ export class Workshop {
     };
   }
 
+  /** Frees a candidate's room on disk; its facts stay, and `restore` brings the file back. */
   discard(candidate: Candidate): void {
     if (candidate.built.path !== this.options.prepared) rmSync(candidate.built.path, { force: true });
   }
 
-  /** Fills `sqnrDb` of each: the mean over the trial samples of all float outputs together. */
+  /** Makes a discarded candidate's file again, the same bytes. */
+  restore({ variant, keptFloat, built }: Candidate): void {
+    if (!existsSync(built.path)) this.#build(variant, keptFloat, built.path);
+  }
+
+  /**
+   * Fills `sqnrDb` of each: the mean over the trial samples of all float outputs together.
+   * One that the runtime refuses gets -Infinity and a note that says so.
+   */
   async measureError(candidates: readonly Candidate[]): Promise<void> {
-    for (const batch of this.batches(candidates)) {
+    for (const batch of this.batches(candidates)) await this.#measureTogether(batch);
+  }
+
+  async #measureTogether(batch: readonly Candidate[]): Promise<void> {
+    try {
       const { scores } = await this.context.runtime.score({
         models: [this.options.original, ...batch.map(({ built }) => built.path)],
         data: this.options.trial,
@@ -77,8 +93,18 @@ export class Workshop {
       });
       batch.forEach((candidate, i) => {
         const row = scores[i + 1]!;
-        candidate.sqnrDb = row.reduce((sum, value) => sum + value, 0) / row.length;
+        const mean = row.reduce((sum, value) => sum + value, 0) / row.length;
+        candidate.sqnrDb = Number.isNaN(mean) ? Number.NEGATIVE_INFINITY : mean;
       });
+    } catch (thrown) {
+      if (!(thrown instanceof InferOptError) || !refusals.has(thrown.code)) throw thrown;
+      // One bad apple: the others are measured without it.
+      if (batch.length > 1) {
+        for (const candidate of batch) await this.#measureTogether([candidate]);
+        return;
+      }
+      batch[0]!.sqnrDb = Number.NEGATIVE_INFINITY;
+      batch[0]!.note = `the runtime refuses it: ${thrown.message}`;
     }
   }
 
@@ -116,6 +142,7 @@ export class Workshop {
       seed: runtime.seed,
       budgetMs,
       signal: this.context.signal,
+      clock: this.context.now,
     });
     candidates.forEach((candidate, i) => {
       candidate.speedup = race.candidates[i]!.speedup;
@@ -128,8 +155,9 @@ export class Workshop {
     });
   }
 
-  #build(variant: Variant, keepFloat: ReadonlyMap<string, string>, path: string): BuiltModel {
-    const { prepared, target, taps } = this.options;
+  #build(variant: Variant, keptFloat: ReadonlyMap<string, string>, path: string): BuiltModel {
+    const { prepared, target, taps, excluded } = this.options;
+    const keepFloat = new Map([...excluded, ...keptFloat]);
     if (variant.kind === "static") {
       return writeStatic(
         { prepared, target, placement: { ...variant.placement, keepFloat }, method: variant.method, taps: taps! },

@@ -222,7 +222,7 @@ describe("what flags become", () => {
       ...["--provider", "cuda", "--allow-fallback", "--threads", "3", "--batch", "2", "--shape", "x=1,3,8,8"],
       ...["--seed", "5", "--external-data", "--keep-rejected", "--mode", "static", "--bits", "8", "--method", "mse"],
       ...["--ranges", "r.json", "--goal", "size", "--skip", "fuse-pad,fuse-clip", "--skip", "fold-shapes"],
-      ...["--keep-opset", "--budget", "100s", "--fold-budget", "2MB"],
+      ...["--keep-opset", "--budget", "100s", "--fold-budget", "2MB", "--max-memory", "64MiB"],
     ]);
     expect(calls).toEqual([
       {
@@ -231,6 +231,7 @@ describe("what flags become", () => {
           model: "m.onnx",
           runtime: {
             ...{ provider: "cuda", threads: 3, allowFallback: true, seed: 5, batch: 2, benchMs: 40_000 },
+            maxMemoryBytes: 2 ** 26,
             shapes: new Map([["x", [1, 3, 8, 8]]]),
           },
           data: { calibration: "c.npz", eval: "e.npz", metric: { kind: "builtin", name: "top1" } },

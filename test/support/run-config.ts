@@ -18,5 +18,6 @@ export const runtimeConfig = (config: Partial<RuntimeConfig> = {}): RuntimeConfi
   shapes: new Map(),
   batch: 1,
   benchMs: 2000,
+  maxMemoryBytes: 2 ** 28,
   ...config,
 });

@@ -20,6 +20,7 @@ export const calibrate: Command = {
     ...(["calibration", "shard", "merge"] as const),
     ...passChoice,
     ...running,
+    "maxMemory",
     ...(["output", "report"] as const),
   ],
   exits: changeExits,

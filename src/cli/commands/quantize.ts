@@ -11,6 +11,7 @@ const flags = [
   "goal",
   ...(["calibration", "ranges", "eval"] as const),
   ...running,
+  "maxMemory",
   "budget",
   ...written,
   ...(["keepRejected", "report"] as const),
