@@ -1,0 +1,110 @@
+"""Quantizes one model with one recipe of another tool, in the process that this is.
+
+    python quantize_with_peer.py RECIPE MODEL.onnx OUT.onnx CALIBRATION.npz
+
+CALIBRATION.npz holds `x`, one sample along the first axis. Each recipe is what the tool's documentation tells to do.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+
+def samples(path):
+    x = np.load(path)["x"]
+    return [{"x": x[i : i + 1]} for i in range(len(x))]
+
+
+def ort_static(method, per_channel, activation="QUInt8", only=None):
+    """quant_pre_process, then quantize_static in QDQ form, weights int8; both as onnxruntime.ai/docs describes."""
+
+    def run(model, out, calibration):
+        from onnxruntime import quantization as q
+        from onnxruntime.quantization.shape_inference import quant_pre_process
+
+        class Reader(q.CalibrationDataReader):
+            def __init__(self):
+                self.rest = iter(samples(calibration))
+
+            def get_next(self):
+                return next(self.rest, None)
+
+        prepared = out + ".prepared.onnx"
+        try:
+            quant_pre_process(model, prepared)
+        except Exception as error:  # The documentation's own way out when symbolic shapes are not found.
+            print(f"quant_pre_process: {error!r}; again with skip_symbolic_shape", file=sys.stderr)
+            quant_pre_process(model, prepared, skip_symbolic_shape=True)
+        q.quantize_static(
+            prepared,
+            out,
+            Reader(),
+            quant_format=q.QuantFormat.QDQ,
+            per_channel=per_channel,
+            activation_type=q.QuantType[activation],
+            weight_type=q.QuantType.QInt8,
+            calibrate_method=q.CalibrationMethod[method],
+            op_types_to_quantize=only,
+        )
+        Path(prepared).unlink()
+
+    return run
+
+
+def ort_dynamic(model, out, calibration):
+    from onnxruntime.quantization import quantize_dynamic
+
+    quantize_dynamic(model, out, per_channel=True)
+
+
+def nncf(model, out, calibration):
+    import nncf
+    import onnx
+
+    data = samples(calibration)
+    quantized = nncf.quantize(onnx.load(model), nncf.Dataset(data), subset_size=len(data))
+    onnx.save(quantized, out)
+
+
+def onnxsim(method, full_graph):
+    def run(model, out, calibration):
+        import onnx
+        import onnxsim
+
+        quantized = onnxsim.quantize_static(
+            onnx.load(model), samples(calibration), method=method, full_graph=full_graph
+        )
+        onnx.save(quantized, out)
+
+    return run
+
+
+def raise_opset(model, out, calibration):
+    """No quantizer: what `onnx` itself offers for models of an old opset."""
+    import onnx
+    from onnx import version_converter
+
+    onnx.save(version_converter.convert_version(onnx.load(model), 17), out)
+
+
+CONV_AND_MATMUL = ["Conv", "MatMul"]
+RECIPES = {
+    "ort-minmax-per-tensor": ort_static("MinMax", False),
+    "ort-minmax": ort_static("MinMax", True),
+    "ort-minmax-s8": ort_static("MinMax", True, activation="QInt8"),
+    "ort-percentile": ort_static("Percentile", True),
+    "ort-entropy": ort_static("Entropy", True),
+    "ort-minmax-conv-matmul": ort_static("MinMax", True, only=CONV_AND_MATMUL),
+    "ort-percentile-conv-matmul": ort_static("Percentile", True, only=CONV_AND_MATMUL),
+    "ort-dynamic": ort_dynamic,
+    "nncf": nncf,
+    "onnxsim-mse": onnxsim("mse", False),
+    "onnxsim-mse-full": onnxsim("mse", True),
+    "onnxsim-auto-full": onnxsim("auto", True),
+    "onnx-version-converter": raise_opset,
+}
+
+if __name__ == "__main__":
+    recipe, model, out, calibration = sys.argv[1:]
+    RECIPES[recipe](model, out, calibration)

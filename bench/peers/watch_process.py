@@ -1,0 +1,111 @@
+"""Runs a command and measures it from outside: wall time, and memory of its whole tree of processes (Linux).
+
+Memory is sampled from /proc every 20 ms: the resident sizes of all processes of the tree, summed. Pages that two of
+them share count twice. A peak shorter than that can be missed, so `largest_process` is told too, which the kernel keeps.
+"""
+
+import os
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+PERIOD_S = 0.02
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass
+class Watched:
+    code: int
+    stdout: str
+    stderr: str
+    seconds: float
+    peak_tree_bytes: int
+    largest_process_bytes: int
+
+
+def run(command, cwd=None, env=None):
+    """Raises OSError when the command cannot be started; a failing command is a result."""
+    start = time.monotonic()
+    process = subprocess.Popen(
+        command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
+    )
+    sampler = Sampler(process.pid)
+    sampler.start()
+    stdout, stderr = process.communicate()
+    sampler.stop()
+    return Watched(
+        process.returncode, stdout, stderr, time.monotonic() - start, sampler.peak_tree, sampler.largest_process
+    )
+
+
+def busy_cores(seconds=1.0):
+    """How many cores all processes together keep busy, over that long."""
+    start = stat_ticks()
+    time.sleep(seconds)
+    return sum(after - before for before, after in zip(start, stat_ticks())) / os.sysconf("SC_CLK_TCK") / seconds
+
+
+def stat_ticks():
+    user, nice, system, _idle, _waiting, irq, softirq, steal = map(int, Path("/proc/stat").read_text().split()[1:9])
+    return user, nice, system, irq, softirq, steal
+
+
+def wait_until_quiet(limit, patience_s):
+    """Waits until others keep less than `limit` cores busy, and not for ever; gives what they do then."""
+    end = time.monotonic() + patience_s
+    while (busy := busy_cores()) > limit and time.monotonic() < end:
+        pass
+    return busy
+
+
+class Sampler(threading.Thread):
+    def __init__(self, root):
+        super().__init__(daemon=True)
+        self.root = root
+        self.peak_tree = 0
+        self.largest_process = 0
+        self._done = threading.Event()
+
+    def run(self):
+        while not self._done.wait(PERIOD_S):
+            tree = descendants(self.root)
+            self.peak_tree = max(self.peak_tree, sum(map(resident_bytes, tree)))
+            self.largest_process = max([self.largest_process, *map(high_water_bytes, tree)])
+
+    def stop(self):
+        self._done.set()
+        self.join()
+
+
+def descendants(root):
+    """The process and all that it started, directly or not."""
+    found = []
+    waiting = [root]
+    while waiting:
+        pid = waiting.pop()
+        found.append(pid)
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            waiting.extend(map(int, read(children).split()))
+    return found
+
+
+def resident_bytes(pid):
+    fields = read(Path(f"/proc/{pid}/statm")).split()
+    return int(fields[1]) * PAGE if fields else 0
+
+
+def high_water_bytes(pid):
+    for line in read(Path(f"/proc/{pid}/status")).splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def read(path):
+    """Empty when the process has ended in the meantime."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
