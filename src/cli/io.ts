@@ -9,7 +9,7 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What relative paths start from. */
   readonly cwd: string;
-  /** Calls back at Ctrl-C and at a polite kill, until the returned function is called. */
+  /** Calls back at Ctrl-C, at a polite kill and when the terminal closes, until the returned function is called. */
   onInterrupt(handler: () => void): () => void;
   /** Ends the program here and now. */
   exitNow(code: number): void;
@@ -17,12 +17,8 @@ export interface Io {
 
 export function processIo(): Io {
   const { stdout, stderr, env } = process;
-  // A reader that leaves early (`| head`) is no fault; anything else is, and stays one.
-  const leave = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== "EPIPE") throw error;
-  };
-  stdout.on("error", leave);
-  stderr.on("error", leave);
+  // Of a stderr that takes nothing more there is nobody left to tell; stdout is main's to watch.
+  stderr.on("error", () => undefined);
   return {
     stdout,
     stderr,
@@ -30,7 +26,7 @@ export function processIo(): Io {
     env,
     cwd: ".",
     onInterrupt(handler) {
-      const signals = ["SIGINT", "SIGTERM"] as const;
+      const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
       for (const signal of signals) process.on(signal, handler);
       return () => {
         for (const signal of signals) process.off(signal, handler);

@@ -21,6 +21,10 @@ export async function main(
   actions: Actions = pipelineActions,
 ): Promise<number> {
   const commandLine = ["infer-opt", ...argv].map(shellWord).join(" ");
+  io.stdout.on("error", (cause: NodeJS.ErrnoException) => {
+    // A reader that leaves early (`| head`) is no fault.
+    if (cause.code !== "EPIPE") io.exitNow(reportFault(lostOutput(cause), { ...quietContext, commandLine }, io));
+  });
   if (argv.length === 0) {
     io.stderr.write(shortHelp());
     return exitCode.usage;
@@ -54,6 +58,15 @@ export async function main(
     return reportFault(thrown instanceof CommanderError ? usageFault(thrown, command) : thrown, context, io);
   }
 }
+
+/** What was to be said on stdout cannot be said there. */
+const quietContext = { command: null, json: false, verbose: false };
+
+const lostOutput = (cause: Error): InferOptError =>
+  new InferOptError("OUTPUT_FAILED", "input", `cannot write to standard output: ${cause.message}`, {
+    hint: "Send it to a place with room. Files named on the command line were written all the same.",
+    cause,
+  });
 
 type Start = (command: Command, parameters: readonly string[], raw: RawFlags) => Promise<void>;
 type RawFlags = RawValues & { readonly config?: string };

@@ -1,7 +1,8 @@
 /** Where results may be written, decided before any work is done. */
-import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { accessSync, type BigIntStats, constants, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { InferOptError } from "../base/errors.js";
+import { isSystemError, outputFailed } from "../onnx/output-file.js";
 import type { Settings } from "./flags.js";
 
 /**
@@ -45,10 +46,17 @@ export function checkWritable(path: string): void {
   const folder = dirname(path);
   const failed = (why: string, hint: string, cause?: unknown): InferOptError =>
     new InferOptError("OUTPUT_FAILED", "input", `cannot write ${path}: ${why}`, { hint, cause, fields: { path } });
-  const stats = statSync(folder, { throwIfNoEntry: false });
+  const look = (at: string) => {
+    try {
+      return statSync(at, { throwIfNoEntry: false });
+    } catch (cause) {
+      throw outputFailed(path, cause);
+    }
+  };
+  const stats = look(folder);
   if (!stats) throw failed(`the folder ${folder} does not exist`, "Make the folder first.");
   if (!stats.isDirectory()) throw failed(`${folder} is no folder`, "Name a file in an existing folder.");
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw failed("it is a folder", "Name a file.");
+  if (look(path)?.isDirectory()) throw failed("it is a folder", "Name a file.");
   try {
     accessSync(folder, constants.W_OK);
   } catch (cause) {
@@ -58,11 +66,21 @@ export function checkWritable(path: string): void {
 
 /** However the two are spelled or linked. */
 function isSameFile(a: string, b: string): boolean {
-  const [first, second] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false, bigint: true }));
+  const [first, second] = [a, b].map(identityOf);
   if (!first || !second) return false;
   // Some file systems number files 0: then the name behind the links decides.
   if (first.ino !== 0n) return first.ino === second.ino && first.dev === second.dev;
   return realpathOf(a) === realpathOf(b);
+}
+
+/** null for what is not there or cannot be looked at: reading it will say why. */
+function identityOf(path: string): BigIntStats | null {
+  try {
+    return statSync(path, { bigint: true });
+  } catch (cause) {
+    if (isSystemError(cause)) return null;
+    throw cause;
+  }
 }
 
 const realpathOf = (path: string): string | null =>

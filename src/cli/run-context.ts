@@ -1,7 +1,7 @@
 /** The outside world of one run: runtime, clock, observer, a scratch folder, and an end on Ctrl-C. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { InferOptError, messageOf } from "../base/errors.js";
 import type { RunContext } from "../pipeline/context.js";
 import type { EnvironmentFacts } from "../pipeline/result.js";
@@ -35,6 +35,8 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
       const watch = await watchRun(io, settings, now);
       try {
         return await body({ runtime, environment, observer: watch.observer, signal, toolVersion, now, scratch });
+      } catch (thrown) {
+        throw isWithin(scratch, thrown) ? scratchFailed(dirname(scratch), thrown as InferOptError) : thrown;
       } finally {
         watch.stop();
         await runtime.close();
@@ -79,10 +81,20 @@ function makeScratch(parent: string): string {
   try {
     return mkdtempSync(join(parent, "infer-opt-"));
   } catch (cause) {
-    throw new InferOptError("SCRATCH_FAILED", "runtime", `no folder can be made in ${parent}: ${messageOf(cause)}`, {
-      hint: "Set INFER_OPT_TMP to a folder that can be written, on a disk with room for a few copies of the model.",
-      cause,
-      fields: { path: parent },
-    });
+    throw scratchFailed(parent, cause);
   }
+}
+
+const scratchFailed = (parent: string, cause: unknown): InferOptError =>
+  new InferOptError("SCRATCH_FAILED", "runtime", `no scratch file can be made in ${parent}: ${messageOf(cause)}`, {
+    hint: "Set INFER_OPT_TMP to a folder that can be written, on a disk with room for a few copies of the model.",
+    cause,
+    fields: { path: parent },
+  });
+
+/** Whether it was a scratch file that could not be written: advice about -o would be no help. */
+function isWithin(scratch: string, thrown: unknown): boolean {
+  if (!(thrown instanceof InferOptError) || thrown.code !== "OUTPUT_FAILED") return false;
+  const path = thrown.fields["path"];
+  return typeof path === "string" && path.startsWith(scratch + sep);
 }

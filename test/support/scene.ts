@@ -3,8 +3,8 @@
  * what it leaves behind. Runs from dist/.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { temporaryFolder } from "./temporary-folder.js";
@@ -69,7 +69,11 @@ export function scene(files: Readonly<Record<string, string | Uint8Array>> = {})
   return self;
 }
 
-export function runCommand(argv: readonly string[], cwd: string, { env, onStderr }: RunOptions): Promise<Ended> {
+const runCommand = (argv: readonly string[], cwd: string, options: RunOptions): Promise<Ended> =>
+  spawnCommand(argv, cwd, options).ended;
+
+/** The process too, for tests that do something to it. */
+export function spawnCommand(argv: readonly string[], cwd: string, { env, onStderr }: RunOptions) {
   const child = spawn(process.execPath, [binary, ...argv], {
     cwd,
     env: { ...process.env, ...env },
@@ -84,9 +88,10 @@ export function runCommand(argv: readonly string[], cwd: string, { env, onStderr
     stderr += text;
     onStderr?.(stderr, child);
   });
-  return new Promise((resolve) => {
+  const ended = new Promise<Ended>((resolve) => {
     child.once("close", (code) => resolve({ code, stdout, stderr }));
   });
+  return { child, ended };
 }
 
 /** One error, by its code; the offending thing; the next step; and nothing from inside. */
@@ -119,12 +124,4 @@ function contents(folder: string): Record<string, string> {
       return [name, stats.isFile() ? readFileSync(path, "latin1") : stats.isDirectory() ? "a folder" : "special"];
     }),
   );
-}
-
-/** Adds a file to a folder. */
-export function addFile(folder: string, name: string, content: string | Uint8Array): string {
-  const path = join(folder, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, content);
-  return path;
 }
