@@ -1,0 +1,148 @@
+/** Ctrl-C, polite and impolite kills, of the command and of the process that runs the models. */
+import type { ChildProcess } from "node:child_process";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { CLASSIFIER, images, modelBytes } from "../support/odd-files.js";
+import { type Scene, scene, spawnCommand } from "../support/scene.js";
+
+/** Samples enough that calibrating, scoring and timing are still under way when a signal arrives. */
+const SAMPLES = 20_000;
+let data: Buffer | null = null;
+const stageWithData = (): Scene => {
+  data ??= images(SAMPLES);
+  return scene({ "model.onnx": modelBytes(CLASSIFIER), "d.npz": data });
+};
+
+const commands = {
+  calibrate: ["calibrate", "model.onnx", "--calibration", "d.npz", "-o", "out.onnx"],
+  verify: ["verify", "model.onnx", "model.onnx", "--eval", "d.npz"],
+  bench: ["bench", "model.onnx", "model.onnx", "--budget", "60s"],
+  quantize: ["quantize", "model.onnx", "-o", "out.onnx", "--calibration", "d.npz", "--mode", "static"],
+} as const;
+
+/** Calls once, when the stage has begun. */
+const atStage = (stage: string, action: (child: ChildProcess) => void) => {
+  let done = false;
+  return (stderr: string, child: ChildProcess): void => {
+    if (done || !new RegExp(`^\\[.*\\] ${stage}\\b`, "m").test(stderr)) return;
+    done = true;
+    action(child);
+  };
+};
+
+/** Ids of the processes that a process started. */
+function childrenOf(pid: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((id) => parentOf(id) === pid);
+}
+
+/** null when the process is gone. */
+function parentOf(pid: number): number | null {
+  try {
+    // "pid (name) state parent": the name may hold anything.
+    const fields = readFileSync(`/proc/${pid}/stat`, "latin1")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return fields[0] === "Z" ? null : Number(fields[1]);
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause) return null;
+    throw cause;
+  }
+}
+
+const kill = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal);
+  } catch (cause) {
+    // It ended by itself meanwhile.
+    if ((cause as NodeJS.ErrnoException).code !== "ESRCH") throw cause;
+  }
+};
+
+describe.skipIf(process.platform === "win32")("an interrupt", () => {
+  const cases: [signal: NodeJS.Signals, command: keyof typeof commands, stage: string][] = [
+    ["SIGINT", "calibrate", "load"],
+    ["SIGINT", "calibrate", "calibrate"],
+    ["SIGTERM", "calibrate", "calibrate"],
+    ["SIGINT", "verify", "verify"],
+    ["SIGTERM", "verify", "load"],
+    ["SIGINT", "bench", "bench"],
+    ["SIGTERM", "bench", "bench"],
+    ["SIGHUP", "quantize", "calibrate"],
+    ["SIGINT", "quantize", "bench"],
+  ];
+  it.each(cases)("by %s stops %s at %s with 130 and leaves nothing", async (signal, command, stage) => {
+    const here = stageWithData();
+    await here.refuses(commands[command], [130, "INTERRUPTED"], {
+      onStderr: atStage(stage, (child) => child.kill(signal)),
+    });
+  });
+
+  it("twice ends at once", async () => {
+    const here = stageWithData();
+    const ended = await here.run(commands.bench, {
+      onStderr: atStage("bench", (child) => {
+        child.kill("SIGINT");
+        child.kill("SIGINT");
+      }),
+    });
+    expect(ended.code).toBe(130);
+    here.expectUntouched();
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("the process that runs the models, killed", () => {
+  const cases: [signal: NodeJS.Signals, command: keyof typeof commands, stage: string][] = [
+    ["SIGKILL", "calibrate", "calibrate"],
+    ["SIGSEGV", "calibrate", "calibrate"],
+    ["SIGKILL", "verify", "verify"],
+    ["SIGSEGV", "bench", "bench"],
+    ["SIGKILL", "quantize", "bench"],
+  ];
+  it.each(cases)("by %s in %s at %s, costs the run, with 4, and nothing else", async (signal, command, stage) => {
+    const here = stageWithData();
+    // One that is idle is replaced without a word: they are killed until one was at work.
+    let killing: NodeJS.Timeout | undefined;
+    try {
+      await here.refuses(commands[command], [4, "RUNTIME_CRASHED", signal], {
+        onStderr: atStage(stage, (child) => {
+          killing = setInterval(() => {
+            for (const pid of childrenOf(child.pid!)) kill(pid, signal);
+          }, 100);
+        }),
+      });
+    } finally {
+      clearInterval(killing);
+    }
+  });
+});
+
+it.skipIf(process.platform !== "linux")(
+  "the command killed outright leaves no process and the older file whole",
+  async () => {
+    const here = stageWithData();
+    const before = readFileSync(`${here.folder}/out.onnx`);
+    let orphans: number[] = [];
+    const { child, ended } = spawnCommand(commands.quantize, here.folder, {
+      env: { INFER_OPT_TMP: here.scratch },
+      onStderr: atStage("calibrate", () => {
+        const look = setInterval(() => {
+          orphans = childrenOf(child.pid!);
+          if (orphans.length === 0) return;
+          clearInterval(look);
+          child.kill("SIGKILL");
+        }, 20);
+      }),
+    });
+    await ended;
+    expect(child.signalCode).toBe("SIGKILL");
+    expect(orphans.length).toBeGreaterThan(0);
+    await expect.poll(() => orphans.filter((pid) => parentOf(pid) !== null), { timeout: 10_000 }).toEqual([]);
+    expect(readFileSync(`${here.folder}/out.onnx`)).toEqual(before);
+    expect(readdirSync(here.folder).sort()).toEqual(["d.npz", "model.onnx", "out.onnx"]);
+    // Nobody was left to remove it.
+    rmSync(here.scratch, { recursive: true, force: true });
+  },
+);
