@@ -4,11 +4,13 @@ import type { PlacementOptions } from "../quantization/plan-static.js";
 import type { BuiltModel } from "./built-model.js";
 import type { AccuracyFacts, CandidateFacts } from "./result.js";
 
+export type Placement = Omit<PlacementOptions, "keepFloat">;
+
 /** How a candidate is made, apart from the nodes that stay float. */
 export type Variant =
   | { readonly kind: "fused" }
   | { readonly kind: "fp16" }
-  | { readonly kind: "static"; readonly placement: Omit<PlacementOptions, "keepFloat">; readonly method: RangeMethod }
+  | { readonly kind: "static"; readonly placement: Placement; readonly method: RangeMethod }
   | { readonly kind: "dynamic" }
   | { readonly kind: "weights"; readonly bits: 8 | 4 };
 

@@ -7,19 +7,19 @@
  * can pay, half precision.
  */
 import { loadModel, type Model, nodesWithin, opsetOf } from "../ir/index.js";
-import { type RangeMethod, rangeMethods, type TapStatistics } from "../observe/index.js";
-import { dynamicCandidates } from "../quantization/dynamic.js";
-import { type PlacementOptions, planStatic } from "../quantization/plan-static.js";
+import type { TapStatistics } from "../observe/index.js";
+import { planStatic } from "../quantization/plan-static.js";
 import { weightOnlyOpset } from "../quantization/weight-only.js";
 import { type IntegerTarget, integerTarget } from "../target/integer-kernels.js";
 import { loadRanges, observeActivations, widestPlacement } from "./calibration.js";
-import { type Candidate, candidateFacts, type Variant } from "./candidate.js";
+import { type Candidate, candidateFacts } from "./candidate.js";
 import { chooseCandidate } from "./choose-candidate.js";
 import type { OptimizeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
 import { fewOf, type Intake, requireCalibration, takeIn } from "./intake.js";
 import { Judge, type Judged } from "./judge-candidate.js";
+import { LEAST_OPSET, makeCandidates, mayStoreWeights } from "./make-candidates.js";
 import { asDelivered } from "./model-runs.js";
 import { measurePlacement } from "./placement.js";
 import { type Prepared, prepareModel } from "./prepare.js";
@@ -34,11 +34,6 @@ export const runQuantize = (config: OptimizeConfig, context: RunContext): Promis
 
 export const runOptimize = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>
   new OptimizeRun("optimize", config, context).run();
-
-type Placement = Omit<PlacementOptions, "keepFloat">;
-
-/** What the operators of each form came with. A model that cannot be converted so far stays without. */
-const LEAST_OPSET = { static: 13, dynamic: 11, weights: 13 } as const;
 
 class OptimizeRun {
   readonly record: RunRecord;
@@ -73,7 +68,7 @@ class OptimizeRun {
           data: fewOf(intake.trial, 2),
           graph: config.graph,
           runtime: config.runtime,
-          minOpset: this.#mayStoreWeights() ? weightOnlyOpset(config.quantize.bits) : LEAST_OPSET.static,
+          minOpset: mayStoreWeights(config) ? weightOnlyOpset(config.quantize.bits) : LEAST_OPSET.static,
         },
         this.context,
       ),
@@ -96,7 +91,16 @@ class OptimizeRun {
       this.context,
     );
 
-    const candidates = await record.stage("quantize", () => this.#makeCandidates(workshop, prepared, already !== null));
+    const candidates = await record.stage("quantize", () =>
+      makeCandidates({
+        config,
+        workshop,
+        model: prepared.model,
+        withFloat: this.command === "optimize",
+        isQuantized: already !== null,
+        record,
+      }),
+    );
     this.#tried = [...candidates];
     if (candidates.length === 0) return this.#nothingToDo(intake, prepared, this.#whyNone(prepared));
     await record.stage("bench", () => workshop.measureSpeed(candidates, config.runtime.benchMs / 2), "candidates");
@@ -125,88 +129,11 @@ class OptimizeRun {
     );
   }
 
-  /** One candidate per way of quantizing that the graph, the data and the mode admit, each with its error measured. */
-  async #makeCandidates(workshop: Workshop, prepared: Prepared, isQuantized: boolean): Promise<Candidate[]> {
-    const { mode, bits, goal } = this.config.quantize;
-    const variants: Variant[] = [];
-    if (this.command === "optimize") {
-      variants.push({ kind: "fused" });
-      if (this.config.runtime.provider !== "cpu" || goal === "size") variants.push({ kind: "fp16" });
-    }
-    if (!isQuantized) {
-      const opset = opsetOf(prepared.model);
-      if (mode === "auto" || mode === "static")
-        variants.push(...(await this.#staticVariants(workshop, prepared.model)));
-      if (mode === "auto" || mode === "dynamic") {
-        if (opset >= LEAST_OPSET.dynamic && dynamicCandidates(prepared.model).length > 0)
-          variants.push({ kind: "dynamic" });
-      }
-      if (this.#mayStoreWeights() && opset >= LEAST_OPSET.weights) variants.push({ kind: "weights", bits });
-    }
-    const made = variants.map((variant) => workshop.make(variant));
-    const isUseful = ({ variant, built }: Candidate): boolean =>
-      built.quantized.length > 0 || variant.kind === "fused" || variant.kind === "fp16";
-    await workshop.measureError(made.filter(isUseful));
-    return made.filter((candidate) => {
-      const isRefused = candidate.sqnrDb === Number.NEGATIVE_INFINITY && candidate.note !== "";
-      if (isRefused) this.record.warn(`${candidate.name} was left out: ${candidate.note}`);
-      if (isUseful(candidate) && !isRefused) return true;
-      workshop.discard(candidate);
-      return false;
-    });
-  }
-
-  /** Whether weights alone may become integers: when asked for, and where size is what counts. */
-  #mayStoreWeights(): boolean {
-    const { mode, goal } = this.config.quantize;
-    return mode === "weights" || (mode === "auto" && goal === "size");
-  }
-
   #whyNone({ model }: Prepared): string {
     const opset = opsetOf(model);
     return opset < LEAST_OPSET.static
       ? `the model's opset stays at ${opset}, and its integer operators came with ${LEAST_OPSET.static}`
       : "no node of the model can be quantized";
-  }
-
-  /** Placements worth comparing, each with the range method whose outputs stay closest to the float model's. */
-  async #staticVariants(workshop: Workshop, model: Model): Promise<Variant[]> {
-    if (!workshop.options.taps) return [];
-    const count = (placement: Placement): number =>
-      planStatic(model, this.target, { ...placement, keepFloat: workshop.options.excluded }).nodes.length;
-    const widest = count(widestPlacement);
-    if (widest === 0) return [];
-    const placements: Placement[] = [
-      widestPlacement,
-      { neighbours: false, depthwise: true },
-      { neighbours: true, depthwise: false },
-    ];
-    const distinct = placements.filter((placement, i) => {
-      const nodes = count(placement);
-      return i === 0 || (nodes > 0 && nodes < widest);
-    });
-    const { method } = this.config.quantize;
-    if (method) return distinct.map((placement) => ({ kind: "static", placement, method }));
-    let methods: readonly RangeMethod[] = rangeMethods;
-    const variants: Variant[] = [];
-    for (const placement of distinct) {
-      const order = await this.#byError(workshop, placement, methods);
-      variants.push({ kind: "static", placement, method: order[0]! });
-      // What was hopeless for the widest placement stays so.
-      methods = order.slice(0, 2);
-    }
-    return variants;
-  }
-
-  /** Range methods, the one with the smallest error at the outputs first. */
-  async #byError(workshop: Workshop, placement: Placement, methods: readonly RangeMethod[]): Promise<RangeMethod[]> {
-    const candidates = methods.map((method) => ({
-      method,
-      made: workshop.make({ kind: "static", placement, method }),
-    }));
-    await workshop.measureError(candidates.map(({ made }) => made));
-    for (const { made } of candidates) workshop.discard(made);
-    return candidates.sort((a, b) => b.made.sqnrDb! - a.made.sqnrDb!).map(({ method }) => method);
   }
 
   async #finish(

@@ -77,7 +77,7 @@ export class Workshop {
 
   /**
    * Fills `sqnrDb` of each: the mean over the trial samples of all float outputs together.
-   * One that the runtime refuses gets -Infinity and a note that says so.
+   * Stays null where the model has no float output. One that the runtime refuses gets -Infinity and a note that says so.
    */
   async measureError(candidates: readonly Candidate[]): Promise<void> {
     for (const batch of this.batches(candidates)) await this.#measureTogether(batch);
@@ -86,7 +86,8 @@ export class Workshop {
   async #measureTogether(batch: readonly Candidate[]): Promise<void> {
     try {
       const { scores } = await this.context.runtime.score({
-        models: [this.options.original, ...batch.map(({ built }) => built.path)],
+        // The prepared model gives the original's answers, and loads faster.
+        models: [this.options.prepared, ...batch.map(({ built }) => built.path)],
         data: this.options.trial,
         metric: { kind: "builtin", name: "sqnr" },
         session: asDelivered(this.options.runtime),
@@ -97,6 +98,8 @@ export class Workshop {
         candidate.sqnrDb = Number.isNaN(mean) ? Number.NEGATIVE_INFINITY : mean;
       });
     } catch (thrown) {
+      // Answers in integers have no distance to measure: candidates are told apart by speed and accuracy alone.
+      if (thrown instanceof InferOptError && thrown.code === "METRIC_NO_FLOATS") return;
       if (!(thrown instanceof InferOptError) || !refusals.has(thrown.code)) throw thrown;
       // One bad apple: the others are measured without it.
       if (batch.length > 1) {

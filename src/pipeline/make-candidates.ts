@@ -1,0 +1,101 @@
+/**
+ * One candidate per way of making the model smaller or faster that the graph, the data
+ * and the mode admit, each with the error of its outputs measured on a few samples.
+ */
+import { type Model, opsetOf } from "../ir/index.js";
+import { type RangeMethod, rangeMethods } from "../observe/index.js";
+import { dynamicCandidates } from "../quantization/dynamic.js";
+import { planStatic } from "../quantization/plan-static.js";
+import { widestPlacement } from "./calibration.js";
+import type { Candidate, Placement, Variant } from "./candidate.js";
+import type { OptimizeConfig } from "./config.js";
+import type { RunRecord } from "./run-record.js";
+import type { Workshop } from "./workshop.js";
+
+/** What the operators of each form came with. A model that cannot be converted so far stays without. */
+export const LEAST_OPSET = { static: 13, dynamic: 11, weights: 13 } as const;
+
+/** Range methods that the narrower placements are tried with: the best for the widest one. */
+const METHODS_KEPT = 2;
+
+export interface CandidatesRequest {
+  readonly config: OptimizeConfig;
+  readonly workshop: Workshop;
+  /** The prepared model. */
+  readonly model: Model;
+  /** Float candidates too, and not only integers. */
+  readonly withFloat: boolean;
+  readonly isQuantized: boolean;
+  readonly record: RunRecord;
+}
+
+export async function makeCandidates(request: CandidatesRequest): Promise<Candidate[]> {
+  const { config, workshop, model, withFloat, isQuantized, record } = request;
+  const { mode, bits, goal } = config.quantize;
+  const opset = opsetOf(model);
+  const variants: Variant[] = [];
+  if (withFloat) {
+    variants.push({ kind: "fused" });
+    if (config.runtime.provider !== "cpu" || goal === "size") variants.push({ kind: "fp16" });
+  }
+  const isStatic = !isQuantized && (mode === "auto" || mode === "static");
+  const statics = isStatic ? await makeStatic(workshop, model, config.quantize.method) : [];
+  if (!isQuantized) {
+    const isDynamic = (mode === "auto" || mode === "dynamic") && opset >= LEAST_OPSET.dynamic;
+    if (isDynamic && dynamicCandidates(model).length > 0) variants.push({ kind: "dynamic" });
+    if (mayStoreWeights(config) && opset >= LEAST_OPSET.weights) variants.push({ kind: "weights", bits });
+  }
+  const others = variants.map((variant) => workshop.make(variant));
+  await workshop.measureError(others.filter(isUseful));
+
+  return [...others, ...statics].filter((candidate) => {
+    const isRefused = candidate.sqnrDb === Number.NEGATIVE_INFINITY && candidate.note !== "";
+    if (isRefused) record.warn(`${candidate.name} was left out: ${candidate.note}`);
+    if (isUseful(candidate) && !isRefused) return true;
+    workshop.discard(candidate);
+    return false;
+  });
+}
+
+/** Whether weights alone may become integers: when asked for, and where size is what counts. */
+export const mayStoreWeights = ({ quantize: { mode, goal } }: OptimizeConfig): boolean =>
+  mode === "weights" || (mode === "auto" && goal === "size");
+
+const isUseful = ({ variant, built }: Candidate): boolean =>
+  built.quantized.length > 0 || variant.kind === "fused" || variant.kind === "fp16";
+
+/** Placements worth comparing, each with the range method whose outputs stay closest to the float model's. */
+async function makeStatic(workshop: Workshop, model: Model, method: RangeMethod | null): Promise<Candidate[]> {
+  const { taps, target, excluded } = workshop.options;
+  if (!taps) return [];
+  const count = (placement: Placement): number =>
+    planStatic(model, target, { ...placement, keepFloat: excluded }).nodes.length;
+  const widest = count(widestPlacement);
+  if (widest === 0) return [];
+  const narrower = [
+    { neighbours: false, depthwise: true },
+    { neighbours: true, depthwise: false },
+  ].filter((placement) => {
+    const nodes = count(placement);
+    return nodes > 0 && nodes < widest;
+  });
+
+  const make = (placement: Placement, methods: readonly RangeMethod[]): Candidate[] =>
+    methods.map((each) => workshop.make({ kind: "static", placement, method: each }));
+  const first = make(widestPlacement, method ? [method] : rangeMethods);
+  await workshop.measureError(first);
+  const order = byError(first);
+  // What is hopeless for the widest placement stays so for the others.
+  const methods = order.slice(0, METHODS_KEPT).map(({ variant }) => (variant as Variant & { kind: "static" }).method);
+  const rest = narrower.map((placement) => make(placement, methods));
+  await workshop.measureError(rest.flat());
+
+  return [order, ...rest.map(byError)].map(([best, ...worse]) => {
+    for (const candidate of worse) workshop.discard(candidate);
+    return best!;
+  });
+}
+
+/** Smallest error first; without a measure, in the order given. */
+const byError = (candidates: readonly Candidate[]): Candidate[] =>
+  [...candidates].sort((a, b) => (b.sqnrDb ?? 0) - (a.sqnrDb ?? 0));
