@@ -1,6 +1,6 @@
 /** `fp16`: half precision, compared with the original as it would be delivered. */
 import { loadModel, saveModel } from "../ir/index.js";
-import { toFloat16 } from "../passes/precision/to-float16.js";
+import { type NarrowingReport, toFloat16 } from "../passes/precision/to-float16.js";
 import { makeNamesUnique } from "../quantization/names.js";
 import { annotateTypes } from "../rewrite/index.js";
 import type { Fp16Config } from "./config.js";
@@ -24,20 +24,22 @@ export async function runFp16(config: Fp16Config, context: RunContext): Promise<
   const record = new RunRecord("fp16", context);
   const intake = await record.stage("load", () => takeIn(config, record));
   const original = loadModel(config.model);
-  const model = loadModel(config.model);
   const path = scratchFile(context, "half");
-  const report = await record.stage("convert", async () => {
+  const convert = async (keepIo: boolean, to: string): Promise<NarrowingReport> => {
+    const model = loadModel(config.model);
     makeNamesUnique(model);
     const annotation = await annotateTypes(model, describer(config.runtime, context));
     if (annotation.problem) record.warn(`types could not be found out by the runtime: ${annotation.problem}`);
     const kept = leftOut(model, config.selection);
-    const converted = toFloat16(model, {
-      keepIo: !config.convertIo,
-      target: config.target,
-      keep: (node) => kept.has(node.displayName),
-    });
-    saveModel(model, path).commit();
-    return converted;
+    const report = toFloat16(model, { keepIo, target: config.target, keep: (node) => kept.has(node.displayName) });
+    saveModel(model, to).commit();
+    return report;
+  };
+  // Outputs of another type compare with nothing: what is judged takes and gives float32 in any case.
+  const delivered = config.convertIo ? scratchFile(context, "half") : path;
+  const report = await record.stage("convert", async () => {
+    const compared = await convert(true, path);
+    return config.convertIo ? convert(false, delivered) : compared;
   });
   const differences = await record.stage("verify", () =>
     context.runtime.compare({
@@ -50,7 +52,8 @@ export async function runFp16(config: Fp16Config, context: RunContext): Promise<
   record.warn(...differenceWarnings(differences));
   const placement = await measurePlacement(path, intake.trial, config.runtime, record);
   const worst = differences.find(
-    ({ cosine, nanMismatch, mismatch }) => mismatch !== null || nanMismatch > 0 || cosine < LEAST_COSINE,
+    ({ maxAbs, cosine, nanMismatch, mismatch }) =>
+      mismatch !== null || nanMismatch > 0 || maxAbs === Number.POSITIVE_INFINITY || cosine < LEAST_COSINE,
   );
   const verdict: Verdict = worst
     ? {
@@ -66,7 +69,7 @@ export async function runFp16(config: Fp16Config, context: RunContext): Promise<
         summary: `half precision, ${report.float.length} nodes kept in float32`,
       };
   const output = await record.stage("write", () =>
-    worst ? writeRejected(path, original, config.out) : writeOutput(path, original, config.out),
+    worst ? writeRejected(delivered, original, config.out) : writeOutput(delivered, original, config.out),
   );
   return record.result({
     model: intake.facts,

@@ -1,0 +1,181 @@
+import { describe, expect, it } from "vitest";
+import { Stage, staticVariant } from "../support/candidates.js";
+
+const dynamic = { kind: "dynamic" } as const;
+const fused = { kind: "fused" } as const;
+const nodes = ["a", "b", "c", "d", "e", "f", "g", "h"];
+
+describe("chooseCandidate", () => {
+  it("takes the fastest candidate that is accurate", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("slow", dynamic, { accuracy: 1, ms: 6 }),
+        stage.candidate("fast", staticVariant, { accuracy: 1, ms: 3 }),
+        stage.candidate("fused", fused, { accuracy: 1, ms: 9 }),
+      ],
+      stage.workshopFor([]),
+    );
+    expect(judged.candidate.name).toBe("fast");
+    expect(judged.ruling.verdict.outcome).toBe("met");
+    expect(judged.latency?.facts.speedup).toBeCloseTo(10 / 3, 1);
+  });
+
+  it("takes the more accurate of two that are as good as equally fast", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("rough", staticVariant, { accuracy: 1, ms: 3, sqnrDb: 20 }),
+        stage.candidate("fine", staticVariant, { accuracy: 1, ms: 3.1, sqnrDb: 40 }),
+      ],
+      stage.workshopFor([]),
+    );
+    expect(judged.candidate.name).toBe("fine");
+  });
+
+  it("takes a slower one when the fastest is not accurate", async () => {
+    const stage = new Stage();
+    const { judged, made } = await stage.choose(
+      [
+        stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 3 }, nodes),
+        stage.candidate("slow", dynamic, { accuracy: 1, ms: 6 }, nodes),
+      ],
+      stage.workshopFor(nodes),
+    );
+    expect(judged.candidate.name).toBe("slow");
+    expect(made).toEqual([]);
+  });
+
+  it("puts the worst nodes back to float when nothing is accurate as it is", async () => {
+    const isFixed = (kept: readonly string[]): boolean => ["b", "e"].every((node) => kept.includes(node));
+    const stage = new Stage((kept) => ({ accuracy: isFixed(kept) ? 1 : 0.9, ms: 3 + kept.length / 10 }), {
+      e: 5,
+      b: 8,
+    });
+    const { judged, made } = await stage.choose(
+      [stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 3 }, nodes)],
+      stage.workshopFor(nodes),
+    );
+    expect([...judged.candidate.keptFloat.keys()].sort()).toEqual(["b", "e"]);
+    expect(judged.candidate.keptFloat.get("e")).toContain("5.0 dB");
+    expect(judged.ruling.verdict.outcome).toBe("met");
+    expect(made.map(({ note }) => note)).toEqual(["1 of 8 nodes kept in float", "2 of 8 nodes kept in float"]);
+  });
+
+  it("says that accuracy was missed when no search helps, with the candidate that comes closest", async () => {
+    const stage = new Stage((kept) => ({ accuracy: 0.8 + kept.length / 100, ms: 4 }));
+    const { judged } = await stage.choose(
+      [stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 3 }, nodes)],
+      stage.workshopFor(nodes),
+    );
+    expect(judged.ruling.verdict.outcome).toBe("accuracy");
+    expect(judged.candidate.accuracy?.candidate).toBe(0.86);
+    expect(judged.latency).toBeNull();
+  });
+
+  it("does not search for accuracy where size is what was missed", async () => {
+    const stage = new Stage();
+    const { judged, made } = await stage.choose(
+      [stage.candidate("fast", staticVariant, { accuracy: 1, ms: 3, bytes: 50 }, nodes)],
+      stage.workshopFor(nodes),
+      { maxSizeBytes: 40 },
+    );
+    expect(judged.ruling.verdict.outcome).toBe("latency");
+    expect(judged.ruling.verdict.summary).toContain("max-size");
+    expect(made).toEqual([]);
+  });
+
+  it("leaves out integers that do not pay, and takes the fused model", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("integers", staticVariant, { accuracy: 1, ms: 8 }),
+        stage.candidate("fused", fused, { accuracy: 1, ms: 7 }),
+      ],
+      stage.workshopFor([]),
+    );
+    expect(judged.candidate.name).toBe("fused");
+    expect(stage.runtime.scored.flatMap(({ models }) => models)).not.toContain("integers");
+  });
+
+  it("prefers the fused model to integers that are slower once they are accurate", async () => {
+    const stage = new Stage((kept) => ({ accuracy: kept.length >= 2 ? 1 : 0.9, ms: 8 }));
+    const { judged, made } = await stage.choose(
+      [
+        stage.candidate("integers", staticVariant, { accuracy: 0.8, ms: 4 }, nodes),
+        stage.candidate("fused", fused, { accuracy: 1, ms: 6 }),
+      ],
+      stage.workshopFor(nodes),
+    );
+    expect(judged.candidate.name).toBe("fused");
+    expect(made.length).toBeGreaterThan(0);
+  });
+
+  it("falls back on those integers when the float model does not meet the limits", async () => {
+    const stage = new Stage((kept) => ({ accuracy: kept.length >= 2 ? 1 : 0.9, ms: 8, bytes: 50 }));
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("integers", staticVariant, { accuracy: 0.8, ms: 4 }, nodes),
+        stage.candidate("fused", fused, { accuracy: 1, ms: 6, bytes: 100 }),
+      ],
+      stage.workshopFor(nodes),
+      { maxSizeBytes: 60 },
+    );
+    expect(judged.candidate.keptFloat.size).toBe(2);
+    expect(judged.ruling.verdict.outcome).toBe("met");
+  });
+
+  it("says no gain when everything is slower", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("slow", staticVariant, { accuracy: 1, ms: 12 }),
+        stage.candidate("fused", fused, { accuracy: 1, ms: 10 }),
+      ],
+      stage.workshopFor([]),
+    );
+    expect(judged.ruling.verdict.outcome).toBe("no-gain");
+    expect(judged.candidate.name).toBe("fused");
+  });
+
+  it("says by how much a wanted speedup was missed, with the fastest that was raced", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("slow", dynamic, { accuracy: 1, ms: 6 }),
+        stage.candidate("fast", staticVariant, { accuracy: 1, ms: 4 }),
+      ],
+      stage.workshopFor([]),
+      { minSpeedup: 3 },
+    );
+    expect(judged.ruling.verdict.outcome).toBe("latency");
+    expect(judged.candidate.name).toBe("fast");
+  });
+
+  it("takes the smallest when size is the goal, however slow", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("fast", staticVariant, { accuracy: 1, ms: 3, bytes: 50 }),
+        stage.candidate("small", { kind: "weights", bits: 4 }, { accuracy: 1, ms: 12, bytes: 20 }),
+      ],
+      stage.workshopFor([]),
+      {},
+      { goal: "size" },
+    );
+    expect(judged.candidate.name).toBe("small");
+    expect(judged.ruling.verdict.outcome).toBe("met");
+  });
+
+  it("runs the original once for accuracy, however many candidates there are", async () => {
+    const stage = new Stage();
+    await stage.choose(
+      [
+        stage.candidate("a", staticVariant, { accuracy: 0.5, ms: 3 }),
+        stage.candidate("b", dynamic, { accuracy: 0.5, ms: 4 }),
+      ],
+      stage.workshopFor([]),
+    );
+    expect(stage.runtime.scored.map(({ baselineScores }) => baselineScores !== undefined)).toEqual([false, true]);
+  });
+});

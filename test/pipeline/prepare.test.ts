@@ -1,0 +1,196 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { loadModel, opsetOf, printGraph } from "../../src/ir/index.js";
+import { recipes } from "../../src/passes/catalog.js";
+import { type Prepared, type PrepareRequest, prepareModel } from "../../src/pipeline/prepare.js";
+import { type AnyPass, defineRewrite } from "../../src/rewrite/index.js";
+import { ortRuntime } from "../../src/runtime/ort/index.js";
+import type { CompareJob, Runtime } from "../../src/runtime/port.js";
+import { faultOf } from "../support/dataset.js";
+import { differenceOf, FakeRuntime } from "../support/fake-runtime.js";
+import { modelFile } from "../support/model-file.js";
+import { graphConfig, realContext } from "../support/real-run.js";
+import { runtimeConfig } from "../support/run-config.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const runtime = ortRuntime({ workers: 1 });
+afterAll(() => runtime.close());
+
+const text = `(x: f32[2,4]) -> (y) {
+  a = Identity(x)
+  b = Tanh(a)
+  c = Identity(b)
+  d = Sigmoid(c)
+  e = Tanh(d)
+  y = Tanh(e)
+}`;
+
+async function prepare(
+  passes?: readonly AnyPass[],
+  request: Partial<PrepareRequest> = {},
+  { on = runtime, opset = 17 }: { on?: Runtime; opset?: number } = {},
+): Promise<Prepared & { readonly original: string }> {
+  const original = modelFile(temporaryFolder(), text, { opset });
+  const signature = {
+    inputs: [{ name: "x", dtype: "f32", shape: [2, 4] }],
+    outputs: [{ name: "y", dtype: "f32", shape: [2, 4] }],
+  } as const;
+  const data = { path: "random", random: { seed: 1, count: 2, signature: signature.inputs } };
+  const prepared = await prepareModel(
+    {
+      model: original,
+      recipe: "fuse",
+      signature,
+      data,
+      graph: graphConfig(),
+      runtime: runtimeConfig(),
+      minOpset: 0,
+      ...request,
+    },
+    realContext(on),
+    passes,
+  );
+  return { ...prepared, original };
+}
+
+const opsOf = ({ model }: Prepared): string[] => [...model.graph.nodes()].map(({ op }) => op);
+const reportOf = ({ passes }: Prepared, name: string) => passes.find((pass) => pass.name === name)!;
+
+/** Takes Sigmoid for Tanh. */
+const wrong = defineRewrite({
+  name: "confuse-sigmoid",
+  summary: "Wrong",
+  numerics: "exact",
+  roots: ["Sigmoid"],
+  rewrite: (root, { create }) => create("Tanh", [root.inputs[0]!]),
+});
+
+/** Right at each Tanh but the last. */
+const sometimesWrong = defineRewrite({
+  name: "pad-tanh",
+  summary: "Wrong at times",
+  numerics: "exact",
+  roots: ["Tanh"],
+  rewrite: (root, { create }) => {
+    const input = root.inputs[0]!;
+    if (input.producer?.is("Identity")) return null;
+    const value = root.output.label === "y" ? create("Sigmoid", [input]).output : input;
+    return create("Tanh", [create("Identity", [value]).output]);
+  },
+});
+
+const failing = defineRewrite({
+  name: "fall-over",
+  summary: "Fails",
+  numerics: "exact",
+  roots: ["Sigmoid"],
+  rewrite: () => {
+    throw new Error("out of cheese");
+  },
+});
+
+describe("prepareModel", () => {
+  it("runs the recipe and writes what it returns", async () => {
+    const prepared = await prepare();
+    expect(opsOf(prepared)).toEqual(["Tanh", "Sigmoid", "Tanh", "Tanh"]);
+    expect(printGraph(loadModel(prepared.path).graph)).toBe(printGraph(prepared.model.graph));
+    expect(prepared.warnings).toEqual([]);
+    expect(prepared.passes.map(({ name }) => name)).toEqual(recipes.fuse.map(({ name }) => name));
+    expect(prepared.differences.map(({ differing }) => differing)).toEqual([0]);
+  });
+
+  it("rejects a pass that changes results, names it and the node, and goes on without it", async () => {
+    const prepared = await prepare([...recipes.fuse, wrong]);
+    expect(opsOf(prepared)).toEqual(["Tanh", "Sigmoid", "Tanh", "Tanh"]);
+    expect(reportOf(prepared, "confuse-sigmoid")).toMatchObject({ applied: 0 });
+    expect(reportOf(prepared, "confuse-sigmoid").rejected).toMatch(/^output y: off by/);
+    expect(prepared.warnings).toEqual([
+      expect.stringMatching(/^pass rejected: confuse-sigmoid at Sigmoid:d \(output y: /),
+    ]);
+    expect(prepared.differences.map(({ differing }) => differing)).toEqual([0]);
+  });
+
+  it("finds it among others, whatever its place", async () => {
+    const prepared = await prepare([wrong, ...recipes.fuse]);
+    expect(reportOf(prepared, "confuse-sigmoid").rejected).toBeDefined();
+    expect(prepared.passes.filter(({ rejected }) => rejected !== undefined)).toHaveLength(1);
+    expect(opsOf(prepared)).toEqual(["Tanh", "Sigmoid", "Tanh", "Tanh"]);
+  });
+
+  it("finds the node at which a pass is wrong that is right elsewhere", async () => {
+    const prepared = await prepare([sometimesWrong]);
+    expect(prepared.warnings).toEqual([expect.stringMatching(/^pass rejected: pad-tanh at Tanh:y \(/)]);
+  });
+
+  it("finds every pass that is wrong", async () => {
+    const prepared = await prepare([...recipes.fuse, wrong, sometimesWrong]);
+    expect(prepared.passes.filter(({ rejected }) => rejected !== undefined).map(({ name }) => name)).toEqual([
+      "confuse-sigmoid",
+      "pad-tanh",
+    ]);
+    expect(opsOf(prepared)).toEqual(["Tanh", "Sigmoid", "Tanh", "Tanh"]);
+  });
+
+  it("goes on without a pass that fails, and says which and where", async () => {
+    const prepared = await prepare([failing, ...recipes.fuse]);
+    expect(reportOf(prepared, "fall-over").rejected).toContain("fall-over");
+    expect(prepared.warnings).toEqual(["pass rejected: fall-over at Sigmoid:d (out of cheese)"]);
+    expect(opsOf(prepared)).toEqual(["Tanh", "Sigmoid", "Tanh", "Tanh"]);
+  });
+
+  it("copes with one that fails and one that is wrong", async () => {
+    const prepared = await prepare([failing, ...recipes.fuse, wrong]);
+    expect(prepared.passes.flatMap(({ name, rejected }) => (rejected === undefined ? [] : [name]))).toEqual([
+      "fall-over",
+      "confuse-sigmoid",
+    ]);
+  });
+
+  it("leaves passes out, or runs only some", async () => {
+    const skipped = await prepare(undefined, { graph: graphConfig({ skip: ["eliminate-identity"] }) });
+    expect(skipped.passes.map(({ name }) => name)).not.toContain("eliminate-identity");
+    const only = await prepare(undefined, { graph: graphConfig({ only: ["eliminate-identity"] }) });
+    expect(only.passes.map(({ name }) => name)).toEqual(["eliminate-identity"]);
+    const fault = await faultOf(() => prepare(undefined, { graph: graphConfig({ skip: ["eliminate-identities"] }) }));
+    expect(fault.code).toBe("PASS_UNKNOWN");
+  });
+
+  it("raises old opsets, unless told not to", async () => {
+    const raised = await prepare(undefined, {}, { opset: 11 });
+    expect(opsetOf(raised.model)).toBe(17);
+    const kept = await prepare(undefined, { graph: graphConfig({ keepOpset: true }) }, { opset: 11 });
+    expect(opsetOf(kept.model)).toBe(11);
+    expect(opsetOf((await prepare(undefined, { minOpset: 21 })).model)).toBe(21);
+  });
+
+  /** A runtime to which a file looks wrong when the test says so. */
+  const doubting = (isWrong: (path: string) => boolean): Runtime =>
+    new FakeRuntime(
+      {},
+      {
+        compare: ({ baseline, candidate }: CompareJob) => [
+          differenceOf("y", baseline !== candidate && isWrong(candidate) ? { maxAbs: 1, differing: 5 } : {}),
+        ],
+      },
+    );
+
+  it("leaves the opset alone when converting it changes results", async () => {
+    const on = doubting((path) => existsSync(path) && opsetOf(loadModel(path)) > 11);
+    const prepared = await prepare(undefined, {}, { on, opset: 11 });
+    expect(opsetOf(prepared.model)).toBe(11);
+    expect(prepared.warnings[0]).toContain("the opset was left as it is");
+  });
+
+  it("refuses a model that changes merely by being written", async () => {
+    const fault = await faultOf(() => prepare(undefined, {}, { on: doubting(() => true) }));
+    expect(fault.code).toBe("MODEL_UNFAITHFUL");
+    expect(fault.message).toContain("output y: off by 1.0e+0");
+  });
+
+  it("leaves nothing behind in the scratch folder but its result", async () => {
+    const prepared = await prepare([...recipes.fuse, wrong]);
+    const folder = join(prepared.path, "..");
+    expect(readdirSync(folder).map((name) => join(folder, name))).toEqual([prepared.path]);
+  });
+});

@@ -1,0 +1,268 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { loadModel, nodesWithin } from "../../src/ir/index.js";
+import { mergeRangesFiles, runCalibrate } from "../../src/pipeline/calibrate.js";
+import { runFp16 } from "../../src/pipeline/fp16.js";
+import { runFuse } from "../../src/pipeline/fuse.js";
+import { runOptimize, runQuantize } from "../../src/pipeline/optimize.js";
+import { readRanges } from "../../src/quantization/ranges-file.js";
+import { ortRuntime } from "../../src/runtime/ort/index.js";
+import { faultOf } from "../support/dataset.js";
+import { differenceOf, FakeRuntime } from "../support/fake-runtime.js";
+import { modelFile } from "../support/model-file.js";
+import {
+  digits,
+  digitsModel,
+  fuseConfig,
+  graphConfig,
+  optimizeConfig,
+  realContext,
+  sha256,
+} from "../support/real-run.js";
+import { limitsOf } from "../support/run-config.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const runtime = ortRuntime();
+afterAll(() => runtime.close());
+
+/** A folder, samples to calibrate with, others to judge by, and an output's path. */
+async function scene() {
+  const folder = temporaryFolder();
+  const calibration = await digits(folder, 20);
+  const evaluation = await digits(folder, 30, 100);
+  return { folder, calibration, evaluation, output: join(folder, "out.onnx"), context: realContext(runtime) };
+}
+
+const opsOf = (path: string): Set<string> => new Set([...nodesWithin(loadModel(path).graph)].map(({ op }) => op));
+const classes = { kind: "builtin", name: "top1" } as const;
+
+describe("quantize", () => {
+  it("writes a smaller model that is as accurate, and the same bytes each time", async () => {
+    const { output, calibration, evaluation, folder } = await scene();
+    const again = join(folder, "again.onnx");
+    const data = { calibration, eval: evaluation, metric: classes };
+    for (const path of [output, again]) {
+      const result = await runQuantize(optimizeConfig(digitsModel, path, {}, { data }), realContext(runtime));
+      expect(result.verdict).toMatchObject({ status: "pass", outcome: "met" });
+      expect(result.output!.bytes).toBeLessThan(result.model.bytes / 2);
+      expect(result.accuracy!.candidate).toBeGreaterThan(0.9);
+      expect(result.quantization).toMatchObject({ mode: "static", method: "minmax", calibration: { samples: 20 } });
+      expect(result.quantization!.nodes).toBeGreaterThan(0);
+    }
+    expect(opsOf(output)).toContain("QuantizeLinear");
+    expect(sha256(again)).toBe(sha256(output));
+  });
+
+  it("leaves no output and says so when accuracy is missed; keeps it only when told to", async () => {
+    const { output, calibration, evaluation } = await scene();
+    // No integer model gives the same numbers.
+    const data = { calibration, eval: evaluation, metric: { kind: "builtin", name: "mse" } as const };
+    const limits = limitsOf({ maxDrop: { absolute: 0 } });
+    const config = optimizeConfig(digitsModel, output, { searchMs: 1 }, { data, limits });
+    const result = await runQuantize(config, realContext(runtime));
+    expect(result.verdict.outcome).toBe("accuracy");
+    expect(result.output).toBeNull();
+    expect(existsSync(output)).toBe(false);
+    const rejected = output.replace(".onnx", ".rejected.onnx");
+    expect(existsSync(rejected)).toBe(false);
+    const kept = await runQuantize({ ...config, out: { ...config.out, keepRejected: true } }, realContext(runtime));
+    expect(kept.output!.path).toBe(rejected);
+    expect(existsSync(output)).toBe(false);
+    expect(opsOf(rejected)).toContain("QuantizeLinear");
+  });
+
+  it.each(["dynamic", "weights"] as const)("%s mode needs no data, and says that nothing was proven", async (mode) => {
+    const { output, context } = await scene();
+    const result = await runQuantize(optimizeConfig(digitsModel, output, { mode }), context);
+    expect(result.verdict.outcome).toBe("met");
+    expect(result.quantization!.mode).toBe(mode);
+    expect(result.accuracy!.kind).toBe("smoke");
+    expect(result.warnings.join()).toContain("smoke test");
+  });
+
+  it("static mode without samples is refused", async () => {
+    const fault = await faultOf(() => runQuantize(optimizeConfig(digitsModel, null), realContext(runtime)));
+    expect(fault.code).toBe("CALIBRATION_NEEDED");
+  });
+
+  it("does nothing to a model that is quantized already", async () => {
+    const { output, folder, context } = await scene();
+    await runQuantize(optimizeConfig(digitsModel, output, { mode: "dynamic" }), context);
+    const second = join(folder, "second.onnx");
+    const result = await runQuantize(optimizeConfig(output, second, { mode: "dynamic" }), context);
+    expect(result.verdict.outcome).toBe("no-gain");
+    expect(result.verdict.summary).toContain("quantized already");
+    expect(existsSync(second)).toBe(false);
+  });
+
+  it("does nothing to a model without products", async () => {
+    const { folder, output, context } = await scene();
+    const model = modelFile(folder, "(x: f32[2,3]) -> (y) { a = Tanh(x)\n y = Relu(a) }");
+    const result = await runQuantize(optimizeConfig(model, output, { mode: "auto" }), context);
+    expect(result.verdict).toMatchObject({ outcome: "no-gain" });
+    expect(result.verdict.summary).toContain("no node of the model can be quantized");
+    expect(existsSync(output)).toBe(false);
+  });
+
+  it("does nothing to a model whose opset is to stay below its operators", async () => {
+    const { folder, output, context, calibration } = await scene();
+    const model = modelFile(folder, "(image: f32[N,1,28,28]) -> (y) { y = Conv(image, $w: f32[4,1,3,3]) }", {
+      opset: 11,
+    });
+    const graph = graphConfig({ keepOpset: true });
+    const data = { calibration, eval: null, metric: null };
+    const result = await runQuantize(optimizeConfig(model, output, {}, { graph, data }), context);
+    expect(result.verdict.outcome).toBe("no-gain");
+    expect(result.verdict.summary).toContain("opset stays at 11");
+  });
+
+  it("refuses weights that are no numbers", async () => {
+    const { folder, output, context } = await scene();
+    const model = modelFile(folder, "(x: f32[2,2]) -> (y) { y = MatMul(x, $w: f32[2,2] = {1,nan,0,2}) }");
+    const fault = await faultOf(() => runQuantize(optimizeConfig(model, output, { mode: "dynamic" }), context));
+    expect(fault.code).toBe("MODEL_NOT_FINITE");
+    expect(fault.message).toContain('"w"');
+  });
+
+  it("finds out before the long work that a selector matches nothing", async () => {
+    const { output, calibration, context } = await scene();
+    const data = { calibration, eval: null, metric: null };
+    const selection = { include: [], exclude: ["nosuch"] };
+    const fault = await faultOf(() =>
+      runQuantize(optimizeConfig(digitsModel, output, { selection }, { data }), context),
+    );
+    expect(fault.code).toBe("SELECTOR_EMPTY");
+    expect(context.events.filter((event) => event.type === "stage").map(({ stage }) => stage)).not.toContain(
+      "calibrate",
+    );
+  });
+
+  it("leaves nodes float that were excluded, with the reason", async () => {
+    const { output, calibration, context } = await scene();
+    const data = { calibration, eval: null, metric: null };
+    const selection = { include: [], exclude: ["op:Gemm"] };
+    const result = await runQuantize(optimizeConfig(digitsModel, output, { selection }, { data }), context);
+    expect(result.quantization!.float.map(({ reason }) => reason)).toContain("left out with --exclude op:Gemm");
+  });
+});
+
+describe("optimize", () => {
+  it("writes a model whatever way is smallest, and lists the others", async () => {
+    const { output, calibration, evaluation, context } = await scene();
+    const data = { calibration, eval: evaluation, metric: classes };
+    const result = await runOptimize(optimizeConfig(digitsModel, output, { mode: "auto" }, { data }), context);
+    expect(result.verdict.outcome).toBe("met");
+    expect(result.candidates.filter(({ chosen }) => chosen)).toHaveLength(1);
+    const names = result.candidates.map(({ name }) => name);
+    for (const name of ["float32 fused", "float16", "int8 weights"]) expect(names).toContain(name);
+    const least = Math.min(...result.candidates.map(({ bytes }) => bytes));
+    expect(result.output!.bytes).toBeLessThanOrEqual(least * 1.01);
+  });
+});
+
+describe("calibrate", () => {
+  it("gives in parts what it gives at once, and what quantize finds by itself", async () => {
+    const { folder, output, calibration, evaluation, context } = await scene();
+    const data = { calibration, eval: evaluation, metric: classes };
+    const part = async (name: string, shard: { index: number; of: number } | null): Promise<string> => {
+      const path = join(folder, name);
+      await runCalibrate({ ...fuseConfig(digitsModel, path, { data }), shard }, context);
+      return path;
+    };
+    const whole = await part("whole.json", null);
+    const parts = [await part("2.json", { index: 2, of: 3 }), await part("1.json", { index: 1, of: 3 })];
+    const fault = await faultOf(() => mergeRangesFiles(parts, join(folder, "two.json")));
+    expect(fault.code).toBe("RANGES_PARTS");
+    parts.push(await part("3.json", { index: 3, of: 3 }));
+    const merged = mergeRangesFiles(parts, join(folder, "merged.json"));
+    expect(merged.taps).toEqual(readRanges(whole).taps);
+    expect(merged.parts.map(({ index }) => index)).toEqual([1, 2, 3]);
+
+    const byRanges = join(folder, "by-ranges.onnx");
+    await runQuantize(optimizeConfig(digitsModel, output, {}, { data }), context);
+    const ranges = join(folder, "merged.json");
+    const without = { ...data, calibration: null };
+    const result = await runQuantize(optimizeConfig(digitsModel, byRanges, { ranges }, { data: without }), context);
+    expect(result.verdict.outcome).toBe("met");
+    expect(sha256(byRanges)).toBe(sha256(output));
+  });
+
+  it("makes ranges that no other model takes", async () => {
+    const { folder, output, calibration, context } = await scene();
+    const data = { calibration, eval: null, metric: null };
+    const ranges = join(folder, "ranges.json");
+    await runCalibrate({ ...fuseConfig(digitsModel, ranges, { data }), shard: null }, context);
+    const other = modelFile(folder, "(image: f32[N,1,28,28]) -> (y) { y = Conv(image, $w: f32[4,1,3,3]) }");
+    const fault = await faultOf(() => runQuantize(optimizeConfig(other, output, { ranges }), context));
+    expect([fault.code, fault.kind]).toEqual(["RANGES_FOREIGN", "input"]);
+    const newer = { ...context, toolVersion: "9.9.9" };
+    const stale = await faultOf(() => runQuantize(optimizeConfig(digitsModel, output, { ranges }), newer));
+    expect(stale.message).toContain("by version 0.0.0");
+  });
+
+  it("refuses more parts than samples", async () => {
+    const { folder, context } = await scene();
+    const data = { calibration: await digits(folder, 2), eval: null, metric: null };
+    const config = { ...fuseConfig(digitsModel, join(folder, "r.json"), { data }), shard: { index: 3, of: 3 } };
+    expect((await faultOf(() => runCalibrate(config, context))).code).toBe("SHARD_EMPTY");
+  });
+});
+
+describe("fuse and fp16", () => {
+  it("write the same bytes each time", async () => {
+    const { folder, context } = await scene();
+    const half = { target: "f16", convertIo: false, selection: { include: [], exclude: [] } } as const;
+    const written = async (name: string): Promise<string[]> => {
+      const [fused, narrow] = [join(folder, `${name}.onnx`), join(folder, `${name}16.onnx`)];
+      const results = [
+        await runFuse({ ...fuseConfig(digitsModel, fused), recipe: "fuse" }, context),
+        await runFp16({ ...fuseConfig(digitsModel, narrow), ...half }, context),
+      ];
+      expect(results.map(({ verdict }) => verdict.outcome)).toEqual(["met", "met"]);
+      return [sha256(fused), sha256(narrow)];
+    };
+    expect(await written("a")).toEqual(await written("b"));
+  });
+
+  it("fold says so when there is nothing to do, and writes the model anyway", async () => {
+    const { folder, output, context } = await scene();
+    const model = modelFile(folder, "(x: f32[2,3]) -> (y) { y = Tanh(x) }");
+    const result = await runFuse({ ...fuseConfig(model, output), recipe: "fold" }, context);
+    expect(result.verdict.summary).toBe("nothing to fold");
+    expect(opsOf(output)).toEqual(new Set(["Tanh"]));
+  });
+
+  it("fp16 changes inputs and outputs too when told to", async () => {
+    const { folder, output, context } = await scene();
+    const model = modelFile(folder, "(x: f32[2,8]) -> (y) { y = MatMul(x, $w: f32[8,8]) }");
+    const half = { target: "f16", convertIo: true, selection: { include: [], exclude: [] } } as const;
+    const result = await runFp16({ ...fuseConfig(model, output), ...half }, context);
+    expect(result.verdict.outcome).toBe("met");
+    const { inputs, outputs } = loadModel(output).graph;
+    expect([inputs[0]!.dtype, outputs[0]!.value.dtype]).toEqual(["f16", "f16"]);
+  });
+
+  it.each([
+    ["new infinities", { maxAbs: Number.POSITIVE_INFINITY }],
+    ["new NaN", { nanMismatch: 3 }],
+    ["another direction", { cosine: 0.9 }],
+  ])("fp16 keeps a model with %s to itself", async (_, facts) => {
+    const { folder, output } = await scene();
+    const model = modelFile(folder, "(x: f32[2,8]) -> (y) { y = MatMul(x, $w: f32[8,8]) }");
+    const fake = new FakeRuntime({}, { compare: () => [differenceOf("y", facts)] });
+    const half = { target: "f16", convertIo: false, selection: { include: [], exclude: [] } } as const;
+    const result = await runFp16({ ...fuseConfig(model, output), ...half }, realContext(fake));
+    expect(result.verdict.outcome).toBe("accuracy");
+    expect(existsSync(output)).toBe(false);
+  });
+});
+
+describe("an interrupted run", () => {
+  it("stops before its next stage", async () => {
+    const { output } = await scene();
+    const context = { ...realContext(new FakeRuntime({})), signal: AbortSignal.abort() };
+    const fault = await faultOf(() => runQuantize(optimizeConfig(digitsModel, output, { mode: "dynamic" }), context));
+    expect(fault.code).toBe("INTERRUPTED");
+  });
+});

@@ -1,0 +1,117 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { loadModel } from "../../src/ir/index.js";
+import { observeActivations, widestPlacement } from "../../src/pipeline/calibration.js";
+import { activationLabels, writeTapModel } from "../../src/pipeline/quantize-static.js";
+import { groupTaps } from "../../src/pipeline/tap-groups.js";
+import { ortRuntime } from "../../src/runtime/ort/index.js";
+import { modelFile } from "../support/model-file.js";
+import { f32Npy, npz } from "../support/npz.js";
+import { safeTarget } from "../support/quantize-text.js";
+import { digits, digitsModel, realContext } from "../support/real-run.js";
+import { runtimeConfig } from "../support/run-config.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const runtime = ortRuntime({ workers: 1 });
+afterAll(() => runtime.close());
+
+/** Activations of [1, 4, H, W] floats: 16 bytes a pixel. */
+const text = `(x: f32[N,4,H,W]) -> (y) {
+  a = Conv(x, $w: f32[4,4,1,1])
+  b = Conv(a, $v: f32[4,4,1,1])
+  y = Conv(b, $u: f32[4,4,1,1])
+}`;
+
+function scene(pixels: number) {
+  const folder = temporaryFolder();
+  const model = modelFile(folder, text);
+  const path = join(folder, "x.npz");
+  const count = 2 * 4 * pixels * pixels;
+  writeFileSync(
+    path,
+    npz({
+      x: f32Npy(
+        [2, 4, pixels, pixels],
+        Array.from({ length: count }, (_, i) => Math.sin(i)),
+      ),
+    }),
+  );
+  return { model, data: { path } };
+}
+
+describe("groupTaps", () => {
+  const labels = ["x", "a", "b", "y"];
+  it.each([
+    [2 ** 28, [labels]],
+    [
+      2 * 16 * 64,
+      [
+        ["x", "a"],
+        ["b", "y"],
+      ],
+    ],
+    [3 * 16 * 64, [["x", "a", "b"], ["y"]]],
+    [2 * 16 * 64 - 1, labels.map((label) => [label])],
+    [1, labels.map((label) => [label])],
+  ])("puts 8 x 8 pixels under %i bytes", async (maxMemoryBytes, groups) => {
+    const { model, data } = scene(8);
+    const config = runtimeConfig({ maxMemoryBytes });
+    expect(await groupTaps(model, labels, data, config, realContext(runtime))).toEqual(groups);
+  });
+
+  it("takes the size from the samples", async () => {
+    const { model, data } = scene(16);
+    const config = runtimeConfig({ maxMemoryBytes: 2 * 16 * 64 });
+    expect(await groupTaps(model, labels, data, config, realContext(runtime))).toHaveLength(4);
+  });
+
+  it("takes 4 MB for what nobody knows", async () => {
+    const { model, data } = scene(8);
+    const config = runtimeConfig({ maxMemoryBytes: 9 << 20 });
+    const groups = await groupTaps(model, ["?1", "?2", "?3"], data, config, realContext(runtime));
+    expect(groups).toEqual([["?1", "?2"], ["?3"]]);
+  });
+});
+
+describe("observeActivations", () => {
+  it("finds the same in groups as at once, and counts on", async () => {
+    const data = { path: await digits(temporaryFolder(), 4) };
+    const observed = async (maxMemoryBytes: number) => {
+      const progress: (readonly [number, number])[] = [];
+      const taps = await observeActivations(
+        {
+          prepared: digitsModel,
+          target: safeTarget,
+          data,
+          runtime: runtimeConfig({ maxMemoryBytes }),
+          onProgress: (done, total) => progress.push([done, total]),
+        },
+        realContext(runtime),
+      );
+      return { taps, progress };
+    };
+    const [whole, parts] = [await observed(2 ** 28), await observed(120_000)];
+    expect(whole.taps.size).toBeGreaterThan(5);
+    expect(parts.taps).toEqual(whole.taps);
+    expect([...parts.taps.keys()].sort()).toEqual([...whole.taps.keys()].sort());
+    expect(whole.progress.at(-1)).toEqual([4, 4]);
+    const total = parts.progress.at(-1)![1];
+    expect(total).toBeGreaterThan(4);
+    expect(parts.progress.at(-1)).toEqual([total, total]);
+    expect(parts.progress.map(([done]) => done)).toEqual(parts.progress.map(([done]) => done).sort((a, b) => a - b));
+    expect(new Set(parts.progress.map(([, of]) => of)).size).toBe(1);
+  });
+});
+
+describe("writeTapModel", () => {
+  it("computes nothing but what is observed", () => {
+    const { model } = scene(8);
+    expect(activationLabels(model, safeTarget, widestPlacement)).toEqual(["x", "a", "b", "y"]);
+    const path = join(temporaryFolder(), "taps.onnx");
+    expect(writeTapModel(model, ["a", "x"], path)).toEqual(["x", "a"]);
+    const { graph } = loadModel(path);
+    expect(graph.nodeCount).toBe(1);
+    expect(graph.outputs.map(({ name }) => name).sort()).toEqual(["a", "x"]);
+  });
+});

@@ -1,0 +1,109 @@
+/** Candidates without files, a workshop that makes more of them, and a judge of both, on a fake runtime. */
+import type { Candidate, Variant } from "../../src/pipeline/candidate.js";
+import { type Choice, chooseCandidate } from "../../src/pipeline/choose-candidate.js";
+import type { Limits, OptimizeConfig } from "../../src/pipeline/config.js";
+import type { Intake } from "../../src/pipeline/intake.js";
+import { Judge } from "../../src/pipeline/judge-candidate.js";
+import { RunRecord } from "../../src/pipeline/run-record.js";
+import type { Workshop } from "../../src/pipeline/workshop.js";
+import { classifier, type FakeModel, FakeRuntime, fakeContext } from "./fake-runtime.js";
+import { limitsOf, runtimeConfig } from "./run-config.js";
+
+export const staticVariant: Variant = {
+  kind: "static",
+  placement: { neighbours: false, depthwise: true },
+  method: "minmax",
+};
+
+export interface Behaviour {
+  /** Share of samples on which it is right. */
+  readonly accuracy: number;
+  /** Milliseconds of a run; the original takes 10. */
+  readonly ms: number;
+  readonly bytes?: number;
+  readonly sqnrDb?: number;
+}
+
+const SAMPLES = 1000;
+
+/** By the name of a candidate: how it behaves; `kept` with the nodes that are float again. */
+export class Stage {
+  readonly models: Record<string, FakeModel> = {};
+  readonly runtime = new FakeRuntime(this.models);
+  readonly context = fakeContext(this.runtime);
+  readonly record = new RunRecord("optimize", this.context);
+  readonly discarded: string[] = [];
+  readonly made: Candidate[] = [];
+
+  constructor(
+    readonly kept: (names: readonly string[]) => Behaviour = () => ({ accuracy: 1, ms: 10 }),
+    readonly damage: Readonly<Record<string, number>> = {},
+  ) {
+    this.#add("base.onnx", { accuracy: 1, ms: 10 });
+  }
+
+  candidate(name: string, variant: Variant, behaviour: Behaviour, quantized: readonly string[] = []): Candidate {
+    const { sqnrDb = 30, bytes = 50, ms } = behaviour;
+    this.#add(name, behaviour);
+    return {
+      variant,
+      name,
+      built: { path: name, bytes, quantized, float: [], notes: [] },
+      keptFloat: new Map(),
+      sqnrDb,
+      speedup: 10 / ms,
+      accuracy: null,
+      note: "",
+    };
+  }
+
+  #add(path: string, { accuracy, ms }: Behaviour): void {
+    this.models[path] = {
+      scores: Array.from({ length: SAMPLES }, (_, i) => (i < Math.round(accuracy * SAMPLES) ? 1 : 0)),
+      latency: (chance) => ms * (1 + 0.01 * chance.next()),
+    };
+  }
+
+  /** Quantizes alone what is not kept; `damage` says what each node costs, in dB. */
+  workshopFor(all: readonly string[], alone = all): Workshop {
+    const workshop = {
+      make: (variant: Variant, keptFloat: ReadonlyMap<string, string>): Candidate => {
+        const isAlone = variant.kind === "static" && !variant.placement.neighbours;
+        const quantized = (isAlone ? alone : all).filter((node) => !keptFloat.has(node));
+        const name = `kept ${[...keptFloat.keys()].join(" ")}`;
+        const made = { ...this.candidate(name, variant, this.kept([...keptFloat.keys()]), quantized), keptFloat };
+        this.made.push(made);
+        return made;
+      },
+      batches: (candidates: readonly Candidate[]) => [candidates],
+      measureError: async (candidates: readonly Candidate[]) => {
+        for (const each of candidates) each.sqnrDb = this.damage[each.built.quantized[0]!] ?? 99;
+      },
+      discard: ({ name }: Candidate) => void this.discarded.push(name),
+    };
+    return workshop as unknown as Workshop;
+  }
+
+  choose(
+    candidates: readonly Candidate[],
+    workshop: Workshop,
+    limits: Partial<Limits> = {},
+    quantize: Partial<OptimizeConfig["quantize"]> = {},
+  ): Promise<Choice> {
+    const config = {
+      model: "base.onnx",
+      runtime: runtimeConfig({ benchMs: 20_000 }),
+      limits: limitsOf(limits),
+      quantize: { goal: "speed", searchMs: 1e9, ...quantize },
+    } as OptimizeConfig;
+    const data = { path: "samples.npz", indices: [0, 1] };
+    const intake = {
+      facts: { path: "base.onnx", sha256: "", bytes: 100, nodes: 4 },
+      signature: classifier,
+      evaluation: { ref: data, count: SAMPLES, source: "eval", hasLabels: true },
+      metric: { kind: "builtin", name: "top1" },
+      trial: data,
+    } as unknown as Intake;
+    return chooseCandidate(candidates, new Judge(config, intake, this.record), workshop, this.record, config);
+  }
+}
