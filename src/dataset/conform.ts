@@ -91,12 +91,15 @@ const fits = (dims: readonly number[], shape: Shape): boolean =>
 
 function shapeError(tensor: Tensor, { name, shape }: InputSpec, sampleId: string) {
   const dims = `[${tensor.dims.join(",")}]`;
+  const batch = shape!.length === tensor.dims.length && fits(tensor.dims.slice(1), shape!.slice(1)) ? shape![0] : null;
   return datasetError(
     "DATASET_SHAPE",
     `${sampleId}: input "${name}" has shape ${dims} in the data, and the model takes ${formatShape(shape)}`,
-    tensor.dims.length === shape!.length
-      ? "Check the order of the axes (channels first or last), and the size the model was exported for."
-      : "Check the number of axes: the first one of an .npz array counts samples.",
+    batch !== null
+      ? `The model takes batches of exactly ${batch}: export it with a free batch axis, or give whole batches as test_data_set_* folders.`
+      : tensor.dims.length === shape!.length
+        ? "Check the order of the axes (channels first or last), and the size the model was exported for."
+        : "Check the number of axes: the first one of an .npz array counts samples.",
     { fields: { sample: sampleId, input: name, dims: tensor.dims, shape } },
   );
 }

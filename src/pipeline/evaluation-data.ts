@@ -54,12 +54,22 @@ export async function refuseUnfit(ref: DatasetRef, { inputs }: Pick<ModelSignatu
 const RANDOM_SAMPLES = 8;
 const HELD_OUT_SHARE = 1 / 5;
 
-/** Throws what opening the dataset throws, and FLAG_INVALID for a shape of an input that the model has not. */
+/** Throws what opening the dataset throws, GRAPH_INVALID for a model without outputs, and FLAG_INVALID for a shape of an input that the model has not. */
 export async function chooseEvaluationData(
   { calibration, eval: evaluation }: DataConfig,
-  { inputs }: Pick<ModelSignature, "inputs">,
+  { inputs, outputs }: ModelSignature,
   config: RuntimeConfig,
 ): Promise<EvaluationData> {
+  if (outputs.length === 0) {
+    throw new InferOptError(
+      "GRAPH_INVALID",
+      "input",
+      "the model has no outputs: nothing that it computes can be seen",
+      {
+        hint: "Declare its results as outputs of the graph, or export it again.",
+      },
+    );
+  }
   refuseUnknownShapes(config, inputs);
   if (evaluation !== null) {
     const { count, hasLabels } = await openDataset(evaluation, { signature: inputs });

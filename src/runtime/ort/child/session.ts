@@ -152,6 +152,8 @@ export function reasonOf(cause: unknown): string {
     .replace(/^\S+::\S+\(.* was false\.\s*/, "")
     // The C++ function that threw, with its parameters.
     .replace(/^[\w:<>,&* ]*onnxruntime::[^\n]*?\)(?: const)?\s+(?=[A-Z])/, "")
+    // A check inside, as C++ spells it; what follows says the same in words.
+    .replace(/(?:\w[\w:<>&*]* )?onnxruntime::\S+?\([^\n]*? was false\. *(?=\S)/, "")
     .split("\n")[0]!
     .replace(/\s+/g, " ")
     .trim();
