@@ -39,14 +39,13 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
     if (config.runtime.provider !== "cpu" || goal === "size") variants.push({ kind: "fp16" });
   }
   const isStatic = !isQuantized && (mode === "auto" || mode === "static");
-  const statics = isStatic ? await makeStatic(workshop, model, config.quantize.method) : [];
+  const statics = isStatic ? await makeStatic(request, config.quantize.method) : [];
   if (!isQuantized) {
     const isDynamic = (mode === "auto" || mode === "dynamic") && opset >= LEAST_OPSET.dynamic;
     if (isDynamic && dynamicCandidates(model).length > 0) variants.push({ kind: "dynamic" });
     if (mayStoreWeights(config) && opset >= LEAST_OPSET.weights) variants.push({ kind: "weights", bits });
   }
-  const others = variants.map((variant) => workshop.make(variant));
-  await workshop.measureError(others.filter(isUseful));
+  const others = await makeAll(variants, request);
 
   return [...others, ...statics].filter((candidate) => {
     const isRefused = candidate.sqnrDb === Number.NEGATIVE_INFINITY && candidate.note !== "";
@@ -65,7 +64,8 @@ const isUseful = ({ variant, built }: Candidate): boolean =>
   built.quantized.length > 0 || variant.kind === "fused" || variant.kind === "fp16";
 
 /** Placements worth comparing, each with the range method whose outputs stay closest to the float model's. */
-async function makeStatic(workshop: Workshop, model: Model, method: RangeMethod | null): Promise<Candidate[]> {
+async function makeStatic(request: CandidatesRequest, method: RangeMethod | null): Promise<Candidate[]> {
+  const { model, workshop } = request;
   const { taps, target, excluded } = workshop.options;
   if (!taps) return [];
   const count = (placement: Placement): number =>
@@ -80,20 +80,29 @@ async function makeStatic(workshop: Workshop, model: Model, method: RangeMethod 
     return nodes > 0 && nodes < widest;
   });
 
-  const make = (placement: Placement, methods: readonly RangeMethod[]): Candidate[] =>
-    methods.map((each) => workshop.make({ kind: "static", placement, method: each }));
-  const first = make(widestPlacement, method ? [method] : rangeMethods);
-  await workshop.measureError(first);
-  const order = byError(first);
+  const variants = (placement: Placement, methods: readonly RangeMethod[]): Variant[] =>
+    methods.map((each) => ({ kind: "static", placement, method: each }));
+  const order = byError(await makeAll(variants(widestPlacement, method ? [method] : rangeMethods), request));
   // What is hopeless for the widest placement stays so for the others.
   const methods = order.slice(0, METHODS_KEPT).map(({ variant }) => (variant as Variant & { kind: "static" }).method);
-  const rest = narrower.map((placement) => make(placement, methods));
-  await workshop.measureError(rest.flat());
+  const rest = await makeAll(
+    narrower.flatMap((placement) => variants(placement, methods)),
+    request,
+  );
+  const groups = narrower.map((_, i) => byError(rest.slice(i * methods.length, (i + 1) * methods.length)));
 
-  return [order, ...rest.map(byError)].map(([best, ...worse]) => {
+  return [order, ...groups].map(([best, ...worse]) => {
     for (const candidate of worse) workshop.discard(candidate);
     return best!;
   });
+}
+
+/** Candidates with their errors measured, those that turned out to be of no use excepted. */
+async function makeAll(variants: readonly Variant[], { workshop, record }: CandidatesRequest): Promise<Candidate[]> {
+  if (variants.length === 0) return [];
+  const made = await record.stage("quantize", () => variants.map((variant) => workshop.make(variant)));
+  await record.stage("verify", () => workshop.measureError(made.filter(isUseful)), "errors on a few samples");
+  return made;
 }
 
 /** Smallest error first; without a measure, in the order given. */

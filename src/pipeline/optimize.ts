@@ -91,16 +91,14 @@ class OptimizeRun {
       this.context,
     );
 
-    const candidates = await record.stage("quantize", () =>
-      makeCandidates({
-        config,
-        workshop,
-        model: prepared.model,
-        withFloat: this.command === "optimize",
-        isQuantized: already !== null,
-        record,
-      }),
-    );
+    const candidates = await makeCandidates({
+      config,
+      workshop,
+      model: prepared.model,
+      withFloat: this.command === "optimize",
+      isQuantized: already !== null,
+      record,
+    });
     this.#tried = [...candidates];
     if (candidates.length === 0) return this.#nothingToDo(intake, prepared, this.#whyNone(prepared));
     await record.stage("bench", () => workshop.measureSpeed(candidates, config.runtime.benchMs / 2), "candidates");
