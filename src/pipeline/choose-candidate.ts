@@ -17,6 +17,8 @@ const MOST_AS_THEY_ARE = 3;
 const MOST_SEARCHES = 2;
 /** Speeds this close are the same; then accuracy decides. */
 const SAME_SPEED = 0.1;
+/** Errors this close are the same; then speed decides after all. */
+const SAME_SQNR_DB = 1;
 
 export interface Choice {
   readonly judged: Judged;
@@ -87,8 +89,14 @@ export async function chooseCandidate(
 function rank(candidates: readonly Candidate[], goal: "speed" | "size"): Candidate[] {
   if (goal === "size") return [...candidates].sort((a, b) => a.built.bytes - b.built.bytes);
   const fastest = Math.max(...candidates.map(({ speedup }) => speedup!));
-  const speed = (c: Candidate): number => (c.speedup! >= fastest * (1 - SAME_SPEED) ? fastest : c.speedup!);
-  return [...candidates].sort((a, b) => speed(b) - speed(a) || (b.sqnrDb === a.sqnrDb ? 0 : b.sqnrDb! - a.sqnrDb!));
+  const isFast = (c: Candidate): boolean => c.speedup! >= fastest * (1 - SAME_SPEED);
+  const speed = (c: Candidate): number => (isFast(c) ? fastest : c.speedup!);
+  const finest = Math.max(...candidates.filter(isFast).map(({ sqnrDb }) => sqnrDb!));
+  const error = (c: Candidate): number => (c.sqnrDb! >= finest - SAME_SQNR_DB ? finest : c.sqnrDb!);
+  const descending = (a: number, b: number): number => (a === b ? 0 : b - a);
+  return [...candidates].sort(
+    (a, b) => descending(speed(a), speed(b)) || descending(error(a), error(b)) || descending(a.speedup!, b.speedup!),
+  );
 }
 
 /** Nothing won at once: what was judged in full (met, then fast), else the most accurate, else the fastest, timed properly. */

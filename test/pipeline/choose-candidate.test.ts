@@ -33,6 +33,18 @@ describe("chooseCandidate", () => {
     expect(judged.candidate.name).toBe("fine");
   });
 
+  it("takes the faster of two that are as good as equally fast and accurate", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("slow", staticVariant, { accuracy: 1, ms: 3.1, sqnrDb: 42 }),
+        stage.candidate("fast", staticVariant, { accuracy: 1, ms: 3, sqnrDb: 41.8 }),
+      ],
+      stage.workshopFor([]),
+    );
+    expect(judged.candidate.name).toBe("fast");
+  });
+
   it("takes a slower one when the fastest is not accurate", async () => {
     const stage = new Stage();
     const { judged, made } = await stage.choose(

@@ -1,0 +1,97 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { InferOptError } from "../../src/base/errors.js";
+import { parseModel, saveModel } from "../../src/ir/index.js";
+import type { Candidate } from "../../src/pipeline/candidate.js";
+import { Workshop } from "../../src/pipeline/workshop.js";
+import { makeNamesUnique } from "../../src/quantization/names.js";
+import type { ScoreJob } from "../../src/runtime/port.js";
+import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
+import { safeTarget } from "../support/quantize-text.js";
+import { runtimeConfig } from "../support/run-config.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const text = "(x: f32[2,64]) -> (y) { a = MatMul(x, $w: f32[64,64])\n y = MatMul(a, $v: f32[64,64]) }";
+
+/** A runtime that refuses some models and finds the others a little off. */
+class PickyRuntime extends FakeRuntime {
+  constructor(readonly refuses: (path: string) => string | null) {
+    super({});
+  }
+
+  override async score(job: ScoreJob) {
+    const code = job.models.map(this.refuses).find((found) => found !== null);
+    if (code) throw new InferOptError(code, "runtime", "no such kernel", { hint: "" });
+    return super.score(job);
+  }
+}
+
+function workshop(refuses: (path: string) => string | null = () => null) {
+  const folder = temporaryFolder();
+  const model = parseModel(text);
+  makeNamesUnique(model);
+  const prepared = join(folder, "prepared.onnx");
+  saveModel(model, prepared).commit();
+  const runtime = new PickyRuntime(refuses);
+  const options = {
+    original: prepared,
+    prepared,
+    target: safeTarget,
+    taps: null,
+    trial: { path: "samples.npz" },
+    excluded: new Map([["MatMul:y", "left out"]]),
+    runtime: runtimeConfig(),
+  };
+  return { runtime, shop: new Workshop(options, fakeContext(runtime, { scratch: folder })) };
+}
+
+describe("Workshop", () => {
+  it("leaves float what was excluded and what a search kept, and names the candidate after it", () => {
+    const { shop } = workshop();
+    expect(shop.make({ kind: "dynamic" })).toMatchObject({ name: "int8 dynamic", built: { quantized: ["MatMul:a"] } });
+    const kept = shop.make({ kind: "dynamic" }, new Map([["MatMul:a", "costs too much"]]));
+    expect(kept).toMatchObject({ name: "int8 dynamic -1 nodes", built: { quantized: [] } });
+  });
+
+  it("brings back what it discarded, the same bytes", () => {
+    const { shop } = workshop();
+    const candidate = shop.make({ kind: "weights", bits: 8 });
+    const { path } = candidate.built;
+    const bytes = readFileSync(path);
+    shop.discard(candidate);
+    expect(existsSync(path)).toBe(false);
+    shop.restore(candidate);
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  it("measures the others when the runtime refuses one", async () => {
+    const broken: string[] = [];
+    const { shop } = workshop((path) => (broken.includes(path) ? "MODEL_REJECTED" : null));
+    const made = [
+      shop.make({ kind: "dynamic" }),
+      shop.make({ kind: "weights", bits: 8 }),
+      shop.make({ kind: "fused" }),
+    ];
+    broken.push(made[1]!.built.path);
+    await shop.measureError(made);
+    expect(made.map(({ sqnrDb }) => sqnrDb)).toEqual([1, Number.NEGATIVE_INFINITY, 1]);
+    expect(made.map(({ note }) => note)).toEqual(["", "the runtime refuses it: no such kernel", ""]);
+  });
+
+  it("does not take other faults for a candidate's", async () => {
+    const { shop } = workshop(() => "RUNTIME_UNAVAILABLE");
+    await expect(shop.measureError([shop.make({ kind: "fused" })])).rejects.toThrow("no such kernel");
+  });
+
+  it("measures no more at once than fits into memory, in order", () => {
+    const { shop } = workshop();
+    const sized = (...megabytes: number[]) =>
+      shop
+        .batches(megabytes.map((size) => ({ built: { bytes: size * 2 ** 20 } }) as Candidate))
+        .map((batch) => batch.map(({ built }) => built.bytes / 2 ** 20));
+    expect(sized()).toEqual([]);
+    expect(sized(1, 1, 1, 1, 1, 1, 1)).toEqual([[1, 1, 1, 1, 1, 1], [1]]);
+    expect(sized(10, 6, 1, 20, 1)).toEqual([[10, 6], [1], [20], [1]]);
+  });
+});
