@@ -45,6 +45,12 @@ export function constantScalar(value: MaybeValue): number | null {
   return tensor.toF32()?.[0] ?? tensor.integers()?.[0] ?? null;
 }
 
+/** The same, where combining the constant with `other` leaves the shape of `other` as it is. */
+export function scalarBeside(constant: MaybeValue, other: MaybeValue): number | null {
+  const rank = constant?.shape?.length ?? Number.POSITIVE_INFINITY;
+  return rank <= (other?.shape?.length ?? 0) ? constantScalar(constant) : null;
+}
+
 export const hasRank = (value: MaybeValue, rank: number): boolean => value?.shape?.length === rank;
 
 export const rankOf = (value: MaybeValue): number | null => value?.shape?.length ?? null;

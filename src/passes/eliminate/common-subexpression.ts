@@ -46,7 +46,8 @@ function keyOf(node: Node, numberOf: (value: Value) => number): string | null {
     if (text === null) return null;
     attributes.push(`${name}=${text}`);
   }
-  return [node.op, inputs.join(), ...attributes.sort()].join("\n");
+  // A Split may say by its outputs alone how many parts it makes.
+  return [node.op, node.outputs.length, inputs.join(), ...attributes.sort()].join("\n");
 }
 
 function textOf(attribute: Attribute): string | null {

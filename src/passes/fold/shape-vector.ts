@@ -142,7 +142,8 @@ const rules: Readonly<Record<string, Rule>> = {
     const data = of(node.inputs[0]);
     if (data?.rank !== 1 || !data.elements.every((e) => typeof e === "number")) return null;
     const product = (data.elements as number[]).reduce((all, size) => all * size, 1);
-    if (inRange(product, data.dtype) === null) return null;
+    // Without axes it reduces all of them, unless it is told not to.
+    if (node.int("noop_with_empty_axes", 0) !== 0 || inRange(product, data.dtype) === null) return null;
     return { ...data, rank: node.int("keepdims", 1) ? 1 : 0, elements: [product] };
   },
 };

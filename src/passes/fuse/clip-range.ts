@@ -1,7 +1,7 @@
 /** Relu, Clip, Max and Min by one number, seen alike: values are held between two bounds. */
 import { attr, type DType, type Graph, type Node, Tensor, type Value } from "../../ir/index.js";
 import type { RewriteContext } from "../../rewrite/index.js";
-import { constantScalar, producerOf, splitConstant } from "../../rewrite/match.js";
+import { constantScalar, producerOf, scalarBeside, splitConstant } from "../../rewrite/match.js";
 
 export interface ClipRange {
   readonly node: Node;
@@ -48,11 +48,9 @@ function boundsOf(node: Node): ClipRange | null {
   }
   if (!node.is("Max") && !node.is("Min")) return null;
   const operands = splitConstant(node);
-  const bound = operands && constantScalar(operands.constant);
+  const bound = operands && scalarBeside(operands.constant, operands.other);
   if (!operands || bound === null) return null;
   const { other, constant } = operands;
-  // One number in a tensor of higher rank would raise the rank.
-  if (constant.shape!.length > (other.shape?.length ?? 0)) return null;
   return node.is("Max")
     ? { node, input: other, min: bound, max: Number.POSITIVE_INFINITY, dtype: constant.dtype }
     : { node, input: other, min: Number.NEGATIVE_INFINITY, max: bound, dtype: constant.dtype };

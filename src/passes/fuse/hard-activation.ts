@@ -8,7 +8,7 @@
  */
 import { attr, type Graph, type Node, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
-import { constantScalar, producerOf, soleProducer, splitConstant } from "../../rewrite/match.js";
+import { producerOf, scalarBeside, soleProducer, splitConstant } from "../../rewrite/match.js";
 import { clipRangeOf } from "./clip-range.js";
 
 /** Relative distance within which a constant is what it is meant to be. */
@@ -33,8 +33,7 @@ function scaledBy(node: Node): Scaled | null {
 function plainNumber(constant: Value, other: Value): number | null {
   const { dtype } = constant;
   if (dtype !== "f32" && dtype !== "f16") return null;
-  const rank = constant.shape!.length;
-  return rank === 0 || (other.shape && rank <= other.shape.length) ? constantScalar(constant) : null;
+  return scalarBeside(constant, other);
 }
 
 /** x and b of a sum with one number. */

@@ -10,9 +10,9 @@ import { type Attribute, attr, type Node, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import {
   constantIntegers,
-  constantScalar,
   isKnown,
   producerOf,
+  scalarBeside,
   soleProducer,
   splitConstant,
 } from "../../rewrite/match.js";
@@ -61,23 +61,23 @@ function partsOf(quotient: Node): { x: Value; epsilon: number } | null {
   const root = soleProducer(spread, "Sqrt");
   const sum = root && soleProducer(root.inputs[0], "Add");
   const operands = sum && splitConstant(sum);
-  const epsilon = operands && constantScalar(operands.constant);
   const variance = operands && soleProducer(operands.other, "ReduceMean");
   const difference = producerOf(deviation, "Sub", quotient.graph);
-  if (!deviation || !variance || !difference || epsilon === null) return null;
-  const square = squareOf(variance.inputs[0], deviation);
+  if (!deviation || !variance || !difference) return null;
   const [x, mean] = difference.inputs;
+  const epsilon = scalarBeside(operands.constant, x);
+  const square = squareOf(variance.inputs[0], deviation, x);
   const average = soleProducer(mean, "ReduceMean");
-  if (!x || !square || !average || average.inputs[0] !== x) return null;
+  if (!x || epsilon === null || !square || !average || average.inputs[0] !== x) return null;
   const readers = new Set([quotient, square]);
   const isOurs = deviation.uses.every((use) => use.kind === "input" && readers.has(use.node));
   return isOurs && isOverLastAxis(average, x) && isOverLastAxis(variance, x) ? { x, epsilon } : null;
 }
 
-/** Pow(d, 2) or d * d, read by nobody else. */
-function squareOf(value: Value | null | undefined, d: Value): Node | null {
+/** Pow(d, 2) or d * d, read by nobody else, with d of the rank of x. */
+function squareOf(value: Value | null | undefined, d: Value, x: Value | null | undefined): Node | null {
   const power = soleProducer(value, "Pow");
-  if (power) return power.inputs[0] === d && constantScalar(power.inputs[1]) === 2 ? power : null;
+  if (power) return power.inputs[0] === d && scalarBeside(power.inputs[1], x) === 2 ? power : null;
   const product = soleProducer(value, "Mul");
   return product && product.inputs[0] === d && product.inputs[1] === d ? product : null;
 }

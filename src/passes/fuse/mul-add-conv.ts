@@ -9,7 +9,7 @@
  */
 import type { Node, Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
-import { soleProducer, splitConstant } from "../../rewrite/match.js";
+import { broadcastsTo, soleProducer, splitConstant } from "../../rewrite/match.js";
 import {
   affineOfArithmetic,
   arithmeticOps,
@@ -28,6 +28,7 @@ export const fuseMulAddConv = defineRewrite({
   rewrite(conv, context) {
     const last = arithmeticBefore(conv.inputs[0]);
     if (!last) return null;
+    if (last.mayWiden) return context.skip(WIDENS);
     const linear = linearOf(conv);
     if (typeof linear === "string") return context.skip(linear);
     const layout = inputLayout(conv, linear);
@@ -41,17 +42,23 @@ export const fuseMulAddConv = defineRewrite({
   },
 });
 
+const WIDENS = "the constant may widen what it is combined with";
+
 interface Arithmetic {
   readonly node: Node;
   /** What the constant is combined with. */
   readonly other: Value;
+  /** Whether the result may have another shape than `other`, which the Conv is to read instead. */
+  readonly mayWiden: boolean;
 }
 
 function arithmeticBefore(value: Value | null | undefined): Arithmetic | null {
   for (const op of arithmeticOps) {
     const node = soleProducer(value, op);
     const operands = node && splitConstant(node);
-    if (operands) return { node, other: operands.other };
+    if (!operands) continue;
+    const { constant, other } = operands;
+    return { node, other, mayWiden: constant.shape?.length !== 0 && !broadcastsTo(constant, other) };
   }
   return null;
 }
@@ -114,6 +121,7 @@ function pastAddend(
   context: RewriteContext,
 ): Answer {
   const first = arithmeticBefore(sum);
+  if (first?.mayWiden) return context.skip(WIDENS);
   const inner = first && affineOfArithmetic(first.node, layout);
   if (!first || !inner || typeof inner === "string" || !inner.scale || inner.shift) {
     return context.skip("the Conv pads, and the border would lack the addend");

@@ -70,6 +70,13 @@ testRewrite(eliminateCommonSubexpression, {
       }`,
       null,
     ],
+    "a Split into two and one into three": [
+      `(x: f32[6]) -> (a, d) {
+        a, b, c = Split(x)
+        d, e = Split(x)
+      }`,
+      null,
+    ],
     "random nodes": [
       `(x: f32[2]) -> (y) {
         a = RandomNormalLike(x)

@@ -60,6 +60,14 @@ testRewrite(foldShapes, {
       t = Where(c, $ones: i64[2] = {1, 1}, $given: i64[2] = {2, 2})
       y = Mul(t, $f: i64[] = {3})
     }`,
+    "a shape before a product over no axes": [
+      `(x: f32[2,3]) -> (y) {
+        s = Shape(x)
+        p = ReduceProd<noop_with_empty_axes=1>(s)
+        y = Mul(p, p)
+      }`,
+      { opset: 18 },
+    ],
   },
   leaves: {
     "a named dimension": [

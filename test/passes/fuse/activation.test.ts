@@ -102,6 +102,14 @@ testRewrite(fuseLayerNorm, {
       graph(`${NORMALIZED} y = Mul(q, $gamma: f32[] = {2.0})`),
       "the factor is not one number per element of the last axis",
     ],
+    "an epsilon that raises the rank": [
+      graph(`${NORMALIZED.replace("$epsilon: f32[]", "$epsilon: f32[1,1,1]")} y = Mul(q, $gamma: f32[4])`),
+      null,
+    ],
+    "an exponent that raises the rank": [
+      graph(`${NORMALIZED.replace("$two: f32[]", "$two: f32[1,1,1]")} y = Mul(q, $gamma: f32[4])`),
+      null,
+    ],
     "a difference that somebody else reads": [
       `(x: f32[N,4]) -> (y, d) { ${NORMALIZED} y = Mul(q, $gamma: f32[4]) }`,
       null,

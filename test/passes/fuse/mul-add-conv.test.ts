@@ -50,6 +50,14 @@ testRewrite(fuseMulAddConv, {
       graph(`a = Mul(x, $s: f32[6,6])\n  ${PLAIN}`),
       "the constant is not one number per channel",
     ],
+    "the factors make channels of one": [
+      graph(`a = Mul(x, ${FACTORS})\n  ${PLAIN}`, "x: f32[N,1,6,6]"),
+      "the constant may widen what it is combined with",
+    ],
+    "the factors of a sum make channels of one": [
+      graph(`m = Mul(x, ${FACTORS})\n  a = Add(m, $t: f32[1])\n  ${PADDED}`, "x: f32[N,1,6,6]"),
+      "the constant may widen what it is combined with",
+    ],
     "the weight is computed": [
       graph("a = Mul(x, $s: f32[1])\n  y = Conv(a, w)", "x: f32[N,4,6,6], w: f32[6,4,3,3]"),
       "the weight is no constant",
