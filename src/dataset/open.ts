@@ -69,7 +69,8 @@ function openRandom(
 
 async function checkFolder(path: string): Promise<boolean> {
   try {
-    return (await stat(path)).isDirectory();
+    const stats = await stat(path);
+    if (stats.isDirectory() || stats.isFile()) return stats.isDirectory();
   } catch (cause) {
     throw datasetError(
       "DATASET_MISSING",
@@ -81,4 +82,8 @@ async function checkFolder(path: string): Promise<boolean> {
       },
     );
   }
+  // Opening a pipe would wait for a writer, perhaps for ever; and data is read more than once.
+  throw datasetError("DATASET_KIND", `${path} is neither a file nor a folder`, "Save the samples to a file first.", {
+    fields: { path },
+  });
 }

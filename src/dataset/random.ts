@@ -22,6 +22,9 @@ export interface RandomOptions {
 /** Integers stay below this: token ids of the smallest vocabularies, indices of small tables. */
 const INTEGER_BOUND = 8;
 
+/** Elements of one made-up input: what an array can hold. */
+const MOST_ELEMENTS = 2 ** 31 - 1;
+
 /** Throws DATASET_EMPTY (count below 1) and, while samples are made, DATASET_INPUT_KIND and DATASET_SHAPE. */
 export function randomDataset(signature: readonly InputSpec[], { seed, count, shapes }: RandomOptions): Dataset {
   if (!Number.isInteger(count) || count < 1) {
@@ -117,6 +120,14 @@ function likelySize(rank: number, axis: number, random: Random): number {
 
 function randomTensor({ name, dtype }: InputSpec, dims: readonly number[], random: Random): Tensor {
   const length = elementCount(dims);
+  if (length > MOST_ELEMENTS) {
+    throw datasetError(
+      "DATASET_SHAPE",
+      `input "${name}" of shape [${dims.join(",")}] would have ${length} elements`,
+      `Give smaller sizes: --shape ${name}=1,3,224,224.`,
+      { fields: { input: name, shape: dims } },
+    );
+  }
   const fill = <T>(array: { from(of: { length: number }, value: () => T): ArrayBufferView }, value: () => T) =>
     Tensor.ofArray(dtype!, dims, array.from({ length }, value));
   switch (dtype) {

@@ -140,7 +140,7 @@ export function readResult(path: string): RunResult {
   throw new InferOptError(
     "RESULT_INVALID",
     "input",
-    `${path} is no result of this program (${where}: ${issue.message})`,
+    `${path} is no result of this program (${where}: ${issue.message.endsWith("received undefined") ? "is missing" : issue.message})`,
     {
       hint: "Name a file that --json or --report FILE.json wrote.",
       fields: { path },

@@ -170,6 +170,18 @@ describe("a flag is refused:", () => {
       [...quantize, "--shape", "z=1,2"],
       [2, "FLAG_INVALID", '"z"'],
     ],
+    "a shape of other rank": [
+      ["bench", "model.onnx", "--shape", "x=1,2"],
+      [3, "DATASET_SHAPE", '"x"', "[1,2]"],
+    ],
+    "a shape beyond memory": [
+      ["bench", "model.onnx", "--shape", "x=100000000,1,8,8"],
+      [3, "DATASET_SHAPE", '"x"'],
+    ],
+    "a result that is none": [
+      ["report", "d.npz"],
+      [3, "RESULT_INVALID", "d.npz"],
+    ],
     "a limit that is no number": [
       [...quantize, "--max-drop", "little"],
       [2, "FLAG_INVALID", "little"],

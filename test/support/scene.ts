@@ -3,7 +3,7 @@
  * what it leaves behind. Runs from dist/.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
@@ -100,7 +100,7 @@ export function expectFault({ code, stdout, stderr }: Ended, [exit, error, ...sa
   expect({ exit: code, told }, stderr).toEqual({ exit, told: [error] });
   const message = stderr.slice(stderr.indexOf(`error ${error}`));
   for (const text of says) expect(message).toContain(text);
-  expect(message).toMatch(/^ {2}fix: \S.*[.!)]$/m);
+  expect(message).toMatch(/^ {2}fix: \S.*[.!?)]$/m);
   expect(`${stdout}\n${stderr}`).not.toMatch(/^\s*at .*(\.[cm]?[jt]s|<anonymous>|native|node:)/m);
   expect(`${stdout}\n${stderr}`).not.toMatch(/internal:|\bundefined\b|\[object /);
 }
@@ -119,8 +119,8 @@ function contents(folder: string): Record<string, string> {
   return Object.fromEntries(
     names.map((name) => {
       const path = join(folder, name);
-      const stats = statSync(path, { throwIfNoEntry: false });
-      if (!stats) return [name, `a link to ${readlinkSync(path)}`];
+      const stats = lstatSync(path);
+      if (stats.isSymbolicLink()) return [name, `a link to ${readlinkSync(path)}`];
       return [name, stats.isFile() ? readFileSync(path, "latin1") : stats.isDirectory() ? "a folder" : "special"];
     }),
   );
