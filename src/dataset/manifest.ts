@@ -35,8 +35,9 @@
  *   dtype     "f32", "f16" or "u8". Default: f32.
  */
 import { readFile, realpath } from "node:fs/promises";
-import { extname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { extname, isAbsolute, join, resolve } from "node:path";
 import * as v from "valibot";
+import { climbsOut } from "../base/contained-path.js";
 import { type InferOptError, messageOf } from "../base/errors.js";
 import type { Tensor } from "../ir/index.js";
 import type { Dataset, Sample } from "./dataset.js";
@@ -176,11 +177,6 @@ async function contained(home: string, file: string, where: string): Promise<str
   }
   if (climbsOut(home, real)) throw outside();
   return real;
-}
-
-function climbsOut(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
 }
 
 type GivenSteps = v.InferOutput<typeof preprocessSchema>;

@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, resolve } from "node:path";
+import { climbsOut } from "../base/contained-path.js";
 import { InferOptError } from "../base/errors.js";
 import { fileSource } from "./byte-source.js";
 import type { ByteSource, TensorProto } from "./schema.js";
@@ -78,11 +79,6 @@ export function externalSource(modelPath: string, tensor: TensorProto, expectedB
     );
   }
   return fileSource(path, offset, length);
-}
-
-function climbsOut(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
 }
 
 function wholeNumber(text: string, tensor: string, field: string): number {

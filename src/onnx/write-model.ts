@@ -53,10 +53,8 @@ export interface StagedModel {
   readonly sizeBytes: number;
   /** Digest of the .onnx file; the name of the data file inside holds the digest of the data. */
   readonly sha256: string;
-  /** Renames to the final name. A model is committed once. */
+  /** Renames to the final name, once. Throws OUTPUT_FAILED, and then nothing of it is left. */
   commit(): void;
-  /** Renames to another name in the same folder, for a candidate that was rejected but is wanted. */
-  commitAs(path: string): void;
   /** Removes what was written; nothing happens after a commit. */
   discard(): void;
 }
@@ -90,23 +88,22 @@ export function stageModel(message: ModelProto, outputPath: string, options: Wri
     }
     const model = writeProto(message, tensors, partial);
     let isOpen = true;
-    const commitAs = (path: string): void => {
-      invariant(isOpen, `${path} was committed or discarded before`);
-      try {
-        refuseSpecialFile(path, path);
-        renameSync(partial, path);
-      } catch (error) {
-        throw isSystemError(error) ? outputFailed(path, error) : error;
-      }
-      isOpen = false;
-      data?.keep();
-    };
     return {
       path: partial,
       sizeBytes: model.sizeBytes + dataBytes,
       sha256: model.sha256,
-      commit: () => commitAs(target),
-      commitAs: (path) => commitAs(resolve(path)),
+      commit() {
+        invariant(isOpen, `${outputPath} was committed or discarded before`);
+        isOpen = false;
+        try {
+          refuseSpecialFile(target, outputPath);
+          renameSync(partial, target);
+        } catch (error) {
+          removeAll();
+          throw isSystemError(error) ? outputFailed(outputPath, error) : error;
+        }
+        data?.keep();
+      },
       discard() {
         if (isOpen) removeAll();
         isOpen = false;

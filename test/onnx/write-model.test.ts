@@ -84,10 +84,13 @@ describe("stageModel", () => {
     check(loadModel(path).graph);
   });
 
-  it("commits under another name with its data", () => {
+  it("leaves nothing behind where it cannot be renamed", () => {
     const folder = temporaryFolder();
-    saveModel(parseModel(text), join(folder, "m.onnx"), { externalData: true }).commitAs(join(folder, "rejected.onnx"));
-    expect(weights(join(folder, "rejected.onnx")).get("w")).toHaveLength(2400);
+    const path = join(folder, "m.onnx");
+    const staged = saveModel(parseModel(text), path, { externalData: true });
+    mkdirSync(path);
+    expect(codeOf(() => staged.commit())).toBe("OUTPUT_FAILED");
+    expect(readdirSync(folder)).toEqual(["m.onnx"]);
   });
 
   it("keeps two candidates for one name apart", () => {
