@@ -4,8 +4,8 @@
  * tables that are looked up are widened row by row instead (embedding.ts).
  *
  *   8 bits  i8, one scale per output channel (opset 13)
- *   4 bits  i4, one scale per block of 32 along the reduced axis (opset 21); the runtime
- *           turns MatMul with such weights into its 4-bit kernel
+ *   4 bits  i4, one scale per block of 32 along the reduced axis (opset 21): matrices on the
+ *           right of a MatMul, for which the runtime has a 4-bit kernel; the rest gets 8 bits
  */
 import {
   attr,
@@ -45,7 +45,7 @@ const BLOCK = 32;
 export function quantizeWeights(model: Model, options: WeightOnlyOptions): WeightOnlyReport {
   const quantized: string[] = [];
   const float: FloatNode[] = [];
-  const workplace: Workplace = { store: new WeightStore(), widened: new Map() };
+  const made: MadeWeights = { store: new WeightStore(), widened: new Map() };
   for (const node of [...nodesWithin(model.graph)]) {
     const slots = node.domain === "" ? weightInputs[node.op] : undefined;
     const isTable = node.is("Gather");
@@ -56,13 +56,13 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
       continue;
     }
     if (isTable) {
-      if (quantizeEmbedding(node, workplace.store) === null) quantized.push(node.name);
+      if (quantizeEmbedding(node, made.store) === null) quantized.push(node.name);
       continue;
     }
     const before = quantized.length;
     for (const slot of slots!) {
       if (!isWeight(node.inputs[slot])) continue;
-      replaceWeight(node, slot, options.bits, opsetOf(model), workplace);
+      replaceWeight(node, slot, options.bits, opsetOf(model), made);
       if (quantized.at(-1) !== node.name) quantized.push(node.name);
     }
     if (quantized.length === before)
@@ -77,17 +77,18 @@ const isWeight = (value: Value | null | undefined): boolean => {
   return tensor?.dtype === "f32" && tensor.dims.length >= 2 && tensor.elementCount >= SMALLEST_WEIGHT;
 };
 
-interface Workplace {
+/** What was made of weights so far, for every node that reads them. */
+interface MadeWeights {
   readonly store: WeightStore;
   /** By the integers: their float form. */
   readonly widened: Map<Value, Value>;
 }
 
-function replaceWeight(node: Node, slot: number, bits: 8 | 4, opset: number, { store, widened }: Workplace): void {
+function replaceWeight(node: Node, slot: number, bits: 8 | 4, opset: number, { store, widened }: MadeWeights): void {
   const weight = node.inputs[slot]!;
   const tensor = weight.constant!;
   const blocked = bits === 4 && opset >= 21 && node.is("MatMul") && tensor.dims.length === 2 && slot === 1;
-  const axis = blocked ? 0 : channelAxis(node, tensor);
+  const axis = blocked ? 0 : channelAxis(node, slot, tensor);
   const stored = store.of(weight, blocked ? "blocks" : `axis ${axis}`, () =>
     blocked ? fourBitBlocks(tensor) : eightBitChannels(tensor, axis),
   );
@@ -117,13 +118,17 @@ function ancestorIn(graph: Graph, node: Node): Node {
   return at;
 }
 
-/** Output channels: axis 0 of convolutions and recurrent weights' directions, columns of matrices. */
-function channelAxis(node: Node, tensor: Tensor): number {
+/**
+ * The axis of the output channels: 0 of a Conv's weight [M, ...], 1 of a ConvTranspose's [C, M, ...] and
+ * of recurrent ones [directions, gates * hidden, ...]; rows of a matrix on the left, columns of one on the right.
+ */
+function channelAxis(node: Node, slot: number, tensor: Tensor): number {
+  const isLeft = slot === 0;
   switch (node.op) {
     case "MatMul":
-      return tensor.dims.length - 1;
+      return tensor.dims.length - (isLeft ? 2 : 1);
     case "Gemm":
-      return node.int("transB", 0) ? 0 : 1;
+      return (node.int(isLeft ? "transA" : "transB", 0) !== 0) === isLeft ? 1 : 0;
     case "ConvTranspose":
       return 1;
     case "LSTM":
