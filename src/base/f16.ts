@@ -44,11 +44,7 @@ export function bf16BitsToF32(bits: number): number {
   return float[0]!;
 }
 
-/** Element-wise over arrays; the result is new. */
-export function f16ToF32(bits: Uint16Array): Float32Array {
-  return Float32Array.from(bits, f16BitsToF32);
-}
-
+/** The float16 bits of each element; the result is new. */
 export function f32ToF16(values: Float32Array): Uint16Array {
   const bits = new Uint16Array(values.length);
   for (let i = 0; i < values.length; i++) bits[i] = f32ToF16Bits(values[i]!);

@@ -1,5 +1,5 @@
 /**
- * Quantiles, proportions and means with their intervals. Arrays called `sorted` are
+ * Means, quantiles with their intervals, and the distributions that these need. Arrays called `sorted` are
  * ascending and free of NaN; probabilities and confidences lie in (0, 1).
  */
 import { invariant } from "./errors.js";
@@ -141,17 +141,4 @@ function normalCdf(x: number): number {
     sum += term;
   }
   return 0.5 + (sum * Math.exp((-x * x) / 2)) / Math.sqrt(2 * Math.PI);
-}
-
-/** Interval of a proportion seen `successes` times in `n` (Wilson 1927). */
-export function wilsonInterval(successes: number, n: number, confidence = 0.95): Interval {
-  invariant(n > 0 && successes >= 0 && successes <= n, "a proportion needs 0 <= successes <= n, n > 0");
-  const z = normalQuantile((1 + confidence) / 2);
-  const share = successes / n;
-  const center = (share + (z * z) / (2 * n)) / (1 + (z * z) / n);
-  const half = ((z / (1 + (z * z) / n)) * Math.sqrt(n * share * (1 - share) + (z * z) / 4)) / n;
-  return {
-    low: successes === 0 ? 0 : Math.max(0, center - half),
-    high: successes === n ? 1 : Math.min(1, center + half),
-  };
 }

@@ -185,7 +185,7 @@ class Race {
 }
 
 function speedupAt(race: Race, m: number, { seed, confidence = 0.99 }: LatencyOptions): Speedup {
-  // Pairs end where the shorter one does; a process cut off before its first run has none.
+  // A process that was stopped before its first run has nothing to pair.
   const ran = race.series[0]!.map((_, p) => race.series.every((series) => series[p]!.length > 0));
   const kept = (series: readonly (readonly number[])[]) => series.filter((_, p) => ran[p]);
   return speedupOf(kept(race.series[0]!), kept(race.series[m]!), { seed, confidence });

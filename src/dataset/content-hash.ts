@@ -1,12 +1,11 @@
 /**
  * What samples contain, as hashes: for duplicates, for samples that calibration and
- * evaluation share, and for the key of a cache. File format, file name and order of
- * inputs do not count; names, dtypes, shapes and bytes do.
+ * evaluation share, and to say in results which data it was. File format, file name and
+ * order of inputs do not count; names, dtypes, shapes and bytes do.
  */
 import { createHash, type Hash } from "node:crypto";
 import { Tensor } from "../ir/index.js";
-import { conform } from "./conform.js";
-import type { Dataset, InputSpec, Labels, Sample } from "./dataset.js";
+import type { Dataset, Labels } from "./dataset.js";
 
 /** 128 bits of SHA-256 in hex: sets are held in memory, and nobody attacks them. */
 export function hashFeeds(feeds: ReadonlyMap<string, Tensor>): string {
@@ -39,19 +38,6 @@ export async function datasetDigest(dataset: Dataset, indices?: readonly number[
   const digest = new DigestBuilder();
   for await (const sample of dataset.samples(indices)) digest.add(hashFeeds(sample.feeds), sample.labels);
   return digest.hex();
-}
-
-/**
- * How many samples of `b` also occur in `a`. With a signature they are compared as the model would
- * see them, so that the same data in another dtype or file format counts as the same.
- */
-export async function overlap(a: Dataset, b: Dataset, signature?: readonly InputSpec[]): Promise<number> {
-  const hashOf = (sample: Sample) => hashFeeds((signature ? conform(sample, signature) : sample).feeds);
-  const seen = new Set<string>();
-  for await (const sample of a.samples()) seen.add(hashOf(sample));
-  let shared = 0;
-  for await (const sample of b.samples()) if (seen.has(hashOf(sample))) shared++;
-  return shared;
 }
 
 function addText(hash: Hash, text: string | Uint8Array): void {

@@ -95,14 +95,6 @@ export class Graph {
     return value;
   }
 
-  /** Removes an input that nobody reads. */
-  removeInput(value: Value): void {
-    invariant(value.useCount === 0, `input ${value.label} is still read`);
-    const at = this.#inputs.indexOf(value);
-    invariant(at >= 0, `${value.label} is no input of this graph`);
-    this.#inputs.splice(at, 1);
-  }
-
   addConstant(label: string, tensor: Tensor): Value {
     const value = new Value(this, label, { dtype: tensor.dtype, shape: tensor.dims }, { constant: tensor });
     this.#constants.add(value);
@@ -177,14 +169,6 @@ export class Graph {
       "a body goes with its node",
     );
     nodeInternals(node).attributes.delete(name);
-  }
-
-  /** Appends an output to a node, for operators whose number of outputs is free or optional. */
-  addNodeOutput(node: Node, output: NewOutput): Value {
-    const outputs = nodeInternals(node).outputs;
-    const value = new Value(this, output.label, output.type ?? null, { producer: { node, index: outputs.length } });
-    outputs.push(value);
-    return value;
   }
 
   /** Drops an output that nobody reads: trailing ones vanish, others become absent. */

@@ -7,18 +7,9 @@ export type { Node } from "./node.js";
 export { fromOnnx, loadModel } from "./serde/from-onnx.js";
 export { tensorFromProto, tensorToProto } from "./serde/tensor.js";
 export { saveModel, toOnnx } from "./serde/to-onnx.js";
-export {
-  broadcastsInto,
-  type Dim,
-  elementCount,
-  formatShape,
-  isStatic,
-  type Shape,
-  sameDim,
-  sameShape,
-} from "./shape.js";
+export { type Dim, elementCount, formatShape, isStatic, type Shape } from "./shape.js";
 export { aligned, Tensor } from "./tensor.js";
 export { parseGraph, parseModel } from "./text/parse.js";
 export { type PrintOptions, printGraph } from "./text/print.js";
 export type { TensorType, Use, Value } from "./value.js";
-export { countNodes, graphsWithin, isVisibleFrom, nodesWithin, soleReader } from "./walk.js";
+export { countNodes, graphsWithin, nodesWithin, soleReader } from "./walk.js";

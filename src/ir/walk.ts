@@ -22,12 +22,6 @@ export function countNodes(graph: Graph): number {
   return count;
 }
 
-/** Whether `value` can be read from inside `graph`: it belongs to it or to a graph around it. */
-export function isVisibleFrom(value: Value, graph: Graph): boolean {
-  for (let at: Graph | null = graph; at; at = at.parent) if (value.graph === at) return true;
-  return false;
-}
-
 /** The sole reader of a value when that is a node of the same graph; null otherwise. */
 export function soleReader(value: Value): Node | null {
   if (value.useCount !== 1) return null;

@@ -11,7 +11,7 @@ import type { NamedTensors } from "./metric.js";
 import type { MetricTensor } from "./metric-tensor.js";
 
 /** Signal to noise ratios end here, both ways: equal outputs would have an infinite one. dB. */
-export const sqnrLimitDb = 100;
+const sqnrLimitDb = 100;
 const worstMse = 3.4e38;
 
 interface Sums {

@@ -301,7 +301,6 @@ root.resolveAll();
 const modelType = root.lookupType("ModelProto");
 const graphType = root.lookupType("GraphProto");
 const tensorType = root.lookupType("TensorProto");
-const typeType = root.lookupType("TypeProto");
 
 function decodeWith<T>(type: protobuf.Type, bytes: Uint8Array): T {
   const reader = protobuf.Reader.create(bytes);
@@ -312,7 +311,6 @@ function decodeWith<T>(type: protobuf.Type, bytes: Uint8Array): T {
 /** Decodes a message; bytes fields are views on `bytes`. Throws protobufjs's own errors. */
 export const decodeModel = (bytes: Uint8Array): ModelProto => decodeWith(modelType, bytes);
 export const decodeTensor = (bytes: Uint8Array): TensorProto => decodeWith(tensorType, bytes);
-export const decodeType = (bytes: Uint8Array): TypeProto => decodeWith(typeType, bytes);
 
 const encodeWith =
   <T>(type: protobuf.Type) =>

@@ -122,7 +122,7 @@ const chosen: Readonly<Record<string, readonly [attribute: string, absent: DType
 };
 
 /** The result type of an operator that says it by an attribute; null when it does not, or nothing tells. */
-export function chosenDtype(node: Node, dtypes: ReadonlyMap<Value, DType>): DType | null {
+function chosenDtype(node: Node, dtypes: ReadonlyMap<Value, DType>): DType | null {
   if (node.is("ConstantOfShape") || node.is("Constant")) {
     const value = node.attributes.get("value");
     if (value?.type === "tensor") return value.value.dtype;

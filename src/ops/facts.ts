@@ -49,9 +49,6 @@ const familyByOp: ReadonlyMap<string, OpFamily> = new Map(
 
 const commutative = new Set("Add And BitwiseAnd BitwiseOr BitwiseXor Equal Max Mean Min Mul Or Sum Xor".split(" "));
 
-/** Reads sizes of its input, never its elements. */
-const shapeOnly = new Set(["Shape", "Size", "ConstantOfShape", "EyeLike"]);
-
 /** The result may have more elements than all inputs together, by an amount that an input's value says. */
 const expanding = new Set(
   (
@@ -86,7 +83,6 @@ export function isFoldable(node: Node): boolean {
 }
 
 export const isCommutative = (node: Node): boolean => node.domain === "" && commutative.has(node.op);
-export const isShapeOnly = (node: Node): boolean => node.domain === "" && shapeOnly.has(node.op);
 export const isExpanding = (node: Node): boolean => node.domain === "" && expanding.has(node.op);
 
 /** Dropout passes its input through unless it trains: said by an input since opset 12, by `is_test` before opset 7. */

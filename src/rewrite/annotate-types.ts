@@ -70,7 +70,7 @@ interface Probe {
   readonly tapped: ReadonlyMap<string, Value>;
 }
 
-export function probeOf(model: Model): Probe {
+function probeOf(model: Model): Probe {
   const graph = new Graph();
   const values = new Map<Value, Value>();
   for (const input of model.graph.inputs) {

@@ -167,7 +167,7 @@ function handOver(old: Value, result: Value, isNew: boolean): void {
 }
 
 /** The first type, with the second's word on what the first does not know. */
-export function mergeTypes(first: TensorType | null, second: TensorType | null): TensorType | null {
+function mergeTypes(first: TensorType | null, second: TensorType | null): TensorType | null {
   if (!first || !second) return first ?? second;
   return { dtype: first.dtype ?? second.dtype, shape: first.shape ?? second.shape };
 }

@@ -2,7 +2,7 @@
  * Questions about the neighbourhood of a node. None of them looks across the border
  * of a body, and an input that a caller can override is never a constant.
  */
-import { type Dim, type Graph, type Node, type Shape, soleReader, type Tensor, type Value } from "../ir/index.js";
+import { type Dim, type Graph, type Node, soleReader, type Tensor, type Value } from "../ir/index.js";
 
 type MaybeValue = Value | null | undefined;
 
@@ -26,12 +26,6 @@ export const readsOnlyFirst = (node: Node): boolean =>
 
 export const constantOf = (value: MaybeValue): Tensor | null => value?.constant ?? null;
 
-/** dims and elements of an f32 constant. The elements are shared: do not write. */
-export function constantF32(value: MaybeValue): { dims: readonly number[]; data: Float32Array } | null {
-  const tensor = value?.constant;
-  return tensor?.dtype === "f32" ? { dims: tensor.dims, data: tensor.f32() } : null;
-}
-
 /** Integers of a constant, or null; bounded, so that nobody expands a weight by mistake. */
 export function constantIntegers(value: MaybeValue): number[] | null {
   const tensor = value?.constant;
@@ -53,8 +47,6 @@ export function scalarBeside(constant: MaybeValue, other: MaybeValue): number | 
 
 export const hasRank = (value: MaybeValue, rank: number): boolean => value?.shape?.length === rank;
 
-export const rankOf = (value: MaybeValue): number | null => value?.shape?.length ?? null;
-
 /** Whether every element of a constant is `wanted`; -0.0 is not 0. */
 export function equalsElementwise(value: MaybeValue, wanted: number): boolean {
   const tensor = value?.constant;
@@ -72,10 +64,10 @@ export const isSameDim = (a: Dim | undefined, b: Dim | undefined): boolean =>
   a != null && a === b && !(typeof a === "string" && vagueNames.has(a));
 
 /** Whether two values have the same shape in every run. */
-export const hasSameShape = (a: MaybeValue, b: MaybeValue): boolean => isSameShape(a?.shape, b?.shape);
-
-export const isSameShape = (a: Shape | null | undefined, b: Shape | null | undefined): boolean =>
-  !!a && !!b && a.length === b.length && a.every((dim, i) => isSameDim(dim, b[i]));
+export function hasSameShape(a: MaybeValue, b: MaybeValue): boolean {
+  const [one, other] = [a?.shape, b?.shape];
+  return !!one && one.length === other?.length && one.every((dim, i) => isSameDim(dim, other[i]));
+}
 
 /** Whether combining `small` with `big` by numpy broadcasting surely gives the shape of `big`. */
 export function broadcastsTo(small: MaybeValue, big: MaybeValue): boolean {
@@ -83,13 +75,6 @@ export function broadcastsTo(small: MaybeValue, big: MaybeValue): boolean {
   const rank = big?.shape?.length;
   if (!from || rank === undefined || from.length > rank) return false;
   return from.every((dim, i) => dim === 1 || isSameDim(dim, big!.shape![rank - from.length + i]));
-}
-
-/** The other input of a node with two, when `value` is one of them. */
-export function otherInput(node: Node, value: MaybeValue): Value | null {
-  if (node.inputs.length !== 2) return null;
-  if (node.inputs[0] === value) return node.inputs[1] ?? null;
-  return node.inputs[1] === value ? (node.inputs[0] ?? null) : null;
 }
 
 /** The two inputs of a node as [constant, other]; null unless exactly one is constant. */

@@ -12,7 +12,6 @@ import {
   quantileUpperBound,
   studentQuantile,
   variance,
-  wilsonInterval,
 } from "../../src/base/statistics.js";
 
 const upTo = (n: number) => Float64Array.from({ length: n }, (_, i) => i + 1);
@@ -108,19 +107,5 @@ describe("studentQuantile", () => {
     [0.025, 10, -2.22814],
   ])("of %f with %i degrees of freedom agrees with the table", (p, degrees, value) => {
     expect(studentQuantile(p, degrees) / value).toBeCloseTo(1, 5);
-  });
-});
-
-describe("wilsonInterval", () => {
-  it("agrees with a worked example", () => {
-    const { low, high } = wilsonInterval(81, 263);
-    expect(low).toBeCloseTo(0.2553, 4);
-    expect(high).toBeCloseTo(0.3662, 4);
-  });
-
-  it("stays in 0..1 at the ends", () => {
-    expect(wilsonInterval(0, 10).low).toBe(0);
-    expect(wilsonInterval(10, 10).high).toBe(1);
-    expect(wilsonInterval(0, 10).high).toBeCloseTo(0.2775, 4);
   });
 });

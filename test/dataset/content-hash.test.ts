@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { datasetDigest, hashFeeds, overlap } from "../../src/dataset/content-hash.js";
+import { datasetDigest, hashFeeds } from "../../src/dataset/content-hash.js";
 import type { Labels, Sample } from "../../src/dataset/dataset.js";
 import { Tensor } from "../../src/ir/index.js";
-import { datasetOf, input } from "../support/dataset.js";
+import { datasetOf } from "../support/dataset.js";
 
 const sample = (tensor: Tensor, labels: Labels | null = null): Sample => ({
   id: "s",
@@ -57,24 +57,5 @@ describe("datasetDigest", () => {
   it("does not depend on the name of file or sample", async () => {
     const renamed = { ...datasetOf([{ ...sample(row(1)), id: "other" }]), path: "elsewhere" };
     expect(await datasetDigest(renamed)).toBe(await datasetDigest(datasetOf([sample(row(1))])));
-  });
-});
-
-describe("overlap", () => {
-  it("counts the samples of the second set that are in the first", async () => {
-    const a = datasetOf([row(1), row(2), row(3)].map((tensor) => sample(tensor)));
-    const b = datasetOf([row(3), row(4), row(1), row(1)].map((tensor) => sample(tensor)));
-    expect(await overlap(a, b)).toBe(3);
-  });
-
-  it("sees through labels", async () => {
-    expect(await overlap(datasetOf([sample(row(1))]), datasetOf([sample(row(1), { json: 5 })]))).toBe(1);
-  });
-
-  it("sees through dtype and batch axis when it knows the model", async () => {
-    const a = datasetOf([sample(row(1, 2))]);
-    const b = datasetOf([sample(Tensor.ofArray("f64", [2], Float64Array.of(1, 2)))]);
-    expect(await overlap(a, b)).toBe(0);
-    expect(await overlap(a, b, [input("x", "f32", ["n", 2])])).toBe(1);
   });
 });

@@ -68,7 +68,7 @@ const sizeOf = (value: Value, estimates: ReadonlyMap<Value, number>): number =>
   value.constant?.byteLength ?? estimates.get(value) ?? 0;
 
 /** Results that somebody outside the fold reads. */
-export function frontierOf(nodes: ReadonlySet<Node>): Value[] {
+function frontierOf(nodes: ReadonlySet<Node>): Value[] {
   return [...nodes].flatMap((node) =>
     node.outputs
       .filter((output) => output !== null)

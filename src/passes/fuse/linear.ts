@@ -23,8 +23,6 @@ export interface Linear {
   readonly channelAxis: number;
 }
 
-export const linearOps = ["Conv", "ConvTranspose", "Gemm", "MatMul"] as const;
-
 /** The linear node seen as such; a reason when it is one and cannot be read. */
 export function linearOf(node: Node): Linear | string {
   const weight = node.inputs[1];

@@ -37,7 +37,7 @@ export interface ConversionReport {
 }
 
 /** The least IR version in which a model of this opset is legal. */
-export const leastIrVersion = (opset: number): number => irVersions.find(([from]) => opset >= from)?.[1] ?? 3;
+const leastIrVersion = (opset: number): number => irVersions.find(([from]) => opset >= from)?.[1] ?? 3;
 
 /**
  * Brings the model to the opset `target`, in place. A model that is there or beyond is left

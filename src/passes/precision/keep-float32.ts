@@ -13,8 +13,6 @@ import type { DType, Graph, Node, Value } from "../../ir/index.js";
 import { familyOf } from "../../ops/facts.js";
 import { type HalfType, type NarrowingLoss, narrowingLoss } from "./narrow-tensor.js";
 
-export type KeepReason = (node: Node) => string | null;
-
 const widening = new Set("Abs Add Cast Div Identity LeakyRelu Max Min Mul Neg Relu Sub Sum Where".split(" "));
 const bounding = new Set("Clip Erf Exp HardSigmoid Hardmax LogSoftmax Sigmoid Softmax Tanh".split(" "));
 const integerTypes: ReadonlySet<DType | undefined> = new Set<DType>(["i64", "i32", "u64", "u32", "bool"]);

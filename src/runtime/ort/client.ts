@@ -32,7 +32,7 @@ export interface OrtRuntimeOptions {
   readonly signal?: AbortSignal;
   /** For sessions that state no `timeoutMs` of their own. */
   readonly timeoutMs?: number;
-  /** Processes that share the samples of one job; by default as many as the cores feed, at most 4. */
+  /** Processes that share the samples of one job; by default as many as the cores feed, at most 2. */
   readonly workers?: number;
   /** Where jobs may write files for as long as they run; the system's temporary folder when absent. */
   readonly scratch?: string;

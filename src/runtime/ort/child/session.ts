@@ -145,7 +145,7 @@ export function runFailed(path: string, where: string, cause: unknown): InferOpt
 const MOST_CHARACTERS = 400;
 
 /** The first line of what native code says, without its source files. */
-export function reasonOf(cause: unknown): string {
+function reasonOf(cause: unknown): string {
   const line = messageOf(cause)
     .replace(/\/\S*onnxruntime\S*\.(cc|h):\d+\s*/g, "")
     .replace(/^Load model from .*? failed:\s*/, "")
