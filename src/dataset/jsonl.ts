@@ -35,7 +35,8 @@ export async function openJsonl(path: string, signature?: readonly InputSpec[]):
       fields: { path },
     });
   }
-  const hasLabels = LABELS in (await readObjects(path, [first]).next()).value!.object;
+  let hasLabels = false;
+  for await (const { object } of readObjects(path, [first])) hasLabels = LABELS in object;
   const dataset: Dataset = {
     path,
     count: lines.length,

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { openJsonl } from "../../src/dataset/jsonl.js";
 import type { DType } from "../../src/ir/index.js";
@@ -31,6 +32,19 @@ describe("openJsonl", () => {
     const order = [2999, 0, 1500, 1501, 7];
     expect(all.map(({ feeds }) => numbersOf(feeds.get("x"))[0])).toEqual(lines.map((_, i) => i));
     expect(contentsOf(await samplesOf(dataset, order))).toEqual(contentsOf(order.map((i) => all[i])));
+  });
+
+  it.runIf(existsSync("/proc/self/fd"))("leaves no file open", async () => {
+    const folder = temporaryFolder({ "x.jsonl": '{"x": 1}\n{"x": 2}' });
+    await samplesOf(await openJsonl(`${folder}/x.jsonl`, [input("x", "f32", null)]));
+    const open = readdirSync("/proc/self/fd").flatMap((fd) => {
+      try {
+        return [readlinkSync(`/proc/self/fd/${fd}`)];
+      } catch {
+        return []; // The one that lists them.
+      }
+    });
+    expect(open.filter((path) => path.startsWith(folder))).toEqual([]);
   });
 
   it("hands out labels as they are", async () => {
