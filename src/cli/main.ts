@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { CommanderError, Command as Parser } from "commander";
 import { InferOptError } from "../base/errors.js";
 import { nearestName } from "../base/nearest.js";
-import { shellWord } from "../report/next.js";
+import { shellWord } from "../base/shell-word.js";
 import { type Actions, pipelineActions } from "./actions.js";
 import { type Command, everywhere } from "./command.js";
 import { commands } from "./commands/index.js";

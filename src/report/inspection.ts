@@ -9,6 +9,8 @@ import { columns, wrap } from "./table.js";
 const WIDTH = 79;
 const MOST = 12;
 const TITLE = 10;
+/** Nodes named with a finding. */
+const NAMED = 3;
 
 export function renderInspection(inspection: Inspection, paint: Palette): string {
   const blocks = [
@@ -78,8 +80,12 @@ function parameters({ parameters }: Inspection): string[] {
 }
 
 function work({ flops, quantized }: Inspection): string[] {
-  const unknown = flops.total === null ? `, without ${plural(flops.nodesWithoutShape, "node")} of unknown shape` : "";
+  const unsized = flops.total === null ? flops.nodesWithoutShape : 0;
+  const known = unsized > 0 && unsized === flops.nodes ? "unknown" : `${significant(flops.known / 1e6)} MFLOP`;
+  const unknown = unsized > 0 ? `, ${count(unsized)} of them of unknown shape` : "";
   const loops = flops.nodesInLoops > 0 ? `, loops counted once` : "";
+  const free = Object.values(flops.assumed).some((shape) => shape?.some((dim) => typeof dim !== "number"));
+  const cure = unsized > 0 && free ? "; --shape gives the others a size" : "";
   const assumed = Object.entries(flops.assumed).map(
     ([name, shape]) => `${printable(name)} ${printable(shapeText(shape))}`,
   );
@@ -91,8 +97,10 @@ function work({ flops, quantized }: Inspection): string[] {
     mixed: "yes, in several forms",
   };
   return [
-    `work        ${significant(flops.known / 1e6)} MFLOP in ${plural(flops.nodes, "product")}${unknown}${loops}`,
-    ...(assumed.length > 0 ? wrap(`for ${assumed.join(", ")}`, WIDTH - 13).map((line) => `            ${line}`) : []),
+    `work        ${known} in ${plural(flops.nodes, "product")}${unknown}${loops}`,
+    ...(assumed.length > 0
+      ? wrap(`for ${assumed.join(", ")}${cure}`, WIDTH - 13).map((line) => `            ${line}`)
+      : []),
     ...(flops.problem === null
       ? []
       : wrap(`shapes: ${printable(flops.problem)}`, WIDTH - 13).map((line) => `            ${line}`)),
@@ -104,8 +112,9 @@ function findings({ findings }: Inspection, paint: Palette): string[] {
   return findings.flatMap(({ severity, text, command, nodes }) => {
     const word = severity === "advice" ? paint.unsure("advice") : "note  ";
     const [first, ...rest] = wrap(printable(text), WIDTH - 9);
+    const shown = nodes.slice(0, NAMED).map((node) => middle(printable(node), 40));
     const named =
-      nodes.length === 0 ? [] : wrap(nodes.map((node) => middle(printable(node), 40)).join(", "), WIDTH - 9);
+      shown.length === 0 ? [] : wrap([...shown, ...(nodes.length > NAMED ? ["..."] : [])].join(", "), WIDTH - 9);
     return [
       `${word}  ${first}`,
       ...[...rest, ...named.map(paint.faint), printable(command)].map((line) => `        ${line}`),

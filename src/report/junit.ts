@@ -27,7 +27,7 @@ export function renderJunit(result: RunResult): string {
         "    </testcase>",
       ];
     }),
-    `    <system-out>${xml(`${verdictWord(result)}: ${result.verdict.summary}`)}</system-out>`,
+    `    <system-out>${xml(`${verdictWord(result)}: ${result.verdict.summary.replace(/^(inconclusive|no gain): /, "")}`)}</system-out>`,
     "  </testsuite>",
     "</testsuites>",
     "",

@@ -1,4 +1,6 @@
 /** One command worth trying after this result. */
+import { resolve } from "node:path";
+import { shellWord } from "../base/shell-word.js";
 import type { RunResult } from "../pipeline/result.js";
 
 export interface Suggestion {
@@ -14,29 +16,51 @@ export interface Suggestion {
 export function suggest(result: RunResult, commandLine: string | null): Suggestion | null {
   const { model, output, quantization, latency, command } = result;
   const path = shellWord(model.path);
-  const again = (flag: string, why: string): Suggestion | null =>
-    commandLine === null ? null : { command: `${commandLine} ${flag}`, why };
+  const again = (flag: string, value: string, why: string): Suggestion | null =>
+    commandLine === null ? null : { command: withFlag(commandLine, flag, value), why };
   const makesCandidates = command === "quantize" || command === "optimize";
   switch (result.verdict.outcome) {
     case "met":
       if (output && quantization && quantization.float.length > 0) {
-        return { command: `infer-opt explain ${path}`, why: "why nodes stay float and passes decline" };
+        return {
+          command: `infer-opt explain ${storedResult(commandLine) ?? path}`,
+          why: "why nodes stay float and passes decline",
+        };
       }
-      if (output && !latency) {
+      if (output && !latency && hasChanged(result)) {
         return { command: `infer-opt bench ${path} ${shellWord(output.path)}`, why: "is it faster?" };
       }
       return null;
     case "accuracy":
-      return makesCandidates ? again("--keep-rejected", "keeps the refused file, to look at") : null;
+      if (command === "verify" && !result.layers) return again("--layers", "", "where the two models part");
+      return makesCandidates ? again("--keep-rejected", "", "keeps the refused file, to look at") : null;
     case "latency":
-      return { command: `infer-opt inspect ${path}`, why: "what the model is made of" };
+      return makesCandidates ? { command: `infer-opt inspect ${path}`, why: "what the model is made of" } : null;
     case "no-gain":
-      return makesCandidates ? again("--goal size", "if a smaller file is worth having all the same") : null;
+      return makesCandidates && result.candidates.some(({ bytes }) => bytes < model.bytes)
+        ? again("--goal", "size", "if a smaller file is worth having all the same")
+        : null;
     case "inconclusive":
-      return again("--budget 5m", "measures longer; an idle machine helps too");
+      // Time does not help where it is samples that are too few.
+      return latency &&
+        result.verdict.reasons.some(({ limit, status }) => status === "inconclusive" && limit !== "max-drop")
+        ? again("--budget", "5m", "measures longer; an idle machine helps too")
+        : null;
   }
 }
 
-/** As a POSIX shell takes it literally. */
-export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;
+/** Whether there are two files to compare, and one is not a copy of the other. */
+const hasChanged = ({ model, output, passes, quantization, precision }: RunResult): boolean =>
+  resolve(model.path) !== resolve(output?.path ?? "") &&
+  (passes.some(({ applied }) => applied > 0) || Boolean(quantization) || Boolean(precision));
+
+/** The result file that the command wrote: it knows more than the model does. */
+const storedResult = (commandLine: string | null): string | null =>
+  / --report[= ]('[^']*\.json'|[^ ']+\.json)(?= |$)/.exec(commandLine ?? "")?.[1] ?? null;
+
+/** A flag that takes a value replaces the one given before. */
+function withFlag(commandLine: string, flag: string, value: string): string {
+  const before = new RegExp(` ${flag}[= ]('[^']*'|[^ ']+)(?= |$)`, "g");
+  const rest = value === "" ? commandLine : commandLine.replace(before, "");
+  return [rest, flag, value].filter((word) => word !== "").join(" ");
+}

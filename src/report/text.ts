@@ -145,6 +145,7 @@ function size({ model, output, candidateModel }: RunResult): string[] {
 }
 
 function smaller(before: number, after: number): string {
+  if (ratio(before / Math.max(1, after)) === ratio(1)) return "as large as before";
   if (after <= before) return `${ratio(before / Math.max(1, after))} smaller`;
   return `${ratio(after / Math.max(1, before))} larger`;
 }
@@ -202,7 +203,7 @@ function keptFloat({ quantization, precision }: RunResult): string[] {
     ];
   });
   if (groups.length > MOST_REASONS) {
-    lines.push(`      and ${plural(groups.length - MOST_REASONS, "reason")} more: infer-opt explain`);
+    lines.push(`      and ${plural(groups.length - MOST_REASONS, "more reason")}: in the JSON result`);
   }
   const of = quantization ? ` of ${count(quantization.nodes + quantization.float.length)}` : "";
   return [`kept in float  ${count(float.length)}${of}`, ...lines.map((line) => ` ${line}`)];
