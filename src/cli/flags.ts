@@ -166,8 +166,11 @@ export const flags = {
   ),
 
   // Data.
-  calibration: optional(["--calibration <data>", "Data", "samples for ranges: .npz, .jsonl or a folder"], parsePath),
-  eval: optional(["--eval <data>", "Data", "samples for accuracy, with labels if the metric wants them"], parsePath),
+  calibration: optional(
+    ["--calibration <data>", "Data", "samples without labels, for ranges and comparison: .npz, .jsonl or a folder"],
+    parsePath,
+  ),
+  eval: optional(["--eval <data>", "Data", "samples to judge by, with labels if the metric wants them"], parsePath),
   shape: list(["--shape <input=sizes>", "Data", "input=1,3,224,224, for free dimensions; repeatable"], parseShape),
   batch: value(["--batch <n>", "Data", "size of a free first dimension [1]"], parseInteger(1, 2 ** 20), 1),
   shard: optional(["--shard <i/n>", "Data", "only the i-th of n parts of the samples, from 1"], parseShard),

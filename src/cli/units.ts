@@ -32,7 +32,9 @@ export const parseInteger =
   (text, source) => {
     const value = /^\d+$/.test(text) ? Number(text) : null;
     if (value !== null && value >= least && value <= most) return value;
-    throw invalid(text, source, `is no whole number from ${least} to ${most}`, `For example ${source.name} ${least}.`);
+    const example =
+      source.kind === "usage" ? `For example ${source.name} ${least}.` : `Give one, for example ${least}.`;
+    throw invalid(text, source, `is no whole number from ${least} to ${most}`, example);
   };
 
 export function parseChoice<const T extends string>(choices: readonly T[]): Parse<T> {
