@@ -68,7 +68,7 @@ export function judgeAccuracy(
     const warnings = straddles
       ? [
           `${facts.samples} samples are too few to be sure of the accuracy limit: the drop of ${facts.metric} lies between ` +
-            `${amount(drop.low, drop)} and ${amount(drop.high, drop)}. ${advice(needed)}`,
+            `${span(drop, "and")}; ${advice(needed)}`,
         ]
       : [];
     return ruling(atMost(drop.value) ? "met" : "missed", null, warnings);
@@ -126,8 +126,8 @@ function samplesToDecide(samples: number, { value, low, high, wanted }: Drop): n
 
 const advice = (needed: number | null): string =>
   needed === null
-    ? "The drop is so close to the limit that no number of samples would decide it."
-    : `About ${needed} samples would decide it.`;
+    ? "the drop is so close to the limit that no number of samples would decide it"
+    : `about ${needed} samples would decide it`;
 
 function describe(facts: AccuracyFacts, drop: Drop): string {
   const moved =
@@ -139,7 +139,7 @@ function describe(facts: AccuracyFacts, drop: Drop): string {
   const against = facts.kind === "labels" ? "" : ` against the original model's answers`;
   return (
     `${facts.metric}${against} ${moved} (${shown(facts.baseline)} to ${shown(facts.candidate)} on ${facts.samples} samples; ` +
-    `${shown(100 * facts.confidence)} % interval ${amount(drop.low, drop)} to ${amount(drop.high, drop)}), ` +
+    `${shown(100 * facts.confidence)} % interval ${span(drop, "to")}), ` +
     `${amount(drop.wanted, drop)} allowed`
   );
 }
@@ -147,6 +147,12 @@ function describe(facts: AccuracyFacts, drop: Drop): string {
 function amount(value: number, { unit }: Drop): string {
   if (unit === "") return shown(value);
   return `${shown(value)} ${unit === "points" && value === 1 ? "point" : unit}`;
+}
+
+/** Both ends of the interval, the unit once. Three digits: an end is never known better. */
+function span({ low, high, unit }: Drop, between: "and" | "to"): string {
+  const [from, to] = [low, high].map((end) => Number(end.toPrecision(3)));
+  return `${from} ${between} ${to}${unit === "" ? "" : ` ${unit}`}`;
 }
 
 /** At most four digits that matter. */

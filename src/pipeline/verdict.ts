@@ -224,6 +224,6 @@ const time = (ms: number): string => `${Number(ms.toPrecision(3))} ms`;
 
 function size(bytes: number): string {
   if (bytes < 1e3) return `${bytes} bytes`;
-  const [unit, scale] = bytes < 1e6 ? ["KB", 1e3] : bytes < 1e9 ? ["MB", 1e6] : ["GB", 1e9];
+  const [unit, scale] = bytes < 1e6 ? ["kB", 1e3] : bytes < 1e9 ? ["MB", 1e6] : ["GB", 1e9];
   return `${Number((bytes / (scale as number)).toPrecision(4))} ${unit}`;
 }

@@ -101,15 +101,15 @@ describe("an interval across the limit", () => {
     expect(reason.status).toBe("met");
     // Half-width 0.01, distance to the limit 0.005: four times the samples.
     expect(warnings).toEqual([
-      "100 samples are too few to be sure of the accuracy limit: the drop of top1 lies between -0.5 points and 1.5 points. " +
-        "About 400 samples would decide it.",
+      "100 samples are too few to be sure of the accuracy limit: the drop of top1 lies between -0.5 and 1.5 points; " +
+        "about 400 samples would decide it",
     ]);
   });
 
   it("is inconclusive where a confidence was asked for", () => {
     const { reason, warnings } = judgeAccuracy(wide, { percent: 1 }, 0.95);
     expect(reason.status).toBe("inconclusive");
-    expect(reason.text).toContain("About 400 samples would decide it.");
+    expect(reason.text).toContain("; about 400 samples would decide it");
     expect(warnings).toEqual([]);
   });
 
@@ -141,6 +141,6 @@ it.each([0, -0.5])("never calls made-up inputs a success or a failure (delta %d)
 
 it("tells in words what happened", () => {
   expect(judgeAccuracy(measured(), { percent: 1 }, null).reason.text).toBe(
-    "top1 got worse by 0.5 points (0.9 to 0.895 on 1000 samples; 95 % interval 0.4 points to 0.6 points), 1 point allowed",
+    "top1 got worse by 0.5 points (0.9 to 0.895 on 1000 samples; 95 % interval 0.4 to 0.6 points), 1 point allowed",
   );
 });
