@@ -1,5 +1,5 @@
 /** What the documents say is what the program does. */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -31,6 +31,16 @@ describe("README.md", () => {
     expect(listed).toEqual([...exitMeanings.keys()]);
   });
 });
+
+it.each(["README.md", "docs/data.md", "docs/errors.md", "docs/library.md"])(
+  "links of %s lead to files of the package",
+  (path) => {
+    const { files } = JSON.parse(textOf("package.json")) as { files: string[] };
+    const links = [...textOf(path).matchAll(/\]\(([^)#:]+)\)/g)].map(([, link]) => join(path, "..", link!));
+    expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
+    expect(links.filter((link) => !files.some((file) => link === file || link.startsWith(`${file}/`)))).toEqual([]);
+  },
+);
 
 describe("docs/errors.md", () => {
   it("lists every code of the sources and no other", () => {
