@@ -1,6 +1,7 @@
 /** `inspect`: what is in a model file, as plain data, and what is worth doing about it. Needs no runtime; with one it knows more shapes. */
 import { type DType, graphsWithin, loadModel, type Model, nodesWithin, type Shape, type Value } from "../ir/index.js";
 import type { ModelProto } from "../onnx/index.js";
+import { type QuantizedForm, quantizedFormOf } from "../ops/quantizing.js";
 import { recipes } from "../passes/catalog.js";
 import { annotateTypes, type Describe, runPasses } from "../rewrite/index.js";
 import type { RuntimeConfig } from "./config.js";
@@ -38,7 +39,7 @@ export interface Inspection {
   readonly externalFiles: readonly string[];
   readonly flops: InspectedFlops;
   readonly quantized: {
-    readonly form: "none" | "qdq" | "integer-operators" | "weights-only" | "mixed";
+    readonly form: "none" | QuantizedForm | "mixed";
     /** Nodes by operator that quantize, widen or compute on integers. */
     readonly operators: Readonly<Record<string, number>>;
   };
@@ -189,41 +190,19 @@ async function findShapes(model: Model, describe: Describe): Promise<string | nu
   return (await annotateTypes(model, describe)).problem;
 }
 
-/** What each operator says about the form of quantization. */
-const quantizingOps: Readonly<Record<string, "qdq" | "integer-operators" | "weights-only">> = {
-  QuantizeLinear: "qdq",
-  DequantizeLinear: "weights-only",
-  DynamicQuantizeLinear: "integer-operators",
-  QLinearConv: "integer-operators",
-  QLinearMatMul: "integer-operators",
-  MatMulInteger: "integer-operators",
-  ConvInteger: "integer-operators",
-  "com.microsoft::QuantizeLinear": "qdq",
-  "com.microsoft::DequantizeLinear": "weights-only",
-  "com.microsoft::DynamicQuantizeMatMul": "integer-operators",
-  "com.microsoft::MatMulIntegerToFloat": "integer-operators",
-  "com.microsoft::QAttention": "integer-operators",
-  "com.microsoft::QGemm": "integer-operators",
-  "com.microsoft::QLinearAdd": "integer-operators",
-  "com.microsoft::MatMulNBits": "weights-only",
-  "com.microsoft::GatherBlockQuantized": "weights-only",
-};
-
 function quantizedForm({ graph }: Model): Inspection["quantized"] {
   const operators: Record<string, number> = {};
-  const forms = new Set<string>();
-  for (const { opName } of nodesWithin(graph)) {
-    const form = quantizingOps[opName];
+  const forms = new Set<QuantizedForm>();
+  let widened = false;
+  for (const { op, opName } of nodesWithin(graph)) {
+    const form = quantizedFormOf(opName);
     if (!form) continue;
     operators[opName] = (operators[opName] ?? 0) + 1;
     forms.add(form);
+    widened ||= form === "weights-only" && op !== "DequantizeLinear";
   }
-  // A DequantizeLinear on its own widens weights; beside a QuantizeLinear it is half of a pair.
-  if (forms.has("qdq") && !operators["com.microsoft::MatMulNBits"]) forms.delete("weights-only");
-  const [only] = forms;
-  const form = forms.size > 1 ? "mixed" : ((only ?? "none") as Inspection["quantized"]["form"]);
-  return { form, operators };
+  // Then a DequantizeLinear is half of a pair.
+  if (forms.has("qdq") && !widened) forms.delete("weights-only");
+  const [only = "none"] = forms;
+  return { form: forms.size > 1 ? "mixed" : only, operators };
 }
-
-/** True when some operator of the model already works on quantized numbers. */
-export const isQuantized = (model: Model): boolean => quantizedForm(model).form !== "none";

@@ -8,6 +8,7 @@
  */
 import { loadModel, type Model, nodesWithin, opsetOf } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
+import { quantizedFormOf } from "../ops/quantizing.js";
 import { planStatic } from "../quantization/plan-static.js";
 import { weightOnlyOpset } from "../quantization/weight-only.js";
 import { type IntegerTarget, integerTarget } from "../target/integer-kernels.js";
@@ -213,13 +214,10 @@ function whyChosen(candidate: Candidate, others: readonly Candidate[]): string {
   return `measured here: ${text(candidate)}; against ${others.map(text).join(", ")}`;
 }
 
-const integerOps =
-  /^(QuantizeLinear|DequantizeLinear|DynamicQuantizeLinear|QLinear\w+|MatMulInteger|ConvInteger|MatMulNBits|QAttention|QGemm)$/;
-
 /** Says so when the model already computes with integers: quantizing it again would only lose accuracy. */
 function alreadyQuantized(model: Model): string | null {
   for (const node of nodesWithin(model.graph)) {
-    if (integerOps.test(node.op)) return `the model is quantized already (${node.opName} at ${node.displayName})`;
+    if (quantizedFormOf(node.opName)) return `the model is quantized already (${node.opName} at ${node.displayName})`;
   }
   return null;
 }
