@@ -35,7 +35,7 @@ export async function chooseCandidate(
 ): Promise<Choice> {
   const { goal, searchMs } = config.quantize;
   const made: Candidate[] = [];
-  /** Timed in full and not chosen. */
+  /** Timed in full and not chosen at once. */
   const raced: Judged[] = [];
   const ranked = rank(candidates, goal);
   const isInteger = ({ variant }: Candidate): boolean => variant.kind !== "fused" && variant.kind !== "fp16";
@@ -80,7 +80,10 @@ export async function chooseCandidate(
   }
   for (const candidate of floats.filter(({ speedup }) => goal === "size" || speedup! >= leastGain)) {
     const won = (await judge.isAccurate(candidate)) && (await race(candidate));
-    if (won) return { judged: won, made };
+    if (!won) continue;
+    // The fastest float one may have failed, and then integers with many float nodes can still be ahead.
+    raced.push(won);
+    break;
   }
   return { judged: await closest(ranked, [...candidates, ...made], raced, judge), made };
 }

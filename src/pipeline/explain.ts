@@ -2,7 +2,7 @@
  * `explain`: why passes declined and nodes stayed float. From a saved result, which knows
  * what a run really did; or from a model, by running the passes on a copy in memory.
  */
-import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { InferOptError } from "../base/errors.js";
 import { nearestName } from "../base/nearest.js";
 import { loadModel, type Model, opsetOf } from "../ir/index.js";
@@ -10,6 +10,7 @@ import { catalog } from "../passes/catalog.js";
 import { type FloatNode, planStatic } from "../quantization/plan-static.js";
 import { annotateTypes, runPasses } from "../rewrite/index.js";
 import { integerTarget } from "../target/integer-kernels.js";
+import { widestPlacement } from "./calibration.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { describer, evaluator } from "./model-runs.js";
@@ -47,6 +48,8 @@ export async function runExplain(config: ExplainConfig, context: RunContext | nu
 
 /** No model begins with a brace, and every result does. */
 function isJson(path: string): boolean {
+  // Loading it as a model says what is wrong with a folder.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) return false;
   const head = Buffer.alloc(64);
   let fd: number;
   try {
@@ -104,7 +107,7 @@ async function explainModel({ path, runtime }: ExplainConfig, context: RunContex
 /** What static quantization would leave float on this machine, on the graph alone. */
 function floatNodes(model: Model, { provider }: RuntimeConfig, context: RunContext | null): readonly FloatNode[] {
   const target = integerTarget(provider, process.arch, context?.environment.flags ?? []);
-  return planStatic(model, target, { neighbours: true, depthwise: true }).float;
+  return planStatic(model, target, widestPlacement).float;
 }
 
 function onlyNodes(explanation: Explanation, glob: string): Explanation {

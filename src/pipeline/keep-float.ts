@@ -71,7 +71,7 @@ const reasonOf = (sqnrDb: number): string =>
 
 interface RankedNode {
   readonly node: string;
-  /** Of the outputs when this node alone is quantized; Infinity when there was no time to measure it. */
+  /** Of the outputs when this node alone is quantized; Infinity when there was no time or nothing to measure. */
   readonly sqnrDb: number;
 }
 
@@ -96,11 +96,12 @@ async function rankNodes({ candidate, workshop, context, deadline }: KeepFloatRe
     }
     const singles = names.map((name) => {
       const others = quantized.filter((node) => node !== name);
-      return workshop.make(alone, new Map(others.map((node) => [node, "measured one at a time"])));
+      const kept = others.map((node) => [node, "measured one at a time"] as const);
+      return workshop.make(alone, new Map([...candidate.keptFloat, ...kept]));
     });
     await workshop.measureError(singles);
     singles.forEach((single, i) => {
-      ranked.push({ node: names[i]!, sqnrDb: single.sqnrDb! });
+      ranked.push({ node: names[i]!, sqnrDb: single.sqnrDb ?? Number.POSITIVE_INFINITY });
       workshop.discard(single);
     });
     done += names.length;

@@ -48,11 +48,11 @@ export interface Prepared {
 
 export type Recipe = keyof typeof recipes;
 
-/** What one attempt is allowed to do; the whole recipe to begin with. */
+/** What one attempt is allowed to do. */
 interface Attempt {
   readonly raiseOpset: boolean;
-  /** Passes to run, in catalog order; all of the recipe when null. */
-  readonly only: readonly string[] | null;
+  /** Passes to run, in catalog order. */
+  readonly only: readonly string[];
   readonly maxApplications?: ReadonlyMap<string, number>;
 }
 
@@ -61,7 +61,7 @@ interface Outcome {
   readonly path: string;
   readonly reports: readonly PassReport[];
   readonly warnings: readonly string[];
-  /** Nodes to which the last pass of the attempt was applied, in order. */
+  /** By pass: the nodes that it was applied to, in order. */
   readonly appliedAt: ReadonlyMap<string, readonly string[]>;
   readonly equivalence: Equivalence;
 }
@@ -134,7 +134,7 @@ class Preparer {
     raiseOpset: boolean,
     violation: string,
   ): Promise<{ pass: string; node: string; reason: string } | null> {
-    if ((await this.#violation({ raiseOpset, only: [] })) !== null) return null;
+    if (passes.length === 0 || (await this.#violation({ raiseOpset, only: [] })) !== null) return null;
     // Invariant: the first `good` passes are right, the first `bad` are wrong.
     let good = 0;
     let bad = passes.length;
@@ -184,7 +184,7 @@ class Preparer {
       warnings.push(`shapes could not be found out, so fewer passes apply: ${annotation.problem}`);
     const appliedAt = new Map<string, string[]>();
     let reports: readonly PassReport[] = [];
-    const only = attempt.only ?? this.#names();
+    const { only } = attempt;
     if (only.length > 0) {
       try {
         reports = await runPasses(model, this.passes, {
@@ -230,7 +230,7 @@ class Preparer {
     this.#warnings.push(
       `pass rejected: ${failure.pass}${failure.node ? ` at ${failure.node}` : ""} (${messageOf(failure.cause)})`,
     );
-    const only = (attempt.only ?? this.#names()).filter((name) => name !== failure.pass);
+    const only = attempt.only.filter((name) => name !== failure.pass);
     return this.#attempt({ ...attempt, only });
   }
 

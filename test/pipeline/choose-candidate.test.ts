@@ -137,6 +137,20 @@ describe("chooseCandidate", () => {
     expect(judged.ruling.verdict.outcome).toBe("met");
   });
 
+  it("falls back on those integers when only a slower float model meets the limits", async () => {
+    const stage = new Stage((kept) => ({ accuracy: kept.length >= 2 ? 1 : 0.9, ms: 6 }));
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("integers", staticVariant, { accuracy: 0.8, ms: 3 }, nodes),
+        stage.candidate("half", { kind: "fp16" }, { accuracy: 0.5, ms: 4 }),
+        stage.candidate("fused", fused, { accuracy: 1, ms: 8 }),
+      ],
+      stage.workshopFor(nodes),
+    );
+    expect(judged.candidate.keptFloat.size).toBe(2);
+    expect(judged.ruling.verdict.outcome).toBe("met");
+  });
+
   it("says no gain when everything is slower", async () => {
     const stage = new Stage();
     const { judged } = await stage.choose(

@@ -59,6 +59,10 @@ describe("runExplain on a result", () => {
   it("throws EXPLAIN_MISSING for a file that is not there", async () => {
     expect((await faultOf(() => explain("/nowhere/r.json"))).code).toBe("EXPLAIN_MISSING");
   });
+
+  it("throws MODEL_UNREADABLE for a folder", async () => {
+    expect((await faultOf(() => explain(temporaryFolder()))).code).toBe("MODEL_UNREADABLE");
+  });
 });
 
 describe("runExplain on a model", () => {
