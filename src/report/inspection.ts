@@ -81,11 +81,13 @@ function parameters({ parameters }: Inspection): string[] {
 
 function work({ flops, quantized }: Inspection): string[] {
   const unsized = flops.total === null ? flops.nodesWithoutShape : 0;
-  const known = unsized > 0 && unsized === flops.nodes ? "unknown" : `${significant(flops.known / 1e6)} MFLOP`;
+  const products = plural(flops.nodes, "product");
+  const known = `${significant(flops.known / 1e6)} MFLOP in ${products}`;
   const unknown = unsized > 0 ? `, ${count(unsized)} of them of unknown shape` : "";
+  const total = unsized > 0 && unsized === flops.nodes ? `unknown: ${products} of unknown shape` : known + unknown;
   const loops = flops.nodesInLoops > 0 ? `, loops counted once` : "";
   const free = Object.values(flops.assumed).some((shape) => shape?.some((dim) => typeof dim !== "number"));
-  const cure = unsized > 0 && free ? "; --shape gives the others a size" : "";
+  const cure = unsized > 0 && free ? "; give the sizes with --shape" : "";
   const assumed = Object.entries(flops.assumed).map(
     ([name, shape]) => `${printable(name)} ${printable(shapeText(shape))}`,
   );
@@ -97,7 +99,7 @@ function work({ flops, quantized }: Inspection): string[] {
     mixed: "yes, in several forms",
   };
   return [
-    `work        ${known} in ${plural(flops.nodes, "product")}${unknown}${loops}`,
+    `work        ${total}${loops}`,
     ...(assumed.length > 0
       ? wrap(`for ${assumed.join(", ")}${cure}`, WIDTH - 13).map((line) => `            ${line}`)
       : []),
