@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 
-/** What kind of fault a code belongs to; the command line maps it to an exit code (contract.md). */
+/** What kind of fault a code belongs to; the command line maps it to an exit code. */
 export type FaultKind = "usage" | "input" | "runtime" | "interrupted";
 
 export interface ErrorDetails {

@@ -1,4 +1,4 @@
-/** The outcome of a run as contract.md fixes it: plain data, versioned, safe for JSON. */
+/** The outcome of a run: plain data, versioned, safe for JSON. Programs of users read it: what is here stays as it is. */
 import type { FloatNode } from "../quantization/plan-static.js";
 import type { Placement } from "../runtime/port.js";
 

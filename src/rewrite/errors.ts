@@ -3,7 +3,7 @@ import { InferOptError, messageOf } from "../base/errors.js";
 /** A pass name that a user gave and that no pass has. */
 export const unknownPass = (name: string, nearest: string | null): InferOptError =>
   new InferOptError("PASS_UNKNOWN", "usage", `there is no pass called "${name}"`, {
-    hint: nearest ? `Did you mean "${nearest}"?` : "`infer-opt help fuse` lists the passes.",
+    hint: nearest ? `Did you mean "${nearest}"?` : "`infer-opt passes` lists them.",
     fields: { pass: name },
   });
 
