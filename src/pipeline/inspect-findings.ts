@@ -1,6 +1,9 @@
 /** What in a model is worth acting on, each with the command that acts. Told from the graph alone. */
+import { shellWord } from "../base/shell-word.js";
 import { graphsWithin, type Model, type Node, nodesWithin, opsetOf, soleReader } from "../ir/index.js";
 import { isFoldable, isInferenceDropout } from "../ops/facts.js";
+import { quantizedFormOf } from "../ops/quantizing.js";
+import { weightInputs } from "../target/integer-kernels.js";
 import { externalFiles, tensorsOf } from "./model-facts.js";
 
 export interface Finding {
@@ -20,17 +23,18 @@ type Rule = (model: Model, nodes: readonly Node[], path: string) => Finding | nu
 const NAMED = 5;
 /** Below this, weights are not what makes a model large or slow. */
 const WORTH_QUANTIZING_BYTES = 64 * 1024;
+/** A little below what protobuf allows: a model is more than its weights. */
+const MOST_IN_ONE_FILE_BYTES = 2e9;
 /** First opset with scales per channel. */
 const PER_CHANNEL_OPSET = 13;
 
 export function findingsOf(model: Model, path: string): readonly Finding[] {
   const nodes = [...nodesWithin(model.graph)];
-  return rules.map((rule) => rule(model, nodes, path)).filter((finding) => finding !== null);
+  return rules.map((rule) => rule(model, nodes, shellWord(path))).filter((finding) => finding !== null);
 }
 
-const products = new Set(["Conv", "ConvTranspose", "MatMul", "Gemm", "LSTM", "GRU", "RNN"]);
-const quantizing =
-  /^(com\.microsoft::)?(Quantize|Dequantize|DynamicQuantize|QLinear)|Integer|NBits|^com\.microsoft::(Q[A-Z])/;
+const products = new Set(Object.keys(weightInputs));
+const isQuantizing = ({ opName }: Node): boolean => quantizedFormOf(opName) !== null;
 
 const batchNorms: Rule = (_, nodes, path) => {
   const found = nodes.filter((node) => {
@@ -55,7 +59,8 @@ const foldable: Rule = (_, nodes, path) => {
   for (const node of nodes) {
     const inputs = node.inputs.filter((value) => value !== null);
     const isFed = inputs.every((value) => value.constant !== null || (value.producer && constant.has(value.producer)));
-    if (isFed && isFoldable(node)) constant.add(node);
+    // Weights of eight bits stay so: unpacking them is what makes a file large.
+    if (isFed && isFoldable(node) && !isQuantizing(node)) constant.add(node);
   }
   return finding(
     "CONSTANT_SUBGRAPH",
@@ -78,9 +83,14 @@ const idle: Rule = (_, nodes, path) => {
 };
 
 const floatWeights: Rule = (model, nodes, path) => {
-  if (nodes.some(({ opName }) => quantizing.test(opName))) return null;
+  if (nodes.some(isQuantizing)) return null;
   const heavy = nodes.filter(
-    (node) => node.domain === "" && products.has(node.op) && node.inputs.some((v) => v?.constant?.dtype === "f32"),
+    (node) =>
+      // Calibration does not reach those in bodies.
+      node.graph === model.graph &&
+      node.domain === "" &&
+      products.has(node.op) &&
+      node.inputs.some((v) => v?.constant?.dtype === "f32"),
   );
   let bytes = 0;
   for (const tensor of tensorsOf(model)) if (tensor.dtype === "f32") bytes += tensor.byteLength;
@@ -91,12 +101,12 @@ const floatWeights: Rule = (model, nodes, path) => {
     heavy,
     `infer-opt quantize ${path} --calibration DATA -o int8.onnx`,
     (n) =>
-      `${n} convolution${plural(n)} and matrix products hold most of ${(bytes / 1e6).toFixed(1)} MB of float32 weights: 8 bits take a quarter`,
+      `${n} convolution${plural(n)} and matrix products hold most of ${inWords(bytes)} of float32 weights: 8 bits take a quarter`,
   );
 };
 
 const quantized: Rule = (_, nodes, path) => {
-  const found = nodes.filter(({ opName }) => quantizing.test(opName));
+  const found = nodes.filter(isQuantizing);
   return finding(
     "ALREADY_QUANTIZED",
     "note",
@@ -125,18 +135,23 @@ const inBodies: Rule = (model, nodes, path) => {
     "note",
     found,
     `infer-opt explain ${path}`,
-    (n) => `${n} convolution${plural(n)} or matrix products lie in bodies of If, Loop or Scan, which stay float`,
+    (n) =>
+      `${n} convolution${plural(n)} or matrix products lie in bodies of If, Loop or Scan, which static quantization leaves float`,
   );
 };
 
 const external: Rule = (model, _, path) => {
   const files = externalFiles(model);
   if (files.length === 0) return null;
+  let bytes = 0;
+  for (const tensor of tensorsOf(model)) bytes += tensor.byteLength;
+  const text = `weights lie in ${files.length} other file${plural(files.length)}, which must stay beside the model`;
+  const fitsOne = bytes < MOST_IN_ONE_FILE_BYTES;
   return {
     code: "EXTERNAL_DATA",
     severity: "note",
-    text: `weights lie in ${files.length} other file${plural(files.length)}, which must stay beside the model; one of less than 2 GB can be one file`,
-    command: `infer-opt fold ${path} -o single.onnx`,
+    text: fitsOne ? `${text}; they fit into one file with it` : `${text}: 2 GB is the most that one file can hold`,
+    command: fitsOne ? `infer-opt fold ${path} -o single.onnx` : `infer-opt fold ${path} -o moved.onnx --external-data`,
     nodes: [],
   };
 };
@@ -150,7 +165,7 @@ const unreadConstants: Rule = (model, _, path) => {
   return {
     code: "UNREAD_CONSTANTS",
     severity: "advice",
-    text: `${found.length} constant${plural(found.length)} of ${bytes} bytes are read by nobody`,
+    text: `${found.length} constant${plural(found.length)} of ${inWords(bytes)} ${found.length === 1 ? "is" : "are"} read by nobody`,
     command: `infer-opt fold ${path} -o folded.onnx`,
     nodes: [],
   };
@@ -184,6 +199,13 @@ function finding(
     command,
     nodes: found.slice(0, NAMED).map(({ displayName }) => displayName),
   };
+}
+
+/** 488 kB, 16.8 MB, 3.06 GB. */
+function inWords(bytes: number): string {
+  const [unit, scale] =
+    bytes < 1e6 ? (["kB", 1e3] as const) : bytes < 1e9 ? (["MB", 1e6] as const) : (["GB", 1e9] as const);
+  return `${Number((bytes / scale).toPrecision(3))} ${unit}`;
 }
 
 const plural = (n: number): string => (n === 1 ? "" : "s");

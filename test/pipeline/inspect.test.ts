@@ -137,6 +137,30 @@ describe("findings", () => {
       }`),
     ).toEqual(["NODES_IN_BODIES"]);
   });
+
+  it("do not send those whose weights all lie in bodies to calibration", async () => {
+    const text = `(c: bool, x: f32[1,256]) -> (y) {
+      y = If<else_branch=() -> (n) { n = Neg(x) }, then_branch=() -> (r) { r = MatMul(x, $w: f32[256,256]) }>(c)
+    }`;
+    expect(await codes(text)).toEqual(["NODES_IN_BODIES"]);
+  });
+
+  it("name commands that can be pasted, whatever the path, and sizes with a unit", async () => {
+    const path = modelFile(temporaryFolder(), "(x: f32[1,256]) -> (y) { y = MatMul(x, $w: f32[256,256]) }", {
+      name: "my model.onnx",
+    });
+    const { findings } = await runInspect(path, runtimeConfig(), null);
+    expect(findings[0]).toMatchObject({ command: `infer-opt quantize '${path}' --calibration DATA -o int8.onnx` });
+    expect(findings[0]!.text).toContain("hold most of 262 kB of float32 weights");
+  });
+
+  it("leave weights of eight bits as they are", async () => {
+    const found = await codes(`(x: f32[1,4]) -> (y) {
+      d = DequantizeLinear($w: i8[4,4], $s: f32[])
+      y = MatMul(x, d)
+    }`);
+    expect(found).toEqual(["ALREADY_QUANTIZED"]);
+  });
 });
 
 describe("quantization that is there already", () => {
