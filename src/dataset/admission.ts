@@ -7,7 +7,7 @@
  * that nobody scaled, labels missing here and there.
  */
 import { nearestName } from "../base/nearest.js";
-import { isFloat } from "../ir/index.js";
+import { isFloat, type Tensor } from "../ir/index.js";
 import { type Adjustment, conformTensor, feedOf } from "./conform.js";
 import { DigestBuilder, hashFeeds } from "./content-hash.js";
 import type { Dataset, InputSpec, Sample } from "./dataset.js";
@@ -31,7 +31,7 @@ export interface Admission {
   readonly samples: number;
   /** SHA-256 in hex over them, as `datasetDigest` gives it. */
   readonly digest: string;
-  /** Content hash of each sample's inputs, in order. */
+  /** Content hash of each sample's inputs as the model is fed them, in order. */
   readonly hashes: readonly string[];
   readonly findings: readonly Finding[];
 }
@@ -59,9 +59,11 @@ export async function admit(
   const some = maxSamples < dataset.count ? [...Array(maxSamples).keys()] : undefined;
   for await (const sample of dataset.samples(some)) {
     refuseUnknown(sample, known);
-    for (const input of inputs) input.add(sample);
+    const fed = new Map(inputs.map((input) => [input.name, input.add(sample)]));
     const hash = hashFeeds(sample.feeds);
-    hashes.push(hash);
+    // The model sees what was made of the arrays: the same sample in another type is the same.
+    const isAsGiven = [...fed].every(([name, tensor]) => sample.feeds.get(name) === tensor);
+    hashes.push(isAsGiven && fed.size === sample.feeds.size ? hash : hashFeeds(fed));
     digest.add(hash, sample.labels);
     if (!sample.labels) unlabelled++;
   }
@@ -101,13 +103,18 @@ class InputRecord {
 
   constructor(private readonly spec: InputSpec) {}
 
-  add(sample: Sample): void {
+  get name(): string {
+    return this.spec.name;
+  }
+
+  /** What the model is fed of this input. */
+  add(sample: Sample): Tensor {
     const { name } = this.spec;
     const raw = feedOf(sample, name);
     const { tensor, ...adjustment } = conformTensor(raw, this.spec, sample.id);
     this.count(adjustment);
     const at = this.watch.add(tensor);
-    if (at < 0) return;
+    if (at < 0) return tensor;
     throw datasetError(
       "DATASET_NOT_FINITE",
       `${sample.id}: input "${name}" holds NaN or infinity (element ${at})`,

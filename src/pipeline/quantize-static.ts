@@ -60,8 +60,8 @@ export function writeStatic(build: StaticBuild, path: string): BuiltModel {
   return {
     path,
     bytes: staged.sizeBytes,
-    quantized: [...report.quantized, ...tables],
-    float: plan.float,
+    quantized: [...report.quantized, ...tables.quantized],
+    float: [...plan.float, ...tables.float],
     notes: report.notes,
   };
 }

@@ -55,7 +55,11 @@ export function quantizeDynamic(model: Model, target: IntegerTarget, options: Dy
     replaceProduct(node, target, activations, store);
     quantized.push(node.name);
   }
-  if (options.embeddings) quantized.push(...quantizeEmbeddings(model, options.keepFloat));
+  if (options.embeddings) {
+    const tables = quantizeEmbeddings(model, options.keepFloat);
+    quantized.push(...tables.quantized);
+    float.push(...tables.float);
+  }
   removeUnreadConstants(model.graph);
   return { quantized, float };
 }

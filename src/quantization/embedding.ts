@@ -7,31 +7,49 @@
  * too. A row's scale follows its largest element, which keeps the error per row.
  */
 import { attr, type Model, type Node, nodesWithin, Tensor, type Value } from "../ir/index.js";
+import type { FloatNode } from "./plan-static.js";
 import { WeightStore } from "./weight-store.js";
 import { quantizeWeight, weightScales } from "./weights.js";
 
 /** Tables smaller than this gain nothing. */
 const SMALLEST_TABLE = 1 << 16;
 
-/** Quantizes every table that a Gather looks up, bodies included, but for the nodes named. Returns the nodes' names. */
-export function quantizeEmbeddings(model: Model, keepFloat: ReadonlyMap<string, string> | undefined): string[] {
-  const quantized: string[] = [];
-  const store = new WeightStore();
-  for (const node of [...nodesWithin(model.graph)]) {
-    if (!node.is("Gather") || keepFloat?.has(node.name)) continue;
-    if (quantizeEmbedding(node, store) === null) quantized.push(node.name);
-  }
-  return quantized;
+export interface EmbeddingReport {
+  /** Names of the look-ups whose tables are integers now. */
+  readonly quantized: readonly string[];
+  /** Those that could be and were told not to. */
+  readonly float: readonly FloatNode[];
 }
 
-/** Replaces the node and answers null, or says why the node stays as it is. */
-export function quantizeEmbedding(node: Node, store: WeightStore): string | null {
-  const [table, indices] = node.inputs;
-  if (!table?.constant || !indices || indices.constant) return "no constant table";
-  const { dtype, dims, elementCount } = table.constant;
-  if (dtype !== "f32" || dims.length < 2 || node.int("axis", 0) !== 0) return "no float table of rows";
-  if (elementCount < SMALLEST_TABLE) return "a small table";
+/** Quantizes every large table that a Gather looks up, bodies included, but for the nodes named. */
+export function quantizeEmbeddings(model: Model, keepFloat: ReadonlyMap<string, string> = new Map()): EmbeddingReport {
+  const quantized: string[] = [];
+  const float: FloatNode[] = [];
+  const store = new WeightStore();
+  for (const node of [...nodesWithin(model.graph)]) {
+    if (!isLookUp(node)) continue;
+    const reason = keepFloat.get(node.name);
+    if (reason !== undefined) float.push({ node: node.name, op: node.op, reason });
+    else {
+      quantizeEmbedding(node, store);
+      quantized.push(node.name);
+    }
+  }
+  return { quantized, float };
+}
 
+/** A Gather of rows, by indices known at run time, out of a large constant f32 table. */
+export function isLookUp(node: Node): boolean {
+  const [table, indices] = node.inputs;
+  if (!node.is("Gather") || !table?.constant || !indices || indices.constant) return false;
+  const { dtype, dims, elementCount } = table.constant;
+  return dtype === "f32" && dims.length >= 2 && node.int("axis", 0) === 0 && elementCount >= SMALLEST_TABLE;
+}
+
+/** Replaces a node of which `isLookUp` is true. */
+export function quantizeEmbedding(node: Node, store: WeightStore): void {
+  const [table, indices] = node.inputs as [Value, Value];
+  const { dims } = table.constant!;
   const { graph } = node;
   const stored = store.of(table, "rows", () => {
     const values = table.constant!.f32();
@@ -61,5 +79,4 @@ export function quantizeEmbedding(node: Node, store: WeightStore): string | null
   graph.replaceUses(node.output, result);
   graph.removeNode(node);
   result.label = label;
-  return null;
 }

@@ -20,7 +20,7 @@ import {
 } from "../ir/index.js";
 import { weightInputs } from "../target/integer-kernels.js";
 import { removeUnreadConstants } from "./dead-constants.js";
-import { quantizeEmbedding } from "./embedding.js";
+import { isLookUp, quantizeEmbedding } from "./embedding.js";
 import type { FloatNode } from "./plan-static.js";
 import { WeightStore, type WeightTensors } from "./weight-store.js";
 import { quantizeWeight, roundHalfEven, weightScales } from "./weights.js";
@@ -48,7 +48,7 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
   const made: MadeWeights = { store: new WeightStore(), widened: new Map() };
   for (const node of [...nodesWithin(model.graph)]) {
     const slots = node.domain === "" ? weightInputs[node.op] : undefined;
-    const isTable = node.is("Gather");
+    const isTable = isLookUp(node);
     if (!slots && !isTable) continue;
     const kept = options.keepFloat?.get(node.name);
     if (kept) {
@@ -56,7 +56,8 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
       continue;
     }
     if (isTable) {
-      if (quantizeEmbedding(node, made.store) === null) quantized.push(node.name);
+      quantizeEmbedding(node, made.store);
+      quantized.push(node.name);
       continue;
     }
     const before = quantized.length;

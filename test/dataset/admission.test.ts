@@ -26,6 +26,15 @@ describe("admit", () => {
     expect((await admit(dataset, spec)).digest).toBe(await datasetDigest(dataset));
   });
 
+  it("knows a sample again in another type", async () => {
+    const wide: Sample = {
+      ...sample([0, 0]),
+      feeds: new Map([["x", Tensor.ofArray("f64", [1, 2], Float64Array.of(0.5, 2))]]),
+    };
+    const [narrow] = (await admit(samples([0.5, 2]), spec)).hashes;
+    expect((await admit(datasetOf([wide]), spec)).hashes).toEqual([narrow]);
+  });
+
   it("looks at no more samples than asked for", async () => {
     const dataset = samples([0.1, 2], [0.3, -4], [Number.NaN, 1]);
     expect((await admit(dataset, spec, { maxSamples: 2 })).samples).toBe(2);

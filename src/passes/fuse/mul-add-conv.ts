@@ -34,14 +34,17 @@ export const fuseMulAddConv = defineRewrite({
     const layout = inputLayout(conv, linear);
     const affine = affineOfArithmetic(last.node, layout);
     if (affine === null || typeof affine === "string") return affine === null ? null : context.skip(affine);
-    if (linear.weight.useCount > 1) return context.skip("other nodes read the weight");
+    const isShared = linear.weight.useCount > 1;
+    if (affine.scale && isShared) return context.skip(SHARED);
     if (affine.scale && !affine.shift) return scaled(conv, linear, affine.scale, last.other, context);
     if (affine.scale) return null; // c - x: nothing to gain by taking it apart
     if (doesNotPad(conv)) return shifted(conv, linear, affine.shift!, last.other, context);
+    if (isShared) return context.skip(SHARED);
     return pastAddend(conv, linear, layout, affine, last.other, context);
   },
 });
 
+const SHARED = "other nodes read the weight";
 const WIDENS = "the constant may widen what it is combined with";
 
 interface Arithmetic {

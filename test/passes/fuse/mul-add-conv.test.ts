@@ -24,6 +24,11 @@ testRewrite(fuseMulAddConv, {
     "an addend per channel before a depthwise Conv": graph(
       "a = Add(x, $t: f32[4,1,1])\n  y = Conv<group=4>(a, $w: f32[8,1,3,3], $b: f32[8])",
     ),
+    "an addend, and another Conv reads the weight": `(x: f32[N,4,6,6]) -> (y, z) {
+      a = Add(x, $t: f32[1])
+      y = Conv(a, $w: f32[6,4,3,3])
+      z = Conv(x, $w)
+    }`,
     "a Conv that states that nothing is padded": graph(
       'a = Add(x, $t: f32[4,1,1])\n  y = Conv<auto_pad="VALID">(a, $w: f32[6,4,3,3])',
     ),
