@@ -60,7 +60,7 @@ export async function observeActivations(
 /** What tensors are called depends on the passes: ranges hold for one version of this recipe. */
 export const rangesRecipe = (toolVersion: string): string => `fuse ${toolVersion}`;
 
-/** Throws RANGES_FOREIGN when the file belongs to another model or was made by another version. */
+/** Throws RANGES_FOREIGN when the file belongs to another model or was made by another version, RANGES_PARTS when parts are missing. */
 export function loadRanges(path: string, modelSha256: string, toolVersion: string): ReadonlyMap<string, TapStatistics> {
   const file = readRanges(path);
   if (file.model !== modelSha256 || file.recipe !== rangesRecipe(toolVersion)) {
@@ -69,6 +69,18 @@ export function loadRanges(path: string, modelSha256: string, toolVersion: strin
       hint: "Calibrate this model again with `infer-opt calibrate`; ranges of other weights ruin accuracy.",
       fields: { path, model: file.model, wanted: modelSha256 },
     });
+  }
+  const [part] = file.parts;
+  if (file.parts.length < (part?.of ?? 1)) {
+    throw new InferOptError(
+      "RANGES_PARTS",
+      "input",
+      `${path} holds ${file.parts.length} of ${part!.of} parts of a calibration`,
+      {
+        hint: "Join all parts first: `infer-opt calibrate --merge PART... -o RANGES`.",
+        fields: { path, parts: file.parts.length, of: part!.of },
+      },
+    );
   }
   return tapsOf(file);
 }

@@ -35,14 +35,29 @@ export interface Evaluation {
 /** Loads the original once to learn what goes in and out. Rejects as loading, opening and admitting the data do. */
 export async function chooseEvaluation(
   model: string,
+  candidate: string,
   config: DataConfig,
   runtime: RuntimeConfig,
   context: RunContext,
 ): Promise<Evaluation> {
   const signature = await context.runtime.describe(model, asWritten(runtime));
+  refuseOtherInputs(signature, await context.runtime.describe(candidate, asWritten(runtime)), candidate);
   const data = await chooseEvaluationData(config, signature, runtime);
   await refuseUnfit(data.ref, signature);
   return { data, metric: chooseMetric(config.metric, data, signature), signature };
+}
+
+/** A candidate may do without an input, but cannot be fed what the baseline does not know. */
+function refuseOtherInputs(baseline: ModelSignature, { inputs }: ModelSignature, candidate: string): void {
+  const known = baseline.inputs.map(({ name }) => name);
+  const other = inputs.find(({ name }) => !known.includes(name));
+  if (!other) return;
+  throw new InferOptError(
+    "MODELS_DIFFER",
+    "input",
+    `${candidate} takes an input "${other.name}", which the baseline does not have (it has ${known.map((name) => `"${name}"`).join(", ") || "none"})`,
+    { hint: "Compare two forms of one model.", fields: { candidate, input: other.name, inputs: known } },
+  );
 }
 
 /** Reads the samples once. Rejects as `admit` does at the first one that the model cannot be judged by. */

@@ -1,4 +1,5 @@
 /** `gate`: two models and the limits between them, as a step of somebody's CI. Only what the limits ask for is measured. */
+import { InferOptError } from "../base/errors.js";
 import { scoreModels } from "./accuracy.js";
 import type { DataConfig, Limits, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
@@ -23,11 +24,12 @@ export interface GateConfig {
 
 export async function runGate(config: GateConfig, context: RunContext): Promise<RunResult> {
   const { baseline, candidate, limits } = config;
+  refuseEmpty(config);
   const record = new RunRecord("gate", context);
   const { model, candidateModel, evaluation } = await record.stage("load", async () => ({
     model: await modelFacts(baseline),
     candidateModel: await modelFacts(candidate),
-    evaluation: await chooseEvaluation(baseline, config.data, config.runtime, context),
+    evaluation: await chooseEvaluation(baseline, candidate, config.data, config.runtime, context),
   }));
   const placement = await provePlacement(candidate, evaluation.data.ref, config.runtime, record);
 
@@ -49,6 +51,16 @@ export async function runGate(config: GateConfig, context: RunContext): Promise<
     accuracy: accuracy?.facts ?? null,
     latency: latency?.facts ?? null,
     ...(placement && { placement }),
+  });
+}
+
+/** A gate that nothing can fail is a mistake in somebody's CI. */
+function refuseEmpty({ data, limits: { maxDrop, minSpeedup, slo, maxSizeBytes } }: GateConfig): void {
+  const hasData = data.eval !== null || data.calibration !== null;
+  const judgesAccuracy = maxDrop !== "none" && (hasData || maxDrop !== null);
+  if (judgesAccuracy || minSpeedup !== null || slo.length > 0 || maxSizeBytes !== null) return;
+  throw new InferOptError("GATE_EMPTY", "usage", "the gate has nothing to judge: neither data nor a limit was given", {
+    hint: "Pass --eval DATA for the accuracy, or a limit: --min-speedup, --slo, --max-size.",
   });
 }
 

@@ -31,7 +31,7 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
   const { model, candidateModel, evaluation } = await record.stage("load", async () => ({
     model: await modelFacts(baseline),
     candidateModel: await modelFacts(candidate),
-    evaluation: await chooseEvaluation(baseline, config.data, runtime, context),
+    evaluation: await chooseEvaluation(baseline, candidate, config.data, runtime, context),
   }));
   const { data, metric } = evaluation;
   const placement = await provePlacement(candidate, data.ref, runtime, record);

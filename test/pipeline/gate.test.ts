@@ -1,19 +1,29 @@
 import { describe, expect, it } from "vitest";
 import type { Limits } from "../../src/pipeline/config.js";
 import { runGate } from "../../src/pipeline/gate.js";
+import type { ModelSignature } from "../../src/runtime/port.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
 import { modelFile } from "../support/model-file.js";
 import { limitsOf, runtimeConfig } from "../support/run-config.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-async function gate(limits: Partial<Limits>, inconclusive: "fail" | "warn" = "fail") {
+const classifier: ModelSignature = {
+  inputs: [{ name: "x", dtype: "f32", shape: [1, 4] }],
+  outputs: [{ name: "y", dtype: "f32", shape: [1, 4] }],
+};
+const RELU = "(x: f32[1,4]) -> (y) { y = Relu(x) }";
+
+async function gate(
+  limits: Partial<Limits>,
+  inconclusive: "fail" | "warn" = "fail",
+  signature: ModelSignature = classifier,
+) {
   const folder = temporaryFolder();
-  const text = "(x: f32[1,4]) -> (y) { y = Relu(x) }";
-  const baseline = modelFile(folder, text, { name: "old.onnx" });
-  const candidate = modelFile(folder, text, { name: "new.onnx" });
+  const baseline = modelFile(folder, RELU, { name: "old.onnx" });
+  const candidate = modelFile(folder, RELU, { name: "new.onnx" });
   const runtime = new FakeRuntime({
-    [baseline]: { latency: (chance) => 4 + chance.next() },
-    [candidate]: { latency: (chance) => 2 + chance.next() / 2 },
+    [baseline]: { signature: classifier, latency: (chance) => 4 + chance.next() },
+    [candidate]: { signature, latency: (chance) => 2 + chance.next() / 2 },
   });
   const data = { calibration: null, eval: null, metric: null };
   const config = { baseline, candidate, data, limits: limitsOf(limits), runtime: runtimeConfig(), inconclusive };
@@ -40,6 +50,19 @@ describe("runGate", () => {
     const { result, runtime } = await gate({ maxDrop: "none", maxSizeBytes: 1e6 });
     expect([runtime.scored.length, runtime.timed.length]).toEqual([0, 0]);
     expect(result).toMatchObject({ accuracy: null, latency: null });
+  });
+
+  it("refuses to pass for want of anything to judge", async () => {
+    await expect(gate({})).rejects.toMatchObject({ code: "GATE_EMPTY", kind: "usage" });
+    await expect(gate({ maxDrop: "none" })).rejects.toMatchObject({ code: "GATE_EMPTY" });
+  });
+
+  it("refuses a candidate with inputs of its own", async () => {
+    const other = { ...classifier, inputs: [{ ...classifier.inputs[0]!, name: "z" }] };
+    await expect(gate({ minSpeedup: 1.5 }, "fail", other)).rejects.toMatchObject({
+      code: "MODELS_DIFFER",
+      fields: { input: "z", inputs: ["x"] },
+    });
   });
 
   it("cannot judge accuracy on made-up inputs", async () => {

@@ -96,7 +96,7 @@ describe("runs on an accelerator", () => {
     const baseline = modelFile(folder, text, { name: "old.onnx" });
     const candidate = modelFile(folder, text, { name: "new.onnx" });
     const runtime = new FakeRuntime({ [baseline]: { placement: onCpu }, [candidate]: { placement } });
-    return { config: { baseline, candidate, data, limits: limitsOf(), runtime: cuda }, runtime };
+    return { config: { baseline, candidate, data, limits: limitsOf({ maxSizeBytes: 1e6 }), runtime: cuda }, runtime };
   }
 
   it.each([
