@@ -175,7 +175,7 @@ class Preparer {
     const warnings: string[] = [];
     const model = loadModel(request.model);
     const describe = describer(request.runtime, context);
-    if (attempt.raiseOpset && opsetOf(model) < Math.max(PREPARED_OPSET, request.minOpset)) {
+    if (attempt.raiseOpset && model.opsets.has("") && opsetOf(model) < Math.max(PREPARED_OPSET, request.minOpset)) {
       const problem = raise(model, Math.max(PREPARED_OPSET, request.minOpset));
       if (problem) warnings.push(problem);
     }
@@ -256,7 +256,8 @@ function raise(model: Model, version: number): string | null {
     convertOpset(model, version);
     return null;
   } catch (thrown) {
-    if (thrown instanceof InferOptError && thrown.code === "OPSET_UNCONVERTIBLE") {
+    const stays = ["OPSET_UNCONVERTIBLE", "OPSET_UNSUPPORTED"];
+    if (thrown instanceof InferOptError && stays.includes(thrown.code)) {
       return `the opset stays at ${opsetOf(model)}: ${thrown.message}`;
     }
     throw thrown;

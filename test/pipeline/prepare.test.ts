@@ -175,6 +175,12 @@ describe("prepareModel", () => {
       },
     );
 
+  it("goes on with an opset too old to be raised", async () => {
+    const prepared = await prepare(undefined, {}, { opset: 6 });
+    expect(opsetOf(prepared.model)).toBe(6);
+    expect(prepared.warnings.join()).toContain("the opset stays at 6");
+  });
+
   it("leaves the opset alone when converting it changes results", async () => {
     const on = doubting((path) => existsSync(path) && opsetOf(loadModel(path)) > 11);
     const prepared = await prepare(undefined, {}, { on, opset: 11 });
