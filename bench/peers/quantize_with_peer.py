@@ -16,12 +16,24 @@ def samples(path):
     return [{"x": x[i : i + 1]} for i in range(len(x))]
 
 
+def ort_prepared(model, out):
+    """The preparation that onnxruntime.ai/docs asks for before any quantization; the path of the prepared model."""
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    prepared = out + ".prepared.onnx"
+    try:
+        quant_pre_process(model, prepared)
+    except Exception as error:  # The documentation's own way out when symbolic shapes are not found.
+        print(f"quant_pre_process: {error!r}; again with skip_symbolic_shape", file=sys.stderr)
+        quant_pre_process(model, prepared, skip_symbolic_shape=True)
+    return prepared
+
+
 def ort_static(method, per_channel, activation="QUInt8", only=None):
-    """quant_pre_process, then quantize_static in QDQ form, weights int8; both as onnxruntime.ai/docs describes."""
+    """quantize_static in QDQ form, weights int8."""
 
     def run(model, out, calibration):
         from onnxruntime import quantization as q
-        from onnxruntime.quantization.shape_inference import quant_pre_process
 
         class Reader(q.CalibrationDataReader):
             def __init__(self):
@@ -30,12 +42,7 @@ def ort_static(method, per_channel, activation="QUInt8", only=None):
             def get_next(self):
                 return next(self.rest, None)
 
-        prepared = out + ".prepared.onnx"
-        try:
-            quant_pre_process(model, prepared)
-        except Exception as error:  # The documentation's own way out when symbolic shapes are not found.
-            print(f"quant_pre_process: {error!r}; again with skip_symbolic_shape", file=sys.stderr)
-            quant_pre_process(model, prepared, skip_symbolic_shape=True)
+        prepared = ort_prepared(model, out)
         q.quantize_static(
             prepared,
             out,
@@ -55,7 +62,9 @@ def ort_static(method, per_channel, activation="QUInt8", only=None):
 def ort_dynamic(model, out, calibration):
     from onnxruntime.quantization import quantize_dynamic
 
-    quantize_dynamic(model, out, per_channel=True)
+    prepared = ort_prepared(model, out)
+    quantize_dynamic(prepared, out, per_channel=True)
+    Path(prepared).unlink()
 
 
 def nncf(model, out, calibration):

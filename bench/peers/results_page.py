@@ -4,6 +4,8 @@ import random
 import statistics
 
 RESAMPLES = 2000
+# The model has 59 nodes with weights; fewer quantized tensors than this are as good as none.
+FEW = 5
 NAMES = {
     "ort-minmax-per-tensor": "ONNX Runtime static, MinMax, per tensor",
     "ort-minmax": "ONNX Runtime static, MinMax",
@@ -94,10 +96,11 @@ class Page:
         read = self.read(name)
         if read is None or "failed" in read:
             return f"| {label} | {source} | - | | - | | | {expense} | {problem} |"
-        ratio, low, high = self.speed(name, self.main)
+        ratio, low, high = self.speed(name, self.main) if self.timings(name, self.main) else (None, None, None)
+        speed = f"{ratio:.2f} | {low:.2f} to {high:.2f}" if ratio else "not timed | "
         return (
-            f"| {label} | {source} | {share(read)} | {' to '.join(f'{b:.3f}' for b in wilson(read))} | {ratio:.2f} "
-            f"| {low:.2f} to {high:.2f} | {megabytes(read['bytes'])} | {expense} | {problem or ''} |"
+            f"| {label} | {source} | {share(read)} | {' to '.join(f'{b:.3f}' for b in wilson(read))} | {speed} "
+            f"| {megabytes(read['bytes'])} | {expense} | {problem or ''} |"
         )
 
     def own_table(self):
@@ -127,7 +130,7 @@ class Page:
         seeds = self.main
         return [
             f"- Lines: `text_lines.py`, seeds {seeds['calibration']} (64 for calibration), {seeds['limit']} (the labelled lines on "
-            f"which infer-opt checks its own limit, `--max-drop 0.5%`), {seeds['evaluation']} (evaluation). The three share no line's image.",
+            f"which infer-opt checks its own limit, `--max-drop 0.5%`), {seeds['evaluation']} (evaluation). Each set is drawn independently.",
             "- Everybody calibrates with the same 64 lines. The peers have no use for labelled lines; the row \"without labelled "
             "lines\" shows infer-opt with no more than they get.",
             "- Each tool is a process of its own, with its default number of threads (infer-opt: `--threads 1`). Time is from start to end; "
@@ -136,7 +139,7 @@ class Page:
             f"- Speed: published and other file in turns in one process, one thread, {len(own[0]['model_ms'])} runs of each, in "
             f"{len(own)} fresh processes. "
             "The ratio is that of the medians; the interval is a bootstrap over processes and over runs within them. "
-            "\"published file\" against itself shows the noise.",
+            "A file that reads less than half of the lines is not timed. \"published file\" against itself shows the noise.",
             f"- Cores kept busy by others in the second before each timing: median {statistics.median(busy):.2f}, "
             f"largest {busy[-1]:.2f}.",
             "- \"opset17\" is `onnx.version_converter`, \"fused\" is `infer-opt fuse`: the peers are given the help that they do not have.",
@@ -148,9 +151,10 @@ class Page:
     def outcome(self, name):
         read = self.read(name)
         problem = self.problem(name)
-        if read is None or "failed" in read or read["quantizing_nodes"] == 0:
+        if read is None or "failed" in read or read["quantizing_nodes"] < FEW:
             return brief(problem or "no file")
-        return f"{share(read)} at {self.speed(name, self.main)[0]:.2f}x"
+        timed = self.timings(name, self.main)
+        return f"{share(read)} at {self.speed(name, self.main)[0]:.2f}x" if timed else share(read)
 
     def problem(self, name):
         """Why there is no usable result; None when there is one."""
@@ -162,8 +166,8 @@ class Page:
             return made.get("verdict", "no file") if made else None
         if "failed" in read:
             return quoted(read["failed"], "writes a file that does not load")
-        if made and read["quantizing_nodes"] == 0:
-            return "quantizes nothing, exit 0"
+        if made and read["quantizing_nodes"] < FEW:
+            return f"quantizes {'nothing' if read['quantizing_nodes'] == 0 else 'next to nothing'}, exit 0"
         return None
 
     def timings(self, name, seeds):
@@ -210,8 +214,9 @@ def cost(made):
 
 
 def quoted(message, what):
-    text = message.replace("|", "/").replace("`", "'")
-    return f"{what}: `{text[:150]}{'...' if len(text) > 150 else ''}`"
+    """The end of a long message says what is wrong, its beginning who says it."""
+    text = message.replace("|", "/").replace("`", "'").split("_state.")[-1]
+    return f"{what}: `{text if len(text) <= 120 else f'{text[:40]} ... {text[-75:]}'}`"
 
 
 def brief(problem):
