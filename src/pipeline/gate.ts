@@ -24,13 +24,13 @@ export interface GateConfig {
 
 export async function runGate(config: GateConfig, context: RunContext): Promise<RunResult> {
   const { baseline, candidate, limits } = config;
-  refuseEmpty(config);
   const record = new RunRecord("gate", context);
   const { model, candidateModel, evaluation } = await record.stage("load", async () => ({
     model: await modelFacts(baseline),
     candidateModel: await modelFacts(candidate),
     evaluation: await chooseEvaluation(baseline, candidate, config.data, config.runtime, context),
   }));
+  refuseEmpty(config);
   const placement = await provePlacement(candidate, evaluation.data.ref, config.runtime, record);
 
   const accuracy =
