@@ -104,7 +104,7 @@ function cureFor(name: string): string {
   }
   // The script goes by the platform and knows no other.
   if (process.platform !== "linux" || process.arch !== "x64") return "There is no library for this platform.";
-  return `Run \`node script/install.js\` in ${folder}: it downloads the library from nuget.org. It also needs ${vendor}.`;
+  return `Run \`node script/install.js\` in ${folder}: it downloads the library from outside the npm registry. It also needs ${vendor}.`;
 }
 
 async function answers(runtime: OrtRuntime, check: string, model: Uint8Array): Promise<Finding> {

@@ -1,0 +1,31 @@
+import { type Command, passChoice, running, written } from "../command.js";
+import { modelOutput } from "../output-path.js";
+import { changeExits, runAndDeliver } from "../run-and-deliver.js";
+import { fuseConfig } from "../settings.js";
+
+/** The two recipes of passes, a command each. */
+const recipeCommand = (recipe: "fold" | "fuse", about: string, examples: readonly string[]): Command => ({
+  name: recipe,
+  group: "Change",
+  parameters: "<model>",
+  about,
+  examples,
+  flags: [...passChoice, "calibration", "eval", ...running, ...written, "report"],
+  exits: changeExits,
+  run(invocation) {
+    const { parameters, settings, actions } = invocation;
+    const model = parameters[0]!;
+    const config = fuseConfig(settings, model, modelOutput(model, settings));
+    return runAndDeliver(invocation, (context) => actions.fuse({ ...config, recipe }, context));
+  },
+});
+
+export const fold = recipeCommand("fold", "Fold constants, clean up; the same bits", [
+  "infer-opt fold model.onnx -o clean.onnx",
+  "infer-opt fold model.onnx --in-place --fold-budget 0B",
+]);
+
+export const fuse = recipeCommand("fuse", "Fold, clean up and fuse; the same algebra", [
+  "infer-opt fuse model.onnx -o fused.onnx",
+  "infer-opt fuse model.onnx -o fused.onnx --skip fuse-pad",
+]);
