@@ -4,7 +4,7 @@ import { changeExits, runAndDeliver } from "../run-and-deliver.js";
 import { fuseConfig } from "../settings.js";
 
 /** The two recipes of passes, a command each. */
-const recipeCommand = (recipe: "fold" | "fuse", about: string, examples: readonly string[]): Command => ({
+const recipeCommand = (recipe: "fold" | "fuse", about: string, examples: Command["examples"]): Command => ({
   name: recipe,
   group: "Change",
   parameters: "<model>",
