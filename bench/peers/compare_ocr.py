@@ -98,7 +98,7 @@ class Comparison:
             "flags": [flag for flag in wanted if flag in flags],
             "cores": os.cpu_count(),
             "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9),
-            "system": platform.platform(terse=True),
+            "system": f"{platform.system()} {platform.release().split('-')[0]}, {' '.join(platform.libc_ver())}",
             "node": output(self.args.node, "--version"),
             "infer_opt": output(*self.infer_opt, "--version"),
             "python": platform.python_version(),
@@ -246,8 +246,8 @@ def main():
     )
     parser.add_argument("--calibration-lines", type=int, default=64)
     parser.add_argument("--lines", type=int, default=400, help="lines of the evaluation, and as many for infer-opt's limit")
-    parser.add_argument("--processes", type=int, default=5, help="fresh processes in which each model is timed")
-    parser.add_argument("--rounds", type=int, default=40, help="runs of each model in each of them")
+    parser.add_argument("--processes", type=int, default=4, help="fresh processes in which each model is timed")
+    parser.add_argument("--rounds", type=int, default=25, help="runs of each model in each of them")
     parser.add_argument("--patience", type=float, default=60, help="seconds to wait, each time, for a busy machine to calm down")
     parser.add_argument("--results", default=HERE / "RESULTS.md")
     Comparison(parser.parse_args()).run()

@@ -140,8 +140,8 @@ class Page:
             f"{len(own)} fresh processes. "
             "The ratio is that of the medians; the interval is a bootstrap over processes and over runs within them. "
             "A file that reads less than half of the lines is not timed. \"published file\" against itself shows the noise.",
-            f"- Cores kept busy by others in the second before each timing: median {statistics.median(busy):.2f}, "
-            f"largest {busy[-1]:.2f}.",
+            f"- Cores kept busy by other work in the second before each timing: median {statistics.median(busy):.2f}, largest {busy[-1]:.2f}. "
+            "That widens the intervals, and lengthens the times of quantizing.",
             "- \"opset17\" is `onnx.version_converter`, \"fused\" is `infer-opt fuse`: the peers are given the help that they do not have.",
         ]
 
