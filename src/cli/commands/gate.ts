@@ -1,6 +1,5 @@
 import { type Command, limits, running } from "../command.js";
-import { exitCode } from "../exit-code.js";
-import { runAndDeliver } from "../run-and-deliver.js";
+import { comparedExits, runAndDeliver } from "../run-and-deliver.js";
 import { dataConfig, limitsOf, runtimeConfig } from "../settings.js";
 
 export const gate: Command = {
@@ -13,16 +12,7 @@ export const gate: Command = {
     "infer-opt gate base.onnx new.onnx --max-drop none --max-size 10MB --slo p95=20ms --report gate.md",
   ],
   flags: [...limits, "inconclusive", ...(["eval", "calibration"] as const), ...running, "budget", "report"],
-  exits: [
-    exitCode.done,
-    exitCode.usage,
-    exitCode.input,
-    exitCode.runtime,
-    exitCode.accuracy,
-    exitCode.latency,
-    exitCode.inconclusive,
-    exitCode.interrupted,
-  ],
+  exits: comparedExits,
   run(invocation) {
     const { parameters, settings, actions } = invocation;
     const config = {

@@ -1,6 +1,5 @@
 import { type Command, limits, running } from "../command.js";
-import { exitCode } from "../exit-code.js";
-import { runAndDeliver } from "../run-and-deliver.js";
+import { comparedExits, runAndDeliver } from "../run-and-deliver.js";
 import { dataConfig, limitsOf, runtimeConfig } from "../settings.js";
 
 export const verify: Command = {
@@ -18,16 +17,7 @@ export const verify: Command = {
     ...running,
     ...(["layers", "report"] as const),
   ],
-  exits: [
-    exitCode.done,
-    exitCode.usage,
-    exitCode.input,
-    exitCode.runtime,
-    exitCode.accuracy,
-    exitCode.latency,
-    exitCode.inconclusive,
-    exitCode.interrupted,
-  ],
+  exits: comparedExits,
   run(invocation) {
     const { parameters, settings, actions } = invocation;
     const config = {
