@@ -54,6 +54,8 @@ export interface GraphConfig {
   readonly only: readonly string[];
   /** Leave the opset as it is, even where a newer one has better operators. */
   readonly keepOpset: boolean;
+  /** Newest opset that the target of the model knows; absent: what ONNX Runtime 1.30 runs on the CPU. */
+  readonly maxOpset?: number;
   /** Largest growth of the file that folding one constant may cause, in bytes. */
   readonly foldBudgetBytes: number;
   /** Check the graph's invariants after each pass. */

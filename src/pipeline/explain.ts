@@ -14,6 +14,7 @@ import { widestPlacement } from "./calibration.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { describer, evaluator } from "./model-runs.js";
+import { opsetRaiser } from "./raise-opset.js";
 import type { PassFacts } from "./result.js";
 import { parseSavedResult } from "./saved-result.js";
 import { globMatcher } from "./select.js";
@@ -84,7 +85,7 @@ function explainResult(path: string, text: string): Explanation {
 async function explainModel({ path, runtime }: ExplainConfig, context: RunContext | null): Promise<Explanation> {
   const model = loadModel(path);
   const notes = [
-    `what would happen at opset ${opsetOf(model)}, as the model stands; commands that write one may raise it first`,
+    `what would happen from opset ${opsetOf(model)} on, as the model stands; commands that write one may raise it first`,
   ];
   if (context) {
     const { problem } = await annotateTypes(model, describer(runtime, context));
@@ -93,6 +94,7 @@ async function explainModel({ path, runtime }: ExplainConfig, context: RunContex
     notes.push("without the runtime: fewer shapes are known and constants are not folded");
   }
   const reports = await runPasses(model, catalog, {
+    raiseOpset: opsetRaiser(),
     ...(context && { evaluate: evaluator(runtime, context), signal: context.signal, clock: context.now }),
   });
   return {

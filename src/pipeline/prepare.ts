@@ -1,6 +1,6 @@
 /**
  * From a model file to the graph that everything else works on: types found out,
- * opset raised, passes run, and the result proven to compute the same. When it does
+ * opset raised (here to what most rewrites need, during the passes to what one of them has use for), passes run, and the result proven to compute the same. When it does
  * not, the pass that is to blame is found by bisection, named, and left out.
  */
 import { rmSync } from "node:fs";
@@ -9,7 +9,6 @@ import { nearestName } from "../base/nearest.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { loadModel, type Model, opsetOf, saveModel } from "../ir/index.js";
 import { catalog, recipes } from "../passes/catalog.js";
-import { convertOpset } from "../passes/opset/convert-opset.js";
 import { makeNamesUnique } from "../quantization/names.js";
 import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses, unknownPass } from "../rewrite/index.js";
 import type { ModelSignature, OutputDifference } from "../runtime/port.js";
@@ -17,6 +16,7 @@ import type { GraphConfig, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { checkEquivalence, type Equivalence } from "./equivalence.js";
 import { describer, evaluator, scratchFile } from "./model-runs.js";
+import { opsetRaiser, raiseOpset } from "./raise-opset.js";
 import type { PassFacts } from "./result.js";
 
 /**
@@ -175,9 +175,10 @@ class Preparer {
     const warnings: string[] = [];
     const model = loadModel(request.model);
     const describe = describer(request.runtime, context);
-    if (attempt.raiseOpset && model.opsets.has("") && opsetOf(model) < Math.max(PREPARED_OPSET, request.minOpset)) {
-      const problem = raise(model, Math.max(PREPARED_OPSET, request.minOpset));
-      if (problem) warnings.push(problem);
+    const wanted = Math.max(Math.min(PREPARED_OPSET, request.graph.maxOpset ?? PREPARED_OPSET), request.minOpset);
+    if (attempt.raiseOpset && model.opsets.has("") && opsetOf(model) < wanted) {
+      const problem = raiseOpset(model, wanted);
+      if (problem) warnings.push(`the opset stays at ${opsetOf(model)}: ${problem}`);
     }
     const annotation = await annotateTypes(model, describe);
     if (annotation.problem)
@@ -192,6 +193,7 @@ class Preparer {
           evaluate: evaluator(request.runtime, context),
           check: request.graph.check,
           foldGrowthBytes: request.graph.foldBudgetBytes,
+          raiseOpset: attempt.raiseOpset ? opsetRaiser(request.graph.maxOpset) : () => "the opset stays as it is",
           signal: context.signal,
           clock: context.now,
           ...(attempt.maxApplications && { maxApplications: attempt.maxApplications }),
@@ -248,20 +250,6 @@ class Preparer {
 function refuseUnknownPass(name: string): void {
   const names = catalog.map((pass) => pass.name);
   if (!names.includes(name)) throw unknownPass(name, nearestName(name, names));
-}
-
-/** Raises the opset; answers why it stays when an operator cannot follow. */
-function raise(model: Model, version: number): string | null {
-  try {
-    convertOpset(model, version);
-    return null;
-  } catch (thrown) {
-    const stays = ["OPSET_UNCONVERTIBLE", "OPSET_UNSUPPORTED"];
-    if (thrown instanceof InferOptError && stays.includes(thrown.code)) {
-      return `the opset stays at ${opsetOf(model)}: ${thrown.message}`;
-    }
-    throw thrown;
-  }
 }
 
 const unfaithful = (model: string, violation: string): InferOptError =>

@@ -22,13 +22,14 @@ class Proposal {
   constructor(
     readonly root: Node,
     readonly model: Model,
+    readonly opset = opsetOf(model),
   ) {}
 
   context(): RewriteContext {
     const graph = this.root.graph;
     return {
       model: this.model,
-      opset: opsetOf(this.model),
+      opset: this.opset,
       skip,
       create: (op, inputs, attributes = {}, options = {}) => {
         const node = createNode(graph, this.root, op, inputs, attributes, options);
@@ -81,6 +82,21 @@ function createNode(
   const first = node.outputs[0];
   if (first && !first.type) first.type = outputTypeOf(node);
   return node;
+}
+
+/**
+ * What a rewrite would answer at a root if the model were of another opset: nothing
+ * changes. "applied" when it has a replacement, whose types are not looked at yet.
+ */
+export function tryRewrite(rewrite: Rewrite, root: Node, model: Model, opset: number): Outcome {
+  const proposal = new Proposal(root, model, opset);
+  try {
+    const answer = rewrite.rewrite(root, proposal.context());
+    if (answer === null) return { kind: "none" };
+    return answer instanceof Skip ? { kind: "skip", reason: answer.reason } : { kind: "applied" };
+  } finally {
+    proposal.withdraw();
+  }
 }
 
 /** Tries a rewrite at a root. Faults inside the rewrite withdraw the proposal and go on as they are. */

@@ -32,7 +32,7 @@ export interface CreateOptions {
 /** What a rewrite may do: make new things. Whatever the answer does not lead to is withdrawn. */
 export interface RewriteContext {
   readonly model: Model;
-  /** Version of ai.onnx. */
+  /** Version of ai.onnx that what is created is read by. */
   readonly opset: number;
   readonly skip: (reason: string) => Skip;
   /** A new node directly before the root. */
@@ -58,7 +58,10 @@ export interface Rewrite extends Pass {
   readonly kind: "rewrite";
   /** Operators worth looking at: `Conv`, `com.microsoft::Gelu`, or `*` for every node. */
   readonly roots: readonly string[];
-  /** Least version of ai.onnx that has what the rewrite creates. */
+  /**
+   * Least version of ai.onnx that has what the rewrite creates. On an older model the rewrite is
+   * first tried out as if the version were this one, on nodes of the older form.
+   */
   readonly minOpset?: number;
   rewrite(root: Node, context: RewriteContext): Answer;
 }

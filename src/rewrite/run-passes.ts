@@ -6,7 +6,7 @@
 import { InferOptError } from "../base/errors.js";
 import { nearestName } from "../base/nearest.js";
 import { check, type Graph, type Model, type Node, nodesWithin, opsetOf } from "../ir/index.js";
-import { applyRewrite } from "./apply-rewrite.js";
+import { applyRewrite, type Outcome, tryRewrite } from "./apply-rewrite.js";
 import { PassFailure, unknownPass } from "./errors.js";
 import type { AnyPass, Evaluate, GraphPass, PassOptions, Rewrite } from "./pass.js";
 
@@ -44,6 +44,11 @@ export interface RunPassesOptions extends Partial<PassOptions> {
   readonly only?: readonly string[];
   /** Applications allowed per pass, by name; without an entry, any number. */
   readonly maxApplications?: ReadonlyMap<string, number>;
+  /**
+   * Raises the model in place to an opset that a rewrite has use for; answers why that cannot be,
+   * null when it is done. Without it, rewrites that need a later opset than the model's are not tried.
+   */
+  readonly raiseOpset?: (model: Model, version: number) => string | null;
   readonly onEvent?: (event: PassEvent) => void;
   readonly signal?: AbortSignal;
   /** Milliseconds; for durations only. */
@@ -122,27 +127,64 @@ async function runPass(model: Model, progress: Progress, options: RunPassesOptio
 }
 
 function runRewrite(model: Model, pass: Rewrite, progress: Progress, options: RunPassesOptions): void {
-  if (pass.minOpset !== undefined && opsetOf(model) < pass.minOpset) return;
-  const roots = new Set(pass.roots);
-  for (const node of rootsOf(model.graph, roots)) {
+  if (pass.minOpset !== undefined && opsetOf(model) < pass.minOpset) {
+    if (!raiseFor(model, pass, pass.minOpset, progress, options)) return;
+  }
+  for (const node of rootsOf(model.graph, pass)) {
     // A rewrite at an earlier root may have taken this one along.
     if (!isLive(node)) continue;
     if (!mayApply(progress, options)) return;
     const title = node.displayName;
-    let outcome: ReturnType<typeof applyRewrite>;
-    try {
-      outcome = applyRewrite(pass, node, model);
-    } catch (thrown) {
-      if (thrown instanceof InferOptError) throw thrown;
-      throw new PassFailure(pass.name, title, thrown);
-    }
+    const outcome = atNode(pass, title, () => applyRewrite(pass, node, model));
     if (outcome.kind === "skip") noteSkip(progress, title, outcome.reason);
     if (outcome.kind === "applied") noteApplied(progress, title, options);
   }
 }
 
-const rootsOf = (graph: Graph, roots: ReadonlySet<string>): Node[] =>
-  [...nodesWithin(graph)].filter((node) => roots.has("*") || roots.has(node.opName));
+/**
+ * Whether the model is now of the opset that a rewrite needs. It is raised only where the
+ * rewrite has something to do, and not when it is allowed no more applications: then the
+ * pass leaves no trace, as one that is left out.
+ */
+function raiseFor(
+  model: Model,
+  pass: Rewrite,
+  version: number,
+  progress: Progress,
+  options: RunPassesOptions,
+): boolean {
+  if (!options.raiseOpset || !mayApply(progress, options)) return false;
+  let problem: string | null = null;
+  for (const node of rootsOf(model.graph, pass)) {
+    const title = node.displayName;
+    const outcome = atNode(pass, title, () => tryRewrite(pass, node, model, version));
+    if (outcome.kind === "skip") noteSkip(progress, title, outcome.reason);
+    if (outcome.kind !== "applied") continue;
+    problem ??= options.raiseOpset(model, version);
+    if (problem === null) {
+      // The run that follows says again what is declined.
+      progress.skipped.clear();
+      return true;
+    }
+    noteSkip(progress, title, `needs opset ${version}: ${problem}`);
+  }
+  return false;
+}
+
+/** Runs what a rewrite does at a node; a fault of it becomes one with its name on it. */
+function atNode(pass: Rewrite, node: string, run: () => Outcome): Outcome {
+  try {
+    return run();
+  } catch (thrown) {
+    if (thrown instanceof InferOptError) throw thrown;
+    throw new PassFailure(pass.name, node, thrown);
+  }
+}
+
+function rootsOf(graph: Graph, pass: Rewrite): Node[] {
+  const roots = new Set(pass.roots);
+  return [...nodesWithin(graph)].filter((node) => roots.has("*") || roots.has(node.opName));
+}
 
 /** Attached, and so is everything around it. */
 function isLive(node: Node): boolean {

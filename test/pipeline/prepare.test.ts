@@ -80,6 +80,19 @@ const sometimesWrong = defineRewrite({
   },
 });
 
+/** The same in other words. */
+const negatedTwice = defineRewrite({
+  name: "negate-twice",
+  summary: "For tests",
+  numerics: "exact",
+  roots: ["Sigmoid"],
+  rewrite: (root, { create }) => {
+    const input = root.inputs[0]!;
+    if (input.producer?.is("Neg")) return null;
+    return create("Sigmoid", [create("Neg", [create("Neg", [input]).output]).output]);
+  },
+});
+
 const failing = defineRewrite({
   name: "fall-over",
   summary: "Fails",
@@ -162,6 +175,25 @@ describe("prepareModel", () => {
     const kept = await prepare(undefined, { graph: graphConfig({ keepOpset: true }) }, { opset: 11 });
     expect(opsetOf(kept.model)).toBe(11);
     expect(opsetOf((await prepare(undefined, { minOpset: 21 })).model)).toBe(21);
+  });
+
+  it("raises the opset for a pass that needs it, as far as it may", async () => {
+    const needy: AnyPass = { ...negatedTwice, minOpset: 20 };
+    const raised = await prepare([needy]);
+    expect([opsetOf(raised.model), reportOf(raised, needy.name).applied]).toEqual([20, 1]);
+    expect((await prepare([{ ...needy, roots: ["Conv"] }])).model.opsets.get("")).toBe(17);
+
+    const capped = await prepare([needy], { graph: graphConfig({ maxOpset: 19 }) });
+    expect([opsetOf(capped.model), reportOf(capped, needy.name).skipped]).toEqual([
+      17,
+      [{ node: "Sigmoid:d", reason: "needs opset 20: the target knows opsets up to 19" }],
+    ]);
+    const kept = await prepare([needy], { graph: graphConfig({ keepOpset: true }) });
+    expect([opsetOf(kept.model), reportOf(kept, needy.name).skipped[0]!.reason]).toEqual([
+      17,
+      "needs opset 20: the opset stays as it is",
+    ]);
+    expect(opsetOf((await prepare([], { graph: graphConfig({ maxOpset: 15 }) }, { opset: 11 })).model)).toBe(15);
   });
 
   /** A runtime to which a file looks wrong when the test says so. */

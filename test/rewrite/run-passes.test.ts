@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { check, countNodes, type Model, parseModel, printGraph } from "../../src/ir/index.js";
+import { beforeEach, describe, expect, it } from "vitest";
+import { check, countNodes, type Model, opsetOf, parseModel, printGraph } from "../../src/ir/index.js";
 import { defineGraphPass, defineRewrite, type PassEvent, PassFailure, runPasses } from "../../src/rewrite/index.js";
 
 const TEXT = `(x: f32[2]) -> (y) {
@@ -112,9 +112,81 @@ describe("runPasses", () => {
     expect(printGraph(subject.graph)).toContain("t = Abs(x)");
   });
 
-  it("leaves a pass out that needs a later opset", async () => {
-    const [report] = await runPasses(parseModel(TEXT, { opset: 9 }), [{ ...reluToAbs, minOpset: 10 }]);
-    expect(report!.applied).toBe(0);
+  describe("a rewrite that needs a later opset", () => {
+    const needy = defineRewrite({ ...reluToAbs, minOpset: 10 });
+    const raised: number[] = [];
+    const raise = (subject: Model, version: number): null => {
+      raised.push(version);
+      subject.opsets.set("", version);
+      return null;
+    };
+    beforeEach(() => void raised.splice(0));
+
+    it("is left out when nobody may raise it", async () => {
+      const [report] = await runPasses(parseModel(TEXT, { opset: 9 }), [needy]);
+      expect(report).toMatchObject({ applied: 0, skipped: [] });
+    });
+
+    it("raises it once, and runs", async () => {
+      const subject = parseModel(TEXT, { opset: 9 });
+      const seen: number[] = [];
+      const noting = defineRewrite({
+        ...needy,
+        rewrite: (root, context) => {
+          seen.push(context.opset);
+          return needy.rewrite(root, context);
+        },
+      });
+      const [report] = await runPasses(subject, [noting], { raiseOpset: raise, check: true });
+      expect([report!.applied, raised, opsetOf(subject), seen]).toEqual([2, [10], 10, [10, 10, 10]]);
+    });
+
+    it("leaves the opset and the graph where it has nothing to do", async () => {
+      const subject = parseModel(TEXT, { opset: 9 });
+      const before = printGraph(subject.graph);
+      const picky = defineRewrite({
+        ...needy,
+        rewrite(root, { create, skip }) {
+          create("Abs", [root.inputs[0]!]);
+          return skip("not this one");
+        },
+      });
+      const [report] = await runPasses(subject, [picky], { raiseOpset: raise });
+      expect(report!.skipped.map(({ reason }) => reason)).toEqual(["not this one", "not this one"]);
+      expect([raised, opsetOf(subject), printGraph(subject.graph)]).toEqual([[], 9, before]);
+      check(subject.graph);
+    });
+
+    it("says at each node why the opset stays, having asked once a round", async () => {
+      const subject = parseModel(TEXT, { opset: 9 });
+      let asked = 0;
+      const raiseOpset = () => `Foo cannot follow (${++asked})`;
+      const [report] = await runPasses(subject, [needy], { raiseOpset });
+      expect(report).toMatchObject({
+        applied: 0,
+        skipped: [
+          { node: "Relu:a", reason: "needs opset 10: Foo cannot follow (1)" },
+          { node: "Relu:b", reason: "needs opset 10: Foo cannot follow (1)" },
+        ],
+      });
+    });
+
+    it("raises nothing when it is allowed no application", async () => {
+      const subject = parseModel(TEXT, { opset: 9 });
+      await runPasses(subject, [needy], { raiseOpset: raise, maxApplications: new Map([["relu-to-abs", 0]]) });
+      expect([raised, opsetOf(subject)]).toEqual([[], 9]);
+    });
+
+    it("names pass and node when it fails while it is tried out", async () => {
+      const broken = defineRewrite({
+        ...needy,
+        rewrite: () => {
+          throw new Error("internal: oops");
+        },
+      });
+      const failure = runPasses(parseModel(TEXT, { opset: 9 }), [broken], { raiseOpset: raise });
+      await expect(failure).rejects.toMatchObject({ pass: "relu-to-abs", node: "Relu:a" });
+    });
   });
 
   it("runs only the passes it is told to, in their order", async () => {
