@@ -15,10 +15,13 @@ import { type Refusal, unconvertible, unsupportedOpset } from "./errors.js";
 import { raiseFunctions, refuseFunctions } from "./functions.js";
 
 export const OLDEST_OPSET = 7;
-export const NEWEST_OPSET = 21;
+export const NEWEST_OPSET = 25;
 
 /** [opset, IR version]: the IR version that came with the first release of ONNX to have the opset. */
 const irVersions: readonly (readonly [opset: number, irVersion: number])[] = [
+  [25, 13],
+  [24, 12],
+  [23, 11],
   [21, 10],
   [19, 9],
   [15, 8],
@@ -42,7 +45,7 @@ const leastIrVersion = (opset: number): number => irVersions.find(([from]) => op
 /**
  * Brings the model to the opset `target`, in place. A model that is there or beyond is left
  * alone. Throws OPSET_UNCONVERTIBLE, with every node that stands in the way in `fields`, and
- * OPSET_UNSUPPORTED for models older than opset 7 or targets beyond 21; then nothing has changed.
+ * OPSET_UNSUPPORTED for models older than opset 7 or targets beyond 25; then nothing has changed.
  */
 export function convertOpset(model: Model, target: number): ConversionReport {
   const from = opsetOf(model);

@@ -18,6 +18,8 @@ export interface Converter {
    * was read, before anything is changed: it may look at types and attributes only.
    */
   readonly refuse?: (node: Node, context: ConvertContext) => string | null;
+  /** Of a node in a function of the model, whose types nobody knows: whether the version may concern it; absent when always. */
+  readonly concerns?: (int: (attribute: string) => number | null) => boolean;
   /** Changes a node of the form just before `at`; absent when what is not refused stays as it is. Must not throw. */
   readonly convert?: (node: Node, context: ConvertContext) => void;
 }

@@ -1,4 +1,4 @@
-/** Every change of meaning or form of an ai.onnx operator from opset 8 to 21, in order of version. What is not here is in compatible.ts. */
+/** Every change of meaning or form of an ai.onnx operator from opset 8 to 25, in order of version. What is not here is in compatible.ts. */
 import { reduceAxesToInput, squeezeAxesToInput, unsqueezeAxesToInput } from "./axes.js";
 import { clipToInputs } from "./clip.js";
 import type { Converter } from "./converter.js";
@@ -9,7 +9,7 @@ import {
   dropoutRatioToInput,
   groupNormPerChannel,
 } from "./normalization.js";
-import { erfOfFloats, scalesPerChannel, scanBatches } from "./refused.js";
+import { castToFloat8, castToFloat8Like, erfOfFloats, scalesPerChannel, scanBatches } from "./refused.js";
 import { dftAxisToInput, gridSampleModes, roiAlignCoordinates, scatterToScatterElements } from "./renamed.js";
 import { resizeCoordinates, resizeOptionalInputs, upsampleScalesToInput, upsampleToResize } from "./resize.js";
 import { padToInputs, sliceToInputs, splitNumOutputs, splitToInput, topKToInput } from "./slicing.js";
@@ -17,6 +17,8 @@ import { softmaxSingleAxis } from "./softmax.js";
 
 export const converters: Readonly<Record<string, readonly Converter[]>> = {
   BatchNormalization: [batchNormSpatial, batchNormTrainingMode],
+  Cast: [castToFloat8],
+  CastLike: [castToFloat8Like],
   Clip: [clipToInputs],
   DFT: [dftAxisToInput],
   DequantizeLinear: [scalesPerChannel],

@@ -19,7 +19,15 @@ interface WireFunction {
 interface WireNode {
   readonly op_type?: string;
   readonly domain?: string;
-  readonly attribute?: readonly { readonly g?: WireBody; readonly graphs?: readonly WireBody[] }[];
+  readonly attribute?: readonly WireAttribute[];
+}
+
+interface WireAttribute {
+  readonly name?: string;
+  readonly i?: unknown;
+  readonly ref_attr_name?: string;
+  readonly g?: WireBody;
+  readonly graphs?: readonly WireBody[];
 }
 
 interface WireBody {
@@ -29,8 +37,11 @@ interface WireBody {
 /** Functions whose bodies call an operator that changes between their opset and the target. */
 export function refuseFunctions(model: Model, target: number): Refusal[] {
   return functionsBelow(model, target).flatMap(({ fn, version }) => {
-    for (const op of operatorsIn(fn)) {
-      const converter = converters[op]?.find(({ at }) => at > version && at <= target);
+    for (const called of operatorsIn(fn)) {
+      const op = called.op_type ?? "";
+      const converter = converters[op]?.find(
+        ({ at, concerns }) => at > version && at <= target && (concerns?.((name) => intOf(called, name)) ?? true),
+      );
       if (!converter) continue;
       const node = [fn.domain, fn.name].filter(Boolean).join("::");
       return [{ node, op, at: converter.at, reason: "its meaning changes, and it stands in a function of the model" }];
@@ -54,9 +65,15 @@ function functionsBelow(model: Model, target: number) {
   });
 }
 
-function* operatorsIn(body: WireBody): Generator<string> {
+/** null also where the attribute is taken from the function's own. */
+function intOf(node: WireNode, name: string): number | null {
+  const found = node.attribute?.find((attribute) => attribute.name === name);
+  return !found || found.ref_attr_name ? null : Number(String(found.i));
+}
+
+function* operatorsIn(body: WireBody): Generator<WireNode> {
   for (const node of body.node ?? []) {
-    if (!node.domain || node.domain === "ai.onnx") yield node.op_type ?? "";
+    if (!node.domain || node.domain === "ai.onnx") yield node;
     for (const { g, graphs } of node.attribute ?? []) {
       for (const inner of [g, ...(graphs ?? [])]) if (inner) yield* operatorsIn(inner);
     }

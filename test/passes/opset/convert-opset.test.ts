@@ -33,6 +33,9 @@ function refusal(text: string, from: number, to: number): InferOptError {
   throw new Error("it was converted");
 }
 
+const pools = (op: string): string =>
+  `(x: f32[1,2,3,5]) -> (y) { y = ${op}<kernel_shape=[2,2],strides=[3,3],pads=[0,0,1,1],ceil_mode=1>(x) }`;
+
 describe("the tables", () => {
   it("classify every change of an operator between the oldest and the newest opset, once", () => {
     const unclear: string[] = [];
@@ -191,6 +194,50 @@ describe("others", () => {
   });
 });
 
+describe("opset 22 to 25", () => {
+  it.each([
+    ["Relu and Dropout", 13, "(x: f32[3,4]) -> (y) { a = Relu(x) y = Dropout(a) }"],
+    ["windows that start beyond the input", 19, pools("AveragePool")],
+    ["the same of MaxPool", 12, pools("MaxPool")],
+    ["the same of LpPool", 18, pools("LpPool")],
+    [
+      "what is quantized",
+      21,
+      "(x: f32[3,4]) -> (y) { q = QuantizeLinear(x, $s: f32[] = {0.01}, $z: u8[] = {128}) y = DequantizeLinear(q, $s, $z) }",
+    ],
+    [
+      "Attention with a causal mask",
+      23,
+      "(q: f32[1,2,3,4], k: f32[1,2,5,4], v: f32[1,2,5,4]) -> (y) { y = Attention<is_causal=1>(q, k, v) }",
+    ],
+    [
+      "Attention with a past",
+      23,
+      "(q: f32[1,2,3,4], k: f32[1,2,3,4], v: f32[1,2,3,4], pk: f32[1,2,2,4], pv: f32[1,2,2,4]) -> (y) { y, nk, nv = Attention<is_causal=1>(q, k, v, _, pk, pv) }",
+    ],
+    ["a Cast to bool and back", 7, "(x: f32[3,4]) -> (y) { b = Cast<to=9>(x) y = Cast<to=1>(b) }"],
+    [
+      "Slice, Split, Squeeze, reductions and Softmax",
+      9,
+      "(x: f32[2,4,1]) -> (y) { a, b = Split<axis=1>(x) c = Sub(a, b) d = Squeeze<axes=[2]>(c) e = Softmax(d) f = ReduceMax<axes=[0]>(e) y = Slice<axes=[1],starts=[1],ends=[2]>(f) }",
+    ],
+  ])("leaves the answers as they are: %s, from opset %i", async (_, from, graph) => {
+    for (const to of [22, 23, 24, 25]) if (to >= from) await convert(graph, from, to);
+  });
+
+  it("refuses a Cast of floats to a float8 type without infinity, unless it never saturated", () => {
+    const graph = (attributes: string) => `(x: f32[3]) -> (y) { y = Cast<${attributes}>(x) }`;
+    for (const to of [18, 20]) {
+      expect(refusal(graph(`to=${to}`), 19, 24).fields).toMatchObject({ op: "Cast", at: 24 });
+      const model = parseModel(graph(`to=${to},saturate=0`), { opset: 19 });
+      expect(convertOpset(model, 25).to).toBe(25);
+    }
+    expect(convertOpset(parseModel(graph("to=17"), { opset: 19 }), 25).to).toBe(25);
+    const like = "(x: f32[3], t: f8e4m3fnuz[]) -> (y) { y = CastLike(x, t) }";
+    expect(refusal(like, 19, 25).fields).toMatchObject({ op: "CastLike", at: 24 });
+  });
+});
+
 describe("bodies", () => {
   it("are converted with what they capture", async () => {
     const graph = `(c: bool[], x: f32[2,3,4]) -> (y) {
@@ -230,7 +277,7 @@ describe("what is refused", () => {
 
   it.each([
     [6, 13],
-    [17, 22],
+    [17, 26],
   ])("opset %i to %i", (from, to) => {
     expect(refusal("(x: f32[3]) -> (y) { y = Relu(x) }", from, to).code).toBe("OPSET_UNSUPPORTED");
   });
@@ -254,6 +301,10 @@ describe("what stays", () => {
     [17, 8],
     [19, 9],
     [21, 10],
+    [22, 10],
+    [23, 11],
+    [24, 12],
+    [25, 13],
   ])("opset %i raises the IR version to %i, not beyond", (opset, irVersion) => {
     const model = parseModel("(x: f32[3]) -> (y) { y = Relu(x) }", { opset: 8 });
     model.irVersion = 3;
@@ -286,6 +337,19 @@ describe("functions of the model", () => {
     const { y } = await runModel(model, { x: Tensor.f32([3], [-1, 0, 2]) });
     expect([...y!.f32()]).toEqual([0, 0, 2]);
     expect(model.extras).toMatchObject({ functions: [{ opset_import: [{ version: 17 }] }] });
+  });
+
+  it("follow a Cast to all but the float8 types that change", () => {
+    const casting = (to: number) => {
+      const model = withFunction("Cast");
+      const { functions } = model.extras as { functions: { node: object[] }[] };
+      functions[0]!.node = [
+        { op_type: "Cast", input: ["a"], output: ["b"], attribute: [{ name: "to", type: 2, i: to }] },
+      ];
+      return model;
+    };
+    expect(convertOpset(casting(1), 25).to).toBe(25);
+    expect(() => convertOpset(casting(18), 25)).toThrow("Cast node local::F cannot go from opset 12 to 25");
   });
 
   it("stand in the way when something does", () => {
