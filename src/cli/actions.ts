@@ -59,13 +59,14 @@ export const pipelineActions: Actions = {
   show: async (model, options) => (await import("../pipeline/show.js")).showModel(model, options),
   doctor: async (signal) => (await import("../runtime/ort/index.js")).examine(signal),
   passes: async () => {
-    const { catalog, recipes } = await import("../passes/catalog.js");
-    return catalog.map(({ name, summary, numerics }) => ({
+    const { catalog, recipes, runtimeFusions } = await import("../passes/catalog.js");
+    const commands = { fold: recipes.fold, fuse: recipes.fuse, "fuse --runtime-specific": runtimeFusions };
+    return [...catalog, ...runtimeFusions].map(({ name, summary, numerics }) => ({
       name,
       summary,
       numerics,
-      recipes: Object.entries(recipes).flatMap(([recipe, passes]) =>
-        passes.some((pass) => pass.name === name) ? [recipe] : [],
+      recipes: Object.entries(commands).flatMap(([command, passes]) =>
+        passes.some((pass) => pass.name === name) ? [command] : [],
       ),
     }));
   },

@@ -116,6 +116,7 @@ export const flags = {
     parseSize,
     2 ** 20,
   ),
+  runtimeSpecific: onOff(["--runtime-specific", "Change", "also use operators that only ONNX Runtime has"]),
   mode: value(
     ["--mode <mode>", "Change", "auto, static, dynamic or weights [auto]"],
     parseChoice(["auto", "static", "dynamic", "weights"]),

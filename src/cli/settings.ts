@@ -68,12 +68,13 @@ export const dataConfig = ({ calibration, eval: evaluation, metric }: Settings):
   metric,
 });
 
-export const graphConfig = ({ skip, only, keepOpset, foldBudget }: Settings): GraphConfig => ({
+export const graphConfig = ({ skip, only, keepOpset, foldBudget, runtimeSpecific }: Settings): GraphConfig => ({
   skip: skip.flat(),
   only: only.flat(),
   keepOpset,
   foldBudgetBytes: foldBudget,
   check: true,
+  runtimeSpecific,
 });
 
 export const outputConfig = ({ externalData, keepRejected }: Settings, output: string): OutputConfig => ({

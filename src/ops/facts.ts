@@ -57,6 +57,18 @@ const expanding = new Set(
   ).split(" "),
 );
 
+/**
+ * Operators of com.microsoft that our fusions make, or read: computations, all of them.
+ * Once made they are neither merged nor folded, but they go when nobody reads them.
+ */
+const contrib = new Set(
+  (
+    "Attention BiasGelu BiasSoftmax EmbedLayerNormalization FastGelu FusedConv FusedGemm FusedMatMul Gelu " +
+    "GroupQueryAttention MultiHeadAttention QuickGelu RotaryEmbedding SkipLayerNormalization " +
+    "SkipSimplifiedLayerNormalization"
+  ).split(" "),
+);
+
 /** The family of an operator of ai.onnx; null for one that this version does not know. */
 export const familyOf = (node: Node): OpFamily | null =>
   node.domain === "" ? (familyByOp.get(node.op) ?? null) : null;
@@ -71,6 +83,7 @@ export function isPure(node: Node): boolean {
 
 /** Nothing is lost when nobody reads the outputs; random operators included. */
 export function isRemovable(node: Node): boolean {
+  if (node.domain === "com.microsoft") return contrib.has(node.op);
   const family = familyOf(node);
   if (family === null) return false;
   return family !== "control" || node.bodies.every((body) => [...body.nodes()].every(isRemovable));

@@ -1,5 +1,6 @@
 /** Every pass, in the order in which they run, with a reason where the order matters; and the recipes made of them. */
 import type { AnyPass } from "../rewrite/index.js";
+import { fuseConvActivation } from "./contrib/conv-activation.js";
 import { eliminateCommonSubexpression } from "./eliminate/common-subexpression.js";
 import { eliminateDeadCode } from "./eliminate/dead-code.js";
 import { eliminateDropout } from "./eliminate/dropout.js";
@@ -69,11 +70,18 @@ const fusions: readonly AnyPass[] = [
   fuseLayerNorm,
 ];
 
-/** Every pass by its name, in order. */
+/**
+ * Fusions into operators of ONNX Runtime's own domain, com.microsoft: run on request, when
+ * the portable passes have nothing left to do. What they make, no portable pass looks at.
+ */
+export const runtimeFusions: readonly AnyPass[] = [fuseConvActivation];
+
+/** Every pass that keeps to ai.onnx, in order. */
 export const catalog: readonly AnyPass[] = [...cleanUp, ...fusions];
 
 /**
  * `fold`: constant folding and clean-up only, exact. `fuse`: the same, then fusions,
- * round after round until nothing changes.
+ * round after round until nothing changes. `runtime`: what `fuse --runtime-specific`
+ * runs after `fuse`; the clean-up sees to what the fusions leave behind.
  */
-export const recipes = { fold: cleanUp, fuse: catalog } as const;
+export const recipes = { fold: cleanUp, fuse: catalog, runtime: [...cleanUp, ...runtimeFusions] } as const;

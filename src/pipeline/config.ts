@@ -60,6 +60,8 @@ export interface GraphConfig {
   readonly foldBudgetBytes: number;
   /** Check the graph's invariants after each pass. */
   readonly check: boolean;
+  /** Fuse into operators of com.microsoft too, which only ONNX Runtime has; only `fuse` does. */
+  readonly runtimeSpecific: boolean;
 }
 
 export interface Selection {

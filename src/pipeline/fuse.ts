@@ -4,35 +4,37 @@ import type { FuseConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts } from "./difference.js";
 import { fewOf, takeIn } from "./intake.js";
-import { prepareModel, type Recipe } from "./prepare.js";
+import { type PrepareRequest, prepareModel } from "./prepare.js";
 import type { RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
+import { chooseRuntimeSpecific, runtimeSpecificText } from "./runtime-specific.js";
 import { writeOutput } from "./write-output.js";
 
 /** Samples on which the rewritten graph is compared; each pass's work shows on the first already. */
 const COMPARED = 4;
 
 export async function runFuse(
-  config: FuseConfig & { readonly recipe: Recipe },
+  config: FuseConfig & { readonly recipe: "fold" | "fuse" },
   context: RunContext,
 ): Promise<RunResult> {
   const record = new RunRecord(config.recipe, context);
   const intake = await record.stage("load", () => takeIn(config, record));
-  const prepared = await record.stage("fuse", () =>
-    prepareModel(
-      {
-        model: config.model,
-        recipe: config.recipe,
-        signature: intake.signature,
-        data: fewOf(intake.trial, COMPARED),
-        // Folding promises the same bits, and the same opset.
-        graph: config.recipe === "fold" ? { ...config.graph, keepOpset: true } : config.graph,
-        runtime: config.runtime,
-        minOpset: 0,
-      },
-      context,
-    ),
-  );
+  const request: PrepareRequest = {
+    model: config.model,
+    recipe: config.recipe,
+    signature: intake.signature,
+    data: fewOf(intake.trial, COMPARED),
+    // Folding promises the same bits, and the same opset.
+    graph: config.recipe === "fold" ? { ...config.graph, keepOpset: true } : config.graph,
+    runtime: config.runtime,
+    minOpset: 0,
+  };
+  const portable = await record.stage("fuse", () => prepareModel(request, context));
+  const choice =
+    config.recipe === "fuse" && config.graph.runtimeSpecific
+      ? await chooseRuntimeSpecific(portable, request, intake.trial, record)
+      : null;
+  const prepared = choice?.prepared ?? portable;
   record.warn(...prepared.warnings);
   const original = loadModel(config.model);
   const output = await record.stage("write", () => writeOutput(prepared.path, original, config.out));
@@ -41,12 +43,16 @@ export async function runFuse(
     opsetOf(prepared.model) > opsetOf(original)
       ? `, opset ${opsetOf(original)} raised to ${opsetOf(prepared.model)}`
       : "";
-  const summary = applied === 0 ? `nothing to ${config.recipe}${raised}` : `${applied} rewrites${raised}`;
+  const summary = [
+    applied === 0 ? `nothing to ${config.recipe}${raised}` : `${applied} rewrites${raised}`,
+    ...(choice ? [runtimeSpecificText(choice.facts)] : []),
+  ].join("; ");
   return record.result({
     model: intake.facts,
     output,
     passes: prepared.passes,
     difference: differenceFacts(prepared.differences),
+    ...(choice && { runtimeSpecific: choice.facts }),
     verdict: { status: "pass", outcome: "met", reasons: [], summary },
   });
 }

@@ -8,7 +8,7 @@ import { InferOptError, messageOf } from "../base/errors.js";
 import { nearestName } from "../base/nearest.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { loadModel, type Model, opsetOf, saveModel } from "../ir/index.js";
-import { catalog, recipes } from "../passes/catalog.js";
+import { catalog, recipes, runtimeFusions } from "../passes/catalog.js";
 import { makeNamesUnique } from "../quantization/names.js";
 import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses, unknownPass } from "../rewrite/index.js";
 import type { ModelSignature, OutputDifference } from "../runtime/port.js";
@@ -27,6 +27,8 @@ const PREPARED_OPSET = 17;
 
 export interface PrepareRequest {
   readonly model: string;
+  /** What the result must agree with, where that is not `model` itself. */
+  readonly baseline?: string;
   readonly recipe: Recipe;
   readonly signature: ModelSignature;
   /** Samples, or made-up inputs, on which the result is compared with the original. */
@@ -215,7 +217,7 @@ class Preparer {
     const equivalence = await checkEquivalence(
       path,
       {
-        baseline: request.model,
+        baseline: request.baseline ?? request.model,
         signature: request.signature,
         data: request.data,
         numerics: request.recipe === "fold" ? "exact" : "rounding",
@@ -248,7 +250,7 @@ class Preparer {
 
 /** A name that the recipe lacks is no mistake: the flags may be shared by several commands. */
 function refuseUnknownPass(name: string): void {
-  const names = catalog.map((pass) => pass.name);
+  const names = [...catalog, ...runtimeFusions].map((pass) => pass.name);
   if (!names.includes(name)) throw unknownPass(name, nearestName(name, names));
 }
 

@@ -28,6 +28,8 @@ export interface RunResult {
   readonly candidateModel?: ModelFacts;
   /** Where the nodes of the output, or of the candidate, ran, and what took their time; where that was looked into. */
   readonly placement?: PlacementFacts;
+  /** Of `fuse --runtime-specific`. */
+  readonly runtimeSpecific?: RuntimeSpecificFacts;
   /** Of `verify --layers`. */
   readonly layers?: LayerDifferences;
   /** Of `bench`: every model by itself. */
@@ -50,6 +52,19 @@ export interface PassFacts {
   readonly durationMs: number;
   /** Set when the pass's work was undone: the check that failed and where. */
   readonly rejected?: string;
+}
+
+/** The graph with operators of com.microsoft, and the portable one that it was made of and timed against. */
+export interface RuntimeSpecificFacts {
+  /** Whether the written file has such operators that the original had not: it then runs on ONNX Runtime only. */
+  readonly kept: boolean;
+  /** Nodes of com.microsoft that were made, kept or not. */
+  readonly made: number;
+  readonly nodes: number;
+  readonly portableNodes: number;
+  /** Portable over runtime-specific, both under the runtime's full optimization; null where it was not timed. */
+  readonly speedup: number | null;
+  readonly speedupInterval: readonly [number, number] | null;
 }
 
 export interface QuantizationFacts {

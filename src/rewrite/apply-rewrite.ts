@@ -113,6 +113,11 @@ export function applyRewrite(rewrite: Rewrite, root: Node, model: Model): Outcom
     proposal.withdraw();
     return answer === null ? { kind: "none" } : { kind: "skip", reason: answer.reason };
   }
+  const shadowed = proposal.nodes.find(({ domain, op }) => model.functions.has(`${domain}::${op}`));
+  if (shadowed) {
+    proposal.withdraw();
+    return { kind: "skip", reason: `the model has a function of its own called ${shadowed.opName}` };
+  }
   const results = resultsOf(answer);
   const fault = faultOf(results, root, proposal);
   if (fault !== null) {
@@ -167,7 +172,16 @@ function commit(results: readonly (Value | null)[], root: Node, proposal: Propos
   for (const value of proposal.constants) removeUnreadConstant(value);
 
   const origins = [...new Set(removed.reverse().flatMap(({ provenance }) => provenance))];
-  for (const node of proposal.nodes) if (node.attached) node.provenance = origins;
+  for (const node of proposal.nodes) {
+    if (!node.attached) continue;
+    node.provenance = origins;
+    importDomain(proposal.model, node.domain);
+  }
+}
+
+/** Operators of other domains are all of version 1 so far; a version that the model imports already stays. */
+function importDomain({ opsets }: Model, domain: string): void {
+  if (!opsets.has(domain)) opsets.set(domain, 1);
 }
 
 /** The stand-in gets what is known about the value that goes: its label when it is new, its type where it lacks one. */

@@ -39,6 +39,7 @@ export const graphConfig = (graph: Partial<GraphConfig> = {}): GraphConfig => ({
   keepOpset: false,
   foldBudgetBytes: 2 ** 20,
   check: true,
+  runtimeSpecific: false,
   ...graph,
 });
 

@@ -4,13 +4,18 @@ import { changeExits, runAndDeliver } from "../run-and-deliver.js";
 import { fuseConfig } from "../settings.js";
 
 /** The two recipes of passes, a command each. */
-const recipeCommand = (recipe: "fold" | "fuse", about: string, examples: Command["examples"]): Command => ({
+const recipeCommand = (
+  recipe: "fold" | "fuse",
+  about: string,
+  examples: Command["examples"],
+  more: Command["flags"] = [],
+): Command => ({
   name: recipe,
   group: "Change",
   parameters: "<model>",
   about,
   examples,
-  flags: [...passChoice, "calibration", "eval", ...running, ...written, "report"],
+  flags: [...passChoice, ...more, "calibration", "eval", ...running, ...written, "report"],
   exits: changeExits,
   run(invocation) {
     const { parameters, settings, actions } = invocation;
@@ -25,7 +30,9 @@ export const fold = recipeCommand("fold", "Fold constants, clean up; the same bi
   "infer-opt fold model.onnx --in-place --fold-budget 0B",
 ]);
 
-export const fuse = recipeCommand("fuse", "Fold, clean up and fuse; the same algebra", [
-  "infer-opt fuse model.onnx -o fused.onnx",
-  "infer-opt fuse model.onnx -o fused.onnx --skip fuse-pad",
-]);
+export const fuse = recipeCommand(
+  "fuse",
+  "Fold, clean up and fuse; the same algebra",
+  ["infer-opt fuse model.onnx -o fused.onnx", "infer-opt fuse model.onnx -o fused.onnx --runtime-specific"],
+  ["runtimeSpecific"],
+);

@@ -1,0 +1,132 @@
+/**
+ * `fuse --runtime-specific`: the portable graph is fused on into operators of ONNX
+ * Runtime's own domain, compared with the original like any other, and timed against the
+ * portable graph. The runtime makes most of these fusions by itself when it loads a model,
+ * so equal speed is what to expect, and loading is quicker; a graph that is clearly slower
+ * is given up for the portable one.
+ */
+import { InferOptError } from "../base/errors.js";
+import { compareLatency } from "../bench/index.js";
+import type { DatasetRef } from "../dataset/index.js";
+import { countNodes, type Model, nodesWithin } from "../ir/index.js";
+import { RUNTIME_DOMAIN } from "../passes/contrib/domain.js";
+import { asDelivered } from "./model-runs.js";
+import { type Prepared, type PrepareRequest, prepareModel } from "./prepare.js";
+import type { PassFacts, RuntimeSpecificFacts } from "./result.js";
+import type { RunRecord } from "./run-record.js";
+
+/** Milliseconds for the race; the least number of runs may exceed it. */
+const RACE_MS = 2000;
+
+export interface RuntimeSpecificChoice {
+  readonly prepared: Prepared;
+  readonly facts: RuntimeSpecificFacts;
+}
+
+/** @param portable what the request gave: the graph to fuse on, and to go back to */
+export async function chooseRuntimeSpecific(
+  portable: Prepared,
+  request: PrepareRequest,
+  data: DatasetRef,
+  record: RunRecord,
+): Promise<RuntimeSpecificChoice> {
+  const { context } = record;
+  const fused = await record.stage("fuse", () =>
+    prepareModel(
+      {
+        ...request,
+        model: portable.path,
+        baseline: request.model,
+        recipe: "runtime",
+        graph: { ...request.graph, keepOpset: true },
+      },
+      context,
+    ),
+  );
+  const made = foreignNodes(fused.model) - foreignNodes(portable.model);
+  const counts = { made, nodes: countNodes(fused.model.graph), portableNodes: countNodes(portable.model.graph) };
+  const both = {
+    ...fused,
+    passes: mergePasses(portable.passes, fused.passes),
+    warnings: [...new Set([...portable.warnings, ...fused.warnings])],
+  };
+  if (made === 0) return { prepared: both, facts: { kept: false, ...counts, speedup: null, speedupInterval: null } };
+  const race = await record.stage("bench", () => time(portable.path, fused.path, request, data, record));
+  const kept = race.loads && !race.isSlower;
+  const { speedup, speedupInterval } = race;
+  return { prepared: kept ? both : portable, facts: { kept, ...counts, speedup, speedupInterval } };
+}
+
+interface RaceResult extends Pick<RuntimeSpecificFacts, "speedup" | "speedupInterval"> {
+  /** Whether the provider takes it at all. */
+  readonly loads: boolean;
+  readonly isSlower: boolean;
+}
+
+async function time(
+  portable: string,
+  fused: string,
+  { runtime }: PrepareRequest,
+  data: DatasetRef,
+  record: RunRecord,
+): Promise<RaceResult> {
+  const { context } = record;
+  const session = asDelivered(runtime);
+  try {
+    const { candidates } = await compareLatency(context.runtime, {
+      baseline: portable,
+      candidates: [fused],
+      data,
+      session,
+      seed: runtime.seed,
+      budgetMs: Math.min(RACE_MS, runtime.benchMs),
+      onProgress: record.progress,
+      signal: context.signal,
+      clock: context.now,
+    });
+    const { speedup, speedupInterval } = candidates[0]!;
+    return { loads: true, isSlower: speedupInterval[1] < 1, speedup, speedupInterval };
+  } catch (thrown) {
+    if (!isFailure(thrown)) throw thrown;
+    record.warn(`the runtime-specific graph was not timed: ${thrown.message}`);
+  }
+  const untimed = { isSlower: false, speedup: null, speedupInterval: null };
+  try {
+    await context.runtime.describe(fused, session);
+    return { loads: true, ...untimed };
+  } catch (thrown) {
+    if (!isFailure(thrown)) throw thrown;
+    return { loads: false, ...untimed };
+  }
+}
+
+const isFailure = (thrown: unknown): thrown is InferOptError =>
+  thrown instanceof InferOptError && thrown.kind !== "interrupted";
+
+/** For the summary of the verdict. */
+export function runtimeSpecificText({ kept, made, speedup, speedupInterval }: RuntimeSpecificFacts): string {
+  if (made === 0) return "nothing runtime-specific to fuse";
+  const times =
+    speedup === null || !speedupInterval
+      ? "not timed"
+      : `${speedup.toFixed(2)}x the portable graph's speed (${speedupInterval.map((bound) => bound.toFixed(2)).join(" to ")})`;
+  const fused = `${made} operators of ${RUNTIME_DOMAIN}, ${times}`;
+  return kept ? `${fused}: the file runs on ONNX Runtime only` : `the portable graph was kept: ${fused}`;
+}
+
+/** Nodes of the runtime's own domain, all bodies together. */
+const foreignNodes = ({ graph }: Model): number =>
+  [...nodesWithin(graph)].filter(({ domain }) => domain === RUNTIME_DOMAIN).length;
+
+/** One entry per pass: what it did before and after. */
+function mergePasses(before: readonly PassFacts[], after: readonly PassFacts[]): PassFacts[] {
+  const later = new Map(after.map((pass) => [pass.name, pass]));
+  const earlier = before.map((pass) => {
+    const again = later.get(pass.name);
+    later.delete(pass.name);
+    if (!again) return pass;
+    const { applied, durationMs } = pass;
+    return { ...pass, ...again, applied: applied + again.applied, durationMs: durationMs + again.durationMs };
+  });
+  return [...earlier, ...later.values()];
+}
