@@ -1,6 +1,8 @@
 /** Every pass, in the order in which they run, with a reason where the order matters; and the recipes made of them. */
 import type { AnyPass } from "../rewrite/index.js";
 import { fuseConvActivation } from "./contrib/conv-activation.js";
+import { inlineIf } from "./control/inline-if.js";
+import { foldOptionalSqueeze } from "./control/optional-squeeze.js";
 import { eliminateCommonSubexpression } from "./eliminate/common-subexpression.js";
 import { eliminateDeadCode } from "./eliminate/dead-code.js";
 import { eliminateDropout } from "./eliminate/dropout.js";
@@ -39,6 +41,8 @@ const cleanUp: readonly AnyPass[] = [
   eliminateDuplicateConstant, // equal inputs are the same value: common subexpressions show
   foldShapes, // computed shapes and bounds become constants that the next ones read
   foldConstants, // computed weights become constants the fusions can read
+  inlineIf, // conditions are constants now; what comes out of the branch meets the passes below
+  foldOptionalSqueeze,
   eliminateNoOpCast,
   eliminateNoOpReshape,
   eliminateNoOpTranspose,

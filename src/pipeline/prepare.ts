@@ -193,6 +193,7 @@ class Preparer {
         reports = await runPasses(model, this.passes, {
           only,
           evaluate: evaluator(request.runtime, context),
+          annotate: (each) => annotateTypes(each, describe, { isRepeated: true }),
           check: request.graph.check,
           foldGrowthBytes: request.graph.foldBudgetBytes,
           raiseOpset: attempt.raiseOpset ? opsetRaiser(request.graph.maxOpset) : () => "the opset stays as it is",

@@ -1,23 +1,40 @@
-/** Copies of nodes, bodies included, for models that are made to ask the runtime something. */
+/** Copies of nodes, bodies included: for models that are made to ask the runtime something, and for bodies that move. */
 import { type Attribute, Graph, type Node, type Value } from "../ir/index.js";
 
+export interface CopyOptions {
+  /** Where the copy goes; the end of the graph when absent. */
+  readonly before?: Node;
+  /** Whether types and descriptions of outputs come along; a probe leaves them to the runtime. */
+  readonly keepTypes?: boolean;
+}
+
 /**
- * Appends a copy of `node` to `graph`. `values` maps originals to copies: it must hold
+ * Adds a copy of `node` to `graph`. `values` maps originals to copies: it must hold
  * what the node reads from outside, and gets its outputs.
  */
-export function copyNode(node: Node, graph: Graph, values: Map<Value, Value>): Node {
-  const copy = graph.addNode({
-    op: node.op,
-    domain: node.domain,
-    name: node.name,
-    inputs: node.inputs.map((value) => (value ? mapped(value, values) : null)),
-    attributes: [...node.attributes].map(([name, attribute]) => [name, copyAttribute(attribute, values)] as const),
-    outputs: node.outputs.map((value) => (value ? { label: value.label, type: null } : null)),
-    provenance: node.provenance,
-  });
+export function copyNode(node: Node, graph: Graph, values: Map<Value, Value>, options: CopyOptions = {}): Node {
+  const { keepTypes = false, before } = options;
+  const copy = graph.addNode(
+    {
+      op: node.op,
+      domain: node.domain,
+      name: node.name,
+      inputs: node.inputs.map((value) => (value ? mapped(value, values) : null)),
+      attributes: [...node.attributes].map(
+        ([name, attribute]) => [name, copyAttribute(attribute, values, keepTypes)] as const,
+      ),
+      outputs: node.outputs.map((value) =>
+        value ? { label: value.label, type: keepTypes ? value.type : null } : null,
+      ),
+      provenance: node.provenance,
+    },
+    before,
+  );
   copy.extras = node.extras;
   node.outputs.forEach((value, i) => {
-    if (value) values.set(value, copy.outputs[i]!);
+    if (!value) return;
+    values.set(value, copy.outputs[i]!);
+    if (keepTypes) copy.outputs[i]!.info = value.info;
   });
   return copy;
 }
@@ -28,16 +45,16 @@ function mapped(value: Value, values: ReadonlyMap<Value, Value>): Value {
   return copy;
 }
 
-function copyAttribute(attribute: Attribute, values: Map<Value, Value>): Attribute {
-  if (attribute.type === "graph") return { ...attribute, value: copyBody(attribute.value, values) };
+function copyAttribute(attribute: Attribute, values: Map<Value, Value>, keepTypes: boolean): Attribute {
+  if (attribute.type === "graph") return { ...attribute, value: copyBody(attribute.value, values, keepTypes) };
   if (attribute.type === "graphs") {
-    return { ...attribute, value: attribute.value.map((body) => copyBody(body, values)) };
+    return { ...attribute, value: attribute.value.map((body) => copyBody(body, values, keepTypes)) };
   }
   return attribute;
 }
 
 /** A copy of a graph with its inputs, constants and outputs; what it captures is looked up in `values`. */
-function copyBody(body: Graph, values: Map<Value, Value>): Graph {
+export function copyBody(body: Graph, values: Map<Value, Value>, keepTypes: boolean): Graph {
   const copy = new Graph();
   copy.extras = body.extras;
   for (const input of body.inputs) {
@@ -45,13 +62,34 @@ function copyBody(body: Graph, values: Map<Value, Value>): Graph {
     twin.info = input.info;
     values.set(input, twin);
   }
-  for (const constant of body.constants) values.set(constant, copyConstant(constant, copy));
-  for (const node of body.nodes()) copyNode(node, copy, values);
+  for (const constant of body.constants) values.set(constant, copyConstant(constant, copy, keepTypes));
+  for (const node of body.nodes()) copyNode(node, copy, values, { keepTypes });
   for (const { name, value, info } of body.outputs) copy.addOutput(name, mapped(value, values), info);
   return copy;
 }
 
-export function copyConstant(constant: Value, graph: Graph): Value {
+export function copyConstant(constant: Value, graph: Graph, keepInfo = false): Value {
   const { constant: tensor, sparse } = constant.origin;
-  return tensor ? graph.addConstant(constant.label, tensor) : graph.addSparse(constant.label, sparse!);
+  const copy = tensor ? graph.addConstant(constant.label, tensor) : graph.addSparse(constant.label, sparse!);
+  if (keepInfo) copy.info = constant.info;
+  return copy;
+}
+
+/** A map for copies that stay in the same model: what was not copied is read where it is. */
+export class Captures extends Map<Value, Value> {
+  override get(value: Value): Value {
+    return super.get(value) ?? value;
+  }
+}
+
+/**
+ * Puts a copy of what a body does before `node`, a node of the graph around it, with
+ * `inputs` in the places of the body's. Returns what the body's outputs are there.
+ */
+export function spliceBody(body: Graph, node: Node, inputs: readonly Value[] = []): Value[] {
+  const values = new Captures();
+  body.inputs.forEach((input, i) => void values.set(input, inputs[i]!));
+  for (const constant of body.constants) values.set(constant, copyConstant(constant, node.graph, true));
+  for (const inner of body.nodes()) copyNode(inner, node.graph, values, { before: node, keepTypes: true });
+  return body.outputs.map(({ value }) => values.get(value));
 }

@@ -52,6 +52,8 @@ interface Pass {
   /** One sentence without a full stop. */
   readonly summary: string;
   readonly numerics: Numerics;
+  /** Values behind what it changes get types that nobody could know before: worth asking the runtime again. */
+  readonly revealsTypes?: boolean;
 }
 
 export interface Rewrite extends Pass {

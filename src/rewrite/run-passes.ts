@@ -36,6 +36,8 @@ export type PassEvent =
 
 export interface RunPassesOptions extends Partial<PassOptions> {
   readonly evaluate?: Evaluate;
+  /** Writes types on the model's values, after a round in which a pass revealed some. */
+  readonly annotate?: (model: Model) => Promise<unknown>;
   /** Check the whole graph after each pass that changed something. */
   readonly check?: boolean;
   readonly maxRounds?: number;
@@ -83,6 +85,7 @@ export async function runPasses(
   const rounds = options.maxRounds ?? DEFAULT_ROUNDS;
   for (let round = 1; round <= rounds; round++) {
     let changes = 0;
+    let revealed = false;
     for (const progress of chosen) {
       options.signal?.throwIfAborted();
       const { pass } = progress;
@@ -95,9 +98,11 @@ export async function runPasses(
       const durationMs = clock() - start;
       progress.durationMs += durationMs;
       changes += applied;
+      revealed ||= applied > 0 && pass.revealsTypes === true;
       options.onEvent?.({ type: "pass", pass: pass.name, round, applied, durationMs });
     }
     if (changes === 0) break;
+    if (revealed) await options.annotate?.(model);
   }
   return chosen.map(({ pass, applied, durationMs, skipped }) => ({
     name: pass.name,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../src/base/errors.js";
-import { parseModel } from "../../src/ir/index.js";
+import { nodesWithin, parseModel } from "../../src/ir/index.js";
 import { annotateTypes, type Describe } from "../../src/rewrite/index.js";
 import { describeModel } from "../support/ask-runtime.js";
 
@@ -23,6 +23,47 @@ describe("annotateTypes", () => {
     };
     await annotateTypes(model, spy);
     expect(sent).toBe(4);
+  });
+
+  it("writes the types of values in bodies, all with one question", async () => {
+    const model = parseModel(`(x: f32[N,3], c: bool[], n: i64[]) -> (y, z) {
+      y = If<then_branch=() -> (t) { a = MatMul(x, $w: f32[3,400]) t = Shape(a) }, else_branch=() -> (e) { e = Shape(x) }>(c)
+      z = Loop<body=(i: i64[], k: bool[], s: f32[1,3]) -> (k, g) { g = Concat<axis=0>(s, x) }>(n, c, x)
+    }`);
+    let asked = 0;
+    await annotateTypes(model, (probe) => {
+      asked++;
+      return describeModel(probe);
+    });
+    const inner = [...nodesWithin(model.graph)].find(({ op }) => op === "MatMul");
+    expect(inner?.output.type).toEqual({ dtype: "f32", shape: ["N", 400] });
+    expect(asked).toBe(1);
+    const loop = [...model.graph.nodes()].at(-1)!;
+    // The state grows: what the file says of the first iteration does not hold.
+    expect(loop.bodies[0]!.inputs[2]!.type).toEqual({ dtype: "f32", shape: null });
+    expect(loop.bodies[0]!.firstNode!.output.shape).toBeNull();
+  });
+
+  it("knows the main graph when a body cannot be read on its own", async () => {
+    const model = parseModel(`(x: f32[N,3], c: bool[]) -> (y) {
+      a = Relu(x)
+      y = If<then_branch=() -> (t) { t = Exp(a) }, else_branch=() -> (e) { e = Neg(a) }>(c)
+    }`);
+    const refuseBodies: Describe = (probe) =>
+      probe.graph.nodeCount > 2
+        ? Promise.reject(new InferOptError("MODEL_REJECTED", "runtime", "no"))
+        : describeModel(probe);
+    expect(await annotateTypes(model, refuseBodies)).toEqual({ known: 2, problem: null });
+  });
+
+  it("keeps what rewrites have found out when asked again", async () => {
+    const model = parseModel("(x: f32[N,3]) -> (y) { a = Relu(x) y = Exp(a) }");
+    model.graph.firstNode!.output.type = { dtype: "f32", shape: [1, 3] };
+    const vague: Describe = async (probe) => ({
+      outputs: (await describeModel(probe)).outputs.map((port) => ({ ...port, shape: [null, 3] })),
+    });
+    await annotateTypes(model, vague, { isRepeated: true });
+    expect(typesOf(model)["a"]).toEqual({ dtype: "f32", shape: [1, 3] });
   });
 
   it("takes the runtime's word over a stale one inside the graph", async () => {

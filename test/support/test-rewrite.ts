@@ -44,7 +44,9 @@ async function parsed(text: string, options: CaseOptions = {}): Promise<Model> {
 }
 
 const apply = async (pass: AnyPass, model: Model): Promise<PassReport> =>
-  (await runPasses(model, [pass], { evaluate, check: true }))[0]!;
+  (await runPasses(model, [pass], { evaluate, check: true, annotate }))[0]!;
+
+const annotate = (model: Model): Promise<unknown> => annotateTypes(model, describeModel, { isRepeated: true });
 
 async function expectRewritten(pass: AnyPass, text: string, options: CaseOptions): Promise<void> {
   const original = parseModel(text, options);

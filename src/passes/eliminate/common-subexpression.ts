@@ -3,7 +3,8 @@
  * same values: readers of the second read the first. Not across bodies, so that
  * nothing is computed where it was not before.
  */
-import { type Attribute, type Graph, graphsWithin, type Node, type Value } from "../../ir/index.js";
+import { type Graph, graphsWithin, type Node, type Value } from "../../ir/index.js";
+import { textOf } from "../../ops/attribute-text.js";
 import { isCommutative, isPure } from "../../ops/facts.js";
 import { defineGraphPass, type GraphPassContext, removeWithFeeders } from "../../rewrite/index.js";
 
@@ -48,31 +49,6 @@ function keyOf(node: Node, numberOf: (value: Value) => number): string | null {
   }
   // A Split may say by its outputs alone how many parts it makes.
   return [node.op, node.outputs.length, inputs.join(), ...attributes.sort()].join("\n");
-}
-
-function textOf(attribute: Attribute): string | null {
-  const bits = (value: number): string => (Object.is(value, -0) ? "-0" : String(value));
-  switch (attribute.type) {
-    case "float":
-      return bits(attribute.value);
-    case "floats":
-      return `[${attribute.value.map(bits).join()}]`;
-    case "int":
-      return `${attribute.value}`;
-    case "ints":
-      return `[${attribute.value.join()}]`;
-    case "string":
-      return Buffer.from(attribute.value).toString("hex");
-    case "strings":
-      return `[${attribute.value.map((text) => Buffer.from(text).toString("hex")).join()}]`;
-    case "tensor": {
-      const { dtype, dims, byteLength } = attribute.value;
-      if (dtype === "string" || byteLength > 256) return null;
-      return `${dtype}[${dims.join()}]${Buffer.from(attribute.value.bytes()).toString("hex")}`;
-    }
-    default:
-      return null;
-  }
 }
 
 function canStandIn(first: Node, second: Node): boolean {
