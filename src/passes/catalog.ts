@@ -32,6 +32,7 @@ import { fuseConvMulAdd, fuseConvTransposeMulAdd, fuseGemmMulAdd, fuseMatMulMul 
 import { fuseMatMulAdd } from "./fuse/matmul-add.js";
 import { fuseMulAddConv } from "./fuse/mul-add-conv.js";
 import { fusePad } from "./fuse/pad.js";
+import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
 
 /** Clean-up: the same bits come out. */
 const cleanUp: readonly AnyPass[] = [
@@ -57,6 +58,7 @@ const cleanUp: readonly AnyPass[] = [
 
 /** Same algebra, other rounding. */
 const fusions: readonly AnyPass[] = [
+  eliminateTransposeDetour, // what stood between Conv and its neighbours is gone for the rest
   fusePad, // before the Conv gets another form
   fuseConvBatchNorm,
   fuseConvTransposeBatchNorm,

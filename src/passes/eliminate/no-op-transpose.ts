@@ -1,16 +1,7 @@
-import { attr, type Node } from "../../ir/index.js";
+import { attr } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { producerOf } from "../../rewrite/match.js";
-
-/** Output axis i of the node is input axis perm[i]; null when the rank is needed and unknown. */
-function permutationOf(transpose: Node): number[] | null {
-  const perm = transpose.ints("perm");
-  if (perm) return perm;
-  const rank = transpose.inputs[0]?.shape?.length ?? transpose.output.shape?.length;
-  return rank === undefined ? null : Array.from({ length: rank }, (_, i) => rank - 1 - i);
-}
-
-const isIdentity = (perm: readonly number[]): boolean => perm.every((axis, i) => axis === i);
+import { isIdentity, permutationOf } from "../layout/permutation.js";
 
 /**
  * Transpose<identity>(x)            =>  x
