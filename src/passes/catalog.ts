@@ -3,6 +3,8 @@ import type { AnyPass } from "../rewrite/index.js";
 import { fuseConvActivation } from "./contrib/conv-activation.js";
 import { inlineIf } from "./control/inline-if.js";
 import { foldOptionalSqueeze } from "./control/optional-squeeze.js";
+import { eliminateBinarySum } from "./eliminate/binary-sum.js";
+import { eliminateCastLike } from "./eliminate/cast-like.js";
 import { eliminateCommonSubexpression } from "./eliminate/common-subexpression.js";
 import { eliminateDeadCode } from "./eliminate/dead-code.js";
 import { eliminateDropout } from "./eliminate/dropout.js";
@@ -26,6 +28,7 @@ import {
   fuseMatMulBatchNorm,
 } from "./fuse/batch-norm.js";
 import { fuseClip } from "./fuse/clip.js";
+import { fuseGelu } from "./fuse/gelu.js";
 import { fuseHardSigmoid, fuseHardSwish } from "./fuse/hard-activation.js";
 import { fuseLayerNorm } from "./fuse/layer-norm.js";
 import { fuseConvMulAdd, fuseConvTransposeMulAdd, fuseGemmMulAdd, fuseMatMulMul } from "./fuse/linear-arithmetic.js";
@@ -39,6 +42,7 @@ const cleanUp: readonly AnyPass[] = [
   eliminateDeadCode, // nothing below looks at what no output needs
   eliminateIdentity, // fewer shapes of pattern for everything below
   eliminateDropout,
+  eliminateCastLike, // casts of constants fold
   eliminateDuplicateConstant, // equal inputs are the same value: common subexpressions show
   foldShapes, // computed shapes and bounds become constants that the next ones read
   foldConstants, // computed weights become constants the fusions can read
@@ -51,6 +55,7 @@ const cleanUp: readonly AnyPass[] = [
   eliminateNoOpSlice,
   eliminateNoOpExpand,
   eliminateSingleOperand,
+  eliminateBinarySum, // patterns are written with Add
   eliminateNoOpArithmetic,
   eliminateRepeated,
   eliminateCommonSubexpression,
@@ -73,6 +78,7 @@ const fusions: readonly AnyPass[] = [
   fuseClip, // hard activations are told by their Clip
   fuseHardSwish, // before its inner part becomes a HardSigmoid
   fuseHardSigmoid,
+  fuseGelu,
   fuseLayerNorm,
 ];
 

@@ -1,3 +1,5 @@
+import { eliminateBinarySum } from "../../../src/passes/eliminate/binary-sum.js";
+import { eliminateCastLike } from "../../../src/passes/eliminate/cast-like.js";
 import { eliminateDropout } from "../../../src/passes/eliminate/dropout.js";
 import { eliminateIdentity } from "../../../src/passes/eliminate/identity.js";
 import { eliminateNoOpArithmetic } from "../../../src/passes/eliminate/no-op-arithmetic.js";
@@ -246,4 +248,25 @@ testRewrite(eliminateRepeated, {
       null,
     ],
   },
+});
+
+testRewrite(eliminateCastLike, {
+  rewrites: {
+    "one of a known type": [between("CastLike(a, $like: i32[1] = {0})"), { opset: 19 }],
+    "one that says how to saturate": [between("CastLike<saturate=0>(a, $like: f64[] = {0.0})"), { opset: 19 }],
+  },
+  leaves: {
+    "a type that nobody knows": [
+      `(x: f32[2], z: f32[2], c: bool[]) -> (y) {
+        y = If<then_branch=() -> (t) { b = Neg(z) t = CastLike(x, b) }, else_branch=() -> (e) { e = Abs(x) }>(c)
+      }`,
+      "the type to cast to is not known",
+      { opset: 19 },
+    ],
+  },
+});
+
+testRewrite(eliminateBinarySum, {
+  rewrites: { "a Sum of two that broadcast": between("Sum(a, $row: f32[1,4] = {1.0, 2.0, 3.0, 4.0})") },
+  leaves: { "a Sum of three": [between("Sum(a, x, a)"), null] },
 });
