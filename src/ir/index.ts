@@ -5,6 +5,13 @@ export { Graph, type NewNode, type NewOutput, type OutputPort } from "./graph.js
 export { type Model, opsetOf } from "./model.js";
 export type { Node } from "./node.js";
 export { fromOnnx, loadModel } from "./serde/from-onnx.js";
+export {
+  dropFunctions,
+  functionBody,
+  functionCalled,
+  functionsCalledBy,
+  type LocalFunction,
+} from "./serde/function.js";
 export { tensorFromProto, tensorToProto } from "./serde/tensor.js";
 export { saveModel, toOnnx } from "./serde/to-onnx.js";
 export { type Dim, elementCount, formatShape, isStatic, type Shape } from "./shape.js";

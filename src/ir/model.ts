@@ -7,8 +7,8 @@ export interface Model {
   /** Opset version by domain; "" is ai.onnx. */
   readonly opsets: Map<string, number>;
   irVersion: number;
-  /** `domain::name` of every function the model brings along; their bodies are carried through unread. */
-  readonly functions: ReadonlySet<string>;
+  /** `domain::name` of every function the model brings along; their bodies are carried through unread (serde/function.ts reads them). */
+  readonly functions: Set<string>;
   /** Producer, metadata, functions, unknown fields: kept for the writer. */
   readonly extras: WireExtras;
   /** Where it was read from; "" for a model made in memory. */

@@ -1,6 +1,7 @@
 /** Every pass, in the order in which they run, with a reason where the order matters; and the recipes made of them. */
 import type { AnyPass } from "../rewrite/index.js";
 import { fuseConvActivation } from "./contrib/conv-activation.js";
+import { inlineFunctions } from "./control/inline-functions.js";
 import { inlineIf } from "./control/inline-if.js";
 import { foldOptionalSqueeze } from "./control/optional-squeeze.js";
 import { eliminateBinarySum } from "./eliminate/binary-sum.js";
@@ -39,6 +40,7 @@ import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
 
 /** Clean-up: the same bits come out. */
 const cleanUp: readonly AnyPass[] = [
+  inlineFunctions, // passes look into graphs and bodies, not into functions
   eliminateDeadCode, // nothing below looks at what no output needs
   eliminateIdentity, // fewer shapes of pattern for everything below
   eliminateDropout,

@@ -52,8 +52,8 @@ interface Pass {
   /** One sentence without a full stop. */
   readonly summary: string;
   readonly numerics: Numerics;
-  /** Values behind what it changes get types that nobody could know before: worth asking the runtime again. */
-  readonly revealsTypes?: boolean;
+  /** Values behind what it changes get types that nobody could know before: worth asking the runtime again, right away or before the next round. */
+  readonly revealsTypes?: "at once" | "for the next round";
 }
 
 export interface Rewrite extends Pass {

@@ -98,7 +98,8 @@ export async function runPasses(
       const durationMs = clock() - start;
       progress.durationMs += durationMs;
       changes += applied;
-      revealed ||= applied > 0 && pass.revealsTypes === true;
+      if (applied > 0 && pass.revealsTypes === "at once") await options.annotate?.(model);
+      else revealed ||= applied > 0 && pass.revealsTypes !== undefined;
       options.onEvent?.({ type: "pass", pass: pass.name, round, applied, durationMs });
     }
     if (changes === 0) break;

@@ -1,15 +1,8 @@
 /** Constant nodes in their seven forms, read as tensors. */
-import {
-  type AttributeProto,
-  cloneMessage,
-  hasField,
-  longToBigint,
-  type NodeProto,
-  type WireModel,
-} from "../../onnx/index.js";
+import { type AttributeProto, cloneMessage, hasField, longToBigint, type NodeProto } from "../../onnx/index.js";
 import { Tensor } from "../tensor.js";
 import { canonicalDomain } from "./domain.js";
-import { tensorFromProto } from "./tensor.js";
+import { type TensorHome, tensorFromProto } from "./tensor.js";
 
 /** The bytes of a string attribute. */
 export const bytesOf = (proto: AttributeProto): Uint8Array => (hasField(proto, "s") ? proto.s! : new Uint8Array(0));
@@ -46,7 +39,7 @@ export function isPlainConstant(node: NodeProto): boolean {
 }
 
 /** The tensor that a plain Constant node stands for. */
-export function constantTensor(node: NodeProto, wire: WireModel): Tensor {
+export function constantTensor(node: NodeProto, wire: TensorHome): Tensor {
   const attribute = node.attribute![0]!;
   switch (attribute.name) {
     case "value_float":

@@ -24,7 +24,7 @@ import { bytesOf, constantTensor, guessType, isPlainConstant } from "./constant-
 import { canonicalDomain } from "./domain.js";
 import { executionOrder } from "./execution-order.js";
 import { settleAttribute, settleNode, settleSparse } from "./settle.js";
-import { tensorFromProto } from "./tensor.js";
+import { type TensorHome, tensorFromProto } from "./tensor.js";
 import { mergeTypes, typeFromProto } from "./type.js";
 
 /** Reads a model file. Throws the MODEL_, TENSOR_, EXTERNAL_DATA_ and GRAPH_ codes. */
@@ -89,9 +89,10 @@ function portName(taken: Set<string>, name: string, outer: Scope | null): string
   return free;
 }
 
-class GraphReader {
+/** Reads graphs, bodies and the bodies of functions alike. */
+export class GraphReader {
   constructor(
-    readonly wire: WireModel,
+    readonly wire: TensorHome,
     readonly irVersion: number,
   ) {}
 

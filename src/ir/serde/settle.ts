@@ -1,17 +1,17 @@
 /** What is carried through unread (functions, sparse and opaque attributes) has only the places of its tensors resolved. */
-import type { AttributeProto, NodeProto, SparseTensorProto, WireModel } from "../../onnx/index.js";
-import { settleTensor } from "./tensor.js";
+import type { AttributeProto, NodeProto, SparseTensorProto } from "../../onnx/index.js";
+import { settleTensor, type TensorHome } from "./tensor.js";
 
-export function settleNode(node: NodeProto, wire: WireModel): void {
+export function settleNode(node: NodeProto, wire: TensorHome): void {
   for (const attribute of node.attribute ?? []) settleAttribute(attribute, wire);
 }
 
-export function settleSparse(sparse: SparseTensorProto | undefined, wire: WireModel): void {
+export function settleSparse(sparse: SparseTensorProto | undefined, wire: TensorHome): void {
   settleTensor(sparse?.values, wire);
   settleTensor(sparse?.indices, wire);
 }
 
-export function settleAttribute(proto: AttributeProto, wire: WireModel): void {
+export function settleAttribute(proto: AttributeProto, wire: TensorHome): void {
   for (const tensor of [proto.t, ...(proto.tensors ?? [])]) settleTensor(tensor, wire);
   for (const sparse of [proto.sparse_tensor, ...(proto.sparse_tensors ?? [])]) settleSparse(sparse, wire);
   for (const body of [proto.g, ...(proto.graphs ?? [])]) {

@@ -54,6 +54,8 @@ export function tensorFromProto(proto: TensorProto, home: TensorHome): Tensor {
 }
 
 function sourceOf(proto: TensorProto, dtype: DType, count: number, expected: number, home: TensorHome): ByteSource {
+  // Set on what was carried through unread, and on nothing that a file can say.
+  if (proto.source) return proto.source;
   if (isExternal(proto)) return externalSource(home.path, proto, expected);
   if (proto.range) return rangeSource(proto, home);
   // A field that is present but empty counts as absent when elements are wanted: some writers set both.

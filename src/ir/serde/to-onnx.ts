@@ -20,7 +20,7 @@ import {
   type ValueInfoProto,
   type WriteOptions,
 } from "../../onnx/index.js";
-import type { Attribute } from "../attribute.js";
+import { type Attribute, graphsOf } from "../attribute.js";
 import type { Graph, OutputPort } from "../graph.js";
 import type { Model } from "../model.js";
 import type { Node } from "../node.js";
@@ -181,6 +181,12 @@ function nodeToProto(node: Node, names: Names): NodeProto {
     output: node.outputs.map((value) => (value ? names.of(value) : "")),
     attribute: attributes,
   });
+}
+
+/** An attribute without bodies, for a place where no names of values are needed. */
+export function plainAttributeToProto(name: string, attribute: Attribute): AttributeProto {
+  invariant(graphsOf(attribute).length === 0, "an attribute with bodies needs names");
+  return attributeToProto(name, attribute, new Names(null));
 }
 
 function attributeToProto(name: string, attribute: Attribute, names: Names): AttributeProto {

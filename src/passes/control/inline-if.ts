@@ -16,7 +16,7 @@ export const inlineIf = defineGraphPass({
   name: "inline-if",
   summary: "Put the branch that is always taken in the place of its If, and one of two equal branches",
   numerics: "exact",
-  revealsTypes: true,
+  revealsTypes: "for the next round",
   run({ model, claim }) {
     // Inner ones first: a branch that moves is then as small as it gets.
     for (const graph of [...graphsWithin(model.graph)].reverse()) {

@@ -16,7 +16,7 @@ export const foldOptionalSqueeze = defineRewrite({
   name: "fold-optional-squeeze",
   summary: "Squeeze without asking where the graph behind can only do with the squeezed rank",
   numerics: "exact",
-  revealsTypes: true,
+  revealsTypes: "for the next round",
   roots: ["If"],
   rewrite(node, { create, constant, skip }) {
     const match = matchOptionalSqueeze(node);

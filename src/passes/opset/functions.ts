@@ -37,17 +37,24 @@ interface WireBody {
 /** Functions whose bodies call an operator that changes between their opset and the target. */
 export function refuseFunctions(model: Model, target: number): Refusal[] {
   return functionsBelow(model, target).flatMap(({ fn, version }) => {
-    for (const called of operatorsIn(fn)) {
-      const op = called.op_type ?? "";
-      const converter = converters[op]?.find(
-        ({ at, concerns }) => at > version && at <= target && (concerns?.((name) => intOf(called, name)) ?? true),
-      );
-      if (!converter) continue;
-      const node = [fn.domain, fn.name].filter(Boolean).join("::");
-      return [{ node, op, at: converter.at, reason: "its meaning changes, and it stands in a function of the model" }];
-    }
-    return [];
+    const change = changedOperator(fn, version, target);
+    if (!change) return [];
+    const node = [fn.domain, fn.name].filter(Boolean).join("::");
+    return [{ node, ...change, reason: "its meaning changes, and it stands in a function of the model" }];
   });
+}
+
+/** The first operator called in a function that changes between two opsets, whichever is the newer; null when none does. */
+export function changedOperator(fn: WireFunction, one: number, other: number): { op: string; at: number } | null {
+  const [from, to] = [Math.min(one, other), Math.max(one, other)];
+  for (const called of operatorsIn(fn)) {
+    const op = called.op_type ?? "";
+    const converter = converters[op]?.find(
+      ({ at, concerns }) => at > from && at <= to && (concerns?.((name) => intOf(called, name)) ?? true),
+    );
+    if (converter) return { op, at: converter.at };
+  }
+  return null;
 }
 
 /** Makes the functions that were not refused state the target. */
