@@ -13,7 +13,7 @@ export {
   type LocalFunction,
 } from "./serde/function.js";
 export { tensorFromProto, tensorToProto } from "./serde/tensor.js";
-export { saveModel, toOnnx } from "./serde/to-onnx.js";
+export { linkModel, saveModel, toOnnx } from "./serde/to-onnx.js";
 export { type Dim, elementCount, formatShape, isStatic, type Shape } from "./shape.js";
 export { aligned, Tensor } from "./tensor.js";
 export { parseGraph, parseModel } from "./text/parse.js";

@@ -1,5 +1,6 @@
 export { fileSource, memorySource } from "./byte-source.js";
 export { externalSource, isExternal } from "./external-data.js";
+export { isLinked, LINKED_SUFFIX, linkModelFile, linkRoot, writeLinked } from "./linked-model.js";
 export { outputFailed } from "./output-file.js";
 export { readModel, type WireModel } from "./read-model.js";
 export * from "./schema.js";

@@ -1,4 +1,4 @@
-/** Walks over the tensors of a message that still have their bytes elsewhere, in a stable order. */
+/** Walks over the tensors of a message, wherever they stand, in a stable order. */
 import type { AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto } from "./schema.js";
 
 /** Where a tensor stands: readers accept external data for dense initializers; elsewhere not all of them do. */
@@ -7,7 +7,7 @@ export interface PlacedTensor {
   readonly isInitializer: boolean;
 }
 
-export function* tensorsWithSource(message: ModelProto): Generator<PlacedTensor> {
+export function* tensorsWithin(message: ModelProto): Generator<PlacedTensor> {
   if (message.graph) yield* graphTensors(message.graph);
   for (const fn of message.functions ?? []) {
     for (const attribute of fn.attribute_proto ?? []) yield* attributeTensors(attribute);
@@ -16,8 +16,8 @@ export function* tensorsWithSource(message: ModelProto): Generator<PlacedTensor>
 }
 
 function* graphTensors(graph: GraphProto): Generator<PlacedTensor> {
-  for (const tensor of graph.initializer ?? []) if (tensor.source) yield { tensor, isInitializer: true };
-  for (const { values, indices } of graph.sparse_initializer ?? []) yield* withSource([values, indices]);
+  for (const tensor of graph.initializer ?? []) yield { tensor, isInitializer: true };
+  for (const { values, indices } of graph.sparse_initializer ?? []) yield* elsewhere([values, indices]);
   for (const node of graph.node ?? []) yield* nodeTensors(node);
 }
 
@@ -26,13 +26,13 @@ function* nodeTensors(node: NodeProto): Generator<PlacedTensor> {
 }
 
 function* attributeTensors(attribute: AttributeProto): Generator<PlacedTensor> {
-  yield* withSource([attribute.t, ...(attribute.tensors ?? [])]);
+  yield* elsewhere([attribute.t, ...(attribute.tensors ?? [])]);
   for (const sparse of [attribute.sparse_tensor, ...(attribute.sparse_tensors ?? [])]) {
-    yield* withSource([sparse?.values, sparse?.indices]);
+    yield* elsewhere([sparse?.values, sparse?.indices]);
   }
   for (const graph of [attribute.g, ...(attribute.graphs ?? [])]) if (graph) yield* graphTensors(graph);
 }
 
-function* withSource(tensors: readonly (TensorProto | null | undefined)[]): Generator<PlacedTensor> {
-  for (const tensor of tensors) if (tensor?.source) yield { tensor, isInitializer: false };
+function* elsewhere(tensors: readonly (TensorProto | null | undefined)[]): Generator<PlacedTensor> {
+  for (const tensor of tensors) if (tensor) yield { tensor, isInitializer: false };
 }

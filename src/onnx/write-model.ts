@@ -23,7 +23,7 @@ import {
   type ModelProto,
   type TensorProto,
 } from "./schema.js";
-import { type PlacedTensor, tensorsWithSource } from "./tensors-within.js";
+import { type PlacedTensor, tensorsWithin } from "./tensors-within.js";
 
 /** Protobuf messages end at 2^31 - 1 bytes; some readers stop a little earlier. */
 const LARGEST_PROTO = 2 ** 31 - (1 << 20);
@@ -67,7 +67,7 @@ export function stageModel(message: ModelProto, outputPath: string, options: Wri
   const target = resolve(outputPath);
   const partial = join(dirname(target), `.${basename(target)}.${process.pid}-${++stagedCount}.partial`);
   const dataPartial = `${partial}.data`;
-  const tensors = [...tensorsWithSource(message)];
+  const tensors = [...tensorsWithin(message)].filter(({ tensor }) => tensor.source);
   const restore = rememberPlaces(tensors);
   let data: HeldFile | null = null;
   const removeAll = (): void => {
@@ -121,7 +121,7 @@ export function stageModel(message: ModelProto, outputPath: string, options: Wri
  * Writing changes where tensors say that their bytes lie. Parts of a model that are carried
  * through unread belong to the model, which may be written again: they are put back.
  */
-function rememberPlaces(tensors: readonly PlacedTensor[]): () => void {
+export function rememberPlaces(tensors: readonly PlacedTensor[]): () => void {
   const before = tensors.map(({ tensor }) => ({ ...tensor }));
   return () =>
     tensors.forEach(({ tensor }, i) => {

@@ -19,6 +19,7 @@ import {
   type TensorAnnotation,
   type ValueInfoProto,
   type WriteOptions,
+  writeLinked,
 } from "../../onnx/index.js";
 import { type Attribute, graphsOf } from "../attribute.js";
 import type { Graph, OutputPort } from "../graph.js";
@@ -35,6 +36,9 @@ const LEAST_IR_VERSION = 4;
 /** Writes the model beside `path`, to be renamed with `commit()`. Throws OUTPUT_FAILED. */
 export const saveModel = (model: Model, path: string, options: WriteOptions = {}): StagedModel =>
   stageModel(toOnnx(model), path, options);
+
+/** Writes the model for the runtime's eyes only: its weights stay where they are (see linked-model.ts). */
+export const linkModel = (model: Model, path: string): void => writeLinked(toOnnx(model), path);
 
 export function toOnnx(model: Model): ModelProto {
   const message = model.extras as ModelProto;

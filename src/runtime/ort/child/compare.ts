@@ -9,7 +9,7 @@ import { feedsOf, openPart } from "./samples.js";
 import { type OpenModel, openModel, toTensors } from "./session.js";
 
 /** Two models that weigh more than this together are not loaded at the same time. */
-const BOTH_BYTES = 2 ** 30;
+const BOTH_BYTES = 32 * 2 ** 20;
 /** Baseline outputs held while models take turns. */
 const HELD_BYTES = 256 * 2 ** 20;
 
@@ -67,7 +67,7 @@ class Turn {
   ) {}
 
   async open(): Promise<OpenModel> {
-    return (this.#model ??= await openModel(this.path, this.args.session, this.context));
+    return (this.#model ??= await openModel(this.path, this.args.session, this.context, { isLean: true }));
   }
 
   async release(): Promise<void> {

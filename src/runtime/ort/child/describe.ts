@@ -10,7 +10,7 @@ import { appendFileSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InferOptError } from "../../../base/errors.js";
-import { encodeModel } from "../../../onnx/index.js";
+import { encodeModel, isLinked, LINKED_SUFFIX } from "../../../onnx/index.js";
 import type { ModelSignature, PortInfo } from "../../port.js";
 import type { JobContext, JobHandler, Jobs } from "../protocol.js";
 import { openSession } from "./session.js";
@@ -40,12 +40,11 @@ async function metadataOf(
   context: JobContext,
 ): Promise<ModelSignature | null> {
   try {
-    const session = await openSession(
-      path,
-      options,
-      context,
-      saveOptimizedTo === null ? {} : { optimizedModel: saveOptimizedTo },
-    );
+    const session = await openSession(path, options, context, {
+      // As it would be deployed, it must load with all that comes with it; as it is written, it is only looked at.
+      isLean: options.optimization === "disabled",
+      ...(saveOptimizedTo !== null && { optimizedModel: saveOptimizedTo }),
+    });
     const signature = signatureOf(session);
     await session.release();
     return signature;
@@ -65,7 +64,7 @@ async function provenScalars(
 ): Promise<ReadonlySet<string>> {
   const folder = mkdtempSync(join(tmpdir(), "infer-opt-ranks-"));
   try {
-    const copy = join(folder, "model.onnx");
+    const copy = join(folder, isLinked(model) ? `model${LINKED_SUFFIX}` : "model.onnx");
     copyFileSync(model, copy);
     // Protobuf joins messages that are written one after the other: the graph gains nodes
     // and outputs, and its weights are not touched.

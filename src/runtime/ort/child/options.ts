@@ -13,11 +13,23 @@ export interface Records {
   readonly profilePrefix?: string;
 }
 
+/** What is particular about how a session is opened, besides its options. */
+export interface Opening extends Records {
+  /** Weights as they are and no memory kept for the next run: for sessions that run once or twice. */
+  readonly isLean?: boolean;
+  /** The folder of the weights of a model that comes as bytes. */
+  readonly weightsFolder?: string;
+}
+
 export function toOrtOptions(
   { threads, optimization }: SessionOptions,
   provider: string,
-  { optimizedModel, profilePrefix }: Records = {},
+  { optimizedModel, profilePrefix, isLean = false, weightsFolder }: Opening = {},
 ): InferenceSession.SessionOptions {
+  const entries = {
+    ...(isLean && { disable_prepacking: "1" }),
+    ...(weightsFolder !== undefined && { model_external_initializers_file_folder_path: weightsFolder }),
+  };
   return {
     executionProviders: [provider],
     intraOpNumThreads: threads,
@@ -25,6 +37,8 @@ export function toOrtOptions(
     executionMode: "sequential",
     graphOptimizationLevel: optimization,
     logSeverityLevel: LOG_ERRORS,
+    ...(isLean && { enableCpuMemArena: false, enableMemPattern: false }),
+    ...(Object.keys(entries).length > 0 && { extra: { session: entries } }),
     ...(optimizedModel === undefined ? {} : { optimizedModelFilePath: optimizedModel }),
     ...(profilePrefix === undefined ? {} : { enableProfiling: true, profileFilePrefix: profilePrefix }),
   };

@@ -1,12 +1,13 @@
 /** Opens models, and says in one line what kept one from opening or running. */
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
 import { InferOptError, messageOf } from "../../../base/errors.js";
+import { isLinked, linkRoot } from "../../../onnx/index.js";
 import type { ModelSignature, SessionOptions, Tensors } from "../../port.js";
 import type { JobContext } from "../protocol.js";
 import { tinyModel } from "../tiny-models.js";
 import { loadOrt, type OrtModule } from "./load-ort.js";
-import { type Records, toOrtOptions } from "./options.js";
+import { type Opening, toOrtOptions } from "./options.js";
 import { signatureOf, withInputRanksOf } from "./signature.js";
 import { crosses, fromOrtTensor, toOrtTensor, typeUnsupported } from "./tensors.js";
 
@@ -35,10 +36,10 @@ export async function openModel(
   path: string,
   options: SessionOptions,
   context: JobContext,
-  records: Records = {},
+  opening: Opening = {},
 ): Promise<OpenModel> {
   const ort = await loadOrt();
-  const session = await openSession(path, options, context, records);
+  const session = await openSession(path, options, context, opening);
   const signature = withInputRanksOf(path, signatureOf(session));
   const readable = signature.outputs.filter(({ dtype }) => crosses(dtype)).map(({ name }) => name);
   return {
@@ -63,7 +64,7 @@ export async function openSession(
   path: string,
   options: SessionOptions,
   context: JobContext,
-  records: Records,
+  opening: Opening,
 ): Promise<InferenceSession> {
   const ort = await loadOrt();
   if (!existsSync(path)) {
@@ -77,14 +78,30 @@ export async function openSession(
     : `this build of ONNX Runtime knows only ${knownProviders(ort).join(", ")}`;
   if (missing === null) {
     try {
-      return await ort.InferenceSession.create(path, toOrtOptions(options, options.provider, records));
+      return await create(ort, path, options, options.provider, opening);
     } catch (cause) {
       const broken = options.provider === "cpu" ? null : await brokenProvider(ort, options);
       if (broken === null) throw rejected(path, cause);
-      return openOnCpu(ort, path, options, context, records, broken);
+      return openOnCpu(ort, path, options, context, opening, broken);
     }
   }
-  return openOnCpu(ort, path, options, context, records, missing);
+  return openOnCpu(ort, path, options, context, opening, missing);
+}
+
+/** The weights of a linked model lie all over the file system: the runtime gets it as bytes, and is told where from. */
+function create(
+  ort: OrtModule,
+  path: string,
+  options: SessionOptions,
+  provider: string,
+  opening: Opening,
+): Promise<InferenceSession> {
+  if (!isLinked(path)) return ort.InferenceSession.create(path, toOrtOptions(options, provider, opening));
+  const weightsFolder = linkRoot(path);
+  return ort.InferenceSession.create(
+    readFileSync(path),
+    toOrtOptions(options, provider, { ...opening, weightsFolder }),
+  );
 }
 
 async function openOnCpu(
@@ -92,7 +109,7 @@ async function openOnCpu(
   path: string,
   options: SessionOptions,
   context: JobContext,
-  records: Records,
+  opening: Opening,
   reason: string,
 ): Promise<InferenceSession> {
   const wanted = options.provider;
@@ -104,7 +121,7 @@ async function openOnCpu(
   }
   context.fellBack({ wanted, used: "cpu", reason });
   try {
-    return await ort.InferenceSession.create(path, toOrtOptions(options, "cpu", records));
+    return await create(ort, path, options, "cpu", opening);
   } catch (cause) {
     throw rejected(path, cause);
   }
