@@ -41,7 +41,13 @@ export interface RandomSpec {
   readonly signature?: readonly InputSpec[];
   /** Sizes by input name, where the signature leaves them open or should be overruled. */
   readonly shapes?: Readonly<Record<string, readonly number[]>>;
+  /** Integers that mean something to the model, by input name: drawn from, where inputs of integers are made. */
+  readonly values?: Readonly<Record<string, readonly number[]>>;
+  /** How large open dimensions get: some models have a least size. Default small. */
+  readonly sizes?: OpenSizes;
 }
+
+export type OpenSizes = "small" | "large";
 
 /** A dataset as a job names it: plain data, opened again in the process that runs the job. */
 export interface DatasetRef {

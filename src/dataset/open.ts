@@ -57,9 +57,17 @@ function openRandom(
   spec: NonNullable<DatasetRef["random"]>,
   modelInputs?: readonly InputSpec[],
 ): Dataset {
-  const { seed, count, shapes } = spec;
+  const { seed, count, shapes, values, sizes } = spec;
   const signature = spec.signature ?? modelInputs;
-  if (signature) return randomDataset(signature, { seed, count, shapes: new Map(Object.entries(shapes ?? {})) });
+  if (signature) {
+    return randomDataset(signature, {
+      seed,
+      count,
+      shapes: new Map(Object.entries(shapes ?? {})),
+      values: new Map(Object.entries(values ?? {})),
+      ...(sizes && { sizes }),
+    });
+  }
   throw datasetError(
     "DATASET_SIGNATURE_NEEDED",
     `random data "${ref.path}" does not say for which inputs`,

@@ -8,7 +8,7 @@
 import { f32ToBf16Bits, f32ToF16Bits } from "../base/f16.js";
 import { type Random, seededRandom } from "../base/random.js";
 import { type DType, elementCount, packedBytes, Tensor } from "../ir/index.js";
-import type { Dataset, InputSpec, Sample } from "./dataset.js";
+import type { Dataset, InputSpec, OpenSizes, Sample } from "./dataset.js";
 import { datasetError } from "./errors.js";
 import { sampleOrder } from "./select.js";
 
@@ -17,6 +17,9 @@ export interface RandomOptions {
   readonly count: number;
   /** Sizes by input name; the symbols of that input take them on for the other inputs too. */
   readonly shapes?: ReadonlyMap<string, readonly number[]>;
+  /** As in RandomSpec. */
+  readonly values?: ReadonlyMap<string, readonly number[]>;
+  readonly sizes?: OpenSizes;
 }
 
 /** Integers stay below this: token ids of the smallest vocabularies, indices of small tables. */
@@ -26,7 +29,8 @@ const INTEGER_BOUND = 8;
 const MOST_ELEMENTS = 2 ** 31 - 1;
 
 /** Throws DATASET_EMPTY (count below 1) and, while samples are made, DATASET_INPUT_KIND and DATASET_SHAPE. */
-export function randomDataset(signature: readonly InputSpec[], { seed, count, shapes }: RandomOptions): Dataset {
+export function randomDataset(signature: readonly InputSpec[], options: RandomOptions): Dataset {
+  const { count } = options;
   if (!Number.isInteger(count) || count < 1) {
     throw datasetError("DATASET_EMPTY", `${count} random samples were asked for`, "Ask for at least one.");
   }
@@ -36,7 +40,7 @@ export function randomDataset(signature: readonly InputSpec[], { seed, count, sh
     hasLabels: false,
     async *samples(indices) {
       for (const index of sampleOrder(dataset, indices))
-        yield randomSample(signature, seed, index, shapes ?? new Map());
+        yield randomSample(signature, index, options);
     },
   };
   return dataset;
@@ -44,17 +48,17 @@ export function randomDataset(signature: readonly InputSpec[], { seed, count, sh
 
 function randomSample(
   signature: readonly InputSpec[],
-  seed: number,
   index: number,
-  shapes: ReadonlyMap<string, readonly number[]>,
+  { seed, shapes = new Map(), values, sizes: open = "small" }: RandomOptions,
 ): Sample {
   // An odd multiplier spreads neighbouring samples over the generator's states.
   const random = seededRandom((seed + Math.imul(index + 1, 0x85eb_ca6b)) >>> 0);
   const sizes = boundSizes(signature, shapes);
+  const likely = (rank: number, axis: number): number => likelySizes[open](rank, axis, index, random);
   const feeds = new Map(
     signature.map((spec) => {
-      const dims = shapes.get(spec.name) ?? chooseDims(spec, sizes, random);
-      return [spec.name, randomTensor(spec, dims, random)] as const;
+      const dims = shapes.get(spec.name) ?? chooseDims(spec, sizes, likely);
+      return [spec.name, randomTensor(spec, dims, random, chooser(values?.get(spec.name), index, random))] as const;
     }),
   );
   return { id: `random[${index}]`, feeds, labels: null };
@@ -82,7 +86,11 @@ function boundSizes(
   return sizes;
 }
 
-function chooseDims({ name, shape }: InputSpec, sizes: Map<string, number>, random: Random): number[] {
+function chooseDims(
+  { name, shape }: InputSpec,
+  sizes: Map<string, number>,
+  likely: (rank: number, axis: number) => number,
+): number[] {
   if (!shape) {
     throw datasetError(
       "DATASET_SHAPE",
@@ -96,7 +104,7 @@ function chooseDims({ name, shape }: InputSpec, sizes: Map<string, number>, rand
   return shape.map((dim, axis) => {
     if (typeof dim === "number") return dim;
     const size =
-      (dim === null ? undefined : (sizes.get(dim) ?? sumOf(dim, sizes))) ?? likelySize(shape.length, axis, random);
+      (dim === null ? undefined : (sizes.get(dim) ?? sumOf(dim, sizes))) ?? likely(shape.length, axis);
     if (dim !== null) sizes.set(dim, size);
     return size;
   });
@@ -110,15 +118,31 @@ function sumOf(symbol: string, sizes: ReadonlyMap<string, number>): number | und
     : undefined;
 }
 
-/** Batches of 1 to 3; image sides that divide by 32, as strided networks want; else 4 to 16. */
-function likelySize(rank: number, axis: number, random: Random): number {
-  if (axis === 0) return 1 + random.below(3);
-  if (rank === 4 && axis === 1) return 3;
-  if (rank === 4) return 32 * (1 + random.below(2));
-  return 4 + random.below(13);
-}
+/**
+ * Batches of 1 to 3, another one in the next sample. Small: image sides that divide by 32, as strided
+ * networks want, else 4 to 16. Large: sides of 224 and more, else some hundreds (windows of sound).
+ */
+const likelySizes: Readonly<
+  Record<OpenSizes, (rank: number, axis: number, index: number, random: Random) => number>
+> = {
+  small(rank, axis, index, random) {
+    if (axis === 0) return 1 + (index % 3);
+    if (rank === 4) return axis === 1 ? 3 : 32 * (1 + random.below(2));
+    return 4 + random.below(13);
+  },
+  large(rank, axis, index, random) {
+    if (axis === 0) return 1 + (index % 3);
+    if (rank === 4) return axis === 1 ? 3 : 224 + 32 * random.below(2);
+    return 512 + 64 * random.below(3);
+  },
+};
 
-function randomTensor({ name, dtype }: InputSpec, dims: readonly number[], random: Random): Tensor {
+function randomTensor(
+  { name, dtype }: InputSpec,
+  dims: readonly number[],
+  random: Random,
+  choose: ((length: number) => number[]) | null,
+): Tensor {
   const length = elementCount(dims);
   if (length > MOST_ELEMENTS) {
     throw datasetError(
@@ -164,7 +188,7 @@ function randomTensor({ name, dtype }: InputSpec, dims: readonly number[], rando
     case "u32":
     case "i64":
     case "u64":
-      return Tensor.ofArray(dtype, dims, integerArrays[dtype](integerValues(name, dims, random)));
+      return Tensor.ofArray(dtype, dims, integerArrays[dtype](choose ? choose(length) : integerValues(name, dims, random)));
     default:
       throw unsupported(name, dtype);
   }
@@ -190,6 +214,19 @@ function integerValues(name: string, dims: readonly number[], random: Random): n
     if (/token_type|segment/i.test(name)) return 0;
     return random.below(INTEGER_BOUND);
   });
+}
+
+/** Draws from given integers; a single one is the next of them in the next sample. */
+function chooser(
+  values: readonly number[] | undefined,
+  index: number,
+  random: Random,
+): ((length: number) => number[]) | null {
+  if (!values || values.length === 0) return null;
+  return (length) =>
+    length === 1
+      ? [values[index % values.length]!]
+      : Array.from({ length }, () => values[random.below(values.length)]!);
 }
 
 const unsupported = (name: string, dtype: DType | null) =>
