@@ -35,6 +35,6 @@ export interface Invocation {
 /** Flags that every command has. */
 export const everywhere: readonly FlagName[] = ["config", "json", "quiet", "verbose"];
 export const running: readonly FlagName[] = ["provider", "allowFallback", "threads", "shape", "batch", "seed"];
-export const passChoice: readonly FlagName[] = ["skip", "only", "keepOpset", "foldBudget"];
+export const passChoice: readonly FlagName[] = ["skip", "only", "keepOpset", "foldBudget", "verify", "bisect"];
 export const limits: readonly FlagName[] = ["metric", "maxDrop", "minSpeedup", "slo", "maxSize", "confidence"];
 export const written: readonly FlagName[] = ["output", "inPlace", "externalData"];

@@ -116,6 +116,12 @@ export const flags = {
     parseSize,
     2 ** 20,
   ),
+  verify: value(
+    ["--verify <level>", "Change", "compare with the original: none, fast, or full: after each pass [fast]"],
+    parseChoice(["none", "fast", "full"]),
+    "fast",
+  ),
+  bisect: onOff(["--bisect", "Change", "leave out only the one rewrite that is wrong, not its whole pass"]),
   runtimeSpecific: onOff(["--runtime-specific", "Change", "also use operators that only ONNX Runtime has"]),
   mode: value(
     ["--mode <mode>", "Change", "auto, static, dynamic or weights [auto]"],

@@ -68,13 +68,15 @@ export const dataConfig = ({ calibration, eval: evaluation, metric }: Settings):
   metric,
 });
 
-export const graphConfig = ({ skip, only, keepOpset, foldBudget, runtimeSpecific }: Settings): GraphConfig => ({
-  skip: skip.flat(),
-  only: only.flat(),
-  keepOpset,
-  foldBudgetBytes: foldBudget,
+export const graphConfig = (settings: Settings): GraphConfig => ({
+  skip: settings.skip.flat(),
+  only: settings.only.flat(),
+  keepOpset: settings.keepOpset,
+  foldBudgetBytes: settings.foldBudget,
   check: true,
-  runtimeSpecific,
+  verify: settings.verify,
+  bisect: settings.bisect,
+  runtimeSpecific: settings.runtimeSpecific,
 });
 
 export const outputConfig = ({ externalData, keepRejected }: Settings, output: string): OutputConfig => ({

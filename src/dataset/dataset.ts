@@ -47,7 +47,8 @@ export interface RandomSpec {
   readonly sizes?: OpenSizes;
 }
 
-export type OpenSizes = "small" | "large";
+/** `single`: one of everything but the last axis and the sides of images, as states of recurrent models want. */
+export type OpenSizes = "small" | "large" | "single";
 
 /** A dataset as a job names it: plain data, opened again in the process that runs the job. */
 export interface DatasetRef {

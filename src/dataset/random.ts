@@ -39,8 +39,7 @@ export function randomDataset(signature: readonly InputSpec[], options: RandomOp
     count,
     hasLabels: false,
     async *samples(indices) {
-      for (const index of sampleOrder(dataset, indices))
-        yield randomSample(signature, index, options);
+      for (const index of sampleOrder(dataset, indices)) yield randomSample(signature, index, options);
     },
   };
   return dataset;
@@ -103,8 +102,7 @@ function chooseDims(
   }
   return shape.map((dim, axis) => {
     if (typeof dim === "number") return dim;
-    const size =
-      (dim === null ? undefined : (sizes.get(dim) ?? sumOf(dim, sizes))) ?? likely(shape.length, axis);
+    const size = (dim === null ? undefined : (sizes.get(dim) ?? sumOf(dim, sizes))) ?? likely(shape.length, axis);
     if (dim !== null) sizes.set(dim, size);
     return size;
   });
@@ -122,20 +120,22 @@ function sumOf(symbol: string, sizes: ReadonlyMap<string, number>): number | und
  * Batches of 1 to 3, another one in the next sample. Small: image sides that divide by 32, as strided
  * networks want, else 4 to 16. Large: sides of 224 and more, else some hundreds (windows of sound).
  */
-const likelySizes: Readonly<
-  Record<OpenSizes, (rank: number, axis: number, index: number, random: Random) => number>
-> = {
-  small(rank, axis, index, random) {
-    if (axis === 0) return 1 + (index % 3);
-    if (rank === 4) return axis === 1 ? 3 : 32 * (1 + random.below(2));
-    return 4 + random.below(13);
-  },
-  large(rank, axis, index, random) {
-    if (axis === 0) return 1 + (index % 3);
-    if (rank === 4) return axis === 1 ? 3 : 224 + 32 * random.below(2);
-    return 512 + 64 * random.below(3);
-  },
-};
+const likelySizes: Readonly<Record<OpenSizes, (rank: number, axis: number, index: number, random: Random) => number>> =
+  {
+    small(rank, axis, index, random) {
+      if (axis === 0) return 1 + (index % 3);
+      if (rank === 4) return axis === 1 ? 3 : 32 * (1 + random.below(2));
+      return 4 + random.below(13);
+    },
+    large(rank, axis, index, random) {
+      if (axis === 0) return 1 + (index % 3);
+      if (rank === 4) return axis === 1 ? 3 : 224 + 32 * random.below(2);
+      return 512 + 64 * random.below(3);
+    },
+    single(rank, axis, index, random) {
+      return axis === rank - 1 || (rank === 4 && axis > 0) ? likelySizes.large(rank, axis, index, random) : 1;
+    },
+  };
 
 function randomTensor(
   { name, dtype }: InputSpec,
@@ -188,7 +188,11 @@ function randomTensor(
     case "u32":
     case "i64":
     case "u64":
-      return Tensor.ofArray(dtype, dims, integerArrays[dtype](choose ? choose(length) : integerValues(name, dims, random)));
+      return Tensor.ofArray(
+        dtype,
+        dims,
+        integerArrays[dtype](choose ? choose(length) : integerValues(name, dims, random)),
+      );
     default:
       throw unsupported(name, dtype);
   }

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, resolve } from "node:path";
 import { climbsOut } from "../base/contained-path.js";
 import { InferOptError } from "../base/errors.js";
 import { fileSource } from "./byte-source.js";
+import { isLinked, linkRoot } from "./link-place.js";
 import type { ByteSource, TensorProto } from "./schema.js";
 
 const EXTERNAL = 1;
@@ -24,7 +25,7 @@ export function externalSource(modelPath: string, tensor: TensorProto, expectedB
   if (!location)
     throw bad("EXTERNAL_DATA_INVALID", name, "has no location", "The export is broken: save the model again.");
 
-  const folder = dirname(resolve(modelPath));
+  const folder = isLinked(modelPath) ? linkRoot(modelPath) : dirname(resolve(modelPath));
   const path = resolve(folder, location);
   if (isAbsolute(location) || climbsOut(folder, path)) throw escapes(name, location);
 

@@ -8,31 +8,25 @@
  * accepts that, hence a suffix of its own; whoever opens such a file names the root.
  */
 import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
-import { parse, relative, resolve, sep } from "node:path";
+import { relative, resolve, sep } from "node:path";
 import { invariant } from "../base/errors.js";
 import { fileSource } from "./byte-source.js";
 import { externalSource, isExternal } from "./external-data.js";
+import { isLinked, linkedSuffix, linkRoot } from "./link-place.js";
 import { readModel } from "./read-model.js";
 import { encodeModel, type ModelProto, type TensorProto } from "./schema.js";
 import { tensorsWithin } from "./tensors-within.js";
 import { rememberPlaces } from "./write-model.js";
 
-export const LINKED_SUFFIX = ".linked.onnx";
-
-export const isLinked = (path: string): boolean => path.endsWith(LINKED_SUFFIX);
-
-/** The folder that the places of a linked model are relative to. */
-export const linkRoot = (path: string): string => parse(resolve(path)).root;
-
 /** Shorter tensors stay inside: inference reads shapes and axes. */
 const SMALLEST_LINKED = 1024;
 
 /**
- * Writes `message` to `path`, which ends in LINKED_SUFFIX. Weights that no file holds go
+ * Writes `message` to `path`, which ends in `linkedSuffix()`. Weights that no file holds go
  * to a file beside it. Neither survives a crash of the machine: both are scratch.
  */
 export function writeLinked(message: ModelProto, path: string): void {
-  invariant(isLinked(path), `${path} does not end in ${LINKED_SUFFIX}`);
+  invariant(isLinked(path), `${path} does not end in ${linkedSuffix()}`);
   const tensors = [...tensorsWithin(message)].filter(({ tensor }) => tensor.source);
   const restore = rememberPlaces(tensors);
   try {

@@ -8,7 +8,7 @@ import { integerTarget } from "../target/integer-kernels.js";
 import { observeActivations, rangesRecipe } from "./calibration.js";
 import type { FuseConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import { fewOf, requireCalibration, takeIn } from "./intake.js";
+import { requireCalibration, takeIn } from "./intake.js";
 import { prepareModel } from "./prepare.js";
 import type { RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
@@ -31,7 +31,7 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
         model: config.model,
         recipe: "fuse",
         signature: intake.signature,
-        data: fewOf(intake.trial, 2),
+        data: intake.trial,
         graph: config.graph,
         runtime: config.runtime,
         minOpset: 13,

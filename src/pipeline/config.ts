@@ -48,6 +48,9 @@ export interface OutputConfig {
   readonly keepRejected: boolean;
 }
 
+/** How a rewritten graph is compared with the original: not at all, in the end, or after each pass too. */
+export type VerifyLevel = "none" | "fast" | "full";
+
 export interface GraphConfig {
   /** Names of passes to leave out, or the only ones to run. */
   readonly skip: readonly string[];
@@ -60,6 +63,9 @@ export interface GraphConfig {
   readonly foldBudgetBytes: number;
   /** Check the graph's invariants after each pass. */
   readonly check: boolean;
+  readonly verify: VerifyLevel;
+  /** When a result is wrong, find the one rewrite at fault and leave only that out, not its whole pass. */
+  readonly bisect: boolean;
   /** Fuse into operators of com.microsoft too, which only ONNX Runtime has; only `fuse` does. */
   readonly runtimeSpecific: boolean;
 }

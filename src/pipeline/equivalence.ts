@@ -1,6 +1,6 @@
 /**
  * Whether a rewritten model still computes what the original does: both are run as
- * written, on samples where there are any and on seeded inputs of two shapes
+ * written, on samples where there are any and on seeded inputs of several shapes
  * otherwise, and every output is compared.
  */
 import { rmSync } from "node:fs";
@@ -18,6 +18,8 @@ export interface Equivalence {
   readonly violation: string | null;
   /** Set when nothing could be compared, with the reason. */
   readonly unchecked: string | null;
+  /** What it was compared on. */
+  readonly data: DatasetRef;
 }
 
 /**
@@ -28,13 +30,18 @@ const ROUNDING = 1e-4;
 /** Where the model itself magnifies rounding: so many times what the runtime's own fusions cause, but never beyond this. */
 const FLOOR_FACTOR = 10;
 const LARGEST_ROUNDING = 1e-2;
+/** Where rounding alone moves an output by more than this of its largest value, it says nothing. */
+const LARGEST_FLOOR = 1e-3;
 /** Share of integer results (class numbers, positions) that may flip where two candidates were as good as equal. */
 const FLIPPED_SHARE = 1e-3;
 
 export interface EquivalenceCheck {
   readonly baseline: string;
+  /** The file that the baseline stands for. */
+  readonly original: string;
   readonly signature: ModelSignature;
-  readonly data: DatasetRef;
+  /** The first of these on which the baseline runs is compared on. */
+  readonly data: readonly DatasetRef[];
   readonly numerics: Exclude<Numerics, "lossy">;
 }
 
@@ -45,41 +52,73 @@ export async function checkEquivalence(
   config: RuntimeConfig,
   context: RunContext,
 ): Promise<Equivalence> {
-  const { baseline, data } = check;
-  const compare = (a: string, b: string) =>
-    context.runtime.compare({ baseline: a, candidate: b, data, session: { ...asWritten(config), provider: "cpu" } });
-  let differences: readonly OutputDifference[];
-  try {
-    differences = await compare(baseline, candidate);
-  } catch (thrown) {
-    if (!(thrown instanceof InferOptError) || thrown.kind === "interrupted") throw thrown;
-    // Whose fault is it? The original against itself tells.
+  const { baseline } = check;
+  let problem = "there is nothing to compare on";
+  for (const data of check.data) {
+    const compare: Compare = (a, b) =>
+      context.runtime.compare({ baseline: a, candidate: b, data, session: { ...asWritten(config), provider: "cpu" } });
+    let differences: readonly OutputDifference[];
     try {
-      await compare(baseline, baseline);
-    } catch (own) {
-      if (own instanceof InferOptError && own.kind !== "interrupted" && data.random) {
-        return {
-          differences: [],
-          violation: null,
-          unchecked: `the original does not run on made-up inputs (${own.message})`,
-        };
-      }
-      throw own;
+      differences = await compare(baseline, candidate);
+    } catch (thrown) {
+      if (!isFault(thrown)) throw thrown;
+      // Whose fault is it? The original against itself tells.
+      const own = await faultOf(() => compare(baseline, baseline));
+      if (!own) return { differences: [], violation: `it does not run: ${thrown.message}`, unchecked: null, data };
+      if (!data.random) throw own;
+      problem = own.message;
+      continue;
     }
-    return { differences: [], violation: `it does not run: ${thrown.message}`, unchecked: null };
+    const judged = await judge(differences, check, compare, config, context);
+    if (!judged.isNoise || !data.random) return { ...judged, data };
+    problem = NOISE;
   }
+  return {
+    differences: [],
+    violation: null,
+    unchecked: problem === NOISE ? NOISE : `the original does not run on made-up inputs (${problem})`,
+    data: check.data.at(-1)!,
+  };
+}
+
+const NOISE = "on made-up inputs its outputs are little more than rounding";
+
+type Compare = (a: string, b: string) => Promise<readonly OutputDifference[]>;
+
+const isFault = (thrown: unknown): thrown is InferOptError =>
+  thrown instanceof InferOptError && thrown.kind !== "interrupted";
+
+async function faultOf(action: () => Promise<unknown>): Promise<InferOptError | null> {
+  try {
+    await action();
+    return null;
+  } catch (thrown) {
+    if (isFault(thrown)) return thrown;
+    throw thrown;
+  }
+}
+
+async function judge(
+  differences: readonly OutputDifference[],
+  check: EquivalenceCheck,
+  compare: Compare,
+  config: RuntimeConfig,
+  context: RunContext,
+): Promise<Omit<Equivalence, "data"> & { readonly isNoise?: boolean }> {
+  const { baseline, original, numerics } = check;
   const violated = (allowed: (output: string) => number): string | null =>
     differences.map((d) => violationOf(d, check, allowed(d.output))).find((v) => v !== null) ?? null;
   if (violated(() => ROUNDING) === null) return { differences, violation: null, unchecked: null };
+  const floor =
+    numerics === "exact" ? new Map<string, number>() : await roundingFloor(original, compare, context, config);
+  const isNoise = [...floor.values()].some((relative) => relative > LARGEST_FLOOR);
   if (!(await isDeterministic(baseline, compare))) {
     return { differences, violation: null, unchecked: "the original gives other answers each time it runs" };
   }
-  const floor =
-    check.numerics === "exact" ? new Map<string, number>() : await roundingFloor(baseline, compare, context, config);
   const violation = violated((output) =>
     Math.min(LARGEST_ROUNDING, Math.max(ROUNDING, FLOOR_FACTOR * (floor.get(output) ?? 0))),
   );
-  return { differences, violation, unchecked: null };
+  return { differences, violation, unchecked: null, isNoise };
 }
 
 /**
@@ -89,7 +128,7 @@ export async function checkEquivalence(
  */
 async function roundingFloor(
   baseline: string,
-  compare: (a: string, b: string) => Promise<readonly OutputDifference[]>,
+  compare: Compare,
   context: RunContext,
   config: RuntimeConfig,
 ): Promise<ReadonlyMap<string, number>> {
@@ -100,17 +139,14 @@ async function roundingFloor(
     return new Map(differences.map(({ output, maxAbs, maxMagnitude }) => [output, maxAbs / maxMagnitude || 0]));
   } catch (thrown) {
     // Some models the runtime cannot write (beyond 2 GB, for one): then nothing more than usual is allowed.
-    if (!(thrown instanceof InferOptError) || thrown.kind === "interrupted") throw thrown;
+    if (!isFault(thrown)) throw thrown;
     return new Map();
   } finally {
     rmSync(fused, { force: true });
   }
 }
 
-async function isDeterministic(
-  model: string,
-  compare: (a: string, b: string) => Promise<readonly OutputDifference[]>,
-): Promise<boolean> {
+async function isDeterministic(model: string, compare: Compare): Promise<boolean> {
   return (await compare(model, model)).every(({ differing, mismatch }) => differing === 0 && mismatch === null);
 }
 

@@ -3,27 +3,24 @@ import { loadModel, opsetOf } from "../ir/index.js";
 import type { FuseConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts } from "./difference.js";
-import { fewOf, takeIn } from "./intake.js";
+import { takeIn } from "./intake.js";
 import { type PrepareRequest, prepareModel } from "./prepare.js";
 import type { RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { chooseRuntimeSpecific, runtimeSpecificText } from "./runtime-specific.js";
 import { writeOutput } from "./write-output.js";
 
-/** Samples on which the rewritten graph is compared; each pass's work shows on the first already. */
-const COMPARED = 4;
-
 export async function runFuse(
   config: FuseConfig & { readonly recipe: "fold" | "fuse" },
   context: RunContext,
 ): Promise<RunResult> {
   const record = new RunRecord(config.recipe, context);
-  const intake = await record.stage("load", () => takeIn(config, record));
+  const intake = await record.stage("load", () => takeIn(config, record, "graph"));
   const request: PrepareRequest = {
     model: config.model,
     recipe: config.recipe,
     signature: intake.signature,
-    data: fewOf(intake.trial, COMPARED),
+    data: intake.trial,
     // Folding promises the same bits, and the same opset.
     graph: config.recipe === "fold" ? { ...config.graph, keepOpset: true } : config.graph,
     runtime: config.runtime,
@@ -52,6 +49,7 @@ export async function runFuse(
     output,
     passes: prepared.passes,
     difference: differenceFacts(prepared.differences),
+    equivalence: prepared.equivalence,
     ...(choice && { runtimeSpecific: choice.facts }),
     verdict: { status: "pass", outcome: "met", reasons: [], summary },
   });

@@ -8,7 +8,7 @@ import type { DataConfig, FuseConfig, RuntimeConfig } from "./config.js";
 import { chooseEvaluationData, chooseMetric, type EvaluationData, holdOut, randomInputs } from "./evaluation-data.js";
 import { refuseOddWeights } from "./finite-weights.js";
 import { modelFacts } from "./model-facts.js";
-import { asDelivered } from "./model-runs.js";
+import { asDelivered, asWritten, linkedTwin } from "./model-runs.js";
 import type { ModelFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 
@@ -25,13 +25,20 @@ export interface Intake {
 
 const TRIAL_SAMPLES = 12;
 
+/** What will be done with the model: only its graph is rewritten, or its numbers are changed too. */
+export type Purpose = "graph" | "numbers";
+
 /** Throws the codes of reading a model, of the runtime refusing it, and of admitting data. */
-export async function takeIn(config: FuseConfig, record: RunRecord): Promise<Intake> {
+export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Purpose = "numbers"): Promise<Intake> {
   const { context } = record;
   const model = loadModel(config.model);
-  refuseOddWeights(model);
-  const facts = await modelFacts(config.model, model);
-  const signature = await context.runtime.describe(config.model, asDelivered(config.runtime));
+  const describing =
+    purpose === "graph"
+      ? context.runtime.describe(linkedTwin(config.model, context), asWritten(config.runtime))
+      : context.runtime.describe(config.model, asDelivered(config.runtime));
+  // The file is read for its digest while the runtime loads it.
+  const [signature, facts] = await Promise.all([describing, modelFacts(config.model, model)]);
+  if (purpose === "numbers") refuseOddWeights(model);
   const { data, runtime } = config;
 
   const calibration = data.calibration === null ? null : await letIn(data.calibration, signature, record);

@@ -1,7 +1,8 @@
 /** Models in memory, run by a runtime that takes files: probes and folds go through the scratch folder. */
-import { rmSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Model, saveModel } from "../ir/index.js";
+import { linkModel, type Model } from "../ir/index.js";
+import { isLinked, linkedSuffix, linkModelFile } from "../onnx/index.js";
 import type { Describe, Evaluate } from "../rewrite/index.js";
 import type { SessionOptions } from "../runtime/port.js";
 import type { RuntimeConfig } from "./config.js";
@@ -26,12 +27,12 @@ export async function withSaved<T>(
   context: RunContext,
   action: (path: string) => Promise<T>,
 ): Promise<T> {
-  const path = scratchFile(context, "probe");
-  saveModel(model, path).commit();
+  const path = linkedFile(context, "probe");
+  linkModel(model, path);
   try {
     return await action(path);
   } finally {
-    rmSync(path, { force: true });
+    removeLinked(path);
   }
 }
 
@@ -40,6 +41,35 @@ let files = 0;
 /** A name in the scratch folder that nobody has used in this process. */
 export const scratchFile = (context: RunContext, what: string): string =>
   join(context.scratch, `${what}-${++files}.onnx`);
+
+/** The same for a model whose weights stay where they are. */
+export const linkedFile = (context: RunContext, what: string): string =>
+  join(context.scratch, `${what}-${++files}${linkedSuffix()}`);
+
+/** Models up to this size are loaded as they are; larger ones by a twin whose weights are not copied. */
+const LINKED_FROM = 16 << 20;
+
+const twins = new WeakMap<RunContext, Map<string, string>>();
+
+/** A model file in the form that takes the least memory to load: itself where it is small. One twin for each run. */
+export function linkedTwin(path: string, context: RunContext): string {
+  if (isLinked(path) || statSync(path).size < LINKED_FROM) return path;
+  const known = twins.get(context) ?? new Map<string, string>();
+  twins.set(context, known);
+  let twin = known.get(path);
+  if (twin === undefined) {
+    twin = linkedFile(context, "original");
+    linkModelFile(path, twin);
+    known.set(path, twin);
+  }
+  return twin;
+}
+
+/** With the weights that were put beside it. */
+export function removeLinked(path: string): void {
+  rmSync(path, { force: true });
+  rmSync(`${path}.data`, { force: true });
+}
 
 export const describer =
   (config: RuntimeConfig, context: RunContext): Describe =>

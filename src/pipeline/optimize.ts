@@ -66,7 +66,7 @@ class OptimizeRun {
           model: config.model,
           recipe: "fuse",
           signature: intake.signature,
-          data: fewOf(intake.trial, 2),
+          data: intake.trial,
           graph: config.graph,
           runtime: config.runtime,
           minOpset: mayStoreWeights(config) ? weightOnlyOpset(config.quantize.bits) : LEAST_OPSET.static,

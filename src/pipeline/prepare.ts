@@ -1,23 +1,25 @@
 /**
- * From a model file to the graph that everything else works on: types found out,
- * opset raised (here to what most rewrites need, during the passes to what one of them has use for), passes run, and the result proven to compute the same. When it does
- * not, the pass that is to blame is found by bisection, named, and left out.
+ * From a model file to the graph that everything else works on: types found out, opset
+ * raised (here to what most rewrites need, during the passes to what one of them has use
+ * for), passes run, and the result proven to compute the same. When it does not, the pass
+ * that is to blame is found by bisection, named, and left out; or its one wrong rewrite.
  */
-import { rmSync } from "node:fs";
 import { InferOptError, messageOf } from "../base/errors.js";
 import { nearestName } from "../base/nearest.js";
 import type { DatasetRef } from "../dataset/index.js";
-import { loadModel, type Model, opsetOf, saveModel } from "../ir/index.js";
+import { linkModel, loadModel, type Model, opsetOf } from "../ir/index.js";
 import { catalog, recipes, runtimeFusions } from "../passes/catalog.js";
 import { makeNamesUnique } from "../quantization/names.js";
 import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses, unknownPass } from "../rewrite/index.js";
 import type { ModelSignature, OutputDifference } from "../runtime/port.js";
+import { comparisonData } from "./comparison-data.js";
 import type { GraphConfig, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { checkEquivalence, type Equivalence } from "./equivalence.js";
-import { describer, evaluator, scratchFile } from "./model-runs.js";
+import { describer, evaluator, linkedFile, linkedTwin, removeLinked, scratchFile } from "./model-runs.js";
 import { opsetRaiser, raiseOpset } from "./raise-opset.js";
-import type { PassFacts } from "./result.js";
+import type { EquivalenceFacts, PassFacts } from "./result.js";
+import { ScratchWeights } from "./scratch-weights.js";
 
 /**
  * Older opsets are raised to this one: LayerNormalization came with 17, HardSwish with
@@ -31,7 +33,7 @@ export interface PrepareRequest {
   readonly baseline?: string;
   readonly recipe: Recipe;
   readonly signature: ModelSignature;
-  /** Samples, or made-up inputs, on which the result is compared with the original. */
+  /** Samples on which the result is compared with the original, the first of them; or word that there are none. */
   readonly data: DatasetRef;
   readonly graph: GraphConfig;
   readonly runtime: RuntimeConfig;
@@ -41,14 +43,18 @@ export interface PrepareRequest {
 
 export interface Prepared {
   readonly model: Model;
-  /** The same model as a file in the scratch folder. */
+  /** The same model as a linked file in the scratch folder: its weights lie in the original and beside it. */
   readonly path: string;
   readonly passes: readonly PassFacts[];
   readonly differences: readonly OutputDifference[];
+  readonly equivalence: EquivalenceFacts;
   readonly warnings: readonly string[];
 }
 
 export type Recipe = keyof typeof recipes;
+
+/** Single rewrites of one pass that are left out before the pass is. */
+const MOST_BARRED = 8;
 
 /** What one attempt is allowed to do. */
 interface Attempt {
@@ -66,6 +72,16 @@ interface Outcome {
   /** By pass: the nodes that it was applied to, in order. */
   readonly appliedAt: ReadonlyMap<string, readonly string[]>;
   readonly equivalence: Equivalence;
+  /** The pass after which the result was wrong, where each was checked. */
+  readonly wrongPass: string | null;
+  drop(): void;
+}
+
+interface Culprit {
+  readonly pass: string;
+  /** null when it is no single one. */
+  readonly node: string | null;
+  readonly reason: string;
 }
 
 /**
@@ -81,6 +97,8 @@ export const prepareModel = async (
 
 class Preparer {
   readonly #rejected = new Map<string, string>();
+  /** Nodes that a pass must leave alone. */
+  readonly #barred = new Map<string, Set<string>>();
   readonly #warnings: string[] = [];
 
   constructor(
@@ -92,27 +110,17 @@ class Preparer {
   async run(): Promise<Prepared> {
     const { graph } = this.request;
     for (const name of [...graph.skip, ...graph.only]) refuseUnknownPass(name);
-    const chosen = this.#names().filter(
-      (name) => !graph.skip.includes(name) && (graph.only.length === 0 || graph.only.includes(name)),
-    );
+    const chosen = this.passes
+      .map(({ name }) => name)
+      .filter((name) => !graph.skip.includes(name) && (graph.only.length === 0 || graph.only.includes(name)));
     let passes = chosen;
     let raiseOpset = !graph.keepOpset;
     for (;;) {
       const outcome = await this.#attempt({ raiseOpset, only: passes });
-      const { violation, unchecked, differences } = outcome.equivalence;
-      if (violation === null) {
-        if (unchecked !== null)
-          this.#warnings.push(`the rewritten graph was not compared with the original: ${unchecked}`);
-        return {
-          model: outcome.model,
-          path: outcome.path,
-          passes: this.#facts(chosen, outcome.reports),
-          differences,
-          warnings: [...outcome.warnings, ...this.#warnings],
-        };
-      }
-      rmSync(outcome.path, { force: true });
-      const culprit = await this.#findCulprit(passes, raiseOpset, violation);
+      const { violation } = outcome.equivalence;
+      if (violation === null) return this.#prepared(outcome, chosen);
+      outcome.drop();
+      const culprit = await this.#findCulprit(passes, raiseOpset, violation, outcome.wrongPass);
       if (culprit === null) {
         // Not even with no pass at all: what is left is the conversion of the opset, or reading and writing.
         if (!raiseOpset) throw unfaithful(this.request.model, violation);
@@ -120,14 +128,43 @@ class Preparer {
         this.#warnings.push(`the opset was left as it is: converting it changes results (${violation})`);
         continue;
       }
+      if (this.#bar(culprit)) continue;
+      const where = culprit.node === null ? "" : ` at ${culprit.node}`;
       this.#rejected.set(culprit.pass, culprit.reason);
-      this.#warnings.push(`pass rejected: ${culprit.pass} at ${culprit.node} (${culprit.reason})`);
+      this.#warnings.push(`pass rejected: ${culprit.pass}${where} (${culprit.reason})`);
       passes = passes.filter((name) => name !== culprit.pass);
     }
   }
 
-  #names(): readonly string[] {
-    return this.passes.map(({ name }) => name);
+  #prepared(outcome: Outcome, chosen: readonly string[]): Prepared {
+    const { differences, unchecked, data } = outcome.equivalence;
+    const { verify: level } = this.request.graph;
+    if (unchecked !== null) {
+      this.#warnings.push(`the rewritten graph was not compared with the original: ${unchecked}`);
+    }
+    return {
+      model: outcome.model,
+      path: outcome.path,
+      passes: this.#facts(chosen, outcome.reports),
+      differences,
+      equivalence: {
+        level,
+        checked: unchecked === null,
+        inputs: unchecked !== null ? null : data.random ? "made-up" : "samples",
+      },
+      warnings: [...outcome.warnings, ...this.#warnings],
+    };
+  }
+
+  /** Leaves a single rewrite out for good; false when it is the whole pass that has to go. */
+  #bar({ pass, node, reason }: Culprit): boolean {
+    if (!this.request.graph.bisect || node === null) return false;
+    const nodes = this.#barred.get(pass) ?? new Set();
+    // A pass that does not ask before it changes a node would come back here for ever.
+    if (nodes.has(node) || nodes.size >= MOST_BARRED) return false;
+    this.#barred.set(pass, nodes.add(node));
+    this.#warnings.push(`rewrite rejected: ${pass} at ${node} (${reason})`);
+    return true;
   }
 
   /** The first pass whose work makes the result wrong, and the node at which it does. */
@@ -135,8 +172,10 @@ class Preparer {
     passes: readonly string[],
     raiseOpset: boolean,
     violation: string,
-  ): Promise<{ pass: string; node: string; reason: string } | null> {
+    wrongPass: string | null,
+  ): Promise<Culprit | null> {
     if (passes.length === 0 || (await this.#violation({ raiseOpset, only: [] })) !== null) return null;
+    if (wrongPass !== null) return { pass: wrongPass, node: null, reason: violation };
     // Invariant: the first `good` passes are right, the first `bad` are wrong.
     let good = 0;
     let bad = passes.length;
@@ -152,40 +191,50 @@ class Preparer {
     }
     const only = passes.slice(0, bad);
     const pass = only.at(-1)!;
-    const all = await this.#attempt({ raiseOpset, only });
-    rmSync(all.path, { force: true });
+    return { pass, node: await this.#findSite(pass, { raiseOpset, only }), reason };
+  }
+
+  /** The node at which the work of a pass becomes wrong. */
+  async #findSite(pass: string, attempt: Attempt): Promise<string | null> {
+    const all = await this.#attempt(attempt);
+    all.drop();
     const sites = all.appliedAt.get(pass) ?? [];
     let right = 0;
     let wrong = sites.length;
     while (wrong - right > 1) {
       const middle = (right + wrong) >> 1;
-      const found = await this.#violation({ raiseOpset, only, maxApplications: new Map([[pass, middle]]) });
+      const found = await this.#violation({ ...attempt, maxApplications: new Map([[pass, middle]]) });
       if (found === null) right = middle;
       else wrong = middle;
     }
-    return { pass, node: sites[wrong - 1] ?? "an unknown node", reason };
+    return sites[wrong - 1] ?? null;
   }
 
   async #violation(attempt: Attempt): Promise<string | null> {
     const outcome = await this.#attempt(attempt);
-    rmSync(outcome.path, { force: true });
+    outcome.drop();
     return outcome.equivalence.violation;
   }
 
   async #attempt(attempt: Attempt): Promise<Outcome> {
     const { request, context } = this;
+    const { graph } = request;
     const warnings: string[] = [];
     const model = loadModel(request.model);
-    const describe = describer(request.runtime, context);
-    const wanted = Math.max(Math.min(PREPARED_OPSET, request.graph.maxOpset ?? PREPARED_OPSET), request.minOpset);
+    const opset = opsetOf(model);
+    const data = comparisonData(request.data, request.signature, model, graph.verify, request.runtime);
+    const wanted = Math.max(Math.min(PREPARED_OPSET, graph.maxOpset ?? PREPARED_OPSET), request.minOpset);
     if (attempt.raiseOpset && model.opsets.has("") && opsetOf(model) < wanted) {
       const problem = raiseOpset(model, wanted);
       if (problem) warnings.push(`the opset stays at ${opsetOf(model)}: ${problem}`);
     }
+    const describe = describer(request.runtime, context);
     const annotation = await annotateTypes(model, describe);
     if (annotation.problem)
       warnings.push(`shapes could not be found out, so fewer passes apply: ${annotation.problem}`);
     const appliedAt = new Map<string, string[]>();
+    const weights = new ScratchWeights(scratchFile(context, "weights"));
+    const steps = graph.verify === "full" ? new StepChecker(model, this, data) : null;
     let reports: readonly PassReport[] = [];
     const { only } = attempt;
     if (only.length > 0) {
@@ -194,11 +243,14 @@ class Preparer {
           only,
           evaluate: evaluator(request.runtime, context),
           annotate: (each) => annotateTypes(each, describe, { isRepeated: true }),
-          check: request.graph.check,
-          foldGrowthBytes: request.graph.foldBudgetBytes,
-          raiseOpset: attempt.raiseOpset ? opsetRaiser(request.graph.maxOpset) : () => "the opset stays as it is",
+          check: graph.check,
+          foldGrowthBytes: graph.foldBudgetBytes,
+          raiseOpset: attempt.raiseOpset ? opsetRaiser(graph.maxOpset) : () => "the opset stays as it is",
+          store: weights.store,
+          isBarred: (pass, node) => this.#barred.get(pass)?.has(node) ?? false,
           signal: context.signal,
           clock: context.now,
+          ...(steps && { afterPass: (pass) => steps.check(pass) }),
           ...(attempt.maxApplications && { maxApplications: attempt.maxApplications }),
           onEvent: (event) => {
             if (event.type !== "applied") return;
@@ -208,25 +260,55 @@ class Preparer {
           },
         });
       } catch (thrown) {
+        weights.drop();
         if (!(thrown instanceof PassFailure)) throw thrown;
         return this.#withoutFailed(attempt, thrown);
+      } finally {
+        steps?.drop();
       }
     }
+    weights.close();
     makeNamesUnique(model);
-    const path = scratchFile(context, "prepared");
-    saveModel(model, path).commit();
-    const equivalence = await checkEquivalence(
+    const path = linkedFile(context, "prepared");
+    linkModel(model, path);
+    const drop = (): void => {
+      removeLinked(path);
+      weights.drop();
+    };
+    const result = { model, path, reports, warnings, appliedAt, wrongPass: steps?.wrongPass ?? null, drop };
+    if (steps?.violation) {
+      return {
+        ...result,
+        equivalence: { differences: [], violation: steps.violation, unchecked: null, data: data[0]! },
+      };
+    }
+    // Where every pass that did something promises the same bits, they must be the same.
+    const isExact =
+      opsetOf(model) === opset &&
+      this.passes.every(({ name, numerics }) => numerics === "exact" || !appliedAt.has(name));
+    const equivalence = await this.compare(
+      linkedTwin(request.baseline ?? request.model, context),
       path,
-      {
-        baseline: request.baseline ?? request.model,
-        signature: request.signature,
-        data: request.data,
-        numerics: request.recipe === "fold" ? "exact" : "rounding",
-      },
-      request.runtime,
-      context,
+      isExact ? "exact" : "rounding",
+      data,
     );
-    return { model, path, reports, warnings, appliedAt, equivalence };
+    return { ...result, equivalence };
+  }
+
+  /** Two models as they are written; nothing is run when that was not wanted. */
+  async compare(
+    baseline: string,
+    candidate: string,
+    numerics: "exact" | "rounding",
+    data: readonly DatasetRef[],
+  ): Promise<Equivalence> {
+    const { request, context } = this;
+    if (request.graph.verify === "none") {
+      return { differences: [], violation: null, unchecked: "--verify none was asked for", data: request.data };
+    }
+    const original = request.baseline ?? request.model;
+    const check = { baseline, original, signature: request.signature, data, numerics };
+    return checkEquivalence(candidate, check, request.runtime, context);
   }
 
   /** A pass that broke an invariant is left out and named; the model goes on without it. */
@@ -246,6 +328,43 @@ class Preparer {
       const rejected = this.#rejected.get(name);
       return { ...report, ...(rejected !== undefined && { rejected }) };
     });
+  }
+}
+
+/** Compares the graph after each pass with what it was before it, by what the pass promises. */
+class StepChecker {
+  #before: string;
+  violation: string | null = null;
+  wrongPass: string | null = null;
+
+  constructor(
+    readonly model: Model,
+    readonly preparer: Preparer,
+    readonly data: readonly DatasetRef[],
+  ) {
+    this.#before = this.#write();
+  }
+
+  async check(pass: AnyPass): Promise<void> {
+    if (this.violation !== null) return;
+    const after = this.#write();
+    const numerics = pass.numerics === "exact" ? "exact" : "rounding";
+    const { violation } = await this.preparer.compare(this.#before, after, numerics, this.data);
+    removeLinked(this.#before);
+    this.#before = after;
+    if (violation === null) return;
+    this.violation = violation;
+    this.wrongPass = pass.name;
+  }
+
+  drop(): void {
+    removeLinked(this.#before);
+  }
+
+  #write(): string {
+    const path = linkedFile(this.preparer.context, "step");
+    linkModel(this.model, path);
+    return path;
   }
 }
 

@@ -1,6 +1,7 @@
 /** The outcome of a run: plain data, versioned, safe for JSON. Programs of users read it: what is here stays as it is. */
 import type { FloatNode } from "../quantization/plan-static.js";
 import type { Placement } from "../runtime/port.js";
+import type { VerifyLevel } from "./config.js";
 
 export interface RunResult {
   readonly schemaVersion: 1;
@@ -28,6 +29,8 @@ export interface RunResult {
   readonly candidateModel?: ModelFacts;
   /** Where the nodes of the output, or of the candidate, ran, and what took their time; where that was looked into. */
   readonly placement?: PlacementFacts;
+  /** How the rewritten graph was compared with the original, before anything else was done with it. */
+  readonly equivalence?: EquivalenceFacts;
   /** Of `fuse --runtime-specific`. */
   readonly runtimeSpecific?: RuntimeSpecificFacts;
   /** Of `verify --layers`. */
@@ -52,6 +55,13 @@ export interface PassFacts {
   readonly durationMs: number;
   /** Set when the pass's work was undone: the check that failed and where. */
   readonly rejected?: string;
+}
+
+export interface EquivalenceFacts {
+  readonly level: VerifyLevel;
+  /** false when it was not wanted, or could not be done; a warning says why. */
+  readonly checked: boolean;
+  readonly inputs: "samples" | "made-up" | null;
 }
 
 /** The graph with operators of com.microsoft, and the portable one that it was made of and timed against. */

@@ -6,7 +6,7 @@
 import { invariant } from "../base/errors.js";
 import { type Graph, type Model, type Node, opsetOf, type TensorType, type Value } from "../ir/index.js";
 import { outputTypeOf } from "./output-type.js";
-import { type Answer, type CreateOptions, type Rewrite, type RewriteContext, Skip, skip } from "./pass.js";
+import { type Answer, type CreateOptions, type Rewrite, type RewriteContext, Skip, type Store, skip } from "./pass.js";
 import { removeUnreadConstant, removeWithFeeders } from "./sweep.js";
 
 export type Outcome =
@@ -22,7 +22,8 @@ class Proposal {
   constructor(
     readonly root: Node,
     readonly model: Model,
-    readonly opset = opsetOf(model),
+    readonly opset: number,
+    readonly store: Store,
   ) {}
 
   context(): RewriteContext {
@@ -38,7 +39,7 @@ class Proposal {
         return node;
       },
       constant: (label, tensor) => {
-        const value = graph.addConstant(label, tensor);
+        const value = graph.addConstant(label, this.store(tensor));
         this.constants.push(value);
         return value;
       },
@@ -89,7 +90,8 @@ function createNode(
  * changes. "applied" when it has a replacement, whose types are not looked at yet.
  */
 export function tryRewrite(rewrite: Rewrite, root: Node, model: Model, opset: number): Outcome {
-  const proposal = new Proposal(root, model, opset);
+  // Nothing of it stays, so nothing needs a place of its own.
+  const proposal = new Proposal(root, model, opset, (tensor) => tensor);
   try {
     const answer = rewrite.rewrite(root, proposal.context());
     if (answer === null) return { kind: "none" };
@@ -100,8 +102,8 @@ export function tryRewrite(rewrite: Rewrite, root: Node, model: Model, opset: nu
 }
 
 /** Tries a rewrite at a root. Faults inside the rewrite withdraw the proposal and go on as they are. */
-export function applyRewrite(rewrite: Rewrite, root: Node, model: Model): Outcome {
-  const proposal = new Proposal(root, model);
+export function applyRewrite(rewrite: Rewrite, root: Node, model: Model, store: Store): Outcome {
+  const proposal = new Proposal(root, model, opsetOf(model), store);
   let answer: Answer;
   try {
     answer = rewrite.rewrite(root, proposal.context());

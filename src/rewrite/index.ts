@@ -14,6 +14,7 @@ export {
   type Rewrite,
   type RewriteContext,
   Skip,
+  type Store,
   skip,
 } from "./pass.js";
 export { type PassEvent, type PassReport, type RunPassesOptions, runPasses, type SkippedNode } from "./run-passes.js";

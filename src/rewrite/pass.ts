@@ -76,11 +76,18 @@ export interface PassOptions {
   readonly foldGrowthBytes: number;
 }
 
+/** Gives a new tensor a place outside of memory where it is large, and answers with the same contents there. */
+export type Store = (tensor: Tensor) => Tensor;
+
 export interface GraphPassContext {
   readonly model: Model;
   /** null when no runtime is at hand: passes that need it decline. */
   readonly evaluate: Evaluate | null;
   readonly options: PassOptions;
+  /** For large tensors that the pass makes. */
+  readonly store: Store;
+  /** Whether a node may be changed at all: the caller may know that changing it goes wrong. */
+  readonly mayChange: (node: string) => boolean;
   /** Asks for leave to make one change and counts it; false when the caller allows no more. */
   readonly claim: (node: string) => boolean;
   readonly skipped: (node: string, reason: string) => void;

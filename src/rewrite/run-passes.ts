@@ -8,7 +8,7 @@ import { nearestName } from "../base/nearest.js";
 import { check, type Graph, type Model, type Node, nodesWithin, opsetOf } from "../ir/index.js";
 import { applyRewrite, type Outcome, tryRewrite } from "./apply-rewrite.js";
 import { PassFailure, unknownPass } from "./errors.js";
-import type { AnyPass, Evaluate, GraphPass, PassOptions, Rewrite } from "./pass.js";
+import type { AnyPass, Evaluate, GraphPass, PassOptions, Rewrite, Store } from "./pass.js";
 
 export interface SkippedNode {
   readonly node: string;
@@ -51,6 +51,12 @@ export interface RunPassesOptions extends Partial<PassOptions> {
    * null when it is done. Without it, rewrites that need a later opset than the model's are not tried.
    */
   readonly raiseOpset?: (model: Model, version: number) => string | null;
+  /** Nodes that a pass must leave alone, by the name that reports give them. */
+  readonly isBarred?: (pass: string, node: string) => boolean;
+  /** Where large new tensors go; without it they stay in memory. */
+  readonly store?: Store;
+  /** Called after each pass that changed something; what it throws ends the run. */
+  readonly afterPass?: (pass: AnyPass) => void | Promise<void>;
   readonly onEvent?: (event: PassEvent) => void;
   readonly signal?: AbortSignal;
   /** Milliseconds; for durations only. */
@@ -66,6 +72,8 @@ interface Progress {
   durationMs: number;
   skipped: Map<string, SkippedNode>;
   readonly ledger: Map<string, number>;
+  /** Changes of the graph, by all passes, when this one ran last: as long as there are no more, it has nothing new to see. */
+  seen: number;
 }
 
 /**
@@ -79,31 +87,39 @@ export async function runPasses(
   options: RunPassesOptions = {},
 ): Promise<PassReport[]> {
   const chosen = choose(passes, options).map(
-    (pass): Progress => ({ pass, applied: 0, durationMs: 0, skipped: new Map(), ledger: new Map() }),
+    (pass): Progress => ({ pass, applied: 0, durationMs: 0, skipped: new Map(), ledger: new Map(), seen: -1 }),
   );
   const clock = options.clock ?? (() => performance.now());
   const rounds = options.maxRounds ?? DEFAULT_ROUNDS;
+  let changes = 0;
   for (let round = 1; round <= rounds; round++) {
-    let changes = 0;
+    const changesBefore = changes;
     let revealed = false;
     for (const progress of chosen) {
       options.signal?.throwIfAborted();
       const { pass } = progress;
+      if (progress.seen === changes) continue;
       const start = clock();
       const before = progress.applied;
       progress.skipped = new Map();
       await runPass(model, progress, options);
       const applied = progress.applied - before;
+      progress.seen = changes;
+      changes += applied;
       if (options.check && applied > 0) checkAfter(model.graph, pass.name);
       const durationMs = clock() - start;
       progress.durationMs += durationMs;
-      changes += applied;
       if (applied > 0 && pass.revealsTypes === "at once") await options.annotate?.(model);
       else revealed ||= applied > 0 && pass.revealsTypes !== undefined;
       options.onEvent?.({ type: "pass", pass: pass.name, round, applied, durationMs });
+      if (applied > 0) await options.afterPass?.(pass);
     }
-    if (changes === 0) break;
-    if (revealed) await options.annotate?.(model);
+    if (changes === changesBefore) break;
+    if (revealed) {
+      await options.annotate?.(model);
+      // What is known now is new to every pass.
+      changes++;
+    }
   }
   return chosen.map(({ pass, applied, durationMs, skipped }) => ({
     name: pass.name,
@@ -141,7 +157,8 @@ function runRewrite(model: Model, pass: Rewrite, progress: Progress, options: Ru
     if (!isLive(node)) continue;
     if (!mayApply(progress, options)) return;
     const title = node.displayName;
-    const outcome = atNode(pass, title, () => applyRewrite(pass, node, model));
+    if (options.isBarred?.(pass.name, title)) continue;
+    const outcome = atNode(pass, title, () => applyRewrite(pass, node, model, options.store ?? inMemory));
     if (outcome.kind === "skip") noteSkip(progress, title, outcome.reason);
     if (outcome.kind === "applied") noteApplied(progress, title, options);
   }
@@ -209,6 +226,8 @@ async function runGraphPass(
     evaluate: options.evaluate ?? null,
     options: { foldGrowthBytes: options.foldGrowthBytes ?? DEFAULT_FOLD_GROWTH_BYTES },
     ledger: progress.ledger,
+    store: options.store ?? inMemory,
+    mayChange: (node) => !options.isBarred?.(pass.name, node),
     claim: (node) => {
       if (!mayApply(progress, options)) return false;
       noteApplied(progress, node, options);
@@ -217,6 +236,8 @@ async function runGraphPass(
     skipped: (node, reason) => noteSkip(progress, node, reason),
   });
 }
+
+const inMemory: Store = (tensor) => tensor;
 
 const mayApply = ({ pass, applied }: Progress, { maxApplications }: RunPassesOptions): boolean =>
   applied < (maxApplications?.get(pass.name) ?? Number.POSITIVE_INFINITY);

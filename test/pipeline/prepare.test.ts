@@ -117,7 +117,7 @@ describe("prepareModel", () => {
     const prepared = await prepare([...recipes.fuse, wrong]);
     expect(opsOf(prepared)).toEqual(["Tanh", "Sigmoid", "Tanh", "Tanh"]);
     expect(reportOf(prepared, "confuse-sigmoid")).toMatchObject({ applied: 0 });
-    expect(reportOf(prepared, "confuse-sigmoid").rejected).toMatch(/^output y: off by/);
+    expect(reportOf(prepared, "confuse-sigmoid").rejected).toMatch(/^output y: 16 of 16 elements differ/);
     expect(prepared.warnings).toEqual([
       expect.stringMatching(/^pass rejected: confuse-sigmoid at Sigmoid:d \(output y: /),
     ]);
@@ -223,7 +223,7 @@ describe("prepareModel", () => {
   it("refuses a model that changes merely by being written", async () => {
     const fault = await faultOf(() => prepare(undefined, {}, { on: doubting(() => true) }));
     expect(fault.code).toBe("MODEL_UNFAITHFUL");
-    expect(fault.message).toContain("output y: off by 1.0e+0");
+    expect(fault.message).toContain("output y: ");
   });
 
   it("leaves nothing behind in the scratch folder but its result", async () => {

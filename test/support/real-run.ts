@@ -39,6 +39,8 @@ export const graphConfig = (graph: Partial<GraphConfig> = {}): GraphConfig => ({
   keepOpset: false,
   foldBudgetBytes: 2 ** 20,
   check: true,
+  verify: "fast",
+  bisect: false,
   runtimeSpecific: false,
   ...graph,
 });

@@ -42,12 +42,13 @@ export const foldConstants = defineGraphPass({
 });
 
 /** Nodes in execution order, outer graphs first, whose inputs are constants or other such nodes. */
-function foldableNodes({ model, skipped }: GraphPassContext): Node[] {
+function foldableNodes({ model, skipped, mayChange }: GraphPassContext): Node[] {
   const bytes = new Map<Value, number>();
   const foldable: Node[] = [];
   for (const graph of graphsWithin(model.graph)) {
     for (const node of graph.nodes()) {
       if (!isFoldable(node) || node.op === "Constant" || node.op === "DequantizeLinear") continue;
+      if (!mayChange(node.displayName)) continue;
       if (!node.inputs.every((value) => !value || value.constant || bytes.has(value))) continue;
       if (node.outputs.every((output) => !output || output.useCount === 0)) continue;
       const inputBytes = node.inputs.reduce((sum, value) => sum + (value ? sizeOf(value, bytes) : 0), 0);
@@ -134,7 +135,7 @@ function foldModel(model: Model, nodes: ReadonlySet<Node>): { probe: Model; tapp
 function commitGroup(
   group: ReadonlySet<Node>,
   results: ReadonlyMap<Value, Tensor>,
-  { ledger, options, claim, skipped }: GraphPassContext,
+  { ledger, options, claim, skipped, store }: GraphPassContext,
 ): boolean {
   const folds = foldsOf(group, results);
   const spent = ledger.get("growth") ?? 0;
@@ -154,7 +155,7 @@ function commitGroup(
     }
     if (!claim(node.displayName)) return false;
     added += cost;
-    const constant = twin ?? home.addConstant(value.label, tensor);
+    const constant = twin ?? home.addConstant(value.label, store(tensor));
     constant.info ??= value.info;
     placed.set(key, constant);
     standIn(value, constant);

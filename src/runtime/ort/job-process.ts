@@ -8,6 +8,7 @@ import type { Socket } from "node:net";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { InferOptError, invariant, messageOf } from "../../base/errors.js";
+import { linkMark } from "../../onnx/index.js";
 import type { ProviderFallback } from "../port.js";
 import { OutputTail } from "./output-tail.js";
 import type { JobName, Jobs, Reply, Request } from "./protocol.js";
@@ -102,7 +103,7 @@ export class JobProcess {
   }
 
   #start(): ChildProcess {
-    const child = fork(childEntry(), [], {
+    const child = fork(childEntry(), [linkMark()], {
       execArgv: ["--expose-gc"],
       env: childEnvironment(process.env),
       serialization: "advanced",

@@ -10,7 +10,7 @@ import { appendFileSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InferOptError } from "../../../base/errors.js";
-import { encodeModel, isLinked, LINKED_SUFFIX } from "../../../onnx/index.js";
+import { encodeModel, isLinked, linkedSuffix } from "../../../onnx/index.js";
 import type { ModelSignature, PortInfo } from "../../port.js";
 import type { JobContext, JobHandler, Jobs } from "../protocol.js";
 import { openSession } from "./session.js";
@@ -64,7 +64,7 @@ async function provenScalars(
 ): Promise<ReadonlySet<string>> {
   const folder = mkdtempSync(join(tmpdir(), "infer-opt-ranks-"));
   try {
-    const copy = join(folder, isLinked(model) ? `model${LINKED_SUFFIX}` : "model.onnx");
+    const copy = join(folder, isLinked(model) ? `model${linkedSuffix()}` : "model.onnx");
     copyFileSync(model, copy);
     // Protobuf joins messages that are written one after the other: the graph gains nodes
     // and outputs, and its weights are not touched.

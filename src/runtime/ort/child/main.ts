@@ -4,6 +4,7 @@
  * pay for what only scoring needs.
  */
 
+import { trustLinks } from "../../../onnx/link-place.js";
 import type { ProviderFallback } from "../../port.js";
 import type { JobHandler, JobName, Reply, Request } from "../protocol.js";
 import { peakResidentBytes } from "../resident-size.js";
@@ -43,6 +44,8 @@ function reply(message: Reply): void {
   process.send?.(message);
 }
 
+// Given by the parent that started this process.
+if (process.argv[2]) trustLinks(process.argv[2]);
 process.on("message", (request: Request) => void answer(request));
 process.on("disconnect", () => process.exit(0));
 // Ctrl-C reaches every process of a terminal; what becomes of a run is for the parent to say.

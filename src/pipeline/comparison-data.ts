@@ -1,0 +1,32 @@
+/** On what a rewritten graph is compared with the original. */
+import type { DatasetRef, OpenSizes } from "../dataset/index.js";
+import type { Model } from "../ir/index.js";
+import type { ModelSignature } from "../runtime/port.js";
+import type { RuntimeConfig, VerifyLevel } from "./config.js";
+import { randomInputs } from "./evaluation-data.js";
+import { meaningfulValues } from "./meaningful-values.js";
+
+/** Samples of the user's that are compared; a wrong rewrite shows on the first already. */
+const SAMPLES: Readonly<Record<VerifyLevel, number>> = { none: 0, fast: 2, full: 64 };
+/** Made-up inputs: each has other sizes than the one before. */
+const MADE_UP: Readonly<Record<VerifyLevel, number>> = { none: 0, fast: 2, full: 6 };
+
+/**
+ * The first of these on which the original runs and says something is the one to compare on:
+ * the user's samples, or made-up inputs, of which some models want large ones, or a batch of one.
+ */
+export function comparisonData(
+  trial: DatasetRef,
+  { inputs }: Pick<ModelSignature, "inputs">,
+  model: Model,
+  level: VerifyLevel,
+  config: RuntimeConfig,
+): readonly DatasetRef[] {
+  if (!trial.random) return [{ ...trial, ...(trial.indices && { indices: trial.indices.slice(0, SAMPLES[level]) }) }];
+  const values = meaningfulValues(model);
+  const madeUp = (sizes: OpenSizes, isBatchOpen: boolean): DatasetRef => {
+    const ref = randomInputs(inputs, config, sizes === "small" ? MADE_UP[level] : MADE_UP[level] / 2);
+    return { ...ref, random: { ...ref.random!, values, sizes, ...(isBatchOpen && { signature: inputs }) } };
+  };
+  return [madeUp("small", true), madeUp("large", true), madeUp("small", false), madeUp("single", false)];
+}
