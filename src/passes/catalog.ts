@@ -31,10 +31,12 @@ import {
 import { fuseClip } from "./fuse/clip.js";
 import { fuseGelu } from "./fuse/gelu.js";
 import { fuseHardSigmoid, fuseHardSwish } from "./fuse/hard-activation.js";
-import { fuseLayerNorm } from "./fuse/layer-norm.js";
 import { fuseConvMulAdd, fuseConvTransposeMulAdd, fuseGemmMulAdd, fuseMatMulMul } from "./fuse/linear-arithmetic.js";
 import { fuseMatMulAdd } from "./fuse/matmul-add.js";
 import { fuseMulAddConv } from "./fuse/mul-add-conv.js";
+import { fuseInstanceNorm, fuseLayerNorm, fuseRmsNorm } from "./fuse/normalization.js";
+import { fuseNormalizationAffine } from "./fuse/normalization-affine.js";
+import { fuseNormalizationCast, fuseNormalizationReshape } from "./fuse/normalization-view.js";
 import { fusePad } from "./fuse/pad.js";
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
 
@@ -81,7 +83,12 @@ const fusions: readonly AnyPass[] = [
   fuseHardSwish, // before its inner part becomes a HardSigmoid
   fuseHardSigmoid,
   fuseGelu,
+  fuseInstanceNorm,
   fuseLayerNorm,
+  fuseRmsNorm,
+  fuseNormalizationCast, // before the factor, which comes after the Cast
+  fuseNormalizationAffine,
+  fuseNormalizationReshape,
 ];
 
 /**

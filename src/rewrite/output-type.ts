@@ -9,7 +9,17 @@ const boolean = new Set(
   "And Equal Greater GreaterOrEqual IsInf IsNaN Less LessOrEqual Not Or Xor OptionalHasElement".split(" "),
 );
 
-const sameAsFirst = new Set(["Clip", "Softmax", "LogSoftmax", "BatchNormalization", "LayerNormalization", "Cast"]);
+const sameAsFirst = new Set(
+  (
+    "BatchNormalization Cast Clip InstanceNormalization LayerNormalization LogSoftmax LpNormalization " +
+    "MeanVarianceNormalization RMSNormalization Softmax"
+  ).split(" "),
+);
+
+const typedAsFirst = new Set([
+  ..."AveragePool Conv ConvTranspose Gemm MatMul Reshape Transpose".split(" "),
+  ...[...sameAsFirst].filter((op) => op !== "Cast"),
+]);
 
 /** The type of the first output of a node, null where no rule knows it. */
 export function outputTypeOf(node: Node): TensorType | null {
@@ -22,12 +32,8 @@ function outputDTypeOf(node: Node): DType | null {
   if (node.domain !== "" || node.op === "Cast" || node.op === "Shape" || node.op === "Size") return null;
   if (boolean.has(node.op)) return "bool";
   const family = familyOf(node);
-  if (family === "unary" || node.op === "Clip" || node.op === "Reshape" || node.op === "Transpose")
-    return dtypeOf(node.inputs[0]);
+  if (family === "unary" || typedAsFirst.has(node.op)) return dtypeOf(node.inputs[0]);
   if (family === "broadcasting") return dtypeOf(node.inputs[node.op === "Where" ? 1 : 0]);
-  if (["Conv", "ConvTranspose", "Gemm", "MatMul", "AveragePool", "LayerNormalization"].includes(node.op)) {
-    return dtypeOf(node.inputs[0]);
-  }
   return null;
 }
 

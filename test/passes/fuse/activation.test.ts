@@ -1,6 +1,5 @@
 import { fuseClip } from "../../../src/passes/fuse/clip.js";
 import { fuseHardSigmoid, fuseHardSwish } from "../../../src/passes/fuse/hard-activation.js";
-import { fuseLayerNorm } from "../../../src/passes/fuse/layer-norm.js";
 import { fusePad } from "../../../src/passes/fuse/pad.js";
 import { testRewrite } from "../../support/test-rewrite.js";
 
@@ -69,49 +68,6 @@ testRewrite(fuseHardSigmoid, {
       graph(
         "a = Add(x, $three: f32[] = {3.0}) c = Clip(a, $lo: f32[] = {0.5}, $hi: f32[] = {6.0}) y = Div(c, $six: f32[] = {6.0})",
       ),
-      null,
-    ],
-  },
-});
-
-const NORMALIZED = `
-  m = ReduceMean<axes=[-1]>(x)
-  d = Sub(x, m)
-  p = Pow(d, $two: f32[] = {2.0})
-  v = ReduceMean<axes=[-1]>(p)
-  e = Add(v, $epsilon: f32[] = {0.001})
-  s = Sqrt(e)
-  q = Div(d, s)`;
-
-testRewrite(fuseLayerNorm, {
-  rewrites: {
-    "factor and addend": graph(`${NORMALIZED} g = Mul(q, $gamma: f32[4]) y = Add(g, $beta: f32[4])`),
-    "a factor alone": graph(`${NORMALIZED} y = Mul($gamma: f32[4], q)`, "x: f32[N,M,4]"),
-    "axes counted from the front, d times d": graph(
-      `${NORMALIZED.replaceAll("axes=[-1]", "axes=[1]").replace("Pow(d, $two: f32[] = {2.0})", "Mul(d, d)")} y = Mul(q, $gamma: f32[4])`,
-    ),
-  },
-  leaves: {
-    "opset 16": [graph(`${NORMALIZED} y = Mul(q, $gamma: f32[4])`), null, { opset: 16 }],
-    "another axis": [
-      graph(`${NORMALIZED.replaceAll("axes=[-1]", "axes=[0]")} y = Mul(q, $gamma: f32[4])`, "x: f32[4,4]"),
-      null,
-    ],
-    "a cube": [graph(`${NORMALIZED.replace("{2.0}", "{3.0}")} y = Mul(q, $gamma: f32[4])`), null],
-    "a factor for everything": [
-      graph(`${NORMALIZED} y = Mul(q, $gamma: f32[] = {2.0})`),
-      "the factor is not one number per element of the last axis",
-    ],
-    "an epsilon that raises the rank": [
-      graph(`${NORMALIZED.replace("$epsilon: f32[]", "$epsilon: f32[1,1,1]")} y = Mul(q, $gamma: f32[4])`),
-      null,
-    ],
-    "an exponent that raises the rank": [
-      graph(`${NORMALIZED.replace("$two: f32[]", "$two: f32[1,1,1]")} y = Mul(q, $gamma: f32[4])`),
-      null,
-    ],
-    "a difference that somebody else reads": [
-      `(x: f32[N,4]) -> (y, d) { ${NORMALIZED} y = Mul(q, $gamma: f32[4]) }`,
       null,
     ],
   },

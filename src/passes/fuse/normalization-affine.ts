@@ -1,0 +1,88 @@
+/**
+ *   LayerNormalization(x, g, b) * c      =>  LayerNormalization(x, g * c, b * c)
+ *   LayerNormalization(x, g, b) + c      =>  LayerNormalization(x, g, b + c)
+ *
+ * and the same with RMSNormalization, which adds nothing, and with InstanceNormalization. What is
+ * computed in other nodes goes in where the factor is one so far, and where nothing is added yet.
+ */
+import type { Attribute, Node, Value } from "../../ir/index.js";
+import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
+import { equalsElementwise, soleProducer } from "../../rewrite/match.js";
+import { tensorLike } from "./channel-affine.js";
+import { layoutOf, type NormalizationLayout, spreadOver, vectorBehind, volumeOf } from "./normalization-layout.js";
+
+const normalizations = ["LayerNormalization", "RMSNormalization", "InstanceNormalization"];
+
+export const fuseNormalizationAffine = defineRewrite({
+  name: "fuse-normalization-affine",
+  summary: "Fold a factor or an addend after a normalization into it",
+  numerics: "rounding",
+  roots: ["Mul", "Add", "Sub", "Div"],
+  minOpset: 7,
+  rewrite(root, context) {
+    const [a, b] = root.inputs;
+    if (!a || !b || a === b) return null;
+    const isSymmetric = root.op === "Mul" || root.op === "Add";
+    return absorb(root, a, b, context) ?? (isSymmetric ? absorb(root, b, a, context) : null);
+  },
+});
+
+function absorb(root: Node, value: Value, operand: Value, context: RewriteContext): Answer {
+  const norm = normalizations.map((op) => soleProducer(value, op)).find((node) => node !== null);
+  const layout = norm && layoutOf(norm);
+  if (!norm || !layout || operand.dtype !== norm.inputs[1]!.dtype) return null;
+  if (operand.constant) return absorbConstant(root, norm, operand, layout, context);
+  const vector = norm.is("InstanceNormalization") ? null : vectorBehind(operand, layout);
+  if (!vector) return null;
+  const [x, factor, addend] = norm.inputs;
+  if (root.op === "Mul" && !addend && equalsElementwise(factor, 1)) return withInputs(norm, [x!, vector], context);
+  if (root.op === "Add" && !addend && norm.is("LayerNormalization")) {
+    return withInputs(norm, [x!, factor!, vector], context);
+  }
+  return null;
+}
+
+function absorbConstant(
+  root: Node,
+  norm: Node,
+  operand: Value,
+  layout: NormalizationLayout,
+  context: RewriteContext,
+): Answer {
+  const numbers = spreadOver(operand, layout);
+  if (!numbers) return null;
+  const [x, factor, addend] = norm.inputs;
+  const isProduct = root.op === "Mul" || root.op === "Div";
+  const each = root.op === "Div" ? numbers.map((n) => 1 / n) : root.op === "Sub" ? numbers.map((n) => -n) : numbers;
+  const write = (name: string, combined: Float64Array | null): Value | null => {
+    const tensor = combined && tensorLike(operand.dtype!, layout.factorDims, Float32Array.from(combined));
+    return tensor && context.constant(`${root.output.label}/${name}`, tensor);
+  };
+  const old = (value: Value, combine: (a: number, b: number) => number): Float64Array | null => {
+    const data = value.constant && value.shape?.length === layout.factorDims.length ? value.constant.toF32() : null;
+    return data?.length === volumeOf(layout.factorDims) ? each.map((n, i) => combine(data[i]!, n)) : null;
+  };
+  if (isProduct) {
+    const scale = write(
+      "scale",
+      old(factor!, (a, b) => a * b),
+    );
+    const bias =
+      addend && scale
+        ? write(
+            "bias",
+            old(addend, (a, b) => a * b),
+          )
+        : null;
+    if (!scale || (addend && !bias)) return null;
+    return withInputs(norm, bias ? [x!, scale, bias] : [x!, scale], context);
+  }
+  if (norm.is("RMSNormalization")) return null;
+  const bias = write("bias", addend ? old(addend, (a, b) => a + b) : each);
+  return bias && withInputs(norm, [x!, factor!, bias], context);
+}
+
+function withInputs(norm: Node, inputs: readonly Value[], { create }: RewriteContext): Node {
+  const attributes: ReadonlyMap<string, Attribute> = norm.attributes;
+  return create(norm.op, inputs, attributes);
+}

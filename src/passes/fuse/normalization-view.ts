@@ -1,0 +1,65 @@
+/**
+ * Normalizations of another view of a tensor: flattened, or in another type.
+ *
+ *   Reshape(LayerNormalization<axis=-1>(Flatten<k>(x), g, b), shape of x)  =>  LayerNormalization<axis=k>(x, g', b')
+ *   Cast<f16>(LayerNormalization(Cast<f32>(x: f16), 1))                    =>  LayerNormalization(x, 1)
+ *
+ * the second because the operator does by itself what the Casts say: it works in float32 (its
+ * `stash_type`), makes the result a float16 and multiplies by the factor then. RMSNormalization likewise.
+ */
+import { type Attribute, attr, dtypeOfCode, type Node, type Value } from "../../ir/index.js";
+import { defineRewrite } from "../../rewrite/index.js";
+import { equalsElementwise, producerOf, soleProducer } from "../../rewrite/match.js";
+import { tensorLike } from "./channel-affine.js";
+import { areKnown, layoutOf, volumeOf } from "./normalization-layout.js";
+
+const soleNorm = (value: Value | null | undefined): Node | null =>
+  soleProducer(value, "LayerNormalization") ?? soleProducer(value, "RMSNormalization");
+
+export const fuseNormalizationReshape = defineRewrite({
+  name: "fuse-normalization-reshape",
+  summary: "Normalize over several axes instead of over flattened ones",
+  numerics: "rounding",
+  roots: ["Reshape"],
+  minOpset: 17,
+  rewrite(root, { create, constant }) {
+    const norm = soleNorm(root.inputs[0]);
+    const layout = norm && layoutOf(norm);
+    const view = layout?.x.producer;
+    const x = view?.inputs[0];
+    if (!norm || !layout || !x || view?.graph !== root.graph || !(view.is("Flatten") || view.is("Reshape")))
+      return null;
+    const [shape, flat, back] = [x.shape, layout.x.shape, root.output.shape];
+    if (!shape || !flat || !back || !areKnown(shape) || !areKnown(flat) || String(shape) !== String(back)) return null;
+    const count = volumeOf(layout.dims);
+    const axis = shape.findIndex((_, i) => volumeOf(shape.slice(i)) === count);
+    if (axis < 0 || count === 0 || volumeOf(shape) !== volumeOf(flat)) return null;
+    const dims = shape.slice(axis);
+    const vectors = norm.inputs.slice(1).map((value) => {
+      if (!value?.constant) return null;
+      return constant(value.label, value.constant.withDims(dims));
+    });
+    if (vectors.some((value) => value === null)) return null;
+    const attributes = new Map<string, Attribute>(norm.attributes).set("axis", attr.int(axis - shape.length));
+    return create(norm.op, [x, ...vectors], attributes);
+  },
+});
+
+export const fuseNormalizationCast = defineRewrite({
+  name: "fuse-normalization-cast",
+  summary: "Leave it to a normalization to work in float32 between two Casts",
+  numerics: "rounding",
+  roots: ["Cast"],
+  minOpset: 17,
+  rewrite(root, { create, constant }) {
+    const norm = soleNorm(root.inputs[0]);
+    const factor = norm?.inputs[1];
+    const x = producerOf(norm?.inputs[0], "Cast", root.graph)?.inputs[0];
+    if (!norm || !factor?.shape || !x || norm.inputs[2] || norm.int("stash_type", 1) !== 1) return null;
+    const isIsland = x.dtype === "f16" && dtypeOfCode(root.int("to", 0)) === "f16" && factor.dtype === "f32";
+    if (!isIsland || !areKnown(factor.shape) || !equalsElementwise(factor, 1)) return null;
+    const ones = tensorLike("f16", factor.shape, new Float32Array(volumeOf(factor.shape)).fill(1))!;
+    const attributes: ReadonlyMap<string, Attribute> = norm.attributes;
+    return create(norm.op, [x, constant(factor.label, ones)], attributes);
+  },
+});

@@ -1,0 +1,125 @@
+/**
+ * Standardization written out, the heart of all normalizations:
+ *
+ *   centred      (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon)
+ *   not centred             x / sqrt(mean(x^2) + epsilon)
+ *
+ * with the mean over any axes; the square as a product or a Pow; the variance also as
+ * mean(x^2) - mean(x)^2; the division also as a product by the inverse (Reciprocal, 1 / sqrt, Pow
+ * by -0.5). Nobody but the formula reads what it is made of, except for the mean.
+ */
+import type { Node, Value } from "../../ir/index.js";
+import { producerOf, scalarBeside, soleProducer, splitConstant } from "../../rewrite/match.js";
+import { isSameAxes, meanOf } from "./reduced-axes.js";
+import { numberBeside } from "./scalar-algebra.js";
+
+export interface Standardized {
+  readonly x: Value;
+  /** From the back, in order. */
+  readonly axes: readonly number[];
+  readonly epsilon: number;
+  readonly isCentred: boolean;
+}
+
+/** The second moment of x around its mean, or around zero where there is none. */
+interface Moment {
+  readonly x: Value;
+  readonly mean: Value | null;
+  /** x - mean, where the variance is made of it; then it is read there. */
+  readonly deviation: { readonly value: Value; readonly square: Node } | null;
+  readonly axes: readonly number[];
+  readonly epsilon: number;
+}
+
+/** What a quotient, or a product by an inverse, standardizes; null when it does not. */
+export function standardizedOf(root: Node): Standardized | null {
+  const [a, b] = root.inputs;
+  if (!a || !b) return null;
+  if (root.is("Div")) return quotientOf(root, a, momentOfRoot(b));
+  if (!root.is("Mul")) return null;
+  return quotientOf(root, a, momentOfInverse(b)) ?? quotientOf(root, b, momentOfInverse(a));
+}
+
+function quotientOf(root: Node, numerator: Value, moment: Moment | null): Standardized | null {
+  if (!moment) return null;
+  const { x, mean, deviation, axes, epsilon } = moment;
+  if (!mean) return numerator === x ? { x, axes, epsilon, isCentred: false } : null;
+  const difference = producerOf(numerator, "Sub", root.graph);
+  if (difference?.inputs[0] !== x || difference.inputs[1] !== mean) return null;
+  const readers = new Set([root, ...(deviation ? [deviation.square] : [])]);
+  const isOurs = [numerator, ...(deviation ? [deviation.value] : [])].every((value) =>
+    value.uses.every((use) => use.kind === "input" && readers.has(use.node)),
+  );
+  return isOurs ? { x, axes, epsilon, isCentred: true } : null;
+}
+
+/** Of sqrt(variance + epsilon). */
+function momentOfRoot(value: Value | null | undefined): Moment | null {
+  const root = soleProducer(value, "Sqrt");
+  if (root) return momentOf(root.inputs[0]);
+  const power = soleProducer(value, "Pow");
+  return power && scalarBeside(power.inputs[1], power.inputs[0]) === 0.5 ? momentOf(power.inputs[0]) : null;
+}
+
+/** Of 1 / sqrt(variance + epsilon). */
+export function momentOfInverse(value: Value | null | undefined): Moment | null {
+  return value && soleProducer(value, value.producer?.op ?? "") ? momentOfSharedInverse(value) : null;
+}
+
+/** The same, of an inverse that others read as well. */
+export function momentOfSharedInverse(value: Value): Moment | null {
+  const node = value.producer;
+  if (!node || node.graph !== value.graph) return null;
+  const [first, second] = node.inputs;
+  if (node.is("Reciprocal")) return momentOfRoot(first);
+  if (node.is("Pow")) return scalarBeside(second, first) === -0.5 ? momentOf(first) : null;
+  if (!node.is("Div") || !first || !second) return null;
+  return numberBeside(first, second) === 1 ? momentOfRoot(second) : null;
+}
+
+/** Of variance + epsilon. */
+function momentOf(value: Value | null | undefined): Moment | null {
+  const sum = soleProducer(value, "Add");
+  const operands = sum && splitConstant(sum);
+  const epsilon = operands && numberBeside(operands.constant, operands.other);
+  if (!operands || epsilon === null || !(epsilon >= 0)) return null;
+  const variance = operands.other;
+  if (!variance.producer || !soleProducer(variance, variance.producer.op)) return null;
+  return momentAroundMean(variance, epsilon) ?? momentByDifference(variance, epsilon);
+}
+
+/** mean(u^2), u perhaps being a deviation from its mean. */
+function momentAroundMean(variance: Value, epsilon: number): Moment | null {
+  const average = meanOf(variance);
+  const square = average && squareOf(average.of);
+  if (!average || !square) return null;
+  const { axes } = average;
+  const difference = producerOf(square.of, "Sub", variance.graph);
+  const [x, mean] = difference?.inputs ?? [];
+  const around = mean ? meanOf(mean) : null;
+  if (x && mean && around && around.of === x && isSameAxes(around.axes, axes)) {
+    return { x, mean, deviation: { value: square.of, square: square.node }, axes, epsilon };
+  }
+  return { x: square.of, mean: null, deviation: null, axes, epsilon };
+}
+
+/** mean(x^2) - mean(x)^2 */
+function momentByDifference(variance: Value, epsilon: number): Moment | null {
+  const [minuend, subtrahend] = producerOf(variance, "Sub", variance.graph)?.inputs ?? [];
+  const square = squareOf(subtrahend);
+  const around = square && meanOf(square.of);
+  const average = minuend && soleProducer(minuend, minuend.producer?.op ?? "") ? meanOf(minuend) : null;
+  const inner = average && squareOf(average.of);
+  if (!square || !around || !average || !inner) return null;
+  if (inner.of !== around.of || !isSameAxes(around.axes, average.axes)) return null;
+  return { x: inner.of, mean: square.of, deviation: null, axes: average.axes, epsilon };
+}
+
+/** u and the node, of u * u or Pow(u, 2) that nobody else reads. */
+function squareOf(value: Value | null | undefined): { of: Value; node: Node } | null {
+  const node = soleProducer(value, "Pow") ?? soleProducer(value, "Mul");
+  const [of, second] = node?.inputs ?? [];
+  if (!node || !of || !second) return null;
+  const isSquare = node.is("Pow") ? scalarBeside(second, of) === 2 : second === of;
+  return isSquare ? { of, node } : null;
+}

@@ -1,0 +1,293 @@
+import { fuseInstanceNorm, fuseLayerNorm, fuseRmsNorm } from "../../../src/passes/fuse/normalization.js";
+import { fuseNormalizationAffine } from "../../../src/passes/fuse/normalization-affine.js";
+import { fuseNormalizationCast, fuseNormalizationReshape } from "../../../src/passes/fuse/normalization-view.js";
+import { testRewrite } from "../../support/test-rewrite.js";
+
+const graph = (lines: string, input = "x: f32[N,4]"): string => `(${input}) -> (y) {\n${lines}\n}`;
+const IMAGE = "x: f32[N,3,4,5]";
+
+/** Up to the sum under the root, over some axes. */
+const moments = (axes: string): string => `
+  m = ReduceMean<axes=[${axes}]>(x)
+  d = Sub(x, m)
+  p = Pow(d, $two: f32[] = {2.0})
+  v = ReduceMean<axes=[${axes}]>(p)
+  w = Add(v, $epsilon: f32[] = {0.001})`;
+const MOMENTS = moments("-1");
+const ROOT = `${MOMENTS} s = Sqrt(w)`;
+
+const PLAIN = `${ROOT} y = Div(d, s)`;
+
+testRewrite(fuseLayerNorm, {
+  rewrites: {
+    "a quotient": graph(PLAIN),
+    "axes counted from the front, d times d": graph(
+      PLAIN.replaceAll("axes=[-1]", "axes=[1]").replace("Pow(d, $two: f32[] = {2.0})", "Mul(d, d)"),
+    ),
+    "axes as inputs": [
+      graph(
+        PLAIN.replace("<axes=[-1]>(x)", "(x, $axes: i64[1] = {-1})").replace(
+          "<axes=[-1]>(p)",
+          "(p, $axes2: i64[1] = {1})",
+        ),
+      ),
+      { opset: 18 },
+    ],
+    "several last axes": graph(`${moments("2,-1,1")} s = Sqrt(w) y = Div(d, s)`, "x: f32[N,2,3,4]"),
+    "a product by the Reciprocal": graph(`${ROOT} i = Reciprocal(s) y = Mul(d, i)`),
+    "a product by one over the root, the other way round": graph(
+      `${ROOT} i = Div($one: f32[] = {1.0}, s) y = Mul(i, d)`,
+    ),
+    "a product by a power": graph(`${MOMENTS} i = Pow(w, $exponent: f32[] = {-0.5}) y = Mul(d, i)`),
+    "a quotient by a power": graph(`${MOMENTS} i = Pow(w, $exponent: f32[] = {0.5}) y = Div(d, i)`),
+    "the mean of squares less the square of the mean": graph(`
+      m = ReduceMean<axes=[-1]>(x) q = Mul(x, x) mq = ReduceMean<axes=[-1]>(q) mm = Mul(m, m) v = Sub(mq, mm)
+      w = Add($epsilon: f32[] = {0.001}, v) s = Sqrt(w) d = Sub(x, m) y = Div(d, s)`),
+    "means as sums and quotients": graph(`
+      t = ReduceSum(x, $a: i64[1] = {-1}) m = Div(t, $n: f32[] = {4.0}) d = Sub(x, m) p = Mul(d, d)
+      u = ReduceSum(p, $b: i64[1] = {-1}) v = Mul(u, $k: f32[] = {0.25}) w = Add(v, $epsilon: f32[] = {0.001}) s = Sqrt(w)
+      y = Div(d, s)`),
+    "a deviation that is computed twice": graph(`${MOMENTS} s = Sqrt(w) d2 = Sub(x, m) y = Div(d2, s)`),
+    "factor and addend worked in": graph(
+      `${ROOT} i = Reciprocal(s) k = Mul(i, $gamma: f32[4]) a = Mul(x, k) b = Mul(m, k) c = Sub($beta: f32[4], b) y = Add(a, c)`,
+    ),
+    "a factor worked in, the mean negated": graph(
+      `${ROOT} i = Reciprocal(s) k = Mul($gamma: f32[4], i) n = Neg(m) b = Mul(n, k) a = Mul(x, k) y = Add(b, a)`,
+    ),
+    "an addend to the mean negated": graph(
+      `${ROOT} i = Reciprocal(s) k = Mul($gamma: f32[4], i) n = Neg(m) b = Mul(n, k) c = Add(b, $beta: f32[4]) a = Mul(x, k) y = Add(a, c)`,
+    ),
+    "a difference of products": graph(`${ROOT} i = Reciprocal(s) a = Mul(x, i) b = Mul(m, i) y = Sub(a, b)`),
+    "three axes whose factor lies along the last": graph(
+      `${ROOT} q = Div(d, s) y = Mul(q, $gamma: f32[4])`,
+      "x: f32[N,3,4]",
+    ),
+  },
+  leaves: {
+    "opset 16": [graph(PLAIN), null, { opset: 16 }],
+    "an axis that is not the last": [
+      graph(PLAIN.replaceAll("axes=[-1]", "axes=[0]"), "x: f32[4,4]"),
+      "the axes are not the last ones",
+    ],
+    "different axes": [graph(PLAIN.replace("axes=[-1]>(p)", "axes=[0]>(p)"), "x: f32[4,4]"), null],
+    "an axis of unknown size": [graph(PLAIN, "x: f32[N,M]"), "the size of the normalized axes is not known"],
+    "a mean without its axis": [graph(PLAIN.replace("axes=[-1]>(x)", "axes=[0], keepdims=0>(x)"), "x: f32[4,4]"), null],
+    "a cube": [graph(PLAIN.replace("{2.0}", "{3.0}")), null],
+    "an epsilon that raises the rank": [graph(PLAIN.replace("$epsilon: f32[]", "$epsilon: f32[1,1,1]")), null],
+    "an epsilon per element": [graph(PLAIN.replace("$epsilon: f32[] = {0.001}", "$epsilon: f32[4]")), null],
+    "an epsilon below zero": [graph(PLAIN.replace("{0.001}", "{-0.001}")), null],
+    "an exponent that raises the rank": [graph(PLAIN.replace("$two: f32[]", "$two: f32[1,1,1]")), null],
+    "a difference that somebody else reads": [`(x: f32[N,4]) -> (y, d) { ${PLAIN} }`, null],
+    "a root that somebody else reads": [`(x: f32[N,4]) -> (y, s) { ${PLAIN} }`, null],
+    "the mean of another tensor": [
+      `(x: f32[N,4], z: f32[N,4]) -> (y) { ${PLAIN.replace("ReduceMean<axes=[-1]>(x)", "ReduceMean<axes=[-1]>(z)")} }`,
+      null,
+    ],
+    "the root over the deviation": [graph(`${ROOT} y = Div(s, d)`), null],
+    "sums over another number": [
+      graph(`
+        t = ReduceSum(x, $a: i64[1] = {-1}) m = Div(t, $n: f32[] = {3.0}) d = Sub(x, m) p = Mul(d, d)
+        v = ReduceMean<axes=[-1]>(p) w = Add(v, $epsilon: f32[] = {0.001}) s = Sqrt(w) y = Div(d, s)`),
+      null,
+    ],
+    "a factor worked in that differs": [
+      graph(
+        `${ROOT} i = Reciprocal(s) k = Mul(i, $gamma: f32[4]) k2 = Neg(k) a = Mul(x, k) b = Mul(m, k2) c = Sub($beta: f32[4], b) y = Add(a, c)`,
+      ),
+      null,
+    ],
+    "a factor worked in that widens the result": [
+      graph(
+        `${ROOT} i = Reciprocal(s) k = Mul(i, $gamma: f32[2,1,4]) a = Mul(x, k) b = Mul(m, k) c = Sub($beta: f32[4], b) y = Add(a, c)`,
+      ),
+      "the factor or the addend may widen the result",
+    ],
+    float64: [graph(PLAIN.replaceAll("f32", "f64"), "x: f64[N,4]"), "only f32 and f16"],
+    "what is not centred": [
+      graph("p = Mul(x, x) v = ReduceMean<axes=[-1]>(p) w = Add(v, $e: f32[] = {0.001}) s = Sqrt(w) y = Div(x, s)"),
+      null,
+    ],
+  },
+});
+
+const SQUARES = "p = Mul(x, x) v = ReduceMean<axes=[-1]>(p) w = Add(v, $e: f32[] = {0.001}) s = Sqrt(w)";
+const at23 = (lines: string, input?: string) =>
+  [graph(lines, input).replaceAll("<axes=[-1]>(p)", "(p, $axes: i64[1] = {-1})"), { opset: 23 }] as const;
+const leftAt23 = (lines: string, reason: string | null, input?: string) =>
+  [at23(lines, input)[0], reason, { opset: 23 }] as const;
+
+testRewrite(fuseRmsNorm, {
+  rewrites: {
+    "a quotient": at23(`${SQUARES} y = Div(x, s)`),
+    "a product by the Reciprocal": at23(`${SQUARES} i = Reciprocal(s) y = Mul(i, x)`),
+    "squares by Pow": at23(`${SQUARES.replace("Mul(x, x)", "Pow(x, $two: i64[] = {2})")} y = Div(x, s)`),
+  },
+  leaves: {
+    "opset 22": [at23(`${SQUARES} y = Div(x, s)`)[0], null, { opset: 22 }],
+    "a division of another tensor": leftAt23(`${SQUARES} z = Abs(x) y = Div(z, s)`, null),
+    "an axis of unknown size": leftAt23(
+      `${SQUARES} y = Div(x, s)`,
+      "the size of the normalized axes is not known",
+      "x: f32[2,N]",
+    ),
+    "another axis": leftAt23(
+      `${SQUARES} y = Div(x, s)`
+        .replace("axes=[-1]>(p)", "axes=[-1]>(p)")
+        .replace("ReduceMean<axes=[-1]>(p)", "ReduceMean(p, $first: i64[1] = {0})"),
+      "the axes are not the last ones",
+    ),
+    "no mean but a sum": leftAt23(`${SQUARES} y = Div(x, s)`.replace("ReduceMean", "ReduceSum"), null),
+    "an epsilon outside of the root": leftAt23(
+      "p = Mul(x, x) v = ReduceMean<axes=[-1]>(p) w = Sqrt(v) s = Add(w, $e: f32[] = {0.001}) y = Div(x, s)",
+      null,
+    ),
+  },
+});
+
+testRewrite(fuseInstanceNorm, {
+  rewrites: {
+    "an image": graph(`${moments("2,3")} s = Sqrt(w) y = Div(d, s)`, IMAGE),
+    "an image of unknown size": graph(`${moments("-2,-1")} s = Sqrt(w) y = Div(d, s)`, "x: f32[N,3,H,W]"),
+    "a group normalization": graph(
+      `x = Reshape(z, $in: i64[3] = {0, 2, -1}) ${ROOT} q = Div(d, s) y = Reshape(q, $out: i64[4] = {-1, 4, 3, 5})`,
+      "z: f32[N,4,3,5]",
+    ),
+    "three axes whose factor lies along the channels": graph(
+      `${ROOT} q = Div(d, s) y = Mul(q, $gamma: f32[3,1])`,
+      "x: f32[N,3,4]",
+    ),
+  },
+  leaves: {
+    "an unknown number of channels": [graph(`${moments("2,3")} s = Sqrt(w) y = Div(d, s)`, "x: f32[N,C,4,5]"), null],
+    "a factor along the image": [
+      graph(`${moments("2,3")} s = Sqrt(w) q = Div(d, s) y = Mul(q, $gamma: f32[4,5])`, IMAGE),
+      null,
+    ],
+    "three axes with nothing else to tell": [graph(PLAIN, "x: f32[N,3,4]"), null],
+    "channels too": [graph(`${moments("1,2,3")} s = Sqrt(w) y = Div(d, s)`, IMAGE), null],
+  },
+});
+
+const LAYER = "n = LayerNormalization<axis=-1>(x, $ones: f32[4] = {1.0, 1.0, 1.0, 1.0})";
+const INSTANCE = "n = InstanceNormalization(x, $scale: f32[3], $bias: f32[3])";
+
+testRewrite(fuseNormalizationAffine, {
+  rewrites: {
+    "factor and addend": graph(`${LAYER} g = Mul(n, $gamma: f32[4]) y = Add($beta: f32[4], g)`),
+    "factor and addend of other nodes": [
+      `(x: f32[N,4], g: f32[4], b: f32[4]) -> (y) { ${LAYER} h = Exp(g) m = Mul(h, n) y = Add(m, b) }`,
+      {},
+    ],
+    "one behind a view": `(x: f32[N,4], g: f32[4]) -> (y) { ${LAYER} h = Flatten<axis=0>(g) y = Mul(n, h) }`,
+    "a factor on one that has its own": graph(
+      "n = LayerNormalization(x, $gamma: f32[4], $beta: f32[4]) y = Mul(n, $two: f32[] = {2.0})",
+    ),
+    "a quotient and a difference": graph(`${LAYER} q = Div(n, $two: f32[1] = {2.0}) y = Sub(q, $beta: f32[1,4])`),
+    "several axes": graph(
+      "n = LayerNormalization<axis=1>(x, $gamma: f32[2,4]) y = Mul(n, $more: f32[2,1])",
+      "x: f32[N,2,4]",
+    ),
+    RMSNormalization: [
+      graph("n = RMSNormalization(x, $ones: f32[4] = {1.0, 1.0, 1.0, 1.0}) y = Mul($gamma: f32[4], n)"),
+      { opset: 23 },
+    ],
+    "factor and addend per channel": graph(
+      `${INSTANCE} g = Mul(n, $gamma: f32[3,1,1]) y = Add(g, $beta: f32[1,3,1,1])`,
+      IMAGE,
+    ),
+  },
+  leaves: {
+    "a factor that raises the rank": [graph(`${LAYER} y = Mul(n, $gamma: f32[1,1,4])`), null],
+    "a factor per row": [graph(`${LAYER} y = Mul(n, $gamma: f32[3,1])`, "x: f32[3,4]"), null],
+    "a factor of other nodes on one that has its own": [
+      "(x: f32[N,4], g: f32[4]) -> (y) { n = LayerNormalization(x, $gamma: f32[4]) y = Mul(n, g) }",
+      null,
+    ],
+    "a factor of other nodes before an addend": [
+      `(x: f32[N,4], g: f32[4], b: f32[4]) -> (y) { n = LayerNormalization(x, $ones: f32[4] = {1.0, 1.0, 1.0, 1.0}, b) y = Mul(n, g) }`,
+      null,
+    ],
+    "a residual": [`(x: f32[N,4], z: f32[N,4]) -> (y) { ${LAYER} y = Add(n, z) }`, null],
+    "a normalization over a constant": [graph(`${LAYER} y = Div($two: f32[] = {2.0}, n)`), null],
+    "one that somebody else reads": [`(x: f32[N,4]) -> (y, n) { ${LAYER} y = Mul(n, $gamma: f32[4]) }`, null],
+    "one whose mean is read": [
+      "(x: f32[N,4]) -> (y, m) { n, m = LayerNormalization(x, $ones: f32[4]) y = Mul(n, $gamma: f32[4]) }",
+      null,
+    ],
+    "an addend after RMSNormalization": [
+      graph("n = RMSNormalization(x, $g: f32[4]) y = Add(n, $beta: f32[4])"),
+      null,
+      { opset: 23 },
+    ],
+    "a factor along the image": [graph(`${INSTANCE} y = Mul(n, $gamma: f32[5])`, IMAGE), null],
+    "a factor of other nodes per channel": [`(${IMAGE}, g: f32[3,1,1]) -> (y) { ${INSTANCE} y = Mul(n, g) }`, null],
+    "a factor too large for its type": [
+      graph(`n = LayerNormalization(x, $big: f32[4] = {3.0e38, 1.0, 1.0, 1.0}) y = Mul(n, $ten: f32[] = {10.0})`),
+      null,
+    ],
+  },
+});
+
+testRewrite(fuseNormalizationReshape, {
+  rewrites: {
+    "flattened axes": graph(
+      "f = Flatten<axis=1>(x) n = LayerNormalization(f, $g: f32[12], $b: f32[12]) y = Reshape(n, $s: i64[3] = {2, 3, 4})",
+      "x: f32[2,3,4]",
+    ),
+    "flattened rows": graph(
+      "f = Reshape(x, $t: i64[2] = {-1, 4}) n = LayerNormalization(f, $g: f32[4]) y = Reshape(n, $s: i64[3] = {2, 3, 4})",
+      "x: f32[2,3,4]",
+    ),
+  },
+  leaves: {
+    "another shape afterwards": [
+      graph(
+        "f = Flatten<axis=1>(x) n = LayerNormalization(f, $g: f32[12]) y = Reshape(n, $s: i64[3] = {2, 4, 3})",
+        "x: f32[2,3,4]",
+      ),
+      null,
+    ],
+    "a part of an axis": [
+      graph(
+        "f = Reshape(x, $t: i64[2] = {-1, 2}) n = LayerNormalization(f, $g: f32[2]) y = Reshape(n, $s: i64[3] = {2, 3, 4})",
+        "x: f32[2,3,4]",
+      ),
+      null,
+    ],
+    "a factor of other nodes": [
+      graph(
+        "f = Flatten<axis=1>(x) n = LayerNormalization(f, g) y = Reshape(n, $s: i64[3] = {2, 3, 4})",
+        "x: f32[2,3,4], g: f32[12]",
+      ),
+      null,
+    ],
+    "an unknown shape": [
+      graph(
+        "f = Flatten<axis=1>(x) n = LayerNormalization(f, $g: f32[12]) y = Reshape(n, $s: i64[3] = {-1, 3, 4})",
+        "x: f32[N,3,4]",
+      ),
+      null,
+    ],
+  },
+});
+
+const ISLAND = "c = Cast<to=1>(h) n = LayerNormalization(c, $ones: f32[4] = {1.0, 1.0, 1.0, 1.0})";
+
+testRewrite(fuseNormalizationCast, {
+  rewrites: {
+    "float16 there and back": graph(`h = Cast<to=10>(x) ${ISLAND} k = Cast<to=10>(n) y = Cast<to=1>(k)`),
+  },
+  leaves: {
+    "another factor": [
+      graph(`h = Cast<to=10>(x) ${ISLAND.replace("{1.0,", "{2.0,")} k = Cast<to=10>(n) y = Cast<to=1>(k)`),
+      null,
+    ],
+    "another type afterwards": [graph(`h = Cast<to=10>(x) ${ISLAND} k = Cast<to=11>(n) y = Cast<to=1>(k)`), null],
+    "a statistic of another type": [
+      graph(
+        `h = Cast<to=10>(x) ${ISLAND.replace("LayerNormalization(", "LayerNormalization<stash_type=16>(")} k = Cast<to=10>(n) y = Cast<to=1>(k)`,
+      ),
+      null,
+    ],
+  },
+});
