@@ -1,6 +1,12 @@
 /** Every pass, in the order in which they run, with a reason where the order matters; and the recipes made of them. */
 import type { AnyPass } from "../rewrite/index.js";
+import { fuseBiasGelu } from "./contrib/bias-gelu.js";
 import { fuseConvActivation } from "./contrib/conv-activation.js";
+import { fuseGemmActivation } from "./contrib/gemm-activation.js";
+import { fuseMatMulScale } from "./contrib/matmul-scale.js";
+import { fuseMatMulTranspose } from "./contrib/matmul-transpose.js";
+import { fuseQuickGelu } from "./contrib/quick-gelu.js";
+import { fuseSkipLayerNorm } from "./contrib/skip-layer-norm.js";
 import { inlineFunctions } from "./control/inline-functions.js";
 import { inlineIf } from "./control/inline-if.js";
 import { foldOptionalSqueeze } from "./control/optional-squeeze.js";
@@ -95,7 +101,15 @@ const fusions: readonly AnyPass[] = [
  * Fusions into operators of ONNX Runtime's own domain, com.microsoft: run on request, when
  * the portable passes have nothing left to do. What they make, no portable pass looks at.
  */
-export const runtimeFusions: readonly AnyPass[] = [fuseConvActivation];
+export const runtimeFusions: readonly AnyPass[] = [
+  fuseConvActivation,
+  fuseGemmActivation,
+  fuseQuickGelu,
+  fuseBiasGelu,
+  fuseSkipLayerNorm,
+  fuseMatMulScale, // what it takes away may have stood between a MatMul and a Transpose
+  fuseMatMulTranspose,
+];
 
 /** Every pass that keeps to ai.onnx, in order. */
 export const catalog: readonly AnyPass[] = [...cleanUp, ...fusions];

@@ -18,6 +18,8 @@ export type Outcome =
 class Proposal {
   readonly nodes: Node[] = [];
   readonly constants: Value[] = [];
+  /** Values besides the root's outputs, with what stands in for them. */
+  readonly others = new Map<Value, Value>();
 
   constructor(
     readonly root: Node,
@@ -43,6 +45,7 @@ class Proposal {
         this.constants.push(value);
         return value;
       },
+      alsoReplace: (old, replacement) => void this.others.set(old, replacement),
     };
   }
 
@@ -76,9 +79,9 @@ function createNode(
       domain: options.domain ?? "",
       inputs,
       attributes,
-      outputs: labels.map((label, i) => ({ label, type: options.types?.[i] ?? null })),
+      outputs: labels.map((label, i) => (label === null ? null : { label, type: options.types?.[i] ?? null })),
     },
-    root,
+    options.before ?? root,
   );
   const first = node.outputs[0];
   if (first && !first.type) first.type = outputTypeOf(node);
@@ -135,25 +138,35 @@ function resultsOf(answer: Node | Value | readonly (Value | null)[]): readonly (
   return "label" in answer ? [answer] : answer;
 }
 
-/** Why results cannot stand in for a root's outputs, or null. */
+/** Why what a rewrite made cannot stand in for what it replaces, or null. */
 function faultOf(results: readonly (Value | null)[], root: Node, proposal: Proposal): string | null {
   for (const [i, output] of root.outputs.entries()) {
     if (!output || output.useCount === 0) continue;
     const result = results[i];
     if (!result) return `output ${i} of ${root.displayName} is read and nothing stands in for it`;
-    if (result === output) return `output ${i} of ${root.displayName} would stand in for itself`;
-    if (result.dtype && output.dtype && result.dtype !== output.dtype) {
-      return `${root.displayName} gives ${output.dtype}, its replacement ${result.dtype}`;
-    }
-    if (result.shape && output.shape && result.shape.length !== output.shape.length) {
-      return `${root.displayName} gives rank ${output.shape.length}, its replacement ${result.shape.length}`;
-    }
+    const fault = mismatchOf(output, result, root.displayName);
+    if (fault !== null) return fault;
   }
-  const rootOutputs = new Set(root.outputs);
+  for (const [old, replacement] of proposal.others) {
+    const fault = mismatchOf(old, replacement, old.label);
+    if (fault !== null) return fault;
+  }
+  const replaced = new Set<Value | null>([...root.outputs, ...proposal.others.keys()]);
   for (const node of proposal.nodes) {
     for (const input of node.inputs) {
-      if (input && rootOutputs.has(input)) return `the replacement of ${root.displayName} reads its result`;
+      if (input && replaced.has(input)) return `the replacement of ${root.displayName} reads its result`;
     }
+  }
+  return null;
+}
+
+function mismatchOf(old: Value, result: Value, name: string): string | null {
+  if (result === old) return `${name} would stand in for itself`;
+  if (result.dtype && old.dtype && result.dtype !== old.dtype) {
+    return `${name} gives ${old.dtype}, its replacement ${result.dtype}`;
+  }
+  if (result.shape && old.shape && result.shape.length !== old.shape.length) {
+    return `${name} gives rank ${old.shape.length}, its replacement ${result.shape.length}`;
   }
   return null;
 }
@@ -166,7 +179,13 @@ function commit(results: readonly (Value | null)[], root: Node, proposal: Propos
     handOver(output, result, result.producer !== null && made.has(result.producer));
     root.graph.replaceUses(output, result);
   }
-  const removed = removeWithFeeders(root);
+  const producers = [root];
+  for (const [old, replacement] of proposal.others) {
+    handOver(old, replacement, replacement.producer !== null && made.has(replacement.producer));
+    if (old.producer) producers.push(old.producer);
+    old.graph.replaceUses(old, replacement);
+  }
+  const removed = producers.flatMap((producer) => removeWithFeeders(producer));
   // What the rewrite made and then did not use.
   for (const node of [...proposal.nodes].reverse()) {
     if (node.attached && node.outputs.every((output) => !output || output.useCount === 0)) node.graph.removeNode(node);

@@ -6,10 +6,10 @@ import { type Dim, type Graph, type Node, soleReader, type Tensor, type Value } 
 
 type MaybeValue = Value | null | undefined;
 
-/** The producer of a value in `graph`, when it is the operator `op` of ai.onnx. */
+/** The producer of a value in `graph`, when it is the operator `op` of ai.onnx, or `domain::op`. */
 export function producerOf(value: MaybeValue, op: string, graph: Graph): Node | null {
   const node = value?.producer;
-  return node && node.graph === graph && node.is(op) && node.outputs[0] === value ? node : null;
+  return node && node.graph === graph && node.opName === op && node.outputs[0] === value ? node : null;
 }
 
 /** The same, and nobody but one node of that graph reads the value: it goes when its reader goes. */

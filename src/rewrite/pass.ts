@@ -23,10 +23,12 @@ export interface CreateOptions {
   readonly domain?: string;
   /** The source node whose name the new one carries on; the root when absent. */
   readonly like?: Node;
-  /** Labels of the outputs, one per output. Those of the node that answers become the root's. */
-  readonly labels?: readonly string[];
+  /** Labels of the outputs, one per output, null for one that is left out. Those of the node that answers become the root's. */
+  readonly labels?: readonly (string | null)[];
   /** Types of the outputs where the small rules of output-type.ts do not know them. */
   readonly types?: readonly (TensorType | null)[];
+  /** The node of the root's graph before which the new one stands; the root when absent. */
+  readonly before?: Node;
 }
 
 /** What a rewrite may do: make new things. Whatever the answer does not lead to is withdrawn. */
@@ -35,7 +37,7 @@ export interface RewriteContext {
   /** Version of ai.onnx that what is created is read by. */
   readonly opset: number;
   readonly skip: (reason: string) => Skip;
-  /** A new node directly before the root. */
+  /** A new node, directly before the root unless the options say otherwise. */
   readonly create: (
     op: string,
     inputs: readonly (Value | null)[],
@@ -44,6 +46,11 @@ export interface RewriteContext {
   ) => Node;
   /** A new constant in the root's graph. */
   readonly constant: (label: string, tensor: Tensor) => Value;
+  /**
+   * Once the answer is accepted, what reads `old` reads `replacement` too, which must be made before the first
+   * of those readers; for nodes that do the work of several. The node behind `old` goes when nobody reads it.
+   */
+  readonly alsoReplace: (old: Value, replacement: Value) => void;
 }
 
 interface Pass {

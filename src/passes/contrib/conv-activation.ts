@@ -1,9 +1,10 @@
 /**
  *   Relu(Conv(x, w, b))          =>  com.microsoft::FusedConv<activation="Relu">(x, w, b)
- *   LeakyRelu, Sigmoid, Tanh, HardSigmoid, Clip by constants: the same
+ *   LeakyRelu, Sigmoid, Tanh, HardSigmoid, HardSwish, Clip by constants: the same
  *
- * f32 only, which is all that the kernel knows. The runtime makes the same fusion when it
- * may optimize fully, and rearranges FusedConv for wide registers as it does Conv.
+ * f32 only. The runtime makes most of these itself when it may optimize fully, and rearranges
+ * FusedConv for wide registers as it does Conv. That it does not do to a FusedConv with a
+ * residual (the fourth input): Conv, Add and Relu stay three nodes, which are faster.
  */
 import { type Attribute, attr, type Node } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
@@ -15,7 +16,7 @@ export const fuseConvActivation = defineRewrite({
   name: "fuse-conv-activation",
   summary: "Fold an activation into the Conv that feeds it",
   numerics: "rounding",
-  roots: ["Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSigmoid", "Clip"],
+  roots: ["Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "Clip"],
   minOpset: 6,
   rewrite(root, { create, skip }) {
     const conv = soleProducer(root.inputs[0], "Conv");

@@ -16,6 +16,7 @@ testRewrite(fuseConvActivation, {
     "Conv and LeakyRelu with the slope it has by default": conv("y = LeakyRelu(c)"),
     "Conv and HardSigmoid": conv("y = HardSigmoid<alpha=0.1666667, beta=0.25>(c)"),
     "Conv and HardSigmoid as it is by default": conv("y = HardSigmoid(c)"),
+    "Conv and HardSwish": conv("y = HardSwish(c)"),
     "Conv and Clip": conv("y = Clip(c, $low: f32[] = {-0.5}, $high: f32[] = {0.5})"),
     "Conv and Clip without an upper bound": conv("y = Clip(c, $low: f32[] = {-0.5})"),
     "Conv and Clip of opset 6": [conv("y = Clip<min=-0.5, max=0.5>(c)"), { opset: 10 }],
