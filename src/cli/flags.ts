@@ -178,7 +178,14 @@ export const flags = {
     parsePath,
   ),
   eval: optional(["--eval <data>", "Data", "samples to judge by, with labels if the metric wants them"], parsePath),
-  shape: list(["--shape <input=sizes>", "Data", "input=1,3,224,224, for free dimensions; repeatable"], parseShape),
+  shape: list(
+    [
+      "--shape <input=sizes>",
+      "Data",
+      "input=1,3,H,W: sizes of an input; a changed model gets them for good; repeatable",
+    ],
+    parseShape,
+  ),
   batch: value(["--batch <n>", "Data", "size of a free first dimension [1]"], parseInteger(1, 2 ** 20), 1),
   shard: optional(["--shard <i/n>", "Data", "only the i-th of n parts of the samples, from 1"], parseShard),
   merge: commandLineOnly({

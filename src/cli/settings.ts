@@ -58,9 +58,12 @@ export function runtimeConfig(settings: Settings, searches = false): RuntimeConf
       fields: { flag: "--shape", value: twice.input },
     });
   }
-  const shapes = new Map(shape.map(({ input, dims }) => [input, dims]));
+  const shapes = new Map(shape.map(({ input, dims }) => [input, dims.map(sizeOrOpen)]));
   return { provider, threads, allowFallback, seed, batch, benchMs, shapes, maxMemoryBytes: maxMemory };
 }
+
+/** An axis with a name stays as the model has it. */
+const sizeOrOpen = (dim: number | string): number | null => (typeof dim === "number" ? dim : null);
 
 export const dataConfig = ({ calibration, eval: evaluation, metric }: Settings): DataConfig => ({
   calibration,
@@ -77,6 +80,7 @@ export const graphConfig = (settings: Settings): GraphConfig => ({
   verify: settings.verify,
   bisect: settings.bisect,
   runtimeSpecific: settings.runtimeSpecific,
+  shapes: new Map(settings.shape.map(({ input, dims }) => [input, dims])),
 });
 
 export const outputConfig = ({ externalData, keepRejected }: Settings, output: string): OutputConfig => ({

@@ -127,19 +127,23 @@ export const parseConfidence: Parse<number> = (text, source) => {
 
 export interface InputShape {
   readonly input: string;
-  readonly dims: readonly number[];
+  /** A number settles an axis, a name leaves it open. */
+  readonly dims: readonly (number | string)[];
 }
+
+const isName = (dim: string): boolean => /^[A-Za-z_][\w.]*$/.test(dim);
 
 /** `input=1,3,224,224`; a scalar is `input=`. Names may hold "=" and ":" themselves. */
 export const parseShape: Parse<InputShape> = (text, source) => {
   const cut = text.lastIndexOf("=");
-  const hint = "Write the input's name and its sizes: input=1,3,224,224.";
+  const hint = "Write the input's name and its sizes, with names for axes that stay open: input=1,3,H,W.";
   if (cut <= 0) throw invalid(text, source, "names no input", hint);
   const sizes = text.slice(cut + 1);
   const dims = sizes === "" ? [] : sizes.split(",");
-  const wrong = dims.find((dim) => !/^[1-9]\d*$/.test(dim) || !Number.isSafeInteger(Number(dim)));
-  if (wrong !== undefined) throw invalid(text, source, `has "${wrong}" for a size, which is no number above 0`, hint);
-  return { input: text.slice(0, cut), dims: dims.map(Number) };
+  const wrong = dims.find((dim) => !isName(dim) && (!/^[1-9]\d*$/.test(dim) || !Number.isSafeInteger(Number(dim))));
+  if (wrong !== undefined)
+    throw invalid(text, source, `has "${wrong}" for a size, which is no number above 0 and no name`, hint);
+  return { input: text.slice(0, cut), dims: dims.map((dim) => (isName(dim) ? dim : Number(dim))) };
 };
 
 export interface Shard {

@@ -40,7 +40,7 @@ export interface RandomSpec {
   /** What to make inputs for; the signature of the model that runs when absent. */
   readonly signature?: readonly InputSpec[];
   /** Sizes by input name, where the signature leaves them open or should be overruled. */
-  readonly shapes?: Readonly<Record<string, readonly number[]>>;
+  readonly shapes?: Readonly<Record<string, readonly (number | null)[]>>;
   /** Integers that mean something to the model, by input name: drawn from, where inputs of integers are made. */
   readonly values?: Readonly<Record<string, readonly number[]>>;
   /** How large open dimensions get: some models have a least size. Default small. */

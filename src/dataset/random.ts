@@ -15,8 +15,8 @@ import { sampleOrder } from "./select.js";
 export interface RandomOptions {
   readonly seed: number;
   readonly count: number;
-  /** Sizes by input name; the symbols of that input take them on for the other inputs too. */
-  readonly shapes?: ReadonlyMap<string, readonly number[]>;
+  /** Sizes by input name, null where the model decides; the symbols of that input take them on for the other inputs too. */
+  readonly shapes?: ReadonlyMap<string, readonly (number | null)[]>;
   /** As in RandomSpec. */
   readonly values?: ReadonlyMap<string, readonly number[]>;
   readonly sizes?: OpenSizes;
@@ -56,7 +56,7 @@ function randomSample(
   const likely = (rank: number, axis: number): number => likelySizes[open](rank, axis, index, random);
   const feeds = new Map(
     signature.map((spec) => {
-      const dims = shapes.get(spec.name) ?? chooseDims(spec, sizes, likely);
+      const dims = chooseDims(spec, shapes.get(spec.name), sizes, likely);
       return [spec.name, randomTensor(spec, dims, random, chooser(values?.get(spec.name), index, random))] as const;
     }),
   );
@@ -66,13 +66,16 @@ function randomSample(
 /** Symbols whose size is settled by a given shape. */
 function boundSizes(
   signature: readonly InputSpec[],
-  shapes: ReadonlyMap<string, readonly number[]>,
+  shapes: ReadonlyMap<string, readonly (number | null)[]>,
 ): Map<string, number> {
   const sizes = new Map<string, number>();
   for (const { name, shape } of signature) {
     const given = shapes.get(name);
     if (!given || !shape) continue;
-    if (given.length !== shape.length || shape.some((dim, axis) => typeof dim === "number" && dim !== given[axis])) {
+    if (
+      given.length !== shape.length ||
+      shape.some((dim, axis) => typeof dim === "number" && dim !== (given[axis] ?? dim))
+    ) {
       throw datasetError(
         "DATASET_SHAPE",
         `shape [${given.join(",")}] was given for input "${name}", and the model takes [${shape.map((dim) => dim ?? "?").join(",")}]`,
@@ -80,16 +83,21 @@ function boundSizes(
         { fields: { input: name, given, shape } },
       );
     }
-    for (const [axis, dim] of shape.entries()) if (typeof dim === "string") sizes.set(dim, given[axis]!);
+    for (const [axis, dim] of shape.entries()) {
+      const size = given[axis];
+      if (typeof dim === "string" && size != null) sizes.set(dim, size);
+    }
   }
   return sizes;
 }
 
 function chooseDims(
-  { name, shape }: InputSpec,
+  { name, shape: declared }: InputSpec,
+  given: readonly (number | null)[] | undefined,
   sizes: Map<string, number>,
   likely: (rank: number, axis: number) => number,
 ): number[] {
+  const shape = given?.map((size, axis) => size ?? declared?.[axis] ?? null) ?? declared;
   if (!shape) {
     throw datasetError(
       "DATASET_SHAPE",

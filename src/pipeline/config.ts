@@ -25,8 +25,8 @@ export interface RuntimeConfig {
   readonly threads: number;
   readonly allowFallback: boolean;
   readonly seed: number;
-  /** Sizes for inputs with unknown dimensions, by input name. */
-  readonly shapes: ReadonlyMap<string, readonly number[]>;
+  /** Sizes of made-up inputs, by input name; null for an axis that stays as the model has it. */
+  readonly shapes: ReadonlyMap<string, readonly (number | null)[]>;
   /** Size of a symbolic first dimension where no shape is given. */
   readonly batch: number;
   /** Milliseconds for timing a pair of models. */
@@ -55,6 +55,8 @@ export interface GraphConfig {
   /** Names of passes to leave out, or the only ones to run. */
   readonly skip: readonly string[];
   readonly only: readonly string[];
+  /** Sizes that the written model shall have, by input name; a name for an axis that stays open. */
+  readonly shapes: ReadonlyMap<string, readonly (number | string)[]>;
   /** Leave the opset as it is, even where a newer one has better operators. */
   readonly keepOpset: boolean;
   /** Newest opset that the target of the model knows; absent: what ONNX Runtime 1.30 runs on the CPU. */

@@ -85,7 +85,7 @@ export async function chooseEvaluationData(
       },
     );
   }
-  refuseUnknownShapes(config, inputs);
+  refuseUnknownShapes(config.shapes, inputs);
   if (evaluation !== null) {
     const { count, hasLabels } = await openDataset(evaluation, { signature: inputs });
     return { ref: { path: evaluation }, count, source: "eval", hasLabels };
@@ -103,7 +103,8 @@ export async function chooseEvaluationData(
   };
 }
 
-function refuseUnknownShapes({ shapes }: RuntimeConfig, inputs: readonly InputSpec[]): void {
+/** Throws FLAG_INVALID for a shape of an input that the model has not. */
+export function refuseUnknownShapes(shapes: ReadonlyMap<string, unknown>, inputs: readonly { name: string }[]): void {
   const names = inputs.map(({ name }) => name);
   for (const name of shapes.keys()) {
     if (names.includes(name)) continue;
@@ -161,7 +162,9 @@ export function withBatch(
   inputs: readonly InputSpec[],
   { shapes, batch }: Pick<RuntimeConfig, "shapes" | "batch">,
 ): readonly InputSpec[] {
-  const given = new Set<Dim>(inputs.flatMap(({ name, shape }) => (shapes.has(name) ? (shape ?? []) : [])));
+  const given = new Set<Dim>(
+    inputs.flatMap(({ name, shape }) => shape?.filter((_, axis) => shapes.get(name)?.[axis] != null) ?? []),
+  );
   const symbols = new Set<Dim>();
   for (const { shape } of inputs) {
     const first = shape?.[0];

@@ -6,6 +6,7 @@ import { annotateTypes } from "../rewrite/index.js";
 import type { Fp16Config } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
+import { fixShapes } from "./fix-shapes.js";
 import { fewOf, takeIn } from "./intake.js";
 import { asDelivered, describer, scratchFile } from "./model-runs.js";
 import { measurePlacement } from "./placement.js";
@@ -27,8 +28,11 @@ export async function runFp16(config: Fp16Config, context: RunContext): Promise<
   const path = scratchFile(context, "half");
   const convert = async (keepIo: boolean, to: string): Promise<NarrowingReport> => {
     const model = loadModel(config.model);
+    fixShapes(model, config.graph.shapes);
     makeNamesUnique(model);
-    const annotation = await annotateTypes(model, describer(config.runtime, context));
+    const annotation = await annotateTypes(model, describer(config.runtime, context), {
+      isSized: config.graph.shapes.size > 0,
+    });
     if (annotation.problem) record.warn(`types could not be found out by the runtime: ${annotation.problem}`);
     const kept = leftOut(model, config.selection);
     const report = toFloat16(model, { keepIo, target: config.target, keep: (node) => kept.has(node.displayName) });

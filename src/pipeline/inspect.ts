@@ -173,7 +173,7 @@ function sizeInputs({ graph }: Model, config: RuntimeConfig): Record<string, Sha
   const specs = graph.inputs.map(({ label, dtype, shape }) => ({ name: label, dtype, shape }));
   for (const [i, { name, shape }] of withBatch(specs, config).entries()) {
     const input = graph.inputs[i]!;
-    const given = config.shapes.get(name) ?? shape;
+    const given = config.shapes.get(name)?.map((dim, axis) => dim ?? shape?.[axis] ?? null) ?? shape;
     if (!given || !input.type || JSON.stringify(given) === JSON.stringify(input.shape)) continue;
     assumed[name] = given;
     input.type = { ...input.type, shape: given };

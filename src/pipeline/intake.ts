@@ -7,6 +7,7 @@ import type { ModelSignature } from "../runtime/port.js";
 import type { DataConfig, FuseConfig, RuntimeConfig } from "./config.js";
 import { chooseEvaluationData, chooseMetric, type EvaluationData, holdOut, randomInputs } from "./evaluation-data.js";
 import { refuseOddWeights } from "./finite-weights.js";
+import { sizedSignature } from "./fix-shapes.js";
 import { modelFacts } from "./model-facts.js";
 import { asDelivered, asWritten, linkedTwin } from "./model-runs.js";
 import type { ModelFacts } from "./result.js";
@@ -37,8 +38,9 @@ export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Pur
       ? context.runtime.describe(linkedTwin(config.model, context), asWritten(config.runtime))
       : context.runtime.describe(config.model, asDelivered(config.runtime));
   // The file is read for its digest while the runtime loads it.
-  const [signature, facts] = await Promise.all([describing, modelFacts(config.model, model)]);
+  const [described, facts] = await Promise.all([describing, modelFacts(config.model, model)]);
   if (purpose === "numbers") refuseOddWeights(model);
+  const signature = sizedSignature(described, config.graph.shapes);
   const { data, runtime } = config;
 
   const calibration = data.calibration === null ? null : await letIn(data.calibration, signature, record);

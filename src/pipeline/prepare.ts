@@ -16,6 +16,7 @@ import { comparisonData } from "./comparison-data.js";
 import type { GraphConfig, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { checkEquivalence, type Equivalence } from "./equivalence.js";
+import { fixShapes } from "./fix-shapes.js";
 import { describer, evaluator, linkedFile, linkedTwin, removeLinked, scratchFile } from "./model-runs.js";
 import { opsetRaiser, raiseOpset } from "./raise-opset.js";
 import type { EquivalenceFacts, PassFacts } from "./result.js";
@@ -221,6 +222,7 @@ class Preparer {
     const { graph } = request;
     const warnings: string[] = [];
     const model = loadModel(request.model);
+    fixShapes(model, graph.shapes);
     const opset = opsetOf(model);
     const data = comparisonData(request.data, request.signature, model, graph.verify, request.runtime);
     const wanted = Math.max(Math.min(PREPARED_OPSET, graph.maxOpset ?? PREPARED_OPSET), request.minOpset);
@@ -229,7 +231,8 @@ class Preparer {
       if (problem) warnings.push(`the opset stays at ${opsetOf(model)}: ${problem}`);
     }
     const describe = describer(request.runtime, context);
-    const annotation = await annotateTypes(model, describe);
+    const isSized = graph.shapes.size > 0;
+    const annotation = await annotateTypes(model, describe, { isSized });
     if (annotation.problem)
       warnings.push(`shapes could not be found out, so fewer passes apply: ${annotation.problem}`);
     const appliedAt = new Map<string, string[]>();
@@ -242,7 +245,7 @@ class Preparer {
         reports = await runPasses(model, this.passes, {
           only,
           evaluate: evaluator(request.runtime, context),
-          annotate: (each) => annotateTypes(each, describe, { isRepeated: true }),
+          annotate: (each) => annotateTypes(each, describe, { isRepeated: true, isSized }),
           check: graph.check,
           foldGrowthBytes: graph.foldBudgetBytes,
           raiseOpset: attempt.raiseOpset ? opsetRaiser(graph.maxOpset) : () => "the opset stays as it is",
@@ -267,6 +270,8 @@ class Preparer {
         steps?.drop();
       }
     }
+    // What has been folded may have been what hid the sizes of outputs.
+    if (isSized) await annotateTypes(model, describe, { isRepeated: true, isSized });
     weights.close();
     makeNamesUnique(model);
     const path = linkedFile(context, "prepared");

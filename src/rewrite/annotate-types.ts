@@ -9,7 +9,17 @@
  * nothing of it is ever run, so one question answers for all branches.
  */
 import { InferOptError } from "../base/errors.js";
-import { type DType, Graph, type Model, type Shape, type Tensor, type TensorType, type Value } from "../ir/index.js";
+import {
+  type DType,
+  Graph,
+  type Model,
+  type Node,
+  type Shape,
+  type Tensor,
+  type TensorType,
+  type Value,
+} from "../ir/index.js";
+import { dtypesOf } from "../ops/dtypes.js";
 import { bodyInputTypes } from "./body-types.js";
 import { copyConstant, copyNode } from "./copy-nodes.js";
 
@@ -32,6 +42,8 @@ export interface Annotation {
 export interface AnnotateOptions {
   /** Types were written before and rewrites added to them: what the runtime does not know stays. */
   readonly isRepeated?: boolean;
+  /** Sizes of inputs were settled: what the model declares about its outputs follows where the runtime now knows a size. */
+  readonly isSized?: boolean;
 }
 
 /** Constants above this many bytes stand in as inputs. Shape vectors, axes and scales stay: inference reads them. */
@@ -41,24 +53,29 @@ const LARGE_BYTES = 1024;
 export async function annotateTypes(
   model: Model,
   describe: Describe,
-  { isRepeated = false }: AnnotateOptions = {},
+  options: AnnotateOptions = {},
 ): Promise<Annotation> {
-  const ask = async (probe: Probe): Promise<Annotation> => {
-    const { outputs } = await describe(probe.probe);
-    return { known: write(model, probe, outputs, isRepeated), problem: null };
-  };
-  try {
-    const whole = probeOf(model, true);
-    if (!whole.hasBodies) return await ask(whole);
-    // A body that cannot be read on its own must not cost the rest.
-    return await ask(whole).catch((thrown) => {
-      refusalOf(thrown);
-      return ask(probeOf(model, false));
-    });
-  } catch (thrown) {
-    return { known: 0, problem: refusalOf(thrown) };
+  let problem: string | null = null;
+  for (const reach of reaches) {
+    const probe = probeOf(model, reach);
+    if (probe.tapped.size === 0 || (problem !== null && !probe.isShort)) continue;
+    try {
+      const { outputs } = await describe(probe.probe);
+      return { known: write(model, probe, outputs, options), problem: null };
+    } catch (thrown) {
+      problem ??= refusalOf(thrown);
+    }
   }
+  return { known: 0, problem };
 }
+
+/**
+ * How much of a model a probe holds: bodies laid out flat; nodes with their bodies; or
+ * neither nodes with bodies nor operators of other domains, nor what hangs on one of unknown
+ * type. A branch that is never taken may be one that the runtime refuses, and must not cost the rest.
+ */
+const reaches = ["flat", "nodes", "plain"] as const;
+type Reach = (typeof reaches)[number];
 
 /** What the runtime has against a probe. Everything else that was thrown goes on as it is. */
 function refusalOf(thrown: unknown): string {
@@ -66,14 +83,19 @@ function refusalOf(thrown: unknown): string {
   return thrown.message;
 }
 
-function write(model: Model, { tapped, inner }: Probe, outputs: readonly DescribedPort[], isRepeated: boolean): number {
+function write(
+  model: Model,
+  { tapped, inner }: Probe,
+  outputs: readonly DescribedPort[],
+  options: AnnotateOptions,
+): number {
   const ports = new Set(model.graph.outputs.map(({ value }) => value));
   let known = 0;
   for (const { name, dtype, shape } of outputs) {
     const value = tapped.get(name);
     if (!value || (dtype === null && shape === null)) continue;
     known++;
-    value.type = annotated(value.type, dtype, shape, ports.has(value), isRepeated);
+    value.type = annotated(value.type, dtype, shape, ports.has(value), options);
   }
   for (const [input, type] of inner) input.type = type;
   return known;
@@ -85,10 +107,16 @@ function annotated(
   dtype: DType | null,
   shape: Shape | null,
   isPort: boolean,
-  isRepeated: boolean,
+  { isRepeated, isSized }: AnnotateOptions,
 ): TensorType {
   const oldShape = old?.shape ?? null;
-  if (isPort && oldShape) return { dtype: old?.dtype ?? dtype, shape: oldShape };
+  if (isPort && oldShape) {
+    const follows = isSized && shape?.length === oldShape.length;
+    const sized = follows
+      ? oldShape.map((dim, axis) => (typeof shape[axis] === "number" ? shape[axis] : dim))
+      : oldShape;
+    return { dtype: old?.dtype ?? dtype, shape: sized };
+  }
   // The binding cannot tell a scalar from a tensor of unknown rank.
   if (!shape || shape.length === 0) return { dtype: dtype ?? old?.dtype ?? null, shape: oldShape };
   const filled = shape.map((dim, axis) => {
@@ -103,21 +131,31 @@ interface Probe {
   readonly probe: Model;
   /** The value behind each output of the probe. */
   readonly tapped: ReadonlyMap<string, Value>;
-  readonly hasBodies: boolean;
+  /** Whether it holds less than the probe of the reach before: else there is no use in asking again. */
+  readonly isShort: boolean;
   /** Inputs of bodies, with what is true of them in every iteration. */
   readonly inner: ReadonlyMap<Value, TensorType>;
 }
 
-function probeOf(model: Model, withBodies: boolean): Probe {
+function probeOf(model: Model, reach: Reach): Probe {
   const graph = new Graph();
   const values = new Map<Value, Value>();
   const tapped = new Map<string, Value>();
   const inner = new Map<Value, TensorType>();
-  let hasBodies = false;
+  const dtypes = reach === "plain" ? dtypesOf(model) : null;
+  let isShort = false;
 
   const lay = (source: Graph): void => {
     for (const constant of source.constants) values.set(constant, standIn(constant, graph));
     for (const node of source.nodes()) {
+      if (dtypes && !isPlain(node, model, values)) {
+        isShort = true;
+        for (const output of node.outputs) {
+          const dtype = output && dtypes.get(output);
+          if (dtype) values.set(output, graph.addInput(output.label, { dtype, shape: null }));
+        }
+        continue;
+      }
       copyNode(node, graph, values);
       for (const output of node.outputs) {
         if (!output) continue;
@@ -125,9 +163,10 @@ function probeOf(model: Model, withBodies: boolean): Probe {
         graph.addOutput(name, values.get(output)!);
         tapped.set(name, output);
       }
-      const types = withBodies ? bodyInputTypes(node) : null;
+      const types = bodyInputTypes(node);
       if (!types) continue;
-      hasBodies = true;
+      isShort ||= reach === "nodes";
+      if (reach !== "flat") continue;
       for (const body of node.bodies) {
         body.inputs.forEach((input, i) => {
           values.set(input, graph.addInput(input.label, types[i]!));
@@ -144,8 +183,14 @@ function probeOf(model: Model, withBodies: boolean): Probe {
     values.set(input, twin);
   }
   lay(model.graph);
-  return { probe: { ...model, graph }, tapped, hasBodies, inner };
+  return { probe: { ...model, graph }, tapped, isShort, inner };
 }
+
+/** An operator of ai.onnx without bodies, or a function of the model, all of whose inputs the probe has. */
+const isPlain = (node: Node, model: Model, values: ReadonlyMap<Value, Value>): boolean =>
+  (node.domain === "" || model.functions.has(`${node.domain}::${node.op}`)) &&
+  node.bodies.length === 0 &&
+  node.inputs.every((value) => !value || values.has(value));
 
 function standIn(constant: Value, graph: Graph): Value {
   const tensor = constant.constant;

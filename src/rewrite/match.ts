@@ -59,9 +59,11 @@ export function equalsElementwise(value: MaybeValue, wanted: number): boolean {
 /** Names that exporters give to every dimension that they do not know: two of them need not be equal. */
 const vagueNames = new Set(["?", "-1", "None", "none", "unknown", "unk", "dynamic", "dyn", "*"]);
 
+export const isVagueName = (name: string): boolean => vagueNames.has(name);
+
 /** Same size for sure: equal numbers, or one name that stands for one size. */
 export const isSameDim = (a: Dim | undefined, b: Dim | undefined): boolean =>
-  a != null && a === b && !(typeof a === "string" && vagueNames.has(a));
+  a != null && a === b && !(typeof a === "string" && isVagueName(a));
 
 /** Whether two values have the same shape in every run. */
 export function hasSameShape(a: MaybeValue, b: MaybeValue): boolean {

@@ -219,7 +219,7 @@ describe("what flags become", () => {
       ...["optimize", "m.onnx", "-o", output, "--calibration", "c.npz", "--eval", "e.npz", "--metric", "top1"],
       ...["--max-drop", "0.5%", "--min-speedup", "1.2", "--slo", "p95=20ms", "--slo", "p99=1s", "--max-size", "10MB"],
       ...["--confidence", "95%", "--include", "/a/*", "--exclude", "op:Gemm", "--exclude", "from:a..to:b"],
-      ...["--provider", "cuda", "--allow-fallback", "--threads", "3", "--batch", "2", "--shape", "x=1,3,8,8"],
+      ...["--provider", "cuda", "--allow-fallback", "--threads", "3", "--batch", "2", "--shape", "x=N,3,8,8"],
       ...["--seed", "5", "--external-data", "--keep-rejected", "--mode", "static", "--bits", "8", "--method", "mse"],
       ...["--ranges", "r.json", "--goal", "size", "--skip", "fuse-pad,fuse-clip", "--skip", "fold-shapes"],
       ...["--keep-opset", "--budget", "100s", "--fold-budget", "2MB", "--max-memory", "64MiB"],
@@ -232,13 +232,14 @@ describe("what flags become", () => {
           runtime: {
             ...{ provider: "cuda", threads: 3, allowFallback: true, seed: 5, batch: 2, benchMs: 40_000 },
             maxMemoryBytes: 2 ** 26,
-            shapes: new Map([["x", [1, 3, 8, 8]]]),
+            shapes: new Map([["x", [null, 3, 8, 8]]]),
           },
           data: { calibration: "c.npz", eval: "e.npz", metric: { kind: "builtin", name: "top1" } },
           out: { output, externalData: true, keepRejected: true },
           graph: {
             ...{ skip: ["fuse-pad", "fuse-clip", "fold-shapes"], only: [], keepOpset: true },
             ...{ foldBudgetBytes: 2_000_000, check: true, runtimeSpecific: false },
+            shapes: new Map([["x", ["N", 3, 8, 8]]]),
           },
           limits: {
             maxDrop: { percent: 0.5 },

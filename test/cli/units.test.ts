@@ -79,8 +79,9 @@ const table: readonly [string, Parse<unknown>, readonly [string, unknown][], rea
       ["x=1,3,8,8", { input: "x", dims: [1, 3, 8, 8] }],
       ["a=b:0=2", { input: "a=b:0", dims: [2] }],
       ["scalar=", { input: "scalar", dims: [] }],
+      ["x=N,3,H,W_2", { input: "x", dims: ["N", 3, "H", "W_2"] }],
     ],
-    ["x", "=1,2", "x=1,,2", "x=0,1", "x=1,H", "x=-1", "x=1.5", "x=99999999999999999999"],
+    ["x", "=1,2", "x=1,,2", "x=0,1", "x=1,H-1", "x=?", "x=-1", "x=1.5", "x=99999999999999999999"],
   ],
   [
     "a part",

@@ -87,6 +87,23 @@ describe("annotateTypes", () => {
     expect(problem).toContain("com.example");
   });
 
+  it("knows what does not hang on an operator that the runtime does not have", async () => {
+    const model = parseModel("(x: f32[N,3]) -> (y, z) { a = Relu(x) b = com.example::Op(a) y = Exp(b) z = Neg(a) }");
+    expect(await annotateTypes(model, describeModel)).toEqual({ known: 2, problem: null });
+    expect(typesOf(model)).toMatchObject({ a: { shape: ["N", 3] }, z: { shape: ["N", 3] }, y: null });
+  });
+
+  it("knows what does not hang on a branch that the runtime refuses", async () => {
+    const model = parseModel(`(x: f32[2,3]) -> (y) {
+      s = Shape(x)
+      n = Gather(s, $i: i64[] = {1})
+      c = Equal(n, $one: i64[] = {1})
+      y = If<then_branch=() -> (t) { t = Squeeze(x, $a: i64[1] = {1}) }, else_branch=() -> (e) { e = Neg(x) }>(c)
+    }`);
+    expect((await annotateTypes(model, describeModel)).problem).toBeNull();
+    expect(typesOf(model)["s"]).toEqual({ dtype: "i64", shape: [2] });
+  });
+
   it("does not swallow an interruption", async () => {
     const model = parseModel("(x: f32[2]) -> (y) { y = Relu(x) }");
     const interrupted = () => Promise.reject(new InferOptError("INTERRUPTED", "interrupted", "stopped"));

@@ -42,6 +42,7 @@ export const graphConfig = (graph: Partial<GraphConfig> = {}): GraphConfig => ({
   verify: "fast",
   bisect: false,
   runtimeSpecific: false,
+  shapes: new Map(),
   ...graph,
 });
 
