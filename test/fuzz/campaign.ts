@@ -1,0 +1,102 @@
+/** Many random models, one after the other: what failed, made small, and what the passes did to the others. */
+import { messageOf } from "../../src/base/errors.js";
+import type { Pattern } from "./generate.js";
+import { generate } from "./generate.js";
+import { culprits, type Fault, type FuzzCase, judge, passNames, type Recipe } from "./judge.js";
+import { shrink } from "./shrink.js";
+
+export interface CampaignOptions {
+  readonly seed: number;
+  readonly graphs: number;
+  readonly minutes: number;
+  readonly recipes: readonly Recipe[];
+  /** Failures are left as they are found. */
+  readonly keepSize: boolean;
+  /** Every pattern as it is comes before the random models. */
+  readonly asTheyAre: boolean;
+}
+
+export interface Failure extends Fault {
+  readonly seed: number;
+  readonly culprits: readonly string[];
+  readonly case: FuzzCase;
+}
+
+export interface CampaignResult {
+  readonly graphs: number;
+  readonly invalid: number;
+  readonly unstable: number;
+  readonly sound: number;
+  readonly nodesBefore: number;
+  readonly nodesAfter: number;
+  readonly failures: readonly Failure[];
+  /** Applications by pass, over the sound models. */
+  readonly applied: Readonly<Record<string, number>>;
+  readonly operators: readonly string[];
+}
+
+export type Phase = "original" | "rewritten";
+
+/**
+ * @param announce called before each step, so that a crash of the process can be told by its seed
+ * @param onSums called now and then with what there is so far
+ */
+export async function campaign(
+  options: CampaignOptions,
+  patterns: readonly Pattern[],
+  announce: (seed: number, phase: Phase) => void,
+  onFailure: (failure: Failure) => void,
+  onSums: (sums: CampaignResult) => void,
+): Promise<CampaignResult> {
+  const counts = { graphs: 0, invalid: 0, unstable: 0, sound: 0, nodesBefore: 0, nodesAfter: 0 };
+  const applied = new Map<string, number>(passNames().map((name) => [name, 0]));
+  const operators = new Set<string>();
+  const failures: Failure[] = [];
+  const sums = (): CampaignResult => ({
+    ...counts,
+    ...{ failures, applied: Object.fromEntries(applied), operators: [...operators].sort() },
+  });
+  const end = performance.now() + options.minutes * 60_000;
+  const asIs = options.asTheyAre ? patterns.length : 0;
+  for (let i = 0; i < options.graphs + asIs && performance.now() < end; i++) {
+    const seed = options.seed + Math.max(i - asIs, 0);
+    announce(seed, "original");
+    if (counts.graphs++ % 50 === 49) onSums(sums());
+    const given = i < asIs ? { ...patterns[i]!, overridable: [], typed: true } : await generate(seed, patterns);
+    if (!given) {
+      counts.invalid++;
+      continue;
+    }
+    const verdict = await judge(given, { recipes: options.recipes, seed, onRewritten: () => announce(seed, "rewritten") });
+    if (verdict.kind === "invalid") counts.invalid++;
+    else if (verdict.kind === "unstable") counts.unstable++;
+    else if (verdict.kind === "sound") {
+      counts.sound++;
+      counts.nodesBefore += verdict.before;
+      counts.nodesAfter += verdict.after;
+      for (const [name, count] of verdict.applied) applied.set(name, applied.get(name)! + count);
+      for (const [, op] of given.text.matchAll(/= "?([A-Za-z_.:]+)"?[<(]/g)) operators.add(op!);
+    } else {
+      const failure = await explained(given, verdict.fault, seed, options);
+      failures.push(failure);
+      onFailure(failure);
+    }
+  }
+  return sums();
+}
+
+async function explained(given: FuzzCase, fault: Fault, seed: number, options: CampaignOptions): Promise<Failure> {
+  if (options.keepSize) return { ...fault, seed, culprits: [], case: given };
+  const fails = async (smaller: FuzzCase): Promise<boolean> => {
+    try {
+      const verdict = await judge(smaller, { recipes: [fault.recipe], seed });
+      return verdict.kind === "fault" && verdict.fault.kind === fault.kind;
+    } catch (thrown) {
+      throw new Error(`${messageOf(thrown)} while making smaller:\n${smaller.text}`, { cause: thrown });
+    }
+  };
+  const small = await shrink(given, fails);
+  const verdict = await judge(small, { recipes: [fault.recipe], seed });
+  const last = verdict.kind === "fault" ? verdict.fault : fault;
+  return { ...last, seed, culprits: await culprits(small, last, seed), case: small };
+}

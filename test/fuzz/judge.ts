@@ -1,0 +1,235 @@
+/**
+ * What a recipe makes of one small model, held against the original: the same ports, the same results at several
+ * shapes, a file that loads, the same bytes a second time, and nothing left to do. Passes run without the pipeline's
+ * own check, so a wrong rewrite shows here although users would never get it.
+ */
+import { f32ToF16Bits } from "../../src/base/f16.js";
+import { seededRandom } from "../../src/base/random.js";
+import { countNodes, isFloat, type Model, opsetOf, parseModel, Tensor } from "../../src/ir/index.js";
+import { catalog, recipes } from "../../src/passes/catalog.js";
+import { opsetRaiser, raiseOpset } from "../../src/pipeline/raise-opset.js";
+import { makeNamesUnique } from "../../src/quantization/names.js";
+import { annotateTypes, PassFailure, type PassReport, runPasses } from "../../src/rewrite/index.js";
+import { bytesOf, describeModel, evaluate, type Feeds, feedsFor, type Outputs, Refusal, runEach } from "./session.js";
+
+/** A model in text, with what the text does not say. */
+export interface FuzzCase {
+  readonly text: string;
+  readonly opset: number;
+  /** Constants that become inputs with a default, which callers can override. */
+  readonly overridable: readonly string[];
+  /** False: passes run without the types that the runtime would infer. */
+  readonly typed: boolean;
+}
+
+export type Recipe = keyof typeof recipes;
+
+export type FaultKind = "wrong" | "refused" | "crashed" | "ports" | "unsteady" | "unfinished";
+
+export interface Fault {
+  readonly kind: FaultKind;
+  readonly recipe: Recipe;
+  readonly detail: string;
+}
+
+export type Verdict =
+  /** The original does not load or run. */
+  | { readonly kind: "invalid"; readonly reason: string }
+  | { readonly kind: "fault"; readonly fault: Fault }
+  /** Rounding alone moves the original's results: nothing can be said. */
+  | { readonly kind: "unstable" }
+  | { readonly kind: "sound"; readonly applied: ReadonlyMap<string, number>; readonly before: number; after: number };
+
+/** rtol of the comparison after rewrites that round, of the largest magnitude of an output. */
+const TOLERANCE = { f32: 1e-3, f64: 1e-3, f16: 3e-2, bf16: 1e-1 } as Readonly<Record<string, number>>;
+const ABSOLUTE = 1e-5;
+
+export function modelOf({ text, opset, overridable }: FuzzCase): Model {
+  const model = parseModel(text, { opset });
+  for (const value of model.graph.constants) {
+    if (!overridable.includes(value.label) || !value.constant) continue;
+    const input = model.graph.addInput(value.label, value.type, value.constant);
+    model.graph.replaceUses(value, input);
+    model.graph.removeConstant(value);
+  }
+  return model;
+}
+
+/** Sizes of symbols: all alike, all different, and a mixture that has ones. */
+function feedSets(model: Model, seed: number): Feeds[] {
+  const distinct = new Map<string, number>();
+  const mixed = new Map<string, number>();
+  const random = seededRandom(seed);
+  const sizes = [
+    () => 2,
+    (symbol: string) => at(distinct, symbol, () => 3 + distinct.size),
+    (symbol: string) => at(mixed, symbol, () => [1, 1, 2, 3, 4][random.below(5)]!),
+  ];
+  const isFixed = model.graph.inputs.every((input) => input.shape?.every((dim) => typeof dim === "number") ?? true);
+  return (isFixed ? sizes.slice(0, 2) : sizes).map((sizeOf, i) => feedsFor(model, sizeOf, seed + i));
+}
+
+function at<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  if (!map.has(key)) map.set(key, make());
+  return map.get(key)!;
+}
+
+interface Made {
+  readonly model: Model;
+  readonly bytes: Uint8Array;
+  readonly reports: readonly PassReport[];
+}
+
+async function rewritten(given: FuzzCase, recipe: Recipe, only?: readonly string[]): Promise<Made> {
+  const model = modelOf(given);
+  if (opsetOf(model) < 17) raiseOpset(model, 17);
+  if (given.typed) await annotateTypes(model, describeModel);
+  const reports = await runPasses(model, recipes[recipe], {
+    ...{ evaluate, check: true, foldGrowthBytes: 1 << 16, raiseOpset: opsetRaiser() },
+    ...(only && { only }),
+  });
+  makeNamesUnique(model);
+  return { model, bytes: bytesOf(model), reports };
+}
+
+export interface JudgeOptions {
+  readonly recipes: readonly Recipe[];
+  readonly seed: number;
+  /** Run these passes of the recipe only. */
+  readonly only?: readonly string[];
+  /** Called when the original is known to run. */
+  readonly onRewritten?: () => void;
+}
+
+export async function judge(given: FuzzCase, options: JudgeOptions): Promise<Verdict> {
+  let original: Model;
+  let feeds: Feeds[];
+  let wanted: Outputs[];
+  try {
+    original = modelOf(given);
+    feeds = feedSets(original, options.seed);
+    const results = await runEach(bytesOf(original), feeds);
+    feeds = feeds.filter((_, i) => !(results[i] instanceof Refusal));
+    wanted = results.filter((result): result is Outputs => !(result instanceof Refusal));
+    if (wanted.length === 0) return { kind: "invalid", reason: (results[0] as Refusal).message };
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal)) throw thrown;
+    return { kind: "invalid", reason: thrown.message };
+  }
+  options.onRewritten?.();
+  const applied = new Map<string, number>();
+  let after = 0;
+  // The runtime computes float16 as float32 and rounds between some operators only: not the same bits once folded.
+  const isExact = (recipe: Recipe): boolean => recipe === "fold" && !/\bf16\b|to=10\b/.test(given.text);
+  for (const recipe of options.recipes) {
+    const fault = async (kind: FaultKind, detail: string): Promise<Verdict> => {
+      if (kind === "wrong" && (await isUnstable(original, feeds, wanted))) return { kind: "unstable" };
+      return { kind: "fault", fault: { kind, recipe, detail } };
+    };
+    let made: Made;
+    try {
+      made = await rewritten(given, recipe, options.only);
+    } catch (thrown) {
+      if (thrown instanceof PassFailure) return fault("crashed", thrown.message);
+      return fault("crashed", thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
+    }
+    const ports = portFault(original, made.model);
+    if (ports) return fault("ports", ports);
+    let got: (Outputs | Refusal)[];
+    try {
+      got = await runEach(made.bytes, feeds);
+    } catch (thrown) {
+      if (!(thrown instanceof Refusal)) throw thrown;
+      return fault("refused", thrown.message);
+    }
+    for (const [i, outputs] of got.entries()) {
+      if (outputs instanceof Refusal) return fault("refused", outputs.message);
+      const difference = differenceOf(wanted[i]!, outputs, isExact(recipe));
+      if (difference) return fault("wrong", difference);
+    }
+    const again = await rewritten(given, recipe, options.only);
+    if (Buffer.compare(made.bytes, again.bytes) !== 0) return fault("unsteady", "a second run gives other bytes");
+    const further = await runPasses(made.model, recipes[recipe], {
+      ...{ evaluate, check: true, foldGrowthBytes: 1 << 16, raiseOpset: opsetRaiser() },
+      ...(options.only && { only: options.only }),
+    });
+    const left = further.filter((report) => report.applied > 0).map(({ name }) => name);
+    if (left.length > 0) return fault("unfinished", `more to do after the last round: ${left.join(", ")}`);
+    for (const report of made.reports) {
+      if (report.applied > 0) applied.set(report.name, (applied.get(report.name) ?? 0) + report.applied);
+    }
+    after = countNodes(made.model.graph);
+  }
+  return { kind: "sound", applied, before: countNodes(original.graph), after };
+}
+
+function portFault(original: Model, made: Model): string | null {
+  const ports = ({ graph }: Model): string =>
+    JSON.stringify({
+      inputs: graph.inputs.map(({ label, type, origin }) => [label, type, origin.defaultTensor !== undefined]),
+      outputs: graph.outputs.map(({ name }) => name),
+    });
+  return ports(original) === ports(made) ? null : `ports were ${ports(original)}, are ${ports(made)}`;
+}
+
+/** How two runs differ, or null. What is not finite in the original is not compared unless all bits must agree. */
+export function differenceOf(wanted: Outputs, got: Outputs, exact: boolean): string | null {
+  for (const [name, a] of Object.entries(wanted)) {
+    const b = got[name];
+    if (!b) return `${name} is missing`;
+    if (a.dtype !== b.dtype) return `${name} was ${a.dtype}, is ${b.dtype}`;
+    if (String(a.dims) !== String(b.dims)) return `${name} was [${a.dims}], is [${b.dims}]`;
+    const [x, y] = [numbersOf(a), numbersOf(b)];
+    let largest = 0;
+    for (const value of x) if (Number.isFinite(value)) largest = Math.max(largest, Math.abs(value));
+    const allowed = exact || !isFloat(a.dtype) ? 0 : largest * (TOLERANCE[a.dtype] ?? 0) + ABSOLUTE;
+    for (const [i, value] of x.entries()) {
+      if (Object.is(value, y[i]) || (!exact && !Number.isFinite(value))) continue;
+      if (Math.abs(value - y[i]!) <= allowed && !(exact && value === 0)) continue;
+      return `${name}[${i}] was ${value}, is ${y[i]}, of ${largest}`;
+    }
+  }
+  return null;
+}
+
+const numbersOf = (tensor: Tensor): number[] => {
+  if (tensor.dtype === "f64") return [...new Float64Array(Uint8Array.from(tensor.bytes()).buffer)];
+  return Array.from(tensor.toF32() ?? tensor.bigints() ?? [], Number);
+};
+
+/** Whether noise of a few roundings in feeds and constants moves results as far as a fault would. */
+async function isUnstable(original: Model, feeds: readonly Feeds[], wanted: readonly Outputs[]): Promise<boolean> {
+  for (let trial = 0; trial < 6; trial++) {
+    const random = seededRandom(trial + 1);
+    const noisy = (tensor: Tensor): Tensor => withNoise(tensor, () => random.normal());
+    const moved = feeds.map((each) => Object.fromEntries(Object.entries(each).map(([k, v]) => [k, noisy(v)])));
+    const results = await runEach(bytesOf(original), moved);
+    for (const [i, result] of results.entries()) {
+      if (result instanceof Refusal || differenceOf(wanted[i]!, result, false)) return true;
+    }
+  }
+  return false;
+}
+
+function withNoise(tensor: Tensor, noise: () => number): Tensor {
+  if (!isFloat(tensor.dtype)) return tensor;
+  const size = tensor.dtype === "f16" ? 1e-3 : 1e-6;
+  const values = numbersOf(tensor).map((value) => value * (1 + size * noise()));
+  if (tensor.dtype === "f16")
+    return Tensor.ofArray("f16", tensor.dims, Uint16Array.from(values, (value) => f32ToF16Bits(value)));
+  const array = tensor.dtype === "f64" ? Float64Array.from(values) : Float32Array.from(values);
+  return Tensor.ofArray(tensor.dtype, tensor.dims, array);
+}
+
+/** Passes without which the fault does not show. */
+export async function culprits(given: FuzzCase, fault: Fault, seed: number): Promise<string[]> {
+  const names = recipes[fault.recipe].map(({ name }) => name);
+  const found: string[] = [];
+  for (const name of names) {
+    const verdict = await judge(given, { recipes: [fault.recipe], seed, only: names.filter((each) => each !== name) });
+    if (verdict.kind !== "fault" || verdict.fault.kind !== fault.kind) found.push(name);
+  }
+  return found;
+}
+
+export const passNames = (): string[] => catalog.map(({ name }) => name);
