@@ -26,6 +26,7 @@ const { values } = parseArgs({
     patterns: { type: "boolean", default: false },
     "keep-size": { type: "boolean", default: false },
     child: { type: "boolean", default: false },
+    from: { type: "string", default: "0" },
     "no-build": { type: "boolean", default: false },
   },
 });
@@ -36,6 +37,7 @@ const options = {
   recipes: values.recipe,
   keepSize: values["keep-size"],
   asTheyAre: values.patterns,
+  from: Number(values.from),
 };
 
 if (values.child) await work();
@@ -102,7 +104,7 @@ async function direct() {
   const share = Math.ceil(options.graphs / jobs);
   const started = performance.now();
   const shares = Array.from({ length: jobs }, (_, i) =>
-    supervise(options.seed + i * Math.min(share, 1e9), Math.min(share, options.graphs - i * share)),
+    supervise(options.seed + i * Math.min(share, 1e7), share, options.asTheyAre && i === 0),
   );
   const results = (await Promise.all(shares)).flat();
   const total = summed(results);
@@ -111,22 +113,24 @@ async function direct() {
   return total.failures.length === 0;
 }
 
-/** Runs a child to the end of its seeds; one that dies goes on behind the seed at which it died. */
-async function supervise(first, count) {
+/** Runs a child to the end of its models; when it dies, another goes on behind the one at which it died. */
+async function supervise(seed, graphs, asTheyAre) {
   const results = [];
   const end = Date.now() + options.minutes * 60_000;
-  for (let seed = first; seed < first + count && Date.now() < end; ) {
-    const { result, at, phase, sums, failures, stderr } = await runChild(seed, first + count - seed, (end - Date.now()) / 60_000);
+  for (let from = 0; Date.now() < end; ) {
+    const minutes = (end - Date.now()) / 60_000;
+    const { result, at, phase, sums, failures, stderr } = await runChild({ seed, graphs, from, minutes, asTheyAre });
     if (result) {
       results.push(result);
       break;
     }
     // The runtime itself may fall over an odd original, which says nothing about the passes.
     const isOurs = phase !== "original" || stderr.includes("    at ");
-    const crash = { kind: "crashed", recipe: "the child", seed: at, detail: stderr.slice(-2000), culprits: [], case: null };
+    const detail = `model ${at} of seed ${seed}: ${stderr.slice(-2000)}`;
+    const crash = { kind: "crashed", recipe: "the child", seed, detail, culprits: [], case: null };
     if (isOurs) show(crash);
     results.push({ ...emptyResult(), ...sums, failures: isOurs ? [...failures, crash] : failures });
-    seed = at + 1;
+    from = at + 1;
   }
   return results;
 }
@@ -136,14 +140,14 @@ function emptyResult() {
   return { ...counts, failures: [], applied: {}, operators: [] };
 }
 
-function runChild(seed, graphs, minutes) {
-  const flags = ["--child", "--seed", seed, "--graphs", graphs, "--minutes", minutes];
+function runChild({ seed, graphs, from, minutes, asTheyAre }) {
+  const flags = ["--child", "--seed", seed, "--graphs", graphs, "--from", from, "--minutes", minutes];
   const recipes = options.recipes.flatMap((name) => ["--recipe", name]);
   const args = [fileURLToPath(import.meta.url), ...flags.map(String), ...recipes];
-  if (options.asTheyAre && seed === options.seed) args.push("--patterns");
+  if (asTheyAre) args.push("--patterns");
   if (options.keepSize) args.push("--keep-size");
   const child = spawn(process.execPath, args, { cwd: root });
-  let at = seed;
+  let at = from;
   let phase = "original";
   let sums = {};
   let result = null;
@@ -180,9 +184,11 @@ function show({ seed, kind, recipe, detail, culprits, case: given }) {
 function summed(results) {
   const total = emptyResult();
   for (const result of results) {
-    for (const key of ["graphs", "invalid", "unstable", "sound", "nodesBefore", "nodesAfter"]) total[key] += result[key];
+    for (const key of ["graphs", "invalid", "unstable", "sound", "nodesBefore", "nodesAfter"])
+      total[key] += result[key];
     total.failures.push(...result.failures);
-    for (const [name, count] of Object.entries(result.applied)) total.applied[name] = (total.applied[name] ?? 0) + count;
+    for (const [name, count] of Object.entries(result.applied))
+      total.applied[name] = (total.applied[name] ?? 0) + count;
     total.operators = [...new Set([...total.operators, ...result.operators])].sort();
   }
   return total;

@@ -14,6 +14,8 @@ export interface CampaignOptions {
   readonly keepSize: boolean;
   /** Every pattern as it is comes before the random models. */
   readonly asTheyAre: boolean;
+  /** Models to pass over, patterns counted. */
+  readonly from: number;
 }
 
 export interface Failure extends Fault {
@@ -38,13 +40,13 @@ export interface CampaignResult {
 export type Phase = "original" | "rewritten";
 
 /**
- * @param announce called before each step, so that a crash of the process can be told by its seed
+ * @param announce called before each step, so that a crash of the process can be told by its number
  * @param onSums called now and then with what there is so far
  */
 export async function campaign(
   options: CampaignOptions,
   patterns: readonly Pattern[],
-  announce: (seed: number, phase: Phase) => void,
+  announce: (index: number, phase: Phase) => void,
   onFailure: (failure: Failure) => void,
   onSums: (sums: CampaignResult) => void,
 ): Promise<CampaignResult> {
@@ -58,16 +60,20 @@ export async function campaign(
   });
   const end = performance.now() + options.minutes * 60_000;
   const asIs = options.asTheyAre ? patterns.length : 0;
-  for (let i = 0; i < options.graphs + asIs && performance.now() < end; i++) {
+  for (let i = options.from; i < options.graphs + asIs && performance.now() < end; i++) {
     const seed = options.seed + Math.max(i - asIs, 0);
-    announce(seed, "original");
+    announce(i, "original");
     if (counts.graphs++ % 50 === 49) onSums(sums());
     const given = i < asIs ? { ...patterns[i]!, overridable: [], typed: true } : await generate(seed, patterns);
     if (!given) {
       counts.invalid++;
       continue;
     }
-    const verdict = await judge(given, { recipes: options.recipes, seed, onRewritten: () => announce(seed, "rewritten") });
+    const verdict = await judge(given, {
+      recipes: options.recipes,
+      seed,
+      onRewritten: () => announce(i, "rewritten"),
+    });
     if (verdict.kind === "invalid") counts.invalid++;
     else if (verdict.kind === "unstable") counts.unstable++;
     else if (verdict.kind === "sound") {

@@ -9,6 +9,12 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 import type { CampaignResult } from "./campaign.js";
 import { exempt, makers } from "./operators.js";
 
+/** Passes that have nothing to do here, with the reason. */
+const cannotApply: Readonly<Record<string, string>> = {
+  "inline-functions": "text has no functions",
+  "fold-optional-squeeze": "its graphs run at one size only, and are written with that size: the If is folded first",
+};
+
 const filesUnder = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
@@ -33,7 +39,7 @@ group("the fuzzer", () => {
     expect(stderr.includes("Error") ? stderr : stdout.includes("\n--- seed") ? stdout : status).toBe(0);
     const { applied, sound, graphs } = JSON.parse(readFileSync(json, "utf8")) as CampaignResult;
     expect(sound).toBeGreaterThan(graphs / 2);
-    const idle = catalog.map(({ name }) => name).filter((name) => !applied[name]);
+    const idle = catalog.map(({ name }) => name).filter((name) => !applied[name] && !(name in cannotApply));
     expect(idle).toEqual([]);
   }, 300_000);
 });

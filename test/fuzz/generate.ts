@@ -65,7 +65,9 @@ function randomStart(chance: Chance): Model {
   const count = chance.between(1, 3);
   for (let i = 0; i < count; i++) {
     const rank = chance.pick([0, 1, 2, 2, 3, 3, 4, 4, 4, 5]);
-    const shape = Array.from({ length: rank }, () => (chance.one(0.25) ? chance.pick(SYMBOLS) : chance.one(0.05) ? null : chance.pick([1, 2, 2, 3, 4, 6])));
+    const shape = Array.from({ length: rank }, () =>
+      chance.one(0.25) ? chance.pick(SYMBOLS) : chance.one(0.05) ? null : chance.pick([1, 2, 2, 3, 4, 6]),
+    );
     if (rank > 0 && chance.one(0.03)) shape[chance.below(rank)] = 0;
     const dtype = chance.pick(["f32", "f32", "f32", "f32", "f32", "f16", "f64", "i64", "bool"] as const);
     model.graph.addInput(`x${i}`, { dtype, shape });

@@ -88,8 +88,7 @@ export class GraphBuilder {
     const node = graph.addNode({ ...spec, outputs, ...(spec.domain && { domain: spec.domain }) });
     if (spec.domain) this.model.opsets.set(spec.domain, 1);
     const runs = await this.#tapped(node.outputs.filter((output) => output !== null));
-    const isFit = runs !== null && runs.every((run) => Object.values(run).every(isModest));
-    if (!isFit) {
+    if (!runs?.every((run) => Object.values(run).every(isModest))) {
       this.#takeBack(node);
       return false;
     }

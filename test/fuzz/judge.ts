@@ -108,7 +108,11 @@ export async function judge(given: FuzzCase, options: JudgeOptions): Promise<Ver
   try {
     original = modelOf(given);
     feeds = feedSets(original, options.seed);
-    const results = await runEach(bytesOf(original), feeds);
+    let results = await runEach(bytesOf(original), feeds);
+    if (results.every((result) => result instanceof Refusal)) {
+      feeds = [feedsFor(original, () => 1, options.seed)];
+      results = await runEach(bytesOf(original), feeds);
+    }
     feeds = feeds.filter((_, i) => !(results[i] instanceof Refusal));
     wanted = results.filter((result): result is Outputs => !(result instanceof Refusal));
     if (wanted.length === 0) return { kind: "invalid", reason: (results[0] as Refusal).message };
@@ -216,7 +220,11 @@ function withNoise(tensor: Tensor, noise: () => number): Tensor {
   const size = tensor.dtype === "f16" ? 1e-3 : 1e-6;
   const values = numbersOf(tensor).map((value) => value * (1 + size * noise()));
   if (tensor.dtype === "f16")
-    return Tensor.ofArray("f16", tensor.dims, Uint16Array.from(values, (value) => f32ToF16Bits(value)));
+    return Tensor.ofArray(
+      "f16",
+      tensor.dims,
+      Uint16Array.from(values, (value) => f32ToF16Bits(value)),
+    );
   const array = tensor.dtype === "f64" ? Float64Array.from(values) : Float32Array.from(values);
   return Tensor.ofArray(tensor.dtype, tensor.dims, array);
 }

@@ -36,7 +36,12 @@ function floatsOf(tensor: Tensor): number[] | null {
 /** A tensor of reals of any of the three types. */
 export function reals(dtype: DType, dims: readonly number[], values: readonly number[]): Tensor {
   if (dtype === "f64") return Tensor.ofArray("f64", dims, Float64Array.from(values));
-  if (dtype === "f16") return Tensor.ofArray("f16", dims, Uint16Array.from(values, (value) => f32ToF16Bits(value)));
+  if (dtype === "f16")
+    return Tensor.ofArray(
+      "f16",
+      dims,
+      Uint16Array.from(values, (value) => f32ToF16Bits(value)),
+    );
   return Tensor.f32(dims, values);
 }
 
@@ -92,7 +97,8 @@ const otherExtent: Mutation = (model, chance) => {
   const tensor = value.constant!;
   const floats = floatsOf(tensor)!;
   const size = chance.pick([1, 2, 3, 4]);
-  const dims = tensor.dims.length === 0 ? [size] : tensor.dims.map((dim, i) => (i === tensor.dims.length - 1 ? size : dim));
+  const dims =
+    tensor.dims.length === 0 ? [size] : tensor.dims.map((dim, i) => (i === tensor.dims.length - 1 ? size : dim));
   const count = dims.reduce((product, dim) => product * dim, 1);
   const values = Array.from({ length: count }, (_, i) => floats[i % floats.length]! * (chance.one(0.5) ? 1 : 1.5));
   if (floats.length > 0) replaceConstant(model.graph, value, reals(tensor.dtype, dims, values));
@@ -118,10 +124,24 @@ const duplicateConstant: Mutation = (model, chance) => {
   if (use.kind === "input") use.node.graph.setInput(use.node, use.index, twin);
 };
 
-const words = ["SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET", "tanh", "none", "constant", "reflect", "edge", "linear", "nearest"];
+const words = [
+  "SAME_UPPER",
+  "SAME_LOWER",
+  "VALID",
+  "NOTSET",
+  "tanh",
+  "none",
+  "constant",
+  "reflect",
+  "edge",
+  "linear",
+  "nearest",
+];
 
 const otherAttribute: Mutation = (model, chance) => {
-  const sites = nodesOf(model).flatMap((node) => [...node.attributes].map(([name, attribute]) => ({ node, name, attribute })));
+  const sites = nodesOf(model).flatMap((node) =>
+    [...node.attributes].map(([name, attribute]) => ({ node, name, attribute })),
+  );
   if (sites.length === 0) return;
   const { node, name, attribute } = chance.pick(sites);
   const next = changed(attribute, chance);
@@ -236,13 +256,15 @@ const families = [
 
 /** A node is replaced by one of another operator with as many inputs. */
 const otherOperator: Mutation = (model, chance) => {
-  const nodes = nodesOf(model).filter((node) => families.some((family) => node.domain === "" && family.includes(node.op)));
+  const nodes = nodesOf(model).filter((node) =>
+    families.some((family) => node.domain === "" && family.includes(node.op)),
+  );
   if (nodes.length === 0) return;
   const node = chance.pick(nodes);
   const op = chance.pick(families.find((family) => family.includes(node.op))!);
   const outputs = node.outputs.map((output) => output && { label: output.label });
   const next = node.graph.addNode({ op, inputs: node.inputs, attributes: node.attributes, outputs }, node);
-  node.outputs.forEach((output, i) => output && node.graph.replaceUses(output, next.outputs[i]!));
+  for (const [i, output] of node.outputs.entries()) if (output) node.graph.replaceUses(output, next.outputs[i]!);
   node.graph.removeNode(node);
 };
 
@@ -257,7 +279,10 @@ const insertBetween: Mutation = (model, chance) => {
   const { graph } = model;
   const label = `between${node.inputs.length}${[...graph.nodes()].length}`;
   const to = { to: attr.int(chance.pick([1, 10, 11, 7])) };
-  const made = graph.addNode({ op, inputs: [input], outputs: [{ label }], ...(op === "Cast" && { attributes: to }) }, node);
+  const made = graph.addNode(
+    { op, inputs: [input], outputs: [{ label }], ...(op === "Cast" && { attributes: to }) },
+    node,
+  );
   if (op === "Unsqueeze") graph.setInput(made, 1, graph.addConstant(`${label}_axes`, Tensor.i64([1], [0])));
   graph.setInput(node, index, made.output);
 };
@@ -303,7 +328,8 @@ const otherReal: Mutation = (model, chance) => {
   for (const input of model.graph.inputs) if (input.dtype === "f32") input.type = { dtype, shape: input.shape };
   for (const value of constantsOf(model)) {
     const tensor = value.constant!;
-    if (tensor.dtype === "f32") replaceConstant(model.graph, value, reals(dtype, tensor.dims, Array.from(tensor.f32())));
+    if (tensor.dtype === "f32")
+      replaceConstant(model.graph, value, reals(dtype, tensor.dims, Array.from(tensor.f32())));
   }
 };
 
@@ -312,7 +338,10 @@ const duplicateNode: Mutation = (model, chance) => {
   if (nodes.length === 0) return;
   const node = chance.pick(nodes);
   const outputs = node.outputs.map((output) => output && { label: `${output.label}_again` });
-  const twin = model.graph.addNode({ op: node.op, domain: node.domain, inputs: node.inputs, attributes: node.attributes, outputs }, node);
+  const twin = model.graph.addNode(
+    { op: node.op, domain: node.domain, inputs: node.inputs, attributes: node.attributes, outputs },
+    node,
+  );
   const use = chance.pick(node.output.uses.filter(({ kind }) => kind === "input"));
   if (use?.kind === "input") use.node.graph.setInput(use.node, use.index, twin.output);
   else model.graph.addOutput(twin.output.label, twin.output);
@@ -326,4 +355,3 @@ export const mutations: readonly Mutation[] = [
   ...[otherOperator, insertBetween, rewire, dropOptionalInput, otherInputShape, otherInputShape, otherReal],
   ...[duplicateNode, unusedInput],
 ];
-

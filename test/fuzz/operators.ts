@@ -2,7 +2,7 @@
  * How to make a node of each operator: loosely, with odd attributes now and then. The runtime has the last word on
  * whether it is valid (graph-builder.ts), so a maker may guess, and answers null when nothing fits.
  */
-import { attr, type Attribute, type DType, Graph, Tensor, type Value } from "../../src/ir/index.js";
+import { type Attribute, attr, type DType, Graph, Tensor, type Value } from "../../src/ir/index.js";
 import type { Chance } from "./chance.js";
 import { type GraphBuilder, type Known, type NodeSpec, rankOf, staticDims } from "./graph-builder.js";
 import { randomTensor } from "./session.js";
@@ -45,7 +45,8 @@ function partner(b: GraphBuilder, known: Known): Value {
     const other = choose(b, (k) => k.dtype === known.dtype && broadcasts(k, known));
     if (other) return other.value;
   }
-  if (chance.one(0.3)) return scalarLike(b, known.dtype, chance.one(0.5) ? [] : Array(chance.between(1, rankOf(known) || 1)).fill(1));
+  if (chance.one(0.3))
+    return scalarLike(b, known.dtype, chance.one(0.5) ? [] : Array(chance.between(1, rankOf(known) || 1)).fill(1));
   const dims = staticDims(known).map((dim) => (dim === null || chance.one(0.3) ? 1 : dim));
   const cut = chance.one(0.4) ? chance.below(dims.length + 1) : 0;
   const widened = chance.one(0.08) ? [chance.between(1, 2), ...dims] : dims.slice(cut);
@@ -61,7 +62,11 @@ const broadcasts = (a: Known, b: Known): boolean =>
     });
   });
 
-const some = (chance: Chance, attributes: Record<string, () => Attribute>, probability = 0.5): Record<string, Attribute> =>
+const some = (
+  chance: Chance,
+  attributes: Record<string, () => Attribute>,
+  probability = 0.5,
+): Record<string, Attribute> =>
   Object.fromEntries(
     Object.entries(attributes)
       .filter(() => chance.one(probability))
@@ -75,7 +80,8 @@ const unary =
     return x && { op, inputs: [x.value], attributes: attributes?.(b.chance) ?? {} };
   };
 
-const alpha = (chance: Chance) => some(chance, { alpha: () => attr.float(chance.pick([0, 0.1, 0.2, 1, 1.702, 1 / 6])) });
+const alpha = (chance: Chance) =>
+  some(chance, { alpha: () => attr.float(chance.pick([0, 0.1, 0.2, 1, 1.702, 1 / 6])) });
 
 const binary =
   (op: string): Maker =>
@@ -127,14 +133,16 @@ const onAxis =
   (b) => {
     const x = real(b, 1);
     if (!x) return null;
-    return { op, inputs: [x.value], attributes: some(b.chance, { axis: () => attr.int(axisOf(b.chance, rankOf(x))) }, 0.8) };
+    return {
+      op,
+      inputs: [x.value],
+      attributes: some(b.chance, { axis: () => attr.int(axisOf(b.chance, rankOf(x))) }, 0.8),
+    };
   };
 
 /** Axes as an input since 13, as an attribute before. */
 function withAxes(b: GraphBuilder, op: string, x: Value, axes: readonly number[]): NodeSpec {
-  return b.opset >= 13
-    ? { op, inputs: [x, b.ints(axes)] }
-    : { op, inputs: [x], attributes: { axes: attr.ints(axes) } };
+  return b.opset >= 13 ? { op, inputs: [x, b.ints(axes)] } : { op, inputs: [x], attributes: { axes: attr.ints(axes) } };
 }
 
 const windowAttributes = (chance: Chance, spatial: number, kernel: readonly number[]): Record<string, Attribute> => {
@@ -144,7 +152,8 @@ const windowAttributes = (chance: Chance, spatial: number, kernel: readonly numb
     ...(chance.one(0.8) && { kernel_shape: attr.ints(kernel) }),
     ...some(chance, { strides: () => list(1, 2), dilations: () => list(1, 2) }, 0.35),
   };
-  if (chance.one(0.25)) attributes["auto_pad"] = attr.string(chance.pick(["SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET"]));
+  if (chance.one(0.25))
+    attributes["auto_pad"] = attr.string(chance.pick(["SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET"]));
   else if (chance.one(0.5)) {
     attributes["pads"] = attr.ints(Array.from({ length: 2 * spatial }, () => chance.between(0, 1)));
   }
@@ -199,7 +208,9 @@ function captureBody(b: GraphBuilder, x: Known): Graph {
   for (let i = 0; i < steps; i++) {
     const label = b.label();
     const op = chance.pick(["Relu", "Neg", "Identity", "Add", "Mul", "Sub"]);
-    const inputs = ["Add", "Mul", "Sub"].includes(op) ? [at, body.addConstant(`${label}_c`, randomTensor("f32", [], chance.random))] : [at];
+    const inputs = ["Add", "Mul", "Sub"].includes(op)
+      ? [at, body.addConstant(`${label}_c`, randomTensor("f32", [], chance.random))]
+      : [at];
     at = body.addNode({ op, inputs, outputs: [{ label }] }).output;
   }
   body.addOutput(`${b.label()}_out`, at);
@@ -210,8 +221,11 @@ const makeIf: Maker = (b) => {
   const x = choose(b, (k) => k.dtype === "f32");
   if (!x) return null;
   const condition = ofType(b, "bool");
-  const isComputed = condition && condition.dims.every((dims) => dims.length === 0) && b.chance.one(0.7);
-  const test = isComputed ? condition.value : b.constant(randomTensor("bool", [], b.chance.random));
+  const isScalar = condition?.dims.every((dims) => dims.length === 0);
+  const test =
+    condition && isScalar && b.chance.one(0.7)
+      ? condition.value
+      : b.constant(randomTensor("bool", [], b.chance.random));
   const attributes = { then_branch: attr.graph(captureBody(b, x)), else_branch: attr.graph(captureBody(b, x)) };
   return { op: "If", inputs: [test], attributes };
 };
@@ -234,7 +248,12 @@ const makeLoop: Maker = (b) => {
   if (scans) body.addOutput(b.label(), scaled);
   const trips = b.constant(Tensor.i64([], [chance.between(0, 3)]));
   const start = chance.one(0.5) ? b.constant(Tensor.ofArray("bool", [], Uint8Array.of(chance.below(2)))) : null;
-  return { op: "Loop", inputs: [trips, start, x.value], attributes: { body: attr.graph(body) }, outputs: scans ? 2 : 1 };
+  return {
+    op: "Loop",
+    inputs: [trips, start, x.value],
+    attributes: { body: attr.graph(body) },
+    outputs: scans ? 2 : 1,
+  };
 };
 
 const makeReshape: Maker = (b) => {
@@ -246,8 +265,10 @@ const makeReshape: Maker = (b) => {
   const target: number[] = [];
   const style = chance.below(4);
   if (style === 0) target.push(-1);
-  else if (style === 1) target.push(...dims.map((dim, i) => (dim === null || chance.one(0.3) ? (i === 0 ? 0 : -1) : dim)));
-  else if (style === 2) target.push(...dims.map((dim, i) => dim ?? (i < rank ? 0 : -1)), ...(chance.one(0.5) ? [1] : []));
+  else if (style === 1)
+    target.push(...dims.map((dim, i) => (dim === null || chance.one(0.3) ? (i === 0 ? 0 : -1) : dim)));
+  else if (style === 2)
+    target.push(...dims.map((dim, i) => dim ?? (i < rank ? 0 : -1)), ...(chance.one(0.5) ? [1] : []));
   else {
     const keep = chance.below(rank + 1);
     target.push(...Array(keep).fill(0), -1, ...(chance.one(0.4) ? [1] : []));
@@ -263,11 +284,17 @@ const makeSlice: Maker = (b) => {
   if (!x) return null;
   const { chance } = b;
   const rank = rankOf(x);
-  const axes = chance.shuffled(Array.from({ length: rank }, (_, i) => i)).slice(0, chance.between(1, Math.min(rank, 2)));
+  const axes = chance
+    .shuffled(Array.from({ length: rank }, (_, i) => i))
+    .slice(0, chance.between(1, Math.min(rank, 2)));
   const starts = axes.map(() => chance.pick([0, 0, 1, -1, -2]));
   const ends = axes.map(() => chance.pick([1, 2, -1, 2147483647, 9e15, -1000]));
   if (b.opset < 10) {
-    return { op: "Slice", inputs: [x.value], attributes: { axes: attr.ints(axes), starts: attr.ints(starts), ends: attr.ints(ends) } };
+    return {
+      op: "Slice",
+      inputs: [x.value],
+      attributes: { axes: attr.ints(axes), starts: attr.ints(starts), ends: attr.ints(ends) },
+    };
   }
   const isFirst = axes.every((axis, i) => axis === i);
   const inputs: (Value | null)[] = [x.value, b.ints(starts), b.ints(ends)];
@@ -282,9 +309,16 @@ const makeConcat: Maker = (b) => {
   const { chance } = b;
   const axis = chance.below(rankOf(x));
   const fits = (k: Known): boolean =>
-    k.dtype === x.dtype && k.dims.every((dims, run) => dims.length === rankOf(x) && dims.every((dim, i) => i === axis || dim === x.dims[run]![i]));
+    k.dtype === x.dtype &&
+    k.dims.every(
+      (dims, run) => dims.length === rankOf(x) && dims.every((dim, i) => i === axis || dim === x.dims[run]![i]),
+    );
   const others = Array.from({ length: chance.below(3) }, () => choose(b, fits)!.value);
-  return { op: "Concat", inputs: chance.shuffled([x.value, ...others]), attributes: { axis: attr.int(chance.one(0.3) ? axis - rankOf(x) : axis) } };
+  return {
+    op: "Concat",
+    inputs: chance.shuffled([x.value, ...others]),
+    attributes: { axis: attr.int(chance.one(0.3) ? axis - rankOf(x) : axis) },
+  };
 };
 
 const makeSplit: Maker = (b) => {
@@ -296,8 +330,15 @@ const makeSplit: Maker = (b) => {
   const size = dims[axis]!;
   const first = chance.between(1, size - 1);
   const attributes: Record<string, Attribute> = { axis: attr.int(chance.one(0.3) ? axis - dims.length : axis) };
-  if (b.opset < 13) return { op: "Split", inputs: [x.value], attributes: { ...attributes, split: attr.ints([first, size - first]) }, outputs: 2 };
-  if (b.opset >= 18 && chance.one(0.3)) return { op: "Split", inputs: [x.value], attributes: { ...attributes, num_outputs: attr.int(2) }, outputs: 2 };
+  if (b.opset < 13)
+    return {
+      op: "Split",
+      inputs: [x.value],
+      attributes: { ...attributes, split: attr.ints([first, size - first]) },
+      outputs: 2,
+    };
+  if (b.opset >= 18 && chance.one(0.3))
+    return { op: "Split", inputs: [x.value], attributes: { ...attributes, num_outputs: attr.int(2) }, outputs: 2 };
   return { op: "Split", inputs: [x.value, b.ints([first, size - first])], attributes, outputs: 2 };
 };
 
@@ -316,15 +357,23 @@ const makeGather: Maker = (b) => {
   const smallest = Math.min(...x.dims.map((dims) => dims.at(axis)!));
   const index = (): number => chance.between(-smallest, smallest - 1);
   const indices = chance.one(0.5) ? b.ints([index()], []) : b.ints(Array.from({ length: chance.between(1, 3) }, index));
-  return { op: "Gather", inputs: [x.value, indices], attributes: axis === 0 && chance.one(0.5) ? {} : { axis: attr.int(axis) } };
+  return {
+    op: "Gather",
+    inputs: [x.value, indices],
+    attributes: axis === 0 && chance.one(0.5) ? {} : { axis: attr.int(axis) },
+  };
 };
 
 const makePad: Maker = (b) => {
   const x = real(b, 1);
   if (!x) return null;
   const { chance } = b;
-  const pads = Array.from({ length: 2 * rankOf(x) }, (_, i) => (i % rankOf(x) >= 2 || chance.one(0.2) ? chance.pick([0, 0, 1, 2, -1]) : 0));
-  const mode = chance.one(0.3) ? { mode: attr.string(chance.pick(["constant", "reflect", "edge", ...(b.opset >= 19 ? ["wrap"] : [])])) } : {};
+  const pads = Array.from({ length: 2 * rankOf(x) }, (_, i) =>
+    i % rankOf(x) >= 2 || chance.one(0.2) ? chance.pick([0, 0, 1, 2, -1]) : 0,
+  );
+  const mode = chance.one(0.3)
+    ? { mode: attr.string(chance.pick(["constant", "reflect", "edge", ...(b.opset >= 19 ? ["wrap"] : [])])) }
+    : {};
   if (b.opset < 11) return { op: "Pad", inputs: [x.value], attributes: { ...mode, pads: attr.ints(pads) } };
   const inputs: Value[] = [x.value, b.ints(pads)];
   if (chance.one(0.3)) inputs.push(scalarLike(b, x.dtype, []));
@@ -336,7 +385,12 @@ const makeMatMul: Maker = (b) => {
   if (!x) return null;
   const { chance } = b;
   const inner = staticDims(x).at(-1);
-  const other = chance.one(0.3) && choose(b, (k) => k.dtype === "f32" && rankOf(k) >= 2 && k.dims.every((dims, run) => dims.at(-2) === x.dims[run]!.at(-1)));
+  const other =
+    chance.one(0.3) &&
+    choose(
+      b,
+      (k) => k.dtype === "f32" && rankOf(k) >= 2 && k.dims.every((dims, run) => dims.at(-2) === x.dims[run]!.at(-1)),
+    );
   if (other) return { op: "MatMul", inputs: [x.value, other.value] };
   if (inner === null || inner === undefined) return null;
   return { op: "MatMul", inputs: [x.value, b.floats(chance.one(0.9) ? [inner, chance.between(1, 4)] : [inner])] };
@@ -354,7 +408,11 @@ const makeGemm: Maker = (b) => {
   const outputs = chance.between(1, 4);
   const inputs = [x.value, b.floats(transB ? [outputs, inner] : [inner, outputs])];
   if (chance.one(0.7) || b.opset < 11) inputs.push(b.floats(chance.pick([[outputs], [1, outputs], [1], []])));
-  const attributes = some(chance, { alpha: () => attr.float(chance.pick([1, 0.5, 2])), beta: () => attr.float(chance.pick([1, 0, 0.5])) }, 0.3);
+  const attributes = some(
+    chance,
+    { alpha: () => attr.float(chance.pick([1, 0.5, 2])), beta: () => attr.float(chance.pick([1, 0, 0.5])) },
+    0.3,
+  );
   if (transA) attributes["transA"] = attr.int(1);
   if (transB) attributes["transB"] = attr.int(1);
   return { op: "Gemm", inputs, attributes };
@@ -362,28 +420,49 @@ const makeGemm: Maker = (b) => {
 
 /** Statistics that are positive where they have to be. */
 const positive = (b: GraphBuilder, dims: readonly number[]): Value =>
-  b.constant(Tensor.f32(dims, Array.from({ length: dims.reduce((p, d) => p * d, 1) }, () => 0.2 + b.chance.random.next())));
+  b.constant(
+    Tensor.f32(
+      dims,
+      Array.from({ length: dims.reduce((p, d) => p * d, 1) }, () => 0.2 + b.chance.random.next()),
+    ),
+  );
 
 const makeBatchNorm: Maker = (b) => {
   const x = choose(b, (k) => k.dtype === "f32" && rankOf(k) >= 2 && staticDims(k)[1] !== null);
   if (!x) return null;
   const c = [staticDims(x)[1]!];
-  const attributes = some(b.chance, { epsilon: () => attr.float(b.chance.pick([1e-3, 0.1])), momentum: () => attr.float(0.5) }, 0.3);
-  return { op: "BatchNormalization", inputs: [x.value, b.floats(c), b.floats(c), b.floats(c), positive(b, c)], attributes };
+  const attributes = some(
+    b.chance,
+    { epsilon: () => attr.float(b.chance.pick([1e-3, 0.1])), momentum: () => attr.float(0.5) },
+    0.3,
+  );
+  return {
+    op: "BatchNormalization",
+    inputs: [x.value, b.floats(c), b.floats(c), b.floats(c), positive(b, c)],
+    attributes,
+  };
 };
 
 const makeInstanceNorm: Maker = (b) => {
   const x = choose(b, (k) => k.dtype === "f32" && rankOf(k) >= 3 && staticDims(k)[1] !== null);
   if (!x) return null;
   const c = [staticDims(x)[1]!];
-  return { op: "InstanceNormalization", inputs: [x.value, b.floats(c), b.floats(c)], attributes: some(b.chance, { epsilon: () => attr.float(0.01) }) };
+  return {
+    op: "InstanceNormalization",
+    inputs: [x.value, b.floats(c), b.floats(c)],
+    attributes: some(b.chance, { epsilon: () => attr.float(0.01) }),
+  };
 };
 
 const makeGroupNorm: Maker = (b) => {
   const x = choose(b, (k) => k.dtype === "f32" && rankOf(k) >= 3 && (staticDims(k)[1] ?? 1) % 2 === 0);
   if (!x || b.opset < 21) return null;
   const c = [staticDims(x)[1]!];
-  return { op: "GroupNormalization", inputs: [x.value, b.floats(c), b.floats(c)], attributes: { num_groups: attr.int(2) } };
+  return {
+    op: "GroupNormalization",
+    inputs: [x.value, b.floats(c), b.floats(c)],
+    attributes: { num_groups: attr.int(2) },
+  };
 };
 
 const makeLayerNorm =
@@ -392,13 +471,23 @@ const makeLayerNorm =
     const x = choose(b, (k) => k.dtype === "f32" && rankOf(k) >= 1 && staticDims(k).at(-1) !== null);
     if (!x || b.opset < (op === "LayerNormalization" ? 17 : 23)) return null;
     const last = [staticDims(x).at(-1)!];
-    const inputs = [x.value, b.floats(last), ...(op === "LayerNormalization" && b.chance.one(0.6) ? [b.floats(last)] : [])];
-    return { op, inputs, attributes: some(b.chance, { epsilon: () => attr.float(0.01), axis: () => attr.int(-1) }, 0.4) };
+    const inputs = [
+      x.value,
+      b.floats(last),
+      ...(op === "LayerNormalization" && b.chance.one(0.6) ? [b.floats(last)] : []),
+    ];
+    return {
+      op,
+      inputs,
+      attributes: some(b.chance, { epsilon: () => attr.float(0.01), axis: () => attr.int(-1) }, 0.4),
+    };
   };
 
 const makeCast: Maker = (b) => {
   const x = any(b);
-  return x && { op: "Cast", inputs: [x.value], attributes: { to: attr.int(b.chance.pick([1, 1, 1, 7, 6, 9, 10, 11])) } };
+  return (
+    x && { op: "Cast", inputs: [x.value], attributes: { to: attr.int(b.chance.pick([1, 1, 1, 7, 6, 9, 10, 11])) } }
+  );
 };
 
 const makeClip: Maker = (b) => {
@@ -407,7 +496,12 @@ const makeClip: Maker = (b) => {
   const { chance } = b;
   const low = chance.pick([0, -1, -3, 0.5]);
   const high = chance.pick([6, 1, 3, -0.5]);
-  if (b.opset < 11) return { op: "Clip", inputs: [x.value], attributes: some(chance, { min: () => attr.float(low), max: () => attr.float(high) }, 0.8) };
+  if (b.opset < 11)
+    return {
+      op: "Clip",
+      inputs: [x.value],
+      attributes: some(chance, { min: () => attr.float(low), max: () => attr.float(high) }, 0.8),
+    };
   if (x.dtype !== "f32") return null;
   const bound = (value: number): Value => b.constant(Tensor.f32([], [value]));
   return { op: "Clip", inputs: [x.value, chance.one(0.8) ? bound(low) : null, chance.one(0.8) ? bound(high) : null] };
@@ -427,7 +521,9 @@ const makeExpand: Maker = (b) => {
   const { chance } = b;
   const shape = choose(b, (k) => k.dtype === "i64" && rankOf(k) === 1 && chance.one(0.3));
   if (shape) return { op: "Expand", inputs: [x.value, shape.value] };
-  const dims = staticDims(x).map((dim) => (dim === null || chance.one(0.4) ? 1 : dim === 1 ? chance.between(1, 3) : dim));
+  const dims = staticDims(x).map((dim) =>
+    dim === null || chance.one(0.4) ? 1 : dim === 1 ? chance.between(1, 3) : dim,
+  );
   return { op: "Expand", inputs: [x.value, b.ints(chance.one(0.2) ? [2, ...dims] : dims)] };
 };
 
@@ -435,10 +531,26 @@ const makeResize: Maker = (b) => {
   const x = choose(b, (k) => k.dtype === "f32" && rankOf(k) === 4);
   if (!x || b.opset < 11) return null;
   const { chance } = b;
-  const scales = b.constant(Tensor.f32([4], [1, 1, ...chance.pick([[1, 1], [2, 2], [0.5, 2], [2, 1]])]));
+  const scales = b.constant(
+    Tensor.f32(
+      [4],
+      [
+        1,
+        1,
+        ...chance.pick([
+          [1, 1],
+          [2, 2],
+          [0.5, 2],
+          [2, 1],
+        ]),
+      ],
+    ),
+  );
   const attributes = {
     mode: attr.string(chance.pick(["nearest", "linear"])),
-    ...some(chance, { coordinate_transformation_mode: () => attr.string(chance.pick(["asymmetric", "half_pixel", "align_corners"])) }),
+    ...some(chance, {
+      coordinate_transformation_mode: () => attr.string(chance.pick(["asymmetric", "half_pixel", "align_corners"])),
+    }),
   };
   return { op: "Resize", inputs: [x.value, b.opset >= 13 ? null : b.floats([0]), scales], attributes };
 };
@@ -446,20 +558,37 @@ const makeResize: Maker = (b) => {
 const makeQuantizePair: Maker = (b) => {
   const x = choose(b, (k) => k.dtype === "f32");
   if (!x || b.opset < 10) return null;
-  return { op: "QuantizeLinear", inputs: [x.value, b.constant(Tensor.f32([], [0.05])), b.constant(Tensor.ofArray("u8", [], Uint8Array.of(128)))] };
+  return {
+    op: "QuantizeLinear",
+    inputs: [x.value, b.constant(Tensor.f32([], [0.05])), b.constant(Tensor.ofArray("u8", [], Uint8Array.of(128)))],
+  };
 };
 
 const makeAttention: Maker = (b) => {
   const x = choose(b, (k) => k.dtype === "f32" && rankOf(k) === 4);
-  return x && b.opset >= 23 ? { op: "Attention", inputs: [x.value, x.value, x.value], attributes: some(b.chance, { is_causal: () => attr.int(1), scale: () => attr.float(0.3) }) } : null;
+  return x && b.opset >= 23
+    ? {
+        op: "Attention",
+        inputs: [x.value, x.value, x.value],
+        attributes: some(b.chance, { is_causal: () => attr.int(1), scale: () => attr.float(0.3) }),
+      }
+    : null;
 };
 
 const makeRotary: Maker = (b) => {
-  const x = choose(b, (k) => k.dtype === "f32" && rankOf(k) === 4 && staticDims(k).every((dim) => dim !== null) && staticDims(k)[3]! % 2 === 0);
+  const x = choose(
+    b,
+    (k) =>
+      k.dtype === "f32" && rankOf(k) === 4 && staticDims(k).every((dim) => dim !== null) && staticDims(k)[3]! % 2 === 0,
+  );
   if (!x || b.opset < 23) return null;
   const [batch, , length, size] = staticDims(x) as number[];
   const table = [batch!, length!, size! / 2];
-  return { op: "RotaryEmbedding", inputs: [x.value, b.floats(table), b.floats(table)], attributes: some(b.chance, { interleaved: () => attr.int(1) }) };
+  return {
+    op: "RotaryEmbedding",
+    inputs: [x.value, b.floats(table), b.floats(table)],
+    attributes: some(b.chance, { interleaved: () => attr.int(1) }),
+  };
 };
 
 const recurrent =
@@ -496,17 +625,30 @@ const unaries =
 
 export const makers: Readonly<Record<string, Maker>> = {
   ...Object.fromEntries(unaries.split(" ").map((op) => [op, unary(op)])),
-  ...Object.fromEntries("Add Sub Mul Div Pow PRelu Equal Greater GreaterOrEqual Less LessOrEqual".split(" ").map((op) => [op, binary(op)])),
+  ...Object.fromEntries(
+    "Add Sub Mul Div Pow PRelu Equal Greater GreaterOrEqual Less LessOrEqual".split(" ").map((op) => [op, binary(op)]),
+  ),
   ...Object.fromEntries("And Or Xor".split(" ").map((op) => [op, logical(op)])),
   ...Object.fromEntries("Max Min Mean Sum".split(" ").map((op) => [op, variadic(op)])),
   ...Object.fromEntries(
-    "ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare".split(" ").map((op) => [op, reduction(op)]),
+    "ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare"
+      .split(" ")
+      .map((op) => [op, reduction(op)]),
   ),
   ReduceSum: reduction("ReduceSum", 13),
   ...Object.fromEntries("Softmax LogSoftmax Hardmax".split(" ").map((op) => [op, onAxis(op)])),
   LpNormalization: (b) => {
     const x = real(b, 1);
-    return x && { op: "LpNormalization", inputs: [x.value], attributes: some(b.chance, { axis: () => attr.int(axisOf(b.chance, rankOf(x))), p: () => attr.int(b.chance.between(1, 2)) }) };
+    return (
+      x && {
+        op: "LpNormalization",
+        inputs: [x.value],
+        attributes: some(b.chance, {
+          axis: () => attr.int(axisOf(b.chance, rankOf(x))),
+          p: () => attr.int(b.chance.between(1, 2)),
+        }),
+      }
+    );
   },
   ArgMax: onAxis("ArgMax"),
   ArgMin: onAxis("ArgMin"),
@@ -516,7 +658,12 @@ export const makers: Readonly<Record<string, Maker>> = {
   Celu: unary("Celu", alpha),
   ThresholdedRelu: unary("ThresholdedRelu", alpha),
   Swish: unary("Swish", alpha),
-  HardSigmoid: unary("HardSigmoid", (chance) => some(chance, { alpha: () => attr.float(chance.pick([1 / 6, 0.2])), beta: () => attr.float(chance.pick([0.5, 0.1])) })),
+  HardSigmoid: unary("HardSigmoid", (chance) =>
+    some(chance, {
+      alpha: () => attr.float(chance.pick([1 / 6, 0.2])),
+      beta: () => attr.float(chance.pick([0.5, 0.1])),
+    }),
+  ),
   Gelu: unary("Gelu", (chance) => some(chance, { approximate: () => attr.string(chance.pick(["tanh", "none"])) })),
   Shrink: unary("Shrink", (chance) => some(chance, { lambd: () => attr.float(0.3), bias: () => attr.float(0.1) })),
   LRN: (b) => {
@@ -543,7 +690,9 @@ export const makers: Readonly<Record<string, Maker>> = {
     const x = choose(b, (k) => staticDims(k).includes(1));
     if (!x) return null;
     const ones = [...staticDims(x).entries()].filter(([, dim]) => dim === 1).map(([axis]) => axis);
-    const axes = ones.slice(0, b.chance.between(1, ones.length)).map((axis) => (b.chance.one(0.3) ? axis - rankOf(x) : axis));
+    const axes = ones
+      .slice(0, b.chance.between(1, ones.length))
+      .map((axis) => (b.chance.one(0.3) ? axis - rankOf(x) : axis));
     return b.chance.one(0.1) ? { op: "Squeeze", inputs: [x.value] } : withAxes(b, "Squeeze", x.value, axes);
   },
   Unsqueeze: (b) => {
@@ -551,12 +700,19 @@ export const makers: Readonly<Record<string, Maker>> = {
     if (!x) return null;
     const count = b.chance.between(1, 2);
     const axes = b.chance.shuffled(Array.from({ length: rankOf(x) + count }, (_, i) => i)).slice(0, count);
-    return withAxes(b, "Unsqueeze", x.value, axes.map((axis) => (b.opset >= 11 && b.chance.one(0.3) ? axis - rankOf(x) - count : axis)));
+    return withAxes(
+      b,
+      "Unsqueeze",
+      x.value,
+      axes.map((axis) => (b.opset >= 11 && b.chance.one(0.3) ? axis - rankOf(x) - count : axis)),
+    );
   },
   Expand: makeExpand,
   Tile: (b) => {
     const x = any(b, 1);
-    return x && { op: "Tile", inputs: [x.value, b.ints(Array.from({ length: rankOf(x) }, () => b.chance.pick([1, 1, 2])))] };
+    return (
+      x && { op: "Tile", inputs: [x.value, b.ints(Array.from({ length: rankOf(x) }, () => b.chance.pick([1, 1, 2])))] }
+    );
   },
   Pad: makePad,
   Conv: convolution("Conv"),
@@ -570,7 +726,13 @@ export const makers: Readonly<Record<string, Maker>> = {
   Gemm: makeGemm,
   Einsum: (b) => {
     const x = choose(b, (k) => k.dtype === "f32" && rankOf(k) === 2);
-    return x && { op: "Einsum", inputs: [x.value, x.value], attributes: { equation: attr.string(b.chance.pick(["ij,kj->ik", "ij,ij->i", "ij,ij->ji"])) } };
+    return (
+      x && {
+        op: "Einsum",
+        inputs: [x.value, x.value],
+        attributes: { equation: attr.string(b.chance.pick(["ij,kj->ik", "ij,ij->i", "ij,ij->ji"])) },
+      }
+    );
   },
   BatchNormalization: makeBatchNorm,
   InstanceNormalization: makeInstanceNorm,
@@ -584,7 +746,11 @@ export const makers: Readonly<Record<string, Maker>> = {
   },
   Clip: makeClip,
   Where: makeWhere,
-  Constant: (b) => ({ op: "Constant", inputs: [], attributes: { value: attr.tensor(randomTensor("f32", b.chance.pick([[], [1], [2, 3]]), b.chance.random)) } }),
+  Constant: (b) => ({
+    op: "Constant",
+    inputs: [],
+    attributes: { value: attr.tensor(randomTensor("f32", b.chance.pick([[], [1], [2, 3]]), b.chance.random)) },
+  }),
   ConstantOfShape: (b) => {
     const shape = choose(b, (k) => k.dtype === "i64" && rankOf(k) === 1 && b.chance.one(0.5));
     const attributes = b.chance.one(0.6) ? { value: attr.tensor(Tensor.f32([1], [b.chance.pick([0, 1, 0.5])])) } : {};
@@ -597,20 +763,39 @@ export const makers: Readonly<Record<string, Maker>> = {
   },
   Trilu: (b) => {
     const x = real(b, 2);
-    return x && { op: "Trilu", inputs: [x.value], attributes: some(b.chance, { upper: () => attr.int(b.chance.below(2)) }) };
+    return (
+      x && { op: "Trilu", inputs: [x.value], attributes: some(b.chance, { upper: () => attr.int(b.chance.below(2)) }) }
+    );
   },
   CumSum: (b) => {
     const x = choose(b, (k) => (k.dtype === "f32" || k.dtype === "i64") && rankOf(k) >= 1);
-    return x && { op: "CumSum", inputs: [x.value, b.constant(Tensor.i64([], [axisOf(b.chance, rankOf(x))]))], attributes: some(b.chance, { exclusive: () => attr.int(1), reverse: () => attr.int(1) }, 0.3) };
+    return (
+      x && {
+        op: "CumSum",
+        inputs: [x.value, b.constant(Tensor.i64([], [axisOf(b.chance, rankOf(x))]))],
+        attributes: some(b.chance, { exclusive: () => attr.int(1), reverse: () => attr.int(1) }, 0.3),
+      }
+    );
   },
   TopK: (b) => {
     const x = real(b, 1);
     if (!x || b.opset < 10) return null;
-    return { op: "TopK", inputs: [x.value, b.ints([1])], attributes: some(b.chance, { axis: () => attr.int(axisOf(b.chance, rankOf(x))) }), outputs: 2 };
+    return {
+      op: "TopK",
+      inputs: [x.value, b.ints([1])],
+      attributes: some(b.chance, { axis: () => attr.int(axisOf(b.chance, rankOf(x))) }),
+      outputs: 2,
+    };
   },
   DepthToSpace: (b) => {
     const x = choose(b, (k) => rankOf(k) === 4 && (staticDims(k)[1] ?? 1) % 4 === 0);
-    return x && { op: "DepthToSpace", inputs: [x.value], attributes: { blocksize: attr.int(2), ...some(b.chance, { mode: () => attr.string("CRD") }) } };
+    return (
+      x && {
+        op: "DepthToSpace",
+        inputs: [x.value],
+        attributes: { blocksize: attr.int(2), ...some(b.chance, { mode: () => attr.string("CRD") }) },
+      }
+    );
   },
   SpaceToDepth: (b) => {
     const x = choose(b, (k) => rankOf(k) === 4);
@@ -619,7 +804,13 @@ export const makers: Readonly<Record<string, Maker>> = {
   GatherElements: (b) => {
     const x = real(b, 1);
     const dims = x && staticDims(x);
-    return dims?.every((dim) => dim !== null) ? { op: "GatherElements", inputs: [x!.value, b.constant(randomTensor("i64", dims as number[], b.chance.random))], attributes: { axis: attr.int(axisOf(b.chance, dims.length)) } } : null;
+    return dims?.every((dim) => dim !== null)
+      ? {
+          op: "GatherElements",
+          inputs: [x!.value, b.constant(randomTensor("i64", dims as number[], b.chance.random))],
+          attributes: { axis: attr.int(axisOf(b.chance, dims.length)) },
+        }
+      : null;
   },
   GatherND: (b) => {
     const x = real(b, 1);
@@ -628,7 +819,17 @@ export const makers: Readonly<Record<string, Maker>> = {
   ScatterElements: (b) => {
     const x = real(b, 1);
     const dims = x && staticDims(x).map((dim) => Math.min(dim ?? 1, 1));
-    return dims ? { op: "ScatterElements", inputs: [x!.value, b.constant(randomTensor("i64", dims, b.chance.random)), b.constant(randomTensor(x!.dtype, dims, b.chance.random))], attributes: { axis: attr.int(0) } } : null;
+    return dims
+      ? {
+          op: "ScatterElements",
+          inputs: [
+            x!.value,
+            b.constant(randomTensor("i64", dims, b.chance.random)),
+            b.constant(randomTensor(x!.dtype, dims, b.chance.random)),
+          ],
+          attributes: { axis: attr.int(0) },
+        }
+      : null;
   },
   ScatterND: (b) => {
     const x = choose(b, (k) => k.dtype === "f32" && rankOf(k) === 1);
@@ -636,7 +837,13 @@ export const makers: Readonly<Record<string, Maker>> = {
   },
   OneHot: (b) => {
     const x = ofType(b, "i64");
-    return x && { op: "OneHot", inputs: [x.value, b.ints([3]), b.constant(Tensor.f32([2], [0, 1]))], attributes: some(b.chance, { axis: () => attr.int(-1) }) };
+    return (
+      x && {
+        op: "OneHot",
+        inputs: [x.value, b.ints([3]), b.constant(Tensor.f32([2], [0, 1]))],
+        attributes: some(b.chance, { axis: () => attr.int(-1) }),
+      }
+    );
   },
   EyeLike: (b) => {
     const x = choose(b, (k) => rankOf(k) === 2);
@@ -651,7 +858,12 @@ export const makers: Readonly<Record<string, Maker>> = {
   QuantizeLinear: makeQuantizePair,
   DequantizeLinear: (b) => {
     const x = ofType(b, "u8");
-    return x && { op: "DequantizeLinear", inputs: [x.value, b.constant(Tensor.f32([], [0.05])), b.constant(Tensor.ofArray("u8", [], Uint8Array.of(128)))] };
+    return (
+      x && {
+        op: "DequantizeLinear",
+        inputs: [x.value, b.constant(Tensor.f32([], [0.05])), b.constant(Tensor.ofArray("u8", [], Uint8Array.of(128)))],
+      }
+    );
   },
   Attention: makeAttention,
   RotaryEmbedding: makeRotary,

@@ -1,7 +1,7 @@
 /** ONNX Runtime in this process with its own optimizer off: fast enough for thousands of small models. */
 import * as ort from "onnxruntime-node";
-import { f32ToF16Bits } from "../../src/base/f16.js";
 import { InferOptError, messageOf } from "../../src/base/errors.js";
+import { f32ToF16Bits } from "../../src/base/f16.js";
 import { type Random, seededRandom } from "../../src/base/random.js";
 import { type DType, elementCount, type Model, Tensor, toOnnx, type Value } from "../../src/ir/index.js";
 import { encodeModel } from "../../src/onnx/schema.js";

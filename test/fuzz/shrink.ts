@@ -1,5 +1,13 @@
 /** Makes a failing case smaller while it still fails in the same way. */
-import { type Graph, type Model, type Node, nodesWithin, printGraph, Tensor, type TensorType } from "../../src/ir/index.js";
+import {
+  type Graph,
+  type Model,
+  type Node,
+  nodesWithin,
+  printGraph,
+  Tensor,
+  type TensorType,
+} from "../../src/ir/index.js";
 import { annotateTypes } from "../../src/rewrite/index.js";
 import { type FuzzCase, modelOf } from "./judge.js";
 import { describeModel } from "./session.js";
