@@ -21,7 +21,7 @@ const { values } = parseArgs({
     minutes: { type: "string" },
     seed: { type: "string", default: "1" },
     jobs: { type: "string", default: "1" },
-    recipe: { type: "string", multiple: true, default: ["fold", "fuse"] },
+    recipe: { type: "string", multiple: true, default: ["fold", "fuse", "runtime"] },
     json: { type: "string" },
     patterns: { type: "boolean", default: false },
     "keep-size": { type: "boolean", default: false },

@@ -51,7 +51,7 @@ export async function campaign(
   onSums: (sums: CampaignResult) => void,
 ): Promise<CampaignResult> {
   const counts = { graphs: 0, invalid: 0, unstable: 0, sound: 0, nodesBefore: 0, nodesAfter: 0 };
-  const applied = new Map<string, number>(passNames().map((name) => [name, 0]));
+  const applied = new Map<string, number>(options.recipes.flatMap(passNames).map((name) => [name, 0]));
   const operators = new Set<string>();
   const failures: Failure[] = [];
   const sums = (): CampaignResult => ({

@@ -6,10 +6,10 @@
 import { f32ToF16Bits } from "../../src/base/f16.js";
 import { seededRandom } from "../../src/base/random.js";
 import { countNodes, isFloat, type Model, opsetOf, parseModel, Tensor } from "../../src/ir/index.js";
-import { catalog, recipes } from "../../src/passes/catalog.js";
+import { recipes } from "../../src/passes/catalog.js";
 import { opsetRaiser, raiseOpset } from "../../src/pipeline/raise-opset.js";
 import { makeNamesUnique } from "../../src/quantization/names.js";
-import { annotateTypes, PassFailure, type PassReport, runPasses } from "../../src/rewrite/index.js";
+import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses } from "../../src/rewrite/index.js";
 import { bytesOf, describeModel, evaluate, type Feeds, feedsFor, type Outputs, Refusal, runEach } from "./session.js";
 
 /** A model in text, with what the text does not say. */
@@ -80,23 +80,46 @@ interface Made {
   readonly reports: readonly PassReport[];
 }
 
-async function rewritten(given: FuzzCase, recipe: Recipe, only?: readonly string[]): Promise<Made> {
+/** Lists of passes that run one after the other, as the pipeline runs them. */
+const stages: Readonly<Record<Recipe, readonly (readonly AnyPass[])[]>> = {
+  fold: [recipes.fold],
+  fuse: [recipes.fuse],
+  runtime: [recipes.fuse, recipes.runtime],
+};
+
+export const passNames = (recipe: Recipe): string[] => [
+  ...new Set(stages[recipe].flatMap((passes) => passes.map(({ name }) => name))),
+];
+
+async function rewritten(given: FuzzCase, recipe: Recipe, skip: readonly string[]): Promise<Made> {
   const model = modelOf(given);
   if (opsetOf(model) < 17) raiseOpset(model, 17);
-  if (given.typed) await annotateTypes(model, describeModel);
-  const reports = await runPasses(model, recipes[recipe], {
-    ...{ evaluate, check: true, foldGrowthBytes: 1 << 16, raiseOpset: opsetRaiser() },
-    ...(only && { only }),
-  });
+  const reports: PassReport[] = [];
+  for (const passes of stages[recipe]) {
+    if (given.typed) await annotateTypes(model, describeModel);
+    reports.push(...(await runStage(model, passes, given, skip)));
+  }
   makeNamesUnique(model);
   return { model, bytes: bytesOf(model), reports };
 }
 
+const runStage = (
+  model: Model,
+  passes: readonly AnyPass[],
+  { typed }: FuzzCase,
+  skip: readonly string[],
+): Promise<PassReport[]> =>
+  runPasses(model, passes, {
+    ...{ evaluate, check: true, foldGrowthBytes: 1 << 16, raiseOpset: opsetRaiser() },
+    ...(typed && { annotate: (each: Model) => annotateTypes(each, describeModel, { isRepeated: true }) }),
+    skip: skip.filter((name) => passes.some((pass) => pass.name === name)),
+  });
+
 export interface JudgeOptions {
   readonly recipes: readonly Recipe[];
   readonly seed: number;
-  /** Run these passes of the recipe only. */
-  readonly only?: readonly string[];
+  /** Passes to leave out. */
+  readonly skip?: readonly string[];
   /** Called when the original is known to run. */
   readonly onRewritten?: () => void;
 }
@@ -121,6 +144,7 @@ export async function judge(given: FuzzCase, options: JudgeOptions): Promise<Ver
     return { kind: "invalid", reason: thrown.message };
   }
   options.onRewritten?.();
+  const { skip = [] } = options;
   const applied = new Map<string, number>();
   let after = 0;
   // The runtime computes float16 as float32 and rounds between some operators only: not the same bits once folded.
@@ -132,7 +156,7 @@ export async function judge(given: FuzzCase, options: JudgeOptions): Promise<Ver
     };
     let made: Made;
     try {
-      made = await rewritten(given, recipe, options.only);
+      made = await rewritten(given, recipe, skip);
     } catch (thrown) {
       if (thrown instanceof PassFailure) return fault("crashed", thrown.message);
       return fault("crashed", thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown));
@@ -151,12 +175,9 @@ export async function judge(given: FuzzCase, options: JudgeOptions): Promise<Ver
       const difference = differenceOf(wanted[i]!, outputs, isExact(recipe));
       if (difference) return fault("wrong", difference);
     }
-    const again = await rewritten(given, recipe, options.only);
+    const again = await rewritten(given, recipe, skip);
     if (Buffer.compare(made.bytes, again.bytes) !== 0) return fault("unsteady", "a second run gives other bytes");
-    const further = await runPasses(made.model, recipes[recipe], {
-      ...{ evaluate, check: true, foldGrowthBytes: 1 << 16, raiseOpset: opsetRaiser() },
-      ...(options.only && { only: options.only }),
-    });
+    const further = await runStage(made.model, stages[recipe].at(-1)!, given, skip);
     const left = further.filter((report) => report.applied > 0).map(({ name }) => name);
     if (left.length > 0) return fault("unfinished", `more to do after the last round: ${left.join(", ")}`);
     for (const report of made.reports) {
@@ -231,13 +252,10 @@ function withNoise(tensor: Tensor, noise: () => number): Tensor {
 
 /** Passes without which the fault does not show. */
 export async function culprits(given: FuzzCase, fault: Fault, seed: number): Promise<string[]> {
-  const names = recipes[fault.recipe].map(({ name }) => name);
   const found: string[] = [];
-  for (const name of names) {
-    const verdict = await judge(given, { recipes: [fault.recipe], seed, only: names.filter((each) => each !== name) });
+  for (const name of passNames(fault.recipe)) {
+    const verdict = await judge(given, { recipes: [fault.recipe], seed, skip: [name] });
     if (verdict.kind !== "fault" || verdict.fault.kind !== fault.kind) found.push(name);
   }
   return found;
 }
-
-export const passNames = (): string[] => catalog.map(({ name }) => name);
