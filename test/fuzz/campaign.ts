@@ -63,7 +63,7 @@ export async function campaign(
   for (let i = options.from; i < options.graphs + asIs && performance.now() < end; i++) {
     const seed = options.seed + Math.max(i - asIs, 0);
     announce(i, "original");
-    if (counts.graphs++ % 50 === 49) onSums(sums());
+    if (counts.graphs++ % 10 === 9) onSums(sums());
     const given = i < asIs ? { ...patterns[i]!, overridable: [], typed: true } : await generate(seed, patterns);
     if (!given) {
       counts.invalid++;

@@ -5,7 +5,7 @@ import { f32ToF16Bits } from "../../src/base/f16.js";
 import { type Random, seededRandom } from "../../src/base/random.js";
 import { type DType, elementCount, type Model, Tensor, toOnnx, type Value } from "../../src/ir/index.js";
 import { encodeModel } from "../../src/onnx/schema.js";
-import { tensorsWithSource } from "../../src/onnx/tensors-within.js";
+import { tensorsWithin } from "../../src/onnx/tensors-within.js";
 import type { Describe, Evaluate } from "../../src/rewrite/index.js";
 
 const arrays = {
@@ -31,8 +31,9 @@ export type Outputs = Readonly<Record<string, Tensor>>;
 /** The file of a model, weights inside. */
 export function bytesOf(model: Model): Uint8Array {
   const message = toOnnx(model);
-  for (const { tensor } of tensorsWithSource(message)) {
-    tensor.raw_data = tensor.source!.read();
+  for (const { tensor } of tensorsWithin(message)) {
+    if (!tensor.source) continue;
+    tensor.raw_data = tensor.source.read();
     delete tensor.source;
   }
   return encodeModel(message);

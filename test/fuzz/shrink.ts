@@ -51,7 +51,9 @@ function applied(step: Step, given: FuzzCase): FuzzCase | null {
   }
 }
 
-export const textOf = (model: Model): string => printGraph(model.graph, { valuesUpTo: Number.POSITIVE_INFINITY });
+/** All values in full, but one for all where they are alike. */
+export const textOf = (model: Model): string =>
+  printGraph(model.graph, { valuesUpTo: Number.POSITIVE_INFINITY }).replaceAll(/= \{([^,{}]+)(?:, \1)+\}/g, "= {$1}");
 
 async function stepsOf(given: FuzzCase): Promise<Step[]> {
   const model = modelOf({ ...given, overridable: [] });
