@@ -1,0 +1,152 @@
+/**
+ * Attention written out:
+ *
+ *   MatMul(Softmax(MatMul(q, Transpose(k)) * scale + mask), v)
+ *
+ * The scale may be a product or a quotient, before or after the first MatMul, on either
+ * side or on both; masks may be added, any number of them, or chosen by Where.
+ */
+import { type Node, opsetOf, type Value } from "../../ir/index.js";
+import type { RewriteContext } from "../../rewrite/index.js";
+import { constantScalar, scalarBeside, soleProducer } from "../../rewrite/match.js";
+import { type Heads, headsOf, headsOfTransposed, type SizesOf, unrepeated } from "./heads.js";
+import { isSameSize } from "./sizes.js";
+
+/** Where that keeps the scores where the condition says so, and puts a number far below them elsewhere. */
+export interface ChoosingMask {
+  readonly condition: Value;
+  /** What the condition is where scores are kept. */
+  readonly keepsWhen: boolean;
+}
+
+export interface AttentionParts {
+  readonly q: Heads;
+  readonly k: Heads;
+  readonly v: Heads;
+  readonly scale: number;
+  readonly addends: readonly Value[];
+  readonly choices: readonly ChoosingMask[];
+}
+
+/** Scores that much lower than the others weigh nothing in f32, whatever the others are within reason. */
+const HIDDEN = -1e4;
+
+/** The parts, null when a MatMul is not one of attention, or why they cannot be told. */
+export function attentionAt(
+  product: Node,
+  { model }: RewriteContext,
+  sizesOf: SizesOf,
+): AttentionParts | string | null {
+  const weights = product.inputs[0]?.producer;
+  if (!product.is("MatMul") || !weights?.is("Softmax") || weights.graph !== product.graph) return null;
+  const v = product.inputs[1] && unrepeated(product.inputs[1], sizesOf);
+  const values = v ? headsOf(v, sizesOf) : null;
+  // Any MatMul may read a Softmax: attention is told by its four axes.
+  if (!v || v.constant || !values) return null;
+  if (!soleProducer(product.inputs[0], "Softmax")) return "the weights of the attention are read elsewhere";
+  if (!isOverLastAxis(weights, opsetOf(model))) return "the Softmax is not over the keys";
+  if (weights.output.dtype !== "f32") return "only f32 has kernels that are as fast";
+
+  const found = scoresOf(weights.inputs[0]);
+  if (typeof found === "string") return found;
+  const { scores, addends, choices } = found;
+  const q = peelScale(scores.inputs[0]);
+  const k = peelScale(scores.inputs[1]);
+  const transposed = k.value && headsOfTransposed(k.value, sizesOf);
+  // The scale may stand on either side of the transposition.
+  const inner = transposed?.headsFirst ? peelScale(transposed.headsFirst) : null;
+  const key = inner?.value ? headsOf(unrepeated(inner.value, sizesOf), sizesOf) : transposed;
+  const query = q.value && headsOf(q.value, sizesOf);
+  if (!query || !key) return "the key is not a transposition, or the query has no four axes";
+  const scale = found.scale * q.scale * k.scale * (inner?.scale ?? 1);
+  if (!(scale > 0)) return "the scores are not scaled by a positive number";
+
+  const parts = { q: query, k: key, v: values, scale, addends, choices };
+  return whyUnequal(parts) ?? parts;
+}
+
+/** MatMul broadcasts what the operator does not. */
+function whyUnequal({ q, k, v }: AttentionParts): string | null {
+  if (!isSameSize(q.batch, k.batch) || !isSameSize(q.batch, v.batch)) return "the batches may differ in size";
+  if (!isSameSize(k.heads, v.heads)) return "key and value may differ in their number of heads";
+  const [many, few] = [q.heads, k.heads];
+  const divides = typeof many === "number" && typeof few === "number" && few > 0 && many % few === 0;
+  return divides || isSameSize(many, few) ? null : "the number of heads is not known";
+}
+
+function isOverLastAxis(softmax: Node, opset: number): boolean {
+  const axis = softmax.int("axis", null);
+  // Softmax used to be over all axes from the second on.
+  return axis === null ? opset >= 13 : axis === -1 || axis === 3;
+}
+
+/** The MatMul whose result goes into the Softmax, and what happens on the way. */
+function scoresOf(
+  start: Value | null | undefined,
+): { scores: Node; scale: number; addends: Value[]; choices: ChoosingMask[] } | string {
+  const addends: Value[] = [];
+  const choices: ChoosingMask[] = [];
+  for (let at = start; ; ) {
+    const { value, scale } = peelScale(at);
+    const scores = value ? soleProducer(value, "MatMul") : null;
+    if (scores) return { scores, scale, addends, choices };
+    if (scale !== 1) return "a mask is scaled together with the scores";
+    const sum = soleProducer(value, "Add");
+    const next: Value | null | undefined = sum
+      ? afterSum(sum, addends)
+      : afterChoice(soleProducer(value, "Where"), choices);
+    if (!next) return "the scores are not one MatMul, scaled and masked";
+    at = next;
+  }
+}
+
+/** The operand that leads to the scores; the other is a mask. */
+function afterSum(sum: Node, addends: Value[]): Value | null {
+  const [a, b] = sum.inputs;
+  if (!a || !b || a === b) return null;
+  const index = leadsToMatMul(a) ? 0 : leadsToMatMul(b) ? 1 : null;
+  if (index === null) return null;
+  addends.push(index === 0 ? b : a);
+  return sum.inputs[index]!;
+}
+
+function afterChoice(where: Node | null, choices: ChoosingMask[]): Value | null {
+  const [condition, yes, no] = where?.inputs ?? [];
+  if (!where || !condition || !yes || !no) return null;
+  const keepsWhen = !yes.constant;
+  const [kept, fill] = keepsWhen ? [yes, no] : [no, yes];
+  const number = constantScalar(fill);
+  if (number === null || number > HIDDEN || Number.isNaN(number)) return null;
+  choices.push({ condition, keepsWhen });
+  return kept;
+}
+
+/** Whether a value is made by MatMul, scaled and masked or not, for this reader alone. */
+function leadsToMatMul(start: Value): boolean {
+  const pending = [start];
+  for (let steps = 0; steps < 16; steps++) {
+    const value = pending.pop();
+    if (!value) return false;
+    const node = ["MatMul", "Mul", "Div", "Add", "Where"].map((op) => soleProducer(value, op)).find((found) => found);
+    if (node?.op === "MatMul") return !node.inputs.some((input) => input?.constant);
+    if (node) pending.push(...node.inputs.filter((input): input is Value => !!input && !input.constant));
+  }
+  return false;
+}
+
+/** What is left of a value when factors that are constants are taken off, and their product. */
+function peelScale(start: Value | null | undefined): { value: Value | null; scale: number } {
+  let value = start ?? null;
+  let scale = 1;
+  for (;;) {
+    const product = soleProducer(value, "Mul");
+    const quotient = product ? null : soleProducer(value, "Div");
+    const [a, b] = (product ?? quotient)?.inputs ?? [];
+    const byRight = scalarBeside(b, a);
+    const byLeft = product ? scalarBeside(a, b) : null;
+    const factor = byRight ?? byLeft;
+    if (factor === null) return { value, scale };
+    scale *= quotient ? 1 / factor : factor;
+    value = (byRight === null ? b : a) ?? null;
+  }
+}
