@@ -1,7 +1,7 @@
 /** Every pass, in the order in which they run, with a reason where the order matters; and the recipes made of them. */
 import type { AnyPass } from "../rewrite/index.js";
-import { fuseBiasGelu } from "./contrib/bias-gelu.js";
 import { fuseAttention } from "./attention/attention.js";
+import { fuseBiasGelu } from "./contrib/bias-gelu.js";
 import { fuseConvActivation } from "./contrib/conv-activation.js";
 import { fuseGemmActivation } from "./contrib/gemm-activation.js";
 import { fuseMatMulScale } from "./contrib/matmul-scale.js";
