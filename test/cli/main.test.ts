@@ -238,7 +238,7 @@ describe("what flags become", () => {
           out: { output, externalData: true, keepRejected: true },
           graph: {
             ...{ skip: ["fuse-pad", "fuse-clip", "fold-shapes"], only: [], keepOpset: true },
-            ...{ foldBudgetBytes: 2_000_000, check: true, runtimeSpecific: false },
+            ...{ foldBudgetBytes: 2_000_000, check: true, runtimeSpecific: false, verify: "fast", bisect: false },
             shapes: new Map([["x", ["N", 3, 8, 8]]]),
           },
           limits: {
