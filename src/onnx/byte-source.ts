@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { InferOptError } from "../base/errors.js";
 import type { ByteSource } from "./schema.js";
 
-const CHUNK_BYTES = 4 << 20;
+const CHUNK_BYTES = 1 << 20;
 
 /** Bytes that are already in memory. */
 export function memorySource(bytes: Uint8Array): ByteSource {
@@ -39,8 +39,12 @@ export function fileSource(path: string, offset: number, byteLength: number): By
       return bytes;
     },
     *chunks() {
+      // One buffer for all of them: a model's worth of garbage would be much more memory than is needed at a time.
+      const buffer = new Uint8Array(Math.min(CHUNK_BYTES, byteLength));
       for (let at = 0; at < byteLength; at += CHUNK_BYTES) {
-        yield readRange(path, offset + at, Math.min(CHUNK_BYTES, byteLength - at));
+        const chunk = buffer.subarray(0, Math.min(CHUNK_BYTES, byteLength - at));
+        readInto(chunk, path, offset + at);
+        yield chunk;
       }
     },
   };
@@ -50,6 +54,12 @@ export function fileSource(path: string, offset: number, byteLength: number): By
 export function readRange(path: string, offset: number, length: number): Uint8Array {
   // Not Buffer.allocUnsafe: its pooled slices are not aligned to the element size.
   const bytes = new Uint8Array(length);
+  readInto(bytes, path, offset);
+  return bytes;
+}
+
+function readInto(bytes: Uint8Array, path: string, offset: number): void {
+  const { length } = bytes;
   let fd: number;
   try {
     fd = openSync(path, "r");
@@ -77,5 +87,4 @@ export function readRange(path: string, offset: number, length: number): Uint8Ar
   } finally {
     closeSync(fd);
   }
-  return bytes;
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadModel, opsetOf, printGraph } from "../../src/ir/index.js";
+import { loadModel, opsetOf, printGraph, Tensor } from "../../src/ir/index.js";
 import { recipes } from "../../src/passes/catalog.js";
 import { type Prepared, type PrepareRequest, prepareModel } from "../../src/pipeline/prepare.js";
 import { type AnyPass, defineRewrite } from "../../src/rewrite/index.js";
@@ -134,6 +134,53 @@ describe("prepareModel", () => {
   it("finds the node at which a pass is wrong that is right elsewhere", async () => {
     const prepared = await prepare([sometimesWrong]);
     expect(prepared.warnings).toEqual([expect.stringMatching(/^pass rejected: pad-tanh at Tanh:y \(/)]);
+  });
+
+  it("leaves out only the wrong rewrite when it is to find that one", async () => {
+    const prepared = await prepare([sometimesWrong], { graph: graphConfig({ bisect: true }) });
+    expect(prepared.warnings).toEqual([expect.stringMatching(/^rewrite rejected: pad-tanh at Tanh:y \(/)]);
+    expect(reportOf(prepared, "pad-tanh")).toMatchObject({ applied: 1 });
+    expect(reportOf(prepared, "pad-tanh").rejected).toBeUndefined();
+    expect(prepared.differences.map(({ differing }) => differing)).toEqual([0]);
+  });
+
+  /** Moves everything by one step of rounding: fine for a fusion, not for a pass that promises the same bits. */
+  const nudge = (numerics: "exact" | "rounding") =>
+    defineRewrite({
+      name: "nudge-sigmoid",
+      summary: "For tests",
+      numerics,
+      roots: ["Sigmoid"],
+      rewrite: (root, { create, constant }) => {
+        const input = root.inputs[0]!;
+        if (input.producer?.is("Mul")) return null;
+        const almostOne = constant("almost_one", Tensor.f32([], [1 + 2 ** -22]));
+        return create("Sigmoid", [create("Mul", [input, almostOne]).output]);
+      },
+    });
+
+  it("holds a pass to the numerics that it declares", async () => {
+    expect(reportOf(await prepare([nudge("rounding")]), "nudge-sigmoid")).toMatchObject({ applied: 1 });
+    expect(reportOf(await prepare([nudge("exact")]), "nudge-sigmoid").rejected).toMatch(/elements differ/);
+  });
+
+  it("compares after each pass when it is to be thorough, each by what it promises", async () => {
+    // In the end rounding is allowed, since one pass rounds: only on the way does it show that another must not.
+    const rounds: AnyPass = { ...negatedTwice, numerics: "rounding" };
+    const passes = [nudge("exact"), rounds];
+    const fast = await prepare(passes, { graph: graphConfig() });
+    expect(fast.passes.map(({ rejected }) => rejected)).toEqual([undefined, undefined]);
+    const full = await prepare(passes, { graph: graphConfig({ verify: "full" }) });
+    expect(full.passes.map(({ rejected }) => rejected)).toEqual([expect.stringMatching(/elements differ/), undefined]);
+    expect(full.equivalence).toEqual({ level: "full", checked: true, inputs: "made-up" });
+  });
+
+  it("says so when nothing was to be compared", async () => {
+    const prepared = await prepare([wrong], { graph: graphConfig({ verify: "none" }) });
+    expect(opsOf(prepared)).toContain("Tanh");
+    expect(opsOf(prepared)).not.toContain("Sigmoid");
+    expect(prepared.equivalence).toEqual({ level: "none", checked: false, inputs: null });
+    expect(prepared.warnings.join()).toContain("not compared with the original: --verify none");
   });
 
   it("finds every pass that is wrong", async () => {
