@@ -5,7 +5,7 @@
 // A model is a folder with model.onnx and test_data_set_*. All are read, written and read again, which must give the same
 // text. Each that ONNX Runtime can run is then (1) read and written, which must give the same bits, and (2) fused, which may
 // differ by rounding. Outputs are compared with those of the original on the suite's own inputs, and with the outputs that
-// the suite expects. With --opset, each is instead (1) converted to that opset, which must give the same bits, too.
+// the suite expects. With --opset, each is converted to that opset instead, which may differ by rounding, too.
 // Exit code 1 when anything differs.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -163,7 +163,8 @@ async function convert(original, path) {
   const model = loadModel(original);
   convertOpset(model, Number(values.opset));
   saveModel(model, path).commit();
-  return { exact: true, notes: [] };
+  // The runtime has another kernel for AveragePool from opset 19 on, which sums in another order.
+  return { exact: false, notes: [] };
 }
 
 async function fuse(original, path, folder) {

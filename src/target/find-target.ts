@@ -1,0 +1,39 @@
+/** The targets by the names that people give: `tensorrt`, `ort-cpu@1.17`. */
+import { coreml, nnapi } from "./mobile.js";
+import { openVino } from "./openvino.js";
+import { ortCpu, ortReleases, ortWeb } from "./ort.js";
+import type { Target } from "./target.js";
+import { tensorRt } from "./tensorrt.js";
+
+interface Family {
+  /** Newest first; the first is meant when none is named. Empty: there is one only. */
+  readonly releases: readonly string[];
+  readonly make: (name: string, release: string) => Target;
+}
+
+const families: Readonly<Record<string, Family>> = {
+  "ort-cpu": { releases: ortReleases, make: ortCpu },
+  "ort-web": { releases: ortReleases, make: ortWeb },
+  tensorrt: { releases: ["11", "10"], make: tensorRt },
+  openvino: { releases: [], make: openVino },
+  coreml: { releases: ortReleases, make: coreml },
+  nnapi: { releases: ortReleases, make: nnapi },
+};
+
+export const targetNames: readonly string[] = Object.keys(families);
+
+/** Releases of a family that can be named after `@`, newest first. */
+export const releasesOf = (family: string): readonly string[] => families[family]?.releases ?? [];
+
+/** null: no such family, or no such release of it. A patch number after the release changes nothing. */
+export function findTarget(name: string): Target | null {
+  const [familyName = "", asked, ...rest] = name.split("@");
+  const family = Object.hasOwn(families, familyName) ? families[familyName]! : null;
+  if (!family || rest.length > 0) return null;
+  if (asked === undefined) return family.make(name, family.releases[0] ?? "");
+  const release = family.releases.find((known) => asked === known || asked.startsWith(`${known}.`));
+  return release === undefined ? null : family.make(name, release);
+}
+
+/** What runs the models of this program. */
+export const hostTarget: Target = ortCpu("ort-cpu", ortReleases[0]!);

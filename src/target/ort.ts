@@ -1,0 +1,159 @@
+/**
+ * ONNX Runtime: the CPU provider by release, and its Web build, whose nodes run on the GPU
+ * (WebGPU) where there is a kernel and in WebAssembly, with the kernels of the CPU, elsewhere.
+ */
+import type { Node } from "../ir/index.js";
+import { type Limit, type OperatorTable, plain, rankOf, upToOpset } from "./limits.js";
+import type { Objection, Target } from "./target.js";
+
+/**
+ * [release, newest opset, newest IR version]. Up to 1.20 from the project's table of
+ * compatibility; from 1.21 on found by loading a model of every opset and IR version.
+ */
+const releases: readonly (readonly [release: string, opset: number, irVersion: number])[] = [
+  ["1.30", 26, 13],
+  ["1.29", 26, 13],
+  ["1.28", 26, 13],
+  ["1.27", 26, 13],
+  ["1.26", 26, 13],
+  ["1.25", 26, 13],
+  ["1.24", 25, 13],
+  ["1.23", 23, 11],
+  ["1.22", 22, 10],
+  ["1.21", 22, 10],
+  ["1.20", 21, 10],
+  ["1.19", 21, 10],
+  ["1.18", 21, 10],
+  ["1.17", 20, 9],
+  ["1.16", 19, 9],
+  ["1.15", 19, 8],
+  ["1.14", 18, 8],
+  ["1.13", 17, 8],
+  ["1.12", 17, 8],
+  ["1.11", 16, 8],
+  ["1.10", 15, 8],
+  ["1.9", 15, 8],
+  ["1.8", 14, 7],
+  ["1.7", 13, 7],
+  ["1.6", 13, 7],
+  ["1.5", 12, 7],
+];
+
+export const ortReleases: readonly string[] = releases.map(([release]) => release);
+
+const compatibility = "https://onnxruntime.ai/docs/reference/compatibility.html";
+
+/** Opset from which on the CPU provider has no kernel; found with release 1.30 by loading each at every opset. */
+const missingFrom: Readonly<Record<string, number>> = {
+  Bernoulli: 22,
+  GlobalLpPool: 22,
+  ImageDecoder: 20,
+  MaxRoiPool: 22,
+  Multinomial: 22,
+  RandomNormal: 22,
+  RandomNormalLike: 22,
+  RandomUniform: 22,
+  RandomUniformLike: 22,
+  RoiAlign: 22,
+  // Opset 24 itself works: the runtime spells it out there.
+  Swish: 25,
+};
+
+/** Domains whose operators it brings; others take a library that is registered with the session. */
+const ownDomains: ReadonlySet<string> = new Set([
+  ...["", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training", "ai.onnx.training", "com.microsoft"],
+  ...["com.microsoft.nchwc", "com.ms.internal.nhwc"],
+]);
+
+function missingOnCpu({ op, domain }: Node, opset: number): Objection | null {
+  if (!ownDomains.has(domain)) {
+    return {
+      weight: "refused",
+      reason: `it has no operators of the domain ${domain}`,
+      advice: "Register the library that brings them with the session.",
+    };
+  }
+  const from = domain === "" && Object.hasOwn(missingFrom, op) ? missingFrom[op]! : null;
+  if (from === null || opset < from) return null;
+  return {
+    weight: "refused",
+    reason: `it has no kernel for ${op} from opset ${from} on`,
+    advice: from > 20 ? `Keep the model at opset ${from - 1} or below.` : "Decode before the model.",
+  };
+}
+
+export function ortCpu(name: string, release: string): Target {
+  const [, opset, irVersion] = releases.find(([known]) => known === release)!;
+  return {
+    name,
+    title: `ONNX Runtime ${release}, CPU`,
+    oldestOpset: 7,
+    newestOpset: opset,
+    newestIrVersion: irVersion,
+    sources: [compatibility],
+    objectionTo: missingOnCpu,
+    openSizes: null,
+  };
+}
+
+/** The list of operators with a WebGPU kernel that onnxruntime-web 1.30 carries in docs/webgpu-operators.md. */
+const webGpu: OperatorTable = {
+  ...plain(`
+    Abs Acos Acosh Add ArgMax ArgMin Asin Asinh Atan Atanh AveragePool BatchNormalization Cast Ceil Clip Concat Cos Cosh
+    CumSum DFT DepthToSpace DequantizeLinear Div Einsum Elu Equal Erf Exp Expand Flatten Floor Gather GatherElements
+    GatherND Gelu Gemm GlobalAveragePool GlobalMaxPool Greater GreaterOrEqual HardSigmoid HardSwish If
+    InstanceNormalization LayerNormalization LeakyRelu Less LessOrEqual Log MatMul MaxPool Mul Neg Not Pad Pow Range
+    Reciprocal ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum
+    ReduceSumSquare Relu Reshape Resize ScatterND Shape Sigmoid SimplifiedLayerNormalization Sin Sinh Slice Softmax Split
+    Sqrt Squeeze Sub Tan Tanh ThresholdedRelu Tile Transpose Unsqueeze Where
+    com.microsoft::Attention com.microsoft::BiasAdd com.microsoft::BiasSplitGelu com.microsoft::FastGelu
+    com.microsoft::FusedConv com.microsoft::GatherBlockQuantized com.microsoft::Gelu com.microsoft::GroupQueryAttention
+    com.microsoft::MatMulNBits com.microsoft::MultiHeadAttention com.microsoft::QuickGelu com.microsoft::RotaryEmbedding
+    com.microsoft::SkipLayerNormalization com.microsoft::SkipSimplifiedLayerNormalization`),
+  // Neither is there in three dimensions.
+  Conv: [rankOf(3, 4)],
+  ConvTranspose: [rankOf(3, 4)],
+  GridSample: [upToOpset(19)],
+};
+
+/** The language of WebGPU shaders has no 64-bit floats (https://www.w3.org/TR/WGSL/#types). */
+const noDoubles: Limit = ({ inputs }) =>
+  inputs.some((value) => value?.dtype === "f64") ? "it has no 64-bit floats" : null;
+
+export function ortWeb(name: string, release: string): Target {
+  const cpu = ortCpu(name, release);
+  return {
+    ...cpu,
+    title: `ONNX Runtime Web ${release}, WebGPU`,
+    sources: [
+      compatibility,
+      "https://github.com/microsoft/onnxruntime/blob/main/js/web/docs/webgpu-operators.md",
+      "https://www.w3.org/TR/WGSL/",
+    ],
+    objectionTo: (node, opset) => missingOnCpu(node, opset) ?? beyond(webGpu, [noDoubles], node, opset, "WebAssembly"),
+  };
+}
+
+/** What a provider with kernels for some operators leaves to the CPU kernels of ONNX Runtime. */
+export function beyond(
+  table: OperatorTable,
+  common: readonly Limit[],
+  node: Node,
+  opset: number,
+  where: string,
+): Objection | null {
+  const limits = Object.hasOwn(table, node.opName) ? table[node.opName]! : null;
+  // A Constant is data; no provider computes it.
+  if (!limits) return node.is("Constant") ? null : fallBack(`it has no kernel for ${node.opName}`, where);
+  for (const limit of [...limits, ...common]) {
+    const reason = limit(node, opset);
+    if (reason !== null) return fallBack(reason, where);
+  }
+  return null;
+}
+
+const fallBack = (reason: string, where: string): Objection => ({
+  weight: "elsewhere",
+  reason,
+  advice: `It runs in ${where}, with copies to and from there; replace it where that costs too much.`,
+});
