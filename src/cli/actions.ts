@@ -32,7 +32,12 @@ export interface Actions {
   readonly verify: Run<VerifyConfig>;
   readonly bench: Run<BenchConfig>;
   readonly gate: Run<GateConfig>;
-  readonly inspect: (model: string, config: RuntimeConfig, context: RunContext) => Promise<Inspection>;
+  readonly inspect: (
+    model: string,
+    config: RuntimeConfig,
+    context: RunContext,
+    target: string | null,
+  ) => Promise<Inspection>;
   readonly explain: (config: ExplainConfig, context: RunContext) => Promise<Explanation>;
   readonly show: (model: string, options: PrintOptions) => Promise<string>;
   readonly doctor: (signal: AbortSignal) => Promise<readonly Finding[]>;
@@ -53,8 +58,8 @@ export const pipelineActions: Actions = {
   verify: async (config, context) => (await import("../pipeline/verify.js")).runVerify(config, context),
   bench: async (config, context) => (await import("../pipeline/bench.js")).runBench(config, context),
   gate: async (config, context) => (await import("../pipeline/gate.js")).runGate(config, context),
-  inspect: async (model, config, context) =>
-    (await import("../pipeline/inspect.js")).runInspect(model, config, context),
+  inspect: async (model, config, context, target) =>
+    (await import("../pipeline/inspect.js")).runInspect(model, config, context, target),
   explain: async (config, context) => (await import("../pipeline/explain.js")).runExplain(config, context),
   show: async (model, options) => (await import("../pipeline/show.js")).showModel(model, options),
   doctor: async (signal) => (await import("../runtime/ort/index.js")).examine(signal),

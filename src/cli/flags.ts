@@ -7,6 +7,8 @@ import { isAbsolute, join } from "node:path";
 import type { MetricRef } from "../metric/metric.js";
 import { parseMetric } from "../metric/parse-metric.js";
 import { rangeMethods } from "../observe/ranges.js";
+import { NEWEST_OPSET, OLDEST_OPSET } from "../passes/opset/range.js";
+import { findTarget, targetNames, targetsInWords } from "../target/find-target.js";
 import {
   invalid,
   type Parse,
@@ -104,12 +106,22 @@ const parseReport: Parse<ReportFile> = (text, source) => {
   throw invalid(text, source, "has no ending that names a format", hint);
 };
 
+const parseTarget: Parse<string> = (text, source) => {
+  if (findTarget(text)) return text;
+  throw invalid(text, source, "is no target", `Targets are ${targetsInWords()}.`);
+};
+
 const u32 = 2 ** 32 - 1;
 
 export const flags = {
   // What is changed, and how.
   skip: list(["--skip <passes>", "Change", "passes to leave out, separated by commas (see `passes`)"], parseNames),
   only: list(["--only <passes>", "Change", "the only passes to run"], parseNames),
+  opset: optional(
+    ["--opset <n>", "Change", `convert to this opset of ai.onnx, ${OLDEST_OPSET} to ${NEWEST_OPSET}, and stay there`],
+    parseInteger(OLDEST_OPSET, NEWEST_OPSET),
+  ),
+  target: optional(["--target <target>", "Change", `where it is to run: ${targetNames.join(", ")}`], parseTarget),
   keepOpset: onOff(["--keep-opset", "Change", "leave the opset as it is"]),
   foldBudget: value(
     ["--fold-budget <size>", "Change", "how much folding constants may let the file grow [1MiB]"],

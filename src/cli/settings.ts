@@ -1,5 +1,6 @@
 /** From raw flags and a config file to settings, and from settings to the configs of the pipeline. */
 import { InferOptError } from "../base/errors.js";
+import { NEWEST_OPSET } from "../passes/opset/range.js";
 import type {
   DataConfig,
   FuseConfig,
@@ -10,6 +11,7 @@ import type {
   RuntimeConfig,
   Selection,
 } from "../pipeline/config.js";
+import { requireTarget } from "../target/find-target.js";
 import { type Flag, type FlagName, flags, longName, type Settings } from "./flags.js";
 import type { Source } from "./units.js";
 
@@ -71,17 +73,33 @@ export const dataConfig = ({ calibration, eval: evaluation, metric }: Settings):
   metric,
 });
 
-export const graphConfig = (settings: Settings): GraphConfig => ({
-  skip: settings.skip.flat(),
-  only: settings.only.flat(),
-  keepOpset: settings.keepOpset,
-  foldBudgetBytes: settings.foldBudget,
-  check: true,
-  verify: settings.verify,
-  bisect: settings.bisect,
-  runtimeSpecific: settings.runtimeSpecific,
-  shapes: new Map(settings.shape.map(({ input, dims }) => [input, dims])),
-});
+/** Throws FLAG_INVALID where flags about the opset contradict each other. */
+export function graphConfig(settings: Settings): GraphConfig {
+  const { keepOpset, opset, target } = settings;
+  if (opset !== null && keepOpset) {
+    throw contradiction(`--opset ${opset}`, "--keep-opset leaves the opset as it is", "Leave out one of the two.");
+  }
+  const newest = target === null ? NEWEST_OPSET : requireTarget(target).newestOpset;
+  if (opset !== null && opset > newest) {
+    throw contradiction(`--opset ${opset}`, `${target} takes opsets up to ${newest}`, `Ask for ${newest} or less.`);
+  }
+  return {
+    skip: settings.skip.flat(),
+    only: settings.only.flat(),
+    keepOpset,
+    ...(opset !== null && { opset }),
+    ...(target !== null && { target }),
+    foldBudgetBytes: settings.foldBudget,
+    check: true,
+    verify: settings.verify,
+    bisect: settings.bisect,
+    runtimeSpecific: settings.runtimeSpecific,
+    shapes: new Map(settings.shape.map(({ input, dims }) => [input, dims])),
+  };
+}
+
+const contradiction = (flag: string, why: string, hint: string): InferOptError =>
+  new InferOptError("FLAG_INVALID", "usage", `${flag}: ${why}`, { hint, fields: { flag } });
 
 export const outputConfig = ({ externalData, keepRejected }: Settings, output: string): OutputConfig => ({
   output,

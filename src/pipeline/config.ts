@@ -59,7 +59,11 @@ export interface GraphConfig {
   readonly shapes: ReadonlyMap<string, readonly (number | string)[]>;
   /** Leave the opset as it is, even where a newer one has better operators. */
   readonly keepOpset: boolean;
-  /** Newest opset that the target of the model knows; absent: what ONNX Runtime 1.30 runs on the CPU. */
+  /** Convert to this opset first, and stay there. */
+  readonly opset?: number;
+  /** Where the model is to run, as `--target` names it: nothing is made that is not taken there. */
+  readonly target?: string;
+  /** Newest opset to raise to without being asked; absent: what ONNX Runtime 1.30 runs on the CPU. */
   readonly maxOpset?: number;
   /** Largest growth of the file that folding one constant may cause, in bytes. */
   readonly foldBudgetBytes: number;

@@ -10,6 +10,7 @@ import { fixShapes } from "./fix-shapes.js";
 import { fewOf, takeIn } from "./intake.js";
 import { asDelivered, describer, scratchFile } from "./model-runs.js";
 import { measurePlacement } from "./placement.js";
+import { applyAskedOpset, settleIrVersion } from "./raise-opset.js";
 import type { RunResult, Verdict } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { leftOut } from "./select.js";
@@ -29,6 +30,7 @@ export async function runFp16(config: Fp16Config, context: RunContext): Promise<
   const convert = async (keepIo: boolean, to: string): Promise<NarrowingReport> => {
     const model = loadModel(config.model);
     fixShapes(model, config.graph.shapes);
+    applyAskedOpset(model, config.graph);
     makeNamesUnique(model);
     const annotation = await annotateTypes(model, describer(config.runtime, context), {
       isSized: config.graph.shapes.size > 0,
@@ -36,6 +38,7 @@ export async function runFp16(config: Fp16Config, context: RunContext): Promise<
     if (annotation.problem) record.warn(`types could not be found out by the runtime: ${annotation.problem}`);
     const kept = leftOut(model, config.selection);
     const report = toFloat16(model, { keepIo, target: config.target, keep: (node) => kept.has(node.displayName) });
+    settleIrVersion(model, config.graph);
     saveModel(model, to).commit();
     return report;
   };

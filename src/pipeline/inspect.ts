@@ -1,4 +1,5 @@
 /** `inspect`: what is in a model file, as plain data, and what is worth doing about it. Needs no runtime; with one it knows more shapes. */
+import { shellWord } from "../base/shell-word.js";
 import { type DType, graphsWithin, loadModel, type Model, nodesWithin, type Shape, type Value } from "../ir/index.js";
 import type { ModelProto } from "../onnx/index.js";
 import { type QuantizedForm, quantizedFormOf } from "../ops/quantizing.js";
@@ -8,6 +9,7 @@ import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { withBatch } from "./evaluation-data.js";
 import { type Finding, findingsOf } from "./inspect-findings.js";
+import { type InspectedTarget, inspectTarget, targetFinding } from "./inspect-target.js";
 import { countMacs } from "./macs.js";
 import { externalFiles, modelFacts, tensorsOf } from "./model-facts.js";
 import { describer, evaluator } from "./model-runs.js";
@@ -44,6 +46,8 @@ export interface Inspection {
     readonly operators: Readonly<Record<string, number>>;
   };
   readonly findings: readonly Finding[];
+  /** Only when a target was named. */
+  readonly target?: InspectedTarget;
 }
 
 export interface InspectedPort {
@@ -78,10 +82,18 @@ const LARGEST = 10;
 
 /**
  * @param context null: without the runtime; shapes are then those that the file states
- * Throws what loading throws.
+ * @param targetName where the model is to run; what is not taken there is listed
+ * Throws TARGET_UNKNOWN, and what loading throws.
  */
-export async function runInspect(path: string, config: RuntimeConfig, context: RunContext | null): Promise<Inspection> {
+export async function runInspect(
+  path: string,
+  config: RuntimeConfig,
+  context: RunContext | null,
+  targetName: string | null = null,
+): Promise<Inspection> {
   const model = loadModel(path);
+  const target = targetName === null ? null : await inspectTarget(path, targetName, config, context);
+  const violated = target && targetFinding(target, shellWord(path));
   const { graph } = model;
   const { producer_name: name = "", producer_version: version = "" } = model.extras as ModelProto;
   const port = (label: string, { dtype, shape }: Value): InspectedPort => ({ name: label, dtype, shape });
@@ -101,7 +113,8 @@ export async function runInspect(path: string, config: RuntimeConfig, context: R
     externalFiles: externalFiles(model),
     flops: await flopsOf(path, config, context),
     quantized: quantizedForm(model),
-    findings: findingsOf(model, path),
+    findings: [...(violated ? [violated] : []), ...findingsOf(model, path)],
+    ...(target && { target }),
   };
 }
 

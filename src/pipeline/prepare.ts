@@ -18,7 +18,7 @@ import type { RunContext } from "./context.js";
 import { checkEquivalence, type Equivalence } from "./equivalence.js";
 import { fixShapes } from "./fix-shapes.js";
 import { describer, evaluator, linkedFile, linkedTwin, removeLinked, scratchFile } from "./model-runs.js";
-import { opsetRaiser, raiseOpset } from "./raise-opset.js";
+import { applyAskedOpset, highestOpset, opsetRaiser, raiseOpset, settleIrVersion, targetOf } from "./raise-opset.js";
 import type { EquivalenceFacts, PassFacts } from "./result.js";
 import { ScratchWeights } from "./scratch-weights.js";
 
@@ -115,7 +115,7 @@ class Preparer {
       .map(({ name }) => name)
       .filter((name) => !graph.skip.includes(name) && (graph.only.length === 0 || graph.only.includes(name)));
     let passes = chosen;
-    let raiseOpset = !graph.keepOpset;
+    let raiseOpset = !graph.keepOpset && graph.opset === undefined;
     for (;;) {
       const outcome = await this.#attempt({ raiseOpset, only: passes });
       const { violation } = outcome.equivalence;
@@ -124,7 +124,7 @@ class Preparer {
       const culprit = await this.#findCulprit(passes, raiseOpset, violation, outcome.wrongPass);
       if (culprit === null) {
         // Not even with no pass at all: what is left is the conversion of the opset, or reading and writing.
-        if (!raiseOpset) throw unfaithful(this.request.model, violation);
+        if (!raiseOpset) throw unfaithful(this.request.model, graph.opset, violation);
         raiseOpset = false;
         this.#warnings.push(`the opset was left as it is: converting it changes results (${violation})`);
         continue;
@@ -225,7 +225,9 @@ class Preparer {
     fixShapes(model, graph.shapes);
     const opset = opsetOf(model);
     const data = comparisonData(request.data, request.signature, model, graph.verify, request.runtime);
-    const wanted = Math.max(Math.min(PREPARED_OPSET, graph.maxOpset ?? PREPARED_OPSET), request.minOpset);
+    const target = targetOf(graph);
+    applyAskedOpset(model, graph);
+    const wanted = Math.max(Math.min(PREPARED_OPSET, highestOpset(graph)), request.minOpset);
     if (attempt.raiseOpset && model.opsets.has("") && opsetOf(model) < wanted) {
       const problem = raiseOpset(model, wanted);
       if (problem) warnings.push(`the opset stays at ${opsetOf(model)}: ${problem}`);
@@ -248,12 +250,13 @@ class Preparer {
           annotate: (each) => annotateTypes(each, describe, { isRepeated: true, isSized }),
           check: graph.check,
           foldGrowthBytes: graph.foldBudgetBytes,
-          raiseOpset: attempt.raiseOpset ? opsetRaiser(graph.maxOpset) : () => "the opset stays as it is",
+          raiseOpset: attempt.raiseOpset ? opsetRaiser(highestOpset(graph)) : () => "the opset stays as it is",
           store: weights.store,
           isBarred: (pass, node) => this.#barred.get(pass)?.has(node) ?? false,
           signal: context.signal,
           clock: context.now,
           ...(steps && { afterPass: (pass) => steps.check(pass) }),
+          ...(target && { target }),
           ...(attempt.maxApplications && { maxApplications: attempt.maxApplications }),
           onEvent: (event) => {
             if (event.type !== "applied") return;
@@ -273,6 +276,8 @@ class Preparer {
     // What has been folded may have been what hid the sizes of outputs.
     if (isSized) await annotateTypes(model, describe, { isRepeated: true, isSized });
     weights.close();
+    const leftOut = settleIrVersion(model, graph);
+    if (leftOut) warnings.push(leftOut);
     makeNamesUnique(model);
     const path = linkedFile(context, "prepared");
     linkModel(model, path);
@@ -381,7 +386,9 @@ function refuseUnknownPass(name: string): void {
   if (!names.includes(name)) throw unknownPass(name, nearestName(name, names));
 }
 
-const unfaithful = (model: string, violation: string): InferOptError =>
-  new InferOptError("MODEL_UNFAITHFUL", "runtime", `${model} gives other results once read and written: ${violation}`, {
+function unfaithful(model: string, opset: number | undefined, violation: string): InferOptError {
+  const done = opset === undefined ? "read and written" : `read, brought to opset ${opset} and written`;
+  return new InferOptError("MODEL_UNFAITHFUL", "runtime", `${model} gives other results once ${done}: ${violation}`, {
     hint: "Please report it with the model; nothing was written.",
   });
+}

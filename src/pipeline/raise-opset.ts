@@ -1,15 +1,35 @@
-/** Raising the opset where that may fail: an operator that cannot follow is a reason to leave it, not an error. */
+/**
+ * Raising the opset: to what the user asked for, or else where it helps, as far as the
+ * target and the runtime here go. The second may fail: an operator that cannot follow is a
+ * reason to leave the opset, not an error.
+ */
 import { InferOptError } from "../base/errors.js";
-import { type Model, opsetOf } from "../ir/index.js";
+import { type Model, nodesWithin, opsetOf } from "../ir/index.js";
 import { convertOpset } from "../passes/opset/convert-opset.js";
+import { type Refusal, unconvertible, unsupportedOpset } from "../passes/opset/errors.js";
+import { dropPartMetadata, leastIrVersion } from "../passes/opset/ir-version.js";
+import { hostTarget, requireTarget } from "../target/find-target.js";
+import { callsOperator, type Target } from "../target/target.js";
+import type { GraphConfig } from "./config.js";
 
 /** Gelu (20), GroupNormalization (21) and RMSNormalization (23) have CPU kernels in ONNX Runtime 1.30. */
 const NEWEST_FOR_RUNTIME = 23;
 
+/** Throws TARGET_UNKNOWN; null when none was named. */
+export const targetOf = ({ target }: GraphConfig): Target | null =>
+  target === undefined ? null : requireTarget(target);
+
+/**
+ * The newest opset that a model may be raised to without being asked. One that is raised is
+ * verified by the runtime here, so its limit counts for every target.
+ */
+export const highestOpset = (graph: GraphConfig): number =>
+  Math.min(graph.maxOpset ?? NEWEST_FOR_RUNTIME, targetOf(graph)?.newestOpset ?? NEWEST_FOR_RUNTIME);
+
 /** Raises the opset in place; answers why it stays, null when it is raised. */
 export function raiseOpset(model: Model, version: number): string | null {
   try {
-    convertOpset(model, version);
+    convert(model, version);
     return null;
   } catch (thrown) {
     const stays = ["OPSET_UNCONVERTIBLE", "OPSET_UNSUPPORTED"];
@@ -18,11 +38,63 @@ export function raiseOpset(model: Model, version: number): string | null {
   }
 }
 
-/** The same, up to the newest opset that the target knows, for models that state an opset. */
+/** The same, up to a newest opset, for models that state one. */
 export const opsetRaiser =
-  (maxOpset = NEWEST_FOR_RUNTIME) =>
+  (newest = NEWEST_FOR_RUNTIME) =>
   (model: Model, version: number): string | null => {
-    if (version > maxOpset) return `the target knows opsets up to ${maxOpset}`;
+    if (version > newest) return `the target knows opsets up to ${newest}`;
     if (!model.opsets.has("")) return "the model states no opset of ai.onnx";
     return opsetOf(model) < version ? raiseOpset(model, version) : null;
   };
+
+/**
+ * Brings the model to the opset that was asked for; does nothing when none was. Throws
+ * OPSET_UNSUPPORTED when the model is beyond it, OPSET_UNCONVERTIBLE when a node cannot follow.
+ */
+export function applyAskedOpset(model: Model, { opset: asked }: GraphConfig): void {
+  if (asked === undefined) return;
+  if (!model.opsets.has("")) {
+    throw unsupportedOpset("the model states no opset of ai.onnx", asked, "Leave out --opset.");
+  }
+  const from = opsetOf(model);
+  if (from > asked) {
+    throw unsupportedOpset(
+      `the model is of opset ${from}, beyond ${asked}; models are only converted upwards`,
+      asked,
+      `Export the model again at opset ${asked}, or ask for opset ${from} or more.`,
+    );
+  }
+  convert(model, asked);
+}
+
+/**
+ * Where the opset or the target was said, an old runtime may be meant: the model states no
+ * newer IR version than it needs. Answers what was left out for that, or null.
+ */
+export function settleIrVersion(model: Model, graph: GraphConfig): string | null {
+  const target = targetOf(graph);
+  if (graph.opset === undefined && !target) return null;
+  model.irVersion = leastIrVersion(model);
+  const newest = target?.newestIrVersion ?? Number.POSITIVE_INFINITY;
+  if (model.irVersion <= newest) return null;
+  dropPartMetadata(model);
+  const before = model.irVersion;
+  model.irVersion = leastIrVersion(model);
+  return model.irVersion < before
+    ? `notes of the exporter at nodes and values were left out: ${target!.title} reads IR versions up to ${newest}`
+    : null;
+}
+
+/** Converts, unless the runtime here has no kernel for an operator at the new version and has one at the old. */
+function convert(model: Model, version: number): void {
+  const from = opsetOf(model);
+  const refusals = [...nodesWithin(model.graph)].flatMap((node): Refusal[] => {
+    if (!callsOperator(model, node) || hostTarget.objectionTo(node, from)) return [];
+    const objection = hostTarget.objectionTo(node, version);
+    if (!objection) return [];
+    const reason = `${hostTarget.title} would not load it: ${objection.reason}`;
+    return [{ node: node.displayName, op: node.op, at: version, reason }];
+  });
+  if (refusals.length > 0) throw unconvertible(refusals, from, version);
+  convertOpset(model, version);
+}

@@ -5,6 +5,7 @@ import { middle, printable } from "./escape.js";
 import { bytes, count, plural, significant } from "./numbers.js";
 import type { Palette } from "./palette.js";
 import { columns, wrap } from "./table.js";
+import { targetLines } from "./target.js";
 
 const WIDTH = 79;
 const MOST = 12;
@@ -19,6 +20,7 @@ export function renderInspection(inspection: Inspection, paint: Palette): string
     operators(inspection),
     parameters(inspection),
     work(inspection),
+    inspection.target ? targetLines(inspection.target, paint, WIDTH) : [],
     findings(inspection, paint),
   ].filter((lines) => lines.length > 0);
   return `${blocks.map((lines) => lines.map((line) => ` ${line}`.trimEnd()).join("\n")).join("\n\n")}\n`;

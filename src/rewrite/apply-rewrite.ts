@@ -5,6 +5,7 @@
  */
 import { invariant } from "../base/errors.js";
 import { type Graph, type Model, type Node, opsetOf, type TensorType, type Value } from "../ir/index.js";
+import type { Target } from "../target/target.js";
 import { outputTypeOf } from "./output-type.js";
 import { type Answer, type CreateOptions, type Rewrite, type RewriteContext, Skip, type Store, skip } from "./pass.js";
 import { removeUnreadConstant, removeWithFeeders } from "./sweep.js";
@@ -92,20 +93,34 @@ function createNode(
  * What a rewrite would answer at a root if the model were of another opset: nothing
  * changes. "applied" when it has a replacement, whose types are not looked at yet.
  */
-export function tryRewrite(rewrite: Rewrite, root: Node, model: Model, opset: number): Outcome {
+export function tryRewrite(
+  rewrite: Rewrite,
+  root: Node,
+  model: Model,
+  opset: number,
+  target: Target | null = null,
+): Outcome {
   // Nothing of it stays, so nothing needs a place of its own.
   const proposal = new Proposal(root, model, opset, (tensor) => tensor);
   try {
     const answer = rewrite.rewrite(root, proposal.context());
     if (answer === null) return { kind: "none" };
-    return answer instanceof Skip ? { kind: "skip", reason: answer.reason } : { kind: "applied" };
+    if (answer instanceof Skip) return { kind: "skip", reason: answer.reason };
+    const objection = target && objectionOf(target, proposal);
+    return objection ? { kind: "skip", reason: objection } : { kind: "applied" };
   } finally {
     proposal.withdraw();
   }
 }
 
 /** Tries a rewrite at a root. Faults inside the rewrite withdraw the proposal and go on as they are. */
-export function applyRewrite(rewrite: Rewrite, root: Node, model: Model, store: Store): Outcome {
+export function applyRewrite(
+  rewrite: Rewrite,
+  root: Node,
+  model: Model,
+  store: Store,
+  target: Target | null = null,
+): Outcome {
   const proposal = new Proposal(root, model, opsetOf(model), store);
   let answer: Answer;
   try {
@@ -129,8 +144,23 @@ export function applyRewrite(rewrite: Rewrite, root: Node, model: Model, store: 
     proposal.withdraw();
     invariant(false, fault);
   }
+  const objection = target && objectionOf(target, proposal);
+  if (objection) {
+    proposal.withdraw();
+    return { kind: "skip", reason: objection };
+  }
   commit(results, root, proposal);
   return { kind: "applied" };
+}
+
+/** Why the target would be worse off with what was made, or null. Where it objects to the root already, nothing gets worse. */
+function objectionOf(target: Target, { root, nodes, model, opset }: Proposal): string | null {
+  const objectionTo = (node: Node, at: number): string | null => {
+    const objection = target.objectionTo(node, at);
+    return objection && objection.weight !== "caution" ? objection.reason : null;
+  };
+  const made = nodes.map((node) => objectionTo(node, opset)).find((reason) => reason !== null);
+  return made && objectionTo(root, opsetOf(model)) === null ? `${target.title}: ${made}` : null;
 }
 
 function resultsOf(answer: Node | Value | readonly (Value | null)[]): readonly (Value | null)[] {

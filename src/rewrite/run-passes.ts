@@ -6,6 +6,7 @@
 import { InferOptError } from "../base/errors.js";
 import { nearestName } from "../base/nearest.js";
 import { check, type Graph, type Model, type Node, nodesWithin, opsetOf } from "../ir/index.js";
+import type { Target } from "../target/target.js";
 import { applyRewrite, type Outcome, tryRewrite } from "./apply-rewrite.js";
 import { PassFailure, unknownPass } from "./errors.js";
 import type { AnyPass, Evaluate, GraphPass, PassOptions, Rewrite, Store } from "./pass.js";
@@ -57,6 +58,8 @@ export interface RunPassesOptions extends Partial<PassOptions> {
   readonly store?: Store;
   /** Called after each pass that changed something; what it throws ends the run. */
   readonly afterPass?: (pass: AnyPass) => void | Promise<void>;
+  /** Where the model is to run: rewrites that would leave it with an operator that is not taken there are declined. */
+  readonly target?: Target;
   readonly onEvent?: (event: PassEvent) => void;
   readonly signal?: AbortSignal;
   /** Milliseconds; for durations only. */
@@ -158,7 +161,9 @@ function runRewrite(model: Model, pass: Rewrite, progress: Progress, options: Ru
     if (!mayApply(progress, options)) return;
     const title = node.displayName;
     if (options.isBarred?.(pass.name, title)) continue;
-    const outcome = atNode(pass, title, () => applyRewrite(pass, node, model, options.store ?? inMemory));
+    const outcome = atNode(pass, title, () =>
+      applyRewrite(pass, node, model, options.store ?? inMemory, options.target),
+    );
     if (outcome.kind === "skip") noteSkip(progress, title, outcome.reason);
     if (outcome.kind === "applied") noteApplied(progress, title, options);
   }
@@ -180,7 +185,7 @@ function raiseFor(
   let problem: string | null = null;
   for (const node of rootsOf(model.graph, pass)) {
     const title = node.displayName;
-    const outcome = atNode(pass, title, () => tryRewrite(pass, node, model, version));
+    const outcome = atNode(pass, title, () => tryRewrite(pass, node, model, version, options.target));
     if (outcome.kind === "skip") noteSkip(progress, title, outcome.reason);
     if (outcome.kind !== "applied") continue;
     problem ??= options.raiseOpset(model, version);

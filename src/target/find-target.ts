@@ -1,4 +1,5 @@
 /** The targets by the names that people give: `tensorrt`, `ort-cpu@1.17`. */
+import { targetUnknown } from "./errors.js";
 import { coreml, nnapi } from "./mobile.js";
 import { openVino } from "./openvino.js";
 import { ortCpu, ortReleases, ortWeb } from "./ort.js";
@@ -22,8 +23,11 @@ const families: Readonly<Record<string, Family>> = {
 
 export const targetNames: readonly string[] = Object.keys(families);
 
-/** Releases of a family that can be named after `@`, newest first. */
-export const releasesOf = (family: string): readonly string[] => families[family]?.releases ?? [];
+/** Each with its releases, for a message: `ort-cpu[@1.30 to @1.5]`. */
+export const targetsInWords = (): string =>
+  Object.entries(families)
+    .map(([name, { releases }]) => (releases.length > 0 ? `${name}[@${releases[0]} to @${releases.at(-1)}]` : name))
+    .join(", ");
 
 /** null: no such family, or no such release of it. A patch number after the release changes nothing. */
 export function findTarget(name: string): Target | null {
@@ -33,6 +37,13 @@ export function findTarget(name: string): Target | null {
   if (asked === undefined) return family.make(name, family.releases[0] ?? "");
   const release = family.releases.find((known) => asked === known || asked.startsWith(`${known}.`));
   return release === undefined ? null : family.make(name, release);
+}
+
+/** Throws TARGET_UNKNOWN. */
+export function requireTarget(name: string): Target {
+  const target = findTarget(name);
+  if (!target) throw targetUnknown(name, targetsInWords());
+  return target;
 }
 
 /** What runs the models of this program. */

@@ -143,8 +143,9 @@ export function beyond(
   where: string,
 ): Objection | null {
   const limits = Object.hasOwn(table, node.opName) ? table[node.opName]! : null;
-  // A Constant is data; no provider computes it.
-  if (!limits) return node.is("Constant") ? null : fallBack(`it has no kernel for ${node.opName}`, where);
+  // A Constant is data, and an Identity is taken out before nodes are given to providers.
+  if (!limits)
+    return node.is("Constant") || node.is("Identity") ? null : fallBack(`it has no kernel for ${node.opName}`, where);
   for (const limit of [...limits, ...common]) {
     const reason = limit(node, opset);
     if (reason !== null) return fallBack(reason, where);

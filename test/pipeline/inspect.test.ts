@@ -183,3 +183,46 @@ describe("quantization that is there already", () => {
     expect(await form("(a: u8[2,2], b: i8[2,2]) -> (y) { y = MatMulInteger(a, b) }")).toBe("integer-operators"));
   it("is none", async () => expect(await form("(x: f32[4]) -> (y) { y = Relu(x) }")).toBe("none"));
 });
+
+describe("runInspect for a target", () => {
+  const text = "(x: f32[N,4,6,6]) -> (y) { a = Det(x) y = Unsqueeze(a, $axes: i64[1] = {0}) }";
+  const inspectFor = (target: string, context: Parameters<typeof runInspect>[2] = null) =>
+    runInspect(modelFile(temporaryFolder(), text), runtimeConfig(), context, target);
+
+  it("lists what is not taken, and counts it in one finding", async () => {
+    const { target, findings } = await inspectFor("tensorrt");
+    expect(target).toMatchObject({
+      name: "tensorrt",
+      opsets: { oldest: 9, newest: 25 },
+      violations: [
+        { about: "input", node: "x", weight: "caution" },
+        { about: "operator", node: "Det:a", op: "Det", weight: "refused" },
+      ],
+      counts: { refused: 1, elsewhere: 0, caution: 1 },
+    });
+    expect(findings[0]).toMatchObject({
+      code: "TARGET_VIOLATIONS",
+      severity: "advice",
+      text: "NVIDIA TensorRT 11: 1 stand in the way, 1 to keep in mind",
+      nodes: ["Det:a"],
+    });
+  });
+
+  it("tells nothing of a target that takes all of it, nor when none was named", async () => {
+    expect((await inspectFor("ort-cpu")).target).toMatchObject({ violations: [] });
+    expect((await inspectFor("ort-cpu")).findings.map(({ code }) => code)).not.toContain("TARGET_VIOLATIONS");
+    expect(await inspect(text)).not.toHaveProperty("target");
+  });
+
+  it("asks the runtime for types that the file does not state", async () => {
+    const wide = "(x: f32[1,1,3,3,3]) -> (y) { a = Relu(x) y = AveragePool<kernel_shape=[1,1,1]>(a) }";
+    const path = modelFile(temporaryFolder(), wide);
+    const runtime = Object.assign(new FakeRuntime({}), {
+      describe: async (probe: string) => ({ inputs: [], ...(await describeModel(loadModel(probe))) }),
+      run: async (model: string) => evaluate(loadModel(model)),
+    });
+    const context = fakeContext(runtime, { scratch: temporaryFolder() });
+    const { target } = await runInspect(path, runtimeConfig(), context, "nnapi");
+    expect(target!.violations.map(({ reason }) => reason)).toEqual(["its input has rank 5, not 4"]);
+  });
+});

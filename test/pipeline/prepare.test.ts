@@ -243,6 +243,48 @@ describe("prepareModel", () => {
     expect(opsetOf((await prepare([], { graph: graphConfig({ maxOpset: 15 }) }, { opset: 11 })).model)).toBe(15);
   });
 
+  it("brings the model to the opset that was asked for, and no further", async () => {
+    const needy: AnyPass = { ...negatedTwice, minOpset: 22 };
+    const asked = await prepare([needy], { graph: graphConfig({ opset: 20 }) });
+    expect([opsetOf(asked.model), reportOf(asked, needy.name).applied]).toEqual([20, 0]);
+    expect(opsetOf((await prepare([], { graph: graphConfig({ opset: 25 }), recipe: "fold" })).model)).toBe(25);
+    expect(opsetOf((await prepare([], { graph: graphConfig({ opset: 9 }) }, { opset: 8 })).model)).toBe(9);
+    const below = await faultOf(() => prepare([], { graph: graphConfig({ opset: 16 }) }));
+    expect([below.code, below.message]).toEqual([
+      "OPSET_UNSUPPORTED",
+      "the model is of opset 17, beyond 16; models are only converted upwards",
+    ]);
+  });
+
+  it("raises the opset as far as the target goes, and states no newer IR version than it needs", async () => {
+    const needy: AnyPass = { ...negatedTwice, minOpset: 20 };
+    const capped = await prepare([needy], { graph: graphConfig({ target: "ort-cpu@1.16" }) });
+    expect([opsetOf(capped.model), capped.model.irVersion, reportOf(capped, needy.name).skipped[0]!.reason]).toEqual([
+      ...[17, 8],
+      "needs opset 20: the target knows opsets up to 19",
+    ]);
+    const raised = await prepare([needy], { graph: graphConfig({ target: "ort-cpu@1.17" }) });
+    expect([opsetOf(raised.model), raised.model.irVersion]).toEqual([20, 9]);
+    expect(opsetOf((await prepare([], { graph: graphConfig({ target: "ort-cpu@1.9" }) }, { opset: 11 })).model)).toBe(
+      15,
+    );
+    const fault = await faultOf(() => prepare([], { graph: graphConfig({ target: "ort-gpu" }) }));
+    expect(fault.code).toBe("TARGET_UNKNOWN");
+  });
+
+  it("makes nothing that the target lacks", async () => {
+    const contrib = defineRewrite({
+      name: "make-contrib",
+      summary: "Make Tanh a foreign Gelu",
+      numerics: "lossy",
+      roots: ["Tanh"],
+      rewrite: (root, { create }) => create("Gelu", root.inputs, {}, { domain: "com.microsoft" }),
+    });
+    const prepared = await prepare([contrib], { graph: graphConfig({ target: "tensorrt" }) });
+    expect(opsOf(prepared)).not.toContain("Gelu");
+    expect(reportOf(prepared, "make-contrib").skipped[0]!.reason).toContain("NVIDIA TensorRT 11: com.microsoft::Gelu");
+  });
+
   /** A runtime to which a file looks wrong when the test says so. */
   const doubting = (isWrong: (path: string) => boolean): Runtime =>
     new FakeRuntime(

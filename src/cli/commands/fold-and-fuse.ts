@@ -15,7 +15,7 @@ const recipeCommand = (
   parameters: "<model>",
   about,
   examples,
-  flags: [...passChoice, ...more, "calibration", "eval", ...running, ...written, "report"],
+  flags: [...passChoice, "opset", "target", ...more, "calibration", "eval", ...running, ...written, "report"],
   exits: changeExits,
   run(invocation) {
     const { parameters, settings, actions } = invocation;

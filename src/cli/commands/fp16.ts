@@ -16,6 +16,7 @@ export const fp16: Command = {
   flags: [
     ...(["bf16", "convertIo", "include", "exclude"] as const),
     ...passChoice,
+    "opset",
     ...(["calibration", "eval"] as const),
     ...running,
     ...written,

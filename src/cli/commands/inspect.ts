@@ -1,6 +1,6 @@
 import { renderInspection } from "../../report/inspection.js";
 import { palette } from "../../report/palette.js";
-import { type Command, running } from "../command.js";
+import type { Command } from "../command.js";
 import { answer } from "../deliver.js";
 import { exitCode } from "../exit-code.js";
 import { wantsColor } from "../io.js";
@@ -13,13 +13,15 @@ export const inspect: Command = {
   group: "Look",
   parameters: "<model>",
   about: "What is in a model and what to do about it",
-  examples: ["infer-opt inspect model.onnx", "infer-opt inspect model.onnx --shape input=1,3,224,224 --json"],
-  flags: running.filter((flag) => flag === "shape" || flag === "batch"),
+  examples: ["infer-opt inspect model.onnx", "infer-opt inspect model.onnx --target tensorrt --json"],
+  flags: ["shape", "batch", "target"],
   exits: changeExits,
   async run(invocation) {
     const { parameters, settings, actions, io } = invocation;
     const config = runtimeConfig(settings);
-    const inspection = await withRunContext(invocation, (context) => actions.inspect(parameters[0]!, config, context));
+    const inspection = await withRunContext(invocation, (context) =>
+      actions.inspect(parameters[0]!, config, context, settings.target),
+    );
     answer(invocation, renderInspection(inspection, palette(wantsColor(io, "stdout"))), inspection);
     return exitCode.done;
   },

@@ -13,23 +13,8 @@ import type { ConvertContext } from "./converter.js";
 import { converters } from "./converters.js";
 import { type Refusal, unconvertible, unsupportedOpset } from "./errors.js";
 import { raiseFunctions, refuseFunctions } from "./functions.js";
-
-export const OLDEST_OPSET = 7;
-export const NEWEST_OPSET = 25;
-
-/** [opset, IR version]: the IR version that came with the first release of ONNX to have the opset. */
-const irVersions: readonly (readonly [opset: number, irVersion: number])[] = [
-  [25, 13],
-  [24, 12],
-  [23, 11],
-  [21, 10],
-  [19, 9],
-  [15, 8],
-  [12, 7],
-  [11, 6],
-  [10, 5],
-  [9, 4],
-];
+import { irVersionOfOpset } from "./ir-version.js";
+import { NEWEST_OPSET, OLDEST_OPSET } from "./range.js";
 
 export interface ConversionReport {
   readonly from: number;
@@ -38,9 +23,6 @@ export interface ConversionReport {
   /** Nodes that were changed, by operator as it was called before, with how many there were. */
   readonly converted: ReadonlyMap<string, number>;
 }
-
-/** The least IR version in which a model of this opset is legal. */
-const leastIrVersion = (opset: number): number => irVersions.find(([from]) => opset >= from)?.[1] ?? 3;
 
 /**
  * Brings the model to the opset `target`, in place. A model that is there or beyond is left
@@ -74,7 +56,7 @@ export function convertOpset(model: Model, target: number): ConversionReport {
   }
   raiseFunctions(model, target);
   model.opsets.set("", target);
-  model.irVersion = irVersion.to = Math.max(model.irVersion, leastIrVersion(target));
+  model.irVersion = irVersion.to = Math.max(model.irVersion, irVersionOfOpset(target));
   return { from, to: target, irVersion, converted };
 }
 

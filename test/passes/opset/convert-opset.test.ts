@@ -3,8 +3,9 @@ import { InferOptError } from "../../../src/base/errors.js";
 import { check, type Model, parseModel, printGraph, Tensor } from "../../../src/ir/index.js";
 import { sinceVersions } from "../../../src/ops/since-versions.js";
 import { compatible } from "../../../src/passes/opset/compatible.js";
-import { convertOpset, NEWEST_OPSET, OLDEST_OPSET } from "../../../src/passes/opset/convert-opset.js";
+import { convertOpset } from "../../../src/passes/opset/convert-opset.js";
 import { converters } from "../../../src/passes/opset/converters.js";
+import { NEWEST_OPSET, OLDEST_OPSET } from "../../../src/passes/opset/range.js";
 import { type Feeds, largestDifference, runModel, seededFeeds } from "../../support/run-model.js";
 
 /** Converts a graph written at one opset, compares its answers before and after, returns the text after. */
