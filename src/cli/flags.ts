@@ -121,7 +121,10 @@ export const flags = {
     ["--opset <n>", "Change", `convert to this opset of ai.onnx, ${OLDEST_OPSET} to ${NEWEST_OPSET}, and stay there`],
     parseInteger(OLDEST_OPSET, NEWEST_OPSET),
   ),
-  target: optional(["--target <target>", "Change", `where it is to run: ${targetNames.join(", ")}`], parseTarget),
+  target: optional(
+    ["--target <target>", "Change", `where it is to run: ${targetNames.join(", ")}; a release as in ort-cpu@1.17`],
+    parseTarget,
+  ),
   keepOpset: onOff(["--keep-opset", "Change", "leave the opset as it is"]),
   foldBudget: value(
     ["--fold-budget <size>", "Change", "how much folding constants may let the file grow [1MiB]"],

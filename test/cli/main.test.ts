@@ -213,6 +213,21 @@ describe("output", () => {
 });
 
 describe("what flags become", () => {
+  it("an opset and a target, unless they contradict each other", async () => {
+    const { calls } = await command([...fuse(), "--opset", "20", "--target", "ort-cpu@1.17"]);
+    expect(calls).toMatchObject([{ config: { graph: { opset: 20, target: "ort-cpu@1.17" } } }]);
+    for (const flags of [
+      ["--opset", "21", "--target", "ort-cpu@1.17"],
+      ["--opset", "21", "--keep-opset"],
+      ["--opset", "26"],
+      ["--target", "ort-gpu"],
+    ]) {
+      const ended = await command([...fuse(), ...flags]);
+      expect([ended.code, ended.calls]).toEqual([2, []]);
+      expect(ended.stderr).toContain("FLAG_INVALID");
+    }
+  });
+
   it("an OptimizeConfig, every flag in its place", async () => {
     const output = outIn(temporaryFolder());
     const { calls } = await command([
