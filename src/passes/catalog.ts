@@ -45,6 +45,9 @@ import { fuseInstanceNorm, fuseLayerNorm, fuseRmsNorm } from "./fuse/normalizati
 import { fuseNormalizationAffine } from "./fuse/normalization-affine.js";
 import { fuseNormalizationCast, fuseNormalizationReshape } from "./fuse/normalization-view.js";
 import { fusePad } from "./fuse/pad.js";
+import { fuseLeakyRelu, fuseThresholdedRelu, fuseWhereClip } from "./fuse/rectifier.js";
+import { fuseCelu, fuseMish, fuseSelu, fuseSigmoid, fuseSoftsign, fuseTanh } from "./fuse/smooth-activation.js";
+import { fuseLogSoftmax, fuseSoftmax } from "./fuse/softmax.js";
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
 
 /** Clean-up: the same bits come out. */
@@ -86,9 +89,20 @@ const fusions: readonly AnyPass[] = [
   fuseMatMulAdd,
   fuseGemmBatchNorm,
   fuseGemmMulAdd,
+  fuseLeakyRelu,
+  fuseThresholdedRelu,
+  fuseWhereClip, // before the Clips merge
   fuseClip, // hard activations are told by their Clip
   fuseHardSwish, // before its inner part becomes a HardSigmoid
   fuseHardSigmoid,
+  fuseSoftmax,
+  fuseLogSoftmax, // after the Softmax that it takes along
+  fuseSigmoid,
+  fuseTanh, // after the Sigmoid that it is made of
+  fuseSoftsign,
+  fuseMish,
+  fuseCelu, // before Selu, which takes any multiple of Elu
+  fuseSelu,
   fuseGelu,
   fuseInstanceNorm,
   fuseLayerNorm,

@@ -50,12 +50,15 @@ export interface Line {
   readonly offset: number;
 }
 
-/** A value as a linear function of another: as far up as the nodes on the way do nothing else. */
-export function lineOf(value: Value): Line {
+/**
+ * A value as a linear function of another: as far up as the nodes on the way do nothing else.
+ * `root`, where it is given, makes the value and may be read by anybody.
+ */
+export function lineOf(value: Value, root: Node | null = null): Line {
   let line: Line = { base: value, scale: 1, offset: 0 };
   for (let depth = 0; depth < DEEPEST; depth++) {
-    const node = innerNode(line.base);
-    const step = node && lineStep(node);
+    const node = depth === 0 && root ? root : innerNode(line.base);
+    const step = node && lineOfNode(node);
     if (!step) break;
     line = {
       base: step.base,
@@ -66,7 +69,9 @@ export function lineOf(value: Value): Line {
   return line;
 }
 
-function lineStep(node: Node): Line | null {
+/** The output of one node as a linear function of its input; null when it is none. */
+export function lineOfNode(node: Node): Line | null {
+  if (node.domain !== "" || !broadcastsPlainly(node)) return null;
   if (node.op === "Neg") return { base: node.inputs[0]!, scale: -1, offset: 0 };
   const operands = operandsOf(node);
   if (!operands) return null;
@@ -99,7 +104,7 @@ export function productOf(root: Node): Product | null {
   const open: Node[] = [root];
   for (let node = open.pop(), steps = 0; node; node = open.pop()) {
     if (++steps > DEEPEST) return null;
-    const step = lineStep(node);
+    const step = lineOfNode(node);
     const parts = step && step.offset === 0 ? [step.base] : node.op === "Mul" ? node.inputs : null;
     if (!parts) {
       if (node === root) return null;
