@@ -3,17 +3,12 @@
  * that was computed from the shapes of other tensors.
  */
 import { dtypeOfCode, type Node, type Value } from "../../ir/index.js";
-import { constantIntegers, isKnown } from "../../rewrite/match.js";
+import { constantIntegers } from "../../rewrite/match.js";
+import { add, areSame, divide, isNonNegative, multiply, type Size, subtract } from "./size.js";
+import type { SizeFacts } from "./size-rules.js";
 
-/** One element: a number, the size of an axis of some tensor, or unknown. Sizes are never negative. */
-export type Element = number | SizeOf | null;
-
-export interface SizeOf {
-  readonly of: Value;
-  readonly axis: number;
-  /** The symbol that the model has for it, when it has one. */
-  readonly symbol: string | null;
-}
+/** One element; null when it is not known. */
+export type Element = Size | null;
 
 /** A scalar has rank 0 and one element. */
 export interface ShapeVector {
@@ -24,7 +19,12 @@ export interface ShapeVector {
 
 const MAX_ELEMENTS = 64;
 
-type Rule = (node: Node, of: (value: Value | null | undefined) => ShapeVector | null) => ShapeVector | null;
+type Rule = (
+  node: Node,
+  of: (value: Value | null | undefined) => ShapeVector | null,
+  facts: SizeFacts,
+  output: number,
+) => ShapeVector | null;
 
 const arithmetic =
   (apply: (a: Element, b: Element) => Element, result?: "bool"): Rule =>
@@ -42,23 +42,13 @@ const sameAsInput: Rule = (node, of) => of(node.inputs[0]);
 
 const rules: Readonly<Record<string, Rule>> = {
   Identity: sameAsInput,
-  Shape: (node) => {
-    const source = node.inputs[0];
-    const shape = source?.shape;
-    if (!source || !shape) return null;
-    const elements = shape.map(
-      (dim, axis): Element => (isKnown(dim) ? dim : { of: source, axis, symbol: typeof dim === "string" ? dim : null }),
-    );
-    return vector("i64", elements.slice(node.int("start", 0), node.int("end", shape.length)));
+  Shape: (node, _, { shapeOf }) => {
+    const shape = shapeOf(node.inputs[0]);
+    return shape && vector("i64", shape.slice(node.int("start", 0), node.int("end", shape.length)));
   },
-  Size: (node) => {
-    const shape = node.inputs[0]?.shape;
-    return shape?.every(isKnown)
-      ? scalar(
-          "i64",
-          shape.reduce((product, dim) => product * dim, 1),
-        )
-      : null;
+  Size: (node, _, { shapeOf }) => {
+    const shape = shapeOf(node.inputs[0]);
+    return shape && scalar("i64", product(shape));
   },
   Gather: (node, of) => {
     const data = of(node.inputs[0]);
@@ -66,9 +56,7 @@ const rules: Readonly<Record<string, Rule>> = {
     if (data?.rank !== 1 || !indices || node.int("axis", 0) !== 0) return null;
     const count = data.elements.length;
     const elements = indices.elements.map((index): Element | undefined =>
-      isKnown(index as number)
-        ? data.elements[(index as number) < 0 ? (index as number) + count : (index as number)]
-        : null,
+      typeof index === "number" ? data.elements[index < 0 ? index + count : index] : null,
     );
     return elements.includes(undefined) ? null : { ...data, rank: indices.rank, elements: elements as Element[] };
   },
@@ -78,7 +66,9 @@ const rules: Readonly<Record<string, Rule>> = {
       const value = node.inputs[input];
       if (!value) return node.ints(name)?.[0] ?? absent;
       const numbers = value.constant?.bigints();
-      return numbers?.length === 1 ? clampToInt32(numbers[0]!) : null;
+      if (numbers?.length === 1) return clampToInt32(numbers[0]!);
+      const only = of(value)?.elements;
+      return only?.length === 1 && typeof only[0] === "number" ? only[0] : null;
     };
     if (data?.rank !== 1) return null;
     const [start, end, step] = [read(1, "starts", null), read(2, "ends", null), read(4, "steps", 1)];
@@ -118,11 +108,12 @@ const rules: Readonly<Record<string, Rule>> = {
       return null;
     return { ...data, dtype: to };
   },
-  Add: arithmetic((a, b) => (a === 0 ? b : b === 0 ? a : numbers(a, b, (x, y) => x + y))),
-  Sub: arithmetic((a, b) => (b === 0 ? a : numbers(a, b, (x, y) => x - y))),
-  Mul: arithmetic((a, b) => (a === 1 ? b : b === 1 ? a : numbers(a, b, (x, y) => x * y))),
-  // Negative quotients are rounded differently here and there.
-  Div: arithmetic((a, b) => (b === 1 ? a : numbers(a, b, (x, y) => (x >= 0 && y > 0 ? Math.floor(x / y) : null)))),
+  Add: arithmetic((a, b) => both(a, b, add)),
+  Sub: arithmetic((a, b) => both(a, b, subtract)),
+  Mul: arithmetic((a, b) => (a === 0 || b === 0 ? 0 : both(a, b, multiply))),
+  // Division of integers rounds towards zero.
+  Div: arithmetic((a, b) => both(a, b, (x, y) => divide(x, y, true))),
+  Mod: arithmetic((a, b) => numbers(a, b, (x, y) => (x >= 0 && y > 0 ? x % y : null))),
   Max: arithmetic((a, b) => numbers(a, b, Math.max)),
   Min: arithmetic((a, b) => numbers(a, b, Math.min)),
   Equal: arithmetic(areEqual, "bool"),
@@ -138,39 +129,36 @@ const rules: Readonly<Record<string, Rule>> = {
     });
     return { rank: condition.rank || a.rank || b.rank ? 1 : 0, dtype: a.dtype, elements };
   },
+  Split: (node, of, _, output) => {
+    const data = of(node.inputs[0]);
+    if (data?.rank !== 1) return null;
+    const count = node.outputs.length;
+    const given = node.inputs[1] ? constantIntegers(node.inputs[1]) : node.ints("split");
+    if (!given && (node.inputs[1] || data.elements.length % count !== 0)) return null;
+    const sizes = given ?? Array<number>(count).fill(data.elements.length / count);
+    const start = sizes.slice(0, output).reduce((sum, size) => sum + size, 0);
+    return { ...data, elements: data.elements.slice(start, start + sizes[output]!) };
+  },
   ReduceProd: (node, of) => {
     const data = of(node.inputs[0]);
-    if (data?.rank !== 1 || !data.elements.every((e) => typeof e === "number")) return null;
-    const product = (data.elements as number[]).reduce((all, size) => all * size, 1);
+    if (data?.rank !== 1) return null;
     // Without axes it reduces all of them, unless it is told not to.
-    if (node.int("noop_with_empty_axes", 0) !== 0 || inRange(product, data.dtype) === null) return null;
-    return { ...data, rank: node.int("keepdims", 1) ? 1 : 0, elements: [product] };
+    if (node.int("noop_with_empty_axes", 0) !== 0) return null;
+    const all = inRange(product(data.elements), data.dtype);
+    return { ...data, rank: node.int("keepdims", 1) ? 1 : 0, elements: [all] };
   },
 };
 
 export const shapeOps: readonly string[] = Object.keys(rules);
 
-/** A reader of shape vectors with a memory; valid until the graph changes. */
-export function shapeVectors(): (value: Value | null | undefined) => ShapeVector | null {
-  const known = new Map<Value, ShapeVector | null>();
-  const of = (value: Value | null | undefined): ShapeVector | null => {
-    if (!value) return null;
-    const held = known.get(value);
-    if (held !== undefined) return held;
-    known.set(value, null);
-    const result = value.constant ? ofConstant(value) : ofNode(value.producer, value);
-    known.set(value, result);
-    return result;
-  };
-  const ofNode = (node: Node | null, value: Value): ShapeVector | null => {
-    if (node?.domain !== "" || node.outputs[0] !== value) return null;
-    const result = Object.hasOwn(rules, node.op) ? rules[node.op]!(node, of) : null;
-    return result && result.elements.length <= MAX_ELEMENTS ? result : null;
-  };
-  return of;
+/** What output `output` of a node of ai.onnx is; null where no rule knows it. */
+export function vectorByRule(node: Node, output: number, facts: SizeFacts): ShapeVector | null {
+  if (node.domain !== "" || (output > 0 && node.op !== "Split")) return null;
+  const result = Object.hasOwn(rules, node.op) ? rules[node.op]!(node, facts.vectorOf, facts, output) : null;
+  return result && result.elements.length <= MAX_ELEMENTS ? result : null;
 }
 
-function ofConstant(value: Value): ShapeVector | null {
+export function vectorOfConstant(value: Value): ShapeVector | null {
   const tensor = value.constant!;
   const { dtype, dims } = tensor;
   if ((dtype !== "i64" && dtype !== "i32" && dtype !== "bool") || dims.length > 1 || tensor.elementCount > MAX_ELEMENTS)
@@ -194,12 +182,20 @@ function numbers(a: Element, b: Element, apply: (a: number, b: number) => number
   return typeof a === "number" && typeof b === "number" ? apply(a, b) : null;
 }
 
+function both(a: Element, b: Element, apply: (a: Size, b: Size) => Size | null): Element {
+  return a === null || b === null ? null : apply(a, b);
+}
+
+const product = (elements: readonly Element[]): Element =>
+  elements.reduce((all, size) => (all === 0 || size === 0 ? 0 : both(all, size, multiply)), 1);
+
 function areEqual(a: Element, b: Element): Element {
   if (typeof a === "number" && typeof b === "number") return a === b ? 1 : 0;
+  if (areSame(a, b)) return 1;
   // A size is never negative.
-  const isSize = (e: Element): boolean => e !== null && typeof e === "object";
-  if ((isSize(a) && typeof b === "number" && b < 0) || (isSize(b) && typeof a === "number" && a < 0)) return 0;
-  return null;
+  const isOther = (size: Element, number: Element): boolean =>
+    size !== null && typeof number === "number" && number < 0 && isNonNegative(size);
+  return isOther(a, b) || isOther(b, a) ? 0 : null;
 }
 
 /** Results that would wrap around are not ours to tell. */

@@ -9,34 +9,30 @@
  */
 import { graphsWithin, type Node, Tensor, type Value } from "../../ir/index.js";
 import { defineGraphPass, type GraphPassContext, removeWithFeeders } from "../../rewrite/index.js";
-import { isSameDim } from "../../rewrite/match.js";
-import { type Axis, axisOrigins } from "./axis-origin.js";
 import { replaceByConstant } from "./constants.js";
-import { type Element, type ShapeVector, shapeOps, shapeVectors } from "./shape-vector.js";
+import { type Element, type ShapeVector, shapeOps } from "./shape-vector.js";
+import { areSame } from "./size.js";
+import { sizeFacts } from "./size-facts.js";
+import type { SizeFacts } from "./size-rules.js";
 
 export const foldShapes = defineGraphPass({
   name: "fold-shapes",
   summary: "Compute shapes that are the same in every run",
   numerics: "exact",
   run(context) {
-    const vectorOf = shapeVectors();
-    const facts: Facts = { vectorOf, originOf: axisOrigins(vectorOf) };
+    const facts = sizeFacts();
     const ops = new Set([...shapeOps, "Reshape"]);
     for (const graph of graphsWithin(context.model.graph)) {
       // Last first: the ends of a chain become constants and the rest of it goes with them.
+      for (const node of graph.nodes()) for (const output of node.outputs) facts.shapeOf(output);
       const nodes = [...graph.nodes()].filter((node) => node.domain === "" && ops.has(node.op)).reverse();
       for (const node of nodes) if (node.attached && !foldNode(node, facts, context)) return;
     }
   },
 });
 
-interface Facts {
-  readonly vectorOf: (value: Value | null | undefined) => ShapeVector | null;
-  readonly originOf: (axis: Axis) => Axis;
-}
-
 /** False when the caller allows no more. */
-function foldNode(node: Node, facts: Facts, { claim }: GraphPassContext): boolean {
+function foldNode(node: Node, facts: SizeFacts, { claim }: GraphPassContext): boolean {
   if (node.op === "Reshape") {
     const shape = reshapeTarget(node, facts);
     if (shape) {
@@ -63,7 +59,7 @@ function tensorOf({ rank, dtype }: ShapeVector, values: readonly number[]): Tens
 }
 
 /** The constant shape that does what a computed one does; null when there is none. */
-function reshapeTarget(node: Node, facts: Facts): number[] | null {
+function reshapeTarget(node: Node, facts: SizeFacts): number[] | null {
   const [data, shapeInput] = node.inputs;
   if (!data || !shapeInput || shapeInput.constant || node.int("allowzero", 0) !== 0) return null;
   const shape = facts.vectorOf(shapeInput);
@@ -87,9 +83,5 @@ function reshapeTarget(node: Node, facts: Facts): number[] | null {
 }
 
 /** Whether element i is the size of axis i of the tensor that is reshaped: then a 0 copies it. */
-function copies(element: Element, data: Value, i: number, { originOf }: Facts): boolean {
-  if (element === null || typeof element === "number" || i >= (data.shape?.length ?? 0)) return false;
-  const [wanted, own] = [originOf({ value: element.of, axis: element.axis }), originOf({ value: data, axis: i })];
-  if (wanted.value === own.value && wanted.axis === own.axis) return true;
-  return element.symbol !== null && isSameDim(element.symbol, data.shape![i]);
-}
+const copies = (element: Element, data: Value, i: number, { shapeOf }: SizeFacts): boolean =>
+  typeof element !== "number" && areSame(element, shapeOf(data)?.[i]);

@@ -1,0 +1,295 @@
+/** The shape of what an operator makes, from the shapes and the small integers that it reads. */
+import type { Node, Value } from "../../ir/index.js";
+import { familyOf } from "../../ops/facts.js";
+import { constantIntegers, normalizeAxes } from "../../rewrite/match.js";
+import { permutationOf } from "../layout/permutation.js";
+import { imageRules } from "./image-size-rules.js";
+import type { ShapeVector } from "./shape-vector.js";
+import { add, areSame, derived, divide, isNonNegative, multiply, type Size } from "./size.js";
+
+type MaybeValue = Value | null | undefined;
+
+/** What the rules may ask. */
+export interface SizeFacts {
+  readonly shapeOf: (value: MaybeValue) => readonly Size[] | null;
+  readonly vectorOf: (value: MaybeValue) => ShapeVector | null;
+}
+
+/** A size that no rule knows is null. */
+export type PartialShape = readonly (Size | null)[];
+
+export type Rule = (node: Node, facts: SizeFacts, output: number) => PartialShape | null;
+
+/** Operators whose results have the shape of their first input. */
+const sameAsFirst = new Set(
+  (
+    "BatchNormalization Cast CastLike Clip CumSum DequantizeLinear Dropout GroupNormalization Hardmax " +
+    "InstanceNormalization IsInf IsNaN LRN LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization " +
+    "QuantizeLinear RMSNormalization ScatterElements ScatterND Softmax Trilu"
+  ).split(" "),
+);
+
+/** The shape of one output of a node of ai.onnx; null where no rule knows it. */
+export function shapeByRule(node: Node, output: number, facts: SizeFacts): PartialShape | null {
+  if (node.domain !== "") return null;
+  const family = familyOf(node);
+  if (output === 0 && (family === "unary" || sameAsFirst.has(node.op))) return facts.shapeOf(node.inputs[0]);
+  if (output === 0 && family === "broadcasting") return node.attributes.has("axis") ? null : broadcast(node, facts);
+  if (output === 0 && node.op.startsWith("Reduce")) return reduced(node, facts);
+  const rule = Object.hasOwn(rules, node.op) ? rules[node.op]! : null;
+  return rule && (output === 0 || manyOutputs.has(node.op)) ? rule(node, facts, output) : null;
+}
+
+const manyOutputs = new Set(["Split", "TopK"]);
+
+function broadcast(node: Node, { shapeOf }: SizeFacts): PartialShape | null {
+  const shapes = node.inputs.map(shapeOf);
+  if (shapes.some((shape) => shape === null)) return null;
+  const rank = Math.max(...shapes.map((shape) => shape!.length));
+  return Array.from({ length: rank }, (_, axis) => {
+    const sizes = shapes.flatMap((shape) => {
+      const at = axis - (rank - shape!.length);
+      return at < 0 || shape![at] === 1 ? [] : [shape![at]!];
+    });
+    return broadcastSize(sizes);
+  });
+}
+
+/** Of sizes that are not 1: a number says it all, since the others are that or 1. */
+function broadcastSize(sizes: readonly Size[]): Size | null {
+  const [first, ...others] = sizes;
+  if (first === undefined) return 1;
+  if (sizes.some((size) => typeof size === "number" && size < 0)) return null;
+  const known = sizes.find((size) => typeof size === "number");
+  return known ?? (others.every((size) => areSame(size, first)) ? first : null);
+}
+
+function reduced(node: Node, { shapeOf }: SizeFacts): PartialShape | null {
+  const shape = shapeOf(node.inputs[0]);
+  const keeps = node.int("keepdims", 1) !== 0;
+  if (!shape) return null;
+  const isGiven = node.inputs[1] || node.attributes.has("axes");
+  const given = node.inputs[1] ? constantIntegers(node.inputs[1]) : node.ints("axes");
+  if (isGiven && !given) return keeps ? shape.map(() => null) : null;
+  if (!given || given.length === 0) {
+    if (node.int("noop_with_empty_axes", 0) !== 0) return shape;
+    return keeps ? shape.map(() => 1) : [];
+  }
+  return withoutAxes(shape, given, keeps);
+}
+
+function withoutAxes(shape: readonly Size[], given: readonly number[], keeps: boolean): PartialShape | null {
+  const axes = normalizeAxes(given, shape.length);
+  if (!axes) return null;
+  return shape.flatMap((size, axis) => (axes.includes(axis) ? (keeps ? [1] : []) : [size]));
+}
+
+const argReduced: Rule = (node, { shapeOf }) => {
+  const shape = shapeOf(node.inputs[0]);
+  return shape && withoutAxes(shape, [node.int("axis", 0)], node.int("keepdims", 1) !== 0);
+};
+
+/** `shape` with another size on one axis. */
+function replaced(shape: readonly Size[], axis: number, size: Size | null): PartialShape | null {
+  const at = axis < 0 ? axis + shape.length : axis;
+  return at in shape ? shape.map((old, i) => (i === at ? size : old)) : null;
+}
+
+const concat: Rule = (node, { shapeOf }) => {
+  const shapes = node.inputs.map(shapeOf);
+  const [first] = shapes;
+  const axis = node.int("axis", 0);
+  if (!first || shapes.some((shape) => shape?.length !== first.length)) return null;
+  const at = axis < 0 ? axis + first.length : axis;
+  return first.map((_, i) => {
+    const sizes = shapes.map((shape) => shape![i]!);
+    // Apart from the axis, all are the same: the one that says most.
+    if (i !== at) return sizes.find((size) => typeof size === "number") ?? sizes[0]!;
+    return sizes.reduce<Size | null>((sum, size) => (sum === null ? null : add(sum, size)), 0);
+  });
+};
+
+const gather: Rule = (node, { shapeOf }) => {
+  const [data, indices] = [shapeOf(node.inputs[0]), shapeOf(node.inputs[1])];
+  if (!data || !indices) return null;
+  const axis = node.int("axis", 0);
+  const at = axis < 0 ? axis + data.length : axis;
+  return [...data.slice(0, at), ...indices, ...data.slice(at + 1)];
+};
+
+const matMul: Rule = (node, { shapeOf }) => {
+  const [a, b] = [shapeOf(node.inputs[0]), shapeOf(node.inputs[1])];
+  if (!a || !b || a.length < 2 || b.length < 2) return null;
+  const [batch, other] = [a.slice(0, -2), b.slice(0, -2)];
+  const rank = Math.max(batch.length, other.length);
+  const at = (shape: readonly Size[], axis: number): Size[] => {
+    const size = shape[axis - (rank - shape.length)];
+    return size === undefined || size === 1 ? [] : [size];
+  };
+  const outer = Array.from({ length: rank }, (_, axis) => broadcastSize([...at(batch, axis), ...at(other, axis)]));
+  return [...outer, a.at(-2)!, b.at(-1)!];
+};
+
+const gemm: Rule = (node, { shapeOf }) => {
+  const [a, b] = [shapeOf(node.inputs[0]), shapeOf(node.inputs[1])];
+  if (a?.length !== 2 || b?.length !== 2) return null;
+  return [a[node.int("transA", 0) ? 1 : 0]!, b[node.int("transB", 0) ? 0 : 1]!];
+};
+
+const slice: Rule = (node, facts) => {
+  const shape = facts.shapeOf(node.inputs[0]);
+  const read = (input: number): readonly (Size | null)[] | null => facts.vectorOf(node.inputs[input])?.elements ?? null;
+  const [starts, ends] = [read(1), read(2)];
+  if (!shape || !starts || !ends || node.inputs.length < 3) return null;
+  const axes = node.inputs[3] ? constantIntegers(node.inputs[3]) : starts.map((_, i) => i);
+  const steps = node.inputs[4] ? constantIntegers(node.inputs[4]) : starts.map(() => 1);
+  const places = axes && normalizeAxes(axes, shape.length);
+  if (!places || !steps) return null;
+  return shape.map((size, axis) => {
+    const i = places.indexOf(axis);
+    if (i < 0) return size;
+    const [start, end] = [starts[i] ?? null, ends[i] ?? null];
+    return start === null || end === null ? null : sliced(size, start, end, steps[i]!);
+  });
+};
+
+const FAR = 2 ** 31 - 1;
+
+/** How many elements a slice takes of an axis. */
+export function sliced(size: Size, start: Size, end: Size, step: number): Size | null {
+  const isWhole = areSame(end, size) || (typeof end === "number" && end >= FAR);
+  if (start === 0 && isWhole && step === 1) return size;
+  if (typeof size === "number" && typeof start === "number" && typeof end === "number" && step > 0) {
+    const clamp = (at: number): number => Math.min(size, Math.max(0, at < 0 ? at + size : at));
+    return Math.max(0, Math.ceil((clamp(end) - clamp(start)) / step));
+  }
+  return derived(`slice ${step}`, size, start, isWhole ? size : end);
+}
+
+const reshape: Rule = (node, facts) => {
+  const data = facts.shapeOf(node.inputs[0]);
+  const target = facts.vectorOf(node.inputs[1]);
+  if (target?.rank !== 1) return null;
+  const sizes = target.elements.map((size, axis) =>
+    size === 0 && node.int("allowzero", 0) === 0 ? (data?.[axis] ?? null) : size,
+  );
+  const at = sizes.indexOf(-1);
+  if (at < 0) return sizes;
+  const product = (all: readonly (Size | null)[]): Size | null =>
+    all.reduce((total, size) => (total === null || size === null ? null : multiply(total, size)), 1);
+  const [total, others] = [data && product(data), product(sizes.filter((_, axis) => axis !== at))];
+  const rest = total == null || others === null || others === 0 ? null : divide(total, others);
+  return sizes.map((size, axis) => (axis === at ? rest : size));
+};
+
+const flatten: Rule = (node, { shapeOf }) => {
+  const shape = shapeOf(node.inputs[0]);
+  if (!shape) return null;
+  const axis = node.int("axis", 1);
+  const at = axis < 0 ? axis + shape.length : axis;
+  const product = (sizes: readonly Size[]): Size | null =>
+    sizes.reduce<Size | null>((total, size) => (total === null ? null : multiply(total, size)), 1);
+  return [product(shape.slice(0, at)), product(shape.slice(at))];
+};
+
+const squeeze: Rule = (node, { shapeOf }) => {
+  const shape = shapeOf(node.inputs[0]);
+  const given = node.inputs[1] ? constantIntegers(node.inputs[1]) : node.ints("axes");
+  return shape && given && withoutAxes(shape, given, false);
+};
+
+const unsqueeze: Rule = (node, { shapeOf }) => {
+  const shape = shapeOf(node.inputs[0]);
+  const given = node.inputs[1] ? constantIntegers(node.inputs[1]) : node.ints("axes");
+  const axes = shape && given && normalizeAxes(given, shape.length + given.length);
+  if (!axes) return null;
+  const rest = [...shape];
+  return Array.from({ length: shape.length + axes.length }, (_, axis) => (axes.includes(axis) ? 1 : rest.shift()!));
+};
+
+const expand: Rule = (node, { shapeOf, vectorOf }) => {
+  const [shape, target] = [shapeOf(node.inputs[0]), vectorOf(node.inputs[1])];
+  if (!shape || target?.rank !== 1) return null;
+  const rank = Math.max(shape.length, target.elements.length);
+  return Array.from({ length: rank }, (_, axis) => {
+    const own = shape[axis - (rank - shape.length)] ?? 1;
+    const wanted = axis < rank - target.elements.length ? 1 : target.elements[axis - (rank - target.elements.length)]!;
+    if (wanted === null) return typeof own === "number" && own !== 1 ? own : null;
+    return broadcastSize([own, wanted].filter((size) => size !== 1));
+  });
+};
+
+const tile: Rule = (node, { shapeOf, vectorOf }) => {
+  const [shape, repeats] = [shapeOf(node.inputs[0]), vectorOf(node.inputs[1])];
+  if (!shape || repeats?.elements.length !== shape.length || node.inputs.length !== 2) return null;
+  return shape.map((size, axis) => {
+    const times = repeats.elements[axis]!;
+    return times === null ? null : multiply(size, times);
+  });
+};
+
+const pad: Rule = (node, { shapeOf, vectorOf }) => {
+  const shape = shapeOf(node.inputs[0]);
+  const pads = node.inputs[1] ? vectorOf(node.inputs[1])?.elements : node.ints("pads");
+  const given = node.inputs[3] ? constantIntegers(node.inputs[3]) : (shape?.map((_, axis) => axis) ?? null);
+  const axes = shape && given && normalizeAxes(given, shape.length);
+  if (!axes || pads?.length !== 2 * axes.length) return null;
+  return shape.map((size, axis) => {
+    const i = axes.indexOf(axis);
+    if (i < 0) return size;
+    const [before, after] = [pads[i]!, pads[axes.length + i]!];
+    const one = before === null ? null : add(size, before);
+    return one === null || after === null ? null : add(one, after);
+  });
+};
+
+const split: Rule = (node, { shapeOf, vectorOf }, output) => {
+  const shape = shapeOf(node.inputs[0]);
+  const axis = node.int("axis", 0);
+  const size = shape?.at(axis);
+  if (!shape || size === undefined) return null;
+  const sizes = node.inputs[1] ? vectorOf(node.inputs[1])?.elements : node.ints("split");
+  if (node.inputs[1] || sizes) return replaced(shape, axis, sizes?.[output] ?? null);
+  const count = node.outputs.length;
+  if (typeof size !== "number") return replaced(shape, axis, null);
+  const chunk = Math.ceil(size / count);
+  return replaced(shape, axis, output < count - 1 ? chunk : size - chunk * (count - 1));
+};
+
+const rules: Readonly<Record<string, Rule>> = {
+  ...imageRules,
+  ArgMax: argReduced,
+  ArgMin: argReduced,
+  Concat: concat,
+  ConstantOfShape: (node, { vectorOf }) => vectorOf(node.inputs[0])?.elements ?? null,
+  Expand: expand,
+  Flatten: flatten,
+  Gather: gather,
+  GatherElements: (node, { shapeOf }) => shapeOf(node.inputs[1]),
+  Gemm: gemm,
+  MatMul: matMul,
+  Pad: pad,
+  Range: (node, { vectorOf }) => {
+    const [start, limit, delta] = node.inputs.map((input) => vectorOf(input)?.elements[0] ?? null);
+    return start === 0 && delta === 1 && limit != null && isNonNegative(limit) ? [limit] : null;
+  },
+  Reshape: reshape,
+  Shape: (node, { vectorOf }) => {
+    const count = vectorOf(node.output)?.elements.length;
+    return count === undefined ? null : [count];
+  },
+  Slice: slice,
+  Split: split,
+  Squeeze: squeeze,
+  Tile: tile,
+  TopK: (node, { shapeOf, vectorOf }) => {
+    const shape = shapeOf(node.inputs[0]);
+    return shape && replaced(shape, node.int("axis", -1), vectorOf(node.inputs[1])?.elements[0] ?? null);
+  },
+  Transpose: (node, { shapeOf }) => {
+    const shape = shapeOf(node.inputs[0]);
+    const perm = shape && permutationOf(node);
+    return perm?.length === shape?.length ? (perm?.map((axis) => shape![axis]!) ?? null) : null;
+  },
+  Unsqueeze: unsqueeze,
+};
