@@ -28,6 +28,8 @@ import { eliminateNoOpTranspose } from "./eliminate/no-op-transpose.js";
 import { eliminateRepeated } from "./eliminate/repeated.js";
 import { eliminateSingleOperand } from "./eliminate/single-operand.js";
 import { foldConstants } from "./fold/constants.js";
+import { eliminateSameShape } from "./fold/same-shape.js";
+import { eliminateShapeDetour } from "./fold/shape-sources.js";
 import { foldShapes } from "./fold/shapes.js";
 import {
   fuseConvBatchNorm,
@@ -59,6 +61,8 @@ const cleanUp: readonly AnyPass[] = [
   eliminateCastLike, // casts of constants fold
   eliminateDuplicateConstant, // equal inputs are the same value: common subexpressions show
   foldShapes, // computed shapes and bounds become constants that the next ones read
+  eliminateSameShape,
+  eliminateShapeDetour, // after what needs no computed shape at all
   foldConstants, // computed weights become constants the fusions can read
   inlineIf, // conditions are constants now; what comes out of the branch meets the passes below
   foldOptionalSqueeze,

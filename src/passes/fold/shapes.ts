@@ -3,6 +3,7 @@
  *
  *   Gather(Shape(x: [N,3,8,8]), 1)               =>  3
  *   Reshape(x, Concat(Gather(Shape(x), 0), 192)) =>  Reshape(x, [0, 192])
+ *   Slice(x, 1, Gather(Shape(x), 0))             =>  Slice(x, 1, to the end)
  *
  * Only known sizes are used: a dimension with a name keeps it, copied by 0 or left to
  * the one -1 that Reshape allows.
@@ -11,7 +12,7 @@ import { graphsWithin, type Node, Tensor, type Value } from "../../ir/index.js";
 import { defineGraphPass, type GraphPassContext, removeWithFeeders } from "../../rewrite/index.js";
 import { replaceByConstant } from "./constants.js";
 import { type Element, type ShapeVector, shapeOps } from "./shape-vector.js";
-import { areSame } from "./size.js";
+import { areSame, symbolOf } from "./size.js";
 import { sizeFacts } from "./size-facts.js";
 import type { SizeFacts } from "./size-rules.js";
 
@@ -21,10 +22,10 @@ export const foldShapes = defineGraphPass({
   numerics: "exact",
   run(context) {
     const facts = sizeFacts();
-    const ops = new Set([...shapeOps, "Reshape"]);
+    const ops = new Set([...shapeOps, "Reshape", "Slice"]);
     for (const graph of graphsWithin(context.model.graph)) {
       // Last first: the ends of a chain become constants and the rest of it goes with them.
-      for (const node of graph.nodes()) for (const output of node.outputs) facts.shapeOf(output);
+      for (const node of graph.nodes()) for (const output of node.outputs) refineType(output, facts);
       const nodes = [...graph.nodes()].filter((node) => node.domain === "" && ops.has(node.op)).reverse();
       for (const node of nodes) if (node.attached && !foldNode(node, facts, context)) return;
     }
@@ -33,16 +34,14 @@ export const foldShapes = defineGraphPass({
 
 /** False when the caller allows no more. */
 function foldNode(node: Node, facts: SizeFacts, { claim }: GraphPassContext): boolean {
-  if (node.op === "Reshape") {
-    const shape = reshapeTarget(node, facts);
-    if (shape) {
-      if (!claim(node.displayName)) return false;
-      const old = node.inputs[1]!;
-      const constant = node.graph.addConstant(old.label, Tensor.i64([shape.length], shape));
-      node.graph.setInput(node, 1, constant);
-      if (old.useCount === 0 && old.producer) removeWithFeeders(old.producer);
-      return true;
-    }
+  for (const [index, numbers] of boundsOf(node, facts)) {
+    const old = node.inputs[index]!;
+    if (!claim(node.displayName)) return false;
+    const dims = [numbers.length];
+    const tensor =
+      old.dtype === "i32" ? Tensor.ofArray("i32", dims, Int32Array.from(numbers)) : Tensor.i64(dims, numbers);
+    node.graph.setInput(node, index, node.graph.addConstant(old.label, tensor));
+    if (old.useCount === 0 && old.producer) removeWithFeeders(old.producer);
   }
   const known = facts.vectorOf(node.output);
   if (!known || node.output.useCount === 0 || node.outputs.length !== 1) return true;
@@ -50,6 +49,45 @@ function foldNode(node: Node, facts: SizeFacts, { claim }: GraphPassContext): bo
   if (!claim(node.displayName)) return false;
   replaceByConstant(node.output, tensorOf(known, known.elements as number[]));
   return true;
+}
+
+/** Inputs that say something about a shape and can be constants, with what they then say. */
+function boundsOf(node: Node, facts: SizeFacts): (readonly [number, readonly number[]])[] {
+  if (node.op === "Reshape") {
+    const shape = reshapeTarget(node, facts);
+    return shape ? [[1, shape]] : [];
+  }
+  if (node.op !== "Slice") return [];
+  return [1, 2].flatMap((index) => {
+    const bounds = sliceBounds(node, index, facts);
+    return bounds ? [[index, bounds] as const] : [];
+  });
+}
+
+/** A bound that is the size of its axis is "to the end". */
+function sliceBounds(node: Node, index: number, { shapeOf, vectorOf }: SizeFacts): number[] | null {
+  const input = node.inputs[index];
+  if (!input || input.constant) return null;
+  const [elements, shape] = [vectorOf(input)?.elements, shapeOf(node.inputs[0])];
+  const axes = node.inputs[3] ? vectorOf(node.inputs[3])?.elements : elements?.map((_, axis) => axis);
+  const steps = node.inputs[4] ? vectorOf(node.inputs[4])?.elements : elements?.map(() => 1);
+  if (!elements || !shape || !axes || !steps) return null;
+  const bounds = elements.map((element, i) => {
+    if (typeof element === "number") return element;
+    const [axis, step] = [axes[i], steps[i]];
+    const isEnd = typeof axis === "number" && typeof step === "number" && step > 0 && areSame(element, shape.at(axis));
+    return isEnd ? 2 ** 31 - 1 : null;
+  });
+  return bounds.every((bound) => bound !== null) ? bounds : null;
+}
+
+/** Sizes that follow from others are written where the runtime did not see them; ports keep what the model declares. */
+function refineType(value: Value | null, { shapeOf }: SizeFacts): void {
+  const sizes = shapeOf(value);
+  if (!value || !sizes || value.constant || value.uses.some((use) => use.kind === "output")) return;
+  if (value.shape?.every((dim) => dim !== null)) return;
+  const shape = sizes.map((size, axis) => value.shape?.[axis] ?? (typeof size === "number" ? size : symbolOf(size)));
+  value.type = { dtype: value.dtype, shape };
 }
 
 function tensorOf({ rank, dtype }: ShapeVector, values: readonly number[]): Tensor {

@@ -5,7 +5,7 @@
 import type { Dim, Value } from "../../ir/index.js";
 import { isSameDim } from "../../rewrite/match.js";
 import { type ShapeVector, vectorByRule, vectorOfConstant } from "./shape-vector.js";
-import { atom, type Size } from "./size.js";
+import { atom, named, type Size } from "./size.js";
 import { type PartialShape, type SizeFacts, shapeByRule } from "./size-rules.js";
 
 type MaybeValue = Value | null | undefined;
@@ -46,7 +46,7 @@ export function sizeFacts(): SizeFacts {
     if (typeof dim === "number") return dim;
     if (ruled !== null) return ruled;
     // A name stands for one size wherever it occurs, unless it is one for all that is not known.
-    return atom(dim !== null && isSameDim(dim, dim) ? JSON.stringify(dim) : `#${nameOf(value)}.${axis}`);
+    return dim !== null && isSameDim(dim, dim) ? named(dim) : atom(`#${nameOf(value)}.${axis}`);
   };
 
   const facts: SizeFacts = {

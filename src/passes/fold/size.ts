@@ -27,6 +27,17 @@ const SIGNED = "±";
 /** The size called `name`, which is never negative. */
 export const atom = (name: string): Size => polynomialOf([{ factor: 1, atoms: [name] }])!;
 
+/** The size that the model calls `symbol`. */
+export const named = (symbol: string): Size => atom(JSON.stringify(symbol));
+
+/** What the model calls a size; null when it has no name for it. */
+export function symbolOf(size: Size): string | null {
+  const [term, ...others] = termsOf(size);
+  const [only, ...factors] = term?.atoms ?? [];
+  if (others.length > 0 || factors.length > 0 || term?.factor !== 1 || !only?.startsWith('"')) return null;
+  return JSON.parse(only) as string;
+}
+
 export const keyOf = (size: Size): string => (typeof size === "number" ? `${size}` : size.key);
 
 export const areSame = (a: Size | null | undefined, b: Size | null | undefined): boolean =>
@@ -68,8 +79,8 @@ export function divide(a: Size, b: Size, truncates = false): Size | null {
         return factor === 0 ? [] : [{ ...term, factor }];
       }),
     );
-    const times = whole && multiply(whole, b);
-    const rest = times && subtract(a, times);
+    const times = whole === null ? null : multiply(whole, b);
+    const rest = times === null ? null : subtract(a, times);
     return whole === null || rest === null ? null : add(whole, rounded(rest, b));
   }
   return rounded(a, b);

@@ -60,6 +60,33 @@ testRewrite(foldShapes, {
       t = Where(c, $ones: i64[2] = {1, 1}, $given: i64[2] = {2, 2})
       y = Mul(t, $f: i64[] = {3})
     }`,
+    "equal sizes that cancel": `(x: f32[N,M], z: f32[N,M]) -> (y) {
+      a = Shape<start=0, end=1>(x)
+      b = Size(z)
+      c = Shape<start=1, end=2>(z)
+      p = Mul(a, c)
+      u = Reshape(b, $one: i64[1] = {1})
+      q = Div(u, p)
+      y = Add(q, $k: i64[1] = {3})
+    }`,
+    "a Reshape by what windows leave of a plane": `(x: f32[N,4,h,w]) -> (y) {
+      c = Conv<pads=[1,1,1,1]>(x, $k: f32[4,4,3,3])
+      s = Shape(x)
+      p = Slice(s, $b: i64[1] = {2}, $e: i64[1] = {4})
+      m = Slice(s, $z: i64[1] = {0}, $o: i64[1] = {1})
+      t = Concat<axis=0>(m, $four: i64[1] = {-1}, p)
+      y = Reshape(c, t)
+    }`,
+    "a Slice that ends with the axis": `(x: f32[N,M]) -> (y) {
+      s = Shape(x)
+      e = Gather(s, $i: i64[1] = {1})
+      y = Slice(x, $b: i64[1] = {1}, e, $axis: i64[1] = {-1})
+    }`,
+    "a size split off": `(x: f32[2,M,5]) -> (y) {
+      s = Shape(x)
+      a, b = Split<axis=0>(s, $parts: i64[2] = {2, 1})
+      y = Mul(b, $k: i64[1] = {3})
+      }`,
     "a shape before a product over no axes": [
       `(x: f32[2,3]) -> (y) {
         s = Shape(x)
@@ -99,6 +126,22 @@ testRewrite(foldShapes, {
         v = Add(x, z)
         u = Concat<axis=0>(t, $heads: i64[2] = {3, 4})
         y = Reshape(v, u)
+      }`,
+      null,
+    ],
+    "a Slice that ends with another axis": [
+      `(x: f32[N,M]) -> (y) {
+        s = Shape(x)
+        e = Gather(s, $i: i64[1] = {0})
+        y = Slice(x, $b: i64[1] = {1}, e, $axis: i64[1] = {1})
+      }`,
+      null,
+    ],
+    "sizes under one vague name": [
+      `(x: f32[?,4], z: f32[?,4]) -> (y) {
+        a = Shape<start=0, end=1>(x)
+        b = Shape<start=0, end=1>(z)
+        y = Sub(a, b)
       }`,
       null,
     ],

@@ -1,0 +1,248 @@
+/**
+ * Computed shapes, made anew in as few nodes as possible from the tensors that have the
+ * sizes:
+ *
+ *   Concat(Unsqueeze(Gather(Shape(Relu(x)), 0)), [8], Unsqueeze(Gather(Shape(y), 2)), ...)
+ *     =>  Concat(Shape<start=0, end=1>(x), [8], Shape<start=2, end=4>(x))
+ *
+ * All readers of shapes are planned together, since what one of them leaves behind may
+ * still serve another; and done only if the graph gets smaller.
+ */
+import { attr, type Graph, graphsWithin, type Node, opsetOf, Tensor, type Value } from "../../ir/index.js";
+import { isPure } from "../../ops/facts.js";
+import { defineGraphPass, removeWithFeeders } from "../../rewrite/index.js";
+import { shapeOps } from "./shape-vector.js";
+import { keyOf, type Size } from "./size.js";
+import { sizeFacts } from "./size-facts.js";
+import type { SizeFacts } from "./size-rules.js";
+
+export const eliminateShapeDetour = defineGraphPass({
+  name: "eliminate-shape-detour",
+  summary: "Read sizes from the tensors that have them, each once",
+  numerics: "exact",
+  run({ model, claim }) {
+    // Since opset 15 a Shape takes a part of the sizes.
+    if (opsetOf(model) < 15) return;
+    const facts = sizeFacts();
+    for (const graph of graphsWithin(model.graph)) {
+      const planner = new Planner(graph, facts);
+      if (!planner.saves()) continue;
+      if (!claim(planner.title)) return;
+      planner.apply();
+    }
+  },
+});
+
+/** A stretch of a shape vector: constants, or the sizes of some axes of a tensor, or what a value holds. */
+type Piece =
+  | { readonly kind: "numbers"; readonly numbers: readonly number[] }
+  | { readonly kind: "axes"; readonly of: Value; readonly start: number; readonly end: number }
+  | { readonly kind: "value"; readonly value: Value };
+
+/** A node that reads a computed shape for another purpose than computing a shape. */
+interface Reader {
+  readonly node: Node;
+  readonly index: number;
+  readonly pieces: readonly Piece[];
+}
+
+const shapeOp = new Set(shapeOps);
+const MAX_SOURCES = 8;
+
+class Planner {
+  readonly #readers: Reader[] = [];
+  /** Where each size is found, by its key; first places first. */
+  readonly #sources = new Map<string, { value: Value; axis: number }[]>();
+  /** Vectors of one unknown element that some value holds, by its key. */
+  readonly #holders = new Map<string, Value>();
+  readonly #numbers = new Map<Value, number>();
+
+  constructor(
+    readonly graph: Graph,
+    readonly facts: SizeFacts,
+  ) {
+    for (const input of graph.inputs) this.#offer(input);
+    for (const node of graph.nodes()) {
+      for (const [index, input] of node.inputs.entries()) {
+        if (input && !isArithmetic(node, index, facts)) this.#plan(node, index, input);
+      }
+      for (const output of node.outputs) if (output) this.#offer(output);
+    }
+  }
+
+  get title(): string {
+    return this.#readers[0]!.node.displayName;
+  }
+
+  #offer(value: Value): void {
+    const vector = this.facts.vectorOf(value);
+    const [only] = vector?.elements ?? [];
+    if (vector?.rank === 1 && vector.dtype === "i64" && vector.elements.length === 1 && only != null) {
+      if (!this.#holders.has(keyOf(only))) this.#holders.set(keyOf(only), value);
+    }
+    for (const [axis, size] of (this.facts.shapeOf(value) ?? []).entries()) {
+      if (typeof size === "number") continue;
+      const found = this.#sources.get(keyOf(size)) ?? [];
+      if (found.length < MAX_SOURCES) found.push({ value, axis });
+      this.#sources.set(keyOf(size), found);
+    }
+  }
+
+  #plan(node: Node, index: number, input: Value): void {
+    if (input.constant || input.graph !== this.graph || !input.producer) return;
+    const vector = this.facts.vectorOf(input);
+    if (vector?.rank !== 1 || vector.dtype !== "i64" || vector.elements.some((size) => size === null)) return;
+    const elements = vector.elements as readonly Size[];
+    if (elements.every((size) => typeof size === "number")) return;
+    const pieces = this.#piecesOf(targetOf(node, index, elements, this.facts));
+    if (pieces) this.#readers.push({ node, index, pieces });
+  }
+
+  #piecesOf(elements: readonly Size[]): Piece[] | null {
+    const pieces: Piece[] = [];
+    for (let at = 0; at < elements.length; ) {
+      const size = elements[at]!;
+      const last = pieces.at(-1);
+      if (typeof size === "number") {
+        if (last?.kind === "numbers") pieces[pieces.length - 1] = { kind: "numbers", numbers: [...last.numbers, size] };
+        else pieces.push({ kind: "numbers", numbers: [size] });
+        at++;
+        continue;
+      }
+      const run = this.#longestRun(elements, at);
+      const holder = this.#holders.get(keyOf(size));
+      if (run) pieces.push(run);
+      else if (holder) pieces.push({ kind: "value", value: holder });
+      else return null;
+      at += run ? run.end - run.start : 1;
+    }
+    return pieces;
+  }
+
+  /** The tensor that has most of the sizes from `at` on in a row; the first one of those. */
+  #longestRun(elements: readonly Size[], at: number): (Piece & { kind: "axes" }) | null {
+    let best: (Piece & { kind: "axes" }) | null = null;
+    for (const { value, axis } of this.#sources.get(keyOf(elements[at]!)) ?? []) {
+      const shape = this.facts.shapeOf(value)!;
+      let length = 1;
+      while (at + length < elements.length && axis + length < shape.length) {
+        if (keyOf(elements[at + length]!) !== keyOf(shape[axis + length]!)) break;
+        length++;
+      }
+      // Constants at the end cost nothing as constants.
+      while (typeof elements[at + length - 1] === "number") length--;
+      if (!best || length > best.end - best.start) best = { kind: "axes", of: value, start: axis, end: axis + length };
+    }
+    return best;
+  }
+
+  /** Equal for pieces that one node serves. */
+  #keyOf(piece: Piece): string {
+    const number = (value: Value): number => {
+      if (!this.#numbers.has(value)) this.#numbers.set(value, this.#numbers.size);
+      return this.#numbers.get(value)!;
+    };
+    if (piece.kind === "numbers") return `[${piece.numbers.join()}]`;
+    return piece.kind === "value" ? `v${number(piece.value)}` : `s${number(piece.of)}:${piece.start}:${piece.end}`;
+  }
+
+  /** Whether making all planned shapes anew takes fewer nodes than go with the old ones. */
+  saves(): boolean {
+    if (this.#readers.length === 0) return false;
+    const made = new Set<string>();
+    const kept = new Set<Value>();
+    for (const { pieces } of this.#readers) {
+      if (pieces.length > 1) made.add(pieces.map((piece) => this.#keyOf(piece)).join(" "));
+      for (const piece of pieces) {
+        if (piece.kind === "numbers") continue;
+        if (piece.kind === "axes") made.add(this.#keyOf(piece));
+        kept.add(piece.kind === "axes" ? piece.of : piece.value);
+      }
+    }
+    return made.size < this.#deadAfter(kept);
+  }
+
+  /** How many nodes nobody needs when the readers read something else. */
+  #deadAfter(kept: ReadonlySet<Value>): number {
+    const leaving = new Map<Node, Set<number>>();
+    for (const { node, index } of this.#readers) leaving.set(node, (leaving.get(node) ?? new Set()).add(index));
+    const dead = new Set<Node>();
+    const isUnread = (value: Value): boolean =>
+      !kept.has(value) &&
+      value.uses.every(
+        (use) => use.kind === "input" && (dead.has(use.node) || (leaving.get(use.node)?.has(use.index) ?? false)),
+      );
+    const pending = this.#readers.map(({ node, index }) => node.inputs[index]!.producer);
+    for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+      if (!node || dead.has(node) || node.graph !== this.graph || !isPure(node)) continue;
+      if (!node.outputs.every((output) => !output || isUnread(output))) continue;
+      dead.add(node);
+      for (const input of node.inputs) pending.push(input?.producer ?? null);
+    }
+    return dead.size;
+  }
+
+  apply(): void {
+    const made = new Map<string, Value>();
+    for (const { node, index, pieces } of this.#readers) {
+      const key = pieces.map((piece) => this.#keyOf(piece)).join(" ");
+      const value = made.get(key) ?? this.#make(pieces, node, made);
+      made.set(key, value);
+      const old = node.inputs[index]!;
+      this.graph.setInput(node, index, value);
+      if (old.useCount === 0 && old.producer) removeWithFeeders(old.producer);
+    }
+  }
+
+  #make(pieces: readonly Piece[], before: Node, made: Map<string, Value>): Value {
+    const parts = pieces.map((piece) => {
+      const key = this.#keyOf(piece);
+      const value = made.get(key) ?? this.#makePiece(piece, before);
+      made.set(key, value);
+      return value;
+    });
+    if (parts.length === 1) return parts[0]!;
+    const length = parts.reduce((sum, { shape }) => sum + ((shape?.[0] ?? 0) as number), 0);
+    return this.#add("Concat", parts, { axis: attr.int(0) }, length, before);
+  }
+
+  #makePiece(piece: Piece, before: Node): Value {
+    if (piece.kind === "value") return piece.value;
+    if (piece.kind === "numbers") {
+      return this.graph.addConstant("sizes", Tensor.i64([piece.numbers.length], piece.numbers));
+    }
+    const { of, start, end } = piece;
+    const isWhole = start === 0 && end === of.shape?.length;
+    const attributes = isWhole ? {} : { start: attr.int(start), end: attr.int(end) };
+    return this.#add("Shape", [of], attributes, end - start, before);
+  }
+
+  #add(
+    op: string,
+    inputs: readonly Value[],
+    attributes: Readonly<Record<string, ReturnType<typeof attr.int>>>,
+    length: number,
+    before: Node,
+  ): Value {
+    const outputs = [{ label: `${before.output.label}/${op}`, type: { dtype: "i64", shape: [length] } as const }];
+    return this.graph.addNode({ op, inputs, attributes, outputs, provenance: before.provenance }, before).output;
+  }
+}
+
+/** Whether an input of a node goes into another shape that is known: then that one is looked at. */
+function isArithmetic(node: Node, index: number, facts: SizeFacts): boolean {
+  if (node.domain !== "" || !shapeOp.has(node.op)) return false;
+  // These say by another input what to do with a tensor of any kind.
+  if (index > 0 && (node.op === "Reshape" || node.op === "Slice")) return facts.vectorOf(node.output) !== null;
+  return true;
+}
+
+/** What a reader needs to be told: a Reshape copies sizes that its tensor has in the same place. */
+function targetOf(node: Node, index: number, elements: readonly Size[], { shapeOf }: SizeFacts): readonly Size[] {
+  if (!node.is("Reshape") || index !== 1 || node.int("allowzero", 0) !== 0) return elements;
+  const shape = shapeOf(node.inputs[0]);
+  return elements.map((size, axis) => {
+    const own = shape?.[axis];
+    return typeof size !== "number" && own !== undefined && keyOf(own) === keyOf(size) ? 0 : size;
+  });
+}
