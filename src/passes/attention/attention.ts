@@ -10,10 +10,11 @@
 import { attr, type Node, soleReader, Tensor, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { constantIntegers, producerOf } from "../../rewrite/match.js";
+import { areSame } from "../fold/size.js";
+import { sizeFacts } from "../fold/size-facts.js";
 import { headsFirstOf, mergedHeads, partsOfOne, type SizesOf, swapsHeads } from "./heads.js";
 import { maskOf } from "./mask.js";
 import { type AttentionParts, attentionAt } from "./pattern.js";
-import { isSameSize, sizesReader } from "./sizes.js";
 
 export const fuseAttention = defineRewrite({
   name: "fuse-attention",
@@ -24,7 +25,7 @@ export const fuseAttention = defineRewrite({
   rewrite(root, context) {
     const product = productBefore(root);
     if (!product || lastOf(product) !== root) return null;
-    const sizesOf = sizesReader();
+    const sizesOf = sizeFacts().shapeOf;
     const parts = attentionAt(product, context, sizesOf);
     if (parts === null) return null;
     if (typeof parts === "string") return context.skip(parts);
@@ -84,7 +85,7 @@ function onTokens(
   });
   if (root.op === "Reshape") {
     const [after, before] = [sizesOf(root.output), [q.batch, q.length, heads * width]];
-    const kept = [0, 1, 2].map((axis) => isSameSize(after?.[axis], before[axis]));
+    const kept = [0, 1, 2].map((axis) => areSame(after?.[axis], before[axis]));
     // The product of the sizes is the same: two of them are enough.
     if (after?.length === 3 && kept.filter(Boolean).length >= 2) return attention;
     return context.create("Reshape", [attention.output, root.inputs[1]!], root.attributes);

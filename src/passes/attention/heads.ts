@@ -5,7 +5,7 @@
 import { attr, type Node, Tensor, type Value } from "../../ir/index.js";
 import type { RewriteContext } from "../../rewrite/index.js";
 import { constantIntegers, constantScalar, producerOf } from "../../rewrite/match.js";
-import { isSameSize, type Size } from "./sizes.js";
+import { areSame, type Size } from "../fold/size.js";
 
 export type SizesOf = (value: Value | null | undefined) => readonly Size[] | null;
 
@@ -57,7 +57,7 @@ function slotOf(element: Slot | null, sizesOf: SizesOf): Slot | null {
   if (!element || !source || from?.length !== 3 || to?.length !== 5 || to[2] !== 3) return null;
   const [, , , heads, width] = to;
   const isSplit = typeof heads === "number" && typeof width === "number" && from[2] === 3 * heads * width;
-  const keeps = isSameSize(from[0], to[0]) || isSameSize(from[1], to[1]);
+  const keeps = areSame(from[0], to[0]) || areSame(from[1], to[1]);
   return isSplit && keeps ? { source, index: element.index } : null;
 }
 
@@ -115,10 +115,10 @@ function transposedAsMatrices(value: Value, sizesOf: SizesOf): Heads | null {
   const isPart = whole.length === 5 && whole[0] === 1;
   const from = isPart ? whole.slice(1) : whole;
   if (from.length !== 4) return null;
-  const keeps = isSameSize(from[2], matrices[1]) && isSameSize(from[3], matrices[2]);
-  const restores = isSameSize(to[2], matrices[2]) && isSameSize(to[3], matrices[1]);
+  const keeps = areSame(from[2], matrices[1]) && areSame(from[3], matrices[2]);
+  const restores = areSame(to[2], matrices[2]) && areSame(to[3], matrices[1]);
   // The product of batch and heads stays: one of them the same makes the other the same.
-  const isSame = isSameSize(from[0], to[0]) || isSameSize(from[1], to[1]);
+  const isSame = areSame(from[0], to[0]) || areSame(from[1], to[1]);
   if (!keeps || !restores || !isSame) return null;
   if (!isPart) return headsOf(source, sizesOf);
   const slot = slotOf(partOf(source, sizesOf), sizesOf);
@@ -139,8 +139,8 @@ export function unrepeated(value: Value, sizesOf: SizesOf): Value {
   if (!source || !expand || (constantIntegers(split.inputs[1]) ?? split.ints("axes"))?.join() !== "2") return value;
   const [from, wide, to] = [sizesOf(source), sizesOf(expand.output), sizesOf(value)];
   if (from?.length !== 4 || wide?.length !== 5 || to?.length !== 4) return value;
-  const keeps = [0, 1, 3, 4].every((axis) => isSameSize(wide[axis], from[axis < 2 ? axis : axis - 1]));
-  const merges = [0, 2, 3].every((axis) => isSameSize(to[axis], from[axis]));
+  const keeps = [0, 1, 3, 4].every((axis) => areSame(wide[axis], from[axis < 2 ? axis : axis - 1]));
+  const merges = [0, 2, 3].every((axis) => areSame(to[axis], from[axis]));
   return keeps && merges ? source : value;
 }
 
@@ -152,7 +152,7 @@ export function mergedHeads(x: Heads, sizesOf: SizesOf, { create, constant }: Re
   const source = split?.inputs[0];
   const [from, to] = [sizesOf(source), sizesOf(tokensFirst)];
   const isSplit =
-    from?.length === 3 && from[2] === heads * width && (isSameSize(from[0], to?.[0]) || isSameSize(from[1], to?.[1]));
+    from?.length === 3 && from[2] === heads * width && (areSame(from[0], to?.[0]) || areSame(from[1], to?.[1]));
   if (source && isSplit) return source;
   const shape = constant(`${tokensFirst.label}.merged`, Tensor.i64([3], [0, 0, heads * width]));
   const [batch, length] = [tokensFirst.shape?.[0] ?? null, tokensFirst.shape?.[1] ?? null];

@@ -10,9 +10,9 @@
 import { attr, Tensor, type Value } from "../../ir/index.js";
 import type { RewriteContext } from "../../rewrite/index.js";
 import { constantScalar, producerOf } from "../../rewrite/match.js";
+import { areSame, type Size } from "../fold/size.js";
 import type { Heads, SizesOf } from "./heads.js";
 import type { AttentionParts, ChoosingMask } from "./pattern.js";
-import { isSameSize, type Size } from "./sizes.js";
 
 const LOW = -1e30;
 /** Constants below this are replaced. */
@@ -39,7 +39,7 @@ function misfitOf(sizes: readonly Size[] | null, { q, k }: AttentionParts): stri
   const wanted = [q.batch, q.heads, q.length, k.length].slice(4 - sizes.length);
   const fits = (size: Size, axis: number): boolean =>
     // The last two are expanded where they are not the same for sure.
-    size === 1 || isSameSize(size, wanted[axis]) || (axis >= sizes.length - 2 && typeof size !== "number");
+    size === 1 || areSame(size, wanted[axis]) || (axis >= sizes.length - 2 && typeof size !== "number");
   return sizes.every(fits) ? null : "the mask may widen the scores";
 }
 
@@ -110,10 +110,10 @@ function chosen(
 /** The mask with the sizes of the scores along its last two axes. */
 function stretched(mask: Value, { q, k }: AttentionParts, sizesOf: SizesOf, context: RewriteContext): Value {
   const sizes = sizesOf(mask) ?? [];
-  if (sizes.length >= 2 && isSameSize(sizes.at(-2), q.length) && isSameSize(sizes.at(-1), k.length)) return mask;
+  if (sizes.length >= 2 && areSame(sizes.at(-2), q.length) && areSame(sizes.at(-1), k.length)) return mask;
   const { create, constant } = context;
   // Expand leaves an axis alone where it is told 1.
-  const wanted = [q, k].map((x, i) => (isSameSize(sizes.at(i - 2), x.length) ? 1 : extentOf(x, sizesOf, context)));
+  const wanted = [q, k].map((x, i) => (areSame(sizes.at(i - 2), x.length) ? 1 : extentOf(x, sizesOf, context)));
   const numbers = wanted.map((extent) => (typeof extent === "number" ? extent : null));
   const vector = (size: Value | number): Value =>
     typeof size === "number" ? constant("size", Tensor.i64([1], [size])) : size;
@@ -131,7 +131,7 @@ function extentOf(x: Heads, sizesOf: SizesOf, { create, model }: RewriteContext)
   // An input of the model where it has the same size: then all layers share the question.
   const inputs = model.graph.inputs.flatMap((value) => (sizesOf(value) ?? []).map((size, at) => ({ value, at, size })));
   const own = x.headsFirst ?? x.tokensFirst ?? x.slot!.source;
-  const input = own.graph === model.graph ? inputs.find(({ size }) => isSameSize(size, x.length)) : undefined;
+  const input = own.graph === model.graph ? inputs.find(({ size }) => areSame(size, x.length)) : undefined;
   const [value, at] = input ? [input.value, input.at] : [own, own === x.headsFirst ? 2 : 1];
   const attributes = { start: attr.int(at), end: attr.int(at + 1) };
   return create("Shape", [value], attributes, { types: [{ dtype: "i64", shape: [1] }] }).output;

@@ -9,8 +9,8 @@
 import { type Node, opsetOf, type Value } from "../../ir/index.js";
 import type { RewriteContext } from "../../rewrite/index.js";
 import { constantScalar, scalarBeside, soleProducer } from "../../rewrite/match.js";
+import { areSame } from "../fold/size.js";
 import { type Heads, headsOf, headsOfTransposed, type SizesOf, unrepeated } from "./heads.js";
-import { isSameSize } from "./sizes.js";
 
 /** Where that keeps the scores where the condition says so, and puts a number far below them elsewhere. */
 export interface ChoosingMask {
@@ -67,11 +67,11 @@ export function attentionAt(
 
 /** MatMul broadcasts what the operator does not. */
 function whyUnequal({ q, k, v }: AttentionParts): string | null {
-  if (!isSameSize(q.batch, k.batch) || !isSameSize(q.batch, v.batch)) return "the batches may differ in size";
-  if (!isSameSize(k.heads, v.heads)) return "key and value may differ in their number of heads";
+  if (!areSame(q.batch, k.batch) || !areSame(q.batch, v.batch)) return "the batches may differ in size";
+  if (!areSame(k.heads, v.heads)) return "key and value may differ in their number of heads";
   const [many, few] = [q.heads, k.heads];
   const divides = typeof many === "number" && typeof few === "number" && few > 0 && many % few === 0;
-  return divides || isSameSize(many, few) ? null : "the number of heads is not known";
+  return divides || areSame(many, few) ? null : "the number of heads is not known";
 }
 
 function isOverLastAxis(softmax: Node, opset: number): boolean {

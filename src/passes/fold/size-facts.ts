@@ -73,4 +73,4 @@ export function sizeFacts(): SizeFacts {
   return facts;
 }
 
-const MAX_DEPTH = 1000;
+const MAX_DEPTH = 300;

@@ -25,7 +25,7 @@ const sameAsFirst = new Set(
   (
     "BatchNormalization Cast CastLike Clip CumSum DequantizeLinear Dropout GroupNormalization Hardmax " +
     "InstanceNormalization IsInf IsNaN LRN LayerNormalization LogSoftmax LpNormalization MeanVarianceNormalization " +
-    "QuantizeLinear RMSNormalization ScatterElements ScatterND Softmax Trilu"
+    "QuantizeLinear RMSNormalization RotaryEmbedding ScatterElements ScatterND Softmax Trilu"
   ).split(" "),
 );
 
@@ -263,9 +263,22 @@ const rules: Readonly<Record<string, Rule>> = {
   Concat: concat,
   ConstantOfShape: (node, { vectorOf }) => vectorOf(node.inputs[0])?.elements ?? null,
   Expand: expand,
+  // Without a cache, as wide as the values of all heads.
+  Attention: (node, { shapeOf }) => {
+    const shape = shapeOf(node.inputs[0]);
+    const values = shapeOf(node.inputs[2]);
+    if (!shape || !values) return null;
+    return shape.length === 4 ? [...shape.slice(0, 3), values[3] ?? null] : [shape[0]!, shape[1]!, null];
+  },
   Flatten: flatten,
   Gather: gather,
   GatherElements: (node, { shapeOf }) => shapeOf(node.inputs[1]),
+  GatherND: (node, { shapeOf }) => {
+    const [data, tuples] = [shapeOf(node.inputs[0]), shapeOf(node.inputs[1])];
+    const taken = tuples?.at(-1);
+    if (!data || !tuples || typeof taken !== "number" || node.int("batch_dims", 0) !== 0) return null;
+    return [...tuples.slice(0, -1), ...data.slice(taken)];
+  },
   Gemm: gemm,
   MatMul: matMul,
   Pad: pad,
