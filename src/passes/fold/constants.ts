@@ -28,6 +28,7 @@ export const foldConstants = defineGraphPass({
   name: "fold-constants",
   summary: "Compute once what depends on constants alone",
   numerics: "exact",
+  revealsTypes: "for the next round", // a Reshape to a shape that is constant now
   async run(context) {
     const nodes = foldableNodes(context);
     if (nodes.length === 0) return;

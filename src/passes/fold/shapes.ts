@@ -20,6 +20,7 @@ export const foldShapes = defineGraphPass({
   name: "fold-shapes",
   summary: "Compute shapes that are the same in every run",
   numerics: "exact",
+  revealsTypes: "for the next round", // a Reshape to a shape that is constant now
   run(context) {
     const facts = sizeFacts();
     const ops = new Set([...shapeOps, "Reshape", "Slice"]);
