@@ -229,7 +229,7 @@ class Preparer {
     applyAskedOpset(model, graph);
     const wanted = Math.max(Math.min(PREPARED_OPSET, highestOpset(graph)), request.minOpset);
     if (attempt.raiseOpset && model.opsets.has("") && opsetOf(model) < wanted) {
-      const problem = raiseOpset(model, wanted);
+      const problem = raiseOpset(model, wanted, target);
       if (problem) warnings.push(`the opset stays at ${opsetOf(model)}: ${problem}`);
     }
     const describe = describer(request.runtime, context);
@@ -250,7 +250,7 @@ class Preparer {
           annotate: (each) => annotateTypes(each, describe, { isRepeated: true, isSized }),
           check: graph.check,
           foldGrowthBytes: graph.foldBudgetBytes,
-          raiseOpset: attempt.raiseOpset ? opsetRaiser(highestOpset(graph)) : () => "the opset stays as it is",
+          raiseOpset: attempt.raiseOpset ? opsetRaiser(highestOpset(graph), target) : () => "the opset stays as it is",
           store: weights.store,
           isBarred: (pass, node) => this.#barred.get(pass)?.has(node) ?? false,
           signal: context.signal,

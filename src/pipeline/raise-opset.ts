@@ -9,7 +9,7 @@ import { convertOpset } from "../passes/opset/convert-opset.js";
 import { type Refusal, unconvertible, unsupportedOpset } from "../passes/opset/errors.js";
 import { dropPartMetadata, leastIrVersion } from "../passes/opset/ir-version.js";
 import { hostTarget, requireTarget } from "../target/find-target.js";
-import { callsOperator, type Target } from "../target/target.js";
+import { callsOperator, rejection, type Target } from "../target/target.js";
 import type { GraphConfig } from "./config.js";
 
 /** Gelu (20), GroupNormalization (21) and RMSNormalization (23) have CPU kernels in ONNX Runtime 1.30. */
@@ -27,9 +27,9 @@ export const highestOpset = (graph: GraphConfig): number =>
   Math.min(graph.maxOpset ?? NEWEST_FOR_RUNTIME, targetOf(graph)?.newestOpset ?? NEWEST_FOR_RUNTIME);
 
 /** Raises the opset in place; answers why it stays, null when it is raised. */
-export function raiseOpset(model: Model, version: number): string | null {
+export function raiseOpset(model: Model, version: number, target: Target | null = null): string | null {
   try {
-    convert(model, version);
+    convert(model, version, target);
     return null;
   } catch (thrown) {
     const stays = ["OPSET_UNCONVERTIBLE", "OPSET_UNSUPPORTED"];
@@ -40,18 +40,19 @@ export function raiseOpset(model: Model, version: number): string | null {
 
 /** The same, up to a newest opset, for models that state one. */
 export const opsetRaiser =
-  (newest = NEWEST_FOR_RUNTIME) =>
+  (newest = NEWEST_FOR_RUNTIME, target: Target | null = null) =>
   (model: Model, version: number): string | null => {
     if (version > newest) return `the target knows opsets up to ${newest}`;
     if (!model.opsets.has("")) return "the model states no opset of ai.onnx";
-    return opsetOf(model) < version ? raiseOpset(model, version) : null;
+    return opsetOf(model) < version ? raiseOpset(model, version, target) : null;
   };
 
 /**
  * Brings the model to the opset that was asked for; does nothing when none was. Throws
  * OPSET_UNSUPPORTED when the model is beyond it, OPSET_UNCONVERTIBLE when a node cannot follow.
  */
-export function applyAskedOpset(model: Model, { opset: asked }: GraphConfig): void {
+export function applyAskedOpset(model: Model, graph: GraphConfig): void {
+  const { opset: asked } = graph;
   if (asked === undefined) return;
   if (!model.opsets.has("")) {
     throw unsupportedOpset("the model states no opset of ai.onnx", asked, "Leave out --opset.");
@@ -64,7 +65,7 @@ export function applyAskedOpset(model: Model, { opset: asked }: GraphConfig): vo
       `Export the model again at opset ${asked}, or ask for opset ${from} or more.`,
     );
   }
-  convert(model, asked);
+  convert(model, asked, targetOf(graph));
 }
 
 /**
@@ -85,14 +86,16 @@ export function settleIrVersion(model: Model, graph: GraphConfig): string | null
     : null;
 }
 
-/** Converts, unless the runtime here has no kernel for an operator at the new version and has one at the old. */
-function convert(model: Model, version: number): void {
+/** Converts, unless the runtime here or the target takes a node at the old version and not at the new one. */
+function convert(model: Model, version: number, target: Target | null): void {
   const from = opsetOf(model);
   const refusals = [...nodesWithin(model.graph)].flatMap((node): Refusal[] => {
-    if (!callsOperator(model, node) || hostTarget.objectionTo(node, from)) return [];
-    const objection = hostTarget.objectionTo(node, version);
-    if (!objection) return [];
-    const reason = `${hostTarget.title} would not load it: ${objection.reason}`;
+    if (!callsOperator(model, node)) return [];
+    const loser = [hostTarget, ...(target ? [target] : [])].find(
+      (each) => !rejection(each, node, from) && rejection(each, node, version),
+    );
+    if (!loser) return [];
+    const reason = `${loser.title}: ${rejection(loser, node, version)}`;
     return [{ node: node.displayName, op: node.op, at: version, reason }];
   });
   if (refusals.length > 0) throw unconvertible(refusals, from, version);

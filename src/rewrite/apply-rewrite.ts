@@ -5,7 +5,7 @@
  */
 import { invariant } from "../base/errors.js";
 import { type Graph, type Model, type Node, opsetOf, type TensorType, type Value } from "../ir/index.js";
-import type { Target } from "../target/target.js";
+import { rejection, type Target } from "../target/target.js";
 import { outputTypeOf } from "./output-type.js";
 import { type Answer, type CreateOptions, type Rewrite, type RewriteContext, Skip, type Store, skip } from "./pass.js";
 import { removeUnreadConstant, removeWithFeeders } from "./sweep.js";
@@ -155,12 +155,8 @@ export function applyRewrite(
 
 /** Why the target would be worse off with what was made, or null. Where it objects to the root already, nothing gets worse. */
 function objectionOf(target: Target, { root, nodes, model, opset }: Proposal): string | null {
-  const objectionTo = (node: Node, at: number): string | null => {
-    const objection = target.objectionTo(node, at);
-    return objection && objection.weight !== "caution" ? objection.reason : null;
-  };
-  const made = nodes.map((node) => objectionTo(node, opset)).find((reason) => reason !== null);
-  return made && objectionTo(root, opsetOf(model)) === null ? `${target.title}: ${made}` : null;
+  const made = nodes.map((node) => rejection(target, node, opset)).find((reason) => reason !== null);
+  return made && rejection(target, root, opsetOf(model)) === null ? `${target.title}: ${made}` : null;
 }
 
 function resultsOf(answer: Node | Value | readonly (Value | null)[]): readonly (Value | null)[] {

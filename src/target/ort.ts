@@ -26,7 +26,8 @@ const releases: readonly (readonly [release: string, opset: number, irVersion: n
   ["1.18", 21, 10],
   ["1.17", 20, 9],
   ["1.16", 19, 9],
-  ["1.15", 19, 8],
+  // It reads 19 as well, but has no kernel there for Cast, Reshape, Shape, Pad and others.
+  ["1.15", 18, 8],
   ["1.14", 18, 8],
   ["1.13", 17, 8],
   ["1.12", 17, 8],
@@ -43,20 +44,28 @@ export const ortReleases: readonly string[] = releases.map(([release]) => releas
 
 const compatibility = "https://onnxruntime.ai/docs/reference/compatibility.html";
 
-/** Opset from which on the CPU provider has no kernel; found with release 1.30 by loading each at every opset. */
-const missingFrom: Readonly<Record<string, number>> = {
-  Bernoulli: 22,
-  GlobalLpPool: 22,
-  ImageDecoder: 20,
-  MaxRoiPool: 22,
-  Multinomial: 22,
-  RandomNormal: 22,
-  RandomNormalLike: 22,
-  RandomUniform: 22,
-  RandomUniformLike: 22,
-  RoiAlign: 22,
+/**
+ * [opset from which on the CPU provider has no kernel, release of 1.x that got one], found
+ * by loading each operator at every opset with the releases from 1.15 on.
+ */
+const missing: Readonly<Record<string, readonly [from: number, until?: number]>> = {
+  Bernoulli: [22],
+  DeformConv: [19, 25],
+  GlobalLpPool: [22],
+  ImageDecoder: [20],
+  LpNormalization: [22, 25],
+  MaxRoiPool: [22],
+  Multinomial: [22],
+  QLinearMatMul: [21, 20],
+  QuantizeLinear: [23, 24],
+  RandomNormal: [22],
+  RandomNormalLike: [22],
+  RandomUniform: [22],
+  RandomUniformLike: [22],
+  RoiAlign: [22],
   // Opset 24 itself works: the runtime spells it out there.
-  Swish: 25,
+  Swish: [25],
+  TensorScatter: [24, 25],
 };
 
 /** Domains whose operators it brings; others take a library that is registered with the session. */
@@ -65,7 +74,7 @@ const ownDomains: ReadonlySet<string> = new Set([
   ...["com.microsoft.nchwc", "com.ms.internal.nhwc"],
 ]);
 
-function missingOnCpu({ op, domain }: Node, opset: number): Objection | null {
+function missingOnCpu({ op, domain }: Node, opset: number, release: string): Objection | null {
   if (!ownDomains.has(domain)) {
     return {
       weight: "refused",
@@ -73,12 +82,15 @@ function missingOnCpu({ op, domain }: Node, opset: number): Objection | null {
       advice: "Register the library that brings them with the session.",
     };
   }
-  const from = domain === "" && Object.hasOwn(missingFrom, op) ? missingFrom[op]! : null;
-  if (from === null || opset < from) return null;
+  const [from, until] = (domain === "" && Object.hasOwn(missing, op) ? missing[op] : null) ?? [];
+  if (from === undefined || opset < from) return null;
+  if (until !== undefined && Number(release.split(".")[1]) >= until) return null;
+  const newer = until === undefined ? "" : `, or use release 1.${until} or later`;
   return {
     weight: "refused",
     reason: `it has no kernel for ${op} from opset ${from} on`,
-    advice: from > 20 ? `Keep the model at opset ${from - 1} or below.` : "Decode before the model.",
+    advice:
+      op === "ImageDecoder" ? "Decode before the model." : `Keep the model at opset ${from - 1} or below${newer}.`,
   };
 }
 
@@ -91,7 +103,7 @@ export function ortCpu(name: string, release: string): Target {
     newestOpset: opset,
     newestIrVersion: irVersion,
     sources: [compatibility],
-    objectionTo: missingOnCpu,
+    objectionTo: (node, opset) => missingOnCpu(node, opset, release),
     openSizes: null,
   };
 }
@@ -130,7 +142,8 @@ export function ortWeb(name: string, release: string): Target {
       "https://github.com/microsoft/onnxruntime/blob/main/js/web/docs/webgpu-operators.md",
       "https://www.w3.org/TR/WGSL/",
     ],
-    objectionTo: (node, opset) => missingOnCpu(node, opset) ?? beyond(webGpu, [noDoubles], node, opset, "WebAssembly"),
+    objectionTo: (node, opset) =>
+      cpu.objectionTo(node, opset) ?? beyond(webGpu, [noDoubles], node, opset, "WebAssembly"),
   };
 }
 

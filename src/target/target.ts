@@ -36,3 +36,9 @@ export interface Target {
 
 /** Whether a node calls an operator that a runtime brings, not a function of the model. */
 export const callsOperator = (model: Model, { domain, op }: Node): boolean => !model.functions.has(`${domain}::${op}`);
+
+/** Why a target does not run a node where or as it should, or null. */
+export function rejection(target: Target, node: Node, opset: number): string | null {
+  const objection = target.objectionTo(node, opset);
+  return objection && objection.weight !== "caution" ? objection.reason : null;
+}

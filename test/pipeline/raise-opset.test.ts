@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Model, opsetOf, parseModel, Tensor } from "../../src/ir/index.js";
 import { applyAskedOpset, opsetRaiser, raiseOpset, settleIrVersion } from "../../src/pipeline/raise-opset.js";
+import { requireTarget } from "../../src/target/find-target.js";
 import { faultOf } from "../support/dataset.js";
 import { graphConfig } from "../support/real-run.js";
 
@@ -22,6 +23,17 @@ describe("raising the opset", () => {
     );
     // What the runtime refuses already is no reason to stay.
     expect(raiseOpset(pooled(22), 23)).toBeNull();
+  });
+
+  it("stops where the target would lose a kernel", async () => {
+    const quantizing = () =>
+      parseModel("(x: f32[2]) -> (y) { y = QuantizeLinear(x, $s: f32[] = {0.1}, $z: u8[]) }", { opset: 21 });
+    expect(raiseOpset(quantizing(), 23, requireTarget("ort-cpu@1.23"))).toContain(
+      "ONNX Runtime 1.23, CPU: it has no kernel for QuantizeLinear from opset 23 on",
+    );
+    expect(raiseOpset(quantizing(), 23)).toBeNull();
+    const asked = graphConfig({ opset: 23, target: "ort-cpu@1.23" });
+    expect((await faultOf(async () => applyAskedOpset(quantizing(), asked))).code).toBe("OPSET_UNCONVERTIBLE");
   });
 
   it("goes to what was asked for and leaves alone what is there", () => {

@@ -77,6 +77,19 @@ describe("ort-cpu", () => {
     expect(reasons("ort-cpu", "(x: f32[2]) -> (y) { y = Swish(x) }", 25)).toHaveLength(1);
   });
 
+  it.each([
+    ["QuantizeLinear(x, $s: f32[] = {0.1}, $z: u8[])", 23, "1.23", "1.24"],
+    ["LpNormalization(x)", 22, "1.24", "1.25"],
+    ["DeformConv(x, x, x)", 19, "1.24", "1.25"],
+  ])("has got kernels since: %s at opset %i is missing in %s", (call, opset, release, later) => {
+    const text = `(x: f32[2]) -> (y) { y = ${call} }`;
+    expect(violations(`ort-cpu@${release}`, text, opset)).toMatchObject([
+      { weight: "refused", advice: `Keep the model at opset ${opset - 1} or below, or use release ${later} or later.` },
+    ]);
+    expect(violations(`ort-cpu@${release}`, text, opset - 1)).toEqual([]);
+    expect(violations(`ort-cpu@${later}`, text, opset)).toEqual([]);
+  });
+
   it("takes its own domains and no others", () => {
     expect(reasons("ort-cpu", "(x: f32[2]) -> (y) { y = com.microsoft::Gelu(x) }")).toEqual([]);
     expect(reasons("ort-cpu", "(x: f32[2]) -> (y) { y = mine::Gelu(x) }")).toEqual([
