@@ -8,9 +8,15 @@ import { fuseMatMulScale } from "./contrib/matmul-scale.js";
 import { fuseMatMulTranspose } from "./contrib/matmul-transpose.js";
 import { fuseQuickGelu } from "./contrib/quick-gelu.js";
 import { fuseSkipLayerNorm } from "./contrib/skip-layer-norm.js";
+import { hoistLoopInvariant } from "./control/hoist-loop-invariant.js";
 import { inlineFunctions } from "./control/inline-functions.js";
 import { inlineIf } from "./control/inline-if.js";
+import { foldKnownCondition } from "./control/known-condition.js";
 import { foldOptionalSqueeze } from "./control/optional-squeeze.js";
+import { eliminateSequence } from "./control/sequence.js";
+import { eliminateSplitToSequence } from "./control/split-to-sequence.js";
+import { unrollLoop } from "./control/unroll-loop.js";
+import { eliminateUnusedOutput } from "./control/unused-output.js";
 import { eliminateBinarySum } from "./eliminate/binary-sum.js";
 import { eliminateCastLike } from "./eliminate/cast-like.js";
 import { eliminateCommonSubexpression } from "./eliminate/common-subexpression.js";
@@ -66,6 +72,12 @@ const cleanUp: readonly AnyPass[] = [
   foldConstants, // computed weights become constants the fusions can read
   inlineIf, // conditions are constants now; what comes out of the branch meets the passes below
   foldOptionalSqueeze,
+  foldKnownCondition, // for the branches that stay
+  eliminateUnusedOutput, // before a loop is written out: fewer states
+  unrollLoop,
+  hoistLoopInvariant, // out of the loops that stay
+  eliminateSequence, // what loops collected
+  eliminateSplitToSequence,
   eliminateNoOpCast,
   eliminateNoOpReshape,
   eliminateNoOpTranspose,

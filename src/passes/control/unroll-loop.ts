@@ -1,0 +1,153 @@
+/**
+ * A Loop that runs a known small number of times becomes what it does, iteration by
+ * iteration, and one that never runs becomes its initial states:
+ *
+ *   s, c = Loop<body=(i, k, a) -> (k, b, d) { ... }>(2, true, x)
+ *     =>   b0, d0 = body(0, true, x);  s, d1 = body(1, true, b0);
+ *          c = Concat<axis=0>(Unsqueeze(d0), Unsqueeze(d1))
+ *
+ * Loops cost their runtime much more than the nodes in them, but a graph must not grow
+ * out of hand: only as many nodes as NODES are made, one iteration always.
+ */
+import {
+  attr,
+  countNodes,
+  type DType,
+  type Graph,
+  graphsWithin,
+  isStatic,
+  type Node,
+  nodesWithin,
+  opsetOf,
+  packedBytes,
+  Tensor,
+  type Value,
+} from "../../ir/index.js";
+import { isPure } from "../../ops/facts.js";
+import { defineGraphPass, spliceBody } from "../../rewrite/index.js";
+import { constantIntegers } from "../../rewrite/match.js";
+import { replaceOutputs } from "./replace-outputs.js";
+
+/** Nodes that all iterations together may have. */
+const NODES = 16;
+
+export const unrollLoop = defineGraphPass({
+  name: "unroll-loop",
+  summary: "Write out a Loop that runs a known small number of times",
+  numerics: "exact",
+  revealsTypes: "for the next round",
+  run({ model, claim, skipped }) {
+    for (const graph of [...graphsWithin(model.graph)].reverse()) {
+      for (const node of graph.nodes()) {
+        const plan = node.is("Loop") ? planOf(node, opsetOf(model)) : null;
+        if (plan === null) continue;
+        if (typeof plan === "string") {
+          skipped(node.displayName, plan);
+          continue;
+        }
+        if (!claim(node.displayName)) return;
+        replaceOutputs(node, plan.times === 0 ? outputsOfNone(node, plan) : unroll(node, plan, opsetOf(model)));
+      }
+    }
+  },
+});
+
+interface Plan {
+  readonly body: Graph;
+  readonly times: number;
+  readonly states: number;
+}
+
+/** null: no Loop that can be counted; a text: why it stays. */
+function planOf(node: Node, opset: number): Plan | string | null {
+  const body = node.bodies[0];
+  if (!body || body.inputs.length < 2 || body.inputs.length !== node.inputs.length) return null;
+  const states = body.inputs.length - 2;
+  if (node.inputs.slice(2).some((value) => !value) || body.outputs.length < states + 1) return null;
+  const times = timesOf(node, body);
+  if (times === null) return null;
+  const plan = { body, times, states };
+  if (times === 0)
+    return outputsAreTypedWhenEmpty(node, plan)
+      ? plan
+      : "it never runs, and the shape of what it collects is not known";
+  const collects = node.outputs.slice(states).some((output) => output !== null && output.useCount > 0);
+  if (times > 1 && times * (countNodes(body) + (collects ? 1 : 0)) > NODES) {
+    return `${times} iterations of ${countNodes(body)} nodes are too many to write out`;
+  }
+  if (times > 1 && ![...nodesWithin(body)].every(isPure)) return "a node in it may do something else each time";
+  return collects && opset < 13 && times > 0 ? "the opset is too old to write out what it collects" : plan;
+}
+
+/** How often a Loop runs; null when that depends on the input. */
+function timesOf(node: Node, body: Graph): number | null {
+  const [limit, condition] = node.inputs;
+  const most = limit ? (constantIntegers(limit)?.[0] ?? null) : Number.POSITIVE_INFINITY;
+  const starts = condition ? boolOf(condition) : true;
+  if (starts === false || (most !== null && most <= 0)) return 0;
+  if (starts === null || most === null) return null;
+  const next = body.outputs[0]!.value;
+  const goesOn = next === body.inputs[1] ? true : boolOf(next);
+  if (goesOn === false) return 1;
+  if (most === 1) return 1;
+  return goesOn === true && Number.isFinite(most) ? most : null;
+}
+
+function boolOf(value: Value): boolean | null {
+  if (value.constant?.dtype !== "bool" || value.constant.elementCount !== 1) return null;
+  return value.constant.bytes()[0] !== 0;
+}
+
+function unroll(node: Node, { body, times, states }: Plan, opset: number): Value[] {
+  const { graph } = node;
+  let current = node.inputs.slice(2) as Value[];
+  const collected = body.outputs.slice(states + 1).map((): Value[] => []);
+  const go = graph.addConstant(body.inputs[1]!.label, boolLike(body.inputs[1]!));
+  for (let i = 0; i < times; i++) {
+    const count = Tensor.i64(dimsOf(body.inputs[0]!), [i]);
+    const results = spliceBody(body, node, [graph.addConstant(body.inputs[0]!.label, count), go, ...current]);
+    current = results.slice(1, states + 1);
+    for (const [at, values] of collected.entries()) values.push(results[states + 1 + at]!);
+  }
+  const stacked = collected.map((values, at) => {
+    const output = node.outputs[states + at];
+    return output && output.useCount > 0 ? stack(node, values, opset) : null;
+  });
+  return [...current, ...stacked] as Value[];
+}
+
+/** Values of one shape along a new first axis. */
+function stack(node: Node, values: readonly Value[], opset: number): Value {
+  const { graph } = node;
+  const add = (op: string, inputs: Value[], label: string, attributes = {}): Value =>
+    graph.addNode({ op, inputs, attributes, outputs: [{ label }], name: node.name, provenance: node.provenance }, node)
+      .output;
+  if (opset < 13) throw new Error("internal: Unsqueeze takes its axes as an input from opset 13 on");
+  const axes = graph.addConstant("axes", Tensor.i64([1], [0]));
+  const rows = values.map((value) => add("Unsqueeze", [value, axes], value.label));
+  return rows.length === 1 ? rows[0]! : add("Concat", rows, `${node.displayName}/stack`, { axis: attr.int(0) });
+}
+
+/** The states as they were, and nothing collected: no rows of a shape that the body tells. */
+function outputsOfNone(node: Node, { body, states }: Plan): Value[] {
+  const empty = body.outputs.slice(states + 1).map(({ value }, at) => {
+    const output = node.outputs[states + at];
+    if (!output || output.useCount === 0) return null;
+    const [dtype, dims] = [value.dtype!, [0, ...(value.shape as readonly number[])]];
+    return node.graph.addConstant(output.label, Tensor.fromBytes(dtype, dims, new Uint8Array(packedBytes(dtype, 0))));
+  });
+  return [...(node.inputs.slice(2) as Value[]), ...empty] as Value[];
+}
+
+function outputsAreTypedWhenEmpty(node: Node, { body, states }: Plan): boolean {
+  return body.outputs.slice(states + 1).every(({ value }, at) => {
+    const output = node.outputs[states + at];
+    if (!output || output.useCount === 0) return true;
+    const dtype: DType | null = value.dtype;
+    return dtype !== null && dtype !== "string" && isStatic(value.shape);
+  });
+}
+
+/** What the body says its counter and condition look like: a scalar, or one element. */
+const dimsOf = (input: Value): number[] => (input.shape?.length === 1 ? [1] : []);
+const boolLike = (input: Value): Tensor => Tensor.ofArray("bool", dimsOf(input), Uint8Array.of(1));
