@@ -1,6 +1,7 @@
 /** Every pass, in the order in which they run, with a reason where the order matters; and the recipes made of them. */
 import type { AnyPass } from "../rewrite/index.js";
 import { fuseAttention } from "./attention/attention.js";
+import { fuseRotaryEmbedding } from "./attention/rotary-embedding.js";
 import { fuseBiasGelu } from "./contrib/bias-gelu.js";
 import { fuseConvActivation } from "./contrib/conv-activation.js";
 import { fuseGemmActivation } from "./contrib/gemm-activation.js";
@@ -126,6 +127,7 @@ const fusions: readonly AnyPass[] = [
   fuseNormalizationCast, // before the factor, which comes after the Cast
   fuseNormalizationAffine,
   fuseNormalizationReshape,
+  fuseRotaryEmbedding, // before the attention that reads what it rotates
   fuseAttention,
 ];
 

@@ -24,6 +24,8 @@ export interface AttentionParts {
   readonly k: Heads;
   readonly v: Heads;
   readonly scale: number;
+  /** c of c * Tanh(scores / c); 0 where there is none. */
+  readonly softcap: number;
   readonly addends: readonly Value[];
   readonly choices: readonly ChoosingMask[];
 }
@@ -58,10 +60,11 @@ export function attentionAt(
   const key = inner?.value ? headsOf(unrepeated(inner.value, sizesOf), sizesOf) : transposed;
   const query = q.value && headsOf(q.value, sizesOf);
   if (!query || !key) return "the key is not a transposition, or the query has no four axes";
+  const { softcap } = found;
   const scale = found.scale * q.scale * k.scale * (inner?.scale ?? 1);
   if (!(scale > 0)) return "the scores are not scaled by a positive number";
 
-  const parts = { q: query, k: key, v: values, scale, addends, choices };
+  const parts = { q: query, k: key, v: values, scale, softcap, addends, choices };
   return whyUnequal(parts) ?? parts;
 }
 
@@ -83,13 +86,18 @@ function isOverLastAxis(softmax: Node, opset: number): boolean {
 /** The MatMul whose result goes into the Softmax, and what happens on the way. */
 function scoresOf(
   start: Value | null | undefined,
-): { scores: Node; scale: number; addends: Value[]; choices: ChoosingMask[] } | string {
+): { scores: Node; scale: number; softcap: number; addends: Value[]; choices: ChoosingMask[] } | string {
   const addends: Value[] = [];
   const choices: ChoosingMask[] = [];
   for (let at = start; ; ) {
     const { value, scale } = peelScale(at);
     const scores = value ? soleProducer(value, "MatMul") : null;
-    if (scores) return { scores, scale, addends, choices };
+    if (scores) return { scores, scale, softcap: 0, addends, choices };
+    const capped = scale > 0 ? peelScale(soleProducer(value, "Tanh")?.inputs[0]) : null;
+    const inside = capped?.value ? soleProducer(capped.value, "MatMul") : null;
+    // Versions of the operator differ in whether the mask comes before the cap.
+    if (inside && addends.length + choices.length > 0) return "the scores are both capped and masked";
+    if (inside) return { scores: inside, scale: capped!.scale * scale, softcap: scale, addends, choices };
     if (scale !== 1) return "a mask is scaled together with the scores";
     const sum = soleProducer(value, "Add");
     const next: Value | null | undefined = sum
