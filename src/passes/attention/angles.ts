@@ -7,8 +7,8 @@ import { Tensor, type Value } from "../../ir/index.js";
 import { familyOf } from "../../ops/facts.js";
 import type { RewriteContext } from "../../rewrite/index.js";
 import { constantIntegers, normalizeAxes } from "../../rewrite/match.js";
+import { areSame, type Size } from "../fold/size.js";
 import type { SizesOf } from "./heads.js";
-import { isSameSize, type Size } from "./sizes.js";
 
 /** Which axis of the rotated tensor [B, ., ., D] holds the heads: the one along which the angles are the same. */
 export function headsAxisOf(angles: Value, sizesOf: SizesOf): 1 | 2 | null {
@@ -38,8 +38,8 @@ export function anglesFor(
 ): Value | string {
   const flat = withoutHeads(value, wanted, sizesOf, context);
   const [batch, length] = sizesOf(flat) ?? sizesWithout(sizesOf(value), wanted.headsAxis) ?? [];
-  if (!isSameSize(batch, wanted.batch)) return "the angles are not given for each element of the batch";
-  if (!isSameSize(length, wanted.length)) return "the angles may not be given for each position";
+  if (!areSame(batch, wanted.batch)) return "the angles are not given for each element of the batch";
+  if (!areSame(length, wanted.length)) return "the angles may not be given for each position";
   if (!wanted.isDoubled) return flat;
   return halfOf(flat, wanted.width, sizesOf, context) ?? "the halves of the angles are not the same for sure";
 }
@@ -61,7 +61,7 @@ function withoutHeads(
     if (axes && normalizeAxes(axes, rank)?.join() === `${headsAxis}`) return node.inputs[0]!;
   }
   if (rank === 4) {
-    const shape = value.shape?.filter((_, axis) => axis !== headsAxis);
+    const shape = value.shape?.filter((_, axis) => axis !== headsAxis) ?? null;
     const axes = constant("heads.axis", Tensor.i64([1], [headsAxis]));
     return create("Squeeze", [value, axes], {}, { types: [{ dtype: value.dtype, shape }] }).output;
   }

@@ -8,10 +8,10 @@
  */
 import { attr, type Node, Tensor, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
+import { sizeFacts } from "../fold/size-facts.js";
 import { anglesFor, headsAxisOf } from "./angles.js";
 import { headsOf, mergedHeads, type SizesOf, swapsHeads } from "./heads.js";
 import { type Rotation, rotationAt } from "./rotation.js";
-import { sizesReader } from "./sizes.js";
 
 export const fuseRotaryEmbedding = defineRewrite({
   name: "fuse-rotary-embedding",
@@ -20,7 +20,7 @@ export const fuseRotaryEmbedding = defineRewrite({
   roots: ["Add", "Concat", "Reshape"],
   minOpset: 23,
   rewrite(root, context) {
-    const sizesOf = sizesReader();
+    const sizesOf = sizeFacts().shapeOf;
     const rotation = rotationAt(root, sizesOf);
     if (!rotation) return null;
     const { x } = rotation;

@@ -268,7 +268,9 @@ const rules: Readonly<Record<string, Rule>> = {
     const shape = shapeOf(node.inputs[0]);
     const values = shapeOf(node.inputs[2]);
     if (!shape || !values) return null;
-    return shape.length === 4 ? [...shape.slice(0, 3), values[3] ?? null] : [shape[0]!, shape[1]!, null];
+    if (shape.length === 4) return [...shape.slice(0, 3), values[3] ?? null];
+    const all = values[2] ? multiply(values[2], node.int("q_num_heads", 1)) : null;
+    return [shape[0]!, shape[1]!, all && divide(all, node.int("kv_num_heads", 1))];
   },
   Flatten: flatten,
   Gather: gather,

@@ -122,6 +122,10 @@ testRewrite(fuseAttention, {
       }`,
       options,
     ],
+    "scores that are capped": [
+      upTo("", "b = Mul(a, $scale: f32[] = {0.25})\nc = Tanh(b)\nm = Mul(c, $cap: f32[] = {2.0})"),
+      options,
+    ],
     "an attention of which only the heads are put back": [
       `(q0: f32[b,s,12], k0: f32[b,t,12], v0: f32[b,t,12]) -> (y) {
         ${split("q", "q0")}
@@ -187,6 +191,11 @@ testRewrite(fuseAttention, {
     "a mask that is scaled with the scores": [
       upTo(", mask: f32[b,1,s,t]", "b = Add(a, mask)\nm = Mul(b, $scale: f32[] = {0.5})"),
       "a mask is scaled together with the scores",
+      options,
+    ],
+    "scores that are capped and masked": [
+      upTo(", mask: f32[b,1,s,t]", "b = Tanh(a)\nc = Mul(b, $cap: f32[] = {2.0})\nm = Add(c, mask)"),
+      "the scores are both capped and masked",
       options,
     ],
     "a choice that hides by a number like any other": [

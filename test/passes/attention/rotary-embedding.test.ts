@@ -96,9 +96,9 @@ testRewrite(fuseRotaryEmbedding, {
     ],
     "a table whose halves differ": [
       graph(
-        "x: f32[1,3,1,8]",
-        `c = Identity($cos: f32[1,1,1,8] = {1.0, 0.5, 0.25, 0.1, 1.0, 0.5, 0.25, 0.2})
-         s = Identity($sin: f32[1,1,1,8] = {1.0, 0.5, 0.25, 0.1, 1.0, 0.5, 0.25, 0.1})
+        "x: f32[1,3,2,8]",
+        `c = Identity($cos: f32[1,1,2,8] = {1.0, 0.5, 0.25, 0.1, 1.0, 0.5, 0.25, 0.1, 1.0, 0.5, 0.25, 0.1, 1.0, 0.5, 0.25, 0.2})
+         s = Identity($sin: f32[1,1,2,8] = {1.0, 0.5, 0.25, 0.1, 1.0, 0.5, 0.25, 0.1, 1.0, 0.5, 0.25, 0.1, 1.0, 0.5, 0.25, 0.1})
          ${turned()}`,
       ),
       "the halves of the angles are not the same for sure",
