@@ -153,10 +153,17 @@ export function applyRewrite(
   return { kind: "applied" };
 }
 
-/** Why the target would be worse off with what was made, or null. Where it objects to the root already, nothing gets worse. */
+/**
+ * Why the target would be worse off with what was made, or null. A root that it lacks may become another of its kind;
+ * not one of another kind, which could take along what stood around it and was taken.
+ */
 function objectionOf(target: Target, { root, nodes, model, opset }: Proposal): string | null {
-  const made = nodes.map((node) => rejection(target, node, opset)).find((reason) => reason !== null);
-  return made && rejection(target, root, opsetOf(model)) === null ? `${target.title}: ${made}` : null;
+  const isLacking = rejection(target, root, opsetOf(model)) !== null;
+  for (const node of nodes) {
+    const reason = isLacking && node.opName === root.opName ? null : rejection(target, node, opset);
+    if (reason !== null) return `${target.title}: ${reason}`;
+  }
+  return null;
 }
 
 function resultsOf(answer: Node | Value | readonly (Value | null)[]): readonly (Value | null)[] {
