@@ -29,7 +29,7 @@ export async function runFuse(
   const portable = await record.stage("fuse", () => prepareModel(request, context));
   const choice =
     config.recipe === "fuse" && config.graph.runtimeSpecific
-      ? await chooseRuntimeSpecific(portable, request, intake.trial, record)
+      ? await chooseRuntimeSpecific(portable, request, record)
       : null;
   const prepared = choice?.prepared ?? portable;
   record.warn(...prepared.warnings);

@@ -7,9 +7,10 @@
  */
 import { InferOptError } from "../base/errors.js";
 import { compareLatency } from "../bench/index.js";
-import type { DatasetRef } from "../dataset/index.js";
-import { countNodes, type Model, nodesWithin } from "../ir/index.js";
+import { countNodes, loadModel, type Model, nodesWithin } from "../ir/index.js";
 import { RUNTIME_DOMAIN } from "../passes/contrib/domain.js";
+import type { SessionOptions } from "../runtime/port.js";
+import { comparisonData } from "./comparison-data.js";
 import { asDelivered } from "./model-runs.js";
 import { type Prepared, type PrepareRequest, prepareModel } from "./prepare.js";
 import type { PassFacts, RuntimeSpecificFacts } from "./result.js";
@@ -27,7 +28,6 @@ export interface RuntimeSpecificChoice {
 export async function chooseRuntimeSpecific(
   portable: Prepared,
   request: PrepareRequest,
-  data: DatasetRef,
   record: RunRecord,
 ): Promise<RuntimeSpecificChoice> {
   const { context } = record;
@@ -51,7 +51,7 @@ export async function chooseRuntimeSpecific(
     warnings: [...new Set([...portable.warnings, ...fused.warnings])],
   };
   if (made === 0) return { prepared: both, facts: { kept: false, ...counts, speedup: null, speedupInterval: null } };
-  const race = await record.stage("bench", () => time(portable.path, fused.path, request, data, record));
+  const race = await record.stage("bench", () => raceOf(portable.path, fused.path, request, record));
   const kept = race.loads && !race.isSlower;
   const { speedup, speedupInterval } = race;
   return { prepared: kept ? both : portable, facts: { kept, ...counts, speedup, speedupInterval } };
@@ -63,40 +63,51 @@ interface RaceResult extends Pick<RuntimeSpecificFacts, "speedup" | "speedupInte
   readonly isSlower: boolean;
 }
 
-async function time(
+async function raceOf(
   portable: string,
   fused: string,
-  { runtime }: PrepareRequest,
-  data: DatasetRef,
+  request: PrepareRequest,
   record: RunRecord,
 ): Promise<RaceResult> {
   const { context } = record;
+  const { data, graph, runtime, signature } = request;
   const session = asDelivered(runtime);
-  try {
-    const { candidates } = await compareLatency(context.runtime, {
-      baseline: portable,
-      candidates: [fused],
-      data,
-      session,
-      seed: runtime.seed,
-      budgetMs: Math.min(RACE_MS, runtime.benchMs),
-      onProgress: record.progress,
-      signal: context.signal,
-      clock: context.now,
-    });
-    const { speedup, speedupInterval } = candidates[0]!;
-    return { loads: true, isSlower: speedupInterval[1] < 1, speedup, speedupInterval };
-  } catch (thrown) {
-    if (!isFailure(thrown)) throw thrown;
-    record.warn(`the runtime-specific graph was not timed: ${thrown.message}`);
+  let failure = "nothing is run with --verify none";
+  if (graph.verify !== "none") {
+    // Made-up inputs are of a size to be timed, or else of one that the model takes.
+    const others = data.random ? comparisonData(data, signature, loadModel(request.model), graph.verify, runtime) : [];
+    for (const inputs of [data, ...others]) {
+      try {
+        const { candidates } = await compareLatency(context.runtime, {
+          baseline: portable,
+          candidates: [fused],
+          data: inputs,
+          session,
+          seed: runtime.seed,
+          budgetMs: Math.min(RACE_MS, runtime.benchMs),
+          onProgress: record.progress,
+          signal: context.signal,
+          clock: context.now,
+        });
+        const { speedup, speedupInterval } = candidates[0]!;
+        return { loads: true, isSlower: speedupInterval[1] < 1, speedup, speedupInterval };
+      } catch (thrown) {
+        if (!isFailure(thrown)) throw thrown;
+        failure = thrown.message;
+      }
+    }
   }
-  const untimed = { isSlower: false, speedup: null, speedupInterval: null };
+  record.warn(`the runtime-specific graph was not timed: ${failure}`);
+  return { loads: await loads(fused, session, record), isSlower: false, speedup: null, speedupInterval: null };
+}
+
+async function loads(model: string, session: SessionOptions, { context }: RunRecord): Promise<boolean> {
   try {
-    await context.runtime.describe(fused, session);
-    return { loads: true, ...untimed };
+    await context.runtime.describe(model, session);
+    return true;
   } catch (thrown) {
     if (!isFailure(thrown)) throw thrown;
-    return { loads: false, ...untimed };
+    return false;
   }
 }
 
