@@ -57,6 +57,12 @@ import { fusePad } from "./fuse/pad.js";
 import { fuseLeakyRelu, fuseThresholdedRelu, fuseWhereClip } from "./fuse/rectifier.js";
 import { fuseCelu, fuseMish, fuseSelu, fuseSigmoid, fuseSoftsign, fuseTanh } from "./fuse/smooth-activation.js";
 import { fuseLogSoftmax, fuseSoftmax } from "./fuse/softmax.js";
+import { fuseLinearChain } from "./linear/fuse-linear-chain.js";
+import { mergeParallelConcat } from "./linear/merge-parallel-concat.js";
+import { mergeParallelSum } from "./linear/merge-parallel-sum.js";
+import { pushArithmeticDown } from "./linear/push-arithmetic-down.js";
+import { pushArithmeticUp } from "./linear/push-arithmetic-up.js";
+import { simplifyArithmetic } from "./linear/simplify-arithmetic.js";
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
 
 /** Clean-up: the same bits come out. */
@@ -92,20 +98,10 @@ const cleanUp: readonly AnyPass[] = [
   eliminateCommonSubexpression,
 ];
 
-/** Same algebra, other rounding. */
+/** Same algebra, other rounding. Patterns that are told by their constants come before what folds constants away. */
 const fusions: readonly AnyPass[] = [
   eliminateTransposeDetour, // what stood between Conv and its neighbours is gone for the rest
   fusePad, // before the Conv gets another form
-  fuseConvBatchNorm,
-  fuseConvTransposeBatchNorm,
-  fuseMatMulBatchNorm, // before MatMul and Add become Gemm
-  fuseConvMulAdd,
-  fuseConvTransposeMulAdd,
-  fuseMulAddConv, // after what goes into the Conv above, which loses nothing by padding
-  fuseMatMulMul,
-  fuseMatMulAdd,
-  fuseGemmBatchNorm,
-  fuseGemmMulAdd,
   fuseLeakyRelu,
   fuseThresholdedRelu,
   fuseWhereClip, // before the Clips merge
@@ -129,6 +125,22 @@ const fusions: readonly AnyPass[] = [
   fuseNormalizationReshape,
   fuseRotaryEmbedding, // before the attention that reads what it rotates
   fuseAttention,
+  fuseConvBatchNorm,
+  fuseConvTransposeBatchNorm,
+  fuseMatMulBatchNorm, // before MatMul and Add become Gemm
+  fuseConvMulAdd,
+  fuseConvTransposeMulAdd,
+  fuseMulAddConv, // after what goes into the Conv above, which loses nothing by padding
+  fuseMatMulMul,
+  fuseMatMulAdd,
+  fuseGemmBatchNorm,
+  fuseGemmMulAdd,
+  pushArithmeticUp, // after the neighbours: it walks further
+  pushArithmeticDown, // after the way up, on which less stands in the way
+  mergeParallelSum, // branches without their BatchNormalization
+  mergeParallelConcat,
+  fuseLinearChain, // two in a row without anything between
+  simplifyArithmetic, // what is left
 ];
 
 /**

@@ -6,10 +6,10 @@
  *
  * Computed in double precision. Old constants stay, since other nodes may read them.
  */
-import { f32ToF16 } from "../../base/f16.js";
-import { type Attribute, attr, type DType, type Node, Tensor, type Value } from "../../ir/index.js";
+import { type Attribute, attr, type Node, type Tensor, type Value } from "../../ir/index.js";
 import type { Answer, RewriteContext } from "../../rewrite/index.js";
 import { constantOf, readsOnlyFirst, splitConstant } from "../../rewrite/match.js";
+import { scaledTensor, tensorLike } from "./computed-tensor.js";
 import { floatsOf, type Linear } from "./linear.js";
 
 export interface ChannelAffine {
@@ -30,7 +30,7 @@ export function affineOfBatchNorm(norm: Node, opset: number, channels: number): 
     return tensor && tensor.dims.length === 1 && tensor.dims[0] === channels ? floatsOf(tensor) : null;
   });
   const [gamma, beta, mean, variance] = statistics;
-  if (!gamma || !beta || !mean || !variance) return "statistics are not f32 or f16 constants, one number per channel";
+  if (!gamma || !beta || !mean || !variance) return "statistics are no float constants, one number per channel";
   const epsilon = norm.float("epsilon", Math.fround(1e-5));
   const scale = Float64Array.from(gamma, (g, m) => g / Math.sqrt(variance[m]! + epsilon));
   return { scale, shift: scale.map((s, m) => beta[m]! - mean[m]! * s) };
@@ -50,7 +50,7 @@ export function affineOfArithmetic(node: Node, linear: ChannelLayout): ChannelAf
   if (!operands || node.attributes.has("axis") || node.attributes.has("broadcast")) return null;
   const tensor = operands.constant.constant!;
   const values = tensor.dtype === linear.weightTensor.dtype ? floatsOf(tensor) : null;
-  if (!values) return "the constant is neither f32 nor f16";
+  if (!values) return "the constant is no float of the type of the weight";
   const { channels, channelAxis, outputRank } = linear;
   const rank = tensor.dims.length;
   if (rank > (outputRank ?? 1))
@@ -73,35 +73,48 @@ export function affineOfArithmetic(node: Node, linear: ChannelLayout): ChannelAf
   }
 }
 
-/** The linear node with the affine map folded in; a Skip when numbers leave the range of the type. */
-export function foldAffine(linear: Linear, { scale, shift }: ChannelAffine, context: RewriteContext): Answer {
-  const { node, weightTensor, weightData, channelOf, channels } = linear;
-  const { dtype } = weightTensor;
-  const newWeight = scale && weightData.map((value, i) => value * scale[channelOf(i)]!);
-  const newBias = Float32Array.from(linear.bias, (b, m) => b * (scale?.[m] ?? 1) + (shift?.[m] ?? 0));
-  const weight = newWeight ? tensorLike(dtype, weightTensor.dims, newWeight) : weightTensor;
-  const bias = tensorLike(dtype, [channels], newBias);
-  if (!weight || !bias) return context.skip(`folded weights leave the range of ${dtype}`);
-  const hasBias = shift !== null || newBias.some((value) => value !== 0);
-  const weightValue: Value = newWeight ? context.constant(linear.weight.label, weight) : linear.weight;
-  const inputs = [node.inputs[0]!, weightValue];
-  if (hasBias) inputs.push(context.constant(linear.biasLabel, bias));
-  if (node.op === "MatMul") {
-    return hasBias
-      ? context.create("Gemm", inputs, {}, { like: node })
-      : context.create("MatMul", inputs, {}, { like: node });
-  }
-  const attributes = new Map<string, Attribute>(node.attributes);
-  if (node.op === "Gemm" && attributes.has("beta")) attributes.set("beta", attr.float(1));
-  // Until opset 10 a Gemm always had a C.
-  if (node.op === "Gemm" && !hasBias && context.opset < 11) inputs.push(context.constant(linear.biasLabel, bias));
-  return context.create(node.op, inputs, attributes, { like: node });
+/** New weights; the old ones where nothing changes. */
+export interface FoldedWeights {
+  readonly weight: Tensor;
+  /** [channels], or null where nothing is added. */
+  readonly bias: Tensor | null;
 }
 
-/** A tensor of f32 or f16; null when an element is not finite in it. */
-export function tensorLike(dtype: DType, dims: readonly number[], data: Float32Array): Tensor | null {
-  if (!data.every(Number.isFinite)) return null;
-  if (dtype === "f32") return Tensor.f32(dims, data);
-  const bits = f32ToF16(data);
-  return bits.some((word) => (word & 0x7c00) === 0x7c00) ? null : Tensor.ofArray("f16", dims, bits);
+/** Weights with the affine map folded in; a reason when numbers leave the range of the type. */
+export function foldedWeights(linear: Linear, { scale, shift }: ChannelAffine): FoldedWeights | string {
+  const { weightTensor, channelOf, channels } = linear;
+  const { dtype } = weightTensor;
+  const sums = Float64Array.from(linear.bias, (b, m) => b * (scale?.[m] ?? 1) + (shift?.[m] ?? 0));
+  const weight = scale ? scaledTensor(weightTensor, (i) => scale[channelOf(i)]!) : weightTensor;
+  const bias = tensorLike(dtype, [channels], sums);
+  if (!weight || !bias) return `folded weights leave the range of ${dtype}`;
+  return { weight, bias: shift !== null || sums.some((value) => value !== 0) ? bias : null };
+}
+
+/** The linear node with the affine map folded in. */
+export function foldAffine(linear: Linear, affine: ChannelAffine, context: RewriteContext): Answer {
+  const folded = foldedWeights(linear, affine);
+  return typeof folded === "string"
+    ? context.skip(folded)
+    : withWeights(linear, linear.node.inputs[0]!, folded, context);
+}
+
+/** The linear node again, of another input and weights. What Gemm's beta said is in the bias. */
+export function withWeights(
+  { node, weight: old, biasLabel, channels, weightTensor }: Linear,
+  x: Value,
+  { weight, bias }: FoldedWeights,
+  { constant, create, opset }: RewriteContext,
+): Node {
+  const inputs = [x, weight === weightTensor ? old : constant(old.label, weight)];
+  if (bias) inputs.push(constant(biasLabel, bias));
+  const options = { like: node, types: [node.output.type] };
+  if (node.op === "MatMul") return create(bias ? "Gemm" : "MatMul", inputs, {}, options);
+  const attributes = new Map<string, Attribute>(node.attributes);
+  if (node.op === "Gemm" && attributes.has("beta")) attributes.set("beta", attr.float(1));
+  if (node.op === "Gemm" && !bias && opset < 11) {
+    // Until opset 10 a Gemm always had a C.
+    inputs.push(constant(biasLabel, tensorLike(weightTensor.dtype, [channels], new Float64Array(channels))!));
+  }
+  return create(node.op, inputs, attributes, options);
 }

@@ -2,14 +2,12 @@
  * Conv, ConvTranspose, Gemm and MatMul seen alike: a constant weight in which every
  * element belongs to one output channel, and a bias per channel.
  */
-import type { Node, Tensor, Value } from "../../ir/index.js";
+import { aligned, type Node, type Tensor, type Value } from "../../ir/index.js";
 
 export interface Linear {
   readonly node: Node;
   readonly weight: Value;
   readonly weightTensor: Tensor;
-  /** Elements of the weight; shared: do not write. */
-  readonly weightData: Float32Array;
   /** Output channels. */
   readonly channels: number;
   /** Output channel of weight element i. */
@@ -27,9 +25,8 @@ export interface Linear {
 export function linearOf(node: Node): Linear | string {
   const weight = node.inputs[1];
   const weightTensor = weight?.constant;
-  const data = weightTensor && floatsOf(weightTensor);
   if (!weight || !weightTensor) return "the weight is no constant";
-  if (!data) return `the weight is ${weightTensor.dtype}; only f32 and f16 are read`;
+  if (!hasFloats(weightTensor)) return `the weight is ${weightTensor.dtype}; only f32, f16 and f64 are read`;
   const layout = layoutOf(node, weightTensor.dims);
   if (typeof layout === "string") return layout;
   const bias = biasOf(node, layout.channels, weightTensor);
@@ -38,16 +35,20 @@ export function linearOf(node: Node): Linear | string {
     node,
     weight,
     weightTensor,
-    weightData: data,
     ...layout,
     bias,
     biasLabel: node.inputs[2]?.label ?? `${weight.label}.bias`,
   };
 }
 
-/** Elements of a weight whose type we can also write; null for others. */
-export const floatsOf = (tensor: Tensor): Float32Array | null =>
-  tensor.dtype === "f32" || tensor.dtype === "f16" ? tensor.toF32() : null;
+/** Whether the elements of a tensor can be read by `floatsOf` and written back. */
+export const hasFloats = ({ dtype }: Tensor): boolean => dtype === "f32" || dtype === "f16" || dtype === "f64";
+
+/** Elements of a weight whose type we can also write, without loss; null for others. Shared: do not write. */
+export function floatsOf(tensor: Tensor): Float32Array | Float64Array | null {
+  if (tensor.dtype === "f64") return aligned(Float64Array, tensor.bytes());
+  return hasFloats(tensor) ? tensor.toF32() : null;
+}
 
 type Layout = Pick<Linear, "channels" | "channelOf" | "outputRank" | "channelAxis">;
 

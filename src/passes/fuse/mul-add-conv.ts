@@ -10,13 +10,9 @@
 import type { Node, Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { broadcastsTo, soleProducer, splitConstant } from "../../rewrite/match.js";
-import {
-  affineOfArithmetic,
-  arithmeticOps,
-  type ChannelAffine,
-  type ChannelLayout,
-  tensorLike,
-} from "./channel-affine.js";
+import { affineOfArithmetic, arithmeticOps, type ChannelAffine, withWeights } from "./channel-affine.js";
+import { tensorLike } from "./computed-tensor.js";
+import { biasOfShifted, doesNotPad, type InputLayout, inputLayoutOf, weightOfScaled } from "./input-affine.js";
 import { type Linear, linearOf } from "./linear.js";
 
 export const fuseMulAddConv = defineRewrite({
@@ -31,14 +27,14 @@ export const fuseMulAddConv = defineRewrite({
     if (last.mayWiden) return context.skip(WIDENS);
     const linear = linearOf(conv);
     if (typeof linear === "string") return context.skip(linear);
-    const layout = inputLayout(conv, linear);
+    const layout = inputLayoutOf(linear)!;
     const affine = affineOfArithmetic(last.node, layout);
     if (affine === null || typeof affine === "string") return affine === null ? null : context.skip(affine);
     const isShared = linear.weight.useCount > 1;
     if (affine.scale && isShared) return context.skip(SHARED);
-    if (affine.scale && !affine.shift) return scaled(conv, linear, affine.scale, last.other, context);
+    if (affine.scale && !affine.shift) return scaled(conv, linear, layout, affine.scale, last.other, context);
     if (affine.scale) return null; // c - x: nothing to gain by taking it apart
-    if (doesNotPad(conv)) return shifted(conv, linear, affine.shift!, last.other, context);
+    if (doesNotPad(linear)) return shifted(linear, layout, affine.shift!, last.other, context);
     if (isShared) return context.skip(SHARED);
     return pastAddend(conv, linear, layout, affine, last.other, context);
   },
@@ -66,59 +62,30 @@ function arithmeticBefore(value: Value | null | undefined): Arithmetic | null {
   return null;
 }
 
-/** [N, C, ...]: C lies along axis 1, and the tensor has the rank of the weight. */
-function inputLayout(conv: Node, { weightTensor }: Linear): ChannelLayout {
-  const rank = weightTensor.dims.length;
-  return {
-    weightTensor,
-    channels: weightTensor.dims[1]! * conv.int("group", 1),
-    channelAxis: 1 - rank,
-    outputRank: rank,
-  };
-}
-
-function doesNotPad(conv: Node): boolean {
-  const autoPad = conv.string("auto_pad", "NOTSET");
-  return autoPad === "VALID" || (autoPad === "NOTSET" && (conv.ints("pads") ?? []).every((amount) => amount === 0));
-}
-
-/** Input channel of weight element i: [M, C/group, ...kernel]. */
-function inputChannelOf(conv: Node, { weightTensor }: Linear): (i: number) => number {
-  const [outputs = 1, perGroup = 1, ...kernel] = weightTensor.dims;
-  const volume = kernel.reduce((product, dim) => product * dim, 1);
-  const outputsPerGroup = outputs / conv.int("group", 1);
-  return (i) => Math.floor(i / (volume * perGroup * outputsPerGroup)) * perGroup + (Math.floor(i / volume) % perGroup);
-}
-
-function scaledWeight(conv: Node, linear: Linear, scale: Float64Array, context: RewriteContext): Value | null {
-  const channelOf = inputChannelOf(conv, linear);
-  const data = linear.weightData.map((value, i) => value * scale[channelOf(i)]!);
-  const tensor = tensorLike(linear.weightTensor.dtype, linear.weightTensor.dims, data);
-  return tensor && context.constant(linear.weight.label, tensor);
-}
-
-function scaled(conv: Node, linear: Linear, scale: Float64Array, x: Value, context: RewriteContext): Answer {
-  const weight = scaledWeight(conv, linear, scale, context);
+function scaled(
+  conv: Node,
+  linear: Linear,
+  layout: InputLayout,
+  scale: Float64Array,
+  x: Value,
+  context: RewriteContext,
+): Answer {
+  const weight = weightOfScaled(linear, layout, scale);
   if (!weight) return context.skip("folded weights leave the range of their type");
-  return context.create("Conv", [x, weight, ...conv.inputs.slice(2)], conv.attributes, { like: conv });
+  const inputs = [x, context.constant(linear.weight.label, weight), ...conv.inputs.slice(2)];
+  return context.create("Conv", inputs, conv.attributes, { like: conv });
 }
 
-function shifted(conv: Node, linear: Linear, shift: Float64Array, x: Value, context: RewriteContext): Answer {
-  const channelOf = inputChannelOf(conv, linear);
-  const sums = Float64Array.from(linear.bias);
-  linear.weightData.forEach((value, i) => {
-    sums[linear.channelOf(i)]! += value * shift[channelOf(i)]!;
-  });
-  const bias = tensorLike(linear.weightTensor.dtype, [sums.length], Float32Array.from(sums));
+function shifted(linear: Linear, layout: InputLayout, shift: Float64Array, x: Value, context: RewriteContext): Answer {
+  const bias = biasOfShifted(linear, layout, shift);
   if (!bias) return context.skip("the folded bias leaves the range of its type");
-  const inputs = [x, linear.weight, context.constant(linear.biasLabel, bias)];
-  return context.create("Conv", inputs, conv.attributes, { like: conv });
+  return withWeights(linear, x, { weight: linear.weightTensor, bias }, context);
 }
 
 function pastAddend(
   conv: Node,
   linear: Linear,
-  layout: ChannelLayout,
+  layout: InputLayout,
   { shift }: ChannelAffine,
   sum: Value,
   context: RewriteContext,
@@ -130,9 +97,9 @@ function pastAddend(
     return context.skip("the Conv pads, and the border would lack the addend");
   }
   const { scale } = inner;
-  const ratio = Float32Array.from(shift!, (t, c) => t / scale[c]!);
+  const ratio = Float64Array.from(shift!, (t, c) => t / scale[c]!);
   if (!ratio.every(Number.isFinite)) return context.skip("the addend cannot be divided by the factor");
-  const weight = scaledWeight(conv, linear, scale, context);
+  const weight = weightOfScaled(linear, layout, scale);
   const isOne = ratio.every((value) => value === ratio[0]);
   const dims = isOne ? [1] : [ratio.length, ...linear.weightTensor.dims.slice(2).map(() => 1)];
   const addend = tensorLike(linear.weightTensor.dtype, dims, isOne ? ratio.slice(0, 1) : ratio);
@@ -146,5 +113,10 @@ function pastAddend(
       types: [first.other.type],
     },
   );
-  return context.create("Conv", [add.output, weight, ...conv.inputs.slice(2)], conv.attributes, { like: conv });
+  return context.create(
+    "Conv",
+    [add.output, context.constant(linear.weight.label, weight), ...conv.inputs.slice(2)],
+    conv.attributes,
+    { like: conv },
+  );
 }

@@ -1,0 +1,75 @@
+/**
+ * New weights from old ones: computed in double precision, rounded once to the type of
+ * the old. A large weight is computed anew, piece by piece, each time somebody reads it,
+ * so that folding a factor into gigabytes of weights holds none of them in memory.
+ */
+import { f32ToF16 } from "../../base/f16.js";
+import { bitsOf, type DType, Tensor } from "../../ir/index.js";
+import { floatsOf } from "./linear.js";
+
+const LARGE_BYTES = 16 << 20;
+const PIECE_BYTES = 4 << 20;
+
+/** A tensor of f32, f16 or f64; null when an element is not finite in it. */
+export function tensorLike(dtype: DType, dims: readonly number[], data: Float32Array | Float64Array): Tensor | null {
+  const bytes = bytesLike(dtype, data, null, 0);
+  return bytes && Tensor.fromBytes(dtype, dims, bytes);
+}
+
+/** The tensor with element i times `factorOf(i)`; null when one leaves the range of its type. */
+export function scaledTensor(tensor: Tensor, factorOf: (i: number) => number): Tensor | null {
+  const { dtype, dims, byteLength } = tensor;
+  if (byteLength < LARGE_BYTES) {
+    const bytes = bytesLike(dtype, floatsOf(tensor)!, factorOf, 0);
+    return bytes && Tensor.fromBytes(dtype, dims, bytes);
+  }
+  const source = tensor.byteSource;
+  const elementBytes = bitsOf(dtype) / 8;
+  function* pieces(): Generator<Uint8Array | null> {
+    let at = 0;
+    for (const chunk of source.chunks()) {
+      for (let begin = 0; begin < chunk.byteLength; begin += PIECE_BYTES) {
+        const part = chunk.subarray(begin, begin + PIECE_BYTES);
+        const count = part.byteLength / elementBytes;
+        yield bytesLike(dtype, floatsOf(Tensor.fromBytes(dtype, [count], part))!, factorOf, at);
+        at += count;
+      }
+    }
+  }
+  for (const piece of pieces()) if (!piece) return null;
+  const chunks = (): Iterable<Uint8Array> => pieces() as Iterable<Uint8Array>;
+  const read = (): Uint8Array => {
+    const bytes = new Uint8Array(byteLength);
+    let at = 0;
+    for (const chunk of chunks()) {
+      bytes.set(chunk, at);
+      at += chunk.byteLength;
+    }
+    return bytes;
+  };
+  return Tensor.fromSource(dtype, dims, { byteLength, chunks, read });
+}
+
+type Floats = Float32Array | Float64Array;
+
+/** Little-endian elements of `data`, times their factors, counted from `first`; null when one is not finite in the type. */
+function bytesLike(
+  dtype: DType,
+  data: Floats,
+  factorOf: ((i: number) => number) | null,
+  first: number,
+): Uint8Array | null {
+  const { length } = data;
+  const result: Floats = dtype === "f64" ? new Float64Array(length) : new Float32Array(length);
+  // Plain loops: these run over all weights of a model.
+  for (let i = 0; i < length; i++) {
+    result[i] = factorOf ? data[i]! * factorOf(first + i) : data[i]!;
+    if (!Number.isFinite(result[i])) return null;
+  }
+  if (dtype === "f32" || dtype === "f64") return bytesOf(result);
+  const bits = f32ToF16(result as Float32Array);
+  return bits.some((word) => (word & 0x7c00) === 0x7c00) ? null : bytesOf(bits);
+}
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);

@@ -1,0 +1,164 @@
+/**
+ * Gemm(Gemm(x, V, a), W, b)        =>  Gemm(x, V W, a W + b)          MatMul alike, without bias
+ * Conv(Conv(x, V, a), W, b)        =>  Conv(x, W V, W a + b)          W of kernel 1
+ * Conv(Conv(x, V), W, b)           =>  Conv(x, W V, b)                V of kernel 1
+ *
+ * Nothing stands between the two, and the one weight is no larger than the two were, so
+ * that neither arithmetic nor memory grows. Where V has kernel 1 and W pads, V has no
+ * bias: the border would lack it.
+ */
+import { type Attribute, attr, type Node } from "../../ir/index.js";
+import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
+import { soleProducer } from "../../rewrite/match.js";
+import { tensorLike } from "../fuse/computed-tensor.js";
+import { doesNotPad } from "../fuse/input-affine.js";
+import { floatsOf, type Linear, linearOf } from "../fuse/linear.js";
+
+/** Multiplications that are done at once; about a second. */
+const MOST_MULTIPLICATIONS = 1e9;
+
+export const fuseLinearChain = defineRewrite({
+  name: "fuse-linear-chain",
+  summary: "Multiply the weights of two Conv, Gemm or MatMul in a row where the product is no larger",
+  numerics: "rounding",
+  roots: ["Conv", "Gemm", "MatMul"],
+  minOpset: 7,
+  rewrite(root, context) {
+    const ops = root.op === "Conv" ? ["Conv"] : ["Gemm", "MatMul"];
+    const first = ops.map((op) => soleProducer(root.inputs[0], op)).find((node) => node !== null);
+    if (!first?.inputs[1]?.constant || !root.inputs[1]?.constant) return null;
+    const [inner, outer] = [linearOf(first), linearOf(root)];
+    if (typeof inner === "string") return context.skip(inner);
+    if (typeof outer === "string") return context.skip(outer);
+    if (inner.weightTensor.dtype !== outer.weightTensor.dtype) return null;
+    return root.op === "Conv" ? fuseConvs(inner, outer, context) : fuseMatrices(inner, outer, context);
+  },
+});
+
+const GROWS = "the product of the weights would be larger than the two";
+
+function fuseMatrices(inner: Linear, outer: Linear, context: RewriteContext): Answer {
+  const { node: second } = outer;
+  if (inner.node.int("transA", 0) !== 0 || second.int("transA", 0) !== 0) return context.skip("an input is transposed");
+  const rows = inner.weightTensor.elementCount / inner.channels;
+  const fault = sizeFault(rows * outer.channels, inner, outer, rows * inner.channels * outer.channels);
+  if (fault) return fault === GROWS ? null : context.skip(fault);
+  const [v, w] = [matrixOf(inner), matrixOf(outer)];
+  const weight = product(v, w);
+  const bias = product({ rows: 1, columns: inner.channels, data: inner.bias }, w);
+  const { dtype } = outer.weightTensor;
+  const newWeight = tensorLike(dtype, [v.rows, w.columns], weight);
+  const newBias = tensorLike(
+    dtype,
+    [w.columns],
+    bias.map((value, j) => value + outer.bias[j]!),
+  );
+  if (!newWeight || !newBias) return context.skip("the product of the weights leaves the range of its type");
+  const inputs = [inner.node.inputs[0]!, context.constant(outer.weight.label, newWeight)];
+  const options = { like: second, types: [second.output.type] };
+  const hasBias = [inner, outer].some(({ bias: own }) => own.some((value) => value !== 0));
+  if (!hasBias && (inner.node.op === "MatMul" || second.op === "MatMul")) {
+    return context.create("MatMul", inputs, {}, options);
+  }
+  // A bias says that one of them is a Gemm, and then x is a matrix.
+  inputs.push(context.constant(outer.biasLabel, newBias));
+  return context.create("Gemm", inputs, {}, options);
+}
+
+interface Matrix {
+  readonly rows: number;
+  readonly columns: number;
+  readonly data: Float64Array;
+}
+
+/** The weight as y = x V has it, alpha included. */
+function matrixOf({ node, weightTensor }: Linear): Matrix {
+  const from = floatsOf(weightTensor)!;
+  const [rows = 0, columns = 0] = weightTensor.dims;
+  const alpha = node.op === "Gemm" ? node.float("alpha", 1) : 1;
+  if (node.op === "MatMul" || node.int("transB", 0) === 0) {
+    return { rows, columns, data: Float64Array.from(from, (value) => alpha * value) };
+  }
+  const data = Float64Array.from(from, (_, i) => alpha * from[(i % rows) * columns + Math.floor(i / rows)]!);
+  return { rows: columns, columns: rows, data };
+}
+
+function product(a: Matrix, b: Matrix): Float64Array {
+  const result = new Float64Array(a.rows * b.columns);
+  for (let i = 0; i < a.rows; i++) {
+    for (let k = 0; k < a.columns; k++) {
+      const factor = a.data[i * a.columns + k]!;
+      for (let j = 0; j < b.columns; j++) result[i * b.columns + j]! += factor * b.data[k * b.columns + j]!;
+    }
+  }
+  return result;
+}
+
+function sizeFault(elements: number, inner: Linear, outer: Linear, multiplications: number): string | null {
+  // A weight that others read stays where it is.
+  const gone = [inner, outer].reduce((sum, { weight, weightTensor }) => {
+    return weight.useCount > 1 ? sum : sum + weightTensor.elementCount;
+  }, 0);
+  if (elements > gone) return GROWS;
+  return multiplications > MOST_MULTIPLICATIONS ? "the weights are too large to multiply here" : null;
+}
+
+function fuseConvs(inner: Linear, outer: Linear, context: RewriteContext): Answer {
+  const { skip } = context;
+  const [first, second] = [inner.node, outer.node];
+  const [middle = 0, channels = 0, ...kernel] = inner.weightTensor.dims;
+  const [results = 0, , ...outerKernel] = outer.weightTensor.dims;
+  if (first.int("group", 1) !== 1 || second.int("group", 1) !== 1) return null;
+  const isPointAfter = isPoint(outer);
+  if (!isPointAfter && !(isPoint(inner) && isDense(first))) return null;
+  if (!isPointAfter && !doesNotPad(outer) && inner.bias.some((value) => value !== 0)) {
+    return skip("the second Conv pads, and the border would lack the bias of the first");
+  }
+  const strides = second.ints("strides") ?? outerKernel.map(() => 1);
+  const steps = first.ints("strides") ?? kernel.map(() => 1);
+  const autoPad = first.string("auto_pad", "NOTSET");
+  // SAME counts from the stride.
+  if (isPointAfter && autoPad !== "NOTSET" && autoPad !== "VALID" && !isDense(second)) {
+    return skip(`auto_pad is ${autoPad}`);
+  }
+  const window = isPointAfter ? kernel : outerKernel;
+  const volume = window.reduce((count, size) => count * size, 1);
+  const elements = results * channels * volume;
+  const fault = sizeFault(elements, inner, outer, elements * middle);
+  if (fault) return fault === GROWS ? null : skip(fault);
+
+  const [v, w] = [floatsOf(inner.weightTensor)!, floatsOf(outer.weightTensor)!];
+  const weight = new Float64Array(elements);
+  const bias = Float64Array.from(outer.bias);
+  for (let m = 0; m < results; m++) {
+    for (let k = 0; k < middle; k++) {
+      for (let p = 0; p < volume; p++) {
+        const factor = w[isPointAfter ? m * middle + k : (m * middle + k) * volume + p]!;
+        if (p === 0 || !isPointAfter) bias[m]! += factor * inner.bias[k]!;
+        for (let c = 0; c < channels; c++) {
+          const inside = v[isPointAfter ? (k * channels + c) * volume + p : k * channels + c]!;
+          weight[(m * channels + c) * volume + p]! += factor * inside;
+        }
+      }
+    }
+  }
+  const { dtype } = outer.weightTensor;
+  const newWeight = tensorLike(dtype, [results, channels, ...window], weight);
+  const newBias = tensorLike(dtype, [results], bias);
+  if (!newWeight || !newBias) return skip("the product of the weights leaves the range of its type");
+  const attributes = new Map<string, Attribute>((isPointAfter ? first : second).attributes);
+  if (isPointAfter) attributes.set("strides", attr.ints(strides.map((stride, i) => stride * steps[i]!)));
+  attributes.set("kernel_shape", attr.ints(window));
+  const inputs = [first.inputs[0]!, context.constant(outer.weight.label, newWeight)];
+  if (bias.some((value) => value !== 0)) inputs.push(context.constant(outer.biasLabel, newBias));
+  return context.create("Conv", inputs, attributes, { like: second, types: [second.output.type] });
+}
+
+/** A kernel of one element that sees no padding. */
+const isPoint = (linear: Linear): boolean =>
+  linear.weightTensor.dims.slice(2).every((size) => size === 1) && (doesNotPad(linear) || seesNoPadding(linear.node));
+
+/** SAME pads nothing where kernel and stride are 1. */
+const seesNoPadding = (conv: Node): boolean => conv.string("auto_pad", "NOTSET").startsWith("SAME") && isDense(conv);
+
+const isDense = (conv: Node): boolean => (conv.ints("strides") ?? []).every((stride) => stride === 1);
