@@ -54,16 +54,19 @@ import { fuseInstanceNorm, fuseLayerNorm, fuseRmsNorm } from "./fuse/normalizati
 import { fuseNormalizationAffine } from "./fuse/normalization-affine.js";
 import { fuseNormalizationCast, fuseNormalizationReshape } from "./fuse/normalization-view.js";
 import { fusePad } from "./fuse/pad.js";
+
 import { fuseLeakyRelu, fuseThresholdedRelu, fuseWhereClip } from "./fuse/rectifier.js";
 import { fuseCelu, fuseMish, fuseSelu, fuseSigmoid, fuseSoftsign, fuseTanh } from "./fuse/smooth-activation.js";
 import { fuseLogSoftmax, fuseSoftmax } from "./fuse/softmax.js";
+
+import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
+
 import { fuseLinearChain } from "./linear/fuse-linear-chain.js";
 import { mergeParallelConcat } from "./linear/merge-parallel-concat.js";
 import { mergeParallelSum } from "./linear/merge-parallel-sum.js";
 import { pushArithmeticDown } from "./linear/push-arithmetic-down.js";
 import { pushArithmeticUp } from "./linear/push-arithmetic-up.js";
 import { simplifyArithmetic } from "./linear/simplify-arithmetic.js";
-import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
 
 /** Clean-up: the same bits come out. */
 const cleanUp: readonly AnyPass[] = [

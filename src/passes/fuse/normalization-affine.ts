@@ -8,7 +8,7 @@
 import type { Attribute, Node, Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { equalsElementwise, soleProducer } from "../../rewrite/match.js";
-import { tensorLike } from "./channel-affine.js";
+import { tensorLike } from "./computed-tensor.js";
 import { layoutOf, type NormalizationLayout, spreadOver, vectorBehind, volumeOf } from "./normalization-layout.js";
 
 const normalizations = ["LayerNormalization", "RMSNormalization", "InstanceNormalization"];

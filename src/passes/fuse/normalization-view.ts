@@ -10,7 +10,7 @@
 import { type Attribute, attr, dtypeOfCode, type Node, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { equalsElementwise, producerOf, soleProducer } from "../../rewrite/match.js";
-import { tensorLike } from "./channel-affine.js";
+import { tensorLike } from "./computed-tensor.js";
 import { areKnown, layoutOf, volumeOf } from "./normalization-layout.js";
 
 const soleNorm = (value: Value | null | undefined): Node | null =>

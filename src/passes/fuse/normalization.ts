@@ -15,7 +15,7 @@ import { attr, type Node, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext, Skip } from "../../rewrite/index.js";
 import { broadcastsTo, isKnown } from "../../rewrite/match.js";
 import { type BatchForm, batchFormOf } from "./batch-form.js";
-import { tensorLike } from "./channel-affine.js";
+import { tensorLike } from "./computed-tensor.js";
 import { areKnown, liesAlong, volumeOf } from "./normalization-layout.js";
 import { type Standardized, standardizedOf } from "./standardized.js";
 
