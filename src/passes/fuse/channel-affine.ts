@@ -108,7 +108,8 @@ export function withWeights(
 ): Node {
   const inputs = [x, weight === weightTensor ? old : constant(old.label, weight)];
   if (bias) inputs.push(constant(biasLabel, bias));
-  const options = { like: node, types: [node.output.type] };
+  const { label, type } = node.output;
+  const options = { like: node, labels: [label], types: [type] };
   if (node.op === "MatMul") return create(bias ? "Gemm" : "MatMul", inputs, {}, options);
   const attributes = new Map<string, Attribute>(node.attributes);
   if (node.op === "Gemm" && attributes.has("beta")) attributes.set("beta", attr.float(1));

@@ -69,6 +69,8 @@ function ownNode<T>(term: Value, ask: (node: Node) => T | null): T | null {
 function fitsInto(branch: Stencil, base: Stencil): boolean {
   if (branch.x !== base.x || branch.outputs !== base.outputs || branch.inputs !== base.inputs) return false;
   if (branch.window.length !== base.window.length || branch.group % base.group !== 0) return false;
+  // A weight that others read would stay beside the new one.
+  if (base.linear!.weight.useCount > 1 || (branch.linear?.weight.useCount ?? 1) > 1) return false;
   if (branch.linear && branch.linear.weightTensor.dtype !== base.linear!.weightTensor.dtype) return false;
   if (branch.linear && (branch.linear.node.op === "Conv") !== (base.linear!.node.op === "Conv")) return false;
   return branch.window.every((inner, axis) => {
