@@ -60,13 +60,12 @@ import { fuseCelu, fuseMish, fuseSelu, fuseSigmoid, fuseSoftsign, fuseTanh } fro
 import { fuseLogSoftmax, fuseSoftmax } from "./fuse/softmax.js";
 
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
-
-import { fuseLinearChain } from "./linear/fuse-linear-chain.js";
-import { mergeParallelConcat } from "./linear/merge-parallel-concat.js";
-import { mergeParallelSum } from "./linear/merge-parallel-sum.js";
-import { pushArithmeticDown } from "./linear/push-arithmetic-down.js";
-import { pushArithmeticUp } from "./linear/push-arithmetic-up.js";
-import { simplifyArithmetic } from "./linear/simplify-arithmetic.js";
+import { fuseArithmeticDown } from "./linear/arithmetic-down.js";
+import { fuseArithmeticPair } from "./linear/arithmetic-pair.js";
+import { fuseArithmeticUp } from "./linear/arithmetic-up.js";
+import { fuseLinearChain } from "./linear/linear-chain.js";
+import { fuseParallelConcat } from "./linear/parallel-concat.js";
+import { fuseParallelSum } from "./linear/parallel-sum.js";
 
 /** Clean-up: the same bits come out. */
 const cleanUp: readonly AnyPass[] = [
@@ -138,12 +137,12 @@ const fusions: readonly AnyPass[] = [
   fuseMatMulAdd,
   fuseGemmBatchNorm,
   fuseGemmMulAdd,
-  pushArithmeticUp, // after the neighbours: it walks further
-  pushArithmeticDown, // after the way up, on which less stands in the way
-  mergeParallelSum, // branches without their BatchNormalization
-  mergeParallelConcat,
+  fuseArithmeticUp, // after the neighbours: it walks further
+  fuseArithmeticDown, // after the way up, on which less stands in the way
+  fuseParallelSum, // branches without their BatchNormalization
+  fuseParallelConcat,
   fuseLinearChain, // two in a row without anything between
-  simplifyArithmetic, // what is left
+  fuseArithmeticPair, // what is left
 ];
 
 /**

@@ -15,8 +15,8 @@ import { type Stencil, stencilOf, stencilOfArithmetic } from "./stencil.js";
 const MOST_TERMS = 32;
 const MOST_ELEMENTS = 1 << 24;
 
-export const mergeParallelSum = defineRewrite({
-  name: "merge-parallel-sum",
+export const fuseParallelSum = defineRewrite({
+  name: "fuse-parallel-sum",
   summary: "Make one Conv, Gemm or MatMul of several of the same input whose results are added",
   numerics: "rounding",
   roots: ["Add", "Sum"],

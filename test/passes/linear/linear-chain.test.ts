@@ -1,4 +1,4 @@
-import { fuseLinearChain } from "../../../src/passes/linear/fuse-linear-chain.js";
+import { fuseLinearChain } from "../../../src/passes/linear/linear-chain.js";
 import { testRewrite } from "../../support/test-rewrite.js";
 
 const graph = (lines: string, input = "x: f32[N,4,6,6]"): string => `(${input}) -> (y) {

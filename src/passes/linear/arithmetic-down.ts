@@ -20,8 +20,8 @@ import { type Passage, passageOf } from "./passage.js";
 
 const FARTHEST = 8;
 
-export const pushArithmeticDown = defineRewrite({
-  name: "push-arithmetic-down",
+export const fuseArithmeticDown = defineRewrite({
+  name: "fuse-arithmetic-down",
   summary: "Fold a constant factor or addend, or a BatchNormalization, into the weights that read it further down",
   numerics: "rounding",
   roots: ["Conv", "ConvTranspose", "Gemm", "MatMul"],

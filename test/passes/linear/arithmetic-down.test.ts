@@ -1,4 +1,4 @@
-import { pushArithmeticDown } from "../../../src/passes/linear/push-arithmetic-down.js";
+import { fuseArithmeticDown } from "../../../src/passes/linear/arithmetic-down.js";
 import { testRewrite } from "../../support/test-rewrite.js";
 
 const graph = (lines: string, input = "x: f32[N,4,6,6]"): string => `(${input}) -> (y) {
@@ -9,7 +9,7 @@ const norm = (input: string, channels = 4): string =>
 const MATRIX = "x: f32[N,4]";
 const GEMM = "y = Gemm<transB=1, alpha=0.5, beta=2.0>(a, $w: f32[3,4], $c: f32[3])";
 
-testRewrite(pushArithmeticDown, {
+testRewrite(fuseArithmeticDown, {
   rewrites: {
     "a normalization before a Conv that does not pad": graph(`a = ${norm("x")}\n  y = Conv(a, $w: f32[2,4,3,3])`),
     "a normalization before a Conv in groups": graph(

@@ -10,8 +10,8 @@ import { defineRewrite } from "../../rewrite/index.js";
 import { absorb } from "./absorb.js";
 import { affineOf, affineRoots } from "./affine.js";
 
-export const pushArithmeticUp = defineRewrite({
-  name: "push-arithmetic-up",
+export const fuseArithmeticUp = defineRewrite({
+  name: "fuse-arithmetic-up",
   summary: "Fold a constant factor or addend, or a BatchNormalization, into weights or constants further up",
   numerics: "rounding",
   roots: affineRoots,

@@ -1,5 +1,5 @@
-import { mergeParallelConcat } from "../../../src/passes/linear/merge-parallel-concat.js";
-import { mergeParallelSum } from "../../../src/passes/linear/merge-parallel-sum.js";
+import { fuseParallelConcat } from "../../../src/passes/linear/parallel-concat.js";
+import { fuseParallelSum } from "../../../src/passes/linear/parallel-sum.js";
 import { testRewrite } from "../../support/test-rewrite.js";
 
 const graph = (lines: string, input = "x: f32[N,4,6,6]"): string => `(${input}) -> (y) {
@@ -9,7 +9,7 @@ const THREE = "a = Conv<pads=[1,1,1,1]>(x, $w: f32[4,4,3,3], $wb: f32[4])";
 const ONE = "b = Conv(x, $u: f32[4,4,1,1], $ub: f32[4])";
 const NORM = "BatchNormalization(x, $g: f32[4], $beta: f32[4], $m: f32[4], $v: f32[4] = {0.5, 1.0, 2.0, 3.0})";
 
-testRewrite(mergeParallelSum, {
+testRewrite(fuseParallelSum, {
   rewrites: {
     "a window in a larger one": graph(`${THREE}\n  ${ONE}\n  y = Add(a, b)`),
     "the larger one second": graph(`${THREE}\n  ${ONE}\n  y = Add(b, a)`),
@@ -87,7 +87,7 @@ testRewrite(mergeParallelSum, {
   },
 });
 
-testRewrite(mergeParallelConcat, {
+testRewrite(fuseParallelConcat, {
   rewrites: {
     "two Conv": graph(
       "a = Conv<pads=[1,1,1,1]>(x, $w: f32[2,4,3,3], $wb: f32[2])\n  b = Conv<pads=[1,1,1,1]>(x, $u: f32[3,4,3,3])\n  y = Concat<axis=1>(a, b)",

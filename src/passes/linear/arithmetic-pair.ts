@@ -10,8 +10,8 @@ import type { Node, Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { broadcastsTo, constantScalar, scalarBeside, soleProducer } from "../../rewrite/match.js";
 
-export const simplifyArithmetic = defineRewrite({
-  name: "simplify-arithmetic",
+export const fuseArithmeticPair = defineRewrite({
+  name: "fuse-arithmetic-pair",
   summary: "Write sums with Neg, products with a reciprocal, and plain powers as one operator",
   numerics: "rounding",
   roots: ["Add", "Sub", "Mul", "Div", "Abs", "Neg", "Pow"],

@@ -10,14 +10,14 @@ import { type Attribute, type Node, soleReader, type Value } from "../../ir/inde
 import { familyOf } from "../../ops/facts.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { tensorLike } from "../fuse/computed-tensor.js";
-import { transposed } from "./merge-parallel-sum.js";
+import { transposed } from "./parallel-sum.js";
 import { type Stencil, stencilOf } from "./stencil.js";
 
 const MOST_ELEMENTS = 1 << 24;
 const MOST_STEPS = 4;
 
-export const mergeParallelConcat = defineRewrite({
-  name: "merge-parallel-concat",
+export const fuseParallelConcat = defineRewrite({
+  name: "fuse-parallel-concat",
   summary: "Make one Conv, Gemm or MatMul of several of the same input whose results are concatenated",
   numerics: "rounding",
   roots: ["Concat"],

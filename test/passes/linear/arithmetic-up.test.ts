@@ -1,4 +1,4 @@
-import { pushArithmeticUp } from "../../../src/passes/linear/push-arithmetic-up.js";
+import { fuseArithmeticUp } from "../../../src/passes/linear/arithmetic-up.js";
 import { testRewrite } from "../../support/test-rewrite.js";
 
 const graph = (lines: string, input = "x: f32[N,3,6,6]"): string => `(${input}) -> (y) {
@@ -10,7 +10,7 @@ const norm = (input: string, channels = 4): string =>
 const FACTORS = "$s: f32[4,1,1] = {0.5, -2.0, 0.25, 3.0}";
 const POSITIVE = "$s: f32[4,1,1] = {0.5, 2.0, 0.25, 3.0}";
 
-testRewrite(pushArithmeticUp, {
+testRewrite(fuseArithmeticUp, {
   rewrites: {
     "a normalization past an average": graph(`${CONV}\n  p = AveragePool<kernel_shape=[2,2]>(c)\n  y = ${norm("p")}`),
     "a normalization past an average that does not count its padding": graph(

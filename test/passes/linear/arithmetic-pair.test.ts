@@ -1,4 +1,4 @@
-import { simplifyArithmetic } from "../../../src/passes/linear/simplify-arithmetic.js";
+import { fuseArithmeticPair } from "../../../src/passes/linear/arithmetic-pair.js";
 import { testRewrite } from "../../support/test-rewrite.js";
 
 const graph = (lines: string, input = "x: f32[N,3], z: f32[N,3]"): string => `(${input}) -> (y) {
@@ -7,7 +7,7 @@ const graph = (lines: string, input = "x: f32[N,3], z: f32[N,3]"): string => `($
 /** Above zero whatever x is. */
 const ABOVE = "e = Exp(x)";
 
-testRewrite(simplifyArithmetic, {
+testRewrite(fuseArithmeticPair, {
   rewrites: {
     "a sum with Neg": graph("a = Neg(z)\n  y = Add(x, a)"),
     "a sum that begins with Neg": graph("a = Neg(z)\n  y = Add(a, x)"),
