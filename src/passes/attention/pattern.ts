@@ -135,7 +135,9 @@ function leadsToMatMul(start: Value): boolean {
   for (let steps = 0; steps < 16; steps++) {
     const value = pending.pop();
     if (!value) return false;
-    const node = ["MatMul", "Mul", "Div", "Tanh", "Add", "Where"].map((op) => soleProducer(value, op)).find((found) => found);
+    const node = ["MatMul", "Mul", "Div", "Tanh", "Add", "Where"]
+      .map((op) => soleProducer(value, op))
+      .find((found) => found);
     if (node?.op === "MatMul") return !node.inputs.some((input) => input?.constant);
     if (node) pending.push(...node.inputs.filter((input): input is Value => !!input && !input.constant));
   }
