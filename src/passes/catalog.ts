@@ -19,6 +19,7 @@ import { eliminateSplitToSequence } from "./control/split-to-sequence.js";
 import { unrollLoop } from "./control/unroll-loop.js";
 import { eliminateUnusedOutput } from "./control/unused-output.js";
 import { eliminateBinarySum } from "./eliminate/binary-sum.js";
+import { eliminateBroadcastExpand } from "./eliminate/broadcast-expand.js";
 import { eliminateCastLike } from "./eliminate/cast-like.js";
 import { eliminateCommonSubexpression } from "./eliminate/common-subexpression.js";
 import { eliminateDeadCode } from "./eliminate/dead-code.js";
@@ -32,6 +33,7 @@ import { eliminateNoOpPad } from "./eliminate/no-op-pad.js";
 import { eliminateNoOpReshape } from "./eliminate/no-op-reshape.js";
 import { eliminateNoOpSlice } from "./eliminate/no-op-slice.js";
 import { eliminateNoOpTranspose } from "./eliminate/no-op-transpose.js";
+import { eliminateReinsertedAxis } from "./eliminate/reinserted-axis.js";
 import { eliminateRepeated } from "./eliminate/repeated.js";
 import { eliminateSingleOperand } from "./eliminate/single-operand.js";
 import { foldConstants } from "./fold/constants.js";
@@ -56,7 +58,15 @@ import { fuseNormalizationCast, fuseNormalizationReshape } from "./fuse/normaliz
 import { fusePad } from "./fuse/pad.js";
 
 import { fuseLeakyRelu, fuseThresholdedRelu, fuseWhereClip } from "./fuse/rectifier.js";
-import { fuseCelu, fuseMish, fuseSelu, fuseSigmoid, fuseSoftsign, fuseTanh } from "./fuse/smooth-activation.js";
+import {
+  fuseCelu,
+  fuseMish,
+  fuseSelu,
+  fuseSigmoid,
+  fuseSoftplusThreshold,
+  fuseSoftsign,
+  fuseTanh,
+} from "./fuse/smooth-activation.js";
 import { fuseLogSoftmax, fuseSoftmax } from "./fuse/softmax.js";
 
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
@@ -93,6 +103,8 @@ const cleanUp: readonly AnyPass[] = [
   eliminateNoOpPad,
   eliminateNoOpSlice,
   eliminateNoOpExpand,
+  eliminateBroadcastExpand,
+  eliminateReinsertedAxis,
   eliminateSingleOperand,
   eliminateBinarySum, // patterns are written with Add
   eliminateNoOpArithmetic,
@@ -115,6 +127,7 @@ const fusions: readonly AnyPass[] = [
   fuseSigmoid,
   fuseTanh, // after the Sigmoid that it is made of
   fuseSoftsign,
+  fuseSoftplusThreshold,
   fuseMish,
   fuseCelu, // before Selu, which takes any multiple of Elu
   fuseSelu,

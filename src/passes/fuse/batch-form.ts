@@ -8,10 +8,9 @@
  */
 import type { Node, Value } from "../../ir/index.js";
 import { producerOf, soleProducer } from "../../rewrite/match.js";
-import { momentOfInverse, momentOfSharedInverse, type Standardized } from "./standardized.js";
+import { isMeanOf, momentOfInverse, momentOfSharedInverse, type ScaledForm } from "./standardized.js";
 
-export interface BatchForm extends Standardized {
-  readonly gamma: Value | null;
+export interface BatchForm extends ScaledForm {
   readonly beta: Value | null;
 }
 
@@ -76,7 +75,7 @@ function fromInverse(x: Value, mean: Value, inverse: Value, readers: readonly No
     ? pairsOf(scaled).map(([plain, gamma]) => ({ moment: momentOfInverse(plain), gamma }))
     : [{ moment: momentOfSharedInverse(inverse), gamma: null }];
   for (const { moment, gamma } of candidates) {
-    if (moment?.x !== x || moment.mean !== mean) continue;
+    if (moment?.x !== x || !moment.mean || !isMeanOf(mean, x, moment.axes)) continue;
     const { axes, epsilon, deviation } = moment;
     if (deviation && !deviation.value.uses.every((use) => use.kind === "input" && use.node === deviation.square))
       continue;

@@ -1,6 +1,6 @@
 /**
- * Clip(x + b, 0, h) / h              =>  HardSigmoid<alpha = 1/h, beta = b/h>(x)
- * Clip(x * a + b, 0, 1)              =>  HardSigmoid<alpha = a, beta = b>(x)
+ * Clip(a * x + b, 0, h) / h          =>  HardSigmoid<alpha = a/h, beta = b/h>(x), the line in any order
+ * Clip(a * x + b, 0, 1)              =>  HardSigmoid<alpha = a, beta = b>(x)
  * x * Clip(x + 3, 0, 6) / 6          =>  HardSwish(x), before opset 14 Mul(x, HardSigmoid(x))
  * x * HardSigmoid<1/6, 1/2>(x)       =>  HardSwish(x)
  *
@@ -10,6 +10,7 @@ import { attr, type Graph, type Node, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { producerOf, scalarBeside, soleProducer, splitConstant } from "../../rewrite/match.js";
 import { clipRangeOf } from "./clip-range.js";
+import { lineOf } from "./scalar-algebra.js";
 
 /** Relative distance within which a constant is what it is meant to be. */
 const near = (value: number, wanted: number): boolean => Math.abs(value - wanted) <= 1e-5 * Math.abs(wanted);
@@ -66,19 +67,14 @@ export const fuseHardSigmoid = defineRewrite({
   roots: ["Div", "Mul", "Clip"],
   minOpset: 6,
   rewrite(root, { create }) {
-    if (root.op === "Clip") {
-      const range = clipRangeOf(root);
-      if (range?.min !== 0 || range.max !== 1) return null;
-      const sum = shiftedBy(range.input);
-      const product = sum && (soleProducer(sum.value, "Mul") ?? soleProducer(sum.value, "Div"));
-      const line = product && scaledBy(product);
-      if (!sum || !line) return null;
-      return create("HardSigmoid", [line.value], hardSigmoid(line.factor, sum.shift));
-    }
-    const scaled = scaledBy(root);
-    const ramp = scaled && rampOf(scaled.value);
-    if (!scaled || !ramp || !near(scaled.factor, 1 / ramp.height)) return null;
-    return create("HardSigmoid", [ramp.input], hardSigmoid(1 / ramp.height, ramp.shift / ramp.height));
+    const scaled = root.op === "Clip" ? { value: root.output, factor: 1 } : scaledBy(root);
+    const clip = root.op === "Clip" ? root : scaled && soleProducer(scaled.value, "Clip");
+    const range = clip && clipRangeOf(clip);
+    if (!scaled || range?.min !== 0 || !(range.max > 0) || !near(scaled.factor, 1 / range.max)) return null;
+    const { base, scale, offset } = lineOf(range.input);
+    const dtype = base.dtype ?? range.dtype;
+    if (base === range.input || scale === 0 || (dtype !== "f32" && dtype !== "f16")) return null;
+    return create("HardSigmoid", [base], hardSigmoid(scale / range.max, offset / range.max));
   },
 });
 

@@ -17,7 +17,7 @@ import { broadcastsTo, isKnown } from "../../rewrite/match.js";
 import { type BatchForm, batchFormOf } from "./batch-form.js";
 import { tensorLike } from "./computed-tensor.js";
 import { areKnown, liesAlong, volumeOf } from "./normalization-layout.js";
-import { type Standardized, standardizedOf } from "./standardized.js";
+import { type ScaledForm, type Standardized, standardizedOf } from "./standardized.js";
 
 /** Most ones that are written where no factor is given. */
 const MOST_ONES = 1 << 16;
@@ -49,8 +49,11 @@ export const fuseRmsNorm = defineRewrite({
   rewrite(root, context) {
     const found = standardizedOf(root);
     if (!found || found.isCentred) return null;
+    if (found.gamma && !broadcastsTo(found.gamma, found.x)) return context.skip("the factor may widen the result");
     const ones = onesAlong(found, root, context);
-    return ones instanceof Skip ? ones : create("RMSNormalization", found, [ones], context);
+    if (ones instanceof Skip) return ones;
+    const norm = create("RMSNormalization", found, [ones], context);
+    return found.gamma ? context.create("Mul", [norm.output, found.gamma]) : norm;
   },
 });
 
@@ -67,7 +70,7 @@ function rewriteCentred(root: Node, context: RewriteContext, wanted: "layer" | "
   return beta ? context.create("Add", [scaled.output, beta]) : scaled;
 }
 
-const plainForm = (found: Standardized | null): BatchForm | null => found && { ...found, gamma: null, beta: null };
+const plainForm = (found: ScaledForm | null): BatchForm | null => found && { ...found, beta: null };
 
 function layerNorm(form: Standardized, root: Node, context: RewriteContext): Node | Skip {
   const ones = onesAlong(form, root, context);

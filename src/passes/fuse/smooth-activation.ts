@@ -6,11 +6,14 @@
  *   a * Elu(x / a)                              =>  Celu<alpha=a>(x)
  *   c * Elu<a>(x)                               =>  Selu<alpha=a, gamma=c>(x)
  *
+ *   Where(x > 20, x, Softplus(x))               =>  Softplus(x)
+ *
  * x * Sigmoid(x) stays as it is: ONNX Runtime has a kernel for the pair, and none for Swish.
  */
 import { attr, type Node, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { producerOf, soleProducer } from "../../rewrite/match.js";
+import { choicesOf } from "./comparison.js";
 import { isNear, lineOf, lineOfNode, numberBeside } from "./scalar-algebra.js";
 
 const isHandled = (x: Value): boolean => x.dtype === "f32" || x.dtype === "f16";
@@ -139,3 +142,24 @@ function eluTimes(root: Node): { elu: Node; factor: number } | null {
   const elu = line && line.offset === 0 ? soleProducer(line.base, "Elu") : null;
   return elu && line ? { elu, factor: line.scale } : null;
 }
+
+/** From here on, Softplus(x) and x are the same float32. */
+const SOFTPLUS_IS_X = 17;
+
+export const fuseSoftplusThreshold = defineRewrite({
+  name: "fuse-softplus-threshold",
+  summary: "Remove the choice of x itself where Softplus is as good as x",
+  numerics: "rounding",
+  roots: ["Where"],
+  minOpset: 9,
+  rewrite(root) {
+    for (const { x, bound, below, above } of choicesOf(root)) {
+      const softplus = producerOf(below, "Softplus", root.graph);
+      const limit = numberBeside(bound, x);
+      if (above === x && softplus?.inputs[0] === x && isHandled(x) && limit !== null && limit >= SOFTPLUS_IS_X) {
+        return softplus.output;
+      }
+    }
+    return null;
+  },
+});

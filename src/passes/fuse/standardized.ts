@@ -31,26 +31,75 @@ interface Moment {
   readonly epsilon: number;
 }
 
-/** What a quotient, or a product by an inverse, standardizes; null when it does not. */
-export function standardizedOf(root: Node): Standardized | null {
+/** A standardized tensor and what multiplies it in the same breath. */
+export interface ScaledForm extends Standardized {
+  readonly gamma: Value | null;
+}
+
+/**
+ * What a quotient, or a product by an inverse, standardizes; null when it does not. A factor may stand
+ * with what is divided or with what it is multiplied by: (g * d) / s, d * (i * g), (g * d) * i.
+ */
+export function standardizedOf(root: Node): ScaledForm | null {
   const [a, b] = root.inputs;
   if (!a || !b) return null;
   if (root.is("Div")) return quotientOf(root, a, momentOfRoot(b));
   if (!root.is("Mul")) return null;
-  return quotientOf(root, a, momentOfInverse(b)) ?? quotientOf(root, b, momentOfInverse(a));
+  for (const [numerator, inverse] of [
+    [a, b],
+    [b, a],
+  ] as const) {
+    const plain = quotientOf(root, numerator, momentOfInverse(inverse));
+    if (plain) return plain;
+    for (const [part, gamma] of partsOf(inverse)) {
+      const found = unscaled(root, numerator, momentOfInverse(part));
+      if (found) return { ...found, gamma };
+    }
+  }
+  return null;
 }
 
-function quotientOf(root: Node, numerator: Value, moment: Moment | null): Standardized | null {
+/** The two orders of a product that nobody else reads. */
+function partsOf(value: Value): (readonly [Value, Value])[] {
+  const [first, second] = soleProducer(value, "Mul")?.inputs ?? [];
+  return first && second && first !== second
+    ? [
+        [first, second],
+        [second, first],
+      ]
+    : [];
+}
+
+function quotientOf(root: Node, numerator: Value, moment: Moment | null): ScaledForm | null {
+  if (!moment) return null;
+  const plain = unscaled(root, numerator, moment);
+  if (plain) return { ...plain, gamma: null };
+  for (const [part, gamma] of partsOf(numerator)) {
+    const found = unscaled(numerator.producer!, part, moment);
+    if (found) return { ...found, gamma };
+  }
+  return null;
+}
+
+/** From x, or x - mean(x), which `reader` reads, and the moment by which it is divided. */
+function unscaled(reader: Node, numerator: Value, moment: Moment | null): Standardized | null {
   if (!moment) return null;
   const { x, mean, deviation, axes, epsilon } = moment;
   if (!mean) return numerator === x ? { x, axes, epsilon, isCentred: false } : null;
-  const difference = producerOf(numerator, "Sub", root.graph);
-  if (difference?.inputs[0] !== x || difference.inputs[1] !== mean) return null;
-  const readers = new Set([root, ...(deviation ? [deviation.square] : [])]);
+  const difference = producerOf(numerator, "Sub", reader.graph);
+  const centre = difference?.inputs[1];
+  if (difference?.inputs[0] !== x || !centre || (centre !== mean && !isMeanOf(centre, x, axes))) return null;
+  const readers = new Set([reader, ...(deviation ? [deviation.square] : [])]);
   const isOurs = [numerator, ...(deviation ? [deviation.value] : [])].every((value) =>
     value.uses.every((use) => use.kind === "input" && readers.has(use.node)),
   );
   return isOurs ? { x, axes, epsilon, isCentred: true } : null;
+}
+
+/** Whether a value is the mean of x over these axes. */
+export function isMeanOf(value: Value, x: Value, axes: readonly number[]): boolean {
+  const mean = meanOf(value);
+  return mean?.of === x && isSameAxes(mean.axes, axes);
 }
 
 /** Of sqrt(variance + epsilon). */
@@ -96,8 +145,7 @@ function momentAroundMean(variance: Value, epsilon: number): Moment | null {
   const { axes } = average;
   const difference = producerOf(square.of, "Sub", variance.graph);
   const [x, mean] = difference?.inputs ?? [];
-  const around = mean ? meanOf(mean) : null;
-  if (x && mean && around && around.of === x && isSameAxes(around.axes, axes)) {
+  if (x && mean && isMeanOf(mean, x, axes)) {
     return { x, mean, deviation: { value: square.of, square: square.node }, axes, epsilon };
   }
   return { x: square.of, mean: null, deviation: null, axes, epsilon };

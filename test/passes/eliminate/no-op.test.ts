@@ -1,4 +1,5 @@
 import { eliminateBinarySum } from "../../../src/passes/eliminate/binary-sum.js";
+import { eliminateBroadcastExpand } from "../../../src/passes/eliminate/broadcast-expand.js";
 import { eliminateCastLike } from "../../../src/passes/eliminate/cast-like.js";
 import { eliminateDropout } from "../../../src/passes/eliminate/dropout.js";
 import { eliminateIdentity } from "../../../src/passes/eliminate/identity.js";
@@ -9,6 +10,7 @@ import { eliminateNoOpPad } from "../../../src/passes/eliminate/no-op-pad.js";
 import { eliminateNoOpReshape } from "../../../src/passes/eliminate/no-op-reshape.js";
 import { eliminateNoOpSlice } from "../../../src/passes/eliminate/no-op-slice.js";
 import { eliminateNoOpTranspose } from "../../../src/passes/eliminate/no-op-transpose.js";
+import { eliminateReinsertedAxis } from "../../../src/passes/eliminate/reinserted-axis.js";
 import { eliminateRepeated } from "../../../src/passes/eliminate/repeated.js";
 import { eliminateSingleOperand } from "../../../src/passes/eliminate/single-operand.js";
 import { testRewrite } from "../../support/test-rewrite.js";
@@ -268,4 +270,71 @@ testRewrite(eliminateCastLike, {
 testRewrite(eliminateBinarySum, {
   rewrites: { "a Sum of two that broadcast": between("Sum(a, $row: f32[1,4] = {1.0, 2.0, 3.0, 4.0})") },
   leaves: { "a Sum of three": [between("Sum(a, x, a)"), null] },
+});
+
+testRewrite(eliminateBroadcastExpand, {
+  rewrites: {
+    "copies of a column": `(x: f32[N,4]) -> (y) {
+      m = ReduceMax<axes=[-1]>(x)
+      s = Shape(x)
+      e = Expand(m, s)
+      y = Div(x, e)
+    }`,
+    "copies of a scalar, first":
+      "(x: f32[2,3]) -> (y) { e = Expand($one: f32[] = {1.0}, $s: i64[2] = {2, 3}) y = Sub(e, x) }",
+    "copies that others read as well": `(x: f32[2,3], z: f32[3]) -> (y, e) {
+      e = Expand(z, $s: i64[2] = {2, 3})
+      y = Mul(x, e)
+    }`,
+  },
+  leaves: {
+    "copies that make the result": [
+      "(x: f32[2,1], z: f32[2,1]) -> (y) { e = Expand(z, $s: i64[2] = {2, 3}) y = Add(x, e) }",
+      null,
+    ],
+    "copies that add an axis": [
+      "(x: f32[3], z: f32[3]) -> (y) { e = Expand(z, $s: i64[2] = {1, 3}) y = Add(x, e) }",
+      null,
+    ],
+    "copies of unknown number": ["(x: f32[N,3], z: f32[3], s: i64[2]) -> (y) { e = Expand(z, s) y = Add(x, e) }", null],
+    "copies of copies": ["(z: f32[3]) -> (y) { e = Expand(z, $s: i64[2] = {2, 3}) y = Mul(e, e) }", null],
+    "what does not broadcast": [
+      "(x: f32[2,3], z: f32[3]) -> (y) { e = Expand(z, $s: i64[2] = {2, 3}) y = Concat<axis=0>(x, e) }",
+      null,
+    ],
+  },
+});
+
+testRewrite(eliminateReinsertedAxis, {
+  rewrites: {
+    "an Unsqueeze":
+      "(x: f32[N,3,4]) -> (y) { m = ReduceMean<axes=[1], keepdims=0>(x) y = Unsqueeze(m, $a: i64[1] = {-2}) }",
+    "several axes":
+      "(x: f32[N,3,4]) -> (y) { m = ReduceMax<axes=[2,1], keepdims=0>(x) y = Unsqueeze(m, $a: i64[2] = {1, 2}) }",
+    "a Reshape":
+      "(x: f32[N,3,4]) -> (y) { m = ReduceMean<axes=[-1], keepdims=0>(x) y = Reshape(m, $s: i64[3] = {0, 3, 1}) }",
+    ArgMax: "(x: f32[N,3,4]) -> (y) { m = ArgMax<axis=2, keepdims=0>(x) y = Unsqueeze(m, $a: i64[1] = {2}) }",
+  },
+  leaves: {
+    "another axis": [
+      "(x: f32[N,3,4]) -> (y) { m = ReduceMean<axes=[1], keepdims=0>(x) y = Unsqueeze(m, $a: i64[1] = {2}) }",
+      null,
+    ],
+    "one axis of two": [
+      "(x: f32[N,3,4]) -> (y) { m = ReduceMean<axes=[1,2], keepdims=0>(x) y = Unsqueeze(m, $a: i64[1] = {1}) }",
+      null,
+    ],
+    "an axis that is there": [
+      "(x: f32[N,3,4]) -> (y) { m = ReduceMean<axes=[1]>(x) y = Unsqueeze(m, $a: i64[1] = {1}) }",
+      null,
+    ],
+    "another shape": [
+      "(x: f32[N,3,4]) -> (y) { m = ReduceMean<axes=[-1], keepdims=0>(x) y = Reshape(m, $s: i64[3] = {0, 1, 3}) }",
+      null,
+    ],
+    "a result that somebody else reads": [
+      "(x: f32[N,3,4]) -> (y, m) { m = ReduceMean<axes=[1], keepdims=0>(x) y = Unsqueeze(m, $a: i64[1] = {1}) }",
+      null,
+    ],
+  },
 });

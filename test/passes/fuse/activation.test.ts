@@ -58,12 +58,23 @@ testRewrite(fuseHardSwish, {
 testRewrite(fuseHardSigmoid, {
   rewrites: {
     "Add, Clip, Div": graph(`${RAMP} y = Div(c, $six: f32[] = {6.0})`),
+    "a line in another order": graph(
+      "a = Add(x, $one: f32[] = {1.0}) d = Div(a, $two: f32[] = {2.0}) y = Clip(d, $lo: f32[] = {0.0}, $hi: f32[] = {1.0})",
+    ),
+    "a line, Clip and a product": graph(
+      "a = Sub($one: f32[] = {1.0}, x) c = Clip(a, $lo: f32[] = {0.0}, $hi: f32[] = {2.0}) y = Mul(c, $half: f32[] = {0.5})",
+    ),
     "Mul, Add, Clip": graph(
       "m = Mul(x, $slope: f32[] = {0.2}) a = Add(m, $half: f32[] = {0.5}) y = Clip(a, $lo: f32[] = {0.0}, $hi: f32[] = {1.0})",
     ),
   },
   leaves: {
     "a height that the divisor does not undo": [graph(`${RAMP} y = Div(c, $six: f32[] = {3.0})`), null],
+    "a Clip of x itself": [graph("y = Clip(x, $lo: f32[] = {0.0}, $hi: f32[] = {1.0})"), null],
+    float64: [
+      graph("a = Add(x, $one: f64[] = {1.0}) y = Clip(a, $lo: f64[] = {0.0}, $hi: f64[] = {1.0})", "x: f64[N,4]"),
+      null,
+    ],
     "a Clip from one half": [
       graph(
         "a = Add(x, $three: f32[] = {3.0}) c = Clip(a, $lo: f32[] = {0.5}, $hi: f32[] = {6.0}) y = Div(c, $six: f32[] = {6.0})",

@@ -58,6 +58,12 @@ testRewrite(fuseLayerNorm, {
       `${ROOT} i = Reciprocal(s) k = Mul($gamma: f32[4], i) n = Neg(m) b = Mul(n, k) c = Add(b, $beta: f32[4]) a = Mul(x, k) y = Add(a, c)`,
     ),
     "a difference of products": graph(`${ROOT} i = Reciprocal(s) a = Mul(x, i) b = Mul(m, i) y = Sub(a, b)`),
+    "a factor with what is divided": graph(`${ROOT} g = Mul($gamma: f32[4], d) y = Div(g, s)`),
+    "a factor with the inverse": graph(`${ROOT} i = Reciprocal(s) g = Mul(i, $gamma: f32[4]) y = Mul(d, g)`),
+    "a factor with what is multiplied by the inverse": graph(
+      `${ROOT} i = Reciprocal(s) g = Mul($gamma: f32[4], d) y = Mul(i, g)`,
+    ),
+    "two means of the same": graph(`${ROOT} m2 = ReduceMean<axes=[1]>(x) d2 = Sub(x, m2) y = Div(d2, s)`),
     "three axes whose factor lies along the last": graph(
       `${ROOT} q = Div(d, s) y = Mul(q, $gamma: f32[4])`,
       "x: f32[N,3,4]",
@@ -90,6 +96,18 @@ testRewrite(fuseLayerNorm, {
         v = ReduceMean<axes=[-1]>(p) w = Add(v, $epsilon: f32[] = {0.001}) s = Sqrt(w) y = Div(d, s)`),
       null,
     ],
+    "a factor that widens the result": [
+      graph(`${ROOT} g = Mul($gamma: f32[2,1,4], d) y = Div(g, s)`),
+      "the factor or the addend may widen the result",
+    ],
+    "a factor with what is divided that somebody else reads": [
+      `(x: f32[N,4]) -> (y, g) { ${ROOT} g = Mul($gamma: f32[4], d) y = Div(g, s) }`,
+      null,
+    ],
+    "a mean of another": [
+      `(x: f32[N,4], z: f32[N,4]) -> (y) { ${ROOT} m2 = ReduceMean<axes=[1]>(z) d2 = Sub(x, m2) y = Div(d2, s) }`,
+      null,
+    ],
     "a factor worked in that differs": [
       graph(
         `${ROOT} i = Reciprocal(s) k = Mul(i, $gamma: f32[4]) k2 = Neg(k) a = Mul(x, k) b = Mul(m, k2) c = Sub($beta: f32[4], b) y = Add(a, c)`,
@@ -120,6 +138,7 @@ testRewrite(fuseRmsNorm, {
   rewrites: {
     "a quotient": at23(`${SQUARES} y = Div(x, s)`),
     "a product by the Reciprocal": at23(`${SQUARES} i = Reciprocal(s) y = Mul(i, x)`),
+    "a factor with the inverse": at23(`${SQUARES} i = Reciprocal(s) g = Mul(i, $gamma: f32[4]) y = Mul(x, g)`),
     "squares by Pow": at23(`${SQUARES.replace("Mul(x, x)", "Pow(x, $two: i64[] = {2})")} y = Div(x, s)`),
   },
   leaves: {
@@ -135,6 +154,10 @@ testRewrite(fuseRmsNorm, {
         .replace("axes=[-1]>(p)", "axes=[-1]>(p)")
         .replace("ReduceMean<axes=[-1]>(p)", "ReduceMean(p, $first: i64[1] = {0})"),
       "the axes are not the last ones",
+    ),
+    "a factor that widens the result": leftAt23(
+      `${SQUARES} g = Mul($gamma: f32[2,1,4], x) y = Div(g, s)`,
+      "the factor may widen the result",
     ),
     "no mean but a sum": leftAt23(`${SQUARES} y = Div(x, s)`.replace("ReduceMean", "ReduceSum"), null),
     "an epsilon outside of the root": leftAt23(

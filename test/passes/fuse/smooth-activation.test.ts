@@ -3,6 +3,7 @@ import {
   fuseMish,
   fuseSelu,
   fuseSigmoid,
+  fuseSoftplusThreshold,
   fuseSoftsign,
   fuseTanh,
 } from "../../../src/passes/fuse/smooth-activation.js";
@@ -94,5 +95,19 @@ testRewrite(fuseSelu, {
     "a sum": [graph(`e = Elu(x) y = Add(${TWO}, e)`), null],
     "one number per element": [graph("e = Elu(x) y = Mul(e, $b: f32[4])"), null],
     "an Elu that somebody else reads": [`(x: f32[N,4]) -> (y, e) { e = Elu(x) y = Mul(e, ${TWO}) }`, null],
+  },
+});
+
+testRewrite(fuseSoftplusThreshold, {
+  rewrites: {
+    "x above 20": graph("s = Softplus(x) c = Greater(x, $t: f32[] = {20.0}) y = Where(c, x, s)"),
+  },
+  leaves: {
+    "x above 2": [graph("s = Softplus(x) c = Greater(x, $t: f32[] = {2.0}) y = Where(c, x, s)"), null],
+    "x below 20": [graph("s = Softplus(x) c = Less(x, $t: f32[] = {20.0}) y = Where(c, x, s)"), null],
+    "another tensor": [
+      "(x: f32[N,4], z: f32[N,4]) -> (y) { s = Softplus(z) c = Greater(x, $t: f32[] = {20.0}) y = Where(c, x, s) }",
+      null,
+    ],
   },
 });
