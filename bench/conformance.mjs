@@ -174,7 +174,7 @@ async function fuse(original, path, folder) {
     runtime: { ...session, allowFallback: false, seed: 0, shapes: new Map(), batch: 1, benchMs: 0 },
     data: { calibration: null, eval: data, metric: null },
     out: { output: path, externalData: false, keepRejected: false },
-    graph: { skip: [], only: [], keepOpset: false, foldBudgetBytes: 2 ** 20, check: true },
+    graph: { skip: [], only: [], keepOpset: false, foldBudgetBytes: 2 ** 20, check: true, shapes: new Map() },
   });
   let result;
   try {

@@ -200,6 +200,14 @@ export class Graph {
     unlinkUse(entry!.port.value, entry!.use);
   }
 
+  /** Puts another value behind an output, which keeps its name; what was said about the value before no longer holds. */
+  setOutput(index: number, value: Value): void {
+    const entry = this.#outputs[index];
+    invariant(entry, `there is no output ${index}`);
+    unlinkUse(entry.port.value, entry.use);
+    this.#outputs[index] = this.#port({ name: entry.port.name, value, info: null });
+  }
+
   /** Every reader of `old` reads `replacement` instead: nodes here and in bodies, and output ports, which keep their names. */
   replaceUses(old: Value, replacement: Value, except?: Node): void {
     for (const use of old.uses) {

@@ -9,6 +9,7 @@ import { fuseMatMulScale } from "./contrib/matmul-scale.js";
 import { fuseMatMulTranspose } from "./contrib/matmul-transpose.js";
 import { fuseQuickGelu } from "./contrib/quick-gelu.js";
 import { fuseSkipLayerNorm } from "./contrib/skip-layer-norm.js";
+import { hoistCommonBranchNode } from "./control/common-branch-node.js";
 import { hoistLoopInvariant } from "./control/hoist-loop-invariant.js";
 import { inlineFunctions } from "./control/inline-functions.js";
 import { inlineIf } from "./control/inline-if.js";
@@ -37,6 +38,7 @@ import { eliminateReinsertedAxis } from "./eliminate/reinserted-axis.js";
 import { eliminateRepeated } from "./eliminate/repeated.js";
 import { eliminateSingleOperand } from "./eliminate/single-operand.js";
 import { foldConstants } from "./fold/constants.js";
+import { foldRangeBound } from "./fold/range-bound.js";
 import { eliminateSameShape } from "./fold/same-shape.js";
 import { eliminateShapeDetour } from "./fold/shape-sources.js";
 import { foldShapes } from "./fold/shapes.js";
@@ -90,11 +92,13 @@ const cleanUp: readonly AnyPass[] = [
   eliminateShapeDetour, // after what needs no computed shape at all
   foldConstants, // computed weights become constants the fusions can read
   inlineIf, // conditions are constants now; what comes out of the branch meets the passes below
+  foldRangeBound, // a runtime must be able to read what folding has left
   foldOptionalSqueeze,
   foldKnownCondition, // for the branches that stay
   eliminateUnusedOutput, // before a loop is written out: fewer states
   unrollLoop,
   hoistLoopInvariant, // out of the loops that stay
+  hoistCommonBranchNode, // when what the branches know has made them as different as they are
   eliminateSequence, // what loops collected
   eliminateSplitToSequence,
   eliminateNoOpCast,

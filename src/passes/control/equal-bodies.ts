@@ -10,6 +10,16 @@ export function doTheSame(a: Graph, b: Graph): boolean {
   return areEqual(a, b, new Map());
 }
 
+/** Whether two nodes of different bodies do the same with values that both of them see, and with equal constants. */
+export const doTheSameHere = (a: Node, b: Node): boolean => areEqualNodes(a, b, new Map());
+
+/** The same operator with the same attributes, whatever its inputs are. */
+export const areAlike = (a: Node, b: Node): boolean =>
+  a.opName === b.opName && a.inputs.length === b.inputs.length && isPure(a) && haveEqualAttributes(a, b, new Map());
+
+/** One value, or two constants of the same type, shape and bytes. */
+export const areEqualValues = (a: Value | null, b: Value | null): boolean => isSame(a, b, new Map());
+
 function areEqual(a: Graph, b: Graph, pairs: Pairs): boolean {
   if (a.inputs.length !== b.inputs.length || a.nodeCount !== b.nodeCount || a.outputs.length !== b.outputs.length)
     return false;
@@ -26,15 +36,19 @@ function areEqualNodes(a: Node, b: Node, pairs: Pairs): boolean {
   if (a.opName !== b.opName || !isPure(a) || a.outputs.length !== b.outputs.length) return false;
   if (a.inputs.length !== b.inputs.length || !a.inputs.every((value, i) => isSame(value, b.inputs[i]!, pairs)))
     return false;
-  if (a.attributes.size !== b.attributes.size) return false;
-  for (const [name, attribute] of a.attributes) {
-    const other = b.attributes.get(name);
-    if (!other || !areEqualAttributes(attribute, other, pairs)) return false;
-  }
+  if (!haveEqualAttributes(a, b, pairs)) return false;
   return a.outputs.every((output, i) => {
     const other = b.outputs[i] ?? null;
     if (output && other) pairs.set(output, other);
     return (output === null) === (other === null);
+  });
+}
+
+function haveEqualAttributes(a: Node, b: Node, pairs: Pairs): boolean {
+  if (a.attributes.size !== b.attributes.size) return false;
+  return [...a.attributes].every(([name, attribute]) => {
+    const other = b.attributes.get(name);
+    return other !== undefined && areEqualAttributes(attribute, other, pairs);
   });
 }
 

@@ -9,8 +9,9 @@
  */
 import { type Graph, graphsWithin, type Node, type Value } from "../../ir/index.js";
 import { familyOf, isPure } from "../../ops/facts.js";
-import { Captures, copyConstant, copyNode, defineGraphPass, removeWithFeeders } from "../../rewrite/index.js";
+import { defineGraphPass } from "../../rewrite/index.js";
 import { constantIntegers } from "../../rewrite/match.js";
+import { moveOut } from "./move-out.js";
 
 export const hoistLoopInvariant = defineGraphPass({
   name: "hoist-loop-invariant",
@@ -54,15 +55,3 @@ function isInvariant(node: Node, body: Graph): boolean {
 /** Elementwise operators of one input, and those that only ask for or turn a shape. */
 const cannotFail = (node: Node): boolean =>
   familyOf(node) === "unary" || node.is("Shape") || node.is("Size") || node.is("Transpose");
-
-function moveOut(node: Node, loop: Node): void {
-  const values = new Captures();
-  for (const input of node.inputs) {
-    if (input?.constant && input.graph === node.graph) values.set(input, copyConstant(input, loop.graph, true));
-  }
-  const copy = copyNode(node, loop.graph, values, { before: loop, keepTypes: true });
-  node.outputs.forEach((output, i) => {
-    if (output) node.graph.replaceUses(output, copy.outputs[i]!);
-  });
-  removeWithFeeders(node);
-}
