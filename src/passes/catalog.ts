@@ -37,6 +37,7 @@ import { eliminateNoOpTranspose } from "./eliminate/no-op-transpose.js";
 import { eliminateReinsertedAxis } from "./eliminate/reinserted-axis.js";
 import { eliminateRepeated } from "./eliminate/repeated.js";
 import { eliminateSingleOperand } from "./eliminate/single-operand.js";
+import { eliminateZeroState } from "./eliminate/zero-state.js";
 import { foldConstants } from "./fold/constants.js";
 import { foldRangeBound } from "./fold/range-bound.js";
 import { eliminateSameShape } from "./fold/same-shape.js";
@@ -71,6 +72,11 @@ import {
 } from "./fuse/smooth-activation.js";
 import { fuseLogSoftmax, fuseSoftmax } from "./fuse/softmax.js";
 
+import { eliminateConcatParts, eliminateUnusedPart, fuseConcat } from "./layout/concat-parts.js";
+import { fuseChannelShuffle, fuseRoll, fuseSliceSqueeze } from "./layout/gather-rows.js";
+import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
+import { fuseSlice } from "./layout/slice-chain.js";
+import { fuseSlicesToSplit } from "./layout/slices-to-split.js";
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
 import { fuseArithmeticDown } from "./linear/arithmetic-down.js";
 import { fuseArithmeticPair } from "./linear/arithmetic-pair.js";
@@ -113,6 +119,12 @@ const cleanUp: readonly AnyPass[] = [
   eliminateBinarySum, // patterns are written with Add
   eliminateNoOpArithmetic,
   eliminateRepeated,
+  eliminateZeroState,
+  eliminateUnusedPart, // Slices in a row merge
+  fuseSlice,
+  fuseConcat,
+  eliminateConcatParts,
+  fuseReduceSqueeze,
   eliminateCommonSubexpression,
 ];
 
@@ -160,6 +172,11 @@ const fusions: readonly AnyPass[] = [
   fuseParallelConcat,
   fuseLinearChain, // two in a row without anything between
   fuseArithmeticPair, // what is left
+  fuseReduceReduce,
+  fuseSliceSqueeze, // before the Slices become one Split
+  fuseRoll,
+  fuseChannelShuffle,
+  fuseSlicesToSplit,
 ];
 
 /**

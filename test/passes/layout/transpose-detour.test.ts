@@ -82,6 +82,13 @@ testRewrite(eliminateTransposeDetour, {
       e = Tanh(t)
       z = MatMul(e, $w: f32[3,2])
     }`,
+    "the values of a body": `(x: f32[2,3,4,5], c: bool[]) -> (y) {
+      y = If<then_branch=() -> (t) {
+        p = Transpose<perm=[0,2,3,1]>(x)
+        q = Relu(p)
+        t = Transpose<perm=[0,3,1,2]>(q)
+      }, else_branch=() -> (e) { e = Abs(x) }>(c)
+    }`,
     "values in between that are outputs, with one Transpose left": `(x: f32[N,3,4,5]) -> (a, y) {
       t = Transpose<perm=[0,2,3,1]>(x)
       a = Sigmoid(t)
@@ -128,16 +135,6 @@ testRewrite(eliminateTransposeDetour, {
         t = Transpose<perm=[0,2,3,1]>(x)
         a = Sigmoid(t)
         b = Tanh(t)
-      }`,
-      null,
-    ],
-    "a body, whose values have no known rank": [
-      `(x: f32[2,3,4,5], c: bool[]) -> (y) {
-        y = If<then_branch=() -> (t) {
-          p = Transpose<perm=[0,2,3,1]>(x)
-          q = Relu(p)
-          t = Transpose<perm=[0,3,1,2]>(q)
-        }, else_branch=() -> (e) { e = Abs(x) }>(c)
       }`,
       null,
     ],

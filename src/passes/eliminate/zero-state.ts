@@ -1,0 +1,35 @@
+import type { Node, Value } from "../../ir/index.js";
+import { defineRewrite } from "../../rewrite/index.js";
+import { equalsElementwise } from "../../rewrite/match.js";
+
+/** LSTM(x, w, r, b, _, zeros, zeros)  =>  LSTM(x, w, r, b): recurrent networks start from zero by themselves. */
+export const eliminateZeroState = defineRewrite({
+  name: "eliminate-zero-state",
+  summary: "Let recurrent networks start from zero by themselves",
+  numerics: "exact",
+  roots: ["LSTM", "GRU", "RNN"],
+  rewrite(root, { create }) {
+    const inputs = root.inputs.map((value, i) => (i >= 5 && i <= 6 && isZero(value) ? null : value));
+    if (inputs.every((value, i) => value === root.inputs[i])) return null;
+    while (inputs.at(-1) === null) inputs.pop();
+    const { outputs } = root;
+    const labels = outputs.map((output, i) => output?.label ?? `${root.output.label}/unused_${i}`);
+    return create(root.op, inputs, root.attributes, { labels, types: outputs.map((output) => output?.type ?? null) });
+  },
+});
+
+function isZero(value: Value | null): boolean {
+  if (!value) return false;
+  if (value.constant) return value.constant.elementCount <= 65_536 && equalsElementwise(value, 0);
+  const node = value.producer;
+  if (node?.is("Expand")) return isZero(node.inputs[0] ?? null);
+  return !!node?.is("ConstantOfShape") && fillsWithZero(node);
+}
+
+/** Without a value it is 0.0. */
+function fillsWithZero(node: Node): boolean {
+  const attribute = node.attributes.get("value");
+  if (!attribute) return true;
+  const tensor = attribute.type === "tensor" ? attribute.value : null;
+  return tensor?.toF32()?.every((element) => Object.is(element, 0)) ?? false;
+}

@@ -1,0 +1,139 @@
+/**
+ * Axes around a reduction:
+ *
+ *   Squeeze(Reduce<keepdims=1>(x))            =>  Reduce<keepdims=0>(x)
+ *   Unsqueeze(Reduce<keepdims=0>(x))          =>  Reduce<keepdims=1>(x)
+ *   Reduce(Reshape(x: [N,C,H,W], [N,C,H*W]))  =>  Reduce(x) over both axes
+ *   ReduceSum(ReduceSum(x))                   =>  ReduceSum(x) over the axes of both
+ */
+import { attr, type Node, Tensor, type Value } from "../../ir/index.js";
+import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
+import { constantIntegers, isSameDim, normalizeAxes, soleProducer } from "../../rewrite/match.js";
+
+const REDUCTIONS =
+  "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare".split(
+    " ",
+  );
+/** Reductions of reductions that are one; a mean of means too, since all groups have one size. */
+const NESTABLE = ["ReduceL1", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"];
+
+interface Reduction {
+  readonly node: Node;
+  readonly source: Value;
+  readonly rank: number;
+  /** From the front; all of them where the node names none. */
+  readonly axes: readonly number[];
+  readonly keeps: boolean;
+}
+
+function reductionOf(node: Node | null): Reduction | null {
+  const source = node?.inputs[0];
+  const rank = source?.shape?.length;
+  if (!node || !source || rank === undefined) return null;
+  const given = node.inputs[1] ? constantIntegers(node.inputs[1]) : (node.ints("axes") ?? []);
+  const named = given && normalizeAxes(given, rank);
+  if (!named || (named.length === 0 && node.int("noop_with_empty_axes", 0) !== 0)) return null;
+  const axes = named.length > 0 ? named : Array.from({ length: rank }, (_, axis) => axis);
+  return { node, source, rank, axes: [...axes].sort((a, b) => a - b), keeps: node.int("keepdims", 1) !== 0 };
+}
+
+/** A reduction of the same kind over other axes; their place among inputs or attributes is that of the old one's opset. */
+function reduce(
+  { node }: Reduction,
+  source: Value,
+  axes: readonly number[],
+  keeps: boolean,
+  { create, constant, opset }: RewriteContext,
+): Node {
+  const others = [...node.attributes].filter(([name]) => !["axes", "keepdims", "noop_with_empty_axes"].includes(name));
+  const keepdims = ["keepdims", attr.int(keeps ? 1 : 0)] as const;
+  const takesInput = opset >= 18 || (node.op === "ReduceSum" && opset >= 13);
+  if (!takesInput) return create(node.op, [source], [...others, ["axes", attr.ints(axes)], keepdims]);
+  return create(node.op, [source, constant("axes", Tensor.i64([axes.length], axes))], [...others, keepdims]);
+}
+
+/** The reduction that alone feeds a value. */
+function soleReduction(value: Value | null | undefined): Reduction | null {
+  const op = value?.producer?.op ?? "";
+  return REDUCTIONS.includes(op) ? reductionOf(soleProducer(value, op)) : null;
+}
+
+const argAxis = (value: Value | null | undefined): { node: Node; axis: number; keeps: boolean } | null => {
+  const node = soleProducer(value, "ArgMax") ?? soleProducer(value, "ArgMin");
+  const rank = node?.inputs[0]?.shape?.length;
+  const axis = node && rank ? normalizeAxes([node.int("axis", 0)], rank)?.[0] : undefined;
+  return axis === undefined ? null : { node: node!, axis, keeps: node!.int("keepdims", 1) !== 0 };
+};
+
+export const fuseReduceSqueeze = defineRewrite({
+  name: "fuse-reduce-squeeze",
+  summary: "Let reductions drop or keep their axes themselves instead of by Squeeze and Unsqueeze",
+  numerics: "exact",
+  roots: ["Squeeze", "Unsqueeze"],
+  rewrite(root, context) {
+    const [input] = root.inputs;
+    const isSqueeze = root.op === "Squeeze";
+    const given = root.inputs[1] ? constantIntegers(root.inputs[1]) : root.ints("axes");
+    if (!given || given.length === 0) return null;
+    const matches = (rank: number, axes: readonly number[], keeps: boolean): boolean =>
+      keeps === isSqueeze &&
+      normalizeAxes(given, rank)
+        ?.sort((a, b) => a - b)
+        .join() === axes.join();
+    const reduction = soleReduction(input);
+    if (reduction) {
+      const { source, rank, axes, keeps } = reduction;
+      return matches(rank, axes, keeps) ? reduce(reduction, source, axes, !keeps, context) : null;
+    }
+    const arg = argAxis(input);
+    if (!arg || !matches(arg.node.inputs[0]!.shape!.length, [arg.axis], arg.keeps)) return null;
+    return context.create(arg.node.op, arg.node.inputs, [
+      ...[...arg.node.attributes].filter(([name]) => name !== "keepdims"),
+      ["keepdims", attr.int(arg.keeps ? 0 : 1)],
+    ]);
+  },
+});
+
+export const fuseReduceReduce = defineRewrite({
+  name: "fuse-reduce-reduce",
+  summary: "Reduce over all axes at once instead of one after the other, or after a Reshape that merges them",
+  numerics: "rounding",
+  roots: REDUCTIONS,
+  rewrite(root, context) {
+    const outer = reductionOf(root);
+    if (!outer) return null;
+    return afterReshape(outer, context) ?? nested(outer, context);
+  },
+});
+
+/** Integers may wrap in another order, but to the same sum; a mean of integers rounds at every step. */
+const isFloatOrExact = ({ node, source }: Reduction): boolean =>
+  node.op !== "ReduceMean" || ["f32", "f64", "f16", "bf16"].includes(source.dtype ?? "");
+
+function nested(outer: Reduction, context: RewriteContext): Node | null {
+  const inner = soleReduction(outer.source);
+  if (!inner || inner.node.op !== outer.node.op || !NESTABLE.includes(inner.node.op) || !isFloatOrExact(inner))
+    return null;
+  const left = Array.from({ length: inner.rank }, (_, axis) => axis).filter((axis) => !inner.axes.includes(axis));
+  const second = inner.keeps ? outer.axes : outer.axes.map((axis) => left[axis]!);
+  const axes = [...new Set([...inner.axes, ...second])].sort((a, b) => a - b);
+  // Axes that one of them drops and the other keeps would need a Reshape.
+  if (inner.keeps !== outer.keeps) return null;
+  return reduce(outer, inner.source, axes, outer.keeps, context);
+}
+
+function afterReshape(outer: Reduction, context: RewriteContext): Node | null {
+  const reshape = soleProducer(outer.source, "Reshape") ?? soleProducer(outer.source, "Flatten");
+  const source = reshape?.inputs[0];
+  const [before, after] = [source?.shape, outer.source.shape];
+  if (!source || !before || !after || outer.keeps || outer.axes.length !== 1) return null;
+  const [axis] = outer.axes as [number];
+  const merged = before.length - after.length + 1;
+  if (merged < 2) return null;
+  const isKept = after.every((dim, i) => i === axis || isSameDim(dim, before[i < axis ? i : i + merged - 1]));
+  // With a size of 0 elsewhere, the merged one may be anything.
+  const rest = after.filter((_, i) => i !== axis);
+  if (!isKept || rest.includes(0)) return null;
+  const axes = Array.from({ length: merged }, (_, i) => axis + i);
+  return reduce(outer, source, axes, false, context);
+}
