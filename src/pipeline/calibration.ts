@@ -1,6 +1,5 @@
 /** The statistics that static quantization needs: from a ranges file, or by running the calibration samples. */
 
-import { rmSync } from "node:fs";
 import { InferOptError } from "../base/errors.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { TapStatistics } from "../observe/index.js";
@@ -8,38 +7,48 @@ import { readRanges, tapsOf } from "../quantization/ranges-file.js";
 import type { IntegerTarget } from "../target/integer-kernels.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import { asWritten, scratchFile } from "./model-runs.js";
+import { asWritten, linkedFile, removeLinked } from "./model-runs.js";
 import { activationLabels, writeTapModel } from "./quantize-static.js";
 import { refuseInterrupted } from "./run-record.js";
 import { groupTaps } from "./tap-groups.js";
 
-export interface CalibrationRequest {
+export interface ObserveRequest {
+  /** A model whose values have distinct labels. */
   readonly prepared: string;
-  readonly target: IntegerTarget;
   readonly data: DatasetRef;
   readonly runtime: RuntimeConfig;
   readonly onProgress: (done: number, total: number) => void;
 }
 
+export interface CalibrationRequest extends ObserveRequest {
+  readonly target: IntegerTarget;
+}
+
 /** Every tensor that any placement may quantize, so that all of them choose from one run. */
 export const widestPlacement = { neighbours: true, depthwise: true } as const;
 
-/**
- * Statistics by value label; empty when the graph has nothing to quantize statically. How
- * the tensors are grouped to save memory does not show: nothing is fused or reordered.
- */
-export async function observeActivations(
+/** Statistics by value label of all that static quantization may want to know; empty when there is nothing to quantize so. */
+export const observeActivations = (
   request: CalibrationRequest,
   context: RunContext,
+): Promise<ReadonlyMap<string, TapStatistics>> =>
+  observeValues(activationLabels(request.prepared, request.target, widestPlacement), request, context);
+
+/**
+ * Statistics by value label. How the tensors are grouped to save memory does not show:
+ * nothing is fused or reordered.
+ */
+export async function observeValues(
+  labels: readonly string[],
+  { prepared, data, runtime, onProgress }: ObserveRequest,
+  context: RunContext,
 ): Promise<ReadonlyMap<string, TapStatistics>> {
-  const { prepared, target, data, runtime, onProgress } = request;
-  const labels = activationLabels(prepared, target, widestPlacement);
   if (labels.length === 0) return new Map();
   const groups = await groupTaps(prepared, labels, data, runtime, context);
   const seen = new Map<string, TapStatistics>();
   for (const [index, group] of groups.entries()) {
     refuseInterrupted(context.signal);
-    const path = scratchFile(context, "taps");
+    const path = linkedFile(context, "taps");
     const taps = writeTapModel(prepared, group, path);
     try {
       const observed = await context.runtime.observe({
@@ -51,7 +60,7 @@ export async function observeActivations(
       });
       for (const [name, tap] of observed) seen.set(name, tap);
     } finally {
-      rmSync(path, { force: true });
+      removeLinked(path);
     }
   }
   return seen;

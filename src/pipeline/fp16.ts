@@ -1,17 +1,26 @@
-/** `fp16`: half precision, compared with the original as it would be delivered. */
-import { loadModel, saveModel } from "../ir/index.js";
+/**
+ * `fp16`: half precision, where the values that were seen in float32 allow it, compared with
+ * the original as it would be delivered, and timed against it: on most CPUs it only saves size.
+ */
+import { InferOptError } from "../base/errors.js";
+import type { DatasetRef } from "../dataset/index.js";
+import { loadModel, type Model, saveModel } from "../ir/index.js";
 import { type NarrowingReport, toFloat16 } from "../passes/precision/to-float16.js";
 import { makeNamesUnique } from "../quantization/names.js";
 import { annotateTypes } from "../rewrite/index.js";
+import type { OutputDifference } from "../runtime/port.js";
+import { comparisonData } from "./comparison-data.js";
 import type { Fp16Config } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
 import { fixShapes } from "./fix-shapes.js";
-import { fewOf, takeIn } from "./intake.js";
-import { asDelivered, describer, scratchFile } from "./model-runs.js";
+import { float16Risks } from "./float16-risks.js";
+import { type Intake, takeIn } from "./intake.js";
+import { measureLatency } from "./latency.js";
+import { asDelivered, describer, linkedTwin, scratchFile } from "./model-runs.js";
 import { measurePlacement } from "./placement.js";
 import { applyAskedOpset, settleIrVersion } from "./raise-opset.js";
-import type { RunResult, Verdict } from "./result.js";
+import type { LatencyFacts, RunResult, Verdict } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { leftOut } from "./select.js";
 import { writeOutput, writeRejected } from "./write-output.js";
@@ -22,68 +31,161 @@ import { writeOutput, writeRejected } from "./write-output.js";
  */
 const LEAST_COSINE = 0.99;
 
+/** Milliseconds for the race; the least number of runs may exceed it. */
+const RACE_MS = 2000;
+/** Larger models are not timed: both would lie in memory at once. */
+const LARGEST_TIMED = 512 << 20;
+
 export async function runFp16(config: Fp16Config, context: RunContext): Promise<RunResult> {
   const record = new RunRecord("fp16", context);
-  const intake = await record.stage("load", () => takeIn(config, record));
-  const original = loadModel(config.model);
-  const path = scratchFile(context, "half");
-  const convert = async (keepIo: boolean, to: string): Promise<NarrowingReport> => {
+  const intake = await record.stage("load", () => takeIn(config, record, "half"));
+  return new Fp16Run(config, intake, record).run();
+}
+
+class Fp16Run {
+  /** What to run the models on, the best first; and the first that they do run on, once that is known. */
+  readonly #data: readonly DatasetRef[];
+  #runsOn: DatasetRef;
+
+  constructor(
+    readonly config: Fp16Config,
+    readonly intake: Intake,
+    readonly record: RunRecord,
+  ) {
+    const { model, graph, runtime } = config;
+    this.#data = comparisonData(intake.trial, intake.signature, loadModel(model), graph.verify, runtime);
+    this.#runsOn = intake.trial;
+  }
+
+  async run(): Promise<RunResult> {
+    const { config, intake, record } = this;
+    const { context } = record;
+    const path = scratchFile(context, "half");
+    // Outputs of another type compare with nothing: what is judged takes and gives float32 in any case.
+    const delivered = config.convertIo ? scratchFile(context, "half") : path;
+    const report = await record.stage("convert", async () => {
+      const risks = await this.#risks();
+      const compared = await this.#convert(true, risks, path);
+      return config.convertIo ? this.#convert(false, risks, delivered) : compared;
+    });
+    const differences = await record.stage("verify", () => this.#compare(path));
+    record.warn(...differenceWarnings(differences));
+    const placement = await measurePlacement(path, this.#runsOn, config.runtime, record);
+    const worst = differences.find(
+      ({ maxAbs, cosine, nanMismatch, mismatch }) =>
+        mismatch !== null || nanMismatch > 0 || maxAbs === Number.POSITIVE_INFINITY || cosine < LEAST_COSINE,
+    );
+    const latency = worst ? null : await this.#time(path);
+    const verdict: Verdict = worst
+      ? {
+          status: "fail",
+          outcome: "accuracy",
+          reasons: [],
+          summary: `output ${worst.output} is damaged in half precision (cosine ${worst.cosine.toFixed(4)}, ${worst.nanMismatch} new NaN): keep nodes in float with --exclude`,
+        }
+      : { status: "pass", outcome: "met", reasons: [], summary: summaryOf(report, latency) };
+    const original = loadModel(config.model);
+    const output = await record.stage("write", () =>
+      worst ? writeRejected(delivered, original, config.out) : writeOutput(delivered, original, config.out),
+    );
+    return record.result({
+      model: intake.facts,
+      output,
+      precision: { target: config.target, float: report.float, notes: report.notes },
+      difference: differenceFacts(differences),
+      ...(latency && { latency }),
+      ...(placement && { placement }),
+      verdict,
+    });
+  }
+
+  /** Nodes that half precision would harm, by what flows through them; bfloat16 has the range of float32. */
+  async #risks(): Promise<ReadonlyMap<string, string>> {
+    const { config, record } = this;
+    if (config.target !== "f16" || config.graph.verify === "none") return new Map();
+    return float16Risks(await this.#load(), this.#data, config.runtime, record);
+  }
+
+  async #load(): Promise<Model> {
+    const { config, record } = this;
     const model = loadModel(config.model);
     fixShapes(model, config.graph.shapes);
     applyAskedOpset(model, config.graph);
     makeNamesUnique(model);
-    const annotation = await annotateTypes(model, describer(config.runtime, context), {
+    const annotation = await annotateTypes(model, describer(config.runtime, record.context), {
       isSized: config.graph.shapes.size > 0,
     });
     if (annotation.problem) record.warn(`types could not be found out by the runtime: ${annotation.problem}`);
-    const kept = leftOut(model, config.selection);
-    const report = toFloat16(model, { keepIo, target: config.target, keep: (node) => kept.has(node.displayName) });
-    settleIrVersion(model, config.graph);
+    return model;
+  }
+
+  async #convert(keepIo: boolean, risks: ReadonlyMap<string, string>, to: string): Promise<NarrowingReport> {
+    const { target, selection, graph } = this.config;
+    const model = await this.#load();
+    const kept = leftOut(model, selection);
+    const report = toFloat16(model, {
+      keepIo,
+      target,
+      keep: (node) => kept.get(node.displayName) ?? risks.get(node.displayName) ?? null,
+    });
+    settleIrVersion(model, graph);
     saveModel(model, to).commit();
     return report;
-  };
-  // Outputs of another type compare with nothing: what is judged takes and gives float32 in any case.
-  const delivered = config.convertIo ? scratchFile(context, "half") : path;
-  const report = await record.stage("convert", async () => {
-    const compared = await convert(true, path);
-    return config.convertIo ? convert(false, delivered) : compared;
-  });
-  const differences = await record.stage("verify", () =>
-    context.runtime.compare({
-      baseline: config.model,
-      candidate: path,
-      data: fewOf(intake.trial, 4),
-      session: asDelivered(config.runtime),
-    }),
-  );
-  record.warn(...differenceWarnings(differences));
-  const placement = await measurePlacement(path, intake.trial, config.runtime, record);
-  const worst = differences.find(
-    ({ maxAbs, cosine, nanMismatch, mismatch }) =>
-      mismatch !== null || nanMismatch > 0 || maxAbs === Number.POSITIVE_INFINITY || cosine < LEAST_COSINE,
-  );
-  const verdict: Verdict = worst
-    ? {
-        status: "fail",
-        outcome: "accuracy",
-        reasons: [],
-        summary: `output ${worst.output} is damaged in half precision (cosine ${worst.cosine.toFixed(4)}, ${worst.nanMismatch} new NaN): keep nodes in float with --exclude`,
+  }
+
+  /** On the first data that the original runs on. */
+  async #compare(path: string): Promise<readonly OutputDifference[]> {
+    const { config, record } = this;
+    const { context } = record;
+    if (config.graph.verify === "none") {
+      record.warn("the result was not compared with the original: --verify none was asked for");
+      return [];
+    }
+    const baseline = linkedTwin(config.model, context);
+    const session = asDelivered(config.runtime);
+    let problem: unknown;
+    for (const data of this.#data) {
+      try {
+        const differences = await context.runtime.compare({ baseline, candidate: path, data, session });
+        this.#runsOn = data;
+        return differences;
+      } catch (thrown) {
+        if (!data.random || !(thrown instanceof InferOptError) || thrown.kind === "interrupted") throw thrown;
+        problem ??= thrown;
       }
-    : {
-        status: "pass",
-        outcome: "met",
-        reasons: [],
-        summary: `half precision, ${report.float.length} nodes kept in float32`,
-      };
-  const output = await record.stage("write", () =>
-    worst ? writeRejected(delivered, original, config.out) : writeOutput(delivered, original, config.out),
-  );
-  return record.result({
-    model: intake.facts,
-    output,
-    precision: { target: config.target, float: report.float, notes: report.notes },
-    difference: differenceFacts(differences),
-    ...(placement && { placement }),
-    verdict,
-  });
+    }
+    throw problem;
+  }
+
+  /** A short race against the original; null where there is none. */
+  async #time(path: string): Promise<LatencyFacts | null> {
+    const { config, intake, record } = this;
+    if (config.graph.verify === "none" || intake.facts.bytes > LARGEST_TIMED) return null;
+    try {
+      const { candidates } = await record.stage("bench", () =>
+        measureLatency(record.context, {
+          baseline: config.model,
+          candidates: [path],
+          data: this.#runsOn,
+          runtime: { ...config.runtime, benchMs: Math.min(RACE_MS, config.runtime.benchMs) },
+          minSpeedup: null,
+          slo: [],
+          onProgress: record.progress,
+        }),
+      );
+      return candidates[0]!.facts;
+    } catch (thrown) {
+      if (!(thrown instanceof InferOptError) || thrown.kind !== "runtime") throw thrown;
+      record.warn(`the result was not timed: ${thrown.message}`);
+      return null;
+    }
+  }
+}
+
+function summaryOf({ float }: NarrowingReport, latency: LatencyFacts | null): string {
+  const kept = `half precision, ${float.length} nodes kept in float32`;
+  if (!latency) return kept;
+  const [low, high] = latency.speedupInterval;
+  const speed = `${latency.speedup.toFixed(2)}x as fast here (${low.toFixed(2)} to ${high.toFixed(2)})`;
+  return low > 1 ? `${kept}, ${speed}` : `${kept}; ${speed}: on this provider it saves size, not time`;
 }

@@ -26,20 +26,20 @@ export interface Intake {
 
 const TRIAL_SAMPLES = 12;
 
-/** What will be done with the model: only its graph is rewritten, or its numbers are changed too. */
-export type Purpose = "graph" | "numbers";
+/** What will be done with the model: its graph is rewritten, its numbers are made shorter, or integers. */
+export type Purpose = "graph" | "half" | "integers";
 
 /** Throws the codes of reading a model, of the runtime refusing it, and of admitting data. */
-export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Purpose = "numbers"): Promise<Intake> {
+export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Purpose = "integers"): Promise<Intake> {
   const { context } = record;
   const model = loadModel(config.model);
   const describing =
-    purpose === "graph"
-      ? context.runtime.describe(linkedTwin(config.model, context), asWritten(config.runtime))
-      : context.runtime.describe(config.model, asDelivered(config.runtime));
+    purpose === "integers"
+      ? context.runtime.describe(config.model, asDelivered(config.runtime))
+      : context.runtime.describe(linkedTwin(config.model, context), asWritten(config.runtime));
   // The file is read for its digest while the runtime loads it.
   const [described, facts] = await Promise.all([describing, modelFacts(config.model, model)]);
-  if (purpose === "numbers") refuseOddWeights(model);
+  if (purpose !== "graph") refuseOddWeights(model);
   const signature = sizedSignature(described, config.graph.shapes);
   const { data, runtime } = config;
 

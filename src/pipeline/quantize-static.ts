@@ -1,6 +1,6 @@
 /** Builds statically quantized candidates from the prepared model and the statistics of its tensors. */
 import { invariant } from "../base/errors.js";
-import { loadModel, type Model, saveModel } from "../ir/index.js";
+import { linkModel, loadModel, type Model, saveModel } from "../ir/index.js";
 import { chooseRange, clampTap, type RangeMethod, type TapStatistics } from "../observe/index.js";
 import { removeUnreadConstants } from "../quantization/dead-constants.js";
 import { effectiveRange } from "../quantization/effective-range.js";
@@ -26,7 +26,7 @@ export const activationLabels = (prepared: string, target: IntegerTarget, placem
   activationsOf(planStatic(loadModel(prepared), target, placement)).map(({ label }) => label);
 
 /**
- * Writes a copy of the prepared model that computes the values of these labels, makes them
+ * Writes a linked copy of the prepared model that computes the values of these labels, makes them
  * outputs, and does nothing else. Returns the outputs' names.
  */
 export function writeTapModel(prepared: string, labels: readonly string[], path: string): readonly string[] {
@@ -38,7 +38,7 @@ export function writeTapModel(prepared: string, labels: readonly string[], path:
   const taps = new Set(tapValues(model, values).values());
   keepOutputs(model, taps);
   for (const node of [...model.graph.nodes()].reverse()) removeWithFeeders(node);
-  saveModel(model, path).commit();
+  linkModel(model, path);
   return [...taps];
 }
 

@@ -183,7 +183,11 @@ export class Workshop {
         return save({ quantized, float, notes: [] });
       }
       case "fp16": {
-        const report = toFloat16(model, { keepIo: true, target: "f16", keep: (node) => keepFloat.has(node.name) });
+        const report = toFloat16(model, {
+          keepIo: true,
+          target: "f16",
+          keep: (node) => keepFloat.get(node.name) ?? null,
+        });
         return save({ quantized: [], float: report.float, notes: report.notes });
       }
       default:

@@ -243,6 +243,28 @@ describe("fuse and fp16", () => {
     expect([inputs[0]!.dtype, outputs[0]!.value.dtype]).toEqual(["f16", "f16"]);
   });
 
+  it("fp16 leaves what goes beyond its range in float, and says why", async () => {
+    const { folder, output, context } = await scene();
+    const model = modelFile(
+      folder,
+      `(x: f32[1,64,64]) -> (y) {
+        a = Abs(x)
+        b = Add(a, $one: f32[] = {30.0})
+        m = ReduceMean<axes=[1,2]>(b)
+        y = Mul(m, $w: f32[4])
+      }`,
+    );
+    const half = { target: "f16", convertIo: false, selection: { include: [], exclude: [] } } as const;
+    const result = await runFp16({ ...fuseConfig(model, output), ...half }, context);
+    expect(result.precision!.float).toEqual([
+      { node: "ReduceMean:m", op: "ReduceMean", reason: expect.stringMatching(/^it adds up to 1.3e\+5 on the way/) },
+    ]);
+    expect(result.latency!.runs).toBeGreaterThan(0);
+    expect(result.verdict.summary).toMatch(/as fast here/);
+    const unseen = { ...fuseConfig(model, output), ...half, graph: graphConfig({ verify: "none" }) };
+    expect((await runFp16(unseen, context)).precision!.float).toEqual([]);
+  });
+
   it.each([
     ["new infinities", { maxAbs: Number.POSITIVE_INFINITY }],
     ["new NaN", { nanMismatch: 3 }],
@@ -251,7 +273,8 @@ describe("fuse and fp16", () => {
     const { folder, output } = await scene();
     const model = modelFile(folder, "(x: f32[2,8]) -> (y) { y = MatMul(x, $w: f32[8,8]) }");
     const fake = new FakeRuntime({}, { compare: () => [differenceOf("y", facts)] });
-    const half = { target: "f16", convertIo: false, selection: { include: [], exclude: [] } } as const;
+    // Float16 would be looked at in float first, which this runtime cannot.
+    const half = { target: "bf16", convertIo: false, selection: { include: [], exclude: [] } } as const;
     const result = await runFp16({ ...fuseConfig(model, output), ...half }, realContext(fake));
     expect(result.verdict.outcome).toBe("accuracy");
     expect(existsSync(output)).toBe(false);

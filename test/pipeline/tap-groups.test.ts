@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadModel } from "../../src/ir/index.js";
+import { linkedSuffix } from "../../src/onnx/index.js";
 import { observeActivations, widestPlacement } from "../../src/pipeline/calibration.js";
 import { activationLabels, writeTapModel } from "../../src/pipeline/quantize-static.js";
 import { groupTaps } from "../../src/pipeline/tap-groups.js";
@@ -108,7 +109,7 @@ describe("writeTapModel", () => {
   it("computes nothing but what is observed", () => {
     const { model } = scene(8);
     expect(activationLabels(model, safeTarget, widestPlacement)).toEqual(["x", "a", "b", "y"]);
-    const path = join(temporaryFolder(), "taps.onnx");
+    const path = join(temporaryFolder(), `taps${linkedSuffix()}`);
     expect(writeTapModel(model, ["a", "x"], path)).toEqual(["x", "a"]);
     const { graph } = loadModel(path);
     expect(graph.nodeCount).toBe(1);

@@ -10,8 +10,8 @@ export interface NarrowingOptions {
   readonly target: HalfType;
   /** Inputs and outputs of the model stay float32. */
   readonly keepIo: boolean;
-  /** Nodes that stay float32 because the caller says so. */
-  readonly keep?: (node: Node) => boolean;
+  /** Why a node must stay float32, by the caller's word; null where nothing speaks for it. */
+  readonly keep?: (node: Node) => string | null;
 }
 
 /** A node that computes in float32 in the result, and why. */
@@ -80,7 +80,7 @@ export class NarrowingPlan {
     const isControl = bodyBinding(node) !== null;
     let reason = isControl ? null : why;
     if (isInForeignBody(node)) reason = "it stands in a body of an operator that is not known";
-    if (this.options.keep?.(node)) reason = "left in float32 on request";
+    reason = this.options.keep?.(node) ?? reason;
     const answer = isControl
       ? { inputs: placesOf(node.inputs, isF32), outputs: placesOf(node.outputs, isF32) }
       : narrowablePlaces(node, opsetOf(this.model), this.options.target, this.dtypes);
@@ -115,7 +115,8 @@ export class NarrowingPlan {
    * both kinds it does so only when no digit is lost on the way to those in float32.
    */
   #decideCast(node: Node): void {
-    if (this.dtypes.get(node.output) !== "f32" || isInForeignBody(node) || this.options.keep?.(node)) return;
+    if (this.dtypes.get(node.output) !== "f32" || isInForeignBody(node)) return;
+    if (this.options.keep && this.options.keep(node) !== null) return;
     const [input] = node.inputs;
     const wants = node.output.uses.map((use) => this.wanted(use));
     if (!input || !wants.includes("narrow")) return;

@@ -13,7 +13,11 @@ interface Narrowed {
 
 function narrow(source: string, keep: string[] = [], target: "f16" | "bf16" = "f16"): Narrowed {
   const model = parseModel(source);
-  const report = toFloat16(model, { keepIo: true, target, keep: (node) => keep.includes(node.op) });
+  const report = toFloat16(model, {
+    keepIo: true,
+    target,
+    keep: (node) => (keep.includes(node.op) ? "left in float32 on request" : null),
+  });
   check(model.graph);
   return { model, report, text: printGraph(model.graph) };
 }

@@ -1,0 +1,51 @@
+/** Runs the float model on a few samples to find the nodes that float16 would harm (see passes/precision/measured-risks.ts). */
+import { InferOptError } from "../base/errors.js";
+import type { DatasetRef } from "../dataset/index.js";
+import { linkModel, type Model } from "../ir/index.js";
+import { finiteCount, type TapStatistics } from "../observe/index.js";
+import { measuredRisks, type ValueRange } from "../passes/precision/measured-risks.js";
+import { observeValues } from "./calibration.js";
+import type { RuntimeConfig } from "./config.js";
+import { linkedFile, removeLinked } from "./model-runs.js";
+import type { RunRecord } from "./run-record.js";
+
+/**
+ * The reason for each node of the main graph that should stay in float32, by its name. The
+ * first of `data` that the model runs on is looked at; when there is none, a warning says so.
+ * @param model with distinct labels, and types on its values
+ */
+export async function float16Risks(
+  model: Model,
+  data: readonly DatasetRef[],
+  runtime: RuntimeConfig,
+  record: RunRecord,
+): Promise<ReadonlyMap<string, string>> {
+  const { context } = record;
+  const made = [...model.graph.nodes()].flatMap((node) => node.outputs.filter((value) => value !== null));
+  const labels = [...model.graph.inputs, ...made].filter(({ dtype }) => dtype === "f32").map(({ label }) => label);
+  const prepared = linkedFile(context, "float");
+  linkModel(model, prepared);
+  try {
+    let problem = "";
+    for (const each of data) {
+      try {
+        const taps = await observeValues(
+          labels,
+          { prepared, data: each, runtime, onProgress: record.progress },
+          context,
+        );
+        const risks = measuredRisks(model, new Map([...taps].map(([label, tap]) => [label, rangeOf(tap)])));
+        return new Map([...risks].map(([node, reason]) => [node.displayName, reason]));
+      } catch (thrown) {
+        if (!each.random || !(thrown instanceof InferOptError) || thrown.kind === "interrupted") throw thrown;
+        problem = thrown.message;
+      }
+    }
+    record.warn(`the ranges of values are not known: the model does not run on made-up inputs (${problem})`);
+    return new Map();
+  } finally {
+    removeLinked(prepared);
+  }
+}
+
+const rangeOf = (tap: TapStatistics): ValueRange => ({ min: tap.min, max: tap.max, count: finiteCount(tap) });
