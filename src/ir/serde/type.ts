@@ -44,7 +44,8 @@ function mergeShapes(first: Shape | null, second: Shape | null, merge: (a: Dim, 
 export function infoToProto(name: string, type: TensorType | null, original: ValueInfoProto | null): ValueInfoProto {
   const stands = original && (type === null || sameType(typeFromProto(original.type), type));
   if (stands) return cloneMessage(original, { name });
-  return cloneMessage(original ?? {}, { name, type: type ? typeToProto(type, original?.type) : undefined });
+  // A tensor type without an element type is none: readers refuse it.
+  return cloneMessage(original ?? {}, { name, type: type?.dtype ? typeToProto(type, original?.type) : original?.type });
 }
 
 /**

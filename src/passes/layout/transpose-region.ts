@@ -59,6 +59,7 @@ export function growRegion(transpose: Node): Region {
 
 /** The nodes that should work on stored values; null when that would not save a Transpose. */
 export function cheapestSide({ graph, orders, forms }: Region): ReadonlySet<Node> | null {
+  if ([...orders.keys()].some((value) => countsTwice(value, orders))) return null;
   const network = new Network();
   const vertices = new Map([...forms.keys()].map((node) => [node, network.vertex()]));
   let present = 0;
@@ -85,6 +86,14 @@ export function cheapestSide({ graph, orders, forms }: Region): ReadonlySet<Node
   if (cut.capacity >= present) return null;
   const chosen = new Set([...vertices].flatMap(([node, vertex]) => (cut.isSource(vertex) ? [node] : [])));
   return chosen.size > 0 ? chosen : null;
+}
+
+/** A Transpose between two values of the region that would make one as it is stored and read the other so: it is its own reverse. */
+function countsTwice(value: Value, orders: ReadonlyMap<Value, Permutation>): boolean {
+  const node = value.producer;
+  const perm = node?.is("Transpose") ? permutationOf(node) : null;
+  const order = orders.get(node?.inputs[0] as Value);
+  return !!perm && !!order && isSameOrder(perm, orders.get(value)!) && isIdentity(compose(order, perm));
 }
 
 const FOREVER = Number.POSITIVE_INFINITY;

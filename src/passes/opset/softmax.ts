@@ -24,6 +24,8 @@ function singleAxis(node: Node, axis: number): number | null {
   if (axis === -1) return -1;
   const shape = shapeRead(node);
   if (!shape) return null;
+  // Nothing to normalize, and the zero could not be written as the target of a Reshape.
+  if (shape.includes(0)) return -1;
   const first = axis < 0 ? axis + shape.length : axis;
   const long = shape.map((dim, i) => (i >= first && dim !== 1 ? i : -1)).filter((i) => i >= 0);
   return long.length > 1 ? null : (long[0] ?? shape.length - 1);

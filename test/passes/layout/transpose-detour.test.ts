@@ -104,6 +104,15 @@ testRewrite(eliminateTransposeDetour, {
     }`,
   },
   leaves: {
+    "a Transpose that is its own reverse between two parts of one tensor": [
+      `(x: bool[4,4,4,N]) -> (y, z) {
+        a, b = Split(x, $sizes: i64[2] = {1, 3})
+        t = Transpose(a)
+        y = And(b, t)
+        z = Transpose(x)
+      }`,
+      null,
+    ],
     "a region where nothing would be saved": [
       `(x: f32[N,3,4,5]) -> (y) {
         t = Transpose<perm=[0,2,3,1]>(x)

@@ -115,6 +115,7 @@ describe("Softmax", () => {
 
   it("flattens nothing when all but one axis are 1", async () => {
     expect(await convert("(x: f32[2,5,1,1]) -> (y) { y = Softmax<axis=1>(x) }", 9, 13)).not.toContain("Flatten");
+    expect(await convert("(x: f32[2,0,3,4]) -> (y) { y = Softmax<axis=1>(x) }", 9, 13)).not.toContain("Flatten");
   });
 });
 
