@@ -7,7 +7,7 @@
 // otherwise. With --out the results are kept, for bench/peers/simplify_corpus.py. Exit code 1 when anything is wrong.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { InferOptError, loadModel, ortRuntime, readEnvironment, runFuse } from "../dist/index.js";
 import { countNodes } from "../dist/ir/index.js";
