@@ -3,6 +3,7 @@ import { loadModel, opsetOf } from "../ir/index.js";
 import type { FuseConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts } from "./difference.js";
+import { refusedByTarget } from "./inspect-target.js";
 import { takeIn } from "./intake.js";
 import { type PrepareRequest, prepareModel } from "./prepare.js";
 import type { RunResult } from "./result.js";
@@ -33,6 +34,8 @@ export async function runFuse(
       : null;
   const prepared = choice?.prepared ?? portable;
   record.warn(...prepared.warnings);
+  const refused = refusedByTarget(prepared.model, config.graph.target);
+  if (refused) record.warn(refused);
   const original = loadModel(config.model);
   const output = await record.stage("write", () => writeOutput(prepared.path, original, config.out));
   const applied = prepared.passes.reduce((sum, pass) => sum + pass.applied, 0);

@@ -7,7 +7,7 @@ import { InferOptError } from "../base/errors.js";
 import { type Model, nodesWithin, opsetOf } from "../ir/index.js";
 import { convertOpset } from "../passes/opset/convert-opset.js";
 import { type Refusal, unconvertible, unsupportedOpset } from "../passes/opset/errors.js";
-import { dropPartMetadata, leastIrVersion } from "../passes/opset/ir-version.js";
+import { dropPartMetadata, irVersionOfOpset, leastIrVersion } from "../passes/opset/ir-version.js";
 import { hostTarget, requireTarget } from "../target/find-target.js";
 import { callsOperator, rejection, type Target } from "../target/target.js";
 import type { GraphConfig } from "./config.js";
@@ -77,7 +77,7 @@ export function settleIrVersion(model: Model, graph: GraphConfig): string | null
   if (graph.opset === undefined && !target) return null;
   model.irVersion = leastIrVersion(model);
   const newest = target?.newestIrVersion ?? Number.POSITIVE_INFINITY;
-  if (model.irVersion <= newest) return null;
+  if (model.irVersion <= newest || irVersionOfOpset(opsetOf(model)) > newest) return null;
   dropPartMetadata(model);
   const before = model.irVersion;
   model.irVersion = leastIrVersion(model);

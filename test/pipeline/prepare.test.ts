@@ -296,6 +296,13 @@ describe("prepareModel", () => {
       },
     );
 
+  it("refuses an opset that was asked for and changes results", async () => {
+    const on = doubting((path) => existsSync(path) && opsetOf(loadModel(path)) === 21);
+    const fault = await faultOf(() => prepare([], { graph: graphConfig({ opset: 21 }) }, { on }));
+    expect(fault.code).toBe("MODEL_UNFAITHFUL");
+    expect(fault.message).toContain("once read, brought to opset 21 and written");
+  });
+
   it("goes on with an opset too old to be raised", async () => {
     const prepared = await prepare(undefined, {}, { opset: 6 });
     expect(opsetOf(prepared.model)).toBe(6);

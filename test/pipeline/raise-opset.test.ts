@@ -112,6 +112,9 @@ describe("the IR version", () => {
     };
     expect(settled(noted(), 13)).toEqual([10, null]);
     expect(settled(noted(), 13, "ort-cpu")).toEqual([10, null]);
+    // Of no use where the opset alone is too new.
+    const newer = { ...noted(), opsets: new Map([["", 21]]) };
+    expect(settled(newer, 13, "ort-cpu@1.17")).toEqual([10, null]);
     const model = noted();
     expect(settled(model, 13, "ort-cpu@1.17")).toEqual([8, expect.stringContaining("reads IR versions up to 9")]);
     expect([...model.graph.nodes()][0]!.extras).toEqual({ metadata_props: [] });
