@@ -1,11 +1,12 @@
 // Reads, rewrites and compares the models of an ONNX conformance suite.
 //
-//   node bench/conformance.mjs FOLDER... [--only TEXT] [--opset N] [--json FILE]
+//   node bench/conformance.mjs FOLDER... [--only TEXT] [--opset N] [--runtime-specific] [--json FILE]
 //
 // A model is a folder with model.onnx and test_data_set_*. All are read, written and read again, which must give the same
 // text. Each that ONNX Runtime can run is then (1) read and written, which must give the same bits, and (2) fused, which may
 // differ by rounding. Outputs are compared with those of the original on the suite's own inputs, and with the outputs that
-// the suite expects. With --opset, each is converted to that opset instead, which may differ by rounding, too.
+// the suite expects. --runtime-specific fuses as the flag of `fuse` does. With --opset, each is converted to that opset
+// instead, which may differ by rounding, too.
 // Exit code 1 when anything differs.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,11 +34,18 @@ const EXPECTED_ABSOLUTE = 1e-5;
 const session = { provider: "cpu", threads: 1, optimization: "disabled", timeoutMs: 60_000 };
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: "string" }, opset: { type: "string" }, json: { type: "string" } },
+  options: {
+    only: { type: "string" },
+    opset: { type: "string" },
+    "runtime-specific": { type: "boolean", default: false },
+    json: { type: "string" },
+  },
 });
 const steps = values.opset === undefined ? { "read-write": readWrite, fuse } : { convert };
 if (positionals.length === 0) {
-  console.error("usage: node bench/conformance.mjs FOLDER... [--only TEXT] [--opset N] [--json FILE]");
+  console.error(
+    "usage: node bench/conformance.mjs FOLDER... [--only TEXT] [--opset N] [--runtime-specific] [--json FILE]",
+  );
   process.exit(2);
 }
 
@@ -174,7 +182,11 @@ async function fuse(original, path, folder) {
     runtime: { ...session, allowFallback: false, seed: 0, shapes: new Map(), batch: 1, benchMs: 0 },
     data: { calibration: null, eval: data, metric: null },
     out: { output: path, externalData: false, keepRejected: false },
-    graph: { skip: [], only: [], keepOpset: false, foldBudgetBytes: 2 ** 20, check: true, shapes: new Map() },
+    graph: {
+      ...{ skip: [], only: [], keepOpset: false, foldBudgetBytes: 2 ** 20, check: true, verify: "fast" },
+      ...{ shapes: new Map(), bisect: false },
+      runtimeSpecific: values["runtime-specific"],
+    },
   });
   let result;
   try {

@@ -4,6 +4,8 @@ import { fuseAttention } from "./attention/attention.js";
 import { fuseRotaryEmbedding } from "./attention/rotary-embedding.js";
 import { fuseBiasGelu } from "./contrib/bias-gelu.js";
 import { fuseConvActivation } from "./contrib/conv-activation.js";
+import { fuseConvResidual } from "./contrib/conv-residual.js";
+import { fuseOldGelu } from "./contrib/gelu.js";
 import { fuseGemmActivation } from "./contrib/gemm-activation.js";
 import { fuseMatMulScale } from "./contrib/matmul-scale.js";
 import { fuseMatMulTranspose } from "./contrib/matmul-transpose.js";
@@ -184,9 +186,11 @@ const fusions: readonly AnyPass[] = [
  * the portable passes have nothing left to do. What they make, no portable pass looks at.
  */
 export const runtimeFusions: readonly AnyPass[] = [
+  fuseConvResidual, // before an activation closes the Conv
   fuseConvActivation,
   fuseGemmActivation,
   fuseQuickGelu,
+  fuseOldGelu,
   fuseBiasGelu,
   fuseSkipLayerNorm,
   fuseMatMulScale, // what it takes away may have stood between a MatMul and a Transpose

@@ -121,7 +121,7 @@ export function runtimeSpecificText({ kept, made, speedup, speedupInterval }: Ru
     speedup === null || !speedupInterval
       ? "not timed"
       : `${speedup.toFixed(2)}x the portable graph's speed (${speedupInterval.map((bound) => bound.toFixed(2)).join(" to ")})`;
-  const fused = `${made} operators of ${RUNTIME_DOMAIN}, ${times}`;
+  const fused = `${made} ${made === 1 ? "operator" : "operators"} of ${RUNTIME_DOMAIN}, ${times}`;
   return kept ? `${fused}: the file runs on ONNX Runtime only` : `the portable graph was kept: ${fused}`;
 }
 

@@ -15,15 +15,16 @@ export const fuseBiasGelu = defineRewrite({
   name: "fuse-bias-gelu",
   summary: "Let Gelu add the bias in front of it",
   numerics: "rounding",
-  roots: ["Gelu", `${RUNTIME_DOMAIN}::Gelu`],
+  roots: ["Gelu", `${RUNTIME_DOMAIN}::Gelu`, `${RUNTIME_DOMAIN}::FastGelu`],
   rewrite(root, { create, skip }) {
     const sum = soleProducer(root.inputs[0], "Add");
-    if (!sum) return null;
+    // FastGelu may have its bias already.
+    if (!sum || root.inputs[1]) return null;
     const parts = splitBias(sum);
     if (!parts) return skip("the addend is not one number per element of the last axis");
     const inputs: [Value, Value] = [parts.x, parts.bias];
     if ((parts.x.dtype ?? parts.bias.dtype) !== "f32") return skip("BiasGelu and FastGelu compute in f32 only");
-    const isTanh = root.is("Gelu") && root.string("approximate", "none") === "tanh";
+    const isTanh = root.op === "FastGelu" || root.string("approximate", "none") === "tanh";
     return create(isTanh ? "FastGelu" : "BiasGelu", inputs, {}, { domain: RUNTIME_DOMAIN });
   },
 });

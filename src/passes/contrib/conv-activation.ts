@@ -19,8 +19,8 @@ export const fuseConvActivation = defineRewrite({
   roots: ["Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "Clip"],
   minOpset: 6,
   rewrite(root, { create, skip }) {
-    const conv = soleProducer(root.inputs[0], "Conv");
-    if (!conv) return null;
+    const conv = soleProducer(root.inputs[0], "Conv") ?? soleProducer(root.inputs[0], `${RUNTIME_DOMAIN}::FusedConv`);
+    if (!conv || conv.attributes.has("activation")) return null;
     const [x, w] = conv.inputs;
     if ((x?.dtype ?? w?.dtype ?? root.output.dtype) !== "f32") return skip("FusedConv computes in f32 only");
     const activation = activationOf(root);

@@ -17,17 +17,23 @@ export const fuseGelu = defineRewrite({
   roots: ["Mul", "Div"],
   minOpset: 20,
   rewrite(root, { create, skip }): Answer {
-    const product = productOf(root);
-    if (product?.factors.length !== 2) return null;
-    for (const [x, gate] of [product.factors, [...product.factors].reverse()] as [Value, Value][]) {
-      const form = formOf(x, gate, product.scale);
-      if (!form) continue;
-      if (x.dtype !== "f32" && x.dtype !== "f16") return skip("only f32 and f16");
-      return create("Gelu", [x], form === "tanh" ? { approximate: attr.string("tanh") } : {});
-    }
-    return null;
+    const gelu = geluOf(root);
+    if (!gelu) return null;
+    if (gelu.x.dtype !== "f32" && gelu.x.dtype !== "f16") return skip("only f32 and f16");
+    return create("Gelu", [gelu.x], gelu.form === "tanh" ? { approximate: attr.string("tanh") } : {});
   },
 });
+
+/** A product that is a Gelu of x, in one form or the other; null when it is none. */
+export function geluOf(root: Node): { readonly x: Value; readonly form: "erf" | "tanh" } | null {
+  const product = productOf(root);
+  if (product?.factors.length !== 2) return null;
+  for (const [x, gate] of [product.factors, [...product.factors].reverse()] as [Value, Value][]) {
+    const form = formOf(x, gate, product.scale);
+    if (form) return { x, form };
+  }
+  return null;
+}
 
 /** Which form scale * x * gate has: the gate is half of 1 + an odd function of x. */
 function formOf(x: Value, gate: Value, outer: number): "erf" | "tanh" | null {

@@ -10,9 +10,15 @@ testRewrite(fuseBiasGelu, {
     "the bias first": ['(x: f32[N,4]) -> (y) { a = Add($b: f32[4], x)\n y = Gelu<approximate="none">(a) }', opset20],
     "the tanh form": ['(x: f32[N,3,4]) -> (y) { a = Add(x, $b: f32[4])\n y = Gelu<approximate="tanh">(a) }', opset20],
     "a bias that is computed": ["(x: f32[N,4], b: f32[4]) -> (y) { a = Add(x, b)\n y = Gelu(a) }", opset20],
+    "FastGelu of the runtime's own domain":
+      "(x: f32[N,4]) -> (y) { a = Add(x, $b: f32[4])\n y = com.microsoft::FastGelu(a) }",
     "Gelu of the runtime's own domain": "(x: f32[N,4]) -> (y) { a = Add(x, $b: f32[4])\n y = com.microsoft::Gelu(a) }",
   },
   leaves: {
+    "a FastGelu that has a bias": [
+      "(x: f32[4,4]) -> (y) { a = Add(x, $b: f32[4])\n y = com.microsoft::FastGelu(a, $c: f32[4]) }",
+      null,
+    ],
     "a sum that others read": ["(x: f32[4,4]) -> (y, a) { a = Add(x, $b: f32[4])\n y = Gelu(a) }", null, opset20],
     "a sum of equals": ["(x: f32[4,4], b: f32[4,4]) -> (y) { a = Add(x, b)\n y = Gelu(a) }", ADDEND, opset20],
     "a number": ["(x: f32[4,4]) -> (y) { a = Add(x, $b: f32[])\n y = Gelu(a) }", ADDEND, opset20],

@@ -8,6 +8,10 @@ const conv = (rest: string, attributes = ""): string => `(x: f32[N,2,5,5]) -> (y
 
 testRewrite(fuseConvActivation, {
   rewrites: {
+    "a FusedConv with a residual": `(x: f32[N,2,9]) -> (y) {
+      c = com.microsoft::FusedConv(x, $w: f32[2,2,1], _, x)
+      y = Relu(c)
+    }`,
     "Conv and Relu": conv("y = Relu(c)"),
     "with every attribute of the Conv": conv("y = Relu(c)", "<pads=[1,1,1,1], strides=[2,2], dilations=[1,1]>"),
     "a Conv that pads by itself": conv("y = Tanh(c)", '<auto_pad="SAME_UPPER">'),
@@ -34,6 +38,13 @@ testRewrite(fuseConvActivation, {
     }`,
   },
   leaves: {
+    "a FusedConv with an activation": [
+      `(x: f32[N,2,9]) -> (y) {
+        c = com.microsoft::FusedConv<activation="Relu">(x, $w: f32[4,2,3])
+        y = Relu(c)
+      }`,
+      null,
+    ],
     "a Conv that others read": [conv("y = Relu(c)\n  z = Tanh(c)").replace("-> (y)", "-> (y, z)"), null],
     "a Conv that is an output": [conv("y = Relu(c)").replace("-> (y)", "-> (y, c)"), null],
     "another producer": [`(x: f32[N,2,5,5]) -> (y) {\n  m = MaxPool<kernel_shape=[2,2]>(x)\n  y = Relu(m)\n}`, null],
