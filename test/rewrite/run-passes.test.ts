@@ -93,6 +93,40 @@ describe("runPasses", () => {
     expect(subject.graph.firstNode!.provenance).toEqual(["Add:a", "Relu:y"]);
   });
 
+  it("replaces further values that a new node makes, and imports its domain", async () => {
+    const subject = parseModel(`(x: f32[2], z: f32[2]) -> (y, t) {
+      a = Add(x, z)
+      t = Tanh(a)
+      y = Relu(a)
+    }`);
+    const both = defineRewrite({
+      ...reluToAbs,
+      rewrite(relu, { create, alsoReplace }) {
+        const sum = relu.inputs[0]!;
+        const options = { domain: "com.example", labels: [relu.output.label, null, "sum"], before: sum.producer! };
+        const made = create("SumAndRelu", sum.producer!.inputs, {}, options);
+        alsoReplace(sum, made.outputs[2]!);
+        return [made.outputs[0]!];
+      },
+    });
+    await runPasses(subject, [both], { check: true });
+    expect(printGraph(subject.graph)).toBe(`(x: f32[2], z: f32[2]) -> (y, t) {
+  y, _, a = com.example::SumAndRelu(x, z)
+  t = Tanh(a)
+}`);
+    expect([...subject.opsets]).toEqual([
+      ["", 17],
+      ["com.example", 1],
+    ]);
+  });
+
+  it("makes no operator that is a function of the model", async () => {
+    const subject: Model = { ...model(), functions: new Set(["::Abs"]) };
+    const [report] = await runPasses(subject, [reluToAbs]);
+    expect(report!.applied).toBe(0);
+    expect(report!.skipped[0]!.reason).toBe("the model has a function of its own called Abs");
+  });
+
   it("stops at the cap when passes undo each other", async () => {
     const back = defineRewrite({
       ...reluToAbs,
