@@ -10,6 +10,7 @@
  */
 import { InferOptError } from "../base/errors.js";
 import {
+  type Dim,
   type DType,
   Graph,
   type Model,
@@ -101,7 +102,10 @@ function write(
   return known;
 }
 
-/** What the model declares about its outputs is public and stays; it is only completed. */
+/**
+ * What the model declares about its outputs is public and stays, even where it says less; it is only completed.
+ * A size that the runtime does not see may be false, though: the writer keeps it, and nobody reckons with it.
+ */
 function annotated(
   old: TensorType | null,
   dtype: DType | null,
@@ -110,11 +114,11 @@ function annotated(
   { isRepeated, isSized }: AnnotateOptions,
 ): TensorType {
   const oldShape = old?.shape ?? null;
-  if (isPort && oldShape) {
-    const follows = isSized && shape?.length === oldShape.length;
-    const sized = follows
-      ? oldShape.map((dim, axis) => (typeof shape[axis] === "number" ? shape[axis] : dim))
-      : oldShape;
+  if (isPort && oldShape && !contradicts(oldShape, shape)) {
+    const sized =
+      shape?.length && !isRepeated
+        ? oldShape.map((dim, axis) => (typeof dim === "number" || isSized ? numberOr(shape[axis]!, dim) : dim))
+        : oldShape;
     return { dtype: old?.dtype ?? dtype, shape: sized };
   }
   // The binding cannot tell a scalar from a tensor of unknown rank.
@@ -126,6 +130,16 @@ function annotated(
   });
   return { dtype: dtype ?? old?.dtype ?? null, shape: filled };
 }
+
+/** A number that the runtime sees; the name that was declared; nothing in place of a number that only the file knows. */
+const numberOr = (seen: Dim, declared: Dim): Dim =>
+  typeof seen === "number" || typeof declared === "number" ? seen : declared;
+
+/** Whether the runtime sees other numbers than the file declares. */
+const contradicts = (declared: Shape, seen: Shape | null): boolean =>
+  !!seen?.length &&
+  (seen.length !== declared.length ||
+    seen.some((dim, axis) => typeof dim === "number" && typeof declared[axis] === "number" && dim !== declared[axis]));
 
 interface Probe {
   readonly probe: Model;

@@ -80,6 +80,16 @@ describe("annotateTypes", () => {
     expect(typesOf(model)["y"]).toEqual({ dtype: "f32", shape: ["batch", 3] });
   });
 
+  it("does not believe sizes of outputs that the runtime sees otherwise, or does not see", async () => {
+    const model = parseModel(
+      "(x: f32[6,N], m: bool[6]) -> (y, z) { y = Slice(x, $s: i64[1] = {0}, $e: i64[1] = {5}) z = Compress<axis=0>(x, m) }",
+    );
+    for (const node of model.graph.nodes()) node.output.type = { dtype: "f32", shape: [6, "M"] };
+    await annotateTypes(model, describeModel);
+    expect(typesOf(model)["y"]).toEqual({ dtype: "f32", shape: [5, "N"] });
+    expect(typesOf(model)["z"]).toEqual({ dtype: "f32", shape: [null, "M"] });
+  });
+
   it("goes on without when the runtime refuses the model", async () => {
     const model = parseModel("(x: f32[N,3]) -> (y) { y = com.example::Op(x) }");
     const { known, problem } = await annotateTypes(model, describeModel);
