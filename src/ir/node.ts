@@ -16,6 +16,8 @@ export interface NodeInternals {
   attached: boolean;
 }
 
+const noBodies: readonly Graph[] = [];
+
 /**
  * One operator call. Edited through its graph only. Absent optional inputs and
  * outputs are null. `domain` is "" for ai.onnx, whichever way the file spelled it.
@@ -119,6 +121,11 @@ export class Node {
 
   /** Nested bodies (If, Loop, Scan, ...), in attribute order. */
   get bodies(): readonly Graph[] {
-    return [...this.attributes.values()].flatMap(graphsOf);
+    let bodies: Graph[] | null = null;
+    // Asked of every node on every walk: nearly none has any.
+    for (const attribute of this.attributes.values()) {
+      if (attribute.type === "graph" || attribute.type === "graphs") (bodies ??= []).push(...graphsOf(attribute));
+    }
+    return bodies ?? noBodies;
   }
 }

@@ -15,6 +15,15 @@ export type Outcome =
   | { readonly kind: "skip"; readonly reason: string }
   | { readonly kind: "applied" };
 
+/** What a pass that runs has around its rewrites. */
+export interface Surroundings {
+  readonly model: Model;
+  readonly store: Store;
+  readonly target: Target | null;
+  /** What its roots share, by what made it. */
+  readonly memory: Map<() => unknown, unknown>;
+}
+
 /** What a rewrite has made so far. */
 class Proposal {
   readonly nodes: Node[] = [];
@@ -24,10 +33,13 @@ class Proposal {
 
   constructor(
     readonly root: Node,
-    readonly model: Model,
+    readonly surroundings: Surroundings,
     readonly opset: number,
-    readonly store: Store,
   ) {}
+
+  get model(): Model {
+    return this.surroundings.model;
+  }
 
   context(): RewriteContext {
     const graph = this.root.graph;
@@ -35,6 +47,11 @@ class Proposal {
       model: this.model,
       opset: this.opset,
       skip,
+      shared: <T>(make: () => T): T => {
+        const { memory } = this.surroundings;
+        if (!memory.has(make)) memory.set(make, make());
+        return memory.get(make) as T;
+      },
       create: (op, inputs, attributes = {}, options = {}) => {
         const node = createNode(graph, this.root, op, inputs, attributes, options);
         this.nodes.push(node);
@@ -42,7 +59,7 @@ class Proposal {
         return node;
       },
       constant: (label, tensor) => {
-        const value = graph.addConstant(label, this.store(tensor));
+        const value = graph.addConstant(label, this.surroundings.store(tensor));
         this.constants.push(value);
         return value;
       },
@@ -93,15 +110,10 @@ function createNode(
  * What a rewrite would answer at a root if the model were of another opset: nothing
  * changes. "applied" when it has a replacement, whose types are not looked at yet.
  */
-export function tryRewrite(
-  rewrite: Rewrite,
-  root: Node,
-  model: Model,
-  opset: number,
-  target: Target | null = null,
-): Outcome {
+export function tryRewrite(rewrite: Rewrite, root: Node, surroundings: Surroundings, opset: number): Outcome {
+  const { target } = surroundings;
   // Nothing of it stays, so nothing needs a place of its own.
-  const proposal = new Proposal(root, model, opset, (tensor) => tensor);
+  const proposal = new Proposal(root, { ...surroundings, store: (tensor) => tensor }, opset);
   try {
     const answer = rewrite.rewrite(root, proposal.context());
     if (answer === null) return { kind: "none" };
@@ -114,14 +126,9 @@ export function tryRewrite(
 }
 
 /** Tries a rewrite at a root. Faults inside the rewrite withdraw the proposal and go on as they are. */
-export function applyRewrite(
-  rewrite: Rewrite,
-  root: Node,
-  model: Model,
-  store: Store,
-  target: Target | null = null,
-): Outcome {
-  const proposal = new Proposal(root, model, opsetOf(model), store);
+export function applyRewrite(rewrite: Rewrite, root: Node, surroundings: Surroundings): Outcome {
+  const { model, target } = surroundings;
+  const proposal = new Proposal(root, surroundings, opsetOf(model));
   let answer: Answer;
   try {
     answer = rewrite.rewrite(root, proposal.context());

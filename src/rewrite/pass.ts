@@ -37,6 +37,11 @@ export interface RewriteContext {
   /** Version of ai.onnx that what is created is read by. */
   readonly opset: number;
   readonly skip: (reason: string) => Skip;
+  /**
+   * What `make` makes, once for all roots of a pass that runs: for facts that take a whole
+   * graph to find. They must stay true while the pass edits the graph.
+   */
+  readonly shared: <T>(make: () => T) => T;
   /** A new node, directly before the root unless the options say otherwise. */
   readonly create: (
     op: string,

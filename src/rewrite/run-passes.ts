@@ -7,7 +7,7 @@ import { InferOptError } from "../base/errors.js";
 import { nearestName } from "../base/nearest.js";
 import { check, type Graph, type Model, type Node, nodesWithin, opsetOf } from "../ir/index.js";
 import type { Target } from "../target/target.js";
-import { applyRewrite, type Outcome, tryRewrite } from "./apply-rewrite.js";
+import { applyRewrite, type Outcome, type Surroundings, tryRewrite } from "./apply-rewrite.js";
 import { PassFailure, unknownPass } from "./errors.js";
 import type { AnyPass, Evaluate, GraphPass, PassOptions, Rewrite, Store } from "./pass.js";
 
@@ -155,19 +155,25 @@ function runRewrite(model: Model, pass: Rewrite, progress: Progress, options: Ru
   if (pass.minOpset !== undefined && opsetOf(model) < pass.minOpset) {
     if (!raiseFor(model, pass, pass.minOpset, progress, options)) return;
   }
+  const surroundings = surroundingsIn(model, options);
   for (const node of rootsOf(model.graph, pass)) {
     // A rewrite at an earlier root may have taken this one along.
     if (!isLive(node)) continue;
     if (!mayApply(progress, options)) return;
     const title = node.displayName;
     if (options.isBarred?.(pass.name, title)) continue;
-    const outcome = atNode(pass, title, () =>
-      applyRewrite(pass, node, model, options.store ?? inMemory, options.target),
-    );
+    const outcome = atNode(pass, title, () => applyRewrite(pass, node, surroundings));
     if (outcome.kind === "skip") noteSkip(progress, title, outcome.reason);
     if (outcome.kind === "applied") noteApplied(progress, title, options);
   }
 }
+
+const surroundingsIn = (model: Model, { store, target }: RunPassesOptions): Surroundings => ({
+  model,
+  store: store ?? inMemory,
+  target: target ?? null,
+  memory: new Map(),
+});
 
 /**
  * Whether the model is now of the opset that a rewrite needs. It is raised only where the
@@ -183,9 +189,10 @@ function raiseFor(
 ): boolean {
   if (!options.raiseOpset || !mayApply(progress, options)) return false;
   let problem: string | null = null;
+  const surroundings = surroundingsIn(model, options);
   for (const node of rootsOf(model.graph, pass)) {
     const title = node.displayName;
-    const outcome = atNode(pass, title, () => tryRewrite(pass, node, model, version, options.target));
+    const outcome = atNode(pass, title, () => tryRewrite(pass, node, surroundings, version));
     if (outcome.kind === "skip") noteSkip(progress, title, outcome.reason);
     if (outcome.kind !== "applied") continue;
     problem ??= options.raiseOpset(model, version);
@@ -211,7 +218,9 @@ function atNode(pass: Rewrite, node: string, run: () => Outcome): Outcome {
 
 function rootsOf(graph: Graph, pass: Rewrite): Node[] {
   const roots = new Set(pass.roots);
-  return [...nodesWithin(graph)].filter((node) => roots.has("*") || roots.has(node.opName));
+  const found: Node[] = [];
+  for (const node of nodesWithin(graph)) if (roots.has("*") || roots.has(node.opName)) found.push(node);
+  return found;
 }
 
 /** Attached, and so is everything around it. */

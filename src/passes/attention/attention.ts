@@ -25,7 +25,7 @@ export const fuseAttention = defineRewrite({
   rewrite(root, context) {
     const product = productBefore(root);
     if (!product || lastOf(product) !== root) return null;
-    const sizesOf = sizeFacts().shapeOf;
+    const sizesOf = context.shared(sizeFacts).shapeOf;
     const parts = attentionAt(product, context, sizesOf);
     if (parts === null) return null;
     if (typeof parts === "string") return context.skip(parts);

@@ -20,7 +20,7 @@ export const fuseRotaryEmbedding = defineRewrite({
   roots: ["Add", "Concat", "Reshape"],
   minOpset: 23,
   rewrite(root, context) {
-    const sizesOf = sizeFacts().shapeOf;
+    const sizesOf = context.shared(sizeFacts).shapeOf;
     const rotation = rotationAt(root, sizesOf);
     if (!rotation) return null;
     const { x } = rotation;

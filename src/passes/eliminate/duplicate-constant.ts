@@ -66,8 +66,13 @@ function surrounds(outer: Graph, inner: Graph): boolean {
   return false;
 }
 
+/** Tensors never change, and their bytes may lie in a file: what is read is read once. */
+const prefixKeys = new WeakMap<Tensor, string>();
+
 /** Type, shape and the first bytes: whole files of weights are read only when these agree. */
 function prefixKey(tensor: Tensor): string {
+  const known = prefixKeys.get(tensor);
+  if (known !== undefined) return known;
   const head: Uint8Array[] = [];
   if (tensor.byteLength > 0) {
     for (const chunk of tensor.byteSource.chunks()) {
@@ -77,7 +82,9 @@ function prefixKey(tensor: Tensor): string {
   }
   const hash = createHash("sha256");
   for (const bytes of head) hash.update(bytes);
-  return `${tensor.dtype}[${tensor.dims.join()}]${hash.digest("base64")}`;
+  const key = `${tensor.dtype}[${tensor.dims.join()}]${hash.digest("base64")}`;
+  prefixKeys.set(tensor, key);
+  return key;
 }
 
 function digestOf(tensor: Tensor): string {

@@ -7,6 +7,7 @@ import { defineRewrite } from "../../rewrite/index.js";
 import { constantIntegers, soleProducer } from "../../rewrite/match.js";
 import { areSame } from "../fold/size.js";
 import { sizeFacts } from "../fold/size-facts.js";
+import type { SizeFacts } from "../fold/size-rules.js";
 import { reducedAxes } from "../fuse/reduced-axes.js";
 
 const reductions = new Set(
@@ -21,7 +22,7 @@ export const eliminateReinsertedAxis = defineRewrite({
   summary: "Let a reduction keep the axes that are put back after it",
   numerics: "exact",
   roots: ["Unsqueeze", "Reshape"],
-  rewrite(root, { create }) {
+  rewrite(root, { create, shared }) {
     const reduction = soleProducer(root.inputs[0], root.inputs[0]?.producer?.op ?? "");
     if (!reduction || !reductions.has(reduction.op) || reduction.int("keepdims", 1) !== 0) return null;
     const rank = reduction.inputs[0]?.shape?.length;
@@ -29,7 +30,7 @@ export const eliminateReinsertedAxis = defineRewrite({
     if (
       rank === undefined ||
       !axes ||
-      !(root.op === "Unsqueeze" ? reinserts(root, axes, rank) : reshapes(root, reduction, axes))
+      !(root.op === "Unsqueeze" ? reinserts(root, axes, rank) : reshapes(root, reduction, axes, shared(sizeFacts)))
     ) {
       return null;
     }
@@ -50,8 +51,7 @@ function reinserts(unsqueeze: Node, axes: readonly number[], rank: number): bool
 }
 
 /** Whether the result has the shape of x, but for ones where the axes were. */
-function reshapes(reshape: Node, reduction: Node, axes: readonly number[]): boolean {
-  const { shapeOf } = sizeFacts();
+function reshapes(reshape: Node, reduction: Node, axes: readonly number[], { shapeOf }: SizeFacts): boolean {
   const [before, after] = [shapeOf(reduction.inputs[0]), shapeOf(reshape.output)];
   if (!before || before.length !== after?.length) return false;
   return before.every((size, i) => areSame(axes.includes(i - before.length) ? 1 : size, after[i]));
