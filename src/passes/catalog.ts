@@ -132,7 +132,6 @@ const cleanUp: readonly AnyPass[] = [
 
 /** Same algebra, other rounding. Patterns that are told by their constants come before what folds constants away. */
 const fusions: readonly AnyPass[] = [
-  eliminateTransposeDetour, // what stood between Conv and its neighbours is gone for the rest
   fusePad, // before the Conv gets another form
   fuseLeakyRelu,
   fuseThresholdedRelu,
@@ -158,6 +157,7 @@ const fusions: readonly AnyPass[] = [
   fuseNormalizationReshape,
   fuseRotaryEmbedding, // before the attention that reads what it rotates
   fuseAttention,
+  eliminateTransposeDetour, // after the attention, which is told by its Transposes; then Conv meets its neighbours
   fuseConvBatchNorm,
   fuseConvTransposeBatchNorm,
   fuseMatMulBatchNorm, // before MatMul and Add become Gemm

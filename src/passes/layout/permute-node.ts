@@ -6,24 +6,16 @@
  *   Concat<axis=a>(...)  becomes Concat<axis=p[a]> of what is stored
  *   Squeeze, Reduce, Gather of one index: the axes that are left keep the order they have
  *
- * Operators for which the place of an axis has a meaning (Conv, MatMul, Reshape) have no rule.
+ * Operators for which the place of an axis has a meaning (Conv, MatMul) have no rule.
  */
-import { type Attribute, attr, type Node, Tensor, type Value } from "../../ir/index.js";
+import { attr, type Node, type Tensor, type Value } from "../../ir/index.js";
 import { familyOf } from "../../ops/facts.js";
 import { constantIntegers, normalizeAxes } from "../../rewrite/match.js";
-import { inverseOf, type Permutation } from "./permutation.js";
+import { inverseOf, isSameOrder, type Permutation } from "./permutation.js";
+import { permutedReshape } from "./permute-reshape.js";
+import { vectorRules } from "./permute-vectors.js";
+import { axesChange, axesOf, axisOf, dataOnly, type PermutedForm, type Rule } from "./permuted-form.js";
 import { isMovable, permutedTensor } from "./permuted-tensor.js";
-
-export interface PermutedForm {
-  /** The order in which each input is stored; null for one that is read as it is. */
-  readonly inputs: readonly (Permutation | null)[];
-  readonly outputs: readonly Permutation[];
-  /** Inputs that become other constants. */
-  readonly constants: ReadonlyMap<number, () => Tensor>;
-  readonly attributes: Readonly<Record<string, Attribute>>;
-}
-
-type Rule = (node: Node, order: Permutation) => PermutedForm | null;
 
 /** The form of `node` when the first of its operands of the rank of `order` is stored in that order; null without one. */
 export function permutedForm(node: Node, order: Permutation): PermutedForm | null {
@@ -32,6 +24,13 @@ export function permutedForm(node: Node, order: Permutation): PermutedForm | nul
   const family = familyOf(node);
   if (family === "unary" || sameOrder.has(node.op)) return pointwise(node, order, 1);
   return family === "broadcasting" ? pointwise(node, order, node.inputs.length) : null;
+}
+
+/** The form when the result is stored in `order`, for operators that have one order for both or can tell the one from the other. */
+export function permutedFormFor(node: Node, order: Permutation): PermutedForm | null {
+  if (node.is("Reshape")) return permutedReshape(node, order, true);
+  const form = permutedForm(node, order);
+  return form?.outputs.every((each) => isSameOrder(each, order)) ? form : null;
 }
 
 /** One operand, read element by element; further inputs are scalars. */
@@ -74,23 +73,6 @@ function operandConstant(value: Value, order: Permutation): (() => Tensor) | nul
   return () => permutedTensor(tensor.withDims(full), inverseOf(order));
 }
 
-const dataOnly = (
-  node: Node,
-  order: Permutation,
-  outputs: readonly Permutation[],
-  changes: Partial<Pick<PermutedForm, "constants" | "attributes">> = {},
-): PermutedForm | null =>
-  node.inputs[0]?.shape?.length === order.length
-    ? {
-        inputs: node.inputs.map((_, i) => (i === 0 ? order : null)),
-        outputs,
-        constants: changes.constants ?? new Map(),
-        attributes: changes.attributes ?? {},
-      }
-    : null;
-
-const axisOf = (axis: number, order: Permutation): number | undefined => order[axis < 0 ? axis + order.length : axis];
-
 /** Operators with one `axis` attribute that keep the shape, or all of it but that axis. */
 const alongAxis =
   (absent: number): Rule =>
@@ -108,17 +90,6 @@ const softmax: Rule = (node, order) => {
   const stored = axisOf(axis, order);
   return stored !== last && (axis === -1 || axis === last) ? null : alongAxis(-1)(node, order);
 };
-
-/** Axes of a node, from an input since some opset or an attribute before; null when computed or out of range. */
-function axesOf(node: Node, input: number, rank: number): number[] | null {
-  const given = node.inputs[input] ? constantIntegers(node.inputs[input]) : node.ints("axes");
-  return given && normalizeAxes(given, rank);
-}
-
-const axesChange = (node: Node, input: number, axes: readonly number[]): Partial<PermutedForm> =>
-  node.inputs[input]
-    ? { constants: new Map([[input, () => Tensor.i64([axes.length], axes)]]) }
-    : { attributes: { axes: attr.ints(axes) } };
 
 /** The order of the axes that are left when some are taken out. */
 function orderWithout(order: Permutation, removed: readonly number[]): Permutation {
@@ -199,56 +170,6 @@ const gather: Rule = (node, order) => {
   return dataOnly(node, order, outputs, { attributes: { axis: attr.int(stored) } });
 };
 
-const pad: Rule = (node, order) => {
-  const rank = order.length;
-  if (node.inputs[3]) {
-    const axes = axesOf(node, 3, rank);
-    const stored = axes?.map((axis) => order[axis]!);
-    return stored ? dataOnly(node, order, [order], axesChange(node, 3, stored)) : null;
-  }
-  const pads = node.inputs[1] ? constantIntegers(node.inputs[1]) : node.ints("pads");
-  if (pads?.length !== 2 * rank) return null;
-  const from = inverseOf(order);
-  const stored = [...from.map((axis) => pads[axis]!), ...from.map((axis) => pads[rank + axis]!)];
-  const changes = node.inputs[1]
-    ? { constants: new Map([[1, () => Tensor.i64([stored.length], stored)]]) }
-    : { attributes: { pads: attr.ints(stored) } };
-  return dataOnly(node, order, [order], changes);
-};
-
-const slice: Rule = (node, order) => {
-  // Before opset 10 the bounds were attributes.
-  const count = node.inputs[1]?.shape?.[0];
-  if (node.inputs.length < 3 || typeof count !== "number" || !node.inputs[1]?.dtype) return null;
-  const axes = node.inputs[3] ? axesOf(node, 3, order.length) : Array.from({ length: count }, (_, axis) => axis);
-  const stored = axes?.map((axis) => order[axis]!);
-  if (!stored || stored.includes(undefined as never)) return null;
-  const constants = new Map([[3, () => indicesLike(node.inputs[1]!, stored)]]);
-  return dataOnly(node, order, [order], { constants });
-};
-
-const indicesLike = ({ dtype }: Value, indices: readonly number[]): Tensor =>
-  dtype === "i32"
-    ? Tensor.ofArray("i32", [indices.length], Int32Array.from(indices))
-    : Tensor.i64([indices.length], indices);
-
-const tile: Rule = (node, order) => {
-  const repeats = constantIntegers(node.inputs[1]);
-  if (repeats?.length !== order.length || node.inputs.length !== 2) return null;
-  const stored = inverseOf(order).map((axis) => repeats[axis]!);
-  return dataOnly(node, order, [order], { constants: new Map([[1, () => Tensor.i64([stored.length], stored)]]) });
-};
-
-const cumSum: Rule = (node, order) => {
-  const axes = constantIntegers(node.inputs[1]);
-  const stored = axes?.length === 1 ? axisOf(axes[0]!, order) : undefined;
-  if (stored === undefined) return null;
-  const dims = node.inputs[1]!.constant!.dims;
-  return dataOnly(node, order, [order], {
-    constants: new Map([[1, () => indicesLike(node.inputs[1]!, [stored]).withDims(dims)]]),
-  });
-};
-
 /** Scale and zero point are one number, or a line along `axis`. */
 const quantizing: Rule = (node, order) => {
   if (node.int("block_size", 0) !== 0) return null;
@@ -260,37 +181,14 @@ const quantizing: Rule = (node, order) => {
   return dataOnly(node, order, [order], { attributes: { axis: attr.int(axis) } });
 };
 
-/** Only towards channels first, where every runtime has its kernels. */
-const resize: Rule = (node, order) => {
-  const rank = order.length;
-  if (node.attributes.has("axes") || rank !== 4 || order[0] !== 0 || order[3] !== 1) return null;
-  const roi = node.inputs[1];
-  if (roi && roi.shape?.[0] !== 0) return null;
-  const which = node.inputs[3] ? 3 : 2;
-  const amounts = node.inputs[which]?.constant;
-  if (!amounts || amounts.elementCount !== rank || (which === 3 && (node.inputs[2]?.shape?.[0] ?? 0) !== 0))
-    return null;
-  return dataOnly(node, order, [order], { constants: new Map([[which, () => takenInOrder(amounts, order)]]) });
-};
-
-/** Element `axis` of the vector goes to the place where that axis is stored. */
-function takenInOrder(vector: Tensor, order: Permutation): Tensor {
-  const size = vector.byteLength / vector.elementCount;
-  const bytes = vector.bytes();
-  const taken = new Uint8Array(vector.byteLength);
-  inverseOf(order).forEach((axis, i) => void taken.set(bytes.subarray(axis * size, (axis + 1) * size), i * size));
-  return Tensor.fromBytes(vector.dtype, vector.dims, taken);
-}
-
 const rules: Readonly<Record<string, Rule>> = {
+  ...vectorRules,
   ArgMax: argReduce,
   ArgMin: argReduce,
   Concat: concat,
-  CumSum: cumSum,
   DequantizeLinear: quantizing,
   Gather: gather,
   LogSoftmax: softmax,
-  Pad: pad,
   QuantizeLinear: quantizing,
   ReduceL1: reduce,
   ReduceL2: reduce,
@@ -302,12 +200,10 @@ const rules: Readonly<Record<string, Rule>> = {
   ReduceProd: reduce,
   ReduceSum: reduce,
   ReduceSumSquare: reduce,
-  Resize: resize,
-  Slice: slice,
+  Reshape: (node, order) => permutedReshape(node, order),
   Softmax: softmax,
   Split: alongAxis(0),
   Squeeze: squeeze,
-  Tile: tile,
   TopK: alongAxis(-1),
   Unsqueeze: unsqueeze,
 };

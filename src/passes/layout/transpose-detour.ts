@@ -9,7 +9,15 @@
  */
 import { attr, type Graph, graphsWithin, type Node, opsetOf, type Value } from "../../ir/index.js";
 import { defineGraphPass, removeWithFeeders } from "../../rewrite/index.js";
-import { compose, inverseOf, isIdentity, type Permutation, permutationOf, permuted } from "./permutation.js";
+import {
+  compose,
+  inverseOf,
+  isIdentity,
+  isSameOrder,
+  type Permutation,
+  permutationOf,
+  permuted,
+} from "./permutation.js";
 import { cheapestSide, growRegion, type Region } from "./transpose-region.js";
 
 export const eliminateTransposeDetour = defineGraphPass({
@@ -20,11 +28,11 @@ export const eliminateTransposeDetour = defineGraphPass({
     // Softmax and others had other axes before.
     if (opsetOf(model) < 13) return;
     for (const graph of graphsWithin(model.graph)) {
-      const seen = new Set<Value>();
-      for (const transpose of [...graph.nodes()].filter((node) => node.is("Transpose"))) {
-        if (!transpose.attached || seen.has(transpose.output)) continue;
-        const region = growRegion(transpose);
-        for (const value of region.orders.keys()) if (producesStored(value, region)) seen.add(value);
+      const seen = new Map<Value, Permutation[]>();
+      for (const [transpose, start, order] of startsOf(graph)) {
+        if (!transpose.attached || seen.get(start)?.some((each) => isSameOrder(each, order))) continue;
+        const region = growRegion(start, order);
+        for (const [value, each] of region.orders) seen.set(value, [...(seen.get(value) ?? []), each]);
         const chosen = cheapestSide(region);
         if (!chosen) continue;
         if (movedAfter(region, chosen) > movedBefore(region)) {
@@ -38,10 +46,16 @@ export const eliminateTransposeDetour = defineGraphPass({
   },
 });
 
-/** Whether a value is the result of a Transpose whose operand is what is stored: its region would be this one again. */
-function producesStored(value: Value, { orders }: Region): boolean {
-  const node = value.producer;
-  return !!node?.is("Transpose") && isReverse(permutationOf(node), inverseOf(orders.get(value)!));
+/** What each Transpose makes, as it reads it; and what it reads, as it makes it. */
+function startsOf(graph: Graph): (readonly [Node, Value, Permutation])[] {
+  return [...graph.nodes()].flatMap((node) => {
+    const perm = node.is("Transpose") ? permutationOf(node) : null;
+    const source = node.inputs[0];
+    if (!perm || !source) return [];
+    const starts: (readonly [Node, Value, Permutation])[] = [[node, node.output, perm]];
+    if (source.graph === graph && !source.constant) starts.push([node, source, inverseOf(perm)]);
+    return starts;
+  });
 }
 
 const isReverse = (perm: Permutation | null, order: Permutation): boolean =>

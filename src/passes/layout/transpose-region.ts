@@ -13,7 +13,8 @@
 import type { Graph, Node, Value } from "../../ir/index.js";
 import { Network } from "./minimum-cut.js";
 import { compose, isIdentity, isSameOrder, type Permutation, permutationOf } from "./permutation.js";
-import { type PermutedForm, permutedForm } from "./permute-node.js";
+import { permutedForm, permutedFormFor } from "./permute-node.js";
+import type { PermutedForm } from "./permuted-form.js";
 
 export interface Region {
   readonly graph: Graph;
@@ -24,19 +25,16 @@ export interface Region {
 
 const MAX_NODES = 4096;
 
-/** Everything that hangs together with the result of a Transpose. */
-export function growRegion(transpose: Node): Region {
-  const { graph } = transpose;
-  const orders = new Map<Value, Permutation>();
+/** Everything that hangs together with a value, if it were stored in `order`. */
+export function growRegion(start: Value, order: Permutation): Region {
+  const { graph } = start;
+  const orders = new Map<Value, Permutation>([[start, order]]);
   const forms = new Map<Node, PermutedForm>();
-  const order = permutationOf(transpose);
-  if (!order) return { graph, orders, forms };
-  const pending: Value[] = [transpose.output];
-  orders.set(transpose.output, order);
+  const pending: Value[] = [start];
 
   const include = (node: Node | null, from: Value): void => {
     if (!node || node.graph !== graph || node.is("Transpose") || forms.has(node) || forms.size >= MAX_NODES) return;
-    const form = permutedForm(node, orders.get(from)!);
+    const form = (node === from.producer ? permutedFormFor : permutedForm)(node, orders.get(from)!);
     if (!form) return;
     const ordered: [Value, Permutation][] = [];
     form.inputs.forEach((each, i) => void (each && ordered.push([node.inputs[i]!, each])));

@@ -61,6 +61,35 @@ testRewrite(eliminateTransposeDetour, {
     "axes of 1 put in and taken out": channelsLast(`a = Unsqueeze(t, $i: i64[1] = {1})
       n = Abs(a)
       u = Squeeze(n, $j: i64[1] = {1})`),
+    "a Reshape that merges a plane": `(x: f32[N,3,4,5]) -> (y) {
+      t = Transpose<perm=[0,2,3,1]>(x)
+      r = Reshape(t, $s: i64[3] = {0, 20, 3})
+      b = Transpose<perm=[0,2,1]>(r)
+      y = Neg(b)
+    }`,
+    "a Reshape that takes channels apart": `(x: f32[2,6,4,5]) -> (y) {
+      t = Transpose<perm=[0,2,3,1]>(x)
+      r = Reshape<allowzero=1>(t, $s: i64[5] = {2, 4, 5, 3, -1})
+      a = Sigmoid(r)
+      b = Transpose<perm=[0,3,4,1,2]>(a)
+      y = Neg(b)
+    }`,
+    "a Reshape before a Transpose, after another order": `(x: f32[T,2,N,16]) -> (y) {
+      t = Transpose<perm=[0,2,1,3]>(x)
+      r = Reshape(t, $s: i64[3] = {0, 0, -1})
+      y = Transpose<perm=[1,0,2]>(r)
+    }`,
+    "a Reshape that mixes what is stored apart, after one Transpose": `(x: f32[2,3,4,5]) -> (y) {
+      t = Transpose<perm=[0,2,3,1]>(x)
+      r = Reshape(t, $s: i64[3] = {2, 4, 15})
+      y = Transpose<perm=[0,2,1]>(r)
+    }`,
+    "a Reshape that adds axes of 1": `(x: f32[2,3,4,5]) -> (y) {
+      t = Transpose<perm=[0,2,3,1]>(x)
+      r = Reshape(t, $s: i64[5] = {2, 4, 5, 1, 3})
+      a = Sigmoid(r)
+      y = Transpose<perm=[0,4,3,1,2]>(a)
+    }`,
     "two inputs in the same order": `(x: f32[N,3,4,5], z: f32[N,3,4,5]) -> (y) {
       t = Transpose<perm=[0,2,3,1]>(x)
       s = Transpose<perm=[0,2,3,1]>(z)
@@ -123,6 +152,14 @@ testRewrite(eliminateTransposeDetour, {
     ],
     "an operator that means a place": [channelsLast("u = LayerNormalization<axis=-1>(t, $s: f32[3])"), null],
     "a Softmax that would leave the last axis": [channelsLast("u = Softmax(t)"), null],
+    "a Reshape to a shape that is computed": [
+      `(x: f32[2,3,4,5], s: i64[3]) -> (y) {
+        t = Transpose<perm=[0,2,3,1]>(x)
+        r = Reshape(t, s)
+        y = Transpose<perm=[0,2,1]>(r)
+      }`,
+      null,
+    ],
     "an operand of lower rank that is computed": [
       `(x: f32[N,3,4,5], k: f32[3]) -> (y) {
         t = Transpose<perm=[0,2,3,1]>(x)
