@@ -16,7 +16,7 @@ import { foldedWeights, withWeights } from "../fuse/channel-affine.js";
 import { tensorLike } from "../fuse/computed-tensor.js";
 import { linearOf } from "../fuse/linear.js";
 import { type Affine, affineOf, compose } from "./affine.js";
-import { combineGrids, type Grid, gridOf, isUniform, sliceGrid, vectorAlong } from "./grid.js";
+import { combineGrids, type Grid, gridOf, isUniform, mapGrid, sliceGrid, vectorAlong } from "./grid.js";
 import { passageOf } from "./passage.js";
 
 /** Makes the nodes and gives the value that stands in. */
@@ -50,6 +50,7 @@ function intoNode(node: Node, affine: Affine, context: RewriteContext, deeper: D
     const both = compose(affine, own.affine);
     const through = both && deeper(own.x, both);
     if (typeof through === "function") return through;
+    if (node.op === "Neg") return intoNeg(node, affine, context);
     return node.op === "BatchNormalization"
       ? intoBatchNorm(node, affine, context)
       : intoArithmetic(node, affine, context, deeper);
@@ -172,6 +173,21 @@ function intoBatchNorm(norm: Node, affine: Affine, context: RewriteContext): Fou
       ],
       context,
     );
+}
+
+/** -x * s  =>  x * -s        -x + t  =>  t - x */
+function intoNeg(node: Node, { scale, shift }: Affine, context: RewriteContext): Found {
+  const grid = scale ? mapGrid(scale, (value) => -value) : shift;
+  const x = node.inputs[0]!;
+  if (!grid || (scale && shift) || !x.dtype) return null;
+  const tensor = tensorLike(x.dtype, trimmed(grid.dims, 0), grid.data);
+  if (!tensor) return "a folded constant leaves the range of its type";
+  const { label, type } = node.output;
+  return () => {
+    const constant = context.constant(`${label}/constant`, tensor);
+    const inputs = scale ? [x, constant] : [constant, x];
+    return context.create(scale ? "Mul" : "Sub", inputs, {}, { like: node, labels: [label], types: [type] }).output;
+  };
 }
 
 /** A constant factor takes in a factor, a constant addend takes in both when the rest takes in the factor. */

@@ -52,6 +52,9 @@ testRewrite(fuseArithmeticUp, {
       "a = Add(x, $p: f32[3,1,1])\n  b = Mul(a, $q: f32[3,1,1])\n  y = Add(b, $r: f32[3,1,1])",
     ),
     "a sign of a factor": graph("a = Mul(x, $p: f32[3,1,1])\n  y = Neg(a)"),
+    "a factor of a sign": graph("a = Neg(x)\n  y = Mul(a, $p: f32[3,1,1])"),
+    "what is added to a sign": graph("a = Neg(x)\n  y = Add(a, $p: f32[3,1,1])"),
+    "a sign among others": graph("r = Mul(x, $q: f32[])\n  a = Neg(r)\n  y = Add(a, $p: f32[3,1,1])"),
     "a sign of a Conv": graph(`${CONV}\n  y = Neg(c)`),
     "a factor and an addend into a normalization": graph(
       `r = Relu(x)\n  c = ${norm("r", 3)}\n  m = Mul(c, $s: f32[3,1,1])\n  y = Add(m, $t: f32[3,1,1])`,
