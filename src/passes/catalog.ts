@@ -59,6 +59,7 @@ import { fuseMatMulAdd } from "./fuse/matmul-add.js";
 import { fuseMulAddConv } from "./fuse/mul-add-conv.js";
 import { fuseInstanceNorm, fuseLayerNorm, fuseRmsNorm } from "./fuse/normalization.js";
 import { fuseNormalizationAffine } from "./fuse/normalization-affine.js";
+import { fuseLayerNormStatistics } from "./fuse/normalization-statistics.js";
 import { fuseNormalizationCast, fuseNormalizationReshape } from "./fuse/normalization-view.js";
 import { fusePad } from "./fuse/pad.js";
 
@@ -151,6 +152,7 @@ const fusions: readonly AnyPass[] = [
   fuseGelu,
   fuseInstanceNorm,
   fuseLayerNorm,
+  fuseLayerNormStatistics,
   fuseRmsNorm,
   fuseNormalizationCast, // before the factor, which comes after the Cast
   fuseNormalizationAffine,

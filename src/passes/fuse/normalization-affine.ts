@@ -5,9 +5,9 @@
  * and the same with RMSNormalization, which adds nothing, and with InstanceNormalization. What is
  * computed in other nodes goes in where the factor is one so far, and where nothing is added yet.
  */
-import type { Attribute, Node, Value } from "../../ir/index.js";
+import { type Attribute, type Node, soleReader, Tensor, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
-import { equalsElementwise, soleProducer } from "../../rewrite/match.js";
+import { equalsElementwise, producerOf, readsOnlyFirst, soleProducer } from "../../rewrite/match.js";
 import { tensorLike } from "./computed-tensor.js";
 import { layoutOf, type NormalizationLayout, spreadOver, vectorBehind, volumeOf } from "./normalization-layout.js";
 
@@ -28,11 +28,11 @@ export const fuseNormalizationAffine = defineRewrite({
 });
 
 function absorb(root: Node, value: Value, operand: Value, context: RewriteContext): Answer {
-  const norm = normalizations.map((op) => soleProducer(value, op)).find((node) => node !== null);
+  const norm = normalizationOf(value);
   const layout = norm && layoutOf(norm);
   if (!norm || !layout || operand.dtype !== norm.inputs[1]!.dtype) return null;
   if (operand.constant) return absorbConstant(root, norm, operand, layout, context);
-  const vector = norm.is("InstanceNormalization") ? null : vectorBehind(operand, layout);
+  const vector = norm.is("InstanceNormalization") ? null : vectorOf(operand, norm, layout, context);
   if (!vector) return null;
   const [x, factor, addend] = norm.inputs;
   if (root.op === "Mul" && !addend && equalsElementwise(factor, 1)) return withInputs(norm, [x!, vector], context);
@@ -82,7 +82,47 @@ function absorbConstant(
   return bias && withInputs(norm, [x!, factor!, bias], context);
 }
 
-function withInputs(norm: Node, inputs: readonly Value[], { create }: RewriteContext): Node {
+/** The normalization that makes a value for one reader; its statistics may have others. */
+function normalizationOf(value: Value): Node | null {
+  if (soleReader(value) === null) return null;
+  return normalizations.map((op) => producerOf(value, op, value.graph)).find((node) => node !== null) ?? null;
+}
+
+/**
+ * One number per element, from other nodes: the tensor behind a view with ones in front, or one in
+ * another shape. Statistics are read before the product, so then it must be there before the normalization.
+ */
+function vectorOf(
+  operand: Value,
+  norm: Node,
+  layout: NormalizationLayout,
+  { create, constant }: RewriteContext,
+): Value | null {
+  const isEarly = !readsOnlyFirst(norm);
+  const vector = vectorBehind(operand, layout);
+  if (vector) return isEarly && !vector.isGraphInput ? null : vector;
+  const view = soleProducer(operand, "Flatten") ?? soleProducer(operand, "Reshape");
+  const source = view?.inputs[0];
+  const isRow = operand.shape?.every((dim, i, all) => dim === (i === all.length - 1 ? layout.dims[0] : 1));
+  const fits = isRow && layout.dims.length === 1 && operand.shape!.length <= (layout.x.shape?.length ?? 0);
+  if (!view || !source || !fits || (isEarly && !source.isGraphInput)) return null;
+  const shape = constant(`${operand.label}/shape`, Tensor.i64([1], layout.dims));
+  const type = { dtype: operand.dtype, shape: layout.dims };
+  const place = isEarly ? { before: norm } : {};
+  return create("Reshape", [source, shape], {}, { like: view, labels: [operand.label], types: [type], ...place })
+    .output;
+}
+
+function withInputs(norm: Node, inputs: readonly Value[], { create, alsoReplace }: RewriteContext): Answer {
   const attributes: ReadonlyMap<string, Attribute> = norm.attributes;
-  return create(norm.op, inputs, attributes);
+  if (readsOnlyFirst(norm)) return create(norm.op, inputs, attributes);
+  const made = create(norm.op, inputs, attributes, {
+    labels: norm.outputs.map((output) => output?.label ?? null),
+    types: norm.outputs.map((output) => output?.type ?? null),
+    before: norm,
+  });
+  norm.outputs.forEach((output, i) => {
+    if (i > 0 && output && output.useCount > 0) alsoReplace(output, made.outputs[i]!);
+  });
+  return [made.output];
 }

@@ -94,7 +94,7 @@ function create(op: string, { x, axes, epsilon }: Standardized, rest: readonly V
 }
 
 /** Ones along the last axes; a Skip where they cannot be written. */
-function onesAlong({ x, axes }: Standardized, root: Node, { constant, skip }: RewriteContext): Value | Skip {
+export function onesAlong({ x, axes }: Standardized, root: Node, { constant, skip }: RewriteContext): Value | Skip {
   if (!isTrailing(axes)) return skip("the axes are not the last ones");
   if (x.dtype !== "f32" && x.dtype !== "f16") return skip("only f32 and f16");
   const dims = x.shape?.slice(-axes.length) ?? [null];

@@ -21,8 +21,8 @@ export interface Standardized {
   readonly isCentred: boolean;
 }
 
-/** The second moment of x around its mean, or around zero where there is none. */
-interface Moment {
+/** The second moment of x, plus epsilon, around its mean, or around zero where there is none. */
+export interface Moment {
   readonly x: Value;
   readonly mean: Value | null;
   /** x - mean, where the variance is made of it; then it is read there. */
@@ -82,7 +82,7 @@ function quotientOf(root: Node, numerator: Value, moment: Moment | null): Scaled
 }
 
 /** From x, or x - mean(x), which `reader` reads, and the moment by which it is divided. */
-function unscaled(reader: Node, numerator: Value, moment: Moment | null): Standardized | null {
+export function unscaled(reader: Node, numerator: Value, moment: Moment | null): Standardized | null {
   if (!moment) return null;
   const { x, mean, deviation, axes, epsilon } = moment;
   if (!mean) return numerator === x ? { x, axes, epsilon, isCentred: false } : null;
@@ -127,7 +127,7 @@ export function momentOfSharedInverse(value: Value): Moment | null {
 }
 
 /** Of variance + epsilon. */
-function momentOf(value: Value | null | undefined): Moment | null {
+export function momentOf(value: Value | null | undefined): Moment | null {
   const sum = soleProducer(value, "Add");
   const operands = sum && splitConstant(sum);
   const epsilon = operands && numberBeside(operands.constant, operands.other);

@@ -1,5 +1,6 @@
 import { fuseInstanceNorm, fuseLayerNorm, fuseRmsNorm } from "../../../src/passes/fuse/normalization.js";
 import { fuseNormalizationAffine } from "../../../src/passes/fuse/normalization-affine.js";
+import { fuseLayerNormStatistics } from "../../../src/passes/fuse/normalization-statistics.js";
 import { fuseNormalizationCast, fuseNormalizationReshape } from "../../../src/passes/fuse/normalization-view.js";
 import { testRewrite } from "../../support/test-rewrite.js";
 
@@ -210,6 +211,14 @@ testRewrite(fuseNormalizationAffine, {
       "n = LayerNormalization<axis=1>(x, $gamma: f32[2,4]) y = Mul(n, $more: f32[2,1])",
       "x: f32[N,2,4]",
     ),
+    "one whose mean is read":
+      "(x: f32[N,4]) -> (y, m) { n, m = LayerNormalization(x, $ones: f32[4]) y = Mul(n, $gamma: f32[4]) }",
+    "one whose deviation is read, with an input": `(x: f32[N,4], g: f32[4]) -> (i, y) {
+      n, m, i = LayerNormalization(x, $ones: f32[4] = {1.0, 1.0, 1.0, 1.0})
+      y = Mul(g, n)
+    }`,
+    "a flattened factor":
+      "(x: f32[N,4], g: f32[2,2]) -> (y) { n = LayerNormalization(x, $ones: f32[4] = {1.0, 1.0, 1.0, 1.0}) h = Flatten<axis=0>(g) y = Mul(n, h) }",
     RMSNormalization: [
       graph("n = RMSNormalization(x, $ones: f32[4] = {1.0, 1.0, 1.0, 1.0}) y = Mul($gamma: f32[4], n)"),
       { opset: 23 },
@@ -233,8 +242,8 @@ testRewrite(fuseNormalizationAffine, {
     "a residual": [`(x: f32[N,4], z: f32[N,4]) -> (y) { ${LAYER} y = Add(n, z) }`, null],
     "a normalization over a constant": [graph(`${LAYER} y = Div($two: f32[] = {2.0}, n)`), null],
     "one that somebody else reads": [`(x: f32[N,4]) -> (y, n) { ${LAYER} y = Mul(n, $gamma: f32[4]) }`, null],
-    "one whose mean is read": [
-      "(x: f32[N,4]) -> (y, m) { n, m = LayerNormalization(x, $ones: f32[4]) y = Mul(n, $gamma: f32[4]) }",
+    "a computed factor where the mean is read": [
+      "(x: f32[N,4], g: f32[4]) -> (y, m) { h = Exp(g) n, m = LayerNormalization(x, $ones: f32[4] = {1.0, 1.0, 1.0, 1.0}) y = Mul(n, h) }",
       null,
     ],
     "an addend after RMSNormalization": [
@@ -251,8 +260,39 @@ testRewrite(fuseNormalizationAffine, {
   },
 });
 
+testRewrite(fuseLayerNormStatistics, {
+  rewrites: {
+    "all three results": `(x: f32[N,4]) -> (y, m, i) { ${ROOT} y = Div(d, s) i = Reciprocal(s) }`,
+    "the inverse, read before the quotient": `(x: f32[N,4]) -> (y, z) { ${ROOT} i = Reciprocal(s) z = Exp(i) y = Div(d, s) }`,
+    "the mean, read before the deviation": `(x: f32[N,4]) -> (y, z, i) {
+      ${ROOT.replace("d = Sub", "z = Exp(m) d = Sub")} y = Div(d, s) i = Reciprocal(s)
+    }`,
+  },
+  leaves: {
+    "one without an inverse": [`(x: f32[N,4]) -> (y, s) { ${ROOT} y = Div(d, s) }`, null],
+    "a root that a third node reads": [`(x: f32[N,4]) -> (y, i, s) { ${ROOT} y = Div(d, s) i = Reciprocal(s) }`, null],
+    "a division of another": [`(x: f32[N,4], z: f32[N,4]) -> (y, i) { ${ROOT} y = Div(z, s) i = Reciprocal(s) }`, null],
+    "an axis of unknown size": [
+      `(x: f32[N,M]) -> (y, i) { ${ROOT} y = Div(d, s) i = Reciprocal(s) }`,
+      "the size of the normalized axes is not known",
+    ],
+  },
+});
+
 testRewrite(fuseNormalizationReshape, {
   rewrites: {
+    "one whose statistics are reshaped as well": `(x: f32[2,3,4], g: f32[3,4]) -> (y, m2, i2) {
+      f = Flatten<axis=1>(x) h = Reshape(g, $t: i64[1] = {12})
+      n, m, i = LayerNormalization(f, h) y = Reshape(n, $s: i64[3] = {2, 3, 4})
+      m2 = Reshape(m, $r: i64[3] = {2, 1, 1}) i2 = Reshape(i, r)
+    }`,
+    "one whose statistics have the shape": `(x: f32[2,6]) -> (y, i) {
+      f = Flatten<axis=0>(x) n, m, i = LayerNormalization(f, $g: f32[12]) y = Reshape(n, $s: i64[2] = {2, 6})
+    }`,
+    "a factor that is reshaped": graph(
+      "f = Flatten<axis=1>(x) h = Reshape(g, $t: i64[1] = {12}) n = LayerNormalization(f, h) y = Reshape(n, $s: i64[3] = {2, 3, 4})",
+      "x: f32[2,3,4], g: f32[3,4]",
+    ),
     "flattened axes": graph(
       "f = Flatten<axis=1>(x) n = LayerNormalization(f, $g: f32[12], $b: f32[12]) y = Reshape(n, $s: i64[3] = {2, 3, 4})",
       "x: f32[2,3,4]",
@@ -268,6 +308,13 @@ testRewrite(fuseNormalizationReshape, {
         "f = Flatten<axis=1>(x) n = LayerNormalization(f, $g: f32[12]) y = Reshape(n, $s: i64[3] = {2, 4, 3})",
         "x: f32[2,3,4]",
       ),
+      null,
+    ],
+    "statistics in another shape": [
+      `(x: f32[2,3,4]) -> (y, i2) {
+        f = Flatten<axis=1>(x) n, m, i = LayerNormalization(f, $g: f32[12]) y = Reshape(n, $s: i64[3] = {2, 3, 4})
+        i2 = Reshape(i, $r: i64[1] = {2})
+      }`,
       null,
     ],
     "a part of an axis": [
