@@ -1,7 +1,8 @@
 /**
  * Constants of the same type, shape and bytes become one, so that tied weights are
  * stored once. A body's constant gives way to one of a graph around it only when it
- * is large: small ones are easier to see where they are used.
+ * is large: small ones are easier to see where they are used. So do large ones of two
+ * branches, to one in the graph around both.
  */
 import { createHash } from "node:crypto";
 import { type Graph, graphsWithin, type Tensor, type Value } from "../../ir/index.js";
@@ -15,7 +16,7 @@ export const eliminateDuplicateConstant = defineGraphPass({
   summary: "Store constants with equal contents once",
   numerics: "exact",
   run({ model, claim }) {
-    const buckets = new Map<string, { value: Value; digest: string | null }[]>();
+    const buckets = new Map<string, Entry[]>();
     for (const graph of graphsWithin(model.graph)) {
       for (const value of graph.constants) {
         const tensor = value.constant;
@@ -23,10 +24,11 @@ export const eliminateDuplicateConstant = defineGraphPass({
         const key = prefixKey(tensor);
         const bucket = buckets.get(key) ?? [];
         buckets.set(key, bucket);
-        const twin = findTwin(bucket, value, tensor);
-        if (!twin) continue;
+        const entry = findTwin(bucket, value, tensor);
+        if (!entry) continue;
         if (!claim(value.label)) return;
-        graph.replaceUses(value, twin);
+        if (!isVisible(entry.value.graph, graph)) entry.value = moveUp(entry.value, graph);
+        graph.replaceUses(value, entry.value);
         graph.removeConstant(value);
       }
     }
@@ -34,21 +36,20 @@ export const eliminateDuplicateConstant = defineGraphPass({
 });
 
 interface Entry {
-  readonly value: Value;
+  value: Value;
   digest: string | null;
 }
 
 /** An earlier constant with the same contents that may be read instead; else the value joins the bucket. */
-function findTwin(bucket: Entry[], value: Value, tensor: Tensor): Value | null {
+function findTwin(bucket: Entry[], value: Value, tensor: Tensor): Entry | null {
   const own: Entry = { value, digest: null };
   for (const entry of bucket) {
     if (!mayStandIn(entry.value, value, tensor)) continue;
     const other = entry.value.constant!;
-    if (other === tensor) return entry.value;
-    if (tensor.byteLength <= PREFIX_BYTES) return entry.value;
+    if (other === tensor || tensor.byteLength <= PREFIX_BYTES) return entry;
     entry.digest ??= digestOf(other);
     own.digest ??= digestOf(tensor);
-    if (entry.digest === own.digest) return entry.value;
+    if (entry.digest === own.digest) return entry;
   }
   bucket.push(own);
   return null;
@@ -56,14 +57,28 @@ function findTwin(bucket: Entry[], value: Value, tensor: Tensor): Value | null {
 
 function mayStandIn(twin: Value, value: Value, tensor: Tensor): boolean {
   // A public output needs a value of its own name.
-  if (value.uses.some((use) => use.kind === "output")) return false;
+  if (isPort(value)) return false;
   if (twin.graph === value.graph) return true;
-  return tensor.byteLength >= LARGE_BYTES && surrounds(twin.graph, value.graph);
+  return tensor.byteLength >= LARGE_BYTES && (isVisible(twin.graph, value.graph) || !isPort(twin));
 }
 
-function surrounds(outer: Graph, inner: Graph): boolean {
-  for (let at = inner.parent; at; at = at.parent) if (at === outer) return true;
+const isPort = (value: Value): boolean => value.uses.some((use) => use.kind === "output");
+
+/** Whether values of `outer` can be read in `inner`. */
+function isVisible(outer: Graph, inner: Graph): boolean {
+  for (let at: Graph | null = inner; at; at = at.parent) if (at === outer) return true;
   return false;
+}
+
+/** Puts a constant of a body in the innermost graph around it and another. */
+function moveUp(value: Value, other: Graph): Value {
+  let home = value.graph;
+  while (!isVisible(home, other)) home = home.parent!;
+  const moved = home.addConstant(value.label, value.constant!);
+  moved.info = value.info;
+  value.graph.replaceUses(value, moved);
+  value.graph.removeConstant(value);
+  return moved;
 }
 
 /** Tensors never change, and their bytes may lie in a file: what is read is read once. */

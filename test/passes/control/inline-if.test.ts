@@ -1,5 +1,20 @@
+import { expect, it } from "vitest";
+import { parseModel } from "../../../src/ir/index.js";
 import { inlineIf } from "../../../src/passes/control/inline-if.js";
+import { runPasses } from "../../../src/rewrite/index.js";
 import { testRewrite } from "../../support/test-rewrite.js";
+
+it("keeps what the model declares about its outputs", async () => {
+  const model = parseModel(`(x: f32[N,3]) -> (y, z) {
+    y, z = If<then_branch=() -> (t, u) { t = Relu(x) u = Neg(t) }, else_branch=() -> (e, f) { e = Exp(x) f = Abs(x) }>($c: bool[] = {1})
+  }`);
+  model.graph.firstNode!.outputs[0]!.type = { dtype: "f32", shape: ["batch", "width"] };
+  await runPasses(model, [inlineIf], { check: true });
+  expect(model.graph.outputs.map(({ name, value }) => [name, value.type])).toEqual([
+    ["y", { dtype: "f32", shape: ["batch", "width"] }],
+    ["z", null],
+  ]);
+});
 
 testRewrite(inlineIf, {
   rewrites: {

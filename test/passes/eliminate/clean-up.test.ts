@@ -101,14 +101,38 @@ testRewrite(eliminateCommonSubexpression, {
   },
 });
 
+const halves = Array<number>(400).fill(0.5).join(", ");
+
 testRewrite(eliminateDuplicateConstant, {
   rewrites: {
     "constants with the same contents": `(x: f32[2]) -> (y) {
       a = Add(x, $p: f32[2] = {1.5, 2.5})
       y = Mul(a, $q: f32[2] = {1.5, 2.5})
     }`,
+    "large constants of two branches": `(x: f32[2,20], c: bool[]) -> (y) {
+      y = If<then_branch=() -> (t) { t = MatMul(x, $p: f32[20,20] = {${halves}}) },
+             else_branch=() -> (e) { a = MatMul(x, $q: f32[20,20] = {${halves}}) e = Neg(a) }>(c)
+    }`,
+    "a large constant of a branch and of the graph around it": `(x: f32[2,20], c: bool[]) -> (y) {
+      b = MatMul(x, $p: f32[20,20] = {${halves}})
+      y = If<then_branch=() -> (t) { t = MatMul(b, $q: f32[20,20] = {${halves}}) }, else_branch=() -> (e) { e = Neg(b) }>(c)
+    }`,
   },
   leaves: {
+    "small constants of two branches": [
+      `(x: f32[2], c: bool[]) -> (y) {
+        y = If<then_branch=() -> (t) { t = Add(x, $p: f32[2] = {1.5, 2.5}) },
+               else_branch=() -> (e) { e = Mul(x, $q: f32[2] = {1.5, 2.5}) }>(c)
+      }`,
+      null,
+    ],
+    "a large constant that is what a branch gives": [
+      `(x: f32[20,20], c: bool[]) -> (y) {
+        y = If<then_branch=() -> ($p: f32[20,20] = {${halves}}) { },
+               else_branch=() -> (e) { e = Mul(x, $q: f32[20,20] = {${halves}}) }>(c)
+      }`,
+      null,
+    ],
     "the same bytes in another shape": [
       `(x: f32[2,2]) -> (y) {
         a = Add(x, $p: f32[2] = {1.5, 2.5})
