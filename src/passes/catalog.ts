@@ -52,6 +52,7 @@ import {
   fuseMatMulBatchNorm,
 } from "./fuse/batch-norm.js";
 import { fuseClip } from "./fuse/clip.js";
+import { fuseCondition } from "./fuse/condition.js";
 import { fuseGelu } from "./fuse/gelu.js";
 import { fuseHardSigmoid, fuseHardSwish } from "./fuse/hard-activation.js";
 import { fuseConvMulAdd, fuseConvTransposeMulAdd, fuseGemmMulAdd, fuseMatMulMul } from "./fuse/linear-arithmetic.js";
@@ -78,6 +79,7 @@ import { fuseLogSoftmax, fuseSoftmax } from "./fuse/softmax.js";
 import { eliminateConcatParts, eliminateUnusedPart, fuseConcat } from "./layout/concat-parts.js";
 import { fuseChannelShuffle, fuseRoll, fuseSliceSqueeze } from "./layout/gather-rows.js";
 import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
+import { eliminateNoOpResize, fuseResizeAxes } from "./layout/resize.js";
 import { fuseSlice } from "./layout/slice-chain.js";
 import { fuseSlicesToSplit } from "./layout/slices-to-split.js";
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
@@ -115,6 +117,7 @@ const cleanUp: readonly AnyPass[] = [
   eliminateNoOpTranspose,
   eliminateNoOpPad,
   eliminateNoOpSlice,
+  eliminateNoOpResize,
   eliminateNoOpExpand,
   eliminateBroadcastExpand,
   eliminateReinsertedAxis,
@@ -122,6 +125,7 @@ const cleanUp: readonly AnyPass[] = [
   eliminateBinarySum, // patterns are written with Add
   eliminateNoOpArithmetic,
   eliminateRepeated,
+  fuseCondition,
   eliminateZeroState,
   eliminateUnusedPart, // Slices in a row merge
   fuseSlice,
@@ -176,6 +180,7 @@ const fusions: readonly AnyPass[] = [
   fuseParallelConcat,
   fuseLinearChain, // two in a row without anything between
   fuseArithmeticPair, // what is left
+  fuseResizeAxes,
   fuseReduceReduce,
   fuseSliceSqueeze, // before the Slices become one Split
   fuseRoll,

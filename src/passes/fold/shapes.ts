@@ -42,6 +42,7 @@ function foldNode(node: Node, facts: SizeFacts, { claim }: GraphPassContext): bo
     const tensor =
       old.dtype === "i32" ? Tensor.ofArray("i32", dims, Int32Array.from(numbers)) : Tensor.i64(dims, numbers);
     node.graph.setInput(node, index, node.graph.addConstant(old.label, tensor));
+    if (node.op === "Reshape" && numbers.includes(0)) node.graph.removeAttribute(node, "allowzero");
     if (old.useCount === 0 && old.producer) removeWithFeeders(old.producer);
   }
   const known = facts.vectorOf(node.output);
@@ -100,10 +101,12 @@ function tensorOf({ rank, dtype }: ShapeVector, values: readonly number[]): Tens
 /** The constant shape that does what a computed one does; null when there is none. */
 function reshapeTarget(node: Node, facts: SizeFacts): number[] | null {
   const [data, shapeInput] = node.inputs;
-  if (!data || !shapeInput || shapeInput.constant || node.int("allowzero", 0) !== 0) return null;
+  if (!data || !shapeInput || shapeInput.constant) return null;
   const shape = facts.vectorOf(shapeInput);
   if (shape?.rank !== 1 || shape.dtype !== "i64") return null;
   const { elements } = shape;
+  // A zero that means no elements cannot stand beside one that copies.
+  if (node.int("allowzero", 0) !== 0 && elements.includes(0)) return null;
   const unknown = elements.filter((element) => typeof element !== "number").length;
   if (unknown === 0) return elements as number[];
   const hasInferred = elements.includes(-1);

@@ -1,18 +1,19 @@
 /**
  * Conv(Pad(x, zeros around), W)  =>  Conv<larger pads>(x, W)
  *
- * Also into AveragePool when it counts padding (count_include_pad). Only constant
- * zeros on spatial axes: batch and channel axes cannot be padded by a Conv.
+ * Also into AveragePool when it counts padding (count_include_pad), and into MaxPool, whose
+ * padding never wins: where the values padded are -infinity, or zero beside values that are
+ * never negative. Only on spatial axes: batch and channel axes cannot be padded by a Conv.
  */
-import { attr, type Node } from "../../ir/index.js";
+import { attr, type Node, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
-import { constantIntegers, constantScalar, normalizeAxes, soleProducer } from "../../rewrite/match.js";
+import { constantIntegers, constantScalar, normalizeAxes, readsOnlyFirst, soleProducer } from "../../rewrite/match.js";
 
 export const fusePad = defineRewrite({
   name: "fuse-pad",
-  summary: "Move zero padding into the Conv or AveragePool that reads it",
+  summary: "Move padding into the Conv, AveragePool or MaxPool that reads it",
   numerics: "exact",
-  roots: ["Conv", "AveragePool"],
+  roots: ["Conv", "AveragePool", "MaxPool"],
   rewrite(root, context) {
     const pad = soleProducer(root.inputs[0], "Pad");
     return pad ? rewrite(root, pad, context) : null;
@@ -22,9 +23,13 @@ export const fusePad = defineRewrite({
 function rewrite(root: Node, pad: Node, { create, skip }: RewriteContext): Answer {
   const source = pad.inputs[0];
   if (!source) return null;
-  if (pad.string("mode", "constant") !== "constant") return skip("only padding by zeros can move");
+  if (pad.string("mode", "constant") !== "constant") return skip("only padding by a constant can move");
   const fill = pad.inputs[2] ? constantScalar(pad.inputs[2]) : pad.float("value", 0);
-  if (fill !== 0) return skip("the padding is not zero");
+  if (root.op === "MaxPool") {
+    if (fill !== Number.NEGATIVE_INFINITY && !(fill === 0 && isNeverNegative(source))) {
+      return skip("the padding may be the largest of a window");
+    }
+  } else if (fill !== 0) return skip("the padding is not zero");
   const rank = root.op === "Conv" ? root.inputs[1]?.shape?.length : (root.ints("kernel_shape")?.length ?? 0) + 2;
   if (!rank) return skip("the rank is unknown");
   const amounts = padsOf(pad, rank);
@@ -39,16 +44,29 @@ function rewrite(root: Node, pad: Node, { create, skip }: RewriteContext): Answe
   const own = (autoPad === "NOTSET" && root.ints("pads")) || new Array<number>(2 * spatial).fill(0);
   const added = [...begin.slice(2), ...end.slice(2)];
   const pads = own.map((amount, i) => amount + added[i]!);
-  if (root.op === "AveragePool") {
+  if (root.op !== "Conv") {
     const kernel = root.ints("kernel_shape")!;
-    const isPlain = root.int("count_include_pad", 0) === 1 && root.int("ceil_mode", 0) === 0;
-    if (!isPlain) return skip("AveragePool does not count padding");
-    if (pads.some((amount, i) => amount >= kernel[i % spatial]!)) return skip("AveragePool pads less than its kernel");
+    if (root.op === "AveragePool" && root.int("count_include_pad", 0) !== 1) {
+      return skip("AveragePool does not count padding");
+    }
+    if (root.int("ceil_mode", 0) !== 0) return skip("windows may reach beyond the padding");
+    if (!readsOnlyFirst(root)) return skip("the places of the largest are read");
+    if (pads.some((amount, i) => amount >= kernel[i % spatial]!)) return skip(`${root.op} pads less than its kernel`);
   }
   const attributes = new Map(root.attributes);
   attributes.delete("auto_pad");
   attributes.set("pads", attr.ints(pads));
   return create(root.op, [source, ...root.inputs.slice(1)], attributes, { like: root });
+}
+
+const neverNegative = ["Abs", "Exp", "HardSigmoid", "Relu", "Sigmoid", "Softmax", "Softplus"];
+
+/** Whether no element is below zero; one that is not a number stays one in either place. */
+function isNeverNegative(value: Value): boolean {
+  const node = value.producer;
+  if (node?.domain !== "") return false;
+  if (node.op === "Clip") return (constantScalar(node.inputs[1]) ?? Number.NEGATIVE_INFINITY) >= 0;
+  return neverNegative.includes(node.op);
 }
 
 /** Amounts before and after each axis; null when they are not constant. */

@@ -2,7 +2,6 @@
  * Axes around a reduction:
  *
  *   Squeeze(Reduce<keepdims=1>(x))            =>  Reduce<keepdims=0>(x)
- *   Unsqueeze(Reduce<keepdims=0>(x))          =>  Reduce<keepdims=1>(x)
  *   Reduce(Reshape(x: [N,C,H,W], [N,C,H*W]))  =>  Reduce(x) over both axes
  *   ReduceSum(ReduceSum(x))                   =>  ReduceSum(x) over the axes of both
  */
@@ -67,29 +66,28 @@ const argAxis = (value: Value | null | undefined): { node: Node; axis: number; k
 
 export const fuseReduceSqueeze = defineRewrite({
   name: "fuse-reduce-squeeze",
-  summary: "Let reductions drop or keep their axes themselves instead of by Squeeze and Unsqueeze",
+  summary: "Let reductions drop their axes themselves instead of by Squeeze",
   numerics: "exact",
-  roots: ["Squeeze", "Unsqueeze"],
+  roots: ["Squeeze"],
   rewrite(root, context) {
     const [input] = root.inputs;
-    const isSqueeze = root.op === "Squeeze";
     const given = root.inputs[1] ? constantIntegers(root.inputs[1]) : root.ints("axes");
     if (!given || given.length === 0) return null;
     const matches = (rank: number, axes: readonly number[], keeps: boolean): boolean =>
-      keeps === isSqueeze &&
+      keeps &&
       normalizeAxes(given, rank)
         ?.sort((a, b) => a - b)
         .join() === axes.join();
     const reduction = soleReduction(input);
     if (reduction) {
       const { source, rank, axes, keeps } = reduction;
-      return matches(rank, axes, keeps) ? reduce(reduction, source, axes, !keeps, context) : null;
+      return matches(rank, axes, keeps) ? reduce(reduction, source, axes, false, context) : null;
     }
     const arg = argAxis(input);
     if (!arg || !matches(arg.node.inputs[0]!.shape!.length, [arg.axis], arg.keeps)) return null;
     return context.create(arg.node.op, arg.node.inputs, [
       ...[...arg.node.attributes].filter(([name]) => name !== "keepdims"),
-      ["keepdims", attr.int(arg.keeps ? 0 : 1)],
+      ["keepdims", attr.int(0)],
     ]);
   },
 });

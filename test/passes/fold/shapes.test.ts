@@ -60,6 +60,14 @@ testRewrite(foldShapes, {
       t = Where(c, $ones: i64[2] = {1, 1}, $given: i64[2] = {2, 2})
       y = Mul(t, $f: i64[] = {3})
     }`,
+    "a Reshape that may not copy, to one that may": `(x: f32[N,3,M]) -> (y) {
+      s = Shape(x)
+      n = Gather(s, $i: i64[1] = {0})
+      m = Gather(s, $j: i64[1] = {2})
+      t = Concat<axis=0>(n, $rest: i64[1] = {3}, m)
+      a = Neg(x)
+      y = Reshape<allowzero=1>(a, t)
+    }`,
     "equal sizes that cancel": `(x: f32[N,M], z: f32[N,M]) -> (y) {
       a = Shape<start=0, end=1>(x)
       b = Size(z)
@@ -145,11 +153,11 @@ testRewrite(foldShapes, {
       }`,
       null,
     ],
-    "a shape under allowzero": [
-      `(x: f32[N,3,4]) -> (y) {
+    "a zero that means no elements": [
+      `(x: f32[N,3,0]) -> (y) {
         s = Shape(x)
         n = Gather(s, $i: i64[1] = {0})
-        t = Concat<axis=0>(n, $rest: i64[1] = {12})
+        t = Concat<axis=0>(n, $rest: i64[1] = {0})
         y = Reshape<allowzero=1>(x, t)
       }`,
       null,

@@ -102,6 +102,10 @@ testRewrite(fusePad, {
       `${PAD} y = AveragePool<kernel_shape=[3,3], count_include_pad=1>(p)`,
       IMAGE,
     ),
+    "a Pad by zeros before a MaxPool of what is never negative": graph(
+      `r = Relu(x) ${PAD.replace("(x,", "(r,")} y = MaxPool<kernel_shape=[3,3], strides=[2,2]>(p)`,
+      IMAGE,
+    ),
     "the attributes of opset 10": [
       graph('p = Pad<pads=[0,0,1,1,0,0,1,1]>(x) y = Conv<auto_pad="VALID">(p, $w: f32[4,3,3,3])', IMAGE),
       { opset: 10 },
@@ -114,7 +118,7 @@ testRewrite(fusePad, {
     ],
     "padding by reflection": [
       graph(`${PAD.replace("Pad(", 'Pad<mode="reflect">(')} y = Conv(p, $w: f32[4,3,3,3])`, IMAGE),
-      "only padding by zeros can move",
+      "only padding by a constant can move",
     ],
     "padded channels": [
       graph("p = Pad(x, $pads: i64[8] = {0, 1, 0, 0, 0, 0, 0, 0}) y = Conv(p, $w: f32[4,4,3,3])", IMAGE),
@@ -127,6 +131,18 @@ testRewrite(fusePad, {
     "a Conv that pads by itself": [
       graph(`${PAD} y = Conv<auto_pad="SAME_UPPER">(p, $w: f32[4,3,3,3])`, IMAGE),
       "auto_pad is SAME_UPPER",
+    ],
+    "a MaxPool of what may be negative": [
+      graph(`${PAD} y = MaxPool<kernel_shape=[3,3]>(p)`, IMAGE),
+      "the padding may be the largest of a window",
+    ],
+    "a MaxPool smaller than the padding": [
+      graph(`r = Relu(x) ${PAD.replace("(x,", "(r,")} y = MaxPool<kernel_shape=[2,2]>(p)`, IMAGE),
+      "MaxPool pads less than its kernel",
+    ],
+    "a MaxPool whose last window may reach beyond": [
+      graph(`r = Relu(x) ${PAD.replace("(x,", "(r,")} y = MaxPool<kernel_shape=[3,3], ceil_mode=1>(p)`, IMAGE),
+      "windows may reach beyond the padding",
     ],
     "an AveragePool that leaves padding out": [
       graph(`${PAD} y = AveragePool<kernel_shape=[3,3]>(p)`, IMAGE),

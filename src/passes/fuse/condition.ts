@@ -1,0 +1,84 @@
+/**
+ * Conditions as exporters spell them:
+ *
+ *   Where(Not(c), a, b)              =>  Where(c, b, a)
+ *   Where(c, a, a)                   =>  a
+ *   Equal(Cast(c: bool), 0 or 1)     =>  Not(c) or c
+ *   Not(Less(i, j)) of integers      =>  GreaterOrEqual(i, j)
+ *   And(c, true), Or(c, false)       =>  c
+ */
+import type { Node, Value } from "../../ir/index.js";
+import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
+import { broadcastsTo, constantScalar, equalsElementwise, producerOf, soleProducer } from "../../rewrite/match.js";
+
+export const fuseCondition = defineRewrite({
+  name: "fuse-condition",
+  summary: "Take the detours out of conditions: Not before Where, booleans compared as numbers, and And with true",
+  numerics: "exact",
+  roots: ["Where", "Equal", "Not", "And", "Or"],
+  rewrite(root, context) {
+    switch (root.op) {
+      case "Where":
+        return choice(root, context);
+      case "Equal":
+        return compared(root, context);
+      case "Not":
+        return reversed(root, context);
+      default:
+        return neutral(root);
+    }
+  },
+});
+
+function choice(root: Node, { create }: RewriteContext): Answer {
+  const [condition, onTrue, onFalse] = root.inputs;
+  if (!condition || !onTrue || !onFalse) return null;
+  if (onTrue === onFalse && broadcastsTo(condition, onTrue)) return onTrue;
+  const inner = soleProducer(condition, "Not")?.inputs[0];
+  return inner ? create("Where", [inner, onFalse, onTrue]) : null;
+}
+
+/** A boolean that was made a number only to be compared with one. */
+function compared(root: Node, { create }: RewriteContext): Answer {
+  const [a, b] = root.inputs;
+  if (!a || !b || root.attributes.has("axis")) return null;
+  for (const [value, other] of [
+    [a, b],
+    [b, a],
+  ] as const) {
+    const truth = producerOf(value, "Cast", root.graph)?.inputs[0];
+    const number = constantScalar(other);
+    if (truth?.dtype !== "bool" || (number !== 0 && number !== 1) || !broadcastsTo(other, truth)) continue;
+    return number === 1 ? truth : create("Not", [truth]);
+  }
+  return null;
+}
+
+/** Since opset 12; below that the comparisons with "or equal" are missing. */
+const opposite: Readonly<Record<string, string>> = {
+  Greater: "LessOrEqual",
+  GreaterOrEqual: "Less",
+  Less: "GreaterOrEqual",
+  LessOrEqual: "Greater",
+};
+
+const integers = new Set(["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"]);
+
+/** Of numbers that are always comparable: a comparison with NaN does not hold, nor does its opposite. */
+function reversed(root: Node, { create, opset }: RewriteContext): Answer {
+  const op = root.inputs[0]?.producer?.op ?? "";
+  const comparison = Object.hasOwn(opposite, op) ? soleProducer(root.inputs[0], op) : null;
+  if (!comparison || comparison.attributes.size > 0 || opset < 16) return null;
+  if (!integers.has(comparison.inputs[0]?.dtype ?? "")) return null;
+  return create(opposite[op]!, comparison.inputs);
+}
+
+function neutral(root: Node): Value | null {
+  const [a, b] = root.inputs;
+  if (!a || !b || root.attributes.has("axis")) return null;
+  const wanted = root.op === "And" ? 1 : 0;
+  const isNeutral = (value: Value): boolean =>
+    !!value.constant && value.constant.elementCount <= 65_536 && equalsElementwise(value, wanted);
+  if (isNeutral(b) && broadcastsTo(b, a)) return a;
+  return isNeutral(a) && broadcastsTo(a, b) ? b : null;
+}

@@ -1,0 +1,91 @@
+/**
+ * Resize(x) to the size that x has                 =>  x
+ * Resize(x, sizes [N, C, h, w]) where x is [N, C, ...]  =>  Resize<axes=[2, 3]>(x, [h, w])
+ *
+ * The second spares the computing of sizes that are given back as they are.
+ */
+import { attr, type Node, type Value } from "../../ir/index.js";
+import { defineRewrite } from "../../rewrite/index.js";
+import { equalsElementwise, producerOf } from "../../rewrite/match.js";
+import { areSame, type Size } from "../fold/size.js";
+import { sizeFacts } from "../fold/size-facts.js";
+import type { SizeFacts } from "../fold/size-rules.js";
+
+/** Modes in which an element of the result lies on one of the input when nothing is stretched. */
+const identities = ["half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"];
+
+export const eliminateNoOpResize = defineRewrite({
+  name: "eliminate-no-op-resize",
+  summary: "Remove Resize nodes that keep the size",
+  numerics: "exact",
+  roots: ["Resize"],
+  rewrite(resize, { shared }) {
+    const [source, , scales] = resize.inputs;
+    const mode = resize.string("coordinate_transformation_mode", "half_pixel");
+    if (!source || resize.inputs.length < 3 || !identities.includes(mode)) return null;
+    if (resize.inputs[3]) return keepsSizes(resize, source, shared(sizeFacts)) ? source : null;
+    return scales?.constant && scales.constant.elementCount > 0 && equalsElementwise(scales, 1) ? source : null;
+  },
+});
+
+function keepsSizes(resize: Node, source: Value, facts: SizeFacts): boolean {
+  const shape = facts.shapeOf(source);
+  const sizes = facts.vectorOf(resize.inputs[3])?.elements;
+  const axes = resize.ints("axes") ?? shape?.map((_, axis) => axis);
+  return (
+    !!shape && !!sizes && axes?.length === sizes.length && sizes.every((size, i) => areSame(size, shape.at(axes[i]!)))
+  );
+}
+
+export const fuseResizeAxes = defineRewrite({
+  name: "fuse-resize-axes",
+  summary: "Tell a Resize the sizes of the axes that it changes only",
+  numerics: "exact",
+  roots: ["Resize"],
+  minOpset: 18,
+  rewrite(resize, { create, shared }) {
+    const [source, roi] = resize.inputs;
+    const sizes = resize.inputs[3];
+    const concat = producerOf(sizes, "Concat", resize.graph);
+    if (!source || !sizes || !concat || resize.attributes.has("axes") || (roi && roi.shape?.[0] !== 0)) return null;
+    if (resize.string("keep_aspect_ratio_policy", "stretch") !== "stretch") return null;
+    if (resize.string("coordinate_transformation_mode", "half_pixel") === "tf_crop_and_resize") return null;
+    const facts = shared(sizeFacts);
+    const shape = facts.shapeOf(source);
+    const elements = facts.vectorOf(sizes)?.elements;
+    if (!shape || elements?.length !== shape.length) return null;
+    const isKept = elements.map((size, axis) => areSame(size, shape[axis]));
+    const parts = changedParts(concat, isKept, facts);
+    const [only, ...others] = parts ?? [];
+    if (!only || parts!.length === concat.inputs.length) return null;
+    const vector =
+      others.length === 0
+        ? only.value
+        : create(
+            "Concat",
+            parts!.map(({ value }) => value),
+            { axis: attr.int(0) },
+          ).output;
+    const axes = parts!.flatMap((part) => part.axes);
+    return create("Resize", [source, null, null, vector], [...resize.attributes, ["axes", attr.ints(axes)]]);
+  },
+});
+
+/** The parts of the vector of sizes without those that are kept as a whole; null when nothing is left or a part is not known. */
+function changedParts(
+  concat: Node,
+  isKept: readonly boolean[],
+  { vectorOf }: SizeFacts,
+): { value: Value; axes: number[] }[] | null {
+  let from = 0;
+  const parts: { value: Value; axes: number[] }[] = [];
+  for (const value of concat.inputs) {
+    const held: readonly (Size | null)[] | undefined = vectorOf(value)?.elements;
+    if (!value || !held) return null;
+    const start = from;
+    const axes = held.map((_, i) => start + i);
+    from += held.length;
+    if (!axes.every((axis) => isKept[axis])) parts.push({ value, axes });
+  }
+  return parts.length > 0 ? parts : null;
+}
