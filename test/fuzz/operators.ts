@@ -23,11 +23,11 @@ const real = (b: GraphBuilder, least = 0): Known | null => choose(b, (k) => isRe
 const any = (b: GraphBuilder, least = 0): Known | null => choose(b, (k) => rankOf(k) >= least);
 const ofType = (b: GraphBuilder, dtype: DType): Known | null => choose(b, (k) => k.dtype === dtype);
 
-/** An axis, from the front or the back. */
-function axisOf(chance: Chance, rank: number): number {
-  const axis = chance.below(Math.max(rank, 1));
-  return chance.one(0.3) ? axis - rank : axis;
-}
+/** The same axis, now and then counted from the back, which most operators allow since opset 11. */
+const fromBack = (b: GraphBuilder, axis: number, rank: number): number =>
+  b.opset >= 11 && b.chance.one(0.3) ? axis - rank : axis;
+
+const axisOf = (b: GraphBuilder, rank: number): number => fromBack(b, b.chance.below(Math.max(rank, 1)), rank);
 
 const specials = [0, 1, -1, 2, 0.5, 3, 6, 1e-5, 0.044715, 1.702, 0.7978845608028654, Math.SQRT1_2, Math.SQRT2];
 
@@ -118,7 +118,7 @@ const reduction =
     const axes = chance
       .shuffled(Array.from({ length: rank }, (_, i) => i))
       .slice(0, chance.between(0, Math.min(rank, 3)))
-      .map((axis) => (chance.one(0.3) ? axis - rank : axis));
+      .map((axis) => fromBack(b, axis, rank));
     const attributes: Record<string, Attribute> = some(chance, { keepdims: () => attr.int(chance.below(2)) }, 0.7);
     if (b.opset >= inputSince) {
       if (chance.one(0.15)) attributes["noop_with_empty_axes"] = attr.int(1);
@@ -136,7 +136,7 @@ const onAxis =
     return {
       op,
       inputs: [x.value],
-      attributes: some(b.chance, { axis: () => attr.int(axisOf(b.chance, rankOf(x))) }, 0.8),
+      attributes: some(b.chance, { axis: () => attr.int(axisOf(b, rankOf(x))) }, 0.8),
     };
   };
 
@@ -298,7 +298,7 @@ const makeSlice: Maker = (b) => {
   }
   const isFirst = axes.every((axis, i) => axis === i);
   const inputs: (Value | null)[] = [x.value, b.ints(starts), b.ints(ends)];
-  if (!isFirst || chance.one(0.7)) inputs.push(b.ints(axes.map((axis) => (chance.one(0.3) ? axis - rank : axis))));
+  if (!isFirst || chance.one(0.7)) inputs.push(b.ints(axes.map((axis) => fromBack(b, axis, rank))));
   if (inputs.length === 4 && chance.one(0.4)) inputs.push(b.ints(axes.map(() => chance.pick([1, 1, 2, -1]))));
   return { op: "Slice", inputs };
 };
@@ -317,7 +317,7 @@ const makeConcat: Maker = (b) => {
   return {
     op: "Concat",
     inputs: chance.shuffled([x.value, ...others]),
-    attributes: { axis: attr.int(chance.one(0.3) ? axis - rankOf(x) : axis) },
+    attributes: { axis: attr.int(fromBack(b, axis, rankOf(x))) },
   };
 };
 
@@ -329,7 +329,7 @@ const makeSplit: Maker = (b) => {
   const axis = chance.pick([...dims.keys()].filter((i) => (dims[i] ?? 0) > 1));
   const size = dims[axis]!;
   const first = chance.between(1, size - 1);
-  const attributes: Record<string, Attribute> = { axis: attr.int(chance.one(0.3) ? axis - dims.length : axis) };
+  const attributes: Record<string, Attribute> = { axis: attr.int(fromBack(b, axis, dims.length)) };
   if (b.opset < 13)
     return {
       op: "Split",
@@ -353,7 +353,7 @@ const makeGather: Maker = (b) => {
   const x = any(b, 1);
   if (!x) return null;
   const { chance } = b;
-  const axis = axisOf(chance, rankOf(x));
+  const axis = axisOf(b, rankOf(x));
   const smallest = Math.min(...x.dims.map((dims) => dims.at(axis)!));
   const index = (): number => chance.between(-smallest, smallest - 1);
   const indices = chance.one(0.5) ? b.ints([index()], []) : b.ints(Array.from({ length: chance.between(1, 3) }, index));
@@ -626,7 +626,7 @@ const unaries =
 export const makers: Readonly<Record<string, Maker>> = {
   ...Object.fromEntries(unaries.split(" ").map((op) => [op, unary(op)])),
   ...Object.fromEntries(
-    "Add Sub Mul Div Pow PRelu Equal Greater GreaterOrEqual Less LessOrEqual".split(" ").map((op) => [op, binary(op)]),
+    "Add Sub Mul Div Pow Equal Greater GreaterOrEqual Less LessOrEqual".split(" ").map((op) => [op, binary(op)]),
   ),
   ...Object.fromEntries("And Or Xor".split(" ").map((op) => [op, logical(op)])),
   ...Object.fromEntries("Max Min Mean Sum".split(" ").map((op) => [op, variadic(op)])),
@@ -644,7 +644,7 @@ export const makers: Readonly<Record<string, Maker>> = {
         op: "LpNormalization",
         inputs: [x.value],
         attributes: some(b.chance, {
-          axis: () => attr.int(axisOf(b.chance, rankOf(x))),
+          axis: () => attr.int(axisOf(b, rankOf(x))),
           p: () => attr.int(b.chance.between(1, 2)),
         }),
       }
@@ -670,6 +670,11 @@ export const makers: Readonly<Record<string, Maker>> = {
     const x = choose(b, (k) => k.dtype === "f32" && rankOf(k) === 4);
     return x && { op: "LRN", inputs: [x.value], attributes: { size: attr.int(3) } };
   },
+  // The slope may broadcast to the input, never the other way round.
+  PRelu: (b) => {
+    const x = real(b);
+    return x && { op: "PRelu", inputs: [x.value, scalarLike(b, x.dtype, [1])] };
+  },
   Not: typedUnary("Not", "bool"),
   BitwiseNot: typedUnary("BitwiseNot", "i64"),
   BitwiseAnd: (b) => {
@@ -690,9 +695,7 @@ export const makers: Readonly<Record<string, Maker>> = {
     const x = choose(b, (k) => staticDims(k).includes(1));
     if (!x) return null;
     const ones = [...staticDims(x).entries()].filter(([, dim]) => dim === 1).map(([axis]) => axis);
-    const axes = ones
-      .slice(0, b.chance.between(1, ones.length))
-      .map((axis) => (b.chance.one(0.3) ? axis - rankOf(x) : axis));
+    const axes = ones.slice(0, b.chance.between(1, ones.length)).map((axis) => fromBack(b, axis, rankOf(x)));
     return b.chance.one(0.1) ? { op: "Squeeze", inputs: [x.value] } : withAxes(b, "Squeeze", x.value, axes);
   },
   Unsqueeze: (b) => {
@@ -772,7 +775,7 @@ export const makers: Readonly<Record<string, Maker>> = {
     return (
       x && {
         op: "CumSum",
-        inputs: [x.value, b.constant(Tensor.i64([], [axisOf(b.chance, rankOf(x))]))],
+        inputs: [x.value, b.constant(Tensor.i64([], [axisOf(b, rankOf(x))]))],
         attributes: some(b.chance, { exclusive: () => attr.int(1), reverse: () => attr.int(1) }, 0.3),
       }
     );
@@ -783,7 +786,7 @@ export const makers: Readonly<Record<string, Maker>> = {
     return {
       op: "TopK",
       inputs: [x.value, b.ints([1])],
-      attributes: some(b.chance, { axis: () => attr.int(axisOf(b.chance, rankOf(x))) }),
+      attributes: some(b.chance, { axis: () => attr.int(axisOf(b, rankOf(x))) }),
       outputs: 2,
     };
   },
@@ -808,7 +811,7 @@ export const makers: Readonly<Record<string, Maker>> = {
       ? {
           op: "GatherElements",
           inputs: [x!.value, b.constant(randomTensor("i64", dims as number[], b.chance.random))],
-          attributes: { axis: attr.int(axisOf(b.chance, dims.length)) },
+          attributes: { axis: attr.int(axisOf(b, dims.length)) },
         }
       : null;
   },
