@@ -27,10 +27,14 @@ export function rotationAt(root: Node, sizesOf: SizesOf): Rotation | null {
   const [real, imaginary] = isInterleaved
     ? concat.inputs.map((part) => beforeUnsqueeze(part, sizes?.length))
     : concat.inputs;
-  const found = real && imaginary && anglesOf(real, imaginary);
-  const x = found && wholeOf(found.x1, found.x2, isInterleaved, sizesOf);
-  if (!x || sizesOf(x)?.length !== sizes?.length || sizesOf(x)?.at(-1) !== sizes?.at(-1)) return null;
-  return { x, cos: found.cos, sin: found.sin, isDoubled: false, isInterleaved };
+  if (!real || !imaginary) return null;
+  for (const { x1, x2, cos, sin } of factorsOf(real, imaginary)) {
+    const x = wholeOf(x1, x2, isInterleaved, sizesOf);
+    const whole = sizesOf(x);
+    if (!x || whole?.length !== sizes?.length || whole?.at(-1) !== sizes?.at(-1)) continue;
+    return { x, cos, sin, isDoubled: false, isInterleaved };
+  }
+  return null;
 }
 
 function doubled(sum: Node, sizesOf: SizesOf): Rotation | null {
@@ -66,25 +70,30 @@ function beforeUnsqueeze(value: Value | null, rank: number | undefined): Value |
   return axes?.length === 1 && rank !== undefined && [-1, rank].includes(axes[0]!) ? node!.inputs[0]! : null;
 }
 
-/** Both products of a rotation. */
-function anglesOf(real: Value, imaginary: Value): { x1: Value; x2: Value; cos: Value; sin: Value } | null {
+interface Factors {
+  readonly x1: Value;
+  readonly x2: Value;
+  readonly cos: Value;
+  readonly sin: Value;
+}
+
+/** The ways to read x1 * cos - x2 * sin and x1 * sin + x2 * cos: which of the factors are the angles, they do not say. */
+function factorsOf(real: Value, imaginary: Value): Factors[] {
   const [difference, sum] = [soleProducer(real, "Sub"), soleProducer(imaginary, "Add")];
-  const [first, second, third, fourth] = [...(difference?.inputs ?? []), ...(sum?.inputs ?? [])].map(
-    (value) => soleProducer(value, "Mul")?.inputs ?? [],
-  );
-  if (![first, second, third, fourth].every((factors) => factors?.length === 2)) return null;
+  const products = [...(difference?.inputs ?? []), ...(sum?.inputs ?? [])].map((value) => soleProducer(value, "Mul"));
+  const [first, second, third, fourth] = products.map((product) => product?.inputs ?? []);
+  if (products.length !== 4 || products.includes(null)) return [];
   const isProduct = (factors: readonly (Value | null)[], a: Value, b: Value): boolean =>
     (factors[0] === a && factors[1] === b) || (factors[0] === b && factors[1] === a);
-  for (const i of [0, 1]) {
-    for (const j of [0, 1]) {
+  return [0, 1].flatMap((i) =>
+    [0, 1].flatMap((j): Factors[] => {
       const [x1, cos, x2, sin] = [first![i]!, first![1 - i]!, second![j]!, second![1 - j]!];
       const fits =
         (isProduct(third!, x1, sin) && isProduct(fourth!, x2, cos)) ||
         (isProduct(third!, x2, cos) && isProduct(fourth!, x1, sin));
-      if (fits && x1.producer && x1.producer.op === x2.producer?.op) return { x1, x2, cos, sin };
-    }
-  }
-  return null;
+      return fits ? [{ x1, x2, cos, sin }] : [];
+    }),
+  );
 }
 
 /** The tensor of which two values are the halves of the last axis, or its even and odd elements. */

@@ -73,6 +73,14 @@ testRewrite(fuseRotaryEmbedding, {
       ),
       options,
     ],
+    "angles that are made like the halves": [
+      graph(
+        "x: f32[b,3,s,8], cs: f32[b,1,s,8]",
+        `${byHalves("x1, x2 = Split<axis=-1, num_outputs=2>(x)", "c, s = Split<axis=-1, num_outputs=2>(cs)")}
+         y = Concat<axis=3>(real, imaginary)`,
+      ),
+      options,
+    ],
     "even and odd elements": [
       graph(
         "x: f32[b,s,3,8], c: f32[b,s,1,4], s: f32[b,s,1,4]",
