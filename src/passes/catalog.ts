@@ -1,6 +1,7 @@
 /** Every pass, in the order in which they run, with a reason where the order matters; and the recipes made of them. */
 import type { AnyPass } from "../rewrite/index.js";
 import { fuseAttention } from "./attention/attention.js";
+import { fuseAttentionCache } from "./attention/cache.js";
 import { fuseRotaryEmbedding } from "./attention/rotary-embedding.js";
 import { fuseBiasGelu } from "./contrib/bias-gelu.js";
 import { fuseConvActivation } from "./contrib/conv-activation.js";
@@ -165,6 +166,7 @@ const fusions: readonly AnyPass[] = [
   fuseRotaryEmbedding, // before the attention that reads what it rotates
   fuseAttention,
   eliminateTransposeDetour, // after the attention, which is told by its Transposes; then Conv meets its neighbours
+  fuseAttentionCache,
   fuseConvBatchNorm,
   fuseConvTransposeBatchNorm,
   fuseMatMulBatchNorm, // before MatMul and Add become Gemm

@@ -126,13 +126,30 @@ function stretched(mask: Value, { q, k }: AttentionParts, sizesOf: SizesOf, cont
 }
 
 /** The length of query or key: a number, or a vector of one that is computed where the length comes from. */
-function extentOf(x: Heads, sizesOf: SizesOf, { create, model }: RewriteContext): Value | number {
+function extentOf(x: Heads, sizesOf: SizesOf, context: RewriteContext): Value | number {
   if (typeof x.length === "number") return x.length;
+  const own = x.headsFirst ?? x.tokensFirst ?? x.slot!.source;
+  return lengthOf(own, own === x.headsFirst ? 2 : 1, sizesOf, context);
+}
+
+function lengthOf(own: Value, axis: number, sizesOf: SizesOf, context: RewriteContext): Value | number {
+  const { create, constant, model } = context;
+  const length = sizesOf(own)?.[axis];
+  if (typeof length === "number") return length;
   // An input of the model where it has the same size: then all layers share the question.
   const inputs = model.graph.inputs.flatMap((value) => (sizesOf(value) ?? []).map((size, at) => ({ value, at, size })));
-  const own = x.headsFirst ?? x.tokensFirst ?? x.slot!.source;
-  const input = own.graph === model.graph ? inputs.find(({ size }) => areSame(size, x.length)) : undefined;
-  const [value, at] = input ? [input.value, input.at] : [own, own === x.headsFirst ? 2 : 1];
+  const input = own.graph === model.graph ? inputs.find(({ size }) => areSame(size, length)) : undefined;
+  const concat = input ? null : producerOf(own, "Concat", own.graph);
+  const rank = sizesOf(own)?.length ?? 0;
+  if (concat?.inputs.length === 2 && [axis, axis - rank].includes(concat.int("axis", 0))) {
+    // Not of what is put together: that is then free to be put together elsewhere.
+    const parts = concat.inputs.map((part) => lengthOf(part!, axis, sizesOf, context));
+    const [one, other] = parts.map((part) =>
+      typeof part === "number" ? constant("size", Tensor.i64([1], [part])) : part,
+    );
+    return create("Add", [one!, other!], {}, { types: [{ dtype: "i64", shape: [1] }] }).output;
+  }
+  const [value, at] = input ? [input.value, input.at] : [own, axis];
   const attributes = { start: attr.int(at), end: attr.int(at + 1) };
   return create("Shape", [value], attributes, { types: [{ dtype: "i64", shape: [1] }] }).output;
 }
