@@ -21,13 +21,9 @@ export const fuseAttention = defineRewrite({
   roots: ["MatMul", "Transpose", "Reshape"],
   minOpset: 23,
   rewrite(root, context) {
-    const product = productBefore(root);
-    if (!product || lastOf(product) !== root) return null;
-    const sizesOf = context.shared(sizeFacts).shapeOf;
-    const parts = attentionAt(product, context, sizesOf);
     const core = coreBefore(root, "MatMul");
     if (!core || lastOf(core) !== root) return null;
-    const sizesOf = sizeFacts().shapeOf;
+    const sizesOf = context.shared(sizeFacts).shapeOf;
     const parts = attentionAt(core, context, sizesOf);
     if (parts === null) return null;
     if (typeof parts === "string") return context.skip(parts);

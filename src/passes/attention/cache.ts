@@ -2,11 +2,11 @@
  *   Attention(q, Concat<axis=2>(past_key, k), Concat<axis=2>(past_value, v), mask)
  *     =>  Attention(q, k, v, mask, past_key, past_value)
  *
- * whose further outputs are what the two Concats gave. They may be outputs of the model, for
- * the next step; nothing else may read them. What splits keys and values into heads then
+ * whose further outputs are what the two Concats gave: outputs of the model, for the next
+ * step, which nothing else may read. What splits keys and values into heads then
  * goes the way of what splits the query.
  */
-import { type Node, soleReader, type Value } from "../../ir/index.js";
+import type { Node, Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { producerOf, readsOnlyFirst } from "../../rewrite/match.js";
 import { areSame } from "../fold/size.js";
@@ -23,11 +23,12 @@ export const fuseAttentionCache = defineRewrite({
   rewrite(root, context) {
     const core = coreBefore(root, "Attention");
     if (!core || lastOf(core) !== root || core.inputs.length > 4) return null;
-    const sizesOf = sizeFacts().shapeOf;
+    const sizesOf = context.shared(sizeFacts).shapeOf;
     const [query, key, value, mask] = core.inputs;
     const keys = appended(key, sizesOf);
     const values = appended(value, sizesOf);
-    if (!query || !keys || !values) return null;
+    // The runtime's kernel wants its further outputs read.
+    if (!query || !keys || !values || !isGivenOut(keys.both) || !isGivenOut(values.both)) return null;
     if (!readsOnlyFirst(core) || core.int("is_causal", 0) !== 0)
       return context.skip("a causal mask counts from the past");
     if ([keys, values].some(({ both }) => !isOnlyReadBy(both, core))) {
@@ -63,9 +64,10 @@ function appended(both: Value | null | undefined, sizesOf: SizesOf): Appended | 
   return [2, -2].includes(concat!.int("axis", 0)) && past.dtype === "f32" ? { both, past, present } : null;
 }
 
-/** Whether a value is read by one input of a node, and given out by the model at most. */
+/** Whether one input of a node reads a value, and otherwise only outputs of the model do. */
 function isOnlyReadBy(value: Value, node: Node): boolean {
-  if (soleReader(value) === node) return true;
   const inside = value.uses.filter((use) => use.kind === "input");
-  return inside.length === 1 && inside[0]!.kind === "input" && inside[0]!.node === node;
+  return inside.length === 1 && inside[0]!.node === node;
 }
+
+const isGivenOut = (value: Value): boolean => value.uses.some((use) => use.kind === "output");
