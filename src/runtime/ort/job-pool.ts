@@ -20,10 +20,10 @@ export class JobPool {
     return [...this.#busy, ...this.#idle].flatMap(({ pid }) => pid ?? []);
   }
 
-  /** A process that is not part of the queue. The caller closes it. */
+  /** A process that is not part of the queue, and runs as a model would be run elsewhere. The caller closes it. */
   own(): JobProcess {
     this.#refuseWhenStopped();
-    const process = new JobProcess(this.#household);
+    const process = new JobProcess(this.#household, { isFrugal: false });
     this.#busy.add(process);
     return process;
   }
@@ -100,7 +100,7 @@ export class JobPool {
         this.#waiting.push({ limit, take: (error) => (error ? reject(error) : resolve()) });
       });
     }
-    const process = this.#idle.pop() ?? new JobProcess(this.#household);
+    const process = this.#idle.pop() ?? new JobProcess(this.#household, { isFrugal: true });
     this.#busy.add(process);
     return process;
   }

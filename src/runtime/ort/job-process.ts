@@ -41,14 +41,17 @@ interface Pending {
 
 export class JobProcess {
   readonly #household: Household;
+  readonly #isFrugal: boolean;
   #child: ChildProcess | null = null;
   #output = new OutputTail();
   #pending: Pending | null = null;
   #retired: Error | null = null;
   #lastId = 0;
 
-  constructor(household: Household) {
+  /** `isFrugal`: freed memory goes back to the system at once, at the price of some speed. */
+  constructor(household: Household, { isFrugal }: { readonly isFrugal: boolean }) {
     this.#household = household;
+    this.#isFrugal = isFrugal;
   }
 
   /** The process id, while there is a process. */
@@ -106,7 +109,7 @@ export class JobProcess {
     const child = fork(childEntry(), [linkMark()], {
       // Little of its memory is JavaScript's: a small nursery keeps it so.
       execArgv: ["--expose-gc", "--max-semi-space-size=2"],
-      env: childEnvironment(process.env),
+      env: { ...(this.#isFrugal && frugalAllocator), ...childEnvironment(process.env) },
       serialization: "advanced",
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
@@ -223,6 +226,12 @@ function childEntry(): string {
   const base = here.endsWith(".ts") ? here.replace(/\/src\/runtime\/ort\/[^/]+$/, "/dist/runtime/ort/") : here;
   return fileURLToPath(new URL("./child/main.js", base));
 }
+
+/**
+ * For glibc's malloc, which otherwise raises this threshold up to 32 MB as blocks are freed and then
+ * keeps what it could give back. Bytes.
+ */
+const frugalAllocator = { MALLOC_MMAP_THRESHOLD_: String(256 << 10) };
 
 /** Two processes cannot share an inspector's port, so its flags stay behind. */
 function childEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
