@@ -7,8 +7,8 @@ import { f32ToF16 } from "../../base/f16.js";
 import { bitsOf, type DType, Tensor } from "../../ir/index.js";
 import { floatsOf } from "./linear.js";
 
-const LARGE_BYTES = 16 << 20;
-const PIECE_BYTES = 4 << 20;
+const LARGE_BYTES = 1 << 20;
+const PIECE_BYTES = 1 << 20;
 
 /** A tensor of f32, f16 or f64; null when an element is not finite in it. */
 export function tensorLike(dtype: DType, dims: readonly number[], data: Float32Array | Float64Array): Tensor | null {
@@ -27,11 +27,14 @@ export function scaledTensor(tensor: Tensor, factorOf: (i: number) => number): T
   const elementBytes = bitsOf(dtype) / 8;
   function* pieces(): Generator<Uint8Array | null> {
     let at = 0;
+    // Garbage of the size of the weights would stay with the process: pieces take turns in one place.
+    const room = new Float32Array(dtype === "f32" ? Math.min(PIECE_BYTES, byteLength) / elementBytes : 0);
     for (const chunk of source.chunks()) {
       for (let begin = 0; begin < chunk.byteLength; begin += PIECE_BYTES) {
         const part = chunk.subarray(begin, begin + PIECE_BYTES);
         const count = part.byteLength / elementBytes;
-        yield bytesLike(dtype, floatsOf(Tensor.fromBytes(dtype, [count], part))!, factorOf, at);
+        const into = dtype === "f32" ? room.subarray(0, count) : undefined;
+        yield bytesLike(dtype, floatsOf(Tensor.fromBytes(dtype, [count], part))!, factorOf, at, into);
         at += count;
       }
     }
@@ -58,9 +61,10 @@ function bytesLike(
   data: Floats,
   factorOf: ((i: number) => number) | null,
   first: number,
+  into?: Float32Array,
 ): Uint8Array | null {
   const { length } = data;
-  const result: Floats = dtype === "f64" ? new Float64Array(length) : new Float32Array(length);
+  const result: Floats = into ?? (dtype === "f64" ? new Float64Array(length) : new Float32Array(length));
   // Plain loops: these run over all weights of a model.
   for (let i = 0; i < length; i++) {
     result[i] = factorOf ? data[i]! * factorOf(first + i) : data[i]!;
