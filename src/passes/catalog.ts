@@ -80,6 +80,7 @@ import { fuseLogSoftmax, fuseSoftmax } from "./fuse/softmax.js";
 import { eliminateConcatParts, eliminateUnusedPart, fuseConcat } from "./layout/concat-parts.js";
 import { fuseChannelShuffle, fuseRoll, fuseSliceSqueeze } from "./layout/gather-rows.js";
 import { fuseGatherUnsqueeze } from "./layout/gather-unsqueeze.js";
+import { fuseMovedAxis } from "./layout/moved-axis.js";
 import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
 import { eliminateNoOpResize, fuseResizeAxes } from "./layout/resize.js";
 import { fuseSlice } from "./layout/slice-chain.js";
@@ -188,6 +189,7 @@ const fusions: readonly AnyPass[] = [
   fuseSliceSqueeze, // before the Slices become one Split
   fuseRoll,
   fuseChannelShuffle,
+  fuseMovedAxis,
   fuseGatherUnsqueeze, // one more Slice of the next one's
   fuseSlicesToSplit,
 ];
