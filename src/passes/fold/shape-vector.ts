@@ -4,7 +4,7 @@
  */
 import { dtypeOfCode, type Node, type Value } from "../../ir/index.js";
 import { constantIntegers } from "../../rewrite/match.js";
-import { add, areSame, divide, isNonNegative, multiply, type Size, subtract } from "./size.js";
+import { add, areSame, derived, divide, isNonNegative, multiply, type Size, subtract } from "./size.js";
 import type { SizeFacts } from "./size-rules.js";
 
 /** One element; null when it is not known. */
@@ -95,8 +95,8 @@ const rules: Readonly<Record<string, Rule>> = {
     return data?.rank === 0 && axes?.length === 1 ? { ...data, rank: 1 } : null;
   },
   Reshape: (node, of) => {
-    const data = of(node.inputs[0]);
     const shape = constantIntegers(node.inputs[1]);
+    const data = of(node.inputs[0]) ?? swappedPairs(node.inputs[0], of);
     if (!data || !shape || shape.length > 1 || shape[0] === 0) return null;
     if (shape.length === 0 && data.elements.length !== 1) return null;
     return { ...data, rank: shape.length as 0 | 1 };
@@ -112,10 +112,14 @@ const rules: Readonly<Record<string, Rule>> = {
   Sub: arithmetic((a, b) => both(a, b, subtract)),
   Mul: arithmetic((a, b) => (a === 0 || b === 0 ? 0 : both(a, b, multiply))),
   // Division of integers rounds towards zero.
-  Div: arithmetic((a, b) => both(a, b, (x, y) => divide(x, y, true))),
+  Div: arithmetic((a, b) => both(a, b, (x, y) => divide(x, y, true) ?? (y === 0 ? null : derived("quotient", x, y)))),
   Mod: arithmetic((a, b) => numbers(a, b, (x, y) => (x >= 0 && y > 0 ? x % y : null))),
-  Max: arithmetic((a, b) => numbers(a, b, Math.max)),
-  Min: arithmetic((a, b) => numbers(a, b, Math.min)),
+  Max: arithmetic(
+    (a, b) => numbers(a, b, Math.max) ?? both(a, b, (x, y) => (areSame(x, y) ? x : derived("max", x, y))),
+  ),
+  Min: arithmetic(
+    (a, b) => numbers(a, b, Math.min) ?? both(a, b, (x, y) => (areSame(x, y) ? x : derived("min", x, y))),
+  ),
   Equal: arithmetic(areEqual, "bool"),
   Where: (node, of) => {
     const [condition, a, b] = [of(node.inputs[0]), of(node.inputs[1]), of(node.inputs[2])];
@@ -150,6 +154,35 @@ const rules: Readonly<Record<string, Rule>> = {
 };
 
 export const shapeOps: readonly string[] = Object.keys(rules);
+
+/**
+ * Pairs [a, b, c, d, ...] as all firsts and then all seconds, last pair first: so exporters turn the
+ * padding that PyTorch counts from the last axis into that of ONNX.
+ *
+ *   Transpose(Slice(Reshape(v, [-1, 2]), backwards))
+ */
+function swappedPairs(
+  value: Value | null | undefined,
+  of: (value: Value | null | undefined) => ShapeVector | null,
+): ShapeVector | null {
+  const transpose = value?.producer;
+  const slice = transpose?.is("Transpose") ? transpose.inputs[0]?.producer : null;
+  const pairs = slice?.is("Slice") ? slice.inputs[0]?.producer : null;
+  const vector = pairs?.is("Reshape") ? of(pairs.inputs[0]) : null;
+  const perm = transpose?.ints("perm") ?? [1, 0];
+  if (!slice || !pairs || vector?.rank !== 1 || perm.join() !== "1,0") return null;
+  const { elements } = vector;
+  const shape = constantIntegers(pairs.inputs[1]);
+  if (shape?.length !== 2 || shape[0] !== -1 || shape[1] !== 2 || elements.length % 2 !== 0) return null;
+  const read = (input: number): bigint | null => {
+    const numbers = slice.inputs[input]?.constant?.bigints();
+    return numbers?.length === 1 ? numbers[0]! : null;
+  };
+  const [start, end, axis, step] = [read(1), read(2), read(3), read(4)];
+  if (start !== -1n || end === null || end > -BigInt(elements.length) || axis !== 0n || step !== -1n) return null;
+  const rows = Array.from({ length: elements.length / 2 }, (_, i) => elements.slice(2 * i, 2 * i + 2)).reverse();
+  return { ...vector, elements: [...rows.map(([first]) => first!), ...rows.map(([, second]) => second!)] };
+}
 
 /** What output `output` of a node of ai.onnx is; null where no rule knows it. */
 export function vectorByRule(node: Node, output: number, facts: SizeFacts): ShapeVector | null {

@@ -114,7 +114,8 @@ export const isNonNegative = (size: Size): boolean =>
   termsOf(size).every(({ factor, atoms }) => factor >= 0 && atoms.every((each) => !each.startsWith(SIGNED)));
 
 /** Something else that follows from sizes: equal wherever its name and they are. */
-export const derived = (name: string, ...from: readonly Size[]): Size => atom(`${name}(${from.map(keyOf).join(", ")})`);
+export const derived = (name: string, ...from: readonly Size[]): Size =>
+  atom(`${from.every(isNonNegative) ? "" : SIGNED}${name}(${from.map(keyOf).join(", ")})`);
 
 const termsOf = (size: Size): readonly Term[] =>
   typeof size === "number" ? (size === 0 ? [] : [{ factor: size, atoms: [] }]) : size.terms;

@@ -90,6 +90,16 @@ testRewrite(eliminateShapeDetour, {
       v = Concat<axis=0>($d: i64[1] = {7}, u)
       z = ConstantOfShape(v)
     }`,
+    "padding as PyTorch counts it": `(x: f32[N,h], z: f32[N,g]) -> (y) {
+      a = Shape<start=1, end=2>(x)
+      b = Shape<start=1, end=2>(z)
+      t = Concat<axis=0>(a, b, $zeros: i64[2] = {0, 0})
+      m = Reshape(t, $two: i64[2] = {-1, 2})
+      r = Slice(m, $s: i64[1] = {-1}, $e: i64[1] = {-9223372036854775807}, $ax: i64[1] = {0}, $s)
+      c = Transpose<perm=[1,0]>(r)
+      p = Reshape(c, $s)
+      y = Pad(x, p)
+    }`,
     "sizes of a tensor further down": `(x: f32[N,4,h,w]) -> (y) {
       c = Conv<strides=[2,2]>(x, $k: f32[4,4,1,1])
       r = Relu(c)
@@ -102,6 +112,19 @@ testRewrite(eliminateShapeDetour, {
     }`,
   },
   leaves: {
+    "pairs in another order": [
+      `(x: f32[N,h], z: f32[N,g]) -> (y) {
+        a = Shape<start=1, end=2>(x)
+        b = Shape<start=1, end=2>(z)
+        t = Concat<axis=0>(a, b, $zeros: i64[2] = {0, 0})
+        m = Reshape(t, $two: i64[2] = {-1, 2})
+        r = Slice(m, $s: i64[1] = {-1}, $e: i64[1] = {0}, $ax: i64[1] = {0}, $s)
+        p = Reshape(r, $s)
+        q = Concat<axis=0>(p, p)
+        y = Pad(x, q)
+      }`,
+      null,
+    ],
     "one Shape that says it all": [
       `(x: f32[N,M], z: f32[1,1]) -> (y) {
         s = Shape(x)
