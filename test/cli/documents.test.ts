@@ -32,7 +32,7 @@ describe("README.md", () => {
   });
 });
 
-it.each(["README.md", "docs/data.md", "docs/errors.md", "docs/library.md", "docs/targets.md"])(
+it.each(["README.md", "docs/data.md", "docs/errors.md", "docs/library.md", "docs/runtime-specific.md", "docs/targets.md"])(
   "links of %s lead to files of the package",
   (path) => {
     const { files } = JSON.parse(textOf("package.json")) as { files: string[] };
