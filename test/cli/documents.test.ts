@@ -32,15 +32,19 @@ describe("README.md", () => {
   });
 });
 
-it.each(["README.md", "docs/data.md", "docs/errors.md", "docs/library.md", "docs/runtime-specific.md", "docs/targets.md"])(
-  "links of %s lead to files of the package",
-  (path) => {
-    const { files } = JSON.parse(textOf("package.json")) as { files: string[] };
-    const links = [...textOf(path).matchAll(/\]\(([^)#:]+)\)/g)].map(([, link]) => join(path, "..", link!));
-    expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
-    expect(links.filter((link) => !files.some((file) => link === file || link.startsWith(`${file}/`)))).toEqual([]);
-  },
-);
+it.each([
+  "README.md",
+  "docs/data.md",
+  "docs/errors.md",
+  "docs/library.md",
+  "docs/runtime-specific.md",
+  "docs/targets.md",
+])("links of %s lead to files of the package", (path) => {
+  const { files } = JSON.parse(textOf("package.json")) as { files: string[] };
+  const links = [...textOf(path).matchAll(/\]\(([^)#:]+)\)/g)].map(([, link]) => join(path, "..", link!));
+  expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);
+  expect(links.filter((link) => !files.some((file) => link === file || link.startsWith(`${file}/`)))).toEqual([]);
+});
 
 describe("docs/errors.md", () => {
   it("lists every code of the sources and no other", () => {

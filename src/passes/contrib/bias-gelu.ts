@@ -8,7 +8,8 @@
 import type { Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { soleProducer } from "../../rewrite/match.js";
-import { splitBias } from "./bias.js";
+import { sizeFacts } from "../fold/size-facts.js";
+import { splitBias } from "./addend.js";
 import { RUNTIME_DOMAIN } from "./domain.js";
 
 export const fuseBiasGelu = defineRewrite({
@@ -16,11 +17,11 @@ export const fuseBiasGelu = defineRewrite({
   summary: "Let Gelu add the bias in front of it",
   numerics: "rounding",
   roots: ["Gelu", `${RUNTIME_DOMAIN}::Gelu`, `${RUNTIME_DOMAIN}::FastGelu`],
-  rewrite(root, { create, skip }) {
+  rewrite(root, { create, skip, shared }) {
     const sum = soleProducer(root.inputs[0], "Add");
     // FastGelu may have its bias already.
     if (!sum || root.inputs[1]) return null;
-    const parts = splitBias(sum);
+    const parts = splitBias(sum, shared(sizeFacts));
     if (!parts) return skip("the addend is not one number per element of the last axis");
     const inputs: [Value, Value] = [parts.x, parts.bias];
     if ((parts.x.dtype ?? parts.bias.dtype) !== "f32") return skip("BiasGelu and FastGelu compute in f32 only");

@@ -6,7 +6,9 @@
  * input, which made a residual block a fifth slower than Conv and Add.
  */
 import { defineRewrite } from "../../rewrite/index.js";
-import { hasSameShape, soleProducer } from "../../rewrite/match.js";
+import { soleProducer } from "../../rewrite/match.js";
+import { sizeFacts } from "../fold/size-facts.js";
+import { areAlike } from "./addend.js";
 import { RUNTIME_DOMAIN } from "./domain.js";
 
 export const fuseConvResidual = defineRewrite({
@@ -15,7 +17,7 @@ export const fuseConvResidual = defineRewrite({
   numerics: "rounding",
   roots: ["Add"],
   minOpset: 7,
-  rewrite(root, { create, skip }) {
+  rewrite(root, { create, skip, shared }) {
     for (const index of [0, 1]) {
       const conv = soleProducer(root.inputs[index], "Conv");
       const residual = root.inputs[1 - index];
@@ -25,7 +27,7 @@ export const fuseConvResidual = defineRewrite({
       if (rank === undefined) return null;
       if (rank === 4) return skip("the runtime is quicker with a Conv along two axes and an Add");
       if (residual.dtype !== "f32") return skip("FusedConv computes in f32 only");
-      if (!hasSameShape(residual, conv.output))
+      if (!areAlike(residual, conv.output, shared(sizeFacts)))
         return skip("the addend may differ in shape from the result of the Conv");
       return create("FusedConv", [x, w, bias ?? null, residual], conv.attributes, {
         domain: RUNTIME_DOMAIN,

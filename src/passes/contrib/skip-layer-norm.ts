@@ -8,8 +8,11 @@
  */
 import { type Attribute, attr, type Node, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
-import { hasSameShape, isSameDim, producerOf, readsOnlyFirst, soleProducer } from "../../rewrite/match.js";
-import { splitBias } from "./bias.js";
+import { producerOf, readsOnlyFirst, soleProducer } from "../../rewrite/match.js";
+import { areSame } from "../fold/size.js";
+import { sizeFacts } from "../fold/size-facts.js";
+import type { SizeFacts } from "../fold/size-rules.js";
+import { areAlike, isAlongLastAxis, splitBias } from "./addend.js";
 import { RUNTIME_DOMAIN } from "./domain.js";
 
 export const fuseSkipLayerNorm = defineRewrite({
@@ -18,20 +21,22 @@ export const fuseSkipLayerNorm = defineRewrite({
   numerics: "rounding",
   // ONNX Runtime writes SimplifiedLayerNormalization in the domain of ai.onnx.
   roots: ["LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization"],
-  rewrite(root, { create, skip, alsoReplace }) {
+  rewrite(root, { create, skip, shared, alsoReplace }) {
+    const facts = shared(sizeFacts);
     const sum = producerOf(root.inputs[0], "Add", root.graph);
     if (!sum || !readsOnlyFirst(root)) return null;
     const [, gamma, beta] = root.inputs;
-    const rank = sum.output.shape?.length;
+    const rank = facts.shapeOf(sum.output)?.length;
     if (!gamma || rank === undefined) return null;
     if (rank !== 2 && rank !== 3) return skip("SkipLayerNormalization takes tensors of two or three axes");
     const axis = root.int("axis", -1);
     if (axis !== -1 && axis !== rank - 1) return skip("it normalizes over more than the last axis");
-    if (sum.output.dtype !== "f32" || gamma.dtype !== "f32") return skip("SkipLayerNormalization computes in f32 only");
-    if (!isVector(gamma, sum.output) || (beta && !isVector(beta, sum.output))) {
+    if ((sum.output.dtype ?? gamma.dtype) !== "f32" || gamma.dtype !== "f32")
+      return skip("SkipLayerNormalization computes in f32 only");
+    if (![gamma, beta].every((value) => !value || isAlongLastAxis(value, sum.output, facts))) {
       return skip("gamma or beta is not one number per element of the last axis");
     }
-    const parts = partsOf(sum);
+    const parts = partsOf(sum, facts);
     if (!parts) return skip("the two addends may differ in shape");
     // The new node stands where the sum was made: its other readers may come before the normalization.
     if (![gamma, beta].every((value) => !value || value.constant)) return skip("gamma or beta is computed");
@@ -57,9 +62,6 @@ export const fuseSkipLayerNorm = defineRewrite({
   },
 });
 
-const isVector = (vector: Value, x: Value): boolean =>
-  vector.shape?.length === 1 && isSameDim(vector.shape[0], x.shape?.at(-1));
-
 interface Parts {
   readonly x: Value;
   readonly skip: Value;
@@ -67,28 +69,27 @@ interface Parts {
 }
 
 /** A sum as the inputs of the fused operator; the bias from whichever addend has one of its own. */
-function partsOf(sum: Node): Parts | null {
+function partsOf(sum: Node, facts: SizeFacts): Parts | null {
   const [a, b] = sum.inputs;
   if (!a || !b || sum.inputs.length !== 2) return null;
-  for (const [addend, other] of [
+  const pairs = [
     [a, b],
     [b, a],
-  ] as const) {
+  ] as const;
+  for (const [addend, skip] of pairs) {
     const inner = soleProducer(addend, "Add");
-    const biased = inner && splitBias(inner);
-    if (biased && hasSameShape(biased.x, sum.output)) {
-      if (isSkipOf(other, sum.output)) return { x: biased.x, skip: other, bias: biased.bias };
-    }
+    const biased = inner && splitBias(inner, facts);
+    if (biased && isSkipOf(skip, biased.x, facts)) return { x: biased.x, skip, bias: biased.bias };
   }
-  if (hasSameShape(a, sum.output) && isSkipOf(b, a)) return { x: a, skip: b, bias: null };
-  return hasSameShape(b, sum.output) && isSkipOf(a, b) ? { x: b, skip: a, bias: null } : null;
+  const plain = pairs.find(([x, skip]) => isSkipOf(skip, x, facts));
+  return plain ? { x: plain[0], skip: plain[1], bias: null } : null;
 }
 
 /** Whether the kernel repeats a tensor over the batch of x, if at all: [b, s, h], [1, s, h] or [s, h]. */
-function isSkipOf(skip: Value, x: Value): boolean {
-  if (hasSameShape(skip, x)) return true;
-  const [from, to] = [skip.shape, x.shape];
+function isSkipOf(skip: Value, x: Value, facts: SizeFacts): boolean {
+  if (areAlike(skip, x, facts)) return true;
+  const [from, to] = [facts.shapeOf(skip), facts.shapeOf(x)];
   if (to?.length !== 3 || !from) return false;
   const isRepeated = from.length === 2 || (from.length === 3 && from[0] === 1);
-  return isRepeated && isSameDim(from.at(-1), to[2]) && isSameDim(from.at(-2), to[1]);
+  return isRepeated && areSame(from.at(-1), to[2]) && areSame(from.at(-2), to[1]);
 }

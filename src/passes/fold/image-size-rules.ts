@@ -7,7 +7,7 @@ import type { PartialShape, Rule, SizeFacts } from "./size-rules.js";
 const windows: Rule = (node, { shapeOf }) => {
   const data = shapeOf(node.inputs[0]);
   const weight = shapeOf(node.inputs[1]);
-  const isConv = node.op === "Conv";
+  const isConv = node.op === "Conv" || node.op === "FusedConv";
   if (!data || data.length < 3 || (isConv && !weight)) return null;
   const kernel = node.ints("kernel_shape") ?? (isConv ? weight!.slice(2) : null);
   const channels = isConv ? weight![0]! : data[1]!;

@@ -31,6 +31,7 @@ const sameAsFirst = new Set(
 
 /** The shape of one output of a node of ai.onnx; null where no rule knows it. */
 export function shapeByRule(node: Node, output: number, facts: SizeFacts): PartialShape | null {
+  if (node.domain === "com.microsoft") return runtimeShape(node, output, facts);
   if (node.domain !== "") return null;
   const family = familyOf(node);
   if (output === 0 && (family === "unary" || sameAsFirst.has(node.op))) return facts.shapeOf(node.inputs[0]);
@@ -39,6 +40,20 @@ export function shapeByRule(node: Node, output: number, facts: SizeFacts): Parti
   const rule = Object.hasOwn(rules, node.op) ? rules[node.op]! : null;
   return rule && (output === 0 || manyOutputs.has(node.op)) ? rule(node, facts, output) : null;
 }
+
+/** Of ONNX Runtime's own operators, which the runtime-specific passes make. */
+function runtimeShape(node: Node, output: number, facts: SizeFacts): PartialShape | null {
+  // The fourth output of the normalizations is the sum that they normalize.
+  const isSum = output === 3 && node.op.startsWith("Skip");
+  if (isSum || (output === 0 && sameAsFirstInRuntime.has(node.op))) return facts.shapeOf(node.inputs[0]);
+  if (output !== 0) return null;
+  if (node.op === "FusedConv") return rules["Conv"]!(node, facts, output);
+  return node.op === "FusedGemm" ? gemm(node, facts, output) : null;
+}
+
+const sameAsFirstInRuntime = new Set(
+  "BiasGelu FastGelu Gelu QuickGelu SkipLayerNormalization SkipSimplifiedLayerNormalization".split(" "),
+);
 
 const manyOutputs = new Set(["Split", "TopK"]);
 
