@@ -1,5 +1,6 @@
 /** What fused operators may add besides their main input. */
 import type { Node, Value } from "../../ir/index.js";
+import { isSameDim } from "../../rewrite/match.js";
 import { areSame } from "../fold/size.js";
 import type { SizeFacts } from "../fold/size-rules.js";
 
@@ -16,13 +17,18 @@ function isBiasOf(bias: Value, x: Value, facts: SizeFacts): boolean {
 }
 
 /** Whether a tensor is a vector of one number per element of the last axis of x. */
-export function isAlongLastAxis(vector: Value, x: Value, { shapeOf }: SizeFacts): boolean {
-  const shape = shapeOf(vector);
-  return shape?.length === 1 && areSame(shape[0], shapeOf(x)?.at(-1));
-}
+export const isAlongLastAxis = (vector: Value, x: Value, facts: SizeFacts): boolean =>
+  facts.shapeOf(vector)?.length === 1 && haveSameTail(vector, x, 1, facts);
 
 /** Whether two values have the same shape in every run. */
-export function areAlike(a: Value, b: Value, { shapeOf }: SizeFacts): boolean {
-  const [one, other] = [shapeOf(a), shapeOf(b)];
-  return !!one && one.length === other?.length && one.every((size, axis) => areSame(size, other[axis]));
+export function areAlike(a: Value, b: Value, facts: SizeFacts): boolean {
+  const rank = facts.shapeOf(a)?.length;
+  return rank !== undefined && rank === facts.shapeOf(b)?.length && haveSameTail(a, b, rank, facts);
+}
+
+/** Whether the last `count` axes are of the same sizes, by what is declared or by what can be reckoned. */
+export function haveSameTail(a: Value, b: Value, count: number, { shapeOf }: SizeFacts): boolean {
+  return Array.from({ length: count }, (_, i) => -1 - i).every(
+    (axis) => areSame(shapeOf(a)?.at(axis), shapeOf(b)?.at(axis)) || isSameDim(a.shape?.at(axis), b.shape?.at(axis)),
+  );
 }

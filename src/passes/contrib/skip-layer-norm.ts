@@ -9,10 +9,9 @@
 import { type Attribute, attr, type Node, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { producerOf, readsOnlyFirst, soleProducer } from "../../rewrite/match.js";
-import { areSame } from "../fold/size.js";
 import { sizeFacts } from "../fold/size-facts.js";
 import type { SizeFacts } from "../fold/size-rules.js";
-import { areAlike, isAlongLastAxis, splitBias } from "./addend.js";
+import { areAlike, haveSameTail, isAlongLastAxis, splitBias } from "./addend.js";
 import { RUNTIME_DOMAIN } from "./domain.js";
 
 export const fuseSkipLayerNorm = defineRewrite({
@@ -88,8 +87,7 @@ function partsOf(sum: Node, facts: SizeFacts): Parts | null {
 /** Whether the kernel repeats a tensor over the batch of x, if at all: [b, s, h], [1, s, h] or [s, h]. */
 function isSkipOf(skip: Value, x: Value, facts: SizeFacts): boolean {
   if (areAlike(skip, x, facts)) return true;
-  const [from, to] = [facts.shapeOf(skip), facts.shapeOf(x)];
-  if (to?.length !== 3 || !from) return false;
-  const isRepeated = from.length === 2 || (from.length === 3 && from[0] === 1);
-  return isRepeated && areSame(from.at(-1), to[2]) && areSame(from.at(-2), to[1]);
+  const from = facts.shapeOf(skip);
+  const isRepeated = from?.length === 2 || (from?.length === 3 && from[0] === 1);
+  return isRepeated && facts.shapeOf(x)?.length === 3 && haveSameTail(skip, x, 2, facts);
 }
