@@ -65,9 +65,11 @@ function build() {
   );
   write(
     "test/support/test-rewrite.js",
-    "export const expectSame = () => {};\nexport const testRewrite = (pass, { rewrites, leaves }) => {\n" +
-      "  for (const given of Object.values(rewrites)) (globalThis.patterns ??= []).push(typeof given === 'string' ? [given] : given);\n" +
-      "  for (const [text, , options] of Object.values(leaves)) (globalThis.patterns ??= []).push([text, options]);\n};\n",
+    "export const expectSame = () => {};\n" +
+      "const push = ({ name }, text, options) => (globalThis.patterns ??= []).push({ pass: name, text, opset: options?.opset ?? 17 });\n" +
+      "export const testRewrite = (pass, { rewrites, leaves }) => {\n" +
+      "  for (const given of Object.values(rewrites)) push(pass, ...(typeof given === 'string' ? [given] : given));\n" +
+      "  for (const [text, , options] of Object.values(leaves)) push(pass, text, options);\n};\n",
   );
 }
 
@@ -82,7 +84,7 @@ async function patterns() {
   const folder = join(built, "test", "passes");
   const files = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(".test.js"));
   for (const file of files.sort()) await import(pathToFileURL(join(folder, file)).href);
-  return globalThis.patterns.map(([text, given]) => ({ text, opset: given?.opset ?? 17 }));
+  return globalThis.patterns;
 }
 
 /** In the child: one line of JSON an event. */

@@ -59,21 +59,14 @@ export async function campaign(
     ...{ failures, applied: Object.fromEntries(applied), operators: [...operators].sort() },
   });
   const end = performance.now() + options.minutes * 60_000;
-  const asIs = options.asTheyAre ? patterns.length : 0;
-  for (let i = options.from; i < options.graphs + asIs && performance.now() < end; i++) {
-    const seed = options.seed + Math.max(i - asIs, 0);
-    announce(i, "original");
-    if (counts.graphs++ % 10 === 9) onSums(sums());
-    const given = i < asIs ? { ...patterns[i]!, overridable: [], typed: true } : await generate(seed, patterns);
-    if (!given) {
-      counts.invalid++;
-      continue;
-    }
-    const verdict = await judge(given, {
-      recipes: options.recipes,
-      seed,
-      onRewritten: () => announce(i, "rewritten"),
-    });
+  const tryOne = async (
+    given: FuzzCase,
+    seed: number,
+    chosen: readonly Recipe[],
+    onRewritten: () => void,
+    skip: readonly string[] = [],
+  ): Promise<void> => {
+    const verdict = await judge(given, { recipes: chosen, seed, skip, onRewritten });
     if (verdict.kind === "invalid") counts.invalid++;
     else if (verdict.kind === "unstable") counts.unstable++;
     else if (verdict.kind === "sound") {
@@ -87,9 +80,30 @@ export async function campaign(
       failures.push(failure);
       onFailure(failure);
     }
+  };
+  const asIs = options.asTheyAre ? patterns.length : 0;
+  for (let i = options.from; i < options.graphs + asIs && performance.now() < end; i++) {
+    const seed = options.seed + Math.max(i - asIs, 0);
+    announce(i, "original");
+    if (counts.graphs++ % 10 === 9) onSums(sums());
+    const given = i < asIs ? asItIs(patterns[i]!) : await generate(seed, patterns);
+    if (!given) {
+      counts.invalid++;
+      continue;
+    }
+    await tryOne(given, seed, options.recipes, () => announce(i, "rewritten"));
+  }
+  // Passes that others forestall have their own patterns to themselves.
+  for (const pattern of asIs > 0 ? patterns : []) {
+    const recipe = options.recipes.find((each) => passNames(each).includes(pattern.pass));
+    if (!recipe || applied.get(pattern.pass) !== 0) continue;
+    const others = passNames(recipe).filter((name) => name !== pattern.pass);
+    await tryOne(asItIs(pattern), options.seed, [recipe], () => {}, others);
   }
   return sums();
 }
+
+const asItIs = ({ text, opset }: Pattern): FuzzCase => ({ text, opset, overridable: [], typed: true });
 
 async function explained(given: FuzzCase, fault: Fault, seed: number, options: CampaignOptions): Promise<Failure> {
   if (options.keepSize) return { ...fault, seed, culprits: [], case: given };

@@ -11,6 +11,8 @@ import { textOf } from "./shrink.js";
 export interface Pattern {
   readonly text: string;
   readonly opset: number;
+  /** The pass whose test it is from. */
+  readonly pass: string;
 }
 
 const OPSETS = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 17, 18, 19, 20, 21, 22, 23, 24];
