@@ -12,6 +12,9 @@ import { areSame } from "../fold/size.js";
 import { sizeFacts } from "../fold/size-facts.js";
 import type { SizeFacts } from "../fold/size-rules.js";
 
+/** Slopes broadcast one way only; with a scalar exponent runtimes compute some powers by other means. */
+const others: ReadonlySet<string> = new Set(["PRelu", "Pow"]);
+
 export const eliminateBroadcastExpand = defineGraphPass({
   name: "eliminate-broadcast-expand",
   summary: "Remove Expand nodes before operators that broadcast by themselves",
@@ -20,8 +23,7 @@ export const eliminateBroadcastExpand = defineGraphPass({
     const facts = sizeFacts();
     for (const graph of graphsWithin(model.graph)) {
       for (const node of graph.nodes()) {
-        // Its slopes broadcast one way only.
-        if (familyOf(node) !== "broadcasting" || node.op === "PRelu" || node.attributes.has("axis")) continue;
+        if (familyOf(node) !== "broadcasting" || others.has(node.op) || node.attributes.has("axis")) continue;
         for (const [index, operand] of node.inputs.entries()) {
           const expand = producerOf(operand, "Expand", graph);
           const source = expand?.inputs[0];

@@ -4,10 +4,10 @@
  *   chain(x) with the shape of x     =>  x
  *   Reshape(chain(x), shape)         =>  Reshape(x, shape)
  *
- * None of them moves an element, so a chain is told by its last shape alone, unless a
- * 0 in that shape copies a dimension of the tensor in between.
+ * None of them moves an element, so a chain is told by its last shape alone; where a 0 in
+ * that shape copies a dimension of the tensor in between, its size must be known.
  */
-import type { Node, Shape, Value } from "../../ir/index.js";
+import { type Node, type Shape, Tensor, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { constantIntegers, isKnown, isSameDim, soleProducer } from "../../rewrite/match.js";
 
@@ -19,7 +19,7 @@ export const eliminateNoOpReshape = defineRewrite({
     "Remove Reshape, Flatten, Squeeze and Unsqueeze nodes that leave the shape as it was, and shorten chains of them",
   numerics: "exact",
   roots: RENAMERS,
-  rewrite(root, { create }) {
+  rewrite(root, { create, constant }) {
     let source = root.inputs[0];
     if (!source) return null;
     if (copiesInput(root)) return source;
@@ -31,10 +31,21 @@ export const eliminateNoOpReshape = defineRewrite({
     const shape = constantIntegers(root.inputs[1]);
     const inner = RENAMERS.map((op) => soleProducer(root.inputs[0], op)).find((node) => node !== null);
     const inside = inner?.inputs[0];
-    if (!shape || !inside || shape.includes(0)) return null;
-    return create("Reshape", [inside, root.inputs[1]!], root.attributes);
+    if (!shape || !inside) return null;
+    if (!shape.includes(0)) return create("Reshape", [inside, root.inputs[1]!], root.attributes);
+    const settled = settledShape(root.output.shape);
+    return (
+      settled &&
+      create("Reshape", [inside, constant(`${root.output.label}/shape`, Tensor.i64([settled.length], settled))])
+    );
   },
 });
+
+/** Sizes that say the same whatever is reshaped: all known, but for one that the count of elements gives. */
+function settledShape(shape: Shape | null): number[] | null {
+  if (!shape || shape.filter((dim) => !isKnown(dim)).length > 1 || shape.includes(0)) return null;
+  return shape.map((dim) => (isKnown(dim) ? dim : -1));
+}
 
 function renamerOf(value: Value | null | undefined): Node | null {
   const node = value?.producer;

@@ -49,7 +49,7 @@ function absorbConstant(
   layout: NormalizationLayout,
   context: RewriteContext,
 ): Answer {
-  const numbers = spreadOver(operand, layout);
+  const numbers = operand.dtype === "f32" || operand.dtype === "f16" ? spreadOver(operand, layout) : null;
   if (!numbers) return null;
   const [x, factor, addend] = norm.inputs;
   const isProduct = root.op === "Mul" || root.op === "Div";

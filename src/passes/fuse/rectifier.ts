@@ -11,7 +11,7 @@
  */
 import { attr, type Node, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
-import { hasRank, producerOf, soleProducer } from "../../rewrite/match.js";
+import { constantScalar, hasRank, hasSameShape, producerOf, soleProducer } from "../../rewrite/match.js";
 import { choicesOf } from "./comparison.js";
 import { floatsOf } from "./linear.js";
 import { lineOf, numberBeside } from "./scalar-algebra.js";
@@ -131,13 +131,28 @@ export const fuseWhereClip = defineRewrite({
   rewrite(root, context) {
     if (root.op === "Clip") return mergeBounds(root, context);
     for (const { x, bound, below, above } of choicesOf(root)) {
-      if (!x.dtype || !clippable.has(x.dtype) || bound.dtype !== x.dtype || !hasRank(bound, 0) || !x.shape) continue;
-      if (below === bound && above === x) return context.create("Clip", [x, bound]);
-      if (above === bound && below === x) return context.create("Clip", [x, null, bound]);
+      if (!x.dtype || !clippable.has(x.dtype) || bound.dtype !== x.dtype || !x.shape) continue;
+      const scalar = scalarOf(bound, x, context);
+      if (!scalar) continue;
+      if (isSameBound(below, bound) && above === x) return context.create("Clip", [x, scalar]);
+      if (isSameBound(above, bound) && below === x) return context.create("Clip", [x, null, scalar]);
     }
     return null;
   },
 });
+
+/** A bound as Clip takes it; null when it is more than one number. */
+function scalarOf(bound: Value, x: Value, { constant }: RewriteContext): Value | null {
+  if (hasRank(bound, 0)) return bound;
+  const tensor = bound.constant;
+  const isNumber = tensor?.elementCount === 1 && tensor.dims.length <= x.shape!.length;
+  return isNumber ? constant(bound.label, tensor.withDims([])) : null;
+}
+
+/** Equal constants may be several values. */
+const isSameBound = (value: Value, bound: Value): boolean =>
+  value === bound ||
+  (constantScalar(value) !== null && constantScalar(value) === constantScalar(bound) && hasSameShape(value, bound));
 
 /** Clip(Clip(x, a), , b)  =>  Clip(x, a, b): the lower bound comes first in Clip as well. */
 function mergeBounds(root: Node, { create }: RewriteContext): Answer {

@@ -102,6 +102,14 @@ testRewrite(eliminateNoOpCast, {
 
 testRewrite(eliminateNoOpReshape, {
   rewrites: {
+    "a chain that copies sizes which are known": `(x: f32[N,6]) -> (y) {
+      a = Reshape(x, $s: i64[3] = {-1, 2, 3})
+      y = Reshape(a, $t: i64[4] = {0, 0, 3, 1})
+    }`,
+    "a chain that copies the one size which is not": `(x: f32[N,3,4]) -> (y) {
+      a = Reshape(x, $s: i64[2] = {-1, 6})
+      y = Reshape(a, $t: i64[3] = {0, 2, 3})
+    }`,
     "a Reshape to the known shape": between("Reshape(a, $s: i64[3] = {2, 3, 4})"),
     "zeros and one -1 over symbols": between("Reshape(a, $s: i64[3] = {0, -1, 4})", "x: f32[N,M,4]"),
     "two in a row": `(x: f32[2,3,4]) -> (y) {
@@ -116,10 +124,10 @@ testRewrite(eliminateNoOpReshape, {
     "a Flatten of a matrix": between("Flatten(a)", "x: f32[N,4]"),
   },
   leaves: {
-    "a second Reshape that copies a dimension of the first": [
-      `(x: f32[N,3,4]) -> (y) {
-        a = Reshape(x, $s: i64[2] = {-1, 6})
-        y = Reshape(a, $t: i64[3] = {0, 2, 3})
+    "a chain that copies sizes which are not known": [
+      `(x: f32[N,M,6]) -> (y) {
+        a = Reshape(x, $s: i64[4] = {0, 0, 2, 3})
+        y = Reshape(a, $t: i64[4] = {0, 0, 3, 2})
       }`,
       null,
     ],

@@ -229,6 +229,7 @@ testRewrite(fuseNormalizationAffine, {
     ),
   },
   leaves: {
+    float64: [graph("n = LayerNormalization(x, $g: f64[4]) y = Mul(n, $two: f64[] = {2.0})", "x: f64[N,4]"), null],
     "a factor that raises the rank": [graph(`${LAYER} y = Mul(n, $gamma: f32[1,1,4])`), null],
     "a factor per row": [graph(`${LAYER} y = Mul(n, $gamma: f32[3,1])`, "x: f32[3,4]"), null],
     "a factor of other nodes on one that has its own": [

@@ -35,7 +35,7 @@ testRewrite(fuseLeakyRelu, {
     ],
     "PRelu of other slopes": [graph("y = PRelu(x, $a: f32[4] = {0.2, 0.2, 0.2, 0.1})"), null],
     "PRelu of computed slopes": ["(x: f32[N,4], a: f32[1]) -> (y) { y = PRelu(x, a) }", null],
-    float64: [graph("y = PRelu(x, $a: f64[1] = {0.2})", "x: f64[N,4]"), null],
+    float64: [graph("y = PRelu(x, $a: f64[1] = {0.2})", "x: f64[N,4]"), "only f32"],
     "a bound that adds an axis": [graph(`${SLOPED} c = Less(x, $zero: f32[1,1,1] = {0.0}) y = Where(c, m, x)`), null],
   },
 });
@@ -60,12 +60,20 @@ testRewrite(fuseWhereClip, {
     "a lower bound": graph(`c = Less(x, $lo: f32[] = {0.5}) y = Where(c, lo, x)`),
     "an upper bound": graph("c = Less($hi: f32[] = {0.5}, x) y = Where(c, hi, x)"),
     "itself above a bound": graph("c = GreaterOrEqual(x, $lo: f32[] = {0.5}) y = Where(c, x, lo)"),
+    "a bound of rank 1, written twice": graph(
+      "c = Less(x, $lo: f32[1] = {0.5}) y = Where(c, $again: f32[1] = {0.5}, x)",
+    ),
     "computed bounds": `(x: f32[N,4], lo: f32[], hi: f32[]) -> (y) {
       c = Less(x, lo) a = Where(c, lo, x) d = Less(hi, a) y = Where(d, hi, a)
     }`,
     integers: "(x: i64[N,4], lo: i64[]) -> (y) { c = Less(x, lo) y = Where(c, lo, x) }",
   },
   leaves: {
+    "a number that is not the bound": [
+      graph("c = Less(x, $lo: f32[] = {0.5}) y = Where(c, $other: f32[] = {0.6}, x)"),
+      null,
+    ],
+    "a bound that adds an axis": [graph("c = Less(x, $lo: f32[1,1,1] = {0.5}) y = Where(c, lo, x)"), null],
     "a bound per element": ["(x: f32[N,4], lo: f32[4]) -> (y) { c = Less(x, lo) y = Where(c, lo, x) }", null],
     "another number than the bound": [
       "(x: f32[N,4], lo: f32[], z: f32[]) -> (y) { c = Less(x, lo) y = Where(c, z, x) }",
