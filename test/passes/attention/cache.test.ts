@@ -46,7 +46,7 @@ testRewrite(fuseAttentionCache, {
   leaves: {
     "keys and values that stay inside": [step("y = Attention(q, ks, vs)", undefined, "y"), null, options],
     "keys that other nodes read": [
-      step("y = Attention(q, ks, vs)\nz = Neg(ks)", undefined, "y, z"),
+      step("y = Attention(q, ks, vs)\nz = Neg(ks)", undefined, "y, ks, vs, z"),
       "keys or values with those of the past are read elsewhere",
       options,
     ],
