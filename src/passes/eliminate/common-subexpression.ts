@@ -5,7 +5,7 @@
  */
 import { type Graph, graphsWithin, type Node, type Value } from "../../ir/index.js";
 import { textOf } from "../../ops/attribute-text.js";
-import { isCommutative, isPure } from "../../ops/facts.js";
+import { familyOf, isCommutative, isPure } from "../../ops/facts.js";
 import { defineGraphPass, type GraphPassContext, removeWithFeeders } from "../../rewrite/index.js";
 
 export const eliminateCommonSubexpression = defineGraphPass({
@@ -39,8 +39,8 @@ function mergeWithin(graph: Graph, numberOf: (value: Value) => number, context: 
 /** Equal for two nodes that surely compute the same; null for nodes that must not be merged. */
 function keyOf(node: Node, numberOf: (value: Value) => number): string | null {
   if (!isPure(node) || node.bodies.length > 0) return null;
-  const inputs = node.inputs.map((value) => (value ? numberOf(value) : -1));
-  if (isCommutative(node)) inputs.sort((a, b) => a - b);
+  const inputs = node.inputs.map((value) => (value ? (scalarKey(node, value) ?? String(numberOf(value))) : ""));
+  if (isCommutative(node)) inputs.sort();
   const attributes: string[] = [];
   for (const [name, attribute] of node.attributes) {
     const text = textOf(attribute);
@@ -49,6 +49,15 @@ function keyOf(node: Node, numberOf: (value: Value) => number): string | null {
   }
   // A Split may say by its outputs alone how many parts it makes.
   return [node.op, node.outputs.length, inputs.join(), ...attributes.sort()].join("\n");
+}
+
+/** A constant of one element is the same operand in any of its shapes that leaves the rank to another input. */
+function scalarKey(node: Node, value: Value): string | null {
+  const tensor = value.constant;
+  if (tensor?.elementCount !== 1 || tensor.dtype === "string" || familyOf(node) !== "broadcasting") return null;
+  const ranks = node.inputs.map((input) => (input && input !== value ? (input.shape?.length ?? -1) : -1));
+  if (Math.max(...ranks) < Math.max(tensor.dims.length, 1) || node.attributes.has("axis")) return null;
+  return `${tensor.dtype}:${Buffer.from(tensor.bytes()).toString("hex")}`;
 }
 
 function canStandIn(first: Node, second: Node): boolean {

@@ -48,6 +48,11 @@ testRewrite(eliminateCommonSubexpression, {
       b = Add(z, x)
       y = Mul(a, b)
     }`,
+    "one number in two shapes": `(x: f32[N,3]) -> (y) {
+      a = Add(x, $p: f32[] = {3.0})
+      b = Add($q: f32[1,1] = {3.0}, x)
+      y = Mul(a, b)
+    }`,
     "equal nodes of which one is an output": `(x: f32[2]) -> (y, b) {
       a = Exp(x)
       b = Exp(x)
@@ -55,6 +60,21 @@ testRewrite(eliminateCommonSubexpression, {
     }`,
   },
   leaves: {
+    "one number in two shapes of which one widens": [
+      `(x: f32[3]) -> (y, z) {
+        y = Add(x, $p: f32[] = {3.0})
+        z = Add(x, $q: f32[1,1] = {3.0})
+      }`,
+      null,
+    ],
+    "two numbers": [
+      `(x: f32[N,3]) -> (y) {
+        a = Add(x, $p: f32[] = {0.0})
+        b = Add(x, $q: f32[1] = {-0.0})
+        y = Div(a, b)
+      }`,
+      null,
+    ],
     "differences with swapped operands": [
       `(x: f32[2], z: f32[2]) -> (y) {
         a = Sub(x, z)
