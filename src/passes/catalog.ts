@@ -47,6 +47,7 @@ import { foldRangeBound } from "./fold/range-bound.js";
 import { eliminateSameShape } from "./fold/same-shape.js";
 import { eliminateShapeDetour } from "./fold/shape-sources.js";
 import { foldShapes } from "./fold/shapes.js";
+import { fuseArgMonotone } from "./fuse/arg-monotone.js";
 import {
   fuseConvBatchNorm,
   fuseConvTransposeBatchNorm,
@@ -65,8 +66,8 @@ import { fuseNormalizationAffine } from "./fuse/normalization-affine.js";
 import { fuseLayerNormStatistics } from "./fuse/normalization-statistics.js";
 import { fuseNormalizationCast, fuseNormalizationReshape } from "./fuse/normalization-view.js";
 import { fusePad } from "./fuse/pad.js";
-
 import { fuseLeakyRelu, fuseThresholdedRelu, fuseWhereClip } from "./fuse/rectifier.js";
+import { fuseSingleElement } from "./fuse/single-element.js";
 import {
   fuseCelu,
   fuseMish,
@@ -141,6 +142,8 @@ const cleanUp: readonly AnyPass[] = [
 
 /** Same algebra, other rounding. Patterns that are told by their constants come before what folds constants away. */
 const fusions: readonly AnyPass[] = [
+  fuseSingleElement, // what led to a constant needs no fusion
+  fuseArgMonotone,
   fusePad, // before the Conv gets another form
   fuseLeakyRelu,
   fuseThresholdedRelu,
