@@ -5,7 +5,7 @@
  *   Concat(Slice(x, 5:8), Slice(x, 0:5))  (a roll)  =>  Gather(x, [5,6,7,0,1,2,3,4])
  *   Reshape(Transpose(Reshape(x)))  (channels shuffled between groups)  =>  Gather(x, [0,4,1,5,...])
  *
- * A Gather copies one row per index. Rows of a few elements are left: there the others are as fast.
+ * A Gather copies one row per index. Short rows are left: there the others are faster on CPU.
  */
 import { attr, type Shape, Tensor, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
@@ -13,13 +13,20 @@ import { constantIntegers, hasSameShape, isSameDim, normalizeAxes, soleProducer 
 import { permutationOf } from "./permutation.js";
 import { onlyStretch } from "./slice-bounds.js";
 
-const MIN_ROW = 16;
+/** Elements in a row from which on a Gather was not slower than what it replaces. */
+const MIN_ROW = 48;
+const MIN_SINGLE_ROW = 96;
 const MAX_INDICES = 4096;
 
+/** What a size that is not known is taken for. */
+const UNKNOWN_SIZE = 8;
+
+const elementsOf = (dims: Shape): number =>
+  dims.reduce<number>((count, dim) => count * (typeof dim === "number" ? dim : UNKNOWN_SIZE), 1);
+
 /** Whether what lies side by side behind an axis is worth a copy of its own. */
-const hasLongRows = (shape: Shape, axis: number): boolean =>
-  shape.slice(axis + 1).some((dim) => typeof dim !== "number") ||
-  shape.slice(axis + 1).reduce<number>((size, dim) => size * (dim as number), 1) >= MIN_ROW;
+const hasLongRows = (shape: Shape, axis: number, least = MIN_ROW): boolean =>
+  elementsOf(shape.slice(axis + 1)) >= least;
 
 export const fuseSliceSqueeze = defineRewrite({
   name: "fuse-slice-squeeze",
@@ -35,7 +42,9 @@ export const fuseSliceSqueeze = defineRewrite({
     const stretch = slice && onlyStretch(slice);
     if (!source || !stretch || axes?.length !== 1 || axes[0] !== stretch.axis) return null;
     if (stretch.end - stretch.start !== 1) return null;
-    if (!hasLongRows(shape!, stretch.axis)) return skip("its rows are short");
+    // One row in all is one copy, however short.
+    const isOne = shape!.slice(0, stretch.axis).every((dim) => dim === 1);
+    if (!isOne && !hasLongRows(shape!, stretch.axis, MIN_SINGLE_ROW)) return skip("its rows are short");
     const index = constant("index", Tensor.i64([], [stretch.start]));
     return create("Gather", [source, index], { axis: attr.int(stretch.axis) });
   },
