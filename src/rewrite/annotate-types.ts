@@ -115,10 +115,12 @@ function annotated(
 ): TensorType {
   const oldShape = old?.shape ?? null;
   if (isPort && oldShape && !contradicts(oldShape, shape)) {
-    const sized =
-      shape?.length && !isRepeated
-        ? oldShape.map((dim, axis) => (typeof dim === "number" || isSized ? numberOr(shape[axis]!, dim) : dim))
-        : oldShape;
+    const followed = (dim: Dim, axis: number): Dim => {
+      const seen = shape![axis]!;
+      if (isRepeated) return isSized && typeof seen === "number" ? seen : dim;
+      return typeof dim === "number" || isSized ? numberOr(seen, dim) : dim;
+    };
+    const sized = shape?.length ? oldShape.map(followed) : oldShape;
     return { dtype: old?.dtype ?? dtype, shape: sized };
   }
   // The binding cannot tell a scalar from a tensor of unknown rank.

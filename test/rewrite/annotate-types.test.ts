@@ -56,6 +56,15 @@ describe("annotateTypes", () => {
     expect(await annotateTypes(model, refuseBodies)).toEqual({ known: 2, problem: null });
   });
 
+  it("lets declared outputs follow when sizes were settled, however often it asks", async () => {
+    for (const isRepeated of [false, true]) {
+      const model = parseModel("(x: f32[N,3]) -> (y) { y = Relu(x) }");
+      model.graph.firstNode!.output.type = { dtype: "f32", shape: ["batch", "width"] };
+      await annotateTypes(model, describeModel, { isRepeated, isSized: true });
+      expect(typesOf(model)["y"]).toEqual({ dtype: "f32", shape: ["batch", 3] });
+    }
+  });
+
   it("keeps what rewrites have found out when asked again", async () => {
     const model = parseModel("(x: f32[N,3]) -> (y) { a = Relu(x) y = Exp(a) }");
     model.graph.firstNode!.output.type = { dtype: "f32", shape: [1, 3] };
