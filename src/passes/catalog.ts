@@ -10,6 +10,7 @@ import { fuseOldGelu } from "./contrib/gelu.js";
 import { fuseGemmActivation } from "./contrib/gemm-activation.js";
 import { fuseMatMulScale } from "./contrib/matmul-scale.js";
 import { fuseMatMulTranspose } from "./contrib/matmul-transpose.js";
+import { fuseMultiHeadAttention } from "./contrib/multi-head-attention.js";
 import { fuseQuickGelu } from "./contrib/quick-gelu.js";
 import { fuseSkipLayerNorm } from "./contrib/skip-layer-norm.js";
 import { hoistCommonBranchNode } from "./control/common-branch-node.js";
@@ -211,6 +212,7 @@ export const runtimeFusions: readonly AnyPass[] = [
   fuseOldGelu,
   fuseBiasGelu,
   fuseSkipLayerNorm,
+  fuseMultiHeadAttention, // before its MatMuls take in scale and Transpose
   fuseMatMulScale, // what it takes away may have stood between a MatMul and a Transpose
   fuseMatMulTranspose,
 ];

@@ -6,6 +6,8 @@
  *   Reshape(Transpose(MatMul(...)))  =>  Attention<q_num_heads, kv_num_heads>(q, k, v, mask)
  *
  * on [B, S, H * D]. Measured on CPU the second is faster than the nodes, the first as fast.
+ * One wider MatMul for query, key and value would save nodes on top of that, but splitting
+ * its result costs more than it saves where batches are large: they stay apart.
  */
 import { attr } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";

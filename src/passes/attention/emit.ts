@@ -18,6 +18,8 @@ export interface AttentionToEmit {
   /** Mask and past, as the operator takes them. */
   readonly others: readonly (Value | null)[];
   readonly attributes: Readonly<Record<string, Attribute>>;
+  /** The operator of ONNX Runtime that is meant instead, which knows [B, S, H * D] alone. */
+  readonly contrib?: { readonly op: string; readonly domain: string };
   /** Labels and types of the outputs after the first. */
   readonly present: readonly { readonly label: string; readonly type: TensorType | null }[];
 }
@@ -50,7 +52,7 @@ export function emitAttention(
   sizesOf: SizesOf,
   context: RewriteContext,
 ): { attention: Node; answer: Answer } | null {
-  return onTokens(wanted, sizesOf, context) ?? onHeads(wanted, context);
+  return onTokens(wanted, sizesOf, context) ?? (wanted.contrib ? null : onHeads(wanted, context));
 }
 
 function onTokens(
@@ -66,7 +68,10 @@ function onTokens(
   const merged = partsOfOne([q, k, v], context) ?? [q, k, v].map((x) => mergedHeads(x, sizesOf, context));
   if (merged.includes(null)) return null;
   const shape = [...(merged[0]!.shape?.slice(0, 2) ?? [null, null]), heads * width];
-  const attributes = { ...wanted.attributes, q_num_heads: attr.int(heads), kv_num_heads: attr.int(k.heads as number) };
+  const counts = wanted.contrib
+    ? { num_heads: attr.int(heads) }
+    : { q_num_heads: attr.int(heads), kv_num_heads: attr.int(k.heads as number) };
+  const attributes = { ...wanted.attributes, ...counts };
   const attention = created(wanted, merged, attributes, shape, context);
   const result = attention.outputs[0]!;
   if (root.op === "Reshape") {
@@ -93,13 +98,14 @@ function onHeads(wanted: AttentionToEmit, context: RewriteContext): { attention:
 }
 
 function created(
-  { core, others, present }: AttentionToEmit,
+  { core, others, present, contrib }: AttentionToEmit,
   inputs: readonly (Value | null)[],
   attributes: Readonly<Record<string, Attribute>>,
   shape: TensorType["shape"],
   { create }: RewriteContext,
 ): Node {
-  return create("Attention", [...inputs, ...others], attributes, {
+  return create(contrib?.op ?? "Attention", [...inputs, ...others], attributes, {
+    ...(contrib && { domain: contrib.domain }),
     like: core,
     labels: [core.output.label, ...present.map(({ label }) => label)],
     types: [{ dtype: "f32", shape }, ...present.map(({ type }) => type)],
