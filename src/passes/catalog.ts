@@ -41,7 +41,6 @@ import { eliminateNoOpTranspose } from "./eliminate/no-op-transpose.js";
 import { eliminateReinsertedAxis } from "./eliminate/reinserted-axis.js";
 import { eliminateRepeated } from "./eliminate/repeated.js";
 import { eliminateSingleOperand } from "./eliminate/single-operand.js";
-import { eliminateSoftmaxBeforeArgMax } from "./eliminate/softmax-before-arg-max.js";
 import { eliminateZeroState } from "./eliminate/zero-state.js";
 import { foldConstants } from "./fold/constants.js";
 import { foldRangeBound } from "./fold/range-bound.js";
@@ -155,7 +154,6 @@ const fusions: readonly AnyPass[] = [
   fuseSoftmax,
   fuseLogSoftmax, // after the Softmax that it takes along
   fuseSigmoid,
-  eliminateSoftmaxBeforeArgMax, // also one that was written out
   fuseTanh, // after the Sigmoid that it is made of
   fuseSoftsign,
   fuseSoftplusThreshold,

@@ -3,10 +3,10 @@
  *
  *   ReduceMean<axes>(x)   =>  x, or Squeeze(x) where the axes go        likewise Sum, Max, Min, Prod
  *   ArgMax<axis>(x)       =>  zeros
- *   Softmax<axis>(x)      =>  ones, LogSoftmax => zeros, Hardmax => ones
+ *   Hardmax<axis>(x)      =>  ones
  *
- * A Softmax of NaN or infinity gives NaN, which the constant does not repeat. Results of
- * more than 64 KB stay: the constant would make the model larger.
+ * Softmax and LogSoftmax stay: of NaN or infinity they give NaN, which no constant repeats.
+ * Results of more than 64 KB stay: the constant would make the model larger.
  */
 import { elementCount, isStatic, type Node, Tensor, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
@@ -14,16 +14,14 @@ import { tensorLike } from "./computed-tensor.js";
 import { reducedAxes } from "./reduced-axes.js";
 
 const REDUCTIONS = ["ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"];
-/** What each gives for the only element. */
-const SHARES: Readonly<Record<string, number>> = { Hardmax: 1, LogSoftmax: 0, Softmax: 1 };
 const LARGEST_BYTES = 64 << 10;
 
 export const fuseSingleElement = defineRewrite({
   name: "fuse-single-element",
   summary: "Replace what runs over axes of one element by the element or a constant",
-  numerics: "rounding",
-  roots: [...REDUCTIONS, "ArgMax", "ArgMin", ...Object.keys(SHARES)],
-  // Softmax went over several axes before.
+  numerics: "exact",
+  roots: [...REDUCTIONS, "ArgMax", "ArgMin", "Hardmax"],
+  // Hardmax went over several axes before.
   minOpset: 13,
   rewrite(node, context) {
     const x = node.inputs[0];
@@ -40,7 +38,7 @@ export const fuseSingleElement = defineRewrite({
     if (count * 8 > LARGEST_BYTES) return context.skip("the constant would make the model larger");
     const tensor = isArg
       ? Tensor.i64(dims, Array<number>(count).fill(0))
-      : x.dtype && tensorLike(x.dtype, dims, new Float64Array(count).fill(SHARES[node.op]!));
+      : x.dtype && tensorLike(x.dtype, dims, new Float64Array(count).fill(1));
     return tensor ? context.constant(node.output.label, tensor) : null;
   },
 });
