@@ -38,7 +38,9 @@ export const fuseRotaryEmbedding = defineRewrite({
     const sin = anglesFor(rotation.sin, wanted, sizesOf, context);
     if (typeof cos === "string") return context.skip(cos);
     if (typeof sin === "string") return context.skip(sin);
-    return rotated(root, rotation, headsAxis, [cos, sin], sizesOf, context);
+    const turned = rotated(root, rotation, headsAxis, [cos, sin], sizesOf, context);
+    if (rotation.rest.length === 0 || !(turned && "op" in turned)) return turned;
+    return context.create("Concat", [turned.output, ...rotation.rest], root.attributes);
   },
 });
 

@@ -16,6 +16,8 @@ export interface Rotation {
   /** Whether cos and sin are as wide as x: both halves hold the same numbers. */
   readonly isDoubled: boolean;
   readonly isInterleaved: boolean;
+  /** What the root puts behind the rotated elements along the last axis. */
+  readonly rest: readonly (Value | null)[];
 }
 
 export function rotationAt(root: Node, sizesOf: SizesOf): Rotation | null {
@@ -23,7 +25,9 @@ export function rotationAt(root: Node, sizesOf: SizesOf): Rotation | null {
   const isInterleaved = root.op === "Reshape";
   const concat = isInterleaved ? soleProducer(root.inputs[0], "Concat") : root;
   const sizes = sizesOf(root.output);
-  if (concat?.inputs.length !== 2 || !isLastAxis(concat, (sizes?.length ?? 0) + (isInterleaved ? 1 : 0))) return null;
+  if (!concat || !isLastAxis(concat, (sizes?.length ?? 0) + (isInterleaved ? 1 : 0))) return null;
+  const rest = concat.inputs.slice(2);
+  if (isInterleaved && rest.length > 0) return null;
   const [real, imaginary] = isInterleaved
     ? concat.inputs.map((part) => beforeUnsqueeze(part, sizes?.length))
     : concat.inputs;
@@ -31,8 +35,9 @@ export function rotationAt(root: Node, sizesOf: SizesOf): Rotation | null {
   for (const { x1, x2, cos, sin } of factorsOf(real, imaginary)) {
     const x = wholeOf(x1, x2, isInterleaved, sizesOf);
     const whole = sizesOf(x);
-    if (!x || whole?.length !== sizes?.length || whole?.at(-1) !== sizes?.at(-1)) continue;
-    return { x, cos, sin, isDoubled: false, isInterleaved };
+    const isComplete = rest.length > 0 || whole?.at(-1) === sizes?.at(-1);
+    if (!x || whole?.length !== sizes?.length || !isComplete) continue;
+    return { x, cos, sin, isDoubled: false, isInterleaved, rest };
   }
   return null;
 }
@@ -46,7 +51,7 @@ function doubled(sum: Node, sizesOf: SizesOf): Rotation | null {
       const x = rotated && rotatedHalves(rotated, sizesOf);
       const sin = turned.inputs[1 - side];
       const cos = x && (kept.inputs[0] === x ? kept.inputs[1] : kept.inputs[1] === x ? kept.inputs[0] : null);
-      if (x && cos && sin) return { x, cos, sin, isDoubled: true, isInterleaved: false };
+      if (x && cos && sin) return { x, cos, sin, isDoubled: true, isInterleaved: false, rest: [] };
     }
   }
   return null;

@@ -73,6 +73,15 @@ testRewrite(fuseRotaryEmbedding, {
       ),
       options,
     ],
+    "a part of each head": [
+      graph(
+        "x0: f32[b,3,s,12], c: f32[b,1,s,4], s: f32[b,1,s,4]",
+        `x, rest = Split<axis=-1>(x0, $parts: i64[2] = {8, 4})
+         ${byHalves("x1, x2 = Split<axis=-1, num_outputs=2>(x)", "")}
+         y = Concat<axis=3>(real, imaginary, rest)`,
+      ),
+      options,
+    ],
     "angles that are made like the halves": [
       graph(
         "x: f32[b,3,s,8], cs: f32[b,1,s,8]",
