@@ -7,6 +7,7 @@ import { rmSync } from "node:fs";
 import { InferOptError } from "../base/errors.js";
 import type { Numerics } from "../base/numerics.js";
 import type { DatasetRef } from "../dataset/index.js";
+import type { DType } from "../ir/index.js";
 import type { ModelSignature, OutputDifference } from "../runtime/port.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
@@ -27,6 +28,8 @@ export interface Equivalence {
  * order of rounding explains. Folding and fusing give about 1e-6 on deep networks.
  */
 const ROUNDING = 1e-4;
+/** The same for an output of a narrow type: a few of its own last places, which is all that it can tell. */
+const NARROW_ROUNDING: Partial<Record<DType, number>> = { f16: 4 * 2 ** -11, bf16: 4 * 2 ** -8 };
 /** Where the model itself magnifies rounding: so many times what the runtime's own fusions cause, but never beyond this. */
 const FLOOR_FACTOR = 10;
 const LARGEST_ROUNDING = 1e-2;
@@ -108,7 +111,8 @@ async function judge(
   const { baseline, original, numerics } = check;
   const violated = (allowed: (output: string) => number): string | null =>
     differences.map((d) => violationOf(d, check, allowed(d.output))).find((v) => v !== null) ?? null;
-  if (violated(() => ROUNDING) === null) return { differences, violation: null, unchecked: null };
+  const usual = (output: string): number => NARROW_ROUNDING[dtypeOf(output, check) ?? "f32"] ?? ROUNDING;
+  if (violated(usual) === null) return { differences, violation: null, unchecked: null };
   const floor =
     numerics === "exact" ? new Map<string, number>() : await roundingFloor(original, compare, context, config);
   const isNoise = [...floor.values()].some((relative) => relative > LARGEST_FLOOR);
@@ -116,7 +120,7 @@ async function judge(
     return { differences, violation: null, unchecked: "the original gives other answers each time it runs" };
   }
   const violation = violated((output) =>
-    Math.min(LARGEST_ROUNDING, Math.max(ROUNDING, FLOOR_FACTOR * (floor.get(output) ?? 0))),
+    Math.max(usual(output), Math.min(LARGEST_ROUNDING, FLOOR_FACTOR * (floor.get(output) ?? 0))),
   );
   return { differences, violation, unchecked: null, isNoise };
 }
@@ -150,17 +154,22 @@ async function isDeterministic(model: string, compare: Compare): Promise<boolean
   return (await compare(model, model)).every(({ differing, mismatch }) => differing === 0 && mismatch === null);
 }
 
+const dtypeOf = (output: string, { signature }: EquivalenceCheck) =>
+  signature.outputs.find(({ name }) => name === output)?.dtype;
+
 function violationOf(
   difference: OutputDifference,
-  { signature, numerics }: EquivalenceCheck,
+  check: EquivalenceCheck,
   allowed: number,
 ): string | null {
   const { output, maxAbs, maxMagnitude, differing, elements, nanMismatch, mismatch } = difference;
   if (mismatch) return `output ${output}: ${mismatch}`;
   if (nanMismatch > 0) return `output ${output}: ${nanMismatch} elements are NaN on one side only`;
   if (differing === 0) return null;
-  if (numerics === "exact") return `output ${output}: ${differing} of ${elements} elements differ, by up to ${maxAbs}`;
-  const dtype = signature.outputs.find(({ name }) => name === output)?.dtype;
+  if (check.numerics === "exact") {
+    return `output ${output}: ${differing} of ${elements} elements differ, by up to ${maxAbs}`;
+  }
+  const dtype = dtypeOf(output, check);
   if (dtype === "f32" || dtype === "f64" || dtype === "f16" || dtype === "bf16" || dtype == null) {
     const relative = maxAbs / Math.max(maxMagnitude, Number.MIN_VALUE);
     return relative <= allowed ? null : `output ${output}: off by ${relative.toExponential(1)} of its largest value`;

@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import type { DType } from "../../src/ir/index.js";
+import { checkEquivalence } from "../../src/pipeline/equivalence.js";
+import { differenceOf, FakeRuntime, fakeContext } from "../support/fake-runtime.js";
+import { runtimeConfig } from "../support/run-config.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+/** What is said of a result that is off by `maxAbs` of 1. */
+async function violationOf(dtype: DType, maxAbs: number, numerics: "exact" | "rounding" = "rounding") {
+  const compare = ({ candidate }: { candidate: string }) => [
+    differenceOf("y", candidate === "new.onnx" ? { maxAbs, differing: 5 } : {}),
+  ];
+  const check = {
+    ...{ baseline: "old.onnx", original: "old.onnx", numerics },
+    signature: { inputs: [], outputs: [{ name: "y", dtype, shape: null }] },
+    data: [{ path: "random", random: { seed: 7, count: 1, sizes: "small" as const } }],
+  };
+  const context = fakeContext(new FakeRuntime({}, { compare }), { scratch: temporaryFolder({}) });
+  return (await checkEquivalence("new.onnx", check, runtimeConfig(), context)).violation;
+}
+
+it("lets an output differ by a few last places of its own type, and no more", async () => {
+  expect(await violationOf("f32", 5e-5)).toBeNull();
+  expect(await violationOf("f32", 5e-4)).toMatch(/off by 5\.0e-4/);
+  expect(await violationOf("f16", 5e-4)).toBeNull();
+  expect(await violationOf("f16", 5e-3)).toMatch(/off by 5\.0e-3/);
+  expect(await violationOf("bf16", 5e-3)).toBeNull();
+  expect(await violationOf("bf16", 5e-2)).toMatch(/off by 5\.0e-2/);
+});
+
+it("lets nothing differ that is to be exact, whatever its type", async () => {
+  expect(await violationOf("f16", 5e-4, "exact")).toMatch(/5 of 10 elements differ/);
+});
