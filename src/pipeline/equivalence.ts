@@ -157,11 +157,7 @@ async function isDeterministic(model: string, compare: Compare): Promise<boolean
 const dtypeOf = (output: string, { signature }: EquivalenceCheck) =>
   signature.outputs.find(({ name }) => name === output)?.dtype;
 
-function violationOf(
-  difference: OutputDifference,
-  check: EquivalenceCheck,
-  allowed: number,
-): string | null {
+function violationOf(difference: OutputDifference, check: EquivalenceCheck, allowed: number): string | null {
   const { output, maxAbs, maxMagnitude, differing, elements, nanMismatch, mismatch } = difference;
   if (mismatch) return `output ${output}: ${mismatch}`;
   if (nanMismatch > 0) return `output ${output}: ${nanMismatch} elements are NaN on one side only`;
