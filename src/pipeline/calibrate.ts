@@ -66,6 +66,7 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
   return record.result({
     model: intake.facts,
     passes: prepared.passes,
+    unfused: prepared.unfused,
     verdict: { status: "pass", outcome: "met", reasons: [], summary },
   });
 }

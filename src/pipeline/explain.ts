@@ -1,31 +1,52 @@
 /**
- * `explain`: why passes declined and nodes stayed float. From a saved result, which knows
- * what a run really did; or from a model, by running the passes on a copy in memory.
+ * `explain`: why passes declined, why nodes that one would expect to be fused are still there, and
+ * why nodes stayed float. From a saved result, which knows what a run really did; or from a model,
+ * by running the passes on a copy in memory.
  */
 import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { InferOptError } from "../base/errors.js";
 import { nearestName } from "../base/nearest.js";
-import { loadModel, type Model, opsetOf } from "../ir/index.js";
-import { catalog } from "../passes/catalog.js";
-import { type FloatNode, planStatic } from "../quantization/plan-static.js";
-import { annotateTypes, runPasses } from "../rewrite/index.js";
-import { integerTarget } from "../target/integer-kernels.js";
-import { widestPlacement } from "./calibration.js";
-import type { RuntimeConfig } from "./config.js";
+import type { FloatNode } from "../quantization/plan-static.js";
+import type { GraphConfig, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import { describer, evaluator } from "./model-runs.js";
-import { opsetRaiser } from "./raise-opset.js";
+import { explainModel } from "./explain-model.js";
 import type { PassFacts } from "./result.js";
 import { parseSavedResult } from "./saved-result.js";
 import { globMatcher } from "./select.js";
+import type { UnfusedNode } from "./unfused/find-unfused.js";
 
 export interface Explanation {
   readonly path: string;
   readonly source: "result" | "model";
   readonly passes: readonly Omit<PassFacts, "durationMs">[];
+  /** Nodes that one would expect to be fused and that are still there, in the order of the graph. */
+  readonly unfused: readonly UnfusedNode[];
+  /** What `--runtime-specific` would fuse besides; nothing where it was given, or where a result is explained. */
+  readonly runtimeSpecific: readonly RuntimeHint[];
   readonly float: readonly FloatNode[];
+  /** The nodes asked for with `--node`, where a model is explained. */
+  readonly nodes: readonly ExplainedNode[];
   /** What to know about this explanation. */
   readonly notes: readonly string[];
+}
+
+export interface RuntimeHint {
+  readonly pass: string;
+  readonly nodes: readonly string[];
+}
+
+/** Everything about one node of the rewritten graph, or about one of the model that is gone. */
+export interface ExplainedNode {
+  readonly node: string;
+  readonly op: string;
+  /** Whether the rewritten graph still has it. */
+  readonly remains: boolean;
+  /** Nodes of the model that it stands for, where that is not itself alone. */
+  readonly standsFor: readonly string[];
+  /** Passes that changed something at it, in their order. */
+  readonly changedBy: readonly string[];
+  /** Passes that look at nodes of its kind, with what they said; null: it is not what they look for. */
+  readonly asked: readonly { readonly pass: string; readonly answer: string | null }[];
 }
 
 export interface ExplainConfig {
@@ -34,6 +55,8 @@ export interface ExplainConfig {
   /** A glob over node names; everything when null. */
   readonly nodes: string | null;
   readonly runtime: RuntimeConfig;
+  /** What `fuse` would be given. */
+  readonly graph: GraphConfig;
 }
 
 /**
@@ -71,56 +94,48 @@ function isJson(path: string): boolean {
 }
 
 function explainResult(path: string, text: string): Explanation {
-  const { command, passes, quantization, precision } = parseSavedResult(path, text);
+  const { command, passes, unfused, quantization, precision } = parseSavedResult(path, text);
   const why = quantization ? [`quantized ${quantization.mode}: ${quantization.why}`] : [];
   return {
     path,
     source: "result",
     passes,
+    unfused: unfused ?? declined(passes),
+    runtimeSpecific: [],
+    nodes: [],
     float: [...(quantization?.float ?? []), ...(precision?.float ?? [])],
     notes: [`what \`${command}\` did`, ...why],
   };
 }
 
-async function explainModel({ path, runtime }: ExplainConfig, context: RunContext | null): Promise<Explanation> {
-  const model = loadModel(path);
-  const notes = [
-    `what would happen from opset ${opsetOf(model)} on, as the model stands; commands that write one may raise it first`,
-  ];
-  if (context) {
-    const { problem } = await annotateTypes(model, describer(runtime, context));
-    if (problem) notes.push(`shapes could not be found out, so fewer passes apply: ${problem}`);
-  } else {
-    notes.push("without the runtime: fewer shapes are known and constants are not folded");
+/** What passes declined, each node once: results of older versions say no more. */
+function declined(passes: readonly PassFacts[]): readonly UnfusedNode[] {
+  const first = new Map<string, UnfusedNode>();
+  for (const { name, skipped } of passes) {
+    for (const { node, reason } of skipped) {
+      if (!first.has(node)) first.set(node, { node, op: "", pass: name, reason });
+    }
   }
-  const reports = await runPasses(model, catalog, {
-    raiseOpset: opsetRaiser(),
-    ...(context && { evaluate: evaluator(runtime, context), signal: context.signal, clock: context.now }),
-  });
-  return {
-    path,
-    source: "model",
-    passes: reports.map(({ name, applied, skipped }) => ({ name, applied, skipped })),
-    float: floatNodes(model, runtime, context),
-    notes,
-  };
-}
-
-/** What static quantization would leave float on this machine, on the graph alone. */
-function floatNodes(model: Model, { provider }: RuntimeConfig, context: RunContext | null): readonly FloatNode[] {
-  const target = integerTarget(provider, process.arch, context?.environment.flags ?? []);
-  return planStatic(model, target, widestPlacement).float;
+  return [...first.values()];
 }
 
 function onlyNodes(explanation: Explanation, glob: string): Explanation {
-  const matches = globMatcher(glob);
+  const isGlob = globMatcher(glob);
+  const asked = new Set(explanation.nodes.map(({ node }) => node));
+  const matches = (node: string): boolean => asked.has(node) || isGlob(node);
   const passes = explanation.passes
     .map((pass) => ({ ...pass, skipped: pass.skipped.filter(({ node }) => matches(node)) }))
     .filter(({ skipped }) => skipped.length > 0);
+  const unfused = explanation.unfused.filter(({ node }) => matches(node));
+  const runtimeSpecific = explanation.runtimeSpecific
+    .map((hint) => ({ ...hint, nodes: hint.nodes.filter(matches) }))
+    .filter(({ nodes }) => nodes.length > 0);
   const float = explanation.float.filter(({ node }) => matches(node));
-  if (passes.length > 0 || float.length > 0) return { ...explanation, passes, float };
+  const found = [asked, new Set(passes), new Set(unfused), new Set(float)].some(({ size }) => size > 0);
+  if (found) return { ...explanation, passes, unfused, runtimeSpecific, float };
 
-  const names = [...explanation.passes.flatMap(({ skipped }) => skipped), ...explanation.float].map(({ node }) => node);
+  const { passes: all, unfused: left, float: kept } = explanation;
+  const names = [...all.flatMap(({ skipped }) => skipped), ...left, ...kept].map(({ node }) => node);
   const nearest = nearestName(glob, names);
   throw new InferOptError("SELECTOR_EMPTY", "input", `nothing is known about a node "${glob}" in ${explanation.path}`, {
     hint:

@@ -51,6 +51,7 @@ export async function runFuse(
     model: intake.facts,
     output,
     passes: prepared.passes,
+    unfused: prepared.unfused,
     difference: differenceFacts(prepared.differences),
     equivalence: prepared.equivalence,
     ...(choice && { runtimeSpecific: choice.facts }),

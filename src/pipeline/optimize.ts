@@ -164,6 +164,7 @@ class OptimizeRun {
       model: intake.facts,
       output,
       passes: prepared.passes,
+      unfused: prepared.unfused,
       quantization: this.#quantizationFacts(candidate, intake),
       accuracy: candidate.accuracy,
       latency: latency?.facts ?? null,

@@ -18,15 +18,19 @@ import type { RunContext } from "./context.js";
 import { checkEquivalence, type Equivalence } from "./equivalence.js";
 import { fixShapes } from "./fix-shapes.js";
 import { describer, evaluator, linkedFile, linkedTwin, removeLinked, scratchFile } from "./model-runs.js";
-import { applyAskedOpset, highestOpset, opsetRaiser, raiseOpset, settleIrVersion, targetOf } from "./raise-opset.js";
+import {
+  applyAskedOpset,
+  highestOpset,
+  opsetRaiser,
+  preparedOpset,
+  raiseOpset,
+  settleIrVersion,
+  targetOf,
+  whyKept,
+} from "./raise-opset.js";
 import type { EquivalenceFacts, PassFacts } from "./result.js";
 import { ScratchWeights } from "./scratch-weights.js";
-
-/**
- * Older opsets are raised to this one: LayerNormalization came with 17, HardSwish with
- * 14, per-channel DequantizeLinear with 13; every runtime since 2022 knows it.
- */
-const PREPARED_OPSET = 17;
+import { findUnfused, type PassWord, type UnfusedNode } from "./unfused/find-unfused.js";
 
 export interface PrepareRequest {
   readonly model: string;
@@ -47,6 +51,8 @@ export interface Prepared {
   /** The same model as a linked file in the scratch folder: its weights lie in the original and beside it. */
   readonly path: string;
   readonly passes: readonly PassFacts[];
+  /** What one would expect to be fused and is still there. */
+  readonly unfused: readonly UnfusedNode[];
   readonly differences: readonly OutputDifference[];
   readonly equivalence: EquivalenceFacts;
   readonly warnings: readonly string[];
@@ -69,6 +75,7 @@ interface Outcome {
   readonly model: Model;
   readonly path: string;
   readonly reports: readonly PassReport[];
+  readonly unfused: readonly UnfusedNode[];
   readonly warnings: readonly string[];
   /** By pass: the nodes that it was applied to, in order. */
   readonly appliedAt: ReadonlyMap<string, readonly string[]>;
@@ -147,6 +154,7 @@ class Preparer {
       model: outcome.model,
       path: outcome.path,
       passes: this.#facts(chosen, outcome.reports),
+      unfused: outcome.unfused,
       differences,
       equivalence: {
         level,
@@ -227,7 +235,7 @@ class Preparer {
     const data = comparisonData(request.data, request.signature, model, graph.verify, request.runtime);
     const target = targetOf(graph);
     applyAskedOpset(model, graph);
-    const wanted = Math.max(Math.min(PREPARED_OPSET, highestOpset(graph)), request.minOpset);
+    const wanted = Math.max(preparedOpset(graph), request.minOpset);
     if (attempt.raiseOpset && model.opsets.has("") && opsetOf(model) < wanted) {
       const problem = raiseOpset(model, wanted, target);
       if (problem) warnings.push(`the opset stays at ${opsetOf(model)}: ${problem}`);
@@ -250,7 +258,7 @@ class Preparer {
           annotate: (each) => annotateTypes(each, describe, { isRepeated: true, isSized }),
           check: graph.check,
           foldGrowthBytes: graph.foldBudgetBytes,
-          raiseOpset: attempt.raiseOpset ? opsetRaiser(highestOpset(graph), target) : () => "the opset stays as it is",
+          raiseOpset: attempt.raiseOpset ? opsetRaiser(highestOpset(graph), target) : () => this.#whyKept(),
           store: weights.store,
           isBarred: (pass, node) => this.#barred.get(pass)?.has(node) ?? false,
           signal: context.signal,
@@ -278,6 +286,8 @@ class Preparer {
     weights.close();
     const leftOut = settleIrVersion(model, graph);
     if (leftOut) warnings.push(leftOut);
+    // By the names that the passes use.
+    const unfused = findUnfused(model, this.#words(reports));
     makeNamesUnique(model);
     const path = linkedFile(context, "prepared");
     linkModel(model, path);
@@ -285,7 +295,7 @@ class Preparer {
       removeLinked(path);
       weights.drop();
     };
-    const result = { model, path, reports, warnings, appliedAt, wrongPass: steps?.wrongPass ?? null, drop };
+    const result = { model, path, reports, unfused, warnings, appliedAt, wrongPass: steps?.wrongPass ?? null, drop };
     if (steps?.violation) {
       return {
         ...result,
@@ -331,6 +341,24 @@ class Preparer {
     );
     const only = attempt.only.filter((name) => name !== failure.pass);
     return this.#attempt({ ...attempt, only });
+  }
+
+  /** `fold` and what runs on after `fuse` keep the opset by themselves. */
+  #whyKept(): string {
+    const { graph, recipe } = this.request;
+    return recipe === "fuse" ? whyKept(graph) : "the opset stays as it is";
+  }
+
+  /** What every pass of the recipe said, or why it has nothing to say. */
+  #words(reports: readonly PassReport[]): PassWord[] {
+    const skipped = new Map(reports.map((report) => [report.name, report.skipped]));
+    const { skip, only } = this.request.graph;
+    return this.passes.map(({ name }) => {
+      const rejected = this.#rejected.get(name);
+      const isLeftOut = skip.includes(name) || (only.length > 0 && !only.includes(name));
+      const absent = rejected !== undefined ? `its work was undone (${rejected})` : isLeftOut ? "it was left out" : undefined;
+      return { name, skipped: skipped.get(name) ?? [], ...(absent !== undefined && { absent }) };
+    });
   }
 
   #facts(chosen: readonly string[], reports: readonly PassReport[]): PassFacts[] {
@@ -381,7 +409,7 @@ class StepChecker {
 }
 
 /** A name that the recipe lacks is no mistake: the flags may be shared by several commands. */
-function refuseUnknownPass(name: string): void {
+export function refuseUnknownPass(name: string): void {
   const names = [...catalog, ...runtimeFusions].map((pass) => pass.name);
   if (!names.includes(name)) throw unknownPass(name, nearestName(name, names));
 }

@@ -15,6 +15,12 @@ import type { GraphConfig } from "./config.js";
 /** Gelu (20), GroupNormalization (21) and RMSNormalization (23) have CPU kernels in ONNX Runtime 1.30. */
 const NEWEST_FOR_RUNTIME = 23;
 
+/**
+ * Older opsets are raised to this one before anything else: LayerNormalization came with 17, HardSwish with
+ * 14, per-channel DequantizeLinear with 13; every runtime since 2022 knows it.
+ */
+const PREPARED_OPSET = 17;
+
 /** Throws TARGET_UNKNOWN; null when none was named. */
 export const targetOf = ({ target }: GraphConfig): Target | null =>
   target === undefined ? null : requireTarget(target);
@@ -25,6 +31,15 @@ export const targetOf = ({ target }: GraphConfig): Target | null =>
  */
 export const highestOpset = (graph: GraphConfig): number =>
   Math.min(graph.maxOpset ?? NEWEST_FOR_RUNTIME, targetOf(graph)?.newestOpset ?? NEWEST_FOR_RUNTIME);
+
+/** The opset that a model is raised to before the passes run. */
+export const preparedOpset = (graph: GraphConfig): number => Math.min(PREPARED_OPSET, highestOpset(graph));
+
+/** Why rewrites get no newer opset than the model's, in the words of the flags. */
+export function whyKept({ opset, keepOpset }: GraphConfig): string {
+  if (opset !== undefined) return `--opset ${opset} was given`;
+  return keepOpset ? "--keep-opset was given" : "the opset stays as it is";
+}
 
 /** Raises the opset in place; answers why it stays, null when it is raised. */
 export function raiseOpset(model: Model, version: number, target: Target | null = null): string | null {

@@ -2,6 +2,7 @@
 import type { FloatNode } from "../quantization/plan-static.js";
 import type { Placement } from "../runtime/port.js";
 import type { VerifyLevel } from "./config.js";
+import type { UnfusedNode } from "./unfused/find-unfused.js";
 
 export interface RunResult {
   readonly schemaVersion: 1;
@@ -11,6 +12,8 @@ export interface RunResult {
   /** null when none was written. */
   readonly output: ModelFacts | null;
   readonly passes: readonly PassFacts[];
+  /** Nodes that one would expect to be fused and that the passes left, each with the reason. */
+  readonly unfused?: readonly UnfusedNode[];
   readonly quantization: QuantizationFacts | null;
   readonly accuracy: AccuracyFacts | null;
   readonly latency: LatencyFacts | null;

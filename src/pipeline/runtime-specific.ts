@@ -15,6 +15,7 @@ import { asDelivered } from "./model-runs.js";
 import { type Prepared, type PrepareRequest, prepareModel } from "./prepare.js";
 import type { PassFacts, RuntimeSpecificFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
+import type { UnfusedNode } from "./unfused/find-unfused.js";
 
 /** Milliseconds for the race; the least number of runs may exceed it. */
 const RACE_MS = 2000;
@@ -48,6 +49,7 @@ export async function chooseRuntimeSpecific(
   const both = {
     ...fused,
     passes: mergePasses(portable.passes, fused.passes),
+    unfused: stillUnfused(portable, fused),
     warnings: [...new Set([...portable.warnings, ...fused.warnings])],
   };
   if (made === 0) return { prepared: both, facts: { kept: false, ...counts, speedup: null, speedupInterval: null } };
@@ -128,6 +130,14 @@ export function runtimeSpecificText({ kept, made, speedup, speedupInterval }: Ru
 /** Nodes of the runtime's own domain, all bodies together. */
 const foreignNodes = ({ graph }: Model): number =>
   [...nodesWithin(graph)].filter(({ domain }) => domain === RUNTIME_DOMAIN).length;
+
+/** What the portable passes left and these left too, and what only these declined. */
+function stillUnfused(portable: Prepared, { model, unfused }: Prepared): readonly UnfusedNode[] {
+  const ops = new Map([...nodesWithin(model.graph)].map(({ displayName, opName }) => [displayName, opName]));
+  const before = portable.unfused.filter(({ node, op }) => ops.get(node) === op);
+  const known = new Set(before.map(({ node }) => node));
+  return [...before, ...unfused.filter(({ node }) => !known.has(node))];
+}
 
 /** One entry per pass: what it did before and after. */
 function mergePasses(before: readonly PassFacts[], after: readonly PassFacts[]): PassFacts[] {

@@ -16,6 +16,9 @@ const savedResult = v.looseObject({
       skipped: v.array(v.object({ node: v.string(), reason: v.string() })),
     }),
   ),
+  unfused: v.optional(
+    v.array(v.looseObject({ node: v.string(), op: v.string(), pass: v.nullable(v.string()), reason: v.string() })),
+  ),
   quantization: v.nullable(v.looseObject({ mode: v.string(), why: v.string(), float: v.array(floatNode) })),
   precision: v.optional(v.nullable(v.looseObject({ float: v.array(floatNode) }))),
 });

@@ -4,6 +4,7 @@
  * else is listed with its reason. What the choice costs and gains is measured later.
  */
 import { type Graph, isFloat, type Model, type Node, nodesWithin, soleReader, type Value } from "../ir/index.js";
+import { quantizedFormOf } from "../ops/quantizing.js";
 import type { IntegerKernel, IntegerTarget } from "../target/integer-kernels.js";
 
 export interface PlacementOptions {
@@ -97,6 +98,11 @@ function whyNotCompute(node: Node, main: Graph, options: PlacementOptions): stri
   const [input, weight] = node.inputs;
   if (!input || !weight) return "an input is absent";
   if (!weight.constant) {
+    if (isWidened(weight)) {
+      return isWidened(input)
+        ? "quantized already: both factors come from a DequantizeLinear"
+        : "its weights are quantized already: they come from a DequantizeLinear";
+    }
     return input.constant ? "the weights come first" : "both factors are activations";
   }
   if (weight.constant.dtype !== "f32") return `weights of type ${weight.constant.dtype}`;
@@ -111,6 +117,17 @@ function whyNotCompute(node: Node, main: Graph, options: PlacementOptions): stri
     default:
       return weight.constant.dims.length === 2 ? null : `weights of rank ${weight.constant.dims.length}`;
   }
+}
+
+const movers = new Set(["Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Cast"]);
+
+/** Whether a value is made of integers by DequantizeLinear, of either domain, and at most moved after it. */
+function isWidened(value: Value): boolean {
+  for (let node = value.producer; node; node = node.inputs[0]?.producer ?? null) {
+    if (node.op === "DequantizeLinear" && quantizedFormOf(node.opName) !== null) return true;
+    if (node.domain !== "" || !movers.has(node.op)) return false;
+  }
+  return false;
 }
 
 function whyNotConv(node: Node, options: PlacementOptions): string | null {

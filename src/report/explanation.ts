@@ -1,5 +1,5 @@
-/** Why passes fired or declined, and why nodes stay float: every group of nodes with its reason. */
-import type { Explanation } from "../pipeline/explain.js";
+/** Why passes fired or declined, what they left, and why nodes stay float: every group of nodes with its reason. */
+import type { ExplainedNode, Explanation } from "../pipeline/explain.js";
 import { middle, printable } from "./escape.js";
 import { count } from "./numbers.js";
 import type { Palette } from "./palette.js";
@@ -7,31 +7,63 @@ import { byReason, type ReasonGroup } from "./reasons.js";
 import { wrap } from "./table.js";
 
 const WIDTH = 79;
+/** Names of a group that are told where nobody asked for certain nodes. */
+const EXAMPLES = 4;
 
-export function renderExplanation({ path, passes, float, notes }: Explanation, paint: Palette): string {
-  const told = passes.filter(
-    ({ applied, skipped, rejected }) => applied > 0 || skipped.length > 0 || rejected !== undefined,
-  );
-  const blocks = [
+export function renderExplanation(explanation: Explanation, paint: Palette): string {
+  const { path, passes, unfused, runtimeSpecific, float, nodes, notes } = explanation;
+  const most = nodes.length > 0 ? Number.POSITIVE_INFINITY : EXAMPLES;
+  const applied = passes.filter((pass) => pass.applied > 0).map((pass) => `${pass.name} ${count(pass.applied)}x`);
+  const undone = passes.flatMap(({ name, rejected }) => (rejected === undefined ? [] : [`${name}: ${rejected}`]));
+  const hints = runtimeSpecific.map(({ pass, nodes: at }) => ({ reason: pass, nodes: at }));
+  const entries = new Map(unfused.map((entry) => [entry.node, entry]));
+  const blocks: string[][] = [
     [paint.strong(printable(path)), ...notes.flatMap((note) => wrap(printable(note), WIDTH))],
-    ...told.map(({ name, applied, skipped, rejected }) => [
-      `${paint.strong(name)}  ${applied > 0 ? `applied ${count(applied)}x` : "not applied"}`,
-      ...(rejected === undefined ? [] : wrap(`undone: ${printable(rejected)}`, WIDTH - 2).map((line) => `  ${line}`)),
-      ...byReason(skipped).flatMap(group),
-    ]),
-    ...(float.length === 0 ? [] : [[paint.strong("kept in float"), ...byReason(float).flatMap(group)]]),
-  ];
-  if (told.length === 0 && float.length === 0) blocks.push(["no pass found anything to do, and nothing stays float"]);
+    ...nodes.map((node) => explained(node, paint)),
+    section(paint.strong("applied"), applied.length === 0 ? [] : indented(applied.join(", "), 2)),
+    section(paint.strong("undone"), undone.flatMap((line) => indented(line, 2))),
+    section(
+      `${paint.strong("not fused")}  ${count(unfused.length)} ${unfused.length === 1 ? "node" : "nodes"}`,
+      byReason(unfused).flatMap((group) => {
+        const { pass, help, detail } = entries.get(group.nodes[0]!)!;
+        const about = [...(detail === undefined || group.nodes.length > 1 ? [] : [detail]), ...(help === undefined ? [] : [help])];
+        return [...groupLines(group, most, pass), ...about.flatMap((line) => indented(line, 8))];
+      }),
+    ),
+    section(paint.strong("more with --runtime-specific"), hints.flatMap((group) => groupLines(group, most))),
+    section(paint.strong("kept in float"), byReason(float).flatMap((group) => groupLines(group, most))),
+  ].filter((lines) => lines.length > 0);
+  if (blocks.length === 1) blocks.push(["no pass found anything to do, and nothing stays float"]);
   return `${blocks.map((lines) => lines.map((line) => ` ${line}`.trimEnd()).join("\n")).join("\n\n")}\n`;
 }
 
-/** The reason once, then every node: whoever asks for an explanation wants them all. */
-function group({ reason, nodes }: ReasonGroup): string[] {
-  const [first, ...rest] = wrap(printable(reason), WIDTH - 8);
+const section = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : [title, ...lines]);
+
+const indented = (text: string, by: number): string[] =>
+  wrap(printable(text), WIDTH - by).map((line) => `${" ".repeat(by)}${line}`);
+
+/** The reason once, the pass that gave it, and names of nodes. */
+function groupLines({ reason, nodes }: ReasonGroup, most: number, pass: string | null = null): string[] {
+  const [first, ...rest] = wrap(printable(pass === null ? reason : `${reason}  [${pass}]`), WIDTH - 8);
+  const told = nodes.slice(0, most).map((node) => middle(printable(node), WIDTH - 8));
+  const more = nodes.length - told.length;
+  const names = more > 0 ? `${told.join(", ")} and ${count(more)} more` : told.join(", ");
   return [
     `  ${count(nodes.length).padStart(4)}  ${first}`,
-    ...[...rest, ...wrap(nodes.map((node) => middle(printable(node), WIDTH - 8)).join(", "), WIDTH - 8)].map(
-      (line) => `        ${line}`,
-    ),
+    ...[...rest, ...wrap(names, WIDTH - 8)].map((line) => `        ${line}`),
+  ];
+}
+
+/** One node: what it stands for, who changed it, and what those said who look at its kind. */
+function explained({ node, op, remains, standsFor, changedBy, asked }: ExplainedNode, paint: Palette): string[] {
+  const said = asked.filter(({ answer }) => answer !== null);
+  const silent = asked.filter(({ answer }) => answer === null).map(({ pass }) => pass);
+  return [
+    `${paint.strong(middle(printable(node), WIDTH - 30))}  ${op}${remains ? "" : ", gone"}`,
+    ...(standsFor.length === 0 ? [] : indented(`stands for: ${standsFor.join(", ")}`, 2)),
+    ...(changedBy.length > 0 ? indented(`changed by: ${changedBy.join(", ")}`, 2) : []),
+    ...(remains || changedBy.length > 0 ? [] : indented("nothing reads it any more, or it went with what reads it", 2)),
+    ...said.flatMap(({ pass, answer }) => indented(`${pass}: ${answer}`, 2)),
+    ...(silent.length === 0 ? [] : indented(`not what they look for: ${silent.join(", ")}`, 2)),
   ];
 }

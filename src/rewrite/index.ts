@@ -1,5 +1,5 @@
 export { type Annotation, annotateTypes, type Describe, type DescribedPort } from "./annotate-types.js";
-export { applyRewrite, type Outcome } from "./apply-rewrite.js";
+export { applyRewrite, type Outcome, tryRewrite } from "./apply-rewrite.js";
 export { Captures, copyBody, copyConstant, copyNode, spliceBody } from "./copy-nodes.js";
 export { PassFailure, unknownPass } from "./errors.js";
 export {

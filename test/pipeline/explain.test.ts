@@ -2,11 +2,12 @@ import { describe, expect, it } from "vitest";
 import { runExplain } from "../../src/pipeline/explain.js";
 import { faultOf } from "../support/dataset.js";
 import { modelFile } from "../support/model-file.js";
+import { graphConfig } from "../support/real-run.js";
 import { runtimeConfig } from "../support/run-config.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const explain = (path: string, nodes: string | null = null) =>
-  runExplain({ path, nodes, runtime: runtimeConfig() }, null);
+  runExplain({ path, nodes, runtime: runtimeConfig(), graph: graphConfig() }, null);
 
 const saved = {
   schemaVersion: 1,

@@ -6,19 +6,28 @@ import { exitCode } from "../exit-code.js";
 import { wantsColor } from "../io.js";
 import { changeExits } from "../run-and-deliver.js";
 import { withRunContext } from "../run-context.js";
-import { runtimeConfig } from "../settings.js";
+import { graphConfig, runtimeConfig } from "../settings.js";
 
 export const explain: Command = {
   name: "explain",
   group: "Look",
   parameters: "<result-or-model>",
-  about: "Why passes decline and nodes stay float",
+  about: "Why passes decline, what they leave unfused, and why nodes stay float",
   examples: ["infer-opt explain result.json", "infer-opt explain model.onnx --node '/head/*'"],
-  flags: ["node", ...running.filter((flag) => flag !== "seed")],
+  flags: [
+    "node",
+    ...["skip", "only", "keepOpset", "foldBudget", "opset", "target", "runtimeSpecific"] as const,
+    ...running.filter((flag) => flag !== "seed"),
+  ],
   exits: changeExits,
   async run(invocation) {
     const { parameters, settings, actions, io } = invocation;
-    const config = { path: parameters[0]!, nodes: settings.node, runtime: runtimeConfig(settings) };
+    const config = {
+      path: parameters[0]!,
+      nodes: settings.node,
+      runtime: runtimeConfig(settings),
+      graph: graphConfig(settings),
+    };
     const explanation = await withRunContext(invocation, (context) => actions.explain(config, context));
     answer(invocation, renderExplanation(explanation, palette(wantsColor(io, "stdout"))), explanation);
     return exitCode.done;

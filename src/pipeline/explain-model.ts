@@ -1,0 +1,160 @@
+/** What `fuse` would do with a model, on a copy in memory: nothing is compared or written. */
+import { loadModel, type Model, nodesWithin, opsetOf, type Tensor } from "../ir/index.js";
+import { quantizedFormOf } from "../ops/quantizing.js";
+import { catalog, recipes, runtimeFusions } from "../passes/catalog.js";
+import { type FloatNode, planStatic } from "../quantization/plan-static.js";
+import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses, tryRewrite } from "../rewrite/index.js";
+import { integerTarget } from "../target/integer-kernels.js";
+import { widestPlacement } from "./calibration.js";
+import type { GraphConfig, RuntimeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
+import type { ExplainConfig, Explanation, RuntimeHint } from "./explain.js";
+import { explainNodes } from "./explain-nodes.js";
+import { fixShapes } from "./fix-shapes.js";
+import { describer, evaluator, scratchFile } from "./model-runs.js";
+import { refuseUnknownPass } from "./prepare.js";
+import { applyAskedOpset, highestOpset, opsetRaiser, preparedOpset, raiseOpset, targetOf, whyKept } from "./raise-opset.js";
+import { ScratchWeights } from "./scratch-weights.js";
+import { findUnfused, type PassWord } from "./unfused/find-unfused.js";
+
+/** What a run of the passes leaves to be asked about. */
+export interface Rewritten {
+  readonly model: Model;
+  /** Operators of the model as it was, by the names of the nodes. */
+  readonly originals: ReadonlyMap<string, string>;
+  readonly reports: readonly PassReport[];
+  /** Passes that changed something at a node, by its name. */
+  readonly changes: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly words: readonly PassWord[];
+  readonly notes: readonly string[];
+  drop(): void;
+}
+
+/** @param context null: without the runtime, passes know fewer shapes and fold nothing */
+export async function explainModel(config: ExplainConfig, context: RunContext | null): Promise<Explanation> {
+  const { path, runtime, graph, nodes } = config;
+  const rewritten = await rewrite(config, context, new Map());
+  try {
+    const { model, reports, words, notes } = rewritten;
+    const quantized = quantizedNodes(model);
+    return {
+      path,
+      source: "model",
+      passes: reports.map(({ name, applied, skipped }) => ({ name, applied, skipped })),
+      unfused: findUnfused(model, words),
+      runtimeSpecific: graph.runtimeSpecific ? [] : runtimeHints(model, graph),
+      float: floatNodes(model, runtime, context),
+      nodes: nodes === null ? [] : explainNodes(rewritten, nodes, passesOf(graph)),
+      notes: quantized === 0 ? notes : [...notes, `the model is quantized already: ${quantized} nodes quantize or compute on integers`],
+    };
+  } finally {
+    rewritten.drop();
+  }
+}
+
+const passesOf = ({ runtimeSpecific }: GraphConfig): readonly AnyPass[] =>
+  runtimeSpecific ? [...catalog, ...runtimeFusions] : catalog;
+
+/** @param failed passes that broke an invariant before, with what they said: they are left out */
+async function rewrite(
+  config: ExplainConfig,
+  context: RunContext | null,
+  failed: ReadonlyMap<string, string>,
+): Promise<Rewritten> {
+  const { path, runtime, graph } = config;
+  for (const name of [...graph.skip, ...graph.only]) refuseUnknownPass(name);
+  const model = loadModel(path);
+  const originals = new Map([...nodesWithin(model.graph)].map(({ displayName, opName }) => [displayName, opName]));
+  fixShapes(model, graph.shapes);
+  const target = targetOf(graph);
+  const notes = prepareOpset(model, graph);
+  const describe = context && describer(runtime, context);
+  const isSized = graph.shapes.size > 0;
+  if (describe) {
+    const { problem } = await annotateTypes(model, describe, { isSized });
+    if (problem) notes.push(`shapes could not be found out, so fewer passes apply: ${problem}`);
+  } else {
+    notes.push("without the runtime: fewer shapes are known and constants are not folded");
+  }
+  const weights = context && new ScratchWeights(scratchFile(context, "weights"));
+  const drop = (): void => weights?.drop();
+  const changes = new Map<string, Set<string>>();
+  const mayRaise = !graph.keepOpset && graph.opset === undefined;
+  const run = (passes: readonly AnyPass[], newest: boolean): Promise<PassReport[]> =>
+    runPasses(model, passes.filter((pass) => absenceOf(pass, graph, failed) === undefined), {
+      foldGrowthBytes: graph.foldBudgetBytes,
+      raiseOpset: mayRaise && newest ? opsetRaiser(highestOpset(graph), target) : () => whyKept(graph),
+      ...(describe && { annotate: (each) => annotateTypes(each, describe, { isRepeated: true, isSized }) }),
+      ...(weights && { store: weights.store }),
+      ...(target && { target }),
+      ...(context && { evaluate: evaluator(runtime, context), signal: context.signal, clock: context.now }),
+      onEvent: (event) => {
+        if (event.type !== "applied") return;
+        const passesHere = changes.get(event.node);
+        if (passesHere) passesHere.add(event.pass);
+        else changes.set(event.node, new Set([event.pass]));
+      },
+    });
+  try {
+    const reports = await run(catalog, true);
+    if (graph.runtimeSpecific) mergeInto(reports, await run(recipes.runtime, false));
+    const words = passesOf(graph).map(({ name }): PassWord => {
+      const absent = absenceOf({ name }, graph, failed);
+      const skipped = reports.find((report) => report.name === name)?.skipped ?? [];
+      return { name, skipped, ...(absent !== undefined && { absent }) };
+    });
+    return { model, originals, reports, changes, words, notes: [...notes, ...failed.values()], drop };
+  } catch (thrown) {
+    drop();
+    if (!(thrown instanceof PassFailure) || failed.has(thrown.pass)) throw thrown;
+    return rewrite(config, context, new Map([...failed, [thrown.pass, `pass left out: ${thrown.message}`]]));
+  }
+}
+
+/** Why a pass does not run; undefined when it does. */
+function absenceOf({ name }: Pick<AnyPass, "name">, { skip, only }: GraphConfig, failed: ReadonlyMap<string, string>): string | undefined {
+  if (failed.has(name)) return failed.get(name);
+  return skip.includes(name) || (only.length > 0 && !only.includes(name)) ? "it was left out" : undefined;
+}
+
+/** As `fuse` does before the passes run; what to know about it. */
+function prepareOpset(model: Model, graph: GraphConfig): string[] {
+  const from = opsetOf(model);
+  applyAskedOpset(model, graph);
+  const wanted = preparedOpset(graph);
+  const mayRaise = !graph.keepOpset && graph.opset === undefined && model.opsets.has("");
+  const problem = mayRaise && from < wanted ? raiseOpset(model, wanted, targetOf(graph)) : null;
+  if (problem !== null) return [`the opset stays at ${from}: ${problem}`];
+  return opsetOf(model) > from ? [`opset ${from} raised to ${opsetOf(model)}`] : [];
+}
+
+/** A second run's word on a pass counts, and its rewrites come on top. */
+function mergeInto(reports: PassReport[], later: readonly PassReport[]): void {
+  for (const report of later) {
+    const at = reports.findIndex(({ name }) => name === report.name);
+    if (at < 0) reports.push(report);
+    else reports[at] = { ...report, applied: reports[at]!.applied + report.applied };
+  }
+}
+
+/** Where the fusions into the runtime's own operators would begin, were they asked for. Nothing changes. */
+function runtimeHints(model: Model, graph: GraphConfig): readonly RuntimeHint[] {
+  const surroundings = { model, store: (tensor: Tensor) => tensor, target: targetOf(graph), memory: new Map() };
+  const nodes = [...nodesWithin(model.graph)];
+  return runtimeFusions.flatMap((pass) => {
+    if (pass.kind !== "rewrite") return [];
+    const found = nodes
+      .filter(({ opName }) => pass.roots.includes(opName))
+      .filter((node) => tryRewrite(pass, node, surroundings, opsetOf(model)).kind === "applied");
+    return found.length === 0 ? [] : [{ pass: pass.name, nodes: found.map(({ displayName }) => displayName) }];
+  });
+}
+
+/** What static quantization would leave float on this machine, on the graph alone. */
+function floatNodes(model: Model, { provider }: RuntimeConfig, context: RunContext | null): readonly FloatNode[] {
+  const target = integerTarget(provider, process.arch, context?.environment.flags ?? []);
+  return planStatic(model, target, widestPlacement).float;
+}
+
+const quantizedNodes = ({ graph }: Model): number =>
+  [...nodesWithin(graph)].filter(({ opName }) => quantizedFormOf(opName) !== null).length;
