@@ -13,7 +13,15 @@ import { explainNodes } from "./explain-nodes.js";
 import { fixShapes } from "./fix-shapes.js";
 import { describer, evaluator, scratchFile } from "./model-runs.js";
 import { refuseUnknownPass } from "./prepare.js";
-import { applyAskedOpset, highestOpset, opsetRaiser, preparedOpset, raiseOpset, targetOf, whyKept } from "./raise-opset.js";
+import {
+  applyAskedOpset,
+  highestOpset,
+  opsetRaiser,
+  preparedOpset,
+  raiseOpset,
+  targetOf,
+  whyKept,
+} from "./raise-opset.js";
 import { ScratchWeights } from "./scratch-weights.js";
 import { findUnfused, type PassWord } from "./unfused/find-unfused.js";
 
@@ -45,7 +53,10 @@ export async function explainModel(config: ExplainConfig, context: RunContext | 
       runtimeSpecific: graph.runtimeSpecific ? [] : runtimeHints(model, graph),
       float: floatNodes(model, runtime, context),
       nodes: nodes === null ? [] : explainNodes(rewritten, nodes, passesOf(graph)),
-      notes: quantized === 0 ? notes : [...notes, `the model is quantized already: ${quantized} nodes quantize or compute on integers`],
+      notes:
+        quantized === 0
+          ? notes
+          : [...notes, `the model is quantized already: ${quantized} nodes quantize or compute on integers`],
     };
   } finally {
     rewritten.drop();
@@ -81,20 +92,24 @@ async function rewrite(
   const changes = new Map<string, Set<string>>();
   const mayRaise = !graph.keepOpset && graph.opset === undefined;
   const run = (passes: readonly AnyPass[], newest: boolean): Promise<PassReport[]> =>
-    runPasses(model, passes.filter((pass) => absenceOf(pass, graph, failed) === undefined), {
-      foldGrowthBytes: graph.foldBudgetBytes,
-      raiseOpset: mayRaise && newest ? opsetRaiser(highestOpset(graph), target) : () => whyKept(graph),
-      ...(describe && { annotate: (each) => annotateTypes(each, describe, { isRepeated: true, isSized }) }),
-      ...(weights && { store: weights.store }),
-      ...(target && { target }),
-      ...(context && { evaluate: evaluator(runtime, context), signal: context.signal, clock: context.now }),
-      onEvent: (event) => {
-        if (event.type !== "applied") return;
-        const passesHere = changes.get(event.node);
-        if (passesHere) passesHere.add(event.pass);
-        else changes.set(event.node, new Set([event.pass]));
+    runPasses(
+      model,
+      passes.filter((pass) => absenceOf(pass, graph, failed) === undefined),
+      {
+        foldGrowthBytes: graph.foldBudgetBytes,
+        raiseOpset: mayRaise && newest ? opsetRaiser(highestOpset(graph), target) : () => whyKept(graph),
+        ...(describe && { annotate: (each) => annotateTypes(each, describe, { isRepeated: true, isSized }) }),
+        ...(weights && { store: weights.store }),
+        ...(target && { target }),
+        ...(context && { evaluate: evaluator(runtime, context), signal: context.signal, clock: context.now }),
+        onEvent: (event) => {
+          if (event.type !== "applied") return;
+          const passesHere = changes.get(event.node);
+          if (passesHere) passesHere.add(event.pass);
+          else changes.set(event.node, new Set([event.pass]));
+        },
       },
-    });
+    );
   try {
     const reports = await run(catalog, true);
     if (graph.runtimeSpecific) mergeInto(reports, await run(recipes.runtime, false));
@@ -112,7 +127,11 @@ async function rewrite(
 }
 
 /** Why a pass does not run; undefined when it does. */
-function absenceOf({ name }: Pick<AnyPass, "name">, { skip, only }: GraphConfig, failed: ReadonlyMap<string, string>): string | undefined {
+function absenceOf(
+  { name }: Pick<AnyPass, "name">,
+  { skip, only }: GraphConfig,
+  failed: ReadonlyMap<string, string>,
+): string | undefined {
   if (failed.has(name)) return failed.get(name);
   return skip.includes(name) || (only.length > 0 && !only.includes(name)) ? "it was left out" : undefined;
 }

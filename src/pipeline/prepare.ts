@@ -356,7 +356,8 @@ class Preparer {
     return this.passes.map(({ name }) => {
       const rejected = this.#rejected.get(name);
       const isLeftOut = skip.includes(name) || (only.length > 0 && !only.includes(name));
-      const absent = rejected !== undefined ? `its work was undone (${rejected})` : isLeftOut ? "it was left out" : undefined;
+      const absent =
+        rejected !== undefined ? `its work was undone (${rejected})` : isLeftOut ? "it was left out" : undefined;
       return { name, skipped: skipped.get(name) ?? [], ...(absent !== undefined && { absent }) };
     });
   }

@@ -40,7 +40,8 @@ const heavy = new Set(["ConvTranspose", "LSTM", "GRU", "RNN"]);
 
 export function planStatic(model: Model, target: IntegerTarget, options: PlacementOptions): StaticPlan {
   const float: FloatNode[] = [];
-  const refuse = (node: Node, reason: string): void => void float.push({ node: node.name, op: node.opName, reason });
+  const refuse = (node: Node, reason: string): void =>
+    void float.push({ node: node.displayName, op: node.opName, reason });
 
   const compute = new Set<Node>();
   for (const node of nodesWithin(model.graph)) {

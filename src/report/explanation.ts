@@ -21,17 +21,29 @@ export function renderExplanation(explanation: Explanation, paint: Palette): str
     [paint.strong(printable(path)), ...notes.flatMap((note) => wrap(printable(note), WIDTH))],
     ...nodes.map((node) => explained(node, paint)),
     section(paint.strong("applied"), applied.length === 0 ? [] : indented(applied.join(", "), 2)),
-    section(paint.strong("undone"), undone.flatMap((line) => indented(line, 2))),
+    section(
+      paint.strong("undone"),
+      undone.flatMap((line) => indented(line, 2)),
+    ),
     section(
       `${paint.strong("not fused")}  ${count(unfused.length)} ${unfused.length === 1 ? "node" : "nodes"}`,
       byReason(unfused).flatMap((group) => {
         const { pass, help, detail } = entries.get(group.nodes[0]!)!;
-        const about = [...(detail === undefined || group.nodes.length > 1 ? [] : [detail]), ...(help === undefined ? [] : [help])];
+        const about = [
+          ...(detail === undefined || group.nodes.length > 1 ? [] : [detail]),
+          ...(help === undefined ? [] : [help]),
+        ];
         return [...groupLines(group, most, pass), ...about.flatMap((line) => indented(line, 8))];
       }),
     ),
-    section(paint.strong("more with --runtime-specific"), hints.flatMap((group) => groupLines(group, most))),
-    section(paint.strong("kept in float"), byReason(float).flatMap((group) => groupLines(group, most))),
+    section(
+      paint.strong("more with --runtime-specific"),
+      hints.flatMap((group) => groupLines(group, most)),
+    ),
+    section(
+      paint.strong("kept in float"),
+      byReason(float).flatMap((group) => groupLines(group, most)),
+    ),
   ].filter((lines) => lines.length > 0);
   if (blocks.length === 1) blocks.push(["no pass found anything to do, and nothing stays float"]);
   return `${blocks.map((lines) => lines.map((line) => ` ${line}`.trimEnd()).join("\n")).join("\n\n")}\n`;

@@ -37,6 +37,17 @@ describe("runExplain on a result", () => {
     expect(explanation.notes).toContain("quantized static: it was fastest");
   });
 
+  it("takes what a result says of nodes that stayed unfused", async () => {
+    const unfused = [{ node: "/erf", op: "Erf", pass: "fuse-gelu", reason: "other nodes read the Erf too" }];
+    expect((await explain(file({ ...saved, unfused }))).unfused).toEqual(unfused);
+  });
+
+  it("makes do with what passes declined where a result says no more", async () => {
+    expect((await explain(file(saved))).unfused).toEqual([
+      { node: "/bn3", op: "", pass: "fuse-conv-batch-norm", reason: "another node reads the Conv" },
+    ]);
+  });
+
   it("keeps to the nodes asked for", async () => {
     const { passes, float } = await explain(file(saved), "/head/*");
     expect([passes, float]).toEqual([[], saved.quantization.float]);
@@ -84,5 +95,105 @@ describe("runExplain on a model", () => {
     expect(norm.applied).toBe(0);
     expect(passes.find(({ name }) => name === "eliminate-identity")!.applied).toBe(1);
     expect(float).toContainEqual(expect.objectContaining({ op: "MatMul", reason: "both factors are activations" }));
+  });
+
+  const path = (): string => modelFile(temporaryFolder(), text);
+
+  it("lists what one would expect to be fused, each node once", async () => {
+    const { unfused } = await explain(path());
+    expect(unfused).toContainEqual({
+      node: "BatchNormalization:y",
+      op: "BatchNormalization",
+      pass: "fuse-conv-batch-norm",
+      reason: "other nodes read the Conv too",
+      detail: "Flatten Flatten:r reads it too",
+    });
+    expect(new Set(unfused.map(({ node }) => node)).size).toBe(unfused.length);
+  });
+
+  it("tells of a node who looked at it and what they said", async () => {
+    const { nodes } = await explain(path(), "BatchNormalization:y");
+    expect(nodes).toHaveLength(1);
+    expect(nodes[0]).toMatchObject({ op: "BatchNormalization", remains: true, standsFor: [], changedBy: [] });
+    expect(nodes[0]!.asked).toContainEqual({ pass: "fuse-conv-batch-norm", answer: null });
+  });
+
+  it("tells of a node that is gone which pass took it", async () => {
+    const { nodes } = await explain(path(), "Identity:f");
+    expect(nodes).toEqual([
+      expect.objectContaining({ node: "Identity:f", remains: false, changedBy: ["eliminate-identity"] }),
+    ]);
+  });
+
+  it("finds a fused node by what it stands for", async () => {
+    const fused = modelFile(
+      temporaryFolder(),
+      `(x: f32[1,3,8,8]) -> (y) {
+        c = Conv(x, $w: f32[4,3,1,1])
+        y = BatchNormalization(c, $g: f32[4], $b: f32[4], $m: f32[4], $v: f32[4] = {1,1,1,1})
+      }`,
+    );
+    const { nodes, unfused } = await explain(fused, "BatchNormalization:*");
+    expect(unfused).toEqual([]);
+    expect(nodes).toEqual([
+      expect.objectContaining({
+        op: "Conv",
+        standsFor: ["Conv:c", "BatchNormalization:y"],
+        changedBy: ["fuse-conv-batch-norm"],
+      }),
+    ]);
+  });
+
+  it("leaves out passes that are not wanted, and says so", async () => {
+    const { passes, unfused } = await runExplain(
+      { path: path(), nodes: null, runtime: runtimeConfig(), graph: graphConfig({ skip: ["eliminate-identity"] }) },
+      null,
+    );
+    expect(passes.map(({ name }) => name)).not.toContain("eliminate-identity");
+    expect(unfused).toContainEqual(
+      expect.objectContaining({ op: "Identity", reason: "eliminate-identity: it was left out" }),
+    );
+  });
+
+  it("names the flag that keeps the opset", async () => {
+    const gelu = modelFile(
+      temporaryFolder(),
+      `(x: f32[2,3]) -> (y) {
+        a = Div(x, $f: f32[] = {1.4142135})  e = Erf(a)  s = Add(e, $one: f32[] = {1.0})
+        h = Mul(x, $half: f32[] = {0.5})  y = Mul(h, s)
+      }`,
+    );
+    const config = { path: gelu, nodes: null, runtime: runtimeConfig(), graph: graphConfig({ keepOpset: true }) };
+    expect((await runExplain(config, null)).unfused).toContainEqual(
+      expect.objectContaining({ op: "Erf", reason: "needs opset 20: --keep-opset was given" }),
+    );
+  });
+
+  it("hints at what only the runtime's own operators can do", async () => {
+    const conv = modelFile(
+      temporaryFolder(),
+      "(x: f32[1,3,8,8]) -> (y) { c = Conv(x, $w: f32[4,3,1,1])  y = Relu(c) }",
+    );
+    const { runtimeSpecific, unfused } = await explain(conv);
+    expect(runtimeSpecific).toEqual([{ pass: "fuse-conv-activation", nodes: ["Relu:y"] }]);
+    expect(unfused).toEqual([]);
+  });
+
+  it("says of products with quantized weights that they are quantized already", async () => {
+    const quantized = modelFile(
+      temporaryFolder(),
+      `(x: f32[2,3], z: f32[2,3]) -> (y, v) {
+        w = DequantizeLinear($q: i8[3,4], $s: f32[] = {0.1}, $zero: i8[] = {0})
+        y = MatMul(x, w)
+        t = Transpose<perm=[1,0]>(z)
+        v = MatMul(x, t)
+      }`,
+    );
+    const { float, notes } = await explain(quantized);
+    expect(Object.fromEntries(float.map(({ node, reason }) => [node, reason]))).toEqual({
+      "MatMul:y": "its weights are quantized already: they come from a DequantizeLinear",
+      "MatMul:v": "both factors are activations",
+    });
+    expect(notes.join()).toContain("the model is quantized already");
   });
 });

@@ -13,10 +13,14 @@ export const explain: Command = {
   group: "Look",
   parameters: "<result-or-model>",
   about: "Why passes decline, what they leave unfused, and why nodes stay float",
-  examples: ["infer-opt explain result.json", "infer-opt explain model.onnx --node '/head/*'"],
+  examples: [
+    "infer-opt explain model.onnx",
+    "infer-opt explain model.onnx --node '/head/*' --keep-opset",
+    "infer-opt explain result.json --json",
+  ],
   flags: [
     "node",
-    ...["skip", "only", "keepOpset", "foldBudget", "opset", "target", "runtimeSpecific"] as const,
+    ...(["skip", "only", "keepOpset", "foldBudget", "opset", "target", "runtimeSpecific"] as const),
     ...running.filter((flag) => flag !== "seed"),
   ],
   exits: changeExits,

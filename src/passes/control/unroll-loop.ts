@@ -86,11 +86,17 @@ function timesOf(node: Node, body: Graph): number | null {
   const starts = condition ? boolOf(condition) : true;
   if (starts === false || (most !== null && most <= 0)) return 0;
   if (starts === null || most === null) return null;
-  const next = body.outputs[0]!.value;
+  const next = behindIdentity(body.outputs[0]!.value);
   const goesOn = next === body.inputs[1] ? true : boolOf(next);
   if (goesOn === false) return 1;
   if (most === 1) return 1;
   return goesOn === true && Number.isFinite(most) ? most : null;
+}
+
+/** Exporters hand the condition on by an Identity, which stays where it stands between input and output. */
+function behindIdentity(value: Value): Value {
+  const node = value.producer;
+  return node?.is("Identity") && node.graph === value.graph && node.inputs[0] ? behindIdentity(node.inputs[0]) : value;
 }
 
 function boolOf(value: Value): boolean | null {

@@ -1,3 +1,4 @@
+import type { Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { hasRank, isSameDim, soleProducer } from "../../rewrite/match.js";
 
@@ -20,7 +21,7 @@ export const fuseMatMulAdd = defineRewrite({
       if (!product || !addend) continue;
       const [a, b] = product.inputs;
       if (!a || !b) return null;
-      if (!hasRank(a, 2) || !hasRank(b, 2)) return skip("Gemm multiplies matrices only");
+      if (!hasRank(a, 2) || !hasRank(b, 2)) return skip(whyNotMatrices(a, b));
       const dtype = a.dtype ?? b.dtype ?? addend.dtype;
       if (dtype !== "f32" && dtype !== "f16" && dtype !== "f64") return skip("Gemm is for floats");
       const result = [a.shape![0], b.shape![1]];
@@ -35,3 +36,8 @@ export const fuseMatMulAdd = defineRewrite({
     return null;
   },
 });
+
+function whyNotMatrices(a: Value, b: Value): string {
+  if (!a.shape || !b.shape) return "Gemm multiplies matrices, and the rank of a factor is not known";
+  return `Gemm multiplies matrices, and a factor has ${(a.shape.length === 2 ? b : a).shape!.length} axes`;
+}

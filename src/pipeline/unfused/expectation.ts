@@ -10,6 +10,8 @@ export interface Finding {
   readonly reason: string;
   /** Names: who else reads it, what feeds it. */
   readonly detail?: string | undefined;
+  /** The pass it is expected of, where that is not the first of the expectation. */
+  readonly pass?: string | undefined;
   /** The flag that would change it. */
   readonly help?: string | undefined;
   /** The other nodes of the same attempt: none of them is listed again. */
@@ -43,7 +45,9 @@ export function alsoReadBy(value: Value, reader: Node): string | null {
     if (use.node === reader) return [];
     return [use.node.graph === value.graph ? titleOf(use.node) : `${titleOf(use.node)} inside a body`];
   });
-  return others.length === 0 ? null : `${[...new Set(others)].slice(0, 3).join(", ")} read${others.length === 1 ? "s" : ""} it too`;
+  return others.length === 0
+    ? null
+    : `${[...new Set(others)].slice(0, 3).join(", ")} read${others.length === 1 ? "s" : ""} it too`;
 }
 
 export const titleOf = (node: Node): string => `${node.opName} ${node.displayName}`;

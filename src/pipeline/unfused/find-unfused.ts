@@ -39,6 +39,9 @@ const expectations: readonly Expectation[] = [
   ...leftoverExpectations,
 ];
 
+/** They walk far from their constant: what they decline, nobody expects who sees no constant beside a linear node. */
+const walkers = new Set(["fuse-arithmetic-up", "fuse-arithmetic-down"]);
+
 interface Told {
   readonly pass: string;
   readonly reason: string;
@@ -73,7 +76,7 @@ export function findUnfused(model: Model, passes: readonly PassWord[]): readonly
   }
   // What passes declined and no expectation is about.
   for (const node of nodes) {
-    const [first] = told.get(node.displayName) ?? [];
+    const first = told.get(node.displayName)?.find(({ pass }) => !walkers.has(pass));
     if (first && !covered.has(node)) found.set(node, { node: node.displayName, op: node.opName, ...first });
   }
   return nodes.flatMap((node) => found.get(node) ?? []);
@@ -81,15 +84,15 @@ export function findUnfused(model: Model, passes: readonly PassWord[]): readonly
 
 function entryOf(
   node: Node,
-  { reason, detail, help, parts = [] }: Finding,
+  { reason, detail, help, pass, parts = [] }: Finding,
   { passes }: Expectation,
   told: ReadonlyMap<string, readonly Told[]>,
   known: ReadonlyMap<string, PassWord>,
 ): UnfusedNode {
   const said = [node, ...parts].flatMap(({ displayName }) => told.get(displayName) ?? []);
-  const word = passes.map((name) => said.find(({ pass }) => pass === name)).find((each) => each !== undefined);
-  const main = passes.find((name) => known.has(name)) ?? null;
-  const absent = main === null ? undefined : known.get(main)!.absent;
+  const word = passes.map((name) => said.find((each) => each.pass === name)).find((each) => each !== undefined);
+  const main = pass ?? passes.find((name) => known.has(name)) ?? null;
+  const absent = main === null ? undefined : known.get(main)?.absent;
   const why: { pass: string | null; reason: string } =
     absent !== undefined ? { pass: main, reason: `${main}: ${absent}` } : (word ?? { pass: main, reason });
   return {

@@ -1,14 +1,14 @@
 /** Formulas that are one operator by now: attention, normalizations, Softmax, activations. */
 import type { Node } from "../../ir/index.js";
-import { constantScalar, scalarBeside, soleProducer, splitConstant } from "../../rewrite/match.js";
 import { clipRangeOf } from "../../passes/fuse/clip-range.js";
-import { isSameAxes, meanOf, reducedAxes } from "../../passes/fuse/reduced-axes.js";
+import { meanOf, reducedAxes } from "../../passes/fuse/reduced-axes.js";
 import { isNear } from "../../passes/fuse/scalar-algebra.js";
+import { constantScalar, scalarBeside, soleProducer, splitConstant } from "../../rewrite/match.js";
 import {
   alsoReadBy,
   type Expectation,
-  feederOf,
   type Finding,
+  feederOf,
   following,
   preceding,
   readerOps,
@@ -24,23 +24,37 @@ const attention: Expectation = {
   ops: ["MatMul"],
   passes: ["fuse-attention"],
   look(product) {
-    const softmax = feederOf(product, 0);
+    const weights = feederOf(product, 0);
+    // Older exports take the Softmax over the rows of a matrix.
+    const view = weights && isView(weights) ? weights : null;
+    const softmax = view ? feederOf(view, 0) : weights;
     if (!softmax?.is("Softmax") || product.inputs[1]?.constant) return null;
-    const before = preceding(softmax, scoreOps, 5);
+    const rows = view ? feederOf(softmax, 0) : null;
+    const before = preceding(rows ?? softmax, scoreOps, 5);
     const scores = before.find((node) => node.op === "MatMul" && !node.inputs.some((input) => input?.constant));
     if (!scores) return null;
-    const factors = [feederOf(scores, 0), feederOf(scores, 1)].filter((node) => node?.domain === "" && keyOps.has(node.op));
-    const parts = [softmax, ...before, ...factors, ...following(product, headOps, 2)].filter((node) => node !== null);
+    const factors = [feederOf(scores, 0), feederOf(scores, 1)].filter(
+      (node) => node?.domain === "" && keyOps.has(node.op),
+    );
+    const parts = [softmax, view, rows, ...before, ...factors, ...following(product, headOps, 2)].filter(
+      (node) => node !== null,
+    );
+    if (view) return { reason: "the Softmax is over the rows of another view of the scores", parts };
     const ranks = [scores.inputs[0], scores.inputs[1], product.inputs[1]].map((value) => value?.shape?.length);
     const shared = alsoReadBy(softmax.output, product);
     if (shared) return { reason: "the weights of the attention are read elsewhere", detail: shared, parts };
     if (ranks.includes(undefined)) return { reason: "the ranks of query, key and value are not known", parts };
     if (ranks.some((rank) => rank !== 4)) {
-      return { reason: `query, key and value have ${[...new Set(ranks)].join(" and ")} axes, and Attention tells heads by four`, parts };
+      return {
+        reason: `query, key and value have ${[...new Set(ranks)].join(" and ")} axes, and Attention tells heads by four`,
+        parts,
+      };
     }
     return { reason: "query, key and value are not split into heads in a way that is known", parts };
   },
 };
+
+const isView = (node: Node): boolean => node.is("Reshape") || node.is("Flatten");
 
 const rootReaders = new Set(["Div", "Mul", "Reciprocal", "Add", "Sub"]);
 
@@ -59,7 +73,8 @@ const normalization: Expectation = {
     const parts = following(root, rootReaders, 4);
     const at = (reason: string, detail?: string | null): Finding => ({ reason, parts, detail: detail ?? undefined });
     if (!sum?.is("Add")) return at("no epsilon is added before the root");
-    if (!operands || constantScalar(operands.constant) === null) return at("what is added before the root is not one number");
+    if (!operands || constantScalar(operands.constant) === null)
+      return at("what is added before the root is not one number");
     if (!reducedAxes(reduction)) return at("the axes of the mean are computed, or the rank is not known");
     if (reduction.int("keepdims", 1) !== 1) return at("the mean drops its axes");
     const square = reduction.inputs[0]?.producer;
@@ -79,8 +94,10 @@ const normalization: Expectation = {
     if (!difference?.is("Sub")) return at("what is divided is not what the mean is of");
     const mean = difference.inputs[1] && meanOf(difference.inputs[1]);
     if (!mean || mean.of !== difference.inputs[0]) return at("what is squared is not the distance from the mean");
-    if (!isSameAxes(mean.axes, reducedAxes(reduction)!)) return at("the two means are over different axes");
-    return at("the distance from the mean is read elsewhere, or is not what is divided", readersDetail(difference, square));
+    return at(
+      "the distance from the mean is read elsewhere, or is not what is divided",
+      readersDetail(difference, square),
+    );
   },
 };
 
@@ -124,7 +141,8 @@ const gelu: Expectation = {
     const scaled = soleProducer(erf.inputs[0], "Div") ?? soleProducer(erf.inputs[0], "Mul");
     const operands = scaled && splitConstant(scaled);
     const number = operands && constantScalar(operands.constant);
-    if (!scaled || number === null) return { reason: "the Erf is not of x divided by a number that only it reads", parts };
+    if (!scaled || number === null)
+      return { reason: "the Erf is not of x divided by a number that only it reads", parts };
     const factor = scaled.op === "Div" ? 1 / number : number;
     if (!isNear(factor, Math.SQRT1_2, scaled.output.dtype)) {
       return { reason: `the factor before the Erf is not 1 / sqrt(2): ${Number(factor.toPrecision(4))}`, parts };
@@ -145,7 +163,7 @@ const swish: Expectation = {
     const x = sigmoid.inputs[0];
     if (!product || !x || !product.inputs.includes(x)) return null;
     return {
-      reason: "x * Sigmoid(x) is an operator, Swish, only from opset 24 on, which is not made yet",
+      reason: "x * Sigmoid(x) is an operator, Swish, from opset 24 on, and models are raised to 23 at most",
       help: "--runtime-specific: com.microsoft::QuickGelu does it",
       parts: [product],
     };

@@ -9,7 +9,8 @@ const identity: Expectation = {
   passes: ["eliminate-identity"],
   look(node) {
     const [input] = node.inputs;
-    if (!input) return null;
+    // Bodies hand on what they are given by Identity: every exporter writes it so.
+    if (!input || (input.isGraphInput && node.graph.owner !== null)) return null;
     if (input.graph !== node.graph) return { reason: "it hands a value from outside to an output of a body" };
     if (input.isGraphInput) return { reason: "it hands an input to an output, and both keep their names" };
     return { reason: "it hands one value to two outputs, and both keep their names" };
@@ -42,7 +43,9 @@ const branches: Expectation = {
   ops: ["If"],
   passes: ["inline-if", "fold-optional-squeeze"],
   look: (node) =>
-    node.inputs[0]?.constant ? { reason: "the condition is constant, and the branch that is taken is malformed" } : null,
+    node.inputs[0]?.constant
+      ? { reason: "the condition is constant, and the branch that is taken is malformed" }
+      : null,
 };
 
 const loops: Expectation = {
@@ -72,9 +75,11 @@ const duplicate: Expectation = {
     const twin = readersOf(first).find((each) => each !== node && isSame(each, node) && comesBefore(each, node));
     if (!twin) return null;
     const detail = `the same as ${twin.displayName}`;
-    if (node.bodies.length > 0) return { reason: "it does the same as another node, with bodies that are not compared", detail };
+    if (node.bodies.length > 0)
+      return { reason: "it does the same as another node, with bodies that are not compared", detail };
     if (!isPure(node)) return { reason: `whether two calls of ${node.opName} may be merged is not known`, detail };
-    if (isPort(node) && isPort(twin)) return { reason: "it gives an output the same as another node, and both keep their names", detail };
+    if (isPort(node) && isPort(twin))
+      return { reason: "it gives an output the same as another node, and both keep their names", detail };
     return { reason: "it does the same as another node", detail };
   },
 };
@@ -87,8 +92,10 @@ function comesBefore(a: Node, b: Node): boolean {
 }
 
 function isSame(a: Node, b: Node): boolean {
-  if (a.opName !== b.opName || a.inputs.length !== b.inputs.length || a.outputs.length !== b.outputs.length) return false;
-  if (a.attributes.size !== b.attributes.size || !a.inputs.every((value, i) => isSameValue(value, b.inputs[i]))) return false;
+  if (a.opName !== b.opName || a.inputs.length !== b.inputs.length || a.outputs.length !== b.outputs.length)
+    return false;
+  if (a.attributes.size !== b.attributes.size || !a.inputs.every((value, i) => isSameValue(value, b.inputs[i])))
+    return false;
   return [...a.attributes].every(([name, attribute]) => {
     const other = b.attributes.get(name);
     const text = textOf(attribute);

@@ -1,10 +1,24 @@
 /** What is expected to go into the weights of a Conv, ConvTranspose, Gemm or MatMul. */
 import { isFloat, type Node } from "../../ir/index.js";
 import { splitConstant } from "../../rewrite/match.js";
-import { alsoReadBy, type Expectation, feederOf, type Finding, makerOf, readerOps, readersOf } from "./expectation.js";
+import { alsoReadBy, type Expectation, type Finding, feederOf, makerOf, readerOps, readersOf } from "./expectation.js";
 
 const LINEAR = ["Conv", "ConvTranspose", "Gemm", "MatMul"];
 const isLinear = (node: Node): boolean => node.domain === "" && LINEAR.includes(node.op);
+
+const normPasses: Readonly<Record<string, string>> = {
+  Conv: "fuse-conv-batch-norm",
+  ConvTranspose: "fuse-conv-transpose-batch-norm",
+  Gemm: "fuse-gemm-batch-norm",
+  MatMul: "fuse-matmul-batch-norm",
+};
+const arithmeticPasses: Readonly<Record<string, string>> = {
+  Conv: "fuse-conv-mul-add",
+  ConvTranspose: "fuse-conv-transpose-mul-add",
+  Gemm: "fuse-gemm-mul-add",
+  MatMul: "fuse-matmul-mul",
+};
+const passInto = (reader: Node): string => (reader.op === "Conv" ? "fuse-mul-add-conv" : "fuse-arithmetic-down");
 
 /** Linear nodes with constant weights whose data a node gives. */
 const linearReaders = (node: Node): readonly Node[] =>
@@ -12,26 +26,22 @@ const linearReaders = (node: Node): readonly Node[] =>
 
 const batchNorm: Expectation = {
   ops: ["BatchNormalization"],
-  passes: [
-    "fuse-conv-batch-norm",
-    "fuse-conv-transpose-batch-norm",
-    "fuse-gemm-batch-norm",
-    "fuse-matmul-batch-norm",
-    "fuse-arithmetic-up",
-    "fuse-mul-add-conv",
-    "fuse-arithmetic-down",
-  ],
+  passes: [...Object.values(normPasses), "fuse-arithmetic-up", "fuse-mul-add-conv", "fuse-arithmetic-down"],
   look(norm) {
     const parts = linearReaders(norm);
     const feeder = feederOf(norm, 0);
     if (norm.int("training_mode", 0) !== 0) return { reason: "BatchNormalization is in training mode", parts };
-    const shared = feeder && isLinear(feeder) ? alsoReadBy(feeder.output, norm) : null;
-    if (shared) return { reason: `other nodes read the ${feeder!.op} too`, detail: shared, parts };
-    if (feeder && isLinear(feeder)) return { reason: `it does not go into the ${feeder.op} before it`, parts };
+    if (feeder && isLinear(feeder)) {
+      const pass = normPasses[feeder.op];
+      const shared = alsoReadBy(feeder.output, norm);
+      if (shared) return { reason: `other nodes read the ${feeder.op} too`, detail: shared, pass, parts };
+      return { reason: `it does not go into the ${feeder.op} before it`, pass, parts };
+    }
     if (!norm.inputs.slice(1, 5).every((value) => value?.constant)) {
       return { reason: "the statistics are no constants", parts };
     }
-    const behind = parts.length === 0 ? `${readerOps(norm.output)} behind it` : `the ${parts[0]!.op} behind it cannot take it`;
+    const behind =
+      parts.length === 0 ? `${readerOps(norm.output)} behind it` : `the ${parts[0]!.op} behind it cannot take it`;
     return { reason: `no Conv, ConvTranspose, Gemm or MatMul before it: ${makerOf(norm.inputs[0])}; ${behind}`, parts };
   },
 };
@@ -39,10 +49,7 @@ const batchNorm: Expectation = {
 const arithmetic: Expectation = {
   ops: ["Mul", "Add", "Sub", "Div"],
   passes: [
-    "fuse-conv-mul-add",
-    "fuse-conv-transpose-mul-add",
-    "fuse-gemm-mul-add",
-    "fuse-matmul-mul",
+    ...Object.values(arithmeticPasses),
     "fuse-matmul-add",
     "fuse-arithmetic-up",
     "fuse-mul-add-conv",
@@ -56,13 +63,15 @@ const arithmetic: Expectation = {
     const index = 1 - operands.index;
     const feeder = feederOf(node, index);
     if (feeder && isLinear(feeder)) {
+      const isSum = node.op === "Add" || node.op === "Sub";
+      const pass = feeder.op === "MatMul" && isSum ? "fuse-matmul-add" : arithmeticPasses[feeder.op];
       const shared = alsoReadBy(feeder.output, node);
-      if (shared) return { reason: `other nodes read the ${feeder.op} too`, detail: shared };
+      if (shared) return { reason: `other nodes read the ${feeder.op} too`, detail: shared, pass };
       if (!feeder.inputs[1]?.constant) {
         const help = feeder.op === "MatMul" && isScale(node) ? fusedMatMul : undefined;
-        return { reason: `the weight of the ${feeder.op} is computed`, help };
+        return { reason: `the weight of the ${feeder.op} is computed`, help, pass };
       }
-      return { reason: `the ${feeder.op} before it does not take in ${aOrAn(node.op)}` };
+      return { reason: `the ${feeder.op} before it does not take in ${aOrAn(node.op)}`, pass };
     }
     // Only what is one number, or one along one axis, looks as if it could go into weights.
     if (operands.constant.constant!.dims.filter((dim) => dim !== 1).length > 1) return null;
@@ -78,9 +87,11 @@ function intoReader(node: Node): Finding | null {
   const parts = linearReaders(node);
   const [first] = parts;
   if (!first) return null;
+  const pass = passInto(first);
   const shared = alsoReadBy(node.output, first);
-  if (shared) return { reason: `other nodes than the ${first.op} behind it read the result`, detail: shared, parts };
-  return { reason: `the ${first.op} behind it does not take in ${aOrAn(node.op)}`, parts };
+  if (shared)
+    return { reason: `other nodes than the ${first.op} behind it read the result`, detail: shared, pass, parts };
+  return { reason: `the ${first.op} behind it does not take in ${aOrAn(node.op)}`, pass, parts };
 }
 
 const aOrAn = (op: string): string => (op === "Add" ? "an Add" : `a ${op}`);
@@ -90,13 +101,13 @@ const pad: Expectation = {
   passes: ["fuse-pad", "eliminate-no-op-pad"],
   look(node) {
     const parts = readersOf(node.output).filter(
-      (each) => each.domain === "" && ["Conv", "AveragePool", "MaxPool"].includes(each.op) && each.inputs[0] === node.output,
+      (each) =>
+        each.domain === "" && ["Conv", "AveragePool", "MaxPool"].includes(each.op) && each.inputs[0] === node.output,
     );
     const [reader] = parts;
     if (!reader) return null;
     const shared = alsoReadBy(node.output, reader);
     if (shared) return { reason: "other nodes read the padded tensor too", detail: shared, parts };
-    if (reader.op === "MaxPool") return { reason: "MaxPool pads with the lowest number, and the Pad with another", parts };
     return { reason: `the padding does not go into the ${reader.op} behind it`, parts };
   },
 };

@@ -1,12 +1,12 @@
 /** What only moves, views or measures tensors, and is expected to cancel, merge or fold. */
-import { type Node, type Value } from "../../ir/index.js";
+import type { Node, Value } from "../../ir/index.js";
 import { familyOf } from "../../ops/facts.js";
 import { constantIntegers, isVagueName } from "../../rewrite/match.js";
-import { alsoReadBy, type Expectation, feederOf, type Finding, makerOf, readerOps, readersOf } from "./expectation.js";
+import { alsoReadBy, type Expectation, type Finding, feederOf, makerOf, readerOps, readersOf } from "./expectation.js";
 
 const transpose: Expectation = {
   ops: ["Transpose"],
-  passes: ["eliminate-no-op-transpose", "eliminate-transpose-detour"],
+  passes: ["eliminate-transpose-detour", "eliminate-no-op-transpose"],
   look(node) {
     const input = node.inputs[0];
     const readers = readersOf(node.output);
@@ -19,7 +19,8 @@ const transpose: Expectation = {
       const swaps = swapsLast(node);
       return {
         reason: `the ${product.op} behind it wants its factor in this order`,
-        help: swaps && product.op === "MatMul" ? "--runtime-specific: com.microsoft::FusedMatMul takes it in" : undefined,
+        help:
+          swaps && product.op === "MatMul" ? "--runtime-specific: com.microsoft::FusedMatMul takes it in" : undefined,
       };
     }
     return { reason: `nothing cancels it between ${makerOf(input)} and ${readerOps(node.output)}` };
@@ -45,9 +46,11 @@ const views: Expectation = {
     const shared = alsoReadBy(inner.output, node);
     if (shared) return { reason: `other nodes read the ${inner.op} before it too`, detail: shared };
     const given = node.op === "Reshape" ? constantIntegers(node.inputs[1]) : null;
-    if (node.op === "Reshape" && !given) return { reason: `the shape is known at run time only, after ${makerOf(inner.output)}` };
+    if (node.op === "Reshape" && !given)
+      return { reason: `the shape is known at run time only, after ${makerOf(inner.output)}` };
     if (given?.includes(0)) return { reason: `a 0 in the shape copies a size that the ${inner.op} before it made` };
-    return { reason: `${inner.op} and ${node.op} in a row: the sizes that one Reshape would need are not known` };
+    if (node.op === "Reshape") return { reason: `the ${inner.op} before it may change what the shape means` };
+    return { reason: `no pass makes one node of ${inner.op} and ${node.op} where sizes are open` };
   },
 };
 

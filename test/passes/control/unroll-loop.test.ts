@@ -10,6 +10,7 @@ testRewrite(unrollLoop, {
   rewrites: {
     "three iterations": loop(adding, "$n: i64[] = {3}"),
     "one iteration, counted by one element": loop(adding, "$n: i64[1] = {1}"),
+    "a condition that an Identity hands on": loop("(c, t) { c = Identity(k) t = Sin(s) }", "$n: i64[] = {3}"),
     "no iteration": loop(adding, "$n: i64[] = {0}"),
     "a negative number of iterations": loop(adding, "$n: i64[] = {-2}"),
     "a loop whose condition never holds": loop(adding, "$n: i64[] = {5}", "$c: bool[] = {0}"),

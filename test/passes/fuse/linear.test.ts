@@ -208,7 +208,7 @@ testRewrite(fuseMatMulAdd, {
   leaves: {
     "a stack of matrices": [
       then("MatMul(x, $w: f32[3,4])", "Add(c, $b: f32[4])", "x: f32[N,M,3]"),
-      "Gemm multiplies matrices only",
+      "Gemm multiplies matrices, and a factor has 3 axes",
     ],
     "an addend of a higher rank": [
       then("MatMul(x, $w: f32[3,4])", "Add(c, $b: f32[2,1,4])", "x: f32[N,3]"),

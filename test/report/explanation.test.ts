@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import type { Explanation } from "../../src/pipeline/explain.js";
+import { renderExplanation } from "../../src/report/explanation.js";
+import { palette } from "../../src/report/palette.js";
+
+const explanation = (parts: Partial<Explanation>): Explanation => ({
+  path: "m.onnx",
+  source: "model",
+  passes: [],
+  unfused: [],
+  runtimeSpecific: [],
+  float: [],
+  nodes: [],
+  notes: [],
+  ...parts,
+});
+const render = (parts: Partial<Explanation>): string => renderExplanation(explanation(parts), palette(false));
+
+const entry = (node: string, reason: string) => ({ node, op: "Mul", pass: "fuse-conv-mul-add", reason });
+
+describe("renderExplanation", () => {
+  it("groups by reason, the most frequent first, with examples", () => {
+    const many = Array.from({ length: 7 }, (_, i) => entry(`/m${i}`, "other nodes read the Conv too"));
+    const text = render({ unfused: [entry("/once", "the weight is no constant"), ...many] });
+    expect(text).toContain("not fused  8 nodes");
+    expect(text).toContain("     7  other nodes read the Conv too  [fuse-conv-mul-add]");
+    expect(text).toContain("/m0, /m1, /m2, /m3 and 3 more");
+    expect(text.indexOf("other nodes")).toBeLessThan(text.indexOf("the weight is"));
+  });
+
+  it("tells names and flags that would help", () => {
+    const one = {
+      ...entry("/m", "other nodes read the Conv too"),
+      detail: "Relu /r reads it too",
+      help: "--shape fixes sizes",
+    };
+    expect(render({ unfused: [one] })).toContain("        Relu /r reads it too\n         --shape fixes sizes");
+  });
+
+  it("tells everything about nodes that were asked for", () => {
+    const text = render({
+      nodes: [
+        {
+          node: "/conv",
+          op: "Conv",
+          remains: true,
+          standsFor: ["/conv", "/bn"],
+          changedBy: ["fuse-conv-batch-norm"],
+          asked: [
+            { pass: "fuse-pad", answer: "the padding crops" },
+            { pass: "fuse-linear-chain", answer: null },
+          ],
+        },
+        { node: "/id", op: "Identity", remains: false, standsFor: [], changedBy: [], asked: [] },
+      ],
+    });
+    expect(text).toContain("stands for: /conv, /bn");
+    expect(text).toContain("changed by: fuse-conv-batch-norm");
+    expect(text).toContain("fuse-pad: the padding crops");
+    expect(text).toContain("not what they look for: fuse-linear-chain");
+    expect(text).toContain("/id  Identity, gone");
+  });
+
+  it("says so when there is nothing to say", () => {
+    expect(render({})).toContain("no pass found anything to do, and nothing stays float");
+  });
+});
