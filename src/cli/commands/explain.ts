@@ -13,11 +13,7 @@ export const explain: Command = {
   group: "Look",
   parameters: "<result-or-model>",
   about: "Why passes decline, what they leave unfused, and why nodes stay float",
-  examples: [
-    "infer-opt explain model.onnx",
-    "infer-opt explain model.onnx --node '/head/*' --keep-opset",
-    "infer-opt explain result.json --json",
-  ],
+  examples: ["infer-opt explain result.json", "infer-opt explain model.onnx --node '/head/*'"],
   flags: [
     "node",
     ...(["skip", "only", "keepOpset", "foldBudget", "opset", "target", "runtimeSpecific"] as const),
