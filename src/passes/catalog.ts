@@ -57,6 +57,7 @@ import {
 import { fuseClip } from "./fuse/clip.js";
 import { fuseCondition } from "./fuse/condition.js";
 import { fuseGelu } from "./fuse/gelu.js";
+import { fuseGemmTranspose } from "./fuse/gemm-transpose.js";
 import { fuseHardSigmoid, fuseHardSwish } from "./fuse/hard-activation.js";
 import { fuseConvMulAdd, fuseConvTransposeMulAdd, fuseGemmMulAdd, fuseMatMulMul } from "./fuse/linear-arithmetic.js";
 import { fuseMatMulAdd } from "./fuse/matmul-add.js";
@@ -180,6 +181,7 @@ const fusions: readonly AnyPass[] = [
   fuseMulAddConv, // after what goes into the Conv above, which loses nothing by padding
   fuseMatMulMul,
   fuseMatMulAdd,
+  fuseGemmTranspose, // after the Add that makes a Gemm of a MatMul
   fuseGemmBatchNorm,
   fuseGemmMulAdd,
   fuseArithmeticUp, // after the neighbours: it walks further

@@ -672,7 +672,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   },
   // The slope may broadcast to the input, never the other way round.
   PRelu: (b) => {
-    const x = real(b);
+    const x = real(b, 1);
     return x && { op: "PRelu", inputs: [x.value, scalarLike(b, x.dtype, [1])] };
   },
   Not: typedUnary("Not", "bool"),
