@@ -238,7 +238,7 @@ describe("prepareModel", () => {
     const kept = await prepare([needy], { graph: graphConfig({ keepOpset: true }) });
     expect([opsetOf(kept.model), reportOf(kept, needy.name).skipped[0]!.reason]).toEqual([
       17,
-      "needs opset 20: the opset stays as it is",
+      "needs opset 20: --keep-opset was given",
     ]);
     expect(opsetOf((await prepare([], { graph: graphConfig({ maxOpset: 15 }) }, { opset: 11 })).model)).toBe(15);
   });

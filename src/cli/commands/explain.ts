@@ -12,7 +12,7 @@ export const explain: Command = {
   name: "explain",
   group: "Look",
   parameters: "<result-or-model>",
-  about: "Why passes decline, what they leave unfused, and why nodes stay float",
+  about: "Why nodes stay unfused, and why float",
   examples: ["infer-opt explain result.json", "infer-opt explain model.onnx --node '/head/*'"],
   flags: [
     "node",
