@@ -135,7 +135,7 @@ class Reference:
         return onnx.TensorProto.FLOAT16 in [*types, *casts]
 
     def judge(self, candidate):
-        """(state, reason): equal, wrong, invalid, or sensitive where rounding alone explains the difference."""
+        """(state, reason): equal, wrong, invalid, ports where inputs or outputs went, sensitive where rounding explains it."""
         try:
             model = onnx.load(str(candidate))
             if checks(self.path):
@@ -145,10 +145,10 @@ class Reference:
             return "invalid", first_line(error)
         names = [port.name for port in self.session.get_inputs()]
         if [port.name for port in other.get_inputs()] != names:
-            return "wrong", f"inputs were {names}, are {[port.name for port in other.get_inputs()]}"
+            return "ports", f"inputs were {names}, are {[port.name for port in other.get_inputs()]}"
         names = [port.name for port in self.session.get_outputs()]
         if [port.name for port in other.get_outputs()] != names:
-            return "wrong", f"outputs were {names}, are {[port.name for port in other.get_outputs()]}"
+            return "ports", f"outputs were {names}, are {[port.name for port in other.get_outputs()]}"
         for feeds, wanted in self.runs:
             try:
                 got = other.run(None, feeds)

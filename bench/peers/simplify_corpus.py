@@ -89,7 +89,7 @@ class Worker:
 
 def summary(records):
     judged = [r for r in records.values() if r["state"] != "left out"]
-    states = {state: sum(r["state"] == state for r in judged) for state in ("equal", "wrong", "invalid", "crashed", "sensitive")}
+    states = {state: sum(r["state"] == state for r in judged) for state in ("equal", "wrong", "invalid", "crashed", "ports", "sensitive")}
     # What a tool fails at stays as it was.
     before = sum(r.get("before", 0) for r in judged)
     after = sum(r.get("after", r.get("before", 0)) for r in judged)

@@ -56,8 +56,9 @@ def feeds_of(session, sample):
     for port in session.get_inputs():
         if port.name in stored:
             value = stored[port.name]
-            first = port.shape[0] if port.shape else None
-            feeds[port.name] = value[:1] if first is None or isinstance(first, str) or first < len(value) else value
+            # One sample where several are stored.
+            many = value.ndim > 0 and len(value) > 1 and (not isinstance(port.shape[0], int) or port.shape[0] == 1)
+            feeds[port.name] = value[:1] if many else value
             continue
         dims = [dim if isinstance(dim, int) else 1 for dim in port.shape]
         dtype = DTYPES[port.type]
