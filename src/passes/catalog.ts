@@ -88,6 +88,7 @@ import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
 import { eliminateNoOpResize, fuseResizeAxes } from "./layout/resize.js";
 import { fuseSlice } from "./layout/slice-chain.js";
 import { fuseSlicesToSplit } from "./layout/slices-to-split.js";
+import { fuseSoftmaxView } from "./layout/softmax-view.js";
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
 import { fuseArithmeticDown } from "./linear/arithmetic-down.js";
 import { fuseArithmeticPair } from "./linear/arithmetic-pair.js";
@@ -191,6 +192,7 @@ const fusions: readonly AnyPass[] = [
   fuseLinearChain, // two in a row without anything between
   fuseArithmeticPair, // what is left
   fuseResizeAxes,
+  fuseSoftmaxView, // after the attention, which is told by its Reshapes
   fuseReduceReduce,
   fuseSliceSqueeze, // before the Slices become one Split
   fuseRoll,

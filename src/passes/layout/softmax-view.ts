@@ -1,0 +1,82 @@
+/**
+ * A softmax of another view of a tensor that is viewed back: it works on the tensor itself.
+ *
+ *   Transpose<back>(Softmax<axis>(Transpose<there>(x)))          =>  Softmax<there[axis]>(x)
+ *   Reshape(Softmax<axis>(Reshape(x: [..., n]): [.., n]), [..., n])  =>  Softmax<the same elements>(x)
+ *
+ * LogSoftmax likewise. Each row is the same numbers in the same order. ONNX Runtime itself exchanges
+ * the axis with the last one and back: that costs what the Transposes did, but several times as much
+ * where more axes stand behind the axis than one, so a view that merges those stays.
+ */
+import { attr, type Node, type Shape, type Value } from "../../ir/index.js";
+import { defineRewrite } from "../../rewrite/index.js";
+import { isKnown, isSameDim, soleProducer } from "../../rewrite/match.js";
+import { compose, isIdentity, permutationOf } from "./permutation.js";
+
+/** What looks at the same elements in the same order. */
+const VIEWS = ["Reshape", "Flatten", "Squeeze", "Unsqueeze"];
+
+export const fuseSoftmaxView = defineRewrite({
+  name: "fuse-softmax-view",
+  summary: "Let Softmax work on a tensor itself instead of on another view of it",
+  numerics: "rounding",
+  roots: ["Transpose", ...VIEWS],
+  // Softmax went over several axes before.
+  minOpset: 13,
+  rewrite(root, { create, skip }) {
+    const softmax = soleProducer(root.inputs[0], "Softmax") ?? soleProducer(root.inputs[0], "LogSoftmax");
+    const view = softmax?.inputs[0];
+    const there = view?.producer;
+    if (!softmax || !view?.shape || !there || there.graph !== root.graph || there.domain !== "") return null;
+    const given = softmax.int("axis", -1);
+    const axis = given < 0 ? given + view.shape.length : given;
+    const x = there.inputs[0];
+    if (!x) return null;
+    const isTransposed = root.op === "Transpose";
+    const source = isTransposed ? transposedAxis(there, root, axis) : viewedAxis(there, root, x, view, axis);
+    if (source === null) return null;
+    const behind = x.shape ? x.shape.length - 1 - source : 0;
+    if (!isTransposed && behind > Math.max(1, view.shape.length - 1 - axis)) {
+      return skip("with the axes behind it merged, the softmax is faster");
+    }
+    return create(softmax.op, [x], { axis: attr.int(source) });
+  },
+});
+
+function transposedAxis(there: Node, back: Node, axis: number): number | null {
+  if (!there.is("Transpose")) return null;
+  const [first, second] = [permutationOf(there), permutationOf(back)];
+  return first && second && first.length === second.length && isIdentity(compose(first, second)) ? first[axis]! : null;
+}
+
+function viewedAxis(there: Node, back: Node, x: Value, view: Value, axis: number): number | null {
+  if (!VIEWS.includes(there.op) || !isViewedBack(x, back.output)) return null;
+  return axisOfSameElements(view.shape!, axis, x.shape!);
+}
+
+/** Whether two views of as many elements surely have the same shape: one size may follow from the others. */
+function isViewedBack(a: Value, b: Value): boolean {
+  const [one, other] = [a.shape, b.shape];
+  if (!one || one.length !== other?.length) return false;
+  const open = one.filter((dim, i) => !isSameDim(dim, other[i]));
+  return open.length === 0 || (open.length === 1 && one.every((dim) => dim === open[0] || (isKnown(dim) && dim > 0)));
+}
+
+/**
+ * The axis of `to` along which the same elements lie as along `axis` of `from`, which has as many
+ * elements; null when unsure. Of an empty tensor there is nothing that could be wrong.
+ */
+function axisOfSameElements(from: Shape, axis: number, to: Shape): number | null {
+  // What is the same on one side of the axis, and along it, is the same on the other side.
+  if (from.slice(0, axis + 1).every((dim, i) => isSameDim(dim, to[i]))) return axis;
+  const found = to.length - (from.length - axis);
+  if (found >= 0 && from.slice(axis).every((dim, i) => isSameDim(dim, to[found + i]))) return found;
+  if (![...from, ...to].every(isKnown)) return null;
+  const [before, after] = [volume(from.slice(0, axis)), volume(from.slice(axis + 1))];
+  const place = to.findIndex(
+    (dim, i) => dim === from[axis] && volume(to.slice(0, i)) === before && volume(to.slice(i + 1)) === after,
+  );
+  return place < 0 ? null : place;
+}
+
+const volume = (dims: Shape): number => dims.reduce<number>((product, dim) => product * (dim as number), 1);
