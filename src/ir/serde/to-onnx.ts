@@ -147,7 +147,10 @@ function graphToProto(graph: Graph, names: Names): GraphProto {
         ? [cloneMessage(sparse, { values: cloneMessage(sparse.values ?? {}, { name: names.of(value) }) })]
         : [];
     }),
-    input: graph.inputs.map((value) => infoToProto(names.of(value), value.type, value.info as ValueInfoProto | null)),
+    // What a body promised about its inputs stands too: the results of a loop that never runs have their shapes from it.
+    input: graph.inputs.map((value) =>
+      (graph.owner ? outputToProto : infoToProto)(names.of(value), value.type, value.info as ValueInfoProto | null),
+    ),
     output: graph.outputs.map((port) =>
       outputToProto(portNames.get(port)!, port.value.type, port.info as ValueInfoProto | null),
     ),

@@ -20,6 +20,20 @@ function linesOf(graph: GraphProto): string[] {
   return [`${names(graph.input)} -> ${names(graph.output)}${constants && ` with ${constants}`}`, ...nodes];
 }
 
+describe("types", () => {
+  it("of a body's inputs stay as the file has them where less is known now", () => {
+    const text = `(x: f32[2], n: i64[], c: bool[]) -> (y) {
+      y = Loop<body=(i: i64[], k: bool[], s: f32[2]) -> (k, t) { t = Neg(s) }>(n, c, x)
+    }`;
+    const model = parseModel(text);
+    const body = () => toOnnx(model).graph!.node![0]!.attribute![0]!.g!;
+    const state = model.graph.firstNode!.bodies[0]!.inputs[2]!;
+    state.info = body().input![2]!;
+    state.type = { dtype: "f32", shape: null };
+    expect(body().input![2]!.type!.tensor_type!.shape!.dim).toHaveLength(1);
+  });
+});
+
 describe("names", () => {
   it("of values behind ports are the ports'", () => {
     expect(written("(x: f32[2]) -> (result = a) { a = Relu(x) }")).toEqual(["x -> result", "result = Relu(x)"]);
