@@ -40,6 +40,7 @@ import { eliminateNoOpSlice } from "./eliminate/no-op-slice.js";
 import { eliminateNoOpTranspose } from "./eliminate/no-op-transpose.js";
 import { eliminateReinsertedAxis } from "./eliminate/reinserted-axis.js";
 import { eliminateRepeated } from "./eliminate/repeated.js";
+import { eliminateSameOperands } from "./eliminate/same-operands.js";
 import { eliminateSingleOperand } from "./eliminate/single-operand.js";
 import { eliminateZeroState } from "./eliminate/zero-state.js";
 import { foldConstants } from "./fold/constants.js";
@@ -94,6 +95,7 @@ import { fuseArithmeticDown } from "./linear/arithmetic-down.js";
 import { fuseArithmeticPair } from "./linear/arithmetic-pair.js";
 import { fuseArithmeticUp } from "./linear/arithmetic-up.js";
 import { fuseLinearChain } from "./linear/linear-chain.js";
+import { fuseMatMulFactors } from "./linear/matmul-factors.js";
 import { fuseParallelConcat } from "./linear/parallel-concat.js";
 import { fuseParallelSum } from "./linear/parallel-sum.js";
 
@@ -129,6 +131,7 @@ const cleanUp: readonly AnyPass[] = [
   eliminateBroadcastExpand,
   eliminateReinsertedAxis,
   eliminateSingleOperand,
+  eliminateSameOperands,
   eliminateBinarySum, // patterns are written with Add
   eliminateNoOpArithmetic,
   eliminateRepeated,
@@ -186,6 +189,7 @@ const fusions: readonly AnyPass[] = [
   fuseGemmBatchNorm,
   fuseGemmMulAdd,
   fuseArithmeticUp, // after the neighbours: it walks further
+  fuseMatMulFactors, // what found no weights further up
   fuseArithmeticDown, // after the way up, on which less stands in the way
   fuseParallelSum, // branches without their BatchNormalization
   fuseParallelConcat,

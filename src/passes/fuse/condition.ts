@@ -5,6 +5,7 @@
  *   Where(c, a, a)                   =>  a
  *   Equal(Cast(c: bool), 0 or 1)     =>  Not(c) or c
  *   Not(Less(i, j)) of integers      =>  GreaterOrEqual(i, j)
+ *   Or(Less(x, z), Equal(x, z))      =>  LessOrEqual(x, z)
  *   And(c, true), Or(c, false)       =>  c
  */
 import type { Node, Value } from "../../ir/index.js";
@@ -25,7 +26,7 @@ export const fuseCondition = defineRewrite({
       case "Not":
         return reversed(root, context);
       default:
-        return neutral(root);
+        return neutral(root) ?? (root.op === "Or" ? orEqual(root, context) : null);
     }
   },
 });
@@ -71,6 +72,25 @@ function reversed(root: Node, { create, opset }: RewriteContext): Answer {
   if (!comparison || comparison.attributes.size > 0 || opset < 16) return null;
   if (!integers.has(comparison.inputs[0]?.dtype ?? "")) return null;
   return create(opposite[op]!, comparison.inputs);
+}
+
+/** Of numbers that are not comparable, neither of the three holds. */
+function orEqual(root: Node, { create, opset }: RewriteContext): Answer {
+  // Comparisons with "or equal" take numbers of every type since then.
+  if (opset < 16) return null;
+  const [a, b] = root.inputs;
+  for (const [first, second] of [
+    [a, b],
+    [b, a],
+  ]) {
+    const strict = soleProducer(first, "Less") ?? soleProducer(first, "Greater");
+    const equal = soleProducer(second, "Equal");
+    const [x, z] = strict?.inputs ?? [];
+    if (!strict || !x || !z || !equal || strict.attributes.size + equal.attributes.size > 0) continue;
+    const [one, other] = equal.inputs;
+    if ((one === x && other === z) || (one === z && other === x)) return create(`${strict.op}OrEqual`, [x, z]);
+  }
+  return null;
 }
 
 function neutral(root: Node): Value | null {

@@ -31,12 +31,54 @@ testRewrite(fuseCondition, {
       n = And($t: bool[4] = {1, 1, 1, 1}, c)
       y = Where(n, x, z)
     }`,
+    "less or equal": `(${TWO}) -> (y) {
+      l = Less(x, z)
+      e = Equal(z, x)
+      y = Or(l, e)
+    }`,
+    "equal or greater": `(i: i64[N,4], j: i64[4]) -> (y) {
+      g = Greater(i, j)
+      e = Equal(i, j)
+      y = Or(e, g)
+    }`,
     "Or with false": `(${TWO}) -> (y) {
       n = Or(c, $f: bool[] = {0})
       y = Where(n, x, z)
     }`,
   },
   leaves: {
+    "less, or equal to something else": [
+      `(${TWO}) -> (y) {
+        l = Less(x, z)
+        e = Equal(x, $two: f32[] = {2.0})
+        y = Or(l, e)
+      }`,
+      null,
+    ],
+    "two sides that are the same": [
+      `(${TWO}) -> (y) {
+        l = Less(x, z)
+        e = Equal(x, x)
+        y = Or(l, e)
+      }`,
+      null,
+    ],
+    "a comparison that others read": [
+      `(${TWO}) -> (y, l) {
+        l = Less(x, z)
+        e = Equal(x, z)
+        y = Or(l, e)
+      }`,
+      null,
+    ],
+    "less than itself, or equal": [
+      `(${TWO}) -> (y) {
+        l = Less(x, x)
+        e = Equal(x, z)
+        y = Or(l, e)
+      }`,
+      null,
+    ],
     "a Not that others read": [
       `(${TWO}) -> (y, n) {
         n = Not(c)
