@@ -47,8 +47,11 @@ export interface RandomSpec {
   readonly sizes?: OpenSizes;
 }
 
-/** `single`: one of everything but the last axis and the sides of images, as states of recurrent models want. */
-export type OpenSizes = "small" | "large" | "single";
+/**
+ * `single`: one of everything but the last axis and the sides of images, as states of recurrent models want.
+ * `uncached`: caches are empty and all other open axes alike, as decoders want whose masks span past and present.
+ */
+export type OpenSizes = "small" | "large" | "single" | "uncached";
 
 /** A dataset as a job names it: plain data, opened again in the process that runs the job. */
 export interface DatasetRef {

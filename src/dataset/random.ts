@@ -54,6 +54,7 @@ function randomSample(
   const random = seededRandom((seed + Math.imul(index + 1, 0x85eb_ca6b)) >>> 0);
   const sizes = boundSizes(signature, shapes);
   const likely = (rank: number, axis: number): number => likelySizes[open](rank, axis, index, random);
+  if (open === "uncached") for (const length of cacheLengths(signature)) if (!sizes.has(length)) sizes.set(length, 0);
   const feeds = new Map(
     signature.map((spec) => {
       const dims = chooseDims(spec, shapes.get(spec.name), sizes, likely);
@@ -89,6 +90,14 @@ function boundSizes(
     }
   }
   return sizes;
+}
+
+/** Symbols for how much a cache of keys or values holds, [batch, heads, length, size]; images have two open axes. */
+function* cacheLengths(signature: readonly InputSpec[]): Generator<string> {
+  for (const { shape } of signature) {
+    const open = shape?.length === 4 ? shape.slice(1).filter((dim) => typeof dim !== "number") : [];
+    if (open.length === 1 && typeof open[0] === "string") yield open[0];
+  }
 }
 
 function chooseDims(
@@ -142,6 +151,9 @@ const likelySizes: Readonly<Record<OpenSizes, (rank: number, axis: number, index
     },
     single(rank, axis, index, random) {
       return axis === rank - 1 || (rank === 4 && axis > 0) ? likelySizes.large(rank, axis, index, random) : 1;
+    },
+    uncached(_rank, axis, index) {
+      return axis === 0 ? 1 + (index % 3) : 6 + index;
     },
   };
 

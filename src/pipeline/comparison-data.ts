@@ -13,7 +13,7 @@ const MADE_UP: Readonly<Record<VerifyLevel, number>> = { none: 0, fast: 2, full:
 
 /**
  * The first of these on which the original runs and says something is the one to compare on:
- * the user's samples, or made-up inputs, of which some models want large ones, or a batch of one.
+ * the user's samples, or made-up inputs, of which some models want large ones, a batch of one, or empty caches.
  */
 export function comparisonData(
   trial: DatasetRef,
@@ -28,5 +28,11 @@ export function comparisonData(
     const ref = randomInputs(inputs, config, sizes === "small" ? MADE_UP[level] : MADE_UP[level] / 2);
     return { ...ref, random: { ...ref.random!, values, sizes, ...(isBatchOpen && { signature: inputs }) } };
   };
-  return [madeUp("small", true), madeUp("large", true), madeUp("small", false), madeUp("single", false)];
+  return [
+    madeUp("small", true),
+    madeUp("large", true),
+    madeUp("small", false),
+    madeUp("single", false),
+    madeUp("uncached", true),
+  ];
 }

@@ -98,4 +98,55 @@ describe("randomDataset", () => {
   it("refuses a count of none", async () => {
     expect((await faultOf(() => randomDataset(image, { seed: 1, count: 0 }))).code).toBe("DATASET_EMPTY");
   });
+
+  const sizesOf = async (
+    sizes: "small" | "large" | "single" | "uncached",
+    signature: Parameters<typeof randomDataset>[0],
+  ) =>
+    (await samplesOf(randomDataset(signature, { seed: 1, count: 2, sizes }))).map(({ feeds }) =>
+      [...feeds.values()].map(({ dims }) => dims),
+    );
+
+  it("varies the batch from sample to sample", async () => {
+    const [[first], [second]] = (await sizesOf("small", [input("x", "f32", ["N", 4])])) as [number[][], number[][]];
+    expect(first![0]).not.toBe(second![0]);
+  });
+
+  it("makes large images and long sequences when asked to", async () => {
+    const [[image, sound]] = (await sizesOf("large", [
+      input("image", "f32", [1, 3, "H", "W"]),
+      input("sound", "f32", [1, "T"]),
+    ])) as [number[][]];
+    expect(Math.min(image![2]!, image![3]!)).toBeGreaterThanOrEqual(224);
+    expect(sound![1]).toBeGreaterThanOrEqual(512);
+  });
+
+  it("keeps states single for recurrent models", async () => {
+    const [[sound, state]] = (await sizesOf("single", [
+      input("sound", "f32", [null, null]),
+      input("state", "f32", [2, null, 128]),
+    ])) as [number[][]];
+    expect([sound![0], state]).toEqual([1, [2, 1, 128]]);
+  });
+
+  it("empties caches, so that a mask over past and present is as long as the present", async () => {
+    const [[ids, mask, keys]] = (await sizesOf("uncached", [
+      input("ids", "i64", ["b", "s"]),
+      input("mask", "i64", ["b", "t"]),
+      input("past_key", "f32", ["b", 2, "p", 8]),
+    ])) as [number[][]];
+    expect(mask).toEqual(ids);
+    expect(keys).toEqual([ids![0], 2, 0, 8]);
+  });
+
+  it("draws integers from those that mean something, a single one in turn", async () => {
+    const signature = [input("rate", "i64", []), input("rows", "i64", [50])];
+    const values = new Map([
+      ["rate", [8000, 16000]],
+      ["rows", [0, 1, 2]],
+    ]);
+    const samples = await samplesOf(randomDataset(signature, { seed: 1, count: 2, values }));
+    expect(samples.map(({ feeds }) => numbersOf(feeds.get("rate")))).toEqual([[8000], [16000]]);
+    expect(new Set(numbersOf(samples[0]!.feeds.get("rows")))).toEqual(new Set([0, 1, 2]));
+  });
 });
