@@ -81,6 +81,7 @@ import {
 } from "./fuse/smooth-activation.js";
 import { fuseLogSoftmax, fuseSoftmax } from "./fuse/softmax.js";
 
+import { fuseAxisChain } from "./layout/axis-chain.js";
 import { eliminateConcatParts, eliminateUnusedPart, fuseConcat } from "./layout/concat-parts.js";
 import { fuseChannelShuffle, fuseRoll, fuseSliceSqueeze } from "./layout/gather-rows.js";
 import { fuseGatherUnsqueeze } from "./layout/gather-unsqueeze.js";
@@ -130,6 +131,7 @@ const cleanUp: readonly AnyPass[] = [
   eliminateNoOpExpand,
   eliminateBroadcastExpand,
   eliminateReinsertedAxis,
+  fuseAxisChain,
   eliminateSingleOperand,
   eliminateSameOperands,
   eliminateBinarySum, // patterns are written with Add

@@ -56,7 +56,7 @@ function foldableNodes({ model, skipped, mayChange }: GraphPassContext): Node[] 
       const estimate = estimatedBytes(node, (value) => sizeOf(value, bytes));
       if (estimate === null) continue;
       if (estimate > inputBytes + SCRATCH_BYTES) {
-        skipped(node.displayName, `computing it would take ${estimate} bytes`);
+        skipped(node.displayName, `computing it would take too much memory: ${estimate} bytes`);
         continue;
       }
       for (const output of node.outputs) if (output) bytes.set(output, estimate);
@@ -151,7 +151,7 @@ function commitGroup(
     const twin = placed.get(key) ?? null;
     const cost = twin ? 0 : tensor.byteLength;
     if (!isWhole && added + cost > room) {
-      skipped(node.displayName, `folding it would add ${tensor.byteLength} bytes`);
+      skipped(node.displayName, `folding it would add more than the budget allows: ${tensor.byteLength} bytes`);
       continue;
     }
     if (!claim(node.displayName)) return false;

@@ -74,13 +74,19 @@ export function findUnfused(model: Model, passes: readonly PassWord[]): readonly
       found.set(node, entryOf(node, finding, expectation, told, known));
     }
   }
-  // What passes declined and no expectation is about.
+  // What passes declined, and no expectation is about.
   for (const node of nodes) {
     const first = told.get(node.displayName)?.find(({ pass }) => !walkers.has(pass));
     if (first && !covered.has(node)) found.set(node, { node: node.displayName, op: node.opName, ...first });
   }
   return nodes.flatMap((node) => found.get(node) ?? []);
 }
+
+/** What helps against reasons that passes give. */
+const remedies: readonly (readonly [reason: RegExp, help: string])[] = [
+  [/^folding it would add more than the budget/, "--fold-budget lets the file grow by more"],
+];
+const remedyOf = (reason: string): string | undefined => remedies.find(([pattern]) => pattern.test(reason))?.[1];
 
 function entryOf(
   node: Node,
@@ -95,11 +101,12 @@ function entryOf(
   const absent = main === null ? undefined : known.get(main)?.absent;
   const why: { pass: string | null; reason: string } =
     absent !== undefined ? { pass: main, reason: `${main}: ${absent}` } : (word ?? { pass: main, reason });
+  const remedy = remedyOf(why.reason) ?? help;
   return {
     node: node.displayName,
     op: node.opName,
     ...why,
     ...(detail !== undefined && { detail }),
-    ...(help !== undefined && { help }),
+    ...(remedy !== undefined && { help: remedy }),
   };
 }

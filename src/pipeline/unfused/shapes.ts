@@ -39,7 +39,7 @@ const VIEWS = ["Reshape", "Flatten", "Squeeze", "Unsqueeze"];
 
 const views: Expectation = {
   ops: VIEWS,
-  passes: ["eliminate-no-op-reshape", "fuse-reduce-squeeze", "eliminate-reinserted-axis"],
+  passes: ["eliminate-no-op-reshape", "fuse-axis-chain", "fuse-reduce-squeeze", "eliminate-reinserted-axis"],
   look(node) {
     const inner = feederOf(node, 0);
     if (inner?.domain !== "" || !VIEWS.includes(inner.op)) return null;
@@ -50,7 +50,9 @@ const views: Expectation = {
       return { reason: `the shape is known at run time only, after ${makerOf(inner.output)}` };
     if (given?.includes(0)) return { reason: `a 0 in the shape copies a size that the ${inner.op} before it made` };
     if (node.op === "Reshape") return { reason: `the ${inner.op} before it may change what the shape means` };
-    return { reason: `no pass makes one node of ${inner.op} and ${node.op} where sizes are open` };
+    if (node.op === inner.op)
+      return { reason: `the axes of ${node.op} and ${node.op} are computed, or cannot be counted` };
+    return { reason: `no pass makes one Reshape of ${inner.op} and ${node.op}` };
   },
 };
 
@@ -100,29 +102,44 @@ function repeatsOnes(tile: Node): boolean {
   return repeats?.every((times, i) => times === 1 || tile.inputs[0]?.shape?.[i] === 1) ?? false;
 }
 
+interface Pair {
+  readonly pass: string;
+  /** Why the second does not take in the first; null: nobody would expect it to. */
+  readonly why: (node: Node, inner: Node) => string | null;
+}
+
 /** Two of a kind in a row that would be one. */
-const rows: Readonly<Record<string, (node: Node, inner: Node) => string | null>> = {
-  Slice: () => "where the two ranges meet is not known before it runs",
-  Clip: () => "the bounds are computed",
-  Concat: (node, inner) => (node.int("axis", 0) === inner.int("axis", 0) ? "the axes may differ" : null),
-  Cast: (node, inner) => {
-    const types = [inner.inputs[0], inner.output, node.output].map((value) => value?.dtype ?? "?");
-    return types.includes("?")
-      ? "the types of the Casts are not all known"
-      : `the first Cast can lose what the second cannot bring back: ${types.join(" to ")}`;
+const pairs: Readonly<Record<string, Pair>> = {
+  Slice: { pass: "fuse-slice", why: () => "where the two ranges meet is not known before it runs" },
+  Clip: { pass: "fuse-clip", why: () => "the bounds are computed" },
+  Concat: {
+    pass: "fuse-concat",
+    // DenseNets are made of Concats that others read too.
+    why: (node, inner) =>
+      node.int("axis", 0) !== inner.int("axis", 0) || alsoReadBy(inner.output, node) ? null : "the ranks are not known",
+  },
+  Cast: {
+    pass: "eliminate-no-op-cast",
+    why: (node, inner) => {
+      const types = [inner.inputs[0], inner.output, node.output].map((value) => value?.dtype ?? "?");
+      if (types.includes("?")) return "the types of the Casts are not all known";
+      return `the first Cast can lose what the second cannot bring back: ${types.join(" to ")}`;
+    },
   },
 };
 
 const repeated: Expectation = {
-  ops: Object.keys(rows),
-  passes: ["fuse-slice", "fuse-clip", "fuse-concat", "eliminate-no-op-cast"],
+  ops: Object.keys(pairs),
+  passes: Object.values(pairs).map(({ pass }) => pass),
   look(node): Finding | null {
     const inner = node.inputs.map((_, i) => feederOf(node, i)).find((each) => each?.is(node.op));
     if (!inner) return null;
-    const reason = rows[node.op]!(node, inner);
-    const shared = reason !== null && node.op !== "Cast" ? alsoReadBy(inner.output, node) : null;
-    if (shared) return { reason: `other nodes read the ${inner.op} before it too`, detail: shared };
-    return reason === null ? null : { reason };
+    const { pass, why } = pairs[node.op]!;
+    const reason = why(node, inner);
+    if (reason === null) return null;
+    const shared = node.op === "Cast" ? null : alsoReadBy(inner.output, node);
+    if (shared) return { reason: `other nodes read the ${inner.op} before it too`, detail: shared, pass };
+    return { reason, pass };
   },
 };
 
