@@ -13,6 +13,7 @@ import { invariant } from "../base/errors.js";
 import { fileSource } from "./byte-source.js";
 import { externalSource, isExternal } from "./external-data.js";
 import { isLinked, linkedSuffix, linkRoot } from "./link-place.js";
+import { isSystemError, outputFailed } from "./output-file.js";
 import { readModel } from "./read-model.js";
 import { encodeModel, type ModelProto, type TensorProto } from "./schema.js";
 import { tensorsWithin } from "./tensors-within.js";
@@ -23,7 +24,8 @@ const SMALLEST_LINKED = 1024;
 
 /**
  * Writes `message` to `path`, which ends in `linkedSuffix()`. Weights that no file holds go
- * to a file beside it. Neither survives a crash of the machine: both are scratch.
+ * to a file beside it. Neither survives a crash of the machine: both are scratch. Throws
+ * OUTPUT_FAILED.
  */
 export function writeLinked(message: ModelProto, path: string): void {
   invariant(isLinked(path), `${path} does not end in ${linkedSuffix()}`);
@@ -41,6 +43,8 @@ export function writeLinked(message: ModelProto, path: string): void {
     }
     placeBeside(loose, `${path}.data`);
     writeFileSync(path, encodeModel(message));
+  } catch (error) {
+    throw isSystemError(error) ? outputFailed(path, error) : error;
   } finally {
     restore();
   }

@@ -16,7 +16,7 @@ export async function runFuse(
   context: RunContext,
 ): Promise<RunResult> {
   const record = new RunRecord(config.recipe, context);
-  const intake = await record.stage("load", () => takeIn(config, record, "graph"));
+  const intake = await record.stage("load", () => takeIn(config, record, "float"));
   const request: PrepareRequest = {
     model: config.model,
     recipe: config.recipe,

@@ -1,7 +1,8 @@
 /** What every run that changes a model begins with: the model's facts, its signature, and data that was let in. */
+import { setImmediate } from "node:timers/promises";
 import { InferOptError } from "../base/errors.js";
 import { type Admission, admit, type DatasetRef, openDataset } from "../dataset/index.js";
-import { loadModel } from "../ir/index.js";
+import { loadModel, type Model } from "../ir/index.js";
 import type { MetricRef } from "../metric/index.js";
 import type { ModelSignature } from "../runtime/port.js";
 import type { DataConfig, FuseConfig, RuntimeConfig } from "./config.js";
@@ -26,8 +27,8 @@ export interface Intake {
 
 const TRIAL_SAMPLES = 12;
 
-/** What will be done with the model: its graph is rewritten, its numbers are made shorter, or integers. */
-export type Purpose = "graph" | "half" | "integers";
+/** What will be done with the model: integers are made of it, or not. */
+export type Purpose = "float" | "integers";
 
 /** Throws the codes of reading a model, of the runtime refusing it, and of admitting data. */
 export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Purpose = "integers"): Promise<Intake> {
@@ -37,9 +38,8 @@ export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Pur
     purpose === "integers"
       ? context.runtime.describe(config.model, asDelivered(config.runtime))
       : context.runtime.describe(linkedTwin(config.model, context), asWritten(config.runtime));
-  // The file is read for its digest while the runtime loads it.
-  const [described, facts] = await Promise.all([describing, modelFacts(config.model, model)]);
-  if (purpose !== "graph") refuseOddWeights(model);
+  // The file is read for its digest, and its weights for what is no number, while the runtime loads it.
+  const [described, facts] = await Promise.all([describing, readFacts(config.model, model)]);
   const signature = sizedSignature(described, config.graph.shapes);
   const { data, runtime } = config;
 
@@ -58,6 +58,13 @@ export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Pur
     metric: chooseMetric(data.metric, evaluation, signature),
     trial: trialOf(fit?.ref ?? evaluation.ref, fit?.count ?? evaluation.count, signature, runtime),
   };
+}
+
+async function readFacts(path: string, model: Model): Promise<ModelFacts> {
+  // Reading blocks: the runtime's process gets its work first.
+  await setImmediate();
+  refuseOddWeights(model);
+  return modelFacts(path, model);
 }
 
 async function letIn(path: string, signature: ModelSignature, record: RunRecord): Promise<Admission> {

@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { Tensor } from "../ir/index.js";
-import { fileSource } from "../onnx/index.js";
+import { fileSource, outputFailed } from "../onnx/index.js";
 
 /** Smaller tensors stay in memory: they are read often and weigh little. */
 const LEAST_BYTES = 32 << 10;
@@ -18,14 +18,8 @@ export class ScratchWeights {
   /** The same tensor, its bytes in the file when they are many and not in a file already. */
   readonly store = (tensor: Tensor): Tensor => {
     if (tensor.dtype === "string" || tensor.file !== null || tensor.byteLength < LEAST_BYTES) return tensor;
-    this.#fd ??= openSync(this.path, "w");
     const offset = this.#position;
-    for (const chunk of tensor.byteSource.chunks()) {
-      for (let done = 0; done < chunk.length; ) {
-        done += writeSync(this.#fd, chunk, done, chunk.length - done, this.#position + done);
-      }
-      this.#position += chunk.length;
-    }
+    for (const chunk of tensor.byteSource.chunks()) this.#append(chunk);
     return Tensor.fromSource(
       tensor.dtype,
       tensor.dims,
@@ -33,6 +27,19 @@ export class ScratchWeights {
       tensor.extras,
     );
   };
+
+  /** Throws OUTPUT_FAILED when the system refuses. */
+  #append(bytes: Uint8Array): void {
+    try {
+      this.#fd ??= openSync(this.path, "w");
+      for (let done = 0; done < bytes.length; ) {
+        done += writeSync(this.#fd, bytes, done, bytes.length - done, this.#position + done);
+      }
+    } catch (cause) {
+      throw outputFailed(this.path, cause);
+    }
+    this.#position += bytes.length;
+  }
 
   /** No more is written; what was stays readable. */
   close(): void {

@@ -92,8 +92,9 @@ function smallDisk(): string | null {
 }
 
 describe.skipIf(process.platform !== "linux" || !isRoot)("a full disk (skipped unless root may mount one)", () => {
-  /** 2.6 MB in one weight. */
-  const large = () => modelBytes("(x: f32[N,512]) -> (y) { h = MatMul(x, $w: f32[512,1300]) y = Relu(h) }");
+  /** 10.6 MB in one weight, which a fusion computes anew. */
+  const large = () =>
+    modelBytes("(x: f32[N,512]) -> (y) { h = MatMul(x, $w: f32[512,5200]) s = Mul(h, $f: f32[5200]) y = Relu(s) }");
 
   for (const [name, more] of [
     ["of the output", []],
