@@ -182,10 +182,10 @@ describe("runExplain on a model", () => {
   it("says of products with quantized weights that they are quantized already", async () => {
     const quantized = modelFile(
       temporaryFolder(),
-      `(x: f32[2,3], z: f32[2,3]) -> (y, v) {
+      `(x: f32[5,2,3], z: f32[5,2,3]) -> (y, v) {
         w = DequantizeLinear($q: i8[3,4], $s: f32[] = {0.1}, $zero: i8[] = {0})
         y = MatMul(x, w)
-        t = Transpose<perm=[1,0]>(z)
+        t = Transpose<perm=[0,2,1]>(z)
         v = MatMul(x, t)
       }`,
     );
