@@ -8,9 +8,12 @@
  * the axis with the last one and back: that costs what the Transposes did, but several times as much
  * where more axes stand behind the axis than one, so a view that merges those stays.
  */
-import { attr, type Node, type Shape, type Value } from "../../ir/index.js";
+import { attr, type Node, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
-import { isKnown, isSameDim, soleProducer } from "../../rewrite/match.js";
+import { soleProducer } from "../../rewrite/match.js";
+import { areSame, type Size } from "../fold/size.js";
+import { sizeFacts } from "../fold/size-facts.js";
+import type { PartialShape, SizeFacts } from "../fold/size-rules.js";
 import { compose, isIdentity, permutationOf } from "./permutation.js";
 
 /** What looks at the same elements in the same order. */
@@ -23,7 +26,7 @@ export const fuseSoftmaxView = defineRewrite({
   roots: ["Transpose", ...VIEWS],
   // Softmax went over several axes before.
   minOpset: 13,
-  rewrite(root, { create, skip }) {
+  rewrite(root, { create, skip, shared }) {
     const softmax = soleProducer(root.inputs[0], "Softmax") ?? soleProducer(root.inputs[0], "LogSoftmax");
     const view = softmax?.inputs[0];
     const there = view?.producer;
@@ -33,7 +36,9 @@ export const fuseSoftmaxView = defineRewrite({
     const x = there.inputs[0];
     if (!x) return null;
     const isTransposed = root.op === "Transpose";
-    const source = isTransposed ? transposedAxis(there, root, axis) : viewedAxis(there, root, x, view, axis);
+    const source = isTransposed
+      ? transposedAxis(there, root, axis)
+      : viewedAxis(there, root, view, axis, shared(sizeFacts));
     if (source === null) return null;
     const behind = x.shape ? x.shape.length - 1 - source : 0;
     if (!isTransposed && behind > Math.max(1, view.shape.length - 1 - axis)) {
@@ -49,34 +54,39 @@ function transposedAxis(there: Node, back: Node, axis: number): number | null {
   return first && second && first.length === second.length && isIdentity(compose(first, second)) ? first[axis]! : null;
 }
 
-function viewedAxis(there: Node, back: Node, x: Value, view: Value, axis: number): number | null {
-  if (!VIEWS.includes(there.op) || !isViewedBack(x, back.output)) return null;
-  return axisOfSameElements(view.shape!, axis, x.shape!);
+function viewedAxis(there: Node, back: Node, view: Value, axis: number, { shapeOf }: SizeFacts): number | null {
+  if (!VIEWS.includes(there.op)) return null;
+  const [before, within, after] = [there.inputs[0], view, back.output].map((value) => shapeOf(value));
+  if (!before || !within || !after || !isViewedBack(before, after)) return null;
+  return axisOfSameElements(within, axis, before);
 }
 
+const isKnown = (size: Size | null): size is number => typeof size === "number";
+
 /** Whether two views of as many elements surely have the same shape: one size may follow from the others. */
-function isViewedBack(a: Value, b: Value): boolean {
-  const [one, other] = [a.shape, b.shape];
-  if (!one || one.length !== other?.length) return false;
-  const open = one.filter((dim, i) => !isSameDim(dim, other[i]));
-  return open.length === 0 || (open.length === 1 && one.every((dim) => dim === open[0] || (isKnown(dim) && dim > 0)));
+function isViewedBack(one: PartialShape, other: PartialShape): boolean {
+  if (one.length !== other.length) return false;
+  const open = one.flatMap((size, i) => (areSame(size, other[i]) ? [] : [i]));
+  return (
+    open.length === 0 || (open.length === 1 && one.every((size, i) => i === open[0] || (isKnown(size) && size > 0)))
+  );
 }
 
 /**
  * The axis of `to` along which the same elements lie as along `axis` of `from`, which has as many
  * elements; null when unsure. Of an empty tensor there is nothing that could be wrong.
  */
-function axisOfSameElements(from: Shape, axis: number, to: Shape): number | null {
+function axisOfSameElements(from: PartialShape, axis: number, to: PartialShape): number | null {
   // What is the same on one side of the axis, and along it, is the same on the other side.
-  if (from.slice(0, axis + 1).every((dim, i) => isSameDim(dim, to[i]))) return axis;
+  if (from.slice(0, axis + 1).every((size, i) => areSame(size, to[i]))) return axis;
   const found = to.length - (from.length - axis);
-  if (found >= 0 && from.slice(axis).every((dim, i) => isSameDim(dim, to[found + i]))) return found;
-  if (![...from, ...to].every(isKnown)) return null;
+  if (found >= 0 && from.slice(axis).every((size, i) => areSame(size, to[found + i]))) return found;
+  if (!from.every(isKnown) || !to.every(isKnown)) return null;
   const [before, after] = [volume(from.slice(0, axis)), volume(from.slice(axis + 1))];
   const place = to.findIndex(
-    (dim, i) => dim === from[axis] && volume(to.slice(0, i)) === before && volume(to.slice(i + 1)) === after,
+    (size, i) => size === from[axis] && volume(to.slice(0, i)) === before && volume(to.slice(i + 1)) === after,
   );
   return place < 0 ? null : place;
 }
 
-const volume = (dims: Shape): number => dims.reduce<number>((product, dim) => product * (dim as number), 1);
+const volume = (sizes: readonly number[]): number => sizes.reduce((product, size) => product * size, 1);
