@@ -103,8 +103,8 @@ function write(
 }
 
 /**
- * What the model declares about its outputs is public and stays, even where it says less; it is only completed.
- * A size that the runtime does not see may be false, though: the writer keeps it, and nobody reckons with it.
+ * What the model declares about its outputs is public, and the writer keeps it. It need not be true, though: names of
+ * sizes are often given carelessly, and runtimes only warn. So passes see what the runtime sees, where it sees anything.
  */
 function annotated(
   old: TensorType | null,
@@ -115,13 +115,14 @@ function annotated(
 ): TensorType {
   const oldShape = old?.shape ?? null;
   if (isPort && oldShape && !contradicts(oldShape, shape)) {
-    const followed = (dim: Dim, axis: number): Dim => {
-      const seen = shape![axis]!;
-      if (isRepeated) return isSized && typeof seen === "number" ? seen : dim;
-      return typeof dim === "number" || isSized ? numberOr(seen, dim) : dim;
+    const followed = (declared: Dim, axis: number): Dim => {
+      const seen = shape?.length ? shape[axis]! : null;
+      if (typeof seen === "number" && isSized) return seen;
+      if (isRepeated || declared === null) return declared;
+      // The writer would write the number in place of the name.
+      return typeof declared === "string" && typeof seen === "number" ? null : seen;
     };
-    const sized = shape?.length ? oldShape.map(followed) : oldShape;
-    return { dtype: old?.dtype ?? dtype, shape: sized };
+    return { dtype: old?.dtype ?? dtype, shape: oldShape.map(followed) };
   }
   // The binding cannot tell a scalar from a tensor of unknown rank.
   if (!shape || shape.length === 0) return { dtype: dtype ?? old?.dtype ?? null, shape: oldShape };
@@ -132,10 +133,6 @@ function annotated(
   });
   return { dtype: dtype ?? old?.dtype ?? null, shape: filled };
 }
-
-/** A number that the runtime sees; the name that was declared; nothing in place of a number that only the file knows. */
-const numberOr = (seen: Dim, declared: Dim): Dim =>
-  typeof seen === "number" || typeof declared === "number" ? seen : declared;
 
 /** Whether the runtime sees other numbers than the file declares. */
 const contradicts = (declared: Shape, seen: Shape | null): boolean =>

@@ -1,8 +1,10 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../src/base/errors.js";
-import { nodesWithin, parseModel } from "../../src/ir/index.js";
+import { loadModel, nodesWithin, parseModel, saveModel } from "../../src/ir/index.js";
 import { annotateTypes, type Describe } from "../../src/rewrite/index.js";
 import { describeModel } from "../support/ask-runtime.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const typesOf = (model: ReturnType<typeof parseModel>) =>
   Object.fromEntries([...model.graph.nodes()].map(({ output }) => [output.label, output.type]));
@@ -61,7 +63,7 @@ describe("annotateTypes", () => {
       const model = parseModel("(x: f32[N,3]) -> (y) { y = Relu(x) }");
       model.graph.firstNode!.output.type = { dtype: "f32", shape: ["batch", "width"] };
       await annotateTypes(model, describeModel, { isRepeated, isSized: true });
-      expect(typesOf(model)["y"]).toEqual({ dtype: "f32", shape: ["batch", 3] });
+      expect(typesOf(model)["y"]).toEqual({ dtype: "f32", shape: [isRepeated ? "batch" : "N", 3] });
     }
   });
 
@@ -82,11 +84,24 @@ describe("annotateTypes", () => {
     expect(typesOf(model)["a"]).toEqual({ dtype: "f32", shape: ["N", 3] });
   });
 
-  it("keeps what the model declares about its outputs", async () => {
-    const model = parseModel("(x: f32[N,3]) -> (y) { y = Relu(x) }");
-    model.graph.firstNode!.output.type = { dtype: "f32", shape: ["batch", 3] };
+  it("does not reckon with names that the model gives to sizes of its outputs", async () => {
+    const model = parseModel("(x: f32[N,3], s: i64[2]) -> (y, z) { y = Relu(x) z = Reshape(x, s) }");
+    for (const node of model.graph.nodes()) node.output.type = { dtype: "f32", shape: ["batch", 3] };
     await annotateTypes(model, describeModel);
-    expect(typesOf(model)["y"]).toEqual({ dtype: "f32", shape: ["batch", 3] });
+    expect(typesOf(model)["y"]).toEqual({ dtype: "f32", shape: ["N", 3] });
+    expect(typesOf(model)["z"]).toEqual({ dtype: "f32", shape: [null, null] });
+  });
+
+  it("keeps an output's name of a size that the runtime knows by number, and where the model says less", async () => {
+    const model = parseModel("(x: f32[2,N]) -> (y) { y = Relu(x) }");
+    const [port] = model.graph.outputs;
+    port!.value.type = { dtype: "f32", shape: ["batch", null] };
+    const path = join(temporaryFolder(), "model.onnx");
+    saveModel(model, path).commit();
+    const read = loadModel(path);
+    await annotateTypes(read, describeModel);
+    saveModel(read, path).commit();
+    expect(loadModel(path).graph.outputs.map(({ value }) => value.shape)).toEqual([["batch", null]]);
   });
 
   it("does not believe sizes of outputs that the runtime sees otherwise, or does not see", async () => {
@@ -96,7 +111,7 @@ describe("annotateTypes", () => {
     for (const node of model.graph.nodes()) node.output.type = { dtype: "f32", shape: [6, "M"] };
     await annotateTypes(model, describeModel);
     expect(typesOf(model)["y"]).toEqual({ dtype: "f32", shape: [5, "N"] });
-    expect(typesOf(model)["z"]).toEqual({ dtype: "f32", shape: [null, "M"] });
+    expect(typesOf(model)["z"]).toEqual({ dtype: "f32", shape: [null, "N"] });
   });
 
   it("goes on without when the runtime refuses the model", async () => {

@@ -161,7 +161,7 @@ export function mergedHeads(x: Heads, sizesOf: SizesOf, { create, constant }: Re
 }
 
 /** The three parts of a tensor that holds query, key and value side by side; null unless all three are in one, and nothing else. */
-export function partsOfOne(parts: readonly Heads[], { create }: RewriteContext): Value[] | null {
+export function partsOfOne(parts: readonly Heads[], { create, opset }: RewriteContext): Value[] | null {
   const slots = parts.map(({ slot }) => slot);
   const source = slots[0]?.source;
   if (!source || slots.some((slot) => slot?.source !== source) || new Set(slots.map((slot) => slot!.index)).size !== 3)
@@ -171,7 +171,9 @@ export function partsOfOne(parts: readonly Heads[], { create }: RewriteContext):
     shape: source.shape && [...source.shape.slice(0, 2), (parts[0]!.heads as number) * (parts[0]!.width as number)],
   }));
   const labels = ["q", "k", "v"].map((name) => `${source.label}.${name}`);
-  const split = create("Split", [source], { axis: attr.int(-1), num_outputs: attr.int(3) }, { labels, types });
+  // Up to opset 17 the number of outputs alone said how many equal parts there are.
+  const attributes = { axis: attr.int(-1), ...(opset >= 18 && { num_outputs: attr.int(3) }) };
+  const split = create("Split", [source], attributes, { labels, types });
   return slots.map((slot) => split.outputs[slot!.index]!);
 }
 

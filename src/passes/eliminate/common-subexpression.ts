@@ -40,7 +40,8 @@ function mergeWithin(graph: Graph, numberOf: (value: Value) => number, context: 
 function keyOf(node: Node, numberOf: (value: Value) => number): string | null {
   if (!isPure(node) || node.bodies.length > 0) return null;
   const inputs = node.inputs.map((value) => (value ? (scalarKey(node, value) ?? String(numberOf(value))) : ""));
-  if (isCommutative(node)) inputs.sort();
+  // Three and more are added from the left: another order would round otherwise.
+  if (isCommutative(node) && inputs.length === 2) inputs.sort();
   const attributes: string[] = [];
   for (const [name, attribute] of node.attributes) {
     const text = textOf(attribute);

@@ -38,7 +38,8 @@ export const fuseNormalizationReshape = defineRewrite({
     const statistics = statisticsOf(norm, [...shape.slice(0, axis), ...dims.map(() => 1)]);
     const vectors = norm.inputs.slice(1).map((value) => {
       if (!value?.constant) return value && unreshaped(value, dims, statistics?.length !== 0);
-      return constant(value.label, value.constant.withDims(dims));
+      // An addend of fewer elements would be repeated along the flattened axis.
+      return value.constant.elementCount === count ? constant(value.label, value.constant.withDims(dims)) : null;
     });
     if (!statistics || vectors.some((value) => value === null)) return null;
     const attributes = new Map<string, Attribute>(norm.attributes).set("axis", attr.int(axis - shape.length));

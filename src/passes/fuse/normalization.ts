@@ -104,7 +104,8 @@ export function onesAlong({ x, axes }: Standardized, root: Node, { constant, ski
   return constant(`${root.output.label}/scale`, tensorLike(x.dtype, dims, new Float32Array(count).fill(1))!);
 }
 
-const isTrailing = (axes: readonly number[]): boolean => axes.every((axis, i) => axis === i - axes.length);
+const isTrailing = (axes: readonly number[]): boolean =>
+  axes.length > 0 && axes.every((axis, i) => axis === i - axes.length);
 
 /**
  * Whether a normalization is one per channel: over all axes after the second, of float32. With three

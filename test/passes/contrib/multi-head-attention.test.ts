@@ -29,6 +29,20 @@ testRewrite(fuseMultiHeadAttention, {
        mask = Where(keep, $zero: f32[] = {0.0}, $low: f32[] = {-3.4028235e+38})
        m = Add(b, mask)`,
     ),
+    "one whose query, key and value come out of one tensor": `(x: f32[2,4,24]) -> (y) {
+      r = Reshape(x, $split: i64[5] = {2, 4, 3, 2, 4})
+      t = Transpose<perm=[2,0,3,1,4]>(r)
+      q = Gather<axis=0>(t, $first: i64[] = {0})
+      k = Gather<axis=0>(t, $second: i64[] = {1})
+      v = Gather<axis=0>(t, $third: i64[] = {2})
+      kt = Transpose<perm=[0,1,3,2]>(k)
+      a = MatMul(q, kt)
+      m = Mul(a, $scale: f32[] = {0.5})
+      p = Softmax<axis=-1>(m)
+      o = MatMul(p, v)
+      ot = Transpose<perm=[0,2,1,3]>(o)
+      y = Reshape(ot, $merged: i64[3] = {2, 4, 8})
+    }`,
     "a mask that is stretched over the queries": graph(", mask: f32[b,1,1,t]", "m = Add(a, mask)"),
   },
   leaves: {

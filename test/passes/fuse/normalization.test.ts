@@ -304,6 +304,13 @@ testRewrite(fuseNormalizationReshape, {
     ),
   },
   leaves: {
+    "an addend that is one number for all": [
+      graph(
+        "f = Flatten<axis=1>(x) n = LayerNormalization(f, $g: f32[12], $b: f32[1]) y = Reshape(n, $s: i64[3] = {2, 3, 4})",
+        "x: f32[2,3,4]",
+      ),
+      null,
+    ],
     "another shape afterwards": [
       graph(
         "f = Flatten<axis=1>(x) n = LayerNormalization(f, $g: f32[12]) y = Reshape(n, $s: i64[3] = {2, 4, 3})",
