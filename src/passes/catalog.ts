@@ -35,9 +35,11 @@ import { eliminateNoOpArithmetic } from "./eliminate/no-op-arithmetic.js";
 import { eliminateNoOpCast } from "./eliminate/no-op-cast.js";
 import { eliminateNoOpExpand } from "./eliminate/no-op-expand.js";
 import { eliminateNoOpPad } from "./eliminate/no-op-pad.js";
+import { eliminateNoOpPool } from "./eliminate/no-op-pool.js";
 import { eliminateNoOpReshape } from "./eliminate/no-op-reshape.js";
 import { eliminateNoOpSlice } from "./eliminate/no-op-slice.js";
 import { eliminateNoOpTranspose } from "./eliminate/no-op-transpose.js";
+import { eliminateNoOpTrilu } from "./eliminate/no-op-trilu.js";
 import { eliminateReinsertedAxis } from "./eliminate/reinserted-axis.js";
 import { eliminateRepeated } from "./eliminate/repeated.js";
 import { eliminateSameOperands } from "./eliminate/same-operands.js";
@@ -126,7 +128,9 @@ const cleanUp: readonly AnyPass[] = [
   eliminateNoOpReshape,
   eliminateNoOpTranspose,
   eliminateNoOpPad,
+  eliminateNoOpPool,
   eliminateNoOpSlice,
+  eliminateNoOpTrilu,
   eliminateNoOpResize,
   eliminateNoOpExpand,
   eliminateBroadcastExpand,

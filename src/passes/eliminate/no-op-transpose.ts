@@ -1,10 +1,11 @@
-import { attr } from "../../ir/index.js";
+import { attr, type Shape } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { producerOf } from "../../rewrite/match.js";
-import { isIdentity, permutationOf } from "../layout/permutation.js";
+import { isIdentity, type Permutation, permutationOf } from "../layout/permutation.js";
 
 /**
  * Transpose<identity>(x)            =>  x
+ * Transpose<[1,0,2]>(x: [1,1,n])    =>  x
  * Transpose<q>(Transpose<p>(x))     =>  Transpose<p[q[i]]>(x), or x
  */
 export const eliminateNoOpTranspose = defineRewrite({
@@ -16,7 +17,7 @@ export const eliminateNoOpTranspose = defineRewrite({
     const input = outer.inputs[0];
     const last = permutationOf(outer);
     if (!input || !last) return null;
-    if (isIdentity(last)) return input;
+    if (isIdentity(last) || exchangesOnlyOnes(input.shape, last)) return input;
     const inner = producerOf(input, "Transpose", outer.graph);
     const source = inner?.inputs[0];
     const first = inner && permutationOf(inner);
@@ -27,3 +28,7 @@ export const eliminateNoOpTranspose = defineRewrite({
     return create("Transpose", [source], { perm: attr.ints(perm) });
   },
 });
+
+/** Whether each axis stays or is, like the one that takes its place, of one element. */
+const exchangesOnlyOnes = (shape: Shape | null, perm: Permutation): boolean =>
+  !!shape && perm.every((axis, i) => axis === i || (shape[axis] === 1 && shape[i] === 1));

@@ -145,6 +145,7 @@ testRewrite(eliminateNoOpReshape, {
 testRewrite(eliminateNoOpTranspose, {
   rewrites: {
     "the order as it was": between("Transpose<perm=[0,1,2]>(a)"),
+    "axes of one element that change places": between("Transpose<perm=[2,1,0,3]>(a)", "x: f32[1,3,1,4]"),
     "two that undo each other": `(x: f32[N,3,4]) -> (y) {
       a = Transpose<perm=[1,2,0]>(x)
       b = Transpose<perm=[2,0,1]>(a)
@@ -161,6 +162,9 @@ testRewrite(eliminateNoOpTranspose, {
     }`,
   },
   leaves: {
+    "an axis of one element that goes elsewhere": [between("Transpose<perm=[1,0,2]>(a)", "x: f32[1,3,4]"), null],
+    "equal sizes that change places": [between("Transpose<perm=[0,2,1]>(a)", "x: f32[1,3,3]"), null],
+    "sizes that may be one": [between("Transpose<perm=[1,0,2]>(a)", "x: f32[N,N,4]"), null],
     "a first one that somebody else reads": [
       `(x: f32[2,3,4]) -> (a, y) {
         a = Transpose<perm=[1,2,0]>(x)
@@ -242,6 +246,11 @@ testRewrite(eliminateRepeated, {
     "Relu of Relu": `(x: f32[4]) -> (y) {
       a = Relu(x)
       y = Relu(a)
+    }`,
+    "a rounding of whole numbers": `(x: f32[4]) -> (y) {
+      a = Floor(x)
+      b = Ceil(a)
+      y = Round(b)
     }`,
     "Neg of Neg": `(x: f32[4]) -> (y) {
       a = Neg(x)
