@@ -38,9 +38,21 @@ export interface Rewritten {
   drop(): void;
 }
 
+const defaults: GraphConfig = {
+  skip: [],
+  only: [],
+  shapes: new Map(),
+  keepOpset: false,
+  foldBudgetBytes: 1 << 20,
+  check: false,
+  verify: "none",
+  bisect: false,
+  runtimeSpecific: false,
+};
+
 /** @param context null: without the runtime, passes know fewer shapes and fold nothing */
 export async function explainModel(config: ExplainConfig, context: RunContext | null): Promise<Explanation> {
-  const { path, runtime, graph, nodes } = config;
+  const { path, runtime, nodes, graph = defaults } = config;
   const rewritten = await rewrite(config, context, new Map());
   try {
     const { model, reports, words, notes } = rewritten;
@@ -72,7 +84,7 @@ async function rewrite(
   context: RunContext | null,
   failed: ReadonlyMap<string, string>,
 ): Promise<Rewritten> {
-  const { path, runtime, graph } = config;
+  const { path, runtime, graph = defaults } = config;
   for (const name of [...graph.skip, ...graph.only]) refuseUnknownPass(name);
   const model = loadModel(path);
   const originals = new Map([...nodesWithin(model.graph)].map(({ displayName, opName }) => [displayName, opName]));

@@ -55,8 +55,8 @@ export interface ExplainConfig {
   /** A glob over node names; everything when null. */
   readonly nodes: string | null;
   readonly runtime: RuntimeConfig;
-  /** What `fuse` would be given. */
-  readonly graph: GraphConfig;
+  /** What `fuse` would be given; its defaults when absent. Nothing is compared, whatever `verify` says. */
+  readonly graph?: GraphConfig;
 }
 
 /**

@@ -102,7 +102,7 @@ function whyNotCompute(node: Node, main: Graph, options: PlacementOptions): stri
     if (isWidened(weight)) {
       return isWidened(input)
         ? "quantized already: both factors come from a DequantizeLinear"
-        : "its weights are quantized already: they come from a DequantizeLinear";
+        : "quantized already: the weights come from a DequantizeLinear";
     }
     return input.constant ? "the weights come first" : "both factors are activations";
   }

@@ -9,6 +9,7 @@ import { wrap } from "./table.js";
 const WIDTH = 79;
 /** Names of a group that are told where nobody asked for certain nodes. */
 const EXAMPLES = 4;
+const MOST_ORIGINS = 24;
 
 export function renderExplanation(explanation: Explanation, paint: Palette): string {
   const { path, passes, unfused, runtimeSpecific, float, nodes, notes } = explanation;
@@ -42,12 +43,18 @@ export function renderExplanation(explanation: Explanation, paint: Palette): str
     ),
     section(
       paint.strong("kept in float"),
-      byReason(float).flatMap((group) => groupLines(group, most)),
+      byReason(float.filter((entry) => !isQuantized(entry))).flatMap((group) => groupLines(group, most)),
+    ),
+    section(
+      paint.strong("quantized already"),
+      byReason(float.filter(isQuantized)).flatMap((group) => groupLines(group, most)),
     ),
   ].filter((lines) => lines.length > 0);
   if (blocks.length === 1) blocks.push(["no pass found anything to do, and nothing stays float"]);
   return `${blocks.map((lines) => lines.map((line) => ` ${line}`.trimEnd()).join("\n")).join("\n\n")}\n`;
 }
+
+const isQuantized = ({ reason }: { readonly reason: string }): boolean => reason.startsWith("quantized already");
 
 const section = (title: string, lines: readonly string[]): string[] => (lines.length === 0 ? [] : [title, ...lines]);
 
@@ -66,13 +73,19 @@ function groupLines({ reason, nodes }: ReasonGroup, most: number, pass: string |
   ];
 }
 
+/** What many nodes share stands for very many. */
+const some = (names: readonly string[]): string =>
+  names.length <= MOST_ORIGINS
+    ? names.join(", ")
+    : `${names.slice(0, MOST_ORIGINS).join(", ")} and ${count(names.length - MOST_ORIGINS)} more`;
+
 /** One node: what it stands for, who changed it, and what those said who look at its kind. */
 function explained({ node, op, remains, standsFor, changedBy, asked }: ExplainedNode, paint: Palette): string[] {
   const said = asked.filter(({ answer }) => answer !== null);
   const silent = asked.filter(({ answer }) => answer === null).map(({ pass }) => pass);
   return [
     `${paint.strong(middle(printable(node), WIDTH - 30))}  ${op}${remains ? "" : ", gone"}`,
-    ...(standsFor.length === 0 ? [] : indented(`stands for: ${standsFor.join(", ")}`, 2)),
+    ...(standsFor.length === 0 ? [] : indented(`stands for: ${some(standsFor)}`, 2)),
     ...(changedBy.length > 0 ? indented(`changed by: ${changedBy.join(", ")}`, 2) : []),
     ...(remains || changedBy.length > 0 ? [] : indented("nothing reads it any more, or it went with what reads it", 2)),
     ...said.flatMap(({ pass, answer }) => indented(`${pass}: ${answer}`, 2)),

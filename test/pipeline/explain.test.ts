@@ -7,7 +7,7 @@ import { runtimeConfig } from "../support/run-config.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const explain = (path: string, nodes: string | null = null) =>
-  runExplain({ path, nodes, runtime: runtimeConfig(), graph: graphConfig() }, null);
+  runExplain({ path, nodes, runtime: runtimeConfig() }, null);
 
 const saved = {
   schemaVersion: 1,
@@ -191,7 +191,7 @@ describe("runExplain on a model", () => {
     );
     const { float, notes } = await explain(quantized);
     expect(Object.fromEntries(float.map(({ node, reason }) => [node, reason]))).toEqual({
-      "MatMul:y": "its weights are quantized already: they come from a DequantizeLinear",
+      "MatMul:y": "quantized already: the weights come from a DequantizeLinear",
       "MatMul:v": "both factors are activations",
     });
     expect(notes.join()).toContain("the model is quantized already");
