@@ -11,6 +11,7 @@ import { exempt, makers } from "./operators.js";
 
 /** Passes that have nothing to do here, with the reason. */
 const cannotApply: Readonly<Record<string, string>> = {
+  "fold-range-bound": "a bound that is a constant of rank 1 makes the runtime refuse the original",
   "inline-functions": "text has no functions",
   "fold-optional-squeeze": "its graphs run at one size only, and are written with that size: the If is folded first",
 };
