@@ -5,7 +5,8 @@ import { broadcastsTo, equalsElementwise } from "../../rewrite/match.js";
 /**
  * x * 1, x / 1, x - 0, and x + 0 for integers  =>  x
  *
- * x + 0.0 is not exact: it turns -0.0 into 0.0. x + -0.0 is. The neutral constant must
+ * x + 0.0 is not exact: it turns -0.0 into 0.0. x + -0.0 is, and x + 0.0 where x is a sum
+ * of products, of whose zeros no runtime promises the sign. The neutral constant must
  * not widen the result. Old opsets broadcast by an `axis` attribute; those stay.
  */
 export const eliminateNoOpArithmetic = defineRewrite({
@@ -16,15 +17,21 @@ export const eliminateNoOpArithmetic = defineRewrite({
   rewrite(root) {
     const [a, b] = root.inputs;
     if (!a || !b || root.attributes.has("axis")) return null;
-    if (isNeutral(root, b) && broadcastsTo(b, a)) return a;
+    if (isNeutral(root, b, a) && broadcastsTo(b, a)) return a;
     const isSymmetric = root.op === "Add" || root.op === "Mul";
-    return isSymmetric && isNeutral(root, a) && broadcastsTo(a, b) ? b : null;
+    return isSymmetric && isNeutral(root, a, b) && broadcastsTo(a, b) ? b : null;
   },
 });
 
-function isNeutral(root: Node, value: Value): boolean {
+function isNeutral(root: Node, value: Value, other: Value): boolean {
   const tensor = value.constant;
   if (!tensor || tensor.elementCount > 65_536) return false;
   if (root.op === "Mul" || root.op === "Div") return equalsElementwise(value, 1);
-  return equalsElementwise(value, root.op === "Add" && isFloat(tensor.dtype) ? -0 : 0);
+  if (root.op !== "Add" || !isFloat(tensor.dtype)) return equalsElementwise(value, 0);
+  return equalsElementwise(value, -0) || (isSumOfProducts(other) && equalsElementwise(value, 0));
+}
+
+function isSumOfProducts({ producer }: Value): boolean {
+  if (producer?.domain !== "") return false;
+  return producer.op === "MatMul" || ((producer.op === "Conv" || producer.op === "Gemm") && !producer.inputs[2]);
 }

@@ -2,21 +2,29 @@
  * Conditions as exporters spell them:
  *
  *   Where(Not(c), a, b)              =>  Where(c, b, a)
- *   Where(c, a, a)                   =>  a
+ *   Where(c, a, a), Where(true, a, b)  =>  a
  *   Equal(Cast(c: bool), 0 or 1)     =>  Not(c) or c
  *   Not(Less(i, j)) of integers      =>  GreaterOrEqual(i, j)
  *   Or(Less(x, z), Equal(x, z))      =>  LessOrEqual(x, z)
- *   And(c, true), Or(c, false)       =>  c
+ *   And(c, true), Or(c, false), Xor(c, false)  =>  c
+ *   And(c, false)  =>  false          Or(c, true)  =>  true
  */
 import type { Node, Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
-import { broadcastsTo, constantScalar, equalsElementwise, producerOf, soleProducer } from "../../rewrite/match.js";
+import {
+  broadcastsTo,
+  constantScalar,
+  equalsElementwise,
+  hasSameShape,
+  producerOf,
+  soleProducer,
+} from "../../rewrite/match.js";
 
 export const fuseCondition = defineRewrite({
   name: "fuse-condition",
   summary: "Take the detours out of conditions: Not before Where, booleans compared as numbers, and And with true",
   numerics: "exact",
-  roots: ["Where", "Equal", "Not", "And", "Or"],
+  roots: ["Where", "Equal", "Not", "And", "Or", "Xor"],
   rewrite(root, context) {
     switch (root.op) {
       case "Where":
@@ -35,6 +43,12 @@ function choice(root: Node, { create }: RewriteContext): Answer {
   const [condition, onTrue, onFalse] = root.inputs;
   if (!condition || !onTrue || !onFalse) return null;
   if (onTrue === onFalse && broadcastsTo(condition, onTrue)) return onTrue;
+  for (const [truth, chosen] of [
+    [1, onTrue],
+    [0, onFalse],
+  ] as const) {
+    if (isEverywhere(condition, truth) && hasSameShape(chosen, root.output)) return chosen;
+  }
   const inner = soleProducer(condition, "Not")?.inputs[0];
   return inner ? create("Where", [inner, onFalse, onTrue]) : null;
 }
@@ -97,8 +111,17 @@ function neutral(root: Node): Value | null {
   const [a, b] = root.inputs;
   if (!a || !b || root.attributes.has("axis")) return null;
   const wanted = root.op === "And" ? 1 : 0;
-  const isNeutral = (value: Value): boolean =>
-    !!value.constant && value.constant.elementCount <= 65_536 && equalsElementwise(value, wanted);
-  if (isNeutral(b) && broadcastsTo(b, a)) return a;
-  return isNeutral(a) && broadcastsTo(a, b) ? b : null;
+  for (const [constant, other] of [
+    [b, a],
+    [a, b],
+  ] as const) {
+    if (isEverywhere(constant, wanted) && broadcastsTo(constant, other)) return other;
+    const decides = root.op !== "Xor" && isEverywhere(constant, 1 - wanted);
+    if (decides && hasSameShape(constant, root.output)) return constant;
+  }
+  return null;
 }
+
+/** Whether a constant is all true or all false; bounded, so that nobody expands a weight by mistake. */
+const isEverywhere = (value: Value, truth: number): boolean =>
+  !!value.constant && value.constant.elementCount <= 65_536 && equalsElementwise(value, truth);

@@ -230,10 +230,18 @@ testRewrite(eliminateNoOpArithmetic, {
     "times one": between("Mul($one: f32[1] = {1.0}, a)", "x: f32[N,4]"),
     "minus zero": between("Sub(a, $zero: f32[] = {0.0})"),
     "plus zero for integers": between("Add(a, $zero: i64[1,3] = {0})", "x: i64[2,3]"),
+    "a bias of zeros": between("MatMul(a, a) c = Add($zero: f32[4] = {0, 0, 0, 0}, b)", "x: f32[N,4,4]").replace(
+      "Abs(b)",
+      "Abs(c)",
+    ),
     "plus negative zero": between("Add(a, $zero: f32[] = {-0.0})"),
   },
   leaves: {
     "plus zero, which changes -0.0": [between("Add(a, $zero: f32[] = {0.0})"), null],
+    "a bias that widens the result": [
+      between("MatMul(a, a) c = Add($zero: f32[1,1,4] = {0, 0, 0, 0}, b)", "x: f32[4,4]").replace("Abs(b)", "Abs(c)"),
+      null,
+    ],
     "ones that widen the result": [between("Mul(a, $one: f32[2,1] = {1.0})", "x: f32[4]"), null],
     "ones that stretch a dimension": [between("Mul(a, $one: f32[3,4] = {1.0})", "x: f32[N,4]"), null],
     "one divided by x": [between("Div($one: f32[] = {1.0}, a)"), null],

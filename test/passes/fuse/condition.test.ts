@@ -41,12 +41,35 @@ testRewrite(fuseCondition, {
       e = Equal(i, j)
       y = Or(e, g)
     }`,
+    "a choice that is made": `(${TWO}) -> (y) {
+      w = Where($t: bool[4] = {1, 1, 1, 1}, x, $zero: f32[] = {0.0})
+      y = Neg(w)
+    }`,
+    "the other choice": `(${TWO}) -> (y) {
+      w = Where($f: bool[] = {0}, $zero: f32[] = {0.0}, x)
+      y = Neg(w)
+    }`,
+    "Or with true": `(c: bool[2,2]) -> (y) {
+      n = Or(c, $t: bool[2,2] = {1, 1, 1, 1})
+      y = Not(n)
+    }`,
+    "Xor with false": `(${TWO}) -> (y) {
+      n = Xor($f: bool[4] = {0, 0, 0, 0}, c)
+      y = Not(n)
+    }`,
     "Or with false": `(${TWO}) -> (y) {
       n = Or(c, $f: bool[] = {0})
       y = Where(n, x, z)
     }`,
   },
   leaves: {
+    "a choice that differs": [`(${TWO}) -> (y) { w = Where($t: bool[4] = {1, 1, 0, 1}, x, z) y = Neg(w) }`, null],
+    "a choice that widens": [
+      `(x: f32[1,4], z: f32[N,4]) -> (y) { w = Where($t: bool[4] = {1, 1, 1, 1}, x, z) y = Neg(w) }`,
+      null,
+    ],
+    "Or with a true that is widened": [`(c: bool[2,2]) -> (y) { n = Or(c, $t: bool[2] = {1, 1}) y = Not(n) }`, null],
+    "Xor with true": [`(c: bool[2,2]) -> (y) { n = Xor(c, $t: bool[2,2] = {1, 1, 1, 1}) y = Not(n) }`, null],
     "less, or equal to something else": [
       `(${TWO}) -> (y) {
         l = Less(x, z)
