@@ -11,13 +11,15 @@ interface Options {
   readonly opset?: number;
   readonly passes?: readonly AnyPass[];
   readonly raiseOpset?: () => string;
+  /** The runtime cannot load it. */
+  readonly isUntyped?: boolean;
 }
 
 async function unfusedIn(text: string, options: Options = {}): Promise<readonly UnfusedNode[]> {
   const { opset = 17, passes = catalog, raiseOpset = opsetRaiser() } = options;
   const model = parseModel(text, { opset });
   check(model.graph);
-  await annotateTypes(model, describeModel);
+  if (!options.isUntyped) await annotateTypes(model, describeModel);
   const annotate = (each: typeof model) => annotateTypes(each, describeModel, { isRepeated: true });
   const reports = await runPasses(model, passes, { evaluate, annotate, raiseOpset });
   return findUnfused(model, reports);
@@ -198,6 +200,30 @@ const misses: Readonly<Record<string, readonly [text: string, expected: readonly
         $n: i64[] = {90}, $go: bool[] = {1}, x)
     }`,
     ["Loop Loop:y: 90 iterations of 2 nodes are too many to write out"],
+  ],
+  "constants that the runtime of the model alone can compute": [
+    `(x: f32[3]) -> (y) {
+      c = com.example::Table($t: f32[3] = {1,2,3})
+      y = Add(x, c)
+    }`,
+    ["com.example::Table Table:c: what operators of com.example compute is not known here"],
+    { isUntyped: true },
+  ],
+  "two calls of an operator that nobody knows": [
+    `(x: f32[3]) -> (y, z) {
+      y = com.example::Odd<k=1>(x)
+      z = com.example::Odd<k=1>(x)
+    }`,
+    ["com.example::Odd Odd:z: whether two calls of com.example::Odd may be merged is not known"],
+    { isUntyped: true },
+  ],
+  "one value that becomes two outputs": [
+    "(x: f32[3]) -> (y, z) { y = Relu(x)  z = Relu(x) }",
+    ["Relu Relu:z: it gives an output the same as another node, and both keep their names"],
+  ],
+  "a Dropout in training mode": [
+    "(x: f32[3], t: bool[]) -> (y) { y = Dropout(x, $r: f32[] = {0.5}, t) }",
+    ["Dropout Dropout:y: Dropout may be in training mode"],
   ],
   "an Expand before an operand that is not as large": [
     `(x: f32[1,3], s: i64[2], z: f32[1,3]) -> (y) { e = Expand(x, s)  y = Add(e, z) }`,
