@@ -31,6 +31,7 @@ import { eliminateDeadCode } from "./eliminate/dead-code.js";
 import { eliminateDropout } from "./eliminate/dropout.js";
 import { eliminateDuplicateConstant } from "./eliminate/duplicate-constant.js";
 import { eliminateIdentity } from "./eliminate/identity.js";
+import { eliminateLeadingAxes } from "./eliminate/leading-axes.js";
 import { eliminateNoOpArithmetic } from "./eliminate/no-op-arithmetic.js";
 import { eliminateNoOpCast } from "./eliminate/no-op-cast.js";
 import { eliminateNoOpExpand } from "./eliminate/no-op-expand.js";
@@ -91,6 +92,7 @@ import { fuseMovedAxis } from "./layout/moved-axis.js";
 import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
 import { eliminateNoOpResize, fuseResizeAxes } from "./layout/resize.js";
 import { fuseSlice } from "./layout/slice-chain.js";
+import { hoistSplitStep } from "./layout/split-step.js";
 import { fuseSlicesToSplit } from "./layout/slices-to-split.js";
 import { fuseSoftmaxView } from "./layout/softmax-view.js";
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
@@ -183,6 +185,7 @@ const fusions: readonly AnyPass[] = [
   fuseAttention,
   eliminateTransposeDetour, // after the attention, which is told by its Transposes; then Conv meets its neighbours
   fuseAttentionCache,
+  eliminateLeadingAxes, // after what tells masks and angles by their axes
   fuseConvBatchNorm,
   fuseConvTransposeBatchNorm,
   fuseMatMulBatchNorm, // before MatMul and Add become Gemm
@@ -210,6 +213,7 @@ const fusions: readonly AnyPass[] = [
   fuseMovedAxis,
   fuseGatherUnsqueeze, // one more Slice of the next one's
   fuseSlicesToSplit,
+  hoistSplitStep, // after the attention, whose heads may be views of the parts
 ];
 
 /**

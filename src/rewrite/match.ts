@@ -2,7 +2,7 @@
  * Questions about the neighbourhood of a node. None of them looks across the border
  * of a body, and an input that a caller can override is never a constant.
  */
-import { type Dim, type Graph, type Node, soleReader, type Tensor, type Value } from "../ir/index.js";
+import { type Attribute, type Dim, type Graph, type Node, soleReader, type Tensor, type Value } from "../ir/index.js";
 
 type MaybeValue = Value | null | undefined;
 
@@ -92,4 +92,19 @@ export const isKnown = (dim: Dim | undefined): dim is number => typeof dim === "
 export function normalizeAxes(axes: readonly number[], rank: number): number[] | null {
   const normal = axes.map((axis) => (axis < 0 ? axis + rank : axis));
   return normal.every((axis) => axis >= 0 && axis < rank) && new Set(normal).size === normal.length ? normal : null;
+}
+
+/** Whether two nodes do the same to their first inputs: one operator, the same further inputs, equal plain attributes. */
+export function isSameStep(a: Node, b: Node): boolean {
+  if (a.opName !== b.opName || a.inputs.length !== b.inputs.length || a.attributes.size !== b.attributes.size) return false;
+  // Equal constants are one value by now.
+  if (a.inputs.slice(1).some((input, i) => input !== b.inputs[i + 1])) return false;
+  return [...a.attributes].every(([name, attribute]) => isSameAttribute(attribute, b.attributes.get(name)));
+}
+
+function isSameAttribute(a: Attribute, b: Attribute | undefined): boolean {
+  if (a.type === "float" && b?.type === "float") return Object.is(a.value, b.value);
+  if (a.type === "int" && b?.type === "int") return a.value === b.value;
+  if (a.type === "ints" && b?.type === "ints") return String(a.value) === String(b.value);
+  return a.type === "string" && b?.type === "string" && Buffer.from(a.value).equals(b.value);
 }

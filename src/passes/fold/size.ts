@@ -2,7 +2,7 @@
  * Sizes that are not known but can be reckoned with: polynomials with whole coefficients
  * over atoms. An atom is the size of an axis, or a quotient that cannot be taken apart.
  *
- *   N * 4 / N = 4      (h + 6) / 2 = h / 2 + 3      N - N = 0
+ *   N * 4 / N = 4      (h + 6) / 2 = h / 2 + 3      N - N = 0      h / 2 / 2 = h / 4
  */
 
 /** A number when it is one. Two sizes are surely equal when their keys are. */
@@ -13,7 +13,7 @@ export interface Polynomial {
   readonly key: string;
 }
 
-interface Term {
+export interface Term {
   readonly factor: number;
   /** Sorted; one that occurs twice is squared. */
   readonly atoms: readonly string[];
@@ -86,10 +86,27 @@ export function divide(a: Size, b: Size, truncates = false): Size | null {
   return rounded(a, b);
 }
 
-const rounded = (a: Size, b: Size): Size => {
+/** What atoms that are quotients by a number are made of: the same whoever asks. */
+const quotients = new Map<string, { readonly of: Size; readonly by: number }>();
+
+function rounded(a: Size, b: Size): Size {
   if (typeof a === "number" && typeof b === "number") return Math.floor(a / b);
-  return atom(`${isNonNegative(a) ? "" : SIGNED}[${keyOf(a)}/${keyOf(b)}]`);
-};
+  const [dividend, divisor] = (typeof b === "number" && b > 0 && nested(a, b)) || [a, b];
+  const name = `${isNonNegative(dividend) ? "" : SIGNED}[${keyOf(dividend)}/${keyOf(divisor)}]`;
+  if (typeof divisor === "number" && divisor > 0) quotients.set(name, { of: dividend, by: divisor });
+  return atom(name);
+}
+
+/** Rounded down twice is rounded down once: (x / m + c) / n = (x + c * m) / (m * n). */
+function nested(a: Size, n: number): readonly [Size, number] | null {
+  const terms = termsOf(a);
+  const inner = terms.find(({ factor, atoms }) => factor === 1 && atoms.length === 1 && quotients.has(atoms[0]!));
+  const added = terms.filter((term) => term !== inner);
+  if (!inner || added.some(({ atoms }) => atoms.length > 0)) return null;
+  const { of, by } = quotients.get(inner.atoms[0]!)!;
+  const dividend = add(of, added.reduce((sum, { factor }) => sum + factor, 0) * by);
+  return dividend === null || typeof dividend === "number" || !Number.isSafeInteger(by * n) ? null : [dividend, by * n];
+}
 
 /** a / b where it leaves nothing. */
 function quotient(a: Size, b: Size): Size | null {
@@ -117,7 +134,8 @@ export const isNonNegative = (size: Size): boolean =>
 export const derived = (name: string, ...from: readonly Size[]): Size =>
   atom(`${from.every(isNonNegative) ? "" : SIGNED}${name}(${from.map(keyOf).join(", ")})`);
 
-const termsOf = (size: Size): readonly Term[] =>
+/** What a size is the sum of. */
+export const termsOf = (size: Size): readonly Term[] =>
   typeof size === "number" ? (size === 0 ? [] : [{ factor: size, atoms: [] }]) : size.terms;
 
 /** Like terms taken together; null when that gets too long or too large to be exact. */

@@ -6,9 +6,10 @@
  * through the same operators, element by element. Also of Gemm and MatMul, along the last
  * axis. Nothing is copied and one kernel has all the work.
  */
-import { type Attribute, type Node, soleReader, type Value } from "../../ir/index.js";
+import { type Node, soleReader, type Value } from "../../ir/index.js";
 import { familyOf } from "../../ops/facts.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
+import { isSameStep } from "../../rewrite/match.js";
 import { tensorLike } from "../fuse/computed-tensor.js";
 import { transposed } from "./parallel-sum.js";
 import { type Stencil, stencilOf } from "./stencil.js";
@@ -76,19 +77,6 @@ function isAlike(a: Branch, b: Branch): boolean {
   if (one.linear!.weightTensor.dtype !== other.linear!.weightTensor.dtype) return false;
   if (JSON.stringify(one.window) !== JSON.stringify(other.window)) return false;
   return a.steps.every((step, i) => isSameStep(step, b.steps[i]!));
-}
-
-function isSameStep(a: Node, b: Node): boolean {
-  if (a.op !== b.op || a.inputs.length !== b.inputs.length || a.attributes.size !== b.attributes.size) return false;
-  // Equal constants are one value by now.
-  if (a.inputs.slice(1).some((input, i) => input !== b.inputs[i + 1])) return false;
-  return [...a.attributes].every(([name, attribute]) => isSameAttribute(attribute, b.attributes.get(name)));
-}
-
-function isSameAttribute(a: Attribute, b: Attribute | undefined): boolean {
-  if (a.type === "float" && b?.type === "float") return Object.is(a.value, b.value);
-  if (a.type === "int" && b?.type === "int") return a.value === b.value;
-  return a.type === "string" && b?.type === "string" && Buffer.from(a.value).equals(b.value);
 }
 
 function merge(branches: readonly Branch[], rank: number, context: RewriteContext): Node | string {

@@ -27,6 +27,13 @@ describe("sizes", () => {
     expect(keyOf(sum(divide(sum(h, -2), 2)!, 1))).toBe(keyOf(divide(h, 2)!));
   });
 
+  it("are divided twice as by the product", () => {
+    expect(keyOf(divide(divide(h, 2)!, 3)!)).toBe(keyOf(divide(h, 6)!));
+    expect(keyOf(divide(sum(divide(h, 2)!, 1), 2)!)).toBe(keyOf(divide(sum(h, 2), 4)!));
+    expect(keyOf(divide(times(divide(h, 2)!, 3), 2)!)).not.toBe(keyOf(divide(times(h, 3), 4)!));
+    expect(keyOf(divide(sum(divide(h, 2)!, n), 2)!)).not.toBe(keyOf(divide(sum(h, n), 4)!));
+  });
+
   it("differ where the rounding does", () => {
     expect(keyOf(divide(sum(h, 1), 2)!)).not.toBe(keyOf(divide(h, 2)!));
     expect(keyOf(times(divide(h, 2)!, 2))).not.toBe(keyOf(h));

@@ -110,8 +110,73 @@ testRewrite(eliminateShapeDetour, {
       q = Concat<axis=0>(t, $three: i64[1] = {3})
       y = ConstantOfShape(q)
     }`,
+    "arithmetic on one size after the other": `(x: f32[N,2,h,w]) -> (y) {
+      m = MaxPool<kernel_shape=[2,2], strides=[2,2], pads=[1,1,1,1]>(x)
+      h1 = Shape<start=2, end=3>(m)
+      w1 = Shape<start=3, end=4>(m)
+      h2 = Squeeze(h1)
+      w2 = Squeeze(w1)
+      h3 = Mul(h2, $two: i64[] = {2})
+      w3 = Mul(w2, $two)
+      h4 = Add(h3, $one: i64[] = {1})
+      w4 = Add(w3, $three: i64[] = {3})
+      h5 = Unsqueeze(h4, $ax: i64[1] = {0})
+      w5 = Unsqueeze(w4, $ax)
+      t = Concat<axis=0>(h5, w5)
+      y = ConstantOfShape(t)
+    }`,
+    "differences and products of sizes": `(x: f32[N,h,w], z: f32[N,g,v]) -> (y) {
+      h = Shape<start=1, end=2>(x)
+      w = Shape<start=2, end=3>(x)
+      g = Shape<start=1, end=2>(z)
+      v = Shape<start=2, end=3>(z)
+      a = Mul(h, g)
+      b = Mul(w, v)
+      c = Mul(g, $two: i64[1] = {2})
+      d = Mul(v, $two)
+      e = Sub(a, c)
+      f = Sub(b, d)
+      i = Add(e, $four: i64[1] = {4})
+      j = Add(f, $four)
+      t = Concat<axis=0>(i, j)
+      y = ConstantOfShape(t)
+    }`,
+    "single sizes for a Range": `(x: f32[N,2,h,w]) -> (y, u, v) {
+      m = MaxPool<kernel_shape=[2,2], strides=[2,2], pads=[1,1,1,1]>(x)
+      s = Shape<start=2, end=4>(m)
+      y = ConstantOfShape(s)
+      h1 = Shape<start=2, end=3>(x)
+      w1 = Shape<start=3, end=4>(x)
+      h2 = Squeeze(h1)
+      w2 = Squeeze(w1)
+      h3 = Div(h2, $two: i64[] = {2})
+      w3 = Div(w2, $two)
+      h4 = Add(h3, $one: i64[] = {1})
+      w4 = Add(w3, $one)
+      u = Range($zero: i64[] = {0}, h4, $one)
+      v = Range($zero, w4, $one)
+    }`,
   },
   leaves: {
+    "sizes in opposite order": [
+      `(x: f32[N,h,w]) -> (y) {
+        h1 = Shape<start=1, end=2>(x)
+        w1 = Shape<start=2, end=3>(x)
+        h2 = Mul(h1, $two: i64[1] = {2})
+        w2 = Mul(w1, $two)
+        t = Concat<axis=0>(w2, h2)
+        y = ConstantOfShape(t)
+      }`,
+      null,
+    ],
+    "a single size that is read where it is": [
+      `(x: f32[N,w]) -> (y) {
+        s = Shape(x)
+        n = Gather(s, $i: i64[] = {1})
+        y = Range($zero: i64[] = {0}, n, $one: i64[] = {1})
+      }`,
+      null,
+    ],
     "pairs in another order": [
       `(x: f32[N,h], z: f32[N,g]) -> (y) {
         a = Shape<start=1, end=2>(x)
