@@ -96,7 +96,8 @@ export function normalizeAxes(axes: readonly number[], rank: number): number[] |
 
 /** Whether two nodes do the same to their first inputs: one operator, the same further inputs, equal plain attributes. */
 export function isSameStep(a: Node, b: Node): boolean {
-  if (a.opName !== b.opName || a.inputs.length !== b.inputs.length || a.attributes.size !== b.attributes.size) return false;
+  if (a.opName !== b.opName || a.inputs.length !== b.inputs.length || a.attributes.size !== b.attributes.size)
+    return false;
   // Equal constants are one value by now.
   if (a.inputs.slice(1).some((input, i) => input !== b.inputs[i + 1])) return false;
   return [...a.attributes].every(([name, attribute]) => isSameAttribute(attribute, b.attributes.get(name)));

@@ -43,7 +43,10 @@ const broadcasts = (node: Node): boolean =>
 /** Whether another operand gives the result its rank. */
 function isWide(node: Node, index: number, operand: Value): boolean {
   const rank = operand.shape?.length;
-  return rank !== undefined && node.inputs.some((other, i) => i !== index && other !== operand && (other?.shape?.length ?? -1) >= rank);
+  return (
+    rank !== undefined &&
+    node.inputs.some((other, i) => i !== index && other !== operand && (other?.shape?.length ?? -1) >= rank)
+  );
 }
 
 interface View {

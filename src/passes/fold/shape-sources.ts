@@ -16,7 +16,7 @@
 import { attr, type Graph, graphsWithin, type Node, opsetOf, Tensor, type Value } from "../../ir/index.js";
 import { isPure } from "../../ops/facts.js";
 import { defineGraphPass, removeWithFeeders } from "../../rewrite/index.js";
-import { type AxisRun as Run, atomWithin, type ShapeSum, sumOfSources } from "./shape-sum.js";
+import { atomWithin, type AxisRun as Run, type ShapeSum, sumOfSources } from "./shape-sum.js";
 import { shapeOps } from "./shape-vector.js";
 import { keyOf, type Size } from "./size.js";
 import { sizeFacts } from "./size-facts.js";
@@ -165,7 +165,10 @@ class Planner {
   }
 
   #placeIn({ of, start, end }: Run, size: Size): number {
-    return this.facts.shapeOf(of)!.slice(start, end).findIndex((other) => keyOf(other) === keyOf(size));
+    return this.facts
+      .shapeOf(of)!
+      .slice(start, end)
+      .findIndex((other) => keyOf(other) === keyOf(size));
   }
 
   #piecesOf(elements: readonly Size[]): Piece[] | null {
