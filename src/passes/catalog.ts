@@ -101,6 +101,7 @@ import { fuseArithmeticPair } from "./linear/arithmetic-pair.js";
 import { fuseArithmeticUp } from "./linear/arithmetic-up.js";
 import { fuseLinearChain } from "./linear/linear-chain.js";
 import { fuseMatMulFactors } from "./linear/matmul-factors.js";
+import { fuseOuterProduct } from "./linear/outer-product.js";
 import { fuseParallelConcat } from "./linear/parallel-concat.js";
 import { fuseParallelSum } from "./linear/parallel-sum.js";
 
@@ -198,6 +199,7 @@ const fusions: readonly AnyPass[] = [
   fuseGemmBatchNorm,
   fuseGemmMulAdd,
   fuseArithmeticUp, // after the neighbours: it walks further
+  fuseOuterProduct, // after the rotary embedding that reads the angles
   fuseMatMulFactors, // what found no weights further up
   fuseArithmeticDown, // after the way up, on which less stands in the way
   fuseParallelSum, // branches without their BatchNormalization
