@@ -61,6 +61,12 @@ export class Value {
     return !this.origin.producer && !this.origin.constant && !this.origin.sparse;
   }
 
+  /** Of its own graph or body; others may read it as well. */
+  get isGraphOutput(): boolean {
+    for (const use of this.#uses) if (use.kind === "output") return true;
+    return false;
+  }
+
   get dtype(): DType | null {
     return this.origin.constant?.dtype ?? this.type?.dtype ?? null;
   }

@@ -252,7 +252,7 @@ function handOver(old: Value, result: Value, isNew: boolean): void {
     result.info = old.info;
   }
   if (result.constant || result.isGraphInput) return;
-  const isPort = old.uses.some((use) => use.kind === "output");
+  const isPort = old.isGraphOutput;
   // What the model declares about its outputs is public: it stays as it was written.
   result.type = isPort || isNew ? mergeTypes(old.type, result.type) : mergeTypes(result.type, old.type);
 }

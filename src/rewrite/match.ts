@@ -2,7 +2,9 @@
  * Questions about the neighbourhood of a node. None of them looks across the border
  * of a body, and an input that a caller can override is never a constant.
  */
-import { type Attribute, type Dim, type Graph, type Node, soleReader, type Tensor, type Value } from "../ir/index.js";
+import { type Dim, type Graph, type Node, soleReader, type Tensor, type Value } from "../ir/index.js";
+
+import { textOf } from "../ops/attribute-text.js";
 
 type MaybeValue = Value | null | undefined;
 
@@ -86,6 +88,16 @@ export function splitConstant(node: Node): { constant: Value; other: Value; inde
   return a.constant ? { constant: a, other: b, index: 0 } : { constant: b, other: a, index: 1 };
 }
 
+/** The two inputs of a node in both orders; none where they are one value, or not two. */
+export function inputOrders(node: Node | null | undefined): (readonly [Value, Value])[] {
+  const [a, b, ...more] = node?.inputs ?? [];
+  if (!a || !b || a === b || more.length > 0) return [];
+  return [
+    [a, b],
+    [b, a],
+  ];
+}
+
 export const isKnown = (dim: Dim | undefined): dim is number => typeof dim === "number";
 
 /** Axes counted from the front; null when one is out of range or occurs twice. */
@@ -100,12 +112,13 @@ export function isSameStep(a: Node, b: Node): boolean {
     return false;
   // Equal constants are one value by now.
   if (a.inputs.slice(1).some((input, i) => input !== b.inputs[i + 1])) return false;
-  return [...a.attributes].every(([name, attribute]) => isSameAttribute(attribute, b.attributes.get(name)));
+  return [...a.attributes].every(([name, attribute]) => {
+    const other = b.attributes.get(name);
+    const text = textOf(attribute);
+    return other?.type === attribute.type && text !== null && text === textOf(other);
+  });
 }
 
-function isSameAttribute(a: Attribute, b: Attribute | undefined): boolean {
-  if (a.type === "float" && b?.type === "float") return Object.is(a.value, b.value);
-  if (a.type === "int" && b?.type === "int") return a.value === b.value;
-  if (a.type === "ints" && b?.type === "ints") return String(a.value) === String(b.value);
-  return a.type === "string" && b?.type === "string" && Buffer.from(a.value).equals(b.value);
-}
+/** The axes that a node names, by an input or, in older opsets, by an attribute; null when it names none or they are computed. */
+export const givenAxes = (node: Node, input = 1): readonly number[] | null =>
+  node.inputs[input] ? constantIntegers(node.inputs[input]) : node.ints("axes");

@@ -6,7 +6,7 @@
 import { Tensor, type Value } from "../../ir/index.js";
 import { familyOf } from "../../ops/facts.js";
 import type { RewriteContext } from "../../rewrite/index.js";
-import { constantIntegers, normalizeAxes } from "../../rewrite/match.js";
+import { givenAxes, normalizeAxes } from "../../rewrite/match.js";
 import { areSame, type Size } from "../fold/size.js";
 import type { SizesOf } from "./heads.js";
 
@@ -57,7 +57,7 @@ function withoutHeads(
   const node = value.producer;
   const rank = sizesOf(value)?.length ?? 0;
   if (node?.is("Unsqueeze") && node.graph === value.graph) {
-    const axes = constantIntegers(node.inputs[1]) ?? node.ints("axes");
+    const axes = givenAxes(node);
     if (axes && normalizeAxes(axes, rank)?.join() === `${headsAxis}`) return node.inputs[0]!;
   }
   if (rank === 4) {

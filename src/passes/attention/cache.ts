@@ -28,7 +28,7 @@ export const fuseAttentionCache = defineRewrite({
     const keys = appended(key, sizesOf);
     const values = appended(value, sizesOf);
     // The runtime's kernel wants its further outputs read.
-    if (!query || !keys || !values || !isGivenOut(keys.both) || !isGivenOut(values.both)) return null;
+    if (!query || !keys || !values || !keys.both.isGraphOutput || !values.both.isGraphOutput) return null;
     if (!readsOnlyFirst(core) || core.int("is_causal", 0) !== 0)
       return context.skip("a causal mask counts from the past");
     if ([keys, values].some(({ both }) => !isOnlyReadBy(both, core))) {
@@ -69,5 +69,3 @@ function isOnlyReadBy(value: Value, node: Node): boolean {
   const inside = value.uses.filter((use) => use.kind === "input");
   return inside.length === 1 && inside[0]!.node === node;
 }
-
-const isGivenOut = (value: Value): boolean => value.uses.some((use) => use.kind === "output");

@@ -4,7 +4,7 @@
  */
 import { attr, type Node, Tensor, type Value } from "../../ir/index.js";
 import type { RewriteContext } from "../../rewrite/index.js";
-import { constantIntegers, constantScalar, producerOf } from "../../rewrite/match.js";
+import { constantIntegers, constantScalar, givenAxes, producerOf } from "../../rewrite/match.js";
 import { areSame, type Size } from "../fold/size.js";
 
 export type SizesOf = (value: Value | null | undefined) => readonly Size[] | null;
@@ -71,7 +71,7 @@ function elementOf(value: Value, sizesOf: SizesOf): Slot | null {
     return isFirst ? { source: gather.inputs[0]!, index } : null;
   }
   const squeeze = producerOf(value, "Squeeze", graph);
-  const axes = squeeze && (constantIntegers(squeeze.inputs[1]) ?? squeeze.ints("axes"));
+  const axes = squeeze && givenAxes(squeeze);
   return axes?.join() === "0" ? partOf(squeeze!.inputs[0]!, sizesOf) : null;
 }
 
@@ -136,7 +136,7 @@ export function unrepeated(value: Value, sizesOf: SizesOf): Value {
   const expand = merge && producerOf(merge.inputs[0], "Expand", value.graph);
   const split = expand && producerOf(expand.inputs[0], "Unsqueeze", value.graph);
   const source = split?.inputs[0];
-  if (!source || !expand || (constantIntegers(split.inputs[1]) ?? split.ints("axes"))?.join() !== "2") return value;
+  if (!source || !expand || givenAxes(split)?.join() !== "2") return value;
   const [from, wide, to] = [sizesOf(source), sizesOf(expand.output), sizesOf(value)];
   if (from?.length !== 4 || wide?.length !== 5 || to?.length !== 4) return value;
   const keeps = [0, 1, 3, 4].every((axis) => areSame(wide[axis], from[axis < 2 ? axis : axis - 1]));

@@ -6,7 +6,7 @@
  *   Reshape(Concat(Unsqueeze(x1 * cos - x2 * sin), ...))   with x1, x2 the even and odd elements
  */
 import type { Node, Value } from "../../ir/index.js";
-import { constantIntegers, producerOf, soleProducer } from "../../rewrite/match.js";
+import { givenAxes, producerOf, soleProducer } from "../../rewrite/match.js";
 import type { SizesOf } from "./heads.js";
 
 export interface Rotation {
@@ -71,7 +71,7 @@ const isLastAxis = (node: Node, rank: number): boolean => [-1, rank - 1].include
 /** The input of Unsqueeze at the end, of a tensor of `rank` axes. */
 function beforeUnsqueeze(value: Value | null, rank: number | undefined): Value | null {
   const node = soleProducer(value, "Unsqueeze");
-  const axes = node && (constantIntegers(node.inputs[1]) ?? node.ints("axes"));
+  const axes = node && givenAxes(node);
   return axes?.length === 1 && rank !== undefined && [-1, rank].includes(axes[0]!) ? node!.inputs[0]! : null;
 }
 

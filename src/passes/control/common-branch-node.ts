@@ -39,8 +39,6 @@ export const hoistCommonBranchNode = defineGraphPass({
   },
 });
 
-const isPort = (value: Value | null): boolean => value?.uses.some((use) => use.kind === "output") ?? false;
-
 const isHeavy = (node: Node | null): boolean =>
   node !== null && (familyOf(node) === "computation" || node.is("LSTM") || node.is("Resize"));
 
@@ -52,7 +50,7 @@ function* commonStarts(then: Graph, otherwise: Graph): Generator<[Node, Node]> {
       value === null || value.constant !== null || value.graph !== then;
     if (!node.inputs.every(isSeenOutside) || !node.inputs.some((value) => value && value.graph !== then)) continue;
     for (const other of otherwise.nodes()) {
-      if (!doTheSameHere(node, other) || other.outputs.some(isPort)) continue;
+      if (!doTheSameHere(node, other) || other.outputs.some((output) => output?.isGraphOutput)) continue;
       yield [node, other];
       break;
     }
@@ -60,7 +58,11 @@ function* commonStarts(then: Graph, otherwise: Graph): Generator<[Node, Node]> {
 }
 
 const mayMove = (node: Node): boolean =>
-  isPure(node) && !isHeavy(node) && node.op !== "Constant" && node.bodies.length === 0 && !node.outputs.some(isPort);
+  isPure(node) &&
+  !isHeavy(node) &&
+  node.op !== "Constant" &&
+  node.bodies.length === 0 &&
+  !node.outputs.some((output) => output?.isGraphOutput);
 
 interface CommonEnd {
   readonly first: Node;
@@ -99,7 +101,7 @@ function endOf(value: Value, branch: Graph): Node | null {
 const mayEnd = (value: Value, reader: Node, branch: Graph): boolean =>
   value.graph === branch &&
   value.producer !== null &&
-  !isPort(value) &&
+  !value.isGraphOutput &&
   !(isHeavy(value.producer) && familyOf(reader) === "unary");
 
 function moveBehind(node: Node, i: number, { first, second, index }: CommonEnd, then: Graph, otherwise: Graph): void {

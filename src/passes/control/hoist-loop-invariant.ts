@@ -49,7 +49,7 @@ function isInvariant(node: Node, body: Graph): boolean {
   const isOuter = (value: Value | null): boolean => value !== null && value.graph !== body;
   if (!node.inputs.some(isOuter)) return false;
   if (!node.inputs.every((value) => value === null || isOuter(value) || value.constant !== null)) return false;
-  return node.outputs.every((output) => !output?.uses.some((use) => use.kind === "output"));
+  return node.outputs.every((output) => !output?.isGraphOutput);
 }
 
 /** Elementwise operators of one input, and those that only ask for or turn a shape. */

@@ -9,8 +9,8 @@
  */
 import type { Node, Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
-import { constantIntegers, producerOf } from "../../rewrite/match.js";
-import { axesOf, bodyOf, isImpossibleRank } from "./rank-trace.js";
+import { constantIntegers, givenAxes, producerOf } from "../../rewrite/match.js";
+import { bodyOf, isImpossibleRank } from "./rank-trace.js";
 
 export const foldOptionalSqueeze = defineRewrite({
   name: "fold-optional-squeeze",
@@ -41,7 +41,7 @@ function matchOptionalSqueeze(node: Node): { data: Value; axis: number; squeeze:
   const squeeze = producerOf(then.outputs[0]?.value, "Squeeze", then);
   const identity = producerOf(otherwise.outputs[0]?.value, "Identity", otherwise);
   const data = squeeze?.inputs[0];
-  const axes = squeeze && axesOf(squeeze);
+  const axes = squeeze && givenAxes(squeeze);
   if (!squeeze || !data || !identity || identity.inputs[0] !== data || axes?.length !== 1) return null;
   return data.graph === then ? null : { data, axis: axes[0]!, squeeze };
 }

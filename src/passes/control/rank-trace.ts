@@ -5,7 +5,7 @@
  */
 import type { Graph, Node, Value } from "../../ir/index.js";
 import { familyOf } from "../../ops/facts.js";
-import { constantIntegers } from "../../rewrite/match.js";
+import { constantIntegers, givenAxes } from "../../rewrite/match.js";
 
 interface Fact {
   readonly rank: number | null;
@@ -112,9 +112,9 @@ class Trace {
       case "Greater":
         return compare(a, b, (x, y) => x > y);
       case "Unsqueeze":
-        return shifted(a, axesOf(node), 1);
+        return shifted(a, givenAxes(node), 1);
       case "Squeeze":
-        return shifted(a, axesOf(node), -1);
+        return shifted(a, givenAxes(node), -1);
       case "Transpose":
         return ofRank(a.rank);
       default:
@@ -136,7 +136,3 @@ function compare(a: Fact, b: Fact, holds: (a: number, b: number) => boolean): Fa
 
 const shifted = (a: Fact, axes: readonly number[] | null, by: 1 | -1): Fact =>
   ofRank(a.rank === null || !axes ? null : a.rank + by * axes.length);
-
-/** Axes of a Squeeze or Unsqueeze, in either of the two ways of saying them. */
-export const axesOf = (node: Node): readonly number[] | null =>
-  node.inputs[1] ? constantIntegers(node.inputs[1]) : node.ints("axes");

@@ -2,8 +2,6 @@
 import type { Node, Value } from "../../ir/index.js";
 import { removeWithFeeders } from "../../rewrite/index.js";
 
-const isPort = (value: Value): boolean => value.uses.some((use) => use.kind === "output");
-
 /**
  * `results`: one per output of `node`, visible where it stands. Names and types that are
  * public stay; where a public output cannot be another's value, an Identity makes it one.
@@ -13,8 +11,8 @@ export function replaceOutputs(node: Node, results: readonly (Value | null)[]): 
   for (const [i, output] of node.outputs.entries()) {
     const result = results[i];
     if (!output || !result || output.useCount === 0) continue;
-    const isShared = result.isGraphInput || result.constant || result.graph !== graph || isPort(result);
-    const standIn = isPort(output) && isShared ? passOn(node, result) : result;
+    const isShared = result.isGraphInput || result.constant || result.graph !== graph || result.isGraphOutput;
+    const standIn = output.isGraphOutput && isShared ? passOn(node, result) : result;
     if (standIn.producer && standIn.graph === graph) describe(standIn, output);
     graph.replaceUses(output, standIn);
   }
@@ -30,9 +28,9 @@ function passOn(node: Node, value: Value): Value {
 
 /** What is known of either. A port's shape is what the model declares; elsewhere the value's own is the narrower one. */
 function describe(value: Value, old: Value): void {
-  const [first, second] = isPort(old) ? [old.type, value.type] : [value.type, old.type];
-  if (isPort(old)) value.label = old.label;
-  value.info = isPort(old) ? (old.info ?? value.info) : (value.info ?? old.info);
+  const [first, second] = old.isGraphOutput ? [old.type, value.type] : [value.type, old.type];
+  if (old.isGraphOutput) value.label = old.label;
+  value.info = old.isGraphOutput ? (old.info ?? value.info) : (value.info ?? old.info);
   value.type =
     first && second ? { dtype: first.dtype ?? second.dtype, shape: first.shape ?? second.shape } : (first ?? second);
 }

@@ -79,7 +79,7 @@ function elementOfOptional(node: Node): Value | null {
 
 /** A public output cannot be an input's, an outer or another output's value. */
 function isFree(root: Node, value: Value): boolean {
-  const isPort = root.output.uses.some((use) => use.kind === "output");
+  const isPort = root.output.isGraphOutput;
   if (!isPort) return true;
-  return !value.isGraphInput && value.graph === root.graph && !value.uses.some((use) => use.kind === "output");
+  return !value.isGraphInput && value.graph === root.graph && !value.isGraphOutput;
 }

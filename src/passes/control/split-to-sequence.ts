@@ -98,8 +98,8 @@ const like = ({ name, output, provenance }: Node) => ({ name, provenance, output
 
 function replace(reader: Node, part: Value): void {
   const { output } = reader;
-  const isPort = output.uses.some((use) => use.kind === "output");
-  const isFree = part.graph === reader.graph && !part.uses.some((use) => use.kind === "output");
+  const isPort = output.isGraphOutput;
+  const isFree = part.graph === reader.graph && !part.isGraphOutput;
   const standIn =
     isPort && !isFree ? reader.graph.addNode({ op: "Identity", inputs: [part], ...like(reader) }, reader).output : part;
   if (isPort) standIn.label = output.label;

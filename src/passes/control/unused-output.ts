@@ -152,7 +152,7 @@ function replaceByPart(node: Node, { inputs, outputs, bodyOutputs }: Plan): void
 /** A public output cannot be an input's or another output's value without an Identity. */
 function passOn(node: Node, output: Value, value: Value): void {
   if (output.useCount === 0) return;
-  const isPort = output.uses.some((use) => use.kind === "output");
+  const isPort = output.isGraphOutput;
   if (!isPort) {
     node.graph.replaceUses(output, value);
     return;

@@ -66,17 +66,15 @@ function canStandIn(first: Node, second: Node): boolean {
     if (!output || output.useCount === 0) return true;
     const other = first.outputs[i];
     // One value behind two outputs needs an Identity again: nothing would be won.
-    return !!other && !(isPort(output) && isPort(other));
+    return !!other && !(output.isGraphOutput && other.isGraphOutput);
   });
 }
-
-const isPort = (value: Value): boolean => value.uses.some((use) => use.kind === "output");
 
 function standIn(first: Node, second: Node): void {
   second.outputs.forEach((output, i) => {
     const other = first.outputs[i];
     if (!output || !other) return;
-    if (isPort(output)) other.type = output.type ?? other.type;
+    if (output.isGraphOutput) other.type = output.type ?? other.type;
     else other.type ??= output.type;
     first.graph.replaceUses(output, other);
   });

@@ -57,12 +57,10 @@ function findTwin(bucket: Entry[], value: Value, tensor: Tensor): Entry | null {
 
 function mayStandIn(twin: Value, value: Value, tensor: Tensor): boolean {
   // A public output needs a value of its own name.
-  if (isPort(value)) return false;
+  if (value.isGraphOutput) return false;
   if (twin.graph === value.graph) return true;
-  return tensor.byteLength >= LARGE_BYTES && (isVisible(twin.graph, value.graph) || !isPort(twin));
+  return tensor.byteLength >= LARGE_BYTES && (isVisible(twin.graph, value.graph) || !twin.isGraphOutput);
 }
-
-const isPort = (value: Value): boolean => value.uses.some((use) => use.kind === "output");
 
 /** Whether values of `outer` can be read in `inner`. */
 function isVisible(outer: Graph, inner: Graph): boolean {

@@ -14,9 +14,8 @@ export const eliminateIdentity = defineRewrite({
   rewrite(identity) {
     const input = identity.inputs[0];
     if (!input) return null;
-    const isPort = identity.output.uses.some((use) => use.kind === "output");
-    const needsIt =
-      input.isGraphInput || input.graph !== identity.graph || input.uses.some((use) => use.kind === "output");
+    const isPort = identity.output.isGraphOutput;
+    const needsIt = input.isGraphInput || input.graph !== identity.graph || input.isGraphOutput;
     return isPort && needsIt ? null : input;
   },
 });

@@ -4,7 +4,7 @@
  */
 import { type Attribute, attr, type Node } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
-import { constantIntegers, soleProducer } from "../../rewrite/match.js";
+import { givenAxes, soleProducer } from "../../rewrite/match.js";
 import { areSame } from "../fold/size.js";
 import { sizeFacts } from "../fold/size-facts.js";
 import type { SizeFacts } from "../fold/size-rules.js";
@@ -45,7 +45,7 @@ function argAxis(node: Node, rank: number | undefined): number {
 }
 
 function reinserts(unsqueeze: Node, axes: readonly number[], rank: number): boolean {
-  const given = unsqueeze.inputs[1] ? constantIntegers(unsqueeze.inputs[1]) : unsqueeze.ints("axes");
+  const given = givenAxes(unsqueeze);
   const fromBack = given?.map((axis) => (axis < 0 ? axis : axis - rank)).sort((a, b) => a - b);
   return String(fromBack) === String(axes);
 }

@@ -12,9 +12,9 @@ export const eliminateZeroState = defineRewrite({
     const inputs = root.inputs.map((value, i) => (i >= 5 && i <= 6 && isZero(value) ? null : value));
     if (inputs.every((value, i) => value === root.inputs[i])) return null;
     while (inputs.at(-1) === null) inputs.pop();
-    const { outputs } = root;
-    const labels = outputs.map((output, i) => output?.label ?? `${root.output.label}/unused_${i}`);
-    return create(root.op, inputs, root.attributes, { labels, types: outputs.map((output) => output?.type ?? null) });
+    const labels = root.outputs.map((output) => output?.label ?? null);
+    const types = root.outputs.map((output) => output?.type ?? null);
+    return create(root.op, inputs, root.attributes, { labels, types });
   },
 });
 

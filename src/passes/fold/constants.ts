@@ -205,17 +205,15 @@ function homesOf(group: ReadonlySet<Node>): Map<Value, Graph> {
     for (const output of node.outputs) {
       if (!output) continue;
       origins.set(output, largest);
-      homes.set(output, isPort(output) ? node.graph : largest.graph);
+      homes.set(output, output.isGraphOutput ? node.graph : largest.graph);
     }
   }
   return homes;
 }
 
-const isPort = (value: Value): boolean => value.uses.some((use) => use.kind === "output");
-
 /** Equal for results of equal contents; public outputs and strings keep a constant of their own. */
 function contentKey(value: Value, tensor: Tensor): string {
-  if (isPort(value) || tensor.dtype === "string") return `only ${value.label}`;
+  if (value.isGraphOutput || tensor.dtype === "string") return `only ${value.label}`;
   return `${tensor.dtype}[${tensor.dims.join()}]${createHash("sha256").update(tensor.bytes()).digest("base64")}`;
 }
 

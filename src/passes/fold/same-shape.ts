@@ -27,7 +27,7 @@ export const eliminateSameShape = defineGraphPass({
         if (!input || !isShaper(node) || !keepsShape(input, node.output, facts)) continue;
         if (!claim(node.displayName)) return;
         const { output } = node;
-        const isPort = output.uses.some((use) => use.kind === "output");
+        const isPort = output.isGraphOutput;
         // What the model declares about its outputs is public.
         if (isPort && !input.isGraphInput && !input.constant) input.type = output.type ?? input.type;
         graph.replaceUses(output, input);

@@ -3,7 +3,7 @@
  * that was computed from the shapes of other tensors.
  */
 import { dtypeOfCode, type Node, type Value } from "../../ir/index.js";
-import { constantIntegers } from "../../rewrite/match.js";
+import { constantIntegers, givenAxes } from "../../rewrite/match.js";
 import { add, areSame, derived, divide, isNonNegative, multiply, type Size, subtract } from "./size.js";
 import type { SizeFacts } from "./size-rules.js";
 
@@ -91,7 +91,7 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   Unsqueeze: (node, of) => {
     const data = of(node.inputs[0]);
-    const axes = node.inputs[1] ? constantIntegers(node.inputs[1]) : node.ints("axes");
+    const axes = givenAxes(node);
     return data?.rank === 0 && axes?.length === 1 ? { ...data, rank: 1 } : null;
   },
   Reshape: (node, of) => {

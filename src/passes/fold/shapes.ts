@@ -86,7 +86,7 @@ function sliceBounds(node: Node, index: number, { shapeOf, vectorOf }: SizeFacts
 /** Sizes that follow from others are written where the runtime did not see them; ports keep what the model declares. */
 function refineType(value: Value | null, { shapeOf }: SizeFacts): void {
   const sizes = shapeOf(value);
-  if (!value || !sizes || value.constant || value.uses.some((use) => use.kind === "output")) return;
+  if (!value || !sizes || value.constant || value.isGraphOutput) return;
   if (value.shape?.every((dim) => dim !== null)) return;
   const shape = sizes.map((size, axis) => value.shape?.[axis] ?? (typeof size === "number" ? size : symbolOf(size)));
   value.type = { dtype: value.dtype, shape };

@@ -1,7 +1,7 @@
 /** The shape of what an operator makes, from the shapes and the small integers that it reads. */
 import type { Node, Value } from "../../ir/index.js";
 import { familyOf } from "../../ops/facts.js";
-import { constantIntegers, normalizeAxes } from "../../rewrite/match.js";
+import { constantIntegers, givenAxes, normalizeAxes } from "../../rewrite/match.js";
 import { permutationOf } from "../layout/permutation.js";
 import { imageRules } from "./image-size-rules.js";
 import type { ShapeVector } from "./shape-vector.js";
@@ -84,7 +84,7 @@ function reduced(node: Node, { shapeOf }: SizeFacts): PartialShape | null {
   const keeps = node.int("keepdims", 1) !== 0;
   if (!shape) return null;
   const isGiven = node.inputs[1] || node.attributes.has("axes");
-  const given = node.inputs[1] ? constantIntegers(node.inputs[1]) : node.ints("axes");
+  const given = givenAxes(node);
   if (isGiven && !given) return keeps ? shape.map(() => null) : null;
   if (!given || given.length === 0) {
     if (node.int("noop_with_empty_axes", 0) !== 0) return shape;
@@ -209,13 +209,13 @@ const flatten: Rule = (node, { shapeOf }) => {
 
 const squeeze: Rule = (node, { shapeOf }) => {
   const shape = shapeOf(node.inputs[0]);
-  const given = node.inputs[1] ? constantIntegers(node.inputs[1]) : node.ints("axes");
+  const given = givenAxes(node);
   return shape && given && withoutAxes(shape, given, false);
 };
 
 const unsqueeze: Rule = (node, { shapeOf }) => {
   const shape = shapeOf(node.inputs[0]);
-  const given = node.inputs[1] ? constantIntegers(node.inputs[1]) : node.ints("axes");
+  const given = givenAxes(node);
   const axes = shape && given && normalizeAxes(given, shape.length + given.length);
   if (!axes) return null;
   const rest = [...shape];

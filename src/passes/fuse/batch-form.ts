@@ -7,7 +7,7 @@
  * gamma and beta may be missing, and the sum may be -mean * i + beta.
  */
 import type { Node, Value } from "../../ir/index.js";
-import { producerOf, soleProducer } from "../../rewrite/match.js";
+import { inputOrders, producerOf, soleProducer } from "../../rewrite/match.js";
 import { isMeanOf, momentOfInverse, momentOfSharedInverse, type ScaledForm } from "./standardized.js";
 
 export interface BatchForm extends ScaledForm {
@@ -57,8 +57,8 @@ function fromParts(scaled: Value, { product, sign, beta }: Shift): BatchForm | n
   const main = soleProducer(scaled, "Mul");
   const side = soleProducer(product, "Mul");
   if (!main || !side || main === side) return null;
-  for (const [x, inverse] of pairsOf(main)) {
-    for (const [centre, other] of pairsOf(side)) {
+  for (const [x, inverse] of inputOrders(main)) {
+    for (const [centre, other] of inputOrders(side)) {
       if (other !== inverse) continue;
       const negated = sign === 1 ? producerOf(centre, "Neg", centre.graph)?.inputs[0] : centre;
       const form = negated ? fromInverse(x, negated, inverse, [main, side]) : null;
@@ -72,7 +72,7 @@ function fromInverse(x: Value, mean: Value, inverse: Value, readers: readonly No
   if (!inverse.uses.every((use) => use.kind === "input" && readers.includes(use.node))) return null;
   const scaled = producerOf(inverse, "Mul", x.graph);
   const candidates = scaled
-    ? pairsOf(scaled).map(([plain, gamma]) => ({ moment: momentOfInverse(plain), gamma }))
+    ? inputOrders(scaled).map(([plain, gamma]) => ({ moment: momentOfInverse(plain), gamma }))
     : [{ moment: momentOfSharedInverse(inverse), gamma: null }];
   for (const { moment, gamma } of candidates) {
     if (moment?.x !== x || !moment.mean || !isMeanOf(mean, x, moment.axes)) continue;
@@ -82,13 +82,4 @@ function fromInverse(x: Value, mean: Value, inverse: Value, readers: readonly No
     return { x, axes, epsilon, isCentred: true, gamma };
   }
   return null;
-}
-
-function pairsOf(node: Node): [Value, Value][] {
-  const [a, b] = node.inputs;
-  if (!a || !b || a === b) return [];
-  return [
-    [a, b],
-    [b, a],
-  ];
 }

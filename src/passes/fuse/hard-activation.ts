@@ -8,7 +8,7 @@
  */
 import { attr, type Graph, type Node, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
-import { producerOf, scalarBeside, soleProducer, splitConstant } from "../../rewrite/match.js";
+import { inputOrders, producerOf, scalarBeside, soleProducer, splitConstant } from "../../rewrite/match.js";
 import { clipRangeOf } from "./clip-range.js";
 import { lineOf } from "./scalar-algebra.js";
 
@@ -94,7 +94,7 @@ function fromScaledProduct(root: Node, context: RewriteContext): Answer {
   const scaled = scaledBy(root);
   const product = scaled && soleProducer(scaled.value, "Mul");
   if (!scaled || !product) return null;
-  for (const [x, other] of orders(product)) {
+  for (const [x, other] of inputOrders(product)) {
     const ramp = rampOf(other);
     if (ramp && ramp.input === x && near(scaled.factor, 1 / ramp.height)) return hardSwish(x, ramp, context);
   }
@@ -104,7 +104,7 @@ function fromScaledProduct(root: Node, context: RewriteContext): Answer {
 /** (x / h) * ramp(x), or x * HardSigmoid(x) */
 function fromProduct(root: Node, context: RewriteContext): Answer {
   if (root.op !== "Mul") return null;
-  for (const [first, second] of orders(root)) {
+  for (const [first, second] of inputOrders(root)) {
     const part = soleProducer(first, "Div") ?? soleProducer(first, "Mul");
     const scaled = part && scaledBy(part);
     const ramp = rampOf(second);
@@ -123,15 +123,6 @@ const isSwishGate = (gate: Node, graph: Graph): boolean =>
   producerOf(gate.output, "HardSigmoid", graph) !== null &&
   near(gate.float("alpha", 0.2), 1 / 6) &&
   near(gate.float("beta", 0.5), 0.5);
-
-function orders(product: Node): [Value, Value][] {
-  const [a, b] = product.inputs;
-  if (!a || !b || a === b) return [];
-  return [
-    [a, b],
-    [b, a],
-  ];
-}
 
 function hardSwish(x: Value, { shift, height }: Ramp, { create, opset, skip }: RewriteContext): Answer {
   if (opset >= 14 && near(height, 6) && near(shift, 3)) return create("HardSwish", [x]);

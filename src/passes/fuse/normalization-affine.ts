@@ -5,11 +5,11 @@
  * and the same with RMSNormalization, which adds nothing, and with InstanceNormalization. What is
  * computed in other nodes goes in where the factor is one so far, and where nothing is added yet.
  */
-import { type Attribute, type Node, soleReader, Tensor, type Value } from "../../ir/index.js";
+import { type Attribute, elementCount, type Node, soleReader, Tensor, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { equalsElementwise, producerOf, readsOnlyFirst, soleProducer } from "../../rewrite/match.js";
 import { tensorLike } from "./computed-tensor.js";
-import { layoutOf, type NormalizationLayout, spreadOver, vectorBehind, volumeOf } from "./normalization-layout.js";
+import { layoutOf, type NormalizationLayout, spreadOver, vectorBehind } from "./normalization-layout.js";
 
 const normalizations = ["LayerNormalization", "RMSNormalization", "InstanceNormalization"];
 
@@ -60,7 +60,7 @@ function absorbConstant(
   };
   const old = (value: Value, combine: (a: number, b: number) => number): Float64Array | null => {
     const data = value.constant && value.shape?.length === layout.factorDims.length ? value.constant.toF32() : null;
-    return data?.length === volumeOf(layout.factorDims) ? each.map((n, i) => combine(data[i]!, n)) : null;
+    return data?.length === elementCount(layout.factorDims) ? each.map((n, i) => combine(data[i]!, n)) : null;
   };
   if (isProduct) {
     const scale = write(

@@ -3,7 +3,7 @@
  * RMSNormalization have one factor per element of the last axes, InstanceNormalization one
  * per channel.
  */
-import type { Node, Value } from "../../ir/index.js";
+import { elementCount, type Node, type Value } from "../../ir/index.js";
 import { isKnown, producerOf } from "../../rewrite/match.js";
 import { floatsOf } from "./linear.js";
 
@@ -34,8 +34,6 @@ export function layoutOf(norm: Node): NormalizationLayout | null {
 
 export const areKnown = (dims: readonly unknown[]): dims is number[] => dims.every((dim) => typeof dim === "number");
 
-export const volumeOf = (dims: readonly number[]): number => dims.reduce((product, dim) => product * dim, 1);
-
 /** A constant spread over `dims`, in their order; null when it does not fit, or would raise the rank of x. */
 export function spreadOver(value: Value, { x, dims }: NormalizationLayout): Float64Array | null {
   const tensor = value.constant;
@@ -44,7 +42,7 @@ export function spreadOver(value: Value, { x, dims }: NormalizationLayout): Floa
   const lead = tensor.dims.length - dims.length;
   const fits = tensor.dims.every((dim, i) => dim === 1 || (i >= lead && dim === dims[i - lead]));
   if (!fits) return null;
-  const result = new Float64Array(volumeOf(dims));
+  const result = new Float64Array(elementCount(dims));
   for (let i = 0; i < result.length; i++) {
     let rest = i;
     let at = 0;
@@ -86,5 +84,5 @@ export function liesAlong(value: Value, x: Value, axisCount: number): boolean {
   const tail = shape.slice(-axisCount);
   const lead = shape.slice(0, Math.max(0, shape.length - axisCount));
   if (tail.length !== dims.length || !areKnown(tail) || !lead.every((dim) => dim === 1)) return false;
-  return volumeOf(tail) > 1 && tail.every((dim, i) => dim === dims[i]);
+  return elementCount(tail) > 1 && tail.every((dim, i) => dim === dims[i]);
 }

@@ -7,11 +7,11 @@
  * the second because the operator does by itself what the Casts say: it works in float32 (its
  * `stash_type`), makes the result a float16 and multiplies by the factor then. RMSNormalization likewise.
  */
-import { type Attribute, attr, dtypeOfCode, type Node, soleReader, type Value } from "../../ir/index.js";
+import { type Attribute, attr, dtypeOfCode, elementCount, type Node, soleReader, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { equalsElementwise, producerOf, readsOnlyFirst, soleProducer } from "../../rewrite/match.js";
 import { tensorLike } from "./computed-tensor.js";
-import { areKnown, layoutOf, volumeOf } from "./normalization-layout.js";
+import { areKnown, layoutOf } from "./normalization-layout.js";
 
 const soleNorm = (value: Value | null | undefined): Node | null =>
   soleProducer(value, "LayerNormalization") ?? soleProducer(value, "RMSNormalization");
@@ -31,9 +31,9 @@ export const fuseNormalizationReshape = defineRewrite({
       return null;
     const [shape, flat, back] = [x.shape, layout.x.shape, root.output.shape];
     if (!shape || !flat || !back || !areKnown(shape) || !areKnown(flat) || String(shape) !== String(back)) return null;
-    const count = volumeOf(layout.dims);
-    const axis = shape.findIndex((_, i) => volumeOf(shape.slice(i)) === count);
-    if (axis < 0 || count === 0 || volumeOf(shape) !== volumeOf(flat)) return null;
+    const count = elementCount(layout.dims);
+    const axis = shape.findIndex((_, i) => elementCount(shape.slice(i)) === count);
+    if (axis < 0 || count === 0 || elementCount(shape) !== elementCount(flat)) return null;
     const dims = shape.slice(axis);
     const statistics = statisticsOf(norm, [...shape.slice(0, axis), ...dims.map(() => 1)]);
     const vectors = norm.inputs.slice(1).map((value) => {
@@ -95,7 +95,7 @@ export const fuseNormalizationCast = defineRewrite({
     if (!norm || !factor?.shape || !x || norm.inputs[2] || norm.int("stash_type", 1) !== 1) return null;
     const isIsland = x.dtype === "f16" && dtypeOfCode(root.int("to", 0)) === "f16" && factor.dtype === "f32";
     if (!isIsland || !areKnown(factor.shape) || !equalsElementwise(factor, 1)) return null;
-    const ones = tensorLike("f16", factor.shape, new Float32Array(volumeOf(factor.shape)).fill(1))!;
+    const ones = tensorLike("f16", factor.shape, new Float32Array(elementCount(factor.shape)).fill(1))!;
     const attributes: ReadonlyMap<string, Attribute> = norm.attributes;
     return create(norm.op, [x, constant(factor.label, ones)], attributes);
   },

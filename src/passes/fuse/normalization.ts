@@ -11,12 +11,12 @@
  * nodes; a group normalization written out becomes an InstanceNormalization between
  * Reshapes), and LayerNormalization of an axis in the middle between two Transposes.
  */
-import { attr, type Node, type Value } from "../../ir/index.js";
+import { attr, elementCount, type Node, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext, Skip } from "../../rewrite/index.js";
 import { broadcastsTo, isKnown } from "../../rewrite/match.js";
 import { type BatchForm, batchFormOf } from "./batch-form.js";
 import { tensorLike } from "./computed-tensor.js";
-import { areKnown, liesAlong, volumeOf } from "./normalization-layout.js";
+import { areKnown, liesAlong } from "./normalization-layout.js";
 import { type ScaledForm, type Standardized, standardizedOf } from "./standardized.js";
 
 /** Most ones that are written where no factor is given. */
@@ -99,7 +99,7 @@ export function onesAlong({ x, axes }: Standardized, root: Node, { constant, ski
   if (x.dtype !== "f32" && x.dtype !== "f16") return skip("only f32 and f16");
   const dims = x.shape?.slice(-axes.length) ?? [null];
   if (!areKnown(dims)) return skip("the size of the normalized axes is not known");
-  const count = volumeOf(dims);
+  const count = elementCount(dims);
   if (count > MOST_ONES) return skip(`a factor for each of ${count} elements would be larger than what it saves`);
   return constant(`${root.output.label}/scale`, tensorLike(x.dtype, dims, new Float32Array(count).fill(1))!);
 }

@@ -32,6 +32,14 @@ function operandsOf(node: Node): { x: Value; number: number; isSecond: boolean }
   return operands && number !== null ? { x: operands.other, number, isSecond: operands.index === 1 } : null;
 }
 
+/** b of 1 / b, which nobody else reads. */
+export function inverted(value: Value | null | undefined): Value | null {
+  const reciprocal = soleProducer(value, "Reciprocal");
+  if (reciprocal) return reciprocal.inputs[0] ?? null;
+  const [one, b] = soleProducer(value, "Div")?.inputs ?? [];
+  return one && b && numberBeside(one, b) === 1 ? b : null;
+}
+
 /** Until opset 6 an attribute said how to broadcast. */
 const broadcastsPlainly = (node: Node): boolean => !node.attributes.has("axis") && !node.attributes.has("broadcast");
 

@@ -12,7 +12,7 @@ import { attr, type Node, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { producerOf, soleProducer } from "../../rewrite/match.js";
 import { reducedAxes } from "./reduced-axes.js";
-import { numberBeside } from "./scalar-algebra.js";
+import { inverted } from "./scalar-algebra.js";
 
 export const fuseSoftmax = defineRewrite({
   name: "fuse-softmax",
@@ -80,12 +80,4 @@ function withoutMaximum(z: Value, sum: Node, readers: readonly Node[]): Value {
   if (!x || maximum?.inputs[0] !== x || maximum.int("keepdims", 1) !== 1) return z;
   const isOurs = z.uses.every((use) => use.kind === "input" && readers.includes(use.node));
   return isOurs && String(reducedAxes(maximum)) === String(reducedAxes(sum)) ? x : z;
-}
-
-/** s of 1 / s */
-function inverted(value: Value): Value | null {
-  const reciprocal = soleProducer(value, "Reciprocal");
-  if (reciprocal) return reciprocal.inputs[0] ?? null;
-  const [one, divisor] = soleProducer(value, "Div")?.inputs ?? [];
-  return one && divisor && numberBeside(one, divisor) === 1 ? divisor : null;
 }

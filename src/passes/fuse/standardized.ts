@@ -9,7 +9,7 @@
  * by -0.5). Nobody but the formula reads what it is made of, except for the mean.
  */
 import type { Node, Value } from "../../ir/index.js";
-import { producerOf, scalarBeside, soleProducer, splitConstant } from "../../rewrite/match.js";
+import { inputOrders, producerOf, scalarBeside, soleProducer, splitConstant } from "../../rewrite/match.js";
 import { isSameAxes, meanOf } from "./reduced-axes.js";
 import { numberBeside } from "./scalar-algebra.js";
 
@@ -60,15 +60,7 @@ export function standardizedOf(root: Node): ScaledForm | null {
 }
 
 /** The two orders of a product that nobody else reads. */
-function partsOf(value: Value): (readonly [Value, Value])[] {
-  const [first, second] = soleProducer(value, "Mul")?.inputs ?? [];
-  return first && second && first !== second
-    ? [
-        [first, second],
-        [second, first],
-      ]
-    : [];
-}
+const partsOf = (value: Value): (readonly [Value, Value])[] => inputOrders(soleProducer(value, "Mul"));
 
 function quotientOf(root: Node, numerator: Value, moment: Moment | null): ScaledForm | null {
   if (!moment) return null;

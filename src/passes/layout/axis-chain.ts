@@ -7,7 +7,7 @@
  */
 import { attr, type Node, Tensor } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
-import { constantIntegers, normalizeAxes, soleProducer } from "../../rewrite/match.js";
+import { givenAxes, normalizeAxes, soleProducer } from "../../rewrite/match.js";
 
 export const fuseAxisChain = defineRewrite({
   name: "fuse-axis-chain",
@@ -30,7 +30,7 @@ export const fuseAxisChain = defineRewrite({
 
 /** Axes counted from the front, in the tensor that has them; null when they are computed, left out, or cannot be counted. */
 function axesOf(node: Node): number[] | null {
-  const given = node.inputs[1] ? constantIntegers(node.inputs[1]) : node.ints("axes");
+  const given = givenAxes(node);
   if (!given || given.length === 0) return null;
   const rank = node.inputs[0]?.shape?.length;
   const full = rank === undefined ? Number.POSITIVE_INFINITY : rank + (node.op === "Unsqueeze" ? given.length : 0);

@@ -9,7 +9,7 @@
  */
 import { attr, type Shape, Tensor, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
-import { constantIntegers, hasSameShape, isSameDim, normalizeAxes, soleProducer } from "../../rewrite/match.js";
+import { givenAxes, hasSameShape, isSameDim, normalizeAxes, soleProducer } from "../../rewrite/match.js";
 import { permutationOf } from "./permutation.js";
 import { onlyStretch } from "./slice-bounds.js";
 
@@ -37,7 +37,7 @@ export const fuseSliceSqueeze = defineRewrite({
     const slice = soleProducer(squeeze.inputs[0], "Slice");
     const source = slice?.inputs[0];
     const shape = source?.shape;
-    const given = squeeze.inputs[1] ? constantIntegers(squeeze.inputs[1]) : squeeze.ints("axes");
+    const given = givenAxes(squeeze);
     const axes = shape && given && normalizeAxes(given, shape.length);
     const stretch = slice && onlyStretch(slice);
     if (!source || !stretch || axes?.length !== 1 || axes[0] !== stretch.axis) return null;

@@ -6,7 +6,7 @@
  */
 import { Tensor } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
-import { constantIntegers, isKnown, normalizeAxes, soleProducer } from "../../rewrite/match.js";
+import { constantIntegers, givenAxes, isKnown, normalizeAxes, soleProducer } from "../../rewrite/match.js";
 
 export const fuseGatherUnsqueeze = defineRewrite({
   name: "fuse-gather-unsqueeze",
@@ -20,7 +20,7 @@ export const fuseGatherUnsqueeze = defineRewrite({
     const shape = data?.shape;
     if (!gather || !data || !shape || indices?.constant?.dims.length !== 0) return null;
     const [axis] = normalizeAxes([gather.int("axis", 0)], shape.length) ?? [];
-    const given = unsqueeze.inputs[1] ? constantIntegers(unsqueeze.inputs[1]) : unsqueeze.ints("axes");
+    const given = givenAxes(unsqueeze);
     const [inserted, ...more] = (given && normalizeAxes(given, shape.length)) ?? [];
     const [place] = constantIntegers(indices) ?? [];
     if (axis === undefined || inserted !== axis || more.length > 0 || place === undefined) return null;

@@ -6,7 +6,7 @@
  */
 import { type Node, Tensor } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
-import { constantIntegers, isKnown, normalizeAxes, soleProducer } from "../../rewrite/match.js";
+import { givenAxes, isKnown, normalizeAxes, soleProducer } from "../../rewrite/match.js";
 
 export const fuseMovedAxis = defineRewrite({
   name: "fuse-moved-axis",
@@ -33,7 +33,7 @@ export const fuseMovedAxis = defineRewrite({
 
 function dropsOnes(squeeze: Node): boolean {
   const shape = squeeze.inputs[0]?.shape;
-  const given = squeeze.inputs[1] ? constantIntegers(squeeze.inputs[1]) : squeeze.ints("axes");
+  const given = givenAxes(squeeze);
   const axes = shape && given && normalizeAxes(given, shape.length);
   return axes?.every((axis) => shape![axis] === 1) ?? false;
 }

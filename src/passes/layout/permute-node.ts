@@ -10,7 +10,7 @@
  */
 import { attr, type Node, type Tensor, type Value } from "../../ir/index.js";
 import { familyOf } from "../../ops/facts.js";
-import { constantIntegers, normalizeAxes } from "../../rewrite/match.js";
+import { givenAxes, normalizeAxes } from "../../rewrite/match.js";
 import { inverseOf, isSameOrder, type Permutation } from "./permutation.js";
 import { permutedReshape } from "./permute-reshape.js";
 import { vectorRules } from "./permute-vectors.js";
@@ -130,7 +130,7 @@ const squeeze: Rule = (node, order) => {
 
 /** The new axes stand in what is stored where they stand in the result. */
 const unsqueeze: Rule = (node, order) => {
-  const given = node.inputs[1] ? constantIntegers(node.inputs[1]) : node.ints("axes");
+  const given = givenAxes(node);
   const rank = order.length + (given?.length ?? 0);
   const axes = given && normalizeAxes(given, rank);
   if (!axes) return null;

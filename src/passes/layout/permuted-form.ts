@@ -1,6 +1,6 @@
 /** What changes about a node when its operands are stored in another order of axes. */
 import { type Attribute, attr, type Node, Tensor } from "../../ir/index.js";
-import { constantIntegers, normalizeAxes } from "../../rewrite/match.js";
+import { givenAxes, normalizeAxes } from "../../rewrite/match.js";
 import type { Permutation } from "./permutation.js";
 
 export interface PermutedForm {
@@ -35,7 +35,7 @@ export const axisOf = (axis: number, order: Permutation): number | undefined =>
 
 /** Axes of a node, from an input since some opset or an attribute before; null when computed or out of range. */
 export function axesOf(node: Node, input: number, rank: number): number[] | null {
-  const given = node.inputs[input] ? constantIntegers(node.inputs[input]) : node.ints("axes");
+  const given = givenAxes(node, input);
   return given && normalizeAxes(given, rank);
 }
 

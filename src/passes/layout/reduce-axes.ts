@@ -7,7 +7,8 @@
  */
 import { attr, type Node, Tensor, type Value } from "../../ir/index.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
-import { constantIntegers, isSameDim, normalizeAxes, soleProducer } from "../../rewrite/match.js";
+import { givenAxes, isSameDim, normalizeAxes, soleProducer } from "../../rewrite/match.js";
+import { reducedAxes } from "../fuse/reduced-axes.js";
 
 const REDUCTIONS =
   "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare".split(
@@ -29,11 +30,8 @@ function reductionOf(node: Node | null): Reduction | null {
   const source = node?.inputs[0];
   const rank = source?.shape?.length;
   if (!node || !source || rank === undefined) return null;
-  const given = node.inputs[1] ? constantIntegers(node.inputs[1]) : (node.ints("axes") ?? []);
-  const named = given && normalizeAxes(given, rank);
-  if (!named || (named.length === 0 && node.int("noop_with_empty_axes", 0) !== 0)) return null;
-  const axes = named.length > 0 ? named : Array.from({ length: rank }, (_, axis) => axis);
-  return { node, source, rank, axes: [...axes].sort((a, b) => a - b), keeps: node.int("keepdims", 1) !== 0 };
+  const axes = reducedAxes(node)?.map((axis) => axis + rank);
+  return axes ? { node, source, rank, axes, keeps: node.int("keepdims", 1) !== 0 } : null;
 }
 
 /** A reduction of the same kind over other axes; their place among inputs or attributes is that of the old one's opset. */
@@ -71,7 +69,7 @@ export const fuseReduceSqueeze = defineRewrite({
   roots: ["Squeeze"],
   rewrite(root, context) {
     const [input] = root.inputs;
-    const given = root.inputs[1] ? constantIntegers(root.inputs[1]) : root.ints("axes");
+    const given = givenAxes(root);
     if (!given || given.length === 0) return null;
     const matches = (rank: number, axes: readonly number[], keeps: boolean): boolean =>
       keeps &&

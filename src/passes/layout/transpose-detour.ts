@@ -204,7 +204,7 @@ function transposed(value: Value, perm: Permutation, before: Node): Value {
 }
 
 function standIn(old: Value, result: Value): void {
-  const isPort = old.uses.some((use) => use.kind === "output");
+  const isPort = old.isGraphOutput;
   if (!result.isGraphInput && !result.constant) {
     // What the model declares about its outputs is public.
     if (isPort) {

@@ -8,7 +8,8 @@
  */
 import type { Node, Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
-import { broadcastsTo, constantScalar, scalarBeside, soleProducer } from "../../rewrite/match.js";
+import { scalarBeside, soleProducer } from "../../rewrite/match.js";
+import { inverted } from "../fuse/scalar-algebra.js";
 
 export const fuseArithmeticPair = defineRewrite({
   name: "fuse-arithmetic-pair",
@@ -54,15 +55,6 @@ export const fuseArithmeticPair = defineRewrite({
 });
 
 const negated = (value: Value | null | undefined): Value | null => soleProducer(value, "Neg")?.inputs[0] ?? null;
-
-/** b of 1 / b. */
-function inverted(value: Value | null | undefined): Value | null {
-  const reciprocal = soleProducer(value, "Reciprocal");
-  if (reciprocal) return reciprocal.inputs[0] ?? null;
-  const [one, b] = soleProducer(value, "Div")?.inputs ?? [];
-  const isFloat = one?.constant && one.dtype !== null && ["f16", "f32", "f64"].includes(one.dtype);
-  return b && isFloat && constantScalar(one) === 1 && broadcastsTo(one, b) ? b : null;
-}
 
 function ofPower(power: Node, { create }: RewriteContext): Answer {
   const [x, exponent] = power.inputs;

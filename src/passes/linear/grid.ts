@@ -3,7 +3,7 @@
  * element or as many as the tensor. Elements are doubles, so that what is folded twice is
  * rounded once.
  */
-import type { Shape, Tensor } from "../../ir/index.js";
+import { elementCount, type Shape, type Tensor } from "../../ir/index.js";
 import { isKnown, isSameDim } from "../../rewrite/match.js";
 import { floatsOf } from "../fuse/linear.js";
 
@@ -14,8 +14,6 @@ export interface Grid {
 
 /** Constants up to this size are computed with; beyond, they are data. */
 const MOST_ELEMENTS = 1 << 20;
-
-const volumeOf = (dims: readonly number[]): number => dims.reduce((product, dim) => product * dim, 1);
 
 /** A float constant with ones in front up to `rank`; null when it is no such thing. */
 export function gridOf(tensor: Tensor, rank: number): Grid | null {
@@ -44,9 +42,9 @@ export function combineGrids(a: Grid, b: Grid, change: (x: number, y: number) =>
   const [one, other] = [widen(a, rank), widen(b, rank)];
   if (one.dims.some((dim, i) => dim !== other.dims[i] && dim !== 1 && other.dims[i] !== 1)) return null;
   const dims = one.dims.map((dim, i) => (dim === 1 ? other.dims[i]! : dim));
-  if (volumeOf(dims) > MOST_ELEMENTS) return null;
+  if (elementCount(dims) > MOST_ELEMENTS) return null;
   const [pickOne, pickOther] = [pickerOf(one.dims, dims), pickerOf(other.dims, dims)];
-  const data = Float64Array.from({ length: volumeOf(dims) }, (_, i) =>
+  const data = Float64Array.from({ length: elementCount(dims) }, (_, i) =>
     change(one.data[pickOne(i)]!, other.data[pickOther(i)]!),
   );
   return { dims, data };
@@ -77,7 +75,7 @@ function pickerOf(from: readonly number[], to: readonly number[]): (i: number) =
 /** Axis j of the result is axis `order[j]` of the grid. */
 export function permuteGrid(grid: Grid, order: readonly number[]): Grid {
   const dims = order.map((axis) => grid.dims[axis]!);
-  const strides = grid.dims.map((_, axis) => volumeOf(grid.dims.slice(axis + 1)));
+  const strides = grid.dims.map((_, axis) => elementCount(grid.dims.slice(axis + 1)));
   const data = Float64Array.from({ length: grid.data.length }, (_, i) => {
     let rest = i;
     let place = 0;
@@ -93,7 +91,7 @@ export function permuteGrid(grid: Grid, order: readonly number[]): Grid {
 /** The part [begin, end) along an axis; the grid itself where it has one element there. */
 export function sliceGrid(grid: Grid, axis: number, begin: number, end: number): Grid {
   if (grid.dims[axis] === 1) return grid;
-  const inner = volumeOf(grid.dims.slice(axis + 1));
+  const inner = elementCount(grid.dims.slice(axis + 1));
   const size = grid.dims[axis]!;
   const data = grid.data.filter((_, i) => {
     const at = Math.floor(i / inner) % size;

@@ -5,6 +5,7 @@
  */
 import type { Node } from "../../ir/index.js";
 import { constantIntegers, constantScalar, normalizeAxes, readsOnlyFirst } from "../../rewrite/match.js";
+import { reducedAxes } from "../fuse/reduced-axes.js";
 import { type Grid, permuteGrid, reshapeGrid } from "./grid.js";
 
 /** `back`: from beside the output to beside the input. `forth`: the other way. */
@@ -90,10 +91,7 @@ function averagesInputsOnly(pool: Node): boolean {
 }
 
 function ofReduction(node: Node, rank: number, takesShift: boolean): Passage | null {
-  const given = node.inputs[1] ? constantIntegers(node.inputs[1]) : node.ints("axes");
-  if (node.inputs[1] && !given) return null;
-  if (!given?.length && node.int("noop_with_empty_axes", 0) !== 0) return null;
-  const axes = normalizeAxes(given?.length ? given : Array.from({ length: rank }, (_, axis) => axis), rank);
+  const axes = reducedAxes(node)?.map((axis) => axis + rank);
   if (!axes) return null;
   if (node.int("keepdims", 1) !== 0) return alike(axes, { takesShift });
   const kept = Array.from({ length: rank }, (_, axis) => axis).filter((axis) => !axes.includes(axis));

@@ -62,7 +62,7 @@ export function makerOf(value: Value | null | undefined): string {
 /** What reads a value, operators each once. */
 export function readerOps(value: Value): string {
   const ops = [...new Set(readersOf(value).map(({ opName }) => opName))].sort();
-  if (value.uses.some((use) => use.kind === "output")) ops.push("an output of the graph");
+  if (value.isGraphOutput) ops.push("an output of the graph");
   return ops.length === 0 ? "a body" : ops.slice(0, 3).join(", ");
 }
 

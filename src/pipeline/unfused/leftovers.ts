@@ -84,7 +84,7 @@ const duplicate: Expectation = {
   },
 };
 
-const isPort = (node: Node): boolean => node.outputs.some((value) => value?.uses.some((use) => use.kind === "output"));
+const isPort = (node: Node): boolean => node.outputs.some((value) => value?.isGraphOutput);
 
 function comesBefore(a: Node, b: Node): boolean {
   for (let at = a.next; at; at = at.next) if (at === b) return true;

@@ -10,7 +10,7 @@ const transpose: Expectation = {
   look(node) {
     const input = node.inputs[0];
     const readers = readersOf(node.output);
-    const isOutput = node.output.uses.some((use) => use.kind === "output");
+    const isOutput = node.output.isGraphOutput;
     if (input?.isGraphInput && isOutput) return { reason: "between an input and an output, whose layouts stay" };
     if (input?.isGraphInput) return { reason: "it turns an input, whose layout stays" };
     if (isOutput) return { reason: "it turns what becomes an output, whose layout stays" };
