@@ -88,6 +88,7 @@ import { fuseAxisChain } from "./layout/axis-chain.js";
 import { eliminateConcatParts, eliminateUnusedPart, fuseConcat } from "./layout/concat-parts.js";
 import { fuseChannelShuffle, fuseRoll, fuseSliceSqueeze } from "./layout/gather-rows.js";
 import { fuseGatherUnsqueeze } from "./layout/gather-unsqueeze.js";
+import { eliminateMergedBatch } from "./layout/merged-batch.js";
 import { fuseMovedAxis } from "./layout/moved-axis.js";
 import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
 import { eliminateNoOpResize, fuseResizeAxes } from "./layout/resize.js";
@@ -183,6 +184,7 @@ const fusions: readonly AnyPass[] = [
   fuseNormalizationAffine,
   fuseNormalizationReshape,
   fuseRotaryEmbedding, // before the attention that reads what it rotates
+  eliminateMergedBatch, // attention is told by its four axes
   fuseAttention,
   eliminateTransposeDetour, // after the attention, which is told by its Transposes; then Conv meets its neighbours
   fuseAttentionCache,

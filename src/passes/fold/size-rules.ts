@@ -5,7 +5,7 @@ import { constantIntegers, givenAxes, normalizeAxes } from "../../rewrite/match.
 import { permutationOf } from "../layout/permutation.js";
 import { imageRules } from "./image-size-rules.js";
 import type { ShapeVector } from "./shape-vector.js";
-import { add, areSame, derived, divide, isNonNegative, multiply, type Size } from "./size.js";
+import { add, areSame, derived, divide, isNonNegative, keyOf, multiply, type Size } from "./size.js";
 
 type MaybeValue = Value | null | undefined;
 
@@ -76,8 +76,15 @@ function broadcastSize(sizes: readonly Size[]): Size | null {
   if (first === undefined) return 1;
   if (sizes.some((size) => typeof size === "number" && size < 0)) return null;
   const known = sizes.find((size) => typeof size === "number");
-  return known ?? (others.every((size) => areSame(size, first)) ? first : null);
+  if (known !== undefined) return known;
+  // Beside axes of size n, the first n elements of a table are all n of them, or there is no result.
+  const [whole, ...more] = sizes.filter((size) => !sizes.some((other) => areSame(endOfTable.get(keyOf(size)), other)));
+  const same = whole === undefined ? [first, ...others] : [whole, ...more];
+  return same.every((size) => areSame(size, same[0])) ? same[0]! : null;
 }
+
+/** Of sizes that are those of the first elements of a table of two or more: how many were asked for. */
+const endOfTable = new Map<string, Size>();
 
 function reduced(node: Node, { shapeOf }: SizeFacts): PartialShape | null {
   const shape = shapeOf(node.inputs[0]);
@@ -178,7 +185,10 @@ export function sliced(size: Size, start: Size, end: Size, step: number): Size |
     const clamp = (at: number): number => Math.min(size, Math.max(0, at < 0 ? at + size : at));
     return Math.max(0, Math.ceil((clamp(end) - clamp(start)) / step));
   }
-  return derived(`slice ${step}`, size, start, isWhole ? size : end);
+  const taken = derived(`slice ${step}`, size, start, isWhole ? size : end);
+  const isTable = typeof size === "number" && size > 1 && start === 0 && step === 1;
+  if (isTable && typeof end !== "number" && isNonNegative(end)) endOfTable.set(keyOf(taken), end);
+  return taken;
 }
 
 const reshape: Rule = (node, facts) => {
