@@ -6,24 +6,27 @@ import { alsoReadBy, type Expectation, type Finding, feederOf, makerOf, readerOp
 
 const transpose: Expectation = {
   ops: ["Transpose"],
-  passes: ["eliminate-transpose-detour", "eliminate-no-op-transpose"],
+  passes: ["fuse-gemm-transpose", "eliminate-transpose-detour", "eliminate-no-op-transpose"],
   look(node) {
+    const pass = "eliminate-transpose-detour";
     const input = node.inputs[0];
     const readers = readersOf(node.output);
     const isOutput = node.output.isGraphOutput;
-    if (input?.isGraphInput && isOutput) return { reason: "between an input and an output, whose layouts stay" };
-    if (input?.isGraphInput) return { reason: "it turns an input, whose layout stays" };
-    if (isOutput) return { reason: "it turns what becomes an output, whose layout stays" };
+    if (input?.isGraphInput && isOutput) return { reason: "between an input and an output, whose layouts stay", pass };
+    if (input?.isGraphInput) return { reason: "it turns an input, whose layout stays", pass };
+    if (isOutput) return { reason: "it turns what becomes an output, whose layout stays", pass };
     const product = readers.find((each) => each.domain === "" && (each.op === "MatMul" || each.op === "Gemm"));
     if (product && readers.length === 1) {
       const swaps = swapsLast(node);
       return {
         reason: `the ${product.op} behind it wants its factor in this order`,
+        // It may say itself why it does not read the factor transposed.
+        parts: [product],
         help:
           swaps && product.op === "MatMul" ? "--runtime-specific: com.microsoft::FusedMatMul takes it in" : undefined,
       };
     }
-    return { reason: `nothing cancels it between ${makerOf(input)} and ${readerOps(node.output)}` };
+    return { pass, reason: `nothing cancels it between ${makerOf(input)} and ${readerOps(node.output)}` };
   },
 };
 
