@@ -6,6 +6,9 @@
  *   Reshape(Transpose(MatMul(...)))  =>  Attention<q_num_heads, kv_num_heads>(q, k, v, mask)
  *
  * on [B, S, H * D]. Measured on CPU the second is faster than the nodes, the first as fast.
+ * The runtime's kernel refuses a batch of none and sequences of none, which the nodes compute
+ * without a result; sizes that are symbols count as one at least. A past of none it takes.
+ *
  * One wider MatMul for query, key and value would save nodes on top of that, but splitting
  * its result costs more than it saves where batches are large: they stay apart.
  */
@@ -29,7 +32,7 @@ export const fuseAttention = defineRewrite({
     const parts = attentionAt(core, context, sizesOf);
     if (parts === null) return null;
     if (typeof parts === "string") return context.skip(parts);
-    const mask = maskOf(parts, sizesOf, context);
+    const mask = maskOf(parts, "zeros", sizesOf, context);
     if (typeof mask === "string") return context.skip(mask);
     const { scale, softcap, q, k, v } = parts;
     const attributes = { scale: attr.float(scale), ...(softcap > 0 && { softcap: attr.float(softcap) }) };

@@ -1,35 +1,74 @@
 /**
  * The mask of an Attention out of what was added to the scores or chosen by Where.
  *
- * Two things that the runtime's kernel does not do: it does not stretch the last two axes
- * of a mask, so they are expanded where they may be 1; and a row of -3.4e38 (the lowest
- * number of f32), with which exporters hide every key of a padded row, comes out as zeros
- * instead of the mean of the values. Where a mask may hold numbers that low they become
- * -1e30, which hides as well: any score vanishes beside it.
+ * Two things that the runtime's kernel does not do. It does not stretch the last two axes of
+ * a mask, so they are expanded where they may be 1. And the weights of a row that hides
+ * every key by the lowest number of f32, or by -inf, come out as zeros; written out they are
+ * the mean of the keys, or NaN. Exporters hide by both, so:
+ *
+ * - constants that low become -1e30, which hides as well, where no other number is as low;
+ * - a mask that leaves a key visible in every row for sure stays as it is;
+ * - any other has its rows moved by a small part of their greatest number, which changes no
+ *   weights, is nothing where a key is visible, lifts the lowest number, and makes NaN of -inf:
+ *
+ *     mask + ReduceMax<axis=-1>(mask) * -2^-23
  */
 import { attr, Tensor, type Value } from "../../ir/index.js";
 import type { RewriteContext } from "../../rewrite/index.js";
-import { constantScalar, producerOf } from "../../rewrite/match.js";
+import { producerOf } from "../../rewrite/match.js";
 import { areSame, type Size } from "../fold/size.js";
 import type { Heads, SizesOf } from "./heads.js";
-import type { AttentionParts, ChoosingMask } from "./pattern.js";
+import { FAR_BELOW, fillOf, HIGH, isHighEnough, isHighOrInfinite, LOW, showsKeys, TOO_LOW } from "./mask-levels.js";
+import type { AttentionParts, Mask } from "./pattern.js";
 
-const LOW = -1e30;
-/** Constants below this are replaced. */
-const TOO_LOW = -1e37;
+/** What a kernel makes of rows without a key: what Softmax does, or zeros. */
+export type KeylessRows = "as written" | "zeros";
 
-/** The mask, null when there is none; a reason when it cannot be told that its shape is one that kernels take. */
-export function maskOf(parts: AttentionParts, sizesOf: SizesOf, context: RewriteContext): Value | string | null {
-  const { addends, choices } = parts;
-  if (addends.length === 0 && choices.length === 0) return null;
-  const wrong = [...addends, ...choices.map(({ condition }) => condition)]
-    .map((value) => misfitOf(sizesOf(value), parts))
-    .find((reason) => reason !== null);
+/** The mask, null when there is none; a reason when it cannot be told that a kernel does the same with it. */
+export function maskOf(
+  parts: AttentionParts,
+  keyless: KeylessRows,
+  sizesOf: SizesOf,
+  context: RewriteContext,
+): Value | string | null {
+  const { masks, isGuarded } = parts;
+  if (masks.length === 0) return null;
+  const shapes = masks.map((mask) => (mask.kind === "added" ? mask.value : mask.condition));
+  const wrong = shapes.map((value) => misfitOf(sizesOf(value), parts)).find((reason) => reason !== null);
   if (wrong) return wrong;
-  if (addends.some((value) => value.dtype !== "f32")) return "the mask is not of f32";
-  const added = addends.length > 0 ? sumOf(addends, context) : null;
-  const mask = choices.reduce<Value | null>((kept, choice) => chosen(choice, kept, context), added)!;
-  return stretched(mask, parts, sizesOf, context);
+  if (masks.some((mask) => mask.kind === "added" && mask.value.dtype !== "f32")) return "the mask is not of f32";
+  const fills = masks.map((_, index) => fillOf(index, masks));
+  if (masks.some((mask, i) => mask.kind === "chosen" && fills[i] === null)) {
+    return "rows that hide every key could come out differently: another mask may be as low as what Where fills in";
+  }
+  const lifted = liftedMasks(masks, fills, context);
+  // Before they are lifted numbers may be too low, or the sum of two of them -inf.
+  const isCareful = lifted.some((mask, i) => !isHigh(mask, fills[i]!)) && !showsAll(lifted, fills);
+  const sum = lifted.reduce<Value | null>((kept, mask, i) => combined(kept, mask, fills[i]!, context), null)!;
+  if (!isCareful || (keyless === "as written" && !isGuarded)) return stretched(sum, parts, sizesOf, context);
+  if (keyless === "as written") return "weights that are NaN become 0, which the kernel does not do";
+  if (!isGuarded) return stretched(moved(sum, sizesOf, context), parts, sizesOf, context);
+  const isInfiniteAtMost = lifted.every((mask, i) => isHighOrInfinite(mask, fills[i]!, TOO_LOW));
+  return stretched(isInfiniteAtMost ? sum : shrunk(sum, context), parts, sizesOf, context);
+}
+
+const isHigh = (mask: Mask, fill: number): boolean =>
+  mask.kind === "chosen" ? fill >= TOO_LOW : isHighEnough(mask.value, TOO_LOW);
+
+/** Whether every row keeps a key: one mask does, and no other hides as -inf does. */
+function showsAll(masks: readonly Mask[], fills: readonly (number | null)[]): boolean {
+  const low = masks.filter((mask, i) => !isHigh(mask, fills[i]!));
+  return low.length === 1 && showsKeys(low[0]!);
+}
+
+/** The masks with their low constants lifted, where there is only one that has any: two could be as low, or lower. */
+function liftedMasks(masks: readonly Mask[], fills: readonly (number | null)[], context: RewriteContext): Mask[] {
+  const isLow = (mask: Mask, index: number): boolean => !isHighOrInfinite(mask, fills[index]!, HIGH);
+  const isAlone = masks.filter(isLow).length === 1;
+  return masks.map((mask, i) => {
+    const value = isAlone && mask.kind === "added" && isLow(mask, i) ? lifted(mask.value, context) : null;
+    return value ? { kind: "added", value } : mask;
+  });
 }
 
 /** Why a mask may not be one of [B, H, S, T] with sizes of 1. */
@@ -43,69 +82,51 @@ function misfitOf(sizes: readonly Size[] | null, { q, k }: AttentionParts): stri
   return sizes.every(fits) ? null : "the mask may widen the scores";
 }
 
-function sumOf(addends: readonly Value[], { create, constant }: RewriteContext): Value {
-  return addends
-    .map((value) => lifted(value, { create, constant }))
-    .reduce((one, other) => create("Add", [one, other]).output);
-}
-
 type Makes = Pick<RewriteContext, "create" | "constant">;
 
-/** The mask without numbers that are too low. */
-function lifted(value: Value, { create, constant }: Makes): Value {
-  if (isHighEnough(value)) return value;
-  if (value.constant) return constant(value.label, Tensor.f32(value.constant.dims, value.constant.f32().map(lift)));
+/** A mask of constants that are 0 or hide, without those that are too low; -inf stays, and lower than all. */
+function lifted(value: Value, makes: Makes): Value | null {
+  if (value.constant) {
+    const { dims, dtype } = value.constant;
+    const numbers = dtype === "f32" ? value.constant.f32() : null;
+    const isApart = numbers?.every((x) => x < FAR_BELOW || x >= HIGH) ?? false;
+    return isApart ? makes.constant(value.label, Tensor.f32(dims, numbers!.map(lift))) : null;
+  }
   const where = producerOf(value, "Where", value.graph);
   const [condition, yes, no] = where?.inputs ?? [];
-  if (condition && yes?.constant && no?.constant) {
-    const branch = (of: Value): Value => lifted(of, { create, constant });
-    return create("Where", [condition, branch(yes), branch(no)], {}, { labels: [value.label] }).output;
-  }
-  return create("Max", [value, constant(`${value.label}.lowest`, Tensor.scalar("f32", LOW))]).output;
+  if (!condition || !yes?.constant || !no?.constant) return null;
+  const [one, other] = [lifted(yes, makes), lifted(no, makes)];
+  if (!one || !other) return null;
+  return makes.create("Where", [condition, one, other], {}, { labels: [value.label] }).output;
 }
 
-const lift = (number: number): number => (number < TOO_LOW ? LOW : number);
+const lift = (number: number): number => (number < FAR_BELOW && number !== Number.NEGATIVE_INFINITY ? LOW : number);
 
-/** Whether no element can be as low as the lowest number; a product by a modest number counts, its other side being 0 and 1. */
-function isHighEnough(value: Value | null | undefined, depth = 0): boolean {
-  if (!value || depth > 16) return false;
-  if (value.constant) return value.constant.dtype === "f32" && value.constant.f32().every((x) => x >= TOO_LOW);
-  const node = value.producer;
-  if (node?.domain !== "" || value.dtype !== "f32") return false;
-  const after = (input: number): boolean => isHighEnough(node.inputs[input], depth + 1);
-  switch (node.op) {
-    case "Where":
-      return after(1) && after(2);
-    case "Max":
-      return node.inputs.some((_, i) => after(i));
-    case "Mul":
-      return node.inputs.some((input) => Math.abs(constantScalar(input) ?? Number.POSITIVE_INFINITY) <= 1e10);
-    case "Expand":
-    case "Reshape":
-    case "Squeeze":
-    case "Unsqueeze":
-    case "Slice":
-    case "Transpose":
-      return after(0);
-    case "Cast":
-      return isInteger(node.inputs[0]);
-    default:
-      return false;
-  }
-}
-
-const isInteger = (value: Value | null | undefined): boolean => !!value?.dtype && !/^(f|bf)/.test(value.dtype);
-
-/** Where(condition, mask or 0, -1e30). */
-function chosen(
-  { condition, keepsWhen }: ChoosingMask,
-  kept: Value | null,
-  { create, constant }: RewriteContext,
-): Value {
+function combined(kept: Value | null, mask: Mask, fill: number | null, { create, constant }: Makes): Value {
+  if (mask.kind === "added") return kept ? create("Add", [kept, mask.value]).output : mask.value;
   const shown = kept ?? constant("shown", Tensor.scalar("f32", 0));
-  const hidden = constant("hidden", Tensor.scalar("f32", LOW));
-  return create("Where", keepsWhen ? [condition, shown, hidden] : [condition, hidden, shown]).output;
+  const hidden = constant("hidden", Tensor.scalar("f32", fill!));
+  return create("Where", [mask.condition, ...(mask.keepsWhen ? [shown, hidden] : [hidden, shown])]).output;
 }
+
+const STEP = 2 ** -23;
+
+function moved(mask: Value, sizesOf: SizesOf, context: RewriteContext): Value {
+  const { create, constant } = context;
+  const greatest = sizesOf(mask)?.length === 0 ? mask : greatestOfRows(mask, context);
+  const step = create("Mul", [greatest, constant("step", Tensor.scalar("f32", -STEP))]);
+  return create("Add", [mask, step.output]).output;
+}
+
+function greatestOfRows(mask: Value, { create, constant }: Makes): Value {
+  const shape = mask.shape && [...mask.shape.slice(0, -1), 1];
+  const axes = constant("keys.axis", Tensor.i64([1], [-1]));
+  return create("ReduceMax", [mask, axes], {}, { types: [{ dtype: "f32", shape }] }).output;
+}
+
+/** The mask without the lowest number; -inf stays. */
+const shrunk = (mask: Value, { create, constant }: Makes): Value =>
+  create("Mul", [mask, constant("shrunk", Tensor.scalar("f32", 1 - STEP))]).output;
 
 /** The mask with the sizes of the scores along its last two axes. */
 function stretched(mask: Value, { q, k }: AttentionParts, sizesOf: SizesOf, context: RewriteContext): Value {

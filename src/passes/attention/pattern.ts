@@ -4,7 +4,8 @@
  *   MatMul(Softmax(MatMul(q, Transpose(k)) * scale + mask), v)
  *
  * The scale may be a product or a quotient, before or after the first MatMul, on either
- * side or on both; masks may be added, any number of them, or chosen by Where.
+ * side or on both; masks may be added, any number of them, or chosen by Where. Exporters
+ * of torch make weights that are NaN, of a row without any key, 0 by Where(IsNaN(p), 0, p).
  */
 import { type Node, opsetOf, type Value } from "../../ir/index.js";
 import type { RewriteContext } from "../../rewrite/index.js";
@@ -12,12 +13,22 @@ import { constantScalar, scalarBeside, soleProducer } from "../../rewrite/match.
 import { areSame } from "../fold/size.js";
 import { type Heads, headsOf, headsOfTransposed, type SizesOf, unrepeated } from "./heads.js";
 
+/** Add of a mask to the scores. */
+export interface AddedMask {
+  readonly kind: "added";
+  readonly value: Value;
+}
+
 /** Where that keeps the scores where the condition says so, and puts a number far below them elsewhere. */
 export interface ChoosingMask {
+  readonly kind: "chosen";
   readonly condition: Value;
+  readonly fill: number;
   /** What the condition is where scores are kept. */
   readonly keepsWhen: boolean;
 }
+
+export type Mask = AddedMask | ChoosingMask;
 
 export interface AttentionParts {
   readonly q: Heads;
@@ -26,8 +37,10 @@ export interface AttentionParts {
   readonly scale: number;
   /** c of c * Tanh(scores / c); 0 where there is none. */
   readonly softcap: number;
-  readonly addends: readonly Value[];
-  readonly choices: readonly ChoosingMask[];
+  /** In the order in which they are applied. */
+  readonly masks: readonly Mask[];
+  /** Whether weights that are NaN, those of a row without any key, become 0. */
+  readonly isGuarded: boolean;
 }
 
 /** Scores that much lower than the others weigh nothing in f32, whatever the others are within reason. */
@@ -39,19 +52,20 @@ export function attentionAt(
   { model }: RewriteContext,
   sizesOf: SizesOf,
 ): AttentionParts | string | null {
-  const weights = product.inputs[0]?.producer;
+  const guard = product.is("MatMul") ? beforeGuard(product.inputs[0]) : null;
+  const weights = (guard ?? product.inputs[0])?.producer;
   if (!product.is("MatMul") || !weights?.is("Softmax") || weights.graph !== product.graph) return null;
   const v = product.inputs[1] && unrepeated(product.inputs[1], sizesOf);
   const values = v ? headsOf(v, sizesOf) : null;
   // Any MatMul may read a Softmax: attention is told by its four axes.
   if (!v || v.constant || !values) return null;
-  if (!soleProducer(product.inputs[0], "Softmax")) return "the weights of the attention are read elsewhere";
+  if (!guard && !soleProducer(product.inputs[0], "Softmax")) return "the weights of the attention are read elsewhere";
   if (!isOverLastAxis(weights, opsetOf(model))) return "the Softmax is not over the keys";
   if (weights.output.dtype !== "f32") return "only f32 has kernels that are as fast";
 
   const found = scoresOf(weights.inputs[0]);
   if (typeof found === "string") return found;
-  const { scores, addends, choices } = found;
+  const { scores, masks } = found;
   const q = peelScale(scores.inputs[0]);
   const k = peelScale(scores.inputs[1]);
   const transposed = k.value && headsOfTransposed(k.value, sizesOf);
@@ -62,9 +76,10 @@ export function attentionAt(
   if (!query || !key) return "the key is not a transposition, or the query has no four axes";
   const { softcap } = found;
   const scale = found.scale * q.scale * k.scale * (inner?.scale ?? 1);
-  if (!(scale > 0)) return "the scores are not scaled by a positive number";
+  if (!(Math.fround(scale) > 0 && Math.fround(scale) < Number.POSITIVE_INFINITY))
+    return "the scores are not scaled by a positive number";
 
-  const parts = { q: query, k: key, v: values, scale, softcap, addends, choices };
+  const parts = { q: query, k: key, v: values, scale, softcap, masks, isGuarded: guard !== null };
   return whyUnequal(parts) ?? parts;
 }
 
@@ -77,6 +92,15 @@ function whyUnequal({ q, k, v }: AttentionParts): string | null {
   return divides || areSame(many, few) ? null : "the number of heads is not known";
 }
 
+/** p of Where(IsNaN(p), 0, p), which nobody else reads. */
+function beforeGuard(value: Value | null | undefined): Value | null {
+  const where = soleProducer(value, "Where");
+  const [condition, zero, weights] = where?.inputs ?? [];
+  const asked = soleProducer(condition, "IsNaN");
+  const isOfWeights = !!weights && asked?.inputs[0] === weights && weights.uses.length === 2;
+  return isOfWeights && scalarBeside(zero, weights) === 0 ? weights : null;
+}
+
 function isOverLastAxis(softmax: Node, opset: number): boolean {
   const axis = softmax.int("axis", null);
   // Softmax used to be over all axes from the second on.
@@ -86,46 +110,45 @@ function isOverLastAxis(softmax: Node, opset: number): boolean {
 /** The MatMul whose result goes into the Softmax, and what happens on the way. */
 function scoresOf(
   start: Value | null | undefined,
-): { scores: Node; scale: number; softcap: number; addends: Value[]; choices: ChoosingMask[] } | string {
-  const addends: Value[] = [];
-  const choices: ChoosingMask[] = [];
+): { scores: Node; scale: number; softcap: number; masks: Mask[] } | string {
+  const masks: Mask[] = [];
   for (let at = start; ; ) {
     const { value, scale } = peelScale(at);
     const scores = value ? soleProducer(value, "MatMul") : null;
-    if (scores) return { scores, scale, softcap: 0, addends, choices };
+    if (scores) return { scores, scale, softcap: 0, masks };
     const capped = scale > 0 ? peelScale(soleProducer(value, "Tanh")?.inputs[0]) : null;
     const inside = capped?.value ? soleProducer(capped.value, "MatMul") : null;
     // Versions of the operator differ in whether the mask comes before the cap.
-    if (inside && addends.length + choices.length > 0) return "the scores are both capped and masked";
-    if (inside) return { scores: inside, scale: capped!.scale * scale, softcap: scale, addends, choices };
+    if (inside && masks.length > 0) return "the scores are both capped and masked";
+    if (inside) return { scores: inside, scale: capped!.scale * scale, softcap: scale, masks };
     if (scale !== 1) return "a mask is scaled together with the scores";
     const sum = soleProducer(value, "Add");
     const next: Value | null | undefined = sum
-      ? afterSum(sum, addends)
-      : afterChoice(soleProducer(value, "Where"), choices);
+      ? afterSum(sum, masks)
+      : afterChoice(soleProducer(value, "Where"), masks);
     if (!next) return "the scores are not one MatMul, scaled and masked";
     at = next;
   }
 }
 
 /** The operand that leads to the scores; the other is a mask. */
-function afterSum(sum: Node, addends: Value[]): Value | null {
+function afterSum(sum: Node, masks: Mask[]): Value | null {
   const [a, b] = sum.inputs;
   if (!a || !b || a === b) return null;
   const index = leadsToMatMul(a) ? 0 : leadsToMatMul(b) ? 1 : null;
   if (index === null) return null;
-  addends.push(index === 0 ? b : a);
+  masks.unshift({ kind: "added", value: index === 0 ? b : a });
   return sum.inputs[index]!;
 }
 
-function afterChoice(where: Node | null, choices: ChoosingMask[]): Value | null {
+function afterChoice(where: Node | null, masks: Mask[]): Value | null {
   const [condition, yes, no] = where?.inputs ?? [];
   if (!where || !condition || !yes || !no) return null;
   const keepsWhen = !yes.constant;
   const [kept, fill] = keepsWhen ? [yes, no] : [no, yes];
-  const number = constantScalar(fill);
-  if (number === null || number > HIDDEN || Number.isNaN(number)) return null;
-  choices.push({ condition, keepsWhen });
+  const number = (fill.shape?.length ?? 0) <= 4 ? constantScalar(fill) : null;
+  if (number === null || !(number <= HIDDEN)) return null;
+  masks.unshift({ kind: "chosen", condition, fill: number, keepsWhen });
   return kept;
 }
 

@@ -34,7 +34,7 @@ export const fuseMultiHeadAttention = defineRewrite({
     const { scale, softcap, q, k, v } = parts;
     if (softcap > 0) return context.skip("MultiHeadAttention does not cap scores");
     if (!areSame(q.heads, k.heads)) return context.skip("MultiHeadAttention has as many heads of keys as of queries");
-    const mask = maskOf(parts, sizesOf, context);
+    const mask = maskOf(parts, "as written", sizesOf, context);
     if (typeof mask === "string") return context.skip(mask);
     // Bias and padding of keys come before what is added to the scores, which has four axes.
     if (mask && sizesOf(mask)?.length !== 4) return context.skip("the mask has no four axes");

@@ -51,8 +51,80 @@ testRewrite(fuseAttention, {
       upTo(
         ", keep: bool[s,t], bias: f32[3,s,t]",
         `b = Mul(a, $scale: f32[] = {0.5})
-         c = Where(keep, b, $low: f32[] = {-1e9})
+         c = Where(keep, b, $low: f32[] = {-3e38})
          m = Add(c, bias)`,
+      ),
+      options,
+    ],
+    "a mask of one number": [upTo(", mask: f32[]", "m = Add(a, mask)"), options],
+    "flags times a number that hides": [
+      upTo(
+        ", keep: i64[b,1,1,t]",
+        `flags = Cast<to=1>(keep)
+         hide = Sub($one: f32[] = {1.0}, flags)
+         mask = Mul(hide, $low: f32[] = {-10000.0})
+         m = Add(a, mask)`,
+      ),
+      options,
+    ],
+    "a triangle of -inf below what another mask hides by": [
+      upTo(
+        ", hide: bool[2,1,1,3]",
+        `c = Add(a, $triangle: f32[3,3] = {0.0, -inf, -inf, 0.0, 0.0, -inf, 0.0, 0.0, 0.0})
+         m = Where(hide, $low: f32[] = {-1e9}, c)`,
+      ).replace(
+        "q0: f32[b,s,12], k0: f32[b,t,12], v0: f32[b,t,12]",
+        "q0: f32[2,3,12], k0: f32[2,3,12], v0: f32[2,3,12]",
+      ),
+      options,
+    ],
+    "a triangle that leaves the first key visible": [
+      upTo(
+        "",
+        `qs = Shape<start=1, end=2>(q0)
+         ks = Shape<start=1, end=2>(k0)
+         square = Concat<axis=0>(qs, ks)
+         ones = Expand($one: f32[] = {1.0}, square)
+         triangle = Trilu<upper=0>(ones)
+         isHidden = Equal(triangle, $zero: f32[] = {0.0})
+         mask = Where(isHidden, $infinite: f32[] = {-inf}, $zero)
+         m = Add(a, mask)`,
+      ),
+      options,
+    ],
+    "two masks that hide by the lowest number, whose sum is -inf": [
+      upTo(
+        ", keep: bool[s,t], shown: bool[b,1,1,t]",
+        `c = Where(keep, a, $low: f32[] = {-3.4028235e+38})
+         mask = Where(shown, $zero: f32[] = {0.0}, $low)
+         m = Add(c, mask)`,
+      ),
+      options,
+    ],
+    "weights of rows without keys that become 0": [
+      onHeads(
+        `kt = Transpose<perm=[0,1,3,2]>(k)
+         a = MatMul(q, kt)
+         mask = Where(keep, $zero: f32[] = {0.0}, $infinite: f32[] = {-inf})
+         m = Add(a, mask)
+         w = Softmax<axis=-1>(m)
+         hidden = IsNaN(w)
+         p = Where(hidden, $zero, w)
+         y = MatMul(p, v)`,
+        "q: f32[2,3,s,4], k: f32[2,3,t,4], v: f32[2,3,t,5], keep: bool[s,t]",
+      ),
+      options,
+    ],
+    "the same with a mask that may hold any number": [
+      onHeads(
+        `kt = Transpose<perm=[0,1,3,2]>(k)
+         a = MatMul(q, kt)
+         m = Add(a, mask)
+         w = Softmax<axis=-1>(m)
+         hidden = IsNaN(w)
+         p = Where(hidden, $zero: f32[] = {0.0}, w)
+         y = MatMul(p, v)`,
+        "q: f32[2,3,s,4], k: f32[2,3,t,4], v: f32[2,3,t,5], mask: f32[s,t]",
       ),
       options,
     ],
@@ -201,6 +273,58 @@ testRewrite(fuseAttention, {
     "a choice that hides by a number like any other": [
       upTo(", keep: bool[b,1,s,t]", "m = Where(keep, a, $low: f32[] = {-1.0})"),
       "the scores are not one MatMul, scaled and masked",
+      options,
+    ],
+    "a choice by a number that a mask may come down to": [
+      upTo(", keep: bool[b,1,s,t], mask: f32[b,1,1,t]", "b = Add(a, mask)\nm = Where(keep, b, $low: f32[] = {-1e9})"),
+      "rows that hide every key could come out differently: another mask may be as low as what Where fills in",
+      options,
+    ],
+    "two choices by different numbers": [
+      upTo(
+        ", keep: bool[b,1,s,t], show: bool[b,1,1,t]",
+        "b = Where(show, a, $lower: f32[] = {-1e9})\nm = Where(keep, b, $low: f32[] = {-1e4})",
+      ),
+      "rows that hide every key could come out differently: another mask may be as low as what Where fills in",
+      options,
+    ],
+    "a choice by a number of five axes": [
+      upTo(", keep: bool[b,1,s,t]", "m = Where(keep, a, $low: f32[1,1,1,1,1] = {-1e9})"),
+      "the scores are not one MatMul, scaled and masked",
+      options,
+    ],
+    "weights that become 0 where others are NaN": [
+      onHeads(
+        `kt = Transpose<perm=[0,1,3,2]>(k)
+         a = MatMul(q, kt)
+         w = Softmax<axis=-1>(a)
+         hidden = IsNaN(a)
+         p = Where(hidden, $zero: f32[] = {0.0}, w)
+         y = MatMul(p, v)`,
+      ),
+      null,
+      options,
+    ],
+    "weights that become 1 where they are NaN": [
+      onHeads(
+        `kt = Transpose<perm=[0,1,3,2]>(k)
+         a = MatMul(q, kt)
+         w = Softmax<axis=-1>(a)
+         hidden = IsNaN(w)
+         p = Where(hidden, $one: f32[] = {1.0}, w)
+         y = MatMul(p, v)`,
+      ),
+      null,
+      options,
+    ],
+    "a scale beyond f32": [
+      onHeads(`qs = Mul(q, $one: f32[] = {1e-30})
+        kt = Transpose<perm=[0,1,3,2]>(k)
+        ks = Mul(kt, $other: f32[] = {1e-30})
+        a = MatMul(qs, ks)
+        p = Softmax(a)
+        y = MatMul(p, v)`),
+      "the scores are not scaled by a positive number",
       options,
     ],
     "a mask of another batch": [

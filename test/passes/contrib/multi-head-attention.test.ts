@@ -48,6 +48,15 @@ testRewrite(fuseMultiHeadAttention, {
   leaves: {
     "models that have Attention": [graph("", "m = Mul(a, $scale: f32[] = {0.25})"), null, { opset: 23 }],
     "a mask of two axes": [graph(", mask: f32[s,t]", "m = Add(a, mask)"), "the mask has no four axes"],
+    "weights of rows without keys that become 0": [
+      graph(
+        ", mask: f32[b,1,s,t]",
+        `m = Add(a, mask)
+         w = Softmax<axis=-1>(m)
+         hidden = IsNaN(w)`,
+      ).replace("p = Softmax<axis=-1>(m)", "p = Where(hidden, $nothing: f32[] = {0.0}, w)"),
+      "weights that are NaN become 0, which the kernel does not do",
+    ],
     "scores that are capped": [
       graph("", "c = Tanh(a)\nm = Mul(c, $cap: f32[] = {2.0})"),
       "MultiHeadAttention does not cap scores",
