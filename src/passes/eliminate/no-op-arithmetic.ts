@@ -33,5 +33,7 @@ function isNeutral(root: Node, value: Value, other: Value): boolean {
 
 function isSumOfProducts({ producer }: Value): boolean {
   if (producer?.domain !== "") return false;
-  return producer.op === "MatMul" || ((producer.op === "Conv" || producer.op === "Gemm") && !producer.inputs[2]);
+  if (producer.op === "MatMul") return true;
+  // A sum that is 0.0 becomes -0.0 by a factor below zero.
+  return (producer.op === "Conv" || producer.op === "Gemm") && !producer.inputs[2] && producer.float("alpha", 1) > 0;
 }

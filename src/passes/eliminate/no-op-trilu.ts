@@ -11,7 +11,7 @@ export const eliminateNoOpTrilu = defineRewrite({
     const [x, given] = trilu.inputs;
     const diagonal = given ? constantScalar(given) : 0;
     const [rows, columns] = [x?.shape?.at(-2), x?.shape?.at(-1)];
-    if (!x || diagonal === null || x.shape!.length < 2) return null;
+    if (!x?.shape || diagonal === null || x.shape.length < 2) return null;
     // The upper triangle has j >= i + k, the lower one j <= i + k.
     const isWhole =
       trilu.int("upper", 1) !== 0 ? isKnown(rows) && diagonal <= 1 - rows : isKnown(columns) && diagonal >= columns - 1;

@@ -238,6 +238,10 @@ testRewrite(eliminateNoOpArithmetic, {
   },
   leaves: {
     "plus zero, which changes -0.0": [between("Add(a, $zero: f32[] = {0.0})"), null],
+    "plus zero after a factor below zero, which makes -0.0": [
+      "(x: f32[2,3], w: f32[3,4]) -> (y) { a = Gemm<alpha=-1.0>(x, w) y = Add(a, $zero: f32[] = {0.0}) }",
+      null,
+    ],
     "a bias that widens the result": [
       between("MatMul(a, a) c = Add($zero: f32[1,1,4] = {0, 0, 0, 0}, b)", "x: f32[4,4]").replace("Abs(b)", "Abs(c)"),
       null,

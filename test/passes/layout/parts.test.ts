@@ -1,4 +1,3 @@
-import { eliminateZeroState } from "../../../src/passes/eliminate/zero-state.js";
 import { eliminateConcatParts, eliminateUnusedPart, fuseConcat } from "../../../src/passes/layout/concat-parts.js";
 import { fuseReduceReduce, fuseReduceSqueeze } from "../../../src/passes/layout/reduce-axes.js";
 import { testRewrite } from "../../support/test-rewrite.js";
@@ -247,30 +246,6 @@ testRewrite(fuseReduceReduce, {
         f = Reshape(x, $s: i64[2] = {-1, 12})
         y = ReduceMax<axes=[1]>(f)
       }`,
-      null,
-    ],
-  },
-});
-
-const lstm = (state: string): string => `(x: f32[3,2,4]) -> (y) {
-  ${state}
-  y, h, c = LSTM<hidden_size=5>(x, $w: f32[1,20,4], $r: f32[1,20,5], $b: f32[1,40], _, h0, c0)
-}`;
-
-testRewrite(eliminateZeroState, {
-  rewrites: {
-    "states filled with zeros": lstm(`h0 = ConstantOfShape($s: i64[3] = {1, 2, 5})
-      c0 = ConstantOfShape<value=f32[1] = {0.0}>($s)`),
-    "one of two states": lstm(`h0 = ReduceMax<axes=[0]>($t: f32[1,2,5])
-      c0 = ConstantOfShape($s: i64[3] = {1, 2, 5})`),
-    "a constant state": `(x: f32[3,2,4]) -> (y) {
-      y, h = GRU<hidden_size=1>(x, $w: f32[1,3,4], $r: f32[1,3,1], _, _, $z: f32[1,2,1] = {0, 0})
-    }`,
-  },
-  leaves: {
-    "states of ones": [
-      lstm(`h0 = ConstantOfShape<value=f32[1] = {1.0}>($s: i64[3] = {1, 2, 5})
-        c0 = Neg(h0)`),
       null,
     ],
   },
