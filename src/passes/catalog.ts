@@ -86,11 +86,13 @@ import { fuseLogSoftmax, fuseSoftmax } from "./fuse/softmax.js";
 
 import { fuseAxisChain } from "./layout/axis-chain.js";
 import { eliminateConcatParts, eliminateUnusedPart, fuseConcat } from "./layout/concat-parts.js";
+import { fuseGatherPart } from "./layout/gather-part.js";
 import { fuseChannelShuffle, fuseRoll, fuseSliceSqueeze } from "./layout/gather-rows.js";
 import { fuseGatherUnsqueeze } from "./layout/gather-unsqueeze.js";
 import { eliminateMergedBatch } from "./layout/merged-batch.js";
 import { fuseMovedAxis } from "./layout/moved-axis.js";
 import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
+import { fuseReshapeAround } from "./layout/reshape-around.js";
 import { eliminateNoOpResize, fuseResizeAxes } from "./layout/resize.js";
 import { fuseSlice } from "./layout/slice-chain.js";
 import { fuseSlicesToSplit } from "./layout/slices-to-split.js";
@@ -184,6 +186,8 @@ const fusions: readonly AnyPass[] = [
   fuseNormalizationAffine,
   fuseNormalizationReshape,
   fuseRotaryEmbedding, // before the attention that reads what it rotates
+  fuseGatherPart, // before attention, whose heads are in what is cut out
+  fuseReshapeAround, // after what picks from the result of the Reshape
   eliminateMergedBatch, // attention is told by its four axes
   fuseAttention,
   eliminateTransposeDetour, // after the attention, which is told by its Transposes; then Conv meets its neighbours
