@@ -14,6 +14,7 @@ export {
 } from "./serde/function.js";
 export { tensorFromProto, tensorToProto } from "./serde/tensor.js";
 export { linkModel, saveModel, toOnnx } from "./serde/to-onnx.js";
+export { promisedShape } from "./serde/type.js";
 export { type Dim, elementCount, formatShape, isStatic, type Shape } from "./shape.js";
 export { aligned, Tensor } from "./tensor.js";
 export { parseGraph, parseModel } from "./text/parse.js";

@@ -15,6 +15,7 @@ import {
   Graph,
   type Model,
   type Node,
+  promisedShape,
   type Shape,
   type Tensor,
   type TensorType,
@@ -90,13 +91,13 @@ function write(
   outputs: readonly DescribedPort[],
   options: AnnotateOptions,
 ): number {
-  const ports = new Set(model.graph.outputs.map(({ value }) => value));
+  const promises = new Map(model.graph.outputs.map(({ value, info }) => [value, promisedShape(info)]));
   let known = 0;
   for (const { name, dtype, shape } of outputs) {
     const value = tapped.get(name);
     if (!value || (dtype === null && shape === null)) continue;
     known++;
-    value.type = annotated(value.type, dtype, shape, ports.has(value), options);
+    value.type = annotated(value.type, dtype, shape, promises.get(value), options);
   }
   for (const [input, type] of inner) input.type = type;
   return known;
@@ -110,14 +111,17 @@ function annotated(
   old: TensorType | null,
   dtype: DType | null,
   shape: Shape | null,
-  isPort: boolean,
+  /** What the file says of a graph output; nothing of values inside. */
+  promised: Shape | null | undefined,
   { isRepeated, isSized }: AnnotateOptions,
 ): TensorType {
   const oldShape = old?.shape ?? null;
-  if (isPort && oldShape && !contradicts(oldShape, shape)) {
+  if (promised !== undefined && oldShape && !contradicts(oldShape, shape)) {
     const followed = (declared: Dim, axis: number): Dim => {
       const seen = shape?.length ? shape[axis]! : null;
       if (typeof seen === "number" && isSized) return seen;
+      // Only the file knew it at first.
+      if (declared === null && seen === promised?.[axis]) return seen;
       if (isRepeated || declared === null) return declared;
       // The writer would write the number in place of the name.
       return typeof declared === "string" && typeof seen === "number" ? null : seen;

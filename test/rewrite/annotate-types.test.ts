@@ -114,6 +114,35 @@ describe("annotateTypes", () => {
     expect(typesOf(model)["z"]).toEqual({ dtype: "f32", shape: [null, "N"] });
   });
 
+  it("believes a size of an output that only the file knew once the runtime sees it, too", async () => {
+    const model = parseModel("(x: f32[2,3]) -> (y) { y = Relu(x) }");
+    model.graph.outputs[0]!.value.type = { dtype: "f32", shape: [6, 5] };
+    const path = join(temporaryFolder(), "model.onnx");
+    saveModel(model, path).commit();
+    const read = loadModel(path);
+    const shapes: unknown[] = [];
+    for (const [at, shape] of (
+      [
+        [null, null],
+        [6, null],
+        [6, 4],
+      ] as const
+    ).entries()) {
+      await annotateTypes(
+        read,
+        async (asked) => ({ outputs: asked.graph.outputs.map(({ name }) => ({ name, dtype: "f32", shape })) }),
+        { isRepeated: at > 0 },
+      );
+      shapes.push(read.graph.outputs[0]!.value.shape);
+    }
+    // A promise that the runtime contradicts is none.
+    expect(shapes).toEqual([
+      [null, null],
+      [6, null],
+      [6, null],
+    ]);
+  });
+
   it("goes on without when the runtime refuses the model", async () => {
     const model = parseModel("(x: f32[N,3]) -> (y) { y = com.example::Op(x) }");
     const { known, problem } = await annotateTypes(model, describeModel);

@@ -29,6 +29,10 @@ function dimFromProto(dim: DimensionProto): Dim {
   return dim.dim_param || null;
 }
 
+/** The shape that a file promises for an output of a graph, by the description that came with it. */
+export const promisedShape = (info: unknown): Shape | null =>
+  typeFromProto((info as ValueInfoProto | null)?.type)?.shape ?? null;
+
 /** What `first` says, with `second` where it says nothing. */
 export function mergeTypes(first: TensorType | null, second: TensorType | null): TensorType | null {
   if (!first || !second) return first ?? second;
