@@ -77,8 +77,10 @@ function misfitOf(sizes: readonly Size[] | null, { q, k }: AttentionParts): stri
   if (sizes.length > 4) return "the mask widens the scores";
   const wanted = [q.batch, q.heads, q.length, k.length].slice(4 - sizes.length);
   const fits = (size: Size, axis: number): boolean =>
-    // The last two are expanded where they are not the same for sure.
-    size === 1 || areSame(size, wanted[axis]) || (axis >= sizes.length - 2 && typeof size !== "number");
+    size === 1 ||
+    areSame(size, wanted[axis]) ||
+    // The last two are expanded where they are not the same for sure, but not made smaller.
+    (axis >= sizes.length - 2 && typeof size !== "number" && wanted[axis] !== 1);
   return sizes.every(fits) ? null : "the mask may widen the scores";
 }
 

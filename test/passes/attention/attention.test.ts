@@ -332,6 +332,14 @@ testRewrite(fuseAttention, {
       "the mask may widen the scores",
       options,
     ],
+    "a mask of several queries where there is one": [
+      onHeads(
+        "kt = Transpose<perm=[0,1,3,2]>(k)\na = MatMul(q, kt)\nm = Add(a, mask)\np = Softmax<axis=-1>(m)\ny = MatMul(p, v)",
+        "q: f32[2,3,1,4], k: f32[2,3,t,4], v: f32[2,3,t,4], mask: f32[s,t]",
+      ),
+      "the mask may widen the scores",
+      options,
+    ],
     "a mask of other heads": [
       upTo(", mask: f32[b,h,s,t]", "m = Add(a, mask)"),
       "the mask may widen the scores",

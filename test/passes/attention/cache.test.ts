@@ -1,4 +1,9 @@
+import { describe, expect, it } from "vitest";
+import { parseModel, Tensor } from "../../../src/ir/index.js";
 import { fuseAttentionCache } from "../../../src/passes/attention/cache.js";
+import { annotateTypes, runPasses } from "../../../src/rewrite/index.js";
+import { describeModel } from "../../support/ask-runtime.js";
+import { runModel, seededFeeds } from "../../support/run-model.js";
 import { testRewrite } from "../../support/test-rewrite.js";
 
 const options = { opset: 23 };
@@ -84,4 +89,24 @@ testRewrite(fuseAttentionCache, {
       options,
     ],
   },
+});
+
+describe("fuse-attention-cache on the first step", () => {
+  it("takes a past of none", async () => {
+    const text = step("y = Attention<scale=0.5>(q, ks, vs)");
+    const original = parseModel(text, options);
+    const model = parseModel(text, options);
+    await annotateTypes(model, describeModel);
+    const [report] = await runPasses(model, [fuseAttentionCache], { check: true });
+    expect(report!.applied).toBe(1);
+    const none = Tensor.f32([2, 3, 0, 4], new Float32Array());
+    const feeds = { ...seededFeeds(original, 2), pk: none, pv: none };
+    const [before, after] = [await runModel(original, feeds), await runModel(model, feeds)];
+    for (const name of ["y", "ks", "vs"]) {
+      expect(after[name]!.dims).toEqual(before[name]!.dims);
+      before[name]!.f32().forEach((x, i) => {
+        expect(after[name]!.f32()[i]).toBeCloseTo(x, 5);
+      });
+    }
+  });
 });
