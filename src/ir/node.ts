@@ -1,5 +1,6 @@
 import { type Attribute, graphsOf } from "./attribute.js";
 import type { Graph } from "./graph.js";
+import { namesIn, type Origins } from "./provenance.js";
 import type { WireExtras } from "./tensor.js";
 import type { Use, Value } from "./value.js";
 
@@ -34,8 +35,7 @@ export class Node {
   };
   /** Doc string, metadata, overload, unknown fields: kept for the writer. */
   extras: WireExtras | null = null;
-  /** Names of the nodes of the source model that this one stands for; itself when it is one of them. */
-  provenance: readonly string[] = [];
+  #origins: Origins = [];
 
   static {
     nodeInternals = (node) => node.#state;
@@ -48,6 +48,20 @@ export class Node {
     /** As the file has it: may be empty, may occur twice. */
     public name: string,
   ) {}
+
+  /** Names of the nodes of the source model that this one stands for; itself when it is one of them. */
+  get provenance(): readonly string[] {
+    return namesIn(this.#origins);
+  }
+
+  set provenance(names: readonly string[]) {
+    this.#origins = names;
+  }
+
+  /** From now on it stands for what these nodes stood for, itself among them if it is named. */
+  standFor(nodes: readonly Node[]): void {
+    this.#origins = nodes.map((node) => node.#origins);
+  }
 
   get inputs(): readonly (Value | null)[] {
     return this.#state.inputs;

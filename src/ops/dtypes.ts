@@ -3,6 +3,7 @@
  * the operators' signatures, through nested bodies. Dtypes only: shapes are asked of
  * the runtime. What the file says about a value wins; what nothing tells is absent.
  */
+import { ownEntry } from "../base/own-entry.js";
 import { type DType, dtypeOfCode, type Graph, type Model, type Node, opsetOf, type Value } from "../ir/index.js";
 import { type Signature, signatureOf } from "./signature.js";
 
@@ -130,7 +131,7 @@ function chosenDtype(node: Node, dtypes: ReadonlyMap<Value, DType>): DType | nul
   }
   if (node.is("QuantizeLinear")) return dtypeOfCode(node.int("output_dtype", 0)) ?? "u8";
   if (node.is("DequantizeLinear")) return dtypeOfCode(node.int("output_dtype", 0)) ?? dtypeAt(node, 1, dtypes);
-  const [attribute, absent] = chosen[node.op] ?? [];
+  const [attribute, absent] = ownEntry(chosen, node.op) ?? [];
   if (!attribute) return null;
   const code = node.int(attribute, null);
   if (code !== null) return dtypeOfCode(code);

@@ -2,6 +2,8 @@
  * The opset versions at which each operator of ai.onnx came or changed, by the ONNX
  * operator changelog (ONNX 1.23). An operator that is deprecated keeps the version of that.
  */
+import { ownEntry } from "../base/own-entry.js";
+
 export const sinceVersions: Readonly<Record<string, readonly number[]>> = {
   Abs: [1, 6, 13],
   Acos: [7, 22],
@@ -210,4 +212,4 @@ export const sinceVersions: Readonly<Record<string, readonly number[]>> = {
 
 /** The version of an operator that is in force at an opset; null when it has none yet, or is no operator of ai.onnx. */
 export const sinceVersion = (op: string, opset: number): number | null =>
-  sinceVersions[op]?.findLast((version) => version <= opset) ?? null;
+  ownEntry(sinceVersions, op)?.findLast((version) => version <= opset) ?? null;

@@ -62,7 +62,11 @@ export async function checkEquivalence(
       context.runtime.compare({ baseline: a, candidate: b, data, session: { ...asWritten(config), provider: "cpu" } });
     let differences: readonly OutputDifference[];
     try {
-      differences = await compare(baseline, candidate);
+      differences = await compare(baseline, candidate).catch((thrown: unknown) => {
+        // Killed from outside, perhaps, for want of memory: no rewrite is to blame for what happens once.
+        if (!(thrown instanceof InferOptError) || thrown.code !== "RUNTIME_CRASHED") throw thrown;
+        return compare(baseline, candidate);
+      });
     } catch (thrown) {
       if (!isFault(thrown)) throw thrown;
       // Whose fault is it? The original against itself tells.

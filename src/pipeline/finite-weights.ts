@@ -1,4 +1,5 @@
 import { InferOptError } from "../base/errors.js";
+import { ownEntry } from "../base/own-entry.js";
 import { aligned, type Model, nodesWithin, type Tensor } from "../ir/index.js";
 import { weightInputs } from "../target/integer-kernels.js";
 
@@ -8,7 +9,7 @@ import { weightInputs } from "../target/integer-kernels.js";
  */
 export function refuseOddWeights(model: Model): void {
   for (const node of nodesWithin(model.graph)) {
-    const slots = node.domain === "" ? weightInputs[node.op] : undefined;
+    const slots = node.domain === "" ? ownEntry(weightInputs, node.op) : undefined;
     for (const slot of slots ?? []) {
       const value = node.inputs[slot];
       if (value?.constant?.dtype !== "f32") continue;

@@ -16,12 +16,13 @@ export async function runFuse(
   context: RunContext,
 ): Promise<RunResult> {
   const record = new RunRecord(config.recipe, context);
-  const intake = await record.stage("load", () => takeIn(config, record, "float"));
+  const intake = await record.stage("load", () => takeIn(config, record, "graph"));
   const request: PrepareRequest = {
     model: config.model,
     recipe: config.recipe,
     signature: intake.signature,
     data: intake.trial,
+    unrunnable: intake.unrunnable,
     // Folding promises the same bits, and the same opset.
     graph: config.recipe === "fold" ? { ...config.graph, keepOpset: true } : config.graph,
     runtime: config.runtime,

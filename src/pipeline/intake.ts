@@ -2,8 +2,9 @@
 import { setImmediate } from "node:timers/promises";
 import { InferOptError } from "../base/errors.js";
 import { type Admission, admit, type DatasetRef, openDataset } from "../dataset/index.js";
-import { loadModel, type Model } from "../ir/index.js";
+import { loadModel, type Model, opsetOf } from "../ir/index.js";
 import type { MetricRef } from "../metric/index.js";
+import { OLDEST_OPSET } from "../passes/opset/range.js";
 import type { ModelSignature } from "../runtime/port.js";
 import type { DataConfig, FuseConfig, RuntimeConfig } from "./config.js";
 import { chooseEvaluationData, chooseMetric, type EvaluationData, holdOut, randomInputs } from "./evaluation-data.js";
@@ -23,14 +24,19 @@ export interface Intake {
   readonly metric: MetricRef;
   /** A few samples, of the calibration data where there is some: for comparing, trial errors and races. */
   readonly trial: DatasetRef;
+  /** Why the runtime cannot run the model, where that is for want of an operator; null when it can. */
+  readonly unrunnable: string | null;
 }
 
 const TRIAL_SAMPLES = 12;
 
-/** What will be done with the model: integers are made of it, or not. */
-export type Purpose = "float" | "integers";
+/** What will be done with the model: its graph is rewritten, its numbers are made shorter, or integers. */
+export type Purpose = "graph" | "float" | "integers";
 
-/** Throws the codes of reading a model, of the runtime refusing it, and of admitting data. */
+/**
+ * Throws the codes of reading a model, of the runtime refusing it, and of admitting data.
+ * An operator that the runtime lacks is no reason to refuse a model whose graph alone is rewritten.
+ */
 export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Purpose = "integers"): Promise<Intake> {
   const { context } = record;
   const model = loadModel(config.model);
@@ -39,7 +45,13 @@ export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Pur
       ? context.runtime.describe(config.model, asDelivered(config.runtime))
       : context.runtime.describe(linkedTwin(config.model, context), asWritten(config.runtime));
   // The file is read for its digest, and its weights for what is no number, while the runtime loads it.
-  const [described, facts] = await Promise.all([describing, readFacts(config.model, model)]);
+  let unrunnable: string | null = null;
+  const declaring = describing.catch((thrown: unknown): ModelSignature => {
+    if (purpose !== "graph" || opsetOf(model) < OLDEST_OPSET || !isOperatorMissing(thrown)) throw thrown;
+    unrunnable = thrown.message;
+    return declaredSignature(model);
+  });
+  const [described, facts] = await Promise.all([declaring, readFacts(config.model, model)]);
   const signature = sizedSignature(described, config.graph.shapes);
   const { data, runtime } = config;
 
@@ -57,6 +69,7 @@ export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Pur
     evaluation,
     metric: chooseMetric(data.metric, evaluation, signature),
     trial: trialOf(fit?.ref ?? evaluation.ref, fit?.count ?? evaluation.count, signature, runtime),
+    unrunnable,
   };
 }
 
@@ -66,6 +79,15 @@ async function readFacts(path: string, model: Model): Promise<ModelFacts> {
   refuseOddWeights(model);
   return modelFacts(path, model);
 }
+
+const isOperatorMissing = (thrown: unknown): thrown is InferOptError =>
+  thrown instanceof InferOptError && thrown.code === "MODEL_REJECTED" && thrown.fields["isOperatorMissing"] === true;
+
+/** What the file says, where the runtime has no word on it. */
+const declaredSignature = ({ graph }: Model): ModelSignature => ({
+  inputs: graph.inputs.map(({ label, dtype, shape }) => ({ name: label, dtype, shape })),
+  outputs: graph.outputs.map(({ name, value: { dtype, shape } }) => ({ name, dtype, shape })),
+});
 
 async function letIn(path: string, signature: ModelSignature, record: RunRecord): Promise<Admission> {
   const dataset = await openDataset(path, { signature: signature.inputs });

@@ -6,6 +6,7 @@
  *   ConvTranspose  elements(X) * C_out / group * kernel      W is [C_in, C_out / group, ...kernel]
  *   MatMul, Gemm   elements(Y) * K
  */
+import { ownEntry } from "../base/own-entry.js";
 import { elementCount, isStatic, type Model, type Node, nodesWithin, type Shape, type Value } from "../ir/index.js";
 
 export interface MacCount {
@@ -52,7 +53,7 @@ export function countMacs({ graph }: Model): MacCount {
   let unknown = 0;
   let inLoops = 0;
   for (const node of nodesWithin(graph)) {
-    const formula = formulas[node.opName];
+    const formula = ownEntry(formulas, node.opName);
     if (!formula) continue;
     nodes++;
     if (isRepeated(node)) inLoops++;

@@ -40,6 +40,8 @@ export interface PrepareRequest {
   readonly signature: ModelSignature;
   /** Samples on which the result is compared with the original, the first of them; or word that there are none. */
   readonly data: DatasetRef;
+  /** Why the original cannot be run, so that nothing can be compared. */
+  readonly unrunnable?: string | null;
   readonly graph: GraphConfig;
   readonly runtime: RuntimeConfig;
   /** Least opset that later steps need, 0 for none. */
@@ -327,6 +329,9 @@ class Preparer {
     const { request, context } = this;
     if (request.graph.verify === "none") {
       return { differences: [], violation: null, unchecked: "--verify none was asked for", data: request.data };
+    }
+    if (request.unrunnable) {
+      return { differences: [], violation: null, unchecked: request.unrunnable, data: request.data };
     }
     const original = request.baseline ?? request.model;
     const check = { baseline, original, signature: request.signature, data, numerics };

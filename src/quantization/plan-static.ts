@@ -3,6 +3,7 @@
  * weights, and the neighbours between them that have integer kernels. Everything
  * else is listed with its reason. What the choice costs and gains is measured later.
  */
+import { ownEntry } from "../base/own-entry.js";
 import { type Graph, isFloat, type Model, type Node, nodesWithin, soleReader, type Value } from "../ir/index.js";
 import { quantizedFormOf } from "../ops/quantizing.js";
 import type { IntegerKernel, IntegerTarget } from "../target/integer-kernels.js";
@@ -45,7 +46,7 @@ export function planStatic(model: Model, target: IntegerTarget, options: Placeme
 
   const compute = new Set<Node>();
   for (const node of nodesWithin(model.graph)) {
-    const kernel = node.domain === "" ? target.kernels[node.op] : undefined;
+    const kernel = node.domain === "" ? ownEntry(target.kernels, node.op) : undefined;
     if (kernel?.kind !== "compute") {
       if (node.domain === "" && heavy.has(node.op)) refuse(node, `the target has no integer ${node.op}`);
       continue;
@@ -169,7 +170,7 @@ function chooseNeighbours(
   const isInteger = new Set<Value>();
   const kernels = new Map<Node, IntegerKernel>();
   for (const node of order) {
-    const kernel = node.domain === "" ? target.kernels[node.op] : undefined;
+    const kernel = node.domain === "" ? ownEntry(target.kernels, node.op) : undefined;
     if (!kernel) continue;
     if (compute.has(node)) {
       isInteger.add(behindNode(node, kernel));

@@ -7,6 +7,7 @@
  *   4 bits  i4, one scale per block of 32 along the reduced axis (opset 21): matrices on the
  *           right of a MatMul, for which the runtime has a 4-bit kernel; the rest gets 8 bits
  */
+import { ownEntry } from "../base/own-entry.js";
 import {
   attr,
   type Graph,
@@ -47,7 +48,7 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
   const float: FloatNode[] = [];
   const made: MadeWeights = { store: new WeightStore(), widened: new Map() };
   for (const node of [...nodesWithin(model.graph)]) {
-    const slots = node.domain === "" ? weightInputs[node.op] : undefined;
+    const slots = node.domain === "" ? ownEntry(weightInputs, node.op) : undefined;
     const isTable = isLookUp(node);
     if (!slots && !isTable) continue;
     const kept = options.keepFloat?.get(node.name);

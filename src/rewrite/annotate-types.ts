@@ -15,6 +15,7 @@ import {
   Graph,
   type Model,
   type Node,
+  opsetOf,
   promisedShape,
   type Shape,
   type Tensor,
@@ -22,6 +23,7 @@ import {
   type Value,
 } from "../ir/index.js";
 import { dtypesOf } from "../ops/dtypes.js";
+import { sinceVersion } from "../ops/since-versions.js";
 import { bodyInputTypes } from "./body-types.js";
 import { copyConstant, copyNode } from "./copy-nodes.js";
 
@@ -73,7 +75,7 @@ export async function annotateTypes(
 
 /**
  * How much of a model a probe holds: bodies laid out flat; nodes with their bodies; or
- * neither nodes with bodies nor operators of other domains, nor what hangs on one of unknown
+ * neither nodes with bodies nor operators that are unknown or of other domains, nor what hangs on one of unknown
  * type. A branch that is never taken may be one that the runtime refuses, and must not cost the rest.
  */
 const reaches = ["flat", "nodes", "plain"] as const;
@@ -82,7 +84,9 @@ type Reach = (typeof reaches)[number];
 /** What the runtime has against a probe. Everything else that was thrown goes on as it is. */
 function refusalOf(thrown: unknown): string {
   if (!(thrown instanceof InferOptError) || thrown.kind === "interrupted") throw thrown;
-  return thrown.message;
+  const { reason } = thrown.fields;
+  // Without the path of the probe, which is gone by the time that somebody reads this.
+  return typeof reason === "string" ? reason : thrown.message;
 }
 
 function write(
@@ -203,9 +207,10 @@ function probeOf(model: Model, reach: Reach): Probe {
   return { probe: { ...model, graph }, tapped, isShort, inner };
 }
 
-/** An operator of ai.onnx without bodies, or a function of the model, all of whose inputs the probe has. */
+/** A known operator of ai.onnx without bodies, or a function of the model, all of whose inputs the probe has. */
 const isPlain = (node: Node, model: Model, values: ReadonlyMap<Value, Value>): boolean =>
-  (node.domain === "" || model.functions.has(`${node.domain}::${node.op}`)) &&
+  (model.functions.has(`${node.domain}::${node.op}`) ||
+    (node.domain === "" && sinceVersion(node.op, opsetOf(model)) !== null)) &&
   node.bodies.length === 0 &&
   node.inputs.every((value) => !value || values.has(value));
 

@@ -232,10 +232,10 @@ function commit(results: readonly (Value | null)[], root: Node, proposal: Propos
   }
   for (const value of proposal.constants) removeUnreadConstant(value);
 
-  const origins = [...new Set(removed.reverse().flatMap(({ provenance }) => provenance))];
+  removed.reverse();
   for (const node of proposal.nodes) {
     if (!node.attached) continue;
-    node.provenance = origins;
+    node.standFor(removed);
     importDomain(proposal.model, node.domain);
   }
 }

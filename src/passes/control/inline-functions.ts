@@ -17,6 +17,7 @@ import {
   nodesWithin,
   opsetOf,
 } from "../../ir/index.js";
+import { sinceVersion } from "../../ops/since-versions.js";
 import { defineGraphPass, type GraphPassContext, spliceBody } from "../../rewrite/index.js";
 import { changedOperator } from "../opset/functions.js";
 import { replaceOutputs } from "./replace-outputs.js";
@@ -84,6 +85,11 @@ function inline(call: Node, called: LocalFunction, { model, claim }: GraphPassCo
 
 /** Why calls of a function stay, or null. */
 function refusalOf(model: Model, called: LocalFunction): string | null {
+  const { proto } = called;
+  // ONNX leaves it to the runtime which of the two is called, and ONNX Runtime takes its own.
+  if (called.title.startsWith("::") && sinceVersion(proto.name ?? "", opsetOf(model)) !== null) {
+    return `ai.onnx has an operator ${proto.name} of its own`;
+  }
   if (callsItself(model, called)) return "the function calls itself";
   for (const [domain, version] of called.opsets) {
     const here = domain === "" && model.opsets.has("") ? opsetOf(model) : model.opsets.get(domain);

@@ -78,6 +78,6 @@ function standIn(first: Node, second: Node): void {
     else other.type ??= output.type;
     first.graph.replaceUses(output, other);
   });
-  first.provenance = [...new Set([...first.provenance, ...second.provenance])];
+  first.standFor([first, second]);
   removeWithFeeders(second);
 }

@@ -4,6 +4,7 @@
  * (runtimes even read the body by the model's opset). So a function follows when none of its
  * operators changes meaning on the way, and stands in the way when one does.
  */
+import { ownEntry } from "../../base/own-entry.js";
 import type { Model } from "../../ir/index.js";
 import { converters } from "./converters.js";
 import type { Refusal } from "./errors.js";
@@ -49,7 +50,7 @@ export function changedOperator(fn: WireFunction, one: number, other: number): {
   const [from, to] = [Math.min(one, other), Math.max(one, other)];
   for (const called of operatorsIn(fn)) {
     const op = called.op_type ?? "";
-    const converter = converters[op]?.find(
+    const converter = ownEntry(converters, op)?.find(
       ({ at, concerns }) => at > from && at <= to && (concerns?.((name) => intOf(called, name)) ?? true),
     );
     if (converter) return { op, at: converter.at };

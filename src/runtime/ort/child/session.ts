@@ -147,9 +147,12 @@ function rejected(path: string, cause: unknown): InferOptError {
   return new InferOptError("MODEL_REJECTED", "input", `ONNX Runtime does not load ${path}: ${reason}`, {
     hint: "Check the model's opset and operators against the installed ONNX Runtime; `infer-opt inspect` lists them.",
     cause,
-    fields: { model: path, reason },
+    fields: { model: path, reason, isOperatorMissing: missingOperator.test(messageOf(cause)) },
   });
 }
+
+/** What the runtime says when it knows everything about a model but one of its operators. */
+const missingOperator = /No Op registered for |is not a registered function\/op|Could not find an implementation for /;
 
 export function runFailed(path: string, where: string, cause: unknown): InferOptError {
   return new InferOptError("RUN_FAILED", "runtime", `${path} failed on ${where}: ${reasonOf(cause)}`, {
