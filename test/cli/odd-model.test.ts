@@ -174,3 +174,31 @@ describe("is done:", () => {
     expect(JSON.parse(ended.stdout).accuracy.metric).toBe("agreement");
   });
 });
+
+describe("an operator that the runtime does not know", () => {
+  const around = (call: string) =>
+    modelBytes(`(x: f32[N,4]) -> (y) { a = Identity(x) b = ${call}(a) c = Relu(b) y = Relu(c) }`);
+  const cases: Record<string, string> = {
+    "of another domain": "some.domain::Unheard",
+    "of the runtime's own domain": "com.microsoft::Unheard",
+    "of ai.onnx": "Unheard",
+    "called like what every object has": "constructor",
+  };
+  for (const [name, call] of Object.entries(cases)) {
+    it(`${name} stays, and the rest is rewritten`, async () => {
+      const stage = scene({ "model.onnx": around(call) });
+      const ended = await stage.run(["fuse", "model.onnx", "-o", "new.onnx", "--json"]);
+      expect(ended.code, ended.stderr).toBe(0);
+      const { output, equivalence, warnings } = JSON.parse(ended.stdout);
+      expect(output.nodes).toBe(2);
+      expect(equivalence.checked).toBe(false);
+      expect(warnings.join()).toContain("not compared with the original: ONNX Runtime does not load model.onnx");
+      expect(warnings.join()).not.toContain(stage.scratch);
+    });
+  }
+
+  it("in an opset whose operators mean other things is refused", async () => {
+    const stage = scene({ "model.onnx": modelBytes("(x: f32[N,4]) -> (y) { a = Relu(x) y = Unheard(a) }", 6) });
+    await stage.refuses(["fuse", "model.onnx", "-o", "new.onnx"], [3, "MODEL_REJECTED", "Unheard"]);
+  });
+});

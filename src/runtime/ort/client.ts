@@ -22,6 +22,7 @@ import type {
 } from "../port.js";
 import { JobPool } from "./job-pool.js";
 import { type Call, interrupted } from "./job-process.js";
+import { modelBytes } from "./model-bytes.js";
 import type { JobName, Jobs, Part, RuntimeFacts } from "./protocol.js";
 import { ResidentSum } from "./resident-size.js";
 import { openTimer } from "./timer.js";
@@ -48,6 +49,10 @@ export interface OrtRuntime extends Runtime {
 const DEFAULT_TIMEOUT_MS = 600_000;
 /** Each loads the models anew: more would cost memory by the hundred megabytes. */
 const MAX_WORKERS = 2;
+/** Models that weigh more than this together are loaded once, however many workers there could be. */
+const SHARED_BYTES = 512 * 2 ** 20;
+
+const weightOf = (models: readonly string[]): number => models.reduce((sum, model) => sum + modelBytes(model), 0);
 
 export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
   const memory = new ResidentSum();
@@ -73,7 +78,9 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
     model: string,
     { onProgress, ...spec }: ObserveJob | ScoreJob,
   ): Promise<Jobs[J]["result"][]> => {
-    const workers = workersFor(spec.session);
+    const possible = workersFor(spec.session);
+    const workers =
+      possible > 1 && weightOf("models" in spec ? spec.models : [spec.model]) > SHARED_BYTES ? 1 : possible;
     const of = Math.max(1, Math.min(workers, spec.data.indices?.length ?? workers));
     const progress = onProgress ? joinProgress(of, onProgress) : null;
     const calls = Array.from({ length: of }, (_, index): Call<J> => {

@@ -1,9 +1,9 @@
 /** Runs two models on the same samples and adds up how their outputs differ. */
 import type { Sample } from "../../../dataset/index.js";
 import type { Tensors } from "../../port.js";
+import { modelBytes } from "../model-bytes.js";
 import type { JobContext, JobHandler, Jobs } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
-import { modelBytes } from "./model-bytes.js";
 import { DifferenceSum } from "./output-difference.js";
 import { feedsOf, openPart } from "./samples.js";
 import { type OpenModel, openModel, toTensors } from "./session.js";

@@ -13,9 +13,9 @@ import {
   toMetricTensor,
 } from "../../../metric/index.js";
 import type { Tensors } from "../../port.js";
+import { modelBytes } from "../model-bytes.js";
 import type { JobContext, JobHandler, Jobs } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
-import { modelBytes } from "./model-bytes.js";
 import { feedsOf, openPart, type PartOfDataset } from "./samples.js";
 import { type OpenModel, openModel, toTensors } from "./session.js";
 import { signatureOfFile } from "./signature.js";

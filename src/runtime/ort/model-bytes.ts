@@ -1,4 +1,4 @@
-import { externalSource, isExternal, readModel } from "../../../onnx/index.js";
+import { externalSource, isExternal, readModel } from "../../onnx/index.js";
 
 /** Size of a model on disk, weights in other files included. Throws as `readModel` does. */
 export function modelBytes(path: string): number {
