@@ -76,6 +76,11 @@ export async function checkEquivalence(
       problem = own.message;
       continue;
     }
+    if (differences.length > 0 && differences.every(isNothingButNan)) {
+      problem = data.random ? NOT_NUMBERS : "all that comes out for the samples is NaN";
+      if (data.random) continue;
+      return { differences, violation: null, unchecked: problem, data };
+    }
     const judged = await judge(differences, check, compare, config, context);
     if (!judged.isNoise || !data.random) return { ...judged, data };
     problem = NOISE;
@@ -83,12 +88,18 @@ export async function checkEquivalence(
   return {
     differences: [],
     violation: null,
-    unchecked: problem === NOISE ? NOISE : `the original does not run on made-up inputs (${problem})`,
+    unchecked:
+      problem === NOISE || problem === NOT_NUMBERS
+        ? problem
+        : `the original does not run on made-up inputs (${problem})`,
     data: check.data.at(-1)!,
   };
 }
 
+const isNothingButNan = ({ elements, nanOnBoth }: OutputDifference): boolean => elements > 0 && nanOnBoth === elements;
+
 const NOISE = "on made-up inputs its outputs are little more than rounding";
+const NOT_NUMBERS = "all that comes out on made-up inputs is NaN";
 
 type Compare = (a: string, b: string) => Promise<readonly OutputDifference[]>;
 

@@ -99,6 +99,8 @@ export interface OutputDifference {
   /** Elements that differ at all, those that are NaN on one side only, and how many were compared. */
   readonly differing: number;
   readonly nanMismatch: number;
+  /** Elements that are NaN on both sides: nothing can be told by them. */
+  readonly nanOnBoth: number;
   readonly elements: number;
   /** Set when the two outputs could not be compared (shape or type differ). */
   readonly mismatch: string | null;

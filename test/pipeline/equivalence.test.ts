@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { InferOptError } from "../../src/base/errors.js";
 import type { DType } from "../../src/ir/index.js";
 import { checkEquivalence } from "../../src/pipeline/equivalence.js";
 import { differenceOf, FakeRuntime, fakeContext } from "../support/fake-runtime.js";
@@ -30,4 +31,33 @@ it("lets an output differ by a few last places of its own type, and no more", as
 
 it("lets nothing differ that is to be exact, whatever its type", async () => {
   expect(await violationOf("f16", 5e-4, "exact")).toMatch(/5 of 10 elements differ/);
+});
+
+const check = (data: { path: string; random?: { seed: number; count: number; sizes: "small" } }[]) => ({
+  ...{ baseline: "old.onnx", original: "old.onnx", numerics: "rounding" as const, data },
+  signature: { inputs: [], outputs: [{ name: "y", dtype: "f32" as const, shape: null }] },
+});
+const madeUp = { path: "random", random: { seed: 7, count: 1, sizes: "small" as const } };
+
+it("takes nothing for granted where both models answer NaN", async () => {
+  const compare = () => [differenceOf("y", { nanOnBoth: differenceOf("y").elements })];
+  const context = fakeContext(new FakeRuntime({}, { compare }), { scratch: temporaryFolder({}) });
+  const uncheckedOn = async (data: Parameters<typeof check>[0]) =>
+    (await checkEquivalence("new.onnx", check(data), runtimeConfig(), context)).unchecked;
+  expect(await uncheckedOn([madeUp, madeUp])).toBe("all that comes out on made-up inputs is NaN");
+  expect(await uncheckedOn([{ path: "samples.npz" }])).toBe("all that comes out for the samples is NaN");
+});
+
+it("blames no rewrite for a crash that does not happen again", async () => {
+  let crashes = 1;
+  const compare = ({ candidate }: { candidate: string }) => {
+    if (candidate === "new.onnx" && crashes-- > 0) throw new InferOptError("RUNTIME_CRASHED", "runtime", "it crashed");
+    return [differenceOf("y")];
+  };
+  const context = fakeContext(new FakeRuntime({}, { compare }), { scratch: temporaryFolder({}) });
+  const violation = async () =>
+    (await checkEquivalence("new.onnx", check([madeUp]), runtimeConfig(), context)).violation;
+  expect(await violation()).toBeNull();
+  crashes = 2;
+  expect(await violation()).toBe("it does not run: it crashed");
 });

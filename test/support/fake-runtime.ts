@@ -49,6 +49,7 @@ export const differenceOf = (output: string, facts: Partial<OutputDifference> = 
   cosine: 1,
   differing: 0,
   nanMismatch: 0,
+  nanOnBoth: 0,
   elements: 10,
   mismatch: null,
   ...facts,

@@ -162,6 +162,13 @@ describe("inline-functions", () => {
     return report.skipped.map(({ reason }) => reason);
   };
 
+  it("leaves a function that is called like an operator: the runtime takes its own", async () => {
+    const relu = { ...nested, name: "Relu", domain: "", node: [{ op_type: "Neg", input: ["a"], output: ["b"] }] };
+    expect(await left("(x: f32[3]) -> (y) { y = Relu(x) }", [relu])).toEqual([
+      "ai.onnx has an operator Relu of its own",
+    ]);
+  });
+
   it("leaves a function that calls itself, through another", async () => {
     const a = { ...nested, name: "A", node: [{ op_type: "B", domain: "local", input: ["a"], output: ["b"] }] };
     const b = { ...nested, name: "B", node: [{ op_type: "A", domain: "local", input: ["a"], output: ["b"] }] };

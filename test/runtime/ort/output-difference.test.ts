@@ -21,6 +21,7 @@ describe("DifferenceSum", () => {
     expect(difference([f32(NaN, NaN, 1, 2), f32(NaN, 1, NaN, 2)])).toMatchObject({
       differing: 2,
       nanMismatch: 2,
+      nanOnBoth: 1,
       maxAbs: 0,
       maxMagnitude: 2,
       cosine: 1,

@@ -15,6 +15,7 @@ export class DifferenceSum {
   #samples = 0;
   #differing = 0;
   #nanMismatch = 0;
+  #nanOnBoth = 0;
   #elements = 0;
   #mismatch: string | null = null;
 
@@ -50,6 +51,7 @@ export class DifferenceSum {
       cosine: this.#samples === 0 ? 1 : this.#cosines / this.#samples,
       differing: this.#differing,
       nanMismatch: this.#nanMismatch,
+      nanOnBoth: this.#nanOnBoth,
       elements: this.#elements,
       mismatch: this.#mismatch,
     };
@@ -70,6 +72,7 @@ export class DifferenceSum {
         if (nans > 0) {
           this.#differing += nans % 2;
           this.#nanMismatch += nans % 2;
+          this.#nanOnBoth += nans >> 1;
           continue;
         }
         this.#differing++;
