@@ -1,6 +1,6 @@
-import { graphsWithin, loadModel, type Model, nodesWithin, saveModel } from "../ir/index.js";
+import { countNodes, graphsWithin, loadModel, type Model, nodesWithin, saveModel } from "../ir/index.js";
 import type { OutputConfig } from "./config.js";
-import { externalFiles, modelFacts } from "./model-facts.js";
+import { externalFiles } from "./model-facts.js";
 import type { ModelFacts } from "./result.js";
 
 /**
@@ -8,23 +8,26 @@ import type { ModelFacts } from "./result.js";
  * not at all. Weights go beside the model when that was asked for, when they were beside
  * the original, or when they do not fit inside.
  */
-export async function writeOutput(scratch: string, original: Model, out: OutputConfig): Promise<ModelFacts | null> {
+export function writeOutput(scratch: string, original: Model, out: OutputConfig): ModelFacts | null {
   if (out.output === null) return null;
   return place(scratch, original, out, out.output);
 }
 
 /** A candidate that missed a limit, kept because the user said so: OUT.rejected.onnx. */
-export async function writeRejected(scratch: string, original: Model, out: OutputConfig): Promise<ModelFacts | null> {
+export function writeRejected(scratch: string, original: Model, out: OutputConfig): ModelFacts | null {
   if (out.output === null || !out.keepRejected) return null;
   return place(scratch, original, out, `${out.output.replace(/\.onnx$/i, "")}.rejected.onnx`);
 }
 
-async function place(scratch: string, original: Model, out: OutputConfig, path: string): Promise<ModelFacts> {
+function place(scratch: string, original: Model, out: OutputConfig, path: string): ModelFacts {
   const externalData = out.externalData || externalFiles(original).length > 0;
   const model = loadModel(scratch);
   if (!describesValues(original)) dropDescriptions(model);
-  saveModel(model, path, { externalData }).commit();
-  return modelFacts(path);
+  const staged = saveModel(model, path, { externalData });
+  staged.commit();
+  const { sha256, sizeBytes: bytes } = staged;
+  // Counted in the file: writing may put an Identity behind an output.
+  return { path, sha256, bytes, nodes: countNodes(loadModel(path).graph) };
 }
 
 const describesValues = ({ graph }: Model): boolean =>
