@@ -1,11 +1,12 @@
 /** The shape of what an operator makes, from the shapes and the small integers that it reads. */
 import type { Node, Value } from "../../ir/index.js";
 import { familyOf } from "../../ops/facts.js";
-import { constantIntegers, givenAxes, normalizeAxes } from "../../rewrite/match.js";
+import { givenAxes, normalizeAxes } from "../../rewrite/match.js";
 import { permutationOf } from "../layout/permutation.js";
 import { imageRules } from "./image-size-rules.js";
+import { endOfTable, partRules, withSize } from "./part-size-rules.js";
 import type { ShapeVector } from "./shape-vector.js";
-import { add, areSame, derived, divide, isNonNegative, keyOf, multiply, type Size } from "./size.js";
+import { add, areSame, divide, isNonNegative, multiply, type Size } from "./size.js";
 
 type MaybeValue = Value | null | undefined;
 
@@ -78,13 +79,10 @@ function broadcastSize(sizes: readonly Size[]): Size | null {
   const known = sizes.find((size) => typeof size === "number");
   if (known !== undefined) return known;
   // Beside axes of size n, the first n elements of a table are all n of them, or there is no result.
-  const [whole, ...more] = sizes.filter((size) => !sizes.some((other) => areSame(endOfTable.get(keyOf(size)), other)));
+  const [whole, ...more] = sizes.filter((size) => !sizes.some((other) => areSame(endOfTable(size), other)));
   const same = whole === undefined ? [first, ...others] : [whole, ...more];
   return same.every((size) => areSame(size, same[0])) ? same[0]! : null;
 }
-
-/** Of sizes that are those of the first elements of a table of two or more: how many were asked for. */
-const endOfTable = new Map<string, Size>();
 
 function reduced(node: Node, { shapeOf }: SizeFacts): PartialShape | null {
   const shape = shapeOf(node.inputs[0]);
@@ -110,12 +108,6 @@ const argReduced: Rule = (node, { shapeOf }) => {
   const shape = shapeOf(node.inputs[0]);
   return shape && withoutAxes(shape, [node.int("axis", 0)], node.int("keepdims", 1) !== 0);
 };
-
-/** `shape` with another size on one axis. */
-function replaced(shape: readonly Size[], axis: number, size: Size | null): PartialShape | null {
-  const at = axis < 0 ? axis + shape.length : axis;
-  return at in shape ? shape.map((old, i) => (i === at ? size : old)) : null;
-}
 
 const concat: Rule = (node, { shapeOf }) => {
   const shapes = node.inputs.map(shapeOf);
@@ -157,39 +149,6 @@ const gemm: Rule = (node, { shapeOf }) => {
   if (a?.length !== 2 || b?.length !== 2) return null;
   return [a[node.int("transA", 0) ? 1 : 0]!, b[node.int("transB", 0) ? 0 : 1]!];
 };
-
-const slice: Rule = (node, facts) => {
-  const shape = facts.shapeOf(node.inputs[0]);
-  const read = (input: number): readonly (Size | null)[] | null => facts.vectorOf(node.inputs[input])?.elements ?? null;
-  const [starts, ends] = [read(1), read(2)];
-  if (!shape || !starts || !ends || node.inputs.length < 3) return null;
-  const axes = node.inputs[3] ? constantIntegers(node.inputs[3]) : starts.map((_, i) => i);
-  const steps = node.inputs[4] ? constantIntegers(node.inputs[4]) : starts.map(() => 1);
-  const places = axes && normalizeAxes(axes, shape.length);
-  if (!places || !steps) return null;
-  return shape.map((size, axis) => {
-    const i = places.indexOf(axis);
-    if (i < 0) return size;
-    const [start, end] = [starts[i] ?? null, ends[i] ?? null];
-    return start === null || end === null ? null : sliced(size, start, end, steps[i]!);
-  });
-};
-
-const FAR = 2 ** 31 - 1;
-
-/** How many elements a slice takes of an axis. */
-export function sliced(size: Size, start: Size, end: Size, step: number): Size | null {
-  const isWhole = areSame(end, size) || (typeof end === "number" && end >= FAR);
-  if (start === 0 && isWhole && step === 1) return size;
-  if (typeof size === "number" && typeof start === "number" && typeof end === "number" && step > 0) {
-    const clamp = (at: number): number => Math.min(size, Math.max(0, at < 0 ? at + size : at));
-    return Math.max(0, Math.ceil((clamp(end) - clamp(start)) / step));
-  }
-  const taken = derived(`slice ${step}`, size, start, isWhole ? size : end);
-  const isTable = typeof size === "number" && size > 1 && start === 0 && step === 1;
-  if (isTable && typeof end !== "number" && isNonNegative(end)) endOfTable.set(keyOf(taken), end);
-  return taken;
-}
 
 const reshape: Rule = (node, facts) => {
   const data = facts.shapeOf(node.inputs[0]);
@@ -244,45 +203,9 @@ const expand: Rule = (node, { shapeOf, vectorOf }) => {
   });
 };
 
-const tile: Rule = (node, { shapeOf, vectorOf }) => {
-  const [shape, repeats] = [shapeOf(node.inputs[0]), vectorOf(node.inputs[1])];
-  if (!shape || repeats?.elements.length !== shape.length || node.inputs.length !== 2) return null;
-  return shape.map((size, axis) => {
-    const times = repeats.elements[axis]!;
-    return times === null ? null : multiply(size, times);
-  });
-};
-
-const pad: Rule = (node, { shapeOf, vectorOf }) => {
-  const shape = shapeOf(node.inputs[0]);
-  const pads = node.inputs[1] ? vectorOf(node.inputs[1])?.elements : node.ints("pads");
-  const given = node.inputs[3] ? constantIntegers(node.inputs[3]) : (shape?.map((_, axis) => axis) ?? null);
-  const axes = shape && given && normalizeAxes(given, shape.length);
-  if (!axes || pads?.length !== 2 * axes.length) return null;
-  return shape.map((size, axis) => {
-    const i = axes.indexOf(axis);
-    if (i < 0) return size;
-    const [before, after] = [pads[i]!, pads[axes.length + i]!];
-    const one = before === null ? null : add(size, before);
-    return one === null || after === null ? null : add(one, after);
-  });
-};
-
-const split: Rule = (node, { shapeOf, vectorOf }, output) => {
-  const shape = shapeOf(node.inputs[0]);
-  const axis = node.int("axis", 0);
-  const size = shape?.at(axis);
-  if (!shape || size === undefined) return null;
-  const sizes = node.inputs[1] ? vectorOf(node.inputs[1])?.elements : node.ints("split");
-  if (node.inputs[1] || sizes) return replaced(shape, axis, sizes?.[output] ?? null);
-  const count = node.outputs.length;
-  if (typeof size !== "number") return replaced(shape, axis, null);
-  const chunk = Math.ceil(size / count);
-  return replaced(shape, axis, output < count - 1 ? chunk : size - chunk * (count - 1));
-};
-
 const rules: Readonly<Record<string, Rule>> = {
   ...imageRules,
+  ...partRules,
   ArgMax: argReduced,
   ArgMin: argReduced,
   Concat: concat,
@@ -308,7 +231,6 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   Gemm: gemm,
   MatMul: matMul,
-  Pad: pad,
   Range: (node, { vectorOf }) => {
     const [start, limit, delta] = node.inputs.map((input) => vectorOf(input)?.elements[0] ?? null);
     return start === 0 && delta === 1 && limit != null && isNonNegative(limit) ? [limit] : null;
@@ -318,13 +240,10 @@ const rules: Readonly<Record<string, Rule>> = {
     const count = vectorOf(node.output)?.elements.length;
     return count === undefined ? null : [count];
   },
-  Slice: slice,
-  Split: split,
   Squeeze: squeeze,
-  Tile: tile,
   TopK: (node, { shapeOf, vectorOf }) => {
     const shape = shapeOf(node.inputs[0]);
-    return shape && replaced(shape, node.int("axis", -1), vectorOf(node.inputs[1])?.elements[0] ?? null);
+    return shape && withSize(shape, node.int("axis", -1), vectorOf(node.inputs[1])?.elements[0] ?? null);
   },
   Transpose: (node, { shapeOf }) => {
     const shape = shapeOf(node.inputs[0]);

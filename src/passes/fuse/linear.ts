@@ -42,7 +42,7 @@ export function linearOf(node: Node): Linear | string {
 }
 
 /** Whether the elements of a tensor can be read by `floatsOf` and written back. */
-export const hasFloats = ({ dtype }: Tensor): boolean => dtype === "f32" || dtype === "f16" || dtype === "f64";
+const hasFloats = ({ dtype }: Tensor): boolean => dtype === "f32" || dtype === "f16" || dtype === "f64";
 
 /** Elements of a weight whose type we can also write, without loss; null for others. Shared: do not write. */
 export function floatsOf(tensor: Tensor): Float32Array | Float64Array | null {
