@@ -187,11 +187,11 @@ const fusions: readonly AnyPass[] = [
   fuseNormalizationReshape,
   fuseRotaryEmbedding, // before the attention that reads what it rotates
   fuseGatherPart, // before attention, whose heads are in what is cut out
-  fuseReshapeAround, // after what picks from the result of the Reshape
   eliminateMergedBatch, // attention is told by its four axes
   fuseAttention,
   eliminateTransposeDetour, // after the attention, which is told by its Transposes; then Conv meets its neighbours
   fuseAttentionCache,
+  fuseReshapeAround, // after the attention that is told by what it takes away
   eliminateLeadingAxes, // after what tells masks and angles by their axes
   fuseConvBatchNorm,
   fuseConvTransposeBatchNorm,

@@ -4,9 +4,9 @@
  * differ from element to element: a reduced axis has one factor for all of it.
  */
 import type { Node } from "../../ir/index.js";
-import { constantIntegers, constantScalar, normalizeAxes, readsOnlyFirst } from "../../rewrite/match.js";
+import { constantIntegers, constantScalar, normalizeAxes, readsOnlyFirst, scalarBeside } from "../../rewrite/match.js";
 import { reducedAxes } from "../fuse/reduced-axes.js";
-import { type Grid, permuteGrid, reshapeGrid } from "./grid.js";
+import { type Grid, mapGrid, permuteGrid, reshapeGrid } from "./grid.js";
 
 /** `back`: from beside the output to beside the input. `forth`: the other way. */
 export type Direction = "back" | "forth";
@@ -47,6 +47,8 @@ export function passageOf(node: Node): Passage | null {
     case "Relu":
     case "LeakyRelu":
       return alike([], { takesShift: false, needsPositive: true });
+    case "Pow":
+      return ofPower(node);
     case "ReduceMean":
       return ofReduction(node, rank, true);
     case "ReduceSum":
@@ -105,6 +107,16 @@ function ofReduction(node: Node, rank: number, takesShift: boolean): Passage | n
     },
     { takesShift },
   );
+}
+
+/** x ^ 2 * s = (x * sqrt(s)) ^ 2, for factors above zero, and so for small whole exponents. */
+function ofPower(node: Node): Passage | null {
+  const exponent = scalarBeside(node.inputs[1], node.inputs[0]);
+  if (exponent !== 2 && exponent !== 3 && exponent !== 4) return null;
+  const by = { back: 1 / exponent, forth: exponent };
+  const move: Passage["move"] = (grid, direction) =>
+    grid.data.every((factor) => factor > 0) ? mapGrid(grid, (factor) => factor ** by[direction]) : null;
+  return passage(move, { takesShift: false, needsPositive: true });
 }
 
 /** Copies of what is there take everything along; zeros only factors. */

@@ -30,6 +30,9 @@ testRewrite(fuseArithmeticUp, {
       `${CONV}\n  p = MaxPool<kernel_shape=[2,2], pads=[1,1,1,1]>(c)\n  y = BatchNormalization(p, $g: f32[4] = {1.0, 2.0, 0.5, 3.0}, $b: f32[4], $mean: f32[4], $v: f32[4] = {1.0, 2.0, 0.5, 3.0})`,
     ),
     "factors above zero past Relu": graph(`${CONV}\n  p = Relu(c)\n  y = Mul(p, ${POSITIVE})`),
+    "a factor past a square": graph(
+      "m = Mul(x, $a: f32[3,1,1] = {2.0, 1.5, 3.0})\n  p = Pow(m, $two: f32[] = {2.0})\n  y = Mul(p, $s: f32[3,1,1] = {8.0, 2.0, 0.5})",
+    ),
     "a normalization of two Conv side by side": graph(
       `c = Conv(x, $w: f32[4,3,1,1])\n  d = Conv(x, $u: f32[2,3,1,1], $ub: f32[2])\n  k = Concat<axis=1>(c, d)\n  y = ${norm("k", 6)}`,
     ),
@@ -74,6 +77,14 @@ testRewrite(fuseArithmeticUp, {
     "half precision": graph("d = Cast<to=10>(x)\n  a = Mul(d, $p: f16[3,1,1])\n  y = Mul(a, $q: f16[])"),
   },
   leaves: {
+    "a factor below zero before a square": [
+      graph("m = Mul(x, $a: f32[] = {2.0})\n  p = Pow(m, $two: f32[] = {2.0})\n  y = Mul(p, $s: f32[] = {-8.0})"),
+      null,
+    ],
+    "an exponent that is not whole": [
+      graph("m = Mul(x, $a: f32[] = {2.0})\n  p = Pow(m, $e: f32[] = {0.3})\n  y = Mul(p, $s: f32[] = {8.0})"),
+      null,
+    ],
     "what another node reads": [
       `(x: f32[N,3,6,6]) -> (y, z) {
         ${CONV}
