@@ -136,8 +136,8 @@ function annotated(
   if (!shape || shape.length === 0) return { dtype: dtype ?? old?.dtype ?? null, shape: oldShape };
   const filled = shape.map((dim, axis) => {
     const before = oldShape?.length === shape.length ? oldShape[axis]! : null;
-    // A number from the file where the runtime sees none may be stale: only names are taken over.
-    return dim ?? (typeof before === "string" || isRepeated ? before : null);
+    // What the file alone knows may be stale, a name as well as a number.
+    return dim ?? (isRepeated ? before : null);
   });
   return { dtype: dtype ?? old?.dtype ?? null, shape: filled };
 }

@@ -84,6 +84,13 @@ describe("annotateTypes", () => {
     expect(typesOf(model)["a"]).toEqual({ dtype: "f32", shape: ["N", 3] });
   });
 
+  it("does not believe names of sizes inside the graph that the runtime does not see", async () => {
+    const model = parseModel("(x: f32[N,M], s: i64[2]) -> (y) { a = Reshape(x, s) y = Neg(a) }");
+    model.graph.firstNode!.output.type = { dtype: "f32", shape: ["N", "M"] };
+    await annotateTypes(model, describeModel);
+    expect(typesOf(model)["a"]).toEqual({ dtype: "f32", shape: [null, null] });
+  });
+
   it("does not reckon with names that the model gives to sizes of its outputs", async () => {
     const model = parseModel("(x: f32[N,3], s: i64[2]) -> (y, z) { y = Relu(x) z = Reshape(x, s) }");
     for (const node of model.graph.nodes()) node.output.type = { dtype: "f32", shape: ["batch", 3] };
