@@ -4,7 +4,7 @@
  */
 import { InferOptError } from "../base/errors.js";
 import type { DatasetRef } from "../dataset/index.js";
-import { loadModel, type Model, saveModel } from "../ir/index.js";
+import { linkModel, loadModel, type Model } from "../ir/index.js";
 import { type NarrowingReport, toFloat16 } from "../passes/precision/to-float16.js";
 import { makeNamesUnique } from "../quantization/names.js";
 import { annotateTypes } from "../rewrite/index.js";
@@ -17,7 +17,7 @@ import { fixShapes } from "./fix-shapes.js";
 import { float16Risks } from "./float16-risks.js";
 import { type Intake, takeIn } from "./intake.js";
 import { measureLatency } from "./latency.js";
-import { asDelivered, describer, linkedTwin, scratchFile } from "./model-runs.js";
+import { asDelivered, describer, linkedFile, linkedTwin } from "./model-runs.js";
 import { measurePlacement } from "./placement.js";
 import { applyAskedOpset, settleIrVersion } from "./raise-opset.js";
 import type { LatencyFacts, RunResult, Verdict } from "./result.js";
@@ -60,9 +60,9 @@ class Fp16Run {
   async run(): Promise<RunResult> {
     const { config, intake, record } = this;
     const { context } = record;
-    const path = scratchFile(context, "half");
+    const path = linkedFile(context, "half");
     // Outputs of another type compare with nothing: what is judged takes and gives float32 in any case.
-    const delivered = config.convertIo ? scratchFile(context, "half") : path;
+    const delivered = config.convertIo ? linkedFile(context, "half") : path;
     const report = await record.stage("convert", async () => {
       const risks = await this.#risks();
       const compared = await this.#convert(true, risks, path);
@@ -129,7 +129,7 @@ class Fp16Run {
       keep: (node) => kept.get(node.displayName) ?? risks.get(node.displayName) ?? null,
     });
     settleIrVersion(model, graph);
-    saveModel(model, to).commit();
+    linkModel(model, to);
     return report;
   }
 
