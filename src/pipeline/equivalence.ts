@@ -28,8 +28,8 @@ export interface Equivalence {
  * order of rounding explains. Folding and fusing give about 1e-6 on deep networks.
  */
 const ROUNDING = 1e-4;
-/** The same for an output of a narrow type: a few of its own last places, which is all that it can tell. */
-const NARROW_ROUNDING: Partial<Record<DType, number>> = { f16: 4 * 2 ** -11, bf16: 4 * 2 ** -8 };
+/** The same for an output of a narrow type: its own last place at the largest value, which is all that it can tell. */
+const NARROW_ROUNDING: Partial<Record<DType, number>> = { f16: 2 ** -10, bf16: 2 ** -7 };
 /** Where the model itself magnifies rounding: so many times what the runtime's own fusions cause, but never beyond this. */
 const FLOOR_FACTOR = 10;
 const LARGEST_ROUNDING = 1e-2;
