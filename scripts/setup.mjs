@@ -12,7 +12,7 @@ if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(wanted).mti
   // Install scripts stay off: onnxruntime-node's would download GPU libraries from outside the registry.
   run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
 }
-run(process.execPath, [`${root}/node_modules/typescript/bin/tsc`, "-p", `${root}/tsconfig.json`]);
+run(process.execPath, [`${root}/scripts/build.mjs`]);
 
 function run(command, args) {
   try {

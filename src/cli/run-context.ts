@@ -32,6 +32,7 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
         onnxruntime: onnxruntime ?? "not installed",
       };
       const runtime = ortRuntime({ signal, scratch });
+      runtime.warmUp();
       const watch = await watchRun(io, settings, now);
       try {
         return await body({ runtime, environment, observer: watch.observer, signal, toolVersion, now, scratch });

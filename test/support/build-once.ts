@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 /** The child process and the command run from dist/, so tests of them need a current build. */
 export default function buildOnce(): void {
   const root = fileURLToPath(new URL("../..", import.meta.url));
-  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"], {
+  execFileSync(process.execPath, ["scripts/build.mjs"], {
     cwd: root,
     stdio: "inherit",
   });

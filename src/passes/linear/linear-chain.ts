@@ -130,14 +130,19 @@ function fuseConvs(inner: Linear, outer: Linear, context: RewriteContext): Answe
   const [v, w] = [floatsOf(inner.weightTensor)!, floatsOf(outer.weightTensor)!];
   const weight = new Float64Array(elements);
   const bias = Float64Array.from(outer.bias);
+  const row = channels * volume;
   for (let m = 0; m < results; m++) {
     for (let k = 0; k < middle; k++) {
-      for (let p = 0; p < volume; p++) {
-        const factor = w[isPointAfter ? m * middle + k : (m * middle + k) * volume + p]!;
-        if (p === 0 || !isPointAfter) bias[m]! += factor * inner.bias[k]!;
+      const at = m * middle + k;
+      if (isPointAfter) {
+        const factor = w[at]!;
+        bias[m]! += factor * inner.bias[k]!;
+        for (let i = 0; i < row; i++) weight[m * row + i]! += factor * v[k * row + i]!;
+      } else {
+        for (let p = 0; p < volume; p++) bias[m]! += w[at * volume + p]! * inner.bias[k]!;
         for (let c = 0; c < channels; c++) {
-          const inside = v[isPointAfter ? (k * channels + c) * volume + p : k * channels + c]!;
-          weight[(m * channels + c) * volume + p]! += factor * inside;
+          const factor = v[k * channels + c]!;
+          for (let p = 0; p < volume; p++) weight[m * row + c * volume + p]! += factor * w[at * volume + p]!;
         }
       }
     }

@@ -20,6 +20,14 @@ export class JobPool {
     return [...this.#busy, ...this.#idle].flatMap(({ pid }) => pid ?? []);
   }
 
+  /** Starts a process ahead of the first job. */
+  warmUp(): void {
+    if (this.#stopped || this.#idle.length > 0 || this.#busy.size > 0) return;
+    const process = new JobProcess(this.#household, { isFrugal: true });
+    process.start();
+    this.#idle.push(process);
+  }
+
   /** A process that is not part of the queue, and runs as a model would be run elsewhere. The caller closes it. */
   own(): JobProcess {
     this.#refuseWhenStopped();

@@ -59,6 +59,13 @@ export class JobProcess {
     return this.#child?.pid;
   }
 
+  /** Starts the process, so that the first job finds it ready. */
+  start(): void {
+    if (this.#retired || this.#child) return;
+    this.#child = this.#start();
+    holdParent(this.#child, false);
+  }
+
   /**
    * Runs a job. Rejects with the child's own InferOptError, or with RUNTIME_CRASHED or
    * RUNTIME_TIMEOUT (kind runtime) when the process died or was silent for too long.
@@ -220,9 +227,13 @@ export class JobProcess {
 export const interrupted = (): InferOptError =>
   new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted");
 
-/** Compiled, also when this file runs from src/ (under a test runner): a fork knows no TypeScript. */
+/**
+ * Compiled, also when this file runs from src/ (under a test runner): a fork knows no TypeScript.
+ * In the bundle of the command (scripts/build.mjs) this file is part of a larger one, beside that of the child.
+ */
 function childEntry(): string {
   const here = import.meta.url;
+  if (!/\/job-process\.[jt]s$/.test(here)) return fileURLToPath(new URL("./child.js", here));
   const base = here.endsWith(".ts") ? here.replace(/\/src\/runtime\/ort\/[^/]+$/, "/dist/runtime/ort/") : here;
   return fileURLToPath(new URL("./child/main.js", base));
 }

@@ -46,6 +46,9 @@ function reply(message: Reply): void {
 
 // Given by the parent that started this process.
 if (process.argv[2]) trustLinks(process.argv[2]);
+// Loading the runtime takes longer than anything else here: it need not wait for the first job,
+// which is the one to tell if it fails.
+import("./load-ort.js").then(({ loadOrt }) => loadOrt()).catch(() => undefined);
 process.on("message", (request: Request) => void answer(request));
 process.on("disconnect", () => process.exit(0));
 // Ctrl-C reaches every process of a terminal; what becomes of a run is for the parent to say.
