@@ -12,15 +12,18 @@ const PIECE_BYTES = 1 << 20;
 
 /** A tensor of f32, f16 or f64; null when an element is not finite in it. */
 export function tensorLike(dtype: DType, dims: readonly number[], data: Float32Array | Float64Array): Tensor | null {
-  const bytes = bytesLike(dtype, data, null, 0);
+  const bytes = bytesLike(dtype, data, null);
   return bytes && Tensor.fromBytes(dtype, dims, bytes);
 }
 
-/** The tensor with element i times `factorOf(i)`; null when one leaves the range of its type. */
-export function scaledTensor(tensor: Tensor, factorOf: (i: number) => number): Tensor | null {
+/**
+ * The tensor with element i times `factorOf(i)`; null when one leaves the range of its type.
+ * @param run elements in a row, from a multiple of it on, that have the same factor
+ */
+export function scaledTensor(tensor: Tensor, factorOf: (i: number) => number, run = 1): Tensor | null {
   const { dtype, dims, byteLength } = tensor;
   if (byteLength < LARGE_BYTES) {
-    const bytes = bytesLike(dtype, floatsOf(tensor)!, factorOf, 0);
+    const bytes = bytesLike(dtype, floatsOf(tensor)!, { of: factorOf, run, first: 0 });
     return bytes && Tensor.fromBytes(dtype, dims, bytes);
   }
   const source = tensor.byteSource;
@@ -34,7 +37,12 @@ export function scaledTensor(tensor: Tensor, factorOf: (i: number) => number): T
         const part = chunk.subarray(begin, begin + PIECE_BYTES);
         const count = part.byteLength / elementBytes;
         const into = dtype === "f32" ? room.subarray(0, count) : undefined;
-        yield bytesLike(dtype, floatsOf(Tensor.fromBytes(dtype, [count], part))!, factorOf, at, into);
+        yield bytesLike(
+          dtype,
+          floatsOf(Tensor.fromBytes(dtype, [count], part))!,
+          { of: factorOf, run, first: at },
+          into,
+        );
         at += count;
       }
     }
@@ -55,21 +63,29 @@ export function scaledTensor(tensor: Tensor, factorOf: (i: number) => number): T
 
 type Floats = Float32Array | Float64Array;
 
-/** Little-endian elements of `data`, times their factors, counted from `first`; null when one is not finite in the type. */
-function bytesLike(
-  dtype: DType,
-  data: Floats,
-  factorOf: ((i: number) => number) | null,
-  first: number,
-  into?: Float32Array,
-): Uint8Array | null {
+interface Factors {
+  of(i: number): number;
+  readonly run: number;
+  /** The number of the first element of the piece. */
+  readonly first: number;
+}
+
+/** Little-endian elements of `data`, times their factors; null when one is not finite in the type. */
+function bytesLike(dtype: DType, data: Floats, factors: Factors | null, into?: Float32Array): Uint8Array | null {
   const { length } = data;
   const result: Floats = into ?? (dtype === "f64" ? new Float64Array(length) : new Float32Array(length));
-  // Plain loops: these run over all weights of a model.
-  for (let i = 0; i < length; i++) {
-    result[i] = factorOf ? data[i]! * factorOf(first + i) : data[i]!;
-    if (!Number.isFinite(result[i])) return null;
+  const { first, run } = factors ?? { first: 0, run: length };
+  // Plain loops: these run over all weights of a model. Zero times anything finite is zero.
+  let zero = 0;
+  for (let i = 0; i < length; ) {
+    const factor = factors?.of(first + i) ?? 1;
+    const end = Math.min(length, i + run - ((first + i) % run));
+    for (; i < end; i++) {
+      result[i] = data[i]! * factor;
+      zero += result[i]! * 0;
+    }
   }
+  if (zero !== 0) return null;
   if (dtype === "f32" || dtype === "f64") return bytesOf(result);
   const bits = f32ToF16(result as Float32Array);
   return bits.some((word) => (word & 0x7c00) === 0x7c00) ? null : bytesOf(bits);

@@ -12,6 +12,8 @@ export interface Linear {
   readonly channels: number;
   /** Output channel of weight element i. */
   readonly channelOf: (i: number) => number;
+  /** Elements of the weight in a row that belong to one channel. */
+  readonly run: number;
   /** What is added per channel, [channels]; zeros without a bias. */
   readonly bias: Float64Array;
   readonly biasLabel: string;
@@ -50,7 +52,7 @@ export function floatsOf(tensor: Tensor): Float32Array | Float64Array | null {
   return hasFloats(tensor) ? tensor.toF32() : null;
 }
 
-type Layout = Pick<Linear, "channels" | "channelOf" | "outputRank" | "channelAxis">;
+type Layout = Pick<Linear, "channels" | "channelOf" | "run" | "outputRank" | "channelAxis">;
 
 function layoutOf(node: Node, dims: readonly number[]): Layout | string {
   const volume = dims.slice(2).reduce((product, dim) => product * dim, 1);
@@ -63,6 +65,7 @@ function layoutOf(node: Node, dims: readonly number[]): Layout | string {
       return {
         channels,
         channelOf: (i) => Math.floor(i / size),
+        run: size,
         outputRank: dims.length,
         channelAxis: 1 - dims.length,
       };
@@ -76,7 +79,13 @@ function layoutOf(node: Node, dims: readonly number[]): Layout | string {
       const channelOf = (i: number): number =>
         Math.floor(Math.floor(i / (volume * perGroup)) / inputsPerGroup) * perGroup +
         (Math.floor(i / volume) % perGroup);
-      return { channels: perGroup * group, channelOf, outputRank: dims.length, channelAxis: 1 - dims.length };
+      return {
+        channels: perGroup * group,
+        channelOf,
+        run: volume,
+        outputRank: dims.length,
+        channelAxis: 1 - dims.length,
+      };
     }
     case "Gemm": {
       // [K, N], or [N, K] when transposed -> [M, N]
@@ -86,6 +95,7 @@ function layoutOf(node: Node, dims: readonly number[]): Layout | string {
       return {
         channels: isTransposed ? rows : columns,
         channelOf: isTransposed ? (i) => Math.floor(i / columns) : (i) => i % columns,
+        run: isTransposed ? columns : 1,
         outputRank: 2,
         channelAxis: -1,
       };
@@ -96,7 +106,7 @@ function layoutOf(node: Node, dims: readonly number[]): Layout | string {
       const columns = dims[1]!;
       const rank = node.inputs[0]?.shape?.length ?? null;
       if (rank === 1) return "MatMul of a vector";
-      return { channels: columns, channelOf: (i) => i % columns, outputRank: rank, channelAxis: -1 };
+      return { channels: columns, channelOf: (i) => i % columns, run: 1, outputRank: rank, channelAxis: -1 };
     }
   }
 }
