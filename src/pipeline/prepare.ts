@@ -30,6 +30,7 @@ import {
 } from "./raise-opset.js";
 import type { EquivalenceFacts, PassFacts } from "./result.js";
 import { ScratchWeights } from "./scratch-weights.js";
+import { StepChecker } from "./step-checker.js";
 import { findUnfused, type PassWord, type UnfusedNode } from "./unfused/find-unfused.js";
 
 export interface PrepareRequest {
@@ -249,7 +250,10 @@ class Preparer {
       warnings.push(`shapes could not be found out, so fewer passes apply: ${annotation.problem}`);
     const appliedAt = new Map<string, string[]>();
     const weights = new ScratchWeights(scratchFile(context, "weights"));
-    const steps = graph.verify === "full" ? new StepChecker(model, this, data) : null;
+    const steps =
+      graph.verify === "full"
+        ? new StepChecker(model, (before, after, numerics) => this.#compare(before, after, numerics, data), context)
+        : null;
     let reports: readonly PassReport[] = [];
     const { only } = attempt;
     if (only.length > 0) {
@@ -310,7 +314,7 @@ class Preparer {
       request.baseline === undefined &&
       opsetOf(model) === opset &&
       this.passes.every(({ name, numerics }) => numerics === "exact" || !appliedAt.has(name));
-    const equivalence = await this.compare(
+    const equivalence = await this.#compare(
       linkedTwin(request.baseline ?? request.model, context),
       path,
       isExact ? "exact" : "rounding",
@@ -320,7 +324,7 @@ class Preparer {
   }
 
   /** Two models as they are written; nothing is run when that was not wanted. */
-  async compare(
+  async #compare(
     baseline: string,
     candidate: string,
     numerics: "exact" | "rounding",
@@ -374,43 +378,6 @@ class Preparer {
       const rejected = this.#rejected.get(name);
       return { ...report, ...(rejected !== undefined && { rejected }) };
     });
-  }
-}
-
-/** Compares the graph after each pass with what it was before it, by what the pass promises. */
-class StepChecker {
-  #before: string;
-  violation: string | null = null;
-  wrongPass: string | null = null;
-
-  constructor(
-    readonly model: Model,
-    readonly preparer: Preparer,
-    readonly data: readonly DatasetRef[],
-  ) {
-    this.#before = this.#write();
-  }
-
-  async check(pass: AnyPass): Promise<void> {
-    if (this.violation !== null) return;
-    const after = this.#write();
-    const numerics = pass.numerics === "exact" ? "exact" : "rounding";
-    const { violation } = await this.preparer.compare(this.#before, after, numerics, this.data);
-    removeLinked(this.#before);
-    this.#before = after;
-    if (violation === null) return;
-    this.violation = violation;
-    this.wrongPass = pass.name;
-  }
-
-  drop(): void {
-    removeLinked(this.#before);
-  }
-
-  #write(): string {
-    const path = linkedFile(this.preparer.context, "step");
-    linkModel(this.model, path);
-    return path;
   }
 }
 
