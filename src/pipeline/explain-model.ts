@@ -89,6 +89,7 @@ async function rewrite(
   const model = loadModel(path);
   const originals = new Map([...nodesWithin(model.graph)].map(({ displayName, opName }) => [displayName, opName]));
   fixShapes(model, graph.shapes);
+  const from = opsetOf(model);
   const target = targetOf(graph);
   const notes = prepareOpset(model, graph);
   const describe = context && describer(runtime, context);
@@ -130,7 +131,8 @@ async function rewrite(
       const skipped = reports.find((report) => report.name === name)?.skipped ?? [];
       return { name, skipped, ...(absent !== undefined && { absent }) };
     });
-    return { model, originals, reports, changes, words, notes: [...notes, ...failed.values()], drop };
+    const raised = opsetOf(model) > from ? [`opset ${from} raised to ${opsetOf(model)}`] : [];
+    return { model, originals, reports, changes, words, notes: [...raised, ...notes, ...failed.values()], drop };
   } catch (thrown) {
     drop();
     if (!(thrown instanceof PassFailure) || failed.has(thrown.pass)) throw thrown;
@@ -148,15 +150,14 @@ function absenceOf(
   return skip.includes(name) || (only.length > 0 && !only.includes(name)) ? "it was left out" : undefined;
 }
 
-/** As `fuse` does before the passes run; what to know about it. */
+/** As `fuse` does before the passes run; why that failed, where it did. */
 function prepareOpset(model: Model, graph: GraphConfig): string[] {
   const from = opsetOf(model);
   applyAskedOpset(model, graph);
   const wanted = preparedOpset(graph);
   const mayRaise = !graph.keepOpset && graph.opset === undefined && model.opsets.has("");
   const problem = mayRaise && from < wanted ? raiseOpset(model, wanted, targetOf(graph)) : null;
-  if (problem !== null) return [`the opset stays at ${from}: ${problem}`];
-  return opsetOf(model) > from ? [`opset ${from} raised to ${opsetOf(model)}`] : [];
+  return problem === null ? [] : [`the opset stays at ${from}: ${problem}`];
 }
 
 /** A second run's word on a pass counts, and its rewrites come on top. */

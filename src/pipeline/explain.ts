@@ -137,11 +137,12 @@ function onlyNodes(explanation: Explanation, glob: string): Explanation {
   const { passes: all, unfused: left, float: kept } = explanation;
   const names = [...all.flatMap(({ skipped }) => skipped), ...left, ...kept].map(({ node }) => node);
   const nearest = nearestName(glob, names);
+  const more = explanation.source === "result" ? " Explain the model itself to ask about any of its nodes." : "";
   throw new InferOptError("SELECTOR_EMPTY", "input", `nothing is known about a node "${glob}" in ${explanation.path}`, {
     hint:
       nearest === null
-        ? "No node was declined or left float."
-        : `The nearest name that something is known about is ${nearest}.`,
+        ? `No node was declined or left float.${more}`
+        : `The nearest name that something is known about is ${nearest}.${more}`,
     fields: { selector: glob, nearest: nearest === null ? [] : [nearest] },
   });
 }

@@ -70,7 +70,9 @@ class Fp16Run {
     });
     const differences = await record.stage("verify", () => this.#compare(path));
     record.warn(...differenceWarnings(differences));
-    const placement = await measurePlacement(path, this.#runsOn, config.runtime, record);
+    // Asked for no comparison, the result need not even run here: no CPU kernel takes bfloat16.
+    const placement =
+      config.graph.verify === "none" ? null : await measurePlacement(path, this.#runsOn, config.runtime, record);
     const worst = differences.find(
       ({ maxAbs, cosine, nanMismatch, mismatch }) =>
         mismatch !== null || nanMismatch > 0 || maxAbs === Number.POSITIVE_INFINITY || cosine < LEAST_COSINE,
@@ -150,6 +152,7 @@ class Fp16Run {
         this.#runsOn = data;
         return differences;
       } catch (thrown) {
+        refuseKernelless(thrown, config);
         if (!data.random || !(thrown instanceof InferOptError) || thrown.kind === "interrupted") throw thrown;
         problem ??= thrown;
       }
@@ -182,8 +185,21 @@ class Fp16Run {
   }
 }
 
+/** Throws MODEL_REJECTED with what to do, where the provider has no kernel for the narrow type. */
+function refuseKernelless(thrown: unknown, { target, runtime }: Fp16Config): void {
+  if (!(thrown instanceof InferOptError) || thrown.fields["isOperatorMissing"] !== true) return;
+  const type = target === "f16" ? "float16" : "bfloat16";
+  const other = target === "f16" ? "" : "leave out --bf16, or ";
+  const why = `provider ${runtime.provider} cannot run the model in ${type}: ${String(thrown.fields["reason"])}`;
+  throw new InferOptError("MODEL_REJECTED", "input", why, {
+    hint: `Keep such nodes in float with --exclude op:TYPE, ${other}write it without running it with --verify none.`,
+    cause: thrown,
+    fields: thrown.fields,
+  });
+}
+
 function summaryOf({ float }: NarrowingReport, latency: LatencyFacts | null): string {
-  const kept = `half precision, ${float.length} nodes kept in float32`;
+  const kept = `half precision, ${float.length} ${float.length === 1 ? "node" : "nodes"} kept in float32`;
   if (!latency) return kept;
   const [low, high] = latency.speedupInterval;
   const speed = `${latency.speedup.toFixed(2)}x as fast here (${low.toFixed(2)} to ${high.toFixed(2)})`;

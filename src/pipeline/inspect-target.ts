@@ -59,17 +59,17 @@ export function refusedByTarget(model: Model, name: string | undefined): string 
   return `${target.title} does not take the result: ${where}${first.reason}${others}`;
 }
 
-/** One finding for all of it; null when everything is taken. */
+/** One finding for all that `fuse` may do something about; null when there is nothing but cautions. */
 export function targetFinding({ name, title, violations, counts }: InspectedTarget, path: string): Finding | null {
-  if (violations.length === 0) return null;
+  if (counts.refused + counts.elsewhere === 0) return null;
   const parts = [
-    counts.refused > 0 ? `${counts.refused} stand in the way` : "",
-    counts.elsewhere > 0 ? `${counts.elsewhere} nodes run elsewhere` : "",
+    counts.refused > 0 ? `${counts.refused === 1 ? "1 stands" : `${counts.refused} stand`} in the way` : "",
+    counts.elsewhere > 0 ? `${counts.elsewhere === 1 ? "1 node runs" : `${counts.elsewhere} nodes run`} elsewhere` : "",
     counts.caution > 0 ? `${counts.caution} to keep in mind` : "",
   ];
   return {
     code: "TARGET_VIOLATIONS",
-    severity: counts.refused > 0 || counts.elsewhere > 0 ? "advice" : "note",
+    severity: "advice",
     text: `${title}: ${parts.filter((part) => part !== "").join(", ")}`,
     command: `infer-opt fuse ${path} --target ${name} -o fused.onnx`,
     nodes: violations.flatMap(({ node, weight }) => (node !== null && weight !== "caution" ? [node] : [])).slice(0, 5),

@@ -7,13 +7,14 @@
  */
 import { rmSync } from "node:fs";
 import type { DatasetRef } from "../dataset/index.js";
-import { isFloat, loadModel, type Model, saveModel, type Value } from "../ir/index.js";
+import { attr, dtypeCode, isFloat, loadModel, type Model, saveModel, type Value } from "../ir/index.js";
 import { tapValues } from "../quantization/tap-model.js";
+import { annotateTypes } from "../rewrite/index.js";
 import type { OutputDifference } from "../runtime/port.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { finite, sqnrOrNull } from "./difference.js";
-import { asWritten, scratchFile } from "./model-runs.js";
+import { asWritten, describer, scratchFile } from "./model-runs.js";
 import type { LayerDifference, LayerDifferences } from "./result.js";
 import { refuseInterrupted } from "./run-record.js";
 
@@ -44,14 +45,11 @@ export async function compareLayers(context: RunContext, request: LayerRequest):
   const after = valuesByLabel(candidate);
   // Maps keep their order: that of execution in the baseline.
   const shared = [...before.keys()].filter((label) => after.has(label));
-  const oldPorts = tapValues(
-    baseline,
-    shared.map((label) => before.get(label)!),
-  );
-  const newPorts = tapValues(
-    candidate,
-    shared.map((label) => after.get(label)!),
-  );
+  const oldValues = await widened(baseline, before, shared, request, context);
+  const newValues = await widened(candidate, after, shared, request, context);
+  const oldPorts = tapValues(baseline, oldValues);
+  const newPorts = tapValues(candidate, newValues);
+  const pairs = shared.map((_, i) => [oldPorts.get(oldValues[i]!.label)!, newPorts.get(newValues[i]!.label)!] as const);
 
   const paths = { baseline: scratchFile(context, "layers"), candidate: scratchFile(context, "layers") };
   const samples = Math.min(request.count, MOST_SAMPLES);
@@ -67,7 +65,7 @@ export async function compareLayers(context: RunContext, request: LayerRequest):
       const differences = await context.runtime.compare({
         ...paths,
         data: firstOf(request.data, samples),
-        pairs: labels.map((label) => [oldPorts.get(label)!, newPorts.get(label)!] as const),
+        pairs: pairs.slice(from, from + GROUP),
         session: asWritten(request.runtime),
       });
       for (const [i, difference] of differences.entries()) {
@@ -92,6 +90,34 @@ export async function compareLayers(context: RunContext, request: LayerRequest):
       .map(({ difference }) => difference),
   };
 }
+
+/** What to look at of each value: half precision is looked at behind a Cast, to compare with float32. */
+async function widened(
+  model: Model,
+  values: ReadonlyMap<string, Value>,
+  labels: readonly string[],
+  { runtime }: LayerRequest,
+  context: RunContext,
+): Promise<readonly Value[]> {
+  const { graph } = model;
+  const found = labels.map((label) => values.get(label)!);
+  if (![...graph.constants, ...graph.inputs, ...found].some(isHalf)) return found;
+  // A value whose type stays unknown stays as it is, and may be left uncompared.
+  await annotateTypes(model, describer(runtime, context));
+  return found.map((value) =>
+    isHalf(value)
+      ? graph.addNode({
+          op: "Cast",
+          name: `${value.label}/to_f32`,
+          inputs: [value],
+          attributes: { to: attr.int(dtypeCode("f32")) },
+          outputs: [{ label: `${value.label}_as_f32`, type: { dtype: "f32", shape: value.shape } }],
+        }).output
+      : value,
+  );
+}
+
+const isHalf = ({ dtype }: Value): boolean => dtype === "f16" || dtype === "bf16";
 
 /** Results of the main graph's nodes that may be float, by a label that no other value has; in execution order. */
 function valuesByLabel({ graph }: Model): Map<string, Value> {

@@ -10,6 +10,7 @@ import { compareLatency } from "../bench/index.js";
 import { countNodes, loadModel, type Model, nodesWithin } from "../ir/index.js";
 import { RUNTIME_DOMAIN } from "../passes/contrib/domain.js";
 import type { SessionOptions } from "../runtime/port.js";
+import { requireTarget } from "../target/find-target.js";
 import { comparisonData } from "./comparison-data.js";
 import { asDelivered } from "./model-runs.js";
 import { type Prepared, type PrepareRequest, prepareModel } from "./prepare.js";
@@ -52,12 +53,22 @@ export async function chooseRuntimeSpecific(
     unfused: stillUnfused(portable, fused),
     warnings: [...new Set([...portable.warnings, ...fused.warnings])],
   };
+  const barred = made === 0 && request.graph.target ? barredBy(request.graph.target, fused.passes) : 0;
+  if (barred > 0)
+    record.warn(`${request.graph.target} does not take what --runtime-specific would make of ${barred} nodes`);
   if (made === 0) return { prepared: both, facts: { kept: false, ...counts, speedup: null, speedupInterval: null } };
   const race = await record.stage("bench", () => raceOf(portable.path, fused.path, request, record));
   const kept = race.loads && !race.isSlower;
   const { speedup, speedupInterval } = race;
   return { prepared: kept ? both : portable, facts: { kept, ...counts, speedup, speedupInterval } };
 }
+
+/** Nodes that only the target keeps from being fused. */
+const barredBy = (target: string, passes: readonly PassFacts[]): number => {
+  const opening = `${requireTarget(target).title}: `;
+  const skipped = passes.flatMap((pass) => pass.skipped).filter(({ reason }) => reason.startsWith(opening));
+  return new Set(skipped.map(({ node }) => node)).size;
+};
 
 interface RaceResult extends Pick<RuntimeSpecificFacts, "speedup" | "speedupInterval"> {
   /** Whether the provider takes it at all. */

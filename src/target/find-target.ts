@@ -23,10 +23,10 @@ const families: Readonly<Record<string, Family>> = {
 
 export const targetNames: readonly string[] = Object.keys(families);
 
-/** Each with its releases, for a message: `ort-cpu[@1.30 to @1.5]`. */
+/** Each with its releases, for a message: `ort-cpu[@1.5 to @1.30]`. */
 export const targetsInWords = (): string =>
   Object.entries(families)
-    .map(([name, { releases }]) => (releases.length > 0 ? `${name}[@${releases[0]} to @${releases.at(-1)}]` : name))
+    .map(([name, { releases }]) => (releases.length > 0 ? `${name}[@${releases.at(-1)} to @${releases[0]}]` : name))
     .join(", ");
 
 /** null: no such family, or no such release of it. A patch number after the release changes nothing. */

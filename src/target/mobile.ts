@@ -15,8 +15,8 @@ import type { Objection, Target } from "./target.js";
 
 const sizes: Objection = {
   weight: "caution",
-  reason: "its sizes are open, and a model may need fixed ones to run on the accelerator",
-  advice: "Fix the sizes when the model is exported.",
+  reason: "open sizes, and a model may need fixed ones to run on the accelerator",
+  advice: "Fix the sizes when the model is exported, or with `infer-opt fuse --shape`.",
 };
 const makeFixed = "https://onnxruntime.ai/docs/tutorials/mobile/helpers/make-dynamic-shape-fixed.html";
 

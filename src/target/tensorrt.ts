@@ -127,7 +127,7 @@ const target: Omit<Target, "name"> = {
   objectionTo,
   openSizes: {
     weight: "caution",
-    reason: "its sizes are open, so the engine needs an optimization profile",
+    reason: "open sizes, so the engine needs an optimization profile",
     advice:
       "Give the smallest, usual and largest sizes when the engine is built (trtexec --minShapes --optShapes --maxShapes).",
   },

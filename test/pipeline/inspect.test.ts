@@ -204,7 +204,7 @@ describe("runInspect for a target", () => {
     expect(findings[0]).toMatchObject({
       code: "TARGET_VIOLATIONS",
       severity: "advice",
-      text: "NVIDIA TensorRT 11: 1 stand in the way, 1 to keep in mind",
+      text: "NVIDIA TensorRT 11: 1 stands in the way, 1 to keep in mind",
       nodes: ["Det:a"],
     });
   });
