@@ -55,7 +55,9 @@ export async function chooseRuntimeSpecific(
   };
   const barred = made === 0 && request.graph.target ? barredBy(request.graph.target, fused.passes) : 0;
   if (barred > 0)
-    record.warn(`${request.graph.target} does not take what --runtime-specific would make of ${barred} nodes`);
+    record.warn(
+      `${request.graph.target} does not take what --runtime-specific would make of ${barred} ${barred === 1 ? "node" : "nodes"}`,
+    );
   if (made === 0) return { prepared: both, facts: { kept: false, ...counts, speedup: null, speedupInterval: null } };
   const race = await record.stage("bench", () => raceOf(portable.path, fused.path, request, record));
   const kept = race.loads && !race.isSlower;

@@ -89,7 +89,9 @@ function explained({ node, op, remains, standsFor, changedBy, asked }: Explained
     ...(changedBy.length > 0 ? indented(`changed by: ${changedBy.join(", ")}`, 2) : []),
     ...(remains || changedBy.length > 0 ? [] : indented("nothing reads it any more, or it went with what reads it", 2)),
     ...said.flatMap(({ pass, answer }) => indented(`${pass}: ${answer}`, 2)),
-    ...(remains && changedBy.length === 0 && asked.length === 0 ? ["  no pass that ran looks at nodes of its kind"] : []),
+    ...(remains && changedBy.length === 0 && asked.length === 0
+      ? ["  no pass that ran looks at nodes of its kind"]
+      : []),
     ...(silent.length === 0 ? [] : indented(`not what they look for: ${silent.join(", ")}`, 2)),
   ];
 }

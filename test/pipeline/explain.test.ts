@@ -169,6 +169,17 @@ describe("runExplain on a model", () => {
     );
   });
 
+  it("tells of an opset that a pass raised", async () => {
+    const gelu = modelFile(
+      temporaryFolder(),
+      `(x: f32[2,3]) -> (y) {
+        a = Div(x, $f: f32[] = {1.4142135})  e = Erf(a)  s = Add(e, $one: f32[] = {1.0})
+        h = Mul(x, $half: f32[] = {0.5})  y = Mul(h, s)
+      }`,
+    );
+    expect((await explain(gelu)).notes[0]).toMatch(/^opset 17 raised to 20$/);
+  });
+
   it("hints at what only the runtime's own operators can do", async () => {
     const conv = modelFile(
       temporaryFolder(),

@@ -209,6 +209,13 @@ describe("runInspect for a target", () => {
     });
   });
 
+  it("makes no finding of what only has to be known", async () => {
+    const open = modelFile(temporaryFolder(), "(x: f32[N,4]) -> (y) { y = Relu(x) }");
+    const { target, findings } = await runInspect(open, runtimeConfig(), null, "tensorrt");
+    expect(target!.counts).toEqual({ refused: 0, elsewhere: 0, caution: 1 });
+    expect(findings.map(({ code }) => code)).not.toContain("TARGET_VIOLATIONS");
+  });
+
   it("tells nothing of a target that takes all of it, nor when none was named", async () => {
     expect((await inspectFor("ort-cpu")).target).toMatchObject({ violations: [] });
     expect((await inspectFor("ort-cpu")).findings.map(({ code }) => code)).not.toContain("TARGET_VIOLATIONS");

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { loadModel, parseModel, saveModel, Tensor } from "../../src/ir/index.js";
 import { compareLayers } from "../../src/pipeline/layers.js";
@@ -71,6 +71,38 @@ describe("compareLayers", () => {
     expect(jobs[0]!.data.indices).toEqual([5, 6, 7, 8, 9, 10, 11, 12]);
     expect(readdirSync(folder).sort()).toEqual(["new.onnx", "old.onnx"]);
   });
+});
+
+it("compares half precision with float32", async () => {
+  const folder = temporaryFolder();
+  const data = `${folder}/d.npz`;
+  writeFileSync(
+    data,
+    npz({
+      x: f32Npy(
+        [2, 8],
+        Float32Array.from({ length: 16 }, (_, i) => i / 8 - 1),
+      ),
+    }),
+  );
+  const text = `(x: f32[1,8]) -> (y) {
+    a = MatMul(x, $w: f32[8,8])
+    y = Tanh(a)
+  }`;
+  const half = `(x: f32[1,8]) -> (y) {
+    n = Cast<to=10>(x)
+    a = MatMul(n, $w: f16[8,8])
+    b = Tanh(a)
+    y = Cast<to=1>(b)
+  }`;
+  const layers = await compareLayers(fakeContext(startRuntime(), { scratch: folder }), {
+    baseline: modelFile(folder, text, { name: "old.onnx" }),
+    candidate: modelFile(folder, half, { name: "new.onnx" }),
+    data: { path: data },
+    count: 2,
+    runtime: runtimeConfig(),
+  });
+  expect(layers).toMatchObject({ compared: 2, uncompared: 0 });
 });
 
 it("finds the layer that was spoiled, on the runtime", async () => {

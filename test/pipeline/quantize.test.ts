@@ -243,6 +243,18 @@ describe("fuse and fp16", () => {
     expect([inputs[0]!.dtype, outputs[0]!.value.dtype]).toEqual(["f16", "f16"]);
   });
 
+  it("fp16 says what to do where the runtime has no kernel for bfloat16, and writes it unrun when told to", async () => {
+    const { folder, output, context } = await scene();
+    const model = modelFile(folder, "(x: f32[2,8]) -> (y) { y = Relu(x) }");
+    const half = { target: "bf16", convertIo: false, selection: { include: [], exclude: [] } } as const;
+    const fault = await faultOf(() => runFp16({ ...fuseConfig(model, output), ...half }, context));
+    expect(fault).toMatchObject({ code: "MODEL_REJECTED", hint: expect.stringContaining("leave out --bf16") });
+    expect(existsSync(output)).toBe(false);
+    const unrun = { ...fuseConfig(model, output), ...half, graph: graphConfig({ verify: "none" }) };
+    expect((await runFp16(unrun, context)).verdict.outcome).toBe("met");
+    expect(existsSync(output)).toBe(true);
+  });
+
   it("fp16 leaves what goes beyond its range in float, and says why", async () => {
     const { folder, output, context } = await scene();
     const model = modelFile(

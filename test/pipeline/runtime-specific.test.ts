@@ -62,6 +62,14 @@ describe("fuse --runtime-specific", () => {
     expect(result.passes.filter(({ name }) => name === "eliminate-identity")).toMatchObject([{ applied: 1 }]);
   });
 
+  it("says that the target takes none of it", async () => {
+    const folder = temporaryFolder();
+    const graph = graphConfig({ runtimeSpecific: true, target: "tensorrt" });
+    const config = fuseConfig(modelFile(folder, TEXT), join(folder, "out.onnx"), { graph });
+    const { warnings } = await runFuse({ ...config, recipe: "fuse" }, realContext(runtime));
+    expect(warnings).toContain("tensorrt does not take what --runtime-specific would make of 1 node");
+  });
+
   it("is not what happens without the flag", async () => {
     const { result, ops, domains } = await fuse(TEXT, false);
     expect([ops, domains]).toEqual([["Conv", "Relu"], [""]]);

@@ -51,6 +51,7 @@ describe("renderExplanation", () => {
             { pass: "fuse-linear-chain", answer: null },
           ],
         },
+        { node: "/norm", op: "LpNormalization", remains: true, standsFor: [], changedBy: [], asked: [] },
         { node: "/id", op: "Identity", remains: false, standsFor: [], changedBy: [], asked: [] },
       ],
     });
@@ -58,6 +59,7 @@ describe("renderExplanation", () => {
     expect(text).toContain("changed by: fuse-conv-batch-norm");
     expect(text).toContain("fuse-pad: the padding crops");
     expect(text).toContain("not what they look for: fuse-linear-chain");
+    expect(text).toContain("/norm  LpNormalization\n   no pass that ran looks at nodes of its kind");
     expect(text).toContain("/id  Identity, gone");
   });
 
