@@ -81,7 +81,7 @@ it("compares half precision with float32", async () => {
     npz({
       x: f32Npy(
         [2, 8],
-        Float32Array.from({ length: 16 }, (_, i) => i / 8 - 1),
+        Array.from({ length: 16 }, (_, i) => i / 8 - 1),
       ),
     }),
   );
