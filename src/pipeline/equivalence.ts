@@ -85,15 +85,31 @@ export async function checkEquivalence(
     if (!judged.isNoise || !data.random) return { ...judged, data };
     problem = NOISE;
   }
+  const unloadable = await newlyRejected(baseline, candidate, config, context);
   return {
     differences: [],
-    violation: null,
+    violation: unloadable === null ? null : `it does not load: ${unloadable}`,
     unchecked:
-      problem === NOISE || problem === NOT_NUMBERS
-        ? problem
-        : `the original does not run on made-up inputs (${problem})`,
+      unloadable !== null
+        ? null
+        : problem === NOISE || problem === NOT_NUMBERS
+          ? problem
+          : `the original does not run on made-up inputs (${problem})`,
     data: check.data.at(-1)!,
   };
+}
+
+/** Why the runtime refuses the candidate, where it opens the original: that much is known without any inputs. */
+async function newlyRejected(
+  baseline: string,
+  candidate: string,
+  config: RuntimeConfig,
+  { runtime }: RunContext,
+): Promise<string | null> {
+  const opening = (model: string) => faultOf(() => runtime.describe(model, { ...asWritten(config), provider: "cpu" }));
+  const fault = await opening(candidate);
+  if (fault?.code !== "MODEL_REJECTED" || (await opening(baseline)) !== null) return null;
+  return fault.message;
 }
 
 const isNothingButNan = ({ elements, nanOnBoth }: OutputDifference): boolean => elements > 0 && nanOnBoth === elements;

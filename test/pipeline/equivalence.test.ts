@@ -61,3 +61,24 @@ it("blames no rewrite for a crash that does not happen again", async () => {
   crashes = 2;
   expect(await violation()).toBe("it does not run: it crashed");
 });
+
+it("finds that the runtime does not load the rewritten model, where the original runs on nothing", async () => {
+  const compare = (): never => {
+    throw new InferOptError("RUN_FAILED", "runtime", "it does not run on that");
+  };
+  class Picky extends FakeRuntime {
+    override async describe(...args: Parameters<FakeRuntime["describe"]>) {
+      if (refused.has(args[0])) throw new InferOptError("MODEL_REJECTED", "input", "shapes contradict each other");
+      return super.describe(...args);
+    }
+  }
+  const refused = new Set(["new.onnx"]);
+  const context = fakeContext(new Picky({}, { compare }), { scratch: temporaryFolder({}) });
+  const outcome = () => checkEquivalence("new.onnx", check([madeUp]), runtimeConfig(), context);
+  expect(await outcome()).toMatchObject({
+    violation: "it does not load: shapes contradict each other",
+    unchecked: null,
+  });
+  refused.add("old.onnx");
+  expect(await outcome()).toMatchObject({ violation: null, unchecked: expect.stringContaining("made-up inputs") });
+});
