@@ -241,7 +241,7 @@ export const flags = {
     parseInteger(0, 2 ** 20),
     8,
   ),
-  types: onOff(["--types", "Output", "print the types of values"]),
+  types: onOff(["--types", "Output", "print the types of values that the file states"]),
   json: onOff(["--json", "Output", "the result as JSON on stdout, nothing else"]),
   quiet: onOff(["--quiet", "Output", "errors only; the exit code tells the rest"]),
   verbose: onOff(["--verbose", "Output", "stack and causes of an error"]),
