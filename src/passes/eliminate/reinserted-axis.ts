@@ -24,7 +24,7 @@ export const eliminateReinsertedAxis = defineRewrite({
   roots: ["Unsqueeze", "Reshape"],
   rewrite(root, { create, shared }) {
     const reduction = soleProducer(root.inputs[0], root.inputs[0]?.producer?.op ?? "");
-    if (!reduction || !reductions.has(reduction.op) || reduction.int("keepdims", 1) !== 0) return null;
+    if (!reduction || !reductions.has(reduction.op) || reduction.int("keepdims", 1) === 1) return null;
     const rank = reduction.inputs[0]?.shape?.length;
     const axes = reduction.op.startsWith("Arg") ? [argAxis(reduction, rank)] : reducedAxes(reduction);
     if (

@@ -149,7 +149,7 @@ const rules: Readonly<Record<string, Rule>> = {
     // Without axes it reduces all of them, unless it is told not to.
     if (node.int("noop_with_empty_axes", 0) !== 0) return null;
     const all = inRange(product(data.elements), data.dtype);
-    return { ...data, rank: node.int("keepdims", 1) ? 1 : 0, elements: [all] };
+    return { ...data, rank: node.int("keepdims", 1) === 1 ? 1 : 0, elements: [all] };
   },
 };
 

@@ -86,7 +86,7 @@ function broadcastSize(sizes: readonly Size[]): Size | null {
 
 function reduced(node: Node, { shapeOf }: SizeFacts): PartialShape | null {
   const shape = shapeOf(node.inputs[0]);
-  const keeps = node.int("keepdims", 1) !== 0;
+  const keeps = node.int("keepdims", 1) === 1;
   if (!shape) return null;
   const isGiven = node.inputs[1] || node.attributes.has("axes");
   const given = givenAxes(node);
@@ -106,7 +106,7 @@ function withoutAxes(shape: readonly Size[], given: readonly number[], keeps: bo
 
 const argReduced: Rule = (node, { shapeOf }) => {
   const shape = shapeOf(node.inputs[0]);
-  return shape && withoutAxes(shape, [node.int("axis", 0)], node.int("keepdims", 1) !== 0);
+  return shape && withoutAxes(shape, [node.int("axis", 0)], node.int("keepdims", 1) === 1);
 };
 
 const concat: Rule = (node, { shapeOf }) => {

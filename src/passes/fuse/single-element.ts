@@ -32,7 +32,7 @@ export const fuseSingleElement = defineRewrite({
     const axis = node.int("axis", isArg ? 0 : -1);
     if (shape.at(axis) !== 1 || axis >= shape.length || axis < -shape.length) return null;
     const place = axis < 0 ? axis + shape.length : axis;
-    const dims = isArg && node.int("keepdims", 1) === 0 ? shape.filter((_, i) => i !== place) : shape;
+    const dims = isArg && node.int("keepdims", 1) !== 1 ? shape.filter((_, i) => i !== place) : shape;
     if (!isStatic(dims)) return context.skip("the size of the constant is not known");
     const count = elementCount(dims);
     if (count * 8 > LARGEST_BYTES) return context.skip("the constant would make the model larger");
@@ -46,6 +46,6 @@ export const fuseSingleElement = defineRewrite({
 function reduced(node: Node, x: Value, { create, constant }: RewriteContext): Answer {
   const axes = reducedAxes(node);
   if (!axes || axes.length === 0 || axes.some((axis) => x.shape!.at(axis) !== 1)) return null;
-  if (node.int("keepdims", 1) !== 0) return x;
+  if (node.int("keepdims", 1) === 1) return x;
   return create("Squeeze", [x, constant("axes", Tensor.i64([axes.length], axes))]);
 }

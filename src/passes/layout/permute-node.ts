@@ -100,7 +100,7 @@ function orderWithout(order: Permutation, removed: readonly number[]): Permutati
 
 const reduce: Rule = (node, order) => {
   const hasAxes = !!node.inputs[1] || node.attributes.has("axes");
-  const keeps = node.int("keepdims", 1) !== 0;
+  const keeps = node.int("keepdims", 1) === 1;
   if (!hasAxes) {
     const leavesAll = node.int("noop_with_empty_axes", 0) !== 0;
     return dataOnly(node, order, [keeps || leavesAll ? order : []]);
@@ -117,7 +117,7 @@ const argReduce: Rule = (node, order) => {
   const stored = axisOf(axis, order);
   if (stored === undefined) return null;
   const from = axis < 0 ? axis + order.length : axis;
-  const outputs = [node.int("keepdims", 1) !== 0 ? order : orderWithout(order, [from])];
+  const outputs = [node.int("keepdims", 1) === 1 ? order : orderWithout(order, [from])];
   return dataOnly(node, order, outputs, { attributes: { axis: attr.int(stored) } });
 };
 

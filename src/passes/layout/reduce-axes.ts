@@ -31,7 +31,7 @@ function reductionOf(node: Node | null): Reduction | null {
   const rank = source?.shape?.length;
   if (!node || !source || rank === undefined) return null;
   const axes = reducedAxes(node)?.map((axis) => axis + rank);
-  return axes ? { node, source, rank, axes, keeps: node.int("keepdims", 1) !== 0 } : null;
+  return axes ? { node, source, rank, axes, keeps: node.int("keepdims", 1) === 1 } : null;
 }
 
 /** A reduction of the same kind over other axes; their place among inputs or attributes is that of the old one's opset. */
@@ -59,7 +59,7 @@ const argAxis = (value: Value | null | undefined): { node: Node; axis: number; k
   const node = soleProducer(value, "ArgMax") ?? soleProducer(value, "ArgMin");
   const rank = node?.inputs[0]?.shape?.length;
   const axis = node && rank ? normalizeAxes([node.int("axis", 0)], rank)?.[0] : undefined;
-  return axis === undefined ? null : { node: node!, axis, keeps: node!.int("keepdims", 1) !== 0 };
+  return axis === undefined ? null : { node: node!, axis, keeps: node!.int("keepdims", 1) === 1 };
 };
 
 export const fuseReduceSqueeze = defineRewrite({

@@ -95,7 +95,7 @@ function averagesInputsOnly(pool: Node): boolean {
 function ofReduction(node: Node, rank: number, takesShift: boolean): Passage | null {
   const axes = reducedAxes(node)?.map((axis) => axis + rank);
   if (!axes) return null;
-  if (node.int("keepdims", 1) !== 0) return alike(axes, { takesShift });
+  if (node.int("keepdims", 1) === 1) return alike(axes, { takesShift });
   const kept = Array.from({ length: rank }, (_, axis) => axis).filter((axis) => !axes.includes(axis));
   return passage(
     (grid, direction) => {

@@ -6,6 +6,8 @@ testRewrite(fuseSingleElement, {
   rewrites: {
     "a mean that keeps its axis": "(x: f32[N,1,3]) -> (y) { a = ReduceMean<axes=[1]>(x) y = Neg(a) }",
     "a sum that drops its axes": "(x: f32[N,1,3,1]) -> (y) { y = ReduceSum<keepdims=0>(x, $a: i64[2] = {-1, 1}) }",
+    "keepdims of neither 0 nor 1, which the runtime takes for 0":
+      "(x: f32[2,1]) -> (y) { y = ReduceSum<keepdims=-1>(x, $a: i64[1] = {1}) }",
     "a maximum over all of one element": "(x: f32[1,1]) -> (y) { y = ReduceMax<keepdims=0>(x) }",
     "a product whose axes are an input": [
       "(x: f32[2,1]) -> (y) { p = ReduceProd(x, $a: i64[1] = {1}) y = Neg(p) }",
