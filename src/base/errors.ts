@@ -33,6 +33,10 @@ export class InferOptError extends Error {
   }
 }
 
+/** Somebody's mistake or a failure that was told; not an interrupt, which ends everything, nor a fault of ours. */
+export const isFault = (thrown: unknown): thrown is InferOptError =>
+  thrown instanceof InferOptError && thrown.kind !== "interrupted";
+
 /** States what must be true if our own code is right. Throws a plain error starting `internal:`. */
 export function invariant(claim: unknown, message: string): asserts claim {
   if (!claim) throw new Error(`internal: ${message}`);

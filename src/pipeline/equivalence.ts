@@ -4,7 +4,7 @@
  * otherwise, and every output is compared.
  */
 import { rmSync } from "node:fs";
-import { InferOptError } from "../base/errors.js";
+import { InferOptError, isFault } from "../base/errors.js";
 import type { Numerics } from "../base/numerics.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { DType } from "../ir/index.js";
@@ -118,9 +118,6 @@ const NOISE = "on made-up inputs its outputs are little more than rounding";
 const NOT_NUMBERS = "all that comes out on made-up inputs is NaN";
 
 type Compare = (a: string, b: string) => Promise<readonly OutputDifference[]>;
-
-const isFault = (thrown: unknown): thrown is InferOptError =>
-  thrown instanceof InferOptError && thrown.kind !== "interrupted";
 
 async function faultOf(action: () => Promise<unknown>): Promise<InferOptError | null> {
   try {

@@ -1,5 +1,5 @@
 /** Runs the float model on a few samples to find the nodes that float16 would harm (see passes/precision/measured-risks.ts). */
-import { InferOptError } from "../base/errors.js";
+import { isFault } from "../base/errors.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { linkModel, type Model } from "../ir/index.js";
 import { finiteCount, type TapStatistics } from "../observe/index.js";
@@ -37,7 +37,7 @@ export async function float16Risks(
         const risks = measuredRisks(model, new Map([...taps].map(([label, tap]) => [label, rangeOf(tap)])));
         return new Map([...risks].map(([node, reason]) => [node.displayName, reason]));
       } catch (thrown) {
-        if (!each.random || !(thrown instanceof InferOptError) || thrown.kind === "interrupted") throw thrown;
+        if (!each.random || !isFault(thrown)) throw thrown;
         problem = thrown.message;
       }
     }

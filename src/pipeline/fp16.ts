@@ -2,7 +2,7 @@
  * `fp16`: half precision, where the values that were seen in float32 allow it, compared with
  * the original as it would be delivered, and timed against it: on most CPUs it only saves size.
  */
-import { InferOptError } from "../base/errors.js";
+import { InferOptError, isFault } from "../base/errors.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { linkModel, loadModel, type Model } from "../ir/index.js";
 import { type NarrowingReport, toFloat16 } from "../passes/precision/to-float16.js";
@@ -153,7 +153,7 @@ class Fp16Run {
         return differences;
       } catch (thrown) {
         refuseKernelless(thrown, config);
-        if (!data.random || !(thrown instanceof InferOptError) || thrown.kind === "interrupted") throw thrown;
+        if (!data.random || !isFault(thrown)) throw thrown;
         problem ??= thrown;
       }
     }

@@ -5,7 +5,7 @@
  * so equal speed is what to expect, and loading is quicker; a graph that is clearly slower
  * is given up for the portable one.
  */
-import { InferOptError } from "../base/errors.js";
+import { isFault } from "../base/errors.js";
 import { compareLatency } from "../bench/index.js";
 import { countNodes, loadModel, type Model, nodesWithin } from "../ir/index.js";
 import { RUNTIME_DOMAIN } from "../passes/contrib/domain.js";
@@ -107,7 +107,7 @@ async function raceOf(
         const { speedup, speedupInterval } = candidates[0]!;
         return { loads: true, isSlower: speedupInterval[1] < 1, speedup, speedupInterval };
       } catch (thrown) {
-        if (!isFailure(thrown)) throw thrown;
+        if (!isFault(thrown)) throw thrown;
         failure = thrown.message;
       }
     }
@@ -121,13 +121,10 @@ async function loads(model: string, session: SessionOptions, { context }: RunRec
     await context.runtime.describe(model, session);
     return true;
   } catch (thrown) {
-    if (!isFailure(thrown)) throw thrown;
+    if (!isFault(thrown)) throw thrown;
     return false;
   }
 }
-
-const isFailure = (thrown: unknown): thrown is InferOptError =>
-  thrown instanceof InferOptError && thrown.kind !== "interrupted";
 
 /** For the summary of the verdict. */
 export function runtimeSpecificText({ kept, made, speedup, speedupInterval }: RuntimeSpecificFacts): string {

@@ -8,7 +8,7 @@
  * Bodies are laid out flat in the same probe, behind a copy of the node that owns them:
  * nothing of it is ever run, so one question answers for all branches.
  */
-import { InferOptError } from "../base/errors.js";
+import { isFault } from "../base/errors.js";
 import {
   type Dim,
   type DType,
@@ -83,7 +83,7 @@ type Reach = (typeof reaches)[number];
 
 /** What the runtime has against a probe. Everything else that was thrown goes on as it is. */
 function refusalOf(thrown: unknown): string {
-  if (!(thrown instanceof InferOptError) || thrown.kind === "interrupted") throw thrown;
+  if (!isFault(thrown)) throw thrown;
   const { reason } = thrown.fields;
   // Without the path of the probe, which is gone by the time that somebody reads this.
   return typeof reason === "string" ? reason : thrown.message;

@@ -7,7 +7,7 @@
  * budget. DequantizeLinear stays, so quantized weights stay quantized.
  */
 import { createHash } from "node:crypto";
-import { InferOptError } from "../../base/errors.js";
+import { isFault } from "../../base/errors.js";
 import { Graph, graphsWithin, type Model, type Node, type Tensor, type Value } from "../../ir/index.js";
 import { isFoldable } from "../../ops/facts.js";
 import {
@@ -110,7 +110,7 @@ async function tryEvaluate(
     }
     return null;
   } catch (thrown) {
-    if (!(thrown instanceof InferOptError) || thrown.kind === "interrupted") throw thrown;
+    if (!isFault(thrown)) throw thrown;
     return thrown.message;
   }
 }
