@@ -25,3 +25,17 @@ export function nearestName(wanted: string, names: Iterable<string>): string | n
   }
   return best;
 }
+
+/** Of the letters of the longer name, how many may be wrong for it to be what was meant. */
+const LIKELY_EDITS = 0.4;
+
+/** The name that was probably meant: mistyped, or given in part. null when none is like it. */
+export function likelyName(wanted: string, names: Iterable<string>): string | null {
+  const all = [...names];
+  const nearest = nearestName(wanted, all);
+  if (nearest === null || wanted === "") return null;
+  const most = Math.max(wanted.length, nearest.length) * LIKELY_EDITS;
+  if (editDistance(wanted.toLowerCase(), nearest.toLowerCase()) <= most) return nearest;
+  const part = wanted.toLowerCase();
+  return (part.length > 2 && all.find((name) => name.toLowerCase().includes(part))) || null;
+}

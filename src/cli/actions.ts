@@ -38,7 +38,9 @@ export interface Actions {
     context: RunContext,
     target: string | null,
   ) => Promise<Inspection>;
-  readonly explain: (config: ExplainConfig, context: RunContext) => Promise<Explanation>;
+  /** A result is explained without a context. */
+  readonly explainsResult: (path: string) => Promise<boolean>;
+  readonly explain: (config: ExplainConfig, context: RunContext | null) => Promise<Explanation>;
   readonly show: (model: string, options: PrintOptions) => Promise<string>;
   readonly doctor: (signal: AbortSignal) => Promise<readonly Finding[]>;
   readonly passes: () => Promise<readonly PassInfo[]>;
@@ -60,6 +62,7 @@ export const pipelineActions: Actions = {
   gate: async (config, context) => (await import("../pipeline/gate.js")).runGate(config, context),
   inspect: async (model, config, context, target) =>
     (await import("../pipeline/inspect.js")).runInspect(model, config, context, target),
+  explainsResult: async (path) => (await import("../pipeline/explain.js")).isResult(path),
   explain: async (config, context) => (await import("../pipeline/explain.js")).runExplain(config, context),
   show: async (model, options) => (await import("../pipeline/show.js")).showModel(model, options),
   doctor: async (signal) => (await import("../runtime/ort/index.js")).examine(signal),

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as v from "valibot";
 import { InferOptError, messageOf } from "../base/errors.js";
-import { nearestName } from "../base/nearest.js";
+import { likelyName } from "../base/nearest.js";
 import { type Flag, type FlagName, flags } from "./flags.js";
 import type { RawConfig, RawValues } from "./settings.js";
 
@@ -58,9 +58,13 @@ function readJson(path: string): unknown {
 function refusal(path: string, issue: v.BaseIssue<unknown>): InferOptError {
   const key = v.getDotPath(issue);
   if (issue.type === "strict_object" && key !== null) {
-    const names = known.map(([name]) => name);
+    const likely = likelyName(
+      key,
+      known.map(([name]) => name),
+    );
     return new InferOptError("CONFIG_UNKNOWN_KEY", "input", `config ${path} has the unknown key "${key}"`, {
-      hint: `Did you mean "${nearestName(key, names)}"?`,
+      hint:
+        likely === null ? "Keys are the names of flags, as in maxDrop for --max-drop." : `Did you mean "${likely}"?`,
       fields: { path, key },
     });
   }

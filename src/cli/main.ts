@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { CommanderError, Command as Parser } from "commander";
 import { InferOptError } from "../base/errors.js";
-import { nearestName } from "../base/nearest.js";
+import { likelyName } from "../base/nearest.js";
 import { shellWord } from "../base/shell-word.js";
 import { type Actions, pipelineActions } from "./actions.js";
 import { type Command, everywhere } from "./command.js";
@@ -145,14 +145,16 @@ function usageFault({ code, message }: CommanderError, command: string | null): 
   });
 }
 
-const unknownCommand = (name: string): InferOptError =>
-  new InferOptError("COMMAND_UNKNOWN", "usage", `unknown command '${name}'`, {
-    hint: `Did you mean ${nearestName(
-      name,
-      commands.map((command) => command.name),
-    )}?`,
+function unknownCommand(name: string): InferOptError {
+  const likely = likelyName(
+    name,
+    commands.map((command) => command.name),
+  );
+  return new InferOptError("COMMAND_UNKNOWN", "usage", `unknown command '${name}'`, {
+    hint: likely === null ? "`infer-opt --help` lists them." : `Did you mean ${likely}?`,
     fields: { command: name },
   });
+}
 
 const version = (): string =>
   (JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string }).version;

@@ -73,11 +73,15 @@ export const dataConfig = ({ calibration, eval: evaluation, metric }: Settings):
   metric,
 });
 
-/** Throws FLAG_INVALID where flags about the opset contradict each other. */
+/** Throws FLAG_INVALID where flags contradict each other. */
 export function graphConfig(settings: Settings): GraphConfig {
   const { keepOpset, opset, target } = settings;
   if (opset !== null && keepOpset) {
     throw contradiction(`--opset ${opset}`, "--keep-opset leaves the opset as it is", "Leave out one of the two.");
+  }
+  if (settings.bisect && settings.verify === "none") {
+    const hint = "Leave out --bisect, or compare with --verify fast.";
+    throw contradiction("--bisect", "--verify none finds no wrong rewrite that could be left out", hint);
   }
   const newest = target === null ? NEWEST_OPSET : requireTarget(target).newestOpset;
   if (opset !== null && opset > newest) {

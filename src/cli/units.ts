@@ -1,6 +1,6 @@
 /** Texts with units to numbers. Each parser throws FLAG_INVALID (or CONFIG_INVALID) with the name and the value. */
 import { type FaultKind, InferOptError } from "../base/errors.js";
-import { nearestName } from "../base/nearest.js";
+import { likelyName } from "../base/nearest.js";
 import type { DropLimit, LatencyLimit } from "../pipeline/config.js";
 
 /** Where a text came from. */
@@ -41,8 +41,13 @@ export function parseChoice<const T extends string>(choices: readonly T[]): Pars
   return (text, source) => {
     const found = choices.find((choice) => choice === text);
     if (found !== undefined) return found;
-    const nearest = nearestName(text, choices);
-    throw invalid(text, source, `is none of ${choices.join(", ")}`, `Did you mean ${nearest}?`);
+    const likely = likelyName(text, choices);
+    throw invalid(
+      text,
+      source,
+      `is none of ${choices.join(", ")}`,
+      likely === null ? "Give one of them." : `Did you mean ${likely}?`,
+    );
   };
 }
 

@@ -9,7 +9,6 @@ import { nearestName } from "../base/nearest.js";
 import type { FloatNode } from "../quantization/plan-static.js";
 import type { GraphConfig, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import { explainModel } from "./explain-model.js";
 import type { PassFacts } from "./result.js";
 import { parseSavedResult } from "./saved-result.js";
 import { globMatcher } from "./select.js";
@@ -64,14 +63,14 @@ export interface ExplainConfig {
  * Throws EXPLAIN_MISSING, RESULT_INVALID, RESULT_VERSION, SELECTOR_EMPTY, or what loading a model throws.
  */
 export async function runExplain(config: ExplainConfig, context: RunContext | null): Promise<Explanation> {
-  const explanation = isJson(config.path)
+  const explanation = isResult(config.path)
     ? explainResult(config.path, readFileSync(config.path, "utf8"))
-    : await explainModel(config, context);
+    : await (await import("./explain-model.js")).explainModel(config, context);
   return config.nodes === null ? explanation : onlyNodes(explanation, config.nodes);
 }
 
-/** No model begins with a brace, and every result does. */
-function isJson(path: string): boolean {
+/** Whether it is a result, which needs no runtime to be explained. Throws EXPLAIN_MISSING. */
+export function isResult(path: string): boolean {
   // Loading it as a model says what is wrong with a folder.
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) return false;
   const head = Buffer.alloc(64);
@@ -87,6 +86,7 @@ function isJson(path: string): boolean {
   }
   try {
     const length = readSync(fd, head);
+    // No model begins with a brace, and every result does.
     return head.toString("latin1", 0, length).trimStart().startsWith("{");
   } finally {
     closeSync(fd);

@@ -5,7 +5,6 @@
  * that is to blame is found by bisection, named, and left out; or its one wrong rewrite.
  */
 import { InferOptError, messageOf } from "../base/errors.js";
-import { nearestName } from "../base/nearest.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { linkModel, loadModel, type Model, opsetOf } from "../ir/index.js";
 import { catalog, recipes, runtimeFusions } from "../passes/catalog.js";
@@ -384,7 +383,7 @@ class Preparer {
 /** A name that the recipe lacks is no mistake: the flags may be shared by several commands. */
 export function refuseUnknownPass(name: string): void {
   const names = [...catalog, ...runtimeFusions].map((pass) => pass.name);
-  if (!names.includes(name)) throw unknownPass(name, nearestName(name, names));
+  if (!names.includes(name)) throw unknownPass(name, names);
 }
 
 function unfaithful(model: string, opset: number | undefined, violation: string): InferOptError {

@@ -27,7 +27,7 @@ export function suggest(result: RunResult, commandLine: string | null): Suggesti
           why: "why nodes stay float and passes decline",
         };
       }
-      if (output && !latency && hasChanged(result)) {
+      if (output && !latency && hasChanged(result) && !isUnrun(result)) {
         return { command: `infer-opt bench ${path} ${shellWord(output.path)}`, why: "is it faster?" };
       }
       return null;
@@ -53,6 +53,10 @@ export function suggest(result: RunResult, commandLine: string | null): Suggesti
 const hasChanged = ({ model, output, passes, quantization, precision }: RunResult): boolean =>
   resolve(model.path) !== resolve(output?.path ?? "") &&
   (passes.some(({ applied }) => applied > 0) || Boolean(quantization) || Boolean(precision));
+
+/** bfloat16 that was written unseen: most providers, the CPU among them, have no kernels to time it with. */
+const isUnrun = ({ precision, difference }: RunResult): boolean =>
+  precision?.target === "bf16" && difference.length === 0;
 
 /** The result file that the command wrote: it knows more than the model does. */
 const storedResult = (commandLine: string | null): string | null =>

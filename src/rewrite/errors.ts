@@ -1,11 +1,14 @@
 import { InferOptError, messageOf } from "../base/errors.js";
+import { likelyName } from "../base/nearest.js";
 
 /** A pass name that a user gave and that no pass has. */
-export const unknownPass = (name: string, nearest: string | null): InferOptError =>
-  new InferOptError("PASS_UNKNOWN", "usage", `there is no pass called "${name}"`, {
-    hint: nearest ? `Did you mean "${nearest}"?` : "`infer-opt passes` lists them.",
+export function unknownPass(name: string, names: readonly string[]): InferOptError {
+  const likely = likelyName(name, names);
+  return new InferOptError("PASS_UNKNOWN", "usage", `there is no pass called "${name}"`, {
+    hint: likely === null ? "`infer-opt passes` lists them." : `Did you mean "${likely}"?`,
     fields: { pass: name },
   });
+}
 
 /** Our own fault inside a pass: says where, keeps the cause. Not for users' mistakes, which pass through as they are. */
 export class PassFailure extends Error {

@@ -4,7 +4,6 @@
  * and find the one that went wrong.
  */
 import { InferOptError } from "../base/errors.js";
-import { nearestName } from "../base/nearest.js";
 import { check, type Graph, type Model, type Node, nodesWithin, opsetOf } from "../ir/index.js";
 import type { Target } from "../target/target.js";
 import { applyRewrite, type Outcome, type Surroundings, tryRewrite } from "./apply-rewrite.js";
@@ -135,7 +134,7 @@ export async function runPasses(
 function choose(passes: readonly AnyPass[], { skip = [], only, maxApplications }: RunPassesOptions): AnyPass[] {
   const names = passes.map(({ name }) => name);
   for (const name of [...skip, ...(only ?? []), ...(maxApplications?.keys() ?? [])]) {
-    if (!names.includes(name)) throw unknownPass(name, nearestName(name, names));
+    if (!names.includes(name)) throw unknownPass(name, names);
   }
   return passes.filter(({ name }) => !skip.includes(name) && (!only || only.includes(name)));
 }

@@ -25,6 +25,11 @@ describe("readConfigFile", () => {
     expect(fault.message).toContain(`"maxDrp"`);
   });
 
+  it("suggests no key that is nothing like it", async () => {
+    const fault = await faultOf(() => readConfigFile(configIn(`{"banana": "1%"}`)));
+    expect(fault.hint).toContain("names of flags");
+  });
+
   it.each([["inPlace"], ["merge"], ["config"]])("refuses %s, which belongs on the command line", async (key) => {
     const fault = await faultOf(() => readConfigFile(configIn(`{"${key}": true}`)));
     expect(fault.code).toBe("CONFIG_UNKNOWN_KEY");

@@ -71,6 +71,7 @@ export function fakeActions(replaced: Partial<Actions> = {}): { actions: Actions
       return { samples: 64, tensors: 12 };
     },
     inspect: () => Promise.reject(new Error("not part of this test")),
+    explainsResult: async () => false,
     explain: () => Promise.reject(new Error("not part of this test")),
     show: async (model, options) => {
       calls.push({ action: "show", config: { model, options } });

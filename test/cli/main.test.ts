@@ -47,6 +47,18 @@ describe("exit codes", () => {
     expect(ended.stderr).not.toContain("    at ");
   });
 
+  it("explains a result without a runtime", async () => {
+    const contexts: unknown[] = [];
+    const explain = async (_: unknown, context: unknown): Promise<never> => {
+      contexts.push(context);
+      throw new InferOptError("SOME_CODE", "input", "far enough");
+    };
+    for (const isResult of [true, false]) {
+      await command(["explain", "r"], { actions: { explain, explainsResult: async () => isResult } });
+    }
+    expect(contexts).toEqual([null, expect.objectContaining({ scratch: expect.any(String) })]);
+  });
+
   it("shows stack and causes with --verbose", async () => {
     const fault = new InferOptError("C", "input", "outer", { cause: new Error("inner") });
     const ended = await command([...fuse(), "--verbose"], { actions: { fuse: () => Promise.reject(fault) } });
@@ -70,6 +82,7 @@ describe("usage", () => {
 
   it.each([
     [["optimise"], "COMMAND_UNKNOWN", "Did you mean optimize?"],
+    [["frobnicate"], "COMMAND_UNKNOWN", "--help"],
     [["help", "quantise"], "COMMAND_UNKNOWN", "Did you mean quantize?"],
     [["fuse", "m.onnx", "--therads", "2"], "FLAG_UNKNOWN", "Did you mean --threads?"],
     [["fuse"], "ARGUMENT_MISSING", "help fuse"],
@@ -82,6 +95,7 @@ describe("usage", () => {
     [["fuse", "m.onnx", "-o", "o.onnx", "--report", "r"], "FLAG_INVALID", ".md"],
     [["quantize", "m.onnx", "-o", "o.onnx", "--metric", "topp1"], "METRIC_UNKNOWN", "top1"],
     [["quantize", "m.onnx", "-o", "o.onnx", "--shape", "x=1", "--shape", "x=2"], "FLAG_INVALID", "one shape"],
+    [["fuse", "m.onnx", "-o", "o.onnx", "--bisect", "--verify", "none"], "FLAG_INVALID", "--bisect"],
     [["calibrate", "-o", "r.json"], "ARGUMENT_MISSING", "--merge"],
     [["calibrate", "m.onnx", "-o", "r.json", "--merge", "a.json"], "ARGUMENT_UNEXPECTED", "leave it out"],
   ])("refuses %j", async (argv, code, hint) => {

@@ -133,8 +133,11 @@ it("calls a bad value of a config file bad input", () => {
   expect(() => parseDrop("much", config)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID", kind: "input" }));
 });
 
-it("suggests the nearest choice", () => {
+it("suggests the nearest choice, where it is near", () => {
   expect(() => parseChoice(["static", "dynamic"])("statc", source)).toThrow(
     expect.objectContaining({ hint: "Did you mean static?" }),
+  );
+  expect(() => parseChoice(["static", "dynamic"])("banana", source)).toThrow(
+    expect.objectContaining({ hint: "Give one of them." }),
   );
 });

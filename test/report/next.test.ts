@@ -52,6 +52,11 @@ describe("the next command", () => {
     const applied = [{ name: "fuse-pad", applied: 1 }] as unknown as RunResult["passes"];
     expect(commandOf({ ...result, output, passes: applied }, null)).toBe("infer-opt bench models/net.onnx out.onnx");
     expect(commandOf({ ...result, output, passes: [] }, null)).toBeNull();
+    const precision = { target: "bf16", float: [], notes: [] } as const;
+    expect(commandOf({ ...result, output, precision, difference: [] }, null)).toBeNull();
+    expect(
+      commandOf({ ...result, output, precision: { ...precision, target: "f16" }, difference: [] }, null),
+    ).toContain("bench");
     expect(commandOf({ ...result, output: result.model, passes: applied }, null)).toBeNull();
   });
 });

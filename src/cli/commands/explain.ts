@@ -28,7 +28,9 @@ export const explain: Command = {
       runtime: runtimeConfig(settings),
       graph: graphConfig(settings),
     };
-    const explanation = await withRunContext(invocation, (context) => actions.explain(config, context));
+    const explanation = (await actions.explainsResult(config.path))
+      ? await actions.explain(config, null)
+      : await withRunContext(invocation, (context) => actions.explain(config, context));
     answer(invocation, renderExplanation(explanation, palette(wantsColor(io, "stdout"))), explanation);
     return exitCode.done;
   },

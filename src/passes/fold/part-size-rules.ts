@@ -1,6 +1,6 @@
 /** Shapes of what takes parts of a tensor, or puts something around it. */
 import { constantIntegers, normalizeAxes } from "../../rewrite/match.js";
-import { add, areSame, derived, isNonNegative, keyOf, multiply, type Size } from "./size.js";
+import { add, areSame, derived, isNonNegative, multiply, type Size, startOfTable } from "./size.js";
 import type { PartialShape, Rule } from "./size-rules.js";
 
 /** `shape` with another size on one axis. */
@@ -26,12 +26,6 @@ const slice: Rule = (node, facts) => {
   });
 };
 
-/** By the key of what a slice of the start of a table takes. */
-const ends = new Map<string, Size>();
-
-/** How many elements were asked for, of a size that is that of the start of a table of two or more. */
-export const endOfTable = (size: Size): Size | undefined => ends.get(keyOf(size));
-
 const FAR = 2 ** 31 - 1;
 
 /** How many elements a slice takes of an axis. */
@@ -42,10 +36,9 @@ function sliced(size: Size, start: Size, end: Size, step: number): Size | null {
     const clamp = (at: number): number => Math.min(size, Math.max(0, at < 0 ? at + size : at));
     return Math.max(0, Math.ceil((clamp(end) - clamp(start)) / step));
   }
-  const taken = derived(`slice ${step}`, size, start, isWhole ? size : end);
   const isTable = typeof size === "number" && size > 1 && start === 0 && step === 1;
-  if (isTable && typeof end !== "number" && isNonNegative(end)) ends.set(keyOf(taken), end);
-  return taken;
+  if (isTable && typeof end !== "number" && isNonNegative(end)) return startOfTable(size, end);
+  return derived(`slice ${step}`, size, start, isWhole ? size : end);
 }
 
 const tile: Rule = (node, { shapeOf, vectorOf }) => {

@@ -49,7 +49,7 @@ function sumOfLength(
   { shapeOf }: SizeFacts,
 ): ShapeSum | null {
   const runs = terms.map(({ atoms }) =>
-    atoms.map((name): AxisRun | null => {
+    atoms.map(({ name }): AxisRun | null => {
       const found = sources
         .get(name)
         ?.find(({ value, axis }) => elements.every((element, i) => isPartOf(shapeOf(value)?.[axis + i], element)));
@@ -78,14 +78,14 @@ function sumOfLength(
   return { kind: "sum", terms: parts, constants, nodeCount: additions + products };
 }
 
-/** The atom of a size that is one, but for a number that is added. */
+/** The name of the atom of a size that is one, but for a number that is added. */
 export function atomWithin(size: Size): string | null {
   const [term, ...others] = termsOf(size).filter(({ atoms }) => atoms.length > 0);
-  return term?.factor === 1 && term.atoms.length === 1 && others.length === 0 ? term.atoms[0]! : null;
+  return term?.factor === 1 && term.atoms.length === 1 && others.length === 0 ? term.atoms[0]!.name : null;
 }
 
 /** Whether the atom of a size is one of those of another. */
 function isPartOf(size: Size | undefined, element: Size): boolean {
   const name = size === undefined ? null : atomWithin(size);
-  return name !== null && termsOf(element).some(({ atoms }) => atoms.includes(name));
+  return name !== null && termsOf(element).some(({ atoms }) => atoms.some((atom) => atom.name === name));
 }

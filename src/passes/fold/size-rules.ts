@@ -4,9 +4,9 @@ import { familyOf } from "../../ops/facts.js";
 import { givenAxes, normalizeAxes } from "../../rewrite/match.js";
 import { permutationOf } from "../layout/permutation.js";
 import { imageRules } from "./image-size-rules.js";
-import { endOfTable, partRules, withSize } from "./part-size-rules.js";
+import { partRules, withSize } from "./part-size-rules.js";
 import type { ShapeVector } from "./shape-vector.js";
-import { add, areSame, divide, isNonNegative, multiply, type Size } from "./size.js";
+import { add, areSame, divide, endOfTable, isNonNegative, multiply, type Size } from "./size.js";
 
 type MaybeValue = Value | null | undefined;
 

@@ -15,8 +15,17 @@ export interface Polynomial {
 
 export interface Term {
   readonly factor: number;
-  /** Sorted; one that occurs twice is squared. */
-  readonly atoms: readonly string[];
+  /** Sorted by name; one that occurs twice is squared. */
+  readonly atoms: readonly Atom[];
+}
+
+/** Atoms of one name are the same size, and made in the same way. */
+export interface Atom {
+  readonly name: string;
+  /** What a quotient by a number, rounded down, is made of. */
+  readonly quotient?: { readonly of: Size; readonly by: number };
+  /** How many elements were asked for, where it is what the start of a table of two or more gave. */
+  readonly tableEnd?: Size;
 }
 
 const MAX_TERMS = 12;
@@ -25,17 +34,26 @@ const MAX_TERMS = 12;
 const SIGNED = "±";
 
 /** The size called `name`, which is never negative. */
-export const atom = (name: string): Size => polynomialOf([{ factor: 1, atoms: [name] }])!;
+export const atom = (name: string, made: Omit<Atom, "name"> = {}): Size =>
+  polynomialOf([{ factor: 1, atoms: [{ name, ...made }] }])!;
+
+/** The atom that a size is, and nothing else. */
+function atomOf(size: Size): Atom | null {
+  const [term, ...others] = termsOf(size);
+  const [only, ...factors] = term?.atoms ?? [];
+  return others.length === 0 && factors.length === 0 && term?.factor === 1 && only ? only : null;
+}
+
+/** Of a size that is what the start of a table gave: how many elements were asked for. */
+export const endOfTable = (size: Size): Size | undefined => atomOf(size)?.tableEnd;
 
 /** The size that the model calls `symbol`. */
 export const named = (symbol: string): Size => atom(JSON.stringify(symbol));
 
 /** What the model calls a size; null when it has no name for it. */
 export function symbolOf(size: Size): string | null {
-  const [term, ...others] = termsOf(size);
-  const [only, ...factors] = term?.atoms ?? [];
-  if (others.length > 0 || factors.length > 0 || term?.factor !== 1 || !only?.startsWith('"')) return null;
-  return JSON.parse(only) as string;
+  const name = atomOf(size)?.name;
+  return name?.startsWith('"') ? (JSON.parse(name) as string) : null;
 }
 
 export const keyOf = (size: Size): string => (typeof size === "number" ? `${size}` : size.key);
@@ -55,7 +73,7 @@ export const multiply = (a: Size, b: Size): Size | null =>
     termsOf(a).flatMap((one) =>
       termsOf(b).map((other) => ({
         factor: one.factor * other.factor,
-        atoms: [...one.atoms, ...other.atoms].sort(),
+        atoms: [...one.atoms, ...other.atoms].sort((x, y) => (x.name < y.name ? -1 : x.name > y.name ? 1 : 0)),
       })),
     ),
   );
@@ -86,24 +104,20 @@ export function divide(a: Size, b: Size, truncates = false): Size | null {
   return rounded(a, b);
 }
 
-/** What atoms that are quotients by a number are made of: the same whoever asks. */
-const quotients = new Map<string, { readonly of: Size; readonly by: number }>();
-
 function rounded(a: Size, b: Size): Size {
   if (typeof a === "number" && typeof b === "number") return Math.floor(a / b);
   const [dividend, divisor] = (typeof b === "number" && b > 0 && nested(a, b)) || [a, b];
   const name = `${isNonNegative(dividend) ? "" : SIGNED}[${keyOf(dividend)}/${keyOf(divisor)}]`;
-  if (typeof divisor === "number" && divisor > 0) quotients.set(name, { of: dividend, by: divisor });
-  return atom(name);
+  return atom(name, typeof divisor === "number" && divisor > 0 ? { quotient: { of: dividend, by: divisor } } : {});
 }
 
 /** Rounded down twice is rounded down once: (x / m + c) / n = (x + c * m) / (m * n). */
 function nested(a: Size, n: number): readonly [Size, number] | null {
   const terms = termsOf(a);
-  const inner = terms.find(({ factor, atoms }) => factor === 1 && atoms.length === 1 && quotients.has(atoms[0]!));
+  const inner = terms.find(({ factor, atoms }) => factor === 1 && atoms.length === 1 && atoms[0]!.quotient);
   const added = terms.filter((term) => term !== inner);
   if (!inner || added.some(({ atoms }) => atoms.length > 0)) return null;
-  const { of, by } = quotients.get(inner.atoms[0]!)!;
+  const { of, by } = inner.atoms[0]!.quotient!;
   const dividend = add(of, added.reduce((sum, { factor }) => sum + factor, 0) * by);
   return dividend === null || typeof dividend === "number" || !Number.isSafeInteger(by * n) ? null : [dividend, by * n];
 }
@@ -118,7 +132,7 @@ function quotient(a: Size, b: Size): Size | null {
     if (factor % divisor.factor !== 0) return null;
     const left = [...atoms];
     for (const each of divisor.atoms) {
-      const at = left.indexOf(each);
+      const at = left.findIndex(({ name }) => name === each.name);
       if (at < 0) return null;
       left.splice(at, 1);
     }
@@ -128,11 +142,17 @@ function quotient(a: Size, b: Size): Size | null {
 }
 
 export const isNonNegative = (size: Size): boolean =>
-  termsOf(size).every(({ factor, atoms }) => factor >= 0 && atoms.every((each) => !each.startsWith(SIGNED)));
+  termsOf(size).every(({ factor, atoms }) => factor >= 0 && atoms.every(({ name }) => !name.startsWith(SIGNED)));
 
 /** Something else that follows from sizes: equal wherever its name and they are. */
-export const derived = (name: string, ...from: readonly Size[]): Size =>
-  atom(`${from.every(isNonNegative) ? "" : SIGNED}${name}(${from.map(keyOf).join(", ")})`);
+export const derived = (name: string, ...from: readonly Size[]): Size => atom(derivedName(name, from));
+
+/** The number of elements that `0:end` takes of a table with `size` of them. */
+export const startOfTable = (size: number, end: Size): Size =>
+  atom(derivedName("slice 1", [size, 0, end]), { tableEnd: end });
+
+const derivedName = (name: string, from: readonly Size[]): string =>
+  `${from.every(isNonNegative) ? "" : SIGNED}${name}(${from.map(keyOf).join(", ")})`;
 
 /** What a size is the sum of. */
 export const termsOf = (size: Size): readonly Term[] =>
@@ -142,7 +162,7 @@ export const termsOf = (size: Size): readonly Term[] =>
 function polynomialOf(terms: readonly Term[]): Size | null {
   const byAtoms = new Map<string, Term>();
   for (const term of terms) {
-    const key = term.atoms.join("*");
+    const key = term.atoms.map(({ name }) => name).join("*");
     const held = byAtoms.get(key);
     byAtoms.set(key, held ? { ...held, factor: held.factor + term.factor } : term);
   }
