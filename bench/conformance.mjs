@@ -8,22 +8,14 @@
 // the suite expects. --runtime-specific fuses as the flag of `fuse` does. With --opset, each is converted to that opset
 // instead, which may differ by rounding, too.
 // Exit code 1 when anything differs.
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { openDataset } from "../dist/dataset/index.js";
-import {
-  InferOptError,
-  loadModel,
-  ortRuntime,
-  printGraph,
-  readEnvironment,
-  runFuse,
-  saveModel,
-} from "../dist/index.js";
+import { InferOptError, loadModel, printGraph, runFuse, saveModel } from "../dist/index.js";
 import { convertOpset } from "../dist/passes/opset/convert-opset.js";
 import { DifferenceSum } from "../dist/runtime/ort/child/output-difference.js";
+import { fuseConfig, inProcess, reasonOf, session } from "./in-process.mjs";
 
 /** Of the largest magnitude of an output: what another order of rounding may change. */
 const ROUNDING = 1e-4;
@@ -31,7 +23,6 @@ const ROUNDING = 1e-4;
 const EXPECTED_RELATIVE = 1e-3;
 const EXPECTED_ABSOLUTE = 1e-5;
 
-const session = { provider: "cpu", threads: 1, optimization: "disabled", timeoutMs: 60_000 };
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -49,31 +40,16 @@ if (positionals.length === 0) {
   process.exit(2);
 }
 
-const scratch = mkdtempSync(join(tmpdir(), "conformance-"));
-const runtime = ortRuntime({ workers: 1 });
-const context = {
-  runtime,
-  environment: { ...readEnvironment(), flags: [], onnxruntime: "" },
-  observer: () => {},
-  signal: new AbortController().signal,
-  toolVersion: "conformance",
-  now: () => performance.now(),
-  scratch,
-};
-
 const records = [];
-try {
+await inProcess("conformance", async (context) => {
   for (const root of positionals) {
     const folders = modelFolders(root).filter((folder) => !values.only || folder.includes(values.only));
     for (const folder of folders) {
-      records.push({ name: join(basename(root), relative(root, folder)), ...(await examine(folder)) });
+      records.push({ name: join(basename(root), relative(root, folder)), ...(await examine(folder, context)) });
       if (process.stderr.isTTY) process.stderr.write(`\r${records.length} ${basename(folder).slice(0, 60).padEnd(60)}`);
     }
   }
-} finally {
-  await runtime.close();
-  rmSync(scratch, { recursive: true, force: true });
-}
+});
 if (records.length === 0) {
   console.error("no folder with model.onnx and test_data_set_* was found");
   process.exit(2);
@@ -90,9 +66,9 @@ function modelFolders(root) {
 }
 
 /** Why the model is left out, or what each step made of it. */
-async function examine(folder) {
+async function examine(folder, context) {
   const original = join(folder, "model.onnx");
-  return { text: compareText(original), ...(await examineRuns(original, folder)) };
+  return { text: compareText(original, context), ...(await examineRuns(original, folder, context)) };
 }
 
 function textOf({ graph }) {
@@ -100,7 +76,7 @@ function textOf({ graph }) {
 }
 
 /** Also of models that the runtime refuses. */
-function compareText(original) {
+function compareText(original, { scratch }) {
   const path = join(scratch, "text.onnx");
   try {
     const before = loadModel(original);
@@ -116,22 +92,23 @@ function compareText(original) {
   }
 }
 
-async function examineRuns(original, folder) {
+async function examineRuns(original, folder, context) {
   let reference;
   try {
-    reference = await runOriginal(original, folder);
+    reference = await runOriginal(original, folder, context);
   } catch (thrown) {
     return { skipped: reasonOf(thrown) };
   }
   const { outputs, expected } = reference;
   if (outputs.length === 0) return { skipped: "random or no tensor in every output" };
-  const found = { expected: await meetsExpected(original, expected, outputs) };
-  for (const [step, make] of Object.entries(steps)) found[step] = await judge(make, original, folder, reference);
+  const found = { expected: await meetsExpected(original, expected, outputs, context) };
+  for (const [step, make] of Object.entries(steps))
+    found[step] = await judge(make, original, folder, reference, context);
   return found;
 }
 
 /** Throws when the runtime or the readers of data cannot. */
-async function runOriginal(original, folder) {
+async function runOriginal(original, folder, { runtime }) {
   const { inputs } = await runtime.describe(original, session);
   const expected = [];
   for await (const sample of (await openDataset(folder, { signature: inputs })).samples()) expected.push(sample);
@@ -141,17 +118,18 @@ async function runOriginal(original, folder) {
   return { outputs: outputs.map(({ output }) => output), expected };
 }
 
-async function judge(make, original, folder, { outputs, expected }) {
+async function judge(make, original, folder, { outputs, expected }, context) {
+  const { runtime, scratch } = context;
   const path = join(scratch, "made.onnx");
   try {
-    const { exact, notes } = await make(original, path, folder);
+    const { exact, notes } = await make(original, path, folder, context);
     const pairs = outputs.map((output) => [output, output]);
     const differences = await runtime.compare({
       ...{ baseline: original, candidate: path, pairs, session },
       data: { path: folder },
     });
     const wrong = differences.map((difference) => describeWrong(difference, exact)).filter((text) => text !== null);
-    const meets = await meetsExpected(path, expected, outputs);
+    const meets = await meetsExpected(path, expected, outputs, context);
     return { state: wrong.length > 0 ? "different" : "equal", reason: wrong.join("; "), notes, expected: meets };
   } catch (thrown) {
     if (!(thrown instanceof InferOptError)) return { state: "crashed", reason: thrown.stack, notes: [] };
@@ -175,19 +153,8 @@ async function convert(original, path) {
   return { exact: false, notes: [] };
 }
 
-async function fuse(original, path, folder) {
-  const config = (data) => ({
-    recipe: "fuse",
-    model: original,
-    runtime: { ...session, allowFallback: false, seed: 0, shapes: new Map(), batch: 1, benchMs: 0 },
-    data: { calibration: null, eval: data, metric: null },
-    out: { output: path, externalData: false, keepRejected: false },
-    graph: {
-      ...{ skip: [], only: [], keepOpset: false, foldBudgetBytes: 2 ** 20, check: true, verify: "fast" },
-      ...{ shapes: new Map(), bisect: false },
-      runtimeSpecific: values["runtime-specific"],
-    },
-  });
+async function fuse(original, path, folder, context) {
+  const config = (data) => fuseConfig(original, path, data, { runtimeSpecific: values["runtime-specific"] });
   let result;
   try {
     result = await runFuse(config(folder), context);
@@ -209,7 +176,7 @@ function describeWrong(difference, exact) {
 }
 
 /** null when the suite expects nothing of the outputs that can be compared. */
-async function meetsExpected(path, samples, outputs) {
+async function meetsExpected(path, samples, outputs, { runtime }) {
   let compared = 0;
   for (const { feeds, references, id } of samples) {
     const got = await runtime.run(path, feeds, session);
@@ -227,12 +194,6 @@ async function meetsExpected(path, samples, outputs) {
     }
   }
   return compared > 0 ? true : null;
-}
-
-function reasonOf(thrown) {
-  if (!(thrown instanceof Error)) throw thrown;
-  const code = thrown instanceof InferOptError ? `${thrown.code}: ` : "";
-  return `${code}${thrown.message}`.replaceAll(/\s+/g, " ").slice(0, 240);
 }
 
 /** Whether all is well. */

@@ -5,16 +5,15 @@
 // --verify none (the default here) switches off the check that would undo a wrong rewrite, so that it shows. Both models run
 // with the runtime's own optimizer off: on the samples beside the model where it is a conformance case, on seeded inputs
 // otherwise. With --out the results are kept, for bench/peers/simplify_corpus.py. Exit code 1 when anything is wrong.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { InferOptError, loadModel, ortRuntime, readEnvironment, runFuse } from "../dist/index.js";
+import { InferOptError, loadModel, runFuse } from "../dist/index.js";
 import { countNodes } from "../dist/ir/index.js";
+import { fuseConfig, inProcess, reasonOf, session } from "./in-process.mjs";
 
 /** Of the largest magnitude of an output. */
 const TOLERANCE = 1e-3;
-const session = { provider: "cpu", threads: 1, optimization: "disabled", timeoutMs: 60_000 };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -31,42 +30,27 @@ if (positionals.length === 0) {
   process.exit(2);
 }
 
-const scratch = mkdtempSync(join(tmpdir(), "corpus-"));
-const runtime = ortRuntime({ workers: 1 });
-const context = {
-  runtime,
-  environment: { ...readEnvironment(), flags: [], onnxruntime: "" },
-  observer: () => {},
-  signal: new AbortController().signal,
-  toolVersion: "corpus",
-  now: () => performance.now(),
-  scratch,
-};
-
 const records = [];
-try {
+await inProcess("corpus", async (context) => {
   for (const root of positionals) {
     const files = readdirSync(root, { recursive: true }).filter((name) => name.endsWith(".onnx"));
     for (const file of files.sort()) {
       const name = join(basename(root), file);
       if (values.only && !name.includes(values.only)) continue;
-      records.push({ name, ...(await examine(join(root, file), name)) });
+      records.push({ name, ...(await examine(join(root, file), name, context)) });
       if (process.stderr.isTTY) process.stderr.write(`\r${records.length} ${name.slice(0, 70).padEnd(70)}`);
     }
   }
-} finally {
-  await runtime.close();
-  rmSync(scratch, { recursive: true, force: true });
-}
+});
 if (values.json) writeFileSync(values.json, JSON.stringify(records, null, 1));
 process.exitCode = print() ? 0 : 1;
 
-async function examine(model, name) {
-  const path = values.out ? join(values.out, name) : join(scratch, "made.onnx");
+async function examine(model, name, context) {
+  const path = values.out ? join(values.out, name) : join(context.scratch, "made.onnx");
   mkdirSync(dirname(path), { recursive: true });
   let data;
   try {
-    data = await runnable(model);
+    data = await runnable(model, context);
   } catch (thrown) {
     return { state: "left out", reason: reasonOf(thrown) };
   }
@@ -82,7 +66,7 @@ async function examine(model, name) {
     return { state: thrown instanceof InferOptError ? "refused" : "crashed", reason: reasonOf(thrown) };
   }
   try {
-    return { ...found, ...(await judge(model, path, data)) };
+    return { ...found, ...(await judge(model, path, data, context)) };
   } catch (thrown) {
     return { ...found, state: "invalid", reason: reasonOf(thrown) };
   } finally {
@@ -91,7 +75,7 @@ async function examine(model, name) {
 }
 
 /** The first data on which the original runs and agrees with itself; throws when there is none. */
-async function runnable(model) {
+async function runnable(model, { runtime }) {
   const folder = dirname(model);
   const hasSamples = readdirSync(folder).some((entry) => entry.startsWith("test_data_set_"));
   const made = ["small", "single"].map((sizes) => ({ path: "random", random: { seed: 7, count: 2, sizes } }));
@@ -108,7 +92,7 @@ async function runnable(model) {
   throw failure;
 }
 
-async function judge(model, path, data) {
+async function judge(model, path, data, { runtime, scratch }) {
   const wrong = wrongOf(await runtime.compare({ baseline: model, candidate: path, data, session }));
   if (wrong === null) return { state: "equal", reason: "" };
   // Where the runtime's own optimizer moves the results as far, rounding explains it.
@@ -128,23 +112,7 @@ function wrongOf(differences) {
 }
 
 function configOf(model, output) {
-  return {
-    recipe: "fuse",
-    model,
-    runtime: { ...session, allowFallback: false, seed: 0, shapes: new Map(), batch: 1, benchMs: 0 },
-    data: { calibration: null, eval: null, metric: null },
-    out: { output, externalData: false, keepRejected: false },
-    graph: {
-      ...{ skip: [], only: [], shapes: new Map(), keepOpset: false, foldBudgetBytes: 2 ** 20, check: true },
-      ...{ verify: values.verify, bisect: false, runtimeSpecific: values["runtime-specific"] },
-    },
-  };
-}
-
-function reasonOf(thrown) {
-  if (!(thrown instanceof Error)) throw thrown;
-  const code = thrown instanceof InferOptError ? `${thrown.code}: ` : `${thrown.stack?.slice(0, 400)} `;
-  return `${code}${thrown.message}`.replaceAll(/\s+/g, " ").slice(0, 400);
+  return fuseConfig(model, output, null, { verify: values.verify, runtimeSpecific: values["runtime-specific"] });
 }
 
 /** Whether all is well. */

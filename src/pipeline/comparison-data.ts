@@ -1,4 +1,5 @@
 /** On what a rewritten graph is compared with the original. */
+import { type InferOptError, invariant, isFault } from "../base/errors.js";
 import type { DatasetRef, OpenSizes } from "../dataset/index.js";
 import type { Model } from "../ir/index.js";
 import type { ModelSignature } from "../runtime/port.js";
@@ -35,4 +36,29 @@ export function comparisonData(
     madeUp("single", false),
     madeUp("uncached", true),
   ];
+}
+
+/** What came out, and on which data; or, when none would do, the fault that the first of it met. */
+export type Tried<T> = { readonly result: T; readonly on: DatasetRef } | { readonly problem: InferOptError };
+
+/**
+ * Runs on the first of `data` that the model takes.
+ * @param isFinal faults that are thrown, since no other data would help; the user's samples are never passed over by default
+ */
+export async function onFirstThatRuns<T>(
+  data: readonly DatasetRef[],
+  run: (data: DatasetRef) => Promise<T>,
+  isFinal: (fault: InferOptError, data: DatasetRef) => boolean = (_, { random }) => !random,
+): Promise<Tried<T>> {
+  let problem: InferOptError | null = null;
+  for (const on of data) {
+    try {
+      return { result: await run(on), on };
+    } catch (thrown) {
+      if (!isFault(thrown) || isFinal(thrown, on)) throw thrown;
+      problem ??= thrown;
+    }
+  }
+  invariant(problem, "there is something to run on");
+  return { problem };
 }

@@ -1,10 +1,10 @@
 /** Runs the float model on a few samples to find the nodes that float16 would harm (see passes/precision/measured-risks.ts). */
-import { isFault } from "../base/errors.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { linkModel, type Model } from "../ir/index.js";
 import { finiteCount, type TapStatistics } from "../observe/index.js";
 import { measuredRisks, type ValueRange } from "../passes/precision/measured-risks.js";
 import { observeValues } from "./calibration.js";
+import { onFirstThatRuns } from "./comparison-data.js";
 import type { RuntimeConfig } from "./config.js";
 import { linkedFile, removeLinked } from "./model-runs.js";
 import type { RunRecord } from "./run-record.js";
@@ -26,23 +26,16 @@ export async function float16Risks(
   const prepared = linkedFile(context, "float");
   linkModel(model, prepared);
   try {
-    let problem = "";
-    for (const each of data) {
-      try {
-        const taps = await observeValues(
-          labels,
-          { prepared, data: each, runtime, onProgress: record.progress },
-          context,
-        );
-        const risks = measuredRisks(model, new Map([...taps].map(([label, tap]) => [label, rangeOf(tap)])));
-        return new Map([...risks].map(([node, reason]) => [node.displayName, reason]));
-      } catch (thrown) {
-        if (!each.random || !isFault(thrown)) throw thrown;
-        problem = thrown.message;
-      }
+    const tried = await onFirstThatRuns(data, (each) =>
+      observeValues(labels, { prepared, data: each, runtime, onProgress: record.progress }, context),
+    );
+    if ("problem" in tried) {
+      const why = `the model does not run on made-up inputs (${tried.problem.message})`;
+      record.warn(`the ranges of values are not known: ${why}`);
+      return new Map();
     }
-    record.warn(`the ranges of values are not known: the model does not run on made-up inputs (${problem})`);
-    return new Map();
+    const ranges = new Map([...tried.result].map(([label, tap]) => [label, rangeOf(tap)]));
+    return new Map([...measuredRisks(model, ranges)].map(([node, reason]) => [node.displayName, reason]));
   } finally {
     removeLinked(prepared);
   }

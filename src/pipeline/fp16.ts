@@ -2,14 +2,14 @@
  * `fp16`: half precision, where the values that were seen in float32 allow it, compared with
  * the original as it would be delivered, and timed against it: on most CPUs it only saves size.
  */
-import { InferOptError, isFault } from "../base/errors.js";
+import { InferOptError } from "../base/errors.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { linkModel, loadModel, type Model } from "../ir/index.js";
 import { type NarrowingReport, toFloat16 } from "../passes/precision/to-float16.js";
 import { makeNamesUnique } from "../quantization/names.js";
 import { annotateTypes } from "../rewrite/index.js";
 import type { OutputDifference } from "../runtime/port.js";
-import { comparisonData } from "./comparison-data.js";
+import { comparisonData, onFirstThatRuns } from "./comparison-data.js";
 import type { Fp16Config } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
@@ -145,19 +145,16 @@ class Fp16Run {
     }
     const baseline = linkedTwin(config.model, context);
     const session = asDelivered(config.runtime);
-    let problem: unknown;
-    for (const data of this.#data) {
-      try {
-        const differences = await context.runtime.compare({ baseline, candidate: path, data, session });
-        this.#runsOn = data;
-        return differences;
-      } catch (thrown) {
-        refuseKernelless(thrown, config);
-        if (!data.random || !isFault(thrown)) throw thrown;
-        problem ??= thrown;
-      }
-    }
-    throw problem;
+    const tried = await onFirstThatRuns(
+      this.#data,
+      (data) => context.runtime.compare({ baseline, candidate: path, data, session }),
+      (fault, { random }) => !random || isKernelMissing(fault),
+    ).catch((thrown: unknown) => {
+      throw isKernelMissing(thrown) ? kernelless(thrown, config) : thrown;
+    });
+    if ("problem" in tried) throw tried.problem;
+    this.#runsOn = tried.on;
+    return tried.result;
   }
 
   /** A short race against the original; null where there is none. */
@@ -185,13 +182,15 @@ class Fp16Run {
   }
 }
 
-/** Throws MODEL_REJECTED with what to do, where the provider has no kernel for the narrow type. */
-function refuseKernelless(thrown: unknown, { target, runtime }: Fp16Config): void {
-  if (!(thrown instanceof InferOptError) || thrown.fields["isOperatorMissing"] !== true) return;
+const isKernelMissing = (thrown: unknown): thrown is InferOptError =>
+  thrown instanceof InferOptError && thrown.fields["isOperatorMissing"] === true;
+
+/** What to do, where the provider has no kernel for the narrow type. */
+function kernelless(thrown: InferOptError, { target, runtime }: Fp16Config): InferOptError {
   const type = target === "f16" ? "float16" : "bfloat16";
   const other = target === "f16" ? "" : "leave out --bf16, or ";
   const why = `provider ${runtime.provider} cannot run the model in ${type}: ${String(thrown.fields["reason"])}`;
-  throw new InferOptError("MODEL_REJECTED", "input", why, {
+  return new InferOptError("MODEL_REJECTED", "input", why, {
     hint: `Keep such nodes in float with --exclude op:TYPE, ${other}write it without running it with --verify none.`,
     cause: thrown,
     fields: thrown.fields,

@@ -11,7 +11,7 @@ import { countNodes, loadModel, type Model, nodesWithin } from "../ir/index.js";
 import { RUNTIME_DOMAIN } from "../passes/contrib/domain.js";
 import type { SessionOptions } from "../runtime/port.js";
 import { requireTarget } from "../target/find-target.js";
-import { comparisonData } from "./comparison-data.js";
+import { comparisonData, onFirstThatRuns } from "./comparison-data.js";
 import { asDelivered } from "./model-runs.js";
 import { type Prepared, type PrepareRequest, prepareModel } from "./prepare.js";
 import type { PassFacts, RuntimeSpecificFacts } from "./result.js";
@@ -91,9 +91,10 @@ async function raceOf(
   if (graph.verify !== "none") {
     // Made-up inputs are of a size to be timed, or else of one that the model takes.
     const others = data.random ? comparisonData(data, signature, loadModel(request.model), graph.verify, runtime) : [];
-    for (const inputs of [data, ...others]) {
-      try {
-        const { candidates } = await compareLatency(context.runtime, {
+    const tried = await onFirstThatRuns(
+      [data, ...others],
+      (inputs) =>
+        compareLatency(context.runtime, {
           baseline: portable,
           candidates: [fused],
           data: inputs,
@@ -103,14 +104,14 @@ async function raceOf(
           onProgress: record.progress,
           signal: context.signal,
           clock: context.now,
-        });
-        const { speedup, speedupInterval } = candidates[0]!;
-        return { loads: true, isSlower: speedupInterval[1] < 1, speedup, speedupInterval };
-      } catch (thrown) {
-        if (!isFault(thrown)) throw thrown;
-        failure = thrown.message;
-      }
+        }),
+      () => false,
+    );
+    if ("result" in tried) {
+      const { speedup, speedupInterval } = tried.result.candidates[0]!;
+      return { loads: true, isSlower: speedupInterval[1] < 1, speedup, speedupInterval };
     }
+    failure = tried.problem.message;
   }
   record.warn(`the runtime-specific graph was not timed: ${failure}`);
   return { loads: await loads(fused, session, record), isSlower: false, speedup: null, speedupInterval: null };
