@@ -11,6 +11,8 @@ export interface Command {
   readonly parameters: string;
   /** A sentence without a full stop. */
   readonly about: string;
+  /** What one should know besides: a paragraph. */
+  readonly note?: string;
   /** Two commands as one would type them. */
   readonly examples: readonly [string, string];
   readonly flags: readonly FlagName[];
@@ -36,5 +38,8 @@ export interface Invocation {
 export const everywhere: readonly FlagName[] = ["config", "json", "quiet", "verbose"];
 export const running: readonly FlagName[] = ["provider", "allowFallback", "threads", "shape", "batch", "seed"];
 export const passChoice: readonly FlagName[] = ["skip", "only", "keepOpset", "foldBudget", "verify", "bisect"];
+/** Of commands that judge accuracy, and need samples to do so. */
+export const smokeTest =
+  "Without --eval or --calibration this is only a smoke test: made-up inputs show that both models run, and nothing about accuracy.";
 export const limits: readonly FlagName[] = ["metric", "maxDrop", "minSpeedup", "slo", "maxSize", "confidence"];
 export const written: readonly FlagName[] = ["output", "inPlace", "externalData"];

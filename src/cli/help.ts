@@ -7,7 +7,7 @@ import { type Flag, flagGroups, flags } from "./flags.js";
 const WIDTH = 80;
 const INDENT = 26;
 
-export function commandHelp({ name, parameters, about, examples, flags: names, exits }: Command): string {
+export function commandHelp({ name, parameters, about, note, examples, flags: names, exits }: Command): string {
   const own = [...names, ...everywhere];
   const groups = flagGroups.flatMap((group) => {
     const members = own.map((flag): Flag<unknown> => flags[flag]).filter((flag) => flag.group === group);
@@ -17,6 +17,7 @@ export function commandHelp({ name, parameters, about, examples, flags: names, e
     `Usage: infer-opt ${[name, parameters, "[flags]"].filter((part) => part !== "").join(" ")}`,
     "",
     `${about}.`,
+    ...(note === undefined ? [] : ["", ...wrap(note, WIDTH)]),
     "",
     "Examples:",
     ...examples.map((example) => `  ${example}`),

@@ -9,6 +9,7 @@ import { type Dim, formatShape, graphsWithin, type Model, type Shape } from "../
 import { isVagueName } from "../rewrite/match.js";
 import type { ModelSignature } from "../runtime/port.js";
 import { refuseUnknownShapes } from "./evaluation-data.js";
+import type { ShapeFacts } from "./result.js";
 
 /** By input: a number settles an axis, a name leaves it open. */
 export type GivenShapes = ReadonlyMap<string, readonly (number | string)[]>;
@@ -46,6 +47,20 @@ export function fixShapes({ graph }: Model, shapes: GivenShapes): void {
     }
   }
 }
+
+/** Inputs and outputs that have other sizes than before. */
+export function shapeChanges(before: Model, after: Model): readonly ShapeFacts[] {
+  const now = new Map(portsOf(after).map((port) => [`${port.port} ${port.name}`, port.shape]));
+  return portsOf(before).flatMap(({ port, name, shape }) => {
+    const changed = now.get(`${port} ${name}`) ?? null;
+    return formatShape(shape) === formatShape(changed) ? [] : [{ port, name, before: shape, after: changed }];
+  });
+}
+
+const portsOf = ({ graph }: Model): readonly (Declared & Pick<ShapeFacts, "port">)[] => [
+  ...graph.inputs.map(({ label, shape }) => ({ port: "input" as const, name: label, shape })),
+  ...graph.outputs.map(({ name, value }) => ({ port: "output" as const, name, shape: value.shape })),
+];
 
 /** Puts sizes in the place of the names that they settle; for an input that was given some, axis by axis. */
 function resizer(

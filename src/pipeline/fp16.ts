@@ -13,7 +13,7 @@ import { comparisonData, onFirstThatRuns } from "./comparison-data.js";
 import type { Fp16Config } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
-import { fixShapes } from "./fix-shapes.js";
+import { fixShapes, shapeChanges } from "./fix-shapes.js";
 import { float16Risks } from "./float16-risks.js";
 import { type Intake, takeIn } from "./intake.js";
 import { measureLatency } from "./latency.js";
@@ -95,6 +95,7 @@ class Fp16Run {
       output,
       precision: { target: config.target, float: report.float, notes: report.notes },
       difference: differenceFacts(differences),
+      ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, loadModel(delivered)) }),
       ...(latency && { latency }),
       ...(placement && { placement }),
       verdict,

@@ -3,6 +3,7 @@ import { loadModel, opsetOf } from "../ir/index.js";
 import type { FuseConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts } from "./difference.js";
+import { shapeChanges } from "./fix-shapes.js";
 import { refusedByTarget } from "./inspect-target.js";
 import { takeIn } from "./intake.js";
 import { type PrepareRequest, prepareModel } from "./prepare.js";
@@ -55,6 +56,7 @@ export async function runFuse(
     unfused: prepared.unfused,
     difference: differenceFacts(prepared.differences),
     equivalence: prepared.equivalence,
+    ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
     ...(choice && { runtimeSpecific: choice.facts }),
     verdict: { status: "pass", outcome: "met", reasons: [], summary },
   });

@@ -18,6 +18,7 @@ import { chooseCandidate } from "./choose-candidate.js";
 import type { OptimizeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
+import { shapeChanges } from "./fix-shapes.js";
 import { fewOf, type Intake, requireCalibration, takeIn } from "./intake.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { LEAST_OPSET, makeCandidates, mayStoreWeights } from "./make-candidates.js";
@@ -171,6 +172,7 @@ class OptimizeRun {
       verdict: ruling.verdict,
       candidates: this.#tried.map((each) => candidateFacts(each, candidate)),
       difference: differenceFacts(differences),
+      ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
       ...(placement && { placement }),
     });
   }

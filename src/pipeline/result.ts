@@ -32,6 +32,8 @@ export interface RunResult {
   readonly candidateModel?: ModelFacts;
   /** Where the nodes of the output, or of the candidate, ran, and what took their time; where that was looked into. */
   readonly placement?: PlacementFacts;
+  /** Inputs and outputs whose sizes `--shape` settled, where it was given. */
+  readonly shapes?: readonly ShapeFacts[];
   /** How the rewritten graph was compared with the original, before anything else was done with it. */
   readonly equivalence?: EquivalenceFacts;
   /** Of `fuse --runtime-specific`. */
@@ -49,6 +51,14 @@ export interface ModelFacts {
   readonly bytes: number;
   /** Nodes of the graph and of all bodies. */
   readonly nodes: number;
+}
+
+export interface ShapeFacts {
+  readonly port: "input" | "output";
+  readonly name: string;
+  /** A size, a name for one, or null for one without a name; null for a shape of unknown rank. */
+  readonly before: readonly (number | string | null)[] | null;
+  readonly after: readonly (number | string | null)[] | null;
 }
 
 export interface PassFacts {

@@ -4,6 +4,7 @@ import type { InspectedPort, Inspection } from "../pipeline/inspect.js";
 import { middle, printable } from "./escape.js";
 import { bytes, count, plural, significant } from "./numbers.js";
 import type { Palette } from "./palette.js";
+import { shapeText } from "./shapes.js";
 import { columns, wrap } from "./table.js";
 import { targetLines } from "./target.js";
 
@@ -125,7 +126,3 @@ function findings({ findings }: Inspection, paint: Palette): string[] {
     ];
   });
 }
-
-/** [N,3,224,224]; a dimension that nobody knows is "?". */
-const shapeText = (shape: InspectedPort["shape"]): string =>
-  shape === null ? "[...]" : `[${shape.map((dim) => dim ?? "?").join(",")}]`;

@@ -22,6 +22,7 @@ import {
 } from "./numbers.js";
 import { placementNotes, timeShare } from "./placement.js";
 import { byReason } from "./reasons.js";
+import { shapeRows } from "./shapes.js";
 
 /** Platforms refuse comments above 65,536 characters. */
 const MOST_CHARACTERS = 60_000;
@@ -35,6 +36,7 @@ export function renderMarkdown(result: RunResult, commandLine: string | null = n
     action(result, commandLine),
     numbers(result),
     warnings(result),
+    folded("Fixed sizes", fixedSizes(result)),
     folded("What changed", changes(result)),
     folded("Kept in float", keptFloat(result)),
     folded("Where the time goes", placement(result)),
@@ -125,6 +127,16 @@ function changes({ passes, quantization, precision }: RunResult): string {
   }
   if (precision) parts.push(`${precision.target}\n`, ...precision.notes.map((note) => `- ${markdownText(note)}\n`));
   return parts.join("\n");
+}
+
+function fixedSizes(result: RunResult): string {
+  const rows = shapeRows(result);
+  if (rows.length === 0) return "";
+  return table(
+    ["", "name", "before", "after"],
+    ["l", "l", "l", "l"],
+    rows.map(({ port, name, before, after }) => [port, markdownCode(name), markdownCode(before), markdownCode(after)]),
+  );
 }
 
 function keptFloat({ quantization, precision }: RunResult): string {

@@ -8,6 +8,7 @@ import { parseSavedResult } from "../pipeline/saved-result.js";
 const text = v.string();
 const number = v.number();
 const maybe = v.nullable(v.number());
+const sizes = v.array(v.nullable(v.union([number, text])));
 const pair = v.tuple([number, number]);
 const model = v.looseObject({ path: text, sha256: text, bytes: number, nodes: number });
 const percentiles = v.looseObject({ p50Ms: number, p95Ms: maybe, p99Ms: maybe, p999Ms: maybe });
@@ -96,6 +97,9 @@ const rendered = v.looseObject({
     node: text,
     onnxruntime: text,
   }),
+  shapes: v.optional(
+    v.array(v.looseObject({ port: text, name: text, before: v.nullable(sizes), after: v.nullable(sizes) })),
+  ),
   placement: v.optional(placement),
   layers: v.optional(
     v.looseObject({

@@ -24,6 +24,7 @@ import {
 import type { Palette } from "./palette.js";
 import { type PlacementNote, placementNotes } from "./placement.js";
 import { byReason } from "./reasons.js";
+import { shapeRows } from "./shapes.js";
 import { columns, wrap } from "./table.js";
 
 const WIDTH = 79;
@@ -39,6 +40,7 @@ export function renderText(result: RunResult, paint: Palette, commandLine: strin
     accuracy(result),
     result.bench ? benchLines(result.bench) : latency(result),
     result.bench ? [] : size(result),
+    fixedSizes(result),
     placement(result),
     changed(result),
     keptFloat(result),
@@ -148,6 +150,21 @@ function smaller(before: number, after: number): string {
   if (ratio(before / Math.max(1, after)) === ratio(1)) return "as large as before";
   if (after <= before) return `${ratio(before / Math.max(1, after))} smaller`;
   return `${ratio(after / Math.max(1, before))} larger`;
+}
+
+function fixedSizes(result: RunResult): string[] {
+  const rows = shapeRows(result);
+  if (rows.length === 0) return [];
+  const lines = rows.slice(0, MOST_CANDIDATES).map(({ port, name, before, after }) => {
+    const sizes = `${printable(before)} -> ${printable(after)}`;
+    return [port, middle(printable(name), 30), middle(sizes, WIDTH - 44)];
+  });
+  const left = rows.length - lines.length;
+  return [
+    "fixed sizes",
+    ...titled(columns(lines, ["left", "left", "left"])),
+    ...(left > 0 ? [`  and ${left} more in the JSON result`] : []),
+  ];
 }
 
 function placement({ placement, bench }: RunResult): string[] {

@@ -111,6 +111,10 @@ describe("usage", () => {
     expect(ended.stderr).toContain("error OUTPUT_FAILED");
   });
 
+  it.each(["verify", "gate"])("says what %s is without data", async (name) => {
+    expect((await command(["help", name])).stdout.replaceAll("\n", " ")).toContain("only a smoke test");
+  });
+
   it("tells its version", async () => {
     expect(await command(["--version"])).toMatchObject({ code: 0, stdout: "0.1.0\n" });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nodesWithin, parseModel } from "../../src/ir/index.js";
-import { fixShapes, sizedSignature } from "../../src/pipeline/fix-shapes.js";
+import { fixShapes, shapeChanges, sizedSignature } from "../../src/pipeline/fix-shapes.js";
 import { annotateTypes } from "../../src/rewrite/index.js";
 import { describeModel } from "../support/ask-runtime.js";
 import { faultOf } from "../support/dataset.js";
@@ -51,6 +51,16 @@ describe("fixShapes", () => {
       [2, 7],
       [1, 3, 4, "None"],
     ]);
+  });
+
+  it("is told port by port", () => {
+    const model = parseModel(text);
+    fixShapes(model, given({ ids: [2, "sequence"] }));
+    expect(shapeChanges(parseModel(text), model)).toEqual([
+      { port: "input", name: "ids", before: ["batch", "sequence"], after: [2, "sequence"] },
+      { port: "input", name: "mask", before: ["batch", "sequence"], after: [2, "sequence"] },
+    ]);
+    expect(shapeChanges(model, model)).toEqual([]);
   });
 
   it("leaves a model alone when nothing is given", () => {

@@ -116,7 +116,13 @@ describe("dimensions of inputs and outputs", () => {
     const original = attention(folder);
     const out = join(folder, "out.onnx");
     const graph = graphConfig({ shapes: new Map([["ids", ["batch", 17]]]) });
-    await runFuse({ ...fuseConfig(original, out, { graph }), recipe: "fuse" }, realContext(runtime));
+    const result = await runFuse({ ...fuseConfig(original, out, { graph }), recipe: "fuse" }, realContext(runtime));
+    expect(result.shapes?.map(({ name, after }) => [name, after])).toEqual([
+      ["ids", ["batch", 17]],
+      ["mask", ["batch", 17]],
+      ["y", ["batch", 17, 12]],
+      ["pooled", ["batch", 12]],
+    ]);
     const { graph: written } = loadModel(out);
     expect(written.inputs.map(({ shape }) => shape)).toEqual([
       ["batch", 17],

@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { renderMarkdown } from "../../src/report/markdown.js";
+import { palette } from "../../src/report/palette.js";
+import { renderText } from "../../src/report/text.js";
 import { refusedResult, sampleResult } from "./sample-result.js";
+
+it("tells which sizes were fixed, in both formats", () => {
+  const shapes = [{ port: "input", name: "ids", before: ["batch", null], after: [1, 128] }] as const;
+  const result = sampleResult({ shapes });
+  expect(renderMarkdown(result)).toContain("| input | `ids` | `[batch,?]` | `[1,128]` |");
+  expect(renderText(result, palette(false))).toContain("fixed sizes\n   input  ids  [batch,?] -> [1,128]\n");
+  expect(renderText(sampleResult({ shapes: [] }), palette(false))).not.toContain("fixed sizes");
+});
 
 describe("renderMarkdown", () => {
   it("has the verdict in its first visible line, one table of limits, and folds the rest", () => {

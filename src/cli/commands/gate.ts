@@ -1,4 +1,4 @@
-import { type Command, limits, running } from "../command.js";
+import { type Command, limits, running, smokeTest } from "../command.js";
 import { comparedExits, runAndDeliver } from "../run-and-deliver.js";
 import { dataConfig, limitsOf, runtimeConfig } from "../settings.js";
 
@@ -7,6 +7,7 @@ export const gate: Command = {
   group: "Prove",
   parameters: "<baseline> <candidate>",
   about: "Limits between two models, as a step of CI",
+  note: smokeTest,
   examples: [
     "infer-opt gate base.onnx new.onnx --eval test.npz --metric top1 --max-drop 0.5% --min-speedup 1.2",
     "infer-opt gate base.onnx new.onnx --max-drop none --max-size 10MB --slo p95=20ms --report gate.md",

@@ -1,4 +1,4 @@
-import { type Command, limits, running } from "../command.js";
+import { type Command, limits, running, smokeTest } from "../command.js";
 import { comparedExits, runAndDeliver } from "../run-and-deliver.js";
 import { dataConfig, limitsOf, runtimeConfig } from "../settings.js";
 
@@ -7,6 +7,7 @@ export const verify: Command = {
   group: "Prove",
   parameters: "<baseline> <candidate>",
   about: "How far two models' answers are apart",
+  note: smokeTest,
   examples: [
     "infer-opt verify model.onnx int8.onnx --eval test.npz --metric top1 --max-drop 0.5%",
     "infer-opt verify model.onnx int8.onnx --eval test.npz --layers",
