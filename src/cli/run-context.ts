@@ -1,5 +1,5 @@
 /** The outside world of one run: runtime, clock, observer, a scratch folder, and an end on Ctrl-C. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, sep } from "node:path";
 import { InferOptError, messageOf } from "../base/errors.js";
@@ -37,7 +37,11 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
       try {
         return await body({ runtime, environment, observer: watch.observer, signal, toolVersion, now, scratch });
       } catch (thrown) {
-        throw isWithin(scratch, thrown) ? scratchFailed(dirname(scratch), thrown as InferOptError) : thrown;
+        throw !existsSync(scratch)
+          ? scratchVanished(scratch, thrown)
+          : isWithin(scratch, thrown)
+            ? scratchFailed(dirname(scratch), thrown)
+            : thrown;
       } finally {
         watch.stop();
         await runtime.close();
@@ -93,9 +97,18 @@ const scratchFailed = (parent: string, cause: unknown): InferOptError =>
     fields: { path: parent },
   });
 
-/** Whether it was a scratch file that could not be written: advice about -o would be no help. */
+/** Whatever failed then failed for want of its files. */
+const scratchVanished = (scratch: string, cause: unknown): InferOptError =>
+  new InferOptError("SCRATCH_FAILED", "runtime", `the folder for temporary files vanished during the run: ${scratch}`, {
+    hint: "Keep others from clearing it, or set INFER_OPT_TMP to a folder that is left alone.",
+    cause,
+    fields: { path: scratch },
+  });
+
+/** Whether it was a scratch file that the system refused: advice about -o would be no help. */
 function isWithin(scratch: string, thrown: unknown): boolean {
-  if (!(thrown instanceof InferOptError) || thrown.code !== "OUTPUT_FAILED") return false;
-  const path = thrown.fields["path"];
+  const isOurs = thrown instanceof InferOptError;
+  if (isOurs && thrown.code !== "OUTPUT_FAILED") return false;
+  const path = isOurs ? thrown.fields["path"] : (thrown as NodeJS.ErrnoException | null)?.path;
   return typeof path === "string" && path.startsWith(scratch + sep);
 }

@@ -4,14 +4,14 @@
  * otherwise, and every output is compared.
  */
 import { rmSync } from "node:fs";
-import { InferOptError, isFault } from "../base/errors.js";
+import { type InferOptError, isFault } from "../base/errors.js";
 import type { Numerics } from "../base/numerics.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { DType } from "../ir/index.js";
 import type { ModelSignature, OutputDifference } from "../runtime/port.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import { asWritten, scratchFile } from "./model-runs.js";
+import { asWritten, despiteCrash, scratchFile } from "./model-runs.js";
 
 export interface Equivalence {
   readonly differences: readonly OutputDifference[];
@@ -62,11 +62,8 @@ export async function checkEquivalence(
       context.runtime.compare({ baseline: a, candidate: b, data, session: { ...asWritten(config), provider: "cpu" } });
     let differences: readonly OutputDifference[];
     try {
-      differences = await compare(baseline, candidate).catch((thrown: unknown) => {
-        // Killed from outside, perhaps, for want of memory: no rewrite is to blame for what happens once.
-        if (!(thrown instanceof InferOptError) || thrown.code !== "RUNTIME_CRASHED") throw thrown;
-        return compare(baseline, candidate);
-      });
+      // No rewrite is to blame for a crash that happens once.
+      differences = await despiteCrash(() => compare(baseline, candidate));
     } catch (thrown) {
       if (!isFault(thrown)) throw thrown;
       // Whose fault is it? The original against itself tells.

@@ -88,7 +88,9 @@ class Fp16Run {
       : { status: "pass", outcome: "met", reasons: [], summary: summaryOf(report, latency) };
     const original = loadModel(config.model);
     const output = await record.stage("write", () =>
-      worst ? writeRejected(delivered, original, config.out) : writeOutput(delivered, original, config.out),
+      worst
+        ? writeRejected(delivered, original, config.out, record)
+        : writeOutput(delivered, original, config.out, record),
     );
     return record.result({
       model: intake.facts,

@@ -39,7 +39,7 @@ export async function runFuse(
   const refused = refusedByTarget(prepared.model, config.graph.target);
   if (refused) record.warn(refused);
   const original = loadModel(config.model);
-  const output = await record.stage("write", () => writeOutput(prepared.path, original, config.out));
+  const output = await record.stage("write", () => writeOutput(prepared.path, original, config.out, record));
   const applied = prepared.passes.reduce((sum, pass) => sum + pass.applied, 0);
   const raised =
     opsetOf(prepared.model) > opsetOf(original)

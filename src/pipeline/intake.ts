@@ -11,7 +11,7 @@ import { chooseEvaluationData, chooseMetric, type EvaluationData, holdOut, rando
 import { refuseOddWeights } from "./finite-weights.js";
 import { sizedSignature } from "./fix-shapes.js";
 import { modelFacts } from "./model-facts.js";
-import { asDelivered, asWritten, linkedTwin } from "./model-runs.js";
+import { asDelivered, asWritten, despiteCrash, linkedTwin } from "./model-runs.js";
 import type { ModelFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 
@@ -40,10 +40,11 @@ export type Purpose = "graph" | "float" | "integers";
 export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Purpose = "integers"): Promise<Intake> {
   const { context } = record;
   const model = loadModel(config.model);
-  const describing =
+  const describing = despiteCrash(() =>
     purpose === "integers"
       ? context.runtime.describe(config.model, asDelivered(config.runtime))
-      : context.runtime.describe(linkedTwin(config.model, context), asWritten(config.runtime));
+      : context.runtime.describe(linkedTwin(config.model, context), asWritten(config.runtime)),
+  );
   // The file is read for its digest, and its weights for what is no number, while the runtime loads it.
   let unrunnable: string | null = null;
   const declaring = describing.catch((thrown: unknown): ModelSignature => {

@@ -1,6 +1,7 @@
 /** Models in memory, run by a runtime that takes files: probes and folds go through the scratch folder. */
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { InferOptError } from "../base/errors.js";
 import { linkModel, type Model } from "../ir/index.js";
 import { isLinked, linkedSuffix, linkModelFile } from "../onnx/index.js";
 import type { Describe, Evaluate } from "../rewrite/index.js";
@@ -65,6 +66,19 @@ export function linkedTwin(path: string, context: RunContext): string {
   return twin;
 }
 
+/**
+ * Asks once more where the process died: killed from outside, perhaps, for want of memory. What
+ * the model itself does happens again, and is told then.
+ */
+export async function despiteCrash<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (thrown) {
+    if (!(thrown instanceof InferOptError) || thrown.code !== "RUNTIME_CRASHED") throw thrown;
+    return ask();
+  }
+}
+
 /** With the weights that were put beside it. */
 export function removeLinked(path: string): void {
   rmSync(path, { force: true });
@@ -74,12 +88,12 @@ export function removeLinked(path: string): void {
 export const describer =
   (config: RuntimeConfig, context: RunContext): Describe =>
   (model) =>
-    withSaved(model, context, (path) => context.runtime.describe(path, cpuAsWritten(config)));
+    withSaved(model, context, (path) => despiteCrash(() => context.runtime.describe(path, cpuAsWritten(config))));
 
 export const evaluator =
   (config: RuntimeConfig, context: RunContext): Evaluate =>
   (model) =>
-    withSaved(model, context, (path) => context.runtime.run(path, new Map(), cpuAsWritten(config)));
+    withSaved(model, context, (path) => despiteCrash(() => context.runtime.run(path, new Map(), cpuAsWritten(config))));
 
 /** Folding and probing are the graph's business, not the provider's: the reference is the CPU. */
 const cpuAsWritten = (config: RuntimeConfig): SessionOptions => ({ ...asWritten(config), provider: "cpu" });

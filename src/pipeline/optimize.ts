@@ -157,8 +157,8 @@ class OptimizeRun {
     const isPassed = ruling.verdict.outcome === "met";
     const output = await record.stage("write", () =>
       isPassed
-        ? writeOutput(candidate.built.path, original, config.out)
-        : writeRejected(candidate.built.path, original, config.out),
+        ? writeOutput(candidate.built.path, original, config.out, record)
+        : writeRejected(candidate.built.path, original, config.out, record),
     );
     candidate.note ||= isPassed ? "chosen" : "";
     return record.result({

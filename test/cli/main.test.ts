@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../src/base/errors.js";
@@ -361,6 +361,22 @@ describe("a run", () => {
     const ended = await command(fuse(), { io: fakeIo({ env: { INFER_OPT_TMP: "/no/such/folder" } }) });
     expect(ended.code).toBe(4);
     expect(ended.stderr).toContain("error SCRATCH_FAILED");
+  });
+
+  it.each([
+    ["vanishes", (scratch: string) => rmSync(scratch, { recursive: true }), "vanished during the run"],
+    ["is full", () => {}, "no scratch file can be made"],
+  ])("says when the scratch folder %s under it", async (_, happen, message) => {
+    const fuseThere = async (__: unknown, { scratch }: RunContext) => {
+      happen(scratch);
+      writeFileSync(join(scratch, "no", "such"), "");
+      return sampleResult();
+    };
+    const ended = await command(fuse(), { actions: { fuse: fuseThere } });
+    expect(ended.code).toBe(4);
+    expect(ended.stderr).toContain("error SCRATCH_FAILED");
+    expect(ended.stderr).toContain(message);
+    expect(ended.stderr).toContain("INFER_OPT_TMP");
   });
 
   it("is stopped by Ctrl-C, whatever it then fails with", async () => {

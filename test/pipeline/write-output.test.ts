@@ -1,0 +1,33 @@
+/** What lies beside a model that is written over an older one. */
+import { copyFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { loadModel, parseModel, saveModel, Tensor } from "../../src/ir/index.js";
+import { RunRecord } from "../../src/pipeline/run-record.js";
+import { writeOutput } from "../../src/pipeline/write-output.js";
+import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+it("names the weights of an earlier model and leaves them to its copies", () => {
+  const folder = temporaryFolder();
+  const out = join(folder, "net.onnx");
+  const write = (factor: number): readonly string[] => {
+    const model = parseModel("(x: f32[2000]) -> (y) { y = Mul(x, $w: f32[2000]) }");
+    const [node] = model.graph.nodes();
+    model.graph.setInput(node!, 1, model.graph.addConstant("w", Tensor.f32([2000], new Array(2000).fill(factor))));
+    const scratch = join(temporaryFolder(), "made.onnx");
+    saveModel(model, scratch).commit();
+    const record = new RunRecord("fuse", fakeContext(new FakeRuntime({})));
+    const facts = writeOutput(scratch, model, { output: out, externalData: true, keepRejected: false }, record);
+    return record.result({
+      model: facts!,
+      verdict: { status: "pass", outcome: "met", reasons: [], summary: "" },
+    }).warnings;
+  };
+  expect(write(1)).toEqual([]);
+  const [first] = readdirSync(folder).filter((name) => name.endsWith(".data"));
+  copyFileSync(out, join(folder, "backup.onnx"));
+  expect(write(1)).toEqual([]);
+  expect(write(2)).toEqual([expect.stringContaining(join(folder, first!))]);
+  expect(() => loadModel(join(folder, "backup.onnx"))).not.toThrow();
+});
