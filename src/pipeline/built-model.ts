@@ -1,11 +1,12 @@
 import type { FloatNode } from "../quantization/plan-static.js";
+import type { Form } from "../quantization/recipe.js";
 
 /** A candidate on disk, in the scratch folder. */
 export interface BuiltModel {
   readonly path: string;
   readonly bytes: number;
-  /** Names of the nodes that run on integers. */
-  readonly quantized: readonly string[];
+  /** What became of each node that is not float any more, by name. */
+  readonly forms: ReadonlyMap<string, Form>;
   readonly float: readonly FloatNode[];
   readonly notes: readonly string[];
 }

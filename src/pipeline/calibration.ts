@@ -8,9 +8,9 @@ import type { IntegerTarget } from "../target/integer-kernels.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { asWritten, linkedFile, removeLinked } from "./model-runs.js";
-import { activationLabels, writeTapModel } from "./quantize-static.js";
 import { refuseInterrupted } from "./run-record.js";
 import { groupTaps } from "./tap-groups.js";
+import { activationLabels, writeTapModel } from "./write-taps.js";
 
 export interface ObserveRequest {
   /** A model whose values have distinct labels. */

@@ -1,18 +1,13 @@
 /** A model that might be the answer, with what is known of it so far. */
-import type { RangeMethod } from "../observe/index.js";
-import type { PlacementOptions } from "../quantization/plan-static.js";
+import { bitsOf, type Form, type Recipe, type StaticChoice } from "../quantization/recipe.js";
 import type { BuiltModel } from "./built-model.js";
 import type { AccuracyFacts, CandidateFacts } from "./result.js";
-
-export type Placement = Omit<PlacementOptions, "keepFloat">;
 
 /** How a candidate is made, apart from the nodes that stay float. */
 export type Variant =
   | { readonly kind: "fused" }
   | { readonly kind: "fp16" }
-  | { readonly kind: "static"; readonly placement: Placement; readonly method: RangeMethod }
-  | { readonly kind: "dynamic" }
-  | { readonly kind: "weights"; readonly bits: 8 | 4 };
+  | { readonly kind: "integers"; readonly recipe: Recipe };
 
 export interface Candidate {
   readonly variant: Variant;
@@ -28,18 +23,33 @@ export interface Candidate {
   note: string;
 }
 
+export const isInteger = ({ variant }: Candidate): boolean => variant.kind === "integers";
+
 export function variantName(variant: Variant): string {
-  switch (variant.kind) {
+  if (variant.kind === "integers") return recipeName(variant.recipe);
+  return variant.kind === "fused" ? "float32 fused" : "float16";
+}
+
+function recipeName({ form, forms, statics }: Recipe): string {
+  const others = new Map<Form, number>();
+  for (const other of forms.values()) if (other !== form) others.set(other, (others.get(other) ?? 0) + 1);
+  const exceptions = [...others].map(([other, nodes]) => `, ${nodes} ${formName(other, null)}`);
+  return formName(form, statics) + exceptions.join("");
+}
+
+function formName(form: Form, statics: StaticChoice | null): string {
+  switch (form) {
+    case "float":
+      return "float32";
     case "static": {
-      const { neighbours, depthwise } = variant.placement;
-      return `int8 static ${variant.method}${neighbours ? " +neighbours" : ""}${depthwise ? "" : " -depthwise"}`;
+      if (!statics) return "int8 static";
+      const { neighbours, depthwise } = statics.placement;
+      return `int8 static ${statics.method}${neighbours ? " +neighbours" : ""}${depthwise ? "" : " -depthwise"}`;
     }
     case "dynamic":
       return "int8 dynamic";
-    case "weights":
-      return `int${variant.bits} weights`;
     default:
-      return variant.kind === "fused" ? "float32 fused" : "float16";
+      return `int${bitsOf(form)} weights`;
   }
 }
 
@@ -47,7 +57,7 @@ export const candidateFacts = (candidate: Candidate, chosen: Candidate | null): 
   name: candidate.name,
   chosen: candidate === chosen,
   bytes: candidate.built.bytes,
-  quantizedNodes: candidate.built.quantized.length,
+  quantizedNodes: candidate.built.forms.size,
   floatNodes: candidate.built.float.length,
   speedup: candidate.speedup,
   sqnrDb: candidate.sqnrDb,

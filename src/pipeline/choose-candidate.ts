@@ -3,7 +3,7 @@
  * fastest of them with its worst nodes back in float; then the float ones. The first that
  * meets every limit wins; when none does, the one that comes closest says why not.
  */
-import type { Candidate } from "./candidate.js";
+import { type Candidate, isInteger } from "./candidate.js";
 import type { OptimizeConfig } from "./config.js";
 import type { Judge, Judged } from "./judge-candidate.js";
 import { keepWorstFloat } from "./keep-float.js";
@@ -38,7 +38,6 @@ export async function chooseCandidate(
   /** Timed in full and not chosen at once. */
   const raced: Judged[] = [];
   const ranked = rank(candidates, goal);
-  const isInteger = ({ variant }: Candidate): boolean => variant.kind !== "fused" && variant.kind !== "fp16";
   const floats = ranked.filter((candidate) => !isInteger(candidate));
   const fastestFloat = Math.max(leastGain, ...floats.map(({ speedup }) => speedup!));
   const pays = (candidate: Candidate): boolean => goal === "size" || candidate.speedup! >= fastestFloat;

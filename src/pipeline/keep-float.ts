@@ -38,7 +38,7 @@ export async function keepWorstFloat(request: KeepFloatRequest): Promise<KeepFlo
     const next = workshop.make(candidate.variant, kept);
     next.note = `${count} of ${ranking.length} nodes kept in float`;
     tried.push(next);
-    if (next.built.quantized.length > 0 && (await meetsLimit(next))) return next;
+    if (next.built.forms.size > 0 && (await meetsLimit(next))) return next;
     workshop.discard(next);
     return null;
   };
@@ -78,10 +78,9 @@ interface RankedNode {
 /** Worst first. */
 async function rankNodes({ candidate, workshop, context, deadline }: KeepFloatRequest): Promise<readonly RankedNode[]> {
   const { variant } = candidate;
-  const quantized = candidate.built.quantized;
+  const quantized = [...candidate.built.forms.keys()];
   // Neighbours lie between others: alone they are never quantized, and without the others they go to float by themselves.
-  const alone =
-    variant.kind === "static" ? { ...variant, placement: { ...variant.placement, neighbours: false } } : variant;
+  const alone = withoutNeighbours(variant);
   const nodes = namesAlone(workshop, alone, candidate);
   const ranked: RankedNode[] = [];
   // Half of the time at most goes into ranking.
@@ -112,8 +111,18 @@ async function rankNodes({ candidate, workshop, context, deadline }: KeepFloatRe
 }
 
 function namesAlone(workshop: Workshop, alone: Variant, candidate: Candidate): readonly string[] {
-  if (alone === candidate.variant) return candidate.built.quantized;
+  if (alone === candidate.variant) return [...candidate.built.forms.keys()];
   const probe = workshop.make(alone, candidate.keptFloat);
   workshop.discard(probe);
-  return probe.built.quantized;
+  return [...probe.built.forms.keys()];
+}
+
+function withoutNeighbours(variant: Variant): Variant {
+  if (variant.kind !== "integers" || !variant.recipe.statics) return variant;
+  const { recipe } = variant;
+  const { statics } = recipe;
+  return {
+    kind: "integers",
+    recipe: { ...recipe, statics: { ...statics!, placement: { ...statics!.placement, neighbours: false } } },
+  };
 }

@@ -5,9 +5,10 @@
 import { type Model, opsetOf } from "../ir/index.js";
 import { type RangeMethod, rangeMethods } from "../observe/index.js";
 import { dynamicCandidates } from "../quantization/dynamic.js";
-import { planStatic } from "../quantization/plan-static.js";
+import { type Placement, planStatic } from "../quantization/plan-static.js";
+import { staticRecipe, uniformRecipe } from "../quantization/recipe.js";
 import { widestPlacement } from "./calibration.js";
-import type { Candidate, Placement, Variant } from "./candidate.js";
+import { type Candidate, isInteger, type Variant } from "./candidate.js";
 import type { OptimizeConfig } from "./config.js";
 import type { RunRecord } from "./run-record.js";
 import type { Workshop } from "./workshop.js";
@@ -42,8 +43,10 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   const statics = isStatic ? await makeStatic(request, config.quantize.method) : [];
   if (!isQuantized) {
     const isDynamic = (mode === "auto" || mode === "dynamic") && opset >= LEAST_OPSET.dynamic;
-    if (isDynamic && dynamicCandidates(model).length > 0) variants.push({ kind: "dynamic" });
-    if (mayStoreWeights(config) && opset >= LEAST_OPSET.weights) variants.push({ kind: "weights", bits });
+    if (isDynamic && dynamicCandidates(model).length > 0)
+      variants.push({ kind: "integers", recipe: uniformRecipe("dynamic") });
+    if (mayStoreWeights(config) && opset >= LEAST_OPSET.weights)
+      variants.push({ kind: "integers", recipe: uniformRecipe(`weights${bits}`) });
   }
   const others = await makeAll(variants, request);
 
@@ -60,8 +63,7 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
 export const mayStoreWeights = ({ quantize: { mode, goal } }: OptimizeConfig): boolean =>
   mode === "weights" || (mode === "auto" && goal === "size");
 
-const isUseful = ({ variant, built }: Candidate): boolean =>
-  built.quantized.length > 0 || variant.kind === "fused" || variant.kind === "fp16";
+const isUseful = (candidate: Candidate): boolean => candidate.built.forms.size > 0 || !isInteger(candidate);
 
 /** Placements worth comparing, each with the range method whose outputs stay closest to the float model's. */
 async function makeStatic(request: CandidatesRequest, method: RangeMethod | null): Promise<Candidate[]> {
@@ -81,10 +83,13 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
   });
 
   const variants = (placement: Placement, methods: readonly RangeMethod[]): Variant[] =>
-    methods.map((each) => ({ kind: "static", placement, method: each }));
-  const order = byError(await makeAll(variants(widestPlacement, method ? [method] : rangeMethods), request));
+    methods.map((each) => ({ kind: "integers", recipe: staticRecipe({ placement, method: each }) }));
+  const tried = method ? [method] : rangeMethods;
+  const made = await makeAll(variants(widestPlacement, tried), request);
+  const methodOf = new Map(made.map((candidate, i) => [candidate, tried[i]!]));
+  const order = byError(made);
   // What is hopeless for the widest placement stays so for the others.
-  const methods = order.slice(0, METHODS_KEPT).map(({ variant }) => (variant as Variant & { kind: "static" }).method);
+  const methods = order.slice(0, METHODS_KEPT).map((candidate) => methodOf.get(candidate)!);
   const rest = await makeAll(
     narrower.flatMap((placement) => variants(placement, methods)),
     request,

@@ -10,6 +10,7 @@ import { loadModel, type Model, nodesWithin, opsetOf } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { quantizedFormOf } from "../ops/quantizing.js";
 import { planStatic } from "../quantization/plan-static.js";
+import { modeOfFile } from "../quantization/recipe.js";
 import { weightOnlyOpset } from "../quantization/weight-only.js";
 import { type IntegerTarget, integerTarget } from "../target/integer-kernels.js";
 import { loadRanges, observeActivations, widestPlacement } from "./calibration.js";
@@ -179,18 +180,20 @@ class OptimizeRun {
 
   #quantizationFacts(candidate: Candidate, { fit }: Intake): QuantizationFacts | null {
     const { variant, built } = candidate;
-    if (variant.kind === "fused" || variant.kind === "fp16") return null;
+    if (variant.kind !== "integers") return null;
     const others = this.#tried.filter((other) => other !== candidate && other.speedup !== null);
-    const isStatic = variant.kind === "static";
+    const forms = [...built.forms.values()];
+    const statics = forms.includes("static") ? variant.recipe.statics : null;
     return {
-      mode: variant.kind,
-      ...(variant.kind === "weights" && { bits: variant.bits }),
-      method: isStatic ? variant.method : null,
-      nodes: built.quantized.length,
+      mode: modeOfFile(variant.recipe, forms),
+      ...(forms.includes("weights4") && { bits: 4 }),
+      method: statics?.method ?? null,
+      nodes: built.forms.size,
+      forms: [...built.forms].map(([node, form]) => ({ node, form })),
       float: built.float,
       why: whyChosen(candidate, others),
       notes: built.notes,
-      calibration: isStatic && fit ? { samples: fit.count, tensors: this.#tapCount, data: fit.digest } : null,
+      calibration: statics && fit ? { samples: fit.count, tensors: this.#tapCount, data: fit.digest } : null,
     };
   }
 
@@ -201,6 +204,7 @@ class OptimizeRun {
       mode: mode === "auto" ? "static" : mode,
       method: null,
       nodes: 0,
+      forms: [],
       float: planStatic(prepared.model, this.target, widestPlacement).float,
       why,
       notes: [],

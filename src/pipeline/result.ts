@@ -1,5 +1,6 @@
 /** The outcome of a run: plain data, versioned, safe for JSON. Programs of users read it: what is here stays as it is. */
 import type { FloatNode } from "../quantization/plan-static.js";
+import type { Form, Mode } from "../quantization/recipe.js";
 import type { Placement } from "../runtime/port.js";
 import type { VerifyLevel } from "./config.js";
 import type { UnfusedNode } from "./unfused/find-unfused.js";
@@ -91,12 +92,14 @@ export interface RuntimeSpecificFacts {
 }
 
 export interface QuantizationFacts {
-  readonly mode: "static" | "dynamic" | "weights";
-  /** Of the weights; 8 when absent. */
+  readonly mode: Mode;
+  /** Least of the weights; 8 when absent. */
   readonly bits?: 8 | 4;
   readonly method: string | null;
-  /** Nodes that run on integers. */
+  /** Nodes that run on integers or store their weights so. */
   readonly nodes: number;
+  /** What became of each of them; results of earlier versions are without. */
+  readonly forms?: readonly { readonly node: string; readonly form: Form }[];
   readonly float: readonly FloatNode[];
   /** Why this mode and placement. */
   readonly why: string;

@@ -9,15 +9,13 @@ import type { DatasetRef } from "../dataset/index.js";
 import { loadModel, saveModel } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { toFloat16 } from "../passes/precision/to-float16.js";
-import { quantizeDynamic } from "../quantization/dynamic.js";
-import { quantizeWeights } from "../quantization/weight-only.js";
+import { applyRecipe } from "../quantization/apply-recipe.js";
 import type { IntegerTarget } from "../target/integer-kernels.js";
 import type { BuiltModel } from "./built-model.js";
 import { type Candidate, type Variant, variantName } from "./candidate.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { asDelivered, scratchFile } from "./model-runs.js";
-import { writeStatic } from "./quantize-static.js";
 
 export interface WorkshopOptions {
   /** The model as it came: what speed and accuracy are measured against. */
@@ -161,37 +159,25 @@ export class Workshop {
   #build(variant: Variant, keptFloat: ReadonlyMap<string, string>, path: string): BuiltModel {
     const { prepared, target, taps, excluded } = this.options;
     const keepFloat = new Map([...excluded, ...keptFloat]);
-    if (variant.kind === "static") {
-      return writeStatic(
-        { prepared, target, placement: { ...variant.placement, keepFloat }, method: variant.method, taps: taps! },
-        path,
-      );
-    }
     const model = loadModel(prepared);
-    const save = (facts: Pick<BuiltModel, "quantized" | "float" | "notes">): BuiltModel => {
+    const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
       const staged = saveModel(model, path);
       staged.commit();
       return { path, bytes: staged.sizeBytes, ...facts };
     };
     switch (variant.kind) {
-      case "dynamic": {
-        const { quantized, float } = quantizeDynamic(model, target, { keepFloat, embeddings: true });
-        return save({ quantized, float, notes: [] });
-      }
-      case "weights": {
-        const { quantized, float } = quantizeWeights(model, { keepFloat, bits: variant.bits });
-        return save({ quantized, float, notes: [] });
-      }
+      case "integers":
+        return save(applyRecipe(model, variant.recipe, { target, taps, keepFloat }));
       case "fp16": {
         const report = toFloat16(model, {
           keepIo: true,
           target: "f16",
           keep: (node) => keepFloat.get(node.name) ?? null,
         });
-        return save({ quantized: [], float: report.float, notes: report.notes });
+        return save({ forms: new Map(), float: report.float, notes: report.notes });
       }
       default:
-        return save({ quantized: [], float: [], notes: [] });
+        return save({ forms: new Map(), float: [], notes: [] });
     }
   }
 }

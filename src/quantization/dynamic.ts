@@ -13,16 +13,10 @@
 import { attr, type Graph, type Model, type Node, nodesWithin, Tensor, type Value } from "../ir/index.js";
 import type { IntegerTarget } from "../target/integer-kernels.js";
 import { removeUnreadConstants } from "./dead-constants.js";
-import { quantizeEmbeddings } from "./embedding.js";
+import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
 import { WeightStore, type WeightTensors } from "./weight-store.js";
 import { quantizeWeight, weightScales } from "./weights.js";
-
-export interface DynamicOptions {
-  readonly keepFloat?: ReadonlyMap<string, string>;
-  /** Also store tables that a Gather looks up as integers, one scale per row. */
-  readonly embeddings: boolean;
-}
 
 export interface DynamicReport {
   readonly quantized: readonly string[];
@@ -36,29 +30,25 @@ export function dynamicCandidates(model: Model): readonly Node[] {
   );
 }
 
-export function quantizeDynamic(model: Model, target: IntegerTarget, options: DynamicOptions): DynamicReport {
+export function quantizeDynamic(model: Model, target: IntegerTarget, options: NodeChoice = {}): DynamicReport {
+  const { takes = takesAll, keepFloat } = options;
   const quantized: string[] = [];
   const float: FloatNode[] = [];
   const activations = new Map<Value, Map<Graph, DynamicActivation>>();
   const store = new WeightStore();
-  for (const node of [...nodesWithin(model.graph)]) {
+  for (const node of [...nodesWithin(model.graph)].filter(takes)) {
     if (node.is("Conv")) {
       float.push({ node: node.name, op: node.op, reason: "dynamic integer convolutions are slower than float" });
       continue;
     }
     if (!node.is("MatMul") && !node.is("Gemm")) continue;
-    const reason = options.keepFloat?.get(node.name) ?? whyNot(node);
+    const reason = keepFloat?.get(node.name) ?? whyNot(node);
     if (reason !== null) {
       float.push({ node: node.name, op: node.op, reason });
       continue;
     }
     replaceProduct(node, target, activations, store);
     quantized.push(node.name);
-  }
-  if (options.embeddings) {
-    const tables = quantizeEmbeddings(model, options.keepFloat);
-    quantized.push(...tables.quantized);
-    float.push(...tables.float);
   }
   removeUnreadConstants(model.graph);
   return { quantized, float };

@@ -7,6 +7,8 @@
  * too. A row's scale follows its largest element, which keeps the error per row.
  */
 import { attr, type Model, type Node, nodesWithin, Tensor, type Value } from "../ir/index.js";
+import { removeUnreadConstants } from "./dead-constants.js";
+import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
 import { WeightStore } from "./weight-store.js";
 import { quantizeWeight, weightScales } from "./weights.js";
@@ -21,20 +23,21 @@ export interface EmbeddingReport {
   readonly float: readonly FloatNode[];
 }
 
-/** Quantizes every large table that a Gather looks up, bodies included, but for the nodes named. */
-export function quantizeEmbeddings(model: Model, keepFloat: ReadonlyMap<string, string> = new Map()): EmbeddingReport {
+/** Quantizes every large table that a Gather looks up, bodies included. */
+export function quantizeEmbeddings(model: Model, { keepFloat, takes = takesAll }: NodeChoice = {}): EmbeddingReport {
   const quantized: string[] = [];
   const float: FloatNode[] = [];
   const store = new WeightStore();
   for (const node of [...nodesWithin(model.graph)]) {
-    if (!isLookUp(node)) continue;
-    const reason = keepFloat.get(node.name);
+    if (!isLookUp(node) || !takes(node)) continue;
+    const reason = keepFloat?.get(node.name);
     if (reason !== undefined) float.push({ node: node.name, op: node.op, reason });
     else {
       quantizeEmbedding(node, store);
       quantized.push(node.name);
     }
   }
+  removeUnreadConstants(model.graph);
   return { quantized, float };
 }
 

@@ -7,15 +7,17 @@ import { ownEntry } from "../base/own-entry.js";
 import { type Graph, isFloat, type Model, type Node, nodesWithin, soleReader, type Value } from "../ir/index.js";
 import { quantizedFormOf } from "../ops/quantizing.js";
 import type { IntegerKernel, IntegerTarget } from "../target/integer-kernels.js";
+import { type NodeChoice, takesAll } from "./node-choice.js";
 
-export interface PlacementOptions {
+/** How far a static placement goes. */
+export interface Placement {
   /** Also quantize neighbours (Add, Concat, pooling, ...) that lie between integer products. */
   readonly neighbours: boolean;
   /** Whether depthwise convolutions, which gain least, are quantized. */
   readonly depthwise: boolean;
-  /** Names of nodes to leave float, with the reason to give. */
-  readonly keepFloat?: ReadonlyMap<string, string>;
 }
+
+export interface PlacementOptions extends Placement, NodeChoice {}
 
 export interface FloatNode {
   readonly node: string;
@@ -44,8 +46,10 @@ export function planStatic(model: Model, target: IntegerTarget, options: Placeme
   const refuse = (node: Node, reason: string): void =>
     void float.push({ node: node.displayName, op: node.opName, reason });
 
+  const { takes = takesAll } = options;
   const compute = new Set<Node>();
   for (const node of nodesWithin(model.graph)) {
+    if (!takes(node)) continue;
     const kernel = node.domain === "" ? ownEntry(target.kernels, node.op) : undefined;
     if (kernel?.kind !== "compute") {
       if (node.domain === "" && heavy.has(node.op)) refuse(node, `the target has no integer ${node.op}`);
@@ -166,6 +170,7 @@ function chooseNeighbours(
   compute: ReadonlySet<Node>,
   options: PlacementOptions,
 ): Set<Node> {
+  const { takes = takesAll } = options;
   const order = [...graph.nodes()];
   const isInteger = new Set<Value>();
   const kernels = new Map<Node, IntegerKernel>();
@@ -176,7 +181,7 @@ function chooseNeighbours(
       isInteger.add(behindNode(node, kernel));
       continue;
     }
-    if (kernel.kind === "compute" || options.keepFloat?.has(node.name)) continue;
+    if (kernel.kind === "compute" || options.keepFloat?.has(node.name) || !takes(node)) continue;
     if (!isFloat(node.output.dtype ?? "f32")) continue;
     const activations = activationsRead(node, kernel);
     if (activations.length === 0 || !activations.every((value) => value && isInteger.has(value))) continue;

@@ -22,13 +22,13 @@ import {
 import { weightInputs } from "../target/integer-kernels.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { isLookUp, quantizeEmbedding } from "./embedding.js";
+import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
 import { WeightStore, type WeightTensors } from "./weight-store.js";
 import { quantizeWeight, roundHalfEven, weightScales } from "./weights.js";
 
-export interface WeightOnlyOptions {
+export interface WeightOnlyOptions extends NodeChoice {
   readonly bits: 8 | 4;
-  readonly keepFloat?: ReadonlyMap<string, string>;
 }
 
 export interface WeightOnlyReport {
@@ -47,7 +47,8 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
   const quantized: string[] = [];
   const float: FloatNode[] = [];
   const made: MadeWeights = { store: new WeightStore(), widened: new Map() };
-  for (const node of [...nodesWithin(model.graph)]) {
+  const { takes = takesAll } = options;
+  for (const node of [...nodesWithin(model.graph)].filter(takes)) {
     const slots = node.domain === "" ? ownEntry(weightInputs, node.op) : undefined;
     const isTable = isLookUp(node);
     if (!slots && !isTable) continue;

@@ -5,6 +5,7 @@
 import { basename } from "node:path";
 import type { RunResult } from "../pipeline/result.js";
 import { markdownCode, markdownText } from "./escape.js";
+import { formsText } from "./forms-text.js";
 import { limitRows, verdictSummary, verdictWord } from "./limits.js";
 import { suggest } from "./next.js";
 import {
@@ -122,7 +123,9 @@ function changes({ passes, quantization, precision }: RunResult): string {
   if (quantization) {
     const { mode, bits, method, nodes, why, notes } = quantization;
     const how = method ? `, ${markdownText(method)} ranges` : "";
-    parts.push(`${mode} INT${bits ?? 8}${how}: ${plural(nodes, "node")} on integers. ${markdownText(why)}\n`);
+    const forms = formsText(quantization);
+    const what = `${plural(nodes, "node")} on integers${forms ? ` (${markdownText(forms)})` : ""}`;
+    parts.push(`${mode} INT${bits ?? 8}${how}: ${what}. ${markdownText(why)}\n`);
     parts.push(...notes.map((note) => `- ${markdownText(note)}\n`));
   }
   if (precision) parts.push(`${precision.target}\n`, ...precision.notes.map((note) => `- ${markdownText(note)}\n`));

@@ -36,6 +36,7 @@ const rendered = v.looseObject({
       mode: text,
       method: v.nullable(text),
       nodes: number,
+      forms: v.optional(v.array(v.looseObject({ node: text, form: text }))),
       float,
       why: text,
       notes: v.array(text),

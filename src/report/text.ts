@@ -6,6 +6,7 @@ import { basename } from "node:path";
 import type { LatencyFacts, Percentiles, PlacementFacts, RunResult } from "../pipeline/result.js";
 import { benchLines, layerLines } from "./bench-table.js";
 import { middle, printable } from "./escape.js";
+import { formsText } from "./forms-text.js";
 import { limitRows, verdictSummary, verdictWord } from "./limits.js";
 import { suggest } from "./next.js";
 import {
@@ -192,8 +193,10 @@ function changed({ passes, quantization, precision }: RunResult): string[] {
   }
   if (quantization) {
     const { mode, bits, method, nodes, why, calibration } = quantization;
+    const forms = printable(formsText(quantization));
     const parts = [
       `${mode} INT${bits ?? 8}${method ? ` (${printable(method)} ranges)` : ""}, ${plural(nodes, "node")} on integers`,
+      ...(forms ? [forms] : []),
       ...(calibration ? [`${plural(calibration.samples, "calibration sample")}`] : []),
     ];
     lines.push(...wrap(parts.join(", "), WIDTH - 3), ...wrap(printable(why), WIDTH - 3));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { Stage, staticVariant } from "../support/candidates.js";
+import { integersVariant, Stage, staticVariant } from "../support/candidates.js";
 
-const dynamic = { kind: "dynamic" } as const;
+const dynamic = integersVariant("dynamic");
 const fused = { kind: "fused" } as const;
 const nodes = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
@@ -183,7 +183,7 @@ describe("chooseCandidate", () => {
     const { judged } = await stage.choose(
       [
         stage.candidate("fast", staticVariant, { accuracy: 1, ms: 3, bytes: 50 }),
-        stage.candidate("small", { kind: "weights", bits: 4 }, { accuracy: 1, ms: 12, bytes: 20 }),
+        stage.candidate("small", integersVariant("weights4"), { accuracy: 1, ms: 12, bytes: 20 }),
       ],
       stage.workshopFor([]),
       {},

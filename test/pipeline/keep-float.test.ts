@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Candidate } from "../../src/pipeline/candidate.js";
 import { keepWorstFloat } from "../../src/pipeline/keep-float.js";
-import { Stage, staticVariant } from "../support/candidates.js";
+import { Stage, staticVariantOf } from "../support/candidates.js";
 
 const eight = ["a", "b", "c", "d", "e", "f", "g", "h"];
 /** h is worst, a is best. */
 const damage = Object.fromEntries(eight.map((node, i) => [node, 40 - 4 * i]));
 
 function search(stage: Stage, needed: number, all = eight, alone = all, deadline = 1e9) {
-  const variant = { ...staticVariant, placement: { neighbours: all !== alone, depthwise: true } };
+  const variant = staticVariantOf({ neighbours: all !== alone, depthwise: true });
   const candidate = stage.candidate("integers", variant, { accuracy: 0.5, ms: 3 }, all);
   const asked: number[] = [];
   const meetsLimit = async (next: Candidate): Promise<boolean> => {
@@ -48,7 +48,7 @@ describe("keepWorstFloat", () => {
     expect(found).toBeNull();
     expect(asked).toEqual([1, 2, 3]);
     const singles = stage.made.filter((made) => made.keptFloat.size === 7);
-    expect(singles.map(({ built }) => built.quantized)).toEqual(products.map((node) => [node]));
+    expect(singles.map(({ built }) => [...built.forms.keys()])).toEqual(products.map((node) => [node]));
   });
 
   it("keeps the files of what it found and of nothing else", async () => {

@@ -7,12 +7,15 @@ import type { Candidate } from "../../src/pipeline/candidate.js";
 import { Workshop } from "../../src/pipeline/workshop.js";
 import { makeNamesUnique } from "../../src/quantization/names.js";
 import type { ScoreJob } from "../../src/runtime/port.js";
+import { integersVariant } from "../support/candidates.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
 import { safeTarget } from "../support/quantize-text.js";
 import { runtimeConfig } from "../support/run-config.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const text = "(x: f32[2,64]) -> (y) { a = MatMul(x, $w: f32[64,64])\n y = MatMul(a, $v: f32[64,64]) }";
+
+const [dynamic, weights] = [integersVariant("dynamic"), integersVariant("weights8")];
 
 /** A runtime that refuses some models and finds the others a little off. */
 class PickyRuntime extends FakeRuntime {
@@ -49,14 +52,17 @@ function workshop(refuses: (path: string) => string | null = () => null) {
 describe("Workshop", () => {
   it("leaves float what was excluded and what a search kept, and names the candidate after it", () => {
     const { shop } = workshop();
-    expect(shop.make({ kind: "dynamic" })).toMatchObject({ name: "int8 dynamic", built: { quantized: ["MatMul:a"] } });
-    const kept = shop.make({ kind: "dynamic" }, new Map([["MatMul:a", "costs too much"]]));
-    expect(kept).toMatchObject({ name: "int8 dynamic -1 nodes", built: { quantized: [] } });
+    expect(shop.make(dynamic)).toMatchObject({
+      name: "int8 dynamic",
+      built: { forms: new Map([["MatMul:a", "dynamic"]]) },
+    });
+    const kept = shop.make(dynamic, new Map([["MatMul:a", "costs too much"]]));
+    expect(kept).toMatchObject({ name: "int8 dynamic -1 nodes", built: { forms: new Map() } });
   });
 
   it("brings back what it discarded, the same bytes", () => {
     const { shop } = workshop();
-    const candidate = shop.make({ kind: "weights", bits: 8 });
+    const candidate = shop.make(weights);
     const { path } = candidate.built;
     const bytes = readFileSync(path);
     shop.discard(candidate);
@@ -68,11 +74,7 @@ describe("Workshop", () => {
   it("measures the others when the runtime refuses one", async () => {
     const broken: string[] = [];
     const { shop } = workshop((path) => (broken.includes(path) ? "MODEL_REJECTED" : null));
-    const made = [
-      shop.make({ kind: "dynamic" }),
-      shop.make({ kind: "weights", bits: 8 }),
-      shop.make({ kind: "fused" }),
-    ];
+    const made = [shop.make(dynamic), shop.make(weights), shop.make({ kind: "fused" })];
     broken.push(made[1]!.built.path);
     await shop.measureError(made);
     expect(made.map(({ sqnrDb }) => sqnrDb)).toEqual([1, Number.NEGATIVE_INFINITY, 1]);

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { check, type Model, nodesWithin } from "../../src/ir/index.js";
-import { type DynamicOptions, dynamicCandidates, quantizeDynamic } from "../../src/quantization/dynamic.js";
+import { dynamicCandidates, quantizeDynamic } from "../../src/quantization/dynamic.js";
+import type { NodeChoice } from "../../src/quantization/node-choice.js";
 import { errorOf, opsOf, optimizedByRuntime, prepared, safeTarget } from "../support/quantize-text.js";
 import { seededFeeds } from "../support/run-model.js";
 
-async function quantized(text: string, options: Partial<DynamicOptions> = {}) {
+async function quantized(text: string, options: NodeChoice = {}) {
   const [float, model] = [await prepared(text), await prepared(text)];
-  const report = quantizeDynamic(model, safeTarget, { embeddings: true, ...options });
+  const report = quantizeDynamic(model, safeTarget, options);
   check(model.graph);
   expect([...nodesWithin(model.graph)].filter(({ domain }) => domain !== "")).toEqual([]);
   return { float, model, report, feeds: seededFeeds(float) };
@@ -101,37 +102,5 @@ describe("quantizeDynamic", () => {
       quantized: ["MatMul:y"],
       float: [{ node: "MatMul:a", op: "MatMul", reason: "said so" }],
     });
-  });
-});
-
-describe("tables that are looked up", () => {
-  const table = "$t: f32[1024,64]";
-
-  it("become integers with a scale per row, and are close to float", async () => {
-    const { float, model, report, feeds } = await quantized(`(i: i64[2,3]) -> (y) { y = Gather(${table}, i) }`);
-    expect(report.quantized).toEqual(["Gather:y"]);
-    expect(model.graph.constants.map((value) => value.dtype).sort()).toEqual(["f32", "i8"]);
-    expect(await errorOf(float, model, feeds)).toBeLessThan(0.01);
-  });
-
-  it("are stored once for several readers", async () => {
-    const { model } = await quantized(
-      `(i: i64[2], j: i64[2]) -> (y) { a = Gather(${table}, i)\n b = Gather($t, j)\n y = Add(a, b) }`,
-    );
-    expect(model.graph.constants.filter((value) => value.dtype === "i8")).toHaveLength(1);
-  });
-
-  it.each([
-    ["small ones", "(i: i64[2]) -> (y) { y = Gather($t: f32[64,64], i) }"],
-    ["those looked up along another axis", `(i: i64[2]) -> (y) { y = Gather<axis=1>(${table}, i) }`],
-    ["vectors", "(i: i64[2]) -> (y) { y = Gather($t: f32[65536], i) }"],
-    ["activations", "(i: i64[2], t: f32[1024,64]) -> (y) { y = Gather(t, i) }"],
-  ])("stay float: %s", async (_, text) => {
-    expect((await quantized(text)).report.quantized).toEqual([]);
-  });
-
-  it("stay float when they are not wanted", async () => {
-    const text = `(i: i64[2]) -> (y) { y = Gather(${table}, i) }`;
-    expect((await quantized(text, { embeddings: false })).report.quantized).toEqual([]);
   });
 });

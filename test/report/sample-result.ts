@@ -17,6 +17,7 @@ export function sampleResult(parts: Partial<RunResult> = {}): RunResult {
       mode: "static",
       method: "mse",
       nodes: 52,
+      forms: Array.from({ length: 52 }, (_, i) => ({ node: `/conv${i + 2}`, form: "static" as const })),
       float: [
         { node: "/conv1", op: "Conv", reason: "costs too much accuracy" },
         { node: "/a", op: "Conv", reason: "depthwise" },

@@ -6,14 +6,22 @@ import type { Intake } from "../../src/pipeline/intake.js";
 import { Judge } from "../../src/pipeline/judge-candidate.js";
 import { RunRecord } from "../../src/pipeline/run-record.js";
 import type { Workshop } from "../../src/pipeline/workshop.js";
+import type { Placement } from "../../src/quantization/plan-static.js";
+import { staticRecipe, uniformRecipe } from "../../src/quantization/recipe.js";
 import { classifier, type FakeModel, FakeRuntime, fakeContext } from "./fake-runtime.js";
 import { limitsOf, runtimeConfig } from "./run-config.js";
 
-export const staticVariant: Variant = {
-  kind: "static",
-  placement: { neighbours: false, depthwise: true },
-  method: "minmax",
-};
+export const integersVariant = (form: "dynamic" | "weights8" | "weights4"): Variant => ({
+  kind: "integers",
+  recipe: uniformRecipe(form),
+});
+
+export const staticVariantOf = (placement: Placement): Variant => ({
+  kind: "integers",
+  recipe: staticRecipe({ placement, method: "minmax" }),
+});
+
+export const staticVariant = staticVariantOf({ neighbours: false, depthwise: true });
 
 export interface Behaviour {
   /** Share of samples on which it is right. */
@@ -48,7 +56,7 @@ export class Stage {
     return {
       variant,
       name,
-      built: { path: name, bytes, quantized, float: [], notes: [] },
+      built: { path: name, bytes, forms: new Map(quantized.map((node) => [node, "static"])), float: [], notes: [] },
       keptFloat: new Map(),
       sqnrDb,
       speedup: 10 / ms,
@@ -68,7 +76,7 @@ export class Stage {
   workshopFor(all: readonly string[], alone = all): Workshop {
     const workshop = {
       make: (variant: Variant, keptFloat: ReadonlyMap<string, string>): Candidate => {
-        const isAlone = variant.kind === "static" && !variant.placement.neighbours;
+        const isAlone = variant.kind === "integers" && !variant.recipe.statics?.placement.neighbours;
         const quantized = (isAlone ? alone : all).filter((node) => !keptFloat.has(node));
         const name = `kept ${[...keptFloat.keys()].join(" ")}`;
         const made = { ...this.candidate(name, variant, this.kept([...keptFloat.keys()]), quantized), keptFloat };
@@ -77,7 +85,7 @@ export class Stage {
       },
       batches: (candidates: readonly Candidate[]) => [candidates],
       measureError: async (candidates: readonly Candidate[]) => {
-        for (const each of candidates) each.sqnrDb = this.damage[each.built.quantized[0]!] ?? 99;
+        for (const each of candidates) each.sqnrDb = this.damage[[...each.built.forms.keys()][0]!] ?? 99;
       },
       discard: ({ name }: Candidate) => void this.discarded.push(name),
     };

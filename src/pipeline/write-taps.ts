@@ -1,0 +1,29 @@
+/** Models that only compute the tensors whose ranges are to be measured. */
+import { invariant } from "../base/errors.js";
+import { linkModel, loadModel } from "../ir/index.js";
+import { activationsOf } from "../quantization/insert-qdq.js";
+import { type PlacementOptions, planStatic } from "../quantization/plan-static.js";
+import { keepOutputs, tapValues } from "../quantization/tap-model.js";
+import { removeWithFeeders } from "../rewrite/index.js";
+import type { IntegerTarget } from "../target/integer-kernels.js";
+
+/** Labels of the activations that a placement quantizes, in execution order; empty when there are none. */
+export const activationLabels = (prepared: string, target: IntegerTarget, placement: PlacementOptions): string[] =>
+  activationsOf(planStatic(loadModel(prepared), target, placement)).map(({ label }) => label);
+
+/**
+ * Writes a linked copy of the prepared model that computes the values of these labels, makes them
+ * outputs, and does nothing else. Returns the outputs' names.
+ */
+export function writeTapModel(prepared: string, labels: readonly string[], path: string): readonly string[] {
+  const model = loadModel(prepared);
+  const wanted = new Set(labels);
+  const made = [...model.graph.nodes()].flatMap((node) => node.outputs.filter((value) => value !== null));
+  const values = [...model.graph.inputs, ...made].filter(({ label }) => wanted.has(label));
+  invariant(values.length === wanted.size, "labels name one value each");
+  const taps = new Set(tapValues(model, values).values());
+  keepOutputs(model, taps);
+  for (const node of [...model.graph.nodes()].reverse()) removeWithFeeders(node);
+  linkModel(model, path);
+  return [...taps];
+}

@@ -1,0 +1,69 @@
+/**
+ * Makes a graph what a recipe says: one quantizer after the other, each on the nodes that
+ * are its own. Static comes first, since ranges are known by the float graph's names.
+ */
+import { invariant } from "../base/errors.js";
+import { type Model, type Node, nodesWithin } from "../ir/index.js";
+import type { TapStatistics } from "../observe/index.js";
+import type { IntegerTarget } from "../target/integer-kernels.js";
+import { quantizeDynamic } from "./dynamic.js";
+import { quantizeEmbeddings } from "./embedding.js";
+import type { FloatNode } from "./plan-static.js";
+import { quantizeStatic } from "./quantize-static.js";
+import { type Form, formOf, type Recipe } from "./recipe.js";
+import { quantizeWeights } from "./weight-only.js";
+
+export interface RecipeRequest {
+  readonly target: IntegerTarget;
+  /** By value label; null only when no node is static. */
+  readonly taps: ReadonlyMap<string, TapStatistics> | null;
+  /** Nodes that stay float whatever the recipe says, with the reason to give. */
+  readonly keepFloat: ReadonlyMap<string, string>;
+}
+
+export interface RecipeReport {
+  /** What became of each quantized node, by name. */
+  readonly forms: ReadonlyMap<string, Form>;
+  readonly float: readonly FloatNode[];
+  /** Things that had to bend, in words. */
+  readonly notes: readonly string[];
+}
+
+export function applyRecipe(model: Model, recipe: Recipe, { target, taps, keepFloat }: RecipeRequest): RecipeReport {
+  // By name, before anything is rewritten: what quantizers add is nobody's.
+  const nodes = [...nodesWithin(model.graph)];
+  const wanted = new Map(nodes.map((node) => [node.name, formOf(recipe, node)]));
+  const forms = new Map<string, Form>();
+  const float: FloatNode[] = nodes
+    .filter(({ name }) => wanted.get(name) === "float")
+    .map(({ name, op }) => ({ node: name, op, reason: keepFloat.get(name) ?? "nothing smaller was chosen for it" }));
+  const notes: string[] = [];
+  const choiceOf = (...own: readonly Form[]) => ({
+    keepFloat,
+    takes: ({ name }: Node): boolean => own.includes(wanted.get(name) ?? "float"),
+  });
+  const told = (report: Reported, form?: Form): void => {
+    for (const name of report.quantized) forms.set(name, form ?? wanted.get(name)!);
+    float.push(...report.float);
+    notes.push(...(report.notes ?? []));
+  };
+
+  if (recipe.statics) {
+    invariant(taps, "static integers need ranges");
+    told(quantizeStatic(model, { target, choice: recipe.statics, taps }, choiceOf("static")));
+  }
+  const isWanted = new Set(wanted.values());
+  if (isWanted.has("dynamic")) told(quantizeDynamic(model, target, choiceOf("dynamic")));
+  for (const bits of [8, 4] as const) {
+    if (isWanted.has(`weights${bits}`)) told(quantizeWeights(model, { ...choiceOf(`weights${bits}`), bits }));
+  }
+  // Tables have no arithmetic: their integers are weights, whatever becomes of the rest.
+  told(quantizeEmbeddings(model, choiceOf("static", "dynamic")), "weights8");
+  return { forms, float, notes };
+}
+
+interface Reported {
+  readonly quantized: readonly string[];
+  readonly float: readonly FloatNode[];
+  readonly notes?: readonly string[];
+}

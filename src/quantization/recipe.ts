@@ -1,0 +1,70 @@
+/**
+ * What becomes of each node: one form for most, and others by name. Plain data, so that a
+ * search can move nodes between forms; `applyRecipe` makes it true of a graph.
+ */
+import { ownEntry } from "../base/own-entry.js";
+import type { Node } from "../ir/index.js";
+import type { RangeMethod } from "../observe/index.js";
+import { weightInputs } from "../target/integer-kernels.js";
+import { isLookUp } from "./embedding.js";
+import type { Placement } from "./plan-static.js";
+
+/**
+ * - `static`    integers between Q/DQ pairs with measured ranges
+ * - `dynamic`   integers, activations with ranges found at run time
+ * - `weights8`  weights i8 per channel, widened before float arithmetic
+ * - `weights4`  weights i4 per block where there is a kernel, else as `weights8`
+ */
+export type Form = "float" | "static" | "dynamic" | "weights8" | "weights4";
+
+/** How the static part is done. */
+export interface StaticChoice {
+  readonly placement: Placement;
+  readonly method: RangeMethod;
+  /** By value label: tensors whose range is chosen in another way. */
+  readonly methods?: ReadonlyMap<string, RangeMethod>;
+}
+
+export interface Recipe {
+  /** Of each node with weights that `forms` does not name. */
+  readonly form: Form;
+  /** By node name; a node without weights can only be `static` (as it is by default) or `float`. */
+  readonly forms: ReadonlyMap<string, Form>;
+  /** Null where no node is static. */
+  readonly statics: StaticChoice | null;
+}
+
+export const staticRecipe = (statics: StaticChoice): Recipe => ({ form: "static", forms: new Map(), statics });
+
+/** The same form for all nodes. */
+export const uniformRecipe = (form: Exclude<Form, "static">): Recipe => ({ form, forms: new Map(), statics: null });
+
+/** The recipe with some nodes in other forms. */
+export const withForms = (recipe: Recipe, forms: ReadonlyMap<string, Form>): Recipe => ({
+  ...recipe,
+  forms: new Map([...recipe.forms, ...forms]),
+});
+
+/** What the recipe wants of a node. Whether it can be done, the quantizers say. */
+export function formOf({ form, forms }: Recipe, node: Node): Form {
+  const own = forms.get(node.name);
+  if (own) return own;
+  const carriesWeights = (node.domain === "" && ownEntry(weightInputs, node.op) !== undefined) || isLookUp(node);
+  return carriesWeights ? form : "static";
+}
+
+/** What results speak of: how weights are stored and whether activations are integers too. */
+export type Mode = "static" | "dynamic" | "weights" | "mixed";
+
+const modeOf = (form: Form): Mode => (form === "static" || form === "dynamic" ? form : "weights");
+
+/** One mode for a file whose nodes have these forms. Tables, which are stored in their own way, do not make it a mixture. */
+export function modeOfFile(recipe: Recipe, made: Iterable<Form>): Mode {
+  const present = new Set(made);
+  const wanted = [recipe.form, ...recipe.forms.values()].filter((form) => present.has(form));
+  const modes = new Set(wanted.map(modeOf));
+  return modes.size > 1 ? "mixed" : (modes.values().next().value ?? modeOf(recipe.form));
+}
+
+/** Of the stored weights. */
+export const bitsOf = (form: Form): 8 | 4 => (form === "weights4" ? 4 : 8);
