@@ -12,7 +12,6 @@ import { fuseMatMulScale } from "./contrib/matmul-scale.js";
 import { fuseMatMulTranspose } from "./contrib/matmul-transpose.js";
 import { fuseMultiHeadAttention } from "./contrib/multi-head-attention.js";
 import { fuseQuickGelu } from "./contrib/quick-gelu.js";
-import { fuseSkipLayerNorm } from "./contrib/skip-layer-norm.js";
 import { hoistCommonBranchNode } from "./control/common-branch-node.js";
 import { hoistLoopInvariant } from "./control/hoist-loop-invariant.js";
 import { inlineFunctions } from "./control/inline-functions.js";
@@ -72,6 +71,7 @@ import { fuseLayerNormStatistics } from "./fuse/normalization-statistics.js";
 import { fuseNormalizationCast, fuseNormalizationReshape } from "./fuse/normalization-view.js";
 import { fusePad } from "./fuse/pad.js";
 import { fuseLeakyRelu, fuseThresholdedRelu, fuseWhereClip } from "./fuse/rectifier.js";
+import { fuseResidualSum } from "./fuse/residual-sum.js";
 import { fuseSingleElement } from "./fuse/single-element.js";
 import {
   fuseCelu,
@@ -222,6 +222,7 @@ const fusions: readonly AnyPass[] = [
   fuseGatherUnsqueeze, // one more Slice of the next one's
   fuseSlicesToSplit,
   hoistSplitStep, // after the attention, whose heads may be views of the parts
+  fuseResidualSum, // last: patterns are written with Add
 ];
 
 /**
@@ -235,7 +236,6 @@ export const runtimeFusions: readonly AnyPass[] = [
   fuseQuickGelu,
   fuseOldGelu,
   fuseBiasGelu,
-  fuseSkipLayerNorm,
   fuseMultiHeadAttention, // before its MatMuls take in scale and Transpose
   fuseMatMulScale, // what it takes away may have stood between a MatMul and a Transpose
   fuseMatMulTranspose,

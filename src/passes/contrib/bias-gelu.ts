@@ -9,7 +9,7 @@ import type { Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { soleProducer } from "../../rewrite/match.js";
 import { sizeFacts } from "../fold/size-facts.js";
-import { splitBias } from "./addend.js";
+import { splitBias } from "../fuse/addend.js";
 import { RUNTIME_DOMAIN } from "./domain.js";
 
 export const fuseBiasGelu = defineRewrite({

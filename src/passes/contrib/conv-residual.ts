@@ -8,7 +8,7 @@
 import { defineRewrite } from "../../rewrite/index.js";
 import { soleProducer } from "../../rewrite/match.js";
 import { sizeFacts } from "../fold/size-facts.js";
-import { areAlike } from "./addend.js";
+import { areAlike } from "../fuse/addend.js";
 import { RUNTIME_DOMAIN } from "./domain.js";
 
 export const fuseConvResidual = defineRewrite({

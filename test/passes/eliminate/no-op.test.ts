@@ -298,7 +298,13 @@ testRewrite(eliminateCastLike, {
 
 testRewrite(eliminateBinarySum, {
   rewrites: { "a Sum of two that broadcast": between("Sum(a, $row: f32[1,4] = {1.0, 2.0, 3.0, 4.0})") },
-  leaves: { "a Sum of three": [between("Sum(a, x, a)"), null] },
+  leaves: {
+    "a Sum of three": [between("Sum(a, x, a)"), null],
+    "a Sum that is normalized": [
+      "(x: f32[N,4], z: f32[N,4]) -> (y) { a = Sum(x, z)\n y = LayerNormalization(a, $g: f32[4]) }",
+      null,
+    ],
+  },
 });
 
 testRewrite(eliminateBroadcastExpand, {

@@ -17,7 +17,7 @@ function isBiasOf(bias: Value, x: Value, facts: SizeFacts): boolean {
 }
 
 /** Whether a tensor is a vector of one number per element of the last axis of x. */
-export const isAlongLastAxis = (vector: Value, x: Value, facts: SizeFacts): boolean =>
+const isAlongLastAxis = (vector: Value, x: Value, facts: SizeFacts): boolean =>
   facts.shapeOf(vector)?.length === 1 && haveSameTail(vector, x, 1, facts);
 
 /** Whether two values have the same shape in every run. */
@@ -27,7 +27,7 @@ export function areAlike(a: Value, b: Value, facts: SizeFacts): boolean {
 }
 
 /** Whether the last `count` axes are of the same sizes, by what is declared or by what can be reckoned. */
-export function haveSameTail(a: Value, b: Value, count: number, { shapeOf }: SizeFacts): boolean {
+function haveSameTail(a: Value, b: Value, count: number, { shapeOf }: SizeFacts): boolean {
   return Array.from({ length: count }, (_, i) => -1 - i).every(
     (axis) => areSame(shapeOf(a)?.at(axis), shapeOf(b)?.at(axis)) || isSameDim(a.shape?.at(axis), b.shape?.at(axis)),
   );
