@@ -8,6 +8,5 @@ export const eliminateBinarySum = defineRewrite({
   numerics: "exact",
   roots: ["Sum"],
   minOpset: 8,
-  rewrite: (sum, { create }) => 
-    sum.inputs.length === 2 && !isNormalized(sum) ? create("Add", sum.inputs) : null,
+  rewrite: (sum, { create }) => (sum.inputs.length === 2 && !isNormalized(sum) ? create("Add", sum.inputs) : null),
 });

@@ -31,10 +31,7 @@ testRewrite(fuseResidualSum, {
     }`,
   },
   leaves: {
-    "a residual that others read": [
-      `(${X}) -> (y, a) { a = Add(x, r)\n y = LayerNormalization(a, ${AFFINE}) }`,
-      null,
-    ],
+    "a residual that others read": [`(${X}) -> (y, a) { a = Add(x, r)\n y = LayerNormalization(a, ${AFFINE}) }`, null],
     "a residual that RMSNormalization reads": [
       `(${X}) -> (y) { a = Add(x, r)\n y = RMSNormalization(a, $g: f32[4]) }`,
       null,
@@ -60,12 +57,15 @@ testRewrite(fuseResidualSum, {
       `(x: f32[N,S,4], r: f32[M,S,4]) -> (y) { a = Add(x, r)\n y = LayerNormalization(a, ${AFFINE}) }`,
       null,
     ],
-    "a biased tensor that another reads": ["(x: f32[N,3,4], r: f32[N,3,4]) -> (y, h) { h = Add(x, $c: f32[4])\n y = Add(h, r) }", null],
+    "a biased tensor that another reads": [
+      "(x: f32[N,3,4], r: f32[N,3,4]) -> (y, h) { h = Add(x, $c: f32[4])\n y = Add(h, r) }",
+      null,
+    ],
     "an addend that is computed": [
       "(x: f32[N,3,4], r: f32[N,3,4], c: f32[4]) -> (y) { h = Add(x, c)\n y = Add(h, r) }",
       null,
     ],
-    "float16": ["(x: f16[N,3,4], r: f16[N,3,4]) -> (y) { h = Add(x, $c: f16[4])\n y = Add(h, r) }", null],
+    float16: ["(x: f16[N,3,4], r: f16[N,3,4]) -> (y) { h = Add(x, $c: f16[4])\n y = Add(h, r) }", null],
     integers: ["(x: i64[N,3,4], r: i64[N,3,4]) -> (y) { h = Add(x, $c: i64[4] = {1, 2, 3, 4})\n y = Add(h, r) }", null],
   },
 });
