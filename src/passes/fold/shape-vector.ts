@@ -112,7 +112,12 @@ const rules: Readonly<Record<string, Rule>> = {
   Sub: arithmetic((a, b) => both(a, b, subtract)),
   Mul: arithmetic((a, b) => (a === 0 || b === 0 ? 0 : both(a, b, multiply))),
   // Division of integers rounds towards zero.
-  Div: arithmetic((a, b) => both(a, b, (x, y) => divide(x, y, true) ?? (y === 0 ? null : derived("quotient", x, y)))),
+  Div: (node, of, facts, output) => {
+    const floors = facts.floorsFor(node);
+    const quotient = (a: Size, b: Size): Size | null =>
+      divide(a, b, true, floors) ?? (b === 0 ? null : derived("quotient", a, b));
+    return arithmetic((a, b) => both(a, b, quotient))(node, of, facts, output);
+  },
   Mod: arithmetic((a, b) => numbers(a, b, (x, y) => (x >= 0 && y > 0 ? x % y : null))),
   Max: arithmetic(
     (a, b) => numbers(a, b, Math.max) ?? both(a, b, (x, y) => (areSame(x, y) ? x : derived("max", x, y))),

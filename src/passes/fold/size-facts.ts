@@ -7,6 +7,7 @@ import { isSameDim } from "../../rewrite/match.js";
 import { type ShapeVector, vectorByRule, vectorOfConstant } from "./shape-vector.js";
 import { atom, named, type Size } from "./size.js";
 import { type PartialShape, type SizeFacts, shapeByRule } from "./size-rules.js";
+import { windowFloors } from "./window-floors.js";
 
 type MaybeValue = Value | null | undefined;
 
@@ -18,6 +19,7 @@ export function sizeFacts(): SizeFacts {
   const shapes = new Map<Value, readonly Size[] | null>();
   const vectors = new Map<Value, ShapeVector | null>();
   const numbers = new Map<Value, number>();
+  let floors: ReadonlyMap<string, number> | null = null;
   let depth = 0;
 
   /** Remembers, and stops where a chain is too long to follow in one go. */
@@ -69,6 +71,10 @@ export function sizeFacts(): SizeFacts {
         const { producer } = value;
         return producer && vectorByRule(producer, producer.outputs.indexOf(value), facts);
       }),
+    floorsFor: (node) => {
+      floors ??= windowFloors(node.graph);
+      return floors;
+    },
   };
   return facts;
 }

@@ -6,7 +6,7 @@ import { permutationOf } from "../layout/permutation.js";
 import { imageRules } from "./image-size-rules.js";
 import { partRules, withSize } from "./part-size-rules.js";
 import type { ShapeVector } from "./shape-vector.js";
-import { add, areSame, divide, endOfTable, isNonNegative, multiply, type Size } from "./size.js";
+import { add, areSame, divide, endOfTable, leastOf, multiply, type Size } from "./size.js";
 
 type MaybeValue = Value | null | undefined;
 
@@ -14,6 +14,8 @@ type MaybeValue = Value | null | undefined;
 export interface SizeFacts {
   readonly shapeOf: (value: MaybeValue) => readonly Size[] | null;
   readonly vectorOf: (value: MaybeValue) => ShapeVector | null;
+  /** How large sizes with a name are at least in the model that `node` is part of, where that is more than 0. */
+  readonly floorsFor: (node: Node) => ReadonlyMap<string, number>;
 }
 
 /** A size that no rule knows is null. */
@@ -231,9 +233,10 @@ const rules: Readonly<Record<string, Rule>> = {
   },
   Gemm: gemm,
   MatMul: matMul,
-  Range: (node, { vectorOf }) => {
+  Range: (node, { vectorOf, floorsFor }) => {
     const [start, limit, delta] = node.inputs.map((input) => vectorOf(input)?.elements[0] ?? null);
-    return start === 0 && delta === 1 && limit != null && isNonNegative(limit) ? [limit] : null;
+    const isCount = start === 0 && delta === 1 && limit != null && (leastOf(limit, floorsFor(node)) ?? -1) >= 0;
+    return isCount ? [limit] : null;
   },
   Reshape: reshape,
   Shape: (node, { vectorOf }) => {

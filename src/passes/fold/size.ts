@@ -30,6 +30,8 @@ export interface Atom {
 
 const MAX_TERMS = 12;
 
+const NO_FLOORS: ReadonlyMap<string, number> = new Map();
+
 /** Atoms that may be negative start with this. */
 const SIGNED = "±";
 
@@ -47,8 +49,11 @@ function atomOf(size: Size): Atom | null {
 /** Of a size that is what the start of a table gave: how many elements were asked for. */
 export const endOfTable = (size: Size): Size | undefined => atomOf(size)?.tableEnd;
 
+/** The atom of the size that the model calls `symbol`. */
+export const atomNamed = (symbol: string): string => JSON.stringify(symbol);
+
 /** The size that the model calls `symbol`. */
-export const named = (symbol: string): Size => atom(JSON.stringify(symbol));
+export const named = (symbol: string): Size => atom(atomNamed(symbol));
 
 /** What the model calls a size; null when it has no name for it. */
 export function symbolOf(size: Size): string | null {
@@ -81,11 +86,17 @@ export const multiply = (a: Size, b: Size): Size | null =>
 /**
  * The quotient rounded down. A divisor is never zero where a model runs.
  * @param truncates the quotient is rounded towards zero instead: null where that may be another one
+ * @param floors of atoms that are known to be more than 0
  */
-export function divide(a: Size, b: Size, truncates = false): Size | null {
+export function divide(
+  a: Size,
+  b: Size,
+  truncates = false,
+  floors: ReadonlyMap<string, number> = NO_FLOORS,
+): Size | null {
   const exact = quotient(a, b);
   if (exact !== null) return exact;
-  if (!isNonNegative(b) || b === 0 || (truncates && !isNonNegative(a))) return null;
+  if (!isNonNegative(b) || b === 0 || (truncates && (leastOf(a, floors) ?? -1) < 0)) return null;
   if (typeof b === "number") {
     if (typeof a === "number") return Math.floor(a / b);
     const terms = a.terms;
@@ -143,6 +154,32 @@ function quotient(a: Size, b: Size): Size | null {
 
 export const isNonNegative = (size: Size): boolean =>
   termsOf(size).every(({ factor, atoms }) => factor >= 0 && atoms.every(({ name }) => !name.startsWith(SIGNED)));
+
+/**
+ * No smaller number than this is what a size can be; null when that is not known.
+ * @param floors of atoms that are known to be more than 0
+ */
+export function leastOf(size: Size, floors: ReadonlyMap<string, number>): number | null {
+  let sum = 0;
+  for (const { factor, atoms } of termsOf(size)) {
+    let product = 1;
+    for (const each of atoms) {
+      const least = leastOfAtom(each, floors);
+      if (least === null || least < 0 || factor < 0) return null;
+      product *= least;
+    }
+    sum += factor * product;
+  }
+  return sum;
+}
+
+function leastOfAtom({ name, quotient: made }: Atom, floors: ReadonlyMap<string, number>): number | null {
+  const floor = floors.get(name);
+  if (floor !== undefined) return floor;
+  const least = made ? leastOf(made.of, floors) : null;
+  if (made && least !== null) return Math.floor(least / made.by);
+  return name.startsWith(SIGNED) ? null : 0;
+}
 
 /** Something else that follows from sizes: equal wherever its name and they are. */
 export const derived = (name: string, ...from: readonly Size[]): Size => atom(derivedName(name, from));

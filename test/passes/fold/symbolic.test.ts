@@ -30,8 +30,55 @@ testRewrite(eliminateSameShape, {
       r = Reshape(d, t)
       y = Neg(r)
     }`,
+    "a Slice up to a size that PyTorch reckoned and a Conv makes": `(x: f32[N,3,h]) -> (y) {
+      s = Shape<start=2, end=3>(x)
+      less = Sub(s, $one: i64[1] = {1})
+      half = Div(less, $two: i64[1] = {2})
+      size = Add(half, $one)
+      c = Conv<pads=[1, 1], strides=[2]>(x, $w: f32[3,3,3])
+      p = Slice(c, $from: i64[1] = {0}, size, $axis: i64[1] = {2})
+      y = Neg(p)
+    }`,
+    "sizes that are equal where a window fits": `(x: f32[N,3,h]) -> (y, z) {
+      s = Shape<start=2, end=3>(x)
+      less = Sub(s, $one: i64[1] = {1})
+      half = Div(less, $two: i64[1] = {2})
+      size = Add(half, $one)
+      more = Add(s, $one)
+      same = Div(more, $two)
+      v = ConstantOfShape(size)
+      y = Expand(v, same)
+      z = MaxPool<kernel_shape=[3], pads=[1, 1]>(x)
+    }`,
   },
   leaves: {
+    "sizes that are equal only where a window fits": [
+      `(x: f32[N,3,h]) -> (y) {
+        s = Shape<start=2, end=3>(x)
+        less = Sub(s, $one: i64[1] = {1})
+        half = Div(less, $two: i64[1] = {2})
+        size = Add(half, $one)
+        more = Add(s, $one)
+        same = Div(more, $two)
+        v = ConstantOfShape(size)
+        y = Expand(v, same)
+      }`,
+      null,
+    ],
+    "sizes beside a window with more padding than length": [
+      `(x: f32[N,3,h]) -> (y, z) {
+        s = Shape<start=2, end=3>(x)
+        less = Sub(s, $one: i64[1] = {1})
+        half = Div(less, $two: i64[1] = {2})
+        size = Add(half, $one)
+        more = Add(s, $one)
+        same = Div(more, $two)
+        v = ConstantOfShape(size)
+        y = Expand(v, same)
+        z = Conv<pads=[1, 1]>(x, $w: f32[3,3,2])
+      }`,
+      null,
+    ],
     "an Expand to another tensor's shape": [
       `(x: f32[N,1], z: f32[N,M]) -> (y) {
         s = Shape(z)
