@@ -21,6 +21,7 @@ import { foldOptionalSqueeze } from "./control/optional-squeeze.js";
 import { eliminateSequence } from "./control/sequence.js";
 import { eliminateSplitToSequence } from "./control/split-to-sequence.js";
 import { unrollLoop } from "./control/unroll-loop.js";
+import { unrollScan } from "./control/unroll-scan.js";
 import { eliminateUnusedOutput } from "./control/unused-output.js";
 import { eliminateBinarySum } from "./eliminate/binary-sum.js";
 import { eliminateBroadcastExpand } from "./eliminate/broadcast-expand.js";
@@ -126,6 +127,7 @@ const cleanUp: readonly AnyPass[] = [
   foldKnownCondition, // for the branches that stay
   eliminateUnusedOutput, // before a loop is written out: fewer states
   unrollLoop,
+  unrollScan,
   hoistLoopInvariant, // out of the loops that stay
   hoistCommonBranchNode, // when what the branches know has made them as different as they are
   eliminateSequence, // what loops collected

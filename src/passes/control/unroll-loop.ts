@@ -7,10 +7,9 @@
  *          c = Concat<axis=0>(Unsqueeze(d0), Unsqueeze(d1))
  *
  * Loops cost their runtime much more than the nodes in them, but a graph must not grow
- * out of hand: only as many nodes as NODES are made, one iteration always.
+ * out of hand: only so many nodes as stack.ts says are made, one iteration always.
  */
 import {
-  attr,
   countNodes,
   type DType,
   type Graph,
@@ -27,9 +26,7 @@ import { isPure } from "../../ops/facts.js";
 import { defineGraphPass, spliceBody } from "../../rewrite/index.js";
 import { constantIntegers } from "../../rewrite/match.js";
 import { replaceOutputs } from "./replace-outputs.js";
-
-/** Nodes that all iterations together may have. */
-const NODES = 16;
+import { isRead, MOST_NODES, stack } from "./stack.js";
 
 export const unrollLoop = defineGraphPass({
   name: "unroll-loop",
@@ -46,7 +43,7 @@ export const unrollLoop = defineGraphPass({
           continue;
         }
         if (!claim(node.displayName)) return;
-        replaceOutputs(node, plan.times === 0 ? outputsOfNone(node, plan) : unroll(node, plan, opsetOf(model)));
+        replaceOutputs(node, plan.times === 0 ? outputsOfNone(node, plan) : unroll(node, plan));
       }
     }
   },
@@ -71,8 +68,8 @@ function planOf(node: Node, opset: number): Plan | string | null {
     return outputsAreTypedWhenEmpty(node, plan)
       ? plan
       : "it never runs, and the shape of what it collects is not known";
-  const collects = node.outputs.slice(states).some((output) => output !== null && output.useCount > 0);
-  if (times > 1 && times * (countNodes(body) + (collects ? 1 : 0)) > NODES) {
+  const collects = node.outputs.slice(states).some(isRead);
+  if (times > 1 && times * (countNodes(body) + (collects ? 1 : 0)) > MOST_NODES) {
     return `${times} iterations of ${countNodes(body)} nodes are too many to write out`;
   }
   if (times > 1 && ![...nodesWithin(body)].every(isPure)) return "a node in it may do something else each time";
@@ -104,7 +101,7 @@ function boolOf(value: Value): boolean | null {
   return value.constant.bytes()[0] !== 0;
 }
 
-function unroll(node: Node, { body, times, states }: Plan, opset: number): Value[] {
+function unroll(node: Node, { body, times, states }: Plan): Value[] {
   const { graph } = node;
   let current = node.inputs.slice(2) as Value[];
   const collected = body.outputs.slice(states + 1).map((): Value[] => []);
@@ -116,22 +113,9 @@ function unroll(node: Node, { body, times, states }: Plan, opset: number): Value
     for (const [at, values] of collected.entries()) values.push(results[states + 1 + at]!);
   }
   const stacked = collected.map((values, at) => {
-    const output = node.outputs[states + at];
-    return output && output.useCount > 0 ? stack(node, values, opset) : null;
+    return isRead(node.outputs[states + at]) ? stack(node, values, 0) : null;
   });
   return [...current, ...stacked] as Value[];
-}
-
-/** Values of one shape along a new first axis. */
-function stack(node: Node, values: readonly Value[], opset: number): Value {
-  const { graph } = node;
-  const add = (op: string, inputs: Value[], label: string, attributes = {}): Value =>
-    graph.addNode({ op, inputs, attributes, outputs: [{ label }], name: node.name, provenance: node.provenance }, node)
-      .output;
-  if (opset < 13) throw new Error("internal: Unsqueeze takes its axes as an input from opset 13 on");
-  const axes = graph.addConstant("axes", Tensor.i64([1], [0]));
-  const rows = values.map((value) => add("Unsqueeze", [value, axes], value.label));
-  return rows.length === 1 ? rows[0]! : add("Concat", rows, `${node.displayName}/stack`, { axis: attr.int(0) });
 }
 
 /** The states as they were, and nothing collected: no rows of a shape that the body tells. */
