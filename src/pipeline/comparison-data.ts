@@ -57,6 +57,8 @@ export async function onFirstThatRuns<T>(
     } catch (thrown) {
       if (!isFault(thrown) || isFinal(thrown, on)) throw thrown;
       problem ??= thrown;
+      // Stuck in a loop, it would be so on other inputs too.
+      if (thrown.code === "RUNTIME_TIMEOUT") break;
     }
   }
   invariant(problem, "there is something to run on");

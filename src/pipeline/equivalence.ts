@@ -11,7 +11,7 @@ import type { DType } from "../ir/index.js";
 import type { ModelSignature, OutputDifference } from "../runtime/port.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import { asWritten, despiteCrash, scratchFile } from "./model-runs.js";
+import { asWritten, despiteCrash, MADE_UP_TIMEOUT_MS, scratchFile } from "./model-runs.js";
 
 export interface Equivalence {
   readonly differences: readonly OutputDifference[];
@@ -38,6 +38,12 @@ const LARGEST_FLOOR = 1e-3;
 /** Share of integer results (class numbers, positions) that may flip where two candidates were as good as equal. */
 const FLIPPED_SHARE = 1e-3;
 
+/** A rewritten graph that takes so much longer than the original will not end. */
+const PATIENCE = { leastMs: 30_000, factor: 50 };
+
+const overdue = ({ fields }: InferOptError): string =>
+  `it does not end: stopped after ${Math.round(Number(fields["timeoutMs"]) / 1000)} s, more than ${PATIENCE.factor} times what the original takes`;
+
 export interface EquivalenceCheck {
   readonly baseline: string;
   /** The file that the baseline stands for. */
@@ -59,13 +65,29 @@ export async function checkEquivalence(
   let problem = "there is nothing to compare on";
   for (const data of check.data) {
     const compare: Compare = (a, b) =>
-      context.runtime.compare({ baseline: a, candidate: b, data, session: { ...asWritten(config), provider: "cpu" } });
+      context.runtime.compare({
+        ...{ baseline: a, candidate: b, data, patience: PATIENCE },
+        session: {
+          ...asWritten(config),
+          provider: "cpu",
+          ...(data.random && { timeoutMs: MADE_UP_TIMEOUT_MS }),
+        },
+      });
     let differences: readonly OutputDifference[];
     try {
       // No rewrite is to blame for a crash that happens once.
       differences = await despiteCrash(() => compare(baseline, candidate));
     } catch (thrown) {
       if (!isFault(thrown)) throw thrown;
+      if (thrown.code === "RUNTIME_TIMEOUT") {
+        if (thrown.fields["isOverdue"] === true) {
+          return { differences: [], violation: overdue(thrown), unchecked: null, data };
+        }
+        // The original has not ended, and would take as long on other inputs.
+        if (!data.random) throw thrown;
+        problem = thrown.message;
+        break;
+      }
       // Whose fault is it? The original against itself tells.
       const own = await faultOf(() => compare(baseline, baseline));
       if (!own) return { differences: [], violation: `it does not run: ${thrown.message}`, unchecked: null, data };

@@ -15,6 +15,9 @@ export const asWritten = (config: RuntimeConfig): SessionOptions => session(conf
 /** As it would be deployed: the runtime may rewrite all it can. */
 export const asDelivered = (config: RuntimeConfig): SessionOptions => session(config, "all");
 
+/** Made-up inputs may send a model into a loop without end: it gets this long for a run of them. */
+export const MADE_UP_TIMEOUT_MS = 180_000;
+
 const session = (config: RuntimeConfig, optimization: SessionOptions["optimization"]): SessionOptions => ({
   provider: config.provider,
   threads: config.threads,
@@ -90,10 +93,17 @@ export const describer =
   (model) =>
     withSaved(model, context, (path) => despiteCrash(() => context.runtime.describe(path, cpuAsWritten(config))));
 
+/** What takes longer to compute is no constant worth folding, or a loop without end. */
+const FOLDING_TIMEOUT_MS = 60_000;
+
 export const evaluator =
   (config: RuntimeConfig, context: RunContext): Evaluate =>
   (model) =>
-    withSaved(model, context, (path) => despiteCrash(() => context.runtime.run(path, new Map(), cpuAsWritten(config))));
+    withSaved(model, context, (path) =>
+      despiteCrash(() =>
+        context.runtime.run(path, new Map(), { ...cpuAsWritten(config), timeoutMs: FOLDING_TIMEOUT_MS }),
+      ),
+    );
 
 /** Folding and probing are the graph's business, not the provider's: the reference is the CPU. */
 const cpuAsWritten = (config: RuntimeConfig): SessionOptions => ({ ...asWritten(config), provider: "cpu" });

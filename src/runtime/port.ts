@@ -77,6 +77,13 @@ export interface CompareJob {
   /** Output of the baseline to output of the candidate; every output of the baseline by its own name when absent. */
   readonly pairs?: readonly (readonly [string, string])[];
   readonly session: SessionOptions;
+  /** When the candidate is given up: after so long, and so many times what the baseline took. Without it, as any job. */
+  readonly patience?: Patience;
+}
+
+export interface Patience {
+  readonly leastMs: number;
+  readonly factor: number;
 }
 
 /**

@@ -27,6 +27,16 @@ describe("the first data that runs", () => {
     expect(await onFirstThatRuns([samples, madeUp(2)], failingBelow(1), () => false)).toMatchObject({ result: 2 });
   });
 
+  it("does not wait again for a model that does not end", async () => {
+    const asked: (number | undefined)[] = [];
+    const tried = await onFirstThatRuns([madeUp(1), madeUp(2)], async ({ random }) => {
+      asked.push(random?.seed);
+      throw new InferOptError("RUNTIME_TIMEOUT", "runtime", "it was silent");
+    });
+    expect(tried).toMatchObject({ problem: { code: "RUNTIME_TIMEOUT" } });
+    expect(asked).toEqual([1]);
+  });
+
   it("throws what no other data would help against, and what is no fault", async () => {
     const all = [madeUp(1), madeUp(2)];
     await expect(onFirstThatRuns(all, failingBelow(2), () => true)).rejects.toThrow("fails on 1");

@@ -62,6 +62,25 @@ it("blames no rewrite for a crash that does not happen again", async () => {
   expect(await violation()).toBe("it does not run: it crashed");
 });
 
+it("tells a rewritten graph that does not end from an original that does not", async () => {
+  const compared: string[] = [];
+  const checked = async (isOverdue: boolean, data: Parameters<typeof check>[0]) => {
+    const compare = ({ candidate }: { candidate: string }): never => {
+      compared.push(candidate);
+      const fields = { isOverdue, timeoutMs: 31_000 };
+      throw new InferOptError("RUNTIME_TIMEOUT", "runtime", "it was silent for 31 s", { fields });
+    };
+    const context = fakeContext(new FakeRuntime({}, { compare }), { scratch: temporaryFolder({}) });
+    return checkEquivalence("new.onnx", check(data), runtimeConfig(), context);
+  };
+  expect((await checked(true, [madeUp])).violation).toMatch(/^it does not end: stopped after 31 s/);
+  // An original that does not end is not waited for twice.
+  const { violation, unchecked } = await checked(false, [madeUp, madeUp]);
+  expect([violation, unchecked]).toEqual([null, expect.stringContaining("it was silent for 31 s")]);
+  expect(compared).toEqual(["new.onnx", "new.onnx"]);
+  await expect(checked(false, [{ path: "samples.npz" }])).rejects.toMatchObject({ code: "RUNTIME_TIMEOUT" });
+});
+
 it("finds that the runtime does not load the rewritten model, where the original runs on nothing", async () => {
   const compare = (): never => {
     throw new InferOptError("RUN_FAILED", "runtime", "it does not run on that");

@@ -37,6 +37,8 @@ interface Pending {
   readonly resolve: (result: Jobs[JobName]["result"]) => void;
   readonly reject: (error: Error) => void;
   timer: NodeJS.Timeout;
+  /** What the job itself said it would take at most; null where it said nothing. */
+  dueMs: number | null;
 }
 
 export class JobProcess {
@@ -77,7 +79,7 @@ export class JobProcess {
     const id = ++this.#lastId;
     const promise = new Promise<Jobs[J]["result"]>((resolve, reject) => {
       const timer = setTimeout(() => this.#timedOut(), call.timeoutMs);
-      this.#pending = { call, id, resolve, reject, timer } as unknown as Pending;
+      this.#pending = { call, id, resolve, reject, timer, dueMs: null } as unknown as Pending;
     });
     holdParent(child, true);
     const request: Request<J> = { id, job: call.job, args: call.args };
@@ -141,8 +143,13 @@ export class JobProcess {
   #received(reply: Reply): void {
     const pending = this.#pending;
     if (pending?.id !== reply.id) return;
+    if (reply.kind === "due") {
+      this.#expectWithin(pending, reply.withinMs);
+      return;
+    }
     if (reply.kind === "progress") {
-      pending.timer.refresh();
+      if (pending.dueMs === null) pending.timer.refresh();
+      else this.#expectWithin(pending, null);
       pending.call.onProgress?.(reply.done, reply.total);
       return;
     }
@@ -158,10 +165,18 @@ export class JobProcess {
     );
   }
 
+  /** @param dueMs null: as long as the call allows, from now on */
+  #expectWithin(pending: Pending, dueMs: number | null): void {
+    clearTimeout(pending.timer);
+    pending.dueMs = dueMs;
+    pending.timer = setTimeout(() => this.#timedOut(), Math.min(dueMs ?? Infinity, pending.call.timeoutMs));
+  }
+
   #timedOut(): void {
-    const call = this.#pending?.call;
-    if (!call) return;
-    const seconds = call.timeoutMs / 1000;
+    if (!this.#pending) return;
+    const { call, dueMs } = this.#pending;
+    const timeoutMs = Math.min(dueMs ?? Infinity, call.timeoutMs);
+    const seconds = Math.round(timeoutMs / 100) / 10;
     this.abort(
       new InferOptError(
         "RUNTIME_TIMEOUT",
@@ -169,7 +184,10 @@ export class JobProcess {
         `${call.job} of ${basename(call.model)} was silent for ${seconds} s and was stopped`,
         {
           hint: "Allow more time, or try a smaller input: a run may be stuck in a loop of the model.",
-          fields: { job: call.job, model: call.model, timeoutMs: call.timeoutMs, output: this.#output.text() },
+          fields: {
+            ...{ job: call.job, model: call.model, timeoutMs, isOverdue: dueMs !== null },
+            output: this.#output.text(),
+          },
         },
       ),
     );

@@ -76,6 +76,8 @@ export interface Request<J extends JobName = JobName> {
 
 export type Reply =
   | { readonly kind: "progress"; readonly id: number; readonly done: number; readonly total: number }
+  /** The next sign of life is due within this time. */
+  | { readonly kind: "due"; readonly id: number; readonly withinMs: number }
   | ({ readonly kind: "done"; readonly id: number; readonly result: Jobs[JobName]["result"] } & Aftermath)
   | ({ readonly kind: "failed"; readonly id: number; readonly error: WireError } & Aftermath);
 
@@ -88,6 +90,8 @@ export interface Aftermath {
 /** What a job may tell while it runs. */
 export interface JobContext {
   progress(done: number, total: number): void;
+  /** Promises a sign of life within this time, until the next one. */
+  due(withinMs: number): void;
   fellBack(fallback: ProviderFallback): void;
 }
 

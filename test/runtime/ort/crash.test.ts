@@ -62,6 +62,19 @@ describe("a job that hangs", () => {
     expect((await runtime.run(scaling(2), feeds, session)).size).toBe(1);
   });
 
+  it("is stopped sooner where it takes many times as long as what it is compared with", async () => {
+    const runtime = startRuntime();
+    const data = { path: jsonl({ n: 1 }) };
+    const patience = { leastMs: 200, factor: 1 };
+    const compared = { baseline: counting(), data, session: { ...session, timeoutMs: 60_000 }, patience };
+    await expect(runtime.compare({ ...compared, candidate: counting(FOREVER) })).rejects.toMatchObject({
+      code: "RUNTIME_TIMEOUT",
+      fields: { isOverdue: true },
+    });
+    const patient = { ...compared, patience: { leastMs: 60_000, factor: 1 } };
+    expect(await runtime.compare({ ...patient, candidate: counting() })).toHaveLength(1);
+  });
+
   it("does not stop the event loop of the caller", async () => {
     const stop = new AbortController();
     const runtime = startRuntime({ signal: stop.signal });

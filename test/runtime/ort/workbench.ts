@@ -100,8 +100,8 @@ export function expanding(count: number): string {
   });
 }
 
-/** Counts to input n (i64 scalar): runs for as long as one likes. */
-export function counting(): string {
+/** Counts to input n (i64 scalar), or to `least`: runs for as long as one likes. */
+export function counting(least = 0): string {
   const body: GraphProto = {
     name: "body",
     node: [node("Identity", ["again"], ["on"]), node("Add", ["v", "one"], ["w"])],
@@ -109,8 +109,12 @@ export function counting(): string {
     output: [port("on", "bool", []), port("w", "f32", [])],
   };
   return writeModel({
-    node: [node("Loop", ["n", "", "zero"], ["y"], [{ name: "body", type: 5, g: body }])],
+    node: [
+      node("Max", ["n", "least"], ["rounds"]),
+      node("Loop", ["rounds", "", "zero"], ["y"], [{ name: "body", type: 5, g: body }]),
+    ],
     initializer: [
+      constant("least", "i64", [], new BigInt64Array([BigInt(least)])),
       constant("zero", "f32", [], new Float32Array([0])),
       constant("one", "f32", [], new Float32Array([1])),
     ],

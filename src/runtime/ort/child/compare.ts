@@ -20,17 +20,23 @@ export const compare: JobHandler<"compare"> = async (args, context) => {
   const baseline = new Turn(args.baseline, args, context);
   const candidate = new Turn(args.candidate, args, context);
   try {
-    const first = await baseline.open();
+    const first = await baseline.timed(() => baseline.open());
     const part = await openPart(args.data, first.signature.inputs);
     const reader = new Comparison(args, first);
     const collect = betweenSamples();
     let held: { sample: Sample; outputs: Tensors }[] = [];
     let heldBytes = 0;
     let done = 0;
+    const { patience } = args;
+    const hurry = (): void => {
+      if (patience) context.due(patience.leastMs + patience.factor * baseline.slowestMs);
+    };
     const compareHeld = async (): Promise<void> => {
       if (takeTurns) await baseline.release();
+      hurry();
       const second = await candidate.open();
       for (const { sample, outputs } of held) {
+        hurry();
         await reader.add(second, sample, outputs);
         context.progress(++done, part.count);
       }
@@ -42,7 +48,7 @@ export const compare: JobHandler<"compare"> = async (args, context) => {
 
     context.progress(0, part.count);
     for await (const sample of part.samples()) {
-      const outputs = await outputsOf(await baseline.open(), sample, reader.wanted);
+      const outputs = await baseline.timed(async () => outputsOf(await baseline.open(), sample, reader.wanted));
       held.push({ sample, outputs });
       for (const tensor of outputs.values()) heldBytes += tensor.byteLength;
       if (!takeTurns || heldBytes > HELD_BYTES) await compareHeld();
@@ -59,6 +65,8 @@ export const compare: JobHandler<"compare"> = async (args, context) => {
 /** A model that is loaded when needed and may be released in between. */
 class Turn {
   #model: OpenModel | null = null;
+  /** The longest that opening it, or one run, has taken. */
+  slowestMs = 0;
 
   constructor(
     readonly path: string,
@@ -68,6 +76,13 @@ class Turn {
 
   async open(): Promise<OpenModel> {
     return (this.#model ??= await openModel(this.path, this.args.session, this.context, { isLean: true }));
+  }
+
+  async timed<T>(work: () => Promise<T>): Promise<T> {
+    const start = performance.now();
+    const result = await work();
+    this.slowestMs = Math.max(this.slowestMs, performance.now() - start);
+    return result;
   }
 
   async release(): Promise<void> {

@@ -32,6 +32,7 @@ async function answer({ id, job, args }: Request): Promise<void> {
     const handler = (await handlers[job]()) as JobHandler<JobName>;
     const result = await handler(args, {
       progress: (done, total) => reply({ kind: "progress", id, done, total }),
+      due: (withinMs) => reply({ kind: "due", id, withinMs }),
       fellBack: (fallback) => fallbacks.push(fallback),
     });
     reply({ kind: "done", result, ...aftermath() });

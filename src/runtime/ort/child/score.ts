@@ -196,6 +196,6 @@ const named = (tensors: Tensors): NamedTensors =>
 
 /** Progress of one group as progress of the whole job. */
 const overGroups = (context: JobContext, index: number, groups: number): JobContext => ({
-  fellBack: context.fellBack,
+  ...context,
   progress: (done, total) => context.progress(index * total + done, groups * total),
 });
