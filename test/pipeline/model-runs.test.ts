@@ -3,19 +3,19 @@ import { expect, it } from "vitest";
 import { InferOptError } from "../../src/base/errors.js";
 import { parseModel } from "../../src/ir/index.js";
 import { despiteCrash, evaluator } from "../../src/pipeline/model-runs.js";
+import type { SessionOptions } from "../../src/runtime/port.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
 import { runtimeConfig } from "../support/run-config.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 it("does not wait long for constants to be computed", async () => {
   const asked: (number | undefined)[] = [];
-  class Watched extends FakeRuntime {
-    override async run(...[, , session]: Parameters<FakeRuntime["run"]>): Promise<never> {
-      asked.push(session?.timeoutMs);
-      throw new InferOptError("RUNTIME_TIMEOUT", "runtime", "it was silent");
-    }
-  }
-  const context = fakeContext(new Watched({}), { scratch: temporaryFolder() });
+  const run = async (_: string, __: unknown, { timeoutMs }: SessionOptions): Promise<never> => {
+    asked.push(timeoutMs);
+    throw new InferOptError("RUNTIME_TIMEOUT", "runtime", "it was silent");
+  };
+  const runtime = Object.assign(new FakeRuntime({}), { run });
+  const context = fakeContext(runtime, { scratch: temporaryFolder() });
   const model = parseModel("() -> (y) { y = Relu($x: f32[2] = {1, 2}) }");
   await expect(evaluator(runtimeConfig(), context)(model)).rejects.toMatchObject({ code: "RUNTIME_TIMEOUT" });
   expect(asked).toEqual([60_000]);
