@@ -31,18 +31,6 @@ export const changeExits = [
   exitCode.interrupted,
 ] as const;
 
-/** Of commands that hold two models against limits: there is nothing to gain, only to compare. */
-export const comparedExits = [
-  exitCode.done,
-  exitCode.usage,
-  exitCode.input,
-  exitCode.runtime,
-  exitCode.accuracy,
-  exitCode.latency,
-  exitCode.inconclusive,
-  exitCode.interrupted,
-] as const;
-
 export const judgedExits = [
   exitCode.done,
   exitCode.usage,
@@ -54,3 +42,6 @@ export const judgedExits = [
   exitCode.inconclusive,
   exitCode.interrupted,
 ] as const;
+
+/** Of commands that hold two models against limits: there is nothing to gain, only to compare. */
+export const comparedExits: readonly ExitCode[] = judgedExits.filter((code) => code !== exitCode.noGain);

@@ -105,7 +105,7 @@ export function graphConfig(settings: Settings): GraphConfig {
 const contradiction = (flag: string, why: string, hint: string): InferOptError =>
   new InferOptError("FLAG_INVALID", "usage", `${flag}: ${why}`, { hint, fields: { flag } });
 
-export const outputConfig = ({ externalData, keepRejected }: Settings, output: string): OutputConfig => ({
+const outputConfig = ({ externalData, keepRejected }: Settings, output: string): OutputConfig => ({
   output,
   externalData,
   keepRejected,

@@ -30,7 +30,7 @@ export interface Scores {
   readonly baselineScores: Float64Array;
 }
 
-export const DEFAULT_CONFIDENCE = 0.95;
+const DEFAULT_CONFIDENCE = 0.95;
 
 /** Rejects with whatever running the models, reading the data or scoring rejects with. */
 export async function scoreModels({ runtime }: RunContext, request: ScoreRequest): Promise<Scores> {

@@ -12,7 +12,7 @@ export async function modelFacts(path: string, model: Model = loadModel(path)): 
 }
 
 /** The digest of a file of any size, in hex. */
-export async function sha256Of(path: string): Promise<string> {
+async function sha256Of(path: string): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);
   return hash.digest("hex");

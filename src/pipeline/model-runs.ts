@@ -26,11 +26,7 @@ const session = (config: RuntimeConfig, optimization: SessionOptions["optimizati
 });
 
 /** Saves a model to the scratch folder for the time of one action. */
-export async function withSaved<T>(
-  model: Model,
-  context: RunContext,
-  action: (path: string) => Promise<T>,
-): Promise<T> {
+async function withSaved<T>(model: Model, context: RunContext, action: (path: string) => Promise<T>): Promise<T> {
   const path = linkedFile(context, "probe");
   linkModel(model, path);
   try {

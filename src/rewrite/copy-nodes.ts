@@ -54,7 +54,7 @@ function copyAttribute(attribute: Attribute, values: Map<Value, Value>, keepType
 }
 
 /** A copy of a graph with its inputs, constants and outputs; what it captures is looked up in `values`. */
-export function copyBody(body: Graph, values: Map<Value, Value>, keepTypes: boolean): Graph {
+function copyBody(body: Graph, values: Map<Value, Value>, keepTypes: boolean): Graph {
   const copy = new Graph();
   copy.extras = body.extras;
   for (const input of body.inputs) {

@@ -1,6 +1,6 @@
 export { type Annotation, annotateTypes, type Describe, type DescribedPort } from "./annotate-types.js";
 export { applyRewrite, type Outcome, tryRewrite } from "./apply-rewrite.js";
-export { Captures, copyBody, copyConstant, copyNode, spliceBody } from "./copy-nodes.js";
+export { Captures, copyConstant, copyNode, spliceBody } from "./copy-nodes.js";
 export { PassFailure, unknownPass } from "./errors.js";
 export {
   type Answer,
