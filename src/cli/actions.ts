@@ -67,9 +67,14 @@ export const pipelineActions: Actions = {
   show: async (model, options) => (await import("../pipeline/show.js")).showModel(model, options),
   doctor: async (signal) => (await import("../runtime/ort/index.js")).examine(signal),
   passes: async () => {
-    const { catalog, recipes, runtimeFusions } = await import("../passes/catalog.js");
-    const commands = { fold: recipes.fold, fuse: recipes.fuse, "fuse --runtime-specific": runtimeFusions };
-    return [...catalog, ...runtimeFusions].map(({ name, summary, numerics }) => ({
+    const { approximations, catalog, recipes, runtimeFusions } = await import("../passes/catalog.js");
+    const commands = {
+      fold: recipes.fold,
+      fuse: recipes.fuse,
+      "fuse --runtime-specific": runtimeFusions,
+      "fuse --lossy": approximations,
+    };
+    return [...catalog, ...runtimeFusions, ...approximations].map(({ name, summary, numerics }) => ({
       name,
       summary,
       numerics,

@@ -138,6 +138,7 @@ export const flags = {
   ),
   bisect: onOff(["--bisect", "Change", "leave out only the one rewrite that is wrong, not its whole pass"]),
   runtimeSpecific: onOff(["--runtime-specific", "Change", "also use operators that only ONNX Runtime has"]),
+  lossy: onOff(["--lossy", "Change", "also approximate: results change a little, and the report says how much"]),
   mode: value(
     ["--mode <mode>", "Change", "auto, static, dynamic or weights [auto]"],
     parseChoice(["auto", "static", "dynamic", "weights"]),

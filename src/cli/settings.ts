@@ -98,6 +98,7 @@ export function graphConfig(settings: Settings): GraphConfig {
     verify: settings.verify,
     bisect: settings.bisect,
     runtimeSpecific: settings.runtimeSpecific,
+    ...(settings.lossy && { lossy: true }),
     shapes: new Map(settings.shape.map(({ input, dims }) => [input, dims])),
   };
 }

@@ -3,6 +3,7 @@ import type { AnyPass } from "../rewrite/index.js";
 import { fuseAttention } from "./attention/attention.js";
 import { fuseAttentionCache } from "./attention/cache.js";
 import { fuseRotaryEmbedding } from "./attention/rotary-embedding.js";
+import { approximateGelu } from "./contrib/approximate-gelu.js";
 import { fuseBiasGelu } from "./contrib/bias-gelu.js";
 import { fuseConvActivation } from "./contrib/conv-activation.js";
 import { fuseConvResidual } from "./contrib/conv-residual.js";
@@ -243,12 +244,21 @@ export const runtimeFusions: readonly AnyPass[] = [
   fuseMatMulTranspose,
 ];
 
+/** What trades precision for speed: run on request, when all that keeps the results is done. */
+export const approximations: readonly AnyPass[] = [approximateGelu];
+
 /** Every pass that keeps to ai.onnx, in order. */
 export const catalog: readonly AnyPass[] = [...cleanUp, ...fusions];
 
 /**
  * `fold`: constant folding and clean-up only, exact. `fuse`: the same, then fusions,
  * round after round until nothing changes. `runtime`: what `fuse --runtime-specific`
- * runs after `fuse`; the clean-up sees to what the fusions leave behind.
+ * runs after `fuse`; the clean-up sees to what the fusions leave behind. `lossy`: what
+ * `fuse --lossy` runs after both.
  */
-export const recipes = { fold: cleanUp, fuse: catalog, runtime: [...cleanUp, ...runtimeFusions] } as const;
+export const recipes = {
+  fold: cleanUp,
+  fuse: catalog,
+  runtime: [...cleanUp, ...runtimeFusions],
+  lossy: approximations,
+} as const;

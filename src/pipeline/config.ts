@@ -74,6 +74,8 @@ export interface GraphConfig {
   readonly bisect: boolean;
   /** Fuse into operators of com.microsoft too, which only ONNX Runtime has; only `fuse` does. */
   readonly runtimeSpecific: boolean;
+  /** Also run the passes that trade precision for speed; only `fuse` does. */
+  readonly lossy?: boolean;
 }
 
 export interface Selection {

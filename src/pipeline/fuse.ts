@@ -6,6 +6,7 @@ import { differenceFacts } from "./difference.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { refusedByTarget } from "./inspect-target.js";
 import { takeIn } from "./intake.js";
+import { approximate, lossyText } from "./lossy.js";
 import { type PrepareRequest, prepareModel } from "./prepare.js";
 import type { RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
@@ -34,7 +35,10 @@ export async function runFuse(
     config.recipe === "fuse" && config.graph.runtimeSpecific
       ? await chooseRuntimeSpecific(portable, request, record)
       : null;
-  const prepared = choice?.prepared ?? portable;
+  const exact = choice?.prepared ?? portable;
+  const isLossy = config.recipe === "fuse" && config.graph.lossy === true;
+  const lossy = isLossy ? await approximate(exact, request, record) : null;
+  const prepared = lossy?.prepared ?? exact;
   record.warn(...prepared.warnings);
   const refused = refusedByTarget(prepared.model, config.graph.target);
   if (refused) record.warn(refused);
@@ -48,6 +52,7 @@ export async function runFuse(
   const summary = [
     applied === 0 ? `nothing to ${config.recipe}${raised}` : `${applied} rewrites${raised}`,
     ...(choice ? [runtimeSpecificText(choice.facts)] : []),
+    ...(lossy ? [lossyText(lossy.facts)] : []),
   ].join("; ");
   return record.result({
     model: intake.facts,
@@ -58,6 +63,7 @@ export async function runFuse(
     equivalence: prepared.equivalence,
     ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
     ...(choice && { runtimeSpecific: choice.facts }),
+    ...(lossy && { lossy: lossy.facts }),
     verdict: { status: "pass", outcome: "met", reasons: [], summary },
   });
 }

@@ -5,9 +5,10 @@
  * that is to blame is found by bisection, named, and left out; or its one wrong rewrite.
  */
 import { InferOptError, messageOf } from "../base/errors.js";
+import type { Numerics } from "../base/numerics.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { linkModel, loadModel, type Model, opsetOf } from "../ir/index.js";
-import { catalog, recipes, runtimeFusions } from "../passes/catalog.js";
+import { approximations, catalog, recipes, runtimeFusions } from "../passes/catalog.js";
 import { makeNamesUnique } from "../quantization/names.js";
 import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses, unknownPass } from "../rewrite/index.js";
 import type { ModelSignature, OutputDifference } from "../runtime/port.js";
@@ -313,10 +314,11 @@ class Preparer {
       request.baseline === undefined &&
       opsetOf(model) === opset &&
       this.passes.every(({ name, numerics }) => numerics === "exact" || !appliedAt.has(name));
+    const isLossy = this.passes.some(({ name, numerics }) => numerics === "lossy" && appliedAt.has(name));
     const equivalence = await this.#compare(
       linkedTwin(request.baseline ?? request.model, context),
       path,
-      isExact ? "exact" : "rounding",
+      isExact ? "exact" : isLossy ? "lossy" : "rounding",
       data,
     );
     return { ...result, equivalence };
@@ -326,7 +328,7 @@ class Preparer {
   async #compare(
     baseline: string,
     candidate: string,
-    numerics: "exact" | "rounding",
+    numerics: Numerics,
     data: readonly DatasetRef[],
   ): Promise<Equivalence> {
     const { request, context } = this;
@@ -382,7 +384,7 @@ class Preparer {
 
 /** A name that the recipe lacks is no mistake: the flags may be shared by several commands. */
 export function refuseUnknownPass(name: string): void {
-  const names = [...catalog, ...runtimeFusions].map((pass) => pass.name);
+  const names = [...catalog, ...runtimeFusions, ...approximations].map((pass) => pass.name);
   if (!names.includes(name)) throw unknownPass(name, names);
 }
 

@@ -39,6 +39,8 @@ export interface RunResult {
   readonly equivalence?: EquivalenceFacts;
   /** Of `fuse --runtime-specific`. */
   readonly runtimeSpecific?: RuntimeSpecificFacts;
+  /** Of `fuse --lossy`. */
+  readonly lossy?: LossyFacts;
   /** Of `verify --layers`. */
   readonly layers?: LayerDifferences;
   /** Of `bench`: every model by itself. */
@@ -89,6 +91,14 @@ export interface RuntimeSpecificFacts {
   /** Portable over runtime-specific, both under the runtime's full optimization; null where it was not timed. */
   readonly speedup: number | null;
   readonly speedupInterval: readonly [number, number] | null;
+}
+
+/** What passes did that change results on purpose. */
+export interface LossyFacts {
+  /** Rewrites, those of a pass that was undone not counted. */
+  readonly applied: number;
+  /** How far an output of the result is from the original's, as a share of its largest value; null where nothing was compared. */
+  readonly largestShift: number | null;
 }
 
 export interface QuantizationFacts {

@@ -1,4 +1,5 @@
 /** `--verify full`: which pass is wrong shows right after it, however much the passes behind it may hide. */
+import type { Numerics } from "../base/numerics.js";
 import { linkModel, type Model } from "../ir/index.js";
 import type { AnyPass } from "../rewrite/index.js";
 import type { RunContext } from "./context.js";
@@ -6,7 +7,7 @@ import type { Equivalence } from "./equivalence.js";
 import { linkedFile, removeLinked } from "./model-runs.js";
 
 /** Two models as files, and what the difference between them may be. */
-export type CompareSteps = (before: string, after: string, numerics: "exact" | "rounding") => Promise<Equivalence>;
+export type CompareSteps = (before: string, after: string, numerics: Numerics) => Promise<Equivalence>;
 
 /** Compares the graph after each pass with what it was before it, by what the pass promises. */
 export class StepChecker {
@@ -25,8 +26,7 @@ export class StepChecker {
   async check(pass: AnyPass): Promise<void> {
     if (this.violation !== null) return;
     const after = this.#write();
-    const numerics = pass.numerics === "exact" ? "exact" : "rounding";
-    const { violation } = await this.compare(this.#before, after, numerics);
+    const { violation } = await this.compare(this.#before, after, pass.numerics);
     removeLinked(this.#before);
     this.#before = after;
     if (violation === null) return;

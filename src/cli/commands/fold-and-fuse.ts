@@ -34,5 +34,5 @@ export const fuse = recipeCommand(
   "fuse",
   "Fold, clean up and fuse; the same algebra",
   ["infer-opt fuse model.onnx -o fused.onnx", "infer-opt fuse model.onnx -o fused.onnx --runtime-specific"],
-  ["runtimeSpecific"],
+  ["runtimeSpecific", "lossy"],
 );
