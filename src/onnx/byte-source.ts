@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { InferOptError } from "../base/errors.js";
 import type { ByteSource } from "./schema.js";
 
-const CHUNK_BYTES = 1 << 20;
+const CHUNK_BYTES = 256 << 10;
 
 /** Bytes that are already in memory. */
 export function memorySource(bytes: Uint8Array): ByteSource {

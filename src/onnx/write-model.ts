@@ -62,6 +62,23 @@ export interface StagedModel {
 /** Staged models of this process so far: several may be on their way to one name. */
 let stagedCount = 0;
 
+/** What is to be removed when the process ends before it was committed or discarded. */
+const unfinished = new Set<() => void>();
+
+/** Answers how to take it back. */
+function removeAtExit(remove: () => void): () => void {
+  if (unfinished.size === 0) process.on("exit", removeUnfinished);
+  unfinished.add(remove);
+  return () => {
+    unfinished.delete(remove);
+    if (unfinished.size === 0) process.off("exit", removeUnfinished);
+  };
+}
+
+function removeUnfinished(): void {
+  for (const remove of unfinished) remove();
+}
+
 /** Writes `message` beside `outputPath`. Throws OUTPUT_FAILED (disk full, no permission, no folder) or OUTPUT_TOO_LARGE. */
 export function stageModel(message: ModelProto, outputPath: string, options: WriteOptions = {}): StagedModel {
   const target = resolve(outputPath);
@@ -88,6 +105,7 @@ export function stageModel(message: ModelProto, outputPath: string, options: Wri
     }
     const model = writeProto(message, tensors, partial);
     let isOpen = true;
+    const finished = removeAtExit(removeAll);
     return {
       path: partial,
       sizeBytes: model.sizeBytes + dataBytes,
@@ -95,6 +113,7 @@ export function stageModel(message: ModelProto, outputPath: string, options: Wri
       commit() {
         invariant(isOpen, `${outputPath} was committed or discarded before`);
         isOpen = false;
+        finished();
         try {
           refuseSpecialFile(target, outputPath);
           renameSync(partial, target);
@@ -107,6 +126,7 @@ export function stageModel(message: ModelProto, outputPath: string, options: Wri
       discard() {
         if (isOpen) removeAll();
         isOpen = false;
+        finished();
       },
     };
   } catch (error) {

@@ -1,5 +1,5 @@
 /** `fold` and `fuse`: the graph is rewritten, compared with the original, and written. */
-import { loadModel, opsetOf } from "../ir/index.js";
+import { type Model, opsetOf } from "../ir/index.js";
 import type { FuseConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts } from "./difference.js";
@@ -8,17 +8,28 @@ import { refusedByTarget } from "./inspect-target.js";
 import { takeIn } from "./intake.js";
 import { approximate, lossyText } from "./lossy.js";
 import { type PrepareRequest, prepareModel } from "./prepare.js";
-import type { RunResult } from "./result.js";
+import type { ModelFacts, RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { chooseRuntimeSpecific, runtimeSpecificText } from "./runtime-specific.js";
-import { writeOutput } from "./write-output.js";
+import { type StagedOutput, stageOutput } from "./write-output.js";
 
-export async function runFuse(
-  config: FuseConfig & { readonly recipe: "fold" | "fuse" },
-  context: RunContext,
-): Promise<RunResult> {
+type Config = FuseConfig & { readonly recipe: "fold" | "fuse" };
+
+export async function runFuse(config: Config, context: RunContext): Promise<RunResult> {
+  const output = new Output(config);
+  try {
+    return await fuse(config, context, output);
+  } finally {
+    output.discard();
+  }
+}
+
+async function fuse(config: Config, context: RunContext, output: Output): Promise<RunResult> {
   const record = new RunRecord(config.recipe, context);
   const intake = await record.stage("load", () => takeIn(config, record, "graph"));
+  const { original } = intake;
+  const wantsSpecific = config.recipe === "fuse" && config.graph.runtimeSpecific;
+  const wantsLossy = config.recipe === "fuse" && config.graph.lossy === true;
   const request: PrepareRequest = {
     model: config.model,
     recipe: config.recipe,
@@ -29,21 +40,18 @@ export async function runFuse(
     graph: config.recipe === "fold" ? { ...config.graph, keepOpset: true } : config.graph,
     runtime: config.runtime,
     minOpset: 0,
+    // Most often it is right, and written by the time that this is known.
+    ...(!wantsSpecific && !wantsLossy && { meanwhile: (model) => output.stage(model, original) }),
   };
   const portable = await record.stage("fuse", () => prepareModel(request, context));
-  const choice =
-    config.recipe === "fuse" && config.graph.runtimeSpecific
-      ? await chooseRuntimeSpecific(portable, request, record)
-      : null;
+  const choice = wantsSpecific ? await chooseRuntimeSpecific(portable, request, record) : null;
   const exact = choice?.prepared ?? portable;
-  const isLossy = config.recipe === "fuse" && config.graph.lossy === true;
-  const lossy = isLossy ? await approximate(exact, request, record) : null;
+  const lossy = wantsLossy ? await approximate(exact, request, record) : null;
   const prepared = lossy?.prepared ?? exact;
   record.warn(...prepared.warnings);
   const refused = refusedByTarget(prepared.model, config.graph.target);
   if (refused) record.warn(refused);
-  const original = loadModel(config.model);
-  const output = await record.stage("write", () => writeOutput(prepared.path, original, config.out, record));
+  const written = await record.stage("write", () => output.commit(prepared.model, original, record));
   const applied = prepared.passes.reduce((sum, pass) => sum + pass.applied, 0);
   const raised =
     opsetOf(prepared.model) > opsetOf(original)
@@ -56,7 +64,7 @@ export async function runFuse(
   ].join("; ");
   return record.result({
     model: intake.facts,
-    output,
+    output: written,
     passes: prepared.passes,
     unfused: prepared.unfused,
     difference: differenceFacts(prepared.differences),
@@ -66,4 +74,29 @@ export async function runFuse(
     ...(lossy && { lossy: lossy.facts }),
     verdict: { status: "pass", outcome: "met", reasons: [], summary },
   });
+}
+
+/** The file that the user wants, written ahead where that can be. */
+class Output {
+  #model: Model | null = null;
+  #staged: StagedOutput | null = null;
+
+  constructor(readonly config: Config) {}
+
+  stage(model: Model, original: Model): void {
+    this.discard();
+    this.#staged = stageOutput(model, original, this.config.out);
+    this.#model = model;
+  }
+
+  commit(model: Model, original: Model, record: RunRecord): ModelFacts | null {
+    if (model !== this.#model) this.stage(model, original);
+    return this.#staged?.commit(record) ?? null;
+  }
+
+  discard(): void {
+    this.#staged?.discard();
+    this.#staged = null;
+    this.#model = null;
+  }
 }

@@ -17,6 +17,8 @@ import type { RunRecord } from "./run-record.js";
 
 export interface Intake {
   readonly facts: ModelFacts;
+  /** As it was read: not to be changed. */
+  readonly original: Model;
   readonly signature: ModelSignature;
   /** Samples for calibration: all of them when others evaluate, the part that is not held out otherwise. */
   readonly fit: { readonly ref: DatasetRef; readonly count: number; readonly digest: string } | null;
@@ -65,6 +67,7 @@ export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Pur
   const fit = calibration && fitOf(data, calibration, runtime);
   return {
     facts,
+    original: model,
     signature,
     fit,
     evaluation,

@@ -4,6 +4,7 @@
  * for), passes run, and the result proven to compute the same. When it does not, the pass
  * that is to blame is found by bisection, named, and left out; or its one wrong rewrite.
  */
+import { setImmediate } from "node:timers/promises";
 import { InferOptError, messageOf } from "../base/errors.js";
 import type { Numerics } from "../base/numerics.js";
 import type { DatasetRef } from "../dataset/index.js";
@@ -47,6 +48,8 @@ export interface PrepareRequest {
   readonly runtime: RuntimeConfig;
   /** Least opset that later steps need, 0 for none. */
   readonly minOpset: number;
+  /** Called with what may turn out to be the result while the runtime compares it. It must leave the model as it is. */
+  readonly meanwhile?: (model: Model) => void;
 }
 
 export interface Prepared {
@@ -72,6 +75,8 @@ interface Attempt {
   /** Passes to run, in catalog order. */
   readonly only: readonly string[];
   readonly maxApplications?: ReadonlyMap<string, number>;
+  /** See PrepareRequest. */
+  readonly meanwhile?: PrepareRequest["meanwhile"];
 }
 
 interface Outcome {
@@ -127,7 +132,8 @@ class Preparer {
     let passes = chosen;
     let raiseOpset = !graph.keepOpset && graph.opset === undefined;
     for (;;) {
-      const outcome = await this.#attempt({ raiseOpset, only: passes });
+      const { meanwhile } = this.request;
+      const outcome = await this.#attempt({ raiseOpset, only: passes, ...(meanwhile && { meanwhile }) });
       const { violation } = outcome.equivalence;
       if (violation === null) return this.#prepared(outcome, chosen);
       outcome.drop();
@@ -315,12 +321,14 @@ class Preparer {
       opsetOf(model) === opset &&
       this.passes.every(({ name, numerics }) => numerics === "exact" || !appliedAt.has(name));
     const isLossy = this.passes.some(({ name, numerics }) => numerics === "lossy" && appliedAt.has(name));
-    const equivalence = await this.#compare(
-      linkedTwin(request.baseline ?? request.model, context),
-      path,
-      isExact ? "exact" : isLossy ? "lossy" : "rounding",
-      data,
-    );
+    const twin = linkedTwin(request.baseline ?? request.model, context);
+    const comparing = this.#compare(twin, path, isExact ? "exact" : isLossy ? "lossy" : "rounding", data);
+    const working = async (): Promise<void> => {
+      // What is to be done blocks: the runtime's process gets its work first.
+      await setImmediate();
+      attempt.meanwhile?.(model);
+    };
+    const [equivalence] = await Promise.all([comparing, working()]);
     return { ...result, equivalence };
   }
 

@@ -1,19 +1,30 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { countNodes, graphsWithin, loadModel, type Model, nodesWithin, saveModel } from "../ir/index.js";
+import { graphsWithin, loadModel, type Model, nodesWithin, saveModel } from "../ir/index.js";
 import type { OutputConfig } from "./config.js";
 import { externalFiles } from "./model-facts.js";
 import type { ModelFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 
+/** The whole output beside where the user wants it, to be renamed when it has proven right. */
+export interface StagedOutput {
+  commit(record: RunRecord): ModelFacts;
+  /** Nothing happens after a commit. */
+  discard(): void;
+}
+
 /**
- * Writes a model that lies in the scratch folder to where the user wants it, whole or
- * not at all. Weights go beside the model when that was asked for, when they were beside
- * the original, or when they do not fit inside.
+ * Writes a model so that it can appear where the user wants it, whole or not at all. Weights go beside the model when
+ * that was asked for, when they were beside the original, or when they do not fit inside. The model stays as it is.
  */
+export function stageOutput(model: Model, original: Model, out: OutputConfig): StagedOutput | null {
+  return out.output === null ? null : stage(model, original, out, out.output);
+}
+
+/** Writes a model that lies in the scratch folder. */
 export function writeOutput(scratch: string, original: Model, out: OutputConfig, record: RunRecord): ModelFacts | null {
   if (out.output === null) return null;
-  return place(scratch, original, out, out.output, record);
+  return stage(loadModel(scratch), original, out, out.output).commit(record);
 }
 
 /** A candidate that missed a limit, kept because the user said so: OUT.rejected.onnx. */
@@ -24,46 +35,63 @@ export function writeRejected(
   record: RunRecord,
 ): ModelFacts | null {
   if (out.output === null || !out.keepRejected) return null;
-  return place(scratch, original, out, `${out.output.replace(/\.onnx$/i, "")}.rejected.onnx`, record);
+  return stage(loadModel(scratch), original, out, `${out.output.replace(/\.onnx$/i, "")}.rejected.onnx`).commit(record);
 }
 
-function place(scratch: string, original: Model, out: OutputConfig, path: string, record: RunRecord): ModelFacts {
+function stage(model: Model, original: Model, out: OutputConfig, path: string): StagedOutput {
   const externalData = out.externalData || externalFiles(original).length > 0;
-  const model = loadModel(scratch);
-  if (!describesValues(original)) dropDescriptions(model);
-  const staged = saveModel(model, path, { externalData });
-  staged.commit();
-  const { sha256, sizeBytes: bytes } = staged;
-  // Counted in the file: writing may put an Identity behind an output.
-  const written = loadModel(path);
-  const left = leftBehind(path, written);
-  if (left) record.warn(left);
-  return { path, sha256, bytes, nodes: countNodes(written.graph) };
+  // What was found out about values on the way stays out of files that never said it: they should not grow.
+  const restore = describesValues(original) ? () => {} : dropDescriptions(model);
+  try {
+    const staged = saveModel(model, path, { externalData });
+    return {
+      commit(record) {
+        staged.commit();
+        const left = leftBehind(path);
+        if (left) record.warn(left);
+        const { sha256, sizeBytes: bytes, nodes } = staged;
+        return { path, sha256, bytes, nodes };
+      },
+      discard: () => staged.discard(),
+    };
+  } finally {
+    restore();
+  }
 }
 
 const describesValues = ({ graph }: Model): boolean =>
   [...nodesWithin(graph)].some((node) => node.outputs.some((value) => value?.info));
 
-/** What was found out about values on the way stays out of files that never said it: they should not grow. */
-function dropDescriptions({ graph }: Model): void {
+/** Answers how to put them back. */
+function dropDescriptions({ graph }: Model): () => void {
   const ports = new Set([...graphsWithin(graph)].flatMap(({ outputs }) => outputs.map(({ value }) => value)));
-  for (const node of nodesWithin(graph)) {
-    for (const value of node.outputs) {
-      if (!value || ports.has(value)) continue;
-      value.type = null;
-      value.info = null;
-    }
+  const dropped = [...nodesWithin(graph)].flatMap((node) =>
+    node.outputs.flatMap((value) =>
+      value && !ports.has(value) ? [{ value, type: value.type, info: value.info }] : [],
+    ),
+  );
+  for (const { value } of dropped) {
+    value.type = null;
+    value.info = null;
   }
+  return () => {
+    for (const { value, type, info } of dropped) {
+      value.type = type;
+      value.info = info;
+    }
+  };
 }
 
 /**
  * Data files that earlier versions of a model left beside it, in words; null when there are none. They
  * are not removed: a copy of the old model may still read them.
  */
-function leftBehind(path: string, written: Model): string | null {
+function leftBehind(path: string): string | null {
   const folder = dirname(resolve(path));
-  const inUse = new Set(externalFiles(written).map((file) => basename(file)));
-  const old = readdirSync(folder).filter((file) => isDataOf(file, basename(path)) && !inUse.has(file));
+  const found = readdirSync(folder).filter((file) => isDataOf(file, basename(path)));
+  if (found.length === 0) return null;
+  const inUse = new Set(externalFiles(loadModel(path)).map((file) => basename(file)));
+  const old = found.filter((file) => !inUse.has(file));
   if (old.length === 0) return null;
   const names = old.map((file) => join(dirname(path), file)).join(", ");
   const [is, them] = old.length === 1 ? ["is", "it"] : ["are", "them"];

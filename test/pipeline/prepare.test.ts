@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadModel, opsetOf, printGraph, Tensor } from "../../src/ir/index.js";
+import { loadModel, type Model, opsetOf, printGraph, Tensor } from "../../src/ir/index.js";
 import { recipes } from "../../src/passes/catalog.js";
 import { type Prepared, type PrepareRequest, prepareModel } from "../../src/pipeline/prepare.js";
 import { type AnyPass, defineRewrite } from "../../src/rewrite/index.js";
@@ -122,6 +122,13 @@ describe("prepareModel", () => {
       expect.stringMatching(/^pass rejected: confuse-sigmoid at Sigmoid:d \(output y: /),
     ]);
     expect(prepared.differences.map(({ differing }) => differing)).toEqual([0]);
+  });
+
+  it("shows each result that is compared, and none of those that only look for the culprit", async () => {
+    const seen: Model[] = [];
+    const prepared = await prepare([...recipes.fuse, wrong], { meanwhile: (model) => void seen.push(model) });
+    expect(seen).toHaveLength(2);
+    expect(seen[1]).toBe(prepared.model);
   });
 
   it("finds it among others, whatever its place", async () => {

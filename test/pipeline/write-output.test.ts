@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { loadModel, parseModel, saveModel, Tensor } from "../../src/ir/index.js";
 import { RunRecord } from "../../src/pipeline/run-record.js";
-import { writeOutput } from "../../src/pipeline/write-output.js";
+import { stageOutput, writeOutput } from "../../src/pipeline/write-output.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -30,4 +30,25 @@ it("names the weights of an earlier model and leaves them to its copies", () => 
   expect(write(1)).toEqual([]);
   expect(write(2)).toEqual([expect.stringContaining(join(folder, first!))]);
   expect(() => loadModel(join(folder, "backup.onnx"))).not.toThrow();
+});
+
+it("writes ahead and leaves the model as it was", () => {
+  const folder = temporaryFolder();
+  const out = join(folder, "net.onnx");
+  const model = parseModel("(x: f32[3]) -> (y) { t = Relu(x) y = Neg(t) }");
+  const original = parseModel("(x: f32[3]) -> (y) { y = Neg(x) }");
+  const [relu] = model.graph.nodes();
+  const type = { dtype: "f32", shape: [3] } as const;
+  relu!.output.type = type;
+  const config = { output: out, externalData: false, keepRejected: false };
+
+  stageOutput(model, original, config)!.discard();
+  expect(readdirSync(folder)).toEqual([]);
+
+  const staged = stageOutput(model, original, config)!;
+  expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.partial$/)]);
+  expect(relu!.output.type).toBe(type);
+  const facts = staged.commit(new RunRecord("fuse", fakeContext(new FakeRuntime({}))));
+  expect(facts.nodes).toBe(2);
+  expect(readdirSync(folder)).toEqual(["net.onnx"]);
 });

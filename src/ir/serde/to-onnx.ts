@@ -33,9 +33,20 @@ import { infoToProto, outputToProto } from "./type.js";
 /** Initializers need not be graph inputs from IR version 4 on, which is how we write them. */
 const LEAST_IR_VERSION = 4;
 
+/** Nodes in the file, those of bodies too: writing may put an Identity behind an output. */
+type SavedModel = StagedModel & { readonly nodes: number };
+
 /** Writes the model beside `path`, to be renamed with `commit()`. Throws OUTPUT_FAILED. */
-export const saveModel = (model: Model, path: string, options: WriteOptions = {}): StagedModel =>
-  stageModel(toOnnx(model), path, options);
+export function saveModel(model: Model, path: string, options: WriteOptions = {}): SavedModel {
+  const message = toOnnx(model);
+  return { ...stageModel(message, path, options), nodes: nodesIn(message.graph) };
+}
+
+const nodesIn = (graph: GraphProto | undefined): number =>
+  (graph?.node ?? []).reduce((sum, { attribute = [] }) => {
+    const bodies = attribute.flatMap(({ g, graphs = [] }) => (g ? [g, ...graphs] : graphs));
+    return sum + 1 + bodies.reduce((within, body) => within + nodesIn(body), 0);
+  }, 0);
 
 /** Writes the model for the runtime's eyes only: its weights stay where they are (see linked-model.ts). */
 export const linkModel = (model: Model, path: string): void => writeLinked(toOnnx(model), path);
