@@ -37,7 +37,7 @@ import { eliminateNoOpArithmetic } from "./eliminate/no-op-arithmetic.js";
 import { eliminateNoOpCast } from "./eliminate/no-op-cast.js";
 import { eliminateNoOpExpand } from "./eliminate/no-op-expand.js";
 import { eliminateNoOpPad } from "./eliminate/no-op-pad.js";
-import { eliminateNoOpPool } from "./eliminate/no-op-pool.js";
+import { eliminateNoOpAverage, eliminateNoOpPool } from "./eliminate/no-op-pool.js";
 import { eliminateNoOpReshape } from "./eliminate/no-op-reshape.js";
 import { eliminateNoOpSlice } from "./eliminate/no-op-slice.js";
 import { eliminateNoOpTranspose } from "./eliminate/no-op-transpose.js";
@@ -52,6 +52,7 @@ import { foldRangeBound } from "./fold/range-bound.js";
 import { eliminateSameShape } from "./fold/same-shape.js";
 import { eliminateShapeDetour } from "./fold/shape-sources.js";
 import { foldShapes } from "./fold/shapes.js";
+import { foldSliceEnd } from "./fold/slice-end.js";
 import { fuseArgMonotone } from "./fuse/arg-monotone.js";
 import {
   fuseConvBatchNorm,
@@ -113,6 +114,7 @@ import { fuseParallelSum } from "./linear/parallel-sum.js";
 /** Clean-up: the same bits come out. */
 const cleanUp: readonly AnyPass[] = [
   inlineFunctions, // passes look into graphs and bodies, not into functions
+  foldSliceEnd, // before anybody believes in a size of zero
   eliminateDeadCode, // nothing below looks at what no output needs
   eliminateIdentity, // fewer shapes of pattern for everything below
   eliminateDropout,
@@ -162,6 +164,7 @@ const cleanUp: readonly AnyPass[] = [
 
 /** Same algebra, other rounding. Patterns that are told by their constants come before what folds constants away. */
 const fusions: readonly AnyPass[] = [
+  eliminateNoOpAverage,
   fuseSingleElement, // what led to a constant needs no fusion
   fuseArgMonotone,
   fusePad, // before the Conv gets another form

@@ -24,6 +24,7 @@ import {
 } from "../ir/index.js";
 import { dtypesOf } from "../ops/dtypes.js";
 import { sinceVersion } from "../ops/since-versions.js";
+import { backwardEnds } from "../ops/slice-end.js";
 import { bodyInputTypes } from "./body-types.js";
 import { copyConstant, copyNode } from "./copy-nodes.js";
 
@@ -177,7 +178,9 @@ function probeOf(model: Model, reach: Reach): Probe {
         }
         continue;
       }
-      copyNode(node, graph, values);
+      const copy = copyNode(node, graph, values);
+      const ends = backwardEnds(node);
+      if (ends) graph.setInput(copy, 2, graph.addConstant("ends", ends));
       for (const output of node.outputs) {
         if (!output) continue;
         const name = `probe_${tapped.size}`;

@@ -6,6 +6,7 @@
 import { invariant } from "../base/errors.js";
 import { type Graph, type Model, type Node, opsetOf, type TensorType, type Value } from "../ir/index.js";
 import { rejection, type Target } from "../target/target.js";
+import { isHalf, magnifierOf } from "./half-precision.js";
 import { outputTypeOf } from "./output-type.js";
 import { type Answer, type CreateOptions, type Rewrite, type RewriteContext, Skip, type Store, skip } from "./pass.js";
 import { removeUnreadConstant, removeWithFeeders } from "./sweep.js";
@@ -118,7 +119,7 @@ export function tryRewrite(rewrite: Rewrite, root: Node, surroundings: Surroundi
     const answer = rewrite.rewrite(root, proposal.context());
     if (answer === null) return { kind: "none" };
     if (answer instanceof Skip) return { kind: "skip", reason: answer.reason };
-    const objection = target && objectionOf(target, proposal);
+    const objection = (target && objectionOf(target, proposal)) ?? roundingObjection(rewrite, proposal);
     return objection ? { kind: "skip", reason: objection } : { kind: "applied" };
   } finally {
     proposal.withdraw();
@@ -151,7 +152,7 @@ export function applyRewrite(rewrite: Rewrite, root: Node, surroundings: Surroun
     proposal.withdraw();
     invariant(false, fault);
   }
-  const objection = target && objectionOf(target, proposal);
+  const objection = (target && objectionOf(target, proposal)) ?? roundingObjection(rewrite, proposal);
   if (objection) {
     proposal.withdraw();
     return { kind: "skip", reason: objection };
@@ -169,6 +170,17 @@ function objectionOf(target: Target, { root, nodes, model, opset }: Proposal): s
   for (const node of nodes) {
     const reason = isLacking && node.opName === root.opName ? null : rejection(target, node, opset);
     if (reason !== null) return `${target.title}: ${reason}`;
+  }
+  return null;
+}
+
+/** Why it matters where half-precision values are rounded, which a rewrite that is not exact changes; or null. */
+function roundingObjection({ numerics }: Rewrite, { root, others }: Proposal): string | null {
+  if (numerics !== "rounding") return null;
+  for (const value of [...root.outputs, ...others.keys()]) {
+    if (!isHalf(value) && !(value && root.inputs.some(isHalf))) continue;
+    const reader = magnifierOf(value);
+    if (reader) return `${reader.displayName} magnifies where its ${value.dtype} result is rounded`;
   }
   return null;
 }

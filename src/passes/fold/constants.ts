@@ -9,13 +9,15 @@
 import { createHash } from "node:crypto";
 import { isFault } from "../../base/errors.js";
 import { Graph, graphsWithin, type Model, type Node, type Tensor, type Value } from "../../ir/index.js";
-import { isFoldable } from "../../ops/facts.js";
+import { familyOf, isFoldable } from "../../ops/facts.js";
 import {
   copyConstant,
   copyNode,
   defineGraphPass,
   type Evaluate,
   type GraphPassContext,
+  isHalf,
+  magnifierOf,
   removeWithFeeders,
 } from "../../rewrite/index.js";
 import { groupByKinship } from "./fold-groups.js";
@@ -52,6 +54,11 @@ function foldableNodes({ model, skipped, mayChange }: GraphPassContext): Node[] 
       if (!mayChange(node.displayName)) continue;
       if (!node.inputs.every((value) => !value || value.constant || bytes.has(value))) continue;
       if (node.outputs.every((output) => !output || output.useCount === 0)) continue;
+      const reader = roundingReader(node);
+      if (reader) {
+        skipped(node.displayName, `${reader.displayName} magnifies where its ${node.output.dtype} result is rounded`);
+        continue;
+      }
       const inputBytes = node.inputs.reduce((sum, value) => sum + (value ? sizeOf(value, bytes) : 0), 0);
       const estimate = estimatedBytes(node, (value) => sizeOf(value, bytes));
       if (estimate === null) continue;
@@ -64,6 +71,13 @@ function foldableNodes({ model, skipped, mayChange }: GraphPassContext): Node[] 
     }
   }
   return foldable;
+}
+
+/** What would notice that a half-precision result is rounded now, which a runtime may have computed on with in float32. */
+function roundingReader(node: Node): Node | null {
+  const family = familyOf(node);
+  if (family === "movement" || family === "conversion") return null;
+  return isHalf(node.outputs[0]) ? magnifierOf(node.output) : null;
 }
 
 const sizeOf = (value: Value, estimates: ReadonlyMap<Value, number>): number =>

@@ -1,0 +1,75 @@
+/** What the runtime does by itself to a model that no rewrite can be blamed for. */
+import { attr, type Graph, type Model, Tensor, type Value } from "../../src/ir/index.js";
+import { annotateTypes } from "../../src/rewrite/index.js";
+import { bytesOf, describeModel, type Feeds, Refusal, runEach } from "./session.js";
+
+/**
+ * The file of a model whose half-precision results are each rounded once more, up or down by what they happen to be: the
+ * runtime computes them in float32 and rounds only some, and other ones once a node less stands between them.
+ */
+export async function withHalfNoise(original: Model, trial: number): Promise<Uint8Array> {
+  const { graph } = original;
+  await annotateTypes(original, describeModel);
+  const halves = [...graph.nodes()].flatMap(({ outputs }) => outputs.filter((value) => value?.dtype === "f16"));
+  if (halves.length === 0) return bytesOf(original);
+  const undo = halves.map((value) => noisy(graph, value!, trial));
+  try {
+    return bytesOf(original);
+  } finally {
+    for (const take of undo.reverse()) take();
+  }
+}
+
+/** v * (1 + 2^-11 * Sin(9973 * v + trial)), in float32 */
+function noisy(graph: Graph, value: Value, trial: number): () => void {
+  const after = nodeAfter(value);
+  const made: ReturnType<Graph["addNode"]>[] = [];
+  const constants: Value[] = [];
+  const add = (op: string, inputs: Value[], attributes = {}): Value => {
+    const node = graph.addNode(
+      { op, inputs, attributes, outputs: [{ label: `noise${graph.constants.length}` }] },
+      after,
+    );
+    made.push(node);
+    return node.output;
+  };
+  const number = (each: number): Value => {
+    const constant = graph.addConstant("noise", Tensor.f32([], [each]));
+    constants.push(constant);
+    return constant;
+  };
+  const wide = add("Cast", [value], { to: attr.int(1) });
+  const reader = made[0]!;
+  const phase = add("Add", [add("Mul", [wide, number(9973)]), number(trial)]);
+  const factor = add("Add", [add("Mul", [add("Sin", [phase]), number(2 ** -11)]), number(1)]);
+  const rounded = add("Cast", [add("Mul", [wide, factor])], { to: attr.int(10) });
+  graph.replaceUses(value, rounded);
+  graph.setInput(reader, 0, value);
+  return () => {
+    graph.replaceUses(rounded, value);
+    for (const node of made.reverse()) graph.removeNode(node);
+    for (const constant of constants) graph.removeConstant(constant);
+  };
+}
+
+function nodeAfter(value: Value): ReturnType<Graph["addNode"]> | undefined {
+  const nodes = [...value.graph.nodes()];
+  return nodes[nodes.indexOf(value.producer!) + 1];
+}
+
+/**
+ * Whether a reduction meets a tensor without elements in one of the runs. The kernels give some of them the shape of
+ * their input, whatever `keepdims` and the axes say and shape inference makes of it.
+ */
+export async function reducesNothing({ graph, ...rest }: Model, feeds: readonly Feeds[]): Promise<boolean> {
+  const reduced = [...graph.nodes()].filter(({ op }) => op.startsWith("Reduce")).map(({ inputs }) => inputs[0]!);
+  const names = [...new Set(reduced)].map((value, i) => ({ name: `reduced${i}`, value }));
+  if (names.length === 0) return false;
+  for (const { name, value } of names) graph.addOutput(name, value);
+  try {
+    const runs = await runEach(bytesOf({ graph, ...rest }), feeds);
+    return runs.some((run) => !(run instanceof Refusal) && names.some(({ name }) => run[name]?.elementCount === 0));
+  } finally {
+    for (const { name } of names) graph.removeOutput(name);
+  }
+}
