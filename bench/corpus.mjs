@@ -1,6 +1,7 @@
 // Fuses every model under some folders, in one process, and compares each with its original.
 //
 //   node bench/corpus.mjs FOLDER... [--out FOLDER] [--verify none|fast|full] [--runtime-specific] [--only TEXT] [--json FILE]
+//                          [--timeout SECONDS]
 //
 // --verify none (the default here) switches off the check that would undo a wrong rewrite, so that it shows. Both models run
 // with the runtime's own optimizer off: on the samples beside the model where it is a conformance case, on seeded inputs
@@ -10,7 +11,7 @@ import { basename, dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { InferOptError, loadModel, runFuse } from "../dist/index.js";
 import { countNodes } from "../dist/ir/index.js";
-import { fuseConfig, inProcess, reasonOf, session } from "./in-process.mjs";
+import { fuseConfig, inProcess, reasonOf, session as usual } from "./in-process.mjs";
 
 /** Of the largest magnitude of an output. */
 const TOLERANCE = 1e-3;
@@ -23,6 +24,7 @@ const { values, positionals } = parseArgs({
     "runtime-specific": { type: "boolean", default: false },
     only: { type: "string" },
     json: { type: "string" },
+    timeout: { type: "string", default: "60" },
   },
 });
 if (positionals.length === 0) {
@@ -30,6 +32,7 @@ if (positionals.length === 0) {
   process.exit(2);
 }
 
+const session = { ...usual, timeoutMs: Number(values.timeout) * 1000 };
 const records = [];
 await inProcess("corpus", async (context) => {
   for (const root of positionals) {

@@ -3,6 +3,7 @@
 //   node bench/fuzz.mjs [--graphs N | --minutes M] [--seed S] [--jobs J] [--recipe NAME]... [--patterns]
 //                       [--json FILE] [--keep-size]
 //
+// Recipes are those of the catalog (fold, fuse, runtime), and what --opset, --shape and fp16 do (opset, shape, half).
 // Models are random graphs, and patterns from the tests of the passes, changed a little (test/fuzz); with --patterns, each of those as it is comes first. Passes run without the
 // pipeline's own check, so a wrong rewrite shows here although users would never get it. Each failure is printed with its
 // seed, the passes to blame, and the smallest graph that still fails, as text to paste into a test. Exit code 1 on failures.
@@ -21,7 +22,7 @@ const { values } = parseArgs({
     minutes: { type: "string" },
     seed: { type: "string", default: "1" },
     jobs: { type: "string", default: "1" },
-    recipe: { type: "string", multiple: true, default: ["fold", "fuse", "runtime"] },
+    recipe: { type: "string", multiple: true, default: ["fold", "fuse", "runtime", "opset", "shape", "half"] },
     json: { type: "string" },
     patterns: { type: "boolean", default: false },
     "keep-size": { type: "boolean", default: false },

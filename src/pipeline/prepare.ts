@@ -11,20 +11,13 @@ import type { DatasetRef } from "../dataset/index.js";
 import { linkModel, loadModel, type Model, opsetOf } from "../ir/index.js";
 import { approximations, catalog, recipes, runtimeFusions } from "../passes/catalog.js";
 import { makeNamesUnique } from "../quantization/names.js";
-import {
-  type AnyPass,
-  annotateTypes,
-  isHalf,
-  PassFailure,
-  type PassReport,
-  runPasses,
-  unknownPass,
-} from "../rewrite/index.js";
+import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses, unknownPass } from "../rewrite/index.js";
 import type { ModelSignature, OutputDifference } from "../runtime/port.js";
 import { comparisonData } from "./comparison-data.js";
 import type { GraphConfig, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { checkEquivalence, type Equivalence } from "./equivalence.js";
+import { movesLastBits } from "./exactness.js";
 import { fixShapes } from "./fix-shapes.js";
 import { describer, evaluator, linkedFile, linkedTwin, removeLinked, scratchFile } from "./model-runs.js";
 import {
@@ -263,9 +256,8 @@ class Preparer {
     if (annotation.problem)
       warnings.push(`shapes could not be found out, so fewer passes apply: ${annotation.problem}`);
     const appliedAt = new Map<string, string[]>();
-    // A runtime that computes half precision in float32 rounds elsewhere where a node less stands between two others.
-    const isHalfPrecise = [...nodesWithin(model.graph)].some((node) => node.outputs.some(isHalf));
-    const strictest = (numerics: "exact" | "rounding") => (isHalfPrecise ? "rounding" : numerics);
+    const isShaky = movesLastBits(model);
+    const strictest = (numerics: Numerics): Numerics => (isShaky && numerics === "exact" ? "rounding" : numerics);
     const weights = new ScratchWeights(scratchFile(context, "weights"));
     const steps =
       graph.verify === "full"
@@ -337,7 +329,7 @@ class Preparer {
       this.passes.every(({ name, numerics }) => numerics === "exact" || !appliedAt.has(name));
     const isLossy = this.passes.some(({ name, numerics }) => numerics === "lossy" && appliedAt.has(name));
     const twin = linkedTwin(request.baseline ?? request.model, context);
-    const comparing = this.#compare(twin, path, isExact ? "exact" : isLossy ? "lossy" : "rounding", data);
+    const comparing = this.#compare(twin, path, isLossy ? "lossy" : strictest(isExact ? "exact" : "rounding"), data);
     const working = async (): Promise<void> => {
       // What is to be done blocks: the runtime's process gets its work first.
       await setImmediate();

@@ -6,7 +6,7 @@
 import { invariant } from "../base/errors.js";
 import { type Graph, type Model, type Node, opsetOf, type TensorType, type Value } from "../ir/index.js";
 import { rejection, type Target } from "../target/target.js";
-import { isHalf, magnifierOf } from "./half-precision.js";
+import { roundingReason } from "./half-precision.js";
 import { outputTypeOf } from "./output-type.js";
 import { type Answer, type CreateOptions, type Rewrite, type RewriteContext, Skip, type Store, skip } from "./pass.js";
 import { removeUnreadConstant, removeWithFeeders } from "./sweep.js";
@@ -174,13 +174,15 @@ function objectionOf(target: Target, { root, nodes, model, opset }: Proposal): s
   return null;
 }
 
-/** Why it matters where half-precision values are rounded, which a rewrite that is not exact changes; or null. */
+/**
+ * Why it matters where half-precision values are rounded, which changes with the nodes between them, or null. A rewrite
+ * that is exact on paper may take away the node that made a runtime round.
+ */
 function roundingObjection({ numerics }: Rewrite, { root, others }: Proposal): string | null {
-  if (numerics !== "rounding") return null;
+  if (numerics === "lossy") return null;
   for (const value of [...root.outputs, ...others.keys()]) {
-    if (!isHalf(value) && !(value && root.inputs.some(isHalf))) continue;
-    const reader = magnifierOf(value);
-    if (reader) return `${reader.displayName} magnifies where its ${value.dtype} result is rounded`;
+    const reason = roundingReason(value);
+    if (reason !== null) return reason;
   }
   return null;
 }

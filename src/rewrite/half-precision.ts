@@ -5,7 +5,7 @@
  * removing nodes moves the places where values are rounded: by half a thousandth of the value. Downstream that is
  * nothing, unless an operator divides by the value, compares it, cuts its fraction off or takes its tangent.
  */
-import type { DType, Node, Value } from "../ir/index.js";
+import { type DType, elementCount, isStatic, type Node, type Value } from "../ir/index.js";
 import { familyOf } from "../ops/facts.js";
 
 /** Steps, jumps, and curves that are steep somewhere. */
@@ -16,6 +16,8 @@ const magnifying = new Set(
   ).split(" "),
 );
 
+const products = new Set("Conv ConvTranspose Gemm MatMul".split(" "));
+
 /** Values looked at before the answer is no: what is further away stands behind sums that even rounding out. */
 const MOST_VALUES = 64;
 
@@ -25,9 +27,10 @@ export const isHalf = (value: Value | null | undefined): value is Value => isHal
 
 /**
  * The operator that magnifies how a half-precision value was rounded, reached from it element by element; null when
- * there is none. Sums, products of matrices and normalizations on the way end the search.
+ * there is none. Sums and normalizations on the way end the search, and so do products of matrices, which are sums of
+ * many; but not of an error that all elements share, as that of a weight.
  */
-export function magnifierOf(value: Value): Node | null {
+export function magnifierOf(value: Value, { beyondProducts = false } = {}): Node | null {
   const seen = new Set<Value>([value]);
   for (const each of seen) {
     for (const use of each.uses) {
@@ -35,11 +38,17 @@ export function magnifierOf(value: Value): Node | null {
       const { node, index } = use;
       if (node.domain !== "") continue;
       if (magnifies(node, index)) return node;
-      if (!passesOn(node)) continue;
+      if (!passesOn(node) && !(beyondProducts && products.has(node.op))) continue;
       for (const output of node.outputs) if (output && seen.size < MOST_VALUES) seen.add(output);
     }
   }
   return null;
+}
+
+/** Why a node must stay that may be what a half-precision value is rounded by, in words; null where it may go. */
+export function roundingReason(value: Value | null | undefined, options = {}): string | null {
+  const reader = isHalf(value) ? magnifierOf(value, options) : null;
+  return reader && `${reader.displayName} magnifies where its ${value!.dtype} result is rounded`;
 }
 
 function magnifies(node: Node, index: number): boolean {
@@ -51,10 +60,14 @@ function magnifies(node: Node, index: number): boolean {
 
 const isReal = (dtype: DType | null): boolean => isHalfType(dtype) || dtype === "f32" || dtype === "f64";
 
-/** Each element of the result is one of the inputs', or comes of those in its place. */
+/** Each element of the result comes of few elements of the inputs, or of one. */
 function passesOn(node: Node): boolean {
   const family = familyOf(node);
-  return (
-    family === "unary" || family === "broadcasting" || family === "movement" || node.op === "Cast" || node.op === "Clip"
-  );
+  if (family === "unary" || family === "broadcasting" || family === "movement" || local.has(node.op)) return true;
+  // Roundings of a handful of elements do not even out.
+  const shape = node.inputs[0]?.shape;
+  return family === "reduction" && !!shape && isStatic(shape) && elementCount(shape) <= HANDFUL;
 }
+
+const local = new Set("AveragePool Cast Clip LpPool MaxPool Resize".split(" "));
+const HANDFUL = 64;

@@ -2,7 +2,7 @@ export { type Annotation, annotateTypes, type Describe, type DescribedPort } fro
 export { applyRewrite, type Outcome, tryRewrite } from "./apply-rewrite.js";
 export { Captures, copyConstant, copyNode, spliceBody } from "./copy-nodes.js";
 export { PassFailure, unknownPass } from "./errors.js";
-export { isHalf, magnifierOf } from "./half-precision.js";
+export { isHalf, magnifierOf, roundingReason } from "./half-precision.js";
 export {
   type Answer,
   type AnyPass,

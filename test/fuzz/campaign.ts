@@ -1,8 +1,10 @@
 /** Many random models, one after the other: what failed, made small, and what the passes did to the others. */
 import { messageOf } from "../../src/base/errors.js";
+import type { FuzzCase } from "./fuzz-case.js";
 import type { Pattern } from "./generate.js";
 import { generate } from "./generate.js";
-import { culprits, type Fault, type FuzzCase, judge, passNames, type Recipe } from "./judge.js";
+import { culprits, type Fault, judge } from "./judge.js";
+import { passNames, type Recipe } from "./rewritten.js";
 import { shrink } from "./shrink.js";
 
 export interface CampaignOptions {

@@ -1,11 +1,12 @@
 /** From a number to a small model: random nodes, or a pattern from the tests of the passes that is changed a little and grown on. */
 import { type Graph, type Model, opsetOf, parseModel } from "../../src/ir/index.js";
 import { Chance } from "./chance.js";
+import type { FuzzCase } from "./fuzz-case.js";
 import { GraphBuilder } from "./graph-builder.js";
-import type { FuzzCase } from "./judge.js";
 import { mutations } from "./mutate.js";
 import { makers } from "./operators.js";
 import { textOf } from "./shrink.js";
+import { wrapEnd } from "./wrap.js";
 
 /** A graph from the tests of a pass. */
 export interface Pattern {
@@ -15,7 +16,7 @@ export interface Pattern {
   readonly pass: string;
 }
 
-const OPSETS = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 17, 18, 19, 20, 21, 22, 23, 24];
+const OPSETS = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 17, 18, 19, 20, 21, 22, 23, 24, 25];
 const SYMBOLS = ["N", "M", "len"];
 
 /** null when nothing valid came of the seed. Depends on the seed and the patterns alone. */
@@ -35,6 +36,7 @@ export async function generate(seed: number, patterns: readonly Pattern[]): Prom
     else sweepConstants(model.graph);
   }
   chooseOutputs(model.graph, chance);
+  if (chance.one(0.08)) wrapEnd(model.graph, chance);
   if (model.graph.outputs.length === 0) return null;
   const constants = model.graph.constants.filter(({ constant, label }) => constant && label);
   return {
@@ -72,7 +74,20 @@ function randomStart(chance: Chance): Model {
     );
     // A Softmax before opset 13 cannot be written anew where a size is zero at run time only.
     if (rank > 0 && opset >= 13 && chance.one(0.03)) shape[chance.below(rank)] = 0;
-    const dtype = chance.pick(["f32", "f32", "f32", "f32", "f32", "f16", "f64", "i64", "bool"] as const);
+    const dtype = chance.pick([
+      "f32",
+      "f32",
+      "f32",
+      "f32",
+      "f32",
+      "f16",
+      "f16",
+      "f64",
+      "i64",
+      "i32",
+      "u8",
+      "bool",
+    ] as const);
     model.graph.addInput(`x${i}`, { dtype, shape });
   }
   return model;

@@ -5,6 +5,7 @@
 import { type Attribute, attr, type DType, Graph, Tensor, type Value } from "../../src/ir/index.js";
 import type { Chance } from "./chance.js";
 import { type GraphBuilder, type Known, type NodeSpec, rankOf, staticDims } from "./graph-builder.js";
+import { rareMakers } from "./rare-operators.js";
 import { randomTensor } from "./session.js";
 
 export type Maker = (b: GraphBuilder) => NodeSpec | null;
@@ -879,6 +880,7 @@ export const makers: Readonly<Record<string, Maker>> = {
   BlackmanWindow: (b) => ({ op: "BlackmanWindow", inputs: [b.ints([4], [])] }),
   If: makeIf,
   Loop: makeLoop,
+  ...rareMakers,
   "com.microsoft::Gelu": foreign("Gelu"),
   "com.microsoft::QuickGelu": foreign("QuickGelu"),
 };

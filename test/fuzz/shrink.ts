@@ -9,7 +9,7 @@ import {
   type TensorType,
 } from "../../src/ir/index.js";
 import { annotateTypes } from "../../src/rewrite/index.js";
-import { type FuzzCase, modelOf } from "./judge.js";
+import { type FuzzCase, modelOf } from "./fuzz-case.js";
 import { describeModel } from "./session.js";
 
 export type StillFails = (smaller: FuzzCase) => Promise<boolean>;

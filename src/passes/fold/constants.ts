@@ -16,9 +16,8 @@ import {
   defineGraphPass,
   type Evaluate,
   type GraphPassContext,
-  isHalf,
-  magnifierOf,
   removeWithFeeders,
+  roundingReason,
 } from "../../rewrite/index.js";
 import { groupByKinship } from "./fold-groups.js";
 import { estimatedBytes } from "./fold-size.js";
@@ -54,9 +53,9 @@ function foldableNodes({ model, skipped, mayChange }: GraphPassContext): Node[] 
       if (!mayChange(node.displayName)) continue;
       if (!node.inputs.every((value) => !value || value.constant || bytes.has(value))) continue;
       if (node.outputs.every((output) => !output || output.useCount === 0)) continue;
-      const reader = roundingReader(node);
-      if (reader) {
-        skipped(node.displayName, `${reader.displayName} magnifies where its ${node.output.dtype} result is rounded`);
+      const reason = whyUnfolded(node);
+      if (reason !== null) {
+        skipped(node.displayName, reason);
         continue;
       }
       const inputBytes = node.inputs.reduce((sum, value) => sum + (value ? sizeOf(value, bytes) : 0), 0);
@@ -74,10 +73,10 @@ function foldableNodes({ model, skipped, mayChange }: GraphPassContext): Node[] 
 }
 
 /** What would notice that a half-precision result is rounded now, which a runtime may have computed on with in float32. */
-function roundingReader(node: Node): Node | null {
+function whyUnfolded(node: Node): string | null {
   const family = familyOf(node);
   if (family === "movement" || family === "conversion") return null;
-  return isHalf(node.outputs[0]) ? magnifierOf(node.output) : null;
+  return roundingReason(node.outputs[0], { beyondProducts: true });
 }
 
 const sizeOf = (value: Value, estimates: ReadonlyMap<Value, number>): number =>

@@ -6,7 +6,7 @@
  *   Reshape(x: [N,h,w,C], [N, h, w, -1])   =>  x
  */
 import { graphsWithin, type Node, type Value } from "../../ir/index.js";
-import { defineGraphPass, removeWithFeeders } from "../../rewrite/index.js";
+import { defineGraphPass, removeWithFeeders, roundingReason } from "../../rewrite/index.js";
 import { constantIntegers } from "../../rewrite/match.js";
 import { areSame } from "./size.js";
 import { sizeFacts } from "./size-facts.js";
@@ -19,12 +19,17 @@ export const eliminateSameShape = defineGraphPass({
   name: "eliminate-same-shape",
   summary: "Remove Reshape, Expand, Slice and Tile nodes whose result surely has the shape of their input",
   numerics: "exact",
-  run({ model, claim }) {
+  run({ model, claim, skipped }) {
     const facts = sizeFacts();
     for (const graph of graphsWithin(model.graph)) {
       for (const node of graph.nodes()) {
         const input = node.inputs[0];
         if (!input || !isShaper(node) || !keepsShape(input, node.output, facts)) continue;
+        const reason = roundingReason(node.output);
+        if (reason !== null) {
+          skipped(node.displayName, reason);
+          continue;
+        }
         if (!claim(node.displayName)) return;
         const { output } = node;
         const isPort = output.isGraphOutput;

@@ -31,7 +31,9 @@ export const dropoutRatioToInput: Converter = {
     dropMask(node);
     const ratio = node.float("ratio", null);
     node.graph.removeAttribute(node, "ratio");
-    if (ratio !== null) node.graph.setInput(node, 1, constantFor(node, "ratio", Tensor.f32([], [ratio])));
+    // Nobody looked at it where nothing is dropped; the input is checked.
+    if (ratio !== null && ratio >= 0 && ratio < 1)
+      node.graph.setInput(node, 1, constantFor(node, "ratio", Tensor.f32([], [ratio])));
   },
 };
 

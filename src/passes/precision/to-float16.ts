@@ -13,9 +13,12 @@ import {
   graphsWithin,
   type Model,
   type Node,
+  nodesWithin,
   Tensor,
   type Value,
 } from "../../ir/index.js";
+import { applyRewrite } from "../../rewrite/index.js";
+import { eliminateCastLike } from "../eliminate/cast-like.js";
 import { type HalfType, narrowTensor } from "./narrow-tensor.js";
 import { type Float32Node, type NarrowingOptions, NarrowingPlan } from "./narrowing-plan.js";
 
@@ -35,6 +38,7 @@ export interface NarrowingReport {
 
 /** Narrows the model in place. Small models, big models: no weight is held in memory for it. */
 export function toFloat16(model: Model, options: NarrowingOptions): NarrowingReport {
+  settleCastLikes(model);
   const plan = new NarrowingPlan(model, options);
   const edit = new Narrowing(plan);
   edit.run();
@@ -49,6 +53,14 @@ export function toFloat16(model: Model, options: NarrowingOptions): NarrowingRep
     flushed: edit.flushed,
     notes,
   };
+}
+
+/** Writes out the types that CastLike reads off values: ONNX Runtime cannot run the function that it is with half precision. */
+function settleCastLikes(model: Model): void {
+  const surroundings = { model, store: (tensor: Tensor) => tensor, target: null, memory: new Map() };
+  for (const node of [...nodesWithin(model.graph)]) {
+    if (node.is("CastLike")) applyRewrite(eliminateCastLike, node, surroundings);
+  }
 }
 
 const zero = Tensor.f32([1], [0]);

@@ -79,6 +79,7 @@ describe("what was an attribute becomes an input", () => {
     ["Split by sizes", 11, 18, "y, z = Split<axis=1,split=[1,3]>(x)", "x: f32[3,4]"],
     ["Split in halves", 11, 18, "y, z = Split<axis=1>(x)", "x: f32[3,4]"],
     ["Dropout", 9, 13, "y = Dropout<ratio=0.3>(x)", "x: f32[3,4]"],
+    ["a Dropout whose ratio nobody looked at", 9, 13, "y = Dropout<ratio=-0.5>(x)", "x: f32[3,4]"],
     ["DFT", 17, 20, "y = DFT(x)", "x: f32[1,4,3,1]"],
   ])("%s, opset %i to %i", async (_, from, to, node, input) => {
     await convert(`(${input}) -> (y) { ${node} }`, from, to);

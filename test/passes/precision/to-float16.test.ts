@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { check, type Model, nodesWithin, parseModel, printGraph, Tensor } from "../../../src/ir/index.js";
 import { type NarrowingReport, toFloat16 } from "../../../src/passes/precision/to-float16.js";
+import { annotateTypes } from "../../../src/rewrite/index.js";
+import { describeModel } from "../../support/ask-runtime.js";
 import { type Feeds, largestDifference, runModel, seededFeeds } from "../../support/run-model.js";
 
 const TOLERANCE = 4e-3;
@@ -41,6 +43,16 @@ describe("types", () => {
     expect(text).toContain("$w: f16[3,4]");
     expect(castCount(model)).toBe(2);
     expect(model.graph.inputs[0]!.dtype).toBe("f32");
+  });
+
+  it("writes out the type of a CastLike, which the runtime cannot run with half precision", async () => {
+    const model = parseModel("(x: f32[2,3]) -> (y) { a = Softplus(x) b = CastLike(a, a) y = Sigmoid(b) }");
+    const feeds = seededFeeds(model);
+    const expected = await runModel(model, feeds);
+    await annotateTypes(model, describeModel);
+    toFloat16(model, { keepIo: true, target: "f16" });
+    expect(printGraph(model.graph)).not.toContain("CastLike");
+    expect(largestDifference(expected, await runModel(model, feeds))).toBeLessThan(TOLERANCE);
   });
 
   it("leaves roi and scales of Resize in float32", async () => {

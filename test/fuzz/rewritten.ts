@@ -1,0 +1,101 @@
+/**
+ * What is made of a model in one of the ways that users have: the passes of a recipe, another opset, sizes that are
+ * settled, half precision.
+ */
+import { type Model, opsetOf } from "../../src/ir/index.js";
+import { recipes } from "../../src/passes/catalog.js";
+import { toFloat16 } from "../../src/passes/precision/to-float16.js";
+import { fixShapes } from "../../src/pipeline/fix-shapes.js";
+import { opsetRaiser, raiseOpset } from "../../src/pipeline/raise-opset.js";
+import { makeNamesUnique } from "../../src/quantization/names.js";
+import { type AnyPass, annotateTypes, type PassReport, runPasses } from "../../src/rewrite/index.js";
+import { type FuzzCase, modelOf } from "./fuzz-case.js";
+import { bytesOf, describeModel, evaluate, type Feeds } from "./session.js";
+
+/** The recipes of the catalog but for `lossy`, which changes results on purpose; and `opset`, `shape` and `half`: what --opset, --shape and fp16 do. */
+export type Recipe = Exclude<keyof typeof recipes, "lossy"> | "opset" | "shape" | "half";
+
+export interface Made {
+  readonly model: Model;
+  readonly bytes: Uint8Array;
+  readonly reports: readonly PassReport[];
+}
+
+/** Lists of passes that run one after the other, as the pipeline runs them. */
+const stages: Readonly<Record<Recipe, readonly (readonly AnyPass[])[]>> = {
+  fold: [recipes.fold],
+  fuse: [recipes.fuse],
+  runtime: [recipes.fuse, recipes.runtime],
+  shape: [recipes.fuse],
+  opset: [],
+  half: [],
+};
+
+export const passNames = (recipe: Recipe): string[] => [
+  ...new Set(stages[recipe].flatMap((passes) => passes.map(({ name }) => name))),
+];
+
+export interface How {
+  readonly recipe: Recipe;
+  readonly seed: number;
+  readonly skip: readonly string[];
+  /** What `shape` settles sizes by. */
+  readonly feeds: Feeds;
+}
+
+export async function rewritten(given: FuzzCase, { recipe, seed, skip, feeds }: How): Promise<Made> {
+  const model = modelOf(given);
+  if (recipe === "opset") {
+    const from = opsetOf(model);
+    if (from < NEWEST) raiseOpset(model, from + 1 + (seed % (NEWEST - from)));
+  }
+  if (recipe === "shape") fixShapes(model, sizesOf(model, feeds));
+  // Folding promises the same opset.
+  if (recipe !== "fold" && recipe !== "half" && opsetOf(model) < 17) raiseOpset(model, 17);
+  if (recipe === "half") {
+    makeNamesUnique(model);
+    await annotateTypes(model, describeModel);
+    toFloat16(model, { target: "f16", keepIo: true });
+  }
+  const reports: PassReport[] = [];
+  for (const passes of stages[recipe]) {
+    if (given.typed) await annotateTypes(model, describeModel, { isSized: recipe === "shape" });
+    reports.push(...(await runStage(model, passes, given, recipe, skip)));
+  }
+  makeNamesUnique(model);
+  return { model, bytes: bytesOf(model), reports };
+}
+
+/** The newest opset that the runtime takes. */
+const NEWEST = 24;
+
+const sizesOf = ({ graph }: Model, feeds: Feeds): Map<string, readonly number[]> =>
+  new Map(graph.inputs.flatMap(({ label }) => (feeds[label] ? [[label, feeds[label].dims] as const] : [])));
+
+/** Passes of the last stage once more, on what they have made: they must find nothing. */
+export async function leftToDo(
+  made: Made,
+  given: FuzzCase,
+  recipe: Recipe,
+  skip: readonly string[],
+): Promise<string[]> {
+  const last = stages[recipe].at(-1);
+  const further = last ? await runStage(made.model, last, given, recipe, skip) : [];
+  return further.filter((report) => report.applied > 0).map(({ name }) => name);
+}
+
+const runStage = (
+  model: Model,
+  passes: readonly AnyPass[],
+  { typed }: FuzzCase,
+  recipe: Recipe,
+  skip: readonly string[],
+): Promise<PassReport[]> =>
+  runPasses(model, passes, {
+    ...{ evaluate, check: true, foldGrowthBytes: 1 << 16 },
+    ...(recipe !== "fold" && { raiseOpset: opsetRaiser() }),
+    ...(typed && {
+      annotate: (each: Model) => annotateTypes(each, describeModel, { isRepeated: true, isSized: recipe === "shape" }),
+    }),
+    skip: skip.filter((name) => passes.some((pass) => pass.name === name)),
+  });
