@@ -24,6 +24,7 @@ import { eliminateSplitToSequence } from "./control/split-to-sequence.js";
 import { unrollLoop } from "./control/unroll-loop.js";
 import { unrollScan } from "./control/unroll-scan.js";
 import { eliminateUnusedOutput } from "./control/unused-output.js";
+import { eliminateAddedZero } from "./eliminate/added-zero.js";
 import { eliminateBinarySum } from "./eliminate/binary-sum.js";
 import { eliminateBroadcastExpand } from "./eliminate/broadcast-expand.js";
 import { eliminateCastLike } from "./eliminate/cast-like.js";
@@ -166,6 +167,7 @@ const cleanUp: readonly AnyPass[] = [
 const fusions: readonly AnyPass[] = [
   eliminateNoOpAverage,
   fuseSingleElement, // what led to a constant needs no fusion
+  eliminateAddedZero,
   fuseArgMonotone,
   fusePad, // before the Conv gets another form
   fuseLeakyRelu,

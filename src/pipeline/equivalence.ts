@@ -17,6 +17,8 @@ export interface Equivalence {
   readonly differences: readonly OutputDifference[];
   /** The first output that differs too much, in words; null when none does. */
   readonly violation: string | null;
+  /** Whether the violation is that the runtime does not even open the model. */
+  readonly isRefused?: boolean;
   /** Set when nothing could be compared, with the reason. */
   readonly unchecked: string | null;
   /** What it was compared on. */
@@ -95,7 +97,11 @@ export async function checkEquivalence(
       }
       // Whose fault is it? The original against itself tells.
       const own = await faultOf(() => compare(baseline, baseline));
-      if (!own) return { differences: [], violation: `it does not run: ${thrown.message}`, unchecked: null, data };
+      if (!own) {
+        const isRefused = thrown.code === "MODEL_REJECTED";
+        const violation = `it does not ${isRefused ? "load" : "run"}: ${thrown.message}`;
+        return { differences: [], violation, isRefused, unchecked: null, data };
+      }
       if (!data.random) throw own;
       problem = own.message;
       continue;
@@ -113,6 +119,7 @@ export async function checkEquivalence(
   return {
     differences: [],
     violation: unloadable === null ? null : `it does not load: ${unloadable}`,
+    isRefused: unloadable !== null,
     unchecked:
       unloadable !== null
         ? null

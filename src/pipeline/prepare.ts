@@ -146,7 +146,7 @@ class Preparer {
         this.#warnings.push(`the opset was left as it is: converting it changes results (${violation})`);
         continue;
       }
-      if (this.#bar(culprit)) continue;
+      if (this.#bar(culprit, outcome.equivalence.isRefused ?? false)) continue;
       const where = culprit.node === null ? "" : ` at ${culprit.node}`;
       this.#rejected.set(culprit.pass, culprit.reason);
       this.#warnings.push(`pass rejected: ${culprit.pass}${where} (${culprit.reason})`);
@@ -175,9 +175,12 @@ class Preparer {
     };
   }
 
-  /** Leaves a single rewrite out for good; false when it is the whole pass that has to go. */
-  #bar({ pass, node, reason }: Culprit): boolean {
-    if (!this.request.graph.bisect || node === null) return false;
+  /**
+   * Leaves a single rewrite out for good; false when it is the whole pass that has to go. Where the runtime refuses
+   * the model, the pass computed nothing wrong: a branch that is never taken contradicts what is known now.
+   */
+  #bar({ pass, node, reason }: Culprit, isRefused: boolean): boolean {
+    if (!(this.request.graph.bisect || isRefused) || node === null) return false;
     const nodes = this.#barred.get(pass) ?? new Set();
     // A pass that does not ask before it changes a node would come back here for ever.
     if (nodes.has(node) || nodes.size >= MOST_BARRED) return false;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadModel, type Model, opsetOf, printGraph, Tensor } from "../../src/ir/index.js";
+import { attr, loadModel, type Model, opsetOf, printGraph, Tensor } from "../../src/ir/index.js";
 import { recipes } from "../../src/passes/catalog.js";
 import { type Prepared, type PrepareRequest, prepareModel } from "../../src/pipeline/prepare.js";
 import { type AnyPass, defineRewrite } from "../../src/rewrite/index.js";
@@ -147,6 +147,32 @@ describe("prepareModel", () => {
     const prepared = await prepare([sometimesWrong], { graph: graphConfig({ bisect: true }) });
     expect(prepared.warnings).toEqual([expect.stringMatching(/^rewrite rejected: pad-tanh at Tanh:y \(/)]);
     expect(reportOf(prepared, "pad-tanh")).toMatchObject({ applied: 1 });
+    expect(reportOf(prepared, "pad-tanh").rejected).toBeUndefined();
+    expect(prepared.differences.map(({ differing }) => differing)).toEqual([0]);
+  });
+
+  it("leaves out only the rewrite after which the runtime does not open the model", async () => {
+    /** Adds to the last Sigmoid what has another shape. */
+    const refused = defineRewrite({
+      name: "pad-tanh",
+      summary: "Refused at times",
+      numerics: "exact",
+      roots: ["Tanh"],
+      rewrite: (root, { create, constant }) => {
+        const input = root.inputs[0]!;
+        if (input.producer?.is("Identity") || input.producer?.is("Concat")) return null;
+        const odd = constant("odd", Tensor.f32([3], [0, 0, 0]));
+        const value =
+          root.output.label === "y"
+            ? create("Concat", [input, odd], { axis: attr.int(0) }).output
+            : create("Identity", [input]).output;
+        return create("Tanh", [value]);
+      },
+    });
+    const prepared = await prepare([refused]);
+    expect(prepared.warnings).toEqual([
+      expect.stringMatching(/^rewrite rejected: pad-tanh at Tanh:y \(it does not load: /),
+    ]);
     expect(reportOf(prepared, "pad-tanh").rejected).toBeUndefined();
     expect(prepared.differences.map(({ differing }) => differing)).toEqual([0]);
   });
