@@ -6,7 +6,7 @@
 import { invariant } from "../base/errors.js";
 import { type Graph, type Model, type Node, opsetOf, type TensorType, type Value } from "../ir/index.js";
 import { rejection, type Target } from "../target/target.js";
-import { roundingReason } from "./half-precision.js";
+import { isStep, roundingReason } from "./half-precision.js";
 import { outputTypeOf } from "./output-type.js";
 import { type Answer, type CreateOptions, type Rewrite, type RewriteContext, Skip, type Store, skip } from "./pass.js";
 import { removeUnreadConstant, removeWithFeeders } from "./sweep.js";
@@ -182,6 +182,13 @@ function roundingObjection({ numerics }: Rewrite, { root, others }: Proposal): s
   if (numerics === "lossy") return null;
   for (const value of [...root.outputs, ...others.keys()]) {
     const reason = roundingReason(value);
+    if (reason !== null) return reason;
+  }
+  // Whether a value is rounded depends on those who read it, too.
+  for (const value of root.inputs) {
+    if (!value?.producer) continue;
+    if (isStep(value)) return `${value.producer.displayName} magnifies where what it takes is rounded`;
+    const reason = roundingReason(value, { except: root });
     if (reason !== null) return reason;
   }
   return null;

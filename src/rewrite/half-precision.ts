@@ -25,18 +25,30 @@ const isHalfType = (dtype: DType | null): boolean => dtype === "f16" || dtype ==
 
 export const isHalf = (value: Value | null | undefined): value is Value => isHalfType(value?.dtype ?? null);
 
+const steps = new Set(["Ceil", "Floor", "Round", "Sign"]);
+
+/** Whether a half-precision value comes of a node that cuts fractions off, and may do so before or after rounding. */
+export const isStep = (value: Value): boolean => isHalf(value) && steps.has(value.producer?.op ?? "");
+
+interface SearchOptions {
+  readonly beyondProducts?: boolean;
+  /** A node that goes, with what lies behind it. */
+  readonly except?: Node | null;
+}
+
 /**
  * The operator that magnifies how a half-precision value was rounded, reached from it element by element; null when
  * there is none. Sums and normalizations on the way end the search, and so do products of matrices, which are sums of
  * many; but not of an error that all elements share, as that of a weight.
  */
-export function magnifierOf(value: Value, { beyondProducts = false } = {}): Node | null {
+export function magnifierOf(value: Value, { beyondProducts = false, except = null }: SearchOptions = {}): Node | null {
   const seen = new Set<Value>([value]);
   for (const each of seen) {
     for (const use of each.uses) {
       if (use.kind === "output") continue;
       const { node, index } = use;
       if (node.domain !== "") continue;
+      if (node === except) continue;
       if (magnifies(node, index)) return node;
       if (!passesOn(node) && !(beyondProducts && products.has(node.op))) continue;
       for (const output of node.outputs) if (output && seen.size < MOST_VALUES) seen.add(output);
@@ -46,7 +58,7 @@ export function magnifierOf(value: Value, { beyondProducts = false } = {}): Node
 }
 
 /** Why a node must stay that may be what a half-precision value is rounded by, in words; null where it may go. */
-export function roundingReason(value: Value | null | undefined, options = {}): string | null {
+export function roundingReason(value: Value | null | undefined, options: SearchOptions = {}): string | null {
   const reader = isHalf(value) ? magnifierOf(value, options) : null;
   return reader && `${reader.displayName} magnifies where its ${value!.dtype} result is rounded`;
 }

@@ -71,6 +71,27 @@ describe("half precision", () => {
     ]);
   });
 
+  it("keeps what reads a value that something else magnifies, since readers decide whether it is rounded", async () => {
+    const text = (type: string): string => `(x: ${type}[2,3]) -> (y, z) {
+      a = Add(x, $c: ${type}[2,3])
+      y = Tan(a)
+      r = Reshape(a, $s: i64[2] = {2, 3})
+      z = Neg(r)
+    }`;
+    expect((await fused(text("f16"))).ops).toContain("Reshape");
+    expect((await fused(text("f32"))).ops).not.toContain("Reshape");
+  });
+
+  it("keeps the second of two roundings to integers", async () => {
+    const text = (type: string): string => `(x: ${type}[2,3]) -> (y) {
+      a = Abs(x)
+      r = Round(a)
+      y = Ceil(r)
+    }`;
+    expect((await fused(text("f16"))).ops).toEqual(["Abs", "Round", "Ceil"]);
+    expect((await fused(text("f32"))).ops).toEqual(["Abs", "Round"]);
+  });
+
   it("keeps a constant as it is computed in front of such an operator", async () => {
     const text = (reader: string): string => `(x: f16[]) -> (y) {
       a = Atan($c: f16[] = {6.25})

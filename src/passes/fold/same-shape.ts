@@ -25,7 +25,7 @@ export const eliminateSameShape = defineGraphPass({
       for (const node of graph.nodes()) {
         const input = node.inputs[0];
         if (!input || !isShaper(node) || !keepsShape(input, node.output, facts)) continue;
-        const reason = roundingReason(node.output);
+        const reason = roundingReason(node.output) ?? (input.producer && roundingReason(input, { except: node }));
         if (reason !== null) {
           skipped(node.displayName, reason);
           continue;
