@@ -51,9 +51,17 @@ export function wrapEnd(graph: Graph, chance: Chance): void {
     const on = body.addInput("k_w", { dtype: "bool", shape: [] });
     body.addOutput("on_w", body.addNode({ op: "Identity", inputs: [on], outputs: [{ label: "on_x" }] }).output);
     bodyOf(chance.one(0.5), body);
+    // Of a Loop that never runs the runtime makes up the sizes that it could not infer, and passes make it infer more.
     const trips = chance.one(0.5)
-      ? graph.addConstant("n_w", Tensor.i64([], [chance.below(4)]))
-      : graph.addInput("trips", { dtype: "i64", shape: [] });
+      ? graph.addConstant("n_w", Tensor.i64([], [chance.between(1, 3)]))
+      : graph.addNode({
+          op: "Add",
+          inputs: [
+            graph.addInput("trips", { dtype: "i64", shape: [] }),
+            graph.addConstant("one_w", Tensor.i64([], [1])),
+          ],
+          outputs: [{ label: "trips_w" }],
+        }).output;
     return graph.addNode({ op: "Loop", inputs: [trips, null], attributes: { body: attr.graph(body) }, outputs });
   }
 }
