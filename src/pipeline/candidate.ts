@@ -48,6 +48,8 @@ function formName(form: Form, statics: StaticChoice | null): string {
     }
     case "dynamic":
       return "int8 dynamic";
+    case "dynamicRows":
+      return "int8 dynamic per row";
     default:
       return `int${bitsOf(form)} weights`;
   }

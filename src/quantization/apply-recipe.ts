@@ -53,12 +53,15 @@ export function applyRecipe(model: Model, recipe: Recipe, { target, taps, keepFl
     told(quantizeStatic(model, { target, choice: recipe.statics, taps }, choiceOf("static")));
   }
   const isWanted = new Set(wanted.values());
-  if (isWanted.has("dynamic")) told(quantizeDynamic(model, target, choiceOf("dynamic")));
+  const perRow = ({ name }: Node): boolean => wanted.get(name) === "dynamicRows";
+  if (isWanted.has("dynamic") || isWanted.has("dynamicRows")) {
+    told(quantizeDynamic(model, target, { ...choiceOf("dynamic", "dynamicRows"), perRow }));
+  }
   for (const bits of [8, 4] as const) {
     if (isWanted.has(`weights${bits}`)) told(quantizeWeights(model, { ...choiceOf(`weights${bits}`), bits }));
   }
   // Tables have no arithmetic: their integers are weights, whatever becomes of the rest.
-  told(quantizeEmbeddings(model, choiceOf("static", "dynamic")), "weights8");
+  told(quantizeEmbeddings(model, choiceOf("static", "dynamic", "dynamicRows")), "weights8");
   return { forms, float, notes };
 }
 

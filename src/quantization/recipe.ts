@@ -10,12 +10,13 @@ import { isLookUp } from "./embedding.js";
 import type { Placement } from "./plan-static.js";
 
 /**
- * - `static`    integers between Q/DQ pairs with measured ranges
- * - `dynamic`   integers, activations with ranges found at run time
- * - `weights8`  weights i8 per channel, widened before float arithmetic
- * - `weights4`  weights i4 per block where there is a kernel, else as `weights8`
+ * - `static`       integers between Q/DQ pairs with measured ranges
+ * - `dynamic`      integers, activations with ranges found at run time
+ * - `dynamicRows`  the same with a scale for each row of the activations
+ * - `weights8`     weights i8 per channel, widened before float arithmetic
+ * - `weights4`     weights i4 per block where there is a kernel, else as `weights8`
  */
-export type Form = "float" | "static" | "dynamic" | "weights8" | "weights4";
+export type Form = "float" | "static" | "dynamic" | "dynamicRows" | "weights8" | "weights4";
 
 /** How the static part is done. */
 export interface StaticChoice {
@@ -56,7 +57,10 @@ export function formOf({ form, forms }: Recipe, node: Node): Form {
 /** What results speak of: how weights are stored and whether activations are integers too. */
 export type Mode = "static" | "dynamic" | "weights" | "mixed";
 
-const modeOf = (form: Form): Mode => (form === "static" || form === "dynamic" ? form : "weights");
+function modeOf(form: Form): Mode {
+  if (form === "static") return "static";
+  return form === "dynamic" || form === "dynamicRows" ? "dynamic" : "weights";
+}
 
 /** One mode for a file whose nodes have these forms. Tables, which are stored in their own way, do not make it a mixture. */
 export function modeOfFile(recipe: Recipe, made: Iterable<Form>): Mode {

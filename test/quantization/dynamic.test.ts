@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { check, type Model, nodesWithin } from "../../src/ir/index.js";
-import { dynamicCandidates, quantizeDynamic } from "../../src/quantization/dynamic.js";
-import type { NodeChoice } from "../../src/quantization/node-choice.js";
+import { type DynamicOptions, dynamicCandidates, quantizeDynamic } from "../../src/quantization/dynamic.js";
 import { errorOf, opsOf, optimizedByRuntime, prepared, safeTarget } from "../support/quantize-text.js";
 import { seededFeeds } from "../support/run-model.js";
 
-async function quantized(text: string, options: NodeChoice = {}) {
+async function quantized(text: string, options: DynamicOptions = {}) {
   const [float, model] = [await prepared(text), await prepared(text)];
   const report = quantizeDynamic(model, safeTarget, options);
   check(model.graph);
@@ -102,5 +101,70 @@ describe("quantizeDynamic", () => {
       quantized: ["MatMul:y"],
       float: [{ node: "MatMul:a", op: "MatMul", reason: "said so" }],
     });
+  });
+});
+
+describe("rows with scales of their own", () => {
+  const perRow = () => true;
+  const text = "(x: f32[4,16]) -> (y) { y = MatMul(x, $w: f32[16,8]) }";
+
+  /** Rows a thousand times apart in size. */
+  async function errorOfUneven(options: DynamicOptions): Promise<number> {
+    const uneven = `(x: f32[4,16]) -> (y) {
+      small = Mul(x, $s: f32[4,1] = {1,0.1,0.01,0.001})
+      m = MatMul(small, $w: f32[16,8])
+      y = Div(m, $s)
+    }`;
+    const { float, model, feeds } = await quantized(uneven, options);
+    return errorOf(float, model, feeds);
+  }
+
+  it("keep their own accuracy, however small beside others", async () => {
+    expect(await errorOfUneven({ perRow })).toBeLessThan(0.02);
+    expect(await errorOfUneven({})).toBeGreaterThan(0.2);
+  });
+
+  it.each([
+    ["a vector", "(x: f32[16]) -> (y) { y = MatMul(x, $w: f32[16,8]) }"],
+    ["three axes", "(x: f32[2,N,16]) -> (y) { y = MatMul(x, $w: f32[16,8]) }"],
+    ["a transposed Gemm with bias", "(x: f32[N,16]) -> (y) { y = Gemm<transB=1>(x, $w: f32[8,16], $b: f32[8]) }"],
+    ["a row of zeros", "(x: f32[2,4]) -> (y) { a = Mul(x, $z: f32[2,1] = {0,1})\n y = MatMul(a, $w: f32[4,3]) }"],
+    [
+      "a body",
+      `(x: f32[3,16], c: bool) -> (y) { $w: f32[16,8]
+      y = If<then_branch=() -> (t) { t = MatMul(x, $w) }, else_branch=() -> (e) { n = Neg(x)\n e = MatMul(n, $w) }>(c) }`,
+    ],
+  ])("%s: loads, and is close to float", async (_, each) => {
+    const { float, model, feeds } = await quantized(each, { perRow });
+    expect(count(model, "ReduceMax")).toBeGreaterThan(0);
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.03);
+  });
+
+  it("are measured once for all readers, and apart from readers of the whole", async () => {
+    const { model } = await quantized(
+      "(x: f32[N,16]) -> (y) { a = MatMul(x, $w: f32[16,8])\n b = MatMul(x, $v: f32[16,8])\n c = MatMul(x, $u: f32[16,8])\n y = Sum(a, b, c) }",
+      { perRow: ({ name }) => name !== "MatMul:c" },
+    );
+    expect([count(model, "ReduceMax"), count(model, "DynamicQuantizeLinear")]).toEqual([1, 2]);
+  });
+
+  it("leave the runtime its one kernel", async () => {
+    const { model } = await quantized(text, { perRow });
+    expect(opsOf(await optimizedByRuntime(model))).toEqual([
+      "Abs",
+      "ReduceMax",
+      "Max",
+      "Div",
+      "DynamicQuantizeMatMul",
+      "Mul",
+    ]);
+  });
+
+  it("take the axis where the opset has it", async () => {
+    const model = await prepared(text, 18);
+    quantizeDynamic(model, safeTarget, { perRow });
+    check(model.graph);
+    await optimizedByRuntime(model);
+    expect([...model.graph.nodes()].find((node) => node.is("ReduceMax"))!.inputs).toHaveLength(2);
   });
 });
