@@ -49,7 +49,7 @@ export async function observeValues(
   for (const [index, group] of groups.entries()) {
     refuseInterrupted(context.signal);
     const path = linkedFile(context, "taps");
-    const taps = writeTapModel(prepared, group, path);
+    const taps = [...writeTapModel(prepared, group, path).values()];
     try {
       const observed = await context.runtime.observe({
         model: path,

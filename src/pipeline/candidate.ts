@@ -30,11 +30,11 @@ export function variantName(variant: Variant): string {
   return variant.kind === "fused" ? "float32 fused" : "float16";
 }
 
-function recipeName({ form, forms, statics }: Recipe): string {
+function recipeName({ form, forms, statics, smoothing }: Recipe): string {
   const others = new Map<Form, number>();
   for (const other of forms.values()) if (other !== form) others.set(other, (others.get(other) ?? 0) + 1);
   const exceptions = [...others].map(([other, nodes]) => `, ${nodes} ${formName(other, null)}`);
-  return formName(form, statics) + exceptions.join("");
+  return formName(form, statics) + (smoothing ? " smoothed" : "") + exceptions.join("");
 }
 
 function formName(form: Form, statics: StaticChoice | null): string {

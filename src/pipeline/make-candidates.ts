@@ -2,13 +2,15 @@
  * One candidate per way of making the model smaller or faster that the graph, the data
  * and the mode admit, each with the error of its outputs measured on a few samples.
  */
-import { type Model, opsetOf } from "../ir/index.js";
+import { type Model, type Node, opsetOf } from "../ir/index.js";
 import { type RangeMethod, rangeMethods } from "../observe/index.js";
 import { dynamicCandidates } from "../quantization/dynamic.js";
 import { type Placement, planStatic } from "../quantization/plan-static.js";
-import { staticRecipe, uniformRecipe } from "../quantization/recipe.js";
+import { type Recipe, staticRecipe, tunedRecipe, uniformRecipe } from "../quantization/recipe.js";
+import { tuneDynamic } from "../quantization/tune-dynamic.js";
 import { widestPlacement } from "./calibration.js";
 import { type Candidate, isInteger, type Variant } from "./candidate.js";
+import { observeChannels } from "./channel-statistics.js";
 import type { OptimizeConfig } from "./config.js";
 import type { RunRecord } from "./run-record.js";
 import type { Workshop } from "./workshop.js";
@@ -43,8 +45,9 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   const statics = isStatic ? await makeStatic(request, config.quantize.method) : [];
   if (!isQuantized) {
     const isDynamic = (mode === "auto" || mode === "dynamic") && opset >= LEAST_OPSET.dynamic;
-    if (isDynamic && dynamicCandidates(model).length > 0)
-      variants.push({ kind: "integers", recipe: uniformRecipe("dynamic") });
+    if (isDynamic && dynamicCandidates(model).length > 0) {
+      variants.push({ kind: "integers", recipe: await dynamicRecipe(request) });
+    }
     if (mayStoreWeights(config) && opset >= LEAST_OPSET.weights)
       variants.push({ kind: "integers", recipe: uniformRecipe(`weights${bits}`) });
   }
@@ -57,6 +60,19 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
     workshop.discard(candidate);
     return false;
   });
+}
+
+/** Tuned to what activations are like, where there are samples to see it on. */
+async function dynamicRecipe({ workshop, model, record }: CandidatesRequest): Promise<Recipe> {
+  const { trial: data, prepared, target, excluded, runtime } = workshop.options;
+  if (data.random) return uniformRecipe("dynamic");
+  const takes = (node: Node): boolean => !excluded.has(node.name);
+  const statistics = await record.stage(
+    "calibrate",
+    () => observeChannels({ prepared, model, data, runtime, takes }, workshop.context),
+    "channels of activations",
+  );
+  return tunedRecipe(tuneDynamic(model, statistics, target.weightLimit, takes));
 }
 
 /** Whether weights alone may become integers: when asked for, and where size is what counts. */

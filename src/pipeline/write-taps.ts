@@ -13,17 +13,17 @@ export const activationLabels = (prepared: string, target: IntegerTarget, placem
 
 /**
  * Writes a linked copy of the prepared model that computes the values of these labels, makes them
- * outputs, and does nothing else. Returns the outputs' names.
+ * outputs, and does nothing else. Returns the outputs' names by label.
  */
-export function writeTapModel(prepared: string, labels: readonly string[], path: string): readonly string[] {
+export function writeTapModel(prepared: string, labels: readonly string[], path: string): ReadonlyMap<string, string> {
   const model = loadModel(prepared);
   const wanted = new Set(labels);
   const made = [...model.graph.nodes()].flatMap((node) => node.outputs.filter((value) => value !== null));
   const values = [...model.graph.inputs, ...made].filter(({ label }) => wanted.has(label));
   invariant(values.length === wanted.size, "labels name one value each");
-  const taps = new Set(tapValues(model, values).values());
-  keepOutputs(model, taps);
+  const taps = tapValues(model, values);
+  keepOutputs(model, new Set(taps.values()));
   for (const node of [...model.graph.nodes()].reverse()) removeWithFeeders(node);
   linkModel(model, path);
-  return [...taps];
+  return taps;
 }

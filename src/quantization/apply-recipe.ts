@@ -55,7 +55,8 @@ export function applyRecipe(model: Model, recipe: Recipe, { target, taps, keepFl
   const isWanted = new Set(wanted.values());
   const perRow = ({ name }: Node): boolean => wanted.get(name) === "dynamicRows";
   if (isWanted.has("dynamic") || isWanted.has("dynamicRows")) {
-    told(quantizeDynamic(model, target, { ...choiceOf("dynamic", "dynamicRows"), perRow }));
+    const choice = { ...choiceOf("dynamic", "dynamicRows"), perRow };
+    told(quantizeDynamic(model, target, recipe.smoothing ? { ...choice, smoothing: recipe.smoothing } : choice));
   }
   for (const bits of [8, 4] as const) {
     if (isWanted.has(`weights${bits}`)) told(quantizeWeights(model, { ...choiceOf(`weights${bits}`), bits }));

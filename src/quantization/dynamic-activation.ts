@@ -6,6 +6,9 @@
  * or per row, where r brings every row to the same size before they share one scale:
  *
  *   r = Max(ReduceMax(Abs(x), axis -1), tiny);  x_u8, ... = DynamicQuantizeLinear(x / r)
+ *
+ * Either way channels may be divided first by factors that the weights take over (SmoothQuant,
+ * arXiv:2211.10438): large channels then no longer decide about the scale of all.
  */
 import { attr, type Graph, type Node, Tensor, type Value } from "../ir/index.js";
 
@@ -15,6 +18,8 @@ export interface DynamicActivation {
   readonly zeroPoint: Value;
   /** What each row of a product is to be multiplied by, [..., 1]; null where there is one scale for all. */
   readonly rows: Value | null;
+  /** What its channels were divided by, for the weights to take over. */
+  readonly factors: Float32Array | null;
 }
 
 /** Stands in for the size of a row of zeros, so that nothing is divided by zero. */
@@ -23,7 +28,10 @@ const TINY = 1e-30;
 export class DynamicActivations {
   readonly #known = new Map<Value, Map<Graph, Map<boolean, DynamicActivation>>>();
 
-  constructor(readonly opset: number) {}
+  constructor(
+    readonly opset: number,
+    readonly smoothing: ReadonlyMap<string, Float32Array>,
+  ) {}
 
   /** In the graph of a reader; new nodes stand before it. */
   of(input: Value, reader: Node, perRow: boolean): DynamicActivation {
@@ -37,11 +45,13 @@ export class DynamicActivations {
   }
 
   #make(input: Value, reader: Node, perRow: boolean): DynamicActivation {
-    const rows = perRow ? this.#sizeOfRows(input, reader) : null;
     const { graph } = reader;
     const { label, shape } = input;
+    const factors = this.smoothing.get(label) ?? null;
+    const smooth = factors ? this.#divided(input, factors, reader) : input;
+    const rows = perRow ? this.#sizeOfRows(smooth, reader) : null;
     const provenance = input.producer?.provenance ?? [];
-    const before = rows ? this.#add("Div", [input, rows], reader, `${label}/even`, shape) : input;
+    const before = rows ? this.#add("Div", [smooth, rows], reader, `${label}/even`, shape) : smooth;
     const node = graph.addNode(
       {
         op: "DynamicQuantizeLinear",
@@ -57,7 +67,17 @@ export class DynamicActivations {
       reader,
     );
     const [integers, scale, zeroPoint] = node.outputs as [Value, Value, Value];
-    return { integers, scale, zeroPoint, rows };
+    return { integers, scale, zeroPoint, rows, factors };
+  }
+
+  /** A product, which is faster than a division. */
+  #divided(input: Value, factors: Float32Array, reader: Node): Value {
+    const inverse = Tensor.f32(
+      [factors.length],
+      factors.map((factor) => 1 / factor),
+    );
+    const by = reader.graph.addConstant(`${input.label}/smoothing`, inverse);
+    return this.#add("Mul", [input, by], reader, `${input.label}/smooth`, input.shape);
   }
 
   #sizeOfRows(input: Value, reader: Node): Value {
@@ -70,13 +90,13 @@ export class DynamicActivations {
     const attributes = { keepdims: attr.int(1), ...(!isInput && { axes: attr.ints([-1]) }) };
     const largest = this.#add("ReduceMax", [magnitudes, ...axes], reader, `${label}/largest`, reduced, attributes);
     const tiny = graph.addConstant(`${label}/tiny`, Tensor.scalar("f32", TINY));
-    return this.#add("Max", [largest, tiny], reader, `${label}/rows`, reduced);
+    return this.#add("Max", [largest, tiny], reader, `${label}/size_of_rows`, reduced);
   }
 
   #add(op: string, inputs: Value[], reader: Node, label: string, shape: Value["shape"], attributes = {}): Value {
     const provenance = inputs[0]!.producer?.provenance ?? [];
     const outputs = [{ label, type: { dtype: "f32" as const, shape } }];
-    return reader.graph.addNode({ op, name: `${reader.name}/${op}`, inputs, attributes, outputs, provenance }, reader)
-      .output;
+    const name = `${reader.name}/${label.slice(label.lastIndexOf("/") + 1)}`;
+    return reader.graph.addNode({ op, name, inputs, attributes, outputs, provenance }, reader).output;
   }
 }

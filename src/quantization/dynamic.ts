@@ -21,11 +21,13 @@ import { DynamicActivations } from "./dynamic-activation.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
 import { WeightStore, type WeightTensors } from "./weight-store.js";
-import { quantizeWeight, weightScales } from "./weights.js";
+import { matrixOf, quantizeWeight, weightScales } from "./weights.js";
 
 export interface DynamicOptions extends NodeChoice {
   /** Nodes whose activations are scaled row by row. Absent: none. */
   readonly perRow?: (node: Node) => boolean;
+  /** By value label: what its channels (last axis) are divided by before they become integers. The weights take it over. */
+  readonly smoothing?: ReadonlyMap<string, Float32Array>;
 }
 
 export interface DynamicReport {
@@ -44,7 +46,7 @@ export function quantizeDynamic(model: Model, target: IntegerTarget, options: Dy
   const { takes = takesAll, perRow = () => false, keepFloat } = options;
   const quantized: string[] = [];
   const float: FloatNode[] = [];
-  const activations = new DynamicActivations(opsetOf(model));
+  const activations = new DynamicActivations(opsetOf(model), options.smoothing ?? new Map());
   const store = new WeightStore();
   for (const node of [...nodesWithin(model.graph)].filter(takes)) {
     if (node.is("Conv")) {
@@ -90,9 +92,9 @@ function replaceProduct(
   const activation = activations.of(input, node, perRow);
 
   const isTurned = node.op === "Gemm" && node.int("transB", 0) !== 0;
-  const stored = store.of(weight, isTurned ? "turned columns" : "columns", () =>
-    columnsOf(weight.constant!, isTurned, target.weightLimit),
-  );
+  const { factors } = activation;
+  const form = `${isTurned ? "turned " : ""}columns${factors ? ` for ${input.label}` : ""}`;
+  const stored = store.of(weight, form, () => columnsOf(weight.constant!, isTurned, factors, target.weightLimit));
   const { label } = node.output;
   const { shape } = node.output;
   const add = (op: string, inputs: Value[], suffix: string, dtype: "f32" | "i32", attributes = {}): Value =>
@@ -125,16 +127,17 @@ function replaceProduct(
   result.label = label;
 }
 
-/** The matrix that the product multiplies by, [k, n], whichever way the node stores it; one scale per column. */
-function columnsOf(tensor: Tensor, isTurned: boolean, limit: number): WeightTensors {
-  let values = tensor.f32();
-  let dims = tensor.dims;
-  if (isTurned) {
-    const [rows, columns] = dims as [number, number];
-    const turned = new Float32Array(values.length);
-    for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) turned[c * rows + r] = values[r * columns + c]!;
-    values = turned;
-    dims = [columns, rows];
+/**
+ * The matrix that the product multiplies by, [k, n], whichever way the node stores it, its
+ * rows times the factors that the activation was divided by; one scale per column.
+ */
+function columnsOf(tensor: Tensor, isTurned: boolean, factors: Float32Array | null, limit: number): WeightTensors {
+  const matrix = matrixOf(tensor, isTurned);
+  const { dims } = matrix;
+  let { values } = matrix;
+  if (factors) {
+    const columns = dims[1]!;
+    values = values.map((value, i) => value * factors[Math.floor(i / columns)]!);
   }
   const scales = weightScales(values, dims, 1, limit);
   return {

@@ -33,12 +33,24 @@ export interface Recipe {
   readonly forms: ReadonlyMap<string, Form>;
   /** Null where no node is static. */
   readonly statics: StaticChoice | null;
+  /** By value label: what the channels of dynamic activations are divided by. */
+  readonly smoothing?: ReadonlyMap<string, Float32Array>;
 }
 
 export const staticRecipe = (statics: StaticChoice): Recipe => ({ form: "static", forms: new Map(), statics });
 
 /** The same form for all nodes. */
 export const uniformRecipe = (form: Exclude<Form, "static">): Recipe => ({ form, forms: new Map(), statics: null });
+
+/** Dynamic integers, as tuned to activations. */
+export const tunedRecipe = ({
+  forms,
+  smoothing,
+}: Pick<Recipe, "forms"> & { smoothing: Recipe["smoothing"] }): Recipe => ({
+  ...uniformRecipe("dynamic"),
+  forms,
+  ...(smoothing && smoothing.size > 0 && { smoothing }),
+});
 
 /** The recipe with some nodes in other forms. */
 export const withForms = (recipe: Recipe, forms: ReadonlyMap<string, Form>): Recipe => ({

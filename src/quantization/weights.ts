@@ -58,6 +58,16 @@ export function quantizeWeight(
   return { integers: Tensor.ofArray("i8", dims, integers), scales };
 }
 
+/** The matrix [k, n] that a product multiplies by, of a weight that may be stored as [n, k]. */
+export function matrixOf(tensor: Tensor, isTurned: boolean): { values: Float32Array; dims: readonly [number, number] } {
+  const values = tensor.f32();
+  const [rows, columns] = tensor.dims as [number, number];
+  if (!isTurned) return { values, dims: [rows, columns] };
+  const turned = new Float32Array(values.length);
+  for (let r = 0; r < rows; r++) for (let c = 0; c < columns; c++) turned[c * rows + r] = values[r * columns + c]!;
+  return { values: turned, dims: [columns, rows] };
+}
+
 const LARGEST_INT32 = 2 ** 31 - 1;
 
 /**

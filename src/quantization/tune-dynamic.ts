@@ -1,0 +1,211 @@
+/**
+ * How dynamic integers are best made of each activation: as it is, with its channels evened
+ * out (SmoothQuant, arXiv:2211.10438), or row by row. Decided by the noise that rounding
+ * adds to the products, predicted from a few statistics of the activation:
+ *
+ *   of the activation   step_x^2 / 12 * sum_k s_k^2 |W_k|^2       step_x = range of x / s over 255
+ *   of the weights      sum_n step_n^2 / 12 * sum_k E[x_k^2] / s_k^2      step_n = max_k |W_kn| s_k / limit
+ *
+ * with s_k = max |x_k|^a / max |W_k|^(1 - a), and the strength a chosen per activation.
+ * Evening out costs one product per element; scales per row cost about a quarter of the
+ * node's time, and go where they save most.
+ */
+import type { Model, Node, Value } from "../ir/index.js";
+import type { ChannelStatistics } from "./channel-observer.js";
+import { dynamicCandidates } from "./dynamic.js";
+import type { Form } from "./recipe.js";
+import { matrixOf } from "./weights.js";
+
+export interface DynamicTuning {
+  /** By value label, as `Recipe.smoothing`. */
+  readonly smoothing: ReadonlyMap<string, Float32Array>;
+  /** By node name: those that want scales per row. */
+  readonly forms: ReadonlyMap<string, Form>;
+}
+
+const STRENGTHS = [0.4, 0.5, 0.6, 0.7, 0.8];
+/** Noise must fall to this share at least for channels to be evened out. */
+const WORTH_SMOOTHING = 0.7;
+/** And to this share for rows, which cost more. */
+const WORTH_ROWS = 0.5;
+/** Share of the noise that rows can save which is saved: the last nodes bring little for their time. */
+const SAVED = 0.75;
+/** Share of all noise: where smoothing left less for rows to save, they are not worth their time. */
+const LEAST_TO_SAVE = 0.1;
+
+/** Activations that tuning wants statistics of, with the number of their channels. */
+export function tunedActivations(model: Model, takes: (node: Node) => boolean): ReadonlyMap<Value, number> {
+  const channels = new Map<Value, number>();
+  for (const node of dynamicCandidates(model)) {
+    if (node.graph === model.graph && takes(node)) channels.set(node.inputs[0]!, readersWeight(node).dims[0]);
+  }
+  return channels;
+}
+
+interface Site {
+  readonly node: Node;
+  /** Relative to the signal: as it would be, and with scales per row. */
+  readonly noise: number;
+  readonly rowNoise: number;
+}
+
+export function tuneDynamic(
+  model: Model,
+  statistics: ReadonlyMap<string, ChannelStatistics>,
+  limit: number,
+  takes: (node: Node) => boolean,
+): DynamicTuning {
+  const readers = new Map<Value, Node[]>();
+  for (const node of dynamicCandidates(model)) {
+    const input = node.inputs[0]!;
+    if (node.graph !== model.graph || !takes(node) || !statistics.has(input.label)) continue;
+    readers.set(input, [...(readers.get(input) ?? []), node]);
+  }
+  const smoothing = new Map<string, Float32Array>();
+  const sites: Site[] = [];
+  for (const [input, nodes] of readers) {
+    const seen = statistics.get(input.label)!;
+    const matrices = nodes.map((node) => measured(readersWeight(node), seen));
+    // Nothing comes out of it, so nothing can be lost.
+    if (matrices.some(({ rows, signal }) => rows.length !== seen.max.length || signal === 0)) continue;
+    const plain = matrices.map((matrix) => noiseOf(matrix, seen, null, limit));
+    const { factors, noises } = bestSmoothing(matrices, seen, limit, plain);
+    if (factors) smoothing.set(input.label, factors);
+    nodes.forEach((node, i) => {
+      sites.push({ node, noise: noises[i]!, rowNoise: rowNoiseOf(matrices[i]!, seen, limit) });
+    });
+  }
+  const forms = rowsWhereWorth(sites);
+  // Noise was predicted for the one or the other.
+  for (const [{ label }, nodes] of readers) if (nodes.every(({ name }) => forms.has(name))) smoothing.delete(label);
+  return { smoothing, forms };
+}
+
+/** Rows where they save most, until most is saved. */
+function rowsWhereWorth(sites: readonly Site[]): ReadonlyMap<string, Form> {
+  const gain = ({ noise, rowNoise }: Site): number => noise - rowNoise;
+  const worth = sites.filter(({ noise, rowNoise }) => rowNoise < noise * WORTH_ROWS).sort((a, b) => gain(b) - gain(a));
+  const total = sites.reduce((sum, { noise }) => sum + noise, 0);
+  const possible = worth.reduce((sum, site) => sum + gain(site), 0);
+  const forms = new Map<string, Form>();
+  if (possible < LEAST_TO_SAVE * total) return forms;
+  let saved = 0;
+  for (const site of worth) {
+    if (saved >= SAVED * possible) break;
+    saved += gain(site);
+    forms.set(site.node.name, "dynamicRows");
+  }
+  return forms;
+}
+
+interface Measured {
+  /** Per row k: sum and largest of squares. */
+  readonly rows: Float64Array;
+  readonly rowMax: Float32Array;
+  readonly values: Float32Array;
+  readonly columns: number;
+  /** Of the product, as if channels were independent. */
+  readonly signal: number;
+}
+
+const readersWeight = (node: Node): { values: Float32Array; dims: readonly [number, number] } =>
+  matrixOf(node.inputs[1]!.constant!, node.op === "Gemm" && node.int("transB", 0) !== 0);
+
+function measured({ values, dims: [k, n] }: ReturnType<typeof readersWeight>, seen: ChannelStatistics): Measured {
+  const rows = new Float64Array(k);
+  const rowMax = new Float32Array(k);
+  let signal = 0;
+  for (let row = 0; row < k; row++) {
+    let sum = 0;
+    let max = 0;
+    for (let i = row * n; i < (row + 1) * n; i++) {
+      const value = values[i]!;
+      sum += value * value;
+      max = Math.max(max, Math.abs(value));
+    }
+    rows[row] = sum;
+    rowMax[row] = max;
+    signal += sum * (seen.meanSquare[row] ?? 0);
+  }
+  return { rows, rowMax, values, columns: n, signal };
+}
+
+function bestSmoothing(
+  matrices: readonly Measured[],
+  seen: ChannelStatistics,
+  limit: number,
+  plain: readonly number[],
+): { factors: Float32Array | null; noises: readonly number[] } {
+  const sum = (noises: readonly number[]): number => noises.reduce((a, b) => a + b, 0);
+  let best = { factors: null as Float32Array | null, noises: plain };
+  let least = sum(plain) * WORTH_SMOOTHING;
+  for (const strength of STRENGTHS) {
+    const factors = factorsOf(matrices, seen, strength);
+    const noises = matrices.map((matrix) => noiseOf(matrix, seen, factors, limit));
+    if (sum(noises) >= least) continue;
+    least = sum(noises);
+    best = { factors, noises };
+  }
+  return best;
+}
+
+/** Around 1; a channel that is always zero, or that no weight reads, keeps 1. */
+function factorsOf(matrices: readonly Measured[], { min, max }: ChannelStatistics, strength: number): Float32Array {
+  const raw = Float64Array.from(max, (high, k) => {
+    const magnitude = Math.max(high, -min[k]!);
+    const weight = Math.max(...matrices.map(({ rowMax }) => rowMax[k]!));
+    return magnitude > 0 && weight > 0 ? magnitude ** strength / weight ** (1 - strength) : 0;
+  });
+  const logs = raw.filter((factor) => factor > 0).map(Math.log2);
+  const middle = logs.reduce((a, b) => a + b, 0) / Math.max(1, logs.length);
+  return Float32Array.from(raw, (factor) => (factor > 0 ? 2 ** (Math.log2(factor) - middle) : 1));
+}
+
+function noiseOf(matrix: Measured, seen: ChannelStatistics, factors: Float32Array | null, limit: number): number {
+  const { min, max, rangeSquare } = seen;
+  // Scales are found per sample: what the extremes of all samples say is brought down to that.
+  const ratio = rangeSquare / rangeOf(min, max, null) ** 2;
+  const stepSquare = (rangeOf(min, max, factors) ** 2 * ratio) / 255 ** 2;
+  let weighted = 0;
+  for (let k = 0; k < matrix.rows.length; k++) weighted += matrix.rows[k]! * (factors?.[k] ?? 1) ** 2;
+  return ((stepSquare / 12) * weighted + weightNoiseOf(matrix, seen, factors, limit)) / matrix.signal;
+}
+
+function rowNoiseOf(matrix: Measured, seen: ChannelStatistics, limit: number): number {
+  const { rowLow, rowHigh, rowSquare } = seen;
+  const stepSquare = (rowSquare * (Math.max(0, rowHigh) - Math.min(0, rowLow)) ** 2) / 255 ** 2;
+  const sum = matrix.rows.reduce((a, b) => a + b, 0);
+  return ((stepSquare / 12) * sum + weightNoiseOf(matrix, seen, null, limit)) / matrix.signal;
+}
+
+/** Zero is always in the range. */
+function rangeOf(min: Float32Array, max: Float32Array, factors: Float32Array | null): number {
+  let low = 0;
+  let high = 0;
+  for (let k = 0; k < min.length; k++) {
+    const factor = factors?.[k] ?? 1;
+    low = Math.min(low, min[k]! / factor);
+    high = Math.max(high, max[k]! / factor);
+  }
+  return high - low;
+}
+
+function weightNoiseOf(
+  { values, columns }: Measured,
+  { meanSquare }: ChannelStatistics,
+  factors: Float32Array | null,
+  limit: number,
+): number {
+  const largest = new Float64Array(columns);
+  let energy = 0;
+  for (let k = 0; k < meanSquare.length; k++) {
+    const factor = factors?.[k] ?? 1;
+    energy += meanSquare[k]! / factor ** 2;
+    for (let n = 0; n < columns; n++) {
+      const magnitude = Math.abs(values[k * columns + n]!) * factor;
+      if (magnitude > largest[n]!) largest[n] = magnitude;
+    }
+  }
+  const steps = largest.reduce((sum, max) => sum + (max / limit) ** 2, 0);
+  return (steps / 12) * energy;
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { check, Tensor } from "../../src/ir/index.js";
+import { ChannelObserver } from "../../src/quantization/channel-observer.js";
+import { quantizeDynamic } from "../../src/quantization/dynamic.js";
+import { tuneDynamic } from "../../src/quantization/tune-dynamic.js";
+import { errorOf, prepared, safeTarget } from "../support/quantize-text.js";
+import { runModel, seededFeeds } from "../support/run-model.js";
+
+const ramp = (from: number, to: number, count: number): string =>
+  Array.from({ length: count }, (_, i) => from * (to / from) ** (i / (count - 1))).join(",");
+
+/** Activations made uneven by a constant, then multiplied by weights. */
+const uneven = (shape: string, values: string): string => `(x: f32[64,32]) -> (y) {
+  a = Mul(x, $scale: f32[${shape}] = {${values}})
+  y = MatMul(a, $w: f32[32,16])
+}`;
+const channels = uneven("32", `${"0.02,".repeat(31)}2`);
+const rows = uneven("64,1", ramp(1, 0.001, 64));
+const even = uneven("1", "1");
+
+async function tuned(text: string, takes = () => true) {
+  const [float, model, tapped] = [await prepared(text), await prepared(text), await prepared(text)];
+  const feeds = seededFeeds(float);
+  tapped.graph.addOutput("a", [...tapped.graph.nodes()][0]!.output);
+  const { a } = await runModel(tapped, feeds);
+  const observer = new ChannelObserver(32);
+  observer.see(a!);
+  const seen = new Map([["a", observer.statistics()!]]);
+  const { smoothing, forms } = tuneDynamic(model, seen, 127, takes);
+  quantizeDynamic(model, safeTarget, { smoothing, perRow: ({ name }) => forms.get(name) === "dynamicRows" });
+  check(model.graph);
+  const plain = await prepared(text);
+  quantizeDynamic(plain, safeTarget);
+  return { smoothing, forms, error: await errorOf(float, model, feeds), plain: await errorOf(float, plain, feeds) };
+}
+
+describe("tuneDynamic", () => {
+  it("evens out channels of which one is much larger", async () => {
+    const { smoothing, forms, error, plain } = await tuned(channels);
+    expect([...smoothing.keys()]).toEqual(["a"]);
+    expect(forms.size).toBe(0);
+    const factors = smoothing.get("a")!;
+    expect(factors[31]! / factors[0]!).toBeGreaterThan(5);
+    expect(error).toBeLessThan(0.6 * plain);
+  });
+
+  it("gives rows of different size scales of their own", async () => {
+    const { smoothing, forms } = await tuned(rows);
+    expect([...forms]).toEqual([["MatMul:y", "dynamicRows"]]);
+    expect(smoothing.size).toBe(0);
+  });
+
+  it("leaves even activations and nodes that are not its own alone", async () => {
+    const still = await tuned(even);
+    expect([still.smoothing.size, still.forms.size]).toEqual([0, 0]);
+    const none = await tuned(channels, () => false);
+    expect([none.smoothing.size, none.forms.size]).toEqual([0, 0]);
+  });
+
+  it("takes dead channels, and activations that are zero throughout", async () => {
+    const dead = await tuned(uneven("32", `${"0,".repeat(16)}${"0.02,".repeat(15)}2`));
+    expect([...dead.smoothing.get("a")!.slice(0, 16)]).toEqual(new Array(16).fill(1));
+    expect(dead.error).toBeLessThan(dead.plain);
+    const zero = new ChannelObserver(32);
+    zero.see(Tensor.f32([2, 32], new Float32Array(64)));
+    const none = tuneDynamic(await prepared(even), new Map([["a", zero.statistics()!]]), 127, () => true);
+    expect([none.smoothing.size, none.forms.size]).toEqual([0, 0]);
+  });
+
+  it("evens out what several products read for all of them", async () => {
+    const text = `(x: f32[64,32]) -> (y, z) {
+      a = Mul(x, $scale: f32[32] = {${"0.02,".repeat(31)}2})
+      y = MatMul(a, $w: f32[32,16])
+      z = Gemm<transB=1>(a, $v: f32[8,32], $b: f32[8])
+    }`;
+    const { smoothing, error, plain } = await tuned(text);
+    expect(smoothing.size).toBe(1);
+    expect(error).toBeLessThan(0.6 * plain);
+  });
+});
