@@ -74,7 +74,10 @@ const ownDomains: ReadonlySet<string> = new Set([
   ...["com.microsoft.nchwc", "com.ms.internal.nhwc"],
 ]);
 
-function missingOnCpu({ op, domain }: Node, opset: number, release: string): Objection | null {
+/** The same of doubles, which the runtime spells out as a function as long as the model's opset is that of the function. */
+const missingForDoubles: typeof missing = { PRelu: [19] };
+
+function missingOnCpu({ op, domain, inputs }: Node, opset: number, release: string): Objection | null {
   if (!ownDomains.has(domain)) {
     return {
       weight: "refused",
@@ -82,7 +85,8 @@ function missingOnCpu({ op, domain }: Node, opset: number, release: string): Obj
       advice: "Register the library that brings them with the session.",
     };
   }
-  const [from, until] = (domain === "" && Object.hasOwn(missing, op) ? missing[op] : null) ?? [];
+  const table = inputs[0]?.dtype === "f64" && Object.hasOwn(missingForDoubles, op) ? missingForDoubles : missing;
+  const [from, until] = (domain === "" && Object.hasOwn(table, op) ? table[op] : null) ?? [];
   if (from === undefined || opset < from) return null;
   if (until !== undefined && Number(release.split(".")[1]) >= until) return null;
   const newer = until === undefined ? "" : `, or use release 1.${until} or later`;

@@ -235,20 +235,4 @@ export const rareMakers: Readonly<Record<string, Maker>> = {
         }
       : null;
   },
-  SoftmaxCrossEntropyLoss: (b) => {
-    const x = choose(b, (k) => k.dtype === "f32" && rankOf(k) === 2 && staticDims(k)[0] !== null);
-    return x && b.opset >= 12
-      ? {
-          op: "SoftmaxCrossEntropyLoss",
-          inputs: [x.value, b.ints(Array(staticDims(x)[0]!).fill(0))],
-          outputs: b.chance.between(1, 2),
-        }
-      : null;
-  },
-  NegativeLogLikelihoodLoss: (b) => {
-    const x = choose(b, (k) => k.dtype === "f32" && rankOf(k) === 2 && staticDims(k)[0] !== null);
-    return x && b.opset >= 12
-      ? { op: "NegativeLogLikelihoodLoss", inputs: [x.value, b.ints(Array(staticDims(x)[0]!).fill(0))] }
-      : null;
-  },
 };

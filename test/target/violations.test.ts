@@ -25,6 +25,13 @@ describe("violationsOf", () => {
     ]);
   });
 
+  it("knows what is missing of doubles alone", () => {
+    const text = (type: string): string => `(x: ${type}[2,3]) -> (y) { y = PRelu(x, $a: ${type}[3]) }`;
+    expect(reasons("ort-cpu", text("f64"), 18)).toEqual([]);
+    expect(reasons("ort-cpu", text("f64"), 19)).toEqual([["PRelu", "refused", expect.stringContaining("opset 19")]]);
+    expect(reasons("ort-cpu", text("f32"), 19)).toEqual([]);
+  });
+
   it("looks into bodies, and not at calls of the model's own functions", () => {
     const text = `(c: bool[], x: f32[2,2]) -> (y) {
       y = If<then_branch=() -> (a) { a = Det(x) }, else_branch=() -> (b) { b = ReduceSum<keepdims=0>(x) }>(c)
