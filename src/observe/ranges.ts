@@ -9,10 +9,10 @@
  */
 import { InferOptError } from "../base/errors.js";
 import { entropyBins } from "./range-entropy.js";
-import { leastPowerBins } from "./range-lp.js";
+import { mseBins } from "./range-mse.js";
 import { binsPerSide, binWidth, finiteCount, type TapStatistics } from "./statistics.js";
 
-export const rangeMethods = ["minmax", "percentile", "entropy", "mse", "l3", "l4"] as const;
+export const rangeMethods = ["minmax", "percentile", "entropy", "mse"] as const;
 export type RangeMethod = (typeof rangeMethods)[number];
 
 export interface RangeOptions {
@@ -67,11 +67,7 @@ function chooseBins(tap: TapStatistics, options: RangeOptions): BinRange {
     case "entropy":
       return entropyBins(tap, all, levels);
     case "mse":
-      return leastPowerBins(tap, all, levels, 2);
-    case "l3":
-      return leastPowerBins(tap, all, levels, 3);
-    case "l4":
-      return leastPowerBins(tap, all, levels, 4);
+      return mseBins(tap, all, levels);
   }
 }
 

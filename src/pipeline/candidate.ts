@@ -1,5 +1,5 @@
 /** A model that might be the answer, with what is known of it so far. */
-import { bitsOf, type Form, type Recipe, type StaticChoice } from "../quantization/recipe.js";
+import { bitsOf, type Form, methodsOf, type Recipe, type StaticChoice } from "../quantization/recipe.js";
 import type { BuiltModel } from "./built-model.js";
 import type { AccuracyFacts, CandidateFacts } from "./result.js";
 
@@ -44,7 +44,7 @@ function formName(form: Form, statics: StaticChoice | null): string {
     case "static": {
       if (!statics) return "int8 static";
       const { neighbours, depthwise } = statics.placement;
-      return `int8 static ${statics.method}${neighbours ? " +neighbours" : ""}${depthwise ? "" : " -depthwise"}`;
+      return `int8 static ${methodsOf(statics)}${neighbours ? " +neighbours" : ""}${depthwise ? "" : " -depthwise"}`;
     }
     case "dynamic":
       return "int8 dynamic";

@@ -121,7 +121,7 @@ function warnOfOverlap(calibration: Admission, evaluation: Admission, record: Ru
 
 function trialOf(ref: DatasetRef, count: number, signature: ModelSignature, runtime: RuntimeConfig): DatasetRef {
   if (ref.random) return randomInputs(signature.inputs, runtime, Math.min(4, count));
-  const indices = ref.indices ?? Array.from({ length: count }, (_, i) => i);
+  const indices = allOf({ ref, count }).indices!;
   // Spread over the set: neighbours in a file are often alike.
   const step = Math.max(1, Math.floor(indices.length / TRIAL_SAMPLES));
   return { ...ref, indices: indices.filter((_, i) => i % step === 0).slice(0, TRIAL_SAMPLES) };
@@ -130,6 +130,10 @@ function trialOf(ref: DatasetRef, count: number, signature: ModelSignature, runt
 /** The first samples of the trial: enough to see a wrong rewrite. */
 export const fewOf = (trial: DatasetRef, count: number): DatasetRef =>
   trial.random ? trial : { ...trial, ...(trial.indices && { indices: trial.indices.slice(0, count) }) };
+
+/** All samples, by their indices. */
+export const allOf = ({ ref, count }: { readonly ref: DatasetRef; readonly count: number }): DatasetRef =>
+  ref.indices ? ref : { ...ref, indices: Array.from({ length: count }, (_, i) => i) };
 
 /** Throws CALIBRATION_NEEDED for what cannot be done without samples. */
 export function requireCalibration(has: boolean): void {

@@ -2,8 +2,9 @@
  * One candidate per way of making the model smaller or faster that the graph, the data
  * and the mode admit, each with the error of its outputs measured on a few samples.
  */
+import type { DatasetRef } from "../dataset/index.js";
 import { type Model, type Node, opsetOf } from "../ir/index.js";
-import { type RangeMethod, rangeMethods } from "../observe/index.js";
+import type { RangeMethod } from "../observe/index.js";
 import { dynamicCandidates } from "../quantization/dynamic.js";
 import { type Placement, planStatic } from "../quantization/plan-static.js";
 import { type Recipe, staticRecipe, tunedRecipe, uniformRecipe } from "../quantization/recipe.js";
@@ -11,15 +12,13 @@ import { tuneDynamic } from "../quantization/tune-dynamic.js";
 import { widestPlacement } from "./calibration.js";
 import { type Candidate, isInteger, type Variant } from "./candidate.js";
 import { observeChannels } from "./channel-statistics.js";
+import { chooseMethods } from "./choose-ranges.js";
 import type { OptimizeConfig } from "./config.js";
 import type { RunRecord } from "./run-record.js";
 import type { Workshop } from "./workshop.js";
 
 /** What the operators of each form came with. A model that cannot be converted so far stays without. */
 export const LEAST_OPSET = { static: 13, dynamic: 11, weights: 13 } as const;
-
-/** Range methods that the narrower placements are tried with: the best for the widest one. */
-const METHODS_KEPT = 2;
 
 export interface CandidatesRequest {
   readonly config: OptimizeConfig;
@@ -29,6 +28,8 @@ export interface CandidatesRequest {
   /** Float candidates too, and not only integers. */
   readonly withFloat: boolean;
   readonly isQuantized: boolean;
+  /** Samples to choose ranges by: those of the calibration, where it is at hand. */
+  readonly fit: DatasetRef;
   readonly record: RunRecord;
 }
 
@@ -81,9 +82,9 @@ export const mayStoreWeights = ({ quantize: { mode, goal } }: OptimizeConfig): b
 
 const isUseful = (candidate: Candidate): boolean => candidate.built.forms.size > 0 || !isInteger(candidate);
 
-/** Placements worth comparing, each with the range method whose outputs stay closest to the float model's. */
+/** Placements worth comparing, all with the ranges that keep the outputs of the widest closest to the float model's. */
 async function makeStatic(request: CandidatesRequest, method: RangeMethod | null): Promise<Candidate[]> {
-  const { model, workshop } = request;
+  const { model, workshop, record } = request;
   const { taps, target, excluded } = workshop.options;
   if (!taps) return [];
   const count = (placement: Placement): number =>
@@ -98,24 +99,13 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
     return nodes > 0 && nodes < widest;
   });
 
-  const variants = (placement: Placement, methods: readonly RangeMethod[]): Variant[] =>
-    methods.map((each) => ({ kind: "integers", recipe: staticRecipe({ placement, method: each }) }));
-  const tried = method ? [method] : rangeMethods;
-  const made = await makeAll(variants(widestPlacement, tried), request);
-  const methodOf = new Map(made.map((candidate, i) => [candidate, tried[i]!]));
-  const order = byError(made);
-  // What is hopeless for the widest placement stays so for the others.
-  const methods = order.slice(0, METHODS_KEPT).map((candidate) => methodOf.get(candidate)!);
-  const rest = await makeAll(
-    narrower.flatMap((placement) => variants(placement, methods)),
-    request,
+  const ranges = method
+    ? { method }
+    : await record.stage("quantize", () => chooseMethods(workshop, widestPlacement, request.fit), "ranges");
+  const variants = [widestPlacement, ...narrower].map(
+    (placement): Variant => ({ kind: "integers", recipe: staticRecipe({ placement, ...ranges }) }),
   );
-  const groups = narrower.map((_, i) => byError(rest.slice(i * methods.length, (i + 1) * methods.length)));
-
-  return [order, ...groups].map(([best, ...worse]) => {
-    for (const candidate of worse) workshop.discard(candidate);
-    return best!;
-  });
+  return makeAll(variants, request);
 }
 
 /** Candidates with their errors measured, those that turned out to be of no use excepted. */
@@ -125,7 +115,3 @@ async function makeAll(variants: readonly Variant[], { workshop, record }: Candi
   await record.stage("verify", () => workshop.measureError(made.filter(isUseful)), "errors on a few samples");
   return made;
 }
-
-/** Smallest error first; without a measure, in the order given. */
-const byError = (candidates: readonly Candidate[]): Candidate[] =>
-  [...candidates].sort((a, b) => (b.sqnrDb ?? 0) - (a.sqnrDb ?? 0));

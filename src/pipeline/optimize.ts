@@ -10,7 +10,7 @@ import { loadModel, type Model, nodesWithin, opsetOf } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { quantizedFormOf } from "../ops/quantizing.js";
 import { planStatic } from "../quantization/plan-static.js";
-import { modeOfFile } from "../quantization/recipe.js";
+import { methodsOf, modeOfFile } from "../quantization/recipe.js";
 import { weightOnlyOpset } from "../quantization/weight-only.js";
 import { type IntegerTarget, integerTarget } from "../target/integer-kernels.js";
 import { loadRanges, observeActivations, widestPlacement } from "./calibration.js";
@@ -20,7 +20,7 @@ import type { OptimizeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
 import { shapeChanges } from "./fix-shapes.js";
-import { fewOf, type Intake, requireCalibration, takeIn } from "./intake.js";
+import { allOf, fewOf, type Intake, requireCalibration, takeIn } from "./intake.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { LEAST_OPSET, makeCandidates, mayStoreWeights } from "./make-candidates.js";
 import { asDelivered } from "./model-runs.js";
@@ -100,6 +100,7 @@ class OptimizeRun {
       model: prepared.model,
       withFloat: this.command === "optimize",
       isQuantized: already !== null,
+      fit: intake.fit ? allOf(intake.fit) : intake.trial,
       record,
     });
     this.#tried = [...candidates];
@@ -187,7 +188,7 @@ class OptimizeRun {
     return {
       mode: modeOfFile(variant.recipe, forms),
       ...(forms.includes("weights4") && { bits: 4 }),
-      method: statics?.method ?? null,
+      method: statics && methodsOf(statics),
       nodes: built.forms.size,
       forms: [...built.forms].map(([node, form]) => ({ node, form })),
       float: built.float,

@@ -37,6 +37,10 @@ export interface Recipe {
   readonly smoothing?: ReadonlyMap<string, Float32Array>;
 }
 
+/** The range methods in use, the main one first. */
+export const methodsOf = ({ method, methods }: StaticChoice): string =>
+  [...new Set([method, ...(methods?.values() ?? [])])].join("/");
+
 export const staticRecipe = (statics: StaticChoice): Recipe => ({ form: "static", forms: new Map(), statics });
 
 /** The same form for all nodes. */

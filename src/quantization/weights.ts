@@ -102,13 +102,11 @@ export function quantizeBias(bias: Float32Array, inputScale: number, scales: Flo
   return { integers: Tensor.ofArray("i32", [bias.length], integers), scales: biasScales };
 }
 
-export function roundHalfEven(value: number): number {
-  const floor = Math.floor(value);
-  const fraction = value - floor;
-  if (fraction < 0.5) return floor;
-  if (fraction > 0.5) return floor + 1;
-  return floor % 2 === 0 ? floor : floor + 1;
-}
+/** Adding it leaves no room for a fraction: the sum is rounded half to even, by the hardware. */
+const noFraction = 1.5 * 2 ** 52;
+
+/** As QuantizeLinear rounds. Values from 2^51 up, which are far out of any range of integers here, may lose their last bits. */
+export const roundHalfEven = (value: number): number => value + noFraction - noFraction;
 
 /** How channels lie in memory: runs of `inner` elements, channel after channel, again and again. */
 function layout(dims: readonly number[], axis: number | null): { channels: number; inner: number } {

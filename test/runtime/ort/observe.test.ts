@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { newTap, observeTensor } from "../../../src/observe/index.js";
-import { intAttribute, jsonl, node, port, scaling, session, startRuntime, writeModel } from "./workbench.js";
+import { constant, intAttribute, jsonl, node, port, scaling, session, startRuntime, writeModel } from "./workbench.js";
 
 const samples = [1, -2, 3.5, 0, 1e3].map((x) => ({ x: [[x, x / 2]] }));
 
@@ -45,6 +45,48 @@ describe("observe", () => {
       onProgress: (done, total) => seen.push(`${done}/${total}`),
     });
     expect(seen.at(-1)).toBe("3/3");
+  });
+
+  it("sees every sample anew: inputs, what only looks at them, and shapes that depend on values", async () => {
+    const model = writeModel({
+      node: [
+        node("Identity", ["x"], ["same"]),
+        node("Flatten", ["x"], ["flat"]),
+        node("Greater", ["x", "zero"], ["above"]),
+        node("Reshape", ["above", "all"], ["mask"]),
+        node("Compress", ["x", "mask"], ["positive"]),
+      ],
+      initializer: [
+        constant("zero", "f32", [], new Float32Array([0])),
+        constant("all", "i64", [1], new BigInt64Array([-1n])),
+      ],
+      input: [port("x", "f32", ["N", 2])],
+      output: ["x", "same", "flat", "positive"].map((name) => port(name, "f32", null)),
+    });
+    const rows = [
+      [[1, -2]],
+      [[3, 4]],
+      [[-5, -6]],
+      [
+        [7, 8],
+        [-9, 10],
+      ],
+      [[11, 12]],
+      [[0.5, 0]],
+    ];
+    const taps = await startRuntime({ workers: 1 }).observe({
+      model,
+      data: { path: jsonl(...rows.map((x) => ({ x }))) },
+      taps: ["x", "same", "flat", "positive"],
+      session: { ...session, optimization: "disabled" },
+    });
+    for (const name of ["x", "same", "flat", "positive"]) {
+      const tap = newTap(name);
+      for (const row of rows) {
+        observeTensor(tap, Float32Array.from(row.flat().filter((value) => name !== "positive" || value > 0)));
+      }
+      expect(taps.get(name), name).toEqual(tap);
+    }
   });
 
   it("reads float16", async () => {

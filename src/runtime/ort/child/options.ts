@@ -17,6 +17,8 @@ export interface Records {
 export interface Opening extends Records {
   /** Weights as they are and no memory kept for the next run: for sessions that run once or twice. */
   readonly isLean?: boolean;
+  /** No memory kept for the next run: for sessions that write their results to memory of the caller's. */
+  readonly isWithoutArena?: boolean;
   /** The folder of the weights of a model that comes as bytes. */
   readonly weightsFolder?: string;
 }
@@ -24,7 +26,7 @@ export interface Opening extends Records {
 export function toOrtOptions(
   { threads, optimization }: SessionOptions,
   provider: string,
-  { optimizedModel, profilePrefix, isLean = false, weightsFolder }: Opening = {},
+  { optimizedModel, profilePrefix, isLean = false, isWithoutArena = isLean, weightsFolder }: Opening = {},
 ): InferenceSession.SessionOptions {
   const entries = {
     ...(isLean && { disable_prepacking: "1" }),
@@ -37,7 +39,7 @@ export function toOrtOptions(
     executionMode: "sequential",
     graphOptimizationLevel: optimization,
     logSeverityLevel: LOG_ERRORS,
-    ...(isLean && { enableCpuMemArena: false, enableMemPattern: false }),
+    ...(isWithoutArena && { enableCpuMemArena: false, enableMemPattern: false }),
     ...(Object.keys(entries).length > 0 && { extra: { session: entries } }),
     ...(optimizedModel === undefined ? {} : { optimizedModelFilePath: optimizedModel }),
     ...(profilePrefix === undefined ? {} : { enableProfiling: true, profileFilePrefix: profilePrefix }),

@@ -19,7 +19,12 @@ export interface OpenModel {
   /** Outputs that can be read: tensors of a type that crosses the binding. */
   readonly readable: readonly string[];
   /** Runs once. Rejects with RUN_FAILED naming the model and `where`, a sample's id. */
-  run(feeds: Readonly<Record<string, OrtTensor>>, outputs: readonly string[], where: string): Promise<Results>;
+  run(
+    feeds: Readonly<Record<string, OrtTensor>>,
+    /** Names; or tensors of the right type and shape by name, which are written to. */
+    outputs: readonly string[] | Readonly<Record<string, OrtTensor>>,
+    where: string,
+  ): Promise<Results>;
   /** Our tensors as the binding takes them; bytes are shared where alignment allows. */
   feeds(tensors: Tensors): Record<string, OrtTensor>;
   release(): Promise<void>;

@@ -1,0 +1,154 @@
+/**
+ * Which range method each activation gets, by the error that it causes at the model's outputs.
+ *
+ * Nothing cheaper predicts that error. The error of the tensor itself, or of the product that
+ * reads it, always favours a tight clip; but what rounding adds is noise that later sums average
+ * away, and what clipping adds is a bias that goes through, the further the earlier it happened.
+ * So first every method is measured on the whole model, then the other methods are measured
+ * on one stretch of the model at a time. Errors of stretches add up nearly as they are, so the
+ * best method of each is found on its own; the combination is kept only where it also wins on
+ * samples that had no part in choosing it.
+ */
+import type { DatasetRef } from "../dataset/index.js";
+import { linkModel, loadModel } from "../ir/index.js";
+import type { RangeMethod, TapStatistics } from "../observe/index.js";
+import { type StaticChoice, staticRecipe } from "../quantization/recipe.js";
+import { removeWithFeeders } from "../rewrite/index.js";
+import type { Candidate } from "./candidate.js";
+import { linkedFile, removeLinked } from "./model-runs.js";
+import { Workshop } from "./workshop.js";
+import { activationLabels } from "./write-taps.js";
+
+/** Entropy is not among them: it leaves values out by the count alone, and ruins whole models by that. It can be asked for. */
+const METHODS: readonly RangeMethod[] = ["minmax", "percentile", "mse"];
+const MOST_STRETCHES = 8;
+/** What measuring stretches may take of one core, and what one candidate takes: its weights are made integers, it is loaded and run. */
+const REFINING_MS = 1000;
+const MS_PER_MODEL = 60;
+const MS_PER_WEIGHT_BYTE = 4e-6;
+/** Of the activations quantized, for each sample. */
+const MS_PER_ELEMENT = 1.5e-6;
+/** Samples that a candidate is run on: as many as fit this time, within bounds. */
+const SAMPLES_MS = 100;
+const [FEWEST_SAMPLES, MOST_SAMPLES] = [6, 32];
+/** A combination that is not better by this much is not worth its name. */
+const LEAST_GAIN_DB = 0.1;
+
+type Choice = Omit<StaticChoice, "placement">;
+
+/**
+ * The methods for the tensors that a placement quantizes. `workshop` has statistics; `data` are
+ * the samples that they were made of, with indices.
+ */
+export async function chooseMethods(
+  workshop: Workshop,
+  placement: StaticChoice["placement"],
+  data: DatasetRef,
+): Promise<Choice> {
+  const { options, context } = workshop;
+  const { prepared, target } = options;
+  const labels = activationLabels(prepared, target, placement);
+  const measured = linkedFile(context, "unsquashed");
+  unsquash(prepared, measured);
+  const measure = async (trial: DatasetRef, choices: readonly Choice[]): Promise<number[]> => {
+    const shop = new Workshop({ ...options, prepared: measured, trial }, context);
+    const made = choices.map((choice) =>
+      shop.make({ kind: "integers", recipe: staticRecipe({ placement, ...choice }) }),
+    );
+    try {
+      await shop.measureError(made);
+      return made.map(noiseOf);
+    } finally {
+      for (const candidate of made) shop.discard(candidate);
+    }
+  };
+  try {
+    const { stretches: count, samples } = affordable(options.taps!, measured);
+    const [fit, held] = split(data, samples);
+    const singles = METHODS.map((method) => ({ method }));
+    const noises = await measure(fit, singles);
+    const best = noises.indexOf(Math.min(...noises));
+    const single = singles[best]!;
+    if (count < 2 || !(noises[best]! > 0 && Number.isFinite(noises[best]))) return single;
+
+    const stretches = cut(labels, count);
+    const others = METHODS.filter((method) => method !== single.method);
+    const trials = stretches.flatMap((stretch) =>
+      others.map((method) => ({ ...single, methods: new Map(stretch.map((label) => [label, method])) })),
+    );
+    const gains = (await measure(fit, trials)).map((noise) => noises[best]! - noise);
+    const methods = new Map<string, RangeMethod>();
+    stretches.forEach((stretch, i) => {
+      const own = gains.slice(i * others.length, (i + 1) * others.length);
+      const most = Math.max(...own);
+      if (most > 0) for (const label of stretch) methods.set(label, others[own.indexOf(most)]!);
+    });
+    if (methods.size === 0) return single;
+    const combined = { ...single, methods };
+    const [before, after] = await measure(held, [single, combined]);
+    return gainDb(before!, after!) < LEAST_GAIN_DB ? single : combined;
+  } finally {
+    removeLinked(measured);
+  }
+}
+
+/** Of the outputs, relative to the signal; no number where nothing could be measured, infinite where the runtime refused. */
+const noiseOf = ({ sqnrDb }: Candidate): number => (sqnrDb === null ? 0 : 10 ** (-sqnrDb / 10));
+
+const gainDb = (before: number, after: number): number => 10 * Math.log10(before / after);
+
+/** How much can be measured in the time there is; estimated, not timed, so that the choice is the same each time. */
+function affordable(
+  taps: ReadonlyMap<string, TapStatistics>,
+  path: string,
+): { readonly stretches: number; readonly samples: number } {
+  let bytes = 0;
+  for (const { constant } of loadModel(path).graph.constants) bytes += constant?.byteLength ?? 0;
+  let elements = 0;
+  for (const { count, samples } of taps.values()) elements += count / Math.max(1, samples);
+  const sampleMs = 0.1 + elements * MS_PER_ELEMENT;
+  const samples = Math.min(MOST_SAMPLES, Math.max(FEWEST_SAMPLES, Math.floor(SAMPLES_MS / sampleMs)));
+  const eachMs = MS_PER_MODEL + bytes * MS_PER_WEIGHT_BYTE + samples * sampleMs;
+  return { samples, stretches: Math.min(MOST_STRETCHES, Math.floor(REFINING_MS / eachMs / (METHODS.length - 1))) };
+}
+
+/** Contiguous parts of nearly equal length; none empty. */
+function cut<T>(all: readonly T[], parts: number): T[][] {
+  const of = Math.min(parts, all.length);
+  return Array.from({ length: of }, (_, i) =>
+    all.slice(Math.floor((i * all.length) / of), Math.floor(((i + 1) * all.length) / of)),
+  );
+}
+
+/** Samples to choose by and others to check with, spread over the data. Made-up and single samples serve as both. */
+function split(data: DatasetRef, samples: number): readonly [DatasetRef, DatasetRef] {
+  const { indices } = data;
+  if (!indices || indices.length < 2) return [data, data];
+  const of = Math.min(2 * samples, indices.length);
+  const spread = Array.from({ length: of }, (_, i) => indices[Math.floor((i * indices.length) / of)]!);
+  const half = (which: 0 | 1): DatasetRef => ({ ...data, indices: spread.filter((_, i) => i % 2 === which) });
+  return [half(0), half(1)];
+}
+
+/** Operators that press what they read into [0, 1], where a small error shows as none or as all. */
+const squashing = new Set(["Softmax", "LogSoftmax", "Sigmoid", "HardSigmoid", "ArgMax"]);
+
+/**
+ * Writes a linked copy of the model whose outputs are taken from before a last Softmax and its
+ * like: behind it the error of a sample depends on whether two classes were close, which is chance.
+ */
+function unsquash(path: string, to: string): void {
+  const model = loadModel(path);
+  const { graph } = model;
+  const known = new Set(graph.outputs.map(({ value }) => value));
+  for (const { name, value } of graph.outputs) {
+    const producer = value.producer;
+    const before = producer?.inputs[0];
+    if (producer?.domain !== "" || !squashing.has(producer.op) || !before || before.constant) continue;
+    if (!known.has(before)) graph.addOutput(before.label, before);
+    known.add(before);
+    graph.removeOutput(name);
+    removeWithFeeders(producer);
+  }
+  linkModel(model, to);
+}

@@ -1,0 +1,116 @@
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { seededRandom } from "../../src/base/random.js";
+import { loadModel, parseModel, saveModel } from "../../src/ir/index.js";
+import { newTap, observeTensor, type RangeMethod, type TapStatistics } from "../../src/observe/index.js";
+import { widestPlacement } from "../../src/pipeline/calibration.js";
+import { chooseMethods } from "../../src/pipeline/choose-ranges.js";
+import { Workshop } from "../../src/pipeline/workshop.js";
+import { makeNamesUnique } from "../../src/quantization/names.js";
+import type { ScoreJob } from "../../src/runtime/port.js";
+import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
+import { safeTarget } from "../support/quantize-text.js";
+import { runtimeConfig } from "../support/run-config.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const labels = ["x", "a", "b", "c"];
+const chain = `(x: f32[1,4]) -> (y) {
+  a = MatMul(x, $k: f32[4,4])
+  b = MatMul(a, $l: f32[4,4])
+  c = MatMul(b, $m: f32[4,4])
+  d = MatMul(c, $n: f32[4,4])
+  y = Softmax(d)
+}`;
+
+/** Values with so long a tail that each method has a range of its own. */
+function tapOf(name: string): TapStatistics {
+  const random = seededRandom(7);
+  const tap = newTap(name);
+  observeTensor(
+    tap,
+    Float32Array.from({ length: 200_000 }, () => random.normal() ** 3),
+  );
+  return tap;
+}
+
+/** Noise by what a tensor's method is: told from its scale. */
+type Noise = (label: string, method: RangeMethod, isHeld: boolean) => number;
+
+class ScaleReader extends FakeRuntime {
+  readonly jobs: ScoreJob[] = [];
+
+  constructor(readonly noise: Noise) {
+    super({});
+  }
+
+  override async score(job: ScoreJob) {
+    this.jobs.push(job);
+    const isHeld = job.data.indices![0]! % 2 === 1;
+    const scores = job.models.map((path) => {
+      const scales = loadModel(path).graph.constants.filter(({ label }) => label.endsWith("/scale"));
+      const total = labels.reduce((sum, label) => {
+        const scale = scales.find((each) => each.label === `${label}/scale`)?.constant?.toF32()?.[0];
+        return sum + (scale === undefined ? 0 : this.noise(label, methodOf(scale), isHeld));
+      }, 0);
+      return Float64Array.of(-10 * Math.log10(total));
+    });
+    return { metric: { name: "sqnr", higherIsBetter: true }, scores, usedReference: true };
+  }
+}
+
+let scales: readonly number[] = [];
+const methodOf = (scale: number): RangeMethod => (["minmax", "percentile", "mse"] as const)[scales.indexOf(scale)]!;
+
+async function choose(noise: Noise) {
+  const folder = temporaryFolder();
+  const model = parseModel(chain);
+  makeNamesUnique(model);
+  const prepared = join(folder, "prepared.onnx");
+  saveModel(model, prepared).commit();
+  const runtime = new ScaleReader(noise);
+  const options = {
+    original: prepared,
+    prepared,
+    target: safeTarget,
+    taps: new Map([...labels, "d"].map((label) => [label, tapOf(label)])),
+    trial: { path: "samples.npz" },
+    excluded: new Map<string, string>(),
+    runtime: runtimeConfig(),
+  };
+  const context = fakeContext(runtime, { scratch: folder });
+  const { chooseRange } = await import("../../src/observe/index.js");
+  const { activationScheme } = await import("../../src/quantization/scheme.js");
+  scales = (["minmax", "percentile", "mse"] as const).map((method) =>
+    Math.fround(activationScheme(chooseRange(tapOf("x"), { method })).scale),
+  );
+  const data = { path: "samples.npz", indices: Array.from({ length: 20 }, (_, i) => i) };
+  return { choice: await chooseMethods(new Workshop(options, context), widestPlacement, data), runtime };
+}
+
+const dislike = (method: RangeMethod, ...bad: RangeMethod[]): number => (bad.includes(method) ? 1 : 0.1);
+
+it("takes the method that suits all", async () => {
+  const { choice } = await choose((_, method) => dislike(method, "minmax", "mse"));
+  expect(choice).toEqual({ method: "percentile" });
+});
+
+it("gives a stretch of the model the method that suits it better", async () => {
+  const { choice } = await choose((label, method) =>
+    label === "x" ? dislike(method, "percentile", "mse") : dislike(method, "minmax", "percentile"),
+  );
+  expect(choice).toEqual({ method: "mse", methods: new Map([["x", "minmax"]]) });
+});
+
+it("keeps to one method when the combination does not win on samples it was not chosen by", async () => {
+  const { choice } = await choose((label, method, isHeld) =>
+    label === "x" && !isHeld ? dislike(method, "percentile", "mse") : dislike(method, "minmax", "percentile"),
+  );
+  expect(choice).toEqual({ method: "mse" });
+});
+
+it("measures before the Softmax, on some samples, and checks on others", async () => {
+  const { runtime } = await choose((label, method) => dislike(method, label === "x" ? "minmax" : "mse", "percentile"));
+  const chosenBy = new Set(runtime.jobs[0]!.data.indices);
+  expect(runtime.jobs.at(-1)!.data.indices!.some((index) => chosenBy.has(index))).toBe(false);
+  expect(runtime.jobs.length).toBeGreaterThan(2);
+});
