@@ -4,7 +4,7 @@ import { InferOptError } from "../base/errors.js";
 import { type DatasetRef, datasetDigest, type InputSpec, openDataset } from "../dataset/index.js";
 import { outputFailed } from "../onnx/index.js";
 import { mergeRanges, type RangesFile, rangesOf, readRanges } from "../quantization/ranges-file.js";
-import { integerTarget } from "../target/integer-kernels.js";
+import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import { observeActivations, rangesRecipe } from "./calibration.js";
 import type { FuseConfig } from "./config.js";
 import type { RunContext } from "./context.js";
@@ -40,7 +40,8 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
     ),
   );
   record.warn(...prepared.warnings);
-  const target = integerTarget(config.runtime.provider, process.arch, context.environment.flags);
+  const here = integerTarget(config.runtime.provider, process.arch, context.environment.flags);
+  const target = integerTargetNamed(config.graph.target, here);
   const taps = await record.stage(
     "calibrate",
     () =>

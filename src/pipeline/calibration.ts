@@ -4,7 +4,7 @@ import { InferOptError } from "../base/errors.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { readRanges, tapsOf } from "../quantization/ranges-file.js";
-import type { IntegerTarget } from "../target/integer-kernels.js";
+import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { asWritten, linkedFile, removeLinked } from "./model-runs.js";

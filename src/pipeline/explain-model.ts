@@ -4,7 +4,7 @@ import { quantizedFormOf } from "../ops/quantizing.js";
 import { catalog, recipes, runtimeFusions } from "../passes/catalog.js";
 import { type FloatNode, planStatic } from "../quantization/plan-static.js";
 import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses, tryRewrite } from "../rewrite/index.js";
-import { integerTarget } from "../target/integer-kernels.js";
+import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import { widestPlacement } from "./calibration.js";
 import type { GraphConfig, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
@@ -63,7 +63,7 @@ export async function explainModel(config: ExplainConfig, context: RunContext | 
       passes: reports.map(({ name, applied, skipped }) => ({ name, applied, skipped })),
       unfused: findUnfused(model, words),
       runtimeSpecific: graph.runtimeSpecific ? [] : runtimeHints(model, graph),
-      float: floatNodes(model, runtime, context),
+      float: floatNodes(model, runtime, graph.target, context),
       nodes: nodes === null ? [] : explainNodes(rewritten, nodes, passesOf(graph)),
       notes:
         quantized === 0
@@ -182,9 +182,15 @@ function runtimeHints(model: Model, graph: GraphConfig): readonly RuntimeHint[] 
   });
 }
 
-/** What static quantization would leave float on this machine, on the graph alone. */
-function floatNodes(model: Model, { provider }: RuntimeConfig, context: RunContext | null): readonly FloatNode[] {
-  const target = integerTarget(provider, process.arch, context?.environment.flags ?? []);
+/** What static quantization would leave float on the target or this machine, on the graph alone. */
+function floatNodes(
+  model: Model,
+  { provider }: RuntimeConfig,
+  name: string | undefined,
+  context: RunContext | null,
+): readonly FloatNode[] {
+  const here = integerTarget(provider, process.arch, context?.environment.flags ?? []);
+  const target = integerTargetNamed(name, here);
   return planStatic(model, target, widestPlacement).float;
 }
 

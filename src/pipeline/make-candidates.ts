@@ -45,7 +45,8 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   const isStatic = !isQuantized && (mode === "auto" || mode === "static");
   const statics = isStatic ? await makeStatic(request, config.quantize.method) : [];
   if (!isQuantized) {
-    const isDynamic = (mode === "auto" || mode === "dynamic") && opset >= LEAST_OPSET.dynamic;
+    const { dynamic } = workshop.options.target;
+    const isDynamic = dynamic && (mode === "auto" || mode === "dynamic") && opset >= LEAST_OPSET.dynamic;
     if (isDynamic && dynamicCandidates(model).length > 0) {
       variants.push({ kind: "integers", recipe: await dynamicRecipe(request) });
     }
@@ -91,10 +92,12 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
     planStatic(model, target, { ...placement, keepFloat: excluded }).nodes.length;
   const widest = count(widestPlacement);
   if (widest === 0) return [];
-  const narrower = [
+  // What to leave float is for measurements to say, which only the CPU's speed here can be.
+  const placements = [
     { neighbours: false, depthwise: true },
     { neighbours: true, depthwise: false },
-  ].filter((placement) => {
+  ];
+  const narrower = (target.isMeasurable ? placements : []).filter((placement) => {
     const nodes = count(placement);
     return nodes > 0 && nodes < widest;
   });

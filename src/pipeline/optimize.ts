@@ -12,7 +12,8 @@ import { quantizedFormOf } from "../ops/quantizing.js";
 import { planStatic } from "../quantization/plan-static.js";
 import { methodsOf, modeOfFile } from "../quantization/recipe.js";
 import { weightOnlyOpset } from "../quantization/weight-only.js";
-import { type IntegerTarget, integerTarget } from "../target/integer-kernels.js";
+import type { IntegerTarget } from "../target/integer-kernel.js";
+import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import { loadRanges, observeActivations, widestPlacement } from "./calibration.js";
 import { type Candidate, candidateFacts } from "./candidate.js";
 import { chooseCandidate } from "./choose-candidate.js";
@@ -41,21 +42,25 @@ export const runOptimize = (config: OptimizeConfig, context: RunContext): Promis
 class OptimizeRun {
   readonly record: RunRecord;
   readonly target: IntegerTarget;
+  readonly config: OptimizeConfig;
   #tried: Candidate[] = [];
   #tapCount = 0;
 
   constructor(
     readonly command: "quantize" | "optimize",
-    readonly config: OptimizeConfig,
+    config: OptimizeConfig,
     readonly context: RunContext,
   ) {
     this.record = new RunRecord(command, context);
-    this.target = integerTarget(config.runtime.provider, process.arch, context.environment.flags);
+    const here = integerTarget(config.runtime.provider, process.arch, context.environment.flags);
+    this.target = integerTargetNamed(config.graph.target, here);
+    this.config = this.target.isMeasurable ? config : withoutSpeed(config, this.target);
   }
 
   async run(): Promise<RunResult> {
     const { config, record } = this;
     const { mode, ranges } = config.quantize;
+    if (!this.target.isMeasurable) record.warn(...whatIsUnseen(this.target, config.runtime.provider));
     if (mode === "static") requireCalibration(config.data.calibration !== null || ranges !== null);
     const intake = await record.stage("load", () => takeIn(config, record));
     const original = loadModel(config.model);
@@ -193,6 +198,7 @@ class OptimizeRun {
       forms: [...built.forms].map(([node, form]) => ({ node, form })),
       float: built.float,
       why: whyChosen(candidate, others),
+      target: this.target.name,
       notes: built.notes,
       calibration: statics && fit ? { samples: fit.count, tensors: this.#tapCount, data: fit.digest } : null,
     };
@@ -213,6 +219,26 @@ class OptimizeRun {
     };
     return this.record.result({ model: intake.facts, passes: prepared?.passes ?? [], quantization, verdict });
   }
+}
+
+/** Speed measured here is no reason for anything elsewhere: what can become integers there does. */
+function withoutSpeed(config: OptimizeConfig, { kernels }: IntegerTarget): OptimizeConfig {
+  const { quantize } = config;
+  if (quantize.goal === "size") return config;
+  const mode = Object.keys(kernels).length > 0 ? "static" : "weights";
+  return { ...config, quantize: { ...quantize, goal: "size", mode: quantize.mode === "auto" ? mode : quantize.mode } };
+}
+
+/** What the measurements of a run cannot say about the place that its result is for. */
+function whatIsUnseen({ name, title, kernels, sources }: IntegerTarget, provider: string): string[] {
+  const none =
+    Object.keys(kernels).length === 0 ? [`${title} has no integer kernels: only weights become integers`] : [];
+  if (name === provider) return none;
+  const measured = `accuracy was measured with ONNX Runtime on the ${provider}, whose speed says nothing about it`;
+  return [
+    ...none,
+    `made for ${title}, which does not run here: its integer kernels are those of its documents (${sources.join(", ")}), and ${measured}`,
+  ];
 }
 
 function whyChosen(candidate: Candidate, others: readonly Candidate[]): string {

@@ -113,6 +113,8 @@ export interface QuantizationFacts {
   readonly float: readonly FloatNode[];
   /** Why this mode and placement. */
   readonly why: string;
+  /** Whose integer kernels it was made for, as `--target` names them. */
+  readonly target?: string;
   readonly notes: readonly string[];
   readonly calibration: { readonly samples: number; readonly tensors: number; readonly data: string } | null;
 }

@@ -10,7 +10,7 @@ import { loadModel, saveModel } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { toFloat16 } from "../passes/precision/to-float16.js";
 import { applyRecipe } from "../quantization/apply-recipe.js";
-import type { IntegerTarget } from "../target/integer-kernels.js";
+import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { BuiltModel } from "./built-model.js";
 import { type Candidate, type Variant, variantName } from "./candidate.js";
 import type { RuntimeConfig } from "./config.js";

@@ -5,7 +5,7 @@ import { activationsOf } from "../quantization/insert-qdq.js";
 import { type PlacementOptions, planStatic } from "../quantization/plan-static.js";
 import { keepOutputs, tapValues } from "../quantization/tap-model.js";
 import { removeWithFeeders } from "../rewrite/index.js";
-import type { IntegerTarget } from "../target/integer-kernels.js";
+import type { IntegerTarget } from "../target/integer-kernel.js";
 
 /** Labels of the activations that a placement quantizes, in execution order; empty when there are none. */
 export const activationLabels = (prepared: string, target: IntegerTarget, placement: PlacementOptions): string[] =>

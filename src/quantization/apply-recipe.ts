@@ -5,7 +5,7 @@
 import { invariant } from "../base/errors.js";
 import { type Model, type Node, nodesWithin } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
-import type { IntegerTarget } from "../target/integer-kernels.js";
+import type { IntegerTarget } from "../target/integer-kernel.js";
 import { quantizeDynamic } from "./dynamic.js";
 import { quantizeEmbeddings } from "./embedding.js";
 import type { FloatNode } from "./plan-static.js";

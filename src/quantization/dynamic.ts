@@ -15,7 +15,7 @@
  * like the main graph.
  */
 import { attr, type Model, type Node, nodesWithin, opsetOf, Tensor, type Value } from "../ir/index.js";
-import type { IntegerTarget } from "../target/integer-kernels.js";
+import type { IntegerTarget } from "../target/integer-kernel.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { DynamicActivations } from "./dynamic-activation.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
@@ -94,7 +94,7 @@ function replaceProduct(
   const isTurned = node.op === "Gemm" && node.int("transB", 0) !== 0;
   const { factors } = activation;
   const form = `${isTurned ? "turned " : ""}columns${factors ? ` for ${input.label}` : ""}`;
-  const stored = store.of(weight, form, () => columnsOf(weight.constant!, isTurned, factors, target.weightLimit));
+  const stored = store.of(weight, form, () => columnsOf(weight.constant!, isTurned, factors, target));
   const { label } = node.output;
   const { shape } = node.output;
   const add = (op: string, inputs: Value[], suffix: string, dtype: "f32" | "i32", attributes = {}): Value =>
@@ -131,7 +131,12 @@ function replaceProduct(
  * The matrix that the product multiplies by, [k, n], whichever way the node stores it, its
  * rows times the factors that the activation was divided by; one scale per column.
  */
-function columnsOf(tensor: Tensor, isTurned: boolean, factors: Float32Array | null, limit: number): WeightTensors {
+function columnsOf(
+  tensor: Tensor,
+  isTurned: boolean,
+  factors: Float32Array | null,
+  { weightLimit, saturatesPairs }: IntegerTarget,
+): WeightTensors {
   const matrix = matrixOf(tensor, isTurned);
   const { dims } = matrix;
   let { values } = matrix;
@@ -139,9 +144,9 @@ function columnsOf(tensor: Tensor, isTurned: boolean, factors: Float32Array | nu
     const columns = dims[1]!;
     values = values.map((value, i) => value * factors[Math.floor(i / columns)]!);
   }
-  const scales = weightScales(values, dims, 1, limit);
+  const scales = weightScales(values, dims, 1, weightLimit, saturatesPairs);
   return {
-    integers: quantizeWeight(values, dims, 1, scales, limit).integers,
+    integers: quantizeWeight(values, dims, 1, scales, weightLimit, saturatesPairs).integers,
     scales: Tensor.f32([scales.length], scales),
   };
 }

@@ -3,13 +3,14 @@
  *
  *   x -> Q -> DQ -> Conv(DQ(w_i8), DQ(b_i32)) -> [Relu] -> Q -> DQ -> ...
  *
- * Activations are u8, weights i8 per output channel, biases i32 at the product of
- * both scales. Only ai.onnx operators are used (opset 13 and later).
+ * Activations are u8, or i8 where the target wants them symmetric; weights i8 per output
+ * channel, biases i32 at the product of both scales, or float as the target has it. Only ai.onnx operators are used (opset 13 and later).
  */
 import { invariant } from "../base/errors.js";
 import { attr, type Graph, type Model, type Node, opsetOf, Tensor, type Value } from "../ir/index.js";
-import type { IntegerTarget } from "../target/integer-kernels.js";
+import { activationSlots, type IntegerTarget } from "../target/integer-kernel.js";
 import { removeUnreadConstants } from "./dead-constants.js";
+import { addsPairs } from "./pair-sums.js";
 import type { StaticPlan } from "./plan-static.js";
 import type { ActivationScheme } from "./scheme.js";
 import { type StoredWeight, WeightStore } from "./weight-store.js";
@@ -28,18 +29,14 @@ export interface InsertReport {
  */
 export function activationsOf(plan: StaticPlan): readonly Value[] {
   const values = new Set<Value>();
-  for (const { node, kernel, output } of plan.nodes) {
-    for (const index of activationSlots(node, kernel.activationInputs)) {
+  for (const { node, kernel, outputs } of plan.nodes) {
+    for (const index of activationSlots(node, kernel)) {
       const value = node.inputs[index];
       if (value && !value.constant) values.add(value);
     }
-    if (output) values.add(output);
+    for (const output of outputs) values.add(output);
   }
   return [...values];
-}
-
-function activationSlots(node: Node, which: "first" | "all"): readonly number[] {
-  return which === "first" ? [0] : node.inputs.map((_, index) => index);
 }
 
 /** `schemes` by value label; every value of `activationsOf(plan)` must have one. */
@@ -51,12 +48,13 @@ export function insertQdq(
 ): InsertReport {
   invariant(opsetOf(model) >= 13, "per-channel DequantizeLinear needs opset 13");
   const writer = new QdqWriter(model.graph, schemes, target);
-  for (const { node, kernel, output } of plan.nodes) {
-    writer.scheme(node.inputs[0]!);
-    if (kernel.kind === "passthrough") writer.share(node.inputs[0]!, node.output);
+  for (const { node, kernel, outputs } of plan.nodes) {
+    const slots = activationSlots(node, kernel);
+    writer.scheme(node.inputs[slots[0]!]!);
+    if (kernel.kind === "passthrough") for (const output of outputs) writer.share(node.inputs[0]!, output);
     if (kernel.kind === "compute") writer.weights(node);
-    for (const index of activationSlots(node, kernel.activationInputs)) writer.readQuantized(node, index);
-    if (output) writer.quantizeBehind(output);
+    for (const index of slots) writer.readQuantized(node, index);
+    for (const output of outputs) writer.quantizeBehind(output);
   }
   removeUnreadConstants(model.graph);
   return { quantized: plan.nodes.map(({ node }) => node.name), notes: writer.notes };
@@ -110,14 +108,15 @@ class QdqWriter {
     const [, weight, bias] = node.inputs;
     const tensor = weight!.constant!;
     const isConv = node.op === "Conv";
-    const axis = isConv ? 0 : node.op === "Gemm" && node.int("transB", 0) ? 0 : 1;
+    const axis = isConv || (node.op === "Gemm" && node.int("transB", 0)) ? 0 : 1;
     const values = tensor.f32();
-    const limit = this.target.weightLimit;
-    const scales = weightScales(values, tensor.dims, axis, limit);
+    const { weightLimit: limit, saturatesPairs } = this.target;
+    const pairs = saturatesPairs && addsPairs(node, tensor.dims);
+    const scales = weightScales(values, tensor.dims, axis, limit, pairs);
     const inputScale = this.scheme(node.inputs[0]!).scale;
-    const biasValues = bias?.constant?.f32();
+    const biasValues = this.target.bias === "i32" ? bias?.constant?.f32() : undefined;
     // Nodes that share a weight share its integers, unless a bias raised scales for one of them.
-    let form = `axis ${axis}`;
+    let form = `axis ${axis}${pairs ? " in pairs" : ""}`;
     if (biasValues) {
       const raised = makeRoomForBias(scales, biasValues, inputScale);
       if (raised.length > 0) {
@@ -128,7 +127,7 @@ class QdqWriter {
       }
     }
     const stored = this.#store.of(weight!, form, () => ({
-      integers: quantizeWeight(values, tensor.dims, axis, scales, limit).integers,
+      integers: quantizeWeight(values, tensor.dims, axis, scales, limit, pairs).integers,
       scales: Tensor.f32([scales.length], scales),
     }));
     this.graph.setInput(node, 1, this.#dequantizedConstant(node, weight!, stored, axis));
@@ -166,11 +165,12 @@ class QdqWriter {
   /** Q and DQ behind a value; returns what the DQ makes. */
   #pair(value: Value, before: Node | null): Value {
     const { scale, zeroPoint } = this.scheme(value);
+    const { activations: dtype } = this.target;
     const { graph } = this;
     const { label, shape } = value;
     const parameters = [
       graph.addConstant(`${label}/scale`, Tensor.scalar("f32", scale)),
-      graph.addConstant(`${label}/zero_point`, Tensor.ofArray("u8", [], Uint8Array.of(zeroPoint))),
+      graph.addConstant(`${label}/zero_point`, Tensor.ofArray(dtype, [], Uint8Array.of(zeroPoint))),
     ];
     const provenance = value.producer?.provenance ?? [];
     const quantize = graph.addNode(
@@ -178,7 +178,7 @@ class QdqWriter {
         op: "QuantizeLinear",
         name: `${label}/QuantizeLinear`,
         inputs: [value, ...parameters],
-        outputs: [{ label: `${label}/quantized`, type: { dtype: "u8", shape } }],
+        outputs: [{ label: `${label}/quantized`, type: { dtype, shape } }],
         provenance,
       },
       before,

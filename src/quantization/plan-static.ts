@@ -3,10 +3,9 @@
  * weights, and the neighbours between them that have integer kernels. Everything
  * else is listed with its reason. What the choice costs and gains is measured later.
  */
-import { ownEntry } from "../base/own-entry.js";
 import { type Graph, isFloat, type Model, type Node, nodesWithin, soleReader, type Value } from "../ir/index.js";
 import { quantizedFormOf } from "../ops/quantizing.js";
-import type { IntegerKernel, IntegerTarget } from "../target/integer-kernels.js";
+import { activationSlots, type IntegerKernel, type IntegerTarget, kernelFor } from "../target/integer-kernel.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 
 /** How far a static placement goes. */
@@ -28,8 +27,8 @@ export interface FloatNode {
 export interface PlannedNode {
   readonly node: Node;
   readonly kernel: IntegerKernel;
-  /** The value to quantize behind the node (after an activation that the kernel absorbs), or null for a float result. */
-  readonly output: Value | null;
+  /** The values to quantize behind the node (after an activation that the kernel absorbs); none for a float result. */
+  readonly outputs: readonly Value[];
 }
 
 export interface StaticPlan {
@@ -39,7 +38,7 @@ export interface StaticPlan {
 }
 
 /** Operators that do the work of a model and that a reader would look for among the quantized ones. */
-const heavy = new Set(["ConvTranspose", "LSTM", "GRU", "RNN"]);
+const heavy = new Set(["Conv", "ConvTranspose", "MatMul", "Gemm", "LSTM", "GRU", "RNN"]);
 
 export function planStatic(model: Model, target: IntegerTarget, options: PlacementOptions): StaticPlan {
   const float: FloatNode[] = [];
@@ -48,11 +47,15 @@ export function planStatic(model: Model, target: IntegerTarget, options: Placeme
 
   const { takes = takesAll } = options;
   const compute = new Set<Node>();
+  /** Products of two activations: neighbours, but missed where they are not quantized. */
+  const between: Node[] = [];
   for (const node of nodesWithin(model.graph)) {
     if (!takes(node)) continue;
-    const kernel = node.domain === "" ? ownEntry(target.kernels, node.op) : undefined;
+    const kernel = kernelFor(target, node);
     if (kernel?.kind !== "compute") {
-      if (node.domain === "" && heavy.has(node.op)) refuse(node, `the target has no integer ${node.op}`);
+      if (kernel && target.kernels[node.op]!.kind === "compute") between.push(node);
+      else if (!kernel && node.domain === "" && heavy.has(node.op))
+        refuse(node, `the target has no integer ${node.op}`);
       continue;
     }
     const reason = options.keepFloat?.get(node.name) ?? whyNotCompute(node, model.graph, options);
@@ -60,19 +63,26 @@ export function planStatic(model: Model, target: IntegerTarget, options: Placeme
     else compute.add(node);
   }
   const neighbours = options.neighbours ? chooseNeighbours(model.graph, target, compute, options) : new Set<Node>();
+  for (const node of between) {
+    if (neighbours.has(node)) continue;
+    const reason = options.keepFloat?.get(node.name) ?? whyNotCompute(node, model.graph, options);
+    refuse(node, reason ?? "both factors are activations");
+  }
 
   const nodes: PlannedNode[] = [];
   for (const node of model.graph.nodes()) {
     if (!compute.has(node) && !neighbours.has(node)) continue;
-    const kernel = target.kernels[node.op]!;
+    const kernel = kernelFor(target, node)!;
     const behind = behindNode(node, kernel);
-    const isRead = behind.uses.some(
-      (use) =>
-        use.kind === "input" &&
-        (compute.has(use.node) || neighbours.has(use.node)) &&
-        isActivationSlot(use.node, use.index, target),
+    const isRead = behind.some(({ uses }) =>
+      uses.some(
+        (use) =>
+          use.kind === "input" &&
+          (compute.has(use.node) || neighbours.has(use.node)) &&
+          isActivationSlot(use.node, use.index, target),
+      ),
     );
-    nodes.push({ node, kernel, output: kernel.needsQuantizedOutput || isRead ? behind : null });
+    nodes.push({ node, kernel, outputs: kernel.needsQuantizedOutput || isRead ? behind : [] });
   }
   return { nodes, float };
 }
@@ -82,8 +92,10 @@ export function planStatic(model: Model, target: IntegerTarget, options: Placeme
  * reader. The kernel absorbs it, since integers with zero point 0 saturate at the same places;
  * moving elements leaves no place to saturate.
  */
-const behindNode = (node: Node, kernel: IntegerKernel): Value =>
-  kernel.kind === "passthrough" ? node.output : (absorbedReader(node.output)?.output ?? node.output);
+const behindNode = (node: Node, kernel: IntegerKernel): readonly Value[] =>
+  kernel.kind === "passthrough"
+    ? node.outputs.filter((value) => value !== null)
+    : [absorbedReader(node.output)?.output ?? node.output];
 
 function absorbedReader(value: Value): Node | null {
   const reader = soleReader(value);
@@ -118,6 +130,8 @@ function whyNotCompute(node: Node, main: Graph, options: PlacementOptions): stri
   switch (node.op) {
     case "Conv":
       return whyNotConv(node, options);
+    case "ConvTranspose":
+      return node.int("group", 1) === 1 ? whyNotConv(node, options) : "a ConvTranspose in groups";
     case "Gemm":
       return whyNotGemm(node);
     default:
@@ -175,36 +189,39 @@ function chooseNeighbours(
   const isInteger = new Set<Value>();
   const kernels = new Map<Node, IntegerKernel>();
   for (const node of order) {
-    const kernel = node.domain === "" ? ownEntry(target.kernels, node.op) : undefined;
+    const kernel = kernelFor(target, node);
     if (!kernel) continue;
     if (compute.has(node)) {
-      isInteger.add(behindNode(node, kernel));
+      for (const value of behindNode(node, kernel)) isInteger.add(value);
       continue;
     }
     if (kernel.kind === "compute" || options.keepFloat?.has(node.name) || !takes(node)) continue;
     if (!isFloat(node.output.dtype ?? "f32")) continue;
     const activations = activationsRead(node, kernel);
     if (activations.length === 0 || !activations.every((value) => value && isInteger.has(value))) continue;
-    if (node.outputs.filter((value) => value).length !== 1) continue;
+    // The indices of a MaxPool have no integer kernel; the parts of a Split are all alike.
+    if (node.op !== "Split" && node.outputs.filter((value) => value).length !== 1) continue;
     kernels.set(node, kernel);
-    isInteger.add(behindNode(node, kernel));
+    for (const value of behindNode(node, kernel)) isInteger.add(value);
   }
   const leads = new Set<Node>();
   for (const node of order.reverse()) {
     const kernel = kernels.get(node);
     if (!kernel) continue;
-    const ends = behindNode(node, kernel).uses.some(
-      (use) =>
-        use.kind === "input" &&
-        (compute.has(use.node) || leads.has(use.node)) &&
-        isActivationSlot(use.node, use.index, target),
+    const ends = behindNode(node, kernel).some(({ uses }) =>
+      uses.some(
+        (use) =>
+          use.kind === "input" &&
+          (compute.has(use.node) || leads.has(use.node)) &&
+          isActivationSlot(use.node, use.index, target),
+      ),
     );
     if (ends) leads.add(node);
   }
   // What fed a node that was dropped feeds nothing now: keep only those whose inputs are still all integers.
   for (let changed = true; changed; ) {
     changed = false;
-    const made = new Set([...compute, ...leads].map((node) => behindNode(node, target.kernels[node.op]!)));
+    const made = new Set([...compute, ...leads].flatMap((node) => behindNode(node, kernelFor(target, node)!)));
     for (const node of leads) {
       if (activationsRead(node, kernels.get(node)!).every((value) => value && made.has(value))) continue;
       leads.delete(node);
@@ -215,8 +232,9 @@ function chooseNeighbours(
 }
 
 const activationsRead = (node: Node, kernel: IntegerKernel): readonly (Value | null)[] =>
-  kernel.activationInputs === "first" ? node.inputs.slice(0, 1) : node.inputs;
+  activationSlots(node, kernel).map((index) => node.inputs[index] ?? null);
 
 function isActivationSlot(node: Node, index: number, target: IntegerTarget): boolean {
-  return index === 0 || target.kernels[node.op]?.activationInputs === "all";
+  const kernel = kernelFor(target, node);
+  return kernel !== null && activationSlots(node, kernel).includes(index);
 }

@@ -1,7 +1,7 @@
 /** Static integers: where, with which ranges, and written into the graph. */
 import type { Model } from "../ir/index.js";
 import { chooseRange, clampTap, type TapStatistics } from "../observe/index.js";
-import type { IntegerTarget } from "../target/integer-kernels.js";
+import type { IntegerTarget } from "../target/integer-kernel.js";
 import { effectiveRange } from "./effective-range.js";
 import { activationsOf, insertQdq } from "./insert-qdq.js";
 import type { NodeChoice } from "./node-choice.js";
@@ -29,7 +29,8 @@ export function quantizeStatic(model: Model, request: StaticRequest, nodes: Node
     activationsOf(plan).map((value) => {
       const { low, high } = effectiveRange(value);
       const method = choice.methods?.get(value.label) ?? choice.method;
-      return [value.label, activationScheme(chooseRange(clampTap(taps.get(value.label)!, low, high), { method }))];
+      const range = chooseRange(clampTap(taps.get(value.label)!, low, high), { method });
+      return [value.label, activationScheme(range, target.activations)];
     }),
   );
   const { quantized, notes } = insertQdq(model, plan, schemes, target);

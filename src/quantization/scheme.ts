@@ -1,6 +1,6 @@
 import type { TapRange } from "../observe/index.js";
 
-/** How one activation tensor is quantized: real = (integer - zeroPoint) * scale, integers of type u8. */
+/** How one activation tensor is quantized: real = (integer - zeroPoint) * scale, integers of type u8, or i8 with zero point 0. */
 export interface ActivationScheme {
   /** Positive, normal float32. */
   readonly scale: number;
@@ -11,9 +11,13 @@ export interface ActivationScheme {
 /**
  * Scale and zero point of unsigned 8 bits for a range that contains 0. Zero is exact;
  * a range that starts at 0 has zero point 0, which is what lets the runtime drop a
- * Relu or Clip in front of it.
+ * Relu or Clip in front of it. Of signed 8 bits: as far to both sides as the range goes to one.
  */
-export function activationScheme({ low, high }: Pick<TapRange, "low" | "high">): ActivationScheme {
+export function activationScheme(
+  { low, high }: Pick<TapRange, "low" | "high">,
+  dtype: "u8" | "i8" = "u8",
+): ActivationScheme {
+  if (dtype === "i8") return { scale: Math.fround(Math.max(-low, high) / 127), zeroPoint: 0 };
   let scale = Math.fround((high - low) / 255);
   // A Clip in front is dropped only when no integer stands for more than its bound.
   if (low === 0 && Math.fround(scale * 255) > high) scale = nextBelow(scale);

@@ -1,5 +1,6 @@
 /** Weights and biases to integers: symmetric signed 8 bits, one scale per output channel. */
 import { Tensor } from "../ir/index.js";
+import { fitPairs, makeRoomForPairs } from "./pair-sums.js";
 
 export interface QuantizedWeight {
   /** i8, the dims of the original. */
@@ -15,12 +16,14 @@ const LEAST_SCALE = 2 ** -60;
  * The scales that let every weight fit: max |w| / limit per channel along `axis` of
  * `dims`, or one for the whole tensor. A channel of zeros takes the smallest scale of
  * the others, so that its bias keeps its resolution.
+ * @param pairs whether sums of two products must fit 16 bits (pair-sums.ts); needs an axis
  */
 export function weightScales(
   weights: Float32Array,
   dims: readonly number[],
   axis: number | null,
   limit: number,
+  pairs = false,
 ): Float32Array {
   const { channels, inner } = layout(dims, axis);
   const largest = new Float64Array(channels);
@@ -35,16 +38,19 @@ export function weightScales(
   let smallest = Number.POSITIVE_INFINITY;
   for (const max of largest) if (max > 0 && max < smallest) smallest = max;
   if (!Number.isFinite(smallest)) smallest = limit; // all zeros: any scale is exact
-  return Float32Array.from(largest, (max) => Math.max((max > 0 ? max : smallest) / limit, LEAST_SCALE));
+  const scales = Float32Array.from(largest, (max) => Math.max((max > 0 ? max : smallest) / limit, LEAST_SCALE));
+  if (pairs && axis !== null) makeRoomForPairs(scales, weights, { dims, axis });
+  return scales;
 }
 
-/** Rounds half to even, as QuantizeLinear does, and keeps within [-limit, limit]. */
+/** Rounds half to even, as QuantizeLinear does, and keeps within [-limit, limit]; `pairs` as it was for the scales. */
 export function quantizeWeight(
   weights: Float32Array,
   dims: readonly number[],
   axis: number | null,
   scales: Float32Array,
   limit: number,
+  pairs = false,
 ): QuantizedWeight {
   const { channels, inner } = layout(dims, axis);
   const integers = new Int8Array(weights.length);
@@ -55,6 +61,7 @@ export function quantizeWeight(
       integers[i] = Math.min(limit, Math.max(-limit, rounded));
     }
   });
+  if (pairs && axis !== null) fitPairs(integers, weights, scales, { dims, axis });
   return { integers: Tensor.ofArray("i8", dims, integers), scales };
 }
 

@@ -1,6 +1,6 @@
 /** The targets by the names that people give: `tensorrt`, `ort-cpu@1.17`. */
 import { targetUnknown } from "./errors.js";
-import { coreml, nnapi } from "./mobile.js";
+import { coreml, nnapi, qnn } from "./mobile.js";
 import { openVino } from "./openvino.js";
 import { ortCpu, ortReleases, ortWeb } from "./ort.js";
 import type { Target } from "./target.js";
@@ -14,11 +14,17 @@ interface Family {
 
 const families: Readonly<Record<string, Family>> = {
   "ort-cpu": { releases: ortReleases, make: ortCpu },
+  // The same operators; what differs is how integers are added up (integer-kernels.ts).
+  "ort-cpu-vnni": { releases: ortReleases, make: ortCpu },
+  "ort-cpu-avx2": { releases: ortReleases, make: ortCpu },
+  "ort-cpu-arm64": { releases: ortReleases, make: ortCpu },
+  "ort-cpu-arm64-dot": { releases: ortReleases, make: ortCpu },
   "ort-web": { releases: ortReleases, make: ortWeb },
   tensorrt: { releases: ["11", "10"], make: tensorRt },
   openvino: { releases: [], make: openVino },
   coreml: { releases: ortReleases, make: coreml },
   nnapi: { releases: ortReleases, make: nnapi },
+  qnn: { releases: ortReleases, make: qnn },
 };
 
 export const targetNames: readonly string[] = Object.keys(families);

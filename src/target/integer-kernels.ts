@@ -3,49 +3,33 @@
  *
  * CPU rows: ONNX Runtime's CPU provider, versions 1.30 and 1.31, found by loading
  * small graphs at the highest optimization level and reading back the graph that it
- * saved. ConvTranspose, Sub, Div, Tanh, Gelu, HardSwish, Erf, a Relu on its own,
- * ReduceMean, LayerNormalization and Pad stay float there, and so does everything
- * that is fed 16-bit activations.
+ * saved. ConvTranspose, Sub, Div, Max, Tanh, Gelu, HardSwish, Erf, a Relu on its own,
+ * ReduceMean, LayerNormalization, Pad and linear Resize stay float there, and so does
+ * everything that is fed 16-bit activations. The rows hold for x86 and ARM alike; what
+ * differs is how the products are added up.
  */
+import { accelerators } from "./accelerator-kernels.js";
+import {
+  compute,
+  elementwise,
+  type IntegerKernel,
+  type IntegerTarget,
+  type KernelTable,
+  kernelsOf,
+  passthrough,
+} from "./integer-kernel.js";
 
-export interface IntegerKernel {
-  /**
-   * - `compute`: a product with constant weights, the reason to quantize at all
-   * - `elementwise`: has an integer kernel of its own; worth it between compute nodes
-   * - `passthrough`: moves elements; input and output must share scale and zero point
-   */
-  readonly kind: "compute" | "elementwise" | "passthrough";
-  /** Whether the kernel exists only when the output is quantized too. */
-  readonly needsQuantizedOutput: boolean;
-  /** Inputs that carry activations. */
-  readonly activationInputs: "first" | "all";
-}
+const nearest: IntegerKernel = { ...passthrough, takes: (node) => node.string("mode", "nearest") === "nearest" };
 
-const compute = (needsQuantizedOutput: boolean): IntegerKernel => ({
-  kind: "compute",
-  needsQuantizedOutput,
-  activationInputs: "first",
-});
-const elementwise: IntegerKernel = { kind: "elementwise", needsQuantizedOutput: true, activationInputs: "all" };
-const passthrough: IntegerKernel = { kind: "passthrough", needsQuantizedOutput: true, activationInputs: "first" };
-
-const cpu: Readonly<Record<string, IntegerKernel>> = {
+const cpu: KernelTable = {
   Conv: compute(true),
-  MatMul: compute(false),
+  MatMul: { ...compute(false), ofActivations: true },
   Gemm: compute(false),
-  Add: elementwise,
-  Mul: elementwise,
-  Concat: elementwise,
-  Sigmoid: { ...elementwise, activationInputs: "first" },
-  LeakyRelu: { ...elementwise, activationInputs: "first" },
-  AveragePool: { ...elementwise, activationInputs: "first" },
-  GlobalAveragePool: { ...elementwise, activationInputs: "first" },
-  MaxPool: passthrough,
-  Reshape: passthrough,
-  Transpose: passthrough,
-  Squeeze: passthrough,
-  Unsqueeze: passthrough,
-  Flatten: passthrough,
+  ...kernelsOf("Add Mul Concat", elementwise()),
+  ...kernelsOf("Sigmoid LeakyRelu Softmax AveragePool GlobalAveragePool", elementwise([0])),
+  Where: elementwise([1, 2]),
+  ...kernelsOf("MaxPool ReduceMax Reshape Transpose Squeeze Unsqueeze Flatten Split Slice Gather Tile", passthrough),
+  Resize: nearest,
 };
 
 /** Operators whose constant weights can be stored as integers and widened by a DequantizeLinear. */
@@ -59,18 +43,43 @@ export const weightInputs: Readonly<Record<string, readonly number[]>> = {
   RNN: [1, 2],
 };
 
-export interface IntegerTarget {
-  readonly kernels: Readonly<Record<string, IntegerKernel>>;
-  /**
-   * Largest magnitude of a quantized weight. 127, or 63 where the kernel adds pairs of
-   * u8 x s8 products in 16 bits and saturates: x86 without VNNI.
-   */
-  readonly weightLimit: 127 | 63;
+const onCpu = (name: string, title: string, saturatesPairs: boolean): IntegerTarget => ({
+  name,
+  title,
+  kernels: cpu,
+  activations: "u8",
+  bias: "i32",
+  dynamic: true,
+  weightLimit: 127,
+  saturatesPairs,
+  isMeasurable: true,
+  sources: [],
+});
+
+const vnni = onCpu("ort-cpu-vnni", "ONNX Runtime on x86 with VNNI", false);
+const avx2 = onCpu("ort-cpu-avx2", "ONNX Runtime on x86 without VNNI", true);
+const arm = onCpu("ort-cpu-arm64", "ONNX Runtime on ARM without dot product", false);
+const armDot = onCpu("ort-cpu-arm64-dot", "ONNX Runtime on ARM with dot product", false);
+const unknown = onCpu("ort-cpu", "ONNX Runtime on the CPU", false);
+
+const named: ReadonlyMap<string, IntegerTarget> = new Map(
+  [vnni, avx2, arm, armDot, ...accelerators].map((target) => [target.name, target]),
+);
+
+/** What the processor is, as far as its flags, which environment.ts names, tell. */
+function cpuTarget(architecture: string, flags: readonly string[]): IntegerTarget {
+  if (flags.length === 0) return unknown;
+  const has = (...wanted: readonly string[]): boolean => flags.some((flag) => wanted.includes(flag));
+  if (architecture === "x64") return has("avx512_vnni", "avx_vnni", "amx_int8") ? vnni : avx2;
+  return architecture === "arm64" ? (has("asimddp", "i8mm") ? armDot : arm) : unknown;
 }
 
-/** What is known of a provider's integer kernels. `flags` are the CPU's, as environment.ts names them. */
-export function integerTarget(provider: string, architecture: string, flags: readonly string[]): IntegerTarget {
-  const hasVnni = flags.some((flag) => flag === "avx512_vnni" || flag === "avx_vnni" || flag === "amx_int8");
-  const saturates = provider === "cpu" && architecture === "x64" && flags.length > 0 && !hasVnni;
-  return { kernels: cpu, weightLimit: saturates ? 63 : 127 };
+/** What is known of a provider's integer kernels. Where nothing is, what the CPU has is what may be. */
+export const integerTarget = (provider: string, architecture: string, flags: readonly string[]): IntegerTarget =>
+  named.get(provider) ?? cpuTarget(architecture, flags);
+
+/** By a name as `--target` takes it, its release left aside; the CPU of this machine for `ort-cpu`, and where none is named. */
+export function integerTargetNamed(name: string | undefined, here: IntegerTarget): IntegerTarget {
+  const [family = ""] = name?.split("@") ?? [];
+  return named.get(family) ?? here;
 }

@@ -1,4 +1,4 @@
-/** The mobile providers of ONNX Runtime: Core ML (as ML Program) and NNAPI. What they lack runs on the CPU provider. */
+/** The mobile providers of ONNX Runtime: Core ML (as ML Program), NNAPI and QNN. What they lack runs on the CPU provider. */
 import type { Node } from "../ir/index.js";
 import {
   constantInput,
@@ -113,3 +113,11 @@ export const coreml = (name: string, release: string): Target =>
   );
 export const nnapi = (name: string, release: string): Target =>
   mobile(name, `NNAPI in ONNX Runtime ${release}`, release, nnApi, `${documents}/NNAPI-ExecutionProvider.html`);
+
+/** No document lists what QNN leaves to the CPU, form by form, so nothing is objected to but what the CPU lacks too. */
+export const qnn = (name: string, release: string): Target => ({
+  ...ortCpu(name, release),
+  title: `QNN in ONNX Runtime ${release}`,
+  sources: [`${documents}/QNN-ExecutionProvider.html`, makeFixed],
+  openSizes: { ...sizes, weight: "elsewhere", reason: "open sizes, and it takes models of fixed ones only" },
+});

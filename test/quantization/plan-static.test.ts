@@ -10,7 +10,9 @@ function planOf(text: string, options: Partial<PlacementOptions> = {}) {
   makeNamesUnique(model);
   const plan = planStatic(model, safeTarget, { neighbours: true, depthwise: true, ...options });
   return {
-    nodes: Object.fromEntries(plan.nodes.map(({ node, output }) => [node.output.label, output?.label ?? null])),
+    nodes: Object.fromEntries(
+      plan.nodes.map(({ node, outputs }) => [node.outputs[0]!.label, outputs[0]?.label ?? null]),
+    ),
     float: Object.fromEntries(plan.float.map(({ node, reason }) => [node, reason])),
   };
 }

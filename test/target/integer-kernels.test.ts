@@ -1,7 +1,8 @@
 /** Holds the table of integer kernels against the installed runtime: what it makes of small quantized graphs. */
 import { describe, expect, it } from "vitest";
 import type { Model } from "../../src/ir/index.js";
-import { integerTarget } from "../../src/target/integer-kernels.js";
+import { targetNames } from "../../src/target/find-target.js";
+import { integerTarget, integerTargetNamed } from "../../src/target/integer-kernels.js";
 import { errorOf, opsOf, optimizedByRuntime, quantizeText, safeTarget } from "../support/quantize-text.js";
 
 /** What is left of a graph, but for what only moves elements between layouts. */
@@ -9,7 +10,11 @@ const kernelsOf = (model: Model): string[] => opsOf(model).filter((op) => op !==
 
 const isFloatBoundary = (op: string): boolean => op === "QuantizeLinear" || op === "DequantizeLinear";
 
-const image = (body: string, convolution = "f32[8,8,1,1]"): string => `(x: f32[1,8,4,4]) -> (y) {
+const image = (
+  body: string,
+  convolution = "f32[8,8,1,1]",
+  more = "",
+): string => `(x: f32[1,8,4,4]${more && `, ${more}`}) -> (y) {
   a = Conv(x, $w: ${convolution}, $b: f32[8])
   ${body}
   y = Conv(n, $w2: f32[8,8,1,1])
@@ -34,6 +39,7 @@ const confirmed: Readonly<Record<string, readonly (readonly [text: string, kerne
     ["(x: f32[2,16]) -> (y) { y = MatMul(x, $w: f32[16,8]) }", "MatMulIntegerToFloat"],
     ["(x: f32[2,3,16]) -> (y) { y = MatMul(x, $w: f32[16,8]) }", "MatMulIntegerToFloat"],
     [rows("n = Relu(a)"), "QLinearMatMul"],
+    [image("n = MatMul(a, a)"), "QLinearMatMul"],
   ],
   Gemm: [
     ["(x: f32[2,16]) -> (y) { y = Gemm(x, $w: f32[16,8], $b: f32[8]) }", "QGemm"],
@@ -48,6 +54,8 @@ const confirmed: Readonly<Record<string, readonly (readonly [text: string, kerne
   Mul: [[image("s = Sigmoid(a)\n n = Mul(a, s)"), "QLinearMul"]],
   Concat: [[image("n = Concat<axis=2>(a, a)"), "QLinearConcat"]],
   Sigmoid: [[image("n = Sigmoid(a)"), "QLinearSigmoid"]],
+  Softmax: [[image("n = Softmax<axis=-1>(a)"), "QLinearSoftmax"]],
+  Where: [[image("c = Conv(x, $v: f32[8,8,1,1])\n n = Where(k, a, c)", undefined, "k: bool[4]"), "QLinearWhere"]],
   LeakyRelu: [[image("n = LeakyRelu<alpha=0.1>(a)"), "QLinearLeakyRelu"]],
   AveragePool: [[image("n = AveragePool<kernel_shape=[2,2], strides=[2,2]>(a)"), "QLinearAveragePool"]],
   GlobalAveragePool: [[image("n = GlobalAveragePool(a)"), "QLinearGlobalAveragePool"]],
@@ -60,6 +68,12 @@ const confirmed: Readonly<Record<string, readonly (readonly [text: string, kerne
   Squeeze: [[rows("u = Reshape(a, $s: i64[3] = {1,1,8})\n n = Squeeze(u, $ax: i64[1] = {0})"), null]],
   Unsqueeze: [[rows("n = Unsqueeze(a, $ax: i64[1] = {0})"), null]],
   Flatten: [[rows("n = Flatten(a)"), null]],
+  Slice: [[image("n = Slice(a, $s: i64[1] = {1}, $e: i64[1] = {3}, $ax: i64[1] = {2})"), null]],
+  Split: [[image("p, q = Split<axis=2>(a, $s: i64[2] = {2,2})\n n = Add(p, q)"), null]],
+  Gather: [[image("n = Gather<axis=2>(a, $i: i64[2] = {0,3})"), null]],
+  Tile: [[image("n = Tile(a, $r: i64[4] = {1,1,2,1})"), null]],
+  ReduceMax: [[image("n = ReduceMax<axes=[2]>(a)"), null]],
+  Resize: [[image('n = Resize<mode="nearest">(a, _, $s: f32[4] = {1,1,2,2})'), null]],
 };
 
 describe("the table of the cpu", () => {
@@ -92,6 +106,8 @@ describe("what stays float", () => {
     "n = Sub(a, a2)",
     "n = Div(a, a2)",
     "n = ReduceMean<axes=[2,3]>(a)",
+    "n = Max(a, a2)",
+    'n = Resize<mode="linear">(a, _, $s: f32[4] = {1,1,2,2})',
     "n = Pad(a, $p: i64[8] = {0,0,1,1,0,0,1,1})",
   ])("%s", async (body) => {
     const { model } = await quantizeText(image(`a2 = Relu(a)\n ${body}`));
@@ -104,15 +120,33 @@ describe("what stays float", () => {
 });
 
 describe("integerTarget", () => {
-  it("halves the weights where sums of pairs saturate: x86 without VNNI", () => {
-    expect(integerTarget("cpu", "x64", ["avx2"]).weightLimit).toBe(63);
-    expect(integerTarget("cpu", "x64", ["avx2", "avx512_vnni"]).weightLimit).toBe(127);
-    expect(integerTarget("cpu", "x64", ["avx2", "avx_vnni"]).weightLimit).toBe(127);
-    expect(integerTarget("cpu", "arm64", ["asimddp"]).weightLimit).toBe(127);
-    expect(integerTarget("cuda", "x64", ["avx2"]).weightLimit).toBe(127);
+  it("knows where sums of pairs saturate: x86 without VNNI", () => {
+    const named = (architecture: string, flags: readonly string[]): [string, boolean] => {
+      const { name, saturatesPairs } = integerTarget("cpu", architecture, flags);
+      return [name, saturatesPairs];
+    };
+    expect(named("x64", ["avx2"])).toEqual(["ort-cpu-avx2", true]);
+    expect(named("x64", ["avx2", "avx512_vnni"])).toEqual(["ort-cpu-vnni", false]);
+    expect(named("x64", ["avx2", "avx_vnni"])).toEqual(["ort-cpu-vnni", false]);
+    expect(named("arm64", ["asimd"])).toEqual(["ort-cpu-arm64", false]);
+    expect(named("arm64", ["asimd", "asimddp"])).toEqual(["ort-cpu-arm64-dot", false]);
+    // Of a processor of which nothing is known, nothing bad is assumed.
+    expect(named("x64", [])).toEqual(["ort-cpu", false]);
   });
 
-  it("does not halve them for a processor of which nothing is known", () => {
-    expect(integerTarget("cpu", "x64", []).weightLimit).toBe(127);
+  it("knows providers other than the cpu", () => {
+    expect(integerTarget("cuda", "x64", ["avx2"])).toMatchObject({ kernels: {}, saturatesPairs: false });
+    expect(integerTarget("tensorrt", "x64", ["avx2"])).toMatchObject({ activations: "i8", isMeasurable: false });
+  });
+
+  it("is found by the name that --target takes; ort-cpu is this machine's", () => {
+    const here = integerTarget("cpu", "x64", ["avx2"]);
+    expect(integerTargetNamed("ort-cpu@1.20", here)).toBe(here);
+    expect(integerTargetNamed("ort-cpu-vnni", here).saturatesPairs).toBe(false);
+    for (const name of targetNames) {
+      const target = integerTargetNamed(name, here);
+      // What was not measured names what it follows.
+      if (!target.isMeasurable) expect(target.sources.join()).toMatch(/^https:/);
+    }
   });
 });

@@ -19,6 +19,7 @@ export const calibrate: Command = {
   flags: [
     ...(["calibration", "shard", "merge"] as const),
     ...passChoice,
+    "target",
     ...running,
     "maxMemory",
     ...(["output", "report"] as const),

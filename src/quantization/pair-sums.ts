@@ -1,0 +1,90 @@
+/**
+ * x86 without VNNI adds the products of two neighbours in 16 bits, which saturate:
+ *
+ *   |255 * w[2i] + 255 * w[2i + 1]| <= 32767   for weights of one sign: |w[2i] + w[2i + 1]| <= 128
+ *
+ * Neighbours are counted along what is summed up for an output channel: the rows of a matrix, and the
+ * places of a convolution's kernel with its input channels innermost (found by feeding ONNX Runtime's
+ * kernels single pairs on such a processor). Weights of opposite sign cannot saturate, and a depthwise
+ * convolution adds in 32 bits. Only channels that could saturate get a larger scale, and only as large
+ * as they need: for most weights that keeps more than the 7 bits that are the usual advice.
+ */
+import type { Node } from "../ir/index.js";
+
+/** Largest sum of two weights of one sign that 255 times over still fits 16 bits. */
+const LARGEST_SUM = 128;
+
+export interface SummedWeight {
+  readonly dims: readonly number[];
+  /** Of the output channels: 0 or 1 of a matrix, 0 of a convolution's kernel. */
+  readonly axis: number;
+}
+
+/** Whether the products of a node are added in pairs. */
+export function addsPairs(node: Node, dims: readonly number[]): boolean {
+  const group = node.int("group", 1);
+  return group === 1 || group !== dims[0] || dims[1] !== 1;
+}
+
+/** Raises the scales of channels whose pairs could saturate, in place; returns how many. */
+export function makeRoomForPairs(scales: Float32Array, weights: Float32Array, weight: SummedWeight): number {
+  let raised = 0;
+  forEachChannel(weight, (channel, length, at) => {
+    let largest = 0;
+    for (let i = 0; i + 1 < length; i += 2) largest = Math.max(largest, sumOf(weights[at(i)]!, weights[at(i + 1)]!));
+    const needed = largest / LARGEST_SUM;
+    if (needed <= scales[channel]!) return;
+    scales[channel] = needed;
+    raised++;
+  });
+  return raised;
+}
+
+/** Rounding may carry a pair one beyond what fits: then the weight that was rounded further from zero steps back. */
+export function fitPairs(integers: Int8Array, weights: Float32Array, scales: Float32Array, weight: SummedWeight): void {
+  forEachChannel(weight, (channel, length, at) => {
+    const scale = scales[channel]!;
+    const gained = (i: number): number => Math.abs(integers[i]!) - Math.abs(weights[i]!) / scale;
+    for (let i = 0; i + 1 < length; i += 2) {
+      const [a, b] = [at(i), at(i + 1)];
+      while (sumOf(integers[a]!, integers[b]!) > LARGEST_SUM) {
+        const further = gained(a) >= gained(b) ? a : b;
+        integers[further]! -= Math.sign(integers[further]!);
+      }
+    }
+  });
+}
+
+/** Channels in which a pair could saturate. */
+export function saturableChannels(integers: Int8Array, weight: SummedWeight): number {
+  let found = 0;
+  forEachChannel(weight, (_, length, at) => {
+    for (let i = 0; i + 1 < length; i += 2) {
+      if (sumOf(integers[at(i)]!, integers[at(i + 1)]!) <= LARGEST_SUM) continue;
+      found++;
+      return;
+    }
+  });
+  return found;
+}
+
+/** Magnitude of a sum of one sign; 0 for weights of opposite signs, which take from each other. */
+const sumOf = (a: number, b: number): number => (a * b > 0 ? Math.abs(a + b) : 0);
+
+type Visit = (channel: number, length: number, at: (index: number) => number) => void;
+
+/** `at`: where in memory the index-th of the weights lies that are summed up for the channel. */
+function forEachChannel({ dims, axis }: SummedWeight, visit: Visit): void {
+  const channels = dims[axis]!;
+  const length = dims.reduce((product, dim) => product * dim, 1) / Math.max(channels, 1);
+  if (axis === 1) {
+    for (let channel = 0; channel < channels; channel++) visit(channel, length, (i) => i * channels + channel);
+    return;
+  }
+  const inputs = dims[1] ?? 1;
+  const places = length / Math.max(inputs, 1);
+  for (let channel = 0; channel < channels; channel++) {
+    const first = channel * length;
+    visit(channel, length, (i) => first + (i % inputs) * places + Math.floor(i / inputs));
+  }
+}
