@@ -1,3 +1,5 @@
+import { type DType, isFloat, type Node } from "../ir/index.js";
+
 /** Operators that quantize, widen or compute on integers, each with the form of quantization that it speaks of. */
 
 export type QuantizedForm = "qdq" | "integer-operators" | "weights-only";
@@ -29,4 +31,16 @@ export function quantizedFormOf(opName: string): QuantizedForm | null {
   if (Object.hasOwn(forms, opName)) return forms[opName]!;
   // QLinearAdd, QGemm, QAttention and their like; not QuickGelu.
   return /^com\.microsoft::Q[A-Z]/.test(opName) ? "integer-operators" : null;
+}
+
+/** Fewer elements are a table of something, or a lone number: not worth keeping small. */
+const SMALLEST_WEIGHT = 1024;
+
+const integerWeights = new Set<DType>(["i8", "u8", "i16", "u16"]);
+
+/** Whether a node widens weights that are stored as integers of 8 or 16 bits: a Cast, with a Mul by their scales behind it. */
+export function widensWeights(node: Node): boolean {
+  const tensor = node.is("Cast") ? node.inputs[0]?.constant : null;
+  if (!tensor || !integerWeights.has(tensor.dtype)) return false;
+  return tensor.dims.length >= 2 && tensor.elementCount >= SMALLEST_WEIGHT && isFloat(node.output.dtype ?? "f32");
 }

@@ -7,7 +7,7 @@ import { type Model, type Node, opsetOf } from "../ir/index.js";
 import type { RangeMethod } from "../observe/index.js";
 import { dynamicCandidates } from "../quantization/dynamic.js";
 import { type Placement, planStatic } from "../quantization/plan-static.js";
-import { type Recipe, staticRecipe, tunedRecipe, uniformRecipe } from "../quantization/recipe.js";
+import { carefulWeights, type Recipe, staticRecipe, tunedRecipe, uniformRecipe } from "../quantization/recipe.js";
 import { tuneDynamic } from "../quantization/tune-dynamic.js";
 import { widestPlacement } from "./calibration.js";
 import { type Candidate, isInteger, type Variant } from "./candidate.js";
@@ -18,7 +18,7 @@ import type { RunRecord } from "./run-record.js";
 import type { Workshop } from "./workshop.js";
 
 /** What the operators of each form came with. A model that cannot be converted so far stays without. */
-export const LEAST_OPSET = { static: 13, dynamic: 11, weights: 13 } as const;
+export const LEAST_OPSET = { static: 13, dynamic: 11, weights: 7 } as const;
 
 export interface CandidatesRequest {
   readonly config: OptimizeConfig;
@@ -35,7 +35,7 @@ export interface CandidatesRequest {
 
 export async function makeCandidates(request: CandidatesRequest): Promise<Candidate[]> {
   const { config, workshop, model, withFloat, isQuantized, record } = request;
-  const { mode, bits, goal } = config.quantize;
+  const { mode, goal } = config.quantize;
   const opset = opsetOf(model);
   const variants: Variant[] = [];
   if (withFloat) {
@@ -50,8 +50,11 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
     if (isDynamic && dynamicCandidates(model).length > 0) {
       variants.push({ kind: "integers", recipe: await dynamicRecipe(request) });
     }
-    if (mayStoreWeights(config) && opset >= LEAST_OPSET.weights)
-      variants.push({ kind: "integers", recipe: uniformRecipe(`weights${bits}`) });
+    if (opset >= LEAST_OPSET.weights) {
+      const isLast = mode === "auto" && !withFloat && statics.length === 0 && variants.length === 0;
+      const recipes = mayStoreWeights(config) || isLast ? weightRecipes(request) : [];
+      variants.push(...recipes.map((recipe) => ({ kind: "integers", recipe }) as const));
+    }
   }
   const others = await makeAll(variants, request);
 
@@ -75,6 +78,14 @@ async function dynamicRecipe({ workshop, model, record }: CandidatesRequest): Pr
     "channels of activations",
   );
   return tunedRecipe(tuneDynamic(model, statistics, target.weightLimit, takes));
+}
+
+/** As few bits as were asked for; and more where nobody asked, and no limit says how much error is too much. */
+function weightRecipes({ config: { quantize, limits }, model }: CandidatesRequest): Recipe[] {
+  const { mode, bits } = quantize;
+  const [asked, careful] = [uniformRecipe(`weights${bits}`), carefulWeights(model, bits)];
+  if (mode === "weights" || careful.forms.size === 0) return [asked];
+  return limits.maxDrop === "none" ? [careful] : [careful, asked];
 }
 
 /** Whether weights alone may become integers: when asked for, and where size is what counts. */

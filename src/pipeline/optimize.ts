@@ -8,10 +8,10 @@
  */
 import { loadModel, type Model, nodesWithin, opsetOf } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
-import { quantizedFormOf } from "../ops/quantizing.js";
+import { quantizedFormOf, widensWeights } from "../ops/quantizing.js";
 import { planStatic } from "../quantization/plan-static.js";
-import { methodsOf, modeOfFile } from "../quantization/recipe.js";
-import { weightOnlyOpset } from "../quantization/weight-only.js";
+import { bitsOf, type Form, methodsOf, modeOfFile } from "../quantization/recipe.js";
+import { type WeightBits, weightOnlyOpset } from "../quantization/weight-only.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import { loadRanges, observeActivations, widestPlacement } from "./calibration.js";
@@ -192,7 +192,7 @@ class OptimizeRun {
     const statics = forms.includes("static") ? variant.recipe.statics : null;
     return {
       mode: modeOfFile(variant.recipe, forms),
-      ...(forms.includes("weights4") && { bits: 4 }),
+      ...bitsFacts(forms),
       method: statics && methodsOf(statics),
       nodes: built.forms.size,
       forms: [...built.forms].map(([node, form]) => ({ node, form })),
@@ -241,6 +241,12 @@ function whatIsUnseen({ name, title, kernels, sources }: IntegerTarget, provider
   ];
 }
 
+/** Left out where it is 8. */
+function bitsFacts(forms: readonly Form[]): Pick<QuantizationFacts, "bits"> {
+  const bits = Math.min(...forms.map(bitsOf)) as WeightBits;
+  return bits === 8 ? {} : { bits };
+}
+
 function whyChosen(candidate: Candidate, others: readonly Candidate[]): string {
   const text = ({ name, speedup, sqnrDb }: Candidate): string =>
     `${name} ${speedup === null ? "untimed" : `${speedup.toFixed(2)}x`}${sqnrDb === null ? "" : ` at ${sqnrDb.toFixed(1)} dB`}`;
@@ -251,7 +257,8 @@ function whyChosen(candidate: Candidate, others: readonly Candidate[]): string {
 /** Says so when the model already computes with integers: quantizing it again would only lose accuracy. */
 function alreadyQuantized(model: Model): string | null {
   for (const node of nodesWithin(model.graph)) {
-    if (quantizedFormOf(node.opName)) return `the model is quantized already (${node.opName} at ${node.displayName})`;
+    if (quantizedFormOf(node.opName) || widensWeights(node))
+      return `the model is quantized already (${node.opName} at ${node.displayName})`;
   }
   return null;
 }

@@ -1,6 +1,7 @@
 /** The outcome of a run: plain data, versioned, safe for JSON. Programs of users read it: what is here stays as it is. */
 import type { FloatNode } from "../quantization/plan-static.js";
 import type { Form, Mode } from "../quantization/recipe.js";
+import type { WeightBits } from "../quantization/weight-only.js";
 import type { Placement } from "../runtime/port.js";
 import type { VerifyLevel } from "./config.js";
 import type { UnfusedNode } from "./unfused/find-unfused.js";
@@ -104,7 +105,7 @@ export interface LossyFacts {
 export interface QuantizationFacts {
   readonly mode: Mode;
   /** Least of the weights; 8 when absent. */
-  readonly bits?: 8 | 4;
+  readonly bits?: WeightBits;
   readonly method: string | null;
   /** Nodes that run on integers or store their weights so. */
   readonly nodes: number;

@@ -58,7 +58,7 @@ export function applyRecipe(model: Model, recipe: Recipe, { target, taps, keepFl
     const choice = { ...choiceOf("dynamic", "dynamicRows"), perRow };
     told(quantizeDynamic(model, target, recipe.smoothing ? { ...choice, smoothing: recipe.smoothing } : choice));
   }
-  for (const bits of [8, 4] as const) {
+  for (const bits of [16, 8, 4] as const) {
     if (isWanted.has(`weights${bits}`)) told(quantizeWeights(model, { ...choiceOf(`weights${bits}`), bits }));
   }
   // Tables have no arithmetic: their integers are weights, whatever becomes of the rest.

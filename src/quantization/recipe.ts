@@ -3,20 +3,22 @@
  * search can move nodes between forms; `applyRecipe` makes it true of a graph.
  */
 import { ownEntry } from "../base/own-entry.js";
-import type { Node } from "../ir/index.js";
+import { type Model, type Node, nodesWithin } from "../ir/index.js";
 import type { RangeMethod } from "../observe/index.js";
 import { weightInputs } from "../target/integer-kernels.js";
 import { isLookUp } from "./embedding.js";
 import type { Placement } from "./plan-static.js";
+import type { WeightBits } from "./weight-only.js";
 
 /**
  * - `static`       integers between Q/DQ pairs with measured ranges
  * - `dynamic`      integers, activations with ranges found at run time
  * - `dynamicRows`  the same with a scale for each row of the activations
- * - `weights8`     weights i8 per channel, widened before float arithmetic
+ * - `weights16`    weights i16 per channel, widened before float arithmetic
+ * - `weights8`     the same with i8
  * - `weights4`     weights i4 per block where there is a kernel, else as `weights8`
  */
-export type Form = "float" | "static" | "dynamic" | "dynamicRows" | "weights8" | "weights4";
+export type Form = "float" | "static" | "dynamic" | "dynamicRows" | "weights16" | "weights8" | "weights4";
 
 /** How the static part is done. */
 export interface StaticChoice {
@@ -87,4 +89,19 @@ export function modeOfFile(recipe: Recipe, made: Iterable<Form>): Mode {
 }
 
 /** Of the stored weights. */
-export const bitsOf = (form: Form): 8 | 4 => (form === "weights4" ? 4 : 8);
+export function bitsOf(form: Form): WeightBits {
+  if (form === "weights16") return 16;
+  return form === "weights4" ? 4 : 8;
+}
+
+/** Operators that compute in float whatever their weights are stored as, and often on states that keep errors. */
+const floatKernels = new Set(["Conv", "ConvTranspose", "LSTM", "GRU", "RNN"]);
+
+/**
+ * Weights as integers without a look at accuracy: so many bits for products and tables, and
+ * 16 where a few wrong digits may grow, as in convolutions and recurrent operators.
+ */
+export function carefulWeights(model: Model, bits: 8 | 4): Recipe {
+  const nodes = [...nodesWithin(model.graph)].filter(({ domain, op }) => domain === "" && floatKernels.has(op));
+  return withForms(uniformRecipe(`weights${bits}`), new Map(nodes.map(({ name }) => [name, "weights16"])));
+}

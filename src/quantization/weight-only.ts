@@ -1,11 +1,15 @@
 /**
- * Weights as integers, activations and arithmetic in float: smaller files for any
- * operator with constant weights. A DequantizeLinear stands between weights and node;
- * tables that are looked up are widened row by row instead (embedding.ts).
+ * Weights as integers, activations and arithmetic in float: smaller files for any operator
+ * with constant weights. What widens them stands between weights and node; tables that are
+ * looked up are widened row by row instead (embedding.ts).
  *
- *   8 bits  i8, one scale per output channel (opset 13)
- *   4 bits  i4, one scale per block of 32 along the reduced axis (opset 21): matrices on the
- *           right of a MatMul, for which the runtime has a 4-bit kernel; the rest gets 8 bits
+ *   8 bits  Mul(Cast(w_i8), scale), one scale per output channel. The runtime computes this
+ *           once, when it loads the model, so runs are as fast as with float weights;
+ *           a DequantizeLinear it would compute in every run.
+ *  16 bits  the same with i16: half the size, and no error to speak of
+ *   4 bits  DequantizeLinear(w_i4, scale), one scale per block of 32 along the reduced axis
+ *           (opset 21): matrices on the right of a MatMul, for which the runtime has a 4-bit
+ *           kernel; the rest gets 8 bits
  */
 import { ownEntry } from "../base/own-entry.js";
 import {
@@ -24,11 +28,13 @@ import { removeUnreadConstants } from "./dead-constants.js";
 import { isLookUp, quantizeEmbedding } from "./embedding.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
-import { WeightStore, type WeightTensors } from "./weight-store.js";
+import { type StoredWeight, WeightStore, type WeightTensors } from "./weight-store.js";
 import { quantizeWeight, roundHalfEven, weightScales } from "./weights.js";
 
+export type WeightBits = 16 | 8 | 4;
+
 export interface WeightOnlyOptions extends NodeChoice {
-  readonly bits: 8 | 4;
+  readonly bits: WeightBits;
 }
 
 export interface WeightOnlyReport {
@@ -37,7 +43,7 @@ export interface WeightOnlyReport {
 }
 
 /** Least opset that the form for so many bits needs. */
-export const weightOnlyOpset = (bits: 8 | 4): number => (bits === 4 ? 21 : 13);
+export const weightOnlyOpset = (bits: WeightBits): number => (bits === 4 ? 21 : 7);
 
 /** Weights with fewer elements are not worth a node of their own. */
 const SMALLEST_WEIGHT = 1024;
@@ -87,31 +93,60 @@ interface MadeWeights {
   readonly widened: Map<Value, Value>;
 }
 
-function replaceWeight(node: Node, slot: number, bits: 8 | 4, opset: number, { store, widened }: MadeWeights): void {
+function replaceWeight(
+  node: Node,
+  slot: number,
+  bits: WeightBits,
+  opset: number,
+  { store, widened }: MadeWeights,
+): void {
   const weight = node.inputs[slot]!;
   const tensor = weight.constant!;
   const blocked = bits === 4 && opset >= 21 && node.is("MatMul") && tensor.dims.length === 2 && slot === 1;
   const axis = blocked ? 0 : channelAxis(node, slot, tensor);
-  const stored = store.of(weight, blocked ? "blocks" : `axis ${axis}`, () =>
-    blocked ? fourBitBlocks(tensor) : eightBitChannels(tensor, axis),
+  const limit = bits === 16 ? 32767 : 127;
+  const stored = store.of(weight, blocked ? "blocks" : `axis ${axis} to ${limit}`, () =>
+    blocked ? fourBitBlocks(tensor) : channels(tensor, axis, limit),
   );
   let float = widened.get(stored.integers);
   if (!float) {
-    // Beside its weight, also where a body reads it: the runtime refuses integers from an outer graph.
-    const { graph, label } = weight;
-    const spec: NewNode = {
-      op: "DequantizeLinear",
-      name: `${node.name}/${label}/DequantizeLinear`,
-      inputs: [stored.integers, stored.scale],
-      attributes: { axis: attr.int(axis), ...(blocked && { block_size: attr.int(BLOCK) }) },
-      outputs: [{ label: `${label}/dequantized`, type: { dtype: "f32", shape: tensor.dims } }],
-      provenance: node.provenance,
-    };
-    // Nodes are visited in order, so this is the weight's first reader.
-    float = graph.addNode(spec, ancestorIn(graph, node)).output;
+    float = (blocked ? dequantized : multiplied)(node, weight, stored);
     widened.set(stored.integers, float);
   }
   node.graph.setInput(node, slot, float);
+}
+
+/** Beside its weight, also where a body reads it: the runtime refuses integers from an outer graph. */
+function adder(node: Node, { graph, label }: Value): (spec: Pick<NewNode, "op" | "inputs" | "attributes">) => Value {
+  const before = ancestorIn(graph, node); // nodes are visited in order, so this is the weight's first reader
+  return ({ op, inputs, attributes }) =>
+    graph.addNode(
+      {
+        op,
+        inputs,
+        name: `${node.name}/${label}/${op}`,
+        outputs: [
+          {
+            label: `${label}/${op === "Cast" ? "cast" : "dequantized"}`,
+            type: { dtype: "f32", shape: inputs[0]!.shape },
+          },
+        ],
+        provenance: node.provenance,
+        ...(attributes && { attributes }),
+      },
+      before,
+    ).output;
+}
+
+function dequantized(node: Node, weight: Value, { integers, scale }: StoredWeight): Value {
+  const attributes = { axis: attr.int(0), block_size: attr.int(BLOCK) };
+  return adder(node, weight)({ op: "DequantizeLinear", inputs: [integers, scale], attributes });
+}
+
+function multiplied(node: Node, weight: Value, { integers, scale }: StoredWeight): Value {
+  const add = adder(node, weight);
+  const float = add({ op: "Cast", inputs: [integers], attributes: { to: attr.int(1) } });
+  return add({ op: "Mul", inputs: [float, scale] });
 }
 
 /** The node of `graph` that is `node` or holds it in a body. */
@@ -143,11 +178,12 @@ function channelAxis(node: Node, slot: number, tensor: Tensor): number {
   }
 }
 
-function eightBitChannels(tensor: Tensor, axis: number): WeightTensors {
+function channels(tensor: Tensor, axis: number, limit: number): WeightTensors {
   const values = tensor.f32();
-  const scales = weightScales(values, tensor.dims, axis, 127);
-  const { integers } = quantizeWeight(values, tensor.dims, axis, scales, 127);
-  return { integers, scales: Tensor.f32([scales.length], scales) };
+  const scales = weightScales(values, tensor.dims, axis, limit);
+  const { integers } = quantizeWeight(values, tensor.dims, axis, scales, limit);
+  const dims = tensor.dims.map((dim, i) => (i === axis ? dim : 1));
+  return { integers, scales: Tensor.f32(dims, scales) };
 }
 
 /** [k, n] to i4 with a scale per block of 32 rows and column: scales are [ceil(k / 32), n]. */

@@ -3,7 +3,7 @@ import { Tensor } from "../ir/index.js";
 import { fitPairs, makeRoomForPairs } from "./pair-sums.js";
 
 export interface QuantizedWeight {
-  /** i8, the dims of the original. */
+  /** i8, or i16 where the limit needs it; the dims of the original. */
   readonly integers: Tensor;
   /** One per index along the axis; one in all when the axis is null. Positive. */
   readonly scales: Float32Array;
@@ -53,7 +53,7 @@ export function quantizeWeight(
   pairs = false,
 ): QuantizedWeight {
   const { channels, inner } = layout(dims, axis);
-  const integers = new Int8Array(weights.length);
+  const integers = limit > 127 ? new Int16Array(weights.length) : new Int8Array(weights.length);
   forEachRun(weights.length, channels, inner, (channel, from, to) => {
     const scale = scales[channel]!;
     for (let i = from; i < to; i++) {
@@ -61,6 +61,7 @@ export function quantizeWeight(
       integers[i] = Math.min(limit, Math.max(-limit, rounded));
     }
   });
+  if (integers instanceof Int16Array) return { integers: Tensor.ofArray("i16", dims, integers), scales };
   if (pairs && axis !== null) fitPairs(integers, weights, scales, { dims, axis });
   return { integers: Tensor.ofArray("i8", dims, integers), scales };
 }

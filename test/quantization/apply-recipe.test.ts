@@ -4,7 +4,14 @@ import { newTap, observeTensor } from "../../src/observe/index.js";
 import { applyRecipe } from "../../src/quantization/apply-recipe.js";
 import { activationsOf } from "../../src/quantization/insert-qdq.js";
 import { planStatic } from "../../src/quantization/plan-static.js";
-import { modeOfFile, type Recipe, staticRecipe, uniformRecipe, withForms } from "../../src/quantization/recipe.js";
+import {
+  carefulWeights,
+  modeOfFile,
+  type Recipe,
+  staticRecipe,
+  uniformRecipe,
+  withForms,
+} from "../../src/quantization/recipe.js";
 import { tapValues } from "../../src/quantization/tap-model.js";
 import { errorOf, prepared, safeTarget } from "../support/quantize-text.js";
 import { runModel, seededFeeds } from "../support/run-model.js";
@@ -91,6 +98,17 @@ describe("applyRecipe", () => {
     expect(Object.fromEntries(report.forms)).toEqual({ "Gather:y": "weights8", "MatMul:z": "weights8" });
     expect(count("Gather")).toBe(2);
     expect(model.graph.constants.filter(({ dtype }) => dtype === "i8")).toHaveLength(2);
+  });
+
+  it("is careful with convolutions and recurrent operators where weights alone are stored", async () => {
+    const text = `(x: f32[1,16,4,4], z: f32[3,32]) -> (y, m) {
+      y = Conv(x, $w: f32[64,16,1,1])
+      m = MatMul(z, $v: f32[32,64])
+    }`;
+    const { report, model, error } = await made(carefulWeights(await prepared(text), 8), text);
+    expect(Object.fromEntries(report.forms)).toEqual({ "Conv:y": "weights16", "MatMul:m": "weights8" });
+    expect(model.graph.constants.map(({ dtype }) => dtype).filter((dtype) => dtype !== "f32")).toEqual(["i16", "i8"]);
+    expect(error).toBeLessThan(0.01);
   });
 
   it("names the mode of a file by what was made", () => {

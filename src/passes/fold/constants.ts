@@ -4,12 +4,14 @@
  *
  * A fold that makes the file larger is a bad trade (Tile, Expand, Range and their like
  * are small as nodes): what it adds, less the constants that go with it, must fit a
- * budget. DequantizeLinear stays, so quantized weights stay quantized.
+ * budget. DequantizeLinear stays, and so does a Cast of 8- or 16-bit weights: what is quantized stays
+ * quantized.
  */
 import { createHash } from "node:crypto";
 import { isFault } from "../../base/errors.js";
 import { Graph, graphsWithin, type Model, type Node, type Tensor, type Value } from "../../ir/index.js";
 import { familyOf, isFoldable } from "../../ops/facts.js";
+import { widensWeights } from "../../ops/quantizing.js";
 import {
   copyConstant,
   copyNode,
@@ -49,7 +51,8 @@ function foldableNodes({ model, skipped, mayChange }: GraphPassContext): Node[] 
   const foldable: Node[] = [];
   for (const graph of graphsWithin(model.graph)) {
     for (const node of graph.nodes()) {
-      if (!isFoldable(node) || node.op === "Constant" || node.op === "DequantizeLinear") continue;
+      if (!isFoldable(node) || node.op === "Constant" || node.op === "DequantizeLinear" || widensWeights(node))
+        continue;
       if (!mayChange(node.displayName)) continue;
       if (!node.inputs.every((value) => !value || value.constant || bytes.has(value))) continue;
       if (node.outputs.every((output) => !output || output.useCount === 0)) continue;

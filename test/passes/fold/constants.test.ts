@@ -59,6 +59,14 @@ testRewrite(foldConstants, {
       }`,
       null,
     ],
+    "quantized weights that are widened by a product": [
+      `(x: f32[N,32]) -> (y) {
+        c = Cast<to=1>($q: i8[32,64])
+        w = Mul(c, $scale: f32[1,64])
+        y = MatMul(x, w)
+      }`,
+      null,
+    ],
     "a default that a caller may override": ["(x: f32[4], c: f32[4]) -> (y) { a = Exp(c) y = Add(x, a) }", null],
   },
 });
