@@ -7,13 +7,12 @@ What was done already in DIR is not done again: delete DIR/facts.json to start o
 
 import argparse
 import json
-import os
-import platform
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import machine
 import results_page
 import watch_process
 
@@ -61,7 +60,9 @@ class Comparison:
         return self.facts[key]
 
     def run(self):
-        self.once("machine", self.describe_machine)
+        self.once(
+            "machine", lambda: machine.describe(self.infer_opt, self.args.python, self.args.python_nncf, ["numpy", "pillow"])
+        )
         self.fetch_model()
         main, *others = self.args.seeds
         self.once("seeds", lambda: {"main": main, "others": []})
@@ -80,31 +81,6 @@ class Comparison:
             self.judge(["published", *(own_name(seeds, labelled) for labelled in (True, False))], seeds)
         Path(self.args.results).write_text(results_page.render(self.facts, PEERS, own_name))
         print(f"written: {self.args.results}")
-
-    def describe_machine(self):
-        def output(*command):
-            return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-        def versions(python, *packages):
-            code = "import sys, importlib.metadata as m; print(*(p + ' ' + m.version(p) for p in sys.argv[1:]), sep=', ')"
-            return output(python, "-c", code, *packages)
-
-        cpuinfo = Path("/proc/cpuinfo").read_text()
-        model = next(line.split(":")[1].strip() for line in cpuinfo.splitlines() if line.startswith("model name"))
-        flags = next(line for line in cpuinfo.splitlines() if line.startswith("flags")).split()
-        wanted = ("avx2", "avx512f", "avx512_vnni", "avx_vnni", "avx512_bf16", "amx_int8")
-        return {
-            "cpu": model,
-            "flags": [flag for flag in wanted if flag in flags],
-            "cores": os.cpu_count(),
-            "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9),
-            "system": f"{platform.system()} {platform.release().split('-')[0]}, {' '.join(platform.libc_ver())}",
-            "node": output(self.args.node, "--version"),
-            "infer_opt": output(*self.infer_opt, "--version"),
-            "python": platform.python_version(),
-            "peers": versions(self.args.python, "onnxruntime", "onnx", "onnxsim", "numpy", "pillow"),
-            "nncf": versions(self.args.python_nncf, "nncf", "onnxruntime", "onnx"),
-        }
 
     def fetch_model(self):
         if (self.work / f"{PUBLISHED}.onnx").exists():

@@ -1,19 +1,18 @@
 """Quantizes one model with one recipe of another tool, in the process that this is.
 
-    python quantize_with_peer.py RECIPE MODEL.onnx OUT.onnx CALIBRATION.npz
+    python quantize_with_peer.py RECIPE MODEL.onnx OUT.onnx CALIBRATION
 
-CALIBRATION.npz holds `x`, one sample along the first axis. Each recipe is what the tool's documentation tells to do.
+CALIBRATION is what samples.py reads. Each recipe is what the tool's documentation tells to do.
 """
 
 import sys
 from pathlib import Path
 
-import numpy as np
+import samples as stored
 
 
 def samples(path):
-    x = np.load(path)["x"]
-    return [{"x": x[i : i + 1]} for i in range(len(x))]
+    return stored.load(path)[0]
 
 
 def ort_prepared(model, out):
@@ -67,13 +66,40 @@ def ort_dynamic(model, out, calibration):
     Path(prepared).unlink()
 
 
-def nncf(model, out, calibration):
-    import nncf
-    import onnx
+def ort_transformer_dynamic(model, out, calibration):
+    """Attention, LayerNormalization and Gelu fused by the runtime's own tool first: its documented way for encoders."""
+    from onnxruntime.quantization import quantize_dynamic
+    from onnxruntime.transformers.optimizer import optimize_model
 
-    data = samples(calibration)
-    quantized = nncf.quantize(onnx.load(model), nncf.Dataset(data), subset_size=len(data))
-    onnx.save(quantized, out)
+    fused = out + ".fused.onnx"
+    optimize_model(model, model_type="bert", num_heads=0, hidden_size=0).save_model_to_file(fused)
+    quantize_dynamic(fused, out, per_channel=True)
+    Path(fused).unlink()
+
+
+def ort_nbits(bits, block):
+    def run(model, out, calibration):
+        import onnx
+        from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
+
+        quantizer = MatMulNBitsQuantizer(onnx.load(model), bits=bits, block_size=block, is_symmetric=True, accuracy_level=4)
+        quantizer.process()
+        quantizer.model.save_model_to_file(out)
+
+    return run
+
+
+def nncf(transformer):
+    def run(model, out, calibration):
+        import nncf
+        import onnx
+
+        data = samples(calibration)
+        kind = {"model_type": nncf.ModelType.TRANSFORMER} if transformer else {}
+        quantized = nncf.quantize(onnx.load(model), nncf.Dataset(data), subset_size=len(data), **kind)
+        onnx.save(quantized, out)
+
+    return run
 
 
 def onnxsim(method, full_graph):
@@ -107,7 +133,11 @@ RECIPES = {
     "ort-minmax-conv-matmul": ort_static("MinMax", True, only=CONV_AND_MATMUL),
     "ort-percentile-conv-matmul": ort_static("Percentile", True, only=CONV_AND_MATMUL),
     "ort-dynamic": ort_dynamic,
-    "nncf": nncf,
+    "ort-transformer-dynamic": ort_transformer_dynamic,
+    "ort-nbits4": ort_nbits(4, 32),
+    "ort-nbits8": ort_nbits(8, 128),
+    "nncf": nncf(False),
+    "nncf-transformer": nncf(True),
     "onnxsim-mse": onnxsim("mse", False),
     "onnxsim-mse-full": onnxsim("mse", True),
     "onnxsim-auto-full": onnxsim("auto", True),

@@ -5,6 +5,8 @@ them share count twice. A peak shorter than that can be missed, so `largest_proc
 """
 
 import os
+import resource
+import signal
 import subprocess
 import threading
 import time
@@ -23,21 +25,38 @@ class Watched:
     seconds: float
     peak_tree_bytes: int
     largest_process_bytes: int
+    cpu_seconds: float
 
 
-def run(command, cwd=None, env=None):
-    """Raises OSError when the command cannot be started; a failing command is a result."""
+def run(command, cwd=None, env=None, most_bytes=None):
+    """Raises OSError when the command cannot be started; a failing command is a result.
+
+    With `most_bytes`, a tree that takes more than that is killed.
+    """
     start = time.monotonic()
+    used = children_cpu_seconds()
     process = subprocess.Popen(
         command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
     )
-    sampler = Sampler(process.pid)
+    sampler = Sampler(process.pid, most_bytes)
     sampler.start()
     stdout, stderr = process.communicate()
     sampler.stop()
     return Watched(
-        process.returncode, stdout, stderr, time.monotonic() - start, sampler.peak_tree, sampler.largest_process
+        process.returncode,
+        stdout,
+        stderr,
+        time.monotonic() - start,
+        sampler.peak_tree,
+        sampler.largest_process,
+        children_cpu_seconds() - used,
     )
+
+
+def children_cpu_seconds():
+    """Of the processes waited for so far: what other work on the machine does not change."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def busy_cores(seconds=1.0):
@@ -61,9 +80,10 @@ def wait_until_quiet(limit, patience_s):
 
 
 class Sampler(threading.Thread):
-    def __init__(self, root):
+    def __init__(self, root, most_bytes=None):
         super().__init__(daemon=True)
         self.root = root
+        self.most_bytes = most_bytes
         self.peak_tree = 0
         self.largest_process = 0
         self._done = threading.Event()
@@ -73,10 +93,20 @@ class Sampler(threading.Thread):
             tree = descendants(self.root)
             self.peak_tree = max(self.peak_tree, sum(map(resident_bytes, tree)))
             self.largest_process = max([self.largest_process, *map(high_water_bytes, tree)])
+            if self.most_bytes and self.peak_tree > self.most_bytes:
+                for pid in tree:
+                    kill(pid)
 
     def stop(self):
         self._done.set()
         self.join()
+
+
+def kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # Ended in the meantime: what was wanted.
 
 
 def descendants(root):
