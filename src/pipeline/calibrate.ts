@@ -2,10 +2,12 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { InferOptError } from "../base/errors.js";
 import { type DatasetRef, datasetDigest, type InputSpec, openDataset } from "../dataset/index.js";
+import { mergeTaps, type TapStatistics } from "../observe/index.js";
 import { outputFailed } from "../onnx/index.js";
 import { mergeRanges, type RangesFile, rangesOf, readRanges } from "../quantization/ranges-file.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
-import { observeActivations, rangesRecipe } from "./calibration.js";
+import { type CalibrationRequest, observeActivations, rangesRecipe } from "./calibration.js";
+import { CalibrationJournal, type JournalState } from "./calibration-journal.js";
 import type { FuseConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { requireCalibration, takeIn } from "./intake.js";
@@ -42,15 +44,6 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
   record.warn(...prepared.warnings);
   const here = integerTarget(config.runtime.provider, process.arch, context.environment.flags);
   const target = integerTargetNamed(config.graph.target, here);
-  const taps = await record.stage(
-    "calibrate",
-    () =>
-      observeActivations(
-        { prepared: prepared.path, target, data: ref, runtime: config.runtime, onProgress: record.progress },
-        context,
-      ),
-    `${ref.indices!.length} samples`,
-  );
   const dataset = await openDataset(path, { signature: intake.signature.inputs });
   const part = {
     index: config.shard?.index ?? 1,
@@ -58,11 +51,22 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
     data: await datasetDigest(dataset, ref.indices),
     samples: ref.indices!.length,
   };
+  const recipe = rangesRecipe(context.toolVersion);
+  const output = config.out.output;
+  const graph = Object.entries(config.graph).map(([key, value]) => [key, value instanceof Map ? [...value] : value]);
+  const identity = JSON.stringify([intake.facts.sha256, recipe, graph, part]);
+  const journal = output === null ? null : new CalibrationJournal(output, identity);
+  const taps = await record.stage(
+    "calibrate",
+    () => observeInSteps({ prepared: prepared.path, target, data: ref, runtime: config.runtime }, journal, record),
+    `${part.samples} samples`,
+  );
   const file = rangesOf(
-    { tool: context.toolVersion, model: intake.facts.sha256, recipe: rangesRecipe(context.toolVersion), parts: [part] },
+    { tool: context.toolVersion, model: intake.facts.sha256, recipe, parts: [part] },
     new Map([...taps].sort(([a], [b]) => (a < b ? -1 : 1))),
   );
-  if (config.out.output !== null) writeRanges(file, config.out.output);
+  if (output !== null) writeRanges(file, output);
+  journal?.remove();
   const summary = `${taps.size} tensors over ${part.samples} samples${config.shard ? `, part ${part.index} of ${part.of}` : ""}`;
   return record.result({
     model: intake.facts,
@@ -70,6 +74,40 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
     unfused: prepared.unfused,
     verdict: { status: "pass", outcome: "met", reasons: [], summary },
   });
+}
+
+/** The first samples come with the risk that the command is given up soon; later each start of a process weighs more. */
+const [FIRST_STEP, LONGEST_STEP] = [16, 1024];
+
+/** Observes all samples, writing down after each step what was seen so far. */
+async function observeInSteps(
+  request: Omit<CalibrationRequest, "onProgress">,
+  journal: CalibrationJournal | null,
+  record: RunRecord,
+): Promise<ReadonlyMap<string, TapStatistics>> {
+  const indices = request.data.indices!;
+  const known = journal?.read() ?? "none";
+  if (known === "foreign")
+    record.warn(`${journal!.path} is of another model, data or version: all samples are observed anew`);
+  if (known === "unreadable") record.warn(`${journal!.path} cannot be read: all samples are observed anew`);
+  let { done, taps }: JournalState = typeof known === "string" ? { done: 0, taps: new Map() } : known;
+  if (done > 0) record.warn(`${done} of ${indices.length} samples were observed before the last run was interrupted`);
+  for (let step = FIRST_STEP; done < indices.length; step = Math.min(2 * step, LONGEST_STEP)) {
+    const next = indices.slice(done, journal ? done + step : indices.length);
+    const before = done;
+    const seen = await observeActivations(
+      {
+        ...request,
+        data: { ...request.data, indices: next },
+        onProgress: (part, total) => record.progress(before + Math.floor((part * next.length) / total), indices.length),
+      },
+      record.context,
+    );
+    taps = new Map([...seen].map(([name, tap]) => [name, taps.has(name) ? mergeTaps(taps.get(name)!, tap) : tap]));
+    done += next.length;
+    if (done < indices.length) journal?.write({ done, taps });
+  }
+  return taps;
 }
 
 /** Joins the ranges files of all parts into one, the same as one run over all samples. */
