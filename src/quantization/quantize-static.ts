@@ -1,9 +1,10 @@
 /** Static integers: where, with which ranges, and written into the graph. */
-import type { Model } from "../ir/index.js";
-import { chooseRange, clampTap, type TapStatistics } from "../observe/index.js";
+import type { Model, Value } from "../ir/index.js";
+import { chooseRange, clampTap, type TapRange, type TapStatistics } from "../observe/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { effectiveRange } from "./effective-range.js";
 import { activationsOf, insertQdq } from "./insert-qdq.js";
+import { crowdedNotes, whyMixed } from "./mixed-ranges.js";
 import type { NodeChoice } from "./node-choice.js";
 import { type FloatNode, type PlannedNode, planStatic, type StaticPlan } from "./plan-static.js";
 import type { StaticChoice } from "./recipe.js";
@@ -23,32 +24,53 @@ export interface StaticReport {
 }
 
 export function quantizeStatic(model: Model, request: StaticRequest, nodes: NodeChoice = {}): StaticReport {
-  const { target, choice, taps } = request;
-  const plan = withKnownRanges(model, request, nodes);
-  const schemes = new Map(
-    activationsOf(plan).map((value) => {
-      const { low, high } = effectiveRange(value);
-      const method = choice.methods?.get(value.label) ?? choice.method;
-      const range = chooseRange(clampTap(taps.get(value.label)!, low, high), { method });
-      return [value.label, activationScheme(range, target.activations)];
-    }),
-  );
+  const { target, taps } = request;
+  const rangeOf = rangesOf(request);
+  const plan = withKnownRanges(model, request, nodes, rangeOf);
+  const ranges = new Map(activationsOf(plan).map((value) => [value.label, rangeOf(value)!]));
+  const schemes = new Map([...ranges].map(([label, range]) => [label, activationScheme(range, target.activations)]));
   const { quantized, notes } = insertQdq(model, plan, schemes, target);
-  return { quantized, float: plan.float, notes };
+  return { quantized, float: plan.float, notes: [...notes, ...crowdedNotes(ranges, taps)] };
+}
+
+type RangeOf = (value: Value) => TapRange | null;
+
+/** The range of a value by its method; null where there are no usable statistics. Before the graph changes. */
+function rangesOf({ choice, taps }: StaticRequest): RangeOf {
+  const known = new Map<Value, TapRange | null>();
+  const find = (value: Value): TapRange | null => {
+    const tap = taps.get(value.label);
+    if (!tap || whyUnusable(tap, value.label)) return null;
+    const { low, high } = effectiveRange(value);
+    return chooseRange(clampTap(tap, low, high), { method: choice.methods?.get(value.label) ?? choice.method });
+  };
+  return (value) => {
+    let range = known.get(value);
+    if (range === undefined) {
+      range = find(value);
+      known.set(value, range);
+    }
+    return range;
+  };
 }
 
 /**
  * Tensors without usable statistics (never seen, or holding NaN or infinities) keep the
- * nodes around them float: no scale may be made of them. Leaving one out can strand
- * another, so the plan is made again until it stands.
+ * nodes around them float: no scale may be made of them. So do joined branches that no
+ * scale fits together. Leaving one out can strand another, so the plan is made again until it stands.
  */
-function withKnownRanges(model: Model, { target, choice, taps }: StaticRequest, nodes: NodeChoice): StaticPlan {
+function withKnownRanges(
+  model: Model,
+  { target, choice, taps }: StaticRequest,
+  nodes: NodeChoice,
+  rangeOf: RangeOf,
+): StaticPlan {
   const keepFloat = new Map(nodes.keepFloat);
   for (;;) {
     const plan = planStatic(model, target, { ...choice.placement, ...nodes, keepFloat });
     const before = keepFloat.size;
     for (const planned of plan.nodes) {
-      const reason = whyNoRange(planned, taps);
+      const reason = whyNoRange(planned, taps) ?? whyMixed(planned.node, rangeOf);
       if (reason) keepFloat.set(planned.node.name, reason);
     }
     if (keepFloat.size === before) return plan;

@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../src/base/random.js";
-import { newTap, observeTensor, type TapStatistics } from "../../src/observe/index.js";
+import { chooseRange, newTap, observeTensor, rangeMethods, type TapStatistics } from "../../src/observe/index.js";
 import { mergeRanges, type RangesFile, rangesOf, readRanges, tapsOf } from "../../src/quantization/ranges-file.js";
 import { faultOf } from "../support/dataset.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -75,6 +76,26 @@ describe("mergeRanges", () => {
       expect(tapsOf(merged)).toEqual(whole);
       expect(JSON.stringify(merged)).toBe(JSON.stringify(mergeRanges(parts)));
     }
+  });
+
+  it("chooses the same ranges by every method, however the samples are parted", () => {
+    const whole = tapsOver(samples.map((_, i) => i));
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: samples.length }), fc.infiniteStream(fc.nat()), (of, order) => {
+        const given = Array.from({ length: of }, (_, i) => ({
+          file: part(i + 1, of),
+          key: order.next().value as number,
+        }));
+        given.sort((a, b) => a.key - b.key);
+        const merged = tapsOf(mergeRanges(given.map(({ file }) => file)));
+        for (const [name, tap] of whole) {
+          for (const method of rangeMethods) {
+            expect(chooseRange(merged.get(name)!, { method })).toEqual(chooseRange(tap, { method }));
+          }
+        }
+      }),
+      { numRuns: 20 },
+    );
   });
 
   it.each([
