@@ -7,8 +7,8 @@
  *           once, when it loads the model, so runs are as fast as with float weights;
  *           a DequantizeLinear it would compute in every run.
  *  16 bits  the same with i16: half the size, and no error to speak of
- *   4 bits  DequantizeLinear(w_i4, scale), one scale per block of 32 along the reduced axis
- *           (opset 21): matrices on the right of a MatMul, for which the runtime has a 4-bit
+ *   4 bits  DequantizeLinear(w_i4, scale, zero_point), both per block of 32 along the reduced
+ *           axis (opset 21): matrices on the right of a MatMul, for which the runtime has a 4-bit
  *           kernel; the rest gets 8 bits
  */
 import { ownEntry } from "../base/own-entry.js";
@@ -26,10 +26,11 @@ import {
 import { weightInputs } from "../target/integer-kernels.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { isLookUp, quantizeEmbedding } from "./embedding.js";
+import { fourBitBlocks } from "./four-bits.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
 import { type StoredWeight, WeightStore, type WeightTensors } from "./weight-store.js";
-import { quantizeWeight, roundHalfEven, weightScales } from "./weights.js";
+import { quantizeWeight, weightScales } from "./weights.js";
 
 export type WeightBits = 16 | 8 | 4;
 
@@ -106,7 +107,7 @@ function replaceWeight(
   const axis = blocked ? 0 : channelAxis(node, slot, tensor);
   const limit = bits === 16 ? 32767 : 127;
   const stored = store.of(weight, blocked ? "blocks" : `axis ${axis} to ${limit}`, () =>
-    blocked ? fourBitBlocks(tensor) : channels(tensor, axis, limit),
+    blocked ? fourBitBlocks(tensor, BLOCK) : channels(tensor, axis, limit),
   );
   let float = widened.get(stored.integers);
   if (!float) {
@@ -138,9 +139,9 @@ function adder(node: Node, { graph, label }: Value): (spec: Pick<NewNode, "op" |
     ).output;
 }
 
-function dequantized(node: Node, weight: Value, { integers, scale }: StoredWeight): Value {
+function dequantized(node: Node, weight: Value, { integers, scale, zeroPoint }: StoredWeight): Value {
   const attributes = { axis: attr.int(0), block_size: attr.int(BLOCK) };
-  return adder(node, weight)({ op: "DequantizeLinear", inputs: [integers, scale], attributes });
+  return adder(node, weight)({ op: "DequantizeLinear", inputs: [integers, scale, zeroPoint()], attributes });
 }
 
 function multiplied(node: Node, weight: Value, { integers, scale }: StoredWeight): Value {
@@ -184,27 +185,4 @@ function channels(tensor: Tensor, axis: number, limit: number): WeightTensors {
   const { integers } = quantizeWeight(values, tensor.dims, axis, scales, limit);
   const dims = tensor.dims.map((dim, i) => (i === axis ? dim : 1));
   return { integers, scales: Tensor.f32(dims, scales) };
-}
-
-/** [k, n] to i4 with a scale per block of 32 rows and column: scales are [ceil(k / 32), n]. */
-function fourBitBlocks(tensor: Tensor): WeightTensors {
-  const values = tensor.f32();
-  const [k, n] = tensor.dims as [number, number];
-  const blocks = Math.ceil(k / BLOCK);
-  const scales = new Float32Array(blocks * n);
-  for (let row = 0; row < k; row++) {
-    const base = Math.floor(row / BLOCK) * n;
-    for (let column = 0; column < n; column++) {
-      const magnitude = Math.abs(values[row * n + column]!);
-      if (magnitude > scales[base + column]!) scales[base + column] = magnitude;
-    }
-  }
-  for (let i = 0; i < scales.length; i++) scales[i] = scales[i]! > 0 ? scales[i]! / 7 : 1;
-  const bytes = new Uint8Array(Math.ceil((k * n) / 2));
-  for (let i = 0; i < values.length; i++) {
-    const scale = scales[Math.floor(Math.floor(i / n) / BLOCK) * n + (i % n)]!;
-    const rounded = Math.max(-8, Math.min(7, roundHalfEven(values[i]! / scale)));
-    bytes[i >> 1]! |= (rounded & 15) << ((i & 1) * 4);
-  }
-  return { integers: Tensor.fromBytes("i4", [k, n], bytes), scales: Tensor.f32([blocks, n], scales) };
 }

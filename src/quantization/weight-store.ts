@@ -5,13 +5,15 @@ export interface StoredWeight {
   readonly integers: Value;
   /** As many scales as the weight has channels (or blocks), in the shape that was given. */
   readonly scale: Value;
-  /** One zero per scale; made when first asked for. */
+  /** One zero point per scale; made when first asked for. */
   readonly zeroPoint: () => Value;
 }
 
 export interface WeightTensors {
   readonly integers: Tensor;
   readonly scales: Tensor;
+  /** Absent: zeros. */
+  readonly zeroPoints?: Tensor;
 }
 
 export class WeightStore {
@@ -27,7 +29,7 @@ export class WeightStore {
     this.#stored.set(weight, forms);
     const known = forms.get(form);
     if (known) return known;
-    const { integers, scales } = make();
+    const { integers, scales, zeroPoints } = make();
     const { graph, label } = weight;
     let zeroPoint: Value | null = null;
     const stored: StoredWeight = {
@@ -35,7 +37,8 @@ export class WeightStore {
       scale: graph.addConstant(`${label}/scale`, scales),
       zeroPoint: () => {
         const { dims, elementCount } = scales;
-        zeroPoint ??= graph.addConstant(`${label}/zero_point`, zerosOf(integers.dtype, dims, elementCount));
+        const points = zeroPoints ?? zerosOf(integers.dtype, dims, elementCount);
+        zeroPoint ??= graph.addConstant(`${label}/zero_point`, points);
         return zeroPoint;
       },
     };
