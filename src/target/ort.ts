@@ -2,7 +2,7 @@
  * ONNX Runtime: the CPU provider by release, and its Web build, whose nodes run on the GPU
  * (WebGPU) where there is a kernel and in WebAssembly, with the kernels of the CPU, elsewhere.
  */
-import type { Node } from "../ir/index.js";
+import type { DType, Node } from "../ir/index.js";
 import { type Limit, type OperatorTable, plain, rankOf, upToOpset } from "./limits.js";
 import type { Objection, Target } from "./target.js";
 
@@ -74,10 +74,45 @@ const ownDomains: ReadonlySet<string> = new Set([
   ...["com.microsoft.nchwc", "com.ms.internal.nhwc"],
 ]);
 
-/** The same of doubles, which the runtime spells out as a function as long as the model's opset is that of the function. */
-const missingForDoubles: typeof missing = { PRelu: [19] };
+/**
+ * Element types without a kernel, found the same way with every type that the specification has. At opset 18 the runtime
+ * spells these operators out, by the function that the specification gives for that opset, and at none beyond.
+ */
+const spelledOut: Readonly<Record<string, readonly DType[]>> = {
+  Elu: ["f64"],
+  HardSigmoid: ["f64"],
+  HardSwish: ["f64"],
+  LeakyRelu: ["f64"],
+  Mish: ["f64"],
+  PRelu: ["f64", "i32", "i64"],
+  ReduceLogSumExp: ["u32", "u64"],
+  Relu: ["i64"],
+  Selu: ["f64"],
+  Softplus: ["f64"],
+  Softsign: ["f64"],
+  ThresholdedRelu: ["f64"],
+};
+const NEWEST_SPELLED_OUT = 18;
 
-function missingOnCpu({ op, domain, inputs }: Node, opset: number, release: string): Objection | null {
+interface Gap {
+  readonly what: string;
+  readonly from: number;
+  readonly until?: number | undefined;
+}
+
+function gapOf({ op, domain, inputs }: Node): Gap | null {
+  if (domain !== "") return null;
+  const dtype = inputs[0]?.dtype;
+  if (dtype && Object.hasOwn(spelledOut, op) && spelledOut[op]!.includes(dtype)) {
+    return { what: `${op} of ${dtype}`, from: NEWEST_SPELLED_OUT + 1 };
+  }
+  if (!Object.hasOwn(missing, op)) return null;
+  const [from, until] = missing[op]!;
+  return { what: op, from, until };
+}
+
+function missingOnCpu(node: Node, opset: number, release: string): Objection | null {
+  const { op, domain } = node;
   if (!ownDomains.has(domain)) {
     return {
       weight: "refused",
@@ -85,14 +120,14 @@ function missingOnCpu({ op, domain, inputs }: Node, opset: number, release: stri
       advice: "Register the library that brings them with the session.",
     };
   }
-  const table = inputs[0]?.dtype === "f64" && Object.hasOwn(missingForDoubles, op) ? missingForDoubles : missing;
-  const [from, until] = (domain === "" && Object.hasOwn(table, op) ? table[op] : null) ?? [];
-  if (from === undefined || opset < from) return null;
+  const gap = gapOf(node);
+  if (!gap || opset < gap.from) return null;
+  const { what, from, until } = gap;
   if (until !== undefined && Number(release.split(".")[1]) >= until) return null;
   const newer = until === undefined ? "" : `, or use release 1.${until} or later`;
   return {
     weight: "refused",
-    reason: `it has no kernel for ${op} from opset ${from} on`,
+    reason: `it has no kernel for ${what} from opset ${from} on`,
     advice:
       op === "ImageDecoder" ? "Decode before the model." : `Keep the model at opset ${from - 1} or below${newer}.`,
   };
