@@ -179,7 +179,7 @@ function objectionOf(target: Target, { root, nodes, model, opset }: Proposal): s
  * that is exact on paper may take away the node that made a runtime round.
  */
 function roundingObjection({ numerics }: Rewrite, { root, others }: Proposal): string | null {
-  if (numerics === "lossy") return null;
+  if (numerics === "lossy" || castsToItself(root)) return null;
   for (const value of [...root.outputs, ...others.keys()]) {
     const reason = roundingReason(value);
     if (reason !== null) return reason;
@@ -193,6 +193,10 @@ function roundingObjection({ numerics }: Rewrite, { root, others }: Proposal): s
   }
   return null;
 }
+
+/** That rounds nothing anywhere; and left alone, it makes ONNX Runtime refuse models, by who else reads what it takes. */
+const castsToItself = ({ op, domain, inputs, output }: Node): boolean =>
+  domain === "" && (op === "Cast" || op === "CastLike") && !!output.dtype && inputs[0]?.dtype === output.dtype;
 
 function resultsOf(answer: Node | Value | readonly (Value | null)[]): readonly (Value | null)[] {
   if ("op" in answer) return answer.outputs;
