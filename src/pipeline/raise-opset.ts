@@ -5,6 +5,7 @@
  */
 import { InferOptError } from "../base/errors.js";
 import { type Model, nodesWithin, opsetOf } from "../ir/index.js";
+import { dtypesOf } from "../ops/dtypes.js";
 import { convertOpset } from "../passes/opset/convert-opset.js";
 import { type Refusal, unconvertible, unsupportedOpset } from "../passes/opset/errors.js";
 import { dropPartMetadata, irVersionOfOpset, leastIrVersion } from "../passes/opset/ir-version.js";
@@ -104,6 +105,8 @@ export function settleIrVersion(model: Model, graph: GraphConfig): string | null
 /** Converts, unless the runtime here or the target takes a node at the old version and not at the new one. */
 function convert(model: Model, version: number, target: Target | null): void {
   const from = opsetOf(model);
+  // Some kernels are there for some types alone, and nobody has asked the runtime for types yet.
+  for (const [value, dtype] of dtypesOf(model)) if (!value.dtype) value.type = { dtype, shape: value.shape };
   const refusals = [...nodesWithin(model.graph)].flatMap((node): Refusal[] => {
     if (!callsOperator(model, node)) return [];
     const loser = [hostTarget, ...(target ? [target] : [])].find(

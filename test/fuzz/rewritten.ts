@@ -46,8 +46,6 @@ export interface How {
 export async function rewritten(given: FuzzCase, { recipe, seed, skip, feeds }: How): Promise<Made> {
   const model = modelOf(given);
   if (recipe === "opset") {
-    // Some operators cannot follow for their types alone.
-    await annotateTypes(model, describeModel);
     const from = opsetOf(model);
     if (from < NEWEST) raiseOpset(model, from + 1 + (seed % (NEWEST - from)));
   }

@@ -25,6 +25,12 @@ describe("raising the opset", () => {
     expect(raiseOpset(pooled(22), 23)).toBeNull();
   });
 
+  it("stops where the runtime would lose the kernel of one type, that of a value in between, too", () => {
+    const text = (type: string): string => `(x: ${type}[2]) -> (y) { a = Add(x, x) s = Selu(a) y = Neg(s) }`;
+    expect(raiseOpset(parseModel(text("f64"), { opset: 18 }), 20)).toContain("no kernel for Selu of f64 from opset 19");
+    expect(raiseOpset(parseModel(text("f32"), { opset: 18 }), 20)).toBeNull();
+  });
+
   it("stops where the target would lose a kernel", async () => {
     const quantizing = () =>
       parseModel("(x: f32[2]) -> (y) { y = QuantizeLinear(x, $s: f32[] = {0.1}, $z: u8[]) }", { opset: 21 });
