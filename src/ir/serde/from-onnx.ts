@@ -50,7 +50,7 @@ export function fromOnnx(wire: WireModel): Model {
     for (const node of fn.node ?? []) settleNode(node, wire);
   }
   return {
-    graph: reader.graph(message.graph!, null),
+    graph: reader.graph(message.graph!, null, { outputsGoBy: "name" }),
     opsets,
     irVersion,
     functions: new Set((message.functions ?? []).map((f) => `${canonicalDomain(f.domain)}::${f.name ?? ""}`)),
@@ -77,16 +77,17 @@ class Scope {
 const duplicate = (name: string): InferOptError =>
   graphError("GRAPH_DUPLICATE", `the name "${name}" is defined twice in one graph`, { fields: { name } });
 
-/**
- * The name of a port as it stands, unless a body names one value twice: a Loop may hand
- * on a value and collect it too, and outputs of bodies go by position.
- */
-function portName(taken: Set<string>, name: string, outer: Scope | null): string {
-  if (taken.has(name) && !outer) throw duplicate(name);
+/** The name of a port as it stands, unless a body names one value twice: a Loop may hand on a value and collect it too. */
+function portName(taken: Set<string>, name: string): string {
   let free = name;
   for (let i = 1; taken.has(free); i++) free = `${name}_${i}`;
   taken.add(free);
   return free;
+}
+
+interface ReadOptions {
+  /** Those of a model go by name; those of bodies and functions by position. */
+  readonly outputsGoBy?: "name" | "position";
 }
 
 /** Reads graphs, bodies and the bodies of functions alike. */
@@ -96,7 +97,7 @@ export class GraphReader {
     readonly irVersion: number,
   ) {}
 
-  graph(proto: GraphProto, outer: Scope | null): Graph {
+  graph(proto: GraphProto, outer: Scope | null, { outputsGoBy = "position" }: ReadOptions = {}): Graph {
     const graph = new Graph();
     graph.extras = proto;
     const scope = new Scope(outer);
@@ -111,13 +112,15 @@ export class GraphReader {
     const portNames = new Set<string>();
     for (const info of proto.output ?? []) {
       const name = info.name ?? "";
+      // It is the same one again, and is written as often as the file has it.
+      if (outputsGoBy === "name" && portNames.has(name)) continue;
       const value = scope.find(name);
       if (!value)
         throw graphError("GRAPH_DANGLING", `nothing produces the graph output "${name}"`, { fields: { output: name } });
       // What a graph promises about its output is more than what a description in passing says.
       if (value.graph === graph && value.producer) value.type = mergeTypes(typeFromProto(info.type), value.type);
       else value.type ??= typeFromProto(info.type);
-      graph.addOutput(portName(portNames, name, outer), value, info);
+      graph.addOutput(portName(portNames, name), value, info);
     }
     return graph;
   }

@@ -162,12 +162,23 @@ function graphToProto(graph: Graph, names: Names): GraphProto {
     input: graph.inputs.map((value) =>
       (graph.owner ? outputToProto : infoToProto)(names.of(value), value.type, value.info as ValueInfoProto | null),
     ),
-    output: graph.outputs.map((port) =>
-      outputToProto(portNames.get(port)!, port.value.type, port.info as ValueInfoProto | null),
+    output: asOften(
+      isBody ? [] : (proto.output ?? []),
+      graph.outputs.map((port) =>
+        outputToProto(portNames.get(port)!, port.value.type, port.info as ValueInfoProto | null),
+      ),
     ),
     value_info: infos,
     quantization_annotation: (proto.quantization_annotation ?? []).filter((a) => annotationHolds(a, kept)),
   });
+}
+
+/** A model may list an output more than once: callers that go by position count on it. */
+function asOften(before: readonly ValueInfoProto[], outputs: ValueInfoProto[]): ValueInfoProto[] {
+  const names = before.map(({ name }) => name);
+  if (new Set(names).size === names.length) return outputs;
+  const repeated = names.flatMap((name) => outputs.find((output) => output.name === name) ?? []);
+  return [...repeated, ...outputs.filter(({ name }) => !names.includes(name))];
 }
 
 /** The entry in value_info, or none. A tensor's description that came along goes when the type has been taken back. */

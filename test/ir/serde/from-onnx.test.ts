@@ -41,6 +41,20 @@ describe("fromOnnx", () => {
     expect(graph.lastNode!.output.label).toBe("v20000");
   });
 
+  it("takes a model that lists an output twice, and a body that does", () => {
+    const twice = [valueInfo("t"), valueInfo("t")];
+    const named = load({ input: [valueInfo("x")], node: [relu("x", "t")], output: twice });
+    check(named.graph);
+    expect(named.graph.outputs.map(({ name }) => name)).toEqual(["t"]);
+    const node = {
+      ...{ op_type: "If", input: ["c"], output: ["a", "b"] },
+      attribute: [body({ node: [relu("x", "t")], output: twice })],
+    };
+    const { graph } = load({ input: [valueInfo("c"), valueInfo("x")], node: [node], output: [valueInfo("a")] });
+    check(graph);
+    expect(graph.lastNode!.bodies[0]!.outputs.map(({ name }) => name)).toEqual(["t", "t_1"]);
+  });
+
   const refused: Record<string, [GraphProto, string]> = {
     "a cycle": [{ node: [relu("a", "b"), relu("b", "a")] }, "GRAPH_CYCLE"],
     "a node that reads itself": [{ node: [relu("a", "a")] }, "GRAPH_CYCLE"],
@@ -60,10 +74,6 @@ describe("fromOnnx", () => {
       "GRAPH_DUPLICATE",
     ],
     "two inputs of one name": [{ input: [valueInfo("x"), valueInfo("x")] }, "GRAPH_DUPLICATE"],
-    "two outputs of one name": [
-      { input: [valueInfo("x")], output: [valueInfo("x"), valueInfo("x")] },
-      "GRAPH_DUPLICATE",
-    ],
     "two initializers of one name": [{ initializer: [floats("w", 1), floats("w", 1)] }, "GRAPH_DUPLICATE"],
     "two defaults of one input": [
       { input: [valueInfo("w", [1])], initializer: [floats("w", 1), floats("w", 1)] },

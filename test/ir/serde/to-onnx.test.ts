@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { check, type Graph, parseModel, toOnnx } from "../../../src/ir/index.js";
+import { check, fromOnnx, type Graph, parseModel, toOnnx } from "../../../src/ir/index.js";
 import type { GraphProto } from "../../../src/onnx/index.js";
+import { long } from "../../onnx/build.js";
 
 /** Node lines of what is written: `output = Op(input)`, with those of bodies below. */
 function written(text: string, edit: (graph: Graph) => void = () => {}): string[] {
@@ -31,6 +32,31 @@ describe("types", () => {
     state.info = body().input![2]!;
     state.type = { dtype: "f32", shape: null };
     expect(body().input![2]!.type!.tensor_type!.shape!.dim).toHaveLength(1);
+  });
+});
+
+describe("outputs", () => {
+  it("are listed as often as the file lists them, and those of bodies once a place", () => {
+    const twice = [{ name: "t" }, { name: "t" }];
+    const neg = { op_type: "Neg", input: ["x"], output: ["t"] };
+    const branch = { name: "then_branch", type: 5, g: { name: "b", node: [neg], output: twice } };
+    const node = [neg, { op_type: "If", input: ["c"], output: ["a", "b"], attribute: [branch] }];
+    const model = fromOnnx({
+      ...{ path: "", sizeBytes: 0, ranges: [] },
+      message: {
+        ir_version: long(8),
+        opset_import: [{ domain: "", version: long(17) }],
+        graph: { name: "g", node, input: [{ name: "x" }, { name: "c" }], output: [...twice, { name: "a" }, twice[0]!] },
+      },
+    });
+    expect(linesOf(toOnnx(model).graph!)).toEqual([
+      "x,c -> t,t,a,t",
+      "t = Neg(x)",
+      "a,b = If(c)",
+      "   -> t_1,t_1_1",
+      "  t_1 = Neg(x)",
+      "  t_1_1 = Identity(t_1)",
+    ]);
   });
 });
 
