@@ -7,7 +7,8 @@ import { elementCount } from "./shape.js";
 export interface TensorBytes {
   readonly byteLength: number;
   read(): Uint8Array;
-  chunks(): Iterable<Uint8Array>;
+  /** One after the other, of a size that suits the source; no larger than asked for where it reads a file. */
+  chunks(chunkBytes?: number): Iterable<Uint8Array>;
   readonly file?: { readonly path: string; readonly offset: number };
 }
 

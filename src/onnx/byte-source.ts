@@ -38,11 +38,11 @@ export function fileSource(path: string, offset: number, byteLength: number): By
       if (byteLength <= KEPT_BYTES) recent = new WeakRef(bytes);
       return bytes;
     },
-    *chunks() {
+    *chunks(chunkBytes = CHUNK_BYTES) {
       // One buffer for all of them: a model's worth of garbage would be much more memory than is needed at a time.
-      const buffer = new Uint8Array(Math.min(CHUNK_BYTES, byteLength));
-      for (let at = 0; at < byteLength; at += CHUNK_BYTES) {
-        const chunk = buffer.subarray(0, Math.min(CHUNK_BYTES, byteLength - at));
+      const buffer = new Uint8Array(Math.min(chunkBytes, byteLength));
+      for (let at = 0; at < byteLength; at += chunkBytes) {
+        const chunk = buffer.subarray(0, Math.min(chunkBytes, byteLength - at));
         readInto(chunk, path, offset + at);
         yield chunk;
       }

@@ -30,7 +30,7 @@ export interface ByteSource {
   /** All bytes. The result may be a view on memory shared with others: do not write. */
   read(): Uint8Array;
   /** The bytes in pieces of bounded size, for copying without holding the whole; each is good until the next is asked for. */
-  chunks(): Iterable<Uint8Array>;
+  chunks(chunkBytes?: number): Iterable<Uint8Array>;
   /** The file range, when there is one. `path` is absolute. */
   readonly file?: { readonly path: string; readonly offset: number };
 }

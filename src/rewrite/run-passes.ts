@@ -4,11 +4,12 @@
  * and find the one that went wrong.
  */
 import { InferOptError } from "../base/errors.js";
-import { check, type Graph, type Model, type Node, nodesWithin, opsetOf } from "../ir/index.js";
+import { check, type Graph, type Model, type Node, opsetOf } from "../ir/index.js";
 import type { Target } from "../target/target.js";
 import { applyRewrite, type Outcome, type Surroundings, tryRewrite } from "./apply-rewrite.js";
 import { PassFailure, unknownPass } from "./errors.js";
 import type { AnyPass, Evaluate, GraphPass, PassOptions, Rewrite, Store } from "./pass.js";
+import { RootIndex } from "./root-index.js";
 
 export interface SkippedNode {
   readonly node: string;
@@ -93,6 +94,7 @@ export async function runPasses(
   );
   const clock = options.clock ?? (() => performance.now());
   const rounds = options.maxRounds ?? DEFAULT_ROUNDS;
+  const index = new RootIndex(model.graph);
   let changes = 0;
   for (let round = 1; round <= rounds; round++) {
     const changesBefore = changes;
@@ -104,8 +106,9 @@ export async function runPasses(
       const start = clock();
       const before = progress.applied;
       progress.skipped = new Map();
-      await runPass(model, progress, options);
+      await runPass(model, progress, index, options);
       const applied = progress.applied - before;
+      if (applied > 0 || pass.kind === "graph") index.forget();
       progress.seen = changes;
       changes += applied;
       if (options.check && applied > 0) checkAfter(model.graph, pass.name);
@@ -139,10 +142,10 @@ function choose(passes: readonly AnyPass[], { skip = [], only, maxApplications }
   return passes.filter(({ name }) => !skip.includes(name) && (!only || only.includes(name)));
 }
 
-async function runPass(model: Model, progress: Progress, options: RunPassesOptions): Promise<void> {
+async function runPass(model: Model, progress: Progress, index: RootIndex, options: RunPassesOptions): Promise<void> {
   const { pass } = progress;
   try {
-    if (pass.kind === "rewrite") runRewrite(model, pass, progress, options);
+    if (pass.kind === "rewrite") runRewrite(model, pass, progress, index, options);
     else await runGraphPass(model, pass, progress, options);
   } catch (thrown) {
     if (thrown instanceof InferOptError || thrown instanceof PassFailure) throw thrown;
@@ -150,12 +153,20 @@ async function runPass(model: Model, progress: Progress, options: RunPassesOptio
   }
 }
 
-function runRewrite(model: Model, pass: Rewrite, progress: Progress, options: RunPassesOptions): void {
+function runRewrite(
+  model: Model,
+  pass: Rewrite,
+  progress: Progress,
+  index: RootIndex,
+  options: RunPassesOptions,
+): void {
   if (pass.minOpset !== undefined && opsetOf(model) < pass.minOpset) {
-    if (!raiseFor(model, pass, pass.minOpset, progress, options)) return;
+    if (!raiseFor(model, pass, pass.minOpset, progress, index, options)) return;
+    // The conversion may have changed any node.
+    index.forget();
   }
   const surroundings = surroundingsIn(model, options);
-  for (const node of rootsOf(model.graph, pass)) {
+  for (const node of index.nodesOf(pass.roots)) {
     // A rewrite at an earlier root may have taken this one along.
     if (!isLive(node)) continue;
     if (!mayApply(progress, options)) return;
@@ -184,12 +195,13 @@ function raiseFor(
   pass: Rewrite,
   version: number,
   progress: Progress,
+  index: RootIndex,
   options: RunPassesOptions,
 ): boolean {
   if (!options.raiseOpset || !mayApply(progress, options)) return false;
   let problem: string | null = null;
   const surroundings = surroundingsIn(model, options);
-  for (const node of rootsOf(model.graph, pass)) {
+  for (const node of index.nodesOf(pass.roots)) {
     const title = node.displayName;
     const outcome = atNode(pass, title, () => tryRewrite(pass, node, surroundings, version));
     if (outcome.kind === "skip") noteSkip(progress, title, outcome.reason);
@@ -213,13 +225,6 @@ function atNode(pass: Rewrite, node: string, run: () => Outcome): Outcome {
     if (thrown instanceof InferOptError) throw thrown;
     throw new PassFailure(pass.name, node, thrown);
   }
-}
-
-function rootsOf(graph: Graph, pass: Rewrite): Node[] {
-  const roots = new Set(pass.roots);
-  const found: Node[] = [];
-  for (const node of nodesWithin(graph)) if (roots.has("*") || roots.has(node.opName)) found.push(node);
-  return found;
 }
 
 /** Attached, and so is everything around it. */

@@ -24,6 +24,8 @@ export function rotationAt(root: Node, sizesOf: SizesOf): Rotation | null {
   if (root.op === "Add") return doubled(root, sizesOf);
   const isInterleaved = root.op === "Reshape";
   const concat = isInterleaved ? soleProducer(root.inputs[0], "Concat") : root;
+  // Before anybody asks for sizes, which takes much longer.
+  if (!isDifference(concat?.inputs[0], isInterleaved)) return null;
   const sizes = sizesOf(root.output);
   if (!concat || !isLastAxis(concat, (sizes?.length ?? 0) + (isInterleaved ? 1 : 0))) return null;
   const rest = concat.inputs.slice(2);
@@ -65,6 +67,10 @@ function rotatedHalves(concat: Node, sizesOf: SizesOf): Value | null {
   const x = wholeOf(x1, x2, false, sizesOf);
   return x && isLastAxis(concat, sizesOf(x)?.length ?? 0) ? x : null;
 }
+
+/** Whether what is put together begins with x1 * cos - x2 * sin. */
+const isDifference = (part: Value | null | undefined, isInterleaved: boolean): boolean =>
+  soleProducer(isInterleaved ? soleProducer(part, "Unsqueeze")?.inputs[0] : part, "Sub") !== null;
 
 const isLastAxis = (node: Node, rank: number): boolean => [-1, rank - 1].includes(node.int("axis", 0)) && rank > 0;
 

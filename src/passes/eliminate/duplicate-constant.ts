@@ -10,6 +10,8 @@ import { defineGraphPass } from "../../rewrite/index.js";
 
 const LARGE_BYTES = 1024;
 const PREFIX_BYTES = 4096;
+/** Up to this size bytes are told apart as they are: most constants are axes and bounds. */
+const SHORT_BYTES = 32;
 
 export const eliminateDuplicateConstant = defineGraphPass({
   name: "eliminate-duplicate-constant",
@@ -86,18 +88,18 @@ const prefixKeys = new WeakMap<Tensor, string>();
 function prefixKey(tensor: Tensor): string {
   const known = prefixKeys.get(tensor);
   if (known !== undefined) return known;
-  const head: Uint8Array[] = [];
-  if (tensor.byteLength > 0) {
-    for (const chunk of tensor.byteSource.chunks()) {
-      head.push(chunk.subarray(0, PREFIX_BYTES));
-      break;
-    }
-  }
-  const hash = createHash("sha256");
-  for (const bytes of head) hash.update(bytes);
-  const key = `${tensor.dtype}[${tensor.dims.join()}]${hash.digest("base64")}`;
+  const key = `${tensor.dtype}[${tensor.dims.join()}]${textOfHead(tensor)}`;
   prefixKeys.set(tensor, key);
   return key;
+}
+
+function textOfHead({ byteLength, byteSource }: Tensor): string {
+  if (byteLength === 0) return "";
+  for (const chunk of byteSource.chunks(PREFIX_BYTES)) {
+    const head = chunk.subarray(0, PREFIX_BYTES);
+    return head.length > SHORT_BYTES ? createHash("sha256").update(head).digest("base64") : head.join();
+  }
+  return "";
 }
 
 function digestOf(tensor: Tensor): string {

@@ -13,7 +13,7 @@
  * still serve another; in several ways, of which the one that makes the graph smallest is
  * carried out.
  */
-import { type Graph, graphsWithin, type Node, opsetOf, type Value } from "../../ir/index.js";
+import { type Graph, graphsWithin, type Node, nodesWithin, opsetOf, type Value } from "../../ir/index.js";
 import { isPure } from "../../ops/facts.js";
 import { defineGraphPass, removeWithFeeders } from "../../rewrite/index.js";
 import { ShapeMaker } from "./make-shapes.js";
@@ -31,6 +31,8 @@ export const eliminateShapeDetour = defineGraphPass({
   run({ model, claim }) {
     // Since opset 15 a Shape takes a part of the sizes.
     if (opsetOf(model) < 15) return;
+    // Without them there are no sizes that somebody reads.
+    if (![...nodesWithin(model.graph)].some((node) => node.is("Shape") || node.is("Size"))) return;
     const facts = sizeFacts();
     for (const graph of graphsWithin(model.graph)) {
       const planner = bestOf(WAYS.map((way) => new Planner(graph, facts, way)));

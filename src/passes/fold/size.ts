@@ -66,7 +66,10 @@ export const keyOf = (size: Size): string => (typeof size === "number" ? `${size
 export const areSame = (a: Size | null | undefined, b: Size | null | undefined): boolean =>
   a != null && b != null && keyOf(a) === keyOf(b);
 
-export const add = (a: Size, b: Size): Size | null => polynomialOf([...termsOf(a), ...termsOf(b)]);
+export function add(a: Size, b: Size): Size | null {
+  if (b === 0) return a;
+  return polynomialOf([...termsOf(a), ...termsOf(b)]);
+}
 
 export const subtract = (a: Size, b: Size): Size | null => {
   const negative = multiply(b, -1);
@@ -94,6 +97,7 @@ export function divide(
   truncates = false,
   floors: ReadonlyMap<string, number> = NO_FLOORS,
 ): Size | null {
+  if (b === 1) return a;
   const exact = quotient(a, b);
   if (exact !== null) return exact;
   if (!isNonNegative(b) || b === 0 || (truncates && (leastOf(a, floors) ?? -1) < 0)) return null;

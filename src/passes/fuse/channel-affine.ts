@@ -82,10 +82,10 @@ export interface FoldedWeights {
 
 /** Weights with the affine map folded in; a reason when numbers leave the range of the type. */
 export function foldedWeights(linear: Linear, { scale, shift }: ChannelAffine): FoldedWeights | string {
-  const { weightTensor, channelOf, run, channels } = linear;
+  const { weightTensor, order, channels } = linear;
   const { dtype } = weightTensor;
   const sums = Float64Array.from(linear.bias, (b, m) => b * (scale?.[m] ?? 1) + (shift?.[m] ?? 0));
-  const weight = scale ? scaledTensor(weightTensor, (i) => scale[channelOf(i)]!, run) : weightTensor;
+  const weight = scale ? scaledTensor(weightTensor, scale, order) : weightTensor;
   const bias = tensorLike(dtype, [channels], sums);
   if (!weight || !bias) return `folded weights leave the range of ${dtype}`;
   return { weight, bias: shift !== null || sums.some((value) => value !== 0) ? bias : null };

@@ -5,6 +5,7 @@
  */
 import { f32ToF16 } from "../../base/f16.js";
 import { bitsOf, type DType, Tensor } from "../../ir/index.js";
+import { type ChannelOrder, channelRooms, fillChannels, STRETCH } from "./channel-order.js";
 import { floatsOf } from "./linear.js";
 
 const LARGE_BYTES = 1 << 20;
@@ -16,14 +17,11 @@ export function tensorLike(dtype: DType, dims: readonly number[], data: Float32A
   return bytes && Tensor.fromBytes(dtype, dims, bytes);
 }
 
-/**
- * The tensor with element i times `factorOf(i)`; null when one leaves the range of its type.
- * @param run elements in a row, from a multiple of it on, that have the same factor
- */
-export function scaledTensor(tensor: Tensor, factorOf: (i: number) => number, run = 1): Tensor | null {
+/** The tensor with its elements times the factors of their channels; null when one leaves the range of its type. */
+export function scaledTensor(tensor: Tensor, scale: Float64Array, order: ChannelOrder): Tensor | null {
   const { dtype, dims, byteLength } = tensor;
   if (byteLength < LARGE_BYTES) {
-    const bytes = bytesLike(dtype, floatsOf(tensor)!, { of: factorOf, run, first: 0 });
+    const bytes = bytesLike(dtype, floatsOf(tensor)!, { scale, order, first: 0 });
     return bytes && Tensor.fromBytes(dtype, dims, bytes);
   }
   const source = tensor.byteSource;
@@ -37,12 +35,7 @@ export function scaledTensor(tensor: Tensor, factorOf: (i: number) => number, ru
         const part = chunk.subarray(begin, begin + PIECE_BYTES);
         const count = part.byteLength / elementBytes;
         const into = dtype === "f32" ? room.subarray(0, count) : undefined;
-        yield bytesLike(
-          dtype,
-          floatsOf(Tensor.fromBytes(dtype, [count], part))!,
-          { of: factorOf, run, first: at },
-          into,
-        );
+        yield bytesLike(dtype, floatsOf(Tensor.fromBytes(dtype, [count], part))!, { scale, order, first: at }, into);
         at += count;
       }
     }
@@ -63,10 +56,10 @@ export function scaledTensor(tensor: Tensor, factorOf: (i: number) => number, ru
 
 type Floats = Float32Array | Float64Array;
 
+/** One factor per channel, of the elements from number `first` on. */
 interface Factors {
-  of(i: number): number;
-  readonly run: number;
-  /** The number of the first element of the piece. */
+  readonly scale: Float64Array;
+  readonly order: ChannelOrder;
   readonly first: number;
 }
 
@@ -74,21 +67,26 @@ interface Factors {
 function bytesLike(dtype: DType, data: Floats, factors: Factors | null, into?: Float32Array): Uint8Array | null {
   const { length } = data;
   const result: Floats = into ?? (dtype === "f64" ? new Float64Array(length) : new Float32Array(length));
-  const { first, run } = factors ?? { first: 0, run: length };
-  // Plain loops: these run over all weights of a model. Zero times anything finite is zero.
+  if (factors) multiply(result, data, factors);
+  else result.set(data);
+  // Zero times anything finite is zero.
   let zero = 0;
-  for (let i = 0; i < length; ) {
-    const factor = factors?.of(first + i) ?? 1;
-    const end = Math.min(length, i + run - ((first + i) % run));
-    for (; i < end; i++) {
-      result[i] = data[i]! * factor;
-      zero += result[i]! * 0;
-    }
-  }
+  for (let i = 0; i < length; i++) zero += result[i]! * 0;
   if (zero !== 0) return null;
   if (dtype === "f32" || dtype === "f64") return bytesOf(result);
   const bits = f32ToF16(result as Float32Array);
   return bits.some((word) => (word & 0x7c00) === 0x7c00) ? null : bytesOf(bits);
+}
+
+/** Plain loops: these run over all weights of a model. */
+function multiply(result: Floats, data: Floats, { scale, order, first }: Factors): void {
+  const { length } = data;
+  const [channels] = channelRooms();
+  for (let at = 0; at < length; at += STRETCH) {
+    const end = Math.min(at + STRETCH, length);
+    fillChannels(order, first + at, channels, end - at);
+    for (let i = at; i < end; i++) result[i] = data[i]! * scale[channels[i - at]!]!;
+  }
 }
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>

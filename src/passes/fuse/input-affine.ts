@@ -5,12 +5,13 @@
  */
 import type { Tensor } from "../../ir/index.js";
 import type { ChannelLayout } from "./channel-affine.js";
+import { type ChannelOrder, channelRooms, fillChannels, inTurn, STRETCH } from "./channel-order.js";
 import { scaledTensor, tensorLike } from "./computed-tensor.js";
 import { floatsOf, type Linear } from "./linear.js";
 
-/** Where the channels lie in what a linear node reads, and to which one element i of the weight belongs. */
+/** Where the channels lie in what a linear node reads, and which of them the elements of the weight belong to. */
 export interface InputLayout extends ChannelLayout {
-  readonly channelOf: (i: number) => number;
+  readonly order: ChannelOrder;
 }
 
 /** Null for a Gemm that transposes its input. */
@@ -23,44 +24,55 @@ export function inputLayoutOf({ node, weightTensor, outputRank }: Linear): Input
   switch (node.op) {
     case "Conv": {
       // [M, C/group, ...kernel] reads [N, C, ...]
-      const outputsPerGroup = first / group;
-      const channelOf = (i: number): number =>
-        Math.floor(i / (volume * second * outputsPerGroup)) * second + (Math.floor(i / volume) % second);
-      return { ...convolution, channels: second * group, channelOf };
+      const order = { run: volume, count: second, block: (volume * second * first) / group };
+      return { ...convolution, channels: second * group, order };
     }
     case "ConvTranspose":
       // [C, M/group, ...kernel] reads [N, C, ...]
-      return { ...convolution, channels: first, channelOf: (i) => Math.floor(i / (volume * second)) };
+      return { ...convolution, channels: first, order: inTurn(volume * second, first) };
     case "Gemm": {
       // [K, N], or [N, K] when transposed, reads [M, K]
       if (node.int("transA", 0) !== 0) return null;
       const isTransposed = node.int("transB", 0) !== 0;
-      return {
-        weightTensor,
-        channels: isTransposed ? second : first,
-        channelOf: isTransposed ? (i) => i % second : (i) => Math.floor(i / second),
-        channelAxis: -1,
-        outputRank: 2,
-      };
+      const order = isTransposed ? inTurn(1, second) : inTurn(second, first);
+      return { weightTensor, channels: order.count, order, channelAxis: -1, outputRank: 2 };
     }
     default:
       // [K, N] reads [..., K]
-      return { weightTensor, channels: first, channelOf: (i) => Math.floor(i / second), channelAxis: -1, outputRank };
+      return { weightTensor, channels: first, order: inTurn(second, first), channelAxis: -1, outputRank };
   }
 }
 
 /** The weight that takes in a factor of the input; null when it leaves the range of its type. */
 export const weightOfScaled = (linear: Linear, layout: InputLayout, scale: Float64Array): Tensor | null =>
-  scaledTensor(linear.weightTensor, (i) => scale[layout.channelOf(i)]!);
+  scaledTensor(linear.weightTensor, scale, layout.order);
 
 /** The bias that takes in an addend of the input, where nothing is padded; null when it leaves the range of its type. */
 export function biasOfShifted(linear: Linear, layout: InputLayout, shift: Float64Array): Tensor | null {
   const sums = Float64Array.from(linear.bias);
   const alpha = linear.node.op === "Gemm" ? linear.node.float("alpha", 1) : 1;
-  floatsOf(linear.weightTensor)!.forEach((value: number, i: number) => {
-    sums[linear.channelOf(i)]! += alpha * value * shift[layout.channelOf(i)]!;
-  });
+  const weight = floatsOf(linear.weightTensor)!;
+  const [into, from] = channelRooms();
+  for (let at = 0; at < weight.length; at += STRETCH) {
+    const count = Math.min(STRETCH, weight.length - at);
+    fillChannels(linear.order, at, into, count);
+    fillChannels(layout.order, at, from, count);
+    addProducts(sums, into, weight.subarray(at, at + count), alpha, shift, from);
+  }
   return tensorLike(linear.weightTensor.dtype, [sums.length], sums);
+}
+
+/** By itself, so that the engine optimizes this loop once and not what is around it, over and over. */
+function addProducts(
+  sums: Float64Array,
+  into: Uint32Array,
+  weight: Float32Array | Float64Array,
+  alpha: number,
+  shift: Float64Array,
+  from: Uint32Array,
+): void {
+  const { length } = weight;
+  for (let i = 0; i < length; i++) sums[into[i]!]! += alpha * weight[i]! * shift[from[i]!]!;
 }
 
 /** Whether every output of a Conv is computed from inputs alone. */

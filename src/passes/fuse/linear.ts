@@ -3,6 +3,7 @@
  * element belongs to one output channel, and a bias per channel.
  */
 import { aligned, type Node, type Tensor, type Value } from "../../ir/index.js";
+import { type ChannelOrder, inTurn } from "./channel-order.js";
 
 export interface Linear {
   readonly node: Node;
@@ -10,10 +11,8 @@ export interface Linear {
   readonly weightTensor: Tensor;
   /** Output channels. */
   readonly channels: number;
-  /** Output channel of weight element i. */
-  readonly channelOf: (i: number) => number;
-  /** Elements of the weight in a row that belong to one channel. */
-  readonly run: number;
+  /** Output channels of the elements of the weight. */
+  readonly order: ChannelOrder;
   /** What is added per channel, [channels]; zeros without a bias. */
   readonly bias: Float64Array;
   readonly biasLabel: string;
@@ -52,7 +51,7 @@ export function floatsOf(tensor: Tensor): Float32Array | Float64Array | null {
   return hasFloats(tensor) ? tensor.toF32() : null;
 }
 
-type Layout = Pick<Linear, "channels" | "channelOf" | "run" | "outputRank" | "channelAxis">;
+type Layout = Pick<Linear, "channels" | "order" | "outputRank" | "channelAxis">;
 
 function layoutOf(node: Node, dims: readonly number[]): Layout | string {
   const volume = dims.slice(2).reduce((product, dim) => product * dim, 1);
@@ -61,44 +60,26 @@ function layoutOf(node: Node, dims: readonly number[]): Layout | string {
       // [M, C/group, ...kernel] -> [N, M, ...]
       const [channels = 0, perGroup = 0] = dims;
       if (dims.length < 3) return "the weight of a Conv has at least rank 3";
-      const size = perGroup * volume;
-      return {
-        channels,
-        channelOf: (i) => Math.floor(i / size),
-        run: size,
-        outputRank: dims.length,
-        channelAxis: 1 - dims.length,
-      };
+      if (channels % node.int("group", 1) !== 0) return "the channels do not make whole groups";
+      const order = inTurn(perGroup * volume, channels);
+      return { channels, order, outputRank: dims.length, channelAxis: 1 - dims.length };
     }
     case "ConvTranspose": {
       // [C, M/group, ...kernel] -> [N, M, ...]
       const [inputs = 0, perGroup = 0] = dims;
       if (dims.length < 3) return "the weight of a ConvTranspose has at least rank 3";
       const group = node.int("group", 1);
-      const inputsPerGroup = inputs / group;
-      const channelOf = (i: number): number =>
-        Math.floor(Math.floor(i / (volume * perGroup)) / inputsPerGroup) * perGroup +
-        (Math.floor(i / volume) % perGroup);
-      return {
-        channels: perGroup * group,
-        channelOf,
-        run: volume,
-        outputRank: dims.length,
-        channelAxis: 1 - dims.length,
-      };
+      if (inputs % group !== 0) return "the channels do not make whole groups";
+      const order = { run: volume, count: perGroup, block: (volume * perGroup * inputs) / group };
+      return { channels: perGroup * group, order, outputRank: dims.length, channelAxis: 1 - dims.length };
     }
     case "Gemm": {
       // [K, N], or [N, K] when transposed -> [M, N]
       if (dims.length !== 2) return "the weight of a Gemm has rank 2";
       const [rows = 0, columns = 0] = dims;
       const isTransposed = node.int("transB", 0) !== 0;
-      return {
-        channels: isTransposed ? rows : columns,
-        channelOf: isTransposed ? (i) => Math.floor(i / columns) : (i) => i % columns,
-        run: isTransposed ? columns : 1,
-        outputRank: 2,
-        channelAxis: -1,
-      };
+      const order = isTransposed ? inTurn(columns, rows) : inTurn(1, columns);
+      return { channels: order.count, order, outputRank: 2, channelAxis: -1 };
     }
     default: {
       // MatMul: [K, N] -> [..., N]
@@ -106,7 +87,7 @@ function layoutOf(node: Node, dims: readonly number[]): Layout | string {
       const columns = dims[1]!;
       const rank = node.inputs[0]?.shape?.length ?? null;
       if (rank === 1) return "MatMul of a vector";
-      return { channels: columns, channelOf: (i) => i % columns, run: 1, outputRank: rank, channelAxis: -1 };
+      return { channels: columns, order: inTurn(1, columns), outputRank: rank, channelAxis: -1 };
     }
   }
 }

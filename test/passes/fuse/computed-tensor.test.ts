@@ -1,20 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { Tensor } from "../../../src/ir/index.js";
+import { inTurn } from "../../../src/passes/fuse/channel-order.js";
 import { scaledTensor, tensorLike } from "../../../src/passes/fuse/computed-tensor.js";
+
+const all = inTurn(3, 1);
 
 const small = (value: number): Tensor => Tensor.f32([3], [1, 2, value]);
 
 describe("scaledTensor", () => {
   it("rounds the product of doubles once", () => {
     const third = 1 / 3;
-    expect([...scaledTensor(small(0.1), () => third)!.f32()]).toEqual(
+    expect([...scaledTensor(small(0.1), Float64Array.of(third), all)!.f32()]).toEqual(
       [1, 2, Math.fround(0.1)].map((value) => Math.fround(value * third)),
     );
   });
 
   it("declines what the type cannot hold", () => {
-    expect(scaledTensor(small(1e30), () => 1e30)).toBeNull();
-    expect(scaledTensor(small(1), () => Number.NaN)).toBeNull();
+    expect(scaledTensor(small(1e30), Float64Array.of(1e30), all)).toBeNull();
+    expect(scaledTensor(small(1), Float64Array.of(Number.NaN), all)).toBeNull();
     expect(tensorLike("f16", [1], Float64Array.of(1e6))).toBeNull();
   });
 
@@ -35,7 +38,7 @@ describe("scaledTensor", () => {
         }
       },
     });
-    const scaled = scaledTensor(tensor, (i) => i % 3)!;
+    const scaled = scaledTensor(tensor, Float64Array.of(0, 1, 2), inTurn(1, 3))!;
     expect(reads).toBe(1);
     const values = scaled.f32();
     expect(reads).toBe(2);
