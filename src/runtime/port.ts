@@ -48,6 +48,16 @@ export interface ObserveJob {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
+export interface ReduceJob {
+  readonly model: string;
+  readonly data: DatasetRef;
+  /** Float outputs of the same shape for every sample, by name, and how those of all samples become one. */
+  readonly outputs: ReadonlyMap<string, Reduction>;
+  readonly session: SessionOptions;
+}
+
+export type Reduction = "sum" | "min" | "max";
+
 export interface ScoreJob {
   /** The first is the baseline whose outputs are `reference` for the metric. */
   readonly models: readonly string[];
@@ -192,6 +202,8 @@ export interface Runtime {
   /** Runs once on given inputs; every output comes back. For folding and tests: data crosses. */
   run(model: string, feeds: Tensors, session: SessionOptions): Promise<Tensors>;
   observe(job: ObserveJob): Promise<ReadonlyMap<string, TapStatistics>>;
+  /** Elementwise over the samples, in double precision and in their order: the same on every machine. */
+  reduce(job: ReduceJob): Promise<ReadonlyMap<string, Float64Array>>;
   score(job: ScoreJob): Promise<ScoreResult>;
   compare(job: CompareJob): Promise<readonly OutputDifference[]>;
   timer(spec: TimerSpec): Promise<Timer>;

@@ -114,6 +114,10 @@ export class FakeRuntime implements Runtime {
     };
   }
 
+  async reduce(): Promise<never> {
+    throw new Error("a test that reduces outputs brings its own runtime");
+  }
+
   async compare(job: CompareJob): Promise<readonly OutputDifference[]> {
     this.compared.push(job);
     return this.options.compare?.(job) ?? [differenceOf("y")];

@@ -117,6 +117,9 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
       return new Map(merged.map((tap) => [tap.name, tap]));
     },
 
+    // In one process: sums of parts would depend on how many there are.
+    reduce: (job) => call("reduce", job.model, job.session, job),
+
     async score(job): Promise<ScoreResult> {
       const parts = await split("score", job.models[0] ?? "no model", job);
       return {

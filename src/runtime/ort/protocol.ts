@@ -11,6 +11,7 @@ import type {
   OutputDifference,
   Placement,
   ProviderFallback,
+  ReduceJob,
   ScoreJob,
   ScoreResult,
   SessionOptions,
@@ -49,6 +50,7 @@ export interface Jobs {
     result: WireTensors;
   };
   observe: { args: Omit<ObserveJob, "onProgress"> & { readonly part: Part }; result: TapStatistics[] };
+  reduce: { args: ReduceJob; result: ReadonlyMap<string, Float64Array> };
   score: { args: Omit<ScoreJob, "onProgress"> & { readonly part: Part }; result: ScoreResult };
   compare: { args: CompareJob; result: OutputDifference[] };
   placement: {

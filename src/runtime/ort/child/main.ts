@@ -18,6 +18,7 @@ const handlers: Handlers = {
   describe: async () => (await import("./describe.js")).describe,
   run: async () => (await import("./run.js")).run,
   observe: async () => (await import("./observe.js")).observe,
+  reduce: async () => (await import("./reduce.js")).reduce,
   score: async () => (await import("./score.js")).score,
   compare: async () => (await import("./compare.js")).compare,
   placement: async () => (await import("./placement.js")).placement,

@@ -1,0 +1,55 @@
+import { invariant } from "../../../base/errors.js";
+import type { Reduction } from "../../port.js";
+import type { JobHandler } from "../protocol.js";
+import { betweenSamples } from "./collect-garbage.js";
+import { feedsOf, openPart } from "./samples.js";
+import { type OpenModel, openModel } from "./session.js";
+import { fromOrtTensor } from "./tensors.js";
+
+const combine: Readonly<Record<Reduction, (a: number, b: number) => number>> = {
+  sum: (a, b) => a + b,
+  min: Math.min,
+  max: Math.max,
+};
+
+/** Outputs of all samples combined element by element; the graph has made them small. */
+export const reduce: JobHandler<"reduce"> = async (args, context) => {
+  const model = await openModel(args.model, args.session, context);
+  try {
+    const part = await openPart(args.data, model.signature.inputs);
+    const collect = betweenSamples();
+    const totals = new Map<string, Float64Array>();
+    let done = 0;
+    for await (const sample of part.samples()) {
+      const feeds = model.feeds(feedsOf(sample, model.signature.inputs));
+      await addSample(model, feeds, args.outputs, totals, sample.id);
+      collect();
+      context.progress(++done, part.count);
+    }
+    return totals;
+  } finally {
+    await model.release();
+  }
+};
+
+/** A function of its own, so that its results are garbage when it returns. */
+async function addSample(
+  model: OpenModel,
+  feeds: Parameters<OpenModel["run"]>[0],
+  outputs: ReadonlyMap<string, Reduction>,
+  totals: Map<string, Float64Array>,
+  where: string,
+): Promise<void> {
+  const results = await model.run(feeds, [...outputs.keys()], where);
+  for (const [name, reduction] of outputs) {
+    const values = fromOrtTensor(name, results.get(name)!).toF32()!;
+    const total = totals.get(name);
+    if (!total) {
+      totals.set(name, Float64Array.from(values));
+      continue;
+    }
+    invariant(total.length === values.length, `"${name}" of ${model.path} keeps its size from sample to sample`);
+    const step = combine[reduction];
+    for (let i = 0; i < total.length; i++) total[i] = step(total[i]!, values[i]!);
+  }
+}
