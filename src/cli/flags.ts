@@ -8,6 +8,7 @@ import type { MetricRef } from "../metric/metric.js";
 import { parseMetric } from "../metric/parse-metric.js";
 import { rangeMethods } from "../observe/ranges.js";
 import { NEWEST_OPSET, OLDEST_OPSET } from "../passes/opset/range.js";
+import { corrections } from "../pipeline/corrections.js";
 import { findTarget, targetNames, targetsInWords } from "../target/find-target.js";
 import {
   invalid,
@@ -23,6 +24,7 @@ import {
   parseShard,
   parseSize,
   parseSlo,
+  parseSome,
   parseText,
 } from "./units.js";
 
@@ -148,6 +150,11 @@ export const flags = {
   method: optional(
     ["--method <method>", "Change", `ranges by ${rangeMethods.join(", ")} [the one with the least error]`],
     parseChoice(rangeMethods),
+  ),
+  corrections: value(
+    ["--corrections <list>", "Change", `of integers' errors, free at run time: ${corrections.join(",")} or none [all]`],
+    parseSome(corrections),
+    corrections,
   ),
   ranges: optional(
     ["--ranges <file>", "Data", "ranges that `calibrate` wrote, in place of calibration data"],

@@ -125,6 +125,7 @@ export const selectionOf = ({ include, exclude }: Settings): Selection => ({ inc
 export const quantizeConfig = (settings: Settings): QuantizeConfig => ({
   mode: settings.mode,
   bits: settings.bits === "4" ? 4 : 8,
+  corrections: settings.corrections,
   method: settings.method,
   ranges: settings.ranges,
   selection: selectionOf(settings),

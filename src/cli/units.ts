@@ -51,6 +51,16 @@ export function parseChoice<const T extends string>(choices: readonly T[]): Pars
   };
 }
 
+/** Some of the choices, with commas between them, in the order of the choices; or `none`. */
+export function parseSome<const T extends string>(choices: readonly T[]): Parse<readonly T[]> {
+  const parse = parseChoice(choices);
+  return (text, source) => {
+    if (text === "none") return [];
+    const named = text.split(",").map((each) => parse(each.trim(), source));
+    return choices.filter((choice) => named.includes(choice));
+  };
+}
+
 /** `0.5%`, `0.01` or `none`. */
 export const parseDrop: Parse<DropLimit> = (text, source) => {
   if (text === "none") return "none";

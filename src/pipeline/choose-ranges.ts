@@ -46,12 +46,12 @@ export async function chooseMethods(
   data: DatasetRef,
 ): Promise<Choice> {
   const { options, context } = workshop;
-  const { prepared, target } = options;
+  const { equalized: prepared = options.prepared, target } = options;
   const labels = activationLabels(prepared, target, placement);
   const measured = linkedFile(context, "unsquashed");
   unsquash(prepared, measured);
   const measure = async (trial: DatasetRef, choices: readonly Choice[]): Promise<number[]> => {
-    const shop = new Workshop({ ...options, prepared: measured, trial }, context);
+    const shop = new Workshop({ ...options, prepared: measured, equalized: measured, trial }, context);
     const made = choices.map((choice) =>
       shop.make({ kind: "integers", recipe: staticRecipe({ placement, ...choice }) }),
     );

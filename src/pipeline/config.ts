@@ -1,6 +1,7 @@
 /** What a run was asked to do: plain data, the same from flags, a config file or the API. */
 import type { MetricRef } from "../metric/index.js";
 import type { RangeMethod } from "../observe/index.js";
+import type { Correction } from "./corrections.js";
 
 /** How far a metric may fall: percentage points (of a rate) or relative percent, or the metric's own unit. */
 export type DropLimit = { readonly percent: number } | { readonly absolute: number } | "none";
@@ -86,6 +87,8 @@ export interface Selection {
 export interface QuantizeConfig {
   readonly mode: "auto" | "static" | "dynamic" | "weights";
   readonly bits: 8 | 4;
+  /** What may be done against the errors of static integers at no cost in speed. */
+  readonly corrections: readonly Correction[];
   /** null: chosen by the error at the model's outputs. */
   readonly method: RangeMethod | null;
   readonly ranges: string | null;

@@ -31,6 +31,8 @@ export interface CandidatesRequest {
   /** Samples to choose ranges by: those of the calibration, where it is at hand. */
   readonly fit: DatasetRef;
   readonly record: RunRecord;
+  /** The static candidates, the widest first, with what can be corrected at no cost. */
+  readonly correct?: (statics: readonly Candidate[]) => Promise<readonly Candidate[]>;
 }
 
 export async function makeCandidates(request: CandidatesRequest): Promise<Candidate[]> {
@@ -119,7 +121,8 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
   const variants = [widestPlacement, ...narrower].map(
     (placement): Variant => ({ kind: "integers", recipe: staticRecipe({ placement, ...ranges }) }),
   );
-  return makeAll(variants, request);
+  const made = await makeAll(variants, request);
+  return [...((await request.correct?.(made)) ?? made)];
 }
 
 /** Candidates with their errors measured, those that turned out to be of no use excepted. */

@@ -26,7 +26,11 @@ const session = (config: RuntimeConfig, optimization: SessionOptions["optimizati
 });
 
 /** Saves a model to the scratch folder for the time of one action. */
-async function withSaved<T>(model: Model, context: RunContext, action: (path: string) => Promise<T>): Promise<T> {
+export async function withSaved<T>(
+  model: Model,
+  context: RunContext,
+  action: (path: string) => Promise<T>,
+): Promise<T> {
   const path = linkedFile(context, "probe");
   linkModel(model, path);
   try {

@@ -19,7 +19,10 @@ import { type Candidate, candidateFacts } from "./candidate.js";
 import { chooseCandidate } from "./choose-candidate.js";
 import type { OptimizeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
+import { correctOutputs } from "./correct-outputs.js";
+import { correctionNote, samplesToFit } from "./corrections.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
+import { equalizeModel } from "./equalize-model.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { allOf, fewOf, type Intake, requireCalibration, takeIn } from "./intake.js";
 import { Judge, type Judged } from "./judge-candidate.js";
@@ -27,10 +30,10 @@ import { LEAST_OPSET, makeCandidates, mayStoreWeights } from "./make-candidates.
 import { asDelivered } from "./model-runs.js";
 import { measurePlacement } from "./placement.js";
 import { type Prepared, prepareModel } from "./prepare.js";
-import type { QuantizationFacts, RunResult, Verdict } from "./result.js";
+import type { CorrectionFacts, QuantizationFacts, RunResult, Verdict } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { leftOut } from "./select.js";
-import { Workshop } from "./workshop.js";
+import { Workshop, type WorkshopOptions } from "./workshop.js";
 import { writeOutput, writeRejected } from "./write-output.js";
 
 export const runQuantize = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>
@@ -45,6 +48,7 @@ class OptimizeRun {
   readonly config: OptimizeConfig;
   #tried: Candidate[] = [];
   #tapCount = 0;
+  readonly #corrections: CorrectionFacts[] = [];
 
   constructor(
     readonly command: "quantize" | "optimize",
@@ -84,20 +88,18 @@ class OptimizeRun {
     record.warn(...prepared.warnings);
     // Before the long work: a selector that matches nothing ends the run.
     const excluded = leftOut(prepared.model, config.quantize.selection);
-    const taps = await this.#statistics(intake, prepared);
+    const common = {
+      original: config.model,
+      prepared: prepared.path,
+      target: this.target,
+      trial: intake.trial,
+      excluded,
+      runtime: config.runtime,
+    };
+    const equalized = await this.#equalized(intake, prepared, common);
+    const taps = await this.#statistics(intake, equalized ?? prepared.path, prepared);
     this.#tapCount = taps?.size ?? 0;
-    const workshop = new Workshop(
-      {
-        original: config.model,
-        prepared: prepared.path,
-        target: this.target,
-        taps,
-        trial: intake.trial,
-        excluded,
-        runtime: config.runtime,
-      },
-      this.context,
-    );
+    const workshop = new Workshop({ ...common, ...(equalized !== null && { equalized }), taps }, this.context);
 
     const candidates = await makeCandidates({
       config,
@@ -107,6 +109,7 @@ class OptimizeRun {
       isQuantized: already !== null,
       fit: intake.fit ? allOf(intake.fit) : intake.trial,
       record,
+      correct: (statics) => this.#corrected(statics, workshop, intake),
     });
     this.#tried = [...candidates];
     if (candidates.length === 0) return this.#nothingToDo(intake, prepared, this.#whyNone(prepared));
@@ -118,10 +121,38 @@ class OptimizeRun {
     return this.#finish(judged, original, intake, prepared);
   }
 
-  async #statistics(intake: Intake, prepared: Prepared): Promise<ReadonlyMap<string, TapStatistics> | null> {
+  #mayBeStatic({ model }: Prepared): boolean {
+    const { mode } = this.config.quantize;
+    return mode !== "dynamic" && mode !== "weights" && opsetOf(model) >= LEAST_OPSET.static;
+  }
+
+  /** Ranges from a file were measured on the model without. */
+  async #equalized(intake: Intake, prepared: Prepared, options: Omit<WorkshopOptions, "taps">): Promise<string | null> {
+    const { corrections, ranges } = this.config.quantize;
+    if (!corrections.includes("equalize") || ranges !== null || !this.#mayBeStatic(prepared)) return null;
+    const work = () => equalizeModel(intake, options, this.context);
+    const { path, facts } = await this.record.stage("calibrate", work, "channels");
+    if (facts) this.#corrections.push(facts);
+    return path;
+  }
+
+  async #corrected(statics: readonly Candidate[], workshop: Workshop, intake: Intake): Promise<readonly Candidate[]> {
+    const data = samplesToFit(intake);
+    if (!data || !this.config.quantize.corrections.includes("outputs")) return statics;
+    const work = () => correctOutputs(statics, workshop, data);
+    const { candidates, facts } = await this.record.stage("quantize", work, "corrections");
+    if (facts) this.#corrections.push(facts);
+    return candidates;
+  }
+
+  async #statistics(
+    intake: Intake,
+    path: string,
+    prepared: Prepared,
+  ): Promise<ReadonlyMap<string, TapStatistics> | null> {
     const { config, record, target, context } = this;
-    const { ranges, mode } = config.quantize;
-    if (mode === "dynamic" || mode === "weights" || opsetOf(prepared.model) < LEAST_OPSET.static) return null;
+    const { ranges } = config.quantize;
+    if (!this.#mayBeStatic(prepared)) return null;
     if (ranges !== null) return loadRanges(ranges, intake.facts.sha256, context.toolVersion);
     const { fit } = intake;
     if (!fit) return null;
@@ -129,7 +160,7 @@ class OptimizeRun {
       "calibrate",
       () =>
         observeActivations(
-          { prepared: prepared.path, target, data: fit.ref, runtime: config.runtime, onProgress: record.progress },
+          { prepared: path, target, data: fit.ref, runtime: config.runtime, onProgress: record.progress },
           context,
         ),
       `${fit.count} samples`,
@@ -199,7 +230,8 @@ class OptimizeRun {
       float: built.float,
       why: whyChosen(candidate, others),
       target: this.target.name,
-      notes: built.notes,
+      notes: statics ? [...built.notes, ...this.#corrections.map(correctionNote)] : built.notes,
+      ...(statics && { corrections: this.#corrections }),
       calibration: statics && fit ? { samples: fit.count, tensors: this.#tapCount, data: fit.digest } : null,
     };
   }

@@ -21,6 +21,8 @@ export interface WorkshopOptions {
   /** The model as it came: what speed and accuracy are measured against. */
   readonly original: string;
   readonly prepared: string;
+  /** The same with channels scaled for static integers; absent where that was of no use. */
+  readonly equalized?: string;
   readonly target: IntegerTarget;
   /** Statistics for static candidates; null when there is no calibration data. */
   readonly taps: ReadonlyMap<string, TapStatistics> | null;
@@ -157,9 +159,10 @@ export class Workshop {
   }
 
   #build(variant: Variant, keptFloat: ReadonlyMap<string, string>, path: string): BuiltModel {
-    const { prepared, target, taps, excluded } = this.options;
+    const { prepared, equalized = prepared, target, taps, excluded } = this.options;
     const keepFloat = new Map([...excluded, ...keptFloat]);
-    const model = loadModel(prepared);
+    const isStatic = variant.kind === "integers" && variant.recipe.statics !== null;
+    const model = loadModel(isStatic ? equalized : prepared);
     const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
       const staged = saveModel(model, path);
       staged.commit();

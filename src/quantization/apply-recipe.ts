@@ -8,6 +8,7 @@ import type { TapStatistics } from "../observe/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { quantizeDynamic } from "./dynamic.js";
 import { quantizeEmbeddings } from "./embedding.js";
+import { applyOutputLines } from "./outputs/fit-outputs.js";
 import type { FloatNode } from "./plan-static.js";
 import { quantizeStatic } from "./quantize-static.js";
 import { type Form, formOf, type Recipe } from "./recipe.js";
@@ -34,6 +35,7 @@ export function applyRecipe(model: Model, recipe: Recipe, { target, taps, keepFl
   const nodes = [...nodesWithin(model.graph)];
   const wanted = new Map(nodes.map((node) => [node.name, formOf(recipe, node)]));
   const forms = new Map<string, Form>();
+  if (recipe.lines) applyOutputLines(model, recipe.lines);
   const float: FloatNode[] = nodes
     .filter(({ name }) => wanted.get(name) === "float")
     .map(({ name, op }) => ({ node: name, op, reason: keepFloat.get(name) ?? "nothing smaller was chosen for it" }));

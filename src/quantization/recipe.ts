@@ -7,6 +7,7 @@ import { type Model, type Node, nodesWithin } from "../ir/index.js";
 import type { RangeMethod } from "../observe/index.js";
 import { weightInputs } from "../target/integer-kernels.js";
 import { isLookUp } from "./embedding.js";
+import type { OutputLine } from "./outputs/fit-outputs.js";
 import type { Placement } from "./plan-static.js";
 import type { WeightBits } from "./weight-only.js";
 
@@ -37,6 +38,8 @@ export interface Recipe {
   readonly statics: StaticChoice | null;
   /** By value label: what the channels of dynamic activations are divided by. */
   readonly smoothing?: ReadonlyMap<string, Float32Array>;
+  /** By node name: what the weights and the bias of a last product are corrected by. */
+  readonly lines?: ReadonlyMap<string, OutputLine>;
 }
 
 /** The range methods in use, the main one first. */

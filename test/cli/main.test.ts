@@ -285,7 +285,15 @@ describe("what flags become", () => {
             confidence: 0.95,
           },
           quantize: {
-            ...{ mode: "static", bits: 8, method: "mse", ranges: "r.json", goal: "size", searchMs: 60_000 },
+            ...{
+              mode: "static",
+              bits: 8,
+              corrections: ["equalize", "outputs"],
+              method: "mse",
+              ranges: "r.json",
+              goal: "size",
+              searchMs: 60_000,
+            },
             selection: { include: ["/a/*"], exclude: ["op:Gemm", "from:a..to:b"] },
           },
         },

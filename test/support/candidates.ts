@@ -102,7 +102,7 @@ export class Stage {
       model: "base.onnx",
       runtime: runtimeConfig({ benchMs: 20_000 }),
       limits: limitsOf(limits),
-      quantize: { goal: "speed", searchMs: 1e9, ...quantize },
+      quantize: { corrections: [], goal: "speed", searchMs: 1e9, ...quantize },
     } as OptimizeConfig;
     const data = { path: "samples.npz", indices: [0, 1] };
     const intake = {

@@ -71,6 +71,7 @@ export const optimizeConfig = (
     ranges: null,
     selection: { include: [], exclude: [] },
     goal: "size",
+    corrections: [],
     searchMs: 5000,
     ...quantize,
   },

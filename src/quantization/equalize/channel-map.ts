@@ -141,7 +141,7 @@ class Mapper implements ChannelMap {
     if (one && other) {
       if (one.axis !== other.axis || one.ids.length !== other.ids.length) return false;
       if (a.shape === null || a.shape.length !== b.shape?.length) return false;
-      one.ids.forEach((id, i) => this.#sets.join(id, other.ids[i]!));
+      one.ids.forEach((id, i) => void this.#sets.join(id, other.ids[i]!));
       this.channels.set(node.output, one);
       return true;
     }
@@ -163,7 +163,7 @@ class Mapper implements ChannelMap {
     if (!a || !b || a === b) return false;
     const [x, gate] = isOnePlace(b) ? [a, b] : [b, a];
     const channels = this.channels.get(x);
-    if (!channels || channels.axis !== 1 || !isOnePlace(gate) || isOnePlace(x)) return false;
+    if (channels?.axis !== 1 || !isOnePlace(gate) || isOnePlace(x)) return false;
     if (x.shape?.length !== gate.shape?.length) return false;
     this.#fix(gate);
     this.channels.set(node.output, channels);
@@ -184,7 +184,7 @@ class Mapper implements ChannelMap {
       return true;
     }
     if (!known.every(({ ids }) => ids.length === first.ids.length)) return false;
-    for (const { ids } of known) ids.forEach((id, i) => this.#sets.join(first.ids[i]!, id));
+    for (const { ids } of known) ids.forEach((id, i) => void this.#sets.join(first.ids[i]!, id));
     this.channels.set(node.output, first);
     return true;
   }
@@ -194,7 +194,7 @@ class Mapper implements ChannelMap {
     const [value] = node.inputs;
     const channels = value && this.channels.get(value);
     const places = value?.shape?.slice(2);
-    if (!channels || channels.axis !== 1 || !places || !isStatic(places) || node.int("axis", 1) !== 1) return false;
+    if (channels?.axis !== 1 || !places || !isStatic(places) || node.int("axis", 1) !== 1) return false;
     const times = elementCount(places);
     this.channels.set(node.output, { axis: 1, ids: channels.ids.flatMap((id) => new Array<number>(times).fill(id)) });
     return true;
@@ -229,7 +229,8 @@ function ownConstant(node: Node, input: number) {
   return value?.constant?.dtype === "f32" && value.useCount === 1 ? value.constant : null;
 }
 
-const isOnePlace = ({ shape }: Value): boolean => !!shape && shape.length > 2 && shape.slice(2).every((dim) => dim === 1);
+const isOnePlace = ({ shape }: Value): boolean =>
+  !!shape && shape.length > 2 && shape.slice(2).every((dim) => dim === 1);
 
 const biasAxis = (node: Node): number => node.inputs[2]!.constant!.dims.length - 1;
 

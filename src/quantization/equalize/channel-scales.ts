@@ -87,7 +87,9 @@ export function chooseScales(problem: ScaleProblem): ScaleSolution {
 /** Fixed scales are 1; the others are what they want to be, within bounds. */
 function settled(problem: ScaleProblem, wanted: (scale: number) => number): Float64Array {
   const scales = Float64Array.from({ length: problem.scales }, (_, i) => (problem.isFixed(i) ? 1 : wanted(i)));
-  return scales.map((scale, i) => (problem.isFixed(i) ? 1 : Math.min(LARGEST_SCALE, Math.max(1 / LARGEST_SCALE, scale))));
+  return scales.map((scale, i) =>
+    problem.isFixed(i) ? 1 : Math.min(LARGEST_SCALE, Math.max(1 / LARGEST_SCALE, scale)),
+  );
 }
 
 /** Of each scale's channels, the widest, as a share of the widest of all; 1 where nothing was ever seen. */

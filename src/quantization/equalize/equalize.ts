@@ -3,7 +3,7 @@
  * rewrite of constants: the model computes what it did, but for the rounding of float32.
  */
 import { type Model, Tensor, type Value } from "../../ir/index.js";
-import type { IntegerTarget } from "../../target/integer-kernels.js";
+import type { IntegerTarget } from "../../target/integer-kernel.js";
 import { removeUnreadConstants } from "../dead-constants.js";
 import { activationsOf } from "../insert-qdq.js";
 import type { StaticPlan } from "../plan-static.js";
@@ -174,9 +174,15 @@ function applyScales(model: Model, map: ChannelMap, scaleOf: (id: number) => num
     const { dims } = node.inputs[1]!.constant!;
     const places = node.op === "Conv" ? dims.slice(2).reduce((product, dim) => product * dim, 1) : 1;
     replace(node, 1, (values) =>
-      forEachWeight(node.op === "Conv" ? node.int("group", 1) : 1, dims, readingAxis(node), places, (at, _, channel) => {
-        values[at]! /= scales[channel]!;
-      }),
+      forEachWeight(
+        node.op === "Conv" ? node.int("group", 1) : 1,
+        dims,
+        readingAxis(node),
+        places,
+        (at, _, channel) => {
+          values[at]! /= scales[channel]!;
+        },
+      ),
     );
   }
   removeUnreadConstants(graph);

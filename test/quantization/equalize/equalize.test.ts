@@ -32,7 +32,10 @@ async function rangesOf(make: () => Promise<Model>, feeds: Feeds): Promise<Reado
   const taps = tapChannels(model, scalableValues(model, planOf(model)));
   check(model.graph);
   const results = await runModel(model, feeds);
-  return taps.ranges(new Map(Object.entries(results).map(([name, tensor]) => [name, Float64Array.from(tensor.f32())])), 1);
+  return taps.ranges(
+    new Map(Object.entries(results).map(([name, tensor]) => [name, Float64Array.from(tensor.f32())])),
+    1,
+  );
 }
 
 /** The model as text with constants skewed, before and after: whether it computes the same, and its error as integers. */
@@ -57,7 +60,12 @@ async function equalized(text: string, ...skewed: readonly (readonly [string, nu
     if (float === after) equalize(integers, planOf(integers), ranges, safeTarget);
     errors.push(await integerError(integers, before, feeds));
   }
-  return { report, same, gainDb: 20 * Math.log10(errors[0]! / errors[1]!), tensors: report.groups.flatMap((g) => g.tensors) };
+  return {
+    report,
+    same,
+    gainDb: 20 * Math.log10(errors[0]! / errors[1]!),
+    tensors: report.groups.flatMap((g) => g.tensors),
+  };
 }
 
 async function integerError(model: Model, float: Model, feeds: Feeds): Promise<number> {
@@ -85,19 +93,31 @@ const convs = `(x: f32[1,3,8,8]) -> (y) {
 
 describe("equalize", () => {
   it("makes channels of different widths equally wide, through Relu, and computes the same", async () => {
-    const { same, gainDb, tensors } = await equalized(convs, ["w", 0, wild], ["b", 0, wild], ["v", 1, (c) => 1 / wild(c)]);
+    const { same, gainDb, tensors } = await equalized(
+      convs,
+      ["w", 0, wild],
+      ["b", 0, wild],
+      ["v", 1, (c) => 1 / wild(c)],
+    );
     expect(tensors).toEqual(["r"]);
     expect(same).toBeLessThan(1e-6);
     expect(gainDb).toBeGreaterThan(6);
   });
 
   it("leaves alone what is even already", async () => {
-    const { report } = await equalized("(x: f32[1,4]) -> (y) { a = MatMul(x, $w: f32[4,1])\n y = MatMul(a, $v: f32[1,4]) }");
+    const { report } = await equalized(
+      "(x: f32[1,4]) -> (y) { a = MatMul(x, $w: f32[4,1])\n y = MatMul(a, $v: f32[1,4]) }",
+    );
     expect(report.groups).toEqual([]);
   });
 
   it("scales no channel without bounds that is silent or that nobody weighs", async () => {
-    const { same, gainDb } = await equalized(convs, ["w", 0, dead], ["b", 0, dead], ["v", 1, (c) => (c % 4 ? 1 / wild(c) : 0)]);
+    const { same, gainDb } = await equalized(
+      convs,
+      ["w", 0, dead],
+      ["b", 0, dead],
+      ["v", 1, (c) => (c % 4 ? 1 / wild(c) : 0)],
+    );
     expect(same).toBeLessThan(1e-6);
     expect(gainDb).toBeGreaterThan(3);
   });
@@ -129,12 +149,12 @@ describe("equalize", () => {
       `(x: f32[1,4,8,8]) -> (y) {
         a = Conv<group=2>(x, $w: f32[16,2,3,3])
         r = Relu(a)
-        d = Conv<group=16>(r, $d: f32[16,1,3,3])
+        d = Conv<group=16>(r, $u: f32[16,1,3,3])
         e = Relu(d)
         y = Conv<group=4>(e, $v: f32[8,4,1,1])
       }`,
       ["w", 0, wild],
-      ["d", 0, (c) => wild(c + 1) / wild(c)],
+      ["u", 0, (c) => wild(c + 1) / wild(c)],
       ["v", 0, (c) => c + 1],
     );
     expect(same).toBeLessThan(1e-6);
@@ -181,7 +201,10 @@ describe("channels that minding operators read stay as they are", () => {
     ["Clip", "r = Clip(a, $lo: f32[], $hi: f32[])\n y = MatMul(r, $v: f32[16,4])"],
     ["Sigmoid beside the product", "q = Sigmoid(a)\n m = MatMul(a, $v: f32[16,16])\n y = Mul(q, m)"],
     ["a number for all channels", "r = Add(a, $o: f32[])\n y = MatMul(r, $v: f32[16,4])"],
-    ["a sum with something unknown", "t = Sigmoid(x)\n c = Concat<axis=1>(t, t)\n r = Add(a, c)\n y = MatMul(r, $v: f32[16,4])"],
+    [
+      "a sum with something unknown",
+      "t = Sigmoid(x)\n c = Concat<axis=1>(t, t)\n r = Add(a, c)\n y = MatMul(r, $v: f32[16,4])",
+    ],
     ["a Softmax", "r = Softmax(a)\n y = MatMul(r, $v: f32[16,4])"],
   ])("%s", async (_, rest) => {
     const text = `(x: f32[4,8]) -> (y) {\n a = MatMul(x, $w: f32[8,16])\n ${rest} }`;

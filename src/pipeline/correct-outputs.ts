@@ -1,0 +1,71 @@
+/** Brings the answers of static integers closer to the float model's, where that holds on samples that were not fitted. */
+import type { DatasetRef } from "../dataset/index.js";
+import { loadModel } from "../ir/index.js";
+import { fitOutput, type OutputLine } from "../quantization/outputs/fit-outputs.js";
+import { lastProducts } from "../quantization/outputs/last-products.js";
+import { pairModels } from "../quantization/outputs/paired-moments.js";
+import type { Candidate } from "./candidate.js";
+import { judgeCorrection } from "./corrections.js";
+import { asDelivered, withSaved } from "./model-runs.js";
+import type { CorrectionFacts } from "./result.js";
+import type { Workshop } from "./workshop.js";
+
+export interface Corrected {
+  /** In the order given: each as it was, or in its corrected form. */
+  readonly candidates: readonly Candidate[];
+  /** Of the first; null when there was nothing to correct. */
+  readonly facts: CorrectionFacts | null;
+}
+
+/** An expected gain below this is not tried. */
+const LEAST_EXPECTED_DB = 0.2;
+
+/**
+ * The fit is made on the first candidate, the widest, and tried on all: they differ in
+ * what is quantized, not in what the answers are made of. Their errors are measured already.
+ */
+export async function correctOutputs(
+  candidates: readonly Candidate[],
+  workshop: Workshop,
+  data: DatasetRef,
+): Promise<Corrected> {
+  const [first] = candidates;
+  const isMeasured = first !== undefined && first.sqnrDb !== null && Number.isFinite(first.sqnrDb);
+  const lines = isMeasured ? await fitLines(first, workshop, data) : null;
+  if (!lines) return { candidates, facts: null };
+  const tried = candidates.map(({ variant, keptFloat }) =>
+    variant.kind === "integers" ? workshop.make({ ...variant, recipe: { ...variant.recipe, lines } }, keptFloat) : null,
+  );
+  await workshop.measureError(tried.filter((each) => each !== null));
+  const factors = [...lines.values()].map(({ factor }) => `${factor.toFixed(3)} x + shift`);
+  const detail = `${factors.join(", ")} at ${[...lines.keys()].join(", ")}`;
+  let facts: CorrectionFacts | null = null;
+  const kept = candidates.map((candidate, i) => {
+    const better = tried[i];
+    if (!better) return candidate;
+    const judged = judgeCorrection("outputs", detail, candidate.sqnrDb, better.sqnrDb);
+    facts ??= judged;
+    workshop.discard(judged.isKept ? candidate : better);
+    return judged.isKept ? better : candidate;
+  });
+  return { candidates: kept, facts };
+}
+
+async function fitLines(
+  candidate: Candidate,
+  { options: { prepared, runtime }, context }: Workshop,
+  data: DatasetRef,
+): Promise<ReadonlyMap<string, OutputLine> | null> {
+  const products = lastProducts(loadModel(prepared)).filter(({ node }) => candidate.built.forms.has(node.name));
+  if (products.length === 0) return null;
+  const { model, outputs, moments } = pairModels(prepared, candidate.built.path, products);
+  const reduced = await withSaved(model, context, (path) =>
+    context.runtime.reduce({ model: path, data, outputs, session: asDelivered(runtime) }),
+  );
+  const lines = new Map<string, OutputLine>();
+  for (const [node, moment] of moments(reduced, data.indices!.length)) {
+    const fit = fitOutput(moment);
+    if (fit.gainDb >= LEAST_EXPECTED_DB) lines.set(node, fit);
+  }
+  return lines.size > 0 ? lines : null;
+}

@@ -1,0 +1,50 @@
+/**
+ * What is done against the errors of integers that costs nothing when the model runs. Each
+ * correction is fitted on some samples and kept only when others, which it has not seen,
+ * say that the outputs come closer to the float model's.
+ */
+import type { DatasetRef } from "../dataset/index.js";
+import type { Intake } from "./intake.js";
+import type { CorrectionFacts } from "./result.js";
+
+export const corrections = ["equalize", "outputs"] as const;
+export type Correction = (typeof corrections)[number];
+
+/** Samples that a correction is fitted on: more make it surer, and take longer. */
+const MOST_FITTED = 24;
+/** Fewer say too little of a whole data set. */
+const LEAST_FITTED = 4;
+
+/** Calibration samples that are not among the trial's, spread over the set; null when they are too few. */
+export function samplesToFit({ fit, trial }: Pick<Intake, "fit" | "trial">, most = MOST_FITTED): DatasetRef | null {
+  if (!fit || fit.ref.random || trial.path !== fit.ref.path) return null;
+  const kept = new Set(trial.indices);
+  const all = fit.ref.indices ?? Array.from({ length: fit.count }, (_, i) => i);
+  const free = all.filter((index) => !kept.has(index));
+  if (free.length < LEAST_FITTED) return null;
+  const count = Math.min(most, free.length);
+  return { ...fit.ref, indices: Array.from({ length: count }, (_, i) => free[Math.floor((i * free.length) / count)]!) };
+}
+
+/** Less is within what the choice of the samples does. */
+const LEAST_GAIN_DB = 0.05;
+
+/** Whether a correction is kept, with the numbers that say so. */
+export function judgeCorrection(
+  correction: Correction,
+  detail: string,
+  beforeDb: number | null,
+  afterDb: number | null,
+): CorrectionFacts {
+  const isKept = beforeDb !== null && afterDb !== null && afterDb >= beforeDb + LEAST_GAIN_DB;
+  return { correction, isKept, detail, beforeDb, afterDb };
+}
+
+/** For the notes of a result. */
+export function correctionNote({ correction, isKept, detail, beforeDb, afterDb }: CorrectionFacts): string {
+  const change =
+    beforeDb === null || afterDb === null
+      ? ""
+      : `: ${beforeDb.toFixed(1)} -> ${afterDb.toFixed(1)} dB on other samples`;
+  return `correction ${correction} (${detail}) ${isKept ? "applied" : "left out"}${change}`;
+}

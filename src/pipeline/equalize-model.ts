@@ -1,0 +1,107 @@
+/** Equalizes the prepared model's channels for static integers, when that brings the outputs closer to the float model's. */
+import { linkModel, loadModel } from "../ir/index.js";
+import { tapChannels } from "../quantization/equalize/channel-taps.js";
+import { equalize, scalableValues } from "../quantization/equalize/equalize.js";
+import { type PlacementOptions, planStatic } from "../quantization/plan-static.js";
+import { staticRecipe } from "../quantization/recipe.js";
+import { removeWithFeeders } from "../rewrite/index.js";
+import { observeActivations, widestPlacement } from "./calibration.js";
+import type { RunContext } from "./context.js";
+import { judgeCorrection, samplesToFit } from "./corrections.js";
+import { fewOf, type Intake } from "./intake.js";
+import { asDelivered, asWritten, linkedFile, removeLinked, withSaved } from "./model-runs.js";
+import type { CorrectionFacts } from "./result.js";
+import { Workshop, type WorkshopOptions } from "./workshop.js";
+
+export interface Equalized {
+  /** A model that computes what the prepared one does; null when nothing was kept. */
+  readonly path: string | null;
+  readonly facts: CorrectionFacts | null;
+}
+
+const nothing: Equalized = { path: null, facts: null };
+
+/** Samples whose channels are looked at, those that quick ranges come from, and those that judge. */
+const LOOKED_AT = 16;
+const QUICK = 4;
+/** Relative difference that the rounding of float32 may make of scaled weights. */
+const LARGEST_DIFFERENCE = 1e-3;
+
+export async function equalizeModel(
+  intake: Intake,
+  options: Omit<WorkshopOptions, "taps">,
+  context: RunContext,
+): Promise<Equalized> {
+  const { prepared, target, runtime, excluded } = options;
+  const data = samplesToFit(intake, LOOKED_AT);
+  if (!data) return nothing;
+  const placement: PlacementOptions = { ...widestPlacement, keepFloat: excluded };
+  const tapped = loadModel(prepared);
+  const values = scalableValues(tapped, planStatic(tapped, target, placement));
+  if (values.size === 0) return nothing;
+  const taps = tapChannels(tapped, values);
+  for (const node of [...tapped.graph.nodes()].reverse()) removeWithFeeders(node);
+  const reduced = await withSaved(tapped, context, (model) =>
+    context.runtime.reduce({ model, data, outputs: taps.outputs, session: asDelivered(runtime) }),
+  );
+
+  const model = loadModel(prepared);
+  const { groups } = equalize(
+    model,
+    planStatic(model, target, placement),
+    taps.ranges(reduced, data.indices!.length),
+    target,
+  );
+  if (groups.length === 0) return nothing;
+  const path = linkedFile(context, "equalized");
+  linkModel(model, path);
+  const channels = groups.reduce((sum, group) => sum + group.channels, 0);
+  const detail = `${channels} channels in ${groups.length} groups of tensors`;
+  const facts = (await isSame(prepared, path, intake, options, context))
+    ? await judged(detail, path, intake, options, context)
+    : judgeCorrection("equalize", `${detail}, which changed the float model`, null, null);
+  if (!facts.isKept) removeLinked(path);
+  return { path: facts.isKept ? path : null, facts };
+}
+
+/** Both models as integers with quick ranges, on samples that neither has seen. */
+async function judged(
+  detail: string,
+  equalized: string,
+  intake: Intake,
+  options: Omit<WorkshopOptions, "taps">,
+  context: RunContext,
+): Promise<CorrectionFacts> {
+  const { target, runtime } = options;
+  const data = samplesToFit(intake, QUICK)!;
+  const variant = {
+    kind: "integers",
+    recipe: staticRecipe({ placement: widestPlacement, method: "mse" }),
+  } as const;
+  const made = [];
+  for (const prepared of [options.prepared, equalized]) {
+    const taps = await observeActivations({ prepared, target, data, runtime, onProgress: () => {} }, context);
+    const shop = new Workshop({ ...options, prepared, taps, trial: fewOf(intake.trial, 2 * QUICK) }, context);
+    made.push({ shop, candidate: shop.make(variant) });
+  }
+  const [before, after] = made.map(({ candidate }) => candidate);
+  await made[0]!.shop.measureError([before!, after!]);
+  for (const { shop, candidate } of made) shop.discard(candidate);
+  return judgeCorrection("equalize", detail, before!.sqnrDb, after!.sqnrDb);
+}
+
+async function isSame(
+  baseline: string,
+  candidate: string,
+  { trial }: Intake,
+  { runtime }: Omit<WorkshopOptions, "taps">,
+  context: RunContext,
+): Promise<boolean> {
+  const differences = await context.runtime.compare({
+    baseline,
+    candidate,
+    data: fewOf(trial, 2),
+    session: asWritten(runtime),
+  });
+  return differences.every(({ mismatch, relativeL2 }) => mismatch === null && !(relativeL2 > LARGEST_DIFFERENCE));
+}

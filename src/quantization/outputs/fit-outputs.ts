@@ -1,0 +1,65 @@
+/**
+ * The straight line that brings what integers answer closest to what the float model does:
+ *
+ *   z' = a (z - E[z]) + E[z] + k (E[y] - E[z])
+ *
+ *   a = sum_c cov(y, z) / sum_c var(z)     one number for all channels: less than 1 where
+ *                                          noise makes up much of what differs between samples
+ *   k in [0, 1]                            trusts a shift as far as it exceeds what so few
+ *                                          samples show by chance (James-Stein)
+ */
+import { type Model, Tensor } from "../../ir/index.js";
+import { lastProducts } from "./last-products.js";
+import type { PairedMoments } from "./paired-moments.js";
+
+/** What a product's weights and bias are multiplied by, and what is added to the bias then. */
+export interface OutputLine {
+  readonly factor: number;
+  readonly shift: Float64Array;
+}
+
+export interface OutputFit extends OutputLine {
+  /** Expected change of the error on the samples of the fit, dB; positive is better. */
+  readonly gainDb: number;
+}
+
+/** A factor further from 1 would say that something else is wrong. */
+const FACTORS = [0.5, 1.25] as const;
+
+export function fitOutput({ samples, y, z, yy, zz, yz }: PairedMoments): OutputFit {
+  let [cov, varY, varZ, shifts, chance] = [0, 0, 0, 0, 0];
+  for (let c = 0; c < y.length; c++) {
+    const delta = y[c]! - z[c]!;
+    const [ownY, ownZ, own] = [yy[c]! - y[c]! ** 2, zz[c]! - z[c]! ** 2, yz[c]! - y[c]! * z[c]!];
+    varY += ownY;
+    varZ += ownZ;
+    cov += own;
+    shifts += delta * delta;
+    chance += Math.max(0, ownY + ownZ - 2 * own) / samples;
+  }
+  const wanted = varZ > 0 ? cov / varZ : 1;
+  const factor = Number.isFinite(wanted) ? Math.min(FACTORS[1], Math.max(FACTORS[0], wanted)) : 1;
+  const trust = shifts > 0 ? Math.max(0, 1 - chance / shifts) : 0;
+  const shift = y.map((mean, c) => (1 - factor) * z[c]! + trust * (mean - z[c]!));
+  const before = varY + varZ - 2 * cov + shifts;
+  const after = varY + factor * factor * varZ - 2 * factor * cov + (1 - trust) ** 2 * shifts;
+  const gainDb = before > 0 && after > 0 ? 10 * Math.log10(before / after) : 0;
+  return { factor, shift, gainDb };
+}
+
+/** Works the lines into the weights and biases of a float graph, before it is quantized. By node name; unknown names are passed over. */
+export function applyOutputLines(model: Model, lines: ReadonlyMap<string, OutputLine>): void {
+  const { graph } = model;
+  for (const { node, channels } of lastProducts(model)) {
+    const line = lines.get(node.name);
+    if (!line || line.shift.length !== channels) continue;
+    const [, weight, bias] = node.inputs;
+    const scaled = weight!.constant!.f32().map((value) => value * line.factor);
+    const old = bias?.constant?.f32();
+    const shifted = Float32Array.from(line.shift, (shift, c) => (old?.[c] ?? 0) * line.factor + shift);
+    graph.setInput(node, 1, graph.addConstant(weight!.label, Tensor.f32(weight!.constant!.dims, scaled)));
+    const dims = bias?.constant?.dims ?? [channels];
+    graph.setInput(node, 2, graph.addConstant(bias?.label ?? `${node.name}/bias`, Tensor.f32(dims, shifted)));
+    for (const value of [weight, bias]) if (value && value.useCount === 0) graph.removeConstant(value);
+  }
+}

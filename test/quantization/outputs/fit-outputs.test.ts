@@ -1,0 +1,146 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../../src/base/random.js";
+import { check, parseModel, saveModel } from "../../../src/ir/index.js";
+import { applyOutputLines, fitOutput } from "../../../src/quantization/outputs/fit-outputs.js";
+import { lastProducts } from "../../../src/quantization/outputs/last-products.js";
+import { type PairedMoments, pairModels } from "../../../src/quantization/outputs/paired-moments.js";
+import { prepared } from "../../support/quantize-text.js";
+import { runModel, seededFeeds } from "../../support/run-model.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+
+/** Moments of rows of samples, channel after channel. */
+function momentsOf(y: readonly number[][], z: readonly number[][]): PairedMoments {
+  const mean = (of: (s: number, c: number) => number) =>
+    Float64Array.from(y[0]!, (_, c) => y.reduce((sum, _, s) => sum + of(s, c), 0) / y.length);
+  return {
+    samples: y.length,
+    y: mean((s, c) => y[s]![c]!),
+    z: mean((s, c) => z[s]![c]!),
+    yy: mean((s, c) => y[s]![c]! ** 2),
+    zz: mean((s, c) => z[s]![c]! ** 2),
+    yz: mean((s, c) => y[s]![c]! * z[s]![c]!),
+  };
+}
+
+const random = seededRandom(5);
+const normal = (): number => random.normal();
+const floats = Array.from({ length: 400 }, () => Array.from({ length: 20 }, (_, c) => c + normal()));
+
+describe("fitOutput", () => {
+  it("finds a constant shift, and takes it back", () => {
+    const fit = fitOutput(
+      momentsOf(
+        floats,
+        floats.map((row) => row.map((value, c) => value + 0.5 * (c % 3))),
+      ),
+    );
+    expect(fit.factor).toBeCloseTo(1, 6);
+    fit.shift.forEach((shift, c) => {
+      expect(shift).toBeCloseTo(-0.5 * (c % 3), 6);
+    });
+  });
+
+  it("halves what is half noise", () => {
+    const { factor, gainDb } = fitOutput(
+      momentsOf(
+        floats,
+        floats.map((row) => row.map((value) => value + normal())),
+      ),
+    );
+    expect(factor).toBeCloseTo(0.5, 1);
+    expect(gainDb).toBeCloseTo(3, 0);
+  });
+
+  it("does not believe a shift that four samples show by chance", () => {
+    const few = floats.slice(0, 4);
+    const { shift, factor } = fitOutput(
+      momentsOf(
+        few,
+        few.map((row) => row.map((value) => value + 0.1 * normal())),
+      ),
+    );
+    for (const each of shift) expect(Math.abs(each)).toBeLessThan(0.08 + 30 * Math.abs(1 - factor));
+    const exact = fitOutput(momentsOf(few, few));
+    expect([exact.factor, exact.gainDb, ...exact.shift.map(Math.abs)].slice(0, 3)).toEqual([1, 0, 0]);
+  });
+
+  it("stays a number where nothing differs, or nothing is one", () => {
+    const zeros = [
+      [0, 0],
+      [0, 0],
+    ];
+    expect(fitOutput(momentsOf(zeros, zeros))).toMatchObject({ factor: 1, gainDb: 0 });
+    expect(fitOutput(momentsOf([[Number.NaN, 1]], [[1, 1]])).factor).toBe(1);
+  });
+});
+
+describe("applyOutputLines", () => {
+  it.each([
+    ["Gemm", "y = Gemm(x, $w: f32[8,4], $b: f32[4])"],
+    ["Gemm without a bias", "y = Gemm<transB=1>(x, $w: f32[4,8])"],
+    ["before a Softmax that is undone", "g = Gemm(x, $w: f32[8,4], $b: f32[4])\n y = Identity(g)"],
+  ])("draws the line: %s", async (_, body) => {
+    const text = `(x: f32[3,8]) -> (y) { ${body} }`;
+    const [before, after] = [await prepared(text), await prepared(text)];
+    const feeds = seededFeeds(before);
+    const [{ node }] = lastProducts(after) as [ReturnType<typeof lastProducts>[number]];
+    const shift = Float64Array.of(1, -2, 0.5, 0);
+    applyOutputLines(after, new Map([[node.name, { factor: 0.75, shift }]]));
+    check(after.graph);
+    const [y, z] = [(await runModel(before, feeds))["y"]!.f32(), (await runModel(after, feeds))["y"]!.f32()];
+    z.forEach((value, i) => {
+      expect(value).toBeCloseTo(0.75 * y[i]! + shift[i % 4]!, 5);
+    });
+  });
+});
+
+describe("lastProducts", () => {
+  it.each([
+    ["y = Add(m, r)\n m = MatMul(x, $v: f32[8,8])\n r = Relu(x)", "two ways to the output"],
+    ["g = Gemm<alpha=0.5>(x, $w: f32[8,8])\n y = Relu(g)", "a factor of its own"],
+    ["g = Gemm(x, $w: f32[8,8], x)\n y = Relu(g)", "a computed bias"],
+    ["g = Gemm(x, $w: f32[8,8], $b: f32[])\n y = Relu(g)", "a bias for all"],
+    ["h = Gemm(x, $w: f32[8,8])\n y = Gemm(h, w)", "shared weights"],
+  ])("%s: none", async (body) => {
+    const lines = body.split("\n").sort((a, b) => Number(a.trim().startsWith("y")) - Number(b.trim().startsWith("y")));
+    expect(lastProducts(await prepared(`(x: f32[8,8]) -> (y) {\n ${lines.join("\n")} }`))).toEqual([]);
+  });
+});
+
+describe("pairModels", () => {
+  it.each([17, 18])("tells the means of both models' values, opset %d", async (opset) => {
+    const text =
+      "(x: f32[5,8]) -> (y) { h = Gemm(x, $w: f32[8,6])\n r = Relu(h)\n y = Gemm(r, $v: f32[6,3], $b: f32[3]) }";
+    const folder = temporaryFolder();
+    const float = await prepared(text, opset);
+    const changed = await prepared(text, opset);
+    const [product] = lastProducts(float) as [ReturnType<typeof lastProducts>[number]];
+    applyOutputLines(changed, new Map([[product.node.name, { factor: 2, shift: Float64Array.of(1, 2, 3) }]]));
+    const [a, b] = [join(folder, "a.onnx"), join(folder, "b.onnx")];
+    saveModel(float, a).commit();
+    saveModel(changed, b).commit();
+    const { model, outputs, moments } = pairModels(a, b, [product]);
+    check(model.graph);
+    const feeds = seededFeeds(float);
+    const results = await runModel(model, feeds);
+    expect(Object.keys(results).sort()).toEqual([...outputs.keys()].sort());
+    const reduced = new Map(Object.entries(results).map(([name, tensor]) => [name, Float64Array.from(tensor.f32())]));
+    const found = moments(reduced, 1).get(product.node.name)!;
+    const y = (await runModel(float, feeds))["y"]!.f32();
+    for (let c = 0; c < 3; c++) {
+      const column = [0, 1, 2, 3, 4].map((row) => y[3 * row + c]!);
+      const mean = column.reduce((p, q) => p + q) / 5;
+      expect(found.y[c]).toBeCloseTo(mean, 4);
+      expect(found.z[c]).toBeCloseTo(2 * mean + c + 1, 4);
+      expect(found.yz[c]).toBeCloseTo(column.reduce((p, q) => p + q * (2 * q + c + 1), 0) / 5, 3);
+    }
+  });
+
+  it("keeps a model that does not know the product as it was", () => {
+    const model = parseModel("(x: f32[1,2]) -> (y) { y = Gemm(x, $w: f32[2,2]) }");
+    const before = model.graph.constants[0]!.constant;
+    applyOutputLines(model, new Map([["another", { factor: 2, shift: Float64Array.of(1, 1) }]]));
+    expect(model.graph.constants[0]!.constant).toBe(before);
+  });
+});
