@@ -54,6 +54,22 @@ describe("quantize", () => {
     expect(sha256(again)).toBe(sha256(output));
   });
 
+  it("stores weights where nothing can run on integers, with 16 bits where errors grow", async () => {
+    const folder = temporaryFolder();
+    const text = `(x: f32[8,1,64]) -> (y) {
+      h = LSTM<hidden_size=64>(x, $w: f32[1,256,64], $r: f32[1,256,64])
+      y = Neg(h) }`;
+    const model = modelFile(folder, text);
+    const output = join(folder, "out.onnx");
+    const quantize = { mode: "auto", goal: "size" } as const;
+    const limits = limitsOf({ maxDrop: "none" });
+    const result = await runQuantize(optimizeConfig(model, output, quantize, { limits }), realContext(runtime));
+    expect(result.quantization).toMatchObject({ mode: "weights", bits: 16, forms: [{ form: "weights16" }] });
+    expect(result.output!.bytes).toBeLessThan(0.55 * result.model.bytes);
+    const again = await runQuantize(optimizeConfig(output, join(folder, "2.onnx"), quantize), realContext(runtime));
+    expect(again.verdict.summary).toContain("quantized already");
+  });
+
   it("leaves no output and says so when accuracy is missed; keeps it only when told to", async () => {
     const { output, calibration, evaluation } = await scene();
     // No integer model gives the same numbers.
