@@ -189,6 +189,15 @@ export interface Placement {
   readonly islands: readonly FloatIsland[];
 }
 
+/** A node as the runtime executed it. */
+export interface NodeTime {
+  /** That of a node of the file, or made of it: fused and converted nodes have names of their own. */
+  readonly name: string;
+  readonly op: string;
+  /** Of the run in which it took least, without the nodes of its bodies. */
+  readonly ms: number;
+}
+
 /** A provider that was asked for and replaced, because `allowFallback` said so. */
 export interface ProviderFallback {
   readonly wanted: string;
@@ -209,6 +218,8 @@ export interface Runtime {
   timer(spec: TimerSpec): Promise<Timer>;
   /** Runs a few samples with profiling on, and says which node ran where and for how long. */
   placement(model: string, data: DatasetRef, session: SessionOptions): Promise<Placement>;
+  /** Every node of a model by the runtime's own profile of a few runs. */
+  nodeTimes(model: string, data: DatasetRef, session: SessionOptions): Promise<readonly NodeTime[]>;
   /** Every replacement of a provider that happened so far; a report must show them. */
   fallbacks(): readonly ProviderFallback[];
   /** Largest resident size of this process and those that ran jobs, summed over the ones alive at once. */

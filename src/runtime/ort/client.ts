@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import type { DatasetRef } from "../../dataset/index.js";
 import { mergeTaps, type TapStatistics } from "../../observe/index.js";
 import type {
   ModelSignature,
@@ -93,6 +94,20 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
     return pool.callAll(calls, workers);
   };
 
+  const profiled = async <J extends "placement" | "nodeTimes">(
+    job: J,
+    model: string,
+    data: DatasetRef,
+    session: SessionOptions,
+  ): Promise<Jobs[J]["result"]> => {
+    const folder = mkdtempSync(join(options.scratch ?? tmpdir(), "infer-opt-profile-"));
+    try {
+      return await call(job, model, session, { model, data, session, folder });
+    } finally {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    }
+  };
+
   const runtime: OrtRuntime = {
     warmUp: () => pool.warmUp(),
 
@@ -137,14 +152,9 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
       return openTimer(pool, spec, timeoutOf(spec.session));
     },
 
-    async placement(model, data, session): Promise<Placement> {
-      const folder = mkdtempSync(join(options.scratch ?? tmpdir(), "infer-opt-profile-"));
-      try {
-        return await call("placement", model, session, { model, data, session, folder });
-      } finally {
-        rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-      }
-    },
+    placement: (model, data, session): Promise<Placement> => profiled("placement", model, data, session),
+
+    nodeTimes: (model, data, session) => profiled("nodeTimes", model, data, session),
 
     fallbacks: () => [...fallbacks.values()],
     peakRssBytes: () => memory.peakBytes(),

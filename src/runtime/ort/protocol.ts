@@ -7,6 +7,7 @@ import type { TapStatistics } from "../../observe/index.js";
 import type {
   CompareJob,
   ModelSignature,
+  NodeTime,
   ObserveJob,
   OutputDifference,
   Placement,
@@ -63,6 +64,7 @@ export interface Jobs {
     };
     result: Placement;
   };
+  nodeTimes: { args: Jobs["placement"]["args"]; result: readonly NodeTime[] };
   timeOpen: { args: TimerSpec; result: TimerOpened };
   timeRuns: { args: { readonly runs: number }; result: Float64Array };
   peakRss: { args: object; result: number };

@@ -19,6 +19,8 @@ export interface ProfiledNode {
   calls: number;
   /** Without the time of nodes in its bodies. */
   durationMs: number;
+  /** The same in the run in which it took least: what others on the machine did not disturb. */
+  leastMs: number;
 }
 
 export interface Profile {
@@ -45,7 +47,7 @@ export async function readProfile(path: string, warmUps: number): Promise<Profil
       leaveOutBodies(execution, run);
       run.push(execution);
     } else if (RUN.test(event)) {
-      if (ended++ >= warmUps) for (const each of run) count(each, nodes);
+      if (ended++ >= warmUps) countRun(run, nodes);
       run = [];
     }
   }
@@ -53,7 +55,7 @@ export async function readProfile(path: string, warmUps: number): Promise<Profil
 }
 
 interface Execution {
-  readonly node: Omit<ProfiledNode, "calls" | "durationMs">;
+  readonly node: Omit<ProfiledNode, "calls" | "durationMs" | "leastMs">;
   readonly key: string;
   /** Microseconds. */
   readonly start: number;
@@ -98,11 +100,16 @@ function leaveOutBodies(outer: Execution, before: readonly Execution[]): void {
   }
 }
 
-function count({ key, node, own }: Execution, nodes: Map<string, ProfiledNode>): void {
-  const known = nodes.get(key) ?? { ...node, calls: 0, durationMs: 0 };
-  known.calls++;
-  known.durationMs += own / 1000;
-  nodes.set(key, known);
+function countRun(run: readonly Execution[], nodes: Map<string, ProfiledNode>): void {
+  const took = new Map<ProfiledNode, number>();
+  for (const { key, node, own } of run) {
+    const known = nodes.get(key) ?? { ...node, calls: 0, durationMs: 0, leastMs: Number.POSITIVE_INFINITY };
+    known.calls++;
+    known.durationMs += own / 1000;
+    nodes.set(key, known);
+    took.set(known, (took.get(known) ?? 0) + own / 1000);
+  }
+  for (const [node, ms] of took) node.leastMs = Math.min(node.leastMs, ms);
 }
 
 /** "CUDAExecutionProvider" is cuda. */
