@@ -1,5 +1,6 @@
 /** A model that might be the answer, with what is known of it so far. */
 import { bitsOf, type Form, methodsOf, type Recipe, type StaticChoice } from "../quantization/recipe.js";
+import type { NodeTime } from "../runtime/port.js";
 import type { BuiltModel } from "./built-model.js";
 import type { AccuracyFacts, CandidateFacts } from "./result.js";
 
@@ -17,8 +18,10 @@ export interface Candidate {
   readonly keptFloat: ReadonlyMap<string, string>;
   /** Mean SQNR of the outputs against the float model on a few samples, dB; null until measured. */
   sqnrDb: number | null;
-  /** Old over new, from a short comparison; null until measured. */
+  /** Old over new, from the profile or a comparison; null until measured. */
   speedup: number | null;
+  /** Node by node, by the runtime's profile; null until measured. */
+  times?: readonly NodeTime[] | null;
   accuracy: AccuracyFacts | null;
   note: string;
 }

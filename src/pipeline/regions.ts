@@ -8,7 +8,7 @@
  * what it inserts between integers and float has no name, and belongs to the integers beside it.
  */
 import { ownEntry } from "../base/own-entry.js";
-import { type Model, type Node, nodesWithin, soleReader } from "../ir/index.js";
+import { type Model, type Node, nodesWithin, soleReader, type Value } from "../ir/index.js";
 import { isLookUp } from "../quantization/embedding.js";
 import type { NodeTime } from "../runtime/port.js";
 import { weightInputs } from "../target/integer-kernels.js";
@@ -51,10 +51,45 @@ function integerBehind(producer: Node, integers: ReadonlySet<string>): Node | nu
 
 const isAbsorbed = (node: Node): boolean => node.is("Relu") || node.is("Clip");
 
+/** What float kernels compute besides: the node goes by the name of what it then makes. */
+const isFused = (node: Node): boolean =>
+  isAbsorbed(node) || /^(Sigmoid|Tanh|LeakyRelu|HardSigmoid|HardSwish)$/.test(node.opName);
+
+/** A tensor that is converted where its two ends are not both integers. */
+export interface Border {
+  readonly value: string;
+  /** Names of regions; null for what stays float. */
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** Where regions meet each other and what is float. */
+export function bordersOf({ graph }: Model, regions: readonly Region[]): readonly Border[] {
+  const integers = new Set(regions.flatMap(({ nodes }) => nodes));
+  const regionOf = new Map(regions.flatMap(({ name, nodes }) => nodes.map((node) => [node, name] as const)));
+  const borders = new Map<string, Border>();
+  const add = (value: Value, from: string | null, to: string | null): void => {
+    if (from !== to) borders.set(`${value.label}\n${from}\n${to}`, { value: value.label, from, to });
+  };
+  for (const node of nodesWithin(graph)) {
+    const to = regionOf.get(node.name) ?? null;
+    // An activation that a kernel absorbs is no border between it and that kernel.
+    if (to === null && node.inputs[0]?.producer && integerBehind(node, integers)) continue;
+    for (const value of node.inputs) {
+      if (!value || value.constant) continue;
+      const producer = value.producer && integerBehind(value.producer, integers);
+      add(value, (producer && regionOf.get(producer.name)) ?? null, to);
+    }
+  }
+  return [...borders.values()];
+}
+
 export interface RegionTime {
-  /** Of its nodes in float, and as integers with the conversions around them. */
+  /** Of its nodes in float. */
   readonly beforeMs: number;
-  readonly afterMs: number;
+  /** As integers, and of the conversions around them. */
+  readonly kernelMs: number;
+  readonly conversionMs: number;
 }
 
 /** What each region takes in both models, by its name. */
@@ -78,7 +113,7 @@ export function regionTimes(
     for (const value of node.outputs) {
       own(value?.label, region);
       const reader = value && soleReader(value);
-      if (reader && isAbsorbed(reader)) {
+      if (reader && isFused(reader) && !regionOf.has(reader.name)) {
         own(reader.name, region);
         own(reader.outputs[0]?.label, region);
       }
@@ -87,22 +122,29 @@ export function regionTimes(
   // A conversion to integers is named after what it reads, which a float node may have made.
   for (const { node, region } of nodes) for (const value of node.inputs) own(value?.label, region);
 
-  const floats = sumByOwner(before, (name) => ownerOf(name, owners));
-  const integers = sumByOwner(withConversions(after, owners), ({ owner }) => owner);
-  return new Map(
-    regions.map(({ name }) => [name, { beforeMs: floats.get(name) ?? 0, afterMs: integers.get(name) ?? 0 }]),
-  );
+  const times = new Map(regions.map(({ name }) => [name, { beforeMs: 0, kernelMs: 0, conversionMs: 0 }]));
+  for (const time of before) {
+    const owner = ownerOf(time, owners);
+    if (owner !== null) times.get(owner)!.beforeMs += time.ms;
+  }
+  for (const time of withConversions(after, owners)) {
+    if (time.owner !== null) times.get(time.owner)![isConversion(time) ? "conversionMs" : "kernelMs"] += time.ms;
+  }
+  return times;
 }
+
+const isConversion = (time: NodeTime): boolean =>
+  /^(Quantize|Dequantize)Linear$/.test(time.op) ||
+  (/^(Transpose|ReorderInput|ReorderOutput)$/.test(time.op) && isInserted(time));
 
 /** Names lose what the runtime put behind them, one piece after the other, until one is known. */
 function ownerOf({ name }: Pick<NodeTime, "name">, owners: ReadonlyMap<string, string>): string | null {
-  let rest = name.replace(/^(\w+):(?=.)/, "").replace(/(_nchwc|_token_\d+|_quant|_fused)+$/, "");
+  let rest = name.replace(/\/\w*Fusion\w*\/?$/, "").replace(/(_nchwc|_token_\d+)+$/, "");
   for (;;) {
     const owner = owners.get(rest);
     if (owner !== undefined) return owner;
-    const cut = Math.max(rest.lastIndexOf("/"), rest.lastIndexOf("_"));
-    if (cut <= 0 || !/^[/_](\w*Quantize\w*|MatMul\w*|Conv\w*|Cast|scale|Mul|Add|Gather|dequantized)$/.test(rest.slice(cut)))
-      return null;
+    const cut = rest.lastIndexOf("/");
+    if (cut <= 0 || !/^\/(\w*Quantize\w*|MatMul\w*|Conv\w*|Cast|scale|Mul|Add|Gather)$/.test(rest.slice(cut))) return null;
     rest = rest.slice(0, cut);
   }
 }
@@ -127,18 +169,6 @@ function withConversions(times: readonly NodeTime[], owners: ReadonlyMap<string,
 
 /** The runtime names what it adds after the operator. */
 const isInserted = ({ name, op }: NodeTime): boolean => name.startsWith(op);
-
-function sumByOwner<T extends NodeTime>(
-  times: readonly T[],
-  ownerOfTime: (time: T) => string | null,
-): ReadonlyMap<string, number> {
-  const sums = new Map<string, number>();
-  for (const time of times) {
-    const owner = ownerOfTime(time);
-    if (owner !== null) sums.set(owner, (sums.get(owner) ?? 0) + time.ms);
-  }
-  return sums;
-}
 
 /** What the runtime needs for each node besides its kernel. */
 const PER_NODE_MS = 0.001;

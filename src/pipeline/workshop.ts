@@ -6,16 +6,18 @@ import { existsSync, rmSync } from "node:fs";
 import { InferOptError } from "../base/errors.js";
 import { compareLatency } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
-import { loadModel, saveModel } from "../ir/index.js";
+import { loadModel, type Model, saveModel } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { toFloat16 } from "../passes/precision/to-float16.js";
 import { applyRecipe } from "../quantization/apply-recipe.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
+import type { NodeTime } from "../runtime/port.js";
 import type { BuiltModel } from "./built-model.js";
-import { type Candidate, type Variant, variantName } from "./candidate.js";
+import { type Candidate, isInteger, type Variant, variantName } from "./candidate.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { asDelivered, scratchFile } from "./model-runs.js";
+import { type Region, type RegionTime, regionsOf, regionTimes, totalMs } from "./regions.js";
 
 export interface WorkshopOptions {
   /** The model as it came: what speed and accuracy are measured against. */
@@ -45,6 +47,11 @@ const refusals = new Set(["MODEL_REJECTED", "RUN_FAILED", "RUNTIME_CRASHED"]);
 const IN_ONE_RACE = 2;
 
 export class Workshop {
+  #originalTimes: readonly NodeTime[] | null = null;
+  /** Of the prepared model, whose names the candidates share. */
+  #floatTimes: readonly NodeTime[] | null = null;
+  #model: Model | null = null;
+
   constructor(
     readonly options: WorkshopOptions,
     readonly context: RunContext,
@@ -127,8 +134,56 @@ export class Workshop {
     return batches;
   }
 
-  /** Fills `speedup` of each by interleaved races against the original, which share the budget. */
+  /**
+   * Fills `speedup` of each. On cpu from the runtime's profile, which holds for every node what it took
+   * when nothing disturbed it; the same comes out within a few percent however busy the machine is.
+   * Elsewhere, and where there is no profile, by races that share the budget.
+   */
   async measureSpeed(candidates: readonly Candidate[], budgetMs: number): Promise<void> {
+    if (this.options.runtime.provider !== "cpu") return this.#raceAll(candidates, budgetMs);
+    try {
+      const { prepared, original } = this.options;
+      this.#floatTimes ??= await this.#timesOf(prepared);
+      // Where float candidates are compared too, what the fusing gains counts; else the prepared model is near enough.
+      if (!candidates.every(isInteger)) this.#originalTimes ??= await this.#timesOf(original);
+      for (const candidate of candidates) {
+        candidate.times = await this.#timesOf(candidate.built.path);
+        candidate.speedup = totalMs(this.#originalTimes ?? this.#floatTimes) / totalMs(candidate.times);
+        this.#tell(candidate);
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof InferOptError) || thrown.code !== "PROFILE_EMPTY") throw thrown;
+      await this.#raceAll(candidates, budgetMs);
+    }
+  }
+
+  /** What each region of a candidate takes, and took in float; null where that was not measured. */
+  regionTimes(candidate: Candidate, regions: readonly Region[]): ReadonlyMap<string, RegionTime> | null {
+    if (!candidate.times || !this.#floatTimes) return null;
+    return regionTimes(this.model, regions, this.#floatTimes, candidate.times);
+  }
+
+  regionsOf = ({ built }: Candidate): readonly Region[] => regionsOf(this.model, new Set(built.forms.keys()));
+
+  /** Of a tensor, as it was in the calibration on average; 0 where it was not observed. */
+  elementsOf(label: string): number {
+    const tap = this.options.taps?.get(label);
+    return tap && tap.samples > 0 ? tap.count / tap.samples : 0;
+  }
+
+  /** The prepared model, as it is: not to be changed. */
+  get model(): Model {
+    return (this.#model ??= loadModel(this.options.prepared));
+  }
+
+  #timesOf = (path: string): Promise<readonly NodeTime[]> =>
+    this.context.runtime.nodeTimes(path, this.options.trial, asDelivered(this.options.runtime));
+
+  #tell({ name, speedup, accuracy }: Candidate): void {
+    this.context.observer({ type: "candidate", candidate: name, speedup, accuracy: accuracy?.candidate ?? null });
+  }
+
+  async #raceAll(candidates: readonly Candidate[], budgetMs: number): Promise<void> {
     const races = Math.ceil(candidates.length / IN_ONE_RACE);
     for (let at = 0; at < candidates.length; at += IN_ONE_RACE) {
       await this.#race(candidates.slice(at, at + IN_ONE_RACE), budgetMs / races);
@@ -149,12 +204,7 @@ export class Workshop {
     });
     candidates.forEach((candidate, i) => {
       candidate.speedup = race.candidates[i]!.speedup;
-      this.context.observer({
-        type: "candidate",
-        candidate: candidate.name,
-        speedup: candidate.speedup,
-        accuracy: candidate.accuracy?.candidate ?? null,
-      });
+      this.#tell(candidate);
     });
   }
 

@@ -1,0 +1,120 @@
+/**
+ * Puts regions back to float that cost more as integers than they gain. A region has what its
+ * kernels take in integers and in float; between an integer region and a float one the tensor is
+ * converted. The split with the least sum is a minimum cut. The profile says what kernels take;
+ * what a conversion takes for each element follows from those that are there. Then the whole is
+ * measured again, and kept where it is faster.
+ */
+import { Network } from "../passes/layout/minimum-cut.js";
+import type { Candidate } from "./candidate.js";
+import { bordersOf, type Region, type RegionTime } from "./regions.js";
+import type { Workshop } from "./workshop.js";
+
+/** A candidate must be faster by this much for something to be changed: noise moves less. */
+const MARGIN = 0.02;
+/** What is as fast in float stays integers: it is smaller, and noise decides nothing. */
+const FLOAT_MARGIN = 0.05;
+const MOST_ROUNDS = 2;
+
+/** Converting one element to integers or back, with the change of layout that comes with it. */
+const MS_PER_ELEMENT = 0.8e-6;
+const [LEAST_PER_ELEMENT, MOST_PER_ELEMENT] = [0.3e-6, 2e-6];
+/** Fewer elements tell nothing of what one takes. */
+const ENOUGH_ELEMENTS = 20_000;
+
+/** @returns the fastest so far and everything made on the way; the candidate given stays as it is */
+export async function leaveWhatDoesNotPay(
+  candidate: Candidate,
+  workshop: Workshop,
+): Promise<{ readonly best: Candidate; readonly made: readonly Candidate[] }> {
+  const made: Candidate[] = [];
+  let best = candidate;
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const kept = withoutLosses(best, workshop);
+    if (kept.size === best.keptFloat.size) break;
+    const next = workshop.make(best.variant, kept);
+    if (next.built.forms.size === 0) {
+      workshop.discard(next);
+      break;
+    }
+    await workshop.measureSpeed([next], 0);
+    next.note = "regions that do not pay as integers in float";
+    made.push(next);
+    if (next.speedup! < best.speedup! * (1 + MARGIN)) break;
+    best = next;
+  }
+  return { best, made };
+}
+
+/** What stays float already, and the regions that lose. */
+function withoutLosses(candidate: Candidate, workshop: Workshop): ReadonlyMap<string, string> {
+  const regions = workshop.regionsOf(candidate);
+  const times = workshop.regionTimes(candidate, regions);
+  const kept = new Map(candidate.keptFloat);
+  if (times === null) return kept;
+  const isFloat = cheapestFloat(regions, times, workshop, candidate);
+  for (const { name } of regions) {
+    if (!isFloat(name)) continue;
+    const { beforeMs, kernelMs, conversionMs } = times.get(name)!;
+    kept.set(
+      name,
+      `does not pay: ${ms(kernelMs)} as integers and ${ms(conversionMs)} for conversions, ${ms(beforeMs)} in float`,
+    );
+  }
+  return kept;
+}
+
+const ms = (value: number): string => `${value.toFixed(value < 1 ? 3 : 1)} ms`;
+
+/** Which regions the cheapest split has in float. The source's side is that of integers. */
+function cheapestFloat(
+  regions: readonly Region[],
+  times: ReadonlyMap<string, RegionTime>,
+  workshop: Workshop,
+  { built }: Candidate,
+): (region: string) => boolean {
+  const network = new Network();
+  const vertices = new Map(regions.map(({ name }) => [name, network.vertex()]));
+  const perElement = priceOf(regions, times, workshop);
+  for (const { name } of regions) {
+    const { beforeMs, kernelMs, conversionMs } = times.get(name)!;
+    const vertex = vertices.get(name)!;
+    const isStatic = built.forms.get(name) === "static";
+    // What was not found in a profile says nothing: it stays as it is.
+    const isKnown = beforeMs > 0 && kernelMs > 0;
+    network.connect(Network.SOURCE, vertex, isKnown ? nanos(beforeMs * (1 + FLOAT_MARGIN)) : Number.POSITIVE_INFINITY);
+    network.connect(vertex, Network.SINK, nanos(kernelMs + (isStatic ? 0 : conversionMs)));
+  }
+  for (const { value, from, to } of bordersOf(workshop.model, regions)) {
+    const ends = [from, to].map((region) => (region === null ? Network.SINK : vertices.get(region)!));
+    if (!isStaticBorder(from, to, built)) continue;
+    const price = nanos(perElement * workshop.elementsOf(value));
+    if (price === 0) continue;
+    // Cut, and paid, in whichever direction one end is integers and the other float.
+    if (ends[0] !== Network.SINK) network.connect(ends[0]!, ends[1]!, price);
+    if (ends[1] !== Network.SINK) network.connect(ends[1]!, ends[0]!, price);
+  }
+  const { isSource } = network.cut();
+  return (name) => !isSource(vertices.get(name)!);
+}
+
+/** Dynamic integers are converted within their region. */
+const isStaticBorder = (from: string | null, to: string | null, { forms }: Candidate["built"]): boolean =>
+  [from, to].some((region) => region !== null && forms.get(region) === "static");
+
+const nanos = (milliseconds: number): number => Math.round(milliseconds * 1e6);
+
+/** What converting one element takes here, by the borders with float that there are. */
+function priceOf(
+  regions: readonly Region[],
+  times: ReadonlyMap<string, RegionTime>,
+  workshop: Workshop,
+): number {
+  let elements = 0;
+  for (const { value, from, to } of bordersOf(workshop.model, regions)) {
+    if (from === null || to === null) elements += workshop.elementsOf(value);
+  }
+  if (elements < ENOUGH_ELEMENTS) return MS_PER_ELEMENT;
+  const spent = [...times.values()].reduce((sum, { conversionMs }) => sum + conversionMs, 0);
+  return Math.min(MOST_PER_ELEMENT, Math.max(LEAST_PER_ELEMENT, spent / elements));
+}
