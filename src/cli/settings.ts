@@ -46,13 +46,17 @@ function read(flag: Flag<unknown>, given: string | readonly string[] | boolean, 
 }
 
 const DEFAULT_BENCH_MS = 10_000;
+/** Where no limit is to be decided, only that it is faster. */
+const QUICK_BENCH_MS = 1200;
 const DEFAULT_SEARCH_MS = 20_000;
 /** Of `--budget`, where there is something to search: trying candidates takes more than the last race. */
 const SEARCH_SHARE = 0.6;
 
 export function runtimeConfig(settings: Settings, searches = false): RuntimeConfig {
   const { provider, threads, allowFallback, seed, batch, budget, shape, maxMemory } = settings;
-  const benchMs = budget === null ? DEFAULT_BENCH_MS : searches ? budget * (1 - SEARCH_SHARE) : budget;
+  const isQuick = searches && settings.maxDrop === "none" && settings.minSpeedup === null && settings.slo.length === 0;
+  const usualMs = isQuick ? QUICK_BENCH_MS : DEFAULT_BENCH_MS;
+  const benchMs = budget === null ? usualMs : searches ? budget * (1 - SEARCH_SHARE) : budget;
   const twice = shape.find(({ input }, i) => shape.findIndex((other) => other.input === input) !== i);
   if (twice) {
     throw new InferOptError("FLAG_INVALID", "usage", `--shape: "${twice.input}" has two shapes`, {

@@ -20,8 +20,8 @@ export interface Candidate {
   sqnrDb: number | null;
   /** Old over new, from the profile or a comparison; null until measured. */
   speedup: number | null;
-  /** Node by node, by the runtime's profile; null until measured. */
-  times?: readonly NodeTime[] | null;
+  /** Node by node, by the runtime's profile, beside the prepared float model's in the same minutes; null until measured. */
+  times?: { readonly float: readonly NodeTime[]; readonly own: readonly NodeTime[] } | null;
   accuracy: AccuracyFacts | null;
   note: string;
 }

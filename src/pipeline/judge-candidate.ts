@@ -1,12 +1,17 @@
 /** Measures candidates on the evaluation data and against the clock, and holds them to the limits. */
+import { spread } from "../base/spread.js";
 import { scoreModels } from "./accuracy.js";
 import type { Candidate } from "./candidate.js";
+import type { DatasetRef } from "../dataset/index.js";
 import type { OptimizeConfig } from "./config.js";
 import type { Intake } from "./intake.js";
 import { measureLatency } from "./latency.js";
 import { asDelivered } from "./model-runs.js";
 import type { RunRecord } from "./run-record.js";
 import { type AccuracyMeasure, judge, type LatencyMeasure, type Ruling } from "./verdict.js";
+
+/** Samples that tell about accuracy where it decides nothing. */
+const GLANCE_SAMPLES = 32;
 
 export interface Judged {
   readonly candidate: Candidate;
@@ -83,12 +88,13 @@ export class Judge {
   async #measureAccuracy(candidate: Candidate): Promise<void> {
     if (this.#accuracies.has(candidate)) return;
     const { config, intake, record } = this;
+    const data = this.#judgingData();
     const scores = await record.stage(
       "verify",
       () =>
         scoreModels(record.context, {
           models: [config.model, candidate.built.path],
-          data: intake.evaluation.ref,
+          data,
           metric: intake.metric,
           session: asDelivered(config.runtime),
           seed: config.runtime.seed,
@@ -103,6 +109,16 @@ export class Judge {
     this.#accuracies.set(candidate, measure);
     candidate.accuracy = measure.facts;
     this.#tell(candidate);
+  }
+
+  /** All of the evaluation data; a part of it, spread, where no limit on accuracy was declared. */
+  #judgingData(): DatasetRef {
+    const { ref, count } = this.intake.evaluation;
+    if (this.config.limits.maxDrop !== "none" || ref.random || count <= GLANCE_SAMPLES) return ref;
+    this.record.warn(
+      `accuracy was looked at on ${GLANCE_SAMPLES} of ${count} evaluation samples, since no limit asks for it: \`verify\` measures it on all`,
+    );
+    return { ...ref, indices: spread(ref.indices ?? count, GLANCE_SAMPLES) };
   }
 
   #tell({ name, speedup, accuracy }: Candidate): void {

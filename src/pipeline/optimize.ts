@@ -15,7 +15,7 @@ import { type WeightBits, weightOnlyOpset } from "../quantization/weight-only.js
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import { loadRanges, observeActivations, widestPlacement } from "./calibration.js";
-import { type Candidate, candidateFacts } from "./candidate.js";
+import { type Candidate, candidateFacts, isInteger } from "./candidate.js";
 import { chooseCandidate } from "./choose-candidate.js";
 import type { OptimizeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
@@ -28,6 +28,7 @@ import { allOf, fewOf, type Intake, requireCalibration, takeIn } from "./intake.
 import { Judge, type Judged } from "./judge-candidate.js";
 import { LEAST_OPSET, makeCandidates, mayStoreWeights } from "./make-candidates.js";
 import { asDelivered } from "./model-runs.js";
+import { leaveWhatDoesNotPay } from "./paying-regions.js";
 import { measurePlacement } from "./placement.js";
 import { type Prepared, prepareModel } from "./prepare.js";
 import type { CorrectionFacts, QuantizationFacts, RunResult, Verdict } from "./result.js";
@@ -41,6 +42,9 @@ export const runQuantize = (config: OptimizeConfig, context: RunContext): Promis
 
 export const runOptimize = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>
   new OptimizeRun("optimize", config, context).run();
+
+/** Candidates that are looked at region by region. */
+const MOST_REFINED = 2;
 
 class OptimizeRun {
   readonly record: RunRecord;
@@ -113,7 +117,7 @@ class OptimizeRun {
     });
     this.#tried = [...candidates];
     if (candidates.length === 0) return this.#nothingToDo(intake, prepared, this.#whyNone(prepared));
-    await record.stage("bench", () => workshop.measureSpeed(candidates, config.runtime.benchMs / 2), "candidates");
+    await record.stage("bench", () => this.#measureSpeed(candidates, workshop), "candidates");
     const judge = new Judge(config, intake, record);
     const { judged, made } = await chooseCandidate(candidates, judge, workshop, record, config);
     this.#tried.push(...made);
@@ -143,6 +147,20 @@ class OptimizeRun {
     const { candidates, facts } = await this.record.stage("quantize", work, "corrections");
     if (facts) this.#corrections.push(facts);
     return candidates;
+  }
+
+  /** The fastest integers, and without the regions that do not pay. */
+  async #measureSpeed(candidates: Candidate[], workshop: Workshop): Promise<void> {
+    await workshop.measureSpeed(candidates, this.config.runtime.benchMs / 2);
+    if (this.config.quantize.goal === "size") return;
+    const integers = candidates.filter(isInteger).sort((a, b) => b.speedup! - a.speedup!);
+    for (const candidate of integers.slice(0, MOST_REFINED)) {
+      const { best, made } = await leaveWhatDoesNotPay(candidate, workshop);
+      await workshop.measureError(made.filter((each) => each === best));
+      for (const each of made) if (each !== best) workshop.discard(each);
+      this.#tried.push(...made);
+      if (best !== candidate) candidates.push(best);
+    }
   }
 
   async #statistics(

@@ -144,7 +144,8 @@ function ownerOf({ name }: Pick<NodeTime, "name">, owners: ReadonlyMap<string, s
     const owner = owners.get(rest);
     if (owner !== undefined) return owner;
     const cut = rest.lastIndexOf("/");
-    if (cut <= 0 || !/^\/(\w*Quantize\w*|MatMul\w*|Conv\w*|Cast|scale|Mul|Add|Gather)$/.test(rest.slice(cut))) return null;
+    if (cut <= 0 || !/^\/(\w*Quantize\w*|MatMul\w*|Conv\w*|Cast|scale|Mul|Add|Gather)$/.test(rest.slice(cut)))
+      return null;
     rest = rest.slice(0, cut);
   }
 }
@@ -161,7 +162,8 @@ function withConversions(times: readonly NodeTime[], owners: ReadonlyMap<string,
     return null;
   };
   return owned.map((time, i) => {
-    if (time.owner !== null || !/^(Transpose|ReorderInput|ReorderOutput)$/.test(time.op) || !isInserted(time)) return time;
+    if (time.owner !== null || !/^(Transpose|ReorderInput|ReorderOutput)$/.test(time.op) || !isInserted(time))
+      return time;
     const isBehind = time.op === "ReorderInput" || (time.op === "Transpose" && !owned[i + 1]?.owner);
     return { ...time, owner: neighbour(i, isBehind ? -1 : 1) };
   });
@@ -174,5 +176,4 @@ const isInserted = ({ name, op }: NodeTime): boolean => name.startsWith(op);
 const PER_NODE_MS = 0.001;
 
 /** Of a whole run. */
-export const totalMs = (times: readonly NodeTime[]): number =>
-  times.reduce((sum, { ms }) => sum + ms + PER_NODE_MS, 0);
+export const totalMs = (times: readonly NodeTime[]): number => times.reduce((sum, { ms }) => sum + ms + PER_NODE_MS, 0);

@@ -47,9 +47,6 @@ const refusals = new Set(["MODEL_REJECTED", "RUN_FAILED", "RUNTIME_CRASHED"]);
 const IN_ONE_RACE = 2;
 
 export class Workshop {
-  #originalTimes: readonly NodeTime[] | null = null;
-  /** Of the prepared model, whose names the candidates share. */
-  #floatTimes: readonly NodeTime[] | null = null;
   #model: Model | null = null;
 
   constructor(
@@ -142,25 +139,30 @@ export class Workshop {
   async measureSpeed(candidates: readonly Candidate[], budgetMs: number): Promise<void> {
     if (this.options.runtime.provider !== "cpu") return this.#raceAll(candidates, budgetMs);
     try {
-      const { prepared, original } = this.options;
-      this.#floatTimes ??= await this.#timesOf(prepared);
-      // Where float candidates are compared too, what the fusing gains counts; else the prepared model is near enough.
-      if (!candidates.every(isInteger)) this.#originalTimes ??= await this.#timesOf(original);
-      for (const candidate of candidates) {
-        candidate.times = await this.#timesOf(candidate.built.path);
-        candidate.speedup = totalMs(this.#originalTimes ?? this.#floatTimes) / totalMs(candidate.times);
-        this.#tell(candidate);
-      }
+      for (const batch of this.batches(candidates)) await this.#profile(batch);
     } catch (thrown) {
       if (!(thrown instanceof InferOptError) || thrown.code !== "PROFILE_EMPTY") throw thrown;
       await this.#raceAll(candidates, budgetMs);
     }
   }
 
+  async #profile(candidates: readonly Candidate[]): Promise<void> {
+    const { prepared, original, trial, runtime } = this.options;
+    // Where float candidates are compared too, what the fusing gains counts; else the prepared model is near enough.
+    const baseline = candidates.every(isInteger) ? [] : [original];
+    const models = [...baseline, prepared, ...candidates.map(({ built }) => built.path)];
+    const times = await this.context.runtime.nodeTimes(models, trial, asDelivered(runtime));
+    const float = times[baseline.length]!;
+    for (const [i, candidate] of candidates.entries()) {
+      candidate.times = { float, own: times[baseline.length + 1 + i]! };
+      candidate.speedup = totalMs(times[0]!) / totalMs(candidate.times.own);
+      this.#tell(candidate);
+    }
+  }
+
   /** What each region of a candidate takes, and took in float; null where that was not measured. */
   regionTimes(candidate: Candidate, regions: readonly Region[]): ReadonlyMap<string, RegionTime> | null {
-    if (!candidate.times || !this.#floatTimes) return null;
-    return regionTimes(this.model, regions, this.#floatTimes, candidate.times);
+    return candidate.times ? regionTimes(this.model, regions, candidate.times.float, candidate.times.own) : null;
   }
 
   regionsOf = ({ built }: Candidate): readonly Region[] => regionsOf(this.model, new Set(built.forms.keys()));
@@ -175,9 +177,6 @@ export class Workshop {
   get model(): Model {
     return (this.#model ??= loadModel(this.options.prepared));
   }
-
-  #timesOf = (path: string): Promise<readonly NodeTime[]> =>
-    this.context.runtime.nodeTimes(path, this.options.trial, asDelivered(this.options.runtime));
 
   #tell({ name, speedup, accuracy }: Candidate): void {
     this.context.observer({ type: "candidate", candidate: name, speedup, accuracy: accuracy?.candidate ?? null });

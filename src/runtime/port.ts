@@ -218,8 +218,12 @@ export interface Runtime {
   timer(spec: TimerSpec): Promise<Timer>;
   /** Runs a few samples with profiling on, and says which node ran where and for how long. */
   placement(model: string, data: DatasetRef, session: SessionOptions): Promise<Placement>;
-  /** Every node of a model by the runtime's own profile of a few runs. */
-  nodeTimes(model: string, data: DatasetRef, session: SessionOptions): Promise<readonly NodeTime[]>;
+  /** Every node of each model by the runtime's own profile, all loaded together and run in turns on the first sample. */
+  nodeTimes(
+    models: readonly string[],
+    data: DatasetRef,
+    session: SessionOptions,
+  ): Promise<readonly (readonly NodeTime[])[]>;
   /** Every replacement of a provider that happened so far; a report must show them. */
   fallbacks(): readonly ProviderFallback[];
   /** Largest resident size of this process and those that ran jobs, summed over the ones alive at once. */

@@ -5,7 +5,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DatasetRef } from "../../dataset/index.js";
 import { mergeTaps, type TapStatistics } from "../../observe/index.js";
 import type {
   ModelSignature,
@@ -52,6 +51,8 @@ export interface OrtRuntime extends Runtime {
 const DEFAULT_TIMEOUT_MS = 600_000;
 /** Each loads the models anew: more would cost memory by the hundred megabytes. */
 const MAX_WORKERS = 2;
+/** Not worth a process of their own to score. */
+const FEW_SAMPLES = 32;
 /** Models that weigh more than this together are loaded once, however many workers there could be. */
 const SHARED_BYTES = 512 * 2 ** 20;
 
@@ -84,7 +85,11 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
     const possible = workersFor(spec.session);
     const workers =
       possible > 1 && weightOf("models" in spec ? spec.models : [spec.model]) > SHARED_BYTES ? 1 : possible;
-    const of = Math.max(1, Math.min(workers, spec.data.indices?.length ?? workers));
+    // A few samples are scored sooner than the models are loaded in a second process.
+    const parts = spec.data.indices
+      ? Math.ceil(spec.data.indices.length / (job === "score" ? FEW_SAMPLES : 1))
+      : workers;
+    const of = Math.max(1, Math.min(workers, parts));
     const progress = onProgress ? joinProgress(of, onProgress) : null;
     const calls = Array.from({ length: of }, (_, index): Call<J> => {
       const part: Part = { index, of };
@@ -94,15 +99,10 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
     return pool.callAll(calls, workers);
   };
 
-  const profiled = async <J extends "placement" | "nodeTimes">(
-    job: J,
-    model: string,
-    data: DatasetRef,
-    session: SessionOptions,
-  ): Promise<Jobs[J]["result"]> => {
+  const withFolder = async <T>(work: (folder: string) => Promise<T>): Promise<T> => {
     const folder = mkdtempSync(join(options.scratch ?? tmpdir(), "infer-opt-profile-"));
     try {
-      return await call(job, model, session, { model, data, session, folder });
+      return await work(folder);
     } finally {
       rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
     }
@@ -152,9 +152,11 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
       return openTimer(pool, spec, timeoutOf(spec.session));
     },
 
-    placement: (model, data, session): Promise<Placement> => profiled("placement", model, data, session),
+    placement: (model, data, session): Promise<Placement> =>
+      withFolder((folder) => call("placement", model, session, { model, data, session, folder })),
 
-    nodeTimes: (model, data, session) => profiled("nodeTimes", model, data, session),
+    nodeTimes: (models, data, session) =>
+      withFolder((folder) => call("nodeTimes", models.at(-1)!, session, { models, data, session, folder })),
 
     fallbacks: () => [...fallbacks.values()],
     peakRssBytes: () => memory.peakBytes(),

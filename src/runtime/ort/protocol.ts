@@ -64,7 +64,10 @@ export interface Jobs {
     };
     result: Placement;
   };
-  nodeTimes: { args: Jobs["placement"]["args"]; result: readonly NodeTime[] };
+  nodeTimes: {
+    args: Omit<Jobs["placement"]["args"], "model"> & { readonly models: readonly string[] };
+    result: readonly (readonly NodeTime[])[];
+  };
   timeOpen: { args: TimerSpec; result: TimerOpened };
   timeRuns: { args: { readonly runs: number }; result: Float64Array };
   peakRss: { args: object; result: number };

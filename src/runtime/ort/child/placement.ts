@@ -1,8 +1,9 @@
 /** Runs a model with the runtime's profiler on, and adds up what every node did and where. */
-import { readdirSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { InferOptError } from "../../../base/errors.js";
+import type { Sample } from "../../../dataset/index.js";
 import { type GraphProto, readModel } from "../../../onnx/index.js";
 import type { ConversionTime, OperatorTime } from "../../port.js";
 import { modelBytes } from "../model-bytes.js";
@@ -11,7 +12,7 @@ import { findIslands } from "./float-islands.js";
 import type { Records } from "./options.js";
 import { isConversion, type Profile, type ProfiledNode, readProfile } from "./profile.js";
 import { emptyDataset, feedsOf, openPart } from "./samples.js";
-import { openModel } from "./session.js";
+import { type OpenModel, openModel } from "./session.js";
 
 type Args = Jobs["placement"]["args"];
 
@@ -27,7 +28,7 @@ export const placement: JobHandler<"placement"> = async (args, context) => {
   const optimizedModel = hasPairs(graph) && canWriteGraph(args) ? join(args.folder, "optimized.onnx") : null;
   await profile(args, { ...(optimizedModel !== null && { optimizedModel }) }, context);
 
-  const { runs, nodes } = await readNodes(args);
+  const { runs, nodes } = await readNodes(args.folder, args.model);
   return {
     runs,
     nodes: nodes.length,
@@ -41,14 +42,55 @@ export const placement: JobHandler<"placement"> = async (args, context) => {
   };
 };
 
-/** Each node by itself, over more runs: what a region of the graph takes is a difference of small numbers. */
-export const nodeTimes: JobHandler<"nodeTimes"> = async (args, context) => {
-  await profile(args, {}, context, { runs: 12, enoughMs: 400, repeats: 12 });
-  const { nodes } = await readNodes(args);
-  return nodes.map(({ name, op, leastMs }) => ({ name, op, ms: leastMs }));
+/** Runs of each model that is profiled node by node: as many as fit, within bounds. */
+const [LEAST_PROFILED, MOST_PROFILED] = [8, 24];
+const PROFILED_MS = 300;
+
+/**
+ * Node by node, on one sample, all models in turns in this one process: what else the machine does
+ * then befalls all of them, and each has runs that nothing disturbed.
+ */
+export const nodeTimes: JobHandler<"nodeTimes"> = async ({ models, data, session, folder }, context) => {
+  const opened: OpenModel[] = [];
+  const folders = models.map((_, i) => join(folder, String(i)));
+  try {
+    for (const [i, path] of models.entries()) {
+      mkdirSync(folders[i]!);
+      opened.push(await openModel(path, session, context, { profilePrefix: join(folders[i]!, PROFILE) }));
+    }
+    const { inputs } = opened[0]!.signature;
+    const part = await openPart(data, inputs);
+    let sample: Sample | null = null;
+    for await (const first of part.samples()) {
+      sample = first;
+      break;
+    }
+    if (!sample) throw emptyDataset(data.path, models[0]!);
+    const { id } = sample;
+    const given = sample;
+    const feeds = opened.map((model) => model.feeds(feedsOf(given, model.signature.inputs)));
+    const round = async (): Promise<void> => {
+      for (const [i, model] of opened.entries()) await model.run(feeds[i]!, model.readable, id);
+    };
+    // The first run takes memory and packs weights.
+    await round();
+    const started = performance.now();
+    const isEnough = (runs: number): boolean =>
+      runs >= MOST_PROFILED || (runs >= LEAST_PROFILED && performance.now() - started > PROFILED_MS * models.length);
+    for (let runs = 0; !isEnough(runs); runs++) {
+      await round();
+      context.progress(runs + 1, MOST_PROFILED);
+    }
+    for (const { session: ended } of opened) ended.endProfiling();
+  } finally {
+    for (const model of opened) await model.release();
+  }
+  const profiles = [];
+  for (const [i, path] of models.entries()) profiles.push(await readNodes(folders[i]!, path));
+  return profiles.map(({ nodes }) => nodes.map(({ name, op, leastMs }) => ({ name, op, ms: leastMs })));
 };
 
-async function readNodes({ folder, model }: Args): Promise<Profile> {
+async function readNodes(folder: string, model: string): Promise<Profile> {
   // A session that did not come about, of a provider that was replaced, leaves an empty file.
   const file = readdirSync(folder)
     .map((name) => join(folder, name))
@@ -63,28 +105,20 @@ async function readNodes({ folder, model }: Args): Promise<Profile> {
   return { runs, nodes };
 }
 
-async function profile(
-  { model: path, data, session, folder }: Args,
-  records: Records,
-  context: JobContext,
-  { runs, enoughMs, repeats } = { runs: MOST_RUNS, enoughMs: ENOUGH_MS, repeats: 1 },
-) {
+async function profile({ model: path, data, session, folder }: Args, records: Records, context: JobContext) {
   const model = await openModel(path, session, context, { ...records, profilePrefix: join(folder, PROFILE) });
   try {
     const part = await openPart(data, model.signature.inputs);
     const started = performance.now();
     let done = 0;
-    const isEnough = (): boolean => done >= runs || (done > 0 && performance.now() - started > enoughMs);
-    context.progress(done, runs);
+    context.progress(done, MOST_RUNS);
     for await (const sample of part.samples()) {
       const feeds = model.feeds(feedsOf(sample, model.signature.inputs));
       // The first run takes memory and packs weights; it is told from the others in the profile.
       if (done === 0) await model.run(feeds, model.readable, sample.id);
-      for (let again = 0; again < repeats && !isEnough(); again++) {
-        await model.run(feeds, model.readable, sample.id);
-        context.progress(++done, runs);
-      }
-      if (isEnough()) break;
+      await model.run(feeds, model.readable, sample.id);
+      context.progress(++done, MOST_RUNS);
+      if (done >= MOST_RUNS || performance.now() - started > ENOUGH_MS) break;
     }
     if (done === 0) throw emptyDataset(data.path, path);
     model.session.endProfiling();
