@@ -93,8 +93,8 @@ function rank(candidates: readonly Candidate[], goal: "speed" | "size"): Candida
   const fastest = Math.max(...candidates.map(({ speedup }) => speedup!));
   const isFast = (c: Candidate): boolean => c.speedup! >= fastest * (1 - SAME_SPEED);
   const speed = (c: Candidate): number => (isFast(c) ? fastest : c.speedup!);
-  const finest = Math.max(...candidates.filter(isFast).map(({ sqnrDb }) => sqnrDb!));
-  const error = (c: Candidate): number => (c.sqnrDb! >= finest - SAME_SQNR_DB ? finest : c.sqnrDb!);
+  const finest = Math.max(...candidates.filter(isFast).map(({ sqnrDb }) => sqnrDb ?? 0));
+  const error = (c: Candidate): number => ((c.sqnrDb ?? 0) >= finest - SAME_SQNR_DB ? finest : (c.sqnrDb ?? 0));
   const descending = (a: number, b: number): number => (a === b ? 0 : b - a);
   return [...candidates].sort(
     (a, b) => descending(speed(a), speed(b)) || descending(error(a), error(b)) || descending(a.speedup!, b.speedup!),

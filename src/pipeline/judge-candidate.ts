@@ -1,8 +1,8 @@
 /** Measures candidates on the evaluation data and against the clock, and holds them to the limits. */
 import { spread } from "../base/spread.js";
+import type { DatasetRef } from "../dataset/index.js";
 import { scoreModels } from "./accuracy.js";
 import type { Candidate } from "./candidate.js";
-import type { DatasetRef } from "../dataset/index.js";
 import type { OptimizeConfig } from "./config.js";
 import type { Intake } from "./intake.js";
 import { measureLatency } from "./latency.js";

@@ -49,7 +49,9 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   if (!isQuantized) {
     const { dynamic } = workshop.options.target;
     const isDynamic = dynamic && (mode === "auto" || mode === "dynamic") && opset >= LEAST_OPSET.dynamic;
-    if (isDynamic && dynamicCandidates(model).length > 0) {
+    const nodes = dynamicCandidates(model).length;
+    const most = Math.max(0, ...statics.map(({ built }) => built.forms.size));
+    if (isDynamic && nodes > 0 && (mode === "dynamic" || FEW * nodes >= most)) {
       variants.push({ kind: "integers", recipe: await dynamicRecipe(request) });
     }
     if (opset >= LEAST_OPSET.weights) {
@@ -90,6 +92,12 @@ function weightRecipes({ config: { quantize, limits }, model }: CandidatesReques
   return limits.maxDrop === "none" ? [careful] : [careful, asked];
 }
 
+/** Whether there is a limit to search for; without one a verdict is all that is wanted, soon. */
+export const isSearched = ({ limits }: OptimizeConfig): boolean => limits.maxDrop !== "none";
+
+/** Where static integers take so many times as many nodes, dynamic ones are of the few that are left. */
+const FEW = 4;
+
 /** Whether weights alone may become integers: when asked for, and where size is what counts. */
 export const mayStoreWeights = ({ quantize: { mode, goal } }: OptimizeConfig): boolean =>
   mode === "weights" || (mode === "auto" && goal === "size");
@@ -127,9 +135,14 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
 }
 
 /** Candidates with their errors measured, those that turned out to be of no use excepted. */
-async function makeAll(variants: readonly Variant[], { workshop, record }: CandidatesRequest): Promise<Candidate[]> {
+async function makeAll(
+  variants: readonly Variant[],
+  { workshop, record, config }: CandidatesRequest,
+): Promise<Candidate[]> {
   if (variants.length === 0) return [];
   const made = await record.stage("quantize", () => variants.map((variant) => workshop.make(variant)));
+  // One that has nothing to be compared with is measured in the end.
+  if (variants.length === 1 && !isSearched(config)) return made;
   await record.stage("verify", () => workshop.measureError(made.filter(isUseful)), "errors on a few samples");
   return made;
 }

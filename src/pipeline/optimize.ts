@@ -26,7 +26,7 @@ import { equalizeModel } from "./equalize-model.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { allOf, fewOf, type Intake, requireCalibration, takeIn } from "./intake.js";
 import { Judge, type Judged } from "./judge-candidate.js";
-import { LEAST_OPSET, makeCandidates, mayStoreWeights } from "./make-candidates.js";
+import { isSearched, LEAST_OPSET, makeCandidates, mayStoreWeights } from "./make-candidates.js";
 import { asDelivered } from "./model-runs.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
 import { measurePlacement } from "./placement.js";
@@ -152,11 +152,11 @@ class OptimizeRun {
   /** The fastest integers, and without the regions that do not pay. */
   async #measureSpeed(candidates: Candidate[], workshop: Workshop): Promise<void> {
     await workshop.measureSpeed(candidates, this.config.runtime.benchMs / 2);
-    if (this.config.quantize.goal === "size") return;
+    if (this.config.quantize.goal === "size" || !this.target.isMeasurable) return;
     const integers = candidates.filter(isInteger).sort((a, b) => b.speedup! - a.speedup!);
-    for (const candidate of integers.slice(0, MOST_REFINED)) {
+    for (const candidate of integers.slice(0, isSearched(this.config) ? MOST_REFINED : 1)) {
       const { best, made } = await leaveWhatDoesNotPay(candidate, workshop);
-      await workshop.measureError(made.filter((each) => each === best));
+      if (candidate.sqnrDb !== null) await workshop.measureError(made.filter((each) => each === best));
       for (const each of made) if (each !== best) workshop.discard(each);
       this.#tried.push(...made);
       if (best !== candidate) candidates.push(best);
@@ -204,7 +204,7 @@ class OptimizeRun {
       context.runtime.compare({
         baseline: config.model,
         candidate: candidate.built.path,
-        data: fewOf(intake.trial, 8),
+        data: fewOf(intake.trial, isSearched(config) ? 8 : 4),
         session: asDelivered(config.runtime),
       }),
     );

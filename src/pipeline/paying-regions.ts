@@ -53,24 +53,6 @@ function withoutLosses(candidate: Candidate, workshop: Workshop): ReadonlyMap<st
   const times = workshop.regionTimes(candidate, regions);
   const kept = new Map(candidate.keptFloat);
   if (times === null) return kept;
-  if (process.env["DBG"]) {
-    const bs = bordersOf(workshop.model, regions);
-    console.error("PRICE", priceOf(regions, times, workshop));
-    for (const { name } of regions) {
-      const t = times.get(name)!;
-      console.error(
-        "REG",
-        name,
-        t.beforeMs.toFixed(3),
-        t.kernelMs.toFixed(3),
-        t.conversionMs.toFixed(3),
-        bs
-          .filter((b) => b.from === name || b.to === name)
-          .map((b) => `${b.from === name ? ">" + b.to : "<" + b.from}:${Math.round(workshop.elementsOf(b.value))}`)
-          .join(" "),
-      );
-    }
-  }
   const isFloat = cheapestFloat(regions, times, workshop, candidate);
   for (const { name } of regions) {
     if (!isFloat(name)) continue;

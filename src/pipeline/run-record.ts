@@ -29,15 +29,6 @@ export class RunRecord {
     try {
       return await work();
     } finally {
-      if (process.env["DBG"])
-        console.error(
-          "STAGE",
-          stage,
-          detail,
-          Math.round(this.context.now() - from),
-          Math.round(this.context.runtime.peakRssBytes() / 1e6),
-          process.cpuUsage().user / 1e3,
-        );
       this.#stages.push({ stage, wallMs: this.context.now() - from });
     }
   }

@@ -11,7 +11,6 @@ import type { TapStatistics } from "../observe/index.js";
 import { toFloat16 } from "../passes/precision/to-float16.js";
 import { applyRecipe } from "../quantization/apply-recipe.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
-import type { NodeTime } from "../runtime/port.js";
 import type { BuiltModel } from "./built-model.js";
 import { type Candidate, isInteger, type Variant, variantName } from "./candidate.js";
 import type { RuntimeConfig } from "./config.js";

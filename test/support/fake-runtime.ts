@@ -6,6 +6,7 @@ import type { RunEvent } from "../../src/pipeline/events.js";
 import type {
   CompareJob,
   ModelSignature,
+  NodeTime,
   OutputDifference,
   Placement,
   ProviderFallback,
@@ -22,6 +23,7 @@ export interface FakeModel {
   readonly scores?: readonly number[];
   /** Milliseconds of a run. */
   readonly latency?: (chance: Random) => number;
+  readonly nodes?: readonly NodeTime[];
   /** One node on cpu, unless told otherwise; an error is what `placement` rejects with. */
   readonly placement?: Placement | Error;
 }
@@ -88,6 +90,7 @@ export class FakeRuntime implements Runtime {
   readonly scored: ScoreJob[] = [];
   readonly compared: CompareJob[] = [];
   readonly timed: TimerSpec[] = [];
+  readonly profiled: (readonly string[])[] = [];
   /** Models whose placement was asked for. */
   readonly placed: string[] = [];
   readonly described: { readonly model: string; readonly session: SessionOptions }[] = [];
@@ -147,6 +150,15 @@ export class FakeRuntime implements Runtime {
     const placement = this.models[model]?.placement ?? placementOf([["Relu", "cpu", 1, 3]]);
     if (placement instanceof Error) throw placement;
     return placement;
+  }
+
+  /** One node that takes as long as the model; `nodes` where a test says more. */
+  async nodeTimes(models: readonly string[]): Promise<readonly (readonly NodeTime[])[]> {
+    this.profiled.push(models);
+    return models.map((model) => {
+      const { nodes, latency } = this.models[model] ?? {};
+      return nodes ?? [{ name: "all", op: "All", ms: latency?.(this.chance) ?? 1 }];
+    });
   }
 
   readonly run = () => Promise.reject(new Error("the fake runtime runs nothing"));
