@@ -1,3 +1,4 @@
+import { copyFileSync, utimesSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { jsonl, node, port, scaling, session, startRuntime, writeModel } from "./workbench.js";
 
@@ -54,5 +55,37 @@ describe("compare", () => {
       ['"q" of the baseline is no tensor that can be read', 0],
       [null, 4],
     ]);
+  });
+
+  describe("on made-up inputs", () => {
+    const madeUp = (seed: number) => ({
+      path: "random",
+      random: { seed, count: 2, signature: [{ name: "x", dtype: "f32" as const, shape: [1, 2] }] },
+    });
+
+    it("runs a baseline once for several comparisons, and again on other inputs", async () => {
+      const runtime = startRuntime();
+      const [baseline, candidate, replaced] = [scaling(1), scaling(2), scaling(2)];
+      // To the second: finer times are not set back exactly.
+      utimesSync(baseline, 1, 1);
+      const differing = async (seed: number) =>
+        (await runtime.compare({ baseline, candidate, data: madeUp(seed), session }))[0]!.differing;
+      // Another model in its place shows when it is run again; its size and time tell nothing.
+      copyFileSync(replaced, baseline);
+      utimesSync(baseline, 1, 1);
+      expect(await differing(0)).toBe(4);
+      expect(await differing(1)).toBe(0);
+    });
+
+    it("runs a baseline again when the file is another one", async () => {
+      const runtime = startRuntime();
+      const [baseline, candidate, replaced] = [scaling(1), scaling(2), scaling(2)];
+      const differing = async () =>
+        (await runtime.compare({ baseline, candidate, data: madeUp(0), session }))[0]!.differing;
+      expect(await differing()).toBe(4);
+      copyFileSync(replaced, baseline);
+      utimesSync(baseline, 2, 2);
+      expect(await differing()).toBe(0);
+    });
   });
 });

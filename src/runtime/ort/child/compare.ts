@@ -3,6 +3,7 @@ import type { Sample } from "../../../dataset/index.js";
 import type { Tensors } from "../../port.js";
 import { modelBytes } from "../model-bytes.js";
 import type { JobContext, JobHandler, Jobs } from "../protocol.js";
+import { BaselineMemory, type Ports } from "./baseline-memory.js";
 import { betweenSamples } from "./collect-garbage.js";
 import { DifferenceSum } from "./output-difference.js";
 import { feedsOf, openPart } from "./samples.js";
@@ -19,8 +20,11 @@ export const compare: JobHandler<"compare"> = async (args, context) => {
   const takeTurns = modelBytes(args.baseline) + modelBytes(args.candidate) > BOTH_BYTES;
   const baseline = new Turn(args.baseline, args, context);
   const candidate = new Turn(args.candidate, args, context);
+  const memory = BaselineMemory.of(args);
+  baseline.slowestMs = memory?.slowestMs ?? 0;
   try {
-    const first = await baseline.timed(() => baseline.open());
+    const first: Ports = memory?.ports ?? (await baseline.timed(() => baseline.open()));
+    if (memory) memory.ports = { signature: first.signature, readable: first.readable };
     const part = await openPart(args.data, first.signature.inputs);
     const reader = new Comparison(args, first);
     const collect = betweenSamples();
@@ -47,13 +51,17 @@ export const compare: JobHandler<"compare"> = async (args, context) => {
     };
 
     context.progress(0, part.count);
+    let at = -1;
     for await (const sample of part.samples()) {
-      const outputs = await baseline.timed(async () => outputsOf(await baseline.open(), sample, reader.wanted));
+      const run = () => baseline.timed(async () => outputsOf(await baseline.open(), sample, reader.wanted));
+      const outputs = memory?.outputs(++at) ?? (await run());
+      memory?.keep(at, outputs);
       held.push({ sample, outputs });
       for (const tensor of outputs.values()) heldBytes += tensor.byteLength;
       if (!takeTurns || heldBytes > HELD_BYTES) await compareHeld();
       else context.progress(done, part.count);
     }
+    if (memory) memory.slowestMs = baseline.slowestMs;
     if (held.length > 0) await compareHeld();
     return reader.results();
   } finally {
@@ -97,7 +105,7 @@ class Comparison {
   /** Outputs of the baseline that are compared and can be read. */
   readonly wanted: readonly string[];
 
-  constructor({ pairs }: Args, baseline: OpenModel) {
+  constructor({ pairs }: Args, baseline: Ports) {
     const asked = pairs ?? baseline.signature.outputs.map(({ name }) => [name, name] as const);
     this.#pairs = asked.map(([old, now]) => ({ old, now, sum: new DifferenceSum(old) }));
     for (const { old, sum } of this.#pairs) refuseUnreadable(sum, baseline, old, "baseline");
@@ -120,7 +128,7 @@ class Comparison {
   }
 }
 
-function refuseUnreadable(sum: DifferenceSum, model: OpenModel, name: string, who: string): void {
+function refuseUnreadable(sum: DifferenceSum, model: Ports, name: string, who: string): void {
   if (model.readable.includes(name)) return;
   const port = model.signature.outputs.find((output) => output.name === name);
   sum.refuse(port ? `"${name}" of the ${who} is no tensor that can be read` : `the ${who} has no output "${name}"`);
