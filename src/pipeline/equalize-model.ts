@@ -22,8 +22,9 @@ export interface Equalized {
 const nothing: Equalized = { path: null, facts: null };
 
 /** Samples whose channels are looked at, those that quick ranges come from, and those that judge. */
-const LOOKED_AT = 16;
-const QUICK = 4;
+const LOOKED_AT = 8;
+const QUICK = 2;
+const JUDGING = 6;
 /** Relative difference that the rounding of float32 may make of scaled weights. */
 const LARGEST_DIFFERENCE = 1e-3;
 
@@ -81,7 +82,7 @@ async function judged(
   const made = [];
   for (const prepared of [options.prepared, equalized]) {
     const taps = await observeActivations({ prepared, target, data, runtime, onProgress: () => {} }, context);
-    const shop = new Workshop({ ...options, prepared, taps, trial: fewOf(intake.trial, 2 * QUICK) }, context);
+    const shop = new Workshop({ ...options, prepared, taps, trial: fewOf(intake.trial, JUDGING) }, context);
     made.push({ shop, candidate: shop.make(variant) });
   }
   const [before, after] = made.map(({ candidate }) => candidate);

@@ -70,6 +70,19 @@ describe("quantize", () => {
     expect(again.verdict.summary).toContain("quantized already");
   });
 
+  it("says which corrections it tried, and keeps those that other samples confirm", async () => {
+    const { output, calibration, evaluation, context } = await scene();
+    const data = { calibration, eval: evaluation, metric: { kind: "builtin", name: "sqnr" } as const };
+    const limits = limitsOf({ maxDrop: "none" });
+    const config = optimizeConfig(digitsModel, output, { corrections: ["equalize", "outputs"] }, { data, limits });
+    const { quantization, verdict } = await runQuantize(config, context);
+    expect(verdict.outcome).toBe("met");
+    const tried = quantization!.corrections!;
+    expect(tried.map(({ correction }) => correction)).toContain("equalize");
+    for (const { isKept, beforeDb, afterDb } of tried) expect(afterDb! >= beforeDb! + 0.05).toBe(isKept);
+    expect(quantization!.notes).toContainEqual(expect.stringContaining("correction equalize"));
+  });
+
   it("leaves no output and says so when accuracy is missed; keeps it only when told to", async () => {
     const { output, calibration, evaluation } = await scene();
     // No integer model gives the same numbers.
