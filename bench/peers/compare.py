@@ -53,6 +53,8 @@ PEERS = [
 # Ways that the tools document for models made of MatMul.
 MATMUL_PEERS = ["ort-transformer-dynamic", "ort-nbits4", "ort-nbits8", "nncf-transformer"]
 QUICK_PEERS = ["ort-minmax", "ort-dynamic", "nncf", "nncf-transformer", "onnxsim-mse-full"]
+# The runtime's tool that fuses encoders imports torch.
+NEED_TORCH = ("nncf", "ort-transformer")
 RAISED = "opset17"
 # Tools that quantize per channel need this; older models get it from onnx.version_converter.
 PER_CHANNEL_OPSET = 13
@@ -145,7 +147,7 @@ class Comparison:
         return any(fnmatch.fnmatch(tool, pattern) for pattern in self.args.tools)
 
     def peer_command(self, recipe, source, out, calibration):
-        python = self.args.python_nncf if recipe.startswith("nncf") else self.args.python
+        python = self.args.python_nncf if recipe.startswith(NEED_TORCH) else self.args.python
         return [python, HERE / "quantize_with_peer.py", recipe, source, out, calibration]
 
     def make(self, fact, folder, name, command, cwd, kept):
@@ -221,7 +223,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="four recipes of the peers, two of infer-opt")
     parser.add_argument("--judge-only", action="store_true", help="make nothing; judge new files and time all again")
     parser.add_argument("--python", default=sys.executable, help="interpreter with onnxruntime, onnx, onnxsim")
-    parser.add_argument("--python-nncf", default=sys.executable, help="interpreter with nncf, onnxruntime, onnx")
+    parser.add_argument("--python-nncf", default=sys.executable, help="interpreter with nncf, torch, onnxruntime, onnx")
     parser.add_argument("--node", default="node")
     parser.add_argument("--infer-opt", default=HERE.parents[1] / "bin" / "infer-opt.js")
     parser.add_argument("--samples", type=int, help="judge accuracy on no more than these")

@@ -78,13 +78,12 @@ class Case:
         """(what, by which of ours)"""
         within = None
         for own in self.own():
-            speed = self.speedup(own, over=peer)
-            if speed is None:
+            if self.speedup(own) is None or self.speedup(peer) is None:
                 continue
-            more, faster = self.accuracy(own) >= self.accuracy(peer), speed[0] >= 1
+            more, faster = self.accuracy(own) >= self.accuracy(peer), self.speedup(own)[0] >= self.speedup(peer)[0]
             if more and faster:
                 return "dominated", own
-            if (more or self.not_worse(own, peer)) and (faster or speed[2] >= 1):
+            if (more or self.not_worse(own, peer)) and (faster or self.speedup(own, over=peer)[2] >= 1):
                 within = within or own
         return ("within the noise", within) if within else ("not dominated", None)
 
@@ -179,7 +178,7 @@ def nearest(case, peer):
     accurate = [own for own in case.own() if case.accuracy(own) >= case.accuracy(peer)]
     if accurate:
         named.append(max(accurate, key=lambda own: case.speedup(own)[0]))
-    fast = [own for own in case.own() if case.speedup(own, over=peer)[0] >= 1]
+    fast = [own for own in case.own() if case.speedup(own)[0] >= case.speedup(peer)[0]]
     if fast:
         named.append(max(fast, key=case.accuracy))
     return ", ".join(f"{own} {case.shown(own)} at {pace(case, own)}x" for own in dict.fromkeys(named)) or "none"
