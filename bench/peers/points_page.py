@@ -4,7 +4,8 @@ A point of a peer counts as beaten
 - "dominated": a file of ours has at least its accuracy and at least its speedup, as measured;
 - "within the noise": for a file of ours neither difference is one that repeating could not give: the 95 % intervals of the
   paired differences (bootstrap over samples for the accuracy, over processes and rounds for the speed) reach zero.
-Everything else is not dominated. A command of ours that says "no gain" leaves the user the original, which is such a file.
+Everything else is not dominated. A file that is neither as accurate nor as fast as the original is counted by itself: whoever
+has it had better keep the original, unless it is for the size. A command of ours that says "no gain" leaves the user the original, which is such a file.
 """
 
 import math
@@ -14,6 +15,7 @@ import statistics
 ORIGINAL = "original"
 OURS = "infer-opt"
 RESAMPLES = 400
+USELESS = "worse than the original"
 UNITS = {"top1": "right", "lines": "lines right", "cosine": "mean cosine", "sqnr": "SQNR, dB", "largest": "largest difference"}
 
 
@@ -74,15 +76,23 @@ class Case:
     def peers(self):
         return [name for name in self.scores if name != ORIGINAL and not name.startswith(OURS)]
 
+    def at_least(self, own, peer):
+        return self.accuracy(own) >= self.accuracy(peer), self.speedup(own)[0] >= self.speedup(peer)[0]
+
+    def beats(self, own, peer):
+        return self.speedup(peer) is not None and all(self.at_least(own, peer))
+
     def verdict(self, peer):
         """(what, by which of ours)"""
+        if self.beats(ORIGINAL, peer):
+            return USELESS, None
         within = None
         for own in self.own():
             if self.speedup(own) is None or self.speedup(peer) is None:
                 continue
-            more, faster = self.accuracy(own) >= self.accuracy(peer), self.speedup(own)[0] >= self.speedup(peer)[0]
-            if more and faster:
+            if self.beats(own, peer):
                 return "dominated", own
+            more, faster = self.at_least(own, peer)
             if (more or self.not_worse(own, peer)) and (faster or self.speedup(own, over=peer)[2] >= 1):
                 within = within or own
         return ("within the noise", within) if within else ("not dominated", None)
@@ -114,7 +124,7 @@ class Case:
             remark = self.problem(name)
             if not remark and name in self.peers():
                 what, by = self.verdict(name)
-                remark = f"{what} ({by})" if by else f"**{what}**"
+                remark = f"{what} ({by})" if by else what if what == USELESS else f"**{what}**"
             yield self.row(name, remark)
 
     def row(self, name, remark):
@@ -153,7 +163,7 @@ def render(facts):
         "Speedup against the published file: CPU time of the one thread that runs it, all files of a model in turns. "
         "Time and memory of making: all processes of the command.\n",
         f"{len(every)} points of peers: " + ", ".join(
-            f"{sum(what == wanted for *_, what, _by in every)} {wanted}" for wanted in ("dominated", "within the noise", "not dominated")
+            f"{sum(what == wanted for *_, what, _by in every)} {wanted}" for wanted in ("dominated", "within the noise", USELESS, "not dominated")
         ) + ".\n",
         "## Not dominated\n",
         "| model | tool | accuracy | speedup | nearest of ours |",

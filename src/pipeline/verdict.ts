@@ -50,6 +50,9 @@ export const leastGain = 1.02;
 
 const quantiles = { p50: 0.5, p95: 0.95, p99: 0.99, p999: 0.999 } as const;
 
+/** Ends of an interval of the speedup that lie further apart than this say more about the machine than about the model. */
+const wideInterval = 1.25;
+
 /** Where several outcomes apply, the first of `missed accuracy, missed latency or size, no gain, inconclusive` wins. */
 export function judge(limits: Limits, evidence: Evidence, options: VerdictOptions): Ruling {
   const warnings: string[] = [];
@@ -183,8 +186,9 @@ function gainReason({ latency, bytes }: Evidence, goal: "speed" | "size"): Verdi
   const [low, high] = speedupInterval;
   if (low >= leastGain) return reason("met", "");
   if (high < 1) return reason("missed", ": slower than the original");
-  // It looks faster, and may be slower: that is for more runs to tell.
-  if (speedup >= leastGain && low < 1) return reason("inconclusive", `; ${noisy}`);
+  // It looks faster and may be slower, or the runs differ so much that nothing can be seen: that is for more runs to tell.
+  const mayGain = speedup >= leastGain || (high >= leastGain && high > wideInterval * low);
+  if (low < 1 && mayGain) return reason("inconclusive", `; ${noisy}`);
   return reason("missed", `: no gain, which takes ${ratio(leastGain)}x at the lower end of the interval`);
 }
 

@@ -130,6 +130,8 @@ describe("gain", () => {
     ["no-gain", 1.1, [1.01, 1.2]],
     ["no-gain", 1.01, [0.95, 1.07]],
     ["no-gain", 0.8, [0.7, 0.9]],
+    // Runs that differ so much show neither a gain nor its absence.
+    ["inconclusive", 0.7, [0.45, 1.22]],
     ["inconclusive", 1.1, [0.95, 1.3]],
   ] as const)("%s at %d with interval %j", (outcome, speedup, interval) => {
     expect(judge(limitsOf(), evidence({ latency: latency(speedup, interval) }), optimize).verdict.outcome).toBe(
