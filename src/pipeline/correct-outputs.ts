@@ -22,7 +22,7 @@ const LEAST_EXPECTED_DB = 0.2;
 
 /**
  * The fit is made on the first candidate, the widest, and tried on all: they differ in
- * what is quantized, not in what the answers are made of. Their errors are measured already.
+ * what is quantized, not in what the answers are made of.
  */
 export async function correctOutputs(
   candidates: readonly Candidate[],
@@ -30,6 +30,7 @@ export async function correctOutputs(
   data: DatasetRef,
 ): Promise<Corrected> {
   const [first] = candidates;
+  await workshop.measureError(candidates.filter(({ sqnrDb, built }) => sqnrDb === null && built.forms.size > 0));
   const isMeasured = first !== undefined && first.sqnrDb !== null && Number.isFinite(first.sqnrDb);
   const lines = isMeasured ? await fitLines(first, workshop, data) : null;
   if (!lines) return { candidates, facts: null };

@@ -1,5 +1,5 @@
 /** Equalizes the prepared model's channels for static integers, when that brings the outputs closer to the float model's. */
-import { linkModel, loadModel } from "../ir/index.js";
+import { linkModel, loadModel, type Model } from "../ir/index.js";
 import { tapChannels } from "../quantization/equalize/channel-taps.js";
 import { equalize, scalableValues } from "../quantization/equalize/equalize.js";
 import { type PlacementOptions, planStatic } from "../quantization/plan-static.js";
@@ -25,6 +25,8 @@ const nothing: Equalized = { path: null, facts: null };
 const LOOKED_AT = 8;
 const QUICK = 2;
 const JUDGING = 6;
+/** Weights of a model beyond which trying takes longer than all the rest. */
+const MOST_BYTES = 48 << 20;
 /** Relative difference that the rounding of float32 may make of scaled weights. */
 const LARGEST_DIFFERENCE = 1e-3;
 
@@ -39,7 +41,7 @@ export async function equalizeModel(
   const placement: PlacementOptions = { ...widestPlacement, keepFloat: excluded };
   const tapped = loadModel(prepared);
   const values = scalableValues(tapped, planStatic(tapped, target, placement));
-  if (values.size === 0) return nothing;
+  if (values.size === 0 || weightBytes(tapped) > MOST_BYTES) return nothing;
   const taps = tapChannels(tapped, values);
   for (const node of [...tapped.graph.nodes()].reverse()) removeWithFeeders(node);
   const reduced = await withSaved(tapped, context, (model) =>
@@ -106,3 +108,6 @@ async function isSame(
   });
   return differences.every(({ mismatch, relativeL2 }) => mismatch === null && !(relativeL2 > LARGEST_DIFFERENCE));
 }
+
+const weightBytes = ({ graph }: Model): number =>
+  graph.constants.reduce((sum, { constant }) => sum + (constant?.byteLength ?? 0), 0);
