@@ -96,6 +96,10 @@ export function isResult(path: string): boolean {
 function explainResult(path: string, text: string): Explanation {
   const { command, passes, unfused, quantization, precision } = parseSavedResult(path, text);
   const why = quantization ? [`quantized ${quantization.mode}: ${quantization.why}`] : [];
+  const { integer, float: unfit } = quantization?.integers ?? { integer: 0, float: [] };
+  if (integer + unfit.length > 0) {
+    why.push(`${integer} of ${integer + unfit.length} nodes that were to run on integers do in the runtime's graph`);
+  }
   return {
     path,
     source: "result",
@@ -103,7 +107,7 @@ function explainResult(path: string, text: string): Explanation {
     unfused: unfused ?? declined(passes),
     runtimeSpecific: [],
     nodes: [],
-    float: [...(quantization?.float ?? []), ...(precision?.float ?? [])],
+    float: [...(quantization?.float ?? []), ...unfit, ...(precision?.float ?? [])],
     notes: [`what \`${command}\` did`, ...why],
   };
 }

@@ -10,6 +10,7 @@ import { asDelivered } from "./model-runs.js";
 import { provePlacement } from "./placement.js";
 import type { RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
+import { judgeSaturation } from "./saturation.js";
 import { judge } from "./verdict.js";
 
 export interface GateConfig {
@@ -18,6 +19,8 @@ export interface GateConfig {
   readonly data: DataConfig;
   readonly limits: Limits;
   readonly runtime: RuntimeConfig;
+  /** Where the candidate is to run, as `--target` names it; absent: here. */
+  readonly target?: string;
   /** What to make of measurements that cannot decide a limit. */
   readonly inconclusive: "fail" | "warn";
 }
@@ -38,12 +41,18 @@ export async function runGate(config: GateConfig, context: RunContext): Promise<
   const isTimed = limits.minSpeedup !== null || limits.slo.length > 0;
   const latency = isTimed ? await record.stage("bench", () => measureSpeed(config, evaluation, record)) : null;
 
+  const saturation = judgeSaturation(candidate, config.target ?? null, config.runtime, context);
   const { verdict, warnings } = judge(
     limits,
-    { accuracy, latency, bytes: { baseline: model.bytes, candidate: candidateModel.bytes } },
+    {
+      accuracy,
+      latency,
+      bytes: { baseline: model.bytes, candidate: candidateModel.bytes },
+      elsewhere: saturation.reason,
+    },
     { gainRequired: false, goal: "speed", inconclusive: config.inconclusive },
   );
-  record.warn(...warnings);
+  record.warn(...saturation.warnings, ...warnings);
   return record.result({
     model,
     candidateModel,

@@ -11,6 +11,7 @@ import type { TapStatistics } from "../observe/index.js";
 import { quantizedFormOf, widensWeights } from "../ops/quantizing.js";
 import { planStatic } from "../quantization/plan-static.js";
 import { bitsOf, type Form, methodsOf, modeOfFile } from "../quantization/recipe.js";
+import { saturableNodes } from "../quantization/saturable.js";
 import { type WeightBits, weightOnlyOpset } from "../quantization/weight-only.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
@@ -25,13 +26,14 @@ import { differenceFacts, differenceWarnings } from "./difference.js";
 import { equalizeModel } from "./equalize-model.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { allOf, fewOf, type Intake, requireCalibration, takeIn } from "./intake.js";
+import { auditCandidate } from "./integer-audit.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { isSearched, LEAST_OPSET, makeCandidates, mayStoreWeights } from "./make-candidates.js";
 import { asDelivered } from "./model-runs.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
 import { measurePlacement } from "./placement.js";
 import { type Prepared, prepareModel } from "./prepare.js";
-import type { CorrectionFacts, QuantizationFacts, RunResult, Verdict } from "./result.js";
+import type { CorrectionFacts, IntegerFacts, QuantizationFacts, RunResult, Verdict } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { leftOut } from "./select.js";
 import { Workshop, type WorkshopOptions } from "./workshop.js";
@@ -209,6 +211,8 @@ class OptimizeRun {
       }),
     );
     record.warn(...differenceWarnings(differences));
+    const integers =
+      candidate.variant.kind === "integers" ? await auditCandidate(candidate.built, config.runtime, record) : null;
     const placement = await measurePlacement(candidate.built.path, intake.trial, config.runtime, record);
     const isPassed = ruling.verdict.outcome === "met";
     const output = await record.stage("write", () =>
@@ -222,7 +226,7 @@ class OptimizeRun {
       output,
       passes: prepared.passes,
       unfused: prepared.unfused,
-      quantization: this.#quantizationFacts(candidate, intake),
+      quantization: this.#quantizationFacts(candidate, intake, integers),
       accuracy: candidate.accuracy,
       latency: latency?.facts ?? null,
       verdict: ruling.verdict,
@@ -233,7 +237,7 @@ class OptimizeRun {
     });
   }
 
-  #quantizationFacts(candidate: Candidate, { fit }: Intake): QuantizationFacts | null {
+  #quantizationFacts(candidate: Candidate, { fit }: Intake, integers: IntegerFacts | null): QuantizationFacts | null {
     const { variant, built } = candidate;
     if (variant.kind !== "integers") return null;
     const others = this.#tried.filter((other) => other !== candidate && other.speedup !== null);
@@ -250,6 +254,8 @@ class OptimizeRun {
       target: this.target.name,
       notes: statics ? [...built.notes, ...this.#corrections.map(correctionNote)] : built.notes,
       ...(statics && { corrections: this.#corrections }),
+      ...(integers && { integers }),
+      saturable: saturableNodes(loadModel(built.path)).length,
       calibration: statics && fit ? { samples: fit.count, tensors: this.#tapCount, data: fit.digest } : null,
     };
   }

@@ -121,6 +121,19 @@ export interface QuantizationFacts {
   /** What was done, or tried, against the errors of integers; results of earlier versions are without. */
   readonly corrections?: readonly CorrectionFacts[];
   readonly calibration: { readonly samples: number; readonly tensors: number; readonly data: string } | null;
+  /** What the runtime made of the nodes that were to run on integers; where its graph could be looked into. */
+  readonly integers?: IntegerFacts;
+  /** Weights that can saturate on x86 without VNNI: nodes of which some channel holds such a pair. */
+  readonly saturable?: number;
+}
+
+export interface IntegerFacts {
+  /** Nodes that run on integers, or move them. */
+  readonly integer: number;
+  /** Nodes that were to, and do not. */
+  readonly float: readonly FloatNode[];
+  /** QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear that are executed. */
+  readonly conversions: number;
 }
 
 /** A correction that costs nothing when the model runs. */

@@ -19,7 +19,14 @@ const savedResult = v.looseObject({
   unfused: v.optional(
     v.array(v.looseObject({ node: v.string(), op: v.string(), pass: v.nullable(v.string()), reason: v.string() })),
   ),
-  quantization: v.nullable(v.looseObject({ mode: v.string(), why: v.string(), float: v.array(floatNode) })),
+  quantization: v.nullable(
+    v.looseObject({
+      mode: v.string(),
+      why: v.string(),
+      float: v.array(floatNode),
+      integers: v.optional(v.looseObject({ integer: v.number(), float: v.array(floatNode), conversions: v.number() })),
+    }),
+  ),
   precision: v.optional(v.nullable(v.looseObject({ float: v.array(floatNode) }))),
 });
 

@@ -26,6 +26,8 @@ export interface Evidence {
   readonly latency: LatencyMeasure | null;
   /** Model files with their external data. */
   readonly bytes: { readonly baseline: number; readonly candidate: number };
+  /** What speaks against the candidate where it is to run, and cannot be measured here. */
+  readonly elsewhere?: VerdictReason | null;
 }
 
 export interface VerdictOptions {
@@ -56,7 +58,10 @@ const wideInterval = 1.25;
 /** Where several outcomes apply, the first of `missed accuracy, missed latency or size, no gain, inconclusive` wins. */
 export function judge(limits: Limits, evidence: Evidence, options: VerdictOptions): Ruling {
   const warnings: string[] = [];
-  const accuracy = accuracyReasons(limits, evidence, warnings);
+  const accuracy = [
+    ...(evidence.elsewhere ? [evidence.elsewhere] : []),
+    ...accuracyReasons(limits, evidence, warnings),
+  ];
   const speed = [
     ...speedupReasons(limits, evidence),
     ...sloReasons(limits, evidence),
@@ -205,10 +210,10 @@ function summarize(outcome: Outcome, reasons: readonly VerdictReason[]): string 
     reasons.find((reason) => reason.status === status && (!limits || limits.includes(reason.limit)))?.text ?? "";
   switch (outcome) {
     case "accuracy":
-      return `accuracy limit missed: ${first("missed", ["max-drop"])}`;
+      return `accuracy limit missed: ${first("missed", ["saturation", "max-drop"])}`;
     case "latency": {
       const missed = reasons.find(
-        ({ limit, status }) => status === "missed" && limit !== "max-drop" && limit !== "gain",
+        ({ limit, status }) => status === "missed" && !["saturation", "max-drop", "gain"].includes(limit),
       )!;
       return `${missed.limit} missed: ${missed.text}`;
     }

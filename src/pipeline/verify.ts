@@ -10,6 +10,7 @@ import { asDelivered } from "./model-runs.js";
 import { provePlacement } from "./placement.js";
 import type { RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
+import { judgeSaturation } from "./saturation.js";
 import { judge } from "./verdict.js";
 
 export interface VerifyConfig {
@@ -18,6 +19,8 @@ export interface VerifyConfig {
   readonly data: DataConfig;
   readonly runtime: RuntimeConfig;
   readonly limits: Limits;
+  /** Where the candidate is to run, as `--target` names it; absent: here. */
+  readonly target?: string;
   /** Also look for the layer where the models part. */
   readonly layers?: boolean;
   /** In dB; see compareLayers. */
@@ -68,12 +71,18 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
     };
   });
 
+  const saturation = judgeSaturation(candidate, config.target ?? null, runtime, context);
   const { verdict, warnings } = judge(
     limits,
-    { accuracy, latency: null, bytes: { baseline: model.bytes, candidate: candidateModel.bytes } },
+    {
+      accuracy,
+      latency: null,
+      bytes: { baseline: model.bytes, candidate: candidateModel.bytes },
+      elsewhere: saturation.reason,
+    },
     { gainRequired: false, goal: "speed" },
   );
-  record.warn(...differenceWarnings(differences), ...warnings);
+  record.warn(...saturation.warnings, ...differenceWarnings(differences), ...warnings);
   if (layers && layers.compared === 0)
     record.warn("no value has the same name in both models: layers cannot be compared");
   return record.result({

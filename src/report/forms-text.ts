@@ -1,5 +1,5 @@
 import type { QuantizationFacts } from "../pipeline/result.js";
-import { count } from "./numbers.js";
+import { count, plural } from "./numbers.js";
 
 /** How many nodes have each form, where they differ: "30 static, 6 weights8". */
 export function formsText({ forms = [] }: QuantizationFacts): string {
@@ -7,4 +7,25 @@ export function formsText({ forms = [] }: QuantizationFacts): string {
   for (const { form } of forms) counts.set(form, (counts.get(form) ?? 0) + 1);
   if (counts.size < 2) return "";
   return [...counts].map(([form, nodes]) => `${count(nodes)} ${form}`).join(", ");
+}
+
+const MOST_NAMED = 3;
+
+/** What the runtime made of the integers, in a line: "97 of 98 nodes run on integers, 2 conversions; float: relu_7". */
+export function integersText({ integers, saturable = 0, target }: QuantizationFacts): string[] {
+  const lines: string[] = [];
+  if (integers) {
+    const { integer, float, conversions } = integers;
+    const named = float.slice(0, MOST_NAMED).map(({ node, op }) => `${node} (${op})`);
+    const more = float.length > MOST_NAMED ? `, and ${count(float.length - MOST_NAMED)} more` : "";
+    const inFloat = float.length > 0 ? `; in float: ${named.join(", ")}${more}` : "";
+    const all = `${count(integer)} of ${plural(integer + float.length, "node")}`;
+    lines.push(`the runtime executes ${all} on integers, with ${plural(conversions, "conversion")}${inFloat}`);
+  }
+  if (saturable > 0 && target !== "ort-cpu-arm64" && target !== "ort-cpu-arm64-dot") {
+    lines.push(
+      `${plural(saturable, "node")} can saturate on x86 without VNNI: where it is to run there, add --target ort-cpu-avx2`,
+    );
+  }
+  return lines;
 }

@@ -5,7 +5,7 @@
 import { basename } from "node:path";
 import type { RunResult } from "../pipeline/result.js";
 import { markdownCode, markdownText } from "./escape.js";
-import { formsText } from "./forms-text.js";
+import { formsText, integersText } from "./forms-text.js";
 import { limitRows, verdictSummary, verdictWord } from "./limits.js";
 import { suggest } from "./next.js";
 import {
@@ -126,6 +126,7 @@ function changes({ passes, quantization, precision }: RunResult): string {
     const forms = formsText(quantization);
     const what = `${plural(nodes, "node")} on integers${forms ? ` (${markdownText(forms)})` : ""}`;
     parts.push(`${mode} INT${bits ?? 8}${how}: ${what}. ${markdownText(why)}\n`);
+    parts.push(...integersText(quantization).map((line) => `- ${markdownText(line)}\n`));
     parts.push(...notes.map((note) => `- ${markdownText(note)}\n`));
   }
   if (precision) parts.push(`${precision.target}\n`, ...precision.notes.map((note) => `- ${markdownText(note)}\n`));

@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import type { LatencyFacts, Percentiles, PlacementFacts, RunResult } from "../pipeline/result.js";
 import { benchLines, layerLines } from "./bench-table.js";
 import { middle, printable } from "./escape.js";
-import { formsText } from "./forms-text.js";
+import { formsText, integersText } from "./forms-text.js";
 import { limitRows, verdictSummary, verdictWord } from "./limits.js";
 import { suggest } from "./next.js";
 import {
@@ -200,6 +200,7 @@ function changed({ passes, quantization, precision }: RunResult): string[] {
       ...(calibration ? [`${plural(calibration.samples, "calibration sample")}`] : []),
     ];
     lines.push(...wrap(parts.join(", "), WIDTH - 3), ...wrap(printable(why), WIDTH - 3));
+    lines.push(...integersText(quantization).flatMap((line) => wrap(printable(line), WIDTH - 3)));
     for (const note of quantization.notes) lines.push(...wrap(`note: ${printable(note)}`, WIDTH - 3));
   }
   if (precision) {

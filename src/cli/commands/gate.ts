@@ -12,7 +12,7 @@ export const gate: Command = {
     "infer-opt gate base.onnx new.onnx --eval test.npz --metric top1 --max-drop 0.5% --min-speedup 1.2",
     "infer-opt gate base.onnx new.onnx --max-drop none --max-size 10MB --slo p95=20ms --report gate.md",
   ],
-  flags: [...limits, "inconclusive", ...(["eval", "calibration"] as const), ...running, "budget", "report"],
+  flags: [...limits, "inconclusive", ...(["eval", "calibration", "target"] as const), ...running, "budget", "report"],
   exits: comparedExits,
   run(invocation) {
     const { parameters, settings, actions } = invocation;
@@ -23,6 +23,7 @@ export const gate: Command = {
       limits: limitsOf(settings),
       runtime: runtimeConfig(settings),
       inconclusive: settings.inconclusive,
+      ...(settings.target !== null && { target: settings.target }),
     };
     return runAndDeliver(invocation, (context) => actions.gate(config, context));
   },

@@ -16,7 +16,7 @@ export const verify: Command = {
     ...limits.filter((flag) => flag === "metric" || flag === "maxDrop" || flag === "maxSize" || flag === "confidence"),
     ...(["eval", "calibration"] as const),
     ...running,
-    ...(["layers", "report"] as const),
+    ...(["layers", "target", "report"] as const),
   ],
   exits: comparedExits,
   run(invocation) {
@@ -28,6 +28,7 @@ export const verify: Command = {
       runtime: runtimeConfig(settings),
       limits: limitsOf(settings),
       layers: settings.layers,
+      ...(settings.target !== null && { target: settings.target }),
     };
     return runAndDeliver(invocation, (context) => actions.verify(config, context));
   },
