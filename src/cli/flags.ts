@@ -147,6 +147,11 @@ export const flags = {
     "auto",
   ),
   bits: value(["--bits <n>", "Change", "8 or 4 [8]"], parseChoice(["8", "4"]), "8"),
+  format: value(
+    ["--format <form>", "Change", "qdq: pairs; qoperator: QLinearConv and its like, where ai.onnx has them [qdq]"],
+    parseChoice(["qdq", "qoperator"]),
+    "qdq",
+  ),
   method: optional(
     ["--method <method>", "Change", `ranges by ${rangeMethods.join(", ")} [the one with the least error]`],
     parseChoice(rangeMethods),

@@ -128,6 +128,7 @@ export const selectionOf = ({ include, exclude }: Settings): Selection => ({ inc
 
 export const quantizeConfig = (settings: Settings): QuantizeConfig => ({
   mode: settings.mode,
+  ...(settings.format === "qoperator" && { format: "qoperator" as const }),
   bits: settings.bits === "4" ? 4 : 8,
   corrections: settings.corrections,
   method: settings.method,

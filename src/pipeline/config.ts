@@ -93,6 +93,8 @@ export interface QuantizeConfig {
   readonly method: RangeMethod | null;
   readonly ranges: string | null;
   readonly selection: Selection;
+  /** Q/DQ pairs (the default), or the integer operators of ai.onnx where there are such. */
+  readonly format?: "qdq" | "qoperator";
   /** What counts as gain: speed (the default) or size. */
   readonly goal: "speed" | "size";
   /** Milliseconds for trying candidates and putting nodes back to float. */

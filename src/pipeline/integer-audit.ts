@@ -73,7 +73,7 @@ const isConversion = ({ op }: Node): boolean => /^(Dynamic)?(Quantize|Dequantize
 
 /** Null for a node that computes on integers, or is one itself. */
 function whyFloat(node: Node, made: ReadonlyMap<string, Node>): string | null {
-  if (isIntegerOperator(node)) return null;
+  if (isIntegerOperator(node) || readsIntegers(node)) return null;
   const { value, isQuantized } = resultOf(node);
   const maker = behindMoves(made.get(value.label), made);
   // A name that is gone went with a fusion of what only moves elements.
@@ -82,6 +82,13 @@ function whyFloat(node: Node, made: ReadonlyMap<string, Node>): string | null {
   if (maker.op !== "QuantizeLinear") return null;
   const source = maker.inputs[0] && made.get(maker.inputs[0].label);
   return `the runtime computes a float ${source?.op ?? node.op} and converts its result`;
+}
+
+/** Whether what it moves are integers in the file already. */
+function readsIntegers({ inputs: [first] }: Node): boolean {
+  let maker = first?.producer;
+  while (maker && (movers.has(maker.op) || maker.op === "MaxPool")) maker = maker.inputs[0]?.producer;
+  return maker ? maker.op === "QuantizeLinear" || isIntegerOperator(maker) : false;
 }
 
 const isIntegerOperator = ({ op, domain }: Node): boolean =>

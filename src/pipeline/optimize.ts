@@ -100,6 +100,7 @@ class OptimizeRun {
       target: this.target,
       trial: intake.trial,
       excluded,
+      ...(config.quantize.format && { format: config.quantize.format }),
       runtime: config.runtime,
     };
     const equalized = await this.#equalized(intake, prepared, common);

@@ -10,6 +10,7 @@ import { loadModel, type Model, saveModel } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { toFloat16 } from "../passes/precision/to-float16.js";
 import { applyRecipe } from "../quantization/apply-recipe.js";
+import { toIntegerOperators } from "../quantization/integer-operators.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { BuiltModel } from "./built-model.js";
 import { type Candidate, isInteger, type Variant, variantName } from "./candidate.js";
@@ -31,6 +32,8 @@ export interface WorkshopOptions {
   readonly trial: DatasetRef;
   /** Nodes the user asked to leave float, with the reason to give. */
   readonly excluded: ReadonlyMap<string, string>;
+  /** Q/DQ pairs when absent. */
+  readonly format?: "qdq" | "qoperator";
   readonly runtime: RuntimeConfig;
 }
 
@@ -217,8 +220,11 @@ export class Workshop {
       return { path, bytes: staged.sizeBytes, ...facts };
     };
     switch (variant.kind) {
-      case "integers":
-        return save(applyRecipe(model, variant.recipe, { target, taps, keepFloat }));
+      case "integers": {
+        const report = applyRecipe(model, variant.recipe, { target, taps, keepFloat });
+        if (this.options.format === "qoperator") toIntegerOperators(model);
+        return save(report);
+      }
       case "fp16": {
         const report = toFloat16(model, {
           keepIo: true,

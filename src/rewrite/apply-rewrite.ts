@@ -5,7 +5,7 @@
  */
 import { invariant } from "../base/errors.js";
 import { type Graph, type Model, type Node, opsetOf, type TensorType, type Value } from "../ir/index.js";
-import { rejection, type Target } from "../target/target.js";
+import { isOrtCpu, rejection, type Target } from "../target/target.js";
 import { isStep, roundingReason } from "./half-precision.js";
 import { outputTypeOf } from "./output-type.js";
 import { type Answer, type CreateOptions, type Rewrite, type RewriteContext, Skip, type Store, skip } from "./pass.js";
@@ -119,7 +119,7 @@ export function tryRewrite(rewrite: Rewrite, root: Node, surroundings: Surroundi
     const answer = rewrite.rewrite(root, proposal.context());
     if (answer === null) return { kind: "none" };
     if (answer instanceof Skip) return { kind: "skip", reason: answer.reason };
-    const objection = (target && objectionOf(target, proposal)) ?? roundingObjection(rewrite, proposal);
+    const objection = (target && objectionOf(target, rewrite, proposal)) ?? roundingObjection(rewrite, proposal);
     return objection ? { kind: "skip", reason: objection } : { kind: "applied" };
   } finally {
     proposal.withdraw();
@@ -152,7 +152,7 @@ export function applyRewrite(rewrite: Rewrite, root: Node, surroundings: Surroun
     proposal.withdraw();
     invariant(false, fault);
   }
-  const objection = (target && objectionOf(target, proposal)) ?? roundingObjection(rewrite, proposal);
+  const objection = (target && objectionOf(target, rewrite, proposal)) ?? roundingObjection(rewrite, proposal);
   if (objection) {
     proposal.withdraw();
     return { kind: "skip", reason: objection };
@@ -165,7 +165,8 @@ export function applyRewrite(rewrite: Rewrite, root: Node, surroundings: Surroun
  * Why the target would be worse off with what was made, or null. A root that it lacks may become another of its kind;
  * not one of another kind, which could take along what stood around it and was taken.
  */
-function objectionOf(target: Target, { root, nodes, model, opset }: Proposal): string | null {
+function objectionOf(target: Target, { onlyOnCpu }: Rewrite, { root, nodes, model, opset }: Proposal): string | null {
+  if (onlyOnCpu !== undefined && !isOrtCpu(target)) return `${target.title}: ${onlyOnCpu}`;
   const isLacking = rejection(target, root, opsetOf(model)) !== null;
   for (const node of nodes) {
     const reason = isLacking && node.opName === root.opName ? null : rejection(target, node, opset);

@@ -77,6 +77,11 @@ export interface Rewrite extends Pass {
    * first tried out as if the version were this one, on nodes of the older form.
    */
   readonly minOpset?: number;
+  /**
+   * Set where the rewrite pays by kernels that ONNX Runtime has on the CPU, and was measured nowhere else:
+   * why it is left out for other targets.
+   */
+  readonly onlyOnCpu?: string;
   rewrite(root: Node, context: RewriteContext): Answer;
 }
 

@@ -34,6 +34,9 @@ export interface Target {
   readonly openSizes: Objection | null;
 }
 
+/** Whether it is ONNX Runtime's CPU provider, of any release and processor. */
+export const isOrtCpu = ({ name }: Target): boolean => name.startsWith("ort-cpu");
+
 /** Whether a node calls an operator that a runtime brings, not a function of the model. */
 export const callsOperator = (model: Model, { domain, op }: Node): boolean => !model.functions.has(`${domain}::${op}`);
 

@@ -5,7 +5,7 @@ import { judgedExits, runAndDeliver } from "../run-and-deliver.js";
 import { fuseConfig, limitsOf, quantizeConfig } from "../settings.js";
 
 const flags = [
-  ...(["mode", "bits", "method", "corrections", "include", "exclude", "target"] as const),
+  ...(["mode", "bits", "format", "method", "corrections", "include", "exclude", "target"] as const),
   ...passChoice,
   ...limits,
   "goal",

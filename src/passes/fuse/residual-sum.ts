@@ -6,7 +6,7 @@
  * node at no cost. The second is for speed alone: ONNX Runtime makes SkipLayerNormalization of
  * an Add and a normalization that alone reads it, whose CPU kernel takes three to four times as
  * long as the two nodes (0.30 ms against 0.08 ms for 128 rows of 384, 1.30); it does not look
- * for a Sum. A Transformer that normalizes behind its residuals gained 4 to 9 % as a whole.
+ * for a Sum. On GPUs and in other runtimes that fusion is a gain: there the Add stays. A Transformer that normalizes behind its residuals gained 4 to 9 % as a whole.
  */
 import { type Node, soleReader, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
@@ -20,6 +20,7 @@ export const fuseResidualSum = defineRewrite({
   numerics: "exact",
   roots: ["Add"],
   minOpset: 8,
+  onlyOnCpu: "its fusions of residual and normalization look for an Add",
   rewrite(root, { create, shared }) {
     const facts = shared(sizeFacts);
     if (root.output.dtype !== "f32" || facts.shapeOf(root.output)?.length !== 3) return null;

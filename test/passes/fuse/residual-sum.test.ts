@@ -1,4 +1,9 @@
+import { describe, expect, it } from "vitest";
+import { parseModel } from "../../../src/ir/index.js";
 import { fuseResidualSum } from "../../../src/passes/fuse/residual-sum.js";
+import { annotateTypes, runPasses } from "../../../src/rewrite/index.js";
+import { requireTarget } from "../../../src/target/find-target.js";
+import { describeModel } from "../../support/ask-runtime.js";
 import { testRewrite } from "../../support/test-rewrite.js";
 
 const X = "x: f32[N,S,4], r: f32[N,S,4]";
@@ -68,4 +73,18 @@ testRewrite(fuseResidualSum, {
     float16: ["(x: f16[N,3,4], r: f16[N,3,4]) -> (y) { h = Add(x, $c: f16[4])\n y = Add(h, r) }", null],
     integers: ["(x: i64[N,3,4], r: i64[N,3,4]) -> (y) { h = Add(x, $c: i64[4] = {1, 2, 3, 4})\n y = Add(h, r) }", null],
   },
+});
+
+describe("for other targets", () => {
+  it.each([
+    ["ort-cpu", 1],
+    ["ort-cpu-avx2", 1],
+    ["ort-web", 0],
+    ["tensorrt", 0],
+  ])("%s: %i", async (name, applied) => {
+    const model = parseModel(`(${X}) -> (y) {\n a = Add(x, r)\n y = LayerNormalization(a, ${AFFINE}) }`);
+    await annotateTypes(model, describeModel);
+    const [report] = await runPasses(model, [fuseResidualSum], { target: requireTarget(name) });
+    expect(report!.applied).toBe(applied);
+  });
 });
