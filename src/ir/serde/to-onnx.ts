@@ -26,6 +26,7 @@ import type { Graph, OutputPort } from "../graph.js";
 import type { Model } from "../model.js";
 import type { Node } from "../node.js";
 import type { Value } from "../value.js";
+import { graphsWithin } from "../walk.js";
 import { canonicalDomain } from "./domain.js";
 import { tensorToProto } from "./tensor.js";
 import { infoToProto, outputToProto } from "./type.js";
@@ -82,6 +83,11 @@ class Names {
     this.#taken.add(name);
   }
 
+  /** The name as it stands, also where a graph around has it, unless this one has it for something else. */
+  own(label: string): string {
+    return this.#taken.has(label) ? this.unique(label) : label;
+  }
+
   unique(label: string): string {
     if (label !== "" && !this.isTaken(label)) return label;
     for (let i = 1; ; i++) {
@@ -104,11 +110,12 @@ class Names {
 function graphToProto(graph: Graph, names: Names): GraphProto {
   const proto = (graph.extras ?? {}) as GraphProto;
   const isBody = names.outer !== null;
+  const nameOfPort = portNaming(graph, names);
   const portNames = new Map<OutputPort, string>();
   const identities: OutputPort[] = [];
   for (const port of graph.outputs) {
     const { value } = port;
-    const name = isBody ? names.unique(port.name) : port.name;
+    const name = isBody ? nameOfPort(port.name) : port.name;
     portNames.set(port, name);
     const isFree = value.graph === graph && !names.has(value);
     if (isFree && (!value.isGraphInput || value.label === port.name)) names.give(value, name);
@@ -121,7 +128,7 @@ function graphToProto(graph: Graph, names: Names): GraphProto {
     if (names.has(input)) continue;
     const clash = !isBody && graph.outputs.some(({ name }) => name === input.label);
     invariant(!clash, `the output ${input.label} is not the input of that name`);
-    names.give(input, names.unique(input.label));
+    names.give(input, nameOfPort(input.label, input.info as ValueInfoProto | null));
   }
   // All names of this graph first: a body must not take one that its outer graph uses later.
   for (const value of ownValues(graph)) if (!names.has(value)) names.give(value, names.unique(value.label));
@@ -171,6 +178,25 @@ function graphToProto(graph: Graph, names: Names): GraphProto {
     value_info: infos,
     quantization_annotation: (proto.quantization_annotation ?? []).filter((a) => annotationHolds(a, kept)),
   });
+}
+
+/**
+ * How ports of a body are named: anew where a graph around has the name. Operators of other domains may tell ports by their
+ * names, though (ONNX Runtime's BeamSearch does), and those of the body hide others, which only matters where they are read.
+ */
+function portNaming(graph: Graph, names: Names): (label: string, info?: ValueInfoProto | null) => string {
+  if (!graph.owner?.domain) return (label) => names.unique(label);
+  const within = new Set(graphsWithin(graph));
+  const read = new Set<string>();
+  for (const each of within) {
+    const values = [...each.nodes()].flatMap(({ inputs }) => inputs).concat(each.outputs.map(({ value }) => value));
+    for (const value of values) if (value && !within.has(value.graph)) read.add(names.of(value));
+  }
+  return (label, info) => {
+    // Labels are made unique throughout a model now and then.
+    const name = info?.name ?? label;
+    return read.has(name) ? names.unique(name) : names.own(name);
+  };
 }
 
 /** A model may list an output more than once: callers that go by position count on it. */

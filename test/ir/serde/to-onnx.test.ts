@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { check, fromOnnx, type Graph, parseModel, toOnnx } from "../../../src/ir/index.js";
 import type { GraphProto } from "../../../src/onnx/index.js";
+import { makeNamesUnique } from "../../../src/quantization/names.js";
 import { long } from "../../onnx/build.js";
 
 /** Node lines of what is written: `output = Op(input)`, with those of bodies below. */
@@ -73,6 +74,22 @@ describe("names", () => {
       graph.addNode({ op: "Abs", inputs: [other], outputs: [{ label: "y" }, { label: "" }] });
     });
     expect(lines).toEqual(["x -> y with a,a_1", "y = Add(x,a,a_1)", "y_1,value_1 = Abs(a_1)"]);
+  });
+
+  it("of ports stay in bodies of operators of other domains, unless the body reads what they would hide", () => {
+    const text = (read: string): string => `(c: bool[], x: f32[2]) -> (z) {
+      z = "com.example::Search"<body=(x: f32[2]) -> (c = y) { y = Neg(${read}) }>(c)
+    }`;
+    expect(written(text("x"))).toEqual(["c,x -> z", "z = Search(c)", "  x -> c", "  c = Neg(x)"]);
+    const model = fromOnnx({ path: "", sizeBytes: 0, ranges: [], message: toOnnx(parseModel(text("x"))) });
+    makeNamesUnique(model);
+    expect(linesOf(toOnnx(model).graph!)).toContain("  x -> c");
+    expect(
+      written(text("x"), ({ inputs, firstNode }) => {
+        const inner = firstNode!.bodies[0]!;
+        inner.setInput(inner.firstNode!, 0, inputs[1]!);
+      }),
+    ).toEqual(["c,x -> z", "z = Search(c)", "  x_1 -> c", "  c = Neg(x)"]);
   });
 
   it("of bodies avoid those around them, also those that come later", () => {
