@@ -23,6 +23,8 @@ export interface Candidate {
   /** Node by node, by the runtime's profile, beside the prepared float model's in the same minutes; null until measured. */
   times?: { readonly float: readonly NodeTime[]; readonly own: readonly NodeTime[] } | null;
   accuracy: AccuracyFacts | null;
+  /** By region, when it alone is integers: SQNR of the outputs, dB; absent until a search measured it. */
+  errors?: ReadonlyMap<string, number>;
   note: string;
 }
 

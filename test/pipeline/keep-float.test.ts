@@ -51,6 +51,38 @@ describe("keepWorstFloat", () => {
     expect(singles.map(({ built }) => [...built.forms.keys()])).toEqual(products.map((node) => [node]));
   });
 
+  it("gives up first what costs most error for each millisecond that it saves", async () => {
+    // g costs less than h, and saves far less.
+    const stage = new Stage(undefined, damage, { ...Object.fromEntries(eight.map((node) => [node, 1])), g: 0.1 });
+    const { found } = await search(stage, 1);
+    expect([...found!.keptFloat.keys()]).toEqual(["g"]);
+  });
+
+  it("gives up what saves nothing before all else", async () => {
+    const stage = new Stage(undefined, damage, { ...Object.fromEntries(eight.map((node) => [node, 1])), a: -1 });
+    const { found } = await search(stage, 1);
+    expect([...found!.keptFloat.keys()]).toEqual(["a"]);
+  });
+
+  it("wins back what went along for nothing, the most time first", async () => {
+    const stage = new Stage(undefined, damage, { ...Object.fromEntries(eight.map((node) => [node, 0.5])), h: 0.6 });
+    const candidate = stage.candidate(
+      "integers",
+      staticVariantOf({ neighbours: true, depthwise: true }),
+      { accuracy: 0.5, ms: 3 },
+      eight,
+    );
+    const meetsLimit = async (next: Candidate): Promise<boolean> => next.keptFloat.has("f");
+    const outcome = await keepWorstFloat({
+      candidate,
+      workshop: stage.workshopFor(eight),
+      context: stage.context,
+      deadline: 1e9,
+      meetsLimit,
+    });
+    expect([...outcome.found!.keptFloat.keys()]).toEqual(["f"]);
+  });
+
   it("keeps the files of what it found and of nothing else", async () => {
     const stage = new Stage(undefined, damage);
     const { found, tried } = await search(stage, 3);

@@ -4,6 +4,7 @@ import { type Choice, chooseCandidate } from "../../src/pipeline/choose-candidat
 import type { Limits, OptimizeConfig } from "../../src/pipeline/config.js";
 import type { Intake } from "../../src/pipeline/intake.js";
 import { Judge } from "../../src/pipeline/judge-candidate.js";
+import type { Region } from "../../src/pipeline/regions.js";
 import { RunRecord } from "../../src/pipeline/run-record.js";
 import type { Workshop } from "../../src/pipeline/workshop.js";
 import type { Placement } from "../../src/quantization/plan-static.js";
@@ -46,6 +47,8 @@ export class Stage {
   constructor(
     readonly kept: (names: readonly string[]) => Behaviour = () => ({ accuracy: 1, ms: 10 }),
     readonly damage: Readonly<Record<string, number>> = {},
+    /** Milliseconds that a node saves as an integer; null where nothing was profiled. */
+    readonly saved: Readonly<Record<string, number>> | null = null,
   ) {
     this.#add("base.onnx", { accuracy: 1, ms: 10 });
   }
@@ -76,13 +79,19 @@ export class Stage {
   workshopFor(all: readonly string[], alone = all): Workshop {
     const workshop = {
       make: (variant: Variant, keptFloat: ReadonlyMap<string, string>): Candidate => {
-        const isAlone = variant.kind === "integers" && !variant.recipe.statics?.placement.neighbours;
-        const quantized = (isAlone ? alone : all).filter((node) => !keptFloat.has(node));
+        const quantized = all.filter((node) => !keptFloat.has(node));
         const name = `kept ${[...keptFloat.keys()].join(" ")}`;
         const made = { ...this.candidate(name, variant, this.kept([...keptFloat.keys()]), quantized), keptFloat };
         this.made.push(made);
         return made;
       },
+      regionsOf: ({ built }: Candidate) =>
+        alone.filter((node) => built.forms.has(node)).map((node) => ({ name: node, nodes: [node] })),
+      regionTimes: (_: Candidate, regions: readonly Region[]) =>
+        this.saved &&
+        new Map(
+          regions.map(({ name }) => [name, { beforeMs: 1, kernelMs: 1 - (this.saved?.[name] ?? 0), conversionMs: 0 }]),
+        ),
       batches: (candidates: readonly Candidate[]) => [candidates],
       measureError: async (candidates: readonly Candidate[]) => {
         for (const each of candidates) each.sqnrDb = this.damage[[...each.built.forms.keys()][0]!] ?? 99;
