@@ -135,6 +135,7 @@ export const quantizeConfig = (settings: Settings): QuantizeConfig => ({
   ranges: settings.ranges,
   selection: selectionOf(settings),
   goal: settings.goal,
+  budgetMs: settings.budget,
   searchMs: settings.budget === null ? DEFAULT_SEARCH_MS : settings.budget * SEARCH_SHARE,
 });
 

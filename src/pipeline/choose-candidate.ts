@@ -15,6 +15,7 @@ import type { Workshop } from "./workshop.js";
 const MOST_AS_THEY_ARE = 3;
 /** Candidates whose nodes are put back to float, each a search of its own. */
 const MOST_SEARCHES = 2;
+const SEARCHED_SHARE = 0.85;
 /** Speeds this close are the same; then accuracy decides. */
 const SAME_SPEED = 0.1;
 /** Errors this close are the same; then speed decides after all. */
@@ -56,7 +57,10 @@ export async function chooseCandidate(
     const won = await race(candidate);
     if (won) return { judged: won, made };
   }
-  const deadline = record.context.now() + searchMs;
+  const { budgetMs } = config.quantize;
+  // Of a time for the whole run, a part is left for the race in the end.
+  const leftMs = budgetMs == null ? searchMs : budgetMs * SEARCHED_SHARE - record.elapsedMs;
+  const deadline = record.context.now() + leftMs;
   const inaccurate = integers.filter((candidate) => judge.missesAccuracy(candidate));
   for (const candidate of inaccurate.slice(0, MOST_SEARCHES)) {
     const { found, tried } = await record.stage(

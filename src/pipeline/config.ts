@@ -99,6 +99,8 @@ export interface QuantizeConfig {
   readonly goal: "speed" | "size";
   /** Milliseconds for trying candidates and putting nodes back to float. */
   readonly searchMs: number;
+  /** Milliseconds for the whole run; null or absent where nobody asked for a limit. */
+  readonly budgetMs?: number | null;
 }
 
 export interface FuseConfig {

@@ -9,7 +9,7 @@ import { nearestName } from "../base/nearest.js";
 import type { FloatNode } from "../quantization/plan-static.js";
 import type { GraphConfig, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import type { PassFacts } from "./result.js";
+import type { PassFacts, RegionFacts } from "./result.js";
 import { parseSavedResult } from "./saved-result.js";
 import { globMatcher } from "./select.js";
 import type { UnfusedNode } from "./unfused/find-unfused.js";
@@ -23,6 +23,8 @@ export interface Explanation {
   /** What `--runtime-specific` would fuse besides; nothing where it was given, or where a result is explained. */
   readonly runtimeSpecific: readonly RuntimeHint[];
   readonly float: readonly FloatNode[];
+  /** What was moved between integers and float as one, where a result says so. */
+  readonly regions?: readonly RegionFacts[];
   /** The nodes asked for with `--node`, where a model is explained. */
   readonly nodes: readonly ExplainedNode[];
   /** What to know about this explanation. */
@@ -108,6 +110,7 @@ function explainResult(path: string, text: string): Explanation {
     runtimeSpecific: [],
     nodes: [],
     float: [...(quantization?.float ?? []), ...unfit, ...(precision?.float ?? [])],
+    ...(quantization?.regions && { regions: quantization.regions }),
     notes: [`what \`${command}\` did`, ...why],
   };
 }
@@ -135,8 +138,11 @@ function onlyNodes(explanation: Explanation, glob: string): Explanation {
     .map((hint) => ({ ...hint, nodes: hint.nodes.filter(matches) }))
     .filter(({ nodes }) => nodes.length > 0);
   const float = explanation.float.filter(({ node }) => matches(node));
-  const found = [asked, new Set(passes), new Set(unfused), new Set(float)].some(({ size }) => size > 0);
-  if (found) return { ...explanation, passes, unfused, runtimeSpecific, float };
+  const regions = explanation.regions?.filter((region) => region.nodes.some(matches)) ?? [];
+  const found = [asked, new Set(passes), new Set(unfused), new Set(float), new Set(regions)].some(
+    ({ size }) => size > 0,
+  );
+  if (found) return { ...explanation, passes, unfused, runtimeSpecific, float, ...(regions.length > 0 && { regions }) };
 
   const { passes: all, unfused: left, float: kept } = explanation;
   const names = [...all.flatMap(({ skipped }) => skipped), ...left, ...kept].map(({ node }) => node);

@@ -2,14 +2,18 @@
 import { spread } from "../base/spread.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { scoreModels } from "./accuracy.js";
+import type { BestSoFar } from "./best-so-far.js";
 import type { Candidate } from "./candidate.js";
 import type { OptimizeConfig } from "./config.js";
 import type { Intake } from "./intake.js";
+import type { Journal } from "./journal.js";
 import { measureLatency } from "./latency.js";
 import { asDelivered } from "./model-runs.js";
 import type { RunRecord } from "./run-record.js";
-import { type AccuracyMeasure, judge, type LatencyMeasure, type Ruling } from "./verdict.js";
+import { type AccuracyMeasure, judge, type LatencyMeasure, leastGain, type Ruling } from "./verdict.js";
 
+/** A race that decides anything takes this long, whatever is left of the time. */
+const LEAST_RACE_MS = 1000;
 /** Samples that tell about accuracy where it decides nothing. */
 const GLANCE_SAMPLES = 32;
 
@@ -27,12 +31,16 @@ export class Judge {
     readonly config: OptimizeConfig,
     readonly intake: Intake,
     readonly record: RunRecord,
+    /** What outlives the run when it is cut short; absent where nothing is to be kept. */
+    readonly kept: { readonly journal: Journal; readonly best: BestSoFar } | null = null,
   ) {}
 
   /** Whether a candidate meets the limits on accuracy and size; measures it once. */
   async isAccurate(candidate: Candidate): Promise<boolean> {
     await this.#measureAccuracy(candidate);
-    return this.rule(candidate, null).verdict.outcome === "met";
+    const isMet = this.rule(candidate, null).verdict.outcome === "met";
+    if (isMet && (candidate.speedup ?? 0) >= leastGain) this.kept?.best.offer(candidate);
+    return isMet;
   }
 
   /** Whether a candidate was measured and falls short in accuracy, so that more float nodes may help. */
@@ -71,7 +79,7 @@ export class Judge {
           baseline: config.model,
           candidates: [candidate.built.path],
           data: intake.trial,
-          runtime: config.runtime,
+          runtime: { ...config.runtime, benchMs: this.#raceMs() },
           minSpeedup: config.limits.minSpeedup,
           slo: config.limits.slo,
           onProgress: record.progress,
@@ -85,9 +93,22 @@ export class Judge {
     return { candidate, latency, ruling: this.rule(candidate, latency) };
   }
 
+  /** What is left of the time for the whole run, where one was given. */
+  #raceMs(): number {
+    const { quantize, runtime } = this.config;
+    const left = quantize.budgetMs == null ? Number.POSITIVE_INFINITY : quantize.budgetMs - this.record.elapsedMs;
+    return Math.max(LEAST_RACE_MS, Math.min(runtime.benchMs, left));
+  }
+
   async #measureAccuracy(candidate: Candidate): Promise<void> {
     if (this.#accuracies.has(candidate)) return;
     const { config, intake, record } = this;
+    const known = this.kept?.journal.recall<AccuracyMeasure>(candidate, "accuracy");
+    if (known) {
+      this.#accuracies.set(candidate, known);
+      candidate.accuracy = known.facts;
+      return;
+    }
     const data = this.#judgingData();
     const scores = await record.stage(
       "verify",
@@ -107,6 +128,7 @@ export class Judge {
     this.#baselineScores = scores.baselineScores;
     const measure = scores.candidates[0]!;
     this.#accuracies.set(candidate, measure);
+    this.kept?.journal.record(candidate, "accuracy", measure);
     candidate.accuracy = measure.facts;
     this.#tell(candidate);
   }

@@ -6,6 +6,8 @@
  * `quantize` considers integers only; `optimize` also the fused float model and, where it
  * can pay, half precision.
  */
+import { statSync } from "node:fs";
+import { InferOptError } from "../base/errors.js";
 import { loadModel, type Model, nodesWithin, opsetOf } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { quantizedFormOf, widensWeights } from "../ops/quantizing.js";
@@ -15,6 +17,7 @@ import { saturableNodes } from "../quantization/saturable.js";
 import { type WeightBits, weightOnlyOpset } from "../quantization/weight-only.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
+import { BestSoFar } from "./best-so-far.js";
 import { loadRanges, observeActivations, widestPlacement } from "./calibration.js";
 import { type Candidate, candidateFacts, isInteger } from "./candidate.js";
 import { chooseCandidate } from "./choose-candidate.js";
@@ -27,13 +30,15 @@ import { equalizeModel } from "./equalize-model.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { allOf, fewOf, type Intake, requireCalibration, takeIn } from "./intake.js";
 import { auditCandidate } from "./integer-audit.js";
+import { digestOf, Journal } from "./journal.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { isSearched, LEAST_OPSET, makeCandidates, mayStoreWeights } from "./make-candidates.js";
 import { asDelivered } from "./model-runs.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
 import { measurePlacement } from "./placement.js";
 import { type Prepared, prepareModel } from "./prepare.js";
-import type { CorrectionFacts, IntegerFacts, QuantizationFacts, RunResult, Verdict } from "./result.js";
+import type { Region, RegionTime } from "./regions.js";
+import type { CorrectionFacts, IntegerFacts, QuantizationFacts, RegionFacts, RunResult, Verdict } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { leftOut } from "./select.js";
 import { Workshop, type WorkshopOptions } from "./workshop.js";
@@ -45,6 +50,27 @@ export const runQuantize = (config: OptimizeConfig, context: RunContext): Promis
 export const runOptimize = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>
   new OptimizeRun("optimize", config, context).run();
 
+interface Kept {
+  readonly journal: Journal;
+  readonly best: BestSoFar;
+}
+
+function interruptedWith({ journal, best }: Kept, cause: unknown): unknown {
+  if (journal.size === 0) return cause;
+  const left = best.exists ? `The fastest file so far that meets the limits is ${best.path}. ` : "";
+  return new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted", {
+    hint: `${left}Run the same command again to go on where it was: ${journal.path} holds what was measured.`,
+    cause,
+    fields: { best: best.exists ? best.path : null, journal: journal.path },
+  });
+}
+
+/** Tells whether a file or folder was changed meanwhile; the calibration data has a digest of its own. */
+function stampOf(path: string | null): string | null {
+  const stats = path === null ? undefined : statSync(path, { throwIfNoEntry: false });
+  return stats ? `${stats.size} ${stats.mtimeMs}` : null;
+}
+
 /** Candidates that are looked at region by region. */
 const MOST_REFINED = 2;
 
@@ -54,6 +80,8 @@ class OptimizeRun {
   readonly config: OptimizeConfig;
   #tried: Candidate[] = [];
   #tapCount = 0;
+  #workshop: Workshop | null = null;
+  #kept: Kept | null = null;
   readonly #corrections: CorrectionFacts[] = [];
 
   constructor(
@@ -68,6 +96,34 @@ class OptimizeRun {
   }
 
   async run(): Promise<RunResult> {
+    try {
+      return await this.#run();
+    } catch (thrown) {
+      if (this.context.signal.aborted && this.#kept) throw interruptedWith(this.#kept, thrown);
+      throw thrown;
+    }
+  }
+
+  /** A journal and the best file so far lie beside the output while there is a limit to search for. */
+  #keep(intake: Intake): Kept | null {
+    const { config, context, record } = this;
+    const { output } = config.out;
+    if (output === null || !isSearched(config)) return null;
+    // Where it goes and how long it may take changes nothing of what was measured.
+    const { out: _out, quantize, runtime, ...rest } = config;
+    const { searchMs: _searchMs, budgetMs: _budgetMs, ...choices } = quantize;
+    const { benchMs: _benchMs, ...session } = runtime;
+    const { facts, fit, evaluation } = intake;
+    const identity = digestOf([
+      { command: this.command, ...rest, choices, session },
+      { model: facts.sha256, data: fit?.digest, evaluation: { ...evaluation, stamp: stampOf(config.data.eval) } },
+      { version: context.toolVersion, environment: context.environment },
+    ]);
+    const journal = new Journal(`${output}.journal.jsonl`, identity, (warning) => record.warn(warning));
+    return { journal, best: new BestSoFar(output) };
+  }
+
+  async #run(): Promise<RunResult> {
     const { config, record } = this;
     const { mode, ranges } = config.quantize;
     if (!this.target.isMeasurable) record.warn(...whatIsUnseen(this.target, config.runtime.provider));
@@ -94,6 +150,7 @@ class OptimizeRun {
     record.warn(...prepared.warnings);
     // Before the long work: a selector that matches nothing ends the run.
     const excluded = leftOut(prepared.model, config.quantize.selection);
+    this.#kept = this.#keep(intake);
     const common = {
       original: config.model,
       prepared: prepared.path,
@@ -106,7 +163,13 @@ class OptimizeRun {
     const equalized = await this.#equalized(intake, prepared, common);
     const taps = await this.#statistics(intake, equalized ?? prepared.path, prepared);
     this.#tapCount = taps?.size ?? 0;
-    const workshop = new Workshop({ ...common, ...(equalized !== null && { equalized }), taps }, this.context);
+    const workshop = new Workshop(
+      { ...common, ...(equalized !== null && { equalized }), taps },
+      this.context,
+      this.#kept?.journal ?? null,
+    );
+
+    this.#workshop = workshop;
 
     const candidates = await makeCandidates({
       config,
@@ -121,7 +184,7 @@ class OptimizeRun {
     this.#tried = [...candidates];
     if (candidates.length === 0) return this.#nothingToDo(intake, prepared, this.#whyNone(prepared));
     await record.stage("bench", () => this.#measureSpeed(candidates, workshop), "candidates");
-    const judge = new Judge(config, intake, record);
+    const judge = new Judge(config, intake, record, this.#kept);
     const { judged, made } = await chooseCandidate(candidates, judge, workshop, record, config);
     this.#tried.push(...made);
     workshop.restore(judged.candidate);
@@ -221,6 +284,8 @@ class OptimizeRun {
         ? writeOutput(candidate.built.path, original, config.out, record)
         : writeRejected(candidate.built.path, original, config.out, record),
     );
+    this.#kept?.journal.remove();
+    this.#kept?.best.remove();
     candidate.note ||= isPassed ? "chosen" : "";
     return record.result({
       model: intake.facts,
@@ -250,6 +315,7 @@ class OptimizeRun {
       method: statics && methodsOf(statics),
       nodes: built.forms.size,
       forms: [...built.forms].map(([node, form]) => ({ node, form })),
+      ...this.#regions(candidate),
       float: built.float,
       why: whyChosen(candidate, others),
       target: this.target.name,
@@ -259,6 +325,15 @@ class OptimizeRun {
       saturable: saturableNodes(loadModel(built.path)).length,
       calibration: statics && fit ? { samples: fit.count, tensors: this.#tapCount, data: fit.digest } : null,
     };
+  }
+
+  /** Those of the same recipe with the most nodes as integers, and what became of them. */
+  #regions(chosen: Candidate): { readonly regions?: readonly RegionFacts[] } {
+    const kin = this.#tried.filter(({ variant, times }) => variant === chosen.variant && times);
+    const widest = kin.sort((a, b) => b.built.forms.size - a.built.forms.size)[0];
+    const regions = widest && this.#workshop?.regionsOf(widest);
+    const times = regions && this.#workshop!.regionTimes(widest, regions);
+    return times ? { regions: regions.map((region) => regionFacts(region, times.get(region.name)!, chosen)) } : {};
   }
 
   #nothingToDo(intake: Intake, prepared: Prepared | null, why: string): RunResult {
@@ -302,6 +377,23 @@ function whatIsUnseen({ name, title, kernels, sources }: IntegerTarget, provider
 function bitsFacts(forms: readonly Form[]): Pick<QuantizationFacts, "bits"> {
   const bits = Math.min(...forms.map(bitsOf)) as WeightBits;
   return bits === 8 ? {} : { bits };
+}
+
+function regionFacts(
+  { name, nodes }: Region,
+  { beforeMs, kernelMs, conversionMs }: RegionTime,
+  { built, errors, keptFloat }: Candidate,
+): RegionFacts {
+  const sqnrDb = errors?.get(name) ?? null;
+  return {
+    region: name,
+    nodes,
+    form: built.forms.get(name) ?? "float",
+    sqnrDb: sqnrDb !== null && Number.isFinite(sqnrDb) ? sqnrDb : null,
+    beforeMs,
+    afterMs: kernelMs + conversionMs,
+    reason: keptFloat.get(name) ?? "",
+  };
 }
 
 function whyChosen(candidate: Candidate, others: readonly Candidate[]): string {

@@ -113,6 +113,8 @@ export interface QuantizationFacts {
   /** What became of each of them; results of earlier versions are without. */
   readonly forms?: readonly { readonly node: string; readonly form: Form }[];
   readonly float: readonly FloatNode[];
+  /** What was moved between integers and float as one; where the profile was looked at. */
+  readonly regions?: readonly RegionFacts[];
   /** Why this mode and placement. */
   readonly why: string;
   /** Whose integer kernels it was made for, as `--target` names them. */
@@ -146,6 +148,21 @@ export interface CorrectionFacts {
   /** SQNR of the outputs without and with it, on samples that it was not fitted to; null where not measured. */
   readonly beforeDb: number | null;
   readonly afterDb: number | null;
+}
+
+/** A node with weights and the nodes that are integers only because it is. */
+export interface RegionFacts {
+  readonly region: string;
+  readonly nodes: readonly string[];
+  /** What became of it. */
+  readonly form: Form;
+  /** Of the outputs when this region alone is integers, dB; null where no search measured it. */
+  readonly sqnrDb: number | null;
+  /** In float, and as integers with the conversions around them, by the runtime's profile. */
+  readonly beforeMs: number;
+  readonly afterMs: number;
+  /** Why it stays float; empty where it does not. */
+  readonly reason: string;
 }
 
 export interface PrecisionFacts {

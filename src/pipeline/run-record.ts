@@ -21,6 +21,11 @@ export class RunRecord {
     this.#started = context.now();
   }
 
+  /** Since the run began. */
+  get elapsedMs(): number {
+    return this.context.now() - this.#started;
+  }
+
   /** Runs one stage. Rejects with INTERRUPTED instead of starting when the user has interrupted. */
   async stage<T>(stage: Stage, work: () => T | Promise<T>, detail?: string): Promise<T> {
     refuseInterrupted(this.context.signal);

@@ -16,6 +16,7 @@ import type { BuiltModel } from "./built-model.js";
 import { type Candidate, isInteger, type Variant, variantName } from "./candidate.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
+import type { Journal } from "./journal.js";
 import { asDelivered, scratchFile } from "./model-runs.js";
 import { type Region, type RegionTime, regionsOf, regionTimes, totalMs } from "./regions.js";
 
@@ -48,12 +49,22 @@ const refusals = new Set(["MODEL_REJECTED", "RUN_FAILED", "RUNTIME_CRASHED"]);
 /** Candidates in one race, each in a process of its own beside the original's. */
 const IN_ONE_RACE = 2;
 
+interface ErrorEntry {
+  readonly sqnrDb: number | null;
+  readonly isRefused: boolean;
+  readonly note: string;
+}
+
+type SpeedEntry = Pick<Candidate, "speedup" | "times">;
+
 export class Workshop {
   #model: Model | null = null;
 
   constructor(
     readonly options: WorkshopOptions,
     readonly context: RunContext,
+    /** What was measured before, and what is now; null where nothing is to be kept. */
+    readonly journal: Journal | null = null,
   ) {}
 
   make(variant: Variant, keptFloat: ReadonlyMap<string, string> = new Map()): Candidate {
@@ -86,7 +97,25 @@ export class Workshop {
    * Stays null where the model has no float output. One that the runtime refuses gets -Infinity and a note that says so.
    */
   async measureError(candidates: readonly Candidate[]): Promise<void> {
-    for (const batch of this.batches(candidates)) await this.#measureTogether(batch);
+    const { journal } = this;
+    const unknown = candidates.filter((candidate) => {
+      const known = journal?.recall<ErrorEntry>(candidate, "error");
+      if (known)
+        Object.assign(candidate, { ...known, sqnrDb: known.isRefused ? Number.NEGATIVE_INFINITY : known.sqnrDb });
+      return !known;
+    });
+    for (const batch of this.batches(unknown)) {
+      await this.#measureTogether(batch);
+      for (const candidate of batch) {
+        const { sqnrDb, note } = candidate;
+        const isRefused = sqnrDb === Number.NEGATIVE_INFINITY;
+        journal?.record(candidate, "error", {
+          sqnrDb: isRefused ? null : sqnrDb,
+          isRefused,
+          note,
+        } satisfies ErrorEntry);
+      }
+    }
   }
 
   async #measureTogether(batch: readonly Candidate[]): Promise<void> {
@@ -141,7 +170,14 @@ export class Workshop {
   async measureSpeed(candidates: readonly Candidate[], budgetMs: number): Promise<void> {
     if (this.options.runtime.provider !== "cpu") return this.#raceAll(candidates, budgetMs);
     try {
-      for (const batch of this.batches(candidates)) await this.#profile(batch);
+      const { journal } = this;
+      for (const batch of this.batches(candidates)) {
+        const known = batch.map((candidate) => journal?.recall<SpeedEntry>(candidate, "speed"));
+        // Times hold beside those that were measured with them: all of a batch, or none.
+        if (known.every((entry) => entry !== undefined)) {
+          for (const [i, candidate] of batch.entries()) Object.assign(candidate, known[i]);
+        } else await this.#profile(batch);
+      }
     } catch (thrown) {
       if (!(thrown instanceof InferOptError) || thrown.code !== "PROFILE_EMPTY") throw thrown;
       await this.#raceAll(candidates, budgetMs);
@@ -158,6 +194,8 @@ export class Workshop {
     for (const [i, candidate] of candidates.entries()) {
       candidate.times = { float, own: times[baseline.length + 1 + i]! };
       candidate.speedup = totalMs(times[0]!) / totalMs(candidate.times.own);
+      const { speedup } = candidate;
+      this.journal?.record(candidate, "speed", { speedup, times: candidate.times } satisfies SpeedEntry);
       this.#tell(candidate);
     }
   }

@@ -1,10 +1,11 @@
 /** Why passes fired or declined, what they left, and why nodes stay float: every group of nodes with its reason. */
 import type { ExplainedNode, Explanation } from "../pipeline/explain.js";
+import type { RegionFacts } from "../pipeline/result.js";
 import { middle, printable } from "./escape.js";
 import { count } from "./numbers.js";
 import type { Palette } from "./palette.js";
 import { byReason, type ReasonGroup } from "./reasons.js";
-import { wrap } from "./table.js";
+import { columns, wrap } from "./table.js";
 
 const WIDTH = 79;
 /** Names of a group that are told where nobody asked for certain nodes. */
@@ -12,7 +13,7 @@ const EXAMPLES = 4;
 const MOST_ORIGINS = 24;
 
 export function renderExplanation(explanation: Explanation, paint: Palette): string {
-  const { path, passes, unfused, runtimeSpecific, float, nodes, notes } = explanation;
+  const { path, passes, unfused, runtimeSpecific, float, regions = [], nodes, notes } = explanation;
   const most = nodes.length > 0 ? Number.POSITIVE_INFINITY : EXAMPLES;
   const applied = passes.filter((pass) => pass.applied > 0).map((pass) => `${pass.name} ${count(pass.applied)}x`);
   const undone = passes.flatMap(({ name, rejected }) => (rejected === undefined ? [] : [`${name}: ${rejected}`]));
@@ -49,9 +50,25 @@ export function renderExplanation(explanation: Explanation, paint: Palette): str
       paint.strong("quantized already"),
       byReason(float.filter(isQuantized)).flatMap((group) => groupLines(group, most)),
     ),
+    section(`${paint.strong("regions")}  alone, as measured in the search`, regionTable(regions)),
   ].filter((lines) => lines.length > 0);
   if (blocks.length === 1) blocks.push(["no pass found anything to do, and nothing stays float"]);
   return `${blocks.map((lines) => lines.map((line) => ` ${line}`.trimEnd()).join("\n")).join("\n\n")}\n`;
+}
+
+/** Where the error and the time of each region are, in one table; why one stays float stands under "kept in float". */
+function regionTable(regions: readonly RegionFacts[]): string[] {
+  if (regions.length === 0) return [];
+  const rows = regions.map(({ region, nodes, form, sqnrDb, beforeMs, afterMs }) => [
+    middle(printable(region), 34),
+    count(nodes.length),
+    form,
+    sqnrDb === null ? "-" : sqnrDb.toFixed(1),
+    beforeMs.toFixed(3),
+    afterMs.toFixed(3),
+  ]);
+  const head = ["region", "nodes", "form", "error dB", "float ms", "int ms"];
+  return columns([head, ...rows], ["left", "right", "left", "right", "right", "right"]).map((line) => `  ${line}`);
 }
 
 const isQuantized = ({ reason }: { readonly reason: string }): boolean => reason.startsWith("quantized already");

@@ -37,6 +37,14 @@ const rendered = v.looseObject({
       method: v.nullable(text),
       nodes: number,
       forms: v.optional(v.array(v.looseObject({ node: text, form: text }))),
+      regions: v.optional(
+        v.array(
+          v.looseObject({
+            ...{ region: text, nodes: v.array(text), form: text, reason: text },
+            ...{ sqnrDb: maybe, beforeMs: number, afterMs: number },
+          }),
+        ),
+      ),
       float,
       why: text,
       notes: v.array(text),

@@ -1,0 +1,133 @@
+/**
+ * What a search has measured so far, beside the output, so that one that was cut short goes on
+ * where it was: OUT.journal.jsonl, a line for each number, appended as soon as it is known. The
+ * first line says what the numbers hold for; a journal of anything else is not believed.
+ */
+import { createHash } from "node:crypto";
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { messageOf } from "../base/errors.js";
+import type { Candidate } from "./candidate.js";
+
+const VERSION = 1;
+
+/** What is measured of a candidate. */
+export type Measure = "error" | "speed" | "accuracy";
+
+interface Entry {
+  readonly candidate: string;
+  readonly measure: Measure;
+  readonly value: unknown;
+}
+
+export class Journal {
+  readonly #known = new Map<string, unknown>();
+  /** Whether the file has our first line. */
+  #isOpen = false;
+  #isBroken = false;
+
+  /**
+   * @param identity of everything that the numbers depend on: model, data, options, version, CPU
+   * @param warn told why an older journal is not used
+   */
+  constructor(
+    readonly path: string,
+    readonly identity: string,
+    readonly warn: (warning: string) => void,
+  ) {
+    this.#read();
+  }
+
+  /** Numbers of an earlier run, or of this one. */
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** undefined: not measured yet. What is known was written by `record`, for the same kind of measure. */
+  recall<T>(candidate: Candidate, measure: Measure): T | undefined {
+    return this.#known.get(`${measure} ${candidateKey(candidate)}`) as T | undefined;
+  }
+
+  record(candidate: Candidate, measure: Measure, value: unknown): void {
+    const key = candidateKey(candidate);
+    this.#known.set(`${measure} ${key}`, value);
+    if (this.#isBroken) return;
+    try {
+      if (!this.#isOpen) writeFileSync(this.path, `${JSON.stringify(this.#heading)}\n`);
+      this.#isOpen = true;
+      appendFileSync(this.path, `${JSON.stringify({ candidate: key, measure, value } satisfies Entry)}\n`);
+    } catch (cause) {
+      // A search without a journal is still a search.
+      this.#isBroken = true;
+      this.warn(`no journal is kept, so an interrupted search starts over: ${messageOf(cause)}`);
+    }
+  }
+
+  /** The search is over: there is nothing to go on with. */
+  remove(): void {
+    if (this.#isOpen) rmSync(this.path, { force: true });
+    this.#isOpen = false;
+  }
+
+  get #heading() {
+    return { journal: VERSION, identity: this.identity };
+  }
+
+  #read(): void {
+    if (!existsSync(this.path)) return;
+    const [first = "", ...lines] = readFileSync(this.path, "utf8").split("\n");
+    const heading = parsed<{ readonly journal?: unknown; readonly identity?: unknown }>(first);
+    const why =
+      heading === null || heading.journal !== VERSION
+        ? "it is no journal of this version"
+        : heading.identity !== this.identity
+          ? "it is of another model, other data or other options"
+          : null;
+    if (why !== null) {
+      this.warn(`the journal ${this.path} is not used and is begun anew: ${why}`);
+      return;
+    }
+    // What follows the last line break was being written when the run ended.
+    const entries = lines.slice(0, -1).map((line) => parsed<Entry>(line));
+    const broken = entries.findIndex((entry) => !isEntry(entry));
+    const whole = broken < 0 ? entries : entries.slice(0, broken);
+    if (broken >= 0)
+      this.warn(`the journal ${this.path} is damaged at line ${broken + 2}: what follows is measured again`);
+    for (const entry of whole) if (isEntry(entry)) this.#known.set(`${entry.measure} ${entry.candidate}`, entry.value);
+    writeFileSync(this.path, [first, ...lines.slice(0, whole.length)].map((line) => `${line}\n`).join(""));
+    this.#isOpen = true;
+  }
+}
+
+const isEntry = (entry: Entry | null): entry is Entry =>
+  typeof entry?.candidate === "string" && typeof entry.measure === "string" && "value" in entry;
+
+/** null for what is no JSON object. */
+function parsed<T extends object>(line: string): T | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? (value as T) : null;
+  } catch (thrown) {
+    if (!(thrown instanceof SyntaxError)) throw thrown;
+    return null;
+  }
+}
+
+/** The same for the same recipe and the same nodes in float, whatever the reasons. */
+const candidateKey = ({ variant, keptFloat }: Pick<Candidate, "variant" | "keptFloat">): string =>
+  digestOf([variant, [...keptFloat.keys()].sort()]);
+
+/** Of plain data with maps, sets and typed arrays in it; the order of maps does not count. */
+export const digestOf = (value: unknown): string =>
+  createHash("sha256").update(JSON.stringify(value, plain)).digest("hex").slice(0, 24);
+
+function plain(_: string, value: unknown): unknown {
+  if (value instanceof Map) return [...value].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+  if (value instanceof Set) return [...value].sort();
+  if (ArrayBuffer.isView(value)) {
+    return createHash("sha256")
+      .update(Buffer.from(value.buffer, value.byteOffset, value.byteLength))
+      .digest("hex");
+  }
+  // JSON would make null of them.
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
+}

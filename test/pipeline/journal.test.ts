@@ -1,0 +1,121 @@
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Candidate } from "../../src/pipeline/candidate.js";
+import { digestOf, Journal } from "../../src/pipeline/journal.js";
+import { integersVariant } from "../support/candidates.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const candidate = (...kept: string[]) =>
+  ({
+    variant: integersVariant("dynamic"),
+    keptFloat: new Map(kept.map((node) => [node, "why"])),
+  }) as unknown as Candidate;
+
+function journal(identity = "this", path = join(temporaryFolder(), "out.onnx.journal.jsonl")) {
+  const warnings: string[] = [];
+  const open = (as = identity) => new Journal(path, as, (warning) => void warnings.push(warning));
+  return { path, warnings, open };
+}
+
+describe("Journal", () => {
+  it("recalls what another run recorded, by recipe and float nodes in any order", () => {
+    const { open, warnings } = journal();
+    open().record(candidate("a", "b"), "accuracy", { facts: 1 });
+    const again = open();
+    expect(again.recall(candidate("b", "a"), "accuracy")).toEqual({ facts: 1 });
+    expect(again.recall(candidate("a"), "accuracy")).toBeUndefined();
+    expect(again.recall(candidate("a", "b"), "error")).toBeUndefined();
+    expect(warnings).toEqual([]);
+  });
+
+  it("leaves no file where nothing was measured, nor once the search is over", () => {
+    const { open, path } = journal();
+    const first = open();
+    first.remove();
+    expect(existsSync(path)).toBe(false);
+    first.record(candidate(), "error", 1);
+    expect(existsSync(path)).toBe(true);
+    first.remove();
+    expect(existsSync(path)).toBe(false);
+  });
+
+  it("begins anew, with a warning, where the numbers are of something else", () => {
+    const { open, warnings } = journal();
+    open().record(candidate(), "error", 1);
+    const other = open("another model");
+    expect(other.recall(candidate(), "error")).toBeUndefined();
+    expect(warnings).toEqual([expect.stringContaining("another model, other data or other options")]);
+    other.record(candidate(), "error", 2);
+    expect(open("another model").recall(candidate(), "error")).toBe(2);
+  });
+
+  it("begins anew where the file is no journal", () => {
+    const { open, path, warnings } = journal();
+    writeFileSync(path, "notes of mine");
+    expect(open().size).toBe(0);
+    expect(warnings).toEqual([expect.stringContaining("no journal of this version")]);
+  });
+
+  it("drops a line that a killed run did not finish, and goes on behind the last whole one", () => {
+    const { open, path, warnings } = journal();
+    open().record(candidate("a"), "error", 1);
+    appendFileSync(path, '{"candidate":"half');
+    const again = open();
+    expect(again.size).toBe(1);
+    expect(warnings).toEqual([]);
+    again.record(candidate("b"), "error", 2);
+    expect(open().size).toBe(2);
+    expect(readFileSync(path, "utf8")).not.toContain("half");
+  });
+
+  it("believes nothing behind a damaged line", () => {
+    const { open, path, warnings } = journal();
+    open().record(candidate("a"), "error", 1);
+    appendFileSync(path, "rubbish\n");
+    appendFileSync(path, '{"candidate":"x","measure":"error","value":3}\n');
+    expect(open().size).toBe(1);
+    expect(warnings).toEqual([expect.stringContaining("damaged at line 3")]);
+  });
+});
+
+describe("digestOf", () => {
+  it("tells values apart, in maps and arrays of numbers too, whatever the order of maps", () => {
+    const of = (entries: [string, number][], weights: number[]) =>
+      digestOf({ map: new Map(entries), weights: Float32Array.from(weights) });
+    const first = of(
+      [
+        ["a", 1],
+        ["b", 2],
+      ],
+      [1, 2],
+    );
+    expect(
+      of(
+        [
+          ["b", 2],
+          ["a", 1],
+        ],
+        [1, 2],
+      ),
+    ).toBe(first);
+    expect(
+      of(
+        [
+          ["a", 1],
+          ["b", 3],
+        ],
+        [1, 2],
+      ),
+    ).not.toBe(first);
+    expect(
+      of(
+        [
+          ["a", 1],
+          ["b", 2],
+        ],
+        [1, 3],
+      ),
+    ).not.toBe(first);
+  });
+});
