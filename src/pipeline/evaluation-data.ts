@@ -9,7 +9,7 @@ import { InferOptError } from "../base/errors.js";
 import { nearestName } from "../base/nearest.js";
 import { seededRandom } from "../base/random.js";
 import { admit, type DatasetRef, type InputSpec, openDataset, openDatasetRef } from "../dataset/index.js";
-import { type Dim, isFloat } from "../ir/index.js";
+import { type Dim, isFloat, loadModel, type Model } from "../ir/index.js";
 import type { MetricRef } from "../metric/index.js";
 import type { ModelSignature, PortInfo } from "../runtime/port.js";
 import type { DataConfig, RuntimeConfig } from "./config.js";
@@ -44,7 +44,11 @@ export async function chooseEvaluation(
   refuseOtherInputs(signature, await context.runtime.describe(candidate, asWritten(runtime)), candidate);
   const data = await chooseEvaluationData(config, signature, runtime);
   await refuseUnfit(data.ref, signature);
-  return { data, metric: chooseMetric(config.metric, data, signature), signature };
+  return {
+    data,
+    metric: chooseMetric(config.metric, data, signature, classProbabilities(loadModel(model))),
+    signature,
+  };
 }
 
 /** A candidate may do without an input, but cannot be fed what the baseline does not know. */
@@ -212,14 +216,28 @@ export function chooseMetric(
   asked: MetricRef | null,
   data: Pick<EvaluationData, "hasLabels" | "source">,
   { outputs }: Pick<ModelSignature, "outputs">,
+  probabilities: ReadonlySet<string> = new Set(),
 ): MetricRef {
   if (asked) return asked;
   const floats = outputs.filter(({ dtype }) => isFloat(dtype));
   // Answers in integers or text are compared as they are.
   if (floats.length === 0) return agreement;
   const scores = floats.find(mayHoldClasses);
-  if (!scores || !looksLikeClassScores(scores)) return cosine;
+  if (!scores || !(probabilities.has(scores.name) || looksLikeClassScores(scores))) return cosine;
   return data.hasLabels && data.source === "eval" ? top1 : agreement;
+}
+
+/**
+ * Outputs that a Softmax over the last axis makes: probabilities of classes, whatever they are called. How
+ * similar two such vectors are depends on how sure the model is, and not on what it says.
+ */
+export function classProbabilities({ graph }: Model): ReadonlySet<string> {
+  const named = graph.outputs.filter(({ value: { producer, shape } }) => {
+    if (!producer || !/^(Log)?Softmax$/.test(producer.opName) || !shape) return false;
+    const axis = producer.int("axis", -1);
+    return axis === -1 || axis === shape.length - 1;
+  });
+  return new Set(named.map(({ name }) => name));
 }
 
 /** Metrics read the first float output that has an axis longer than 1 besides the batch. */

@@ -7,7 +7,14 @@ import type { MetricRef } from "../metric/index.js";
 import { OLDEST_OPSET } from "../passes/opset/range.js";
 import type { ModelSignature } from "../runtime/port.js";
 import type { DataConfig, FuseConfig, RuntimeConfig } from "./config.js";
-import { chooseEvaluationData, chooseMetric, type EvaluationData, holdOut, randomInputs } from "./evaluation-data.js";
+import {
+  chooseEvaluationData,
+  chooseMetric,
+  classProbabilities,
+  type EvaluationData,
+  holdOut,
+  randomInputs,
+} from "./evaluation-data.js";
 import { refuseOddWeights } from "./finite-weights.js";
 import { sizedSignature } from "./fix-shapes.js";
 import { modelFacts } from "./model-facts.js";
@@ -71,7 +78,7 @@ export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Pur
     signature,
     fit,
     evaluation,
-    metric: chooseMetric(data.metric, evaluation, signature),
+    metric: chooseMetric(data.metric, evaluation, signature, classProbabilities(model)),
     trial: trialOf(fit?.ref ?? evaluation.ref, fit?.count ?? evaluation.count, signature, runtime),
     unrunnable,
   };

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { openDatasetRef } from "../../src/dataset/index.js";
+import { parseModel } from "../../src/ir/index.js";
 import {
   batchOf,
   chooseEvaluationData,
   chooseMetric,
+  classProbabilities,
   holdOut,
   randomInputs,
   timingData,
@@ -141,5 +143,26 @@ describe("chooseMetric", () => {
 
   it("passes over outputs with one number a sample, as metrics do", () => {
     expect(choose([input("loss", "f32", ["N", 1]), scores])).toBe("agreement");
+  });
+});
+
+describe("classProbabilities", () => {
+  const of = (text: string) => [...classProbabilities(parseModel(text))];
+
+  it("names outputs of a Softmax over the last axis, whatever they are called", () => {
+    expect(of("(x: f32[1,40,6625]) -> (save_0: f32[1,40,6625]) { save_0 = Softmax<axis=2>(x) }")).toEqual(["save_0"]);
+    expect(of("(x: f32[1,9]) -> (y: f32[1,9]) { y = LogSoftmax(x) }")).toEqual(["y"]);
+  });
+
+  it("names no others", () => {
+    expect(of("(x: f32[1,2,64,64]) -> (y: f32[1,2,64,64]) { y = Softmax<axis=1>(x) }")).toEqual([]);
+    expect(of("(x: f32[1,9]) -> (y: f32[1,9]) { y = Sigmoid(x) }")).toEqual([]);
+  });
+
+  it("makes them judged by the classes that they name, where nobody said how", () => {
+    const outputs = [{ name: "save_0", dtype: "f32", shape: [1, 40, 6625] }] as const;
+    const data = { source: "held-out", hasLabels: false } as const;
+    expect(chooseMetric(null, data, { outputs })).toEqual({ kind: "builtin", name: "cosine" });
+    expect(chooseMetric(null, data, { outputs }, new Set(["save_0"]))).toEqual({ kind: "builtin", name: "agreement" });
   });
 });
