@@ -9,7 +9,7 @@ import { InferOptError } from "../base/errors.js";
 import { nearestName } from "../base/nearest.js";
 import { seededRandom } from "../base/random.js";
 import { admit, type DatasetRef, type InputSpec, openDataset, openDatasetRef } from "../dataset/index.js";
-import { type Dim, isFloat, loadModel, type Model } from "../ir/index.js";
+import { type Dim, isFloat, loadModel, type Model, opsetOf } from "../ir/index.js";
 import type { MetricRef } from "../metric/index.js";
 import type { ModelSignature, PortInfo } from "../runtime/port.js";
 import type { DataConfig, RuntimeConfig } from "./config.js";
@@ -231,11 +231,12 @@ export function chooseMetric(
  * Outputs that a Softmax over the last axis makes: probabilities of classes, whatever they are called. How
  * similar two such vectors are depends on how sure the model is, and not on what it says.
  */
-export function classProbabilities({ graph }: Model): ReadonlySet<string> {
-  const named = graph.outputs.filter(({ value: { producer, shape } }) => {
-    if (!producer || !/^(Log)?Softmax$/.test(producer.opName) || !shape) return false;
-    const axis = producer.int("axis", -1);
-    return axis === -1 || axis === shape.length - 1;
+export function classProbabilities(model: Model): ReadonlySet<string> {
+  const named = model.graph.outputs.filter(({ value: { producer, shape } }) => {
+    if (!producer || !/^(Log)?Softmax$/.test(producer.opName)) return false;
+    // Before opset 13 an axis that is not told is 1, which is the last one of a matrix.
+    const axis = producer.int("axis", opsetOf(model) < 13 ? 1 : -1);
+    return axis === -1 || axis + 1 === shape?.length;
   });
   return new Set(named.map(({ name }) => name));
 }
