@@ -131,7 +131,11 @@ class OptimizeRun {
     const intake = await record.stage("load", () => takeIn(config, record));
     const original = loadModel(config.model);
     const already = alreadyQuantized(original);
-    if (already && this.command === "quantize") return this.#nothingToDo(intake, null, already);
+    // Nodes that are named to be quantized are meant, also where others are already.
+    const isMore = config.quantize.selection.include.length > 0;
+    if (already && this.command === "quantize" && !isMore) {
+      return this.#nothingToDo(intake, null, already + floatRest(original, this.target));
+    }
 
     const prepared = await record.stage("fuse", () =>
       prepareModel(
@@ -176,7 +180,7 @@ class OptimizeRun {
       workshop,
       model: prepared.model,
       withFloat: this.command === "optimize",
-      isQuantized: already !== null,
+      isQuantized: already !== null && !isMore,
       fit: intake.fit ? allOf(intake.fit) : intake.trial,
       record,
       correct: (statics) => this.#corrected(statics, workshop, intake),
@@ -401,6 +405,13 @@ function whyChosen(candidate: Candidate, others: readonly Candidate[]): string {
     `${name} ${speedup === null ? "untimed" : `${speedup.toFixed(2)}x`}${sqnrDb === null ? "" : ` at ${sqnrDb.toFixed(1)} dB`}`;
   if (others.length === 0) return `${candidate.name} was the only way to quantize this model`;
   return `measured here: ${text(candidate)}; against ${others.map(text).join(", ")}`;
+}
+
+/** What of a quantized model could be quantized besides. */
+function floatRest(model: Model, target: IntegerTarget): string {
+  const { nodes } = planStatic(model, target, { neighbours: false, depthwise: true });
+  const left = nodes.length === 1 ? "a node with weights is" : `${nodes.length} nodes with weights are`;
+  return nodes.length === 0 ? "" : `; ${left} float: name those that are to be integers too with --include`;
 }
 
 /** Says so when the model already computes with integers: quantizing it again would only lose accuracy. */

@@ -7,7 +7,7 @@
  * channel, biases i32 at the product of both scales, or float as the target has it. Only ai.onnx operators are used (opset 13 and later).
  */
 import { invariant } from "../base/errors.js";
-import { attr, type Graph, type Model, type Node, opsetOf, Tensor, type Value } from "../ir/index.js";
+import { attr, type Graph, type Model, type Node, opsetOf, soleReader, Tensor, type Value } from "../ir/index.js";
 import { activationSlots, type IntegerTarget } from "../target/integer-kernel.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { addsPairs } from "./pair-sums.js";
@@ -78,9 +78,21 @@ class QdqWriter {
 
   scheme(value: Value): ActivationScheme {
     const label = (this.#origin.get(value) ?? value).label;
-    const scheme = this.#schemes.get(label);
+    const scheme = this.#given(value) ?? this.#schemes.get(label);
     invariant(scheme, `no range is known for ${label}`);
     return scheme;
+  }
+
+  /** Of a value that the model has from integers of the wanted type already: a part of it was quantized before. */
+  #given(value: Value): ActivationScheme | null {
+    const node = value.producer;
+    if (!node?.is("DequantizeLinear") || this.#origin.has(value)) return null;
+    const [integers, scale, zeroPoint] = node.inputs.map((input) => input?.constant);
+    const { activations } = this.target;
+    if (integers || scale?.elementCount !== 1 || zeroPoint?.elementCount !== 1 || zeroPoint.dtype !== activations) {
+      return null;
+    }
+    return { scale: scale.toF32()![0]!, zeroPoint: Number(zeroPoint.bigints()![0]) };
   }
 
   /** Makes `to` use the scheme of `from`: moving elements must not change integers. */
@@ -91,13 +103,15 @@ class QdqWriter {
   /** Makes one activation input come from integers. */
   readQuantized(node: Node, index: number): void {
     const value = node.inputs[index];
-    if (!value || this.#origin.has(value)) return; // already behind a pair
+    if (!value || this.#origin.has(value) || this.#given(value)) return; // already behind a pair
     const readable = this.#dequantized.get(value) ?? this.#pair(value, this.#behind(value));
     this.graph.setInput(node, index, readable);
   }
 
   /** Every reader of a value reads what its integers say: the kernel that makes it ends in integers. */
   quantizeBehind(value: Value): void {
+    // What reads it was quantized before, and its pair with it.
+    if (soleReader(value)?.is("QuantizeLinear")) return;
     const known = this.#dequantized.get(value);
     const readable = known ?? this.#pair(value, this.#behind(value));
     const quantize = readable.producer!.inputs[0]!.producer!;

@@ -125,6 +125,24 @@ describe("quantize", () => {
     expect(existsSync(second)).toBe(false);
   });
 
+  it("quantizes the rest of a model that is quantized in part, where it is named", async () => {
+    const { output, folder, calibration, context } = await scene();
+    const data = { calibration, eval: null, metric: null };
+    const limits = limitsOf({ maxDrop: "none" });
+    const heavy = [...nodesWithin(loadModel(digitsModel).graph)].filter(({ op }) => op === "Conv" || op === "Gemm");
+    const last = heavy.at(-1)!.displayName;
+    const without = { mode: "static", selection: { include: [], exclude: [last] }, goal: "size" } as const;
+    const first = await runQuantize(optimizeConfig(digitsModel, output, without, { data, limits }), context);
+    const second = join(folder, "second.onnx");
+    const left = await runQuantize(optimizeConfig(output, second, { mode: "static" }, { data }), context);
+    expect(left.verdict.summary).toContain("a node with weights is float: name those");
+    const named = { mode: "static", selection: { include: [last], exclude: [] }, goal: "size" } as const;
+    const result = await runQuantize(optimizeConfig(output, second, named, { data, limits }), context);
+    expect(result.verdict.outcome).toBe("met");
+    expect(result.quantization!.nodes).toBe(1);
+    expect(result.output!.bytes).toBeLessThan(first.output!.bytes);
+  });
+
   it("does nothing to a model without products", async () => {
     const { folder, output, context } = await scene();
     const model = modelFile(folder, "(x: f32[2,3]) -> (y) { a = Tanh(x)\n y = Relu(a) }");

@@ -166,3 +166,20 @@ describe("activationsOf", () => {
     expect(seededFeeds(model)["x"]!.dims).toEqual([2, 4, 6, 6]);
   });
 });
+
+describe("a model that was quantized in part", () => {
+  it("gets the rest, with the pairs that it has", async () => {
+    const text = image(`${conv("a", "x")}\n r = Relu(a)\n ${conv("b", "r")}\n t = Tanh(b)\n ${conv("y", "t")}`);
+    const whole = await quantizeText(text);
+    const isFirst = new Set(["Conv:a", "Conv:y"]);
+    const part = await quantizeText(text, { takes: ({ name }) => isFirst.has(name) });
+    const rest = planStatic(part.model, safeTarget, { neighbours: true, depthwise: true });
+    expect(rest.nodes.map(({ node }) => node.name)).toEqual(["Conv:b"]);
+    insertQdq(part.model, rest, whole.schemes, safeTarget);
+    expectSound(part.model);
+    expect(count(part.model, "QuantizeLinear")).toBe(count(whole.model, "QuantizeLinear"));
+    expect(
+      relativeError(await runModel(whole.model, whole.feeds), await runModel(part.model, whole.feeds)),
+    ).toBeLessThan(1e-6);
+  });
+});
