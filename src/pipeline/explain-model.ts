@@ -1,9 +1,10 @@
 /** What `fuse` would do with a model, on a copy in memory: nothing is compared or written. */
-import { loadModel, type Model, nodesWithin, opsetOf, type Tensor } from "../ir/index.js";
+import { loadModel, type Model, type Node, nodesWithin, opsetOf, type Tensor } from "../ir/index.js";
 import { quantizedFormOf } from "../ops/quantizing.js";
 import { catalog, recipes, runtimeFusions } from "../passes/catalog.js";
 import { type FloatNode, planStatic } from "../quantization/plan-static.js";
 import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses, tryRewrite } from "../rewrite/index.js";
+import { type IntegerTarget, kernelFor } from "../target/integer-kernel.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import { widestPlacement } from "./calibration.js";
 import type { GraphConfig, RuntimeConfig } from "./config.js";
@@ -191,8 +192,23 @@ function floatNodes(
 ): readonly FloatNode[] {
   const here = integerTarget(provider, process.arch, context?.environment.flags ?? []);
   const target = integerTargetNamed(name, here);
-  return planStatic(model, target, widestPlacement).float;
+  const { nodes, float } = planStatic(model, target, widestPlacement);
+  const listed = new Set([...nodes.map(({ node }) => node.displayName), ...float.map(({ node }) => node)]);
+  const integers = new Set(nodes.flatMap(({ outputs }) => outputs));
+  const behind = [...model.graph.nodes()].filter(
+    ({ displayName, inputs }) => !listed.has(displayName) && inputs.some((value) => value && integers.has(value)),
+  );
+  return [
+    ...float,
+    ...behind.map((node) => ({ node: node.displayName, op: node.opName, reason: whyBehind(node, target) })),
+  ];
 }
+
+/** Why integers end at a node. */
+const whyBehind = (node: Node, target: IntegerTarget): string =>
+  kernelFor(target, node)
+    ? "integers would end behind it: no product on integers reads its result, or something it reads is float"
+    : `integers end here: ${target.title} has no integer ${node.opName} of this form`;
 
 const quantizedNodes = ({ graph }: Model): number =>
   [...nodesWithin(graph)].filter(({ opName }) => quantizedFormOf(opName) !== null).length;

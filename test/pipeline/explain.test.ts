@@ -190,6 +190,23 @@ describe("runExplain on a model", () => {
     expect(unfused).toEqual([]);
   });
 
+  it("says where integers would end, and why", async () => {
+    const model = modelFile(
+      temporaryFolder(),
+      `(x: f32[1,4,8,8]) -> (y, z) {
+        a = Conv(x, $w: f32[4,4,1,1])
+        r = Relu(a)
+        t = Tanh(r)
+        y = Conv(t, $v: f32[4,4,1,1])
+        z = MaxPool<kernel_shape=[2,2]>(r)
+      }`,
+    );
+    const { float } = await explain(model);
+    expect(float.map(({ node }) => node)).toEqual(["Tanh:t", "MaxPool:z"]);
+    expect(float[0]!.reason).toContain("has no integer Tanh");
+    expect(float[1]!.reason).toContain("no product on integers reads its result");
+  });
+
   it("says of products with quantized weights that they are quantized already", async () => {
     const quantized = modelFile(
       temporaryFolder(),
