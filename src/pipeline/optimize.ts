@@ -279,8 +279,9 @@ class OptimizeRun {
       }),
     );
     record.warn(...differenceWarnings(differences));
-    const integers =
-      candidate.variant.kind === "integers" ? await auditCandidate(candidate.built, config.runtime, record) : null;
+    // What the runtime here makes of a file for another says nothing.
+    const isAudited = candidate.variant.kind === "integers" && this.target.isMeasurable;
+    const integers = isAudited ? await auditCandidate(candidate.built, config.runtime, record) : null;
     const placement = await measurePlacement(candidate.built.path, intake.trial, config.runtime, record);
     const isPassed = ruling.verdict.outcome === "met";
     const output = await record.stage("write", () =>
@@ -326,7 +327,7 @@ class OptimizeRun {
       notes: statics ? [...built.notes, ...this.#corrections.map(correctionNote)] : built.notes,
       ...(statics && { corrections: this.#corrections }),
       ...(integers && { integers }),
-      saturable: saturableNodes(loadModel(built.path)).length,
+      ...(this.target.isMeasurable && { saturable: saturableNodes(loadModel(built.path)).length }),
       calibration: statics && fit ? { samples: fit.count, tensors: this.#tapCount, data: fit.digest } : null,
     };
   }

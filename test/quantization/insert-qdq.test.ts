@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { check, loadModel, type Model, nodesWithin, opsetOf, parseModel, saveModel } from "../../src/ir/index.js";
 import { activationsOf, insertQdq } from "../../src/quantization/insert-qdq.js";
 import { planStatic } from "../../src/quantization/plan-static.js";
+import { integerTarget } from "../../src/target/integer-kernels.js";
 import { errorOf, prepared, quantizeText, relativeError, safeTarget } from "../support/quantize-text.js";
 import { runModel, seededFeeds } from "../support/run-model.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -181,5 +182,20 @@ describe("a model that was quantized in part", () => {
     expect(
       relativeError(await runModel(whole.model, whole.feeds), await runModel(part.model, whole.feeds)),
     ).toBeLessThan(1e-6);
+  });
+});
+
+describe("for TensorRT", () => {
+  it("all integers are signed and all zero points 0, and biases stay float", async () => {
+    const text = image(`${conv("a", "x")}\n r = Relu(a)\n s = Add(r, x)\n ${conv("y", "s")}`);
+    const { float, model, feeds } = await quantizeText(text, {}, integerTarget("tensorrt", "x64", []));
+    expectSound(model);
+    for (const { op, inputs, output } of nodesWithin(model.graph)) {
+      if (op === "Conv") expect(inputs[2]!.constant?.dtype).toBe("f32");
+      if (op !== "QuantizeLinear" && op !== "DequantizeLinear") continue;
+      expect(op === "QuantizeLinear" ? output.dtype : inputs[0]!.dtype).toBe("i8");
+      expect(inputs[2]!.constant!.bytes().every((byte) => byte === 0)).toBe(true);
+    }
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.06);
   });
 });

@@ -54,7 +54,10 @@ export async function quantizeText(
       const tap = newTap(value.label);
       observeTensor(tap, results[taps.get(value.label)!]!.f32());
       const { low, high } = effectiveRange(value);
-      return [value.label, activationScheme(chooseRange(clampTap(tap, low, high), { method: "minmax" }))] as const;
+      return [
+        value.label,
+        activationScheme(chooseRange(clampTap(tap, low, high), { method: "minmax" }), target.activations),
+      ] as const;
     }),
   );
   const report = insertQdq(model, plan, schemes, target);
