@@ -94,6 +94,22 @@ const spelledOut: Readonly<Record<string, readonly DType[]>> = {
 };
 const NEWEST_SPELLED_OUT = 18;
 
+/** Opsets at which the runtime spells an operator out by a function that does not hold for a type: then it refuses the model. */
+const misspelled: Readonly<Record<string, Partial<Record<DType, readonly number[]>>>> = {
+  MeanVarianceNormalization: { f16: [13, 18] },
+};
+
+function misspelledAt({ op, domain, inputs }: Node, opset: number): Objection | null {
+  const dtype = inputs[0]?.dtype;
+  const opsets = domain === "" && dtype && Object.hasOwn(misspelled, op) ? misspelled[op]![dtype] : undefined;
+  if (!opsets?.includes(opset)) return null;
+  return {
+    weight: "refused",
+    reason: `it refuses ${op} of ${dtype} at opset ${opset}`,
+    advice: `Bring the model to an opset other than ${opsets.join(" and ")}.`,
+  };
+}
+
 interface Gap {
   readonly what: string;
   readonly from: number;
@@ -142,7 +158,7 @@ export function ortCpu(name: string, release: string): Target {
     newestOpset: opset,
     newestIrVersion: irVersion,
     sources: [compatibility],
-    objectionTo: (node, opset) => missingOnCpu(node, opset, release),
+    objectionTo: (node, opset) => missingOnCpu(node, opset, release) ?? misspelledAt(node, opset),
     openSizes: null,
   };
 }

@@ -39,6 +39,14 @@ describe("violationsOf", () => {
     expect(reasons("ort-cpu", text("f32"), 19)).toEqual([]);
   });
 
+  it("knows where the runtime spells an operator out with other types", () => {
+    const text = (type: string): string => `(x: ${type}[1,2,3,3]) -> (y) { y = MeanVarianceNormalization(x) }`;
+    const refused = ["f16", "f32"].map((type) =>
+      [13, 17, 18, 19].filter((opset) => reasons("ort-cpu", text(type), opset).length > 0),
+    );
+    expect(refused).toEqual([[13, 18], []]);
+  });
+
   it("looks into bodies, and not at calls of the model's own functions", () => {
     const text = `(c: bool[], x: f32[2,2]) -> (y) {
       y = If<then_branch=() -> (a) { a = Det(x) }, else_branch=() -> (b) { b = ReduceSum<keepdims=0>(x) }>(c)
