@@ -1,7 +1,7 @@
 /** On what a rewritten graph is compared with the original. */
 import { type InferOptError, invariant, isFault } from "../base/errors.js";
 import type { DatasetRef, OpenSizes } from "../dataset/index.js";
-import { graphsWithin, type Model } from "../ir/index.js";
+import { graphsWithin, type Model, type Value } from "../ir/index.js";
 import type { ModelSignature } from "../runtime/port.js";
 import type { RuntimeConfig, VerifyLevel } from "./config.js";
 import { randomInputs } from "./evaluation-data.js";
@@ -73,10 +73,15 @@ export async function onFirstThatRuns<T>(
  * Half precision shows a rounding that has moved on some inputs and not on others; more of them cost little where the
  * weights are small.
  */
-function isSmallAndHalf({ graph }: Model): boolean {
-  const constants = [...graphsWithin(graph)].flatMap((each) => each.constants);
-  const isHalf = [...graph.inputs, ...constants].some(({ dtype }) => dtype === "f16" || dtype === "bf16");
-  return isHalf && constants.reduce((sum, { constant }) => sum + (constant?.byteLength ?? 0), 0) < SMALL_BYTES;
+function isSmallAndHalf(model: Model): boolean {
+  const weights = constantsOf(model).reduce((sum, { constant }) => sum + (constant?.byteLength ?? 0), 0);
+  return weights < SMALL_BYTES && holdsHalf(model);
 }
+
+/** Whether a model takes or holds numbers of half precision, by what its file says. */
+export const holdsHalf = (model: Model): boolean =>
+  [...model.graph.inputs, ...constantsOf(model)].some(({ dtype }) => dtype === "f16" || dtype === "bf16");
+
+const constantsOf = ({ graph }: Model): Value[] => [...graphsWithin(graph)].flatMap(({ constants }) => constants);
 
 const SMALL_BYTES = 4 << 20;

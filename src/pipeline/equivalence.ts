@@ -7,8 +7,9 @@ import { rmSync } from "node:fs";
 import { type InferOptError, isFault } from "../base/errors.js";
 import type { Numerics } from "../base/numerics.js";
 import type { DatasetRef } from "../dataset/index.js";
-import type { DType } from "../ir/index.js";
+import { type DType, loadModel } from "../ir/index.js";
 import type { ModelSignature, OutputDifference } from "../runtime/port.js";
+import { holdsHalf } from "./comparison-data.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { asWritten, despiteCrash, MADE_UP_TIMEOUT_MS, scratchFile } from "./model-runs.js";
@@ -40,6 +41,11 @@ const FLOOR_FACTOR = 10;
 const LARGEST_ROUNDING = { samples: 1e-2, random: 1e-3 };
 /** Where rounding alone moves an output by more than this of its largest value, it says nothing. */
 const LARGEST_FLOOR = 1e-3;
+/**
+ * The same of models that compute in half precision. Their fusions round less often, so that results move by more than
+ * what the runtime's own fusions cause, which leave most places alone: they say nothing once those move them by half a unit.
+ */
+const HALF = { rounding: 2 ** -10, largest: { samples: 1e-2, random: 1e-2 }, floor: 2 ** -11 };
 /** Share of integer results (class numbers, positions) that may flip where two candidates were as good as equal. */
 const FLIPPED_SHARE = 1e-3;
 /** What is approximated on request may move an output by that share of its largest value, and flip that share of integers. */
@@ -103,7 +109,8 @@ export async function checkEquivalence(
         return { differences: [], violation, isRefused, unchecked: null, data };
       }
       if (!data.random) throw own;
-      problem = own.message;
+      // What came out where it did run says more.
+      if (problem !== NOISE) problem = own.message;
       continue;
     }
     if (differences.length > 0 && differences.every(isNothingButNan)) {
@@ -170,20 +177,25 @@ async function judge(
   const { baseline, original, numerics } = check;
   const violated = (allowed: (output: string) => number): string | null =>
     differences.map((d) => violationOf(d, check, allowed(d.output))).find((v) => v !== null) ?? null;
-  const usual = (output: string): number =>
-    numerics === "lossy" ? LOSSY : (NARROW_ROUNDING[dtypeOf(output, check) ?? "f32"] ?? ROUNDING);
-  if (violated(usual) === null) return { differences, violation: null, unchecked: null };
+  const usual =
+    (rounding: number) =>
+    (output: string): number =>
+      numerics === "lossy" ? LOSSY : Math.max(NARROW_ROUNDING[dtypeOf(output, check) ?? "f32"] ?? 0, rounding);
+  if (violated(usual(ROUNDING)) === null) return { differences, violation: null, unchecked: null };
+  const limits = holdsHalf(loadModel(original))
+    ? HALF
+    : { rounding: ROUNDING, largest: LARGEST_ROUNDING, floor: LARGEST_FLOOR };
   const floor =
     numerics === "exact" ? new Map<string, number>() : await roundingFloor(original, compare, context, config);
-  const isNoise = [...floor.values()].some((relative) => relative > LARGEST_FLOOR);
+  const isNoise = [...floor.values()].some((relative) => relative > limits.floor);
   // Of numbers that are made up others can be tried; a sample is as it is.
   if (isNoise && check.data[0]?.random) return { differences, violation: null, unchecked: NOISE, isNoise };
   if (!(await isDeterministic(baseline, compare))) {
     return { differences, violation: null, unchecked: "the original gives other answers each time it runs" };
   }
-  const largest = LARGEST_ROUNDING[check.data[0]?.random ? "random" : "samples"];
+  const largest = limits.largest[check.data[0]?.random ? "random" : "samples"];
   const violation = violated((output) =>
-    Math.max(usual(output), Math.min(largest, FLOOR_FACTOR * (floor.get(output) ?? 0))),
+    Math.max(usual(limits.rounding)(output), Math.min(largest, FLOOR_FACTOR * (floor.get(output) ?? 0))),
   );
   return { differences, violation, unchecked: null };
 }

@@ -3,22 +3,33 @@ import { InferOptError } from "../../src/base/errors.js";
 import type { DType } from "../../src/ir/index.js";
 import { checkEquivalence } from "../../src/pipeline/equivalence.js";
 import { differenceOf, FakeRuntime, fakeContext } from "../support/fake-runtime.js";
+import { modelFile } from "../support/model-file.js";
 import { runtimeConfig } from "../support/run-config.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** What is said of a result that is off by `maxAbs` of 1. */
-async function violationOf(dtype: DType, maxAbs: number, numerics: "exact" | "rounding" = "rounding") {
+async function outcomeOf(
+  dtype: DType,
+  maxAbs: number,
+  { numerics = "rounding" as "exact" | "rounding", weights = "f32", floor = 0 } = {},
+) {
   const compare = ({ candidate }: { candidate: string }) => [
-    differenceOf("y", candidate === "new.onnx" ? { maxAbs, differing: 5 } : {}),
+    differenceOf(
+      "y",
+      candidate === "new.onnx" ? { maxAbs, differing: 5 } : candidate === original ? {} : { maxAbs: floor },
+    ),
   ];
+  const original = modelFile(temporaryFolder({}), `(x: ${weights}[2]) -> (y) { y = Add(x, $w: ${weights}[2]) }`);
   const check = {
-    ...{ baseline: "old.onnx", original: "old.onnx", numerics },
+    ...{ baseline: original, original, numerics },
     signature: { inputs: [], outputs: [{ name: "y", dtype, shape: null }] },
     data: [{ path: "random", random: { seed: 7, count: 1, sizes: "small" as const } }],
   };
   const context = fakeContext(new FakeRuntime({}, { compare }), { scratch: temporaryFolder({}) });
-  return (await checkEquivalence("new.onnx", check, runtimeConfig(), context)).violation;
+  return checkEquivalence("new.onnx", check, runtimeConfig(), context);
 }
+
+const violationOf = async (...args: Parameters<typeof outcomeOf>) => (await outcomeOf(...args)).violation;
 
 it("lets an output differ by a few last places of its own type, and no more", async () => {
   expect(await violationOf("f32", 5e-5)).toBeNull();
@@ -30,7 +41,20 @@ it("lets an output differ by a few last places of its own type, and no more", as
 });
 
 it("lets nothing differ that is to be exact, whatever its type", async () => {
-  expect(await violationOf("f16", 5e-4, "exact")).toMatch(/5 of 10 elements differ/);
+  expect(await violationOf("f16", 5e-4, { numerics: "exact" })).toMatch(/5 of 10 elements differ/);
+});
+
+it("lets the results of a model that computes in half precision differ by its last place, and by what rounding moves", async () => {
+  const weights = "f16";
+  expect(await violationOf("f32", 5e-4, { weights })).toBeNull();
+  expect(await violationOf("f32", 3e-3, { weights })).toMatch(/off by 3\.0e-3/);
+  expect(await violationOf("f32", 3e-3, { weights, floor: 4e-4 })).toBeNull();
+  expect(await violationOf("f32", 3e-3, { floor: 4e-4 })).toMatch(/off by 3\.0e-3/);
+  expect(await violationOf("f32", 9e-3, { weights, floor: 4e-4 })).toMatch(/off by 9\.0e-3/);
+  expect(await outcomeOf("f32", 9e-3, { weights, floor: 6e-4 })).toMatchObject({
+    violation: null,
+    unchecked: expect.stringContaining("little more than rounding"),
+  });
 });
 
 const check = (data: { path: string; random?: { seed: number; count: number; sizes: "small" } }[]) => ({
