@@ -55,6 +55,8 @@ function formName(form: Form, statics: StaticChoice | null): string {
       return "int8 dynamic";
     case "dynamicRows":
       return "int8 dynamic per row";
+    case "blocks8":
+      return "int8 blocks of weights";
     default:
       return `int${bitsOf(form)} weights`;
   }

@@ -7,7 +7,7 @@ import type { DatasetRef } from "../dataset/index.js";
 import type { Intake } from "./intake.js";
 import type { CorrectionFacts } from "./result.js";
 
-export const corrections = ["equalize", "outputs"] as const;
+export const corrections = ["equalize", "outputs", "rounding"] as const;
 export type Correction = (typeof corrections)[number];
 
 /** Samples that a correction is fitted on: more make it surer, and take longer. */

@@ -3,12 +3,13 @@
  * and the mode admit, each with the error of its outputs measured on a few samples.
  */
 import type { DatasetRef } from "../dataset/index.js";
-import { type Model, type Node, opsetOf } from "../ir/index.js";
+import { type Model, type Node, nodesWithin, opsetOf } from "../ir/index.js";
 import type { RangeMethod } from "../observe/index.js";
 import { dynamicCandidates } from "../quantization/dynamic.js";
 import { type Placement, planStatic } from "../quantization/plan-static.js";
 import { carefulWeights, type Recipe, staticRecipe, tunedRecipe, uniformRecipe } from "../quantization/recipe.js";
 import { tuneDynamic } from "../quantization/tune-dynamic.js";
+import { BLOCKS_OPSET, takesBlocks } from "../quantization/weight-only.js";
 import { widestPlacement } from "./calibration.js";
 import { type Candidate, isInteger, type Variant } from "./candidate.js";
 import { observeChannels } from "./channel-statistics.js";
@@ -33,6 +34,8 @@ export interface CandidatesRequest {
   readonly record: RunRecord;
   /** The static candidates, the widest first, with what can be corrected at no cost. */
   readonly correct?: (statics: readonly Candidate[]) => Promise<readonly Candidate[]>;
+  /** The other candidates, with weights of 4 bits rounded with their inputs in view. */
+  readonly round?: (others: readonly Candidate[]) => Promise<readonly Candidate[]>;
 }
 
 export async function makeCandidates(request: CandidatesRequest): Promise<Candidate[]> {
@@ -60,7 +63,8 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
       variants.push(...recipes.map((recipe) => ({ kind: "integers", recipe }) as const));
     }
   }
-  const others = await makeAll(variants, request);
+  const plain = await makeAll(variants, request);
+  const others = (await request.round?.(plain)) ?? plain;
 
   return [...others, ...statics].filter((candidate) => {
     const isRefused = candidate.sqnrDb === Number.NEGATIVE_INFINITY && candidate.note !== "";
@@ -86,9 +90,12 @@ async function dynamicRecipe({ workshop, model, record }: CandidatesRequest): Pr
 
 /** As few bits as were asked for; and more where nobody asked, and no limit says how much error is too much. */
 function weightRecipes({ config: { quantize, limits }, model }: CandidatesRequest): Recipe[] {
-  const { mode, bits } = quantize;
+  const { mode, bits, goal } = quantize;
   const [asked, careful] = [uniformRecipe(`weights${bits}`), carefulWeights(model, bits)];
-  if (mode === "weights" || careful.forms.size === 0) return [asked];
+  const hasBlocks = opsetOf(model) >= BLOCKS_OPSET && [...nodesWithin(model.graph)].some(takesBlocks);
+  const blocks = bits === 8 && goal === "speed" && hasBlocks ? [uniformRecipe("blocks8")] : [];
+  if (mode === "weights") return [asked, ...blocks];
+  if (careful.forms.size === 0) return [asked];
   return limits.maxDrop === "none" ? [careful] : [careful, asked];
 }
 
@@ -99,7 +106,7 @@ export const isSearched = ({ limits }: OptimizeConfig): boolean => limits.maxDro
 const FEW = 4;
 
 /** Whether weights alone may become integers: when asked for, and where size is what counts. */
-export const mayStoreWeights = ({ quantize: { mode, goal } }: OptimizeConfig): boolean =>
+export const mayStoreWeights = ({ quantize: { mode, goal } }: Pick<OptimizeConfig, "quantize">): boolean =>
   mode === "weights" || (mode === "auto" && goal === "size");
 
 const isUseful = (candidate: Candidate): boolean => candidate.built.forms.size > 0 || !isInteger(candidate);

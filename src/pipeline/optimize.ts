@@ -14,7 +14,7 @@ import { quantizedFormOf, widensWeights } from "../ops/quantizing.js";
 import { planStatic } from "../quantization/plan-static.js";
 import { bitsOf, type Form, methodsOf, modeOfFile } from "../quantization/recipe.js";
 import { saturableNodes } from "../quantization/saturable.js";
-import { type WeightBits, weightOnlyOpset } from "../quantization/weight-only.js";
+import { BLOCKS_OPSET, type WeightBits } from "../quantization/weight-only.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import { BestSoFar } from "./best-so-far.js";
@@ -39,6 +39,7 @@ import { measurePlacement } from "./placement.js";
 import { type Prepared, prepareModel } from "./prepare.js";
 import type { Region, RegionTime } from "./regions.js";
 import type { CorrectionFacts, IntegerFacts, QuantizationFacts, RegionFacts, RunResult, Verdict } from "./result.js";
+import { roundCandidates } from "./round-weights.js";
 import { RunRecord } from "./run-record.js";
 import { leftOut } from "./select.js";
 import { Workshop, type WorkshopOptions } from "./workshop.js";
@@ -71,6 +72,8 @@ function stampOf(path: string | null): string | null {
   return stats ? `${stats.size} ${stats.mtimeMs}` : null;
 }
 
+/** Samples that say which inputs of a product come together. */
+const MOST_ROUNDED_ON = 96;
 /** Candidates that are looked at region by region. */
 const MOST_REFINED = 2;
 
@@ -146,7 +149,7 @@ class OptimizeRun {
           data: intake.trial,
           graph: config.graph,
           runtime: config.runtime,
-          minOpset: mayStoreWeights(config) ? weightOnlyOpset(config.quantize.bits) : LEAST_OPSET.static,
+          minOpset: leastOpset(config, original),
         },
         this.context,
       ),
@@ -184,6 +187,7 @@ class OptimizeRun {
       fit: intake.fit ? allOf(intake.fit) : intake.trial,
       record,
       correct: (statics) => this.#corrected(statics, workshop, intake),
+      round: (others) => this.#rounded(others, workshop, intake),
     });
     this.#tried = [...candidates];
     if (candidates.length === 0) return this.#nothingToDo(intake, prepared, this.#whyNone(prepared));
@@ -219,10 +223,22 @@ class OptimizeRun {
     return candidates;
   }
 
+  async #rounded(others: readonly Candidate[], workshop: Workshop, intake: Intake): Promise<readonly Candidate[]> {
+    const { corrections, bits } = this.config.quantize;
+    const data = samplesToFit(intake, MOST_ROUNDED_ON);
+    if (!data || bits !== 4 || !corrections.includes("rounding")) return others;
+    const work = () => roundCandidates(others, workshop, data);
+    const { candidates, facts } = await this.record.stage("quantize", work, "rounding");
+    if (facts) this.#corrections.push(facts);
+    return candidates;
+  }
+
   /** The fastest integers, and without the regions that do not pay. */
   async #measureSpeed(candidates: Candidate[], workshop: Workshop): Promise<void> {
     await workshop.measureSpeed(candidates, this.config.runtime.benchMs / 2);
-    if (this.config.quantize.goal === "size" || !this.target.isMeasurable) return;
+    const { goal, mode } = this.config.quantize;
+    // Weights in float again would be faster, and what nobody asked for.
+    if (goal === "size" || mode === "weights" || !this.target.isMeasurable) return;
     const integers = candidates.filter(isInteger).sort((a, b) => b.speedup! - a.speedup!);
     for (const candidate of integers.slice(0, isSearched(this.config) ? MOST_REFINED : 1)) {
       const { best, made } = await leaveWhatDoesNotPay(candidate, workshop);
@@ -314,6 +330,9 @@ class OptimizeRun {
     const others = this.#tried.filter((other) => other !== candidate && other.speedup !== null);
     const forms = [...built.forms.values()];
     const statics = forms.includes("static") ? variant.recipe.statics : null;
+    const corrections = this.#corrections.filter(({ correction }) =>
+      correction === "rounding" ? forms.includes("weights4") : statics !== null,
+    );
     return {
       mode: modeOfFile(variant.recipe, forms),
       ...bitsFacts(forms),
@@ -324,8 +343,8 @@ class OptimizeRun {
       float: built.float,
       why: whyChosen(candidate, others),
       target: this.target.name,
-      notes: statics ? [...built.notes, ...this.#corrections.map(correctionNote)] : built.notes,
-      ...(statics && { corrections: this.#corrections }),
+      notes: [...built.notes, ...corrections.map(correctionNote)],
+      ...((statics || corrections.length > 0) && { corrections }),
       ...(integers && { integers }),
       ...(this.target.isMeasurable && { saturable: saturableNodes(loadModel(built.path)).length }),
       calibration: statics && fit ? { samples: fit.count, tensors: this.#tapCount, data: fit.digest } : null,
@@ -356,6 +375,14 @@ class OptimizeRun {
     };
     return this.record.result({ model: intake.facts, passes: prepared?.passes ?? [], quantization, verdict });
   }
+}
+
+/** Weights per block need more than other integers do, and only matrices have them. */
+function leastOpset({ quantize }: OptimizeConfig, original: Model): number {
+  if (!mayStoreWeights({ quantize })) return LEAST_OPSET.static;
+  const isWanted = quantize.bits === 4 || quantize.goal === "speed";
+  const hasProducts = [...nodesWithin(original.graph)].some((node) => node.is("MatMul"));
+  return isWanted && hasProducts ? BLOCKS_OPSET : LEAST_OPSET.weights;
 }
 
 /** Speed measured here is no reason for anything elsewhere: what can become integers there does. */

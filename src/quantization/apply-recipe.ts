@@ -11,7 +11,7 @@ import { quantizeEmbeddings } from "./embedding.js";
 import { applyOutputLines } from "./outputs/fit-outputs.js";
 import type { FloatNode } from "./plan-static.js";
 import { quantizeStatic } from "./quantize-static.js";
-import { type Form, formOf, type Recipe } from "./recipe.js";
+import { bitsOf, type Form, formOf, type Recipe } from "./recipe.js";
 import { quantizeWeights } from "./weight-only.js";
 
 export interface RecipeRequest {
@@ -60,8 +60,12 @@ export function applyRecipe(model: Model, recipe: Recipe, { target, taps, keepFl
     const choice = { ...choiceOf("dynamic", "dynamicRows"), perRow };
     told(quantizeDynamic(model, target, recipe.smoothing ? { ...choice, smoothing: recipe.smoothing } : choice));
   }
-  for (const bits of [16, 8, 4] as const) {
-    if (isWanted.has(`weights${bits}`)) told(quantizeWeights(model, { ...choiceOf(`weights${bits}`), bits }));
+  // Static integers may start from a model with other weights.
+  const rounded = recipe.statics === null ? recipe.rounded : undefined;
+  for (const form of ["weights16", "weights8", "blocks8", "weights4"] as const) {
+    if (!isWanted.has(form)) continue;
+    const how = { bits: bitsOf(form), inBlocks: form === "blocks8", ...(rounded && { rounded }) };
+    told(quantizeWeights(model, { ...choiceOf(form), ...how }));
   }
   // Tables have no arithmetic: their integers are weights, whatever becomes of the rest.
   told(quantizeEmbeddings(model, choiceOf("static", "dynamic", "dynamicRows")), "weights8");

@@ -10,6 +10,7 @@ import { isLookUp } from "./embedding.js";
 import type { OutputLine } from "./outputs/fit-outputs.js";
 import type { Placement } from "./plan-static.js";
 import type { WeightBits } from "./weight-only.js";
+import type { WeightTensors } from "./weight-store.js";
 
 /**
  * - `static`       integers between Q/DQ pairs with measured ranges
@@ -17,9 +18,10 @@ import type { WeightBits } from "./weight-only.js";
  * - `dynamicRows`  the same with a scale for each row of the activations
  * - `weights16`    weights i16 per channel, widened before float arithmetic
  * - `weights8`     the same with i8
+ * - `blocks8`      weights i8 per block where there is a kernel that reads them so, else as `weights8`
  * - `weights4`     weights i4 per block where there is a kernel, else as `weights8`
  */
-export type Form = "float" | "static" | "dynamic" | "dynamicRows" | "weights16" | "weights8" | "weights4";
+export type Form = "float" | "static" | "dynamic" | "dynamicRows" | "weights16" | "weights8" | "blocks8" | "weights4";
 
 /** How the static part is done. */
 export interface StaticChoice {
@@ -38,6 +40,8 @@ export interface Recipe {
   readonly statics: StaticChoice | null;
   /** By value label: what the channels of dynamic activations are divided by. */
   readonly smoothing?: ReadonlyMap<string, Float32Array>;
+  /** By the label of a weight: its blocks of 4 bits, rounded with the inputs in view. */
+  readonly rounded?: ReadonlyMap<string, WeightTensors>;
   /** By node name: what the weights and the bias of a last product are corrected by. */
   readonly lines?: ReadonlyMap<string, OutputLine>;
 }

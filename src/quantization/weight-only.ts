@@ -9,7 +9,12 @@
  *  16 bits  the same with i16: half the size, and no error to speak of
  *   4 bits  DequantizeLinear(w_i4, scale, zero_point), both per block of 32 along the reduced
  *           axis (opset 21): matrices on the right of a MatMul, for which the runtime has a 4-bit
- *           kernel; the rest gets 8 bits
+ *           kernel; the rest gets 8 bits as above
+ *  blocks   of 8 bits: DequantizeLinear(w_i8, scale) per block of 128, for the same matrices
+ *
+ * What the runtime makes of blocks is its MatMulNBits at accuracy level 4: it rounds each block of the
+ * activations to 8 bits as well, with a scale of its own. That is faster than float, and it is an
+ * error more than that of the weights: errors are measured with it, never without.
  */
 import { ownEntry } from "../base/own-entry.js";
 import {
@@ -24,9 +29,9 @@ import {
   type Value,
 } from "../ir/index.js";
 import { weightInputs } from "../target/integer-kernels.js";
+import { type BlockBits, type BlockForm, blockForms, weightBlocks } from "./blocks/weight-blocks.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { isLookUp, quantizeEmbedding } from "./embedding.js";
-import { fourBitBlocks } from "./four-bits.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
 import { type StoredWeight, WeightStore, type WeightTensors } from "./weight-store.js";
@@ -36,24 +41,28 @@ export type WeightBits = 16 | 8 | 4;
 
 export interface WeightOnlyOptions extends NodeChoice {
   readonly bits: WeightBits;
+  /** Matrices of 8 bits per block too, as those of 4 always are. */
+  readonly inBlocks?: boolean;
+  /** By the label of a weight: its blocks, where they are known already. */
+  readonly rounded?: ReadonlyMap<string, WeightTensors>;
 }
 
 export interface WeightOnlyReport {
   readonly quantized: readonly string[];
   readonly float: readonly FloatNode[];
+  readonly notes: readonly string[];
 }
 
-/** Least opset that the form for so many bits needs. */
-export const weightOnlyOpset = (bits: WeightBits): number => (bits === 4 ? 21 : 7);
+/** Least opset that blocks need. */
+export const BLOCKS_OPSET = 21;
 
 /** Weights with fewer elements are not worth a node of their own. */
 const SMALLEST_WEIGHT = 1024;
-const BLOCK = 32;
 
 export function quantizeWeights(model: Model, options: WeightOnlyOptions): WeightOnlyReport {
   const quantized: string[] = [];
   const float: FloatNode[] = [];
-  const made: MadeWeights = { store: new WeightStore(), widened: new Map() };
+  const made: MadeWeights = { store: new WeightStore(), widened: new Map(), blocks: 0 };
   const { takes = takesAll } = options;
   for (const node of [...nodesWithin(model.graph)].filter(takes)) {
     const slots = node.domain === "" ? ownEntry(weightInputs, node.op) : undefined;
@@ -72,14 +81,14 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
     const before = quantized.length;
     for (const slot of slots!) {
       if (!isWeight(node.inputs[slot])) continue;
-      replaceWeight(node, slot, options.bits, opsetOf(model), made);
+      replaceWeight(node, slot, options, opsetOf(model), made);
       if (quantized.at(-1) !== node.name) quantized.push(node.name);
     }
     if (quantized.length === before)
       float.push({ node: node.name, op: node.op, reason: "no constant f32 weights of that size" });
   }
   removeUnreadConstants(model.graph);
-  return { quantized, float };
+  return { quantized, float, notes: made.blocks > 0 ? [blocksNote(made.blocks)] : [] };
 }
 
 const isWeight = (value: Value | null | undefined): boolean => {
@@ -92,30 +101,46 @@ interface MadeWeights {
   readonly store: WeightStore;
   /** By the integers: their float form. */
   readonly widened: Map<Value, Value>;
+  /** Products whose weights are in blocks. */
+  blocks: number;
 }
+
+const blocksNote = (count: number): string =>
+  `${count} products read blocks of weights: the runtime computes them at its accuracy level 4 (blocks of activations as int8), and errors were measured so`;
 
 function replaceWeight(
   node: Node,
   slot: number,
-  bits: WeightBits,
+  { bits, inBlocks = false, rounded }: WeightOnlyOptions,
   opset: number,
-  { store, widened }: MadeWeights,
+  made: MadeWeights,
 ): void {
+  const { store, widened } = made;
   const weight = node.inputs[slot]!;
   const tensor = weight.constant!;
-  const blocked = bits === 4 && opset >= 21 && node.is("MatMul") && tensor.dims.length === 2 && slot === 1;
-  const axis = blocked ? 0 : channelAxis(node, slot, tensor);
+  const blockBits = opset >= BLOCKS_OPSET && slot === 1 && takesBlocks(node) ? blockBitsOf(bits, inBlocks) : null;
+  const axis = channelAxis(node, slot, tensor);
   const limit = bits === 16 ? 32767 : 127;
-  const stored = store.of(weight, blocked ? "blocks" : `axis ${axis} to ${limit}`, () =>
-    blocked ? fourBitBlocks(tensor, BLOCK) : channels(tensor, axis, limit),
+  const stored = store.of(weight, blockBits ? `blocks of ${blockBits} bits` : `axis ${axis} to ${limit}`, () =>
+    blockBits
+      ? (blockBits === 4 && rounded?.get(weight.label)) || weightBlocks(tensor, blockBits)
+      : channels(tensor, axis, limit),
   );
+  if (blockBits) made.blocks++;
   let float = widened.get(stored.integers);
   if (!float) {
-    float = (blocked ? dequantized : multiplied)(node, weight, stored);
+    float = blockBits ? dequantized(node, weight, stored, blockForms[blockBits]) : multiplied(node, weight, stored);
     widened.set(stored.integers, float);
   }
   node.graph.setInput(node, slot, float);
 }
+
+/** A product for whose constant matrix the runtime has kernels that read blocks. */
+export const takesBlocks = (node: Node): boolean =>
+  node.is("MatMul") && node.inputs[1]?.constant?.dims.length === 2 && isWeight(node.inputs[1]);
+
+const blockBitsOf = (bits: WeightBits, inBlocks: boolean): BlockBits | null =>
+  bits === 4 || (bits === 8 && inBlocks) ? bits : null;
 
 /** Beside its weight, also where a body reads it: the runtime refuses integers from an outer graph. */
 function adder(node: Node, { graph, label }: Value): (spec: Pick<NewNode, "op" | "inputs" | "attributes">) => Value {
@@ -139,9 +164,11 @@ function adder(node: Node, { graph, label }: Value): (spec: Pick<NewNode, "op" |
     ).output;
 }
 
-function dequantized(node: Node, weight: Value, { integers, scale, zeroPoint }: StoredWeight): Value {
-  const attributes = { axis: attr.int(0), block_size: attr.int(BLOCK) };
-  return adder(node, weight)({ op: "DequantizeLinear", inputs: [integers, scale, zeroPoint()], attributes });
+function dequantized(node: Node, weight: Value, stored: StoredWeight, { size, range }: BlockForm): Value {
+  const { integers, scale, zeroPoint } = stored;
+  const inputs = range.isSymmetric ? [integers, scale] : [integers, scale, zeroPoint()];
+  const attributes = { axis: attr.int(0), block_size: attr.int(size) };
+  return adder(node, weight)({ op: "DequantizeLinear", inputs, attributes });
 }
 
 function multiplied(node: Node, weight: Value, { integers, scale }: StoredWeight): Value {

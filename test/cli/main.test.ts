@@ -288,7 +288,7 @@ describe("what flags become", () => {
             ...{
               mode: "static",
               bits: 8,
-              corrections: ["equalize", "outputs"],
+              corrections: ["equalize", "outputs", "rounding"],
               method: "mse",
               ranges: "r.json",
               goal: "size",

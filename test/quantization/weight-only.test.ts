@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { check, type Model, nodesWithin } from "../../src/ir/index.js";
-import { quantizeWeights, type WeightOnlyOptions, weightOnlyOpset } from "../../src/quantization/weight-only.js";
+import { check, type Model, nodesWithin, Tensor } from "../../src/ir/index.js";
+import { weightBlocks } from "../../src/quantization/blocks/weight-blocks.js";
+import { BLOCKS_OPSET, quantizeWeights, type WeightOnlyOptions } from "../../src/quantization/weight-only.js";
 import { errorOf, opsOf, optimizedByRuntime, prepared } from "../support/quantize-text.js";
 import { seededFeeds } from "../support/run-model.js";
 
 async function quantized(text: string, options: Partial<WeightOnlyOptions> = {}, opset?: number) {
   const bits = options.bits ?? 8;
-  const version = opset ?? Math.max(13, weightOnlyOpset(bits));
+  const version = opset ?? (bits === 4 || options.inBlocks ? BLOCKS_OPSET : 13);
   const [float, model] = [await prepared(text, version), await prepared(text, version)];
   const report = quantizeWeights(model, { bits, ...options });
   check(model.graph);
@@ -83,6 +84,7 @@ describe("weights in 8 bits", () => {
         { node: "MatMul:a", op: "MatMul", reason: "said so" },
         { node: "MatMul:b", op: "MatMul", reason: "no constant f32 weights of that size" },
       ],
+      notes: [],
     });
   });
 
@@ -110,6 +112,14 @@ describe("weights in 4 bits", () => {
     expect(opsOf(await optimizedByRuntime(model))).toEqual(["MatMulNBits"]);
   });
 
+  it("are those that were rounded before, where they were", async () => {
+    const text = "(x: f32[3,64]) -> (y) { y = MatMul(x, $w: f32[64,64]) }";
+    const zeros = weightBlocks(Tensor.f32([64, 64], new Float32Array(4096)), 4);
+    const { model } = await quantized(text, { bits: 4, rounded: new Map([["w", zeros]]) });
+    const integers = model.graph.constants.find(({ label }) => label === "w/quantized")!.constant!;
+    expect(integers.bytes()).toEqual(zeros.integers.bytes());
+  });
+
   it("pack an odd number of elements", async () => {
     const { float, model, feeds } = await quantized("(x: f32[3,35]) -> (y) { y = MatMul(x, $w: f32[35,31]) }", {
       bits: 4,
@@ -127,5 +137,32 @@ describe("weights in 4 bits", () => {
     expect(stored((await quantized(conv, { bits: 4 })).model, "i8")).toBe(1);
     const old = await quantized("(x: f32[3,64]) -> (y) { y = MatMul(x, $w: f32[64,64]) }", { bits: 4 }, 17);
     expect([stored(old.model, "i4"), stored(old.model, "i8")]).toEqual([0, 1]);
+  });
+});
+
+describe("weights in blocks of 8 bits", () => {
+  const inBlocks = { bits: 8, inBlocks: true } as const;
+
+  it.each([
+    ["whole blocks", 256],
+    ["a last block that is not full", 300],
+    ["less than one block", 40],
+  ])("%s: become the runtime's kernel at accuracy level 4, and say so", async (_, rows) => {
+    const text = `(x: f32[3,${rows}]) -> (y) { y = MatMul(x, $w: f32[${rows},64]) }`;
+    const { float, model, report, feeds } = await quantized(text, inBlocks);
+    const [kernel] = [...(await optimizedByRuntime(model)).graph.nodes()];
+    expect([kernel!.op, kernel!.int("bits", 0), kernel!.int("accuracy_level", 0)]).toEqual(["MatMulNBits", 8, 4]);
+    expect(report.notes).toEqual([expect.stringContaining("accuracy level 4")]);
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.012);
+  });
+
+  it("are one scale per channel where nothing reads blocks, and below opset 21", async () => {
+    const gemm = "(x: f32[3,64]) -> (y) { y = Gemm(x, $w: f32[64,64], $b: f32[64]) }";
+    const { model, report } = await quantized(gemm, inBlocks);
+    expect([opsOf(model), report.notes]).toEqual([["Cast", "Mul", "Gemm"], []]);
+    const left = "(x: f32[64,3]) -> (y) { y = MatMul($w: f32[64,64], x) }";
+    expect(opsOf((await quantized(left, inBlocks)).model)).toEqual(["Cast", "Mul", "MatMul"]);
+    const product = "(x: f32[3,64]) -> (y) { y = MatMul(x, $w: f32[64,64]) }";
+    expect(opsOf((await quantized(product, inBlocks, 17)).model)).toEqual(["Cast", "Mul", "MatMul"]);
   });
 });

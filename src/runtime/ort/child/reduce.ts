@@ -6,8 +6,7 @@ import { feedsOf, openPart } from "./samples.js";
 import { type OpenModel, openModel } from "./session.js";
 import { fromOrtTensor } from "./tensors.js";
 
-const combine: Readonly<Record<Reduction, (a: number, b: number) => number>> = {
-  sum: (a, b) => a + b,
+const combine: Readonly<Record<Exclude<Reduction, "sum">, (a: number, b: number) => number>> = {
   min: Math.min,
   max: Math.max,
 };
@@ -49,6 +48,10 @@ async function addSample(
       continue;
     }
     invariant(total.length === values.length, `"${name}" of ${model.path} keeps its size from sample to sample`);
+    if (reduction === "sum") {
+      for (let i = 0; i < total.length; i++) total[i]! += values[i]!;
+      continue;
+    }
     const step = combine[reduction];
     for (let i = 0; i < total.length; i++) total[i] = step(total[i]!, values[i]!);
   }

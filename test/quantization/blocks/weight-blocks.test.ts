@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { seededRandom } from "../../src/base/random.js";
-import { Tensor } from "../../src/ir/index.js";
-import { fourBitBlocks } from "../../src/quantization/four-bits.js";
+import { seededRandom } from "../../../src/base/random.js";
+import { Tensor } from "../../../src/ir/index.js";
+import { weightBlocks } from "../../../src/quantization/blocks/weight-blocks.js";
 
 /** Bell-shaped, about. */
 function seededNumbers(count: number): number[] {
@@ -15,10 +15,10 @@ const nibble = (tensor: Tensor, i: number): number => {
 };
 
 /** What the integers say. */
-function widened(values: readonly number[], k: number, n: number, block = 32): number[] {
-  const { integers, scales, zeroPoints } = fourBitBlocks(Tensor.f32([k, n], values), block);
+function widened(values: readonly number[], k: number, n: number): number[] {
+  const { integers, scales, zeroPoints } = weightBlocks(Tensor.f32([k, n], values), 4);
   return values.map((_, i) => {
-    const at = Math.floor(Math.floor(i / n) / block) * n + (i % n);
+    const at = Math.floor(Math.floor(i / n) / 32) * n + (i % n);
     return (nibble(integers, i) - nibble(zeroPoints!, at)) * scales.f32()[at]!;
   });
 }
@@ -26,7 +26,7 @@ function widened(values: readonly number[], k: number, n: number, block = 32): n
 const errorOf = (a: readonly number[], b: readonly number[]): number =>
   Math.sqrt(a.reduce((sum, x, i) => sum + (x - b[i]!) ** 2, 0) / a.reduce((sum, x) => sum + x * x, 0));
 
-describe("fourBitBlocks", () => {
+describe("weightBlocks of 4 bits", () => {
   it("keeps what sixteen steps can say", () => {
     const values = Array.from({ length: 32 }, (_, i) => 0.5 * ((i % 16) - 5));
     expect(errorOf(values, widened(values, 32, 1))).toBeLessThan(1e-6);
@@ -50,5 +50,17 @@ describe("fourBitBlocks", () => {
     expect(errorOf(single, widened(single, 32, 1))).toBeLessThan(1e-6);
     const odd = seededNumbers(35 * 3);
     expect(errorOf(odd, widened(odd, 35, 3))).toBeLessThan(0.1);
+  });
+});
+
+describe("weightBlocks of 8 bits", () => {
+  it("have no zero point, and a scale for every 128 rows", () => {
+    const values = seededNumbers(200 * 3);
+    const { integers, scales, zeroPoints } = weightBlocks(Tensor.f32([200, 3], values), 8);
+    expect([integers.dtype, integers.dims, scales.dims]).toEqual(["i8", [200, 3], [2, 3]]);
+    expect([...zeroPoints!.bytes()]).toEqual(new Array(6).fill(0));
+    const steps = new Int8Array(integers.bytes());
+    const back = values.map((_, i) => steps[i]! * scales.f32()[Math.floor(i / 384) * 3 + (i % 3)]!);
+    expect(errorOf(values, back)).toBeLessThan(0.01);
   });
 });
