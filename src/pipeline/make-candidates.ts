@@ -21,6 +21,14 @@ import type { Workshop } from "./workshop.js";
 /** What the operators of each form came with. A model that cannot be converted so far stays without. */
 export const LEAST_OPSET = { static: 13, dynamic: 11, weights: 7 } as const;
 
+/** What the model is converted to, as far as it can be: weights per block need more than others, and only matrices have them. */
+export function leastOpset({ quantize }: OptimizeConfig, original: Model): number {
+  const { mode, bits, goal } = quantize;
+  const mayBeBlocks = mayStoreWeights({ quantize }) && (bits === 4 || goal === "speed");
+  if (mayBeBlocks && [...nodesWithin(original.graph)].some((node) => node.is("MatMul"))) return BLOCKS_OPSET;
+  return mode === "weights" ? LEAST_OPSET.weights : LEAST_OPSET.static;
+}
+
 export interface CandidatesRequest {
   readonly config: OptimizeConfig;
   readonly workshop: Workshop;

@@ -14,7 +14,7 @@ import { quantizedFormOf, widensWeights } from "../ops/quantizing.js";
 import { planStatic } from "../quantization/plan-static.js";
 import { bitsOf, type Form, methodsOf, modeOfFile } from "../quantization/recipe.js";
 import { saturableNodes } from "../quantization/saturable.js";
-import { BLOCKS_OPSET, type WeightBits } from "../quantization/weight-only.js";
+import type { WeightBits } from "../quantization/weight-only.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import { BestSoFar } from "./best-so-far.js";
@@ -32,7 +32,7 @@ import { allOf, fewOf, type Intake, requireCalibration, takeIn } from "./intake.
 import { auditCandidate } from "./integer-audit.js";
 import { digestOf, Journal } from "./journal.js";
 import { Judge, type Judged } from "./judge-candidate.js";
-import { isSearched, LEAST_OPSET, makeCandidates, mayStoreWeights } from "./make-candidates.js";
+import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
 import { asDelivered } from "./model-runs.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
 import { measurePlacement } from "./placement.js";
@@ -375,14 +375,6 @@ class OptimizeRun {
     };
     return this.record.result({ model: intake.facts, passes: prepared?.passes ?? [], quantization, verdict });
   }
-}
-
-/** Weights per block need more than other integers do, and only matrices have them. */
-function leastOpset({ quantize }: OptimizeConfig, original: Model): number {
-  if (!mayStoreWeights({ quantize })) return LEAST_OPSET.static;
-  const isWanted = quantize.bits === 4 || quantize.goal === "speed";
-  const hasProducts = [...nodesWithin(original.graph)].some((node) => node.is("MatMul"));
-  return isWanted && hasProducts ? BLOCKS_OPSET : LEAST_OPSET.weights;
 }
 
 /** Speed measured here is no reason for anything elsewhere: what can become integers there does. */
