@@ -2,12 +2,12 @@
  * Observing one element at a time: for short tensors, for those with NaN or infinities,
  * for engines without vector instructions, and the measure of the kernel in tests.
  */
-import { binsPerSide, exponentAbove, growTo, type TapStatistics } from "./statistics.js";
+import { binsPerSide, type Extremes, exponentAbove, growTo, type TapStatistics } from "./statistics.js";
 
-/** Adds elements (not a sample: `samples` and `count` stay) to the tap. */
-export function observePlain(tap: TapStatistics, values: Float32Array): void {
-  let min = tap.min;
-  let max = tap.max;
+/** Adds elements (not a sample: `samples`, `count` and the sums of extremes stay) to the tap; returns their extremes. */
+export function observePlain(tap: TapStatistics, values: Float32Array): Extremes {
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < values.length; i++) {
     const x = values[i]!;
     if (x - x !== 0) {
@@ -20,7 +20,7 @@ export function observePlain(tap: TapStatistics, values: Float32Array): void {
     if (x < min) min = x;
     if (x > max) max = x;
   }
-  if (min > max) return;
+  if (min > max) return { min, max };
   widen(tap, min, max);
   const scale = binsPerSide / 2 ** tap.exponent;
   const counts = tap.counts;
@@ -30,6 +30,7 @@ export function observePlain(tap: TapStatistics, values: Float32Array): void {
     const bin = (x * scale) | 0; // toward zero
     counts[x < 0 ? binsPerSide - 1 + bin : binsPerSide + bin]!++;
   }
+  return { min, max };
 }
 
 /** Takes in new extremes (finite, min <= max) and grows the histogram to hold them. */

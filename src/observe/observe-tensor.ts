@@ -1,7 +1,7 @@
 /** Adds tensors to a tap's statistics, fast: calibration sends hundreds of millions of values through here. */
 import { type Kernel, sharedKernel } from "./kernel.js";
 import { observePlain, widen } from "./observe-plain.js";
-import { binsPerSide, exponentAbove, type TapStatistics } from "./statistics.js";
+import { addExtremes, binsPerSide, type Extremes, exponentAbove, type TapStatistics } from "./statistics.js";
 
 /** Below this the plain loops are done before the kernel's histograms are read out. */
 const shortTensor = 4096;
@@ -12,14 +12,14 @@ export function observeTensor(tap: TapStatistics, values: Float32Array): void {
   tap.samples++;
   tap.count += values.length;
   const kernel = values.length < shortTensor ? null : sharedKernel();
-  if (kernel) observeTiles(kernel, tap, values);
-  else observePlain(tap, values);
+  addExtremes(tap, kernel ? observeTiles(kernel, tap, values) : observePlain(tap, values));
 }
 
-function observeTiles(kernel: Kernel, tap: TapStatistics, values: Float32Array): void {
+function observeTiles(kernel: Kernel, tap: TapStatistics, values: Float32Array): Extremes {
   const { tile } = kernel;
   const whole = values.length - (values.length % 4);
   let counted = false;
+  let seen: Extremes = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
   for (let from = 0; from < whole; from += tile.length) {
     const part = values.subarray(from, Math.min(from + tile.length, whole));
     tile.set(part);
@@ -27,7 +27,7 @@ function observeTiles(kernel: Kernel, tap: TapStatistics, values: Float32Array):
     if (Math.max(...kernel.magnitudeBits) >= infinityBits) {
       if (counted) readOut(kernel, tap);
       counted = false;
-      observePlain(tap, part);
+      seen = hull(seen, observePlain(tap, part));
       continue;
     }
     const min = Math.min(...kernel.min);
@@ -35,13 +35,16 @@ function observeTiles(kernel: Kernel, tap: TapStatistics, values: Float32Array):
     // What was counted with narrower bins leaves before they widen.
     if (counted && exponentAbove(Math.max(-min, max)) > tap.exponent) readOut(kernel, tap);
     widen(tap, min, max);
+    seen = hull(seen, { min, max });
     tap.zeroCount += kernel.zeros[0]! + kernel.zeros[1]! + kernel.zeros[2]! + kernel.zeros[3]!;
     kernel.count(part.byteLength, binsPerSide / 2 ** tap.exponent);
     counted = true;
   }
   if (counted) readOut(kernel, tap);
-  if (whole < values.length) observePlain(tap, values.subarray(whole));
+  return whole < values.length ? hull(seen, observePlain(tap, values.subarray(whole))) : seen;
 }
+
+const hull = (a: Extremes, b: Extremes): Extremes => ({ min: Math.min(a.min, b.min), max: Math.max(a.max, b.max) });
 
 /** Moves the kernel's counts into the tap and clears them. Only bins between the extremes can be filled. */
 function readOut(kernel: Kernel, tap: TapStatistics): void {

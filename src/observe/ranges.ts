@@ -2,17 +2,18 @@
  * From a tap's statistics to the range that integers should cover. Each method is a
  * pure function of the statistics, so merged shards choose what one run would.
  *
- *   minmax       everything seen
- *   percentile   all but a small share of the elements, half of it at each end
- *   entropy      the clip whose distribution stays closest (Kullback-Leibler) once quantized
- *   mse          the clip with the smallest expected squared error
+ *   minmax           everything seen
+ *   moving-average   from the mean of the tensors' least elements to the mean of their largest
+ *   percentile       all but a small share of the elements, half of it at each end
+ *   entropy          the clip whose distribution stays closest (Kullback-Leibler) once quantized
+ *   mse              the clip with the smallest expected squared error
  */
 import { InferOptError } from "../base/errors.js";
 import { entropyBins } from "./range-entropy.js";
 import { mseBins } from "./range-mse.js";
-import { binsPerSide, binWidth, finiteCount, type TapStatistics } from "./statistics.js";
+import { binsPerSide, binWidth, finiteCount, meanExtremes, type TapStatistics } from "./statistics.js";
 
-export const rangeMethods = ["minmax", "percentile", "entropy", "mse"] as const;
+export const rangeMethods = ["minmax", "moving-average", "percentile", "entropy", "mse"] as const;
 export type RangeMethod = (typeof rangeMethods)[number];
 
 export interface RangeOptions {
@@ -48,8 +49,12 @@ const least = 2 ** -96;
 export function chooseRange(tap: TapStatistics, options: RangeOptions): TapRange {
   const bins = chooseBins(tap, options);
   const width = binWidth(tap);
-  const low = Math.min(0, Math.max(tap.min, (bins.first - binsPerSide) * width));
-  const high = Math.max(0, Math.min(tap.max, (bins.last - binsPerSide) * width));
+  const bounds =
+    options.method === "moving-average"
+      ? meanExtremes(tap)
+      : { min: (bins.first - binsPerSide) * width, max: (bins.last - binsPerSide) * width };
+  const low = Math.min(0, Math.max(tap.min, bounds.min));
+  const high = Math.max(0, Math.min(tap.max, bounds.max));
   if (!(high - low >= least)) return { low: 0, high: 1, clippedShare: 0 };
   const total = finiteCount(tap);
   return { low, high, clippedShare: (total - countWithin(tap, bins)) / total };
@@ -62,6 +67,8 @@ function chooseBins(tap: TapStatistics, options: RangeOptions): BinRange {
   switch (options.method) {
     case "minmax":
       return all;
+    case "moving-average":
+      return meanBins(tap);
     case "percentile":
       return percentileBins(tap, options.percentile ?? 99.99);
     case "entropy":
@@ -69,6 +76,16 @@ function chooseBins(tap: TapStatistics, options: RangeOptions): BinRange {
     case "mse":
       return mseBins(tap, all, levels);
   }
+}
+
+/** The bins that the mean extremes lie in, and all between. */
+function meanBins(tap: TapStatistics): BinRange {
+  const { min, max } = meanExtremes(tap);
+  const width = binWidth(tap);
+  return {
+    first: Math.min(binsPerSide, Math.floor(min / width) + binsPerSide),
+    last: Math.max(binsPerSide, Math.ceil(max / width) + binsPerSide),
+  };
 }
 
 /** From the lowest filled bin to the highest, 0 always included. */

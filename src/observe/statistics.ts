@@ -32,6 +32,11 @@ export interface TapStatistics {
   max: number;
   nanCount: number;
   infCount: number;
+  /** Sums over tensors of each one's extremes, as whole multiples of 2^-149, which every float32 is: exact in any order. */
+  minSum: bigint;
+  maxSum: bigint;
+  /** Tensors in these sums: those with a finite element. */
+  summed: number;
   /** Elements equal to 0 or -0. */
   zeroCount: number;
   /** The histogram covers (-2^exponent, 2^exponent). */
@@ -49,10 +54,36 @@ export function newTap(name: string): TapStatistics {
     max: Number.NEGATIVE_INFINITY,
     nanCount: 0,
     infCount: 0,
+    minSum: 0n,
+    maxSum: 0n,
+    summed: 0,
     zeroCount: 0,
     exponent: minExponent,
     counts: new Float64Array(2 * binsPerSide),
   };
+}
+
+/** Of finite elements; Infinity and -Infinity where there are none. */
+export interface Extremes {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The smallest float32 above 0 is 1 / this. */
+const unitsInOne = 2 ** 149;
+
+/** Adds the extremes of one tensor to the sums. */
+export function addExtremes(tap: TapStatistics, { min, max }: Extremes): void {
+  if (min > max) return;
+  tap.summed++;
+  tap.minSum += BigInt(min * unitsInOne);
+  tap.maxSum += BigInt(max * unitsInOne);
+}
+
+/** Means over tensors of each one's extremes; 0 where there are none. */
+export function meanExtremes({ minSum, maxSum, summed }: TapStatistics): Extremes {
+  const mean = (sum: bigint): number => (summed === 0 ? 0 : Number(sum) / unitsInOne / summed);
+  return { min: mean(minSum), max: mean(maxSum) };
 }
 
 /** Width of one bin. */
@@ -99,6 +130,9 @@ export function mergeTaps(a: TapStatistics, b: TapStatistics): TapStatistics {
   merged.count += b.count;
   merged.nanCount += b.nanCount;
   merged.infCount += b.infCount;
+  merged.minSum += b.minSum;
+  merged.maxSum += b.maxSum;
+  merged.summed += b.summed;
   merged.zeroCount += b.zeroCount;
   if (b.min < merged.min) merged.min = b.min;
   if (b.max > merged.max) merged.max = b.max;

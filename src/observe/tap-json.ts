@@ -3,7 +3,14 @@
  * numbers in base64, where a run of empty bins is 0 and its length.
  */
 import { InferOptError } from "../base/errors.js";
-import { binsPerSide, exponentAbove, finiteCount, minExponent, type TapStatistics } from "./statistics.js";
+import {
+  binsPerSide,
+  exponentAbove,
+  finiteCount,
+  meanExtremes,
+  minExponent,
+  type TapStatistics,
+} from "./statistics.js";
 
 export interface TapJson {
   readonly name: string;
@@ -14,13 +21,17 @@ export interface TapJson {
   readonly max: number | null;
   readonly nanCount: number;
   readonly infCount: number;
+  /** Digits. */
+  readonly minSum: string;
+  readonly maxSum: string;
+  readonly summed: number;
   readonly zeroCount: number;
   readonly exponent: number;
   readonly histogram: string;
 }
 
 export function tapToJson(tap: TapStatistics): TapJson {
-  const { name, samples, count, nanCount, infCount, zeroCount, exponent } = tap;
+  const { name, samples, count, nanCount, infCount, minSum, maxSum, summed, zeroCount, exponent } = tap;
   const empty = tap.min > tap.max;
   return {
     name,
@@ -30,6 +41,9 @@ export function tapToJson(tap: TapStatistics): TapJson {
     max: empty ? null : tap.max,
     nanCount,
     infCount,
+    minSum: String(minSum),
+    maxSum: String(maxSum),
+    summed,
     zeroCount,
     exponent,
     histogram: packCounts(tap.counts),
@@ -56,6 +70,11 @@ export function tapFromJson(json: unknown): TapStatistics {
     }
     return value;
   };
+  const digits = (field: "minSum" | "maxSum"): bigint => {
+    const value = given[field];
+    if (typeof value !== "string" || !/^-?\d{1,400}$/.test(value)) throw unfit(name, field, value, "digits in a text");
+    return BigInt(value);
+  };
   const tap: TapStatistics = {
     name,
     samples: whole("samples"),
@@ -64,6 +83,9 @@ export function tapFromJson(json: unknown): TapStatistics {
     max: extreme("max", Number.NEGATIVE_INFINITY),
     nanCount: whole("nanCount"),
     infCount: whole("infCount"),
+    minSum: digits("minSum"),
+    maxSum: digits("maxSum"),
+    summed: whole("summed"),
     zeroCount: whole("zeroCount"),
     exponent: whole("exponent", minExponent),
     counts: unpackCounts(name, given["histogram"]),
@@ -75,6 +97,13 @@ export function tapFromJson(json: unknown): TapStatistics {
   const extent = tap.min > tap.max ? minExponent : exponentAbove(Math.max(-tap.min, tap.max));
   if (extent !== tap.exponent || tap.min > tap.max !== (inBins === 0)) {
     throw damaged(name, "its histogram does not reach as far as its extremes");
+  }
+  if (tap.summed > tap.samples || (tap.summed === 0) !== (inBins === 0)) {
+    throw damaged(name, `its extremes are those of ${tap.summed} of ${tap.samples} tensors`);
+  }
+  const { min, max } = meanExtremes(tap);
+  if (tap.summed > 0 && !(tap.min <= min && min <= max && max <= tap.max)) {
+    throw damaged(name, "the means of its extremes lie outside them");
   }
   return tap;
 }

@@ -1,5 +1,6 @@
 /** `calibrate`: the statistics alone, whole or as one part of many, and the joining of parts. */
 import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { collectGarbage } from "../base/collect-garbage.js";
 import { InferOptError } from "../base/errors.js";
 import { type DatasetRef, datasetDigest, type InputSpec, openDataset } from "../dataset/index.js";
 import { mergeTaps, type TapStatistics } from "../observe/index.js";
@@ -106,6 +107,8 @@ async function observeInSteps(
     taps = new Map([...seen].map(([name, tap]) => [name, taps.has(name) ? mergeTaps(taps.get(name)!, tap) : tap]));
     done += next.length;
     if (done < indices.length) journal?.write({ done, taps });
+    // As large as the statistics several times over, and a run of many samples has many steps.
+    collectGarbage();
   }
   return taps;
 }

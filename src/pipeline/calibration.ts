@@ -10,7 +10,7 @@ import type { RunContext } from "./context.js";
 import { asWritten, linkedFile, removeLinked } from "./model-runs.js";
 import { refuseInterrupted } from "./run-record.js";
 import { groupTaps } from "./tap-groups.js";
-import { activationLabels, writeTapModel } from "./write-taps.js";
+import { activationLabels, observedInstead, writeTapModel } from "./write-taps.js";
 
 export interface ObserveRequest {
   /** A model whose values have distinct labels. */
@@ -44,26 +44,28 @@ export async function observeValues(
   context: RunContext,
 ): Promise<ReadonlyMap<string, TapStatistics>> {
   if (labels.length === 0) return new Map();
-  const groups = await groupTaps(prepared, labels, data, runtime, context);
+  const sources = observedInstead(prepared, labels);
+  const groups = await groupTaps(prepared, [...new Set(sources.values())], data, runtime, context);
   const seen = new Map<string, TapStatistics>();
   for (const [index, group] of groups.entries()) {
     refuseInterrupted(context.signal);
     const path = linkedFile(context, "taps");
-    const taps = [...writeTapModel(prepared, group, path).values()];
+    const names = writeTapModel(prepared, group.labels, path);
     try {
       const observed = await context.runtime.observe({
         model: path,
         data,
-        taps,
+        taps: [...names.values()],
+        heldBytes: group.bytes,
         session: { ...asWritten(runtime), provider: "cpu" },
         onProgress: (done, total) => onProgress(index * total + done, groups.length * total),
       });
-      for (const [name, tap] of observed) seen.set(name, tap);
+      for (const [label, name] of names) seen.set(label, observed.get(name)!);
     } finally {
       removeLinked(path);
     }
   }
-  return seen;
+  return new Map(labels.map((label) => [label, { ...seen.get(sources.get(label)!)!, name: label }]));
 }
 
 /** What tensors are called depends on the passes: ranges hold for one version of this recipe. */

@@ -33,9 +33,9 @@ export async function observeChannels(
   }
   const groups = observers.size === 0 ? [] : await groupTaps(prepared, [...observers.keys()], data, runtime, context);
   const inputs = model.graph.inputs.map(({ label, dtype, shape }): InputSpec => ({ name: label, dtype, shape }));
-  for (const group of groups) {
+  for (const { labels } of groups) {
     const path = linkedFile(context, "channels");
-    const taps = writeTapModel(prepared, group, path);
+    const taps = writeTapModel(prepared, labels, path);
     try {
       const dataset = await openDatasetRef(data, inputs);
       const indices = Array.from({ length: Math.min(SAMPLES, dataset.count) }, (_, i) => i);

@@ -19,7 +19,10 @@ import { linkedFile, removeLinked } from "./model-runs.js";
 import { Workshop } from "./workshop.js";
 import { activationLabels } from "./write-taps.js";
 
-/** Entropy is not among them: it leaves values out by the count alone, and ruins whole models by that. It can be asked for. */
+/**
+ * Entropy is not among them: it leaves values out by the count alone, and ruins whole models by that. Nor is the
+ * moving average, another clip beside percentiles: each method takes its share of the time there is. They can be asked for.
+ */
 const METHODS: readonly RangeMethod[] = ["minmax", "percentile", "mse"];
 const MOST_STRETCHES = 8;
 /** What measuring stretches may take of one core, and what one candidate takes: its weights are made integers, it is loaded and run. */

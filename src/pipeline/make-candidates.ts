@@ -37,7 +37,7 @@ export interface CandidatesRequest {
   /** Float candidates too, and not only integers. */
   readonly withFloat: boolean;
   readonly isQuantized: boolean;
-  /** Samples to choose ranges by: those of the calibration, where it is at hand. */
+  /** Samples to choose range methods by: those of the calibration, or some of the evaluation; made-up where there is neither. */
   readonly fit: DatasetRef;
   readonly record: RunRecord;
   /** The static candidates, the widest first, with what can be corrected at no cost. */
@@ -119,6 +119,9 @@ export const mayStoreWeights = ({ quantize: { mode, goal } }: Pick<OptimizeConfi
 
 const isUseful = (candidate: Candidate): boolean => candidate.built.forms.size > 0 || !isInteger(candidate);
 
+/** The method where ranges came from a file and there are no samples to measure errors on. */
+const UNMEASURED: RangeMethod = "percentile";
+
 /** Placements worth comparing, all with the ranges that keep the outputs of the widest closest to the float model's. */
 async function makeStatic(request: CandidatesRequest, method: RangeMethod | null): Promise<Candidate[]> {
   const { model, workshop, record } = request;
@@ -139,8 +142,10 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
     return nodes > 0 && nodes < widest;
   });
 
-  const ranges = method
-    ? { method }
+  // What made-up inputs say of errors is nothing to choose by.
+  const fixed = method ?? (request.fit.random ? UNMEASURED : null);
+  const ranges = fixed
+    ? { method: fixed }
     : await record.stage("quantize", () => chooseMethods(workshop, widestPlacement, request.fit), "ranges");
   const variants = [widestPlacement, ...narrower].map(
     (placement): Variant => ({ kind: "integers", recipe: staticRecipe({ placement, ...ranges }) }),

@@ -10,6 +10,12 @@ import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { describer } from "./model-runs.js";
 
+export interface TapGroup {
+  readonly labels: readonly string[];
+  /** What these tensors take together for one sample. */
+  readonly bytes: number;
+}
+
 /** What a tensor is taken for whose shape nobody knows. */
 const UNKNOWN_BYTES = 4 << 20;
 
@@ -24,25 +30,21 @@ export async function groupTaps(
   data: DatasetRef,
   runtime: RuntimeConfig,
   context: RunContext,
-): Promise<readonly (readonly string[])[]> {
+): Promise<readonly TapGroup[]> {
   const model = loadModel(path);
   await sizeBySample(model, data, runtime, context);
   const values = new Map<string, Value>();
   for (const input of model.graph.inputs) values.set(input.label, input);
   for (const node of model.graph.nodes()) for (const value of node.outputs) if (value) values.set(value.label, value);
 
-  const groups: string[][] = [];
-  let held = 0;
+  const groups: { readonly labels: string[]; bytes: number }[] = [];
   for (const label of labels) {
     const bytes = bytesOf(values.get(label));
     const group = groups.at(-1);
-    if (group && held + bytes <= runtime.maxMemoryBytes) {
-      group.push(label);
-      held += bytes;
-    } else {
-      groups.push([label]);
-      held = bytes;
-    }
+    if (group && group.bytes + bytes <= runtime.maxMemoryBytes) {
+      group.labels.push(label);
+      group.bytes += bytes;
+    } else groups.push({ labels: [label], bytes });
   }
   return groups;
 }

@@ -6,10 +6,24 @@ import { type PlacementOptions, planStatic } from "../quantization/plan-static.j
 import { keepOutputs, tapValues } from "../quantization/tap-model.js";
 import { removeWithFeeders } from "../rewrite/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
+import { elementsOf } from "./same-elements.js";
 
 /** Labels of the activations that a placement quantizes, in execution order; empty when there are none. */
 export const activationLabels = (prepared: string, target: IntegerTarget, placement: PlacementOptions): string[] =>
   activationsOf(planStatic(loadModel(prepared), target, placement)).map(({ label }) => label);
+
+/** By label, the label of the tensor that holds the same elements and was computed: the one to observe. */
+export function observedInstead(prepared: string, labels: readonly string[]): ReadonlyMap<string, string> {
+  const { graph } = loadModel(prepared);
+  const wanted = new Set(labels);
+  const sources = new Map(labels.map((label) => [label, label]));
+  for (const node of graph.nodes()) {
+    for (const value of node.outputs) {
+      if (value && wanted.has(value.label)) sources.set(value.label, elementsOf(value).label);
+    }
+  }
+  return sources;
+}
 
 /**
  * Writes a linked copy of the prepared model that computes the values of these labels, makes them

@@ -43,6 +43,8 @@ export interface ObserveJob {
   readonly data: DatasetRef;
   /** Names of the outputs to observe, float tensors. */
   readonly taps: readonly string[];
+  /** About how much they take together for one sample; 0 when absent. */
+  readonly heldBytes?: number;
   readonly session: SessionOptions;
   /** Called after each sample. */
   readonly onProgress?: (done: number, total: number) => void;

@@ -4,7 +4,7 @@ import { seededRandom } from "../../src/base/random.js";
 import { binsPerSide, binWidth, finiteCount, mergeTaps, newTap, observeTensor } from "../../src/observe/index.js";
 import { sharedKernel } from "../../src/observe/kernel.js";
 import { observePlain } from "../../src/observe/observe-plain.js";
-import type { TapStatistics } from "../../src/observe/statistics.js";
+import { addExtremes, type TapStatistics } from "../../src/observe/statistics.js";
 
 const nothing = Math.fround(1e-45);
 const awkward = [0, -0, nothing, -nothing, 1, -1, 2, 0.5, -4096, 3.4e38, Number.NaN, 1 / 0, -1 / 0].map(Math.fround);
@@ -19,7 +19,7 @@ function plainly(values: Float32Array): TapStatistics {
   const tap = newTap("t");
   tap.samples = 1;
   tap.count = values.length;
-  observePlain(tap, values);
+  addExtremes(tap, observePlain(tap, values));
   return tap;
 }
 

@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../src/base/random.js";
-import { binWidth, chooseRange, newTap, observeTensor, rangeMethods, type TapRange } from "../../src/observe/index.js";
+import {
+  binWidth,
+  chooseRange,
+  clampTap,
+  newTap,
+  observeTensor,
+  rangeMethods,
+  type TapRange,
+} from "../../src/observe/index.js";
 
 function tapOf(values: ArrayLike<number>) {
   const tap = newTap("t");
@@ -53,6 +61,20 @@ describe("chooseRange", () => {
     for (const method of rangeMethods) {
       expect(chooseRange(tapOf(values), { method })).toEqual({ low: 0, high: 1, clippedShare: 0 });
     }
+  });
+
+  it("moving-average takes the mean of the tensors' extremes", () => {
+    const tap = newTap("t");
+    for (const tensor of [[-2, 1, 4], [-1, 8, 0], [Number.NaN], [], [-3, 0, 3]]) {
+      observeTensor(tap, Float32Array.from(tensor));
+    }
+    expect(chooseRange(tap, { method: "moving-average" })).toMatchObject({ low: -2, high: 5 });
+    expect(chooseRange(tap, { method: "moving-average" }).clippedShare).toBeGreaterThanOrEqual(2 / 9);
+  });
+
+  it("moving-average stays inside what a clamp leaves", () => {
+    const tap = clampTap(tapOf([-6, 1, 9]), -3, 6);
+    expect(chooseRange(tap, { method: "moving-average" })).toMatchObject({ low: -3, high: 6 });
   });
 
   it("percentile leaves out half the share at each end, to a bin", () => {

@@ -42,6 +42,9 @@ describe("tapToJson and tapFromJson", () => {
     ["a negative count", { nanCount: -1 }, /"nanCount" is -1/],
     ["a count that its histogram denies", { count: 5 }, /holds 3 values where 5/],
     ["an extreme beyond the histogram", { max: 400 }, /reach/],
+    ["a sum that is no number", { minSum: "0x1" }, /"minSum" is "0x1"/],
+    ["extremes of more tensors than there were", { summed: 2 }, /2 of 1 tensors/],
+    ["sums that the extremes deny", { maxSum: String(4n * 2n ** 149n) }, /lie outside/],
     ["an extreme that is no number", { min: "low" }, /"min" is "low"/],
   ];
   it.each(damages)("refuse %s", (_, change, message) => {

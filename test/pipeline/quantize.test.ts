@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadModel, nodesWithin } from "../../src/ir/index.js";
@@ -233,6 +233,45 @@ describe("calibrate", () => {
     const result = await runQuantize(optimizeConfig(digitsModel, byRanges, { ranges }, { data: without }), context);
     expect(result.verdict.outcome).toBe("met");
     expect(sha256(byRanges)).toBe(sha256(output));
+  });
+
+  it("makes ranges from which the same samples choose the same methods; without samples it is percentile", async () => {
+    const { folder, output, calibration, evaluation, context } = await scene();
+    const data = { calibration, eval: evaluation, metric: classes };
+    const ranges = join(folder, "ranges.json");
+    await runCalibrate({ ...fuseConfig(digitsModel, ranges, { data }), shard: null }, context);
+    await runQuantize(optimizeConfig(digitsModel, output, { method: null }, { data }), context);
+    const both = join(folder, "both.onnx");
+    await runQuantize(optimizeConfig(digitsModel, both, { method: null, ranges }, { data }), context);
+    expect(sha256(both)).toBe(sha256(output));
+
+    const alone = optimizeConfig(digitsModel, join(folder, "alone.onnx"), { method: null, ranges });
+    expect((await runQuantize(alone, context)).quantization!.method).toBe("percentile");
+  });
+
+  it("gives the ranges of one sample for samples of many lengths", async () => {
+    const { folder, context } = await scene();
+    // Sums of few whole eighths are exact, so that it does not matter how many rows a product has.
+    const model = modelFile(
+      folder,
+      "(x: f32[N,L,4]) -> (y) { h = MatMul(x, $w: f32[4,4] = {1,-2,3,0,2,1,-1,1,0,0,1,2,-3,1,2,1})\n r = Relu(h)\n y = MatMul(r, $w) }",
+    );
+    const rows = (count: number, from: number): number[][] =>
+      Array.from({ length: count }, (_, i) => [0, 1, 2, 3].map((j) => ((((from + i) * 37 + j * 11) % 101) - 50) / 8));
+    const lengths = [8, 512, 77, 9, 300, 13];
+    const starts = lengths.map((_, i) => lengths.slice(0, i).reduce((sum, length) => sum + length, 0));
+    const samples = lengths.map((length, i) => rows(length, starts[i]!));
+    const observed = async (name: string, x: number[][][]) => {
+      const calibration = join(folder, `${name}.jsonl`);
+      writeFileSync(calibration, x.map((sample) => `${JSON.stringify({ x: [sample] })}\n`).join(""));
+      const data = { calibration, eval: null, metric: null };
+      const path = join(folder, `${name}.json`);
+      await runCalibrate({ ...fuseConfig(model, path, { data }), shard: null }, context);
+      return readRanges(path).taps.map(({ samples: _, minSum, maxSum, summed, ...seen }) => seen);
+    };
+    const mixed = await observed("mixed", samples);
+    expect(mixed.map(({ count }) => count)).toEqual([4 * 919, 4 * 919]);
+    expect(mixed).toEqual(await observed("whole", [samples.flat()]));
   });
 
   it("makes ranges that no other model takes", async () => {

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadModel } from "../../src/ir/index.js";
 import { linkedSuffix } from "../../src/onnx/index.js";
-import { observeActivations, widestPlacement } from "../../src/pipeline/calibration.js";
+import { observeActivations, observeValues, widestPlacement } from "../../src/pipeline/calibration.js";
 import { groupTaps } from "../../src/pipeline/tap-groups.js";
-import { activationLabels, writeTapModel } from "../../src/pipeline/write-taps.js";
+import { activationLabels, observedInstead, writeTapModel } from "../../src/pipeline/write-taps.js";
 import { ortRuntime } from "../../src/runtime/ort/index.js";
 import { modelFile } from "../support/model-file.js";
 import { f32Npy, npz } from "../support/npz.js";
@@ -58,7 +58,9 @@ describe("groupTaps", () => {
   ])("puts 8 x 8 pixels under %i bytes", async (maxMemoryBytes, groups) => {
     const { model, data } = scene(8);
     const config = runtimeConfig({ maxMemoryBytes });
-    expect(await groupTaps(model, labels, data, config, realContext(runtime))).toEqual(groups);
+    const made = await groupTaps(model, labels, data, config, realContext(runtime));
+    expect(made.map((group) => group.labels)).toEqual(groups);
+    for (const { labels, bytes } of made) expect(bytes).toBe(labels.length * 16 * 64);
   });
 
   it("takes the size from the samples", async () => {
@@ -71,7 +73,7 @@ describe("groupTaps", () => {
     const { model, data } = scene(8);
     const config = runtimeConfig({ maxMemoryBytes: 9 << 20 });
     const groups = await groupTaps(model, ["?1", "?2", "?3"], data, config, realContext(runtime));
-    expect(groups).toEqual([["?1", "?2"], ["?3"]]);
+    expect(groups.map((group) => group.labels)).toEqual([["?1", "?2"], ["?3"]]);
   });
 });
 
@@ -102,6 +104,33 @@ describe("observeActivations", () => {
     expect(parts.progress.at(-1)).toEqual([total, total]);
     expect(parts.progress.map(([done]) => done)).toEqual(parts.progress.map(([done]) => done).sort((a, b) => a - b));
     expect(new Set(parts.progress.map(([, of]) => of)).size).toBe(1);
+  });
+});
+
+describe("observedInstead", () => {
+  it("takes tensors whose elements were only moved for where they came from", async () => {
+    const folder = temporaryFolder();
+    const model = modelFile(
+      folder,
+      `(x: f32[N,4,2,2]) -> (y, z) {
+        a = Conv(x, $w: f32[4,4,1,1])
+        t = Transpose<perm=[0,2,3,1]>(a)
+        u = Unsqueeze(t, $axes: i64[1] = {0})
+        p = MaxPool<kernel_shape=[2,2]>(a)
+        y = Flatten(p)
+        z = Mul(u, u)
+      }`,
+    );
+    const all = ["x", "a", "t", "u", "p", "y", "z"];
+    const sources = observedInstead(model, all);
+    expect(all.map((label) => sources.get(label))).toEqual(["x", "a", "a", "a", "p", "p", "z"]);
+    const path = join(folder, "x.npz");
+    writeFileSync(path, npz({ x: f32Npy([1, 4, 2, 2], [...Array(16).keys()].map(Math.sin)) }));
+    const request = { prepared: model, data: { path }, runtime: runtimeConfig(), onProgress: () => {} };
+    const seen = await observeValues(all, request, realContext(runtime));
+    expect([...seen.values()].map(({ name }) => name)).toEqual(all);
+    expect({ ...seen.get("u"), name: "a" }).toEqual(seen.get("a"));
+    expect(seen.get("y")!.count).toBe(4);
   });
 });
 

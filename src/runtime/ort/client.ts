@@ -56,7 +56,15 @@ const FEW_SAMPLES = 32;
 /** Models that weigh more than this together are loaded once, however many workers there could be. */
 const SHARED_BYTES = 512 * 2 ** 20;
 
+/** The same for observing, where each process holds the weights and a sample's activations. */
+const OBSERVED_BYTES = 24 * 2 ** 20;
+
 const weightOf = (models: readonly string[]): number => models.reduce((sum, model) => sum + modelBytes(model), 0);
+
+const isHeavy = (spec: ObserveJob | ScoreJob): boolean =>
+  "models" in spec
+    ? weightOf(spec.models) > SHARED_BYTES
+    : weightOf([spec.model]) + (spec.heldBytes ?? 0) > OBSERVED_BYTES;
 
 export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
   const memory = new ResidentSum();
@@ -83,8 +91,7 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
     { onProgress, ...spec }: ObserveJob | ScoreJob,
   ): Promise<Jobs[J]["result"][]> => {
     const possible = workersFor(spec.session);
-    const workers =
-      possible > 1 && weightOf("models" in spec ? spec.models : [spec.model]) > SHARED_BYTES ? 1 : possible;
+    const workers = possible > 1 && isHeavy(spec) ? 1 : possible;
     // A few samples are scored sooner than the models are loaded in a second process.
     const parts = spec.data.indices
       ? Math.ceil(spec.data.indices.length / (job === "score" ? FEW_SAMPLES : 1))

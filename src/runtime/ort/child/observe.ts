@@ -10,13 +10,16 @@ import { fromOrtTensor } from "./tensors.js";
 
 type Feeds = Parameters<OpenModel["run"]>[0];
 
+/** Outputs go to the same memory again: what piles up are inputs. */
+const INPUT_BYTES = 4 * 2 ** 20;
+
 /** Statistics of outputs over samples; only they cross, so the size of the data does not matter. */
 export const observe: JobHandler<"observe"> = async (args, context) => {
   const model = await openModel(args.model, args.session, context, { isWithoutArena: true });
   try {
     refuseUnknownTaps(model, args.taps);
     const part = await openPart(args.data, model.signature.inputs, args.part);
-    const collect = betweenSamples();
+    const collect = betweenSamples(INPUT_BYTES);
     const taps = args.taps.map(newTap);
     const reader = new TapReader(model, taps);
     let done = 0;

@@ -1,0 +1,18 @@
+/** Gives memory back at once. The engine does so too, but waits until tens of megabytes of array buffers piled up. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+// The engine frees array buffers on a thread of its own, which comes too late: what follows would take new memory
+// meanwhile. An engine without this flag ignores it.
+setFlagsFromString("--no-concurrent-array-buffer-sweeping");
+
+let collect: (() => void) | undefined;
+
+/** Collects all garbage now; some 10 ms, and more with the size of the heap. */
+export function collectGarbage(): void {
+  if (!collect) {
+    setFlagsFromString("--expose-gc");
+    collect = globalThis.gc ?? (runInNewContext("gc") as () => void);
+  }
+  collect();
+}
