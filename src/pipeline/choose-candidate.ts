@@ -18,6 +18,10 @@ const MOST_SEARCHES = 2;
 const SEARCHED_SHARE = 0.85;
 /** Speeds this close are the same; then accuracy decides. */
 const SAME_SPEED = 0.1;
+/** Where no limit says how much error is too much, a decibel is worth this share of the speed, ... */
+const SPEED_PER_DB = 0.015;
+/** ... and all of them together this much: what is far slower is not the answer, however exact. */
+const MOST_SPEED_FOR_ACCURACY = 0.15;
 /** Errors this close are the same; then speed decides after all. */
 const SAME_SQNR_DB = 1;
 
@@ -38,7 +42,7 @@ export async function chooseCandidate(
   const made: Candidate[] = [];
   /** Timed in full and not chosen at once. */
   const raced: Judged[] = [];
-  const ranked = rank(candidates, goal);
+  const ranked = rank(candidates, config);
   const floats = ranked.filter((candidate) => !isInteger(candidate));
   const fastestFloat = Math.max(leastGain, ...floats.map(({ speedup }) => speedup!));
   const pays = (candidate: Candidate): boolean => goal === "size" || candidate.speedup! >= fastestFloat;
@@ -91,13 +95,28 @@ export async function chooseCandidate(
   return { judged: await closest(ranked, [...candidates, ...made], raced, judge), made };
 }
 
-/** Faster first (smaller first when size is the goal); among equals the more accurate. */
-function rank(candidates: readonly Candidate[], goal: "speed" | "size"): Candidate[] {
-  if (goal === "size") return [...candidates].sort((a, b) => a.built.bytes - b.built.bytes);
+/** Those fast enough that their errors may decide between them; where there are several, their errors must be known. */
+export function contenders(candidates: readonly Candidate[]): readonly Candidate[] {
   const fastest = Math.max(...candidates.map(({ speedup }) => speedup!));
-  const isFast = (c: Candidate): boolean => c.speedup! >= fastest * (1 - SAME_SPEED);
-  const speed = (c: Candidate): number => (isFast(c) ? fastest : c.speedup!);
-  const finest = Math.max(...candidates.filter(isFast).map(({ sqnrDb }) => sqnrDb ?? 0));
+  return candidates.filter(({ speedup }) => speedup! * (1 + MOST_SPEED_FOR_ACCURACY) >= fastest);
+}
+
+/**
+ * Smaller first when size is the goal. Else faster first; among equals the more accurate, and where the user
+ * declared no limit on accuracy, a little speed is given for much of it.
+ */
+function rank(candidates: readonly Candidate[], { quantize: { goal }, limits }: OptimizeConfig): Candidate[] {
+  if (goal === "size") return [...candidates].sort((a, b) => a.built.bytes - b.built.bytes);
+  const fastest = candidates.reduce((a, b) => (b.speedup! > a.speedup! ? b : a));
+  const top = fastest.speedup!;
+  const isDeclared = limits.maxDrop !== null && limits.maxDrop !== "none";
+  const close = isDeclared ? candidates.filter(({ speedup }) => speedup! >= top * (1 - SAME_SPEED)) : [];
+  const speed = (c: Candidate): number => {
+    if (isDeclared) return close.includes(c) ? top : c.speedup!;
+    const better = (c.sqnrDb ?? Number.NaN) - (fastest.sqnrDb ?? Number.NaN);
+    return c.speedup! * (1 + Math.min(MOST_SPEED_FOR_ACCURACY, SPEED_PER_DB * Math.max(0, better || 0)));
+  };
+  const finest = Math.max(...close.map(({ sqnrDb }) => sqnrDb ?? 0));
   const error = (c: Candidate): number => ((c.sqnrDb ?? 0) >= finest - SAME_SQNR_DB ? finest : (c.sqnrDb ?? 0));
   const descending = (a: number, b: number): number => (a === b ? 0 : b - a);
   return [...candidates].sort(

@@ -20,7 +20,7 @@ import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js"
 import { BestSoFar } from "./best-so-far.js";
 import { loadRanges, observeActivations, widestPlacement } from "./calibration.js";
 import { type Candidate, candidateFacts, isInteger } from "./candidate.js";
-import { chooseCandidate } from "./choose-candidate.js";
+import { chooseCandidate, contenders } from "./choose-candidate.js";
 import type { OptimizeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { correctOutputs } from "./correct-outputs.js";
@@ -192,6 +192,11 @@ class OptimizeRun {
     this.#tried = [...candidates];
     if (candidates.length === 0) return this.#nothingToDo(intake, prepared, this.#whyNone(prepared));
     await record.stage("bench", () => this.#measureSpeed(candidates, workshop), "candidates");
+    const close = contenders(candidates);
+    const unknown = close.length > 1 ? close.filter((each) => isInteger(each) && each.sqnrDb === null) : [];
+    if (unknown.length > 0) {
+      await record.stage("verify", () => workshop.measureError(unknown), "errors on a few samples");
+    }
     const judge = new Judge(config, intake, record, this.#kept);
     const { judged, made } = await chooseCandidate(candidates, judge, workshop, record, config);
     this.#tried.push(...made);

@@ -45,6 +45,19 @@ describe("chooseCandidate", () => {
     expect(judged.candidate.name).toBe("fast");
   });
 
+  it("gives a little speed for much accuracy, unless a limit says how much is wanted", async () => {
+    const pick = async (fineMs: number, limits: Parameters<Stage["choose"]>[2]): Promise<string> => {
+      const stage = new Stage();
+      const rough = stage.candidate("rough", staticVariant, { accuracy: 1, ms: 3, sqnrDb: 19 });
+      const fine = stage.candidate("fine", dynamic, { accuracy: 1, ms: fineMs, sqnrDb: 29 });
+      return (await stage.choose([rough, fine], stage.workshopFor([]), limits)).judged.candidate.name;
+    };
+    expect(await pick(3.4, {})).toBe("fine");
+    expect(await pick(3.4, { maxDrop: "none" })).toBe("fine");
+    expect(await pick(3.4, { maxDrop: { percent: 1 } })).toBe("rough");
+    expect(await pick(4, {})).toBe("rough");
+  });
+
   it("takes a slower one when the fastest is not accurate", async () => {
     const stage = new Stage();
     const { judged, made } = await stage.choose(
