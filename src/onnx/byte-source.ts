@@ -41,10 +41,15 @@ export function fileSource(path: string, offset: number, byteLength: number): By
     *chunks(chunkBytes = CHUNK_BYTES) {
       // One buffer for all of them: a model's worth of garbage would be much more memory than is needed at a time.
       const buffer = new Uint8Array(Math.min(chunkBytes, byteLength));
-      for (let at = 0; at < byteLength; at += chunkBytes) {
-        const chunk = buffer.subarray(0, Math.min(chunkBytes, byteLength - at));
-        readInto(chunk, path, offset + at);
-        yield chunk;
+      const fd = openToRead(path);
+      try {
+        for (let at = 0; at < byteLength; at += chunkBytes) {
+          const chunk = buffer.subarray(0, Math.min(chunkBytes, byteLength - at));
+          readInto(chunk, fd, path, offset + at);
+          yield chunk;
+        }
+      } finally {
+        closeSync(fd);
       }
     },
   };
@@ -54,15 +59,18 @@ export function fileSource(path: string, offset: number, byteLength: number): By
 export function readRange(path: string, offset: number, length: number): Uint8Array {
   // Not Buffer.allocUnsafe: its pooled slices are not aligned to the element size.
   const bytes = new Uint8Array(length);
-  readInto(bytes, path, offset);
+  const fd = openToRead(path);
+  try {
+    readInto(bytes, fd, path, offset);
+  } finally {
+    closeSync(fd);
+  }
   return bytes;
 }
 
-function readInto(bytes: Uint8Array, path: string, offset: number): void {
-  const { length } = bytes;
-  let fd: number;
+function openToRead(path: string): number {
   try {
-    fd = openSync(path, "r");
+    return openSync(path, "r");
   } catch (cause) {
     throw new InferOptError("MODEL_UNREADABLE", "input", `cannot read ${path}`, {
       hint: "Check that the file exists and may be read.",
@@ -70,21 +78,20 @@ function readInto(bytes: Uint8Array, path: string, offset: number): void {
       fields: { path },
     });
   }
-  try {
-    let done = 0;
-    while (done < length) {
-      const got = readSync(fd, bytes, done, Math.min(length - done, 1 << 30), offset + done);
-      if (got === 0) {
-        throw new InferOptError(
-          "MODEL_DATA_SHORT",
-          "input",
-          `${path} ends at byte ${offset + done}, but bytes ${offset} to ${offset + length} are needed`,
-          { hint: "The file is truncated: copy or download it again.", fields: { path, offset, length } },
-        );
-      }
-      done += got;
+}
+
+function readInto(bytes: Uint8Array, fd: number, path: string, offset: number): void {
+  const { length } = bytes;
+  for (let done = 0; done < length; ) {
+    const got = readSync(fd, bytes, done, Math.min(length - done, 1 << 30), offset + done);
+    if (got === 0) {
+      throw new InferOptError(
+        "MODEL_DATA_SHORT",
+        "input",
+        `${path} ends at byte ${offset + done}, but bytes ${offset} to ${offset + length} are needed`,
+        { hint: "The file is truncated: copy or download it again.", fields: { path, offset, length } },
+      );
     }
-  } finally {
-    closeSync(fd);
+    done += got;
   }
 }

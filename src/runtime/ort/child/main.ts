@@ -4,7 +4,6 @@
  * pay for what only scoring needs.
  */
 
-import { setFlagsFromString } from "node:v8";
 import { trustLinks } from "../../../onnx/link-place.js";
 import type { ProviderFallback } from "../../port.js";
 import type { JobHandler, JobName, Reply, Request } from "../protocol.js";
@@ -48,8 +47,6 @@ function reply(message: Reply): void {
   process.send?.(message);
 }
 
-// As in bin/infer-opt.js: few functions here run for long enough to be worth optimizing.
-if (/^1[1-4]\./.test(process.versions.v8)) setFlagsFromString("--interrupt-budget=500000");
 // Given by the parent that started this process.
 if (process.argv[2]) trustLinks(process.argv[2]);
 // Loading the runtime takes longer than anything else here: it need not wait for the first job,

@@ -1,0 +1,1 @@
+require("./start.cjs").start("child");

@@ -1,0 +1,76 @@
+/**
+ * Runs a bundle, from the code that V8 made of it at build time where that fits: without it, compiling takes longer
+ * than to fuse a small model. Any other Node, other flags or a damaged file: then it is compiled as ever.
+ */
+const { existsSync, readFileSync, writeFileSync } = require("node:fs");
+const { createRequire } = require("node:module");
+const { join } = require("node:path");
+const { debuglog } = require("node:util");
+const { setFlagsFromString } = require("node:v8");
+const { Script } = require("node:vm");
+const { crc32 } = require("node:zlib");
+
+// Flags only for versions of V8 that are known to have them: others complain. Before the script is made: its code is
+// refused under other flags than it was recorded with.
+const v8 = Number(process.versions.v8.split(".")[0]);
+// Most commands end within a second or two: with its usual patience (66 KB of byte code run in a function) the engine
+// spends a third of that on optimizing functions that soon are not called any more. Loops over weights still get their
+// turn within milliseconds. Node 22 and later measure their patience otherwise.
+if (v8 === 11) setFlagsFromString("--interrupt-budget=500000");
+// The room for young objects stays at 2 MB instead of growing to 34, at no cost that can be measured: next to the
+// processes that run models every megabyte here counts.
+if (v8 >= 11 && v8 <= 13) setFlagsFromString("--semi-space-growth-factor=1");
+
+/** As Node wraps a CommonJS module, with one thing more: code from a cache cannot `import()` by itself. */
+const HEAD = "(function (exports, require, module, __filename, __dirname, importNative) {";
+
+/** The exports of NAME.cjs beside this file. */
+exports.start = function start(name) {
+  const filename = join(__dirname, `${name}.cjs`);
+  const text = readFileSync(filename);
+  const cachedData = isRecording ? undefined : cacheOf(filename, text);
+  // Nothing but ASCII is in it: the build sees to that.
+  const script = new Script(`${HEAD}${text.latin1Slice()}\n})`, { filename, ...(cachedData && { cachedData }) });
+  const isCached = cachedData !== undefined && !script.cachedDataRejected;
+  debuglog("infer-opt")("%s: %s", name, isCached ? "code from the cache" : "compiled");
+  if (isRecording) recordAtEnd(() => writeCache(filename, script.createCachedData(), text));
+  const module = { exports: {} };
+  const run = script.runInThisContext();
+  run(module.exports, createRequire(filename), module, filename, __dirname, (specifier) => import(specifier));
+  return module.exports;
+};
+
+/** Set by scripts/build.mjs: all that this run compiles goes to the cache. */
+const isRecording = process.env.INFER_OPT_RECORD_CODE === "1";
+
+const cacheFile = (filename) => `${filename}.cache`;
+
+/** The code, when it was made of this text by this Node, and is whole: V8 itself does not look at most of that. */
+function cacheOf(filename, text) {
+  if (!crc32 || !existsSync(cacheFile(filename))) return undefined;
+  const cached = readFileSync(cacheFile(filename));
+  const code = cached.subarray(SEAL_BYTES);
+  return cached.subarray(0, SEAL_BYTES).equals(sealOf(code, text)) ? code : undefined;
+}
+
+const SEAL_BYTES = 4;
+
+function sealOf(code, text) {
+  const seal = Buffer.alloc(SEAL_BYTES);
+  const { arch, platform, version } = process;
+  seal.writeUInt32LE(crc32(code, crc32(text, crc32(`${version} ${platform} ${arch}`))));
+  return seal;
+}
+
+const writeCache = (filename, code, text) =>
+  crc32 && writeFileSync(cacheFile(filename), Buffer.concat([sealOf(code, text), code]));
+
+function recordAtEnd(record) {
+  const { send } = process;
+  if (!send) return void process.on("exit", record);
+  // A child is killed when it has no more to do: it records before each answer.
+  process.send = (...message) => {
+    record();
+    return send.apply(process, message);
+  };
+}
