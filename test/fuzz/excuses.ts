@@ -57,12 +57,25 @@ function nodeAfter(value: Value): ReturnType<Graph["addNode"]> | undefined {
   return nodes[nodes.indexOf(value.producer!) + 1];
 }
 
+/** Whether the runtime refuses sizes once they are settled, as of a loop that does not run in the sizes at hand. */
+export async function refusesSizes(original: Model, settle: (model: Model) => void, feeds: Feeds): Promise<boolean> {
+  settle(original);
+  try {
+    return (await runEach(bytesOf(original), [feeds])).some((run) => run instanceof Refusal);
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return true;
+    throw thrown;
+  }
+}
+
 /**
  * Whether a reduction meets a tensor without elements in one of the runs. The kernels give some of them the shape of
- * their input, whatever `keepdims` and the axes say and shape inference makes of it.
+ * their input, whatever `keepdims` and the axes say and shape inference makes of it; so do those that Softmax is spelled
+ * out with in half precision.
  */
 export async function reducesNothing({ graph, ...rest }: Model, feeds: readonly Feeds[]): Promise<boolean> {
-  const reduced = [...graph.nodes()].filter(({ op }) => op.startsWith("Reduce")).map(({ inputs }) => inputs[0]!);
+  const reducing = /^(Reduce|Softmax|LogSoftmax)/;
+  const reduced = [...graph.nodes()].filter(({ op }) => reducing.test(op)).map(({ inputs }) => inputs[0]!);
   const names = [...new Set(reduced)].map((value, i) => ({ name: `reduced${i}`, value }));
   if (names.length === 0) return false;
   for (const { name, value } of names) graph.addOutput(name, value);

@@ -49,7 +49,7 @@ export async function rewritten(given: FuzzCase, { recipe, seed, skip, feeds }: 
     const from = opsetOf(model);
     if (from < NEWEST) raiseOpset(model, from + 1 + (seed % (NEWEST - from)));
   }
-  if (recipe === "shape") fixShapes(model, sizesOf(model, feeds));
+  if (recipe === "shape") settleSizes(model, feeds);
   // Folding promises the same opset.
   if (recipe !== "fold" && recipe !== "half" && opsetOf(model) < 17) raiseOpset(model, 17);
   if (recipe === "half") {
@@ -68,6 +68,9 @@ export async function rewritten(given: FuzzCase, { recipe, seed, skip, feeds }: 
 
 /** The newest opset that the runtime takes. */
 const NEWEST = 24;
+
+/** Gives inputs the sizes that they have in a run. */
+export const settleSizes = (model: Model, feeds: Feeds): void => fixShapes(model, sizesOf(model, feeds));
 
 const sizesOf = ({ graph }: Model, feeds: Feeds): Map<string, readonly number[]> =>
   new Map(graph.inputs.flatMap(({ label }) => (feeds[label] ? [[label, feeds[label].dims] as const] : [])));
