@@ -35,6 +35,20 @@ describe("observe", () => {
     expect(taps).toEqual(statisticsOf(2));
   });
 
+  it.each([
+    [0, 2],
+    [2 ** 30, 1],
+  ])("holding %i bytes of activations, runs in %i processes", async (heldBytes, processes) => {
+    const runtime = startRuntime({ workers: 2 });
+    const alive = new Set<number>();
+    const onProgress = () => {
+      for (const pid of runtime.pids()) alive.add(pid);
+    };
+    const data = { path: jsonl(...samples), indices: [0, 1, 2, 3] };
+    await runtime.observe({ model: scaling(2), data, taps: ["y"], heldBytes, session, onProgress });
+    expect(alive.size).toBe(processes);
+  });
+
   it("counts progress over all processes", async () => {
     const seen: string[] = [];
     await startRuntime({ workers: 2 }).observe({
