@@ -7,7 +7,15 @@ import { type Model, type Node, nodesWithin, opsetOf } from "../ir/index.js";
 import type { RangeMethod } from "../observe/index.js";
 import { dynamicCandidates } from "../quantization/dynamic.js";
 import { type Placement, planStatic } from "../quantization/plan-static.js";
-import { carefulWeights, type Recipe, staticRecipe, tunedRecipe, uniformRecipe } from "../quantization/recipe.js";
+import {
+  carefulWeights,
+  formOf,
+  type Recipe,
+  staticRecipe,
+  tunedRecipe,
+  uniformRecipe,
+  withForms,
+} from "../quantization/recipe.js";
 import { tuneDynamic } from "../quantization/tune-dynamic.js";
 import { BLOCKS_OPSET, takesBlocks } from "../quantization/weight-only.js";
 import { widestPlacement } from "./calibration.js";
@@ -93,7 +101,7 @@ async function dynamicRecipe({ workshop, model, record }: CandidatesRequest): Pr
     () => observeChannels({ prepared, model, data, runtime, takes }, workshop.context),
     "channels of activations",
   );
-  return tunedRecipe(tuneDynamic(model, statistics, target.weightLimit, takes));
+  return tunedRecipe(tuneDynamic(model, statistics, target, takes));
 }
 
 /** As few bits as were asked for; and more where nobody asked, and no limit says how much error is too much. */
@@ -151,7 +159,26 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
     (placement): Variant => ({ kind: "integers", recipe: staticRecipe({ placement, ...ranges }) }),
   );
   const made = await makeAll(variants, request);
-  return [...((await request.correct?.(made)) ?? made)];
+  const statics = [...((await request.correct?.(made)) ?? made)];
+  const [first] = statics;
+  if (!first || request.config.quantize.goal !== "size" || !target.isMeasurable) return statics;
+  const rest = restStored(first, model);
+  if (!rest) return statics;
+  const smaller = workshop.make(rest);
+  if (first.sqnrDb !== null) await workshop.measureError([smaller]);
+  return [...statics, smaller];
+}
+
+/** Where size counts: what static integers leave float, stored as integers at least. Null where nothing is left. */
+function restStored({ variant, built }: Candidate, model: Model): Variant | null {
+  if (variant.kind !== "integers") return null;
+  const careful = carefulWeights(model, 8);
+  const left = new Map([...nodesWithin(model.graph)].map((node) => [node.name, formOf(careful, node)]));
+  const forms = built.float.flatMap(({ node }) => {
+    const form = left.get(node);
+    return form === undefined || form === "static" ? [] : [[node, form] as const];
+  });
+  return forms.length === 0 ? null : { kind: "integers", recipe: withForms(variant.recipe, new Map(forms)) };
 }
 
 /** Candidates with their errors measured, those that turned out to be of no use excepted. */

@@ -54,7 +54,8 @@ export function quantizeEmbedding(node: Node, store: WeightStore): void {
   const [table, indices] = node.inputs as [Value, Value];
   const { dims } = table.constant!;
   const { graph } = node;
-  const stored = store.of(table, "rows", () => {
+  // In the words of weight-only.ts: a table that a product reads too is stored once.
+  const stored = store.of(table, "axis 0 to 127", () => {
     const values = table.constant!.f32();
     const scales = weightScales(values, dims, 0, 127);
     return {

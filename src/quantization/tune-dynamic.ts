@@ -4,17 +4,19 @@
  * adds to the products, predicted from a few statistics of the activation:
  *
  *   of the activation   step_x^2 / 12 * sum_k s_k^2 |W_k|^2       step_x = range of x / s over 255
- *   of the weights      sum_n step_n^2 / 12 * sum_k E[x_k^2] / s_k^2      step_n = max_k |W_kn| s_k / limit
+ *   of the weights      sum_n step_n^2 / 12 * sum_k E[x_k^2] / s_k^2      step_n = max_k |W_kn| s_k / limit,
+ *                       or more where pairs of weights would saturate (pair-sums.ts)
  *
  * with s_k = max |x_k|^a / max |W_k|^(1 - a), and the strength a chosen per activation.
  * Evening out costs one product per element; scales per row cost about a quarter of the
  * node's time, and go where they save most.
  */
 import type { Model, Node, Value } from "../ir/index.js";
+import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { ChannelStatistics } from "./channel-observer.js";
 import { dynamicCandidates } from "./dynamic.js";
 import type { Form } from "./recipe.js";
-import { matrixOf } from "./weights.js";
+import { matrixOf, weightScales } from "./weights.js";
 
 export interface DynamicTuning {
   /** By value label, as `Recipe.smoothing`. */
@@ -22,6 +24,9 @@ export interface DynamicTuning {
   /** By node name: those that want scales per row. */
   readonly forms: ReadonlyMap<string, Form>;
 }
+
+/** Of a target: what its weights have to fit. */
+type DynamicLimits = Pick<IntegerTarget, "weightLimit" | "saturatesPairs">;
 
 const STRENGTHS = [0.4, 0.5, 0.6, 0.7, 0.8];
 /** Noise must fall to this share at least for channels to be evened out. */
@@ -52,7 +57,7 @@ interface Site {
 export function tuneDynamic(
   model: Model,
   statistics: ReadonlyMap<string, ChannelStatistics>,
-  limit: number,
+  target: DynamicLimits,
   takes: (node: Node) => boolean,
 ): DynamicTuning {
   const readers = new Map<Value, Node[]>();
@@ -68,11 +73,11 @@ export function tuneDynamic(
     const matrices = nodes.map((node) => measured(readersWeight(node), seen));
     // Nothing comes out of it, so nothing can be lost.
     if (matrices.some(({ rows, signal }) => rows.length !== seen.max.length || signal === 0)) continue;
-    const plain = matrices.map((matrix) => noiseOf(matrix, seen, null, limit));
-    const { factors, noises } = bestSmoothing(matrices, seen, limit, plain);
+    const plain = matrices.map((matrix) => noiseOf(matrix, seen, null, target));
+    const { factors, noises } = bestSmoothing(matrices, seen, target, plain);
     if (factors) smoothing.set(input.label, factors);
     nodes.forEach((node, i) => {
-      sites.push({ node, noise: noises[i]!, rowNoise: rowNoiseOf(matrices[i]!, seen, limit) });
+      sites.push({ node, noise: noises[i]!, rowNoise: rowNoiseOf(matrices[i]!, seen, target) });
     });
   }
   const forms = rowsWhereWorth(sites);
@@ -133,7 +138,7 @@ function measured({ values, dims: [k, n] }: ReturnType<typeof readersWeight>, se
 function bestSmoothing(
   matrices: readonly Measured[],
   seen: ChannelStatistics,
-  limit: number,
+  target: DynamicLimits,
   plain: readonly number[],
 ): { factors: Float32Array | null; noises: readonly number[] } {
   const sum = (noises: readonly number[]): number => noises.reduce((a, b) => a + b, 0);
@@ -141,7 +146,7 @@ function bestSmoothing(
   let least = sum(plain) * WORTH_SMOOTHING;
   for (const strength of STRENGTHS) {
     const factors = factorsOf(matrices, seen, strength);
-    const noises = matrices.map((matrix) => noiseOf(matrix, seen, factors, limit));
+    const noises = matrices.map((matrix) => noiseOf(matrix, seen, factors, target));
     if (sum(noises) >= least) continue;
     least = sum(noises);
     best = { factors, noises };
@@ -161,21 +166,26 @@ function factorsOf(matrices: readonly Measured[], { min, max }: ChannelStatistic
   return Float32Array.from(raw, (factor) => (factor > 0 ? 2 ** (Math.log2(factor) - middle) : 1));
 }
 
-function noiseOf(matrix: Measured, seen: ChannelStatistics, factors: Float32Array | null, limit: number): number {
+function noiseOf(
+  matrix: Measured,
+  seen: ChannelStatistics,
+  factors: Float32Array | null,
+  target: DynamicLimits,
+): number {
   const { min, max, rangeSquare } = seen;
   // Scales are found per sample: what the extremes of all samples say is brought down to that.
   const ratio = rangeSquare / rangeOf(min, max, null) ** 2;
   const stepSquare = (rangeOf(min, max, factors) ** 2 * ratio) / 255 ** 2;
   let weighted = 0;
   for (let k = 0; k < matrix.rows.length; k++) weighted += matrix.rows[k]! * (factors?.[k] ?? 1) ** 2;
-  return ((stepSquare / 12) * weighted + weightNoiseOf(matrix, seen, factors, limit)) / matrix.signal;
+  return ((stepSquare / 12) * weighted + weightNoiseOf(matrix, seen, factors, target)) / matrix.signal;
 }
 
-function rowNoiseOf(matrix: Measured, seen: ChannelStatistics, limit: number): number {
+function rowNoiseOf(matrix: Measured, seen: ChannelStatistics, target: DynamicLimits): number {
   const { rowLow, rowHigh, rowSquare } = seen;
   const stepSquare = (rowSquare * (Math.max(0, rowHigh) - Math.min(0, rowLow)) ** 2) / 255 ** 2;
   const sum = matrix.rows.reduce((a, b) => a + b, 0);
-  return ((stepSquare / 12) * sum + weightNoiseOf(matrix, seen, null, limit)) / matrix.signal;
+  return ((stepSquare / 12) * sum + weightNoiseOf(matrix, seen, null, target)) / matrix.signal;
 }
 
 /** Zero is always in the range. */
@@ -191,21 +201,13 @@ function rangeOf(min: Float32Array, max: Float32Array, factors: Float32Array | n
 }
 
 function weightNoiseOf(
-  { values, columns }: Measured,
+  { values, columns, rows }: Measured,
   { meanSquare }: ChannelStatistics,
   factors: Float32Array | null,
-  limit: number,
+  { weightLimit, saturatesPairs }: DynamicLimits,
 ): number {
-  const largest = new Float64Array(columns);
-  let energy = 0;
-  for (let k = 0; k < meanSquare.length; k++) {
-    const factor = factors?.[k] ?? 1;
-    energy += meanSquare[k]! / factor ** 2;
-    for (let n = 0; n < columns; n++) {
-      const magnitude = Math.abs(values[k * columns + n]!) * factor;
-      if (magnitude > largest[n]!) largest[n] = magnitude;
-    }
-  }
-  const steps = largest.reduce((sum, max) => sum + (max / limit) ** 2, 0);
-  return (steps / 12) * energy;
+  const energy = meanSquare.reduce((sum, square, k) => sum + square / (factors?.[k] ?? 1) ** 2, 0);
+  const scaled = factors ? values.map((value, i) => value * factors[Math.floor(i / columns)]!) : values;
+  const scales = weightScales(scaled, [rows.length, columns], 1, weightLimit, saturatesPairs);
+  return (scales.reduce((sum, scale) => sum + scale ** 2, 0) / 12) * energy;
 }

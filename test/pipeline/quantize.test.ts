@@ -11,6 +11,7 @@ import { ortRuntime } from "../../src/runtime/ort/index.js";
 import { faultOf } from "../support/dataset.js";
 import { differenceOf, FakeRuntime } from "../support/fake-runtime.js";
 import { modelFile } from "../support/model-file.js";
+import { f32Npy, npz } from "../support/npz.js";
 import {
   digits,
   digitsModel,
@@ -81,6 +82,34 @@ describe("quantize", () => {
     expect(tried.map(({ correction }) => correction)).toContain("equalize");
     for (const { isKept, beforeDb, afterDb } of tried) expect(afterDb! >= beforeDb! + 0.05).toBe(isKept);
     expect(quantization!.notes).toContainEqual(expect.stringContaining("correction equalize"));
+  });
+
+  it("stores what static integers leave float, where size counts", async () => {
+    const folder = temporaryFolder();
+    const text = `(x: f32[4,64]) -> (y) {
+      a = MatMul(x, $w: f32[64,64])
+      b = Relu(a)
+      c = Unsqueeze(b, $axes: i64[1] = {0})
+      y = LSTM<hidden_size=64>(c, $v: f32[1,256,64], $r: f32[1,256,64]) }`;
+    const model = modelFile(folder, text);
+    const samples = join(folder, "x.npz");
+    writeFileSync(
+      samples,
+      npz({
+        x: f32Npy(
+          [12, 4, 64],
+          Array.from({ length: 12 * 256 }, (_, i) => Math.sin(i)),
+        ),
+      }),
+    );
+    const data = { calibration: samples, eval: null, metric: null };
+    const limits = limitsOf({ maxDrop: "none" });
+    const config = optimizeConfig(model, join(folder, "out.onnx"), {}, { data, limits });
+    const result = await runQuantize(config, realContext(runtime));
+    expect(result.quantization!.forms).toEqual([
+      { node: expect.stringContaining("MatMul"), form: "static" },
+      { node: expect.stringContaining("LSTM"), form: "weights16" },
+    ]);
   });
 
   it("leaves no output and says so when accuracy is missed; keeps it only when told to", async () => {

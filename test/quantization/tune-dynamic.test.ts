@@ -26,7 +26,7 @@ async function tuned(text: string, takes = () => true) {
   const observer = new ChannelObserver(32);
   observer.see(a!);
   const seen = new Map([["a", observer.statistics()!]]);
-  const { smoothing, forms } = tuneDynamic(model, seen, 127, takes);
+  const { smoothing, forms } = tuneDynamic(model, seen, safeTarget, takes);
   quantizeDynamic(model, safeTarget, { smoothing, perRow: ({ name }) => forms.get(name) === "dynamicRows" });
   check(model.graph);
   const plain = await prepared(text);
@@ -57,13 +57,39 @@ describe("tuneDynamic", () => {
     expect([none.smoothing.size, none.forms.size]).toEqual([0, 0]);
   });
 
+  it("evens out less where that makes pairs of weights saturate", async () => {
+    // The first two channels are large, and what they are multiplied by is a pair of one sign.
+    const weights = Array.from({ length: 32 * 16 }, (_, i) => (i < 32 ? 0.1 : 0.1 * Math.sin(i)).toFixed(5)).join(",");
+    const model = await prepared(`(x: f32[64,32]) -> (y) {
+      a = Neg(x)
+      y = MatMul(a, $w: f32[32,16] = {${weights}})
+    }`);
+    const max = Float32Array.from({ length: 32 }, (_, k) => (k < 2 ? 8 : 1));
+    const seen = {
+      min: max.map((value) => -value),
+      max,
+      meanSquare: Float64Array.from(max, (value) => value ** 2 / 3),
+      rangeSquare: 16 ** 2,
+      rowSquare: 8 ** 2,
+      rowLow: -1,
+      rowHigh: 1,
+    };
+    const [free, bound] = [false, true].map((saturatesPairs) => {
+      const limits = { weightLimit: 127, saturatesPairs };
+      const factors = tuneDynamic(model, new Map([["a", seen]]), limits, () => true).smoothing.get("a")!;
+      return factors[0]! / factors[31]!;
+    });
+    expect(bound).toBeGreaterThan(1);
+    expect(bound).toBeLessThan(0.9 * free!);
+  });
+
   it("takes dead channels, and activations that are zero throughout", async () => {
     const dead = await tuned(uneven("32", `${"0,".repeat(16)}${"0.02,".repeat(15)}2`));
     expect([...dead.smoothing.get("a")!.slice(0, 16)]).toEqual(new Array(16).fill(1));
     expect(dead.error).toBeLessThan(dead.plain);
     const zero = new ChannelObserver(32);
     zero.see(Tensor.f32([2, 32], new Float32Array(64)));
-    const none = tuneDynamic(await prepared(even), new Map([["a", zero.statistics()!]]), 127, () => true);
+    const none = tuneDynamic(await prepared(even), new Map([["a", zero.statistics()!]]), safeTarget, () => true);
     expect([none.smoothing.size, none.forms.size]).toEqual([0, 0]);
   });
 

@@ -88,6 +88,20 @@ describe("weights in 8 bits", () => {
     });
   });
 
+  it("are stored once for a look-up and a product with the same channels, whichever comes first", async () => {
+    const look = "y = Gather($t: f32[1024,64], i)";
+    for (const text of [
+      `${look}\n z = Gemm<transB=1>(x, $t)`,
+      `z = Gemm<transB=1>(x, $t: f32[1024,64])\n y = Gather($t, i)`,
+    ]) {
+      const whole = `(i: i64[2], x: f32[3,64]) -> (y, z) { ${text} }`;
+      const { float, model, report, feeds } = await quantized(whole);
+      expect(report.quantized).toHaveLength(2);
+      expect([stored(model, "i8"), stored(model, "f32")]).toEqual([1, 1]);
+      expect(await errorOf(float, model, feeds)).toBeLessThan(0.012);
+    }
+  });
+
   it("include tables that are looked up", async () => {
     const { report } = await quantized("(i: i64[2]) -> (y) { y = Gather($t: f32[1024,64], i) }");
     expect(report.quantized).toEqual(["Gather:y"]);
