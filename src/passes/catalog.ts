@@ -47,6 +47,7 @@ import { eliminateReinsertedAxis } from "./eliminate/reinserted-axis.js";
 import { eliminateRepeated } from "./eliminate/repeated.js";
 import { eliminateSameOperands } from "./eliminate/same-operands.js";
 import { eliminateSingleOperand } from "./eliminate/single-operand.js";
+import { eliminateUnpaddedCount } from "./eliminate/unpadded-average.js";
 import { eliminateZeroState } from "./eliminate/zero-state.js";
 import { foldConstants } from "./fold/constants.js";
 import { foldRangeBound } from "./fold/range-bound.js";
@@ -166,6 +167,7 @@ const cleanUp: readonly AnyPass[] = [
 /** Same algebra, other rounding. Patterns that are told by their constants come before what folds constants away. */
 const fusions: readonly AnyPass[] = [
   eliminateNoOpAverage,
+  eliminateUnpaddedCount,
   fuseSingleElement, // what led to a constant needs no fusion
   eliminateAddedZero,
   fuseArgMonotone,

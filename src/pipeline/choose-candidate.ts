@@ -4,9 +4,10 @@
  * meets every limit wins; when none does, the one that comes closest says why not.
  */
 import { type Candidate, isInteger } from "./candidate.js";
-import type { OptimizeConfig } from "./config.js";
+import type { Limits, OptimizeConfig } from "./config.js";
 import type { Judge, Judged } from "./judge-candidate.js";
 import { keepWorstFloat } from "./keep-float.js";
+import { isNoise } from "./nonsense.js";
 import type { RunRecord } from "./run-record.js";
 import { leastGain } from "./verdict.js";
 import type { Workshop } from "./workshop.js";
@@ -22,6 +23,8 @@ const SAME_SPEED = 0.1;
 const SPEED_PER_DB = 0.015;
 /** ... and all of them together this much: what is far slower is not the answer, however exact. */
 const MOST_SPEED_FOR_ACCURACY = 0.15;
+/** Files this close in size are the same; then speed decides where size is the goal. */
+const SAME_SIZE = 0.03;
 /** Errors this close are the same; then speed decides after all. */
 const SAME_SQNR_DB = 1;
 
@@ -42,7 +45,7 @@ export async function chooseCandidate(
   const made: Candidate[] = [];
   /** Timed in full and not chosen at once. */
   const raced: Judged[] = [];
-  const ranked = rank(candidates, config);
+  const ranked = rank(candidates, config, workshop.options.target.isMeasurable);
   const floats = ranked.filter((candidate) => !isInteger(candidate));
   const fastestFloat = Math.max(leastGain, ...floats.map(({ speedup }) => speedup!));
   const pays = (candidate: Candidate): boolean => goal === "size" || candidate.speedup! >= fastestFloat;
@@ -101,12 +104,35 @@ export function contenders(candidates: readonly Candidate[]): readonly Candidate
   return candidates.filter(({ speedup }) => speedup! * (1 + MOST_SPEED_FOR_ACCURACY) >= fastest);
 }
 
-/**
- * Smaller first when size is the goal. Else faster first; among equals the more accurate, and where the user
- * declared no limit on accuracy, a little speed is given for much of it.
- */
-function rank(candidates: readonly Candidate[], { quantize: { goal }, limits }: OptimizeConfig): Candidate[] {
-  if (goal === "size") return [...candidates].sort((a, b) => a.built.bytes - b.built.bytes);
+/** In the order of the goal; what is mere noise comes last. */
+function rank(
+  candidates: readonly Candidate[],
+  { quantize: { goal }, limits }: OptimizeConfig,
+  isMeasurable: boolean,
+): Candidate[] {
+  const bySize = isMeasurable ? bySizeThenSpeed : byBytes;
+  const order = goal === "size" ? bySize : bySpeed;
+  return [false, true].flatMap((wanted) =>
+    order(
+      candidates.filter((each) => isNoise(each) === wanted),
+      limits,
+    ),
+  );
+}
+
+const byBytes = (candidates: readonly Candidate[]): Candidate[] =>
+  [...candidates].sort((a, b) => a.built.bytes - b.built.bytes);
+
+/** Smaller first; among files of about the smallest size the faster. */
+function bySizeThenSpeed(candidates: readonly Candidate[], limits: Limits): Candidate[] {
+  const least = Math.min(...candidates.map(({ built }) => built.bytes));
+  const isSmall = ({ built }: Candidate): boolean => built.bytes <= least * (1 + SAME_SIZE);
+  return [...bySpeed(candidates.filter(isSmall), limits), ...byBytes(candidates.filter((each) => !isSmall(each)))];
+}
+
+/** Faster first; among equals the more accurate, and where the user declared no limit on accuracy, a little speed is given for much of it. */
+function bySpeed(candidates: readonly Candidate[], limits: Limits): Candidate[] {
+  if (candidates.length === 0) return [];
   const fastest = candidates.reduce((a, b) => (b.speedup! > a.speedup! ? b : a));
   const top = fastest.speedup!;
   const isDeclared = limits.maxDrop !== null && limits.maxDrop !== "none";

@@ -1,14 +1,19 @@
 /** Measures candidates on the evaluation data and against the clock, and holds them to the limits. */
 import { spread } from "../base/spread.js";
 import type { DatasetRef } from "../dataset/index.js";
+import { isFloat } from "../ir/index.js";
+import type { OutputDifference } from "../runtime/port.js";
 import { scoreModels } from "./accuracy.js";
 import type { BestSoFar } from "./best-so-far.js";
 import type { Candidate } from "./candidate.js";
 import type { OptimizeConfig } from "./config.js";
-import type { Intake } from "./intake.js";
+import { fewOf, type Intake } from "./intake.js";
 import type { Journal } from "./journal.js";
 import { measureLatency } from "./latency.js";
+import { isSearched } from "./make-candidates.js";
 import { asDelivered } from "./model-runs.js";
+import { judgeSense } from "./nonsense.js";
+import type { VerdictReason } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 import { type AccuracyMeasure, judge, type LatencyMeasure, leastGain, type Ruling } from "./verdict.js";
 
@@ -25,6 +30,9 @@ export interface Judged {
 
 export class Judge {
   readonly #accuracies = new Map<Candidate, AccuracyMeasure>();
+  readonly #differences = new Map<Candidate, readonly OutputDifference[]>();
+  /** Why outputs are no answer, of candidates that were compared with the original. */
+  readonly #nonsense = new Map<Candidate, VerdictReason>();
   #baselineScores: Float64Array | undefined;
 
   constructor(
@@ -38,6 +46,8 @@ export class Judge {
   /** Whether a candidate meets the limits on accuracy and size; measures it once. */
   async isAccurate(candidate: Candidate): Promise<boolean> {
     await this.#measureAccuracy(candidate);
+    // Where a limit is, the metric tells soon enough.
+    if (!isSearched(this.config)) await this.differencesOf(candidate);
     const isMet = this.rule(candidate, null).verdict.outcome === "met";
     if (isMet && (candidate.speedup ?? 0) >= leastGain) this.kept?.best.offer(candidate);
     return isMet;
@@ -61,6 +71,7 @@ export class Judge {
       latency ? limits : { ...limits, minSpeedup: null, slo: [] },
       {
         accuracy: this.#accuracies.get(candidate) ?? null,
+        nonsense: this.#nonsense.get(candidate) ?? null,
         latency,
         bytes: { baseline: this.intake.facts.bytes, candidate: candidate.built.bytes },
       },
@@ -68,10 +79,39 @@ export class Judge {
     );
   }
 
+  /** Its outputs beside the original's, on a few samples; compared once. */
+  async differencesOf(candidate: Candidate): Promise<readonly OutputDifference[]> {
+    const known = this.#differences.get(candidate);
+    if (known) return known;
+    const { config, intake, record } = this;
+    const differences = await record.stage(
+      "verify",
+      () =>
+        record.context.runtime.compare({
+          baseline: config.model,
+          candidate: candidate.built.path,
+          data: fewOf(intake.trial, isSearched(config) ? 8 : 4),
+          session: asDelivered(config.runtime),
+        }),
+      candidate.name,
+    );
+    this.#differences.set(candidate, differences);
+    const dtypes = new Map(intake.signature.outputs.map(({ name, dtype }) => [name, dtype]));
+    const nonsense = judgeSense(differences, (output) => isFloat(dtypes.get(output) ?? "f32"));
+    if (nonsense) {
+      this.#nonsense.set(candidate, nonsense);
+      candidate.note ||= nonsense.text;
+      record.warn(`${candidate.name} is no answer: ${nonsense.text}`);
+    }
+    return differences;
+  }
+
   /** Times a candidate against the original for as long as the limits take, and judges all of them. */
   async race(candidate: Candidate): Promise<Judged> {
     const { config, intake, record } = this;
     await this.#measureAccuracy(candidate);
+    await this.differencesOf(candidate);
+    if (this.#nonsense.has(candidate)) return { candidate, latency: null, ruling: this.rule(candidate, null) };
     const latencies = await record.stage(
       "bench",
       () =>

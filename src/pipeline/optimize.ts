@@ -15,6 +15,7 @@ import { planStatic } from "../quantization/plan-static.js";
 import { bitsOf, type Form, methodsOf, modeOfFile } from "../quantization/recipe.js";
 import { saturableNodes } from "../quantization/saturable.js";
 import type { WeightBits } from "../quantization/weight-only.js";
+import type { OutputDifference } from "../runtime/port.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import { BestSoFar } from "./best-so-far.js";
@@ -28,12 +29,11 @@ import { correctionNote, samplesToFit } from "./corrections.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
 import { equalizeModel } from "./equalize-model.js";
 import { shapeChanges } from "./fix-shapes.js";
-import { allOf, fewOf, type Intake, requireCalibration, takeIn } from "./intake.js";
+import { allOf, type Intake, requireCalibration, takeIn } from "./intake.js";
 import { auditCandidate } from "./integer-audit.js";
 import { digestOf, Journal } from "./journal.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
-import { asDelivered } from "./model-runs.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
 import { measurePlacement } from "./placement.js";
 import { type Prepared, prepareModel } from "./prepare.js";
@@ -201,7 +201,14 @@ class OptimizeRun {
     const { judged, made } = await chooseCandidate(candidates, judge, workshop, record, config);
     this.#tried.push(...made);
     workshop.restore(judged.candidate);
-    return this.#finish(judged, original, intake, prepared);
+    const differences = await judge.differencesOf(judged.candidate);
+    return this.#finish(
+      { ...judged, ruling: judge.rule(judged.candidate, judged.latency) },
+      differences,
+      original,
+      intake,
+      prepared,
+    );
   }
 
   #mayBeStatic({ model }: Prepared): boolean {
@@ -285,20 +292,13 @@ class OptimizeRun {
 
   async #finish(
     { candidate, latency, ruling }: Judged,
+    differences: readonly OutputDifference[],
     original: Model,
     intake: Intake,
     prepared: Prepared,
   ): Promise<RunResult> {
-    const { record, config, context } = this;
+    const { record, config } = this;
     record.warn(...ruling.warnings);
-    const differences = await record.stage("verify", () =>
-      context.runtime.compare({
-        baseline: config.model,
-        candidate: candidate.built.path,
-        data: fewOf(intake.trial, isSearched(config) ? 8 : 4),
-        session: asDelivered(config.runtime),
-      }),
-    );
     record.warn(...differenceWarnings(differences));
     // What the runtime here makes of a file for another says nothing.
     const isAudited = candidate.variant.kind === "integers" && this.target.isMeasurable;

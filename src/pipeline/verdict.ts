@@ -28,6 +28,8 @@ export interface Evidence {
   readonly bytes: { readonly baseline: number; readonly candidate: number };
   /** What speaks against the candidate where it is to run, and cannot be measured here. */
   readonly elsewhere?: VerdictReason | null;
+  /** Why its outputs are no answer at all, whatever the limits. */
+  readonly nonsense?: VerdictReason | null;
 }
 
 export interface VerdictOptions {
@@ -59,6 +61,7 @@ const wideInterval = 1.25;
 export function judge(limits: Limits, evidence: Evidence, options: VerdictOptions): Ruling {
   const warnings: string[] = [];
   const accuracy = [
+    ...(evidence.nonsense ? [evidence.nonsense] : []),
     ...(evidence.elsewhere ? [evidence.elsewhere] : []),
     ...accuracyReasons(limits, evidence, warnings),
   ];
@@ -210,10 +213,10 @@ function summarize(outcome: Outcome, reasons: readonly VerdictReason[]): string 
     reasons.find((reason) => reason.status === status && (!limits || limits.includes(reason.limit)))?.text ?? "";
   switch (outcome) {
     case "accuracy":
-      return `accuracy limit missed: ${first("missed", ["saturation", "max-drop"])}`;
+      return `accuracy limit missed: ${first("missed", ["sense", "saturation", "max-drop"])}`;
     case "latency": {
       const missed = reasons.find(
-        ({ limit, status }) => status === "missed" && !["saturation", "max-drop", "gain"].includes(limit),
+        ({ limit, status }) => status === "missed" && !["sense", "saturation", "max-drop", "gain"].includes(limit),
       )!;
       return `${missed.limit} missed: ${missed.text}`;
     }

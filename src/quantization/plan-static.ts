@@ -5,7 +5,7 @@
  */
 import { type Graph, isFloat, type Model, type Node, nodesWithin, soleReader, type Value } from "../ir/index.js";
 import { quantizedFormOf } from "../ops/quantizing.js";
-import { activationSlots, type IntegerKernel, type IntegerTarget, kernelFor } from "../target/integer-kernel.js";
+import { activationSlots, type IntegerKernel, type IntegerTarget, isWrongKernel, kernelFor } from "../target/integer-kernel.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 
 /** How far a static placement goes. */
@@ -61,6 +61,10 @@ export function planStatic(model: Model, target: IntegerTarget, options: Placeme
     const reason = options.keepFloat?.get(node.name) ?? whyNotCompute(node, model.graph, options);
     if (reason) refuse(node, reason);
     else compute.add(node);
+  }
+  for (const [reader, wrong] of besideWrongKernels(model.graph, target)) {
+    if (!compute.delete(reader)) continue;
+    refuse(reader, `integers on both sides of ${wrong.displayName}, whose integer kernel is wrong, must be avoided`);
   }
   const neighbours = options.neighbours ? chooseNeighbours(model.graph, target, compute, options) : new Set<Node>();
   for (const node of between) {
@@ -138,6 +142,24 @@ function whyNotCompute(node: Node, main: Graph, options: PlacementOptions): stri
       return weight.constant.dims.length === 2 ? null : `weights of rank ${weight.constant.dims.length}`;
   }
 }
+
+/**
+ * Nodes that would put a pair behind one whose integer kernel is wrong, with that one: its readers, also
+ * behind what the runtime moves a pair through or merges into it.
+ */
+function besideWrongKernels(graph: Graph, target: IntegerTarget): Map<Node, Node> {
+  const found = new Map<Node, Node>();
+  for (const node of graph.nodes()) {
+    const wrong = isWrongKernel(target, node) ? node : passesPairs(node, target) ? found.get(node) : undefined;
+    if (!wrong) continue;
+    for (const { uses } of node.outputs.filter((value) => value !== null))
+      for (const use of uses) if (use.kind === "input" && use.node.graph === graph) found.set(use.node, wrong);
+  }
+  return found;
+}
+
+const passesPairs = (node: Node, target: IntegerTarget): boolean =>
+  node.is("Relu") || node.is("Clip") || node.is("Identity") || kernelFor(target, node)?.kind === "passthrough";
 
 const movers = new Set(["Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Cast"]);
 

@@ -121,6 +121,9 @@ export interface OutputDifference {
   /** Elements that are NaN on both sides: nothing can be told by them. */
   readonly nanOnBoth: number;
   readonly elements: number;
+  readonly samples: number;
+  /** How far each model's outputs are from those of its first sample, relative to their norm; 0 when they are all the same. */
+  readonly variation: { readonly baseline: number; readonly candidate: number };
   /** Set when the two outputs could not be compared (shape or type differ). */
   readonly mismatch: string | null;
 }

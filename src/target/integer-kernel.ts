@@ -16,6 +16,11 @@ export interface IntegerKernel {
   readonly ofActivations?: true;
   /** Whether this form of the operator has the kernel; absent: every form has. */
   readonly takes?: (node: Node) => boolean;
+  /**
+   * Forms for which the runtime uses the kernel and should not: it computes something else, or the model does
+   * not load. They are float, and no pairs may stand on both sides of them.
+   */
+  readonly isWrong?: (node: Node) => boolean;
 }
 
 export type KernelTable = Readonly<Record<string, IntegerKernel>>;
@@ -72,7 +77,11 @@ export const activationSlots = ({ inputs }: Node, { activationInputs }: IntegerK
 export function kernelFor({ kernels }: IntegerTarget, node: Node): IntegerKernel | null {
   if (node.domain !== "" || !Object.hasOwn(kernels, node.op)) return null;
   const kernel = kernels[node.op]!;
-  if (kernel.takes?.(node) === false) return null;
+  if (kernel.takes?.(node) === false || kernel.isWrong?.(node)) return null;
   const isBetween = kernel.ofActivations && node.inputs.every((value) => value && !value.constant);
   return isBetween ? elementwise() : kernel;
 }
+
+/** Whether the runtime would use a kernel that is wrong for the node. */
+export const isWrongKernel = ({ kernels }: IntegerTarget, node: Node): boolean =>
+  node.domain === "" && Object.hasOwn(kernels, node.op) && (kernels[node.op]!.isWrong?.(node) ?? false);

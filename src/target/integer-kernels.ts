@@ -21,12 +21,23 @@ import {
 
 const nearest: IntegerKernel = { ...passthrough, takes: (node) => node.string("mode", "nearest") === "nearest" };
 
+/**
+ * QLinearAveragePool with rounded-up windows and counted padding divides by whole windows, however far
+ * they reach beyond the tensor; and it has no dilations, so that the model is refused.
+ */
+const average: IntegerKernel = {
+  ...elementwise([0]),
+  isWrong: (node) =>
+    node.attributes.has("dilations") || (node.int("ceil_mode", 0) !== 0 && node.int("count_include_pad", 0) !== 0),
+};
+
 const cpu: KernelTable = {
   Conv: compute(true),
   MatMul: { ...compute(false), ofActivations: true },
   Gemm: compute(false),
   ...kernelsOf("Add Mul Concat", elementwise()),
-  ...kernelsOf("Sigmoid LeakyRelu Softmax AveragePool GlobalAveragePool", elementwise([0])),
+  ...kernelsOf("Sigmoid LeakyRelu Softmax GlobalAveragePool", elementwise([0])),
+  AveragePool: average,
   Where: elementwise([1, 2]),
   ...kernelsOf("MaxPool ReduceMax Reshape Transpose Squeeze Unsqueeze Flatten Split Slice Gather Tile", passthrough),
   Resize: nearest,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { CompareJob } from "../../src/runtime/port.js";
 import { integersVariant, Stage, staticVariant } from "../support/candidates.js";
+import { differenceOf } from "../support/fake-runtime.js";
 
 const dynamic = integersVariant("dynamic");
 const fused = { kind: "fused" } as const;
@@ -216,5 +218,55 @@ describe("chooseCandidate", () => {
       stage.workshopFor([]),
     );
     expect(stage.runtime.scored.map(({ baselineScores }) => baselineScores !== undefined)).toEqual([false, true]);
+  });
+
+  it("never takes outputs that are no answer, whatever the limits", async () => {
+    const isZeros = ({ candidate }: CompareJob): boolean => candidate === "zeros";
+    const zeros = differenceOf("y", { sqnrDb: 0, cosine: 0, maxAbs: 1, differing: 10 });
+    const stage = new Stage(undefined, {}, null, { compare: (job) => [isZeros(job) ? zeros : differenceOf("y")] });
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("zeros", staticVariant, { accuracy: 1, ms: 2 }),
+        stage.candidate("sane", dynamic, { accuracy: 1, ms: 6 }),
+      ],
+      stage.workshopFor([]),
+      { maxDrop: "none" },
+    );
+    expect(judged.candidate.name).toBe("sane");
+    expect(stage.runtime.timed.map(({ model }) => model)).not.toContain("zeros");
+    expect(stage.record.result({} as never).warnings).toContainEqual(expect.stringContaining("zeros is no answer"));
+
+    const alone = await stage.choose(
+      [stage.candidate("zeros", staticVariant, { accuracy: 1, ms: 2 })],
+      stage.workshopFor([]),
+      { maxDrop: "none" },
+    );
+    expect(alone.judged.ruling.verdict).toMatchObject({ status: "fail", outcome: "accuracy" });
+  });
+
+  it("looks at noise last", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("noise", staticVariant, { accuracy: 1, ms: 2, sqnrDb: 0.1 }),
+        stage.candidate("sane", dynamic, { accuracy: 1, ms: 6 }),
+      ],
+      stage.workshopFor([]),
+    );
+    expect(judged.candidate.name).toBe("sane");
+  });
+
+  it("takes the faster of two files of about the same size, and the smaller of others", async () => {
+    const stage = new Stage();
+    const files = [
+      stage.candidate("slow", integersVariant("weights8"), { accuracy: 1, ms: 13, bytes: 50 }),
+      stage.candidate("fast", staticVariant, { accuracy: 1, ms: 4, bytes: 51 }),
+      stage.candidate("large", dynamic, { accuracy: 1, ms: 1, bytes: 60 }),
+    ];
+    const chosen = async (): Promise<string> =>
+      (await stage.choose(files, stage.workshopFor([]), {}, { goal: "size" })).judged.candidate.name;
+    expect(await chosen()).toBe("fast");
+    files[1] = stage.candidate("fast", staticVariant, { accuracy: 1, ms: 4, bytes: 54 });
+    expect(await chosen()).toBe("slow");
   });
 });

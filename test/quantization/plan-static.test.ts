@@ -165,3 +165,33 @@ describe("neighbours", () => {
     expect(planOf(text).nodes).toEqual({ y: null });
   });
 });
+
+describe("operators whose integer kernel is wrong", () => {
+  const pooled = (attributes: string, between = "r = Relu(p)"): Parameters<typeof planOf> => [
+    `(x: f32[1,2,8,8]) -> (y) {
+      a = Conv(x, $w: f32[2,2,1,1])
+      p = AveragePool<kernel_shape=[3,3], strides=[2,2], ${attributes}>(a)
+      ${between}
+      y = Conv(r, $u: f32[2,2,1,1])
+    }`,
+  ];
+
+  it("stand between integers when the kernel is right", () => {
+    expect(planOf(...pooled("ceil_mode=1")).nodes).toEqual({ a: "a", p: "r", y: "y" });
+    expect(planOf(...pooled("count_include_pad=1")).nodes).toMatchObject({ p: "r" });
+  });
+
+  it.each(["ceil_mode=1, count_include_pad=1, pads=[1,1,1,1]", "dilations=[1,1]"])(
+    "have a float product behind them: %s",
+    (attributes) => {
+      const { nodes, float } = planOf(...pooled(attributes));
+      expect(nodes).toEqual({ a: "a" });
+      expect(Object.values(float)).toEqual([expect.stringContaining("integer kernel is wrong")]);
+    },
+  );
+
+  it("are not reached through an operator that keeps pairs apart", () => {
+    const { nodes } = planOf(...pooled("ceil_mode=1, count_include_pad=1", "r = Exp(p)"));
+    expect(nodes).toEqual({ a: "a", y: "y" });
+  });
+});

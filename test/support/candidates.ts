@@ -2,6 +2,7 @@
 import type { Candidate, Variant } from "../../src/pipeline/candidate.js";
 import { type Choice, chooseCandidate } from "../../src/pipeline/choose-candidate.js";
 import type { Limits, OptimizeConfig } from "../../src/pipeline/config.js";
+import type { RunContext } from "../../src/pipeline/context.js";
 import type { Intake } from "../../src/pipeline/intake.js";
 import { Judge } from "../../src/pipeline/judge-candidate.js";
 import type { Region } from "../../src/pipeline/regions.js";
@@ -9,7 +10,7 @@ import { RunRecord } from "../../src/pipeline/run-record.js";
 import type { Workshop } from "../../src/pipeline/workshop.js";
 import type { Placement } from "../../src/quantization/plan-static.js";
 import { staticRecipe, uniformRecipe } from "../../src/quantization/recipe.js";
-import { classifier, type FakeModel, FakeRuntime, fakeContext } from "./fake-runtime.js";
+import { classifier, type FakeModel, FakeRuntime, type FakeRuntimeOptions, fakeContext } from "./fake-runtime.js";
 import { limitsOf, runtimeConfig } from "./run-config.js";
 
 export const integersVariant = (form: "dynamic" | "weights8" | "weights4"): Variant => ({
@@ -38,9 +39,9 @@ const SAMPLES = 1000;
 /** By the name of a candidate: how it behaves; `kept` with the nodes that are float again. */
 export class Stage {
   readonly models: Record<string, FakeModel> = {};
-  readonly runtime = new FakeRuntime(this.models);
-  readonly context = fakeContext(this.runtime);
-  readonly record = new RunRecord("optimize", this.context);
+  readonly runtime: FakeRuntime;
+  readonly context: RunContext;
+  readonly record: RunRecord;
   readonly discarded: string[] = [];
   readonly made: Candidate[] = [];
 
@@ -49,7 +50,11 @@ export class Stage {
     readonly damage: Readonly<Record<string, number>> = {},
     /** Milliseconds that a node saves as an integer; null where nothing was profiled. */
     readonly saved: Readonly<Record<string, number>> | null = null,
+    options: FakeRuntimeOptions = {},
   ) {
+    this.runtime = new FakeRuntime(this.models, options);
+    this.context = fakeContext(this.runtime);
+    this.record = new RunRecord("optimize", this.context);
     this.#add("base.onnx", { accuracy: 1, ms: 10 });
   }
 
@@ -78,6 +83,7 @@ export class Stage {
   /** Quantizes alone what is not kept; `damage` says what each node costs, in dB. */
   workshopFor(all: readonly string[], alone = all): Workshop {
     const workshop = {
+      options: { target: { isMeasurable: true } },
       make: (variant: Variant, keptFloat: ReadonlyMap<string, string>): Candidate => {
         const quantized = all.filter((node) => !keptFloat.has(node));
         const name = `kept ${[...keptFloat.keys()].join(" ")}`;

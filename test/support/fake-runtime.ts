@@ -53,6 +53,8 @@ export const differenceOf = (output: string, facts: Partial<OutputDifference> = 
   nanMismatch: 0,
   nanOnBoth: 0,
   elements: 10,
+  samples: 4,
+  variation: { baseline: 1, candidate: 1 },
   mismatch: null,
   ...facts,
 });

@@ -45,6 +45,27 @@ describe("DifferenceSum", () => {
     });
   });
 
+  it("tells how much each model's outputs vary from sample to sample", () => {
+    const { samples, variation } = difference([f32(3, 4), f32(1, 1)], [f32(3, 0), f32(1, 1)]);
+    expect(samples).toBe(2);
+    expect(variation.baseline).toBeCloseTo(4 / Math.sqrt(34));
+    expect(variation.candidate).toBe(0);
+    expect(difference([f32(3, 4), f32(0)]).variation.baseline).toBe(0);
+    expect(difference([f32(1), f32(1)], [f32(1, 1), f32(1, 1)]).variation).toEqual({
+      baseline: 0.816496580927726,
+      candidate: 0.816496580927726,
+    });
+  });
+
+  it("keeps what the first sample gave, whoever writes to its memory", () => {
+    const memory = f32(1, 2);
+    const sum = new DifferenceSum("y");
+    sum.add(f32(1, 2), memory, "sample 0");
+    memory.bytes().fill(0);
+    sum.add(f32(1, 2), memory, "sample 1");
+    expect(sum.result().variation).toEqual({ baseline: 0, candidate: 1 });
+  });
+
   it("finds an infinite ratio where the baseline is zero", () => {
     expect(difference([f32(0, 0), f32(0, 1)])).toMatchObject({ relativeL2: Infinity, cosine: 0 });
   });

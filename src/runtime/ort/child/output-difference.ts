@@ -17,6 +17,8 @@ export class DifferenceSum {
   #nanMismatch = 0;
   #nanOnBoth = 0;
   #elements = 0;
+  readonly #baseline = new Variation();
+  readonly #candidate = new Variation();
   #mismatch: string | null = null;
 
   constructor(readonly output: string) {}
@@ -37,6 +39,8 @@ export class DifferenceSum {
       this.#addTexts(baseline.utf8(), candidate.utf8());
     } else {
       this.#addNumbers(elementsOf(baseline), elementsOf(candidate));
+      this.#baseline.add(baseline);
+      this.#candidate.add(candidate);
     }
   }
 
@@ -53,6 +57,8 @@ export class DifferenceSum {
       nanMismatch: this.#nanMismatch,
       nanOnBoth: this.#nanOnBoth,
       elements: this.#elements,
+      samples: this.#samples,
+      variation: { baseline: this.#baseline.relative(), candidate: this.#candidate.relative() },
       mismatch: this.#mismatch,
     };
   }
@@ -111,14 +117,39 @@ export class DifferenceSum {
   }
 }
 
+/** How much one model's output changes from sample to sample: distances from the first, over all norms. */
+class Variation {
+  #first: Elements | null = null;
+  #distance = 0;
+  #norm = 0;
+
+  add(tensor: Tensor): void {
+    // The runtime may use the memory of an output again.
+    this.#first ??= elementsOf(tensor, Uint8Array.from(tensor.bytes()));
+    const first = this.#first;
+    const now = elementsOf(tensor);
+    // Outputs that differ in size vary, whatever is in them.
+    const isComparable = first.length === now.length;
+    for (let i = 0; i < now.length; i++) {
+      const value = Number(now.at(i));
+      const distance = value - (isComparable ? Number(first.at(i)) : 0);
+      if (Number.isFinite(value)) this.#norm += value * value;
+      if (Number.isFinite(distance)) this.#distance += distance * distance;
+    }
+  }
+
+  relative(): number {
+    return this.#norm === 0 ? 0 : Math.sqrt(this.#distance / this.#norm);
+  }
+}
+
 interface Elements {
   readonly length: number;
   at(index: number): number | bigint;
 }
 
 /** The elements of any type that crosses the binding, but string. */
-function elementsOf(tensor: Tensor): Elements {
-  const bytes = tensor.bytes();
+function elementsOf(tensor: Tensor, bytes = tensor.bytes()): Elements {
   const of = <T extends ArrayLike<number> | ArrayLike<bigint>>(array: T): Elements => ({
     length: array.length,
     at: (i) => array[i]!,

@@ -1,0 +1,61 @@
+/**
+ * Whether outputs say anything of what the original's say. No limit on accuracy makes a
+ * constant, noise or NaN an answer. Float outputs only, and all of them: one that is a
+ * list in another order looks like noise beside its own original.
+ */
+import type { OutputDifference } from "../runtime/port.js";
+import type { VerdictReason } from "./result.js";
+
+/** An error about as large as the signal. */
+const NOISE_DB = 1;
+/** Beyond it there is something of the original in them, unless the error is many times larger than the signal. */
+const RELATED_COSINE = 0.3;
+const HOPELESS_DB = -10;
+/** How much the original's outputs differ from sample to sample where a constant is no answer, relative to their size. */
+const LEAST_VARIATION = 0.01;
+/** Fewer samples may be alike by chance. */
+const LEAST_SAMPLES = 3;
+
+/** On a few samples: an error as large as the outputs. */
+export const isNoise = ({ sqnrDb }: { readonly sqnrDb: number | null }): boolean =>
+  sqnrDb !== null && sqnrDb < NOISE_DB;
+
+/** @param isFloat by the name of an output */
+export function judgeSense(
+  differences: readonly OutputDifference[],
+  isFloat: (output: string) => boolean,
+): VerdictReason | null {
+  const told = differences.filter(
+    ({ output, mismatch, maxMagnitude }) => mismatch === null && maxMagnitude > 0 && isFloat(output),
+  );
+  if (told.length === 0) return null;
+  const sqnrDb = Math.max(...told.map((each) => each.sqnrDb));
+  const reason = (got: number | null, text: string): VerdictReason => ({
+    limit: "sense",
+    wanted: NOISE_DB,
+    got,
+    status: "missed",
+    text,
+  });
+  if (told.every(({ nanMismatch, elements }) => 2 * nanMismatch > elements)) {
+    return reason(null, "most of its outputs are NaN, and the original's are not");
+  }
+  if (told.every(isStuck)) {
+    return reason(finiteOrNull(sqnrDb), "its outputs are the same for every sample, and the original's are not");
+  }
+  if (told.every(isUnrelated)) {
+    return reason(
+      finiteOrNull(sqnrDb),
+      `its outputs have nothing in common with the original's (an SQNR of ${sqnrDb.toFixed(1)} dB)`,
+    );
+  }
+  return null;
+}
+
+const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
+
+const isStuck = ({ samples, variation }: OutputDifference): boolean =>
+  samples >= LEAST_SAMPLES && variation.candidate === 0 && variation.baseline >= LEAST_VARIATION;
+
+const isUnrelated = ({ sqnrDb, cosine }: OutputDifference): boolean =>
+  sqnrDb < HOPELESS_DB || (sqnrDb < NOISE_DB && !(cosine >= RELATED_COSINE));
