@@ -5,7 +5,13 @@
  */
 import { type Graph, isFloat, type Model, type Node, nodesWithin, soleReader, type Value } from "../ir/index.js";
 import { quantizedFormOf } from "../ops/quantizing.js";
-import { activationSlots, type IntegerKernel, type IntegerTarget, isWrongKernel, kernelFor } from "../target/integer-kernel.js";
+import {
+  activationSlots,
+  type IntegerKernel,
+  type IntegerTarget,
+  isWrongKernel,
+  kernelFor,
+} from "../target/integer-kernel.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 
 /** How far a static placement goes. */
