@@ -12,6 +12,9 @@ execFileSync(process.execPath, [`${root}/node_modules/typescript/bin/tsc`, "-p",
   stdio: ["ignore", process.stderr, "inherit"],
 });
 
+/** As Node wraps a CommonJS module, with one thing more: bundle/start.cjs takes the files as they are. */
+const HEAD = "(function (exports, require, module, __filename, __dirname, importNative) {";
+
 /** Code from a cache cannot `import()` by itself: bundle/start.cjs hands in something that can. */
 function withNativeImports(code) {
   const changed = code.replace(/(?<!')\bawait import\(/g, "await importNative(");
@@ -44,7 +47,7 @@ for (const [name, file] of [
   });
   output.push(...written.output);
   const path = `${folder}/${name}.cjs`;
-  writeFileSync(path, inAscii(withNativeImports(readFileSync(path, "utf8"))));
+  writeFileSync(path, `${HEAD}${inAscii(withNativeImports(readFileSync(path, "utf8")))}\n})`);
 }
 for (const file of ["start.cjs", "start-child.cjs"])
   copyFileSync(`${root}/scripts/bundle/${file}`, `${folder}/${file}`);

@@ -10,27 +10,37 @@ const { setFlagsFromString } = require("node:v8");
 const { Script } = require("node:vm");
 const { crc32 } = require("node:zlib");
 
-// Flags only for versions of V8 that are known to have them: others complain. Before the script is made: its code is
-// refused under other flags than it was recorded with.
-const v8 = Number(process.versions.v8.split(".")[0]);
-// Most commands end within a second or two: with its usual patience (66 KB of byte code run in a function) the engine
-// spends a third of that on optimizing functions that soon are not called any more. Loops over weights still get their
-// turn within milliseconds. Node 22 and later measure their patience otherwise.
-if (v8 === 11) setFlagsFromString("--interrupt-budget=500000");
-// The room for young objects stays at 2 MB instead of growing to 34, at no cost that can be measured: next to the
-// processes that run models every megabyte here counts.
-if (v8 >= 11 && v8 <= 13) setFlagsFromString("--semi-space-growth-factor=1");
+// What the bundles ask of Node, and is not loaded yet. Once a flag has changed Node compiles its own modules too, which
+// otherwise come from a cache.
+for (const name of ["child_process", "crypto", "fs/promises", "os", "readline", "stream/promises", "timers/promises"]) {
+  require(`node:${name}`);
+}
 
-/** As Node wraps a CommonJS module, with one thing more: code from a cache cannot `import()` by itself. */
-const HEAD = "(function (exports, require, module, __filename, __dirname, importNative) {";
+/**
+ * By V8's major version, for those that are known to have them: others complain. They are set before the script is
+ * made, since its code is refused under other flags than it was recorded with.
+ */
+const engineFlags = [
+  // Most commands end within a second or two: with its usual patience (66 KB of byte code run in a function) the engine
+  // spends a third of that on optimizing functions that soon are not called any more. Loops over weights still get
+  // their turn within milliseconds. Node 22 and later measure their patience otherwise.
+  { from: 11, to: 11, flag: "--interrupt-budget=500000" },
+  // The room for young objects stays at 2 MB instead of growing to 34, at no cost that can be measured: next to the
+  // processes that run models every megabyte here counts.
+  { from: 11, to: 13, flag: "--semi-space-growth-factor=1" },
+  // See src/base/collect-garbage.ts.
+  { from: 11, to: 13, flag: "--no-concurrent-array-buffer-sweeping" },
+];
+const v8 = Number(process.versions.v8.split(".")[0]);
+for (const { from, to, flag } of engineFlags) if (v8 >= from && v8 <= to) setFlagsFromString(flag);
 
 /** The exports of NAME.cjs beside this file. */
 exports.start = function start(name) {
   const filename = join(__dirname, `${name}.cjs`);
   const text = readFileSync(filename);
   const cachedData = isRecording ? undefined : cacheOf(filename, text);
-  // Nothing but ASCII is in it: the build sees to that.
-  const script = new Script(`${HEAD}${text.latin1Slice()}\n})`, { filename, ...(cachedData && { cachedData }) });
+  // The build leaves nothing but ASCII in it.
+  const script = new Script(text.latin1Slice(), { filename, ...(cachedData && { cachedData }) });
   const isCached = cachedData !== undefined && !script.cachedDataRejected;
   debuglog("infer-opt")("%s: %s", name, isCached ? "code from the cache" : "compiled");
   if (isRecording) recordAtEnd(() => writeCache(filename, script.createCachedData(), text));

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as zlib from "node:zlib";
 import { beforeEach, describe, expect, it } from "vitest";
-import { engineFlags } from "../../src/runtime/ort/job-process.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -41,11 +40,9 @@ describe.skipIf(!("crc32" in zlib))("code from the build", () => {
     expect(fuse().said).toBe("main: code from the cache");
   });
 
-  it("is what the child runs, under the flags that it is started with", () => {
-    const argv = [...engineFlags, join(bundle, "start-child.cjs")];
-    expect(wordsOf(spawnSync(process.execPath, argv, { encoding: "utf8", env }).stderr)).toBe(
-      "child: code from the cache",
-    );
+  it("is what the child runs", () => {
+    const ended = spawnSync(process.execPath, [join(bundle, "start-child.cjs")], { encoding: "utf8", env });
+    expect(wordsOf(ended.stderr)).toBe("child: code from the cache");
   });
 
   it("is left alone by an engine with other flags, with the same result", () => {

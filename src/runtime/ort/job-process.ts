@@ -116,7 +116,8 @@ export class JobProcess {
 
   #start(): ChildProcess {
     const child = fork(childEntry(), [linkMark()], {
-      execArgv: [...engineFlags],
+      // None of this process: what they do to the engine the bundle sets up for itself (scripts/bundle/start.cjs).
+      execArgv: [],
       env: { ...(this.#isFrugal && frugalAllocator), ...childEnvironment(process.env) },
       serialization: "advanced",
       stdio: ["ignore", "pipe", "pipe", "ipc"],
@@ -260,19 +261,6 @@ function childEntry(): string {
  * keeps what it could give back. Bytes.
  */
 const frugalAllocator = { MALLOC_MMAP_THRESHOLD_: String(256 << 10) };
-
-/**
- * Of the child's engine. All of them from the start: code from a cache (scripts/bundle/start.cjs) is refused under
- * other flags than it was made with.
- */
-export const engineFlags: readonly string[] = [
-  "--expose-gc",
-  // Little of its memory is JavaScript's: a small nursery keeps it so.
-  "--max-semi-space-size=2",
-  // Array buffers are freed on a thread otherwise, which comes too late where each run takes new ones (see
-  // base/collect-garbage.ts). Node does not start with a flag that it does not know; 20 to 24 know this one.
-  ...(/^1[1-3]\./.test(process.versions.v8) ? ["--no-concurrent-array-buffer-sweeping"] : []),
-];
 
 /** Two processes cannot share an inspector's port, so its flags stay behind. */
 function childEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
