@@ -33,7 +33,8 @@ export const LEAST_OPSET = { static: 13, dynamic: 11, weights: 7 } as const;
 export function leastOpset({ quantize }: OptimizeConfig, original: Model): number {
   const { mode, bits, goal } = quantize;
   const mayBeBlocks = mayStoreWeights({ quantize }) && (bits === 4 || goal === "speed");
-  if (mayBeBlocks && [...nodesWithin(original.graph)].some((node) => node.is("MatMul"))) return BLOCKS_OPSET;
+  if (mayBeBlocks && [...nodesWithin(original.graph)].some((node) => node.is("MatMul") || node.is("Gemm")))
+    return BLOCKS_OPSET;
   return mode === "weights" ? LEAST_OPSET.weights : LEAST_OPSET.static;
 }
 
@@ -106,9 +107,11 @@ async function dynamicRecipe({ workshop, model, record }: CandidatesRequest): Pr
 
 /** As few bits as were asked for; and more where nobody asked, and no limit says how much error is too much. */
 function weightRecipes({ config: { quantize, limits }, model }: CandidatesRequest): Recipe[] {
-  const { mode, bits, goal } = quantize;
-  const [asked, careful] = [uniformRecipe(`weights${bits}`), carefulWeights(model, bits)];
+  const { mode, goal } = quantize;
   const hasBlocks = opsetOf(model) >= BLOCKS_OPSET && [...nodesWithin(model.graph)].some(takesBlocks);
+  // Where no kernel reads 4 bits they are 8, and called so.
+  const bits = hasBlocks ? quantize.bits : 8;
+  const [asked, careful] = [uniformRecipe(`weights${bits}`), carefulWeights(model, bits)];
   const blocks = bits === 8 && goal === "speed" && hasBlocks ? [uniformRecipe("blocks8")] : [];
   if (mode === "weights") return [asked, ...blocks];
   if (careful.forms.size === 0) return [asked];

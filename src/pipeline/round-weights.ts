@@ -4,11 +4,11 @@
  */
 import { setImmediate } from "node:timers/promises";
 import type { DatasetRef } from "../dataset/index.js";
-import { loadModel, type Node, opsetOf, type Value } from "../ir/index.js";
+import { loadModel, type Node, opsetOf, type Tensor } from "../ir/index.js";
 import { gramReductions, tapGrams } from "../quantization/blocks/gram-taps.js";
 import type { Gram } from "../quantization/blocks/round-together.js";
 import { weightBlocks } from "../quantization/blocks/weight-blocks.js";
-import { BLOCKS_OPSET, takesBlocks } from "../quantization/weight-only.js";
+import { BLOCKS_OPSET, blockMatrix, blocksKey, takesBlocks } from "../quantization/weight-only.js";
 import type { WeightTensors } from "../quantization/weight-store.js";
 import { removeWithFeeders } from "../rewrite/index.js";
 import { type Candidate, isInteger } from "./candidate.js";
@@ -62,7 +62,9 @@ const hasBlocks = ({ built, variant }: Candidate): boolean =>
   [...built.forms.values()].includes("weights4") && variant.kind === "integers" && variant.recipe.statics === null;
 
 interface Matrix {
-  readonly weight: Value;
+  readonly key: string;
+  /** [k, n]. */
+  readonly tensor: Tensor;
   /** Labels of all that it is multiplied with. */
   readonly inputs: readonly string[];
   readonly k: number;
@@ -71,18 +73,20 @@ interface Matrix {
 /** Those of the main graph that 4-bit kernels read, as many as can be rounded in the time there is. */
 function matricesOf({ model, options }: Workshop): Matrix[] {
   if (opsetOf(model) < BLOCKS_OPSET) return [];
-  const readers = new Map<Value, Node[]>();
+  const readers = new Map<string, Node[]>();
   for (const node of model.graph.nodes()) {
-    const [input, weight] = node.inputs;
+    const [input] = node.inputs;
     if (!takesBlocks(node) || options.excluded.has(node.name) || !input || input.constant) continue;
-    if (input.dtype === "f32") readers.set(weight!, [...(readers.get(weight!) ?? []), node]);
+    const key = blocksKey(node);
+    if (input.dtype === "f32") readers.set(key, [...(readers.get(key) ?? []), node]);
   }
-  const matrices = [...readers].map(([weight, nodes]): Matrix => {
+  const matrices = [...readers].map(([key, nodes]): Matrix => {
     const inputs = [...new Set(nodes.map((node) => node.inputs[0]!.label))];
-    return { weight, inputs, k: weight.constant!.dims[0]! };
+    const tensor = blockMatrix(nodes[0]!);
+    return { key, tensor, inputs, k: tensor.dims[0]! };
   });
   let left = MOST_PRODUCTS;
-  return matrices.sort((a, b) => a.k - b.k).filter(({ weight, k }) => (left -= k * weight.constant!.elementCount) >= 0);
+  return matrices.sort((a, b) => a.k - b.k).filter(({ tensor, k }) => (left -= k * tensor.elementCount) >= 0);
 }
 
 async function roundAll(
@@ -95,12 +99,12 @@ async function roundAll(
   let done = 0;
   const finish = async (): Promise<void> => {
     const grams = await gramsOf(group, workshop, data);
-    for (const { weight, inputs, k } of group) {
+    for (const { key, tensor, inputs, k } of group) {
       await setImmediate(); // word of other things gets through
       rounded.set(
-        weight.label,
+        key,
         weightBlocks(
-          weight.constant!,
+          tensor,
           4,
           sumOf(
             inputs.map((label) => grams.get(label)!),

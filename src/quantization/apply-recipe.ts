@@ -65,7 +65,11 @@ export function applyRecipe(model: Model, recipe: Recipe, { target, taps, keepFl
   for (const form of ["weights16", "weights8", "blocks8", "weights4"] as const) {
     if (!isWanted.has(form)) continue;
     const how = { bits: bitsOf(form), inBlocks: form === "blocks8", ...(rounded && { rounded }) };
-    told(quantizeWeights(model, { ...choiceOf(form), ...how }));
+    const report = quantizeWeights(model, { ...choiceOf(form), ...how });
+    told(report);
+    // What has no kernel that reads blocks is widened when the model is loaded, from 8 bits.
+    if (form !== "blocks8" && form !== "weights4") continue;
+    for (const name of report.quantized) if (!report.inBlocks.has(name)) forms.set(name, "weights8");
   }
   // Tables have no arithmetic: their integers are weights, whatever becomes of the rest.
   told(quantizeEmbeddings(model, choiceOf("static", "dynamic", "dynamicRows")), "weights8");

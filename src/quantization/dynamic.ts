@@ -14,8 +14,11 @@
  * the runtime's own maintainers). No data is needed, and bodies of If and Loop work
  * like the main graph.
  */
+
+import { ownEntry } from "../base/own-entry.js";
 import { attr, type Model, type Node, nodesWithin, opsetOf, Tensor, type Value } from "../ir/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
+import { weightInputs } from "../target/integer-kernels.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { DynamicActivations } from "./dynamic-activation.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
@@ -53,7 +56,11 @@ export function quantizeDynamic(model: Model, target: IntegerTarget, options: Dy
       float.push({ node: node.name, op: node.op, reason: "dynamic integer convolutions are slower than float" });
       continue;
     }
-    if (!node.is("MatMul") && !node.is("Gemm")) continue;
+    if (!node.is("MatMul") && !node.is("Gemm")) {
+      if (node.domain === "" && ownEntry(weightInputs, node.op))
+        float.push({ node: node.name, op: node.op, reason: `there are no dynamic integers for ${node.op}` });
+      continue;
+    }
     const reason = keepFloat?.get(node.name) ?? whyNot(node);
     if (reason !== null) {
       float.push({ node: node.name, op: node.op, reason });

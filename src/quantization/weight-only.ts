@@ -8,8 +8,8 @@
  *           a DequantizeLinear it would compute in every run.
  *  16 bits  the same with i16: half the size, and no error to speak of
  *   4 bits  DequantizeLinear(w_i4, scale, zero_point), both per block of 32 along the reduced
- *           axis (opset 21): matrices on the right of a MatMul, for which the runtime has a 4-bit
- *           kernel; the rest gets 8 bits as above
+ *           axis (opset 21): matrices on the right of a MatMul or Gemm, for which the runtime has a
+ *           4-bit kernel (that of a Gemm must not be stored transposed); the rest gets 8 bits as above
  *  blocks   of 8 bits: DequantizeLinear(w_i8, scale) per block of 128, for the same matrices
  *
  * What the runtime makes of blocks is its MatMulNBits at accuracy level 4: it rounds each block of the
@@ -35,7 +35,7 @@ import { isLookUp, quantizeEmbedding } from "./embedding.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
 import { type StoredWeight, WeightStore, type WeightTensors } from "./weight-store.js";
-import { quantizeWeight, weightScales } from "./weights.js";
+import { matrixOf, quantizeWeight, weightScales } from "./weights.js";
 
 export type WeightBits = 16 | 8 | 4;
 
@@ -43,12 +43,14 @@ export interface WeightOnlyOptions extends NodeChoice {
   readonly bits: WeightBits;
   /** Matrices of 8 bits per block too, as those of 4 always are. */
   readonly inBlocks?: boolean;
-  /** By the label of a weight: its blocks, where they are known already. */
+  /** By `blocksKey`: blocks of weights, where they are known already. */
   readonly rounded?: ReadonlyMap<string, WeightTensors>;
 }
 
 export interface WeightOnlyReport {
   readonly quantized: readonly string[];
+  /** Of them, those whose matrices are in blocks. */
+  readonly inBlocks: ReadonlySet<string>;
   readonly float: readonly FloatNode[];
   readonly notes: readonly string[];
 }
@@ -62,7 +64,7 @@ const SMALLEST_WEIGHT = 1024;
 export function quantizeWeights(model: Model, options: WeightOnlyOptions): WeightOnlyReport {
   const quantized: string[] = [];
   const float: FloatNode[] = [];
-  const made: MadeWeights = { store: new WeightStore(), widened: new Map(), blocks: 0 };
+  const made: MadeWeights = { store: new WeightStore(), widened: new Map(), blocks: new Set() };
   const { takes = takesAll } = options;
   for (const node of [...nodesWithin(model.graph)].filter(takes)) {
     const slots = node.domain === "" ? ownEntry(weightInputs, node.op) : undefined;
@@ -88,7 +90,7 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
       float.push({ node: node.name, op: node.op, reason: "no constant f32 weights of that size" });
   }
   removeUnreadConstants(model.graph);
-  return { quantized, float, notes: made.blocks > 0 ? [blocksNote(made.blocks)] : [] };
+  return { quantized, inBlocks: made.blocks, float, notes: made.blocks.size > 0 ? [blocksNote(made.blocks.size)] : [] };
 }
 
 const isWeight = (value: Value | null | undefined): boolean => {
@@ -101,8 +103,8 @@ interface MadeWeights {
   readonly store: WeightStore;
   /** By the integers: their float form. */
   readonly widened: Map<Value, Value>;
-  /** Products whose weights are in blocks. */
-  blocks: number;
+  /** Names of products whose weights are in blocks. */
+  readonly blocks: Set<string>;
 }
 
 const blocksNote = (count: number): string =>
@@ -121,23 +123,48 @@ function replaceWeight(
   const blockBits = opset >= BLOCKS_OPSET && slot === 1 && takesBlocks(node) ? blockBitsOf(bits, inBlocks) : null;
   const axis = channelAxis(node, slot, tensor);
   const limit = bits === 16 ? 32767 : 127;
-  const stored = store.of(weight, blockBits ? `blocks of ${blockBits} bits` : `axis ${axis} to ${limit}`, () =>
-    blockBits
-      ? (blockBits === 4 && rounded?.get(weight.label)) || weightBlocks(tensor, blockBits)
-      : channels(tensor, axis, limit),
+  const stored = store.of(
+    weight,
+    blockBits ? `blocks of ${blockBits} bits${isTurned(node) ? " turned" : ""}` : `axis ${axis} to ${limit}`,
+    () =>
+      blockBits
+        ? (blockBits === 4 && rounded?.get(blocksKey(node))) || weightBlocks(blockMatrix(node), blockBits)
+        : channels(tensor, axis, limit),
   );
-  if (blockBits) made.blocks++;
   let float = widened.get(stored.integers);
   if (!float) {
     float = blockBits ? dequantized(node, weight, stored, blockForms[blockBits]) : multiplied(node, weight, stored);
     widened.set(stored.integers, float);
   }
   node.graph.setInput(node, slot, float);
+  if (!blockBits) return;
+  if (isTurned(node)) node.graph.removeAttribute(node, "transB");
+  made.blocks.add(node.name);
 }
 
 /** A product for whose constant matrix the runtime has kernels that read blocks. */
-export const takesBlocks = (node: Node): boolean =>
-  node.is("MatMul") && node.inputs[1]?.constant?.dims.length === 2 && isWeight(node.inputs[1]);
+export function takesBlocks(node: Node): boolean {
+  const [, weight, bias] = node.inputs;
+  if (weight?.constant?.dims.length !== 2 || !isWeight(weight)) return false;
+  if (node.is("MatMul")) return true;
+  if (!node.is("Gemm") || node.int("transA", 0) !== 0 || node.float("alpha", 1) !== 1) return false;
+  if (!bias) return true;
+  const width = weight.constant.dims[isTurned(node) ? 0 : 1];
+  return node.float("beta", 1) === 1 && bias.constant?.dims.length === 1 && bias.constant.dims[0] === width;
+}
+
+const isTurned = (node: Node): boolean => node.is("Gemm") && node.int("transB", 0) !== 0;
+
+/** The matrix [k, n] that blocks are made of. */
+export function blockMatrix(node: Node): Tensor {
+  const tensor = node.inputs[1]!.constant!;
+  if (!isTurned(node)) return tensor;
+  const { values, dims } = matrixOf(tensor, true);
+  return Tensor.f32(dims, values);
+}
+
+/** Tells apart what readers of one weight make of it. */
+export const blocksKey = (node: Node): string => `${node.inputs[1]!.label}${isTurned(node) ? " turned" : ""}`;
 
 const blockBitsOf = (bits: WeightBits, inBlocks: boolean): BlockBits | null =>
   bits === 4 || (bits === 8 && inBlocks) ? bits : null;

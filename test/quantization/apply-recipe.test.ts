@@ -111,6 +111,25 @@ describe("applyRecipe", () => {
     expect(error).toBeLessThan(0.01);
   });
 
+  it("says 8 bits of what no kernel reads in blocks of 4", async () => {
+    const text = `(x: f32[1,16,4,4], z: f32[3,32]) -> (y, m) {
+      y = Conv(x, $w: f32[64,16,1,1])
+      m = Gemm(z, $v: f32[32,40]) }`;
+    const model = await prepared(text, 21);
+    const options = { target: safeTarget, taps: null, keepFloat: new Map() };
+    const { forms } = applyRecipe(model, uniformRecipe("weights4"), options);
+    expect(Object.fromEntries(forms)).toEqual({ "Conv:y": "weights8", "Gemm:m": "weights4" });
+  });
+
+  it("lists recurrent operators that stay float", async () => {
+    const text =
+      "(x: f32[5,1,16]) -> (y, m) { y = LSTM<hidden_size=16>(x, $w: f32[1,64,16], $r: f32[1,64,16])\n m = MatMul(x, $v: f32[16,16]) }";
+    for (const recipe of [uniformRecipe("dynamic"), statics]) {
+      const { report } = await made(recipe, text);
+      expect(report.float).toContainEqual(expect.objectContaining({ node: "LSTM:y", op: "LSTM" }));
+    }
+  });
+
   it("names the mode of a file by what was made", () => {
     const recipe = withForms(statics, new Map([["a", "dynamic"]]));
     expect(modeOfFile(recipe, ["static", "weights8"])).toBe("static");

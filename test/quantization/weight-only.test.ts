@@ -84,6 +84,7 @@ describe("weights in 8 bits", () => {
         { node: "MatMul:a", op: "MatMul", reason: "said so" },
         { node: "MatMul:b", op: "MatMul", reason: "no constant f32 weights of that size" },
       ],
+      inBlocks: new Set(),
       notes: [],
     });
   });
@@ -134,6 +135,39 @@ describe("weights in 4 bits", () => {
     expect(integers.bytes()).toEqual(zeros.integers.bytes());
   });
 
+  it.each([
+    ["Gemm", "(x: f32[3,64]) -> (y) { y = Gemm(x, $w: f32[64,48], $b: f32[48]) }"],
+    ["transposed Gemm", "(x: f32[3,64]) -> (y) { y = Gemm<transB=1>(x, $w: f32[48,64], $b: f32[48]) }"],
+    ["Gemm without an addend", "(x: f32[3,64]) -> (y) { y = Gemm<transB=1>(x, $w: f32[48,64]) }"],
+  ])("of a %s become the runtime's 4-bit kernel", async (_, text) => {
+    const { float, model, report, feeds } = await quantized(text, { bits: 4 });
+    expect([...report.inBlocks]).toEqual(["Gemm:y"]);
+    expect(opsOf(await optimizedByRuntime(model))).toEqual(["MatMulNBits"]);
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.1);
+  });
+
+  it("are stored for either way of reading a square matrix", async () => {
+    const text = "(x: f32[3,64]) -> (y) { a = MatMul(x, $w: f32[64,64])\n y = Gemm<transB=1>(a, $w) }";
+    const { float, model, feeds } = await quantized(text, { bits: 4 });
+    expect(stored(model, "i4")).toBe(4);
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.15);
+  });
+
+  it.each([
+    "Gemm<transA=1>(x, $w: f32[64,48])",
+    "Gemm<alpha=0.5>(x, $w: f32[64,48])",
+    "Gemm<beta=0.5>(x, $w: f32[64,48], $b: f32[48])",
+    "Gemm(x, $w: f32[64,48], $b: f32[64,1])",
+  ])("are 8 bits for what the kernel does not compute: %s", async (expression) => {
+    const { float, model, report, feeds } = await quantized(`(x: f32[64,64]) -> (y) { y = ${expression} }`, {
+      bits: 4,
+    });
+    expect(report.quantized).toEqual(["Gemm:y"]);
+    expect(report.inBlocks.size).toBe(0);
+    expect([stored(model, "i4"), stored(model, "i8")]).toEqual([0, 1]);
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.03);
+  });
+
   it("pack an odd number of elements", async () => {
     const { float, model, feeds } = await quantized("(x: f32[3,35]) -> (y) { y = MatMul(x, $w: f32[35,31]) }", {
       bits: 4,
@@ -170,8 +204,15 @@ describe("weights in blocks of 8 bits", () => {
     expect(await errorOf(float, model, feeds)).toBeLessThan(0.012);
   });
 
+  it("of a Gemm stored transposed too", async () => {
+    const text = "(x: f32[3,256]) -> (y) { y = Gemm<transB=1>(x, $w: f32[64,256], $b: f32[64]) }";
+    const { float, model, feeds } = await quantized(text, inBlocks);
+    expect(opsOf(await optimizedByRuntime(model))).toEqual(["MatMulNBits"]);
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.012);
+  });
+
   it("are one scale per channel where nothing reads blocks, and below opset 21", async () => {
-    const gemm = "(x: f32[3,64]) -> (y) { y = Gemm(x, $w: f32[64,64], $b: f32[64]) }";
+    const gemm = "(x: f32[64,3]) -> (y) { y = Gemm<transA=1>(x, $w: f32[64,64], $b: f32[64]) }";
     const { model, report } = await quantized(gemm, inBlocks);
     expect([opsOf(model), report.notes]).toEqual([["Cast", "Mul", "Gemm"], []]);
     const left = "(x: f32[64,3]) -> (y) { y = MatMul($w: f32[64,64], x) }";
