@@ -1,31 +1,45 @@
 /** The fastest file so far that meets the limits, beside the output for as long as the search goes on. */
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { loadModel, saveModel } from "../ir/index.js";
 import type { Candidate } from "./candidate.js";
+import type { Journal } from "./journal.js";
+
+const MARK = "best file";
 
 export class BestSoFar {
   #best: Candidate | null = null;
   readonly path: string;
+  /** What lies there and is not ours may be anybody's, the model that is read among them: it stays. */
+  readonly isTaken: boolean;
 
-  /** @param output where the result of the run will be */
-  constructor(output: string) {
+  /**
+   * @param output where the result of the run will be
+   * @param journal knows whether an earlier run of this search has left its file there
+   */
+  constructor(
+    output: string,
+    readonly journal: Pick<Journal, "mark" | "isMarked">,
+  ) {
     this.path = `${output.replace(/\.onnx$/i, "")}.best.onnx`;
+    this.isTaken = !journal.isMarked(MARK) && existsSync(this.path);
   }
 
+  /** One of an earlier run counts. */
   get exists(): boolean {
-    return this.#best !== null;
+    return this.journal.isMarked(MARK) && existsSync(this.path);
   }
 
   /** Of a candidate that was found to meet the limits: on disk when it is the fastest of them. */
   offer(candidate: Candidate): void {
-    if (this.#best && (candidate.speedup ?? 0) <= (this.#best.speedup ?? 0)) return;
+    if (this.isTaken || (this.#best && (candidate.speedup ?? 0) <= (this.#best.speedup ?? 0))) return;
+    this.journal.mark(MARK);
     saveModel(loadModel(candidate.built.path), this.path).commit();
     this.#best = candidate;
   }
 
   /** The search is over: the output takes its place. */
   remove(): void {
-    if (this.#best) rmSync(this.path, { force: true });
+    if (this.journal.isMarked(MARK)) rmSync(this.path, { force: true });
     this.#best = null;
   }
 }

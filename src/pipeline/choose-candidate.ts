@@ -1,6 +1,6 @@
 /**
  * Which candidate is the answer. Integers first, fastest first, as they are; then the
- * fastest of them with its worst nodes back in float; then the float ones. The first that
+ * fastest of them with its worst regions back in float; then the float ones. The first that
  * meets every limit wins; when none does, the one that comes closest says why not.
  */
 import { type Candidate, isInteger } from "./candidate.js";
@@ -12,9 +12,9 @@ import type { RunRecord } from "./run-record.js";
 import { leastGain } from "./verdict.js";
 import type { Workshop } from "./workshop.js";
 
-/** Candidates that are judged as they are before nodes go back to float. */
+/** Candidates that are judged as they are before regions go back to float. */
 const MOST_AS_THEY_ARE = 3;
-/** Candidates whose nodes are put back to float, each a search of its own. */
+/** Candidates whose regions are put back to float, each a search of its own. */
 const MOST_SEARCHES = 2;
 const SEARCHED_SHARE = 0.85;
 /** Speeds this close are the same; then accuracy decides. */
@@ -30,7 +30,7 @@ const SAME_SQNR_DB = 1;
 
 export interface Choice {
   readonly judged: Judged;
-  /** Candidates that the search for nodes to keep in float made. */
+  /** Candidates that the search for regions to keep in float made. */
   readonly made: readonly Candidate[];
 }
 
@@ -80,7 +80,7 @@ export async function chooseCandidate(
           deadline,
           meetsLimit: (next) => judge.isAccurate(next),
         }),
-      `${candidate.name}: nodes back to float`,
+      `${candidate.name}: regions back to float`,
     );
     made.push(...tried);
     const won = found && (await race(found));

@@ -97,7 +97,7 @@ export interface QuantizeConfig {
   readonly format?: "qdq" | "qoperator";
   /** What counts as gain: speed (the default) or size. */
   readonly goal: "speed" | "size";
-  /** Milliseconds for trying candidates and putting nodes back to float. */
+  /** Milliseconds for trying candidates and putting regions back to float. */
   readonly searchMs: number;
   /** Milliseconds for the whole run; null or absent where nobody asked for a limit. */
   readonly budgetMs?: number | null;

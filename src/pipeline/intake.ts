@@ -30,6 +30,8 @@ export interface Intake {
   /** Samples for calibration: all of them when others evaluate, the part that is not held out otherwise. */
   readonly fit: { readonly ref: DatasetRef; readonly count: number; readonly digest: string } | null;
   readonly evaluation: EvaluationData;
+  /** Of the file that the evaluation data is of, by its samples and labels; null where it is made up. */
+  readonly evaluationDigest: string | null;
   readonly metric: MetricRef;
   /** A few samples, of the calibration data where there is some: for comparing, trial errors and races. */
   readonly trial: DatasetRef;
@@ -78,6 +80,7 @@ export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Pur
     signature,
     fit,
     evaluation,
+    evaluationDigest: (eval_ ?? calibration)?.digest ?? null,
     metric: chooseMetric(data.metric, evaluation, signature, classProbabilities(model)),
     trial: trialOf(fit?.ref ?? evaluation.ref, fit?.count ?? evaluation.count, signature, runtime),
     unrunnable,

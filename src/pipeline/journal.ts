@@ -15,7 +15,7 @@ export type Measure = "error" | "speed" | "accuracy";
 
 interface Entry {
   readonly candidate: string;
-  readonly measure: Measure;
+  readonly measure: Measure | "mark";
   readonly value: unknown;
 }
 
@@ -48,13 +48,25 @@ export class Journal {
   }
 
   record(candidate: Candidate, measure: Measure, value: unknown): void {
-    const key = candidateKey(candidate);
-    this.#known.set(`${measure} ${key}`, value);
+    this.#add({ candidate: candidateKey(candidate), measure, value });
+  }
+
+  /** Something that is so from now on, in the runs that go on with this one too. */
+  mark(what: string): void {
+    if (!this.isMarked(what)) this.#add({ candidate: what, measure: "mark", value: true });
+  }
+
+  isMarked(what: string): boolean {
+    return this.#known.has(`mark ${what}`);
+  }
+
+  #add(entry: Entry): void {
+    this.#known.set(`${entry.measure} ${entry.candidate}`, entry.value);
     if (this.#isBroken) return;
     try {
       if (!this.#isOpen) writeFileSync(this.path, `${JSON.stringify(this.#heading)}\n`);
       this.#isOpen = true;
-      appendFileSync(this.path, `${JSON.stringify({ candidate: key, measure, value } satisfies Entry)}\n`);
+      appendFileSync(this.path, `${JSON.stringify(entry)}\n`);
     } catch (cause) {
       // A search without a journal is still a search.
       this.#isBroken = true;

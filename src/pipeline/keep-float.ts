@@ -113,7 +113,7 @@ class Search {
     const kept = new Map(candidate.keptFloat);
     for (const { region, sqnrDb } of regions) kept.set(region, reasonOf(sqnrDb));
     const next = workshop.make(candidate.variant, kept);
-    next.note = `${regions.length} of ${this.#ranking.length} nodes kept in float`;
+    next.note = `${regions.length} of ${this.#ranking.length} regions kept in float`;
     next.speedup = speedWithout(candidate, regions);
     if (candidate.errors) next.errors = candidate.errors;
     this.#tried.push(next);

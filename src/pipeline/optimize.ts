@@ -6,7 +6,6 @@
  * `quantize` considers integers only; `optimize` also the fused float model and, where it
  * can pay, half precision.
  */
-import { statSync } from "node:fs";
 import { InferOptError } from "../base/errors.js";
 import { loadModel, type Model, nodesWithin, opsetOf } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
@@ -31,7 +30,7 @@ import { equalizeModel } from "./equalize-model.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { allOf, type Intake, requireCalibration, takeIn } from "./intake.js";
 import { auditCandidate } from "./integer-audit.js";
-import { digestOf, Journal } from "./journal.js";
+import { Journal } from "./journal.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
@@ -41,6 +40,7 @@ import type { Region, RegionTime } from "./regions.js";
 import type { CorrectionFacts, IntegerFacts, QuantizationFacts, RegionFacts, RunResult, Verdict } from "./result.js";
 import { roundCandidates } from "./round-weights.js";
 import { RunRecord } from "./run-record.js";
+import { searchIdentity } from "./search-identity.js";
 import { leftOut } from "./select.js";
 import { Workshop, type WorkshopOptions } from "./workshop.js";
 import { writeOutput, writeRejected } from "./write-output.js";
@@ -64,12 +64,6 @@ function interruptedWith({ journal, best }: Kept, cause: unknown): unknown {
     cause,
     fields: { best: best.exists ? best.path : null, journal: journal.path },
   });
-}
-
-/** Tells whether a file or folder was changed meanwhile; the calibration data has a digest of its own. */
-function stampOf(path: string | null): string | null {
-  const stats = path === null ? undefined : statSync(path, { throwIfNoEntry: false });
-  return stats ? `${stats.size} ${stats.mtimeMs}` : null;
 }
 
 /** Samples that say which inputs of a product come together. */
@@ -112,18 +106,11 @@ class OptimizeRun {
     const { config, context, record } = this;
     const { output } = config.out;
     if (output === null || !isSearched(config)) return null;
-    // Where it goes and how long it may take changes nothing of what was measured.
-    const { out: _out, quantize, runtime, ...rest } = config;
-    const { searchMs: _searchMs, budgetMs: _budgetMs, ...choices } = quantize;
-    const { benchMs: _benchMs, ...session } = runtime;
-    const { facts, fit, evaluation } = intake;
-    const identity = digestOf([
-      { command: this.command, ...rest, choices, session },
-      { model: facts.sha256, data: fit?.digest, evaluation: { ...evaluation, stamp: stampOf(config.data.eval) } },
-      { version: context.toolVersion, environment: context.environment },
-    ]);
+    const identity = searchIdentity(this.command, config, intake, context);
     const journal = new Journal(`${output}.journal.jsonl`, identity, (warning) => record.warn(warning));
-    return { journal, best: new BestSoFar(output) };
+    const best = new BestSoFar(output, journal);
+    if (best.isTaken) record.warn(`${best.path} is there already and stays: the fastest file so far is not kept`);
+    return { journal, best };
   }
 
   async #run(): Promise<RunResult> {
@@ -310,8 +297,8 @@ class OptimizeRun {
         ? writeOutput(candidate.built.path, original, config.out, record)
         : writeRejected(candidate.built.path, original, config.out, record),
     );
-    this.#kept?.journal.remove();
     this.#kept?.best.remove();
+    this.#kept?.journal.remove();
     candidate.note ||= isPassed ? "chosen" : "";
     return record.result({
       model: intake.facts,

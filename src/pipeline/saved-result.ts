@@ -5,6 +5,16 @@ import type { RunResult } from "./result.js";
 
 const floatNode = v.object({ node: v.string(), op: v.string(), reason: v.string() });
 
+const region = v.looseObject({
+  region: v.string(),
+  nodes: v.array(v.string()),
+  form: v.string(),
+  sqnrDb: v.nullable(v.number()),
+  beforeMs: v.number(),
+  afterMs: v.number(),
+  reason: v.string(),
+});
+
 /** The parts that are read back; the rest is taken as it is. */
 const savedResult = v.looseObject({
   schemaVersion: v.number(),
@@ -24,6 +34,7 @@ const savedResult = v.looseObject({
       mode: v.string(),
       why: v.string(),
       float: v.array(floatNode),
+      regions: v.optional(v.array(region)),
       integers: v.optional(v.looseObject({ integer: v.number(), float: v.array(floatNode), conversions: v.number() })),
     }),
   ),

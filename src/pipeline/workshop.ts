@@ -72,7 +72,7 @@ export class Workshop {
     const built = this.#build(variant, keptFloat, path);
     return {
       variant,
-      name: variantName(variant) + (keptFloat.size > 0 ? ` -${keptFloat.size} nodes` : ""),
+      name: variantName(variant) + without(keptFloat.size),
       built,
       keptFloat,
       sqnrDb: null,
@@ -276,3 +276,6 @@ export class Workshop {
     }
   }
 }
+
+const without = (regions: number): string =>
+  regions === 0 ? "" : ` -${regions} ${regions === 1 ? "region" : "regions"}`;

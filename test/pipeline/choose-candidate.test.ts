@@ -73,7 +73,7 @@ describe("chooseCandidate", () => {
     expect(made).toEqual([]);
   });
 
-  it("puts the worst nodes back to float when nothing is accurate as it is", async () => {
+  it("puts the worst regions back to float when nothing is accurate as it is", async () => {
     const isFixed = (kept: readonly string[]): boolean => ["b", "e"].every((node) => kept.includes(node));
     const stage = new Stage((kept) => ({ accuracy: isFixed(kept) ? 1 : 0.9, ms: 3 + kept.length / 10 }), {
       e: 5,
@@ -86,7 +86,7 @@ describe("chooseCandidate", () => {
     expect([...judged.candidate.keptFloat.keys()].sort()).toEqual(["b", "e"]);
     expect(judged.candidate.keptFloat.get("e")).toContain("5.0 dB");
     expect(judged.ruling.verdict.outcome).toBe("met");
-    expect(made.map(({ note }) => note)).toEqual(["1 of 8 nodes kept in float", "2 of 8 nodes kept in float"]);
+    expect(made.map(({ note }) => note)).toEqual(["1 of 8 regions kept in float", "2 of 8 regions kept in float"]);
   });
 
   it("says that accuracy was missed when no search helps, with the candidate that comes closest", async () => {

@@ -57,7 +57,7 @@ describe("Workshop", () => {
       built: { forms: new Map([["MatMul:a", "dynamic"]]) },
     });
     const kept = shop.make(dynamic, new Map([["MatMul:a", "costs too much"]]));
-    expect(kept).toMatchObject({ name: "int8 dynamic -1 nodes", built: { forms: new Map() } });
+    expect(kept).toMatchObject({ name: "int8 dynamic -1 region", built: { forms: new Map() } });
   });
 
   it("brings back what it discarded, the same bytes", () => {

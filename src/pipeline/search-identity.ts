@@ -1,0 +1,33 @@
+/**
+ * What the numbers of a search hold for, as one digest: model, samples, ranges and a metric of the
+ * user's by what is in them, wherever they lie; and all options that a number may depend on. Where
+ * the output goes and how long the search may take are none of these.
+ */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { OptimizeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
+import type { Intake } from "./intake.js";
+import { digestOf } from "./journal.js";
+
+export function searchIdentity(
+  command: string,
+  config: OptimizeConfig,
+  { facts, fit, evaluation, evaluationDigest, metric }: Intake,
+  { toolVersion, environment }: Pick<RunContext, "toolVersion" | "environment">,
+): string {
+  const { model: _model, data: _data, out: _out, quantize, runtime, ...rest } = config;
+  const { searchMs: _searchMs, budgetMs: _budgetMs, ranges, ...choices } = quantize;
+  const { benchMs: _benchMs, ...session } = runtime;
+  const { ref, source } = evaluation;
+  return digestOf([
+    { command, ...rest, choices, session },
+    { model: facts.sha256, calibration: fit && { digest: fit.digest, indices: fit.ref.indices } },
+    { evaluation: { digest: evaluationDigest, source, indices: ref.indices, random: ref.random } },
+    { ranges: ranges && contentOf(ranges), metric: metric.kind === "module" ? contentOf(metric.path) : metric.name },
+    { toolVersion, environment },
+  ]);
+}
+
+/** Modules that a metric imports are not looked into. */
+const contentOf = (path: string): string => createHash("sha256").update(readFileSync(path)).digest("hex");
