@@ -1,4 +1,4 @@
-/** The fastest file so far that meets the limits, beside the output for as long as the search goes on. */
+/** The best file so far that meets the limits, beside the output for as long as the search goes on. */
 import { existsSync, rmSync } from "node:fs";
 import { loadModel, saveModel } from "../ir/index.js";
 import type { Candidate } from "./candidate.js";
@@ -19,6 +19,7 @@ export class BestSoFar {
   constructor(
     output: string,
     readonly journal: Pick<Journal, "mark" | "isMarked">,
+    readonly goal: "speed" | "size" = "speed",
   ) {
     this.path = `${output.replace(/\.onnx$/i, "")}.best.onnx`;
     this.isTaken = !journal.isMarked(MARK) && existsSync(this.path);
@@ -29,9 +30,9 @@ export class BestSoFar {
     return this.journal.isMarked(MARK) && existsSync(this.path);
   }
 
-  /** Of a candidate that was found to meet the limits: on disk when it is the fastest of them. */
+  /** Of a candidate that was found to meet the limits: on disk when it is the fastest of them, or the smallest. */
   offer(candidate: Candidate): void {
-    if (this.isTaken || (this.#best && (candidate.speedup ?? 0) <= (this.#best.speedup ?? 0))) return;
+    if (this.isTaken || (this.#best && this.#merit(candidate) <= this.#merit(this.#best))) return;
     this.journal.mark(MARK);
     saveModel(loadModel(candidate.built.path), this.path).commit();
     this.#best = candidate;
@@ -41,5 +42,9 @@ export class BestSoFar {
   remove(): void {
     if (this.journal.isMarked(MARK)) rmSync(this.path, { force: true });
     this.#best = null;
+  }
+
+  #merit({ speedup, built }: Candidate): number {
+    return this.goal === "size" ? -built.bytes : (speedup ?? 0);
   }
 }

@@ -49,7 +49,8 @@ export class Judge {
     // Where a limit is, the metric tells soon enough.
     if (!isSearched(this.config)) await this.differencesOf(candidate);
     const isMet = this.rule(candidate, null).verdict.outcome === "met";
-    if (isMet && (candidate.speedup ?? 0) >= leastGain) this.kept?.best.offer(candidate);
+    const isGain = this.config.quantize.goal === "size" || (candidate.speedup ?? 0) >= leastGain;
+    if (isMet && isGain) this.kept?.best.offer(candidate);
     return isMet;
   }
 

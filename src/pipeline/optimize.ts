@@ -58,7 +58,7 @@ interface Kept {
 
 function interruptedWith({ journal, best }: Kept, cause: unknown): unknown {
   if (journal.size === 0) return cause;
-  const left = best.exists ? `The fastest file so far that meets the limits is ${best.path}. ` : "";
+  const left = best.exists ? `The best file so far that meets the limits is ${best.path}. ` : "";
   return new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted", {
     hint: `${left}Run the same command again to go on where it was: ${journal.path} holds what was measured.`,
     cause,
@@ -96,7 +96,9 @@ class OptimizeRun {
     try {
       return await this.#run();
     } catch (thrown) {
-      if (this.context.signal.aborted && this.#kept) throw interruptedWith(this.#kept, thrown);
+      if (this.#kept && this.context.signal.aborted) throw interruptedWith(this.#kept, thrown);
+      // Somebody's mistake: what was measured is of no use once it is mended.
+      if (thrown instanceof InferOptError && (thrown.kind === "usage" || thrown.kind === "input")) this.#forget();
       throw thrown;
     }
   }
@@ -108,9 +110,14 @@ class OptimizeRun {
     if (output === null || !isSearched(config)) return null;
     const identity = searchIdentity(this.command, config, intake, context);
     const journal = new Journal(`${output}.journal.jsonl`, identity, (warning) => record.warn(warning));
-    const best = new BestSoFar(output, journal);
-    if (best.isTaken) record.warn(`${best.path} is there already and stays: the fastest file so far is not kept`);
+    const best = new BestSoFar(output, journal, config.quantize.goal);
+    if (best.isTaken) record.warn(`${best.path} is there already and stays: the best file so far is not kept`);
     return { journal, best };
+  }
+
+  #forget(): void {
+    this.#kept?.best.remove();
+    this.#kept?.journal.remove();
   }
 
   async #run(): Promise<RunResult> {
@@ -297,8 +304,7 @@ class OptimizeRun {
         ? writeOutput(candidate.built.path, original, config.out, record)
         : writeRejected(candidate.built.path, original, config.out, record),
     );
-    this.#kept?.best.remove();
-    this.#kept?.journal.remove();
+    this.#forget();
     candidate.note ||= isPassed ? "chosen" : "";
     return record.result({
       model: intake.facts,

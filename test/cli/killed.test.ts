@@ -1,9 +1,9 @@
 /** Ctrl-C, polite and impolite kills, of the command and of the process that runs the models. */
 import type { ChildProcess } from "node:child_process";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { CLASSIFIER, images, modelBytes } from "../support/odd-files.js";
-import { type Scene, scene, spawnCommand } from "../support/scene.js";
+import { CLASSIFIER, classifier, images, modelBytes } from "../support/odd-files.js";
+import { expectFault, type Scene, scene, spawnCommand } from "../support/scene.js";
 
 /** Samples enough that calibrating, scoring and timing are still under way when a signal arrives. */
 const SAMPLES = 20_000;
@@ -19,6 +19,12 @@ const commands = {
   bench: ["bench", "model.onnx", "model.onnx", "--budget", "60s"],
   quantize: ["quantize", "model.onnx", "-o", "out.onnx", "--calibration", "d.npz", "--mode", "static"],
 } as const;
+
+/** What the same command goes on from. */
+const forTheNextRun: Partial<Record<keyof typeof commands, readonly string[]>> = {
+  calibrate: ["out.onnx.partial"],
+  quantize: ["out.onnx.journal.jsonl"],
+};
 
 /** Calls once, when the stage has begun. */
 const atStage = (stage: string, action: (child: ChildProcess) => void) => {
@@ -73,12 +79,16 @@ describe.skipIf(process.platform === "win32")("an interrupt", () => {
     ["SIGHUP", "quantize", "calibrate"],
     ["SIGINT", "quantize", "bench"],
   ];
-  it.each(cases)("by %s stops %s at %s with 130 and leaves nothing", async (signal, command, stage) => {
-    const here = stageWithData();
-    await here.refuses(commands[command], [130, "INTERRUPTED"], {
-      onStderr: atStage(stage, (child) => child.kill(signal)),
-    });
-  });
+  it.each(cases)(
+    "by %s stops %s at %s with 130 and leaves nothing but what the next run goes on from",
+    async (signal, command, stage) => {
+      const here = stageWithData();
+      await here.refuses(commands[command], [130, "INTERRUPTED"], {
+        onStderr: atStage(stage, (child) => child.kill(signal)),
+        mayLeave: forTheNextRun[command] ?? [],
+      });
+    },
+  );
 
   it("twice ends at once", async () => {
     const here = stageWithData();
@@ -107,6 +117,7 @@ describe.skipIf(process.platform !== "linux")("the process that runs the models,
     let killing: NodeJS.Timeout | undefined;
     try {
       await here.refuses(commands[command], [4, "RUNTIME_CRASHED", signal], {
+        mayLeave: forTheNextRun[command] ?? [],
         onStderr: atStage(stage, (child) => {
           killing = setInterval(() => {
             for (const pid of childrenOf(child.pid!)) kill(pid, signal);
@@ -146,3 +157,58 @@ it.skipIf(process.platform !== "linux")(
     rmSync(here.scratch, { recursive: true, force: true });
   },
 );
+
+describe.skipIf(process.platform !== "linux")("a search that is cut short", () => {
+  const search = [
+    ...["quantize", "model.onnx", "-o", "out.onnx", "--calibration", "d.npz"],
+    ...["--mode", "static", "--goal", "size", "--max-drop", "5%", "--threads", "1"],
+  ];
+  const leftovers = ["out.best.onnx", "out.onnx.journal.jsonl"];
+  /** What the best candidate is measured for has been measured by then. */
+  const atRace = (action: (child: ChildProcess) => void) => atStage("bench: int8", action);
+  const stage = (): Scene => scene({ "model.onnx": classifier(), "d.npz": images(1500) });
+  const measures = (folder: string): string[] =>
+    readFileSync(`${folder}/out.onnx.journal.jsonl`, "utf8")
+      .split("\n")
+      .slice(1, -1)
+      .map((line) => JSON.parse(line).measure);
+
+  it("by kill -9 leaves what it measured and the best file, and the same command goes on to what an undisturbed one gives", async () => {
+    const here = stage();
+    const older = readFileSync(`${here.folder}/out.onnx`);
+    const killed = await here.run(search, { onStderr: atRace((child) => child.kill("SIGKILL")) });
+    expect(killed.code).toBeNull();
+    expect(readFileSync(`${here.folder}/out.onnx`)).toEqual(older);
+    expect(measures(here.folder)).toEqual(expect.arrayContaining(["error", "accuracy"]));
+    const best = readFileSync(`${here.folder}/out.best.onnx`);
+
+    const resumed = await here.run(search);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(killed.stderr).toMatch(/\] verify: int8/);
+    expect(resumed.stderr).not.toMatch(/\] verify: int8|journal/);
+    expect(readdirSync(here.folder).sort()).toEqual(["d.npz", "model.onnx", "out.onnx"]);
+    const output = readFileSync(`${here.folder}/out.onnx`);
+    expect(output.length).toBeLessThan(older.length + readFileSync(`${here.folder}/model.onnx`).length);
+    expect(best.length).toBeGreaterThan(0);
+
+    const whole = await here.run(search);
+    expect(whole.stderr).toMatch(/\] verify: int8/);
+    expect(readFileSync(`${here.folder}/out.onnx`)).toEqual(output);
+    rmSync(here.scratch, { recursive: true, force: true });
+  });
+
+  it("by Ctrl-C says where both are; other data makes it begin anew, with a warning", async () => {
+    const here = stage();
+    const interrupted = await here.run(search, { onStderr: atRace((child) => child.kill("SIGINT")) });
+    expectFault(interrupted, [130, "INTERRUPTED", ...leftovers.map((name) => name)]);
+    expect(readdirSync(here.folder).sort()).toEqual(["d.npz", "model.onnx", ...leftovers, "out.onnx"].sort());
+    expect(readdirSync(here.scratch)).toEqual([]);
+
+    writeFileSync(`${here.folder}/d.npz`, images(1200));
+    const anew = await here.run(search);
+    expect(anew.code, anew.stderr).toBe(0);
+    expect(anew.stderr).toContain("another model, other data or other options");
+    expect(anew.stderr).toMatch(/\] verify: int8/);
+    expect(anew.stderr).toContain("out.best.onnx is there already and stays");
+  });
+});

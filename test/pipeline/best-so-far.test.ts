@@ -50,6 +50,18 @@ describe("BestSoFar", () => {
     expect(holds(path, "Abs")).toBe(true);
   });
 
+  it("is the smallest where size is what counts", () => {
+    const { path, open } = search();
+    const { journal } = open();
+    const best = new BestSoFar(path.replace(".best", ""), journal, "size");
+    const sized = (made: Candidate, bytes: number) => ({ ...made, built: { ...made.built, bytes } });
+    best.offer(sized(relu(1), 100));
+    best.offer(sized(abs(3), 110));
+    expect(holds(path, "Relu")).toBe(true);
+    best.offer(sized(abs(0.5), 90));
+    expect(holds(path, "Abs")).toBe(true);
+  });
+
   it("keeps the first of those that were not timed", () => {
     const { path, open } = search();
     const { best } = open();

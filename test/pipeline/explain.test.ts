@@ -37,6 +37,18 @@ describe("runExplain on a result", () => {
     expect(explanation.notes).toContain("quantized static: it was fastest");
   });
 
+  it("takes regions as the result has them, and those that hold a node asked for", async () => {
+    const regions = [
+      { region: "/a", nodes: ["/a", "/add"], form: "static", sqnrDb: 31.5, beforeMs: 2, afterMs: 1, reason: "" },
+      { region: "/b", nodes: ["/b"], form: "float", sqnrDb: null, beforeMs: 1, afterMs: 3, reason: "does not pay" },
+    ];
+    const path = file({ ...saved, quantization: { ...saved.quantization, regions } });
+    expect((await explain(path)).regions).toEqual(regions);
+    expect((await explain(path, "/add")).regions).toEqual([regions[0]]);
+    expect(await explain(path, "/head/*")).not.toHaveProperty("regions");
+    expect(await explain(file(saved))).not.toHaveProperty("regions");
+  });
+
   it("takes what a result says of nodes that stayed unfused", async () => {
     const unfused = [{ node: "/erf", op: "Erf", pass: "fuse-gelu", reason: "other nodes read the Erf too" }];
     expect((await explain(file({ ...saved, unfused }))).unfused).toEqual(unfused);
@@ -63,6 +75,7 @@ describe("runExplain on a result", () => {
     ["RESULT_INVALID", "{ no json"],
     ["RESULT_INVALID", { schemaVersion: 1, command: "fold", passes: [{}], quantization: null }],
     ["RESULT_INVALID", { some: "json" }],
+    ["RESULT_INVALID", { ...saved, quantization: { ...saved.quantization, regions: [{ region: "/a" }] } }],
     ["RESULT_VERSION", { ...saved, schemaVersion: 2 }],
   ])("throws %s for what it cannot read: %j", async (code, content) => {
     expect((await faultOf(() => explain(file(content)))).code).toBe(code);

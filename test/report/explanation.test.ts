@@ -37,6 +37,33 @@ describe("renderExplanation", () => {
     expect(render({ unfused: [one] })).toContain("        Relu /r reads it too\n         --shape fixes sizes");
   });
 
+  it("has error and time of each region in one table", () => {
+    const region = {
+      region: "/a",
+      nodes: ["/a", "/add"],
+      form: "static",
+      sqnrDb: 31.46,
+      beforeMs: 2,
+      afterMs: 1.5,
+      reason: "",
+    } as const;
+    const float = { ...region, region: "/b", nodes: ["/b"], form: "float", sqnrDb: null } as const;
+    const text = render({ regions: [region, float] });
+    expect(
+      text
+        .slice(text.indexOf("regions"))
+        .trimEnd()
+        .split("\n")
+        .map((line) => line.trim().split(/ {2,}/)),
+    ).toEqual([
+      ["regions", "alone, as measured in the search"],
+      ["region", "nodes", "form", "error dB", "float ms", "int ms"],
+      ["/a", "2", "static", "31.5", "2.000", "1.500"],
+      ["/b", "1", "float", "-", "2.000", "1.500"],
+    ]);
+    expect(render({})).not.toContain("regions");
+  });
+
   it("tells everything about nodes that were asked for", () => {
     const text = render({
       nodes: [
