@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { messageOf } from "../base/errors.js";
+import { Tensor } from "../ir/index.js";
 import type { Candidate } from "./candidate.js";
 
 const VERSION = 1;
@@ -128,13 +129,17 @@ function parsed<T extends object>(line: string): T | null {
 const candidateKey = ({ variant, keptFloat }: Pick<Candidate, "variant" | "keptFloat">): string =>
   digestOf([variant, [...keptFloat.keys()].sort()]);
 
-/** Of plain data with maps, sets and typed arrays in it; the order of maps does not count. */
+/** Of plain data with maps, sets, tensors and typed arrays in it; the order of maps does not count. */
 export const digestOf = (value: unknown): string =>
   createHash("sha256").update(JSON.stringify(value, plain)).digest("hex").slice(0, 24);
 
 function plain(_: string, value: unknown): unknown {
   if (value instanceof Map) return [...value].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
   if (value instanceof Set) return [...value].sort();
+  if (value instanceof Tensor) {
+    const { dtype, dims } = value;
+    return { dtype, dims, content: dtype === "string" ? value.utf8() : value.bytes() };
+  }
   if (ArrayBuffer.isView(value)) {
     return createHash("sha256")
       .update(Buffer.from(value.buffer, value.byteOffset, value.byteLength))

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { Tensor } from "../../src/ir/index.js";
 import type { Candidate } from "../../src/pipeline/candidate.js";
 import { digestOf, Journal } from "../../src/pipeline/journal.js";
 import { integersVariant } from "../support/candidates.js";
@@ -117,5 +118,14 @@ describe("digestOf", () => {
         [1, 3],
       ),
     ).not.toBe(first);
+  });
+
+  it("tells tensors apart by type, shape and content", () => {
+    const of = (dtype: "i8" | "u8", dims: number[], ...bytes: number[]) =>
+      digestOf(new Map([["w", { integers: Tensor.fromBytes(dtype, dims, Uint8Array.from(bytes)) }]]));
+    const first = of("i8", [2], 1, 2);
+    expect(of("i8", [2], 1, 2)).toBe(first);
+    for (const other of [of("i8", [2], 1, 3), of("u8", [2], 1, 2), of("i8", [1, 2], 1, 2)])
+      expect(other).not.toBe(first);
   });
 });
