@@ -126,7 +126,7 @@ function declined(passes: readonly PassFacts[]): readonly UnfusedNode[] {
   return [...first.values()];
 }
 
-function onlyNodes(explanation: Explanation, glob: string): Explanation {
+function onlyNodes({ regions: allRegions = [], ...explanation }: Explanation, glob: string): Explanation {
   const isGlob = globMatcher(glob);
   const asked = new Set(explanation.nodes.map(({ node }) => node));
   const matches = (node: string): boolean => asked.has(node) || isGlob(node);
@@ -138,7 +138,7 @@ function onlyNodes(explanation: Explanation, glob: string): Explanation {
     .map((hint) => ({ ...hint, nodes: hint.nodes.filter(matches) }))
     .filter(({ nodes }) => nodes.length > 0);
   const float = explanation.float.filter(({ node }) => matches(node));
-  const regions = explanation.regions?.filter((region) => region.nodes.some(matches)) ?? [];
+  const regions = allRegions.filter((region) => region.nodes.some(matches));
   const found = [asked, new Set(passes), new Set(unfused), new Set(float), new Set(regions)].some(
     ({ size }) => size > 0,
   );

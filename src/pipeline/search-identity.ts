@@ -29,5 +29,12 @@ export function searchIdentity(
   ]);
 }
 
-/** Modules that a metric imports are not looked into. */
-const contentOf = (path: string): string => createHash("sha256").update(readFileSync(path)).digest("hex");
+/** Modules that a metric imports are not looked into. Null where it cannot be read: whoever uses it says why. */
+function contentOf(path: string): string | null {
+  try {
+    return createHash("sha256").update(readFileSync(path)).digest("hex");
+  } catch (thrown) {
+    if (thrown instanceof Error && "code" in thrown) return null;
+    throw thrown;
+  }
+}

@@ -84,4 +84,8 @@ describe("searchIdentity", () => {
     }
     expect(now()).toBe(first);
   });
+
+  it("leaves it to others to object to a ranges file that is not there", () => {
+    expect(() => identity(quantize({ ranges: `${temporaryFolder()}/none.json` }))).not.toThrow();
+  });
 });
