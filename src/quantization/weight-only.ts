@@ -140,18 +140,52 @@ function replaceWeight(
   if (!blockBits) return;
   if (isTurned(node)) node.graph.removeAttribute(node, "transB");
   made.blocks.add(node.name);
+  if (node.is("Gemm")) keepFromRelu(node);
+}
+
+/**
+ * Relu(Gemm(x, w, b))  =>  Relu(Add(Gemm(x, w), b))
+ *
+ * The runtime would merge the Relu into the product before it looks for blocks, and widen them in every
+ * run; the addend it takes into its kernel all the same.
+ */
+function keepFromRelu(node: Node): void {
+  const [x, weight, bias] = node.inputs as [Value, Value, Value | null | undefined];
+  const { graph, output } = node;
+  if (!bias || !isReadByRelu(node)) return;
+  const { label, shape } = output;
+  const add = (op: string, inputs: Value[]): Value =>
+    graph.addNode(
+      {
+        op,
+        inputs,
+        name: `${node.name}/${op}`,
+        outputs: [{ label: `${label}/${op}`, type: { dtype: "f32", shape } }],
+        provenance: node.provenance,
+      },
+      node,
+    ).output;
+  const result = add("Add", [add("Gemm", [x, weight]), bias]);
+  graph.replaceUses(output, result);
+  graph.removeNode(node);
+  result.label = label;
 }
 
 /** A product for whose constant matrix the runtime has kernels that read blocks. */
 export function takesBlocks(node: Node): boolean {
   const [, weight, bias] = node.inputs;
   if (weight?.constant?.dims.length !== 2 || !isWeight(weight)) return false;
+  // Right before a Relu the runtime does not find them.
+  if (!bias && isReadByRelu(node)) return false;
   if (node.is("MatMul")) return true;
   if (!node.is("Gemm") || node.int("transA", 0) !== 0 || node.float("alpha", 1) !== 1) return false;
   if (!bias) return true;
   const width = weight.constant.dims[isTurned(node) ? 0 : 1];
   return node.float("beta", 1) === 1 && bias.constant?.dims.length === 1 && bias.constant.dims[0] === width;
 }
+
+const isReadByRelu = ({ output }: Node): boolean =>
+  output.uses.some((use) => use.kind === "input" && use.node.is("Relu"));
 
 const isTurned = (node: Node): boolean => node.is("Gemm") && node.int("transB", 0) !== 0;
 

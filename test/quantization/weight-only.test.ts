@@ -146,6 +146,24 @@ describe("weights in 4 bits", () => {
     expect(await errorOf(float, model, feeds)).toBeLessThan(0.1);
   });
 
+  it("become it before a Relu, which the runtime would merge into the product", async () => {
+    const text = `(x: f32[3,64]) -> (y) { a = Gemm<transB=1>(x, $w: f32[48,64], $b: f32[48])
+      r = Relu(a)\n t = MatMul(r, $u: f32[48,40])\n y = Tanh(t) }`;
+    const { float, model, feeds } = await quantized(text, { bits: 4 });
+    expect(opsOf(await optimizedByRuntime(model))).toEqual(["MatMulNBits", "Relu", "MatMulNBits", "Tanh"]);
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.25);
+  });
+
+  it.each(["MatMul", "Gemm"])(
+    "are 8 bits of a %s right before a Relu, where the runtime finds no blocks",
+    async (op) => {
+      const { report } = await quantized(`(x: f32[3,64]) -> (y) { a = ${op}(x, $w: f32[64,48])\n y = Relu(a) }`, {
+        bits: 4,
+      });
+      expect(report.inBlocks.size).toBe(0);
+    },
+  );
+
   it("are stored for either way of reading a square matrix", async () => {
     const text = "(x: f32[3,64]) -> (y) { a = MatMul(x, $w: f32[64,64])\n y = Gemm<transB=1>(a, $w) }";
     const { float, model, feeds } = await quantized(text, { bits: 4 });
