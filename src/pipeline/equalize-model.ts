@@ -59,7 +59,7 @@ export async function equalizeModel(
   const path = linkedFile(context, "equalized");
   linkModel(model, path);
   const channels = groups.reduce((sum, group) => sum + group.channels, 0);
-  const detail = `${channels} channels in ${groups.length} groups of tensors`;
+  const detail = `${channels} channels in ${groups.length} ${groups.length === 1 ? "group" : "groups"} of tensors`;
   const facts = (await isSame(prepared, path, intake, options, context))
     ? await judged(detail, path, intake, options, context)
     : judgeCorrection("equalize", `${detail}, which changed the float model`, null, null);
