@@ -22,6 +22,8 @@ export interface ObserveRequest {
 
 export interface CalibrationRequest extends ObserveRequest {
   readonly target: IntegerTarget;
+  /** Nodes that will be float in any case, with the reason. */
+  readonly keepFloat?: ReadonlyMap<string, string>;
 }
 
 /** Every tensor that any placement may quantize, so that all of them choose from one run. */
@@ -32,7 +34,14 @@ export const observeActivations = (
   request: CalibrationRequest,
   context: RunContext,
 ): Promise<ReadonlyMap<string, TapStatistics>> =>
-  observeValues(activationLabels(request.prepared, request.target, widestPlacement), request, context);
+  observeValues(
+    activationLabels(request.prepared, request.target, {
+      ...widestPlacement,
+      ...(request.keepFloat && { keepFloat: request.keepFloat }),
+    }),
+    request,
+    context,
+  );
 
 /**
  * Statistics by value label. How the tensors are grouped to save memory does not show:

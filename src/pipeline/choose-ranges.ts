@@ -33,30 +33,32 @@ const MS_PER_WEIGHT_BYTE = 4e-6;
 const MS_PER_ELEMENT = 1.5e-6;
 /** Samples that a candidate is run on: as many as fit this time, within bounds. */
 const SAMPLES_MS = 100;
-const [FEWEST_SAMPLES, MOST_SAMPLES] = [6, 32];
+const [FEWEST_SAMPLES, MOST_SAMPLES] = [6, 12];
 /** A combination that is not better by this much is not worth its name. */
 const LEAST_GAIN_DB = 0.1;
 
 type Choice = Omit<StaticChoice, "placement">;
 
 /**
- * The methods for the tensors that a placement quantizes. `workshop` has statistics; `data` are
- * the samples that they were made of, with indices.
+ * The methods for the tensors that a placement quantizes, `keptFloat` left out. `workshop` has statistics;
+ * `data` are the samples that they were made of, with indices.
  */
 export async function chooseMethods(
   workshop: Workshop,
   placement: StaticChoice["placement"],
   data: DatasetRef,
+  keptFloat: ReadonlyMap<string, string> = new Map(),
 ): Promise<Choice> {
   const { options, context } = workshop;
   const { equalized: prepared = options.prepared, target } = options;
-  const labels = activationLabels(prepared, target, placement);
+  const keepFloat = new Map([...options.excluded, ...keptFloat]);
+  const labels = activationLabels(prepared, target, { ...placement, keepFloat });
   const measured = linkedFile(context, "unsquashed");
   unsquash(prepared, measured);
   const measure = async (trial: DatasetRef, choices: readonly Choice[]): Promise<number[]> => {
     const shop = new Workshop({ ...options, prepared: measured, equalized: measured, trial }, context);
     const made = choices.map((choice) =>
-      shop.make({ kind: "integers", recipe: staticRecipe({ placement, ...choice }) }),
+      shop.make({ kind: "integers", recipe: staticRecipe({ placement, ...choice }) }, keptFloat),
     );
     try {
       await shop.measureError(made);

@@ -1,5 +1,7 @@
 /** Equalizes the prepared model's channels for static integers, when that brings the outputs closer to the float model's. */
+import type { DatasetRef } from "../dataset/index.js";
 import { linkModel, loadModel, type Model } from "../ir/index.js";
+import type { TapStatistics } from "../observe/index.js";
 import { tapChannels } from "../quantization/equalize/channel-taps.js";
 import { equalize, scalableValues } from "../quantization/equalize/equalize.js";
 import { type PlacementOptions, planStatic } from "../quantization/plan-static.js";
@@ -19,6 +21,14 @@ export interface Equalized {
   readonly facts: CorrectionFacts | null;
 }
 
+/** With statistics of the prepared model's activations on `quickSamples`, where they were made before. */
+export interface QuickOptions extends Omit<WorkshopOptions, "taps"> {
+  readonly quick: ReadonlyMap<string, TapStatistics> | null;
+}
+
+/** Calibration samples that give ranges good enough to compare two models by. */
+export const quickSamples = (intake: Intake): DatasetRef | null => samplesToFit(intake, QUICK);
+
 const nothing: Equalized = { path: null, facts: null };
 
 /** Samples whose channels are looked at, those that quick ranges come from, and those that judge. */
@@ -30,11 +40,7 @@ const MOST_BYTES = 48 << 20;
 /** Relative difference that the rounding of float32 may make of scaled weights. */
 const LARGEST_DIFFERENCE = 1e-3;
 
-export async function equalizeModel(
-  intake: Intake,
-  options: Omit<WorkshopOptions, "taps">,
-  context: RunContext,
-): Promise<Equalized> {
+export async function equalizeModel(intake: Intake, options: QuickOptions, context: RunContext): Promise<Equalized> {
   const { prepared, target, runtime, excluded } = options;
   const data = samplesToFit(intake, LOOKED_AT);
   if (!data) return nothing;
@@ -72,18 +78,20 @@ async function judged(
   detail: string,
   equalized: string,
   intake: Intake,
-  options: Omit<WorkshopOptions, "taps">,
+  options: QuickOptions,
   context: RunContext,
 ): Promise<CorrectionFacts> {
-  const { target, runtime } = options;
-  const data = samplesToFit(intake, QUICK)!;
+  const { target, runtime, excluded: keepFloat } = options;
+  const data = quickSamples(intake)!;
   const variant = {
     kind: "integers",
     recipe: staticRecipe({ placement: widestPlacement, method: "mse" }),
   } as const;
   const made = [];
   for (const prepared of [options.prepared, equalized]) {
-    const taps = await observeActivations({ prepared, target, data, runtime, onProgress: () => {} }, context);
+    const known = prepared === options.prepared ? options.quick : null;
+    const request = { prepared, target, data, runtime, keepFloat, onProgress: () => {} };
+    const taps = known ?? (await observeActivations(request, context));
     const shop = new Workshop({ ...options, prepared, taps, trial: fewOf(intake.trial, JUDGING) }, context);
     made.push({ shop, candidate: shop.make(variant) });
   }
@@ -97,7 +105,7 @@ async function isSame(
   baseline: string,
   candidate: string,
   { trial }: Intake,
-  { runtime }: Omit<WorkshopOptions, "taps">,
+  { runtime }: QuickOptions,
   context: RunContext,
 ): Promise<boolean> {
   const differences = await context.runtime.compare({

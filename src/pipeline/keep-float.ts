@@ -30,6 +30,8 @@ export interface KeepFloatOutcome {
 
 /** More float regions than this share of all leave no gain worth having. */
 const LARGEST_SHARE = 0.75;
+/** Files on disk at once; the float model runs once for all of them. */
+const MEASURED_AT_ONCE = 6;
 /** Regions that are tried as integers again. */
 const MOST_WON_BACK = 6;
 
@@ -150,9 +152,8 @@ async function rankRegions(request: KeepFloatRequest): Promise<readonly RankedRe
   // Half of the time at most goes into ranking.
   const stop = context.now() + (deadline - context.now()) / 2;
   let done = 0;
-  const size = workshop.batches(regions.map(() => candidate))[0]?.length ?? 1;
-  for (let at = 0; at < regions.length; at += size) {
-    const some = regions.slice(at, at + size);
+  for (let at = 0; at < regions.length; at += MEASURED_AT_ONCE) {
+    const some = regions.slice(at, at + MEASURED_AT_ONCE);
     if (context.now() > stop) {
       for (const { name } of some) rank(name, Number.POSITIVE_INFINITY);
       continue;

@@ -23,6 +23,7 @@ import { type Candidate, isInteger, type Variant } from "./candidate.js";
 import { observeChannels } from "./channel-statistics.js";
 import { chooseMethods } from "./choose-ranges.js";
 import type { OptimizeConfig } from "./config.js";
+import type { Placed } from "./place-statics.js";
 import type { RunRecord } from "./run-record.js";
 import type { Workshop } from "./workshop.js";
 
@@ -49,6 +50,8 @@ export interface CandidatesRequest {
   /** Samples to choose range methods by: those of the calibration, or some of the evaluation; made-up where there is neither. */
   readonly fit: DatasetRef;
   readonly record: RunRecord;
+  /** Which nodes of the widest placement stay float, decided before; null where that is for races or the target to say. */
+  readonly placed: readonly Placed[] | null;
   /** The static candidates, the widest first, with what can be corrected at no cost. */
   readonly correct?: (statics: readonly Candidate[]) => Promise<readonly Candidate[]>;
   /** The other candidates, with weights of 4 bits rounded with their inputs in view. */
@@ -70,7 +73,7 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
     const { dynamic } = workshop.options.target;
     const isDynamic = dynamic && (mode === "auto" || mode === "dynamic") && opset >= LEAST_OPSET.dynamic;
     const nodes = dynamicCandidates(model).length;
-    const most = Math.max(0, ...statics.map(({ built }) => built.forms.size));
+    const most = Math.max(0, ...statics.map(({ built, keptFloat }) => built.forms.size + keptFloat.size));
     if (isDynamic && nodes > 0 && (mode === "dynamic" || FEW * nodes >= most)) {
       variants.push({ kind: "integers", recipe: await dynamicRecipe(request) });
     }
@@ -121,7 +124,7 @@ function weightRecipes({ config: { quantize, limits }, model }: CandidatesReques
 /** Whether there is a limit to search for; without one a verdict is all that is wanted, soon. */
 export const isSearched = ({ limits }: OptimizeConfig): boolean => limits.maxDrop !== "none";
 
-/** Where static integers take so many times as many nodes, dynamic ones are of the few that are left. */
+/** Where static integers could take so many times as many nodes, dynamic ones are of the few that are left. */
 const FEW = 4;
 
 /** Whether weights alone may become integers: when asked for, and where size is what counts. */
@@ -133,11 +136,17 @@ const isUseful = (candidate: Candidate): boolean => candidate.built.forms.size >
 /** The method where ranges came from a file and there are no samples to measure errors on. */
 const UNMEASURED: RangeMethod = "percentile";
 
+/** Of the outputs: what some speed is given up for. */
+const LEAST_GAIN_DB = 0.3;
+
 /** Placements worth comparing, all with the ranges that keep the outputs of the widest closest to the float model's. */
 async function makeStatic(request: CandidatesRequest, method: RangeMethod | null): Promise<Candidate[]> {
   const { model, workshop, record } = request;
   const { taps, target, excluded } = workshop.options;
   if (!taps) return [];
+  // What made-up inputs say of errors is nothing to choose by.
+  const fixed = method ?? (request.fit.random ? UNMEASURED : null);
+  if (request.placed) return makePlaced(request, request.placed, fixed);
   const count = (placement: Placement): number =>
     planStatic(model, target, { ...placement, keepFloat: excluded }).nodes.length;
   const widest = count(widestPlacement);
@@ -153,8 +162,6 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
     return nodes > 0 && nodes < widest;
   });
 
-  // What made-up inputs say of errors is nothing to choose by.
-  const fixed = method ?? (request.fit.random ? UNMEASURED : null);
   const ranges = fixed
     ? { method: fixed }
     : await record.stage("quantize", () => chooseMethods(workshop, widestPlacement, request.fit), "ranges");
@@ -182,6 +189,37 @@ function restStored({ variant, built }: Candidate, model: Model): Variant | null
     return form === undefined || form === "static" ? [] : [[node, form] as const];
   });
   return forms.length === 0 ? null : { kind: "integers", recipe: withForms(variant.recipe, new Map(forms)) };
+}
+
+/** Ranges for the first, which the second of nearly the same speed shares; the more accurate is kept. */
+async function makePlaced(
+  request: CandidatesRequest,
+  placed: readonly Placed[],
+  method: RangeMethod | null,
+): Promise<Candidate[]> {
+  const { workshop, record } = request;
+  const ranges = method
+    ? { method }
+    : await record.stage(
+        "quantize",
+        () => chooseMethods(workshop, widestPlacement, request.fit, placed[0]!.keptFloat),
+        "ranges",
+      );
+  const variant: Variant = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, ...ranges }) };
+  const made = placed.map(({ keptFloat, speedup, times, note }) =>
+    Object.assign(workshop.make(variant, keptFloat), { speedup, note, ...(times && { times }) }),
+  );
+  await record.stage("verify", () => workshop.measureError(made), "errors on a few samples");
+  const [fast, careful] = made;
+  const gainDb = careful ? (careful.sqnrDb ?? 0) - (fast!.sqnrDb ?? 0) : 0;
+  const best = gainDb >= LEAST_GAIN_DB ? careful! : fast!;
+  for (const each of made) if (each !== best) workshop.discard(each);
+  const [corrected = best] = (await request.correct?.([best])) ?? [];
+  if (corrected !== best) {
+    const { speedup, note, times } = best;
+    Object.assign(corrected, { speedup, note, ...(times && { times }) });
+  }
+  return [corrected];
 }
 
 /** Candidates with their errors measured, those that turned out to be of no use excepted. */

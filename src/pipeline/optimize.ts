@@ -11,7 +11,7 @@ import { loadModel, type Model, nodesWithin, opsetOf } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { quantizedFormOf, widensWeights } from "../ops/quantizing.js";
 import { planStatic } from "../quantization/plan-static.js";
-import { bitsOf, type Form, methodsOf, modeOfFile } from "../quantization/recipe.js";
+import { bitsOf, type Form, methodsOf, modeOfFile, staticRecipe } from "../quantization/recipe.js";
 import { saturableNodes } from "../quantization/saturable.js";
 import type { WeightBits } from "../quantization/weight-only.js";
 import type { OutputDifference } from "../runtime/port.js";
@@ -26,14 +26,15 @@ import type { RunContext } from "./context.js";
 import { correctOutputs } from "./correct-outputs.js";
 import { correctionNote, samplesToFit } from "./corrections.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
-import { equalizeModel } from "./equalize-model.js";
+import { equalizeModel, type QuickOptions, quickSamples } from "./equalize-model.js";
 import { shapeChanges } from "./fix-shapes.js";
-import { allOf, type Intake, requireCalibration, takeIn } from "./intake.js";
+import { allOf, fewOf, type Intake, requireCalibration, takeIn } from "./intake.js";
 import { auditCandidate } from "./integer-audit.js";
 import { Journal } from "./journal.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
+import { type Placed, placeStatics } from "./place-statics.js";
 import { measurePlacement } from "./placement.js";
 import { type Prepared, prepareModel } from "./prepare.js";
 import type { Region, RegionTime } from "./regions.js";
@@ -68,6 +69,17 @@ function interruptedWith({ journal, best }: Kept, cause: unknown): unknown {
 
 /** Samples that say which inputs of a product come together. */
 const MOST_ROUNDED_ON = 96;
+
+interface EarlyPlacement {
+  /** Statistics of the prepared model that `equalizeModel` may use again. */
+  readonly quick: ReadonlyMap<string, TapStatistics> | null;
+  readonly placed: readonly Placed[] | null;
+}
+
+const notPlaced: EarlyPlacement = { quick: null, placed: null };
+
+const isStatic = ({ variant }: Candidate): boolean => variant.kind === "integers" && variant.recipe.statics !== null;
+
 /** Candidates that are looked at region by region. */
 const MOST_REFINED = 2;
 
@@ -75,7 +87,7 @@ class OptimizeRun {
   readonly record: RunRecord;
   readonly target: IntegerTarget;
   readonly config: OptimizeConfig;
-  #tried: Candidate[] = [];
+  readonly #tried: Candidate[] = [];
   #tapCount = 0;
   #workshop: Workshop | null = null;
   #kept: Kept | null = null;
@@ -161,8 +173,12 @@ class OptimizeRun {
       ...(config.quantize.format && { format: config.quantize.format }),
       runtime: config.runtime,
     };
-    const equalized = await this.#equalized(intake, prepared, common);
-    const taps = await this.#statistics(intake, equalized ?? prepared.path, prepared);
+    const isStaticAllowed = already === null || isMore;
+    const { quick, placed } = isStaticAllowed ? await this.#placed(intake, prepared, common) : notPlaced;
+    // What all placements have in common; a second one has more in float.
+    const keepFloat = new Map([...excluded, ...(placed?.[0]?.keptFloat ?? [])]);
+    const equalized = await this.#equalized(intake, prepared, { ...common, excluded: keepFloat, quick });
+    const taps = await this.#statistics(intake, equalized ?? prepared.path, prepared, keepFloat);
     this.#tapCount = taps?.size ?? 0;
     const workshop = new Workshop(
       { ...common, ...(equalized !== null && { equalized }), taps },
@@ -178,14 +194,15 @@ class OptimizeRun {
       model: prepared.model,
       withFloat: this.command === "optimize",
       isQuantized: already !== null && !isMore,
+      placed,
       fit: intake.fit ? allOf(intake.fit) : intake.trial,
       record,
       correct: (statics) => this.#corrected(statics, workshop, intake),
       round: (others) => this.#rounded(others, workshop, intake),
     });
-    this.#tried = [...candidates];
+    this.#tried.push(...candidates);
     if (candidates.length === 0) return this.#nothingToDo(intake, prepared, this.#whyNone(prepared));
-    await record.stage("bench", () => this.#measureSpeed(candidates, workshop), "candidates");
+    await record.stage("bench", () => this.#measureSpeed(candidates, workshop, placed !== null), "candidates");
     const close = contenders(candidates);
     const unknown = close.length > 1 ? close.filter((each) => isInteger(each) && each.sqnrDb === null) : [];
     if (unknown.length > 0) {
@@ -210,8 +227,36 @@ class OptimizeRun {
     return mode !== "dynamic" && mode !== "weights" && opsetOf(model) >= LEAST_OPSET.static;
   }
 
+  /** Where the profile can tell, what becomes static integers is settled before the long work. */
+  async #placed(intake: Intake, prepared: Prepared, options: Omit<WorkshopOptions, "taps">): Promise<EarlyPlacement> {
+    const { record, context, target, config } = this;
+    const { ranges, goal, mode } = config.quantize;
+    const { runtime, excluded } = options;
+    const isProfiled = runtime.provider === "cpu" && target.isMeasurable && goal === "speed";
+    if (!isProfiled || !this.#mayBeStatic(prepared) || (mode !== "auto" && mode !== "static")) return notPlaced;
+    const { fit } = intake;
+    const apart = quickSamples(intake);
+    const data = apart ?? (fit && fewOf(allOf(fit), 2));
+    if (ranges === null && !data) return notPlaced;
+    const quick = await record.stage("calibrate", () =>
+      ranges === null
+        ? observeActivations(
+            { prepared: prepared.path, target, data: data!, runtime, keepFloat: excluded, onProgress: () => {} },
+            context,
+          )
+        : loadRanges(ranges, intake.facts.sha256, context.toolVersion),
+    );
+    if (quick.size === 0) return notPlaced;
+    const workshop = new Workshop({ ...options, taps: quick }, context, this.#kept?.journal ?? null);
+    const draft = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, method: "minmax" }) } as const;
+    const found = await record.stage("bench", () => placeStatics(draft, workshop), "placements");
+    if (!found) return notPlaced;
+    this.#tried.push(...found.tried);
+    return { quick: ranges === null && apart ? quick : null, placed: found.placed };
+  }
+
   /** Ranges from a file were measured on the model without. */
-  async #equalized(intake: Intake, prepared: Prepared, options: Omit<WorkshopOptions, "taps">): Promise<string | null> {
+  async #equalized(intake: Intake, prepared: Prepared, options: QuickOptions): Promise<string | null> {
     const { corrections, ranges } = this.config.quantize;
     if (!corrections.includes("equalize") || ranges !== null || !this.#mayBeStatic(prepared)) return null;
     const work = () => equalizeModel(intake, options, this.context);
@@ -240,13 +285,16 @@ class OptimizeRun {
   }
 
   /** The fastest integers, and without the regions that do not pay. */
-  async #measureSpeed(candidates: Candidate[], workshop: Workshop): Promise<void> {
-    await workshop.measureSpeed(candidates, this.config.runtime.benchMs / 2);
+  async #measureSpeed(candidates: Candidate[], workshop: Workshop, isPlaced: boolean): Promise<void> {
+    // Side by side, or not at all: what was placed early was timed then.
+    const isTimed = candidates.every(({ speedup }) => speedup !== null);
+    if (!isTimed) await workshop.measureSpeed(candidates, this.config.runtime.benchMs / 2);
     const { goal, mode } = this.config.quantize;
     // Weights in float again would be faster, and what nobody asked for.
     if (goal === "size" || mode === "weights" || !this.target.isMeasurable) return;
     const integers = candidates.filter(isInteger).sort((a, b) => b.speedup! - a.speedup!);
     for (const candidate of integers.slice(0, isSearched(this.config) ? MOST_REFINED : 1)) {
+      if (isPlaced && isStatic(candidate)) continue;
       const { best, made } = await leaveWhatDoesNotPay(candidate, workshop);
       if (candidate.sqnrDb !== null) await workshop.measureError(made.filter((each) => each === best));
       for (const each of made) if (each !== best) workshop.discard(each);
@@ -259,6 +307,7 @@ class OptimizeRun {
     intake: Intake,
     path: string,
     prepared: Prepared,
+    keepFloat: ReadonlyMap<string, string>,
   ): Promise<ReadonlyMap<string, TapStatistics> | null> {
     const { config, record, target, context } = this;
     const { ranges } = config.quantize;
@@ -270,7 +319,7 @@ class OptimizeRun {
       "calibrate",
       () =>
         observeActivations(
-          { prepared: path, target, data: fit.ref, runtime: config.runtime, onProgress: record.progress },
+          { prepared: path, target, data: fit.ref, runtime: config.runtime, keepFloat, onProgress: record.progress },
           context,
         ),
       `${fit.count} samples`,
@@ -351,7 +400,9 @@ class OptimizeRun {
 
   /** Those of the same recipe with the most nodes as integers, and what became of them. */
   #regions(chosen: Candidate): { readonly regions?: readonly RegionFacts[] } {
-    const kin = this.#tried.filter(({ variant, times }) => variant === chosen.variant && times);
+    const isKin = (other: Candidate): boolean =>
+      other.variant === chosen.variant || (isStatic(other) && isStatic(chosen));
+    const kin = this.#tried.filter((other) => isKin(other) && other.times);
     const widest = kin.sort((a, b) => b.built.forms.size - a.built.forms.size)[0];
     const regions = widest && this.#workshop?.regionsOf(widest);
     const times = regions && this.#workshop!.regionTimes(widest, regions);

@@ -7,7 +7,7 @@
  */
 import { Network } from "../passes/layout/minimum-cut.js";
 import type { Candidate } from "./candidate.js";
-import { bordersOf, type Region, type RegionTime } from "./regions.js";
+import { bordersOf, MS_PER_CONVERTED_ELEMENT, type Region, type RegionTime } from "./regions.js";
 import type { Workshop } from "./workshop.js";
 
 /** A candidate must be faster by this much for something to be changed: noise moves less. */
@@ -16,8 +16,7 @@ const MARGIN = 0.02;
 const FLOAT_MARGIN = 0.05;
 const MOST_ROUNDS = 2;
 
-/** Converting one element to integers or back, with the change of layout that comes with it. */
-const MS_PER_ELEMENT = 0.8e-6;
+/** For each element converted. */
 const [LEAST_PER_ELEMENT, MOST_PER_ELEMENT] = [0.3e-6, 2e-6];
 /** Fewer elements tell nothing of what one takes. */
 const ENOUGH_ELEMENTS = 20_000;
@@ -111,7 +110,7 @@ function priceOf(regions: readonly Region[], times: ReadonlyMap<string, RegionTi
   for (const { value, from, to } of bordersOf(workshop.model, regions)) {
     if (from === null || to === null) elements += workshop.elementsOf(value);
   }
-  if (elements < ENOUGH_ELEMENTS) return MS_PER_ELEMENT;
+  if (elements < ENOUGH_ELEMENTS) return MS_PER_CONVERTED_ELEMENT;
   const spent = [...times.values()].reduce((sum, { conversionMs }) => sum + conversionMs, 0);
   return Math.min(MOST_PER_ELEMENT, Math.max(LEAST_PER_ELEMENT, spent / elements));
 }

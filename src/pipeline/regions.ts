@@ -175,6 +175,9 @@ function withConversions(times: readonly NodeTime[], owners: ReadonlyMap<string,
 /** The runtime names what it adds after the operator. */
 const isInserted = ({ name, op }: NodeTime): boolean => name.startsWith(op);
 
+/** Converting one element to integers or back, with the change of layout that comes with it. */
+export const MS_PER_CONVERTED_ELEMENT = 0.8e-6;
+
 /** What the runtime needs for each node besides its kernel. */
 const PER_NODE_MS = 0.001;
 

@@ -104,17 +104,16 @@ export class Workshop {
         Object.assign(candidate, { ...known, sqnrDb: known.isRefused ? Number.NEGATIVE_INFINITY : known.sqnrDb });
       return !known;
     });
-    for (const batch of this.batches(unknown)) {
-      await this.#measureTogether(batch);
-      for (const candidate of batch) {
-        const { sqnrDb, note } = candidate;
-        const isRefused = sqnrDb === Number.NEGATIVE_INFINITY;
-        journal?.record(candidate, "error", {
-          sqnrDb: isRefused ? null : sqnrDb,
-          isRefused,
-          note,
-        } satisfies ErrorEntry);
-      }
+    if (unknown.length === 0) return;
+    await this.#measureTogether(unknown);
+    for (const candidate of unknown) {
+      const { sqnrDb, note } = candidate;
+      const isRefused = sqnrDb === Number.NEGATIVE_INFINITY;
+      journal?.record(candidate, "error", {
+        sqnrDb: isRefused ? null : sqnrDb,
+        isRefused,
+        note,
+      } satisfies ErrorEntry);
     }
   }
 
@@ -126,6 +125,7 @@ export class Workshop {
         data: this.options.trial,
         metric: { kind: "builtin", name: "sqnr" },
         session: asDelivered(this.options.runtime),
+        isInTurn: true,
       });
       batch.forEach((candidate, i) => {
         const row = scores[i + 1]!;

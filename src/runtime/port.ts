@@ -71,6 +71,11 @@ export interface ScoreJob {
    * over, and unless the metric wants `reference` the baseline is not run again.
    */
   readonly baselineScores?: Float64Array;
+  /**
+   * Loads one candidate after the other, and keeps the baseline's outputs meanwhile: for many
+   * candidates and few samples. `baselineScores` are not looked at.
+   */
+  readonly isInTurn?: boolean;
   readonly onProgress?: (done: number, total: number) => void;
 }
 

@@ -31,6 +31,23 @@ describe("score", () => {
     ]);
   });
 
+  it("scores candidates in turn as it scores them together", async () => {
+    const runtime = startRuntime();
+    const job = {
+      models: [scaling(1), scaling(2), scaling(4)],
+      data: { path: jsonl(...samples), indices: [2, 0] },
+      metric: metricModule("return labels * 100 + outputs.y.data[0] - reference.y.data[0]"),
+      session,
+    };
+    const result = await runtime.score({ ...job, isInTurn: true });
+    expect(result.scores.map((row) => [...row])).toEqual([
+      [300, 100],
+      [303, 101],
+      [309, 103],
+    ]);
+    expect(result).toEqual(await runtime.score(job));
+  });
+
   it("keeps the order of the samples when processes share them", async () => {
     const result = await startRuntime({ workers: 2 }).score({
       models: [scaling(1)],

@@ -4,20 +4,14 @@
  * their number.
  */
 import type { Sample } from "../../../dataset/index.js";
-import { Tensor } from "../../../ir/index.js";
-import {
-  loadMetric,
-  type Metric,
-  type MetricSample,
-  type NamedTensors,
-  toMetricTensor,
-} from "../../../metric/index.js";
-import type { Tensors } from "../../port.js";
+import { loadMetric, type Metric, type NamedTensors } from "../../../metric/index.js";
 import { modelBytes } from "../model-bytes.js";
 import type { JobContext, JobHandler, Jobs } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
-import { feedsOf, openPart, type PartOfDataset } from "./samples.js";
-import { type OpenModel, openModel, toTensors } from "./session.js";
+import { openPart, type PartOfDataset } from "./samples.js";
+import { scoreInTurn } from "./score-in-turn.js";
+import { forMetric, outputsOf } from "./scored-sample.js";
+import { type OpenModel, openModel } from "./session.js";
 import { signatureOfFile } from "./signature.js";
 
 /** Candidates are loaded together as long as they weigh less than this on disk, else one group after the other. */
@@ -27,6 +21,7 @@ type Args = Jobs["score"]["args"];
 
 export const score: JobHandler<"score"> = async (args, context) => {
   const metric = await loadMetric(args.metric);
+  if (args.isInTurn) return scoreInTurn(args, metric, context);
   const groups = groupBySize(args.models.slice(1));
   const rows = new Map<number, Float64Array>();
   let usedReference = false;
@@ -177,22 +172,6 @@ function tellingWhenRead(reference: NamedTensors, tell: () => void): NamedTensor
     },
   });
 }
-
-async function outputsOf(model: OpenModel, sample: Sample): Promise<NamedTensors> {
-  const feeds = model.feeds(feedsOf(sample, model.signature.inputs));
-  return named(toTensors(await model.run(feeds, model.readable, sample.id)));
-}
-
-function forMetric(sample: Sample): { labels: unknown; facts: MetricSample } {
-  const { labels } = sample;
-  return {
-    labels: labels === null ? null : labels instanceof Tensor ? toMetricTensor(labels) : labels.json,
-    facts: { id: sample.id, inputs: named(sample.feeds) },
-  };
-}
-
-const named = (tensors: Tensors): NamedTensors =>
-  Object.fromEntries(Array.from(tensors, ([name, tensor]) => [name, toMetricTensor(tensor)]));
 
 /** Progress of one group as progress of the whole job. */
 const overGroups = (context: JobContext, index: number, groups: number): JobContext => ({

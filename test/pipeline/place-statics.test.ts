@@ -1,0 +1,94 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { loadModel, parseModel, saveModel } from "../../src/ir/index.js";
+import { newTap, observeTensor } from "../../src/observe/index.js";
+import { placeStatics } from "../../src/pipeline/place-statics.js";
+import { Workshop } from "../../src/pipeline/workshop.js";
+import { makeNamesUnique } from "../../src/quantization/names.js";
+import { staticVariantOf } from "../support/candidates.js";
+import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
+import { safeTarget } from "../support/quantize-text.js";
+import { runtimeConfig } from "../support/run-config.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const labels = ["x", "a", "b", "c"];
+const chain = `(x: f32[1,4]) -> (c) {
+  a = MatMul(x, $k: f32[4,4])
+  b = MatMul(a, $l: f32[4,4])
+  c = MatMul(b, $m: f32[4,4])
+}`;
+
+/** Milliseconds of each product in float and as integers, told by whether its weights are integers in the file. */
+type Times = Readonly<Record<"a" | "b" | "c", readonly [number, number]>>;
+
+class Clock extends FakeRuntime {
+  constructor(readonly times: Times) {
+    super({});
+  }
+
+  override async nodeTimes(models: readonly string[]) {
+    this.profiled.push(models);
+    return models.map((path) => {
+      const { graph } = loadModel(path);
+      return [...graph.nodes()].flatMap((node) => {
+        const times = this.times[node.name.replace("MatMul:", "") as keyof Times];
+        if (!times) return [];
+        const isInteger = node.inputs[1]?.producer?.op === "DequantizeLinear";
+        return [{ name: node.name, op: "MatMul", ms: times[isInteger ? 1 : 0] }];
+      });
+    });
+  }
+}
+
+async function place(times: Times) {
+  const folder = temporaryFolder();
+  const model = parseModel(chain);
+  makeNamesUnique(model);
+  const prepared = join(folder, "prepared.onnx");
+  saveModel(model, prepared).commit();
+  const taps = labels.map((label) => {
+    const tap = newTap(label);
+    observeTensor(tap, Float32Array.of(-1, 0, 1, 2));
+    return [label, tap] as const;
+  });
+  const runtime = new Clock(times);
+  const options = {
+    original: prepared,
+    prepared,
+    target: safeTarget,
+    taps: new Map(taps),
+    trial: { path: "samples.npz" },
+    excluded: new Map<string, string>(),
+    runtime: runtimeConfig(),
+  };
+  const workshop = new Workshop(options, fakeContext(runtime, { scratch: folder }));
+  const found = await placeStatics(staticVariantOf({ neighbours: true, depthwise: true }), workshop);
+  return { kept: found!.placed.map(({ keptFloat }) => [...keptFloat.keys()]), ...found!, runtime };
+}
+
+describe("placeStatics", () => {
+  it("leaves float what does not pay, and names what was timed besides", async () => {
+    const { kept, tried, placed } = await place({ a: [4, 1], b: [1, 3], c: [4, 1] });
+    expect(kept).toEqual([["MatMul:b"]]);
+    expect(tried.map(({ keptFloat }) => keptFloat.size)).toEqual([0]);
+    expect(placed[0]!.speedup).toBeCloseTo(9.003 / 3.003);
+  });
+
+  it("offers the first product in float where that costs little time", async () => {
+    const { kept, placed } = await place({ a: [1.02, 1], b: [4, 1], c: [4, 1] });
+    expect(kept).toEqual([[], ["MatMul:a"]]);
+    expect(placed[1]!.keptFloat.get("MatMul:a")).toContain("reads the inputs");
+  });
+
+  it("does not offer it where that costs more", async () => {
+    const { kept } = await place({ a: [1.3, 1], b: [4, 1], c: [4, 1] });
+    expect(kept).toEqual([[]]);
+  });
+
+  it("leaves no files", async () => {
+    const { placed, tried } = await place({ a: [1.02, 1], b: [4, 1], c: [4, 1] });
+    const made = [...placed, ...tried] as unknown as { built: { path: string } }[];
+    expect(made.map(({ built }) => existsSync(built.path))).toEqual([false, false]);
+  });
+});
