@@ -24,7 +24,7 @@ import { activationLabels } from "./write-taps.js";
  * moving average, another clip beside percentiles: each method takes its share of the time there is. They can be asked for.
  */
 const METHODS: readonly RangeMethod[] = ["minmax", "percentile", "mse"];
-const MOST_STRETCHES = 8;
+const MOST_STRETCHES = 5;
 /** What measuring stretches may take of one core, and what one candidate takes: its weights are made integers, it is loaded and run. */
 const REFINING_MS = 1000;
 const MS_PER_MODEL = 60;

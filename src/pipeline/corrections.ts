@@ -11,7 +11,7 @@ export const corrections = ["equalize", "outputs", "rounding"] as const;
 export type Correction = (typeof corrections)[number];
 
 /** Samples that a correction is fitted on: more make it surer, and take longer. */
-const MOST_FITTED = 24;
+const MOST_FITTED = 16;
 /** Fewer say too little of a whole data set. */
 const LEAST_FITTED = 4;
 

@@ -18,7 +18,6 @@ export interface Placements {
 }
 
 /** Of the time of a run, what leaving the first region in float may cost, as estimated and as measured. */
-const MOST_EXPECTED = 0.03;
 const MOST_LOST = 0.05;
 
 /** @returns null where the draft has no node to place */
@@ -57,7 +56,7 @@ async function withFloatInput(candidate: Candidate, workshop: Workshop): Promise
   const conversionMs =
     [...values].reduce((sum, value) => sum + workshop.elementsOf(value), 0) * MS_PER_CONVERTED_ELEMENT;
   const lostMs = [...first].reduce((sum, name) => sum + savedMs(times.get(name)!), conversionMs);
-  if (lostMs > MOST_EXPECTED * totalMs(candidate.times.own)) return null;
+  if (lostMs > MOST_LOST * totalMs(candidate.times.own)) return null;
   const kept = new Map(candidate.keptFloat);
   for (const name of first) kept.set(name, "reads the inputs: in float it keeps the whole model more accurate");
   const careful = workshop.make(candidate.variant, kept);
