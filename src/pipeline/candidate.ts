@@ -30,6 +30,9 @@ export interface Candidate {
 
 export const isInteger = ({ variant }: Candidate): boolean => variant.kind === "integers";
 
+export const isStatic = ({ variant }: Candidate): boolean =>
+  variant.kind === "integers" && variant.recipe.statics !== null;
+
 export function variantName(variant: Variant): string {
   if (variant.kind === "integers") return recipeName(variant.recipe);
   return variant.kind === "fused" ? "float32 fused" : "float16";

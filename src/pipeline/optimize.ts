@@ -7,34 +7,34 @@
  * can pay, half precision.
  */
 import { InferOptError } from "../base/errors.js";
-import { loadModel, type Model, nodesWithin, opsetOf } from "../ir/index.js";
+import { loadModel, type Model, opsetOf } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
-import { quantizedFormOf, widensWeights } from "../ops/quantizing.js";
 import { planStatic } from "../quantization/plan-static.js";
-import { bitsOf, type Form, methodsOf, modeOfFile, staticRecipe } from "../quantization/recipe.js";
+import { bitsOf, type Form, methodsOf, modeOfFile } from "../quantization/recipe.js";
 import { saturableNodes } from "../quantization/saturable.js";
 import type { WeightBits } from "../quantization/weight-only.js";
 import type { OutputDifference } from "../runtime/port.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
+import { alreadyQuantized } from "./already-quantized.js";
 import { BestSoFar } from "./best-so-far.js";
 import { loadRanges, observeActivations, widestPlacement } from "./calibration.js";
-import { type Candidate, candidateFacts, isInteger } from "./candidate.js";
+import { type Candidate, candidateFacts, isInteger, isStatic } from "./candidate.js";
 import { chooseCandidate, contenders } from "./choose-candidate.js";
 import type { OptimizeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { correctOutputs } from "./correct-outputs.js";
 import { correctionNote, samplesToFit } from "./corrections.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
-import { equalizeModel, type QuickOptions, quickSamples } from "./equalize-model.js";
+import { notPlaced, placeEarly } from "./early-placement.js";
+import { equalizeModel, type QuickOptions } from "./equalize-model.js";
 import { shapeChanges } from "./fix-shapes.js";
-import { allOf, fewOf, type Intake, requireCalibration, takeIn } from "./intake.js";
+import { allOf, type Intake, requireCalibration, takeIn } from "./intake.js";
 import { auditCandidate } from "./integer-audit.js";
 import { Journal } from "./journal.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
-import { type Placed, placeStatics } from "./place-statics.js";
 import { measurePlacement } from "./placement.js";
 import { type Prepared, prepareModel } from "./prepare.js";
 import type { Region, RegionTime } from "./regions.js";
@@ -43,7 +43,7 @@ import { roundCandidates } from "./round-weights.js";
 import { RunRecord } from "./run-record.js";
 import { searchIdentity } from "./search-identity.js";
 import { leftOut } from "./select.js";
-import { Workshop, type WorkshopOptions } from "./workshop.js";
+import { Workshop } from "./workshop.js";
 import { writeOutput, writeRejected } from "./write-output.js";
 
 export const runQuantize = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>
@@ -69,16 +69,6 @@ function interruptedWith({ journal, best }: Kept, cause: unknown): unknown {
 
 /** Samples that say which inputs of a product come together. */
 const MOST_ROUNDED_ON = 96;
-
-interface EarlyPlacement {
-  /** Statistics of the prepared model that `equalizeModel` may use again. */
-  readonly quick: ReadonlyMap<string, TapStatistics> | null;
-  readonly placed: readonly Placed[] | null;
-}
-
-const notPlaced: EarlyPlacement = { quick: null, placed: null };
-
-const isStatic = ({ variant }: Candidate): boolean => variant.kind === "integers" && variant.recipe.statics !== null;
 
 /** Candidates that are looked at region by region. */
 const MOST_REFINED = 2;
@@ -173,18 +163,17 @@ class OptimizeRun {
       ...(config.quantize.format && { format: config.quantize.format }),
       runtime: config.runtime,
     };
-    const isStaticAllowed = already === null || isMore;
-    const { quick, placed } = isStaticAllowed ? await this.#placed(intake, prepared, common) : notPlaced;
+    const isPlaced = (already === null || isMore) && this.#mayBeStatic(prepared);
+    const journal = this.#kept?.journal ?? null;
+    const early = isPlaced ? await placeEarly(config, intake, common, record, journal) : notPlaced;
+    const { quick, placed, tried } = early;
+    this.#tried.push(...tried);
     // What all placements have in common; a second one has more in float.
     const keepFloat = new Map([...excluded, ...(placed?.[0]?.keptFloat ?? [])]);
     const equalized = await this.#equalized(intake, prepared, { ...common, excluded: keepFloat, quick });
     const taps = await this.#statistics(intake, equalized ?? prepared.path, prepared, keepFloat);
     this.#tapCount = taps?.size ?? 0;
-    const workshop = new Workshop(
-      { ...common, ...(equalized !== null && { equalized }), taps },
-      this.context,
-      this.#kept?.journal ?? null,
-    );
+    const workshop = new Workshop({ ...common, ...(equalized !== null && { equalized }), taps }, this.context, journal);
 
     this.#workshop = workshop;
 
@@ -225,34 +214,6 @@ class OptimizeRun {
   #mayBeStatic({ model }: Prepared): boolean {
     const { mode } = this.config.quantize;
     return mode !== "dynamic" && mode !== "weights" && opsetOf(model) >= LEAST_OPSET.static;
-  }
-
-  /** Where the profile can tell, what becomes static integers is settled before the long work. */
-  async #placed(intake: Intake, prepared: Prepared, options: Omit<WorkshopOptions, "taps">): Promise<EarlyPlacement> {
-    const { record, context, target, config } = this;
-    const { ranges, goal, mode } = config.quantize;
-    const { runtime, excluded } = options;
-    const isProfiled = runtime.provider === "cpu" && target.isMeasurable && goal === "speed";
-    if (!isProfiled || !this.#mayBeStatic(prepared) || (mode !== "auto" && mode !== "static")) return notPlaced;
-    const { fit } = intake;
-    const apart = quickSamples(intake);
-    const data = apart ?? (fit && fewOf(allOf(fit), 2));
-    if (ranges === null && !data) return notPlaced;
-    const quick = await record.stage("calibrate", () =>
-      ranges === null
-        ? observeActivations(
-            { prepared: prepared.path, target, data: data!, runtime, keepFloat: excluded, onProgress: () => {} },
-            context,
-          )
-        : loadRanges(ranges, intake.facts.sha256, context.toolVersion),
-    );
-    if (quick.size === 0) return notPlaced;
-    const workshop = new Workshop({ ...options, taps: quick }, context, this.#kept?.journal ?? null);
-    const draft = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, method: "minmax" }) } as const;
-    const found = await record.stage("bench", () => placeStatics(draft, workshop), "placements");
-    if (!found) return notPlaced;
-    this.#tried.push(...found.tried);
-    return { quick: ranges === null && apart ? quick : null, placed: found.placed };
   }
 
   /** Ranges from a file were measured on the model without. */
@@ -481,13 +442,4 @@ function floatRest(model: Model, target: IntegerTarget): string {
   const { nodes } = planStatic(model, target, { neighbours: false, depthwise: true });
   const left = nodes.length === 1 ? "a node with weights is" : `${nodes.length} nodes with weights are`;
   return nodes.length === 0 ? "" : `; ${left} float: name those that are to be integers too with --include`;
-}
-
-/** Says so when the model already computes with integers: quantizing it again would only lose accuracy. */
-function alreadyQuantized(model: Model): string | null {
-  for (const node of nodesWithin(model.graph)) {
-    if (quantizedFormOf(node.opName) || widensWeights(node))
-      return `the model is quantized already (${node.opName} at ${node.displayName})`;
-  }
-  return null;
 }

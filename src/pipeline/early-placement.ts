@@ -1,0 +1,50 @@
+/** Where the profile can tell, what becomes static integers is settled before the long work: on a few samples' ranges. */
+import type { TapStatistics } from "../observe/index.js";
+import { staticRecipe } from "../quantization/recipe.js";
+import { loadRanges, observeActivations, widestPlacement } from "./calibration.js";
+import type { OptimizeConfig } from "./config.js";
+import { quickSamples } from "./equalize-model.js";
+import { allOf, fewOf, type Intake } from "./intake.js";
+import type { Journal } from "./journal.js";
+import { type Placements, placeStatics } from "./place-statics.js";
+import type { RunRecord } from "./run-record.js";
+import { Workshop, type WorkshopOptions } from "./workshop.js";
+
+export interface EarlyPlacement {
+  /** Statistics of the prepared model that `equalizeModel` may use again. */
+  readonly quick: ReadonlyMap<string, TapStatistics> | null;
+  readonly placed: Placements["placed"] | null;
+  readonly tried: Placements["tried"];
+}
+
+export const notPlaced: EarlyPlacement = { quick: null, placed: null, tried: [] };
+
+/** Where the calibration data has too few samples to set some apart. */
+const FEWEST = 2;
+
+/** For a model that may have static integers. */
+export async function placeEarly(
+  { quantize: { ranges, goal, mode } }: OptimizeConfig,
+  intake: Intake,
+  options: Omit<WorkshopOptions, "taps">,
+  record: RunRecord,
+  journal: Journal | null,
+): Promise<EarlyPlacement> {
+  const { context } = record;
+  const { prepared, target, runtime, excluded: keepFloat } = options;
+  const isProfiled = runtime.provider === "cpu" && target.isMeasurable && goal === "speed";
+  if (!isProfiled || (mode !== "auto" && mode !== "static")) return notPlaced;
+  const apart = quickSamples(intake);
+  const data = apart ?? (intake.fit && fewOf(allOf(intake.fit), FEWEST));
+  const observe = async (): Promise<ReadonlyMap<string, TapStatistics>> => {
+    if (ranges !== null) return loadRanges(ranges, intake.facts.sha256, context.toolVersion);
+    if (!data) return new Map();
+    return observeActivations({ prepared, target, data, runtime, keepFloat, onProgress: () => {} }, context);
+  };
+  const quick = await record.stage("calibrate", observe, "a few samples");
+  if (quick.size === 0) return notPlaced;
+  const workshop = new Workshop({ ...options, taps: quick }, context, journal);
+  const draft = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, method: "minmax" }) } as const;
+  const found = await record.stage("bench", () => placeStatics(draft, workshop), "placements");
+  return found ? { quick: ranges === null && apart ? quick : null, ...found } : notPlaced;
+}
