@@ -58,7 +58,7 @@ export const eliminateConcatParts = defineRewrite({
   summary: "Take parts of a Concat from where they come",
   numerics: "exact",
   roots: ["Split", "Slice"],
-  rewrite(root, { create, constant }) {
+  rewrite(root, { create, constant, opset }) {
     const concat = producerOf(root.inputs[0], "Concat", root.graph);
     const axis = concat && axisOf(concat, 0, concat.inputs[0] ?? root.inputs[0]);
     const sizes = axis === null ? null : concat && partSizes(concat, axis);
@@ -76,6 +76,8 @@ export const eliminateConcatParts = defineRewrite({
       offset += size;
       if (from < 0 || to > size || to <= from) continue;
       if (from === 0 && to === size && stretch.step === 1) return concat.inputs[i]!;
+      // Before, a Slice had attributes.
+      if (opset < 10) return null;
       const bounds = { starts: [BigInt(from)], ends: [BigInt(to)], axes: [axis], steps: [BigInt(stretch.step)] };
       return create("Slice", [concat.inputs[i]!, ...boundInputs(bounds, constant)]);
     }

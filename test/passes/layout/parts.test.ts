@@ -72,6 +72,14 @@ testRewrite(eliminateConcatParts, {
     }`,
   },
   leaves: {
+    "a stretch of one part where Slice had attributes": [
+      `(x: f32[3,2]) -> (y) {
+        a = Concat<axis=0>(x, x)
+        y = Slice<starts=[5], ends=[6], axes=[0]>(a)
+      }`,
+      null,
+      { opset: 9 },
+    ],
     "a Split elsewhere": [
       `(x: f32[N,2], z: f32[N,3]) -> (a, b) {
         c = Concat<axis=1>(x, z)
