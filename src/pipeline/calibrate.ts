@@ -12,7 +12,9 @@ import { CalibrationJournal, type JournalState } from "./calibration-journal.js"
 import type { FuseConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { requireCalibration, takeIn } from "./intake.js";
+import { LEAST_OPSET } from "./make-candidates.js";
 import { prepareModel } from "./prepare.js";
+import { requestOf } from "./prepare-request.js";
 import type { RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 
@@ -29,18 +31,7 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
   const path = config.data.calibration!;
   const ref = await shardOf(path, config.shard, intake.signature.inputs);
   const prepared = await record.stage("fuse", () =>
-    prepareModel(
-      {
-        model: config.model,
-        recipe: "fuse",
-        signature: intake.signature,
-        data: intake.trial,
-        graph: config.graph,
-        runtime: config.runtime,
-        minOpset: 13,
-      },
-      context,
-    ),
+    prepareModel(requestOf(config, intake, "fuse", LEAST_OPSET.static), context),
   );
   record.warn(...prepared.warnings);
   const here = integerTarget(config.runtime.provider, process.arch, context.environment.flags);

@@ -7,7 +7,8 @@ import { shapeChanges } from "./fix-shapes.js";
 import { refusedByTarget } from "./inspect-target.js";
 import { takeIn } from "./intake.js";
 import { approximate, lossyText } from "./lossy.js";
-import { type PrepareRequest, prepareModel } from "./prepare.js";
+import { prepareModel } from "./prepare.js";
+import { type PrepareRequest, requestOf } from "./prepare-request.js";
 import type { ModelFacts, RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { chooseRuntimeSpecific, runtimeSpecificText } from "./runtime-specific.js";
@@ -31,15 +32,9 @@ async function fuse(config: Config, context: RunContext, output: Output): Promis
   const wantsSpecific = config.recipe === "fuse" && config.graph.runtimeSpecific;
   const wantsLossy = config.recipe === "fuse" && config.graph.lossy === true;
   const request: PrepareRequest = {
-    model: config.model,
-    recipe: config.recipe,
-    signature: intake.signature,
-    data: intake.trial,
-    unrunnable: intake.unrunnable,
+    ...requestOf(config, intake, config.recipe),
     // Folding promises the same bits, and the same opset.
-    graph: config.recipe === "fold" ? { ...config.graph, keepOpset: true } : config.graph,
-    runtime: config.runtime,
-    minOpset: 0,
+    ...(config.recipe === "fold" && { graph: { ...config.graph, keepOpset: true } }),
     // Most often it is right, and written by the time that this is known.
     ...(!wantsSpecific && !wantsLossy && { meanwhile: (model) => output.stage(model, original) }),
   };

@@ -4,7 +4,8 @@
  * else. What they make is compared with the original too, and undone where it moves an output
  * by more than a hundredth of its largest value.
  */
-import { type Prepared, type PrepareRequest, prepareModel } from "./prepare.js";
+import { type Prepared, prepareModel } from "./prepare.js";
+import type { PrepareRequest } from "./prepare-request.js";
 import type { LossyFacts, PassFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 

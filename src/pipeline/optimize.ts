@@ -7,41 +7,38 @@
  * can pay, half precision.
  */
 import { InferOptError } from "../base/errors.js";
-import { loadModel, type Model, opsetOf } from "../ir/index.js";
+import { type Model, opsetOf } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { planStatic } from "../quantization/plan-static.js";
-import { bitsOf, type Form, methodsOf, modeOfFile } from "../quantization/recipe.js";
-import { saturableNodes } from "../quantization/saturable.js";
-import type { WeightBits } from "../quantization/weight-only.js";
 import type { OutputDifference } from "../runtime/port.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import { alreadyQuantized } from "./already-quantized.js";
-import { BestSoFar } from "./best-so-far.js";
-import { loadRanges, observeActivations, widestPlacement } from "./calibration.js";
+import { loadRanges, observeActivations } from "./calibration.js";
 import { type Candidate, candidateFacts, isInteger, isStatic } from "./candidate.js";
 import { chooseCandidate, contenders } from "./choose-candidate.js";
 import type { OptimizeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { correctOutputs } from "./correct-outputs.js";
-import { correctionNote, samplesToFit } from "./corrections.js";
+import { samplesToFit } from "./corrections.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
 import { notPlaced, placeEarly } from "./early-placement.js";
 import { equalizeModel, type QuickOptions } from "./equalize-model.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { allOf, type Intake, requireCalibration, takeIn } from "./intake.js";
 import { auditCandidate } from "./integer-audit.js";
-import { Journal } from "./journal.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
+import { whatIsUnseen, withoutSpeed } from "./other-target.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
 import { measurePlacement } from "./placement.js";
 import { type Prepared, prepareModel } from "./prepare.js";
-import type { Region, RegionTime } from "./regions.js";
-import type { CorrectionFacts, IntegerFacts, QuantizationFacts, RegionFacts, RunResult, Verdict } from "./result.js";
+import { requestOf } from "./prepare-request.js";
+import { nothingQuantized, quantizationFacts } from "./quantization-facts.js";
+import type { CorrectionFacts, RunResult, Verdict } from "./result.js";
 import { roundCandidates } from "./round-weights.js";
 import { RunRecord } from "./run-record.js";
-import { searchIdentity } from "./search-identity.js";
+import { SearchFiles } from "./search-files.js";
 import { leftOut } from "./select.js";
 import { Workshop } from "./workshop.js";
 import { writeOutput, writeRejected } from "./write-output.js";
@@ -51,21 +48,6 @@ export const runQuantize = (config: OptimizeConfig, context: RunContext): Promis
 
 export const runOptimize = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>
   new OptimizeRun("optimize", config, context).run();
-
-interface Kept {
-  readonly journal: Journal;
-  readonly best: BestSoFar;
-}
-
-function interruptedWith({ journal, best }: Kept, cause: unknown): unknown {
-  if (journal.size === 0) return cause;
-  const left = best.exists ? `The best file so far that meets the limits is ${best.path}. ` : "";
-  return new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted", {
-    hint: `${left}Run the same command again to go on where it was: ${journal.path} holds what was measured.`,
-    cause,
-    fields: { best: best.exists ? best.path : null, journal: journal.path },
-  });
-}
 
 /** Samples that say which inputs of a product come together. */
 const MOST_ROUNDED_ON = 96;
@@ -78,9 +60,8 @@ class OptimizeRun {
   readonly target: IntegerTarget;
   readonly config: OptimizeConfig;
   readonly #tried: Candidate[] = [];
-  #tapCount = 0;
-  #workshop: Workshop | null = null;
-  #kept: Kept | null = null;
+  /** While there is a limit to search for. */
+  #files: SearchFiles | null = null;
   readonly #corrections: CorrectionFacts[] = [];
 
   constructor(
@@ -98,28 +79,12 @@ class OptimizeRun {
     try {
       return await this.#run();
     } catch (thrown) {
-      if (this.#kept && this.context.signal.aborted) throw interruptedWith(this.#kept, thrown);
-      // Somebody's mistake: what was measured is of no use once it is mended.
-      if (thrown instanceof InferOptError && (thrown.kind === "usage" || thrown.kind === "input")) this.#forget();
+      if (this.#files && this.context.signal.aborted) throw this.#files.interrupted(thrown);
+      const isMistake = thrown instanceof InferOptError && (thrown.kind === "usage" || thrown.kind === "input");
+      // What was measured is of no use once it is mended.
+      if (isMistake) this.#files?.remove();
       throw thrown;
     }
-  }
-
-  /** A journal and the best file so far lie beside the output while there is a limit to search for. */
-  #keep(intake: Intake): Kept | null {
-    const { config, context, record } = this;
-    const { output } = config.out;
-    if (output === null || !isSearched(config)) return null;
-    const identity = searchIdentity(this.command, config, intake, context);
-    const journal = new Journal(`${output}.journal.jsonl`, identity, (warning) => record.warn(warning));
-    const best = new BestSoFar(output, journal, config.quantize.goal);
-    if (best.isTaken) record.warn(`${best.path} is there already and stays: the best file so far is not kept`);
-    return { journal, best };
-  }
-
-  #forget(): void {
-    this.#kept?.best.remove();
-    this.#kept?.journal.remove();
   }
 
   async #run(): Promise<RunResult> {
@@ -128,7 +93,7 @@ class OptimizeRun {
     if (!this.target.isMeasurable) record.warn(...whatIsUnseen(this.target, config.runtime.provider));
     if (mode === "static") requireCalibration(config.data.calibration !== null || ranges !== null);
     const intake = await record.stage("load", () => takeIn(config, record));
-    const original = loadModel(config.model);
+    const { original } = intake;
     const already = alreadyQuantized(original);
     // Nodes that are named to be quantized are meant, also where others are already.
     const isMore = config.quantize.selection.include.length > 0;
@@ -137,23 +102,12 @@ class OptimizeRun {
     }
 
     const prepared = await record.stage("fuse", () =>
-      prepareModel(
-        {
-          model: config.model,
-          recipe: "fuse",
-          signature: intake.signature,
-          data: intake.trial,
-          graph: config.graph,
-          runtime: config.runtime,
-          minOpset: leastOpset(config, original),
-        },
-        this.context,
-      ),
+      prepareModel(requestOf(config, intake, "fuse", leastOpset(config, original)), this.context),
     );
     record.warn(...prepared.warnings);
     // Before the long work: a selector that matches nothing ends the run.
     const excluded = leftOut(prepared.model, config.quantize.selection);
-    this.#kept = this.#keep(intake);
+    this.#files = SearchFiles.forRun(config, intake, record);
     const common = {
       original: config.model,
       prepared: prepared.path,
@@ -164,7 +118,7 @@ class OptimizeRun {
       runtime: config.runtime,
     };
     const isPlaced = (already === null || isMore) && this.#mayBeStatic(prepared);
-    const journal = this.#kept?.journal ?? null;
+    const journal = this.#files?.journal ?? null;
     const early = isPlaced ? await placeEarly(config, intake, common, record, journal) : notPlaced;
     const { quick, placed, tried } = early;
     this.#tried.push(...tried);
@@ -172,11 +126,7 @@ class OptimizeRun {
     const keepFloat = new Map([...excluded, ...(placed?.[0]?.keptFloat ?? [])]);
     const equalized = await this.#equalized(intake, prepared, { ...common, excluded: keepFloat, quick });
     const taps = await this.#statistics(intake, equalized ?? prepared.path, prepared, keepFloat);
-    this.#tapCount = taps?.size ?? 0;
     const workshop = new Workshop({ ...common, ...(equalized !== null && { equalized }), taps }, this.context, journal);
-
-    this.#workshop = workshop;
-
     const candidates = await makeCandidates({
       config,
       workshop,
@@ -197,7 +147,7 @@ class OptimizeRun {
     if (unknown.length > 0) {
       await record.stage("verify", () => workshop.measureError(unknown), "errors on a few samples");
     }
-    const judge = new Judge(config, intake, record, this.#kept);
+    const judge = new Judge(config, intake, record, this.#files);
     const { judged, made } = await chooseCandidate(candidates, judge, workshop, record, config);
     this.#tried.push(...made);
     workshop.restore(judged.candidate);
@@ -205,7 +155,7 @@ class OptimizeRun {
     return this.#finish(
       { ...judged, ruling: judge.rule(judged.candidate, judged.latency) },
       differences,
-      original,
+      workshop,
       intake,
       prepared,
     );
@@ -297,11 +247,12 @@ class OptimizeRun {
   async #finish(
     { candidate, latency, ruling }: Judged,
     differences: readonly OutputDifference[],
-    original: Model,
+    workshop: Workshop,
     intake: Intake,
     prepared: Prepared,
   ): Promise<RunResult> {
     const { record, config } = this;
+    const { original, fit } = intake;
     record.warn(...ruling.warnings);
     record.warn(...differenceWarnings(differences));
     // What the runtime here makes of a file for another says nothing.
@@ -314,14 +265,20 @@ class OptimizeRun {
         ? writeOutput(candidate.built.path, original, config.out, record)
         : writeRejected(candidate.built.path, original, config.out, record),
     );
-    this.#forget();
+    this.#files?.remove();
     candidate.note ||= isPassed ? "chosen" : "";
     return record.result({
       model: intake.facts,
       output,
       passes: prepared.passes,
       unfused: prepared.unfused,
-      quantization: this.#quantizationFacts(candidate, intake, integers),
+      quantization: quantizationFacts(candidate, {
+        tried: this.#tried,
+        corrections: this.#corrections,
+        fit,
+        workshop,
+        integers,
+      }),
       accuracy: candidate.accuracy,
       latency: latency?.facts ?? null,
       verdict: ruling.verdict,
@@ -332,109 +289,12 @@ class OptimizeRun {
     });
   }
 
-  #quantizationFacts(candidate: Candidate, { fit }: Intake, integers: IntegerFacts | null): QuantizationFacts | null {
-    const { variant, built } = candidate;
-    if (variant.kind !== "integers") return null;
-    const others = this.#tried.filter((other) => other !== candidate && other.speedup !== null);
-    const forms = [...built.forms.values()];
-    const statics = forms.includes("static") ? variant.recipe.statics : null;
-    const corrections = this.#corrections.filter(({ correction }) =>
-      correction === "rounding" ? forms.includes("weights4") : statics !== null,
-    );
-    return {
-      mode: modeOfFile(variant.recipe, forms),
-      ...bitsFacts(forms),
-      method: statics && methodsOf(statics),
-      nodes: built.forms.size,
-      forms: [...built.forms].map(([node, form]) => ({ node, form })),
-      ...this.#regions(candidate),
-      float: built.float,
-      why: whyChosen(candidate, others),
-      target: this.target.name,
-      notes: [...built.notes, ...corrections.map(correctionNote)],
-      ...((statics || corrections.length > 0) && { corrections }),
-      ...(integers && { integers }),
-      ...(this.target.isMeasurable && { saturable: saturableNodes(loadModel(built.path)).length }),
-      calibration: statics && fit ? { samples: fit.count, tensors: this.#tapCount, data: fit.digest } : null,
-    };
-  }
-
-  /** Those of the same recipe with the most nodes as integers, and what became of them. */
-  #regions(chosen: Candidate): { readonly regions?: readonly RegionFacts[] } {
-    const isKin = (other: Candidate): boolean =>
-      other.variant === chosen.variant || (isStatic(other) && isStatic(chosen));
-    const kin = this.#tried.filter((other) => isKin(other) && other.times);
-    const widest = kin.sort((a, b) => b.built.forms.size - a.built.forms.size)[0];
-    const regions = widest && this.#workshop?.regionsOf(widest);
-    const times = regions && this.#workshop!.regionTimes(widest, regions);
-    return times ? { regions: regions.map((region) => regionFacts(region, times.get(region.name)!, chosen)) } : {};
-  }
-
   #nothingToDo(intake: Intake, prepared: Prepared | null, why: string): RunResult {
     const verdict: Verdict = { status: "fail", outcome: "no-gain", reasons: [], summary: `nothing to do: ${why}` };
     const { mode } = this.config.quantize;
-    const quantization: QuantizationFacts | null = prepared && {
-      mode: mode === "auto" ? "static" : mode,
-      method: null,
-      nodes: 0,
-      forms: [],
-      float: planStatic(prepared.model, this.target, widestPlacement).float,
-      why,
-      notes: [],
-      calibration: null,
-    };
+    const quantization = prepared && nothingQuantized(prepared.model, this.target, mode, why);
     return this.record.result({ model: intake.facts, passes: prepared?.passes ?? [], quantization, verdict });
   }
-}
-
-/** Speed measured here is no reason for anything elsewhere: what can become integers there does. */
-function withoutSpeed(config: OptimizeConfig, { kernels }: IntegerTarget): OptimizeConfig {
-  const { quantize } = config;
-  if (quantize.goal === "size") return config;
-  const mode = Object.keys(kernels).length > 0 ? "static" : "weights";
-  return { ...config, quantize: { ...quantize, goal: "size", mode: quantize.mode === "auto" ? mode : quantize.mode } };
-}
-
-/** What the measurements of a run cannot say about the place that its result is for. */
-function whatIsUnseen({ name, title, kernels, sources }: IntegerTarget, provider: string): string[] {
-  const none =
-    Object.keys(kernels).length === 0 ? [`${title} has no integer kernels: only weights become integers`] : [];
-  if (name === provider) return none;
-  const measured = `accuracy was measured with ONNX Runtime on the ${provider}, whose speed says nothing about it`;
-  return [
-    ...none,
-    `made for ${title}, which does not run here: its integer kernels are those of its documents (${sources.join(", ")}), and ${measured}`,
-  ];
-}
-
-/** Left out where it is 8. */
-function bitsFacts(forms: readonly Form[]): Pick<QuantizationFacts, "bits"> {
-  const bits = Math.min(...forms.map(bitsOf)) as WeightBits;
-  return bits === 8 ? {} : { bits };
-}
-
-function regionFacts(
-  { name, nodes }: Region,
-  { beforeMs, kernelMs, conversionMs }: RegionTime,
-  { built, errors, keptFloat }: Candidate,
-): RegionFacts {
-  const sqnrDb = errors?.get(name) ?? null;
-  return {
-    region: name,
-    nodes,
-    form: built.forms.get(name) ?? "float",
-    sqnrDb: sqnrDb !== null && Number.isFinite(sqnrDb) ? sqnrDb : null,
-    beforeMs,
-    afterMs: kernelMs + conversionMs,
-    reason: keptFloat.get(name) ?? "",
-  };
-}
-
-function whyChosen(candidate: Candidate, others: readonly Candidate[]): string {
-  const text = ({ name, speedup, sqnrDb }: Candidate): string =>
-    `${name} ${speedup === null ? "untimed" : `${speedup.toFixed(2)}x`}${sqnrDb === null ? "" : ` at ${sqnrDb.toFixed(1)} dB`}`;
-  if (others.length === 0) return `${candidate.name} was the only way to quantize this model`;
-  return `measured here: ${text(candidate)}; against ${others.map(text).join(", ")}`;
 }
 
 /** What of a quantized model could be quantized besides. */

@@ -12,14 +12,14 @@ import { linkModel, loadModel, type Model, opsetOf } from "../ir/index.js";
 import { approximations, catalog, recipes, runtimeFusions } from "../passes/catalog.js";
 import { makeNamesUnique } from "../quantization/names.js";
 import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses, unknownPass } from "../rewrite/index.js";
-import type { ModelSignature, OutputDifference } from "../runtime/port.js";
+import type { OutputDifference } from "../runtime/port.js";
 import { comparisonData } from "./comparison-data.js";
-import type { GraphConfig, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { checkEquivalence, type Equivalence } from "./equivalence.js";
 import { movesLastBits } from "./exactness.js";
 import { fixShapes } from "./fix-shapes.js";
 import { describer, evaluator, linkedFile, linkedTwin, removeLinked, scratchFile } from "./model-runs.js";
+import type { PrepareRequest } from "./prepare-request.js";
 import {
   applyAskedOpset,
   highestOpset,
@@ -35,24 +35,6 @@ import { ScratchWeights } from "./scratch-weights.js";
 import { StepChecker } from "./step-checker.js";
 import { findUnfused, type PassWord, type UnfusedNode } from "./unfused/find-unfused.js";
 
-export interface PrepareRequest {
-  readonly model: string;
-  /** What the result must agree with, where that is not `model` itself. */
-  readonly baseline?: string;
-  readonly recipe: Recipe;
-  readonly signature: ModelSignature;
-  /** Samples on which the result is compared with the original, the first of them; or word that there are none. */
-  readonly data: DatasetRef;
-  /** Why the original cannot be run, so that nothing can be compared. */
-  readonly unrunnable?: string | null;
-  readonly graph: GraphConfig;
-  readonly runtime: RuntimeConfig;
-  /** Least opset that later steps need, 0 for none. */
-  readonly minOpset: number;
-  /** Called with what may turn out to be the result while the runtime compares it. It must leave the model as it is. */
-  readonly meanwhile?: (model: Model) => void;
-}
-
 export interface Prepared {
   readonly model: Model;
   /** The same model as a linked file in the scratch folder: its weights lie in the original and beside it. */
@@ -64,8 +46,6 @@ export interface Prepared {
   readonly equivalence: EquivalenceFacts;
   readonly warnings: readonly string[];
 }
-
-export type Recipe = keyof typeof recipes;
 
 /** Single rewrites of one pass that are left out before the pass is. */
 const MOST_BARRED = 8;

@@ -1,0 +1,119 @@
+/** What a result says of the integers in it: which nodes, in what form, why these, and what stayed float. */
+import { loadModel, type Model } from "../ir/index.js";
+import { planStatic } from "../quantization/plan-static.js";
+import { bitsOf, type Form, methodsOf, modeOfFile } from "../quantization/recipe.js";
+import { saturableNodes } from "../quantization/saturable.js";
+import type { WeightBits } from "../quantization/weight-only.js";
+import type { IntegerTarget } from "../target/integer-kernel.js";
+import { widestPlacement } from "./calibration.js";
+import { type Candidate, isStatic } from "./candidate.js";
+import type { QuantizeConfig } from "./config.js";
+import { correctionNote } from "./corrections.js";
+import type { Intake } from "./intake.js";
+import type { Region, RegionTime } from "./regions.js";
+import type { CorrectionFacts, IntegerFacts, QuantizationFacts, RegionFacts } from "./result.js";
+import type { Workshop } from "./workshop.js";
+
+/** What a run found out on the way to the candidate that it chose. */
+export interface Findings {
+  /** All that were made, the chosen one among them. */
+  readonly tried: readonly Candidate[];
+  readonly corrections: readonly CorrectionFacts[];
+  readonly fit: Intake["fit"];
+  readonly workshop: Workshop;
+  /** What the runtime made of the chosen file; null where that was not looked at. */
+  readonly integers: IntegerFacts | null;
+}
+
+/** Null for a float candidate. */
+export function quantizationFacts(chosen: Candidate, findings: Findings): QuantizationFacts | null {
+  const { variant, built } = chosen;
+  if (variant.kind !== "integers") return null;
+  const { tried, fit, workshop, integers } = findings;
+  const { target, taps } = workshop.options;
+  const others = tried.filter((other) => other !== chosen && other.speedup !== null);
+  const forms = [...built.forms.values()];
+  const statics = forms.includes("static") ? variant.recipe.statics : null;
+  const corrections = findings.corrections.filter(({ correction }) =>
+    correction === "rounding" ? forms.includes("weights4") : statics !== null,
+  );
+  return {
+    mode: modeOfFile(variant.recipe, forms),
+    ...bitsFacts(forms),
+    method: statics && methodsOf(statics),
+    nodes: built.forms.size,
+    forms: [...built.forms].map(([node, form]) => ({ node, form })),
+    ...regionsOfKin(chosen, tried, workshop),
+    float: built.float,
+    why: whyChosen(chosen, others),
+    target: target.name,
+    notes: [...built.notes, ...corrections.map(correctionNote)],
+    ...((statics || corrections.length > 0) && { corrections }),
+    ...(integers && { integers }),
+    ...(target.isMeasurable && { saturable: saturableNodes(loadModel(built.path)).length }),
+    calibration: statics && fit ? { samples: fit.count, tensors: taps?.size ?? 0, data: fit.digest } : null,
+  };
+}
+
+/** Of a model that stays as it is, with the reason of each node. */
+export const nothingQuantized = (
+  model: Model,
+  target: IntegerTarget,
+  mode: QuantizeConfig["mode"],
+  why: string,
+): QuantizationFacts => ({
+  mode: mode === "auto" ? "static" : mode,
+  method: null,
+  nodes: 0,
+  forms: [],
+  float: planStatic(model, target, widestPlacement).float,
+  why,
+  notes: [],
+  calibration: null,
+});
+
+/** Left out where it is 8. */
+function bitsFacts(forms: readonly Form[]): Pick<QuantizationFacts, "bits"> {
+  const bits = Math.min(...forms.map(bitsOf)) as WeightBits;
+  return bits === 8 ? {} : { bits };
+}
+
+/** Those of the same recipe with the most nodes as integers, and what became of them. */
+function regionsOfKin(
+  chosen: Candidate,
+  tried: readonly Candidate[],
+  workshop: Workshop,
+): Pick<QuantizationFacts, "regions"> {
+  const isKin = (other: Candidate): boolean =>
+    other.variant === chosen.variant || (isStatic(other) && isStatic(chosen));
+  const kin = tried.filter((other) => isKin(other) && other.times);
+  const widest = kin.sort((a, b) => b.built.forms.size - a.built.forms.size)[0];
+  if (!widest) return {};
+  const regions = workshop.regionsOf(widest);
+  const times = workshop.regionTimes(widest, regions);
+  return times ? { regions: regions.map((region) => regionFacts(region, times.get(region.name)!, chosen)) } : {};
+}
+
+function regionFacts(
+  { name, nodes }: Region,
+  { beforeMs, kernelMs, conversionMs }: RegionTime,
+  { built, errors, keptFloat }: Candidate,
+): RegionFacts {
+  const sqnrDb = errors?.get(name) ?? null;
+  return {
+    region: name,
+    nodes,
+    form: built.forms.get(name) ?? "float",
+    sqnrDb: sqnrDb !== null && Number.isFinite(sqnrDb) ? sqnrDb : null,
+    beforeMs,
+    afterMs: kernelMs + conversionMs,
+    reason: keptFloat.get(name) ?? "",
+  };
+}
+
+function whyChosen(candidate: Candidate, others: readonly Candidate[]): string {
+  const text = ({ name, speedup, sqnrDb }: Candidate): string =>
+    `${name} ${speedup === null ? "untimed" : `${speedup.toFixed(2)}x`}${sqnrDb === null ? "" : ` at ${sqnrDb.toFixed(1)} dB`}`;
+  if (others.length === 0) return `${candidate.name} was the only way to quantize this model`;
+  return `measured here: ${text(candidate)}; against ${others.map(text).join(", ")}`;
+}

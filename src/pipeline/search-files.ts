@@ -1,0 +1,45 @@
+/** What outlives a search that is cut short: a journal of its measurements and the best file so far, both beside the output. */
+import { InferOptError } from "../base/errors.js";
+import { BestSoFar } from "./best-so-far.js";
+import type { OptimizeConfig } from "./config.js";
+import type { Intake } from "./intake.js";
+import { Journal } from "./journal.js";
+import { isSearched } from "./make-candidates.js";
+import type { RunRecord } from "./run-record.js";
+import { searchIdentity } from "./search-identity.js";
+
+export class SearchFiles {
+  private constructor(
+    readonly journal: Journal,
+    readonly best: BestSoFar,
+  ) {}
+
+  /** Null where no file is written, or no limit given to search for. */
+  static forRun(config: OptimizeConfig, intake: Intake, record: RunRecord): SearchFiles | null {
+    const { output } = config.out;
+    if (output === null || !isSearched(config)) return null;
+    const identity = searchIdentity(record.command, config, intake, record.context);
+    const journal = new Journal(`${output}.journal.jsonl`, identity, (warning) => record.warn(warning));
+    const best = new BestSoFar(output, journal, config.quantize.goal);
+    if (best.isTaken) record.warn(`${best.path} is there already and stays: the best file so far is not kept`);
+    return new SearchFiles(journal, best);
+  }
+
+  /** The search is over, one way or the other. */
+  remove(): void {
+    this.best.remove();
+    this.journal.remove();
+  }
+
+  /** INTERRUPTED with word of what is on disk, or the cause itself where nothing is. */
+  interrupted(cause: unknown): unknown {
+    const { journal, best } = this;
+    if (journal.size === 0) return cause;
+    const left = best.exists ? `The best file so far that meets the limits is ${best.path}. ` : "";
+    return new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted", {
+      hint: `${left}Run the same command again to go on where it was: ${journal.path} holds what was measured.`,
+      cause,
+      fields: { best: best.exists ? best.path : null, journal: journal.path },
+    });
+  }
+}
