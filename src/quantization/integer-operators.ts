@@ -87,43 +87,22 @@ function convertConv(node: Node): boolean {
   const quantize = quantizedBy(node.output);
   const isBiased = Boolean(node.inputs[2]);
   if (!x || !w || !quantize || (isBiased && b?.integers.dtype !== "i32")) return false;
-  const { graph } = node;
-  const [, scale, zeroPoint] = quantize.inputs;
-  const inputs = [...partsOf(x), ...partsOf(w), scale!, zeroPoint!, ...(isBiased ? [b!.integers] : [])];
-  const made = graph.addNode(
-    {
-      op: "QLinearConv",
-      name: node.name,
-      inputs,
-      attributes: node.attributes,
-      outputs: [{ label: quantize.output.label, type: quantize.output.type }],
-      provenance: node.provenance,
-    },
-    quantize,
-  );
-  take(quantize, made.output, node);
+  const biases = isBiased ? [b!.integers] : [];
+  replaceQuantized(node, quantize, "QLinearConv", [...partsOf(x), ...partsOf(w), ...resultOf(quantize), ...biases]);
   return true;
 }
 
 const partsOf = ({ integers, scale, zeroPoint }: Widened): Value[] => [integers, scale, zeroPoint];
+
+/** Scale and zero point of what a QuantizeLinear makes. */
+const resultOf = ({ inputs: [, scale, zeroPoint] }: Node): Value[] => [scale!, zeroPoint!];
 
 function convertMatMul(node: Node): boolean {
   const [a, b] = node.inputs.map(widened);
   if (!a || !b) return false;
   const quantize = quantizedBy(node.output);
   if (!quantize) return convertToFloatResult(node, a, b, null);
-  const [, scale, zeroPoint] = quantize.inputs;
-  const made = node.graph.addNode(
-    {
-      op: "QLinearMatMul",
-      name: node.name,
-      inputs: [...partsOf(a), ...partsOf(b), scale!, zeroPoint!],
-      outputs: [{ label: quantize.output.label, type: quantize.output.type }],
-      provenance: node.provenance,
-    },
-    quantize,
-  );
-  take(quantize, made.output, node);
+  replaceQuantized(node, quantize, "QLinearMatMul", [...partsOf(a), ...partsOf(b), ...resultOf(quantize)]);
   return true;
 }
 
@@ -195,18 +174,7 @@ function convertMover(node: Node): boolean {
   const quantize = node.outputs.length === 1 ? quantizedBy(node.output) : null;
   if (!x || !quantize || quantize.inputs[0] !== node.output || x.integers.constant) return false;
   if (!isSame(x.scale, quantize.inputs[1]) || !isSame(x.zeroPoint, quantize.inputs[2])) return false;
-  const made = node.graph.addNode(
-    {
-      op: node.op,
-      name: node.name,
-      inputs: [x.integers, ...node.inputs.slice(1)],
-      attributes: node.attributes,
-      outputs: [{ label: quantize.output.label, type: quantize.output.type }],
-      provenance: node.provenance,
-    },
-    quantize,
-  );
-  take(quantize, made.output, node);
+  replaceQuantized(node, quantize, node.op, [x.integers, ...node.inputs.slice(1)]);
   return true;
 }
 
@@ -216,17 +184,18 @@ function isSame(a: Value, b: Value | null | undefined): boolean {
   return Buffer.compare(one.bytes(), other.bytes()) === 0;
 }
 
-/** Puts integers in the place of what a QuantizeLinear made, and removes what led to it. */
-function take(quantize: Node, integers: Value, node: Node): void {
-  const { graph } = node;
-  const { label } = quantize.output;
-  graph.replaceUses(quantize.output, integers);
+/** Puts an operator on integers in the place of a node, what reads its float result, and the QuantizeLinear in the end. */
+function replaceQuantized(node: Node, quantize: Node, op: string, inputs: (Value | null)[]): void {
+  const { graph, name, attributes, provenance } = node;
+  const { label, type } = quantize.output;
+  const made = graph.addNode({ op, name, inputs, attributes, outputs: [{ label, type }], provenance }, quantize).output;
+  graph.replaceUses(quantize.output, made);
   const between = quantize.inputs[0]!.producer!;
   graph.removeNode(quantize);
   if (between !== node) graph.removeNode(between);
   const feeders = feedersOf(node);
   graph.removeNode(node);
-  integers.label = label;
+  made.label = label;
   sweep(feeders);
 }
 

@@ -2,6 +2,7 @@
  * g = H e for eight columns of errors, kept up to date as single errors change: four
  * products at a time where the engine has vector instructions, and the same bits without.
  */
+import { vectorCode } from "../../base/vector-code.js";
 import { slopeKernelBytes } from "./slope-kernel-bytes.js";
 
 /** Columns that go through H together, so that it is read once for all of them. */
@@ -13,15 +14,6 @@ interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
   follow(row: number, bytes: number): void;
 }
-
-/** What is used of the engine's global; neither ES2023 nor Node's types declare it. */
-declare const WebAssembly:
-  | {
-      validate(bytes: Uint8Array): boolean;
-      readonly Module: new (bytes: Uint8Array) => object;
-      readonly Instance: new (module: object) => { readonly exports: unknown };
-    }
-  | undefined;
 
 export class Slopes {
   /** By how much the errors of a row change, one per column; read by `follow`. */
@@ -82,9 +74,7 @@ export class Slopes {
 
 /** Null where the engine has no vector instructions, or not so much memory for them. */
 function newKernel(bytes: number): KernelExports | null {
-  const code = Buffer.from(slopeKernelBytes, "base64");
-  if (typeof WebAssembly === "undefined" || !WebAssembly.validate(code) || bytes > 2 ** 31) return null;
-  const kernel = new WebAssembly.Instance(new WebAssembly.Module(code)).exports as KernelExports;
-  kernel.memory.grow(Math.ceil(bytes / PAGE));
+  const kernel = bytes > 2 ** 31 ? null : (vectorCode(slopeKernelBytes) as KernelExports | null);
+  kernel?.memory.grow(Math.ceil(bytes / PAGE));
   return kernel;
 }
