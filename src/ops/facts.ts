@@ -5,6 +5,12 @@
  */
 import type { Node } from "../ir/index.js";
 
+/** One number of all elements along some axes, as many as the operator is told. */
+export const axisReductions =
+  "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare".split(
+    " ",
+  );
+
 const families = {
   /** One input; every output element depends on the input element in its place only; same shape and type. */
   unary:
@@ -21,9 +27,8 @@ const families = {
     "OneHot Pad Range Reshape ReverseSequence Scatter ScatterElements ScatterND Shape Size Slice SpaceToDepth Split " +
     "Squeeze TensorScatter Tile Transpose Trilu Unsqueeze Upsample",
   reduction:
-    "ArgMax ArgMin CumProd CumSum GlobalAveragePool GlobalLpPool GlobalMaxPool Hardmax LogSoftmax NonZero ReduceL1 " +
-    "ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare Softmax " +
-    "TopK Unique",
+    "ArgMax ArgMin CumProd CumSum GlobalAveragePool GlobalLpPool GlobalMaxPool Hardmax LogSoftmax NonZero Softmax TopK " +
+    `Unique ${axisReductions.join(" ")}`,
   computation:
     "AffineGrid Attention AveragePool BatchNormalization BlackmanWindow Clip Col2Im Conv ConvInteger ConvTranspose " +
     "DFT DeformConv Det DynamicQuantizeLinear Einsum GRU Gemm GridSample GroupNormalization HammingWindow HannWindow " +

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { vectorCode } from "../../src/base/vector-code.js";
 
-const base64 = (...bytes: number[]): string => Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...bytes]).toString("base64");
+const base64 = (...bytes: number[]): string =>
+  Buffer.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...bytes]).toString("base64");
 
 describe("vectorCode", () => {
   it("gives what the code exports", () => {

@@ -3,6 +3,7 @@
  * Reshape(ReduceX<keepdims=0>(x, axes), the same shape)  =>  ReduceX<keepdims=1>(x, axes)
  */
 import { type Attribute, attr, type Node } from "../../ir/index.js";
+import { axisReductions } from "../../ops/facts.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { givenAxes, soleProducer } from "../../rewrite/match.js";
 import { areSame } from "../fold/size.js";
@@ -10,12 +11,7 @@ import { sizeFacts } from "../fold/size-facts.js";
 import type { SizeFacts } from "../fold/size-rules.js";
 import { reducedAxes } from "../fuse/reduced-axes.js";
 
-const reductions = new Set(
-  (
-    "ArgMax ArgMin ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum " +
-    "ReduceSumSquare"
-  ).split(" "),
-);
+const reductions = new Set(["ArgMax", "ArgMin", ...axisReductions]);
 
 export const eliminateReinsertedAxis = defineRewrite({
   name: "eliminate-reinserted-axis",

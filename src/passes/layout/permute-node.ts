@@ -9,7 +9,7 @@
  * Operators for which the place of an axis has a meaning (Conv, MatMul) have no rule.
  */
 import { attr, type Node, type Tensor, type Value } from "../../ir/index.js";
-import { familyOf } from "../../ops/facts.js";
+import { axisReductions, familyOf } from "../../ops/facts.js";
 import { givenAxes, normalizeAxes } from "../../rewrite/match.js";
 import { inverseOf, isSameOrder, type Permutation } from "./permutation.js";
 import { permutedReshape } from "./permute-reshape.js";
@@ -183,6 +183,7 @@ const quantizing: Rule = (node, order) => {
 
 const rules: Readonly<Record<string, Rule>> = {
   ...vectorRules,
+  ...Object.fromEntries(axisReductions.map((op) => [op, reduce])),
   ArgMax: argReduce,
   ArgMin: argReduce,
   Concat: concat,
@@ -190,16 +191,6 @@ const rules: Readonly<Record<string, Rule>> = {
   Gather: gather,
   LogSoftmax: softmax,
   QuantizeLinear: quantizing,
-  ReduceL1: reduce,
-  ReduceL2: reduce,
-  ReduceLogSum: reduce,
-  ReduceLogSumExp: reduce,
-  ReduceMax: reduce,
-  ReduceMean: reduce,
-  ReduceMin: reduce,
-  ReduceProd: reduce,
-  ReduceSum: reduce,
-  ReduceSumSquare: reduce,
   Reshape: (node, order) => permutedReshape(node, order),
   Softmax: softmax,
   Split: alongAxis(0),

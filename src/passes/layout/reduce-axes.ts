@@ -6,14 +6,11 @@
  *   ReduceSum(ReduceSum(x))                   =>  ReduceSum(x) over the axes of both
  */
 import { attr, type Node, Tensor, type Value } from "../../ir/index.js";
+import { axisReductions } from "../../ops/facts.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { givenAxes, isSameDim, normalizeAxes, soleProducer } from "../../rewrite/match.js";
 import { reducedAxes } from "../fuse/reduced-axes.js";
 
-const REDUCTIONS =
-  "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare".split(
-    " ",
-  );
 /** Reductions of reductions that are one; a mean of means too, since all groups have one size. */
 const NESTABLE = ["ReduceL1", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"];
 
@@ -52,7 +49,7 @@ function reduce(
 /** The reduction that alone feeds a value. */
 function soleReduction(value: Value | null | undefined): Reduction | null {
   const op = value?.producer?.op ?? "";
-  return REDUCTIONS.includes(op) ? reductionOf(soleProducer(value, op)) : null;
+  return axisReductions.includes(op) ? reductionOf(soleProducer(value, op)) : null;
 }
 
 const argAxis = (value: Value | null | undefined): { node: Node; axis: number; keeps: boolean } | null => {
@@ -94,7 +91,7 @@ export const fuseReduceReduce = defineRewrite({
   name: "fuse-reduce-reduce",
   summary: "Reduce over all axes at once instead of one after the other, or after a Reshape that merges them",
   numerics: "rounding",
-  roots: REDUCTIONS,
+  roots: axisReductions,
   rewrite(root, context) {
     const outer = reductionOf(root);
     if (!outer) return null;

@@ -1,4 +1,5 @@
 /** Every change of meaning or form of an ai.onnx operator from opset 8 to 25, in order of version. What is not here is in compatible.ts. */
+import { axisReductions } from "../../ops/facts.js";
 import { reduceAxesToInput, squeezeAxesToInput, unsqueezeAxesToInput } from "./axes.js";
 import { clipToInputs } from "./clip.js";
 import type { Converter } from "./converter.js";
@@ -30,16 +31,7 @@ export const converters: Readonly<Record<string, readonly Converter[]>> = {
   LogSoftmax: [softmaxSingleAxis],
   Pad: [padToInputs],
   QuantizeLinear: [scalesPerChannel],
-  ReduceL1: [reduceAxesToInput(18)],
-  ReduceL2: [reduceAxesToInput(18)],
-  ReduceLogSum: [reduceAxesToInput(18)],
-  ReduceLogSumExp: [reduceAxesToInput(18)],
-  ReduceMax: [reduceAxesToInput(18)],
-  ReduceMean: [reduceAxesToInput(18)],
-  ReduceMin: [reduceAxesToInput(18)],
-  ReduceProd: [reduceAxesToInput(18)],
-  ReduceSum: [reduceAxesToInput(13)],
-  ReduceSumSquare: [reduceAxesToInput(18)],
+  ...Object.fromEntries(axisReductions.map((op) => [op, [reduceAxesToInput(op === "ReduceSum" ? 13 : 18)]])),
   Resize: [resizeCoordinates, resizeOptionalInputs],
   RoiAlign: [roiAlignCoordinates],
   Scan: [scanBatches],
