@@ -26,17 +26,48 @@ function loopTypes(node: Node): TensorType[] | null {
 }
 
 function scanTypes(node: Node): TensorType[] | null {
+  const shapes = scanShapes(node);
+  if (!shapes) return null;
+  const body = node.bodies[0]!;
+  const states = body.inputs.length - node.int("num_scan_inputs", 0);
+  const types = body.inputs.map((input, i) =>
+    typed(dtypeOf(node.inputs[i] ?? null, input), i < states ? null : shapes[i]!),
+  );
+  return complete(types);
+}
+
+/** The shapes in which values come into the body of a Scan: states, of which later ones may have others, and elements. */
+function scanShapes(node: Node): (Shape | null)[] | null {
   const body = node.bodies[0];
   const scanned = node.int("num_scan_inputs", null);
   if (!body || scanned === null || body.inputs.length !== node.inputs.length) return null;
   const states = body.inputs.length - scanned;
   const axes = node.ints("scan_input_axes");
-  const types = body.inputs.map((input, i) => {
-    const outer = node.inputs[i] ?? null;
-    const dtype = dtypeOf(outer, input);
-    return typed(dtype, i < states ? null : withoutAxis(outer?.shape ?? null, axes?.[i - states] ?? 0));
+  return node.inputs.map((value, i) => {
+    const shape = value?.shape ?? null;
+    return i < states ? shape : withoutAxis(shape, axes?.[i - states] ?? 0);
   });
-  return complete(types);
+}
+
+/** An input of the body of a Loop or a Scan, as it is in the first iteration. */
+export interface BodyEntry {
+  readonly input: Value;
+  readonly shape: Shape | null;
+  /** Where the body hands it on to the next iteration: the place in its outputs, or null for one that is of this iteration only. */
+  readonly next: number | null;
+}
+
+/** Inputs of the body of `node` that are values of the graph around it; none where no rule knows the operator. */
+export function bodyEntries(node: Node): BodyEntry[] {
+  const body = node.bodies[0];
+  if (!body || body.inputs.length !== node.inputs.length) return [];
+  // Number of the iteration and condition come first in a Loop, and the condition alone where it hands values on.
+  if (node.is("Loop"))
+    return body.inputs.map((input, i) => ({ input, shape: node.inputs[i]?.shape ?? null, next: i - 1 })).slice(2);
+  const shapes = node.is("Scan") ? scanShapes(node) : null;
+  if (!shapes) return [];
+  const states = body.inputs.length - node.int("num_scan_inputs", 0);
+  return body.inputs.map((input, i) => ({ input, shape: shapes[i]!, next: i < states ? i : null }));
 }
 
 function withoutAxis(shape: Shape | null, axis: number): Shape | null {

@@ -36,6 +36,7 @@ export function convertOpset(model: Model, target: number): ConversionReport {
   checkRange(from, target);
   const dtypes = dtypesOf(model);
   const context: ConvertContext = {
+    target,
     dtypeOf: (value) => (value ? (dtypes.get(value) ?? null) : null),
     enlarging: new Set(),
   };

@@ -4,6 +4,8 @@ import { f32ToBf16Bits, f32ToF16Bits } from "../../base/f16.js";
 import { type Attribute, type DType, type NewOutput, type Node, Tensor, type Value } from "../../ir/index.js";
 
 export interface ConvertContext {
+  /** The opset that the model will have in the end. */
+  readonly target: number;
   /** The dtype of a value of the model as it was read; null when nothing tells. */
   readonly dtypeOf: (value: Value | null | undefined) => DType | null;
   /** Resize nodes made from Upsample, whose scales are at least 1 by definition. */

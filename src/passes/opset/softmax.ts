@@ -6,16 +6,16 @@
  * when `axis` is the last one, or when at most one axis from `axis` on is longer than 1.
  * Otherwise: Flatten, normalize the rows, Reshape back.
  */
-import { attr, isStatic, type Node, type Shape, Tensor } from "../../ir/index.js";
-import { addAfter, addBefore, type Converter, constantFor } from "./converter.js";
+import { type Attribute, attr, isStatic, type Node, type Shape, Tensor } from "../../ir/index.js";
+import { addAfter, addBefore, type ConvertContext, type Converter, constantFor } from "./converter.js";
 
 export const softmaxSingleAxis: Converter = {
   at: 13,
-  convert(node) {
+  convert(node, { target }) {
     const axis = node.int("axis", 1);
     const single = singleAxis(node, axis);
     node.graph.setAttribute(node, "axis", attr.int(single ?? -1));
-    if (single === null) flattenAround(node, axis);
+    if (single === null) flattenAround(node, axis, target);
   },
 };
 
@@ -31,14 +31,15 @@ function singleAxis(node: Node, axis: number): number | null {
   return long.length > 1 ? null : (long[0] ?? shape.length - 1);
 }
 
-/** The shape of the input as far as it is known; Gemm and Flatten always give a matrix. */
+/** The shape of the input as far as it is known; Gemm and Flatten always give a matrix, Compress of all elements a list. */
 function shapeRead(node: Node): Shape | null {
-  const input = node.inputs[0]!;
-  if (input.shape) return input.shape;
-  return input.producer?.is("Gemm") || input.producer?.is("Flatten") ? [null, null] : null;
+  const { shape, producer } = node.inputs[0]!;
+  if (shape) return shape;
+  if (producer?.is("Gemm") || producer?.is("Flatten")) return [null, null];
+  return producer?.is("Compress") && !producer.attributes.has("axis") ? [null] : null;
 }
 
-function flattenAround(node: Node, axis: number): void {
+function flattenAround(node: Node, axis: number, target: ConvertContext["target"]): void {
   const graph = node.graph;
   const input = node.inputs[0]!;
   const result = node.output;
@@ -55,7 +56,9 @@ function flattenAround(node: Node, axis: number): void {
   graph.setInput(node, 0, rows);
   const type = result.type;
   result.type = result.dtype && { dtype: result.dtype, shape: [null, null] };
-  const shaped = addAfter(node, { op: "Reshape", inputs: [result, shape], suffix: "shaped", type });
+  // A size that is zero at run time means itself; before opset 14 it can but mean the size at that place in the matrix.
+  const attributes: Record<string, Attribute> = shape.constant || target < 14 ? {} : { allowzero: attr.int(1) };
+  const shaped = addAfter(node, { op: "Reshape", inputs: [result, shape], attributes, suffix: "shaped", type });
   shaped.info = result.info;
   result.info = null;
   graph.replaceUses(result, shaped, shaped.producer!);

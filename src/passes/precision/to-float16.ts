@@ -19,6 +19,7 @@ import {
 } from "../../ir/index.js";
 import { applyRewrite } from "../../rewrite/index.js";
 import { eliminateCastLike } from "../eliminate/cast-like.js";
+import { forgetUnfoundedSizes } from "./body-sizes.js";
 import { type HalfType, narrowTensor } from "./narrow-tensor.js";
 import { type Float32Node, type NarrowingOptions, NarrowingPlan } from "./narrowing-plan.js";
 
@@ -89,6 +90,7 @@ class Narrowing {
   run(): void {
     const graphs = [...graphsWithin(this.plan.model.graph)];
     const nodes = graphs.flatMap((graph) => [...graph.nodes()]);
+    for (const node of nodes) forgetUnfoundedSizes(node);
     const values = graphs.flatMap((graph) => [...graph.inputs, ...graph.constants]);
     for (const node of nodes) for (const output of node.outputs) if (output) values.push(output);
 

@@ -114,6 +114,17 @@ describe("Softmax", () => {
     expect(await convert(text, 11, 17)).toContain("Shape(a)");
   });
 
+  it("takes sizes that are zero at run time", async () => {
+    const feeds = { x: Tensor.f32([3, 4, 0], []) };
+    const text = "(x: f32[?,?,?]) -> (y) { a = Relu(x) y = Softmax<axis=1>(a) }";
+    expect(await convert(text, 11, 17, feeds)).toContain("allowzero=1");
+  });
+
+  it("knows the rank of what Compress picks of all elements", async () => {
+    const text = "(x: f32[2,2]) -> (y) { a = Compress(x, $c: bool[2] = {0}) y = Hardmax<axis=0>(a) }";
+    expect(await convert(text, 10, 17)).not.toContain("Flatten");
+  });
+
   it("flattens nothing when all but one axis are 1", async () => {
     expect(await convert("(x: f32[2,5,1,1]) -> (y) { y = Softmax<axis=1>(x) }", 9, 13)).not.toContain("Flatten");
     expect(await convert("(x: f32[2,0,3,4]) -> (y) { y = Softmax<axis=1>(x) }", 9, 13)).not.toContain("Flatten");

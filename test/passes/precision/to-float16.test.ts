@@ -156,6 +156,45 @@ describe("bodies", () => {
     }`);
   });
 
+  it("of Loop and Scan keep the sizes that they declare where what comes in bears them out", () => {
+    const { text } = narrow(`(x: f32[2], e: f32[4,3], w: f32[?]) -> (y, z, v, s) {
+      y, z = Loop<body=(i: i64[], c: bool[], p: f32[2], q: f32[3]) -> (d, n, o) {
+        d = Identity(c)
+        n = Neg(p)
+        o = Neg(q)
+      }>($n: i64[] = {3}, $t: bool[] = {1}, x, w)
+      v, s = Scan<body=(a: f32[3], b: f32[3]) -> (f, g) { f = Add(a, b) g = Tanh(f) }, num_scan_inputs=1>($k: f32[3], e)
+    }`);
+    expect(text).toContain("p: f16[2], q: f16)");
+    expect(text).toContain("a: f16[3], b: f16[3])");
+  });
+
+  it("of Loop forget sizes of states that the body hands on with others", () => {
+    const model = parseModel(`(x: f32[3], z: f32[2,3]) -> (a) {
+      a, s = Loop<body=(i: i64[], k: bool[], p: f32[3], q: f32[2,3]) -> (j, o, r) {
+        j = Identity(k)
+        o = Add(p, q)
+        r = Neg(q)
+      }>($n: i64[] = {4}, $c: bool[] = {1}, x, z)
+    }`);
+    const body = model.graph.firstNode!.bodies[0]!;
+    for (const { value } of body.outputs.slice(1)) value.type = { dtype: "f32", shape: [2, 3] };
+    toFloat16(model, { keepIo: true, target: "f16" });
+    expect(printGraph(model.graph)).toContain("p: f16, q: f16[2,3])");
+  });
+
+  // The second addend is one column wide at run time, where the body says two.
+  it("of Scan run though the body declares a size that is none", async () => {
+    const feeds = { x: Tensor.f32([1, 1, 2, 1], [1, 2]) };
+    const source = `(x: f32[1,1,2,n]) -> (v, w) {
+      v, w = Scan<body=(a: f32[1,2,2], b: f32[1,2,2]) -> (c, d) {
+        c = Add(a, b)
+        d = Mul(c, $k: f32[] = {2.0})
+      }, num_scan_inputs=1>($s: f32[1,2,2], x)
+    }`;
+    await narrowAndRun(source, feeds);
+  });
+
   it("of a Loop that stays in float32 are narrow inside only", async () => {
     const source = `(x: f32[2]) -> (y) {
       y = Loop<body=(i: i64[], c: bool[], v: f32[2]) -> (d, n) {
