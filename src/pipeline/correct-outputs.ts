@@ -5,17 +5,9 @@ import { fitOutput, type OutputLine } from "../quantization/outputs/fit-outputs.
 import { lastProducts } from "../quantization/outputs/last-products.js";
 import { pairModels } from "../quantization/outputs/paired-moments.js";
 import type { Candidate } from "./candidate.js";
-import { judgeCorrection } from "./corrections.js";
+import { type Corrected, keepBetter } from "./corrections.js";
 import { asDelivered, withSaved } from "./model-runs.js";
-import type { CorrectionFacts } from "./result.js";
 import type { Workshop } from "./workshop.js";
-
-export interface Corrected {
-  /** In the order given: each as it was, or in its corrected form. */
-  readonly candidates: readonly Candidate[];
-  /** Of the first; null when there was nothing to correct. */
-  readonly facts: CorrectionFacts | null;
-}
 
 /** An expected gain below this is not tried. */
 const LEAST_EXPECTED_DB = 0.2;
@@ -34,22 +26,16 @@ export async function correctOutputs(
   const isMeasured = first !== undefined && first.sqnrDb !== null && Number.isFinite(first.sqnrDb);
   const lines = isMeasured ? await fitLines(first, workshop, data) : null;
   if (!lines) return { candidates, facts: null };
-  const tried = candidates.map(({ variant, keptFloat }) =>
-    variant.kind === "integers" ? workshop.make({ ...variant, recipe: { ...variant.recipe, lines } }, keptFloat) : null,
-  );
-  await workshop.measureError(tried.filter((each) => each !== null));
+  const corrected = new Map<Candidate, Candidate>();
+  for (const candidate of candidates) {
+    const { variant, keptFloat } = candidate;
+    if (variant.kind !== "integers") continue;
+    corrected.set(candidate, workshop.make({ ...variant, recipe: { ...variant.recipe, lines } }, keptFloat));
+  }
+  await workshop.measureError([...corrected.values()]);
   const factors = [...lines.values()].map(({ factor }) => `${factor.toFixed(3)} x + shift`);
   const detail = `${factors.join(", ")} at ${[...lines.keys()].join(", ")}`;
-  let facts: CorrectionFacts | null = null;
-  const kept = candidates.map((candidate, i) => {
-    const better = tried[i];
-    if (!better) return candidate;
-    const judged = judgeCorrection("outputs", detail, candidate.sqnrDb, better.sqnrDb);
-    facts ??= judged;
-    workshop.discard(judged.isKept ? candidate : better);
-    return judged.isKept ? better : candidate;
-  });
-  return { candidates: kept, facts };
+  return keepBetter("outputs", detail, candidates, corrected, workshop);
 }
 
 async function fitLines(

@@ -4,8 +4,10 @@
  * say that the outputs come closer to the float model's.
  */
 import type { DatasetRef } from "../dataset/index.js";
+import type { Candidate } from "./candidate.js";
 import type { Intake } from "./intake.js";
 import type { CorrectionFacts } from "./result.js";
+import type { Workshop } from "./workshop.js";
 
 export const corrections = ["equalize", "outputs", "rounding"] as const;
 export type Correction = (typeof corrections)[number];
@@ -38,6 +40,33 @@ export function judgeCorrection(
 ): CorrectionFacts {
   const isKept = beforeDb !== null && afterDb !== null && afterDb >= beforeDb + LEAST_GAIN_DB;
   return { correction, isKept, detail, beforeDb, afterDb };
+}
+
+export interface Corrected {
+  /** In the order given: each as it was, or in its corrected form. */
+  readonly candidates: readonly Candidate[];
+  /** Of the first that has a corrected form; null where none has. */
+  readonly facts: CorrectionFacts | null;
+}
+
+/** @param corrected the other forms of candidates, all of them measured; what is not kept is discarded */
+export function keepBetter(
+  correction: Correction,
+  detail: string,
+  candidates: readonly Candidate[],
+  corrected: ReadonlyMap<Candidate, Candidate>,
+  workshop: Pick<Workshop, "discard">,
+): Corrected {
+  let facts: CorrectionFacts | null = null;
+  const kept = candidates.map((candidate) => {
+    const better = corrected.get(candidate);
+    if (!better) return candidate;
+    const judged = judgeCorrection(correction, detail, candidate.sqnrDb, better.sqnrDb);
+    facts ??= judged;
+    workshop.discard(judged.isKept ? candidate : better);
+    return judged.isKept ? better : candidate;
+  });
+  return { candidates: kept, facts };
 }
 
 /** For the notes of a result. */

@@ -20,7 +20,7 @@ import { chooseCandidate, contenders } from "./choose-candidate.js";
 import type { OptimizeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { correctOutputs } from "./correct-outputs.js";
-import { samplesToFit } from "./corrections.js";
+import { type Corrected, samplesToFit } from "./corrections.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
 import { notPlaced, placeEarly } from "./early-placement.js";
 import { equalizeModel, type QuickOptions } from "./equalize-model.js";
@@ -179,18 +179,18 @@ class OptimizeRun {
   async #corrected(statics: readonly Candidate[], workshop: Workshop, intake: Intake): Promise<readonly Candidate[]> {
     const data = samplesToFit(intake);
     if (!data || !this.config.quantize.corrections.includes("outputs")) return statics;
-    const work = () => correctOutputs(statics, workshop, data);
-    const { candidates, facts } = await this.record.stage("quantize", work, "corrections");
-    if (facts) this.#corrections.push(facts);
-    return candidates;
+    return this.#keep(() => correctOutputs(statics, workshop, data), "corrections");
   }
 
   async #rounded(others: readonly Candidate[], workshop: Workshop, intake: Intake): Promise<readonly Candidate[]> {
     const { corrections, bits } = this.config.quantize;
     const data = samplesToFit(intake, MOST_ROUNDED_ON);
     if (!data || bits !== 4 || !corrections.includes("rounding")) return others;
-    const work = () => roundCandidates(others, workshop, data);
-    const { candidates, facts } = await this.record.stage("quantize", work, "rounding");
+    return this.#keep(() => roundCandidates(others, workshop, data), "rounding");
+  }
+
+  async #keep(work: () => Promise<Corrected>, detail: string): Promise<readonly Candidate[]> {
+    const { candidates, facts } = await this.record.stage("quantize", work, detail);
     if (facts) this.#corrections.push(facts);
     return candidates;
   }

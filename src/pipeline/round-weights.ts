@@ -12,17 +12,9 @@ import { BLOCKS_OPSET, blockMatrix, blocksKey, takesBlocks } from "../quantizati
 import type { WeightTensors } from "../quantization/weight-store.js";
 import { removeWithFeeders } from "../rewrite/index.js";
 import { type Candidate, isInteger } from "./candidate.js";
-import { judgeCorrection } from "./corrections.js";
+import { type Corrected, keepBetter } from "./corrections.js";
 import { asDelivered, withSaved } from "./model-runs.js";
-import type { CorrectionFacts } from "./result.js";
 import type { Workshop } from "./workshop.js";
-
-export interface Rounded {
-  /** In the order given: each as it was, or rounded anew. */
-  readonly candidates: readonly Candidate[];
-  /** Of the first with 4-bit blocks; null where there is none. */
-  readonly facts: CorrectionFacts | null;
-}
 
 /** Products k * k * n of all matrices that are rounded together: about a minute. Those of few rows come first. */
 const MOST_PRODUCTS = 6e10;
@@ -33,7 +25,7 @@ export async function roundCandidates(
   candidates: readonly Candidate[],
   workshop: Workshop,
   data: DatasetRef,
-): Promise<Rounded> {
+): Promise<Corrected> {
   const wanted = candidates.filter((candidate) => isInteger(candidate) && hasBlocks(candidate));
   const matrices = wanted.length > 0 ? matricesOf(workshop) : [];
   if (matrices.length === 0) return { candidates, facts: null };
@@ -46,16 +38,7 @@ export async function roundCandidates(
   }
   await workshop.measureError([...pairs].flat().filter(({ sqnrDb }) => sqnrDb === null));
   const detail = `${rounded.size} matrices of 4 bits`;
-  let facts: CorrectionFacts | null = null;
-  const kept = candidates.map((candidate) => {
-    const better = pairs.get(candidate);
-    if (!better) return candidate;
-    const judged = judgeCorrection("rounding", detail, candidate.sqnrDb, better.sqnrDb);
-    facts ??= judged;
-    workshop.discard(judged.isKept ? candidate : better);
-    return judged.isKept ? better : candidate;
-  });
-  return { candidates: kept, facts };
+  return keepBetter("rounding", detail, candidates, pairs, workshop);
 }
 
 const hasBlocks = ({ built, variant }: Candidate): boolean =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { correctionNote, judgeCorrection, samplesToFit } from "../../src/pipeline/corrections.js";
+import type { Candidate } from "../../src/pipeline/candidate.js";
+import { correctionNote, judgeCorrection, keepBetter, samplesToFit } from "../../src/pipeline/corrections.js";
 
 const fitOf = (count: number, indices?: readonly number[]) => ({
   ref: { path: "c.npz", ...(indices && { indices }) },
@@ -44,5 +45,28 @@ describe("judgeCorrection", () => {
     expect(correctionNote(judgeCorrection("equalize", "3 channels", null, null))).toBe(
       "correction equalize (3 channels) left out",
     );
+  });
+});
+
+describe("keepBetter", () => {
+  const measured = (name: string, sqnrDb: number) => ({ name, sqnrDb }) as Candidate;
+
+  it("keeps of each pair what is closer to the float model, and discards the other", () => {
+    const [better, worse, alone] = [measured("better", 10), measured("worse", 10), measured("alone", 10)];
+    const corrected = new Map([
+      [better, measured("better corrected", 12)],
+      [worse, measured("worse corrected", 9)],
+    ]);
+    const discarded: string[] = [];
+    const workshop = { discard: ({ name }: Candidate) => void discarded.push(name) };
+    const { candidates, facts } = keepBetter("outputs", "2 lines", [alone, better, worse], corrected, workshop);
+    expect(candidates.map(({ name }) => name)).toEqual(["alone", "better corrected", "worse"]);
+    expect(discarded).toEqual(["better", "worse corrected"]);
+    expect(facts).toMatchObject({ correction: "outputs", isKept: true, beforeDb: 10, afterDb: 12 });
+  });
+
+  it("has nothing to tell where no candidate has a corrected form", () => {
+    const kept = keepBetter("rounding", "", [measured("alone", 10)], new Map(), { discard: () => {} });
+    expect(kept.facts).toBeNull();
   });
 });
