@@ -103,9 +103,12 @@ export interface GraphPassContext {
   readonly options: PassOptions;
   /** For large tensors that the pass makes. */
   readonly store: Store;
-  /** Whether a node may be changed at all: the caller may know that changing it goes wrong. */
+  /** Whether a node may be changed at all, without a change being counted: for what is computed for many at once. */
   readonly mayChange: (node: string) => boolean;
-  /** Asks for leave to make one change and counts it; false when the caller allows no more. */
+  /**
+   * Asks for leave to make one change at a node and counts it. False when this node is to stay as it is, since the
+   * caller knows that changing it goes wrong, or allows no more changes: the pass goes on with the next.
+   */
   readonly claim: (node: string) => boolean;
   readonly skipped: (node: string, reason: string) => void;
   /** Numbers that the pass keeps from round to round of one run. */

@@ -247,7 +247,7 @@ async function runGraphPass(
     store: options.store ?? inMemory,
     mayChange: (node) => !options.isBarred?.(pass.name, node),
     claim: (node) => {
-      if (!mayApply(progress, options)) return false;
+      if (!mayApply(progress, options) || options.isBarred?.(pass.name, node)) return false;
       noteApplied(progress, node, options);
       return true;
     },

@@ -39,6 +39,28 @@ describe("runPasses", () => {
     expect([...subject.graph.nodes()].map(({ op }) => op)).toEqual(["Abs", "Relu", "Exp"]);
   });
 
+  it("leaves the nodes that the caller names, and goes on with the next, in a pass over the whole graph as well", async () => {
+    const isBarred = (_: string, node: string): boolean => node === "Relu:a";
+    const wholesale = defineGraphPass({
+      name: "wholesale",
+      summary: "For tests",
+      numerics: "lossy",
+      run({ model: { graph }, claim }) {
+        for (const node of graph.nodes()) {
+          if (!node.is("Relu") || !claim(node.displayName)) continue;
+          graph.replaceUses(node.output, node.inputs[0]!);
+          graph.removeNode(node);
+        }
+      },
+    });
+    for (const pass of [reluToAbs, wholesale]) {
+      const subject = model();
+      const [report] = await runPasses(subject, [pass], { check: true, isBarred });
+      expect(report!.applied).toBe(1);
+      expect([...subject.graph.nodes()].map(({ displayName }) => displayName)).toContain("Relu:a");
+    }
+  });
+
   it("withdraws what a rewrite made before it declined, and keeps the reason once", async () => {
     const subject = model();
     const before = printGraph(subject.graph);

@@ -1,11 +1,12 @@
 /**
  * The test of a pass in two lists: what it rewrites and what it leaves. Each case is
  * a graph in text. Every case that is rewritten is also checked, run before and after
- * at two sizes, printed and read back, and tried a second time.
+ * at two sizes, printed and read back, tried a second time, and where a pass sees to the
+ * whole graph, tried with every change forbidden.
  */
 import { expect, describe as group, it } from "vitest";
 import type { Numerics } from "../../src/base/numerics.js";
-import { check, type Model, parseModel, printGraph, type Tensor } from "../../src/ir/index.js";
+import { check, type Model, nodesWithin, parseModel, printGraph, type Tensor } from "../../src/ir/index.js";
 import { type AnyPass, annotateTypes, type PassReport, runPasses } from "../../src/rewrite/index.js";
 import { describeModel, evaluate } from "./ask-runtime.js";
 import { runModel, seededFeeds } from "./run-model.js";
@@ -66,6 +67,16 @@ async function expectRewritten(pass: AnyPass, text: string, options: CaseOptions
   }
   await annotateTypes(model, describeModel);
   expect((await apply(pass, model)).applied).toBe(0);
+  if (pass.kind === "graph") await expectObedient(pass, await parsed(text, options));
+}
+
+/** What the caller forbids is not done anywhere in the graph. */
+async function expectObedient(pass: AnyPass, model: Model): Promise<void> {
+  const nodes = [...nodesWithin(model.graph)];
+  const before = nodes.map(({ displayName, inputs }) => [displayName, ...inputs]);
+  await runPasses(model, [pass], { evaluate, check: true, isBarred: () => true });
+  expect([...nodesWithin(model.graph)]).toEqual(nodes);
+  expect(nodes.map(({ displayName, inputs }) => [displayName, ...inputs])).toEqual(before);
 }
 
 async function expectLeft(

@@ -25,12 +25,11 @@ export const hoistCommonBranchNode = defineGraphPass({
         const [then, otherwise] = [bodyOf(node, "then_branch"), bodyOf(node, "else_branch")];
         if (!node.is("If") || !then || !otherwise) continue;
         for (const [first, twin] of commonStarts(then, otherwise)) {
-          if (!claim(first.displayName)) return;
-          moveOut(first, node, [twin]);
+          if (claim(first.displayName)) moveOut(first, node, [twin]);
         }
         for (let i = 0; i < node.outputs.length; i++) {
           for (let at = commonEnd(node, then, otherwise, i); at; at = commonEnd(node, then, otherwise, i)) {
-            if (!claim(at.first.displayName)) return;
+            if (!claim(at.first.displayName)) break;
             moveBehind(node, i, at, then, otherwise);
           }
         }

@@ -26,7 +26,7 @@ export const hoistLoopInvariant = defineGraphPass({
         const runs = surelyRuns(loop);
         for (const node of body.nodes()) {
           if (!isInvariant(node, body) || !(runs || cannotFail(node))) continue;
-          if (!claim(node.displayName)) return;
+          if (!claim(node.displayName)) continue;
           moveOut(node, loop);
         }
       }

@@ -42,7 +42,7 @@ export const inlineFunctions = defineGraphPass({
       if (!refusals.has(called.title)) refusals.set(called.title, refusalOf(model, called));
       const problem = added > MOST_NODES ? "the graph would grow too large" : (refusals.get(called.title) ?? null);
       const made = problem ?? inline(node, called, context);
-      if (made === null) return;
+      if (made === null) continue;
       if (typeof made === "string") {
         context.skipped(node.displayName, made);
         continue;
@@ -56,7 +56,7 @@ export const inlineFunctions = defineGraphPass({
   },
 });
 
-/** The nodes that took the call's place; a reason why it stays; null when the caller allows no more. */
+/** The nodes that took the call's place; a reason why it stays; null when it may not be changed. */
 function inline(call: Node, called: LocalFunction, { model, claim }: GraphPassContext): Node[] | string | null {
   let body: ReturnType<typeof functionBody>;
   try {

@@ -23,7 +23,7 @@ export const inlineIf = defineGraphPass({
       for (const node of graph.nodes()) {
         const branch = node.is("If") ? branchTaken(node) : null;
         if (!branch) continue;
-        if (!claim(node.displayName)) return;
+        if (!claim(node.displayName)) continue;
         replaceOutputs(node, spliceBody(branch, node));
       }
     }

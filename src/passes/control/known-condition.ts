@@ -29,7 +29,7 @@ export const foldKnownCondition = defineGraphPass({
           for (const [value, tensor] of factsOf(condition, holds)) {
             const uses = value.uses.filter((use) => isInside(use, branch) && mayRead(use, value));
             if (uses.length === 0) continue;
-            if (!claim(node.displayName)) return;
+            if (!claim(node.displayName)) continue;
             const known = branch.addConstant(value.label, tensor);
             for (const use of uses) if (use.kind === "input") use.node.graph.setInput(use.node, use.index, known);
           }

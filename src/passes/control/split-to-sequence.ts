@@ -21,8 +21,7 @@ export const eliminateSplitToSequence = defineGraphPass({
       if (!node.is("SplitToSequence")) continue;
       const plan = planOf(node);
       if (typeof plan === "string") skipped(node.displayName, plan);
-      else if (!claim(node.displayName)) return;
-      else rewrite(node, plan);
+      else if (claim(node.displayName)) rewrite(node, plan);
     }
   },
 });

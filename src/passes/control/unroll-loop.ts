@@ -42,7 +42,7 @@ export const unrollLoop = defineGraphPass({
           skipped(node.displayName, plan);
           continue;
         }
-        if (!claim(node.displayName)) return;
+        if (!claim(node.displayName)) continue;
         replaceOutputs(node, plan.times === 0 ? outputsOfNone(node, plan) : unroll(node, plan));
       }
     }

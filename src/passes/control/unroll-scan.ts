@@ -38,7 +38,7 @@ export const unrollScan = defineGraphPass({
           skipped(node.displayName, plan);
           continue;
         }
-        if (!claim(node.displayName)) return;
+        if (!claim(node.displayName)) continue;
         replaceOutputs(node, unroll(node, plan));
       }
     }

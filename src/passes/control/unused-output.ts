@@ -20,7 +20,7 @@ export const eliminateUnusedOutput = defineGraphPass({
       for (const node of graph.nodes()) {
         const plan = planOf(node);
         if (!plan) continue;
-        if (!claim(node.displayName)) return;
+        if (!claim(node.displayName)) continue;
         rebuild(node, plan);
       }
     }

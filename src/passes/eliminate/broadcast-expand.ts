@@ -28,7 +28,7 @@ export const eliminateBroadcastExpand = defineGraphPass({
           const expand = producerOf(operand, "Expand", graph);
           const source = expand?.inputs[0];
           if (!operand || !expand || !source || !isSuperfluous(operand, source, node, facts)) continue;
-          if (!claim(node.displayName)) return;
+          if (!claim(node.displayName)) continue;
           graph.setInput(node, index, source);
           if (operand.useCount === 0) removeWithFeeders(expand);
         }

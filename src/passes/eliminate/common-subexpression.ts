@@ -29,10 +29,7 @@ function mergeWithin(graph: Graph, numberOf: (value: Value) => number, context: 
     if (key === null) continue;
     const first = seen.get(key);
     if (!first) seen.set(key, node);
-    else if (canStandIn(first, node)) {
-      if (!context.claim(node.displayName)) return;
-      standIn(first, node);
-    }
+    else if (canStandIn(first, node) && context.claim(node.displayName)) standIn(first, node);
   }
 }
 

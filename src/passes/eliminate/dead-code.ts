@@ -15,9 +15,7 @@ export const eliminateDeadCode = defineGraphPass({
     removeNodes(context.model.graph, context);
     for (const graph of graphsWithin(context.model.graph)) {
       for (const value of graph.constants) {
-        if (value.useCount > 0) continue;
-        if (!context.claim(value.label)) return;
-        graph.removeConstant(value);
+        if (value.useCount === 0 && context.claim(value.label)) graph.removeConstant(value);
       }
     }
   },
@@ -28,10 +26,8 @@ function removeNodes(graph: Graph, context: GraphPassContext): void {
   for (let node: Node | null = graph.lastNode; node; ) {
     const previous: Node | null = node.previous;
     const isUnread = node.outputs.every((output) => !output || output.useCount === 0);
-    if (isUnread && isRemovable(node)) {
-      if (!context.claim(node.displayName)) return;
-      graph.removeNode(node);
-    } else for (const body of node.bodies) removeNodes(body, context);
+    if (isUnread && isRemovable(node) && context.claim(node.displayName)) graph.removeNode(node);
+    else for (const body of node.bodies) removeNodes(body, context);
     node = previous;
   }
 }

@@ -28,7 +28,7 @@ export const eliminateDuplicateConstant = defineGraphPass({
         buckets.set(key, bucket);
         const entry = findTwin(bucket, value, tensor);
         if (!entry) continue;
-        if (!claim(value.label)) return;
+        if (!claim(value.label)) continue;
         if (!isVisible(entry.value.graph, graph)) entry.value = moveUp(entry.value, graph);
         graph.replaceUses(value, entry.value);
         graph.removeConstant(value);

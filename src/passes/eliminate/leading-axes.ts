@@ -29,7 +29,7 @@ export const eliminateLeadingAxes = defineGraphPass({
         for (const [index, operand] of node.inputs.entries()) {
           const found = operand && !operand.constant && viewBehind(operand, graph, facts);
           if (!found || !isWide(node, index, operand)) continue;
-          if (!claim(node.displayName)) return;
+          if (!claim(node.displayName)) continue;
           remove(found, node, index);
         }
       }

@@ -41,7 +41,7 @@ export const foldConstants = defineGraphPass({
     }
     const groups = groupByKinship(nodes);
     const results = await evaluateGroups(context, context.evaluate, groups);
-    for (const group of groups) if (!commitGroup(group, results, context)) return;
+    for (const group of groups) commitGroup(group, results, context);
   },
 });
 
@@ -148,12 +148,12 @@ function foldModel(model: Model, nodes: ReadonlySet<Node>): { probe: Model; tapp
   return { probe: { ...model, graph }, tapped };
 }
 
-/** Puts the results of a group in place, all of them or those that fit the budget. False when the caller allows no more. */
+/** Puts the results of a group in place, all of them or those that fit the budget. */
 function commitGroup(
   group: ReadonlySet<Node>,
   results: ReadonlyMap<Value, Tensor>,
   { ledger, options, claim, skipped, store }: GraphPassContext,
-): boolean {
+): void {
   const folds = foldsOf(group, results);
   const spent = ledger.get("growth") ?? 0;
   const room = options.foldGrowthBytes - spent;
@@ -170,7 +170,7 @@ function commitGroup(
       skipped(node.displayName, `folding it would add more than the budget allows: ${tensor.byteLength} bytes`);
       continue;
     }
-    if (!claim(node.displayName)) return false;
+    if (!claim(node.displayName)) continue;
     added += cost;
     const constant = twin ?? home.addConstant(value.label, store(tensor));
     constant.info ??= value.info;
@@ -178,7 +178,6 @@ function commitGroup(
     standIn(value, constant);
   }
   ledger.set("growth", spent + Math.max(0, isWhole ? growth : added));
-  return true;
 }
 
 interface Fold {

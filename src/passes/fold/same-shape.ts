@@ -30,7 +30,7 @@ export const eliminateSameShape = defineGraphPass({
           skipped(node.displayName, reason);
           continue;
         }
-        if (!claim(node.displayName)) return;
+        if (!claim(node.displayName)) continue;
         const { output } = node;
         const isPort = output.isGraphOutput;
         // What the model declares about its outputs is public.

@@ -36,9 +36,7 @@ export const eliminateShapeDetour = defineGraphPass({
     const facts = sizeFacts();
     for (const graph of graphsWithin(model.graph)) {
       const planner = bestOf(WAYS.map((way) => new Planner(graph, facts, way)));
-      if (!planner) continue;
-      if (!claim(planner.title)) return;
-      planner.apply();
+      if (planner && claim(planner.title)) planner.apply();
     }
   },
 });

@@ -28,16 +28,15 @@ export const foldShapes = defineGraphPass({
       // Last first: the ends of a chain become constants and the rest of it goes with them.
       for (const node of graph.nodes()) for (const output of node.outputs) refineType(output, facts);
       const nodes = [...graph.nodes()].filter((node) => node.domain === "" && ops.has(node.op)).reverse();
-      for (const node of nodes) if (node.attached && !foldNode(node, facts, context)) return;
+      for (const node of nodes) if (node.attached) foldNode(node, facts, context);
     }
   },
 });
 
-/** False when the caller allows no more. */
-function foldNode(node: Node, facts: SizeFacts, { claim }: GraphPassContext): boolean {
+function foldNode(node: Node, facts: SizeFacts, { claim }: GraphPassContext): void {
   for (const [index, numbers] of boundsOf(node, facts)) {
     const old = node.inputs[index]!;
-    if (!claim(node.displayName)) return false;
+    if (!claim(node.displayName)) return;
     const dims = [numbers.length];
     const tensor =
       old.dtype === "i32" ? Tensor.ofArray("i32", dims, Int32Array.from(numbers)) : Tensor.i64(dims, numbers);
@@ -46,11 +45,9 @@ function foldNode(node: Node, facts: SizeFacts, { claim }: GraphPassContext): bo
     if (old.useCount === 0 && old.producer) removeWithFeeders(old.producer);
   }
   const known = facts.vectorOf(node.output);
-  if (!known || node.output.useCount === 0 || node.outputs.length !== 1) return true;
-  if (!known.elements.every((element) => typeof element === "number")) return true;
-  if (!claim(node.displayName)) return false;
-  replaceByConstant(node.output, tensorOf(known, known.elements as number[]));
-  return true;
+  if (!known || node.output.useCount === 0 || node.outputs.length !== 1) return;
+  if (!known.elements.every((element) => typeof element === "number")) return;
+  if (claim(node.displayName)) replaceByConstant(node.output, tensorOf(known, known.elements as number[]));
 }
 
 /** Inputs that say something about a shape and can be constants, with what they then say. */

@@ -24,8 +24,7 @@ export const fuseSlicesToSplit = defineGraphPass({
     if (opsetOf(model) < 13) return;
     for (const graph of graphsWithin(model.graph)) {
       for (const parts of partitionsOf(graph)) {
-        if (!claim(parts[0]!.slice.displayName)) return;
-        splitInto(parts);
+        if (claim(parts[0]!.slice.displayName)) splitInto(parts);
       }
     }
   },

@@ -39,7 +39,7 @@ export const eliminateTransposeDetour = defineGraphPass({
           skipped(transpose.displayName, "with fewer Transposes, more elements would be moved");
           continue;
         }
-        if (!claim(transpose.displayName)) return;
+        if (!claim(transpose.displayName)) continue;
         new Relayout(region, chosen).run();
       }
     }
