@@ -4,11 +4,12 @@
 //                       [--json FILE] [--keep-size]
 //
 // Recipes are those of the catalog (fold, fuse, runtime), and what --opset, --shape and fp16 do (opset, shape, half).
-// Models are random graphs, and patterns from the tests of the passes, changed a little (test/fuzz); with --patterns, each of those as it is comes first. Passes run without the
-// pipeline's own check, so a wrong rewrite shows here although users would never get it. Each failure is printed with its
-// seed, the passes to blame, and the smallest graph that still fails, as text to paste into a test. Exit code 1 on failures.
+// Models are random graphs, and patterns from the tests of the passes, changed a little (test/fuzz); with --patterns, each
+// of those as it is comes first. Passes run without the pipeline's own check, so a wrong rewrite shows here although users
+// would never get it. Each failure is printed with its seed (--seed S --graphs 1 makes the one model again), the passes to
+// blame, and the smallest graph that still fails, as text to paste into a test. Exit code 1 on failures.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     child: { type: "boolean", default: false },
     from: { type: "string", default: "0" },
     "no-build": { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
   },
 });
 const options = {
@@ -41,10 +43,23 @@ const options = {
   from: Number(values.from),
 };
 
-if (values.child) await work();
+if (values.help) console.log(usage());
+else if (values.child) await work();
 else {
   if (!values["no-build"]) build();
   process.exitCode = (await direct()) ? 0 : 1;
+}
+
+/** What stands at the top of this file. */
+function usage() {
+  const lines = readFileSync(fileURLToPath(import.meta.url), "utf8").split("\n");
+  return lines
+    .slice(
+      0,
+      lines.findIndex((line) => !line.startsWith("//")),
+    )
+    .map((line) => line.slice(3))
+    .join("\n");
 }
 
 /** Compiles sources and tests, with stand-ins for vitest and testRewrite that collect the graphs of the tests. */
@@ -116,10 +131,11 @@ async function direct() {
   return total.failures.length === 0;
 }
 
-/** Runs a child to the end of its models; when it dies, another goes on behind the one at which it died. */
+/** Runs a child to the end of its models; when it dies twice at one, another goes on behind that. */
 async function supervise(seed, graphs, asTheyAre) {
   const results = [];
   const end = Date.now() + options.minutes * 60_000;
+  let diedAt = -1;
   for (let from = 0; Date.now() < end; ) {
     const minutes = (end - Date.now()) / 60_000;
     const { result, at, phase, sums, failures, stderr } = await runChild({ seed, graphs, from, minutes, asTheyAre });
@@ -127,13 +143,21 @@ async function supervise(seed, graphs, asTheyAre) {
       results.push(result);
       break;
     }
-    // The runtime itself may fall over an odd original, which says nothing about the passes.
+    results.push({ ...emptyResult(), ...sums, failures });
+    // The runtime seldom dies of nothing that comes again.
+    from = at;
+    if (diedAt !== at) {
+      diedAt = at;
+      continue;
+    }
+    from = at + 1;
+    // It may fall over an odd original, which says nothing about the passes.
     const isOurs = phase !== "original" || stderr.includes("    at ");
     const detail = `model ${at} of seed ${seed}: ${stderr.slice(-2000)}`;
     const crash = { kind: "crashed", recipe: "the child", seed, detail, culprits: [], case: null };
-    if (isOurs) show(crash);
-    results.push({ ...emptyResult(), ...sums, failures: isOurs ? [...failures, crash] : failures });
-    from = at + 1;
+    if (!isOurs) continue;
+    show(crash);
+    results.push({ ...emptyResult(), failures: [crash] });
   }
   return results;
 }

@@ -81,5 +81,6 @@ function passesOn(node: Node): boolean {
   return family === "reduction" && !!shape && isStatic(shape) && elementCount(shape) <= HANDFUL;
 }
 
-const local = new Set("AveragePool Cast Clip LpPool MaxPool Resize".split(" "));
+/** Of few elements, or of one that they pick out of many. */
+const local = new Set("AveragePool Cast Clip GlobalMaxPool LpPool MaxPool ReduceMax ReduceMin Resize".split(" "));
 const HANDFUL = 64;

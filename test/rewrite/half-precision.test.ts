@@ -21,6 +21,7 @@ describe("magnifierOf", () => {
     ["ArgMax", "b = Sigmoid(a) y = ArgMax(b)"],
     ["Floor", "b = Cast<to=1>(a) y = Floor(b)"],
     ["Reciprocal", "b = ReduceMean(a) y = Reciprocal(b)"],
+    ["Floor", "b = Expand(a, $s: i64[3] = {50, 2, 3}) c = ReduceMax(b) y = Floor(c)"],
   ])("finds %s", async (op, lines) => expect(await foundIn(lines)).toBe(op));
 
   it.each([

@@ -165,7 +165,7 @@ describe("bodies", () => {
       }>($n: i64[] = {3}, $t: bool[] = {1}, x, w)
       v, s = Scan<body=(a: f32[3], b: f32[3]) -> (f, g) { f = Add(a, b) g = Tanh(f) }, num_scan_inputs=1>($k: f32[3], e)
     }`);
-    expect(text).toContain("p: f16[2], q: f16)");
+    expect(text).toContain("p: f16[2], q: f16[?])");
     expect(text).toContain("a: f16[3], b: f16[3])");
   });
 
@@ -193,6 +193,21 @@ describe("bodies", () => {
       }, num_scan_inputs=1>($s: f32[1,2,2], x)
     }`;
     await narrowAndRun(source, feeds);
+  });
+
+  it("of Scan keep the rank, without which no Scan runs", async () => {
+    const { text } = await narrowAndRun(
+      `(x: f32[4,n], c: bool[4], s: f32[3]) -> (v, w) {
+        r = Compress<axis=0>(x, c)
+        v, w = Scan<body=(a: f32[3], b: f32[3]) -> (d, e) { d = Add(a, b) e = Identity(b) }, num_scan_inputs=1>(s, r)
+      }`,
+      {
+        x: Tensor.f32([4, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+        c: Tensor.ofArray("bool", [4], Uint8Array.of(1, 0, 1, 1)),
+        s: Tensor.f32([3], [1, 1, 1]),
+      },
+    );
+    expect(text).toContain("a: f16[3], b: f16[?])");
   });
 
   it("of a Loop that stays in float32 are narrow inside only", async () => {
