@@ -2,7 +2,7 @@ export { type Attribute, attr, graphsOf } from "./attribute.js";
 export { check } from "./check.js";
 export { bitsOf, type DType, dtypeCode, dtypeOfCode, dtypes, isFloat, packedBytes } from "./dtype.js";
 export { Graph, type NewNode, type NewOutput, type OutputPort } from "./graph.js";
-export { type Model, opsetOf } from "./model.js";
+export { importDomain, type Model, opsetOf } from "./model.js";
 export type { Node } from "./node.js";
 export { fromOnnx, loadModel } from "./serde/from-onnx.js";
 export {

@@ -17,3 +17,8 @@ export interface Model {
 
 /** The opset version of ai.onnx. */
 export const opsetOf = (model: Model): number => model.opsets.get("") ?? 1;
+
+/** For operators of a domain that were added. Those of other domains than ai.onnx are all of version 1 so far; a version that is imported already stays. */
+export function importDomain({ opsets }: Model, domain: string): void {
+  if (!opsets.has(domain)) opsets.set(domain, 1);
+}

@@ -72,10 +72,12 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   if (!isQuantized) {
     const { dynamic } = workshop.options.target;
     const isDynamic = dynamic && (mode === "auto" || mode === "dynamic") && opset >= LEAST_OPSET.dynamic;
-    const nodes = dynamicCandidates(model).length;
+    const nodes = dynamicCandidates(model, workshop.options.target).length;
     const most = Math.max(0, ...statics.map(({ built, keptFloat }) => built.forms.size + keptFloat.size));
     if (isDynamic && nodes > 0 && (mode === "dynamic" || FEW * nodes >= most)) {
-      variants.push({ kind: "integers", recipe: await dynamicRecipe(request) });
+      const recipe = await dynamicRecipe(request);
+      const isAlone = mode === "auto" && !withFloat && statics.length === 0;
+      variants.push({ kind: "integers", recipe: isAlone ? withRestStored(recipe, request) : recipe });
     }
     if (opset >= LEAST_OPSET.weights) {
       const isLast = mode === "auto" && !withFloat && statics.length === 0 && variants.length === 0;
@@ -106,6 +108,12 @@ async function dynamicRecipe({ workshop, model, record }: CandidatesRequest): Pr
     "channels of activations",
   );
   return tunedRecipe(tuneDynamic(model, statistics, target, takes));
+}
+
+/** Where static integers are out of the question, what dynamic ones leave is smaller at least, at no cost in time. */
+function withRestStored(recipe: Recipe, { model, workshop }: CandidatesRequest): Recipe {
+  const own = new Set(dynamicCandidates(model, workshop.options.target).map(({ name }) => name));
+  return withForms(recipe, new Map([...carefulWeights(model, 8).forms].filter(([name]) => !own.has(name))));
 }
 
 /** As few bits as were asked for; and more where nobody asked, and no limit says how much error is too much. */

@@ -71,7 +71,11 @@ class OptimizeRun {
   ) {
     this.record = new RunRecord(command, context);
     const here = integerTarget(config.runtime.provider, process.arch, context.environment.flags);
-    this.target = integerTargetNamed(config.graph.target, here);
+    const target = integerTargetNamed(config.graph.target, here);
+    const runtimeSpecific = config.graph.runtimeSpecific && target.isMeasurable;
+    if (config.graph.runtimeSpecific && !runtimeSpecific)
+      this.record.warn(`${target.title} has no operators of ONNX Runtime: --runtime-specific changes nothing`);
+    this.target = { ...target, runtimeSpecific };
     this.config = this.target.isMeasurable ? config : withoutSpeed(config, this.target);
   }
 

@@ -12,6 +12,7 @@ import { applyOutputLines } from "./outputs/fit-outputs.js";
 import type { FloatNode } from "./plan-static.js";
 import { quantizeStatic } from "./quantize-static.js";
 import { bitsOf, type Form, formOf, type Recipe } from "./recipe.js";
+import { becomesRecurrentIntegers } from "./recurrent.js";
 import { quantizeWeights } from "./weight-only.js";
 
 export interface RecipeRequest {
@@ -33,7 +34,7 @@ export interface RecipeReport {
 export function applyRecipe(model: Model, recipe: Recipe, { target, taps, keepFloat }: RecipeRequest): RecipeReport {
   // By name, before anything is rewritten: what quantizers add is nobody's.
   const nodes = [...nodesWithin(model.graph)];
-  const wanted = new Map(nodes.map((node) => [node.name, formOf(recipe, node)]));
+  const wanted = new Map(nodes.map((node) => [node.name, servedAs(formOf(recipe, node), node, target)]));
   const forms = new Map<string, Form>();
   if (recipe.lines) applyOutputLines(model, recipe.lines);
   const float: FloatNode[] = nodes
@@ -75,6 +76,10 @@ export function applyRecipe(model: Model, recipe: Recipe, { target, taps, keepFl
   told(quantizeEmbeddings(model, choiceOf("static", "dynamic", "dynamicRows")), "weights8");
   return { forms, float, notes };
 }
+
+/** What runs step by step has no static integers; where it has others, those go with the static ones around it. */
+const servedAs = (form: Form, node: Node, target: IntegerTarget): Form =>
+  form === "static" && becomesRecurrentIntegers(node, target) ? "dynamic" : form;
 
 interface Reported {
   readonly quantized: readonly string[];

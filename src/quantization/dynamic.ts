@@ -12,7 +12,7 @@
  * The runtime recognises this form and runs it as one kernel. Convolutions are left
  * alone: ConvInteger is several times slower than float (measured, and said so by
  * the runtime's own maintainers). No data is needed, and bodies of If and Loop work
- * like the main graph.
+ * like the main graph. LSTM takes an operator that only the runtime has (recurrent.ts).
  */
 
 import { ownEntry } from "../base/own-entry.js";
@@ -23,6 +23,7 @@ import { removeUnreadConstants } from "./dead-constants.js";
 import { DynamicActivations } from "./dynamic-activation.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
+import { becomesRecurrentIntegers, replaceRecurrent, whyNotRecurrent } from "./recurrent.js";
 import { WeightStore, type WeightTensors } from "./weight-store.js";
 import { matrixOf, quantizeWeight, weightScales } from "./weights.js";
 
@@ -38,12 +39,18 @@ export interface DynamicReport {
   readonly float: readonly FloatNode[];
 }
 
-/** Names of the nodes that could be quantized dynamically, in execution order. */
-export function dynamicCandidates(model: Model): readonly Node[] {
-  return [...nodesWithin(model.graph)].filter(
-    (node) => (node.is("MatMul") || node.is("Gemm")) && whyNot(node) === null,
-  );
+/** Products that could be quantized dynamically, in execution order. */
+export function dynamicProducts(model: Model): readonly Node[] {
+  return [...nodesWithin(model.graph)].filter((node) => isProduct(node) && whyNot(node) === null);
 }
+
+/** All nodes that could be. */
+export function dynamicCandidates(model: Model, target: IntegerTarget): readonly Node[] {
+  const recurrent = [...nodesWithin(model.graph)].filter((node) => becomesRecurrentIntegers(node, target));
+  return [...dynamicProducts(model), ...recurrent];
+}
+
+const isProduct = (node: Node): boolean => node.is("MatMul") || node.is("Gemm");
 
 export function quantizeDynamic(model: Model, target: IntegerTarget, options: DynamicOptions = {}): DynamicReport {
   const { takes = takesAll, perRow = () => false, keepFloat } = options;
@@ -56,18 +63,19 @@ export function quantizeDynamic(model: Model, target: IntegerTarget, options: Dy
       float.push({ node: node.name, op: node.op, reason: "dynamic integer convolutions are slower than float" });
       continue;
     }
-    if (!node.is("MatMul") && !node.is("Gemm")) {
+    if (!isProduct(node) && !node.is("LSTM")) {
       if (node.domain === "" && ownEntry(weightInputs, node.op))
         float.push({ node: node.name, op: node.op, reason: `there are no dynamic integers for ${node.op}` });
       continue;
     }
-    const reason = keepFloat?.get(node.name) ?? whyNot(node);
+    const reason = keepFloat?.get(node.name) ?? (isProduct(node) ? whyNot(node) : whyNotRecurrent(node, target));
     if (reason !== null) {
       float.push({ node: node.name, op: node.op, reason });
       continue;
     }
-    replaceProduct(node, target, perRow(node), activations, store);
     quantized.push(node.name);
+    if (isProduct(node)) replaceProduct(node, target, perRow(node), activations, store);
+    else replaceRecurrent(node, model, target, store);
   }
   removeUnreadConstants(model.graph);
   return { quantized, float };

@@ -90,7 +90,7 @@ function modeOf(form: Form): Mode {
 /** One mode for a file whose nodes have these forms. Tables, which are stored in their own way, do not make it a mixture. */
 export function modeOfFile(recipe: Recipe, made: Iterable<Form>): Mode {
   const present = new Set(made);
-  const wanted = [recipe.form, ...recipe.forms.values()].filter((form) => present.has(form));
+  const wanted = [recipe.form, "dynamic" as const, ...recipe.forms.values()].filter((form) => present.has(form));
   const modes = new Set(wanted.map(modeOf));
   return modes.size > 1 ? "mixed" : (modes.values().next().value ?? modeOf(recipe.form));
 }

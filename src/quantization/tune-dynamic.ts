@@ -14,7 +14,7 @@
 import type { Model, Node, Value } from "../ir/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { ChannelStatistics } from "./channel-observer.js";
-import { dynamicCandidates } from "./dynamic.js";
+import { dynamicProducts } from "./dynamic.js";
 import type { Form } from "./recipe.js";
 import { matrixOf, weightScales } from "./weights.js";
 
@@ -41,7 +41,7 @@ const LEAST_TO_SAVE = 0.1;
 /** Activations that tuning wants statistics of, with the number of their channels. */
 export function tunedActivations(model: Model, takes: (node: Node) => boolean): ReadonlyMap<Value, number> {
   const channels = new Map<Value, number>();
-  for (const node of dynamicCandidates(model)) {
+  for (const node of dynamicProducts(model)) {
     if (node.graph === model.graph && takes(node)) channels.set(node.inputs[0]!, readersWeight(node).dims[0]);
   }
   return channels;
@@ -61,7 +61,7 @@ export function tuneDynamic(
   takes: (node: Node) => boolean,
 ): DynamicTuning {
   const readers = new Map<Value, Node[]>();
-  for (const node of dynamicCandidates(model)) {
+  for (const node of dynamicProducts(model)) {
     const input = node.inputs[0]!;
     if (node.graph !== model.graph || !takes(node) || !statistics.has(input.label)) continue;
     readers.set(input, [...(readers.get(input) ?? []), node]);

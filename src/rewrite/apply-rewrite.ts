@@ -4,7 +4,7 @@
  * proposal leaves no trace.
  */
 import { invariant } from "../base/errors.js";
-import { type Graph, type Model, type Node, opsetOf, type TensorType, type Value } from "../ir/index.js";
+import { type Graph, importDomain, type Model, type Node, opsetOf, type TensorType, type Value } from "../ir/index.js";
 import { isOrtCpu, rejection, type Target } from "../target/target.js";
 import { isStep, roundingReason } from "./half-precision.js";
 import { outputTypeOf } from "./output-type.js";
@@ -264,11 +264,6 @@ function commit(results: readonly (Value | null)[], root: Node, proposal: Propos
     node.standFor(removed);
     importDomain(proposal.model, node.domain);
   }
-}
-
-/** Operators of other domains are all of version 1 so far; a version that the model imports already stays. */
-function importDomain({ opsets }: Model, domain: string): void {
-  if (!opsets.has(domain)) opsets.set(domain, 1);
 }
 
 /** The stand-in gets what is known about the value that goes: its label when it is new, its type where it lacks one. */

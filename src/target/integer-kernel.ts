@@ -37,6 +37,8 @@ export interface IntegerTarget {
   readonly bias: "i32" | "float";
   /** Whether it runs MatMulInteger behind DynamicQuantizeLinear on integers. */
   readonly dynamic: boolean;
+  /** Whether operators may be written that only ONNX Runtime has: the user has to ask for them. */
+  readonly runtimeSpecific?: boolean;
   /** Largest magnitude of a quantized weight. */
   readonly weightLimit: number;
   /** Whether sums of two products saturate at 16 bits: x86 without VNNI. */

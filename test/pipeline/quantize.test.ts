@@ -84,7 +84,10 @@ describe("quantize", () => {
     expect(quantization!.notes).toContainEqual(expect.stringContaining("correction equalize"));
   });
 
-  it("stores what static integers leave float, where size counts", async () => {
+  it.each([
+    ["stores what static integers leave float, where size counts", false, "weights16"],
+    ["has the runtime's own integers beside static ones, where they are asked for", true, "dynamic"],
+  ] as const)("%s", async (_, runtimeSpecific, form) => {
     const folder = temporaryFolder();
     const text = `(x: f32[4,64]) -> (y) {
       a = MatMul(x, $w: f32[64,64])
@@ -104,12 +107,34 @@ describe("quantize", () => {
     );
     const data = { calibration: samples, eval: null, metric: null };
     const limits = limitsOf({ maxDrop: "none" });
-    const config = optimizeConfig(model, join(folder, "out.onnx"), {}, { data, limits });
+    const graph = graphConfig({ runtimeSpecific });
+    const config = optimizeConfig(model, join(folder, "out.onnx"), {}, { data, limits, graph });
     const result = await runQuantize(config, realContext(runtime));
-    expect(result.quantization!.forms).toEqual([
+    expect(result.quantization!.mode).toBe("mixed");
+    expect([...result.quantization!.forms!].sort((a, b) => b.node.localeCompare(a.node))).toEqual([
       { node: expect.stringContaining("MatMul"), form: "static" },
-      { node: expect.stringContaining("LSTM"), form: "weights16" },
+      { node: expect.stringContaining("LSTM"), form },
     ]);
+  });
+
+  it.each([
+    [undefined, "auto", ["dynamic", "weights16"]],
+    ["openvino", "weights", ["weights8"]],
+  ] as const)("with the operators of the runtime alone, target %s", async (target, mode, forms) => {
+    const text = `(x: f32[4,8,32]) -> (y) {
+      c = Conv(x, $u: f32[64,8,3])
+      y = LSTM<hidden_size=32>(c, $v: f32[1,128,30], $r: f32[1,128,32]) }`;
+    const model = modelFile(temporaryFolder(), text);
+    const graph = graphConfig({ runtimeSpecific: true, ...(target && { target }) });
+    const limits = limitsOf({ maxDrop: "none" });
+    const out = join(temporaryFolder(), "out.onnx");
+    const config = optimizeConfig(model, out, { mode, goal: "speed" }, { limits, graph });
+    const { quantization, candidates, warnings } = await runQuantize(config, realContext(runtime));
+    expect(candidates!.length).toBeGreaterThan(0);
+    expect(new Set(quantization!.forms!.map(({ form }) => form))).toEqual(new Set(forms));
+    expect(warnings.some((warning) => warning.includes("--runtime-specific changes nothing"))).toBe(
+      target !== undefined,
+    );
   });
 
   it("leaves no output and says so when accuracy is missed; keeps it only when told to", async () => {

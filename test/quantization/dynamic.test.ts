@@ -91,7 +91,7 @@ describe("quantizeDynamic", () => {
   ])("leaves %s", async (expression, reason) => {
     const { report, model } = await quantized(`(x: f32[4,4]) -> (y) { y = ${expression} }`);
     expect(report.float.map((each) => each.reason)).toEqual([reason]);
-    expect(dynamicCandidates(model)).toEqual([]);
+    expect(dynamicCandidates(model, safeTarget)).toEqual([]);
   });
 
   it("leaves nodes that are to stay float", async () => {

@@ -9,6 +9,10 @@ const found = (body: string, inputs: string): readonly string[] =>
 
 const SCALES = "$s: f32[] = {0.1}, $z: i8[] = {0}";
 
+const lstm = 'com.microsoft::DynamicQuantizeLSTM<direction="bidirectional",hidden_size=1>';
+const REST = "_, _, _, _, _, s, z, s, z";
+const FRAMES = "x: f32[3,1,2], s: f32[2], z: i8[2]";
+
 describe("saturableNodes", () => {
   it.each([
     ["MatMulInteger(x, $w: i8[2,1] = {100,29})", "x: u8[1,2]", true],
@@ -18,6 +22,8 @@ describe("saturableNodes", () => {
     ["MatMulInteger(x, $w: u8[2,1] = {255,255})", "x: u8[1,2]", false],
     ["MatMulInteger(x, v)", "x: u8[1,2], v: i8[2,1]", false],
     ["com.microsoft::QGemm<transB=1>(x, q, p, $w: i8[1,2] = {100,29}, q, p)", "x: u8[1,2], q: f32, p: u8", true],
+    [`${lstm}(x, $w: i8[2,2,4] = {1,1,1,1,1,1,1,1, 1,1,1,100,1,1,1,29}, $r: i8[2,1,4], ${REST})`, FRAMES, true],
+    [`${lstm}(x, $w: i8[2,2,4] = {1,1,1,1,1,1,1,1, 1,1,1,100,1,1,29,1}, $r: i8[2,1,4], ${REST})`, FRAMES, false],
     ["ConvInteger(x, $w: i8[1,2,1,1] = {100,29})", "x: u8[1,2,3,3]", true],
     ["ConvInteger<group=2>(x, $w: i8[2,1,1,2] = {100,100,100,100})", "x: u8[1,2,3,3]", false],
   ])("%s", (expression, inputs, isFound) => {

@@ -6,6 +6,7 @@ import { fuseConfig, limitsOf, quantizeConfig } from "../settings.js";
 
 const flags = [
   ...(["mode", "bits", "format", "method", "corrections", "include", "exclude", "target"] as const),
+  "runtimeSpecific",
   ...passChoice,
   ...limits,
   "goal",
