@@ -19,7 +19,9 @@ export async function deliver(result: RunResult, invocation: Invocation): Promis
   const { io, settings, commandLine } = invocation;
   for (const report of settings.report) await writeReport(result, report, commandLine);
   if (settings.json) io.stdout.write(renderJson(result));
-  else if (!settings.quiet) io.stdout.write(renderText(result, palette(wantsColor(io, "stdout")), commandLine));
+  else if (!settings.quiet) {
+    io.stdout.write(renderText(result, palette(wantsColor(io, "stdout")), commandLine, settings.top));
+  }
   return exitOfOutcome[result.verdict.outcome];
 }
 

@@ -2,6 +2,7 @@
 import { type FaultKind, InferOptError } from "../base/errors.js";
 import { likelyName } from "../base/nearest.js";
 import type { DropLimit, LatencyLimit } from "../pipeline/config.js";
+import type { RequiredShare } from "../pipeline/profile/required-share.js";
 
 /** Where a text came from. */
 export interface Source {
@@ -180,4 +181,12 @@ export const parseNames: Parse<readonly string[]> = (text, source) => {
   const names = text.split(",").map((name) => name.trim());
   if (names.every((name) => name !== "")) return names;
   throw invalid(text, source, "has an empty name", "Separate names by single commas.");
+};
+
+/** `cuda>=95%`. */
+export const parseRequiredShare: Parse<RequiredShare> = (text, source) => {
+  const parts = /^([a-z]\w*) ?>= ?([\d.]+)%$/i.exec(text);
+  const percent = parts ? decimal(parts[2]!) : null;
+  if (parts && percent !== null && percent <= 100) return { provider: parts[1]!.toLowerCase(), share: percent / 100 };
+  throw invalid(text, source, "is no share of a provider", "Write cuda>=95%, in quotes for the shell.");
 };

@@ -14,7 +14,17 @@ export type RunEvent =
   /** Worth telling now, and kept in the result. */
   | { readonly type: "warning"; readonly warning: string };
 
-export const stages = ["load", "fuse", "convert", "calibrate", "quantize", "verify", "bench", "write"] as const;
+export const stages = [
+  "load",
+  "fuse",
+  "convert",
+  "calibrate",
+  "quantize",
+  "verify",
+  "profile",
+  "bench",
+  "write",
+] as const;
 export type Stage = (typeof stages)[number];
 
 export type Observer = (event: RunEvent) => void;

@@ -5,6 +5,7 @@ import type { WeightBits } from "../quantization/weight-only.js";
 import type { Placement } from "../runtime/port.js";
 import type { VerifyLevel } from "./config.js";
 import type { Correction } from "./corrections.js";
+import type { ProfileFacts } from "./profile/profile-facts.js";
 import type { UnfusedNode } from "./unfused/find-unfused.js";
 
 export interface RunResult {
@@ -47,6 +48,8 @@ export interface RunResult {
   readonly layers?: LayerDifferences;
   /** Of `bench`: every model by itself. */
   readonly bench?: BenchFacts;
+  /** Of `profile`. */
+  readonly profile?: ProfileFacts;
 }
 
 export interface ModelFacts {

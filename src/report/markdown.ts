@@ -3,6 +3,7 @@
  * one sentence to act on, the rest folded away.
  */
 import { basename } from "node:path";
+import type { ProfileFacts } from "../pipeline/profile/profile-facts.js";
 import type { RunResult } from "../pipeline/result.js";
 import { markdownCode, markdownText } from "./escape.js";
 import { formsText, integersText } from "./forms-text.js";
@@ -40,7 +41,7 @@ export function renderMarkdown(result: RunResult, commandLine: string | null = n
     folded("Fixed sizes", fixedSizes(result)),
     folded("What changed", changes(result)),
     folded("Kept in float", keptFloat(result)),
-    folded("Where the time goes", placement(result)),
+    folded("Where the time goes", result.profile ? profile(result.profile) : placement(result)),
     folded("Candidates", candidates(result)),
     folded("Outputs, before and after", differences(result)),
     folded("Environment and command", environment(result, commandLine)),
@@ -167,6 +168,21 @@ function placement({ placement }: RunResult): string {
   ]);
   const notes = placementNotes(placement).map(({ title, text }) => `- ${title}: ${markdownText(text)}\n`);
   return `${table(["operator", "provider", "nodes", "time"], ["l", "l", "r", "r"], rows)}${notes.length > 0 ? "\n" : ""}${notes.join("")}`;
+}
+
+const MOST_OPERATORS = 15;
+
+function profile({ models }: ProfileFacts): string {
+  return models
+    .map(({ model, operators, nodesMs }) => {
+      const rows = operators.slice(0, MOST_OPERATORS).map(({ op, provider, nodes, ms }) => {
+        const part = `${significant((100 * ms) / Math.max(nodesMs, Number.MIN_VALUE), 2)} %`;
+        return [markdownCode(op), markdownText(provider), count(nodes), milliseconds(ms), part];
+      });
+      const heading = ["operator", "provider", "nodes", "ms", "time"];
+      return `${markdownCode(basename(model.path))}\n\n${table(heading, ["l", "l", "r", "r", "r"], rows)}`;
+    })
+    .join("\n");
 }
 
 function candidates({ candidates }: RunResult): string {

@@ -26,6 +26,47 @@ const placement = v.looseObject({
   islands: v.array(v.looseObject({ ...timed.entries, node: text, op: text })),
 });
 
+const bytesOf = v.looseObject({ name: text, bytes: number });
+const profile = v.looseObject({
+  ...{ provider: text, threads: number, batch: number },
+  machine: v.nullable(v.looseObject({ flopsPerSecond: number, intOpsPerSecond: number, bytesPerSecond: number })),
+  models: v.pipe(
+    v.array(
+      v.looseObject({
+        model,
+        stages: v.looseObject({ loadMs: number, firstRunMs: number, run: percentiles }),
+        ...{ peakRssBytes: number, nodesMs: number, flops: number, bytes: number },
+        providers: v.array(v.looseObject({ provider: text, nodes: number, ms: number })),
+        operators: v.array(
+          v.looseObject({ op: text, provider: text, nodes: number, ms: number, flops: number, bytes: number }),
+        ),
+        nodes: v.array(
+          v.looseObject({
+            ...{ name: text, op: text, ms: number, intensity: maybe, peakShare: maybe },
+            bound: v.nullable(v.picklist(["compute", "memory", "neither", "unknown"])),
+          }),
+        ),
+        bound: v.nullable(v.looseObject({ compute: number, memory: number, neither: number, unknown: number })),
+        memory: v.looseObject({
+          runtime: v.nullable(v.looseObject({ peakBytes: number, plannedBytes: number, arenaBytes: number })),
+          activations: v.nullable(
+            v.looseObject({ totalBytes: number, peakBytes: number, peakNode: text, alive: v.array(bytesOf) }),
+          ),
+        }),
+      }),
+    ),
+    v.minLength(1),
+  ),
+  compared: v.nullable(
+    v.array(
+      v.looseObject({
+        ...{ value: text, before: v.array(text), after: v.array(text) },
+        ...{ beforeMs: number, afterMs: number },
+      }),
+    ),
+  ),
+});
+
 const rendered = v.looseObject({
   tool: v.looseObject({ version: text }),
   model,
@@ -123,6 +164,7 @@ const rendered = v.looseObject({
       worst: v.array(layer),
     }),
   ),
+  profile: v.optional(profile),
   bench: v.optional(
     v.looseObject({
       provider: text,

@@ -24,6 +24,7 @@ import {
 } from "./numbers.js";
 import type { Palette } from "./palette.js";
 import { type PlacementNote, placementNotes } from "./placement.js";
+import { profileLines } from "./profile-table.js";
 import { byReason } from "./reasons.js";
 import { shapeRows } from "./shapes.js";
 import { columns, wrap } from "./table.js";
@@ -32,15 +33,23 @@ const WIDTH = 79;
 const TITLE = 14;
 const MOST_REASONS = 5;
 const MOST_CANDIDATES = 8;
+const PROFILE_ROWS = 15;
 
-/** `commandLine`: the command that gave the result, for the suggestion at the end. */
-export function renderText(result: RunResult, paint: Palette, commandLine: string | null = null): string {
+/** `commandLine`: the command that gave the result, for the suggestion at the end; `rows`: of each table of a profile. */
+export function renderText(
+  result: RunResult,
+  paint: Palette,
+  commandLine: string | null = null,
+  rows: number = PROFILE_ROWS,
+): string {
   const sections = [
     head(result, paint),
     limits(result, paint),
     accuracy(result),
-    result.bench ? benchLines(result.bench) : latency(result),
-    result.bench ? [] : size(result),
+    ...(result.profile
+      ? profileLines(result.profile, rows)
+      : [result.bench ? benchLines(result.bench) : latency(result)]),
+    result.bench || result.profile ? [] : size(result),
     fixedSizes(result),
     placement(result),
     changed(result),
@@ -56,13 +65,14 @@ export function renderText(result: RunResult, paint: Palette, commandLine: strin
 }
 
 function head(result: RunResult, paint: Palette): string[] {
-  const { verdict, model, latency } = result;
+  const { verdict, model, latency, profile } = result;
   const output = result.output ?? result.candidateModel ?? null;
   // The table of bench says it all.
   const summary = result.bench ? null : verdictSummary(result);
   const color = { pass: paint.good, fail: paint.bad, inconclusive: paint.unsure }[verdict.status];
   const word = verdictWord(result);
-  const where = latency ? conditions(latency) : "";
+  const run = latency ?? profile;
+  const where = run ? conditions(run) : "";
   const names = [model, output].flatMap((file) => (file ? [printable(basename(file.path))] : []));
   const room = WIDTH - word.length - 3 - (where ? where.length + 3 : 0);
   const each = Math.floor((room - 4) / 2);
@@ -73,7 +83,7 @@ function head(result: RunResult, paint: Palette): string[] {
   ];
 }
 
-const conditions = ({ provider, threads, batch }: LatencyFacts): string =>
+const conditions = ({ provider, threads, batch }: Pick<LatencyFacts, "provider" | "threads" | "batch">): string =>
   `${provider}, ${plural(threads, "thread")}, batch ${batch}`;
 
 function limits(result: RunResult, paint: Palette): string[] {

@@ -7,6 +7,7 @@ import type { DatasetRef } from "../dataset/dataset.js";
 import type { DType, Shape, Tensor } from "../ir/index.js";
 import type { MetricRef } from "../metric/metric.js";
 import type { TapStatistics } from "../observe/statistics.js";
+import type { NodeProfile } from "./node-profile.js";
 
 /** Tensors by the name of a model's input or output. */
 export type Tensors = ReadonlyMap<string, Tensor>;
@@ -234,6 +235,13 @@ export interface Runtime {
     data: DatasetRef,
     session: SessionOptions,
   ): Promise<readonly (readonly NodeTime[])[]>;
+  /** What each node of a model did on the first sample. With `saveOptimizedTo`, the graph that was executed is written there. */
+  profileNodes(
+    model: string,
+    data: DatasetRef,
+    session: SessionOptions,
+    saveOptimizedTo?: string,
+  ): Promise<NodeProfile>;
   /** Every replacement of a provider that happened so far; a report must show them. */
   fallbacks(): readonly ProviderFallback[];
   /** Largest resident size of this process and those that ran jobs, summed over the ones alive at once. */

@@ -326,6 +326,18 @@ describe("what flags become", () => {
     expect(joined.stdout).toBe(`2 parts joined: 12 tensors over 64 samples -> ${output}\n`);
   });
 
+  it("one model or two for a profile, with the shares of providers that it has to reach", async () => {
+    const { calls } = await command(["profile", "a.onnx", "b.onnx", "--require-ep", "cuda>=95%", "--threads", "2"]);
+    const required = [{ provider: "cuda", share: 0.95 }];
+    expect(calls).toMatchObject([
+      { action: "profile", config: { models: ["a.onnx", "b.onnx"], data: null, runtime: { threads: 2 }, required } },
+    ]);
+    const folder = temporaryFolder();
+    const missing = await command(["profile", "a.onnx", "--chrome-trace", join(folder, "no", "t.json")]);
+    expect(missing.code).toBe(3);
+    expect(missing.calls).toEqual([]);
+  });
+
   it("two models for verify and gate, any number for bench", async () => {
     const verify = await command(["verify", "a.onnx", "b.onnx", "--layers"]);
     expect(verify.calls).toMatchObject([{ config: { baseline: "a.onnx", candidate: "b.onnx", layers: true } }]);

@@ -9,6 +9,7 @@ import {
   parseFactor,
   parseInteger,
   parseNames,
+  parseRequiredShare,
   parseShape,
   parseShard,
   parseSize,
@@ -30,6 +31,16 @@ const table: readonly [string, Parse<unknown>, readonly [string, unknown][], rea
       ["none", "none"],
     ],
     ["", "%", "-1%", "1e-3", "0x1", " 1", "1%%", "None", "NaN"],
+  ],
+  [
+    "a required share",
+    parseRequiredShare,
+    [
+      ["cuda>=95%", { provider: "cuda", share: 0.95 }],
+      ["CPU >= 0.5%", { provider: "cpu", share: 0.005 }],
+      ["dml>=100%", { provider: "dml", share: 1 }],
+    ],
+    ["", "cuda", "cuda>95%", "cuda>=95", "cuda>=101%", ">=5%", "cuda>=-1%", "cuda=95%"],
   ],
   [
     "a size",

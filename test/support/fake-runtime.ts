@@ -3,6 +3,7 @@ import { invariant } from "../../src/base/errors.js";
 import { type Random, seededRandom } from "../../src/base/random.js";
 import type { RunContext } from "../../src/pipeline/context.js";
 import type { RunEvent } from "../../src/pipeline/events.js";
+import type { NodeProfile } from "../../src/runtime/node-profile.js";
 import type {
   CompareJob,
   ModelSignature,
@@ -24,6 +25,8 @@ export interface FakeModel {
   /** Milliseconds of a run. */
   readonly latency?: (chance: Random) => number;
   readonly nodes?: readonly NodeTime[];
+  /** What `profileNodes` answers; models without one are those that the pipeline makes itself. */
+  readonly profile?: NodeProfile;
   /** One node on cpu, unless told otherwise; an error is what `placement` rejects with. */
   readonly placement?: Placement | Error;
 }
@@ -83,6 +86,30 @@ export function placementOf(
     })),
     conversions: [],
     islands: [],
+    ...parts,
+  };
+}
+
+/** Nodes as [name, op, milliseconds] on one provider, executed one after the other. */
+export function profileOf(
+  nodes: readonly (readonly [name: string, op: string, ms: number])[],
+  { provider = "cpu", ...parts }: Partial<NodeProfile> & { readonly provider?: string } = {},
+): NodeProfile {
+  const whole = nodes.reduce((sum, [, , ms]) => sum + ms, 0);
+  let startMs = 0;
+  return {
+    runs: 5,
+    leastRunMs: whole,
+    medianRunMs: whole,
+    steps: nodes.map(([name, op, ms]) => ({
+      ...{ name, op, provider, calls: 1, leastMs: ms, medianMs: ms },
+      ...{ inputs: [], outputs: [] },
+    })),
+    timeline: nodes.map(([, , ms], step) => {
+      startMs += ms;
+      return { step, startMs: startMs - ms, ms };
+    }),
+    memory: null,
     ...parts,
   };
 }
@@ -161,6 +188,18 @@ export class FakeRuntime implements Runtime {
       const { nodes, latency } = this.models[model] ?? {};
       return nodes ?? [{ name: "all", op: "All", ms: latency?.(this.chance) ?? 1 }];
     });
+  }
+
+  /** Of a model that no test laid down: one product of a millisecond and one sum of two. */
+  async profileNodes(model: string): Promise<NodeProfile> {
+    return (
+      this.models[model]?.profile ??
+      profileOf([
+        ["p", "MatMul", 1],
+        ["i", "MatMulInteger", 1],
+        ["s", "Add", 2],
+      ])
+    );
   }
 
   readonly run = () => Promise.reject(new Error("the fake runtime runs nothing"));

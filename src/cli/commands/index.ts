@@ -9,6 +9,7 @@ import { fp16 } from "./fp16.js";
 import { gate } from "./gate.js";
 import { inspect } from "./inspect.js";
 import { passes } from "./passes.js";
+import { profile } from "./profile.js";
 import { optimize, quantize } from "./quantize.js";
 import { report } from "./report.js";
 import { show } from "./show.js";
@@ -17,6 +18,6 @@ import { verify } from "./verify.js";
 export const commands: readonly Command[] = [
   ...[inspect, show, explain, report],
   ...[optimize, quantize, fp16, fuse, fold, calibrate],
-  ...[verify, bench, gate],
+  ...[verify, bench, profile, gate],
   ...[doctor, passes],
 ];

@@ -165,6 +165,17 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
     nodeTimes: (models, data, session) =>
       withFolder((folder) => call("nodeTimes", models.at(-1)!, session, { models, data, session, folder })),
 
+    profileNodes: (model, data, session, saveOptimizedTo) =>
+      withFolder((folder) =>
+        call("profileNodes", model, session, {
+          model,
+          data,
+          session,
+          folder,
+          saveOptimizedTo: saveOptimizedTo ?? null,
+        }),
+      ),
+
     fallbacks: () => [...fallbacks.values()],
     peakRssBytes: () => memory.peakBytes(),
     pids: () => pool.pids(),

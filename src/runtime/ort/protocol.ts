@@ -4,6 +4,7 @@
  */
 import type { DatasetRef } from "../../dataset/index.js";
 import type { TapStatistics } from "../../observe/index.js";
+import type { NodeProfile } from "../node-profile.js";
 import type {
   CompareJob,
   ModelSignature,
@@ -67,6 +68,10 @@ export interface Jobs {
   nodeTimes: {
     args: Omit<Jobs["placement"]["args"], "model"> & { readonly models: readonly string[] };
     result: readonly (readonly NodeTime[])[];
+  };
+  profileNodes: {
+    args: Jobs["placement"]["args"] & { readonly saveOptimizedTo: string | null };
+    result: NodeProfile;
   };
   timeOpen: { args: TimerSpec; result: TimerOpened };
   timeRuns: { args: { readonly runs: number }; result: Float64Array };

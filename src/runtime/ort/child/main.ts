@@ -21,6 +21,7 @@ const handlers: Handlers = {
   score: async () => (await import("./score.js")).score,
   compare: async () => (await import("./compare.js")).compare,
   placement: async () => (await import("./placement.js")).placement,
+  profileNodes: async () => (await import("./profile-nodes.js")).profileNodes,
   nodeTimes: async () => (await import("./placement.js")).nodeTimes,
   timeOpen: async () => (await import("./time.js")).timeOpen,
   timeRuns: async () => (await import("./time.js")).timeRuns,

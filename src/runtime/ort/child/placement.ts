@@ -21,7 +21,8 @@ const MOST_RUNS = 3;
 const ENOUGH_MS = 3000;
 /** The runtime's graph is written with all weights in one message, which may not reach 2 GiB. */
 const LARGEST_WRITTEN = 2 ** 30;
-const PROFILE = "profile";
+/** How the file that the profiler writes begins. */
+export const PROFILE = "profile";
 
 export const placement: JobHandler<"placement"> = async (args, context) => {
   const { graph = {} } = readModel(args.model).message;
@@ -93,19 +94,26 @@ export const nodeTimes: JobHandler<"nodeTimes"> = async ({ models, data, session
 };
 
 async function readNodes(folder: string, model: string): Promise<Profile> {
+  const { runs, nodes } = await readProfile(profileFile(folder, model), 1);
+  if (runs === 0 || nodes.length === 0) throw noProfile(folder, model);
+  return { runs, nodes };
+}
+
+/** Throws PROFILE_EMPTY where none was written. */
+export function profileFile(folder: string, model: string): string {
   // A session that did not come about, of a provider that was replaced, leaves an empty file.
   const file = readdirSync(folder)
     .map((name) => join(folder, name))
     .find((path) => basename(path).startsWith(PROFILE) && statSync(path).size > 0);
-  const { runs, nodes } = file ? await readProfile(file, 1) : { runs: 0, nodes: [] };
-  if (runs === 0 || nodes.length === 0) {
-    throw new InferOptError("PROFILE_EMPTY", "runtime", `ONNX Runtime wrote no profile of ${model}`, {
-      hint: "Check that the temporary folder can be written and has room.",
-      fields: { model, folder },
-    });
-  }
-  return { runs, nodes };
+  if (file === undefined) throw noProfile(folder, model);
+  return file;
 }
+
+export const noProfile = (folder: string, model: string): InferOptError =>
+  new InferOptError("PROFILE_EMPTY", "runtime", `ONNX Runtime wrote no profile of ${model}`, {
+    hint: "Check that the temporary folder can be written and has room.",
+    fields: { model, folder },
+  });
 
 async function profile({ model: path, data, session, folder }: Args, records: Records, context: JobContext) {
   const model = await openModel(path, session, context, { ...records, profilePrefix: join(folder, PROFILE) });

@@ -34,33 +34,48 @@ export const isConversion = ({ op }: ProfiledNode): boolean =>
 
 const BEGIN = '{"cat" : "';
 const NODE = /^\{"cat" : "Node",.*?"dur" :(\d+),"ts" :(\d+),.*?"name" :"([\s\S]*)_kernel_time","args" : ([\s\S]*)$/;
-const RUN = /^\{"cat" : "Session",.*"name" :"model_run"/;
+const RUN = /^\{"cat" : "Session",.*?"dur" :(\d+),.*"name" :"model_run"/;
 
-/** The first `warmUps` runs are left out. A run that the profiler did not see the end of is too. */
+/** The first `warmUps` runs are left out. */
 export async function readProfile(path: string, warmUps: number): Promise<Profile> {
   const nodes = new Map<string, ProfiledNode>();
   let ended = 0;
-  let run: Execution[] = [];
-  for await (const event of eventsOf(path)) {
-    const execution = executionOf(event);
-    if (execution) {
-      leaveOutBodies(execution, run);
-      run.push(execution);
-    } else if (RUN.test(event)) {
-      if (ended++ >= warmUps) countRun(run, nodes);
-      run = [];
-    }
-  }
+  for await (const { executions } of runsOf(path)) if (ended++ >= warmUps) countRun(executions, nodes);
   return { runs: Math.max(0, ended - warmUps), nodes: [...nodes.values()] };
 }
 
-interface Execution {
+export interface ProfiledRun {
+  readonly totalMs: number;
+  readonly executions: readonly Execution[];
+}
+
+/** One run after the other; one that the profiler did not see the end of is left out. */
+export async function* runsOf(path: string): AsyncIterable<ProfiledRun> {
+  let executions: Execution[] = [];
+  for await (const event of eventsOf(path)) {
+    const execution = executionOf(event);
+    if (execution) {
+      leaveOutBodies(execution, executions);
+      executions.push(execution);
+      continue;
+    }
+    const run = RUN.exec(event);
+    if (!run) continue;
+    yield { totalMs: Number(run[1]) / 1000, executions };
+    executions = [];
+  }
+}
+
+/** One node, once. */
+export interface Execution {
   readonly node: Omit<ProfiledNode, "calls" | "durationMs" | "leastMs">;
   readonly key: string;
   /** Microseconds. */
   readonly start: number;
   readonly total: number;
   own: number;
+  /** What the profiler noted besides, as text. */
+  readonly args: string;
   /** Whether it lies within a later event already. */
   isInner: boolean;
 }
@@ -69,15 +84,14 @@ function executionOf(event: string): Execution | null {
   const match = NODE.exec(event);
   if (!match) return null;
   const [, duration, start, name = "", args = ""] = match;
-  const field = (key: string): string => new RegExp(`"${key}" : "([^"]*)"`).exec(args)?.[1] ?? "";
-  const op = field("op_name");
-  const index = field("node_index");
+  const op = noted(args, "op_name") ?? "";
+  const index = noted(args, "node_index") ?? "";
   const total = Number(duration);
   return {
     node: {
       name,
       op,
-      provider: providerOf(field("provider")),
+      provider: providerOf(noted(args, "provider") ?? ""),
       isNamed: name !== `${op}_${index}`,
       inputType: /"input_type_shape" : \[\{"(\w+)"/.exec(args)?.[1] ?? null,
     },
@@ -86,9 +100,14 @@ function executionOf(event: string): Execution | null {
     start: Number(start),
     total,
     own: total,
+    args,
     isInner: false,
   };
 }
+
+/** A field of what the profiler noted; null where it is missing. */
+export const noted = (args: string, key: string): string | null =>
+  new RegExp(`"${key}" : "([^"]*)"`).exec(args)?.[1] ?? null;
 
 /** A node with bodies ends after the nodes in them: those that began after it did are its own. */
 function leaveOutBodies(outer: Execution, before: readonly Execution[]): void {

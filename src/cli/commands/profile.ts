@@ -1,0 +1,31 @@
+import { renderChromeTrace } from "../../report/chrome-trace.js";
+import { type Command, running } from "../command.js";
+import { checkWritable } from "../output-path.js";
+import { changeExits, runAndDeliver } from "../run-and-deliver.js";
+import { runtimeConfig } from "../settings.js";
+import { writeWhole } from "../write-file.js";
+
+export const profile: Command = {
+  name: "profile",
+  group: "Prove",
+  parameters: "<models...>",
+  about: "Where time and memory go, and what bounds them",
+  note: "Times of nodes are those of the runtime's own profile, in the run in which each took least. Two models stand side by side.",
+  examples: [
+    "infer-opt profile model.onnx --threads 1 --shape input=1,3,224,224",
+    "infer-opt profile model.onnx int8.onnx --eval test.npz --threads 1 --chrome-trace run.json",
+  ],
+  flags: ["eval", ...running, "budget", "requireEp", "top", "chromeTrace", "report"],
+  exits: changeExits,
+  run(invocation) {
+    const { more, settings, actions } = invocation;
+    const { eval: data, requireEp: required, chromeTrace } = settings;
+    if (chromeTrace !== null) checkWritable(chromeTrace);
+    const config = { models: more, data, runtime: runtimeConfig(settings), required };
+    return runAndDeliver(invocation, async (context) => {
+      const result = await actions.profile(config, context);
+      if (chromeTrace !== null && result.profile) writeWhole(chromeTrace, renderChromeTrace(result.profile));
+      return result;
+    });
+  },
+};

@@ -1,0 +1,203 @@
+/** Where time and memory went: of one model by operators and nodes, of two side by side. */
+import { basename } from "node:path";
+import type {
+  ComparedPart,
+  MemoryProfile,
+  ModelProfileFacts,
+  ProfileFacts,
+} from "../pipeline/profile/profile-facts.js";
+import type { Bound } from "../pipeline/profile/roofline.js";
+import { middle, printable } from "./escape.js";
+import { bytes, count, milliseconds, plural, ratio, significant } from "./numbers.js";
+import { columns, wrap } from "./table.js";
+
+const WIDTH = 79;
+const TITLE = 14;
+const MOST_ALIVE = 4;
+
+/** Sections, each a list of lines; `rows` of each table at most. */
+export function profileLines(profile: ProfileFacts, rows: number): string[][] {
+  const { models, compared } = profile;
+  const [first, second] = models as [ModelProfileFacts, ModelProfileFacts?];
+  const shared = [stages(models), machine(profile)];
+  if (second) {
+    return [
+      ...shared,
+      operatorsSideBySide(first, second, rows),
+      compared ? parts(compared, rows) : [],
+      ...models.map((model) => [
+        ...titledText(`${TITLES[models.indexOf(model)]}`, boundText(model)),
+        ...memory(model.memory),
+      ]),
+    ];
+  }
+  return [...shared, operators(first, rows), nodes(first, rows), [...boundLines(first), ...memory(first.memory)]];
+}
+
+const TITLES = ["before", "after"] as const;
+
+function stages(models: readonly ModelProfileFacts[]): string[] {
+  const table = models.map(({ model, stages: { loadMs, firstRunMs, run }, nodesMs, peakRssBytes }) => [
+    middle(printable(basename(model.path)), 22),
+    ...[loadMs, firstRunMs, run.p50Ms, run.p95Ms, run.p99Ms, nodesMs].map(milliseconds),
+    bytes(peakRssBytes),
+  ]);
+  return columns(
+    [["stages ms", "load", "first run", "p50", "p95", "p99", "nodes", "memory"], ...table],
+    ["left", "right", "right", "right", "right", "right", "right", "right"],
+  );
+}
+
+function machine({ machine: peaks, threads, provider, models }: ProfileFacts): string[] {
+  const where = models.flatMap(({ model, providers, nodes }) =>
+    providers.length > 1 || providers[0]?.provider !== provider
+      ? titledText(
+          "placement",
+          `${basename(model.path)}: ${providers.map((each) => `${count(each.nodes)} of ${plural(nodes.length, "node")} on ${each.provider}`).join(", ")}`,
+        )
+      : [],
+  );
+  if (!peaks) return where;
+  const { flopsPerSecond, intOpsPerSecond, bytesPerSecond } = peaks;
+  const text =
+    `${significant(flopsPerSecond / 1e9)} GFLOP/s, ${significant(intOpsPerSecond / 1e9)} Gop/s in 8 bits, ` +
+    `${significant(bytesPerSecond / 1e9)} GB/s, measured here with ${plural(threads, "thread")}`;
+  return [...titledText("machine", text), ...where];
+}
+
+function operators({ operators: all, nodesMs }: ModelProfileFacts, most: number): string[] {
+  const rows = all
+    .slice(0, most)
+    .map(({ op, nodes: many, ms, flops, bytes: moved }) => [
+      middle(printable(op), 28),
+      count(many),
+      milliseconds(ms),
+      share(ms, nodesMs),
+      rate(flops, ms),
+      rate(moved, ms),
+    ]);
+  const table = columns(
+    [["operators", "nodes", "ms", "time", "GFLOP/s", "GB/s"], ...rows],
+    ["left", "right", "right", "right", "right", "right"],
+  );
+  return more(table, all.length - rows.length, "operator");
+}
+
+function nodes({ nodes: all, nodesMs }: ModelProfileFacts, most: number): string[] {
+  const rows = all
+    .slice(0, most)
+    .map(({ name, op, ms, intensity, bound, peakShare }) => [
+      middle(printable(name.replace(/_nchwc$/, "") || op), 28),
+      middle(printable(op), 12),
+      milliseconds(ms),
+      share(ms, nodesMs),
+      intensity === null ? "-" : significant(intensity),
+      bound ?? "-",
+      peakShare === null ? "-" : percent(peakShare),
+    ]);
+  const table = columns(
+    [["slowest nodes", "operator", "ms", "time", "FLOP/B", "bound", "of peak"], ...rows],
+    ["left", "left", "right", "right", "right", "left", "right"],
+  );
+  return more(table, all.length - rows.length, "node");
+}
+
+function operatorsSideBySide(before: ModelProfileFacts, after: ModelProfileFacts, most: number): string[] {
+  const names = [...new Set([...before.operators, ...after.operators].map(({ op }) => op))];
+  const total = ({ operators: all }: ModelProfileFacts, op: string) =>
+    all
+      .filter((each) => each.op === op)
+      .reduce((sum, { nodes: many, ms }) => ({ many: sum.many + many, ms: sum.ms + ms }), { many: 0, ms: 0 });
+  const all = names
+    .map((op) => ({ op, old: total(before, op), now: total(after, op) }))
+    .sort((a, b) => Math.abs(b.now.ms - b.old.ms) - Math.abs(a.now.ms - a.old.ms));
+  const row = (title: string, old: { many: number; ms: number }, now: { many: number; ms: number }): string[] => [
+    title,
+    count(old.many),
+    milliseconds(old.ms),
+    count(now.many),
+    milliseconds(now.ms),
+    signed(now.ms - old.ms),
+  ];
+  const sumOf = (model: ModelProfileFacts) => ({ many: model.nodes.length, ms: model.nodesMs });
+  const rows = all.slice(0, most).map(({ op, old, now }) => row(middle(printable(op), 28), old, now));
+  const table = columns(
+    [["operators", "nodes", "ms", "nodes", "ms", "change"], ...rows, row("all", sumOf(before), sumOf(after))],
+    ["left", "right", "right", "right", "right", "right"],
+  );
+  return more(table, all.length - rows.length, "operator");
+}
+
+function parts(all: readonly ComparedPart[], most: number): string[] {
+  const rows = all
+    .slice(0, most)
+    .map(({ value, before, after, beforeMs, afterMs }) => [
+      middle(printable(value) || "(the end)", 30),
+      `${count(before.length)} -> ${count(after.length)}`,
+      milliseconds(beforeMs),
+      milliseconds(afterMs),
+      signed(afterMs - beforeMs),
+      afterMs > 0 && beforeMs > 0 ? ratio(beforeMs / afterMs) : "-",
+    ]);
+  const table = columns(
+    [["what makes", "nodes", "ms", "ms", "change", "speed"], ...rows],
+    ["left", "right", "right", "right", "right", "right"],
+  );
+  return more(table, all.length - rows.length, "part");
+}
+
+function boundLines(model: ModelProfileFacts): string[] {
+  const text = boundText(model);
+  return text === "" ? [] : titledText("bound by", text);
+}
+
+const words: Readonly<Record<Bound, string>> = {
+  compute: "arithmetic",
+  memory: "memory",
+  neither: "neither (under a tenth of either peak)",
+  unknown: "unknown",
+};
+
+function boundText({ bound, nodesMs, flops, bytes: moved }: ModelProfileFacts): string {
+  if (!bound) return "";
+  const shares = (Object.entries(bound) as [Bound, number][])
+    .filter(([, ms]) => ms > 0)
+    .sort((a, b) => b[1] - a[1])
+    .map(([name, ms]) => `${words[name]} ${share(ms, nodesMs)}`);
+  return `${shares.join(", ")} of the nodes' time; ${significant(flops / 1e9)} GFLOP and ${bytes(moved)} in a run`;
+}
+
+function memory({ runtime, activations }: MemoryProfile): string[] {
+  const lines: string[] = [];
+  if (activations) {
+    const { peakBytes, totalBytes, peakNode, alive } = activations;
+    const text = `at most ${bytes(peakBytes)} alive at once, at ${middle(printable(peakNode), 40)}, of ${bytes(totalBytes)} that nodes write`;
+    const named = alive
+      .slice(0, MOST_ALIVE)
+      .map(({ name, bytes: size }) => `${middle(printable(name), 28)} ${bytes(size)}`);
+    const left = alive.length - named.length;
+    lines.push(
+      ...titledText("activations", text),
+      ...titledText("alive then", `${named.join(", ")}${left > 0 ? `, and ${count(left)} more` : ""}`),
+    );
+  }
+  if (runtime) {
+    const { peakBytes, plannedBytes, arenaBytes } = runtime;
+    const text = `${bytes(peakBytes)} at most in use by one run, ${bytes(plannedBytes)} by plan, arena ${bytes(arenaBytes)}`;
+    lines.push(...titledText("allocator", text));
+  }
+  return lines;
+}
+
+function titledText(title: string, text: string): string[] {
+  const [first, ...rest] = wrap(text, WIDTH - TITLE - 3);
+  return [`${title.padEnd(TITLE)}  ${first}`, ...rest.map((line) => `${" ".repeat(TITLE)}  ${line}`)];
+}
+
+const more = (table: string[], left: number, thing: string): string[] =>
+  left > 0 ? [...table, `and ${plural(left, thing)} more: --top, or the JSON result`] : table;
+
+const percent = (part: number): string => `${significant(100 * part, 2)} %`;
+const share = (ms: number, whole: number): string => percent(ms / Math.max(whole, Number.MIN_VALUE));
+const rate = (work: number, ms: number): string => (work > 0 && ms > 0 ? significant(work / ms / 1e6) : "-");
+const signed = (ms: number): string => (ms > 0 ? `+${milliseconds(ms)}` : milliseconds(ms));
