@@ -28,9 +28,14 @@ export interface Candidate {
   note: string;
 }
 
+/** What decides where integers pay: of a candidate, or of one that was not made. */
+export interface Plan extends Pick<Candidate, "variant" | "keptFloat" | "times"> {
+  readonly built: Pick<BuiltModel, "forms">;
+}
+
 export const isInteger = ({ variant }: Candidate): boolean => variant.kind === "integers";
 
-export const isStatic = ({ variant }: Candidate): boolean =>
+export const isStatic = ({ variant }: Pick<Candidate, "variant">): boolean =>
   variant.kind === "integers" && variant.recipe.statics !== null;
 
 export function variantName(variant: Variant): string {

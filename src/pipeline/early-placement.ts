@@ -8,16 +8,18 @@ import { allOf, fewOf, type Intake } from "./intake.js";
 import type { Journal } from "./journal.js";
 import { type Placements, placeStatics } from "./place-statics.js";
 import type { RunRecord } from "./run-record.js";
-import { Workshop, type WorkshopOptions } from "./workshop.js";
+import { elementsOfTap, Workshop, type WorkshopOptions } from "./workshop.js";
 
 export interface EarlyPlacement {
   /** Statistics of the prepared model that `equalizeModel` may use again. */
   readonly quick: ReadonlyMap<string, TapStatistics> | null;
+  /** Elements of one sample, by the label of an activation: of all that might be integers. */
+  readonly sizes: ReadonlyMap<string, number> | null;
   readonly placed: Placements["placed"] | null;
   readonly tried: Placements["tried"];
 }
 
-export const notPlaced: EarlyPlacement = { quick: null, placed: null, tried: [] };
+export const notPlaced: EarlyPlacement = { quick: null, sizes: null, placed: null, tried: [] };
 
 /** Where the calibration data has too few samples to set some apart. */
 const FEWEST = 2;
@@ -46,5 +48,6 @@ export async function placeEarly(
   const workshop = new Workshop({ ...options, taps: quick }, context, journal);
   const draft = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, method: "minmax" }) } as const;
   const found = await record.stage("bench", () => placeStatics(draft, workshop), "placements");
-  return found ? { quick: ranges === null && apart ? quick : null, ...found } : notPlaced;
+  const sizes = new Map([...quick].map(([label, tap]) => [label, elementsOfTap(tap)]));
+  return found ? { quick: ranges === null && apart ? quick : null, sizes, ...found } : notPlaced;
 }

@@ -7,7 +7,7 @@
  */
 import type { Candidate } from "./candidate.js";
 import type { RunContext } from "./context.js";
-import { type RegionTime, savedMs, totalMs } from "./regions.js";
+import { type RegionTime, savedMs } from "./regions.js";
 import type { Workshop } from "./workshop.js";
 
 export interface KeepFloatRequest {
@@ -116,7 +116,7 @@ class Search {
     for (const { region, sqnrDb } of regions) kept.set(region, reasonOf(sqnrDb));
     const next = workshop.make(candidate.variant, kept);
     next.note = `${regions.length} of ${this.#ranking.length} regions kept in float`;
-    next.speedup = speedWithout(candidate, regions);
+    next.speedup = speedWithout(candidate.speedup, workshop.ownMs(candidate), regions);
     if (candidate.errors) next.errors = candidate.errors;
     this.#tried.push(next);
     const from = context.now();
@@ -128,10 +128,9 @@ class Search {
   }
 }
 
-/** What the profile lets expect; null without one. */
-function speedWithout({ speedup, times }: Candidate, regions: readonly RankedRegion[]): number | null {
-  if (speedup === null || !times || regions.some(({ savedMs }) => savedMs === null)) return null;
-  const own = totalMs(times.own);
+/** What times of regions let expect; null without them. */
+function speedWithout(speedup: number | null, own: number | null, regions: readonly RankedRegion[]): number | null {
+  if (speedup === null || own === null || regions.some(({ savedMs }) => savedMs === null)) return null;
   return (speedup * own) / (own + regions.reduce((sum, { savedMs }) => sum + savedMs!, 0));
 }
 

@@ -124,13 +124,14 @@ class OptimizeRun {
     const isPlaced = (already === null || isMore) && this.#mayBeStatic(prepared);
     const journal = this.#files?.journal ?? null;
     const early = isPlaced ? await placeEarly(config, intake, common, record, journal) : notPlaced;
-    const { quick, placed, tried } = early;
+    const { quick, sizes, placed, tried } = early;
     this.#tried.push(...tried);
     // What all placements have in common; a second one has more in float.
     const keepFloat = new Map([...excluded, ...(placed?.[0]?.keptFloat ?? [])]);
     const equalized = await this.#equalized(intake, prepared, { ...common, excluded: keepFloat, quick });
     const taps = await this.#statistics(intake, equalized ?? prepared.path, prepared, keepFloat);
-    const workshop = new Workshop({ ...common, ...(equalized !== null && { equalized }), taps }, this.context, journal);
+    const known = { ...common, ...(equalized !== null && { equalized }), ...(sizes && { sizes }), taps };
+    const workshop = new Workshop(known, this.context, journal);
     const candidates = await makeCandidates({
       config,
       workshop,

@@ -6,7 +6,7 @@
  * measured again, and kept where it is faster.
  */
 import { Network } from "../passes/layout/minimum-cut.js";
-import type { Candidate } from "./candidate.js";
+import type { Candidate, Plan } from "./candidate.js";
 import { bordersOf, MS_PER_CONVERTED_ELEMENT, type Region, type RegionTime } from "./regions.js";
 import type { Workshop } from "./workshop.js";
 
@@ -47,7 +47,7 @@ export async function leaveWhatDoesNotPay(
 }
 
 /** What stays float already, and the regions that lose. */
-function withoutLosses(candidate: Candidate, workshop: Workshop): ReadonlyMap<string, string> {
+export function withoutLosses(candidate: Plan, workshop: Workshop): ReadonlyMap<string, string> {
   const regions = workshop.regionsOf(candidate);
   const times = workshop.regionTimes(candidate, regions);
   const kept = new Map(candidate.keptFloat);
@@ -71,7 +71,7 @@ function cheapestFloat(
   regions: readonly Region[],
   times: ReadonlyMap<string, RegionTime>,
   workshop: Workshop,
-  { built }: Candidate,
+  { built }: Plan,
 ): (region: string) => boolean {
   const network = new Network();
   const vertices = new Map(regions.map(({ name }) => [name, network.vertex()]));
@@ -99,7 +99,7 @@ function cheapestFloat(
 }
 
 /** Dynamic integers are converted within their region. */
-const isStaticBorder = (from: string | null, to: string | null, { forms }: Candidate["built"]): boolean =>
+const isStaticBorder = (from: string | null, to: string | null, { forms }: Plan["built"]): boolean =>
   [from, to].some((region) => region !== null && forms.get(region) === "static");
 
 const nanos = (milliseconds: number): number => Math.round(milliseconds * 1e6);

@@ -2,9 +2,9 @@
  * Which nodes become static integers, decided before their ranges are: how fast integers are does
  * not depend on what they stand for, and ranges and corrections then fit the model that is built.
  */
-import type { Candidate, Variant } from "./candidate.js";
-import { leaveWhatDoesNotPay } from "./paying-regions.js";
-import { bordersOf, MS_PER_CONVERTED_ELEMENT, savedMs, totalMs } from "./regions.js";
+import type { Candidate, Plan, Variant } from "./candidate.js";
+import { leaveWhatDoesNotPay, withoutLosses } from "./paying-regions.js";
+import { bordersOf, MS_PER_CONVERTED_ELEMENT, savedMs } from "./regions.js";
 import type { Workshop } from "./workshop.js";
 
 /** Nodes left in float, with the reason, and what the profile says of that. */
@@ -20,8 +20,39 @@ export interface Placements {
 /** Of the time of a run, what leaving the first region in float may cost, as estimated and as measured. */
 const MOST_LOST = 0.05;
 
-/** @returns null where the draft has no node to place */
-export async function placeStatics(variant: Variant, workshop: Workshop): Promise<Placements | null> {
+/**
+ * By the target's table of kernels where there is one, else by the runtime's profile.
+ *
+ * @returns null where there is no node to place
+ */
+export const placeStatics = async (variant: Variant, workshop: Workshop): Promise<Placements | null> =>
+  workshop.options.target.times ? placeByTable(variant, workshop) : placeByProfile(variant, workshop);
+
+const MOST_ROUNDS = 2;
+
+function placeByTable(variant: Variant, workshop: Workshop): Placements | null {
+  let best = workshop.plan(variant);
+  if (best.built.forms.size === 0) return null;
+  // With some regions in float, neighbours that were integers because of them are float too.
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const next = workshop.plan(variant, withoutLosses(best, workshop));
+    if (next.built.forms.size === 0 || !(workshop.ownMs(next)! < workshop.ownMs(best)!)) break;
+    best = next;
+  }
+  const kept = inputsInFloat(best, workshop);
+  const careful = kept && workshop.plan(variant, kept);
+  const isNear = careful && workshop.ownMs(careful)! * (1 - MOST_LOST) <= workshop.ownMs(best)!;
+  const placed = isNear && careful.built.forms.size > 0 ? [best, careful] : [best];
+  return {
+    placed: placed.map((plan): Placed => {
+      const { floatMs, ownMs } = workshop.estimate(plan)!;
+      return { keptFloat: plan.keptFloat, speedup: floatMs / ownMs, note: plan === best ? "" : FLOAT_INPUTS };
+    }),
+    tried: [],
+  };
+}
+
+async function placeByProfile(variant: Variant, workshop: Workshop): Promise<Placements | null> {
   const draft = workshop.make(variant);
   if (draft.built.forms.size === 0) {
     workshop.discard(draft);
@@ -39,14 +70,28 @@ export async function placeStatics(variant: Variant, workshop: Workshop): Promis
   return { placed, tried: all.filter((each) => !placed.includes(each)) };
 }
 
+const FLOAT_INPUTS = "inputs and what reads them in float";
+
+async function withFloatInput(candidate: Candidate, workshop: Workshop): Promise<Candidate | null> {
+  const kept = inputsInFloat(candidate, workshop);
+  const careful = kept && workshop.make(candidate.variant, kept);
+  if (!careful || careful.built.forms.size === 0) return null;
+  await workshop.measureSpeed([candidate, careful], 0);
+  careful.note = FLOAT_INPUTS;
+  return careful.speedup! >= candidate.speedup! * (1 - MOST_LOST) ? careful : null;
+}
+
 /**
  * The inputs' own rounding is noise that all of the model computes with, and the first product that
  * reads them has few channels to average it over: leaving that in float often costs next to nothing.
+ *
+ * @returns what stays float then; null where it costs more
  */
-async function withFloatInput(candidate: Candidate, workshop: Workshop): Promise<Candidate | null> {
+function inputsInFloat(candidate: Plan, workshop: Workshop): ReadonlyMap<string, string> | null {
   const regions = workshop.regionsOf(candidate);
   const times = workshop.regionTimes(candidate, regions);
-  if (!times || !candidate.times || regions.length < 2) return null;
+  const ownMs = workshop.ownMs(candidate);
+  if (!times || ownMs === null || regions.length < 2) return null;
   const inputs = new Set(workshop.model.graph.inputs.map(({ label }) => label));
   const borders = bordersOf(workshop.model, regions);
   const first = new Set(borders.flatMap(({ value, to }) => (to !== null && inputs.has(value) ? [to] : [])));
@@ -56,12 +101,8 @@ async function withFloatInput(candidate: Candidate, workshop: Workshop): Promise
   const conversionMs =
     [...values].reduce((sum, value) => sum + workshop.elementsOf(value), 0) * MS_PER_CONVERTED_ELEMENT;
   const lostMs = [...first].reduce((sum, name) => sum + savedMs(times.get(name)!), conversionMs);
-  if (lostMs > MOST_LOST * totalMs(candidate.times.own)) return null;
+  if (lostMs > MOST_LOST * ownMs) return null;
   const kept = new Map(candidate.keptFloat);
   for (const name of first) kept.set(name, "reads the inputs: in float it keeps the whole model more accurate");
-  const careful = workshop.make(candidate.variant, kept);
-  if (careful.built.forms.size === 0) return null;
-  await workshop.measureSpeed([candidate, careful], 0);
-  careful.note = "inputs and what reads them in float";
-  return careful.speedup! >= candidate.speedup! * (1 - MOST_LOST) ? careful : null;
+  return kept;
 }

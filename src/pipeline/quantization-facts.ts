@@ -87,7 +87,9 @@ function regionsOfKin(
   const isKin = (other: Candidate): boolean =>
     other.variant === chosen.variant || (isStatic(other) && isStatic(chosen));
   const kin = tried.filter((other) => isKin(other) && other.times);
-  const widest = kin.sort((a, b) => b.built.forms.size - a.built.forms.size)[0];
+  const widest = workshop.estimate(chosen)
+    ? workshop.plan(chosen.variant)
+    : kin.sort((a, b) => b.built.forms.size - a.built.forms.size)[0];
   if (!widest) return {};
   const regions = workshop.regionsOf(widest);
   const times = workshop.regionTimes(widest, regions);

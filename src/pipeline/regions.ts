@@ -52,7 +52,7 @@ function integerBehind(producer: Node, integers: ReadonlySet<string>): Node | nu
 const isAbsorbed = (node: Node): boolean => node.is("Relu") || node.is("Clip");
 
 /** What float kernels compute besides: the node goes by the name of what it then makes. */
-const isFused = (node: Node): boolean =>
+export const isFused = (node: Node): boolean =>
   isAbsorbed(node) || /^(Sigmoid|Tanh|LeakyRelu|HardSigmoid|HardSwish)$/.test(node.opName);
 
 /** A tensor that is converted where its two ends are not both integers. */

@@ -11,11 +11,13 @@ import type { TapStatistics } from "../observe/index.js";
 import { toFloat16 } from "../passes/precision/to-float16.js";
 import { applyRecipe } from "../quantization/apply-recipe.js";
 import { toIntegerOperators } from "../quantization/integer-operators.js";
+import { planStatic } from "../quantization/plan-static.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { BuiltModel } from "./built-model.js";
-import { type Candidate, isInteger, type Variant, variantName } from "./candidate.js";
+import { type Candidate, isInteger, isStatic, type Plan, type Variant, variantName } from "./candidate.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
+import { type Estimate, estimateTimes } from "./estimated-times.js";
 import type { Journal } from "./journal.js";
 import { asDelivered, scratchFile } from "./model-runs.js";
 import { type Region, type RegionTime, regionsOf, regionTimes, totalMs } from "./regions.js";
@@ -33,6 +35,8 @@ export interface WorkshopOptions {
   readonly trial: DatasetRef;
   /** Nodes the user asked to leave float, with the reason to give. */
   readonly excluded: ReadonlyMap<string, string>;
+  /** Of activations, by label: elements of one sample; absent where all that matter are among `taps`. */
+  readonly sizes?: ReadonlyMap<string, number>;
   /** Q/DQ pairs when absent. */
   readonly format?: "qdq" | "qoperator";
   readonly runtime: RuntimeConfig;
@@ -200,17 +204,45 @@ export class Workshop {
     }
   }
 
-  /** What each region of a candidate takes, and took in float; null where that was not measured. */
-  regionTimes(candidate: Candidate, regions: readonly Region[]): ReadonlyMap<string, RegionTime> | null {
-    return candidate.times ? regionTimes(this.model, regions, candidate.times.float, candidate.times.own) : null;
+  /** What would be made, without making it: of static integers only. */
+  plan(variant: Variant, keptFloat: ReadonlyMap<string, string> = new Map()): Plan {
+    const { target, excluded } = this.options;
+    const statics = variant.kind === "integers" ? variant.recipe.statics : null;
+    const keepFloat = new Map([...excluded, ...keptFloat]);
+    const nodes = statics ? planStatic(this.model, target, { ...statics.placement, keepFloat }).nodes : [];
+    const forms = new Map(nodes.map(({ node }) => [node.name, "static"] as const));
+    return { variant, keptFloat, built: { forms } };
   }
 
-  regionsOf = ({ built }: Candidate): readonly Region[] => regionsOf(this.model, new Set(built.forms.keys()));
+  /** By the target's table; null where it has none, and of what is not static. */
+  estimate(plan: Plan, regions = this.regionsOf(plan)): Estimate | null {
+    const { times } = this.options.target;
+    if (!times || !isStatic(plan)) return null;
+    return estimateTimes(this.model, regions, plan.built.forms, times, (label) => this.elementsOf(label));
+  }
 
-  /** Of a tensor, as it was in the calibration on average; 0 where it was not observed. */
+  /**
+   * What each region of a candidate takes, and took in float: by the target's table where there is one,
+   * else as profiled; null where neither is.
+   */
+  regionTimes(plan: Plan, regions: readonly Region[]): ReadonlyMap<string, RegionTime> | null {
+    const { times } = plan;
+    return (
+      this.estimate(plan, regions)?.regions ?? (times ? regionTimes(this.model, regions, times.float, times.own) : null)
+    );
+  }
+
+  /** Of a whole run, known in the same way. */
+  ownMs(plan: Plan): number | null {
+    return this.estimate(plan)?.ownMs ?? (plan.times ? totalMs(plan.times.own) : null);
+  }
+
+  regionsOf = ({ built }: Plan): readonly Region[] => regionsOf(this.model, new Set(built.forms.keys()));
+
+  /** Of a tensor, for one sample, on average; 0 where it was not observed. */
   elementsOf(label: string): number {
-    const tap = this.options.taps?.get(label);
-    return tap && tap.samples > 0 ? tap.count / tap.samples : 0;
+    const { sizes, taps } = this.options;
+    return sizes?.get(label) ?? (taps ? elementsOfTap(taps.get(label)) : 0);
   }
 
   /** The prepared model, as it is: not to be changed. */
@@ -276,6 +308,9 @@ export class Workshop {
     }
   }
 }
+
+export const elementsOfTap = (tap: TapStatistics | undefined): number =>
+  tap && tap.samples > 0 ? tap.count / tap.samples : 0;
 
 const without = (regions: number): string =>
   regions === 0 ? "" : ` -${regions} ${regions === 1 ? "region" : "regions"}`;

@@ -1,5 +1,6 @@
 /** What can be known of an operator's integer kernel, and of a place where models run on integers. */
 import type { Node } from "../ir/index.js";
+import type { KernelTimes } from "./kernel-times.js";
 
 export interface IntegerKernel {
   /**
@@ -45,6 +46,8 @@ export interface IntegerTarget {
   readonly saturatesPairs: boolean;
   /** Whether ONNX Runtime on the CPU is what it runs in, so that speed measured here says something. */
   readonly isMeasurable: boolean;
+  /** What its kernels take, where that is known well enough to place integers by; absent: a profile has to tell. */
+  readonly times?: KernelTimes;
   /** The documents that the table follows; none where it was found by running models. */
   readonly sources: readonly string[];
 }

@@ -18,6 +18,7 @@ import {
   kernelsOf,
   passthrough,
 } from "./integer-kernel.js";
+import { vnniKernelTimes } from "./kernel-times.js";
 
 const nearest: IntegerKernel = { ...passthrough, takes: (node) => node.string("mode", "nearest") === "nearest" };
 
@@ -67,7 +68,10 @@ const onCpu = (name: string, title: string, saturatesPairs: boolean): IntegerTar
   sources: [],
 });
 
-const vnni = onCpu("ort-cpu-vnni", "ONNX Runtime on x86 with VNNI", false);
+const vnni: IntegerTarget = {
+  ...onCpu("ort-cpu-vnni", "ONNX Runtime on x86 with VNNI", false),
+  times: vnniKernelTimes,
+};
 const avx2 = onCpu("ort-cpu-avx2", "ONNX Runtime on x86 without VNNI", true);
 const arm = onCpu("ort-cpu-arm64", "ONNX Runtime on ARM without dot product", false);
 const armDot = onCpu("ort-cpu-arm64-dot", "ONNX Runtime on ARM with dot product", false);

@@ -6,6 +6,7 @@ import { newTap, observeTensor } from "../../src/observe/index.js";
 import { placeStatics } from "../../src/pipeline/place-statics.js";
 import { Workshop } from "../../src/pipeline/workshop.js";
 import { makeNamesUnique } from "../../src/quantization/names.js";
+import type { IntegerTarget } from "../../src/target/integer-kernel.js";
 import { staticVariantOf } from "../support/candidates.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
 import { safeTarget } from "../support/quantize-text.js";
@@ -41,7 +42,7 @@ class Clock extends FakeRuntime {
   }
 }
 
-async function place(times: Times) {
+async function place(times: Times, target: IntegerTarget = safeTarget) {
   const folder = temporaryFolder();
   const model = parseModel(chain);
   makeNamesUnique(model);
@@ -56,7 +57,7 @@ async function place(times: Times) {
   const options = {
     original: prepared,
     prepared,
-    target: safeTarget,
+    target,
     taps: new Map(taps),
     trial: { path: "samples.npz" },
     excluded: new Map<string, string>(),
@@ -90,5 +91,44 @@ describe("placeStatics", () => {
     const { placed, tried } = await place({ a: [1.02, 1], b: [4, 1], c: [4, 1] });
     const made = [...placed, ...tried] as unknown as { built: { path: string } }[];
     expect(made.map(({ built }) => existsSync(built.path))).toEqual([false, false]);
+  });
+});
+
+describe("placeStatics with a table of kernels", () => {
+  /** In the profile everything pays, and the first product only just. */
+  const profiled: Times = { a: [1.02, 1], b: [4, 1], c: [4, 1] };
+  const tableOf = (times: Times): IntegerTarget => ({
+    ...safeTarget,
+    times: ({ name }, { read }) => {
+      const [floatMs, integerMs] = times[name.replace("MatMul:", "") as keyof Times];
+      return read > 0 ? { floatMs, integerMs } : null;
+    },
+  });
+
+  it("asks no profile, which noise would be in", async () => {
+    const { kept, runtime, placed, tried } = await place(profiled, tableOf({ a: [4, 1], b: [1, 3], c: [4, 1] }));
+    expect(kept).toEqual([["MatMul:b"]]);
+    expect([runtime.profiled, tried]).toEqual([[], []]);
+    // Two tensors are converted on each side of what is float, and one behind each end.
+    expect(placed[0]!.speedup).toBeGreaterThan(9 / 3.05);
+    expect(placed[0]!.speedup).toBeLessThan(9 / 3);
+  });
+
+  it("offers the first product in float where that costs little time", async () => {
+    const near = tableOf({ a: [1.02, 1], b: [4, 1], c: [4, 1] });
+    expect((await place(profiled, near)).kept).toEqual([[], ["MatMul:a"]]);
+    const far = tableOf({ a: [2, 1], b: [4, 1], c: [4, 1] });
+    expect((await place(profiled, far)).kept).toEqual([[]]);
+  });
+
+  it("leaves integers what the table does not know", async () => {
+    const { a, c } = profiled;
+    const target = tableOf({ a, b: [1, 9], c });
+    const { times } = target;
+    const silent: IntegerTarget = {
+      ...target,
+      times: (node, n) => (node.name === "MatMul:b" ? null : times!(node, n)),
+    };
+    expect((await place(profiled, silent)).kept[0]).toEqual([]);
   });
 });

@@ -98,6 +98,7 @@ export class Stage {
         new Map(
           regions.map(({ name }) => [name, { beforeMs: 1, kernelMs: 1 - (this.saved?.[name] ?? 0), conversionMs: 0 }]),
         ),
+      ownMs: () => null,
       measureError: async (candidates: readonly Candidate[]) => {
         for (const each of candidates) each.sqnrDb = this.damage[[...each.built.forms.keys()][0]!] ?? 99;
       },
