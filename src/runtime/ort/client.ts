@@ -132,6 +132,7 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
     },
 
     async observe(job): Promise<ReadonlyMap<string, TapStatistics>> {
+      await pool.makeRoomy();
       const parts = await split("observe", job.model, job);
       // Tapped models hold every activation at once, and the allocator keeps that room.
       await pool.dismissIdle();

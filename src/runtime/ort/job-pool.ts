@@ -1,5 +1,5 @@
 /** The child processes of one runtime: few, kept between jobs, each given one job at a time. */
-import { type Call, type Household, interrupted, JobProcess } from "./job-process.js";
+import { type Allocation, type Call, type Household, interrupted, JobProcess } from "./job-process.js";
 import type { JobName, Jobs } from "./protocol.js";
 
 export class JobPool {
@@ -8,6 +8,7 @@ export class JobPool {
   readonly #busy = new Set<JobProcess>();
   readonly #waiting: { readonly limit: number; readonly take: (error: Error | null) => void }[] = [];
   #stopped: Error | null = null;
+  #allocation: Allocation = "frugal";
   /** Jobs of the queue under way; processes given out by `own` do not count. */
   #running = 0;
 
@@ -23,7 +24,7 @@ export class JobPool {
   /** Starts a process ahead of the first job. */
   warmUp(): void {
     if (this.#stopped || this.#idle.length > 0 || this.#busy.size > 0) return;
-    const process = new JobProcess(this.#household, { isFrugal: true });
+    const process = new JobProcess(this.#household, this.#allocation);
     process.start();
     this.#idle.push(process);
   }
@@ -31,7 +32,7 @@ export class JobPool {
   /** A process that is not part of the queue, and runs as a model would be run elsewhere. The caller closes it. */
   own(): JobProcess {
     this.#refuseWhenStopped();
-    const process = new JobProcess(this.#household, { isFrugal: false });
+    const process = new JobProcess(this.#household, "plain");
     this.#busy.add(process);
     return process;
   }
@@ -87,6 +88,13 @@ export class JobPool {
     for (const process of [...this.#busy, ...this.#idle]) process.retire(error);
   }
 
+  /** From here on the queue's processes keep what they free: for work that runs a model many times. */
+  async makeRoomy(): Promise<void> {
+    if (this.#allocation === "roomy") return;
+    this.#allocation = "roomy";
+    await this.dismissIdle();
+  }
+
   /** Ends the processes that have nothing to do: their memory, and their caches, would be in the way of what follows. */
   async dismissIdle(): Promise<void> {
     await Promise.all(this.#idle.splice(0).map((process) => process.close()));
@@ -108,7 +116,7 @@ export class JobPool {
         this.#waiting.push({ limit, take: (error) => (error ? reject(error) : resolve()) });
       });
     }
-    const process = this.#idle.pop() ?? new JobProcess(this.#household, { isFrugal: true });
+    const process = this.#idle.pop() ?? new JobProcess(this.#household, this.#allocation);
     this.#busy.add(process);
     return process;
   }

@@ -43,17 +43,16 @@ interface Pending {
 
 export class JobProcess {
   readonly #household: Household;
-  readonly #isFrugal: boolean;
+  readonly #allocation: Allocation;
   #child: ChildProcess | null = null;
   #output = new OutputTail();
   #pending: Pending | null = null;
   #retired: Error | null = null;
   #lastId = 0;
 
-  /** `isFrugal`: freed memory goes back to the system at once, at the price of some speed. */
-  constructor(household: Household, { isFrugal }: { readonly isFrugal: boolean }) {
+  constructor(household: Household, allocation: Allocation) {
     this.#household = household;
-    this.#isFrugal = isFrugal;
+    this.#allocation = allocation;
   }
 
   /** The process id, while there is a process. */
@@ -118,7 +117,7 @@ export class JobProcess {
     const child = fork(childEntry(), [linkMark()], {
       // None of this process: what they do to the engine the bundle sets up for itself (scripts/bundle/start.cjs).
       execArgv: [],
-      env: { ...(this.#isFrugal && frugalAllocator), ...childEnvironment(process.env) },
+      env: { ...allocators[this.#allocation], ...childEnvironment(process.env) },
       serialization: "advanced",
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
@@ -257,10 +256,22 @@ function childEntry(): string {
 }
 
 /**
- * For glibc's malloc, which otherwise raises this threshold up to 32 MB as blocks are freed and then
- * keeps what it could give back. Bytes.
+ * What a process does with memory that was freed.
+ *   frugal  gives it back at once, at the price of taking new pages for it each time
+ *   roomy   keeps as much as one run of a model frees and takes again
+ *   plain   as any process would, and as a model would be run elsewhere
  */
-const frugalAllocator = { MALLOC_MMAP_THRESHOLD_: String(256 << 10) };
+export type Allocation = "frugal" | "roomy" | "plain";
+
+/**
+ * For glibc's malloc, which otherwise raises the first threshold up to 32 MB as blocks are freed, and
+ * the second with it. Bytes.
+ */
+const allocators: Readonly<Record<Allocation, NodeJS.ProcessEnv>> = {
+  frugal: { MALLOC_MMAP_THRESHOLD_: String(256 << 10) },
+  roomy: { MALLOC_MMAP_THRESHOLD_: String(32 << 20), MALLOC_TRIM_THRESHOLD_: String(64 << 20) },
+  plain: {},
+};
 
 /** Two processes cannot share an inspector's port, so its flags stay behind. */
 function childEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
