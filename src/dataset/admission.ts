@@ -13,6 +13,7 @@ import { DigestBuilder, hashFeeds } from "./content-hash.js";
 import type { Dataset, InputSpec, Sample } from "./dataset.js";
 import { datasetError } from "./errors.js";
 import { InputWatch } from "./input-watch.js";
+import type { SampleStore } from "./sample-store.js";
 
 export interface Finding {
   readonly code: `DATASET_${string}`;
@@ -39,6 +40,8 @@ export interface Admission {
 export interface AdmitOptions {
   /** Look at the first so many only. */
   readonly maxSamples?: number;
+  /** Where the samples go that were read, for those who read them next. */
+  readonly store?: SampleStore;
 }
 
 /**
@@ -48,7 +51,7 @@ export interface AdmitOptions {
 export async function admit(
   dataset: Dataset,
   signature: readonly InputSpec[],
-  { maxSamples = Number.POSITIVE_INFINITY }: AdmitOptions = {},
+  { maxSamples = Number.POSITIVE_INFINITY, store }: AdmitOptions = {},
 ): Promise<Admission> {
   const inputs = signature.map((spec) => new InputRecord(spec));
   const known = signature.map(({ name }) => name);
@@ -59,6 +62,7 @@ export async function admit(
   const some = maxSamples < dataset.count ? [...Array(maxSamples).keys()] : undefined;
   for await (const sample of dataset.samples(some)) {
     refuseUnknown(sample, known);
+    store?.add(sample);
     const fed = new Map(inputs.map((input) => [input.name, input.add(sample)]));
     const hash = hashFeeds(sample.feeds);
     // The model sees what was made of the arrays: the same sample in another type is the same.

@@ -59,6 +59,8 @@ export interface DatasetRef {
   readonly path: string;
   /** Which samples, in which order; all when absent. */
   readonly indices?: readonly number[];
+  /** A `SampleStore` of it, where that lies. */
+  readonly store?: string;
   /** Made-up data: nothing is read from `path`. */
   readonly random?: RandomSpec;
 }

@@ -7,6 +7,7 @@ import { openJsonl } from "./jsonl.js";
 import { MANIFEST, openManifest } from "./manifest.js";
 import { openNpz } from "./npz.js";
 import { randomDataset } from "./random.js";
+import { openStore } from "./sample-store.js";
 import { selectSamples } from "./select.js";
 import { isTestDataFolder, openTestData } from "./test-data.js";
 
@@ -46,9 +47,12 @@ export async function openDataset(path: string, { signature }: OpenOptions = {})
 
 /** A dataset from the plain data of a job; `signature` is that of the model that runs. */
 export async function openDatasetRef(ref: DatasetRef, signature?: readonly InputSpec[]): Promise<Dataset> {
+  const open = () => openDataset(ref.path, signature && { signature });
   const dataset = ref.random
     ? openRandom(ref, ref.random, signature)
-    : await openDataset(ref.path, signature && { signature });
+    : ref.store
+      ? openStore(ref.store, ref.path, open)
+      : await open();
   return ref.indices ? selectSamples(dataset, ref.indices) : dataset;
 }
 

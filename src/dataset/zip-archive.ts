@@ -4,6 +4,7 @@
  * ever extracted to disk, so member names need no guard.
  */
 import type { Readable } from "node:stream";
+import * as zlib from "node:zlib";
 import yauzl from "yauzl";
 import { InferOptError } from "../base/errors.js";
 import { datasetError } from "./errors.js";
@@ -165,15 +166,16 @@ export class MemberStream {
   }
 }
 
-// zlib.crc32 came with Node 20.15 only.
 const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte;
   for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb8_8320 : crc >>> 1;
   return crc;
 });
 
-/** CRC-32 as zip uses it, of `bytes` following data whose CRC is `before`. */
-export function crc32(bytes: Uint8Array, before = 0): number {
+/** CRC-32 as zip uses it, of `bytes` following data whose CRC is `before`. The engine's own came with Node 20.15. */
+export const crc32: (bytes: Uint8Array, before?: number) => number = zlib.crc32 ?? crcByTable;
+
+function crcByTable(bytes: Uint8Array, before = 0): number {
   let crc = ~before;
   for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ crcTable[(crc ^ bytes[i]!) & 0xff]!;
   return ~crc >>> 0;

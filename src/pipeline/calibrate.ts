@@ -2,7 +2,7 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { collectGarbage } from "../base/collect-garbage.js";
 import { InferOptError } from "../base/errors.js";
-import { type DatasetRef, datasetDigest, type InputSpec, openDataset } from "../dataset/index.js";
+import { type DatasetRef, datasetDigest, type InputSpec, openDataset, openDatasetRef } from "../dataset/index.js";
 import { mergeTaps, type TapStatistics } from "../observe/index.js";
 import { outputFailed } from "../onnx/index.js";
 import { mergeRanges, type RangesFile, rangesOf, readRanges } from "../quantization/ranges-file.js";
@@ -29,14 +29,15 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
   requireCalibration(config.data.calibration !== null);
   const intake = await record.stage("load", () => takeIn(config, record));
   const path = config.data.calibration!;
-  const ref = await shardOf(path, config.shard, intake.signature.inputs);
+  const { store } = intake.fit!.ref;
+  const ref = { ...(await shardOf(path, config.shard, intake.signature.inputs)), ...(store && { store }) };
   const prepared = await record.stage("fuse", () =>
     prepareModel(requestOf(config, intake, "fuse", LEAST_OPSET.static), context),
   );
   record.warn(...prepared.warnings);
   const here = integerTarget(config.runtime.provider, process.arch, context.environment.flags);
   const target = integerTargetNamed(config.graph.target, here);
-  const dataset = await openDataset(path, { signature: intake.signature.inputs });
+  const dataset = await openDatasetRef({ path, ...(store && { store }) }, intake.signature.inputs);
   const part = {
     index: config.shard?.index ?? 1,
     of: config.shard?.of ?? 1,

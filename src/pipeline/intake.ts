@@ -1,7 +1,7 @@
 /** What every run that changes a model begins with: the model's facts, its signature, and data that was let in. */
 import { setImmediate } from "node:timers/promises";
 import { InferOptError } from "../base/errors.js";
-import { type Admission, admit, type DatasetRef, openDataset } from "../dataset/index.js";
+import { type Admission, admit, type DatasetRef, openDataset, SampleStore } from "../dataset/index.js";
 import { loadModel, type Model, opsetOf } from "../ir/index.js";
 import type { MetricRef } from "../metric/index.js";
 import { OLDEST_OPSET } from "../passes/opset/range.js";
@@ -18,7 +18,7 @@ import {
 import { refuseOddWeights } from "./finite-weights.js";
 import { sizedSignature } from "./fix-shapes.js";
 import { modelFacts } from "./model-facts.js";
-import { asDelivered, asWritten, despiteCrash, linkedTwin } from "./model-runs.js";
+import { asDelivered, asWritten, despiteCrash, linkedTwin, samplesFile } from "./model-runs.js";
 import type { ModelFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 
@@ -72,7 +72,7 @@ export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Pur
     data.eval === null || data.eval === data.calibration ? calibration : await letIn(data.eval, signature, record);
   if (calibration && eval_ && data.eval !== null) warnOfOverlap(calibration, eval_, record);
 
-  const evaluation = await chooseEvaluationData(data, signature, runtime);
+  const evaluation = withStore(await chooseEvaluationData(data, signature, runtime), eval_ ?? calibration);
   const fit = calibration && fitOf(data, calibration, runtime);
   return {
     facts,
@@ -103,20 +103,30 @@ const declaredSignature = ({ graph }: Model): ModelSignature => ({
   outputs: graph.outputs.map(({ name, value: { dtype, shape } }) => ({ name, dtype, shape })),
 });
 
-async function letIn(path: string, signature: ModelSignature, record: RunRecord): Promise<Admission> {
+interface Admitted extends Admission {
+  /** Of its samples; absent where they are read from their files again. */
+  readonly store?: string;
+}
+
+async function letIn(path: string, signature: ModelSignature, record: RunRecord): Promise<Admitted> {
   const dataset = await openDataset(path, { signature: signature.inputs });
-  const admission = await admit(dataset, signature.inputs);
+  const store = new SampleStore(samplesFile(record.context));
+  const admission = await admit(dataset, signature.inputs, { store });
   for (const { message, hint, severity } of admission.findings) {
     if (severity === "warning") record.warn(hint ? `${message}. ${hint}` : message);
   }
-  return admission;
+  return store.finish(dataset) ? { ...admission, store: store.path } : admission;
 }
 
-function fitOf(data: DataConfig, { samples, digest }: Admission, runtime: RuntimeConfig): NonNullable<Intake["fit"]> {
-  const path = data.calibration!;
-  if (data.eval !== null) return { ref: { path }, count: samples, digest };
+const withStore = (data: EvaluationData, admitted: Admitted | null): EvaluationData =>
+  admitted?.store && !data.ref.random ? { ...data, ref: { ...data.ref, store: admitted.store } } : data;
+
+function fitOf(data: DataConfig, admitted: Admitted, runtime: RuntimeConfig): NonNullable<Intake["fit"]> {
+  const { samples, digest, store } = admitted;
+  const all = { path: data.calibration!, ...(store && { store }) };
+  if (data.eval !== null) return { ref: all, count: samples, digest };
   const { calibration } = holdOut(samples, runtime.seed);
-  return { ref: { path, indices: calibration }, count: calibration.length, digest };
+  return { ref: { ...all, indices: calibration }, count: calibration.length, digest };
 }
 
 function warnOfOverlap(calibration: Admission, evaluation: Admission, record: RunRecord): void {

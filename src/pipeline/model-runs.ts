@@ -46,6 +46,9 @@ let files = 0;
 export const scratchFile = (context: RunContext, what: string): string =>
   join(context.scratch, `${what}-${++files}.onnx`);
 
+/** The same for samples that will be read again. */
+export const samplesFile = (context: RunContext): string => join(context.scratch, `samples-${++files}`);
+
 /** The same for a model whose weights stay where they are. */
 export const linkedFile = (context: RunContext, what: string): string =>
   join(context.scratch, `${what}-${++files}${linkedSuffix()}`);

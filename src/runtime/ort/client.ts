@@ -132,8 +132,9 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
     },
 
     async observe(job): Promise<ReadonlyMap<string, TapStatistics>> {
-      await pool.makeRoomy();
+      const dismissed = pool.makeRoomy();
       const parts = await split("observe", job.model, job);
+      await dismissed;
       // Tapped models hold every activation at once, and the allocator keeps that room.
       await pool.dismissIdle();
       const merged = parts.reduce((a, b) => a.map((tap, i) => mergeTaps(tap, b[i]!)));

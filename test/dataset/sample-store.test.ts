@@ -1,0 +1,71 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Dataset, Sample } from "../../src/dataset/dataset.js";
+import { openStore, SampleStore } from "../../src/dataset/sample-store.js";
+import { Tensor } from "../../src/ir/index.js";
+import { datasetOf, faultOf, samplesOf as read } from "../support/dataset.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const sample = (i: number, more: Partial<Sample> = {}): Sample => ({
+  id: `s[${i}]`,
+  feeds: new Map([
+    ["x", Tensor.f32([1, 2], [i, -i])],
+    ["ids", Tensor.i64([1, 1], [7 * i])],
+  ]),
+  labels: null,
+  ...more,
+});
+
+const plain = ({ id, feeds, labels }: Sample) => ({
+  id,
+  feeds: [...feeds].map(([name, tensor]) => [name, tensor.dtype, tensor.dims, [...tensor.bytes()]]),
+  labels: labels instanceof Tensor ? [labels.dtype, labels.dims, [...labels.bytes()]] : labels,
+});
+
+const none = (): Promise<Dataset> => Promise.reject(new Error("the dataset was opened again"));
+
+function stored(dataset: Dataset, samples: readonly Sample[], mostBytes?: number) {
+  const store = new SampleStore(join(temporaryFolder(), "samples"), mostBytes);
+  for (const each of samples) store.add(each);
+  return { path: store.path, isThere: store.finish(dataset) };
+}
+
+describe("a store of samples", () => {
+  it("gives samples and labels as they were, in the order asked for", async () => {
+    const samples = [sample(0), sample(1, { labels: Tensor.i64([], [4]) }), sample(2, { labels: { json: ["a", 1] } })];
+    const dataset = datasetOf(samples);
+    const { path, isThere } = stored(dataset, samples);
+    expect(isThere).toBe(true);
+    const again = openStore(path, dataset.path, none);
+    expect(again).toMatchObject({ path: dataset.path, count: 3, hasLabels: dataset.hasLabels });
+    expect((await read(again)).map(plain)).toEqual(samples.map(plain));
+    expect((await read(again, [2, 0])).map(plain)).toEqual([samples[2]!, samples[0]!].map(plain));
+    expect(await faultOf(() => read(again, [3]))).toMatchObject({ code: "DATASET_INDEX" });
+  });
+
+  it("leaves what it has no room for to the files", async () => {
+    const samples = [sample(0), sample(1), sample(2), sample(3)];
+    const dataset = datasetOf(samples);
+    const { path } = stored(dataset, samples, 40); // 16 bytes each
+    let opened = 0;
+    const again = openStore(path, dataset.path, async () => {
+      opened++;
+      return dataset;
+    });
+    expect((await read(again, [3, 2, 1, 0])).map(plain)).toEqual([...samples].reverse().map(plain));
+    expect(opened).toBe(1);
+    await read(again, [0, 1]);
+    expect(opened).toBe(1);
+  });
+
+  it("is not made of texts, nor where outputs come with the samples", () => {
+    const texts = sample(0, { feeds: new Map([["t", Tensor.strings([1], [new TextEncoder().encode("a")])]]) });
+    const withOutputs = sample(0, { references: new Map([["y", Tensor.f32([1], [1])]]) });
+    for (const each of [texts, withOutputs]) {
+      const { path, isThere } = stored(datasetOf([each]), [each, sample(1)]);
+      expect(isThere).toBe(false);
+      expect(existsSync(path)).toBe(false);
+    }
+  });
+});
