@@ -111,11 +111,11 @@ describe("the house", () => {
     expect(between("cli/main.ts", "runtime/ort/client.ts")).toBe(true);
   });
 
-  it("knows protobuf in one room and ONNX Runtime in one room", () => {
+  it("knows the wire format in one room and ONNX Runtime in one room", () => {
     const users = (name: string): string[] => [
       ...new Set(imports.filter(({ to }) => to === name).map((i) => roomOf(i.from))),
     ];
-    expect(users("protobufjs")).toEqual(["onnx"]);
+    expect(users("onnx/wire-format.ts")).toEqual(["onnx"]);
     expect(users("onnxruntime-node").filter((room) => room !== "runtime/ort")).toEqual([]);
   });
 

@@ -25,7 +25,7 @@ const WINDOW_BYTES = 1 << 20;
 const READ_BYTES = 1 << 30;
 /** Protobuf ends here, and so does what is left of a real model without its large tensors. */
 const MOST_KEPT = 2 ** 31 - 1;
-/** Message levels, as in protobufjs; a nested body takes three. */
+/** Message levels, no exporter goes so deep; a nested body takes three. */
 const DEEPEST = 100;
 
 type Kind = "model" | "graph" | "node" | "attribute" | "function" | "sparse" | "tensor";

@@ -1,27 +1,22 @@
 /**
- * The ONNX wire format as a field table for protobufjs (onnx.proto, IR version 13).
+ * The messages of ONNX as a table of their fields (onnx.proto, IR version 13).
  *
  * Only the fields that the house reads are named. Whatever a file holds beyond
  * them (training info, device configurations, sequence and map types, fields of
- * later versions) is kept as raw bytes by protobufjs and written back.
+ * later versions) is kept as raw bytes and written back.
  *
  * Two liberties are taken with the table, both without effect on the wire:
  * - enums are plain int32, so that values unknown today survive;
  * - the packed arrays of TensorProto are `repeated bytes` (the wire type is the
  *   same), so that a large array stays a view on the file instead of a list of boxes.
  */
-import protobuf from "protobufjs";
+import { decodeMessage, encodeMessage, type FieldSpec, type Long64, messageTypes } from "./wire-format.js";
+
+export type { Long64 } from "./wire-format.js";
 
 export interface StringEntry {
   key?: string;
   value?: string;
-}
-
-/** Signed 64-bit integer as protobufjs hands it out. */
-export interface Long64 {
-  readonly low: number;
-  readonly high: number;
-  readonly unsigned: boolean;
 }
 
 /** Where the bytes of a tensor lie: in memory, or in a range of a file that is read on demand. */
@@ -177,8 +172,6 @@ export interface ModelProto {
 /** The field number that stands for a tensor's bytes left on disk; outside what ONNX may ever use. */
 export const RANGE_FIELD = 536_870_911;
 
-type FieldSpec = readonly [id: number, type: string, repeated?: "repeated"];
-
 const messages: Record<string, Record<string, FieldSpec>> = {
   StringStringEntryProto: { key: [1, "string"], value: [2, "string"] },
   TensorProto: {
@@ -287,44 +280,27 @@ const messages: Record<string, Record<string, FieldSpec>> = {
   },
 };
 
-const root = new protobuf.Root();
-for (const [name, fields] of Object.entries(messages)) {
-  const type = new protobuf.Type(name);
-  for (const [field, [id, kind, repeated]] of Object.entries(fields)) {
-    // onnx.proto is proto2: arrays of attributes are written one element at a time.
-    type.add(new protobuf.Field(field, id, kind, repeated, undefined, { packed: false }));
-  }
-  root.add(type);
-}
-root.resolveAll();
+const types = messageTypes(messages);
 
-const modelType = root.lookupType("ModelProto");
-const graphType = root.lookupType("GraphProto");
-const tensorType = root.lookupType("TensorProto");
+const decodeAs =
+  <T>(type: string) =>
+  (bytes: Uint8Array): T =>
+    decodeMessage(types.get(type)!, bytes) as T;
 
-function decodeWith<T>(type: protobuf.Type, bytes: Uint8Array): T {
-  const reader = protobuf.Reader.create(bytes);
-  reader.discardUnknown = false;
-  return type.decode(reader) as unknown as T;
-}
+/** Decodes a message; bytes fields are views on `bytes`. Throws an Error for bytes that are none. */
+export const decodeModel = decodeAs<ModelProto>("ModelProto");
+export const decodeTensor = decodeAs<TensorProto>("TensorProto");
 
-/** Decodes a message; bytes fields are views on `bytes`. Throws protobufjs's own errors. */
-export const decodeModel = (bytes: Uint8Array): ModelProto => decodeWith(modelType, bytes);
-export const decodeTensor = (bytes: Uint8Array): TensorProto => decodeWith(tensorType, bytes);
-
-const encodeWith =
-  <T>(type: protobuf.Type) =>
+const encodeAs =
+  <T extends object>(type: string) =>
   (message: T): Uint8Array =>
-    type.encode(message as object).finish();
+    encodeMessage(types.get(type)!, message);
 
-export const encodeModel = encodeWith<ModelProto>(modelType);
-export const encodeGraph = encodeWith<GraphProto>(graphType);
-export const encodeTensor = encodeWith<TensorProto>(tensorType);
+export const encodeModel = encodeAs<ModelProto>("ModelProto");
+export const encodeGraph = encodeAs<GraphProto>("GraphProto");
+export const encodeTensor = encodeAs<TensorProto>("TensorProto");
 
-/**
- * Whether a decoded message carries a field. A plain look-up cannot tell: the
- * prototypes of decoded messages answer with the default of proto2.
- */
+/** Whether a message carries a field, be it with a value that is also its default. */
 export const hasField = <T extends object>(message: T, field: keyof T): boolean =>
   Object.hasOwn(message, field) && message[field] !== undefined;
 

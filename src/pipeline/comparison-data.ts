@@ -16,30 +16,40 @@ const MADE_UP: Readonly<Record<VerifyLevel, number>> = { none: 0, fast: 2, full:
  * The first of these on which the original runs and says something is the one to compare on:
  * the user's samples, or made-up inputs, of which some models want large ones, a batch of one, or empty caches.
  */
-export function comparisonData(
+export const comparisonData = (
   trial: DatasetRef,
-  { inputs }: Pick<ModelSignature, "inputs">,
+  signature: Pick<ModelSignature, "inputs">,
   model: Model,
   level: VerifyLevel,
   config: RuntimeConfig,
-): readonly DatasetRef[] {
-  if (!trial.random) return [{ ...trial, ...(trial.indices && { indices: trial.indices.slice(0, SAMPLES[level]) }) }];
+): readonly DatasetRef[] => dataToCompare(model, level, config)(trial, signature);
+
+/** The same in two steps: the model may be changed before the rest is known. */
+export function dataToCompare(
+  model: Model,
+  level: VerifyLevel,
+  config: RuntimeConfig,
+): (trial: DatasetRef, signature: Pick<ModelSignature, "inputs">) => readonly DatasetRef[] {
   const values = meaningfulValues(model);
-  const madeUp = (factor: number) => (sizes: OpenSizes, isBatchOpen: boolean) => {
-    const count = factor * MADE_UP[level];
-    const ref = randomInputs(inputs, config, sizes === "small" ? count : count / 2);
-    return { ...ref, random: { ...ref.random!, values, sizes, ...(isBatchOpen && { signature: inputs }) } };
-  };
   // The more there are, the likelier the model does not take the sizes of one of them.
-  return (isSmallAndHalf(model) ? [4, 1] : [1])
-    .map(madeUp)
-    .flatMap((make) => [
-      make("small", true),
-      make("large", true),
-      make("small", false),
-      make("single", false),
-      make("uncached", true),
-    ]);
+  const factors = isSmallAndHalf(model) ? [4, 1] : [1];
+  return (trial, { inputs }) => {
+    if (!trial.random) return [{ ...trial, ...(trial.indices && { indices: trial.indices.slice(0, SAMPLES[level]) }) }];
+    const madeUp = (factor: number) => (sizes: OpenSizes, isBatchOpen: boolean) => {
+      const count = factor * MADE_UP[level];
+      const ref = randomInputs(inputs, config, sizes === "small" ? count : count / 2);
+      return { ...ref, random: { ...ref.random!, values, sizes, ...(isBatchOpen && { signature: inputs }) } };
+    };
+    return factors
+      .map(madeUp)
+      .flatMap((make) => [
+        make("small", true),
+        make("large", true),
+        make("small", false),
+        make("single", false),
+        make("uncached", true),
+      ]);
+  };
 }
 
 /** What came out, and on which data; or, when none would do, the fault that the first of it met. */

@@ -22,8 +22,8 @@ export interface Equivalence {
   readonly isRefused?: boolean;
   /** Set when nothing could be compared, with the reason. */
   readonly unchecked: string | null;
-  /** What it was compared on. */
-  readonly data: DatasetRef;
+  /** What it was compared on; null where it was not. */
+  readonly data: DatasetRef | null;
 }
 
 /**

@@ -4,29 +4,36 @@ import { aligned, type Model, nodesWithin, type Tensor } from "../ir/index.js";
 import { weightInputs } from "../target/integer-kernels.js";
 
 /**
- * Throws MODEL_NOT_FINITE when a weight of a product holds NaN or infinity: no scale can
- * be made of it, and whatever it meets becomes NaN. Masks and other constants may hold them.
+ * For later, when the model may have changed already: throws MODEL_NOT_FINITE when a weight of a product, as they are
+ * now, holds NaN or infinity. No scale can be made of it, and whatever it meets becomes NaN. Masks and other constants
+ * may hold them.
  */
-export function refuseOddWeights(model: Model): void {
-  for (const node of nodesWithin(model.graph)) {
+export function oddWeightsRefuser(model: Model): () => void {
+  const weights = [...nodesWithin(model.graph)].flatMap((node) => {
     const slots = node.domain === "" ? ownEntry(weightInputs, node.op) : undefined;
-    for (const slot of slots ?? []) {
+    return (slots ?? []).flatMap((slot) => {
       const value = node.inputs[slot];
-      if (value?.constant?.dtype !== "f32") continue;
-      const odd = firstOdd(value.constant);
+      return value?.constant?.dtype === "f32"
+        ? [{ tensor: value.constant, label: value.label, node: node.displayName }]
+        : [];
+    });
+  });
+  return () => {
+    for (const { tensor, label, node } of weights) {
+      const odd = firstOdd(tensor);
       if (!odd) continue;
       const { at, element } = odd;
       throw new InferOptError(
         "MODEL_NOT_FINITE",
         "input",
-        `weight "${value.label}" of ${node.displayName} holds ${element} at element ${at}`,
+        `weight "${label}" of ${node} holds ${element} at element ${at}`,
         {
           hint: "Training or the export went wrong: export a checkpoint whose weights are finite.",
-          fields: { tensor: value.label, node: node.displayName, element: at },
+          fields: { tensor: label, node, element: at },
         },
       );
     }
-  }
+  };
 }
 
 /** Read in pieces, so that weights of any size fit. A piece holds whole elements: its size is a multiple of 4. */

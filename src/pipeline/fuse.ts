@@ -1,18 +1,18 @@
 /** `fold` and `fuse`: the graph is rewritten, compared with the original, and written. */
-import { type Model, opsetOf } from "../ir/index.js";
+import { loadModel, type Model, opsetOf } from "../ir/index.js";
 import type { FuseConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts } from "./difference.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { refusedByTarget } from "./inspect-target.js";
-import { takeIn } from "./intake.js";
+import { type Intake, takeInLoaded } from "./intake.js";
 import { approximate, lossyText } from "./lossy.js";
 import { prepareModel } from "./prepare.js";
 import { type PrepareRequest, requestOf } from "./prepare-request.js";
 import type { ModelFacts, RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { chooseRuntimeSpecific, runtimeSpecificText } from "./runtime-specific.js";
-import { type StagedOutput, stageOutput } from "./write-output.js";
+import { type FileForm, formOf, type StagedOutput, stageOutput } from "./write-output.js";
 
 type Config = FuseConfig & { readonly recipe: "fold" | "fuse" };
 
@@ -27,18 +27,23 @@ export async function runFuse(config: Config, context: RunContext): Promise<RunR
 
 async function fuse(config: Config, context: RunContext, output: Output): Promise<RunResult> {
   const record = new RunRecord(config.recipe, context);
-  const intake = await record.stage("load", () => takeIn(config, record, "graph"));
-  const { original } = intake;
+  const loaded = await record.stage("load", () => loadModel(config.model));
+  const original = { ...formOf(loaded), opset: opsetOf(loaded) };
   const wantsSpecific = config.recipe === "fuse" && config.graph.runtimeSpecific;
   const wantsLossy = config.recipe === "fuse" && config.graph.lossy === true;
-  const request: PrepareRequest = {
+  const requestFor = (intake: PrepareRequest["intake"]): PrepareRequest => ({
     ...requestOf(config, intake, config.recipe),
     // Folding promises the same bits, and the same opset.
     ...(config.recipe === "fold" && { graph: { ...config.graph, keepOpset: true } }),
     // Most often it is right, and written by the time that this is known.
     ...(!wantsSpecific && !wantsLossy && { meanwhile: (model) => output.stage(model, original) }),
-  };
-  const portable = await record.stage("fuse", () => prepareModel(request, context));
+  });
+  const [intake, portable] = await record.stage("fuse", () => {
+    // While the runtime is asked about the file, and the file is read for its digest, the passes run.
+    const takingIn = takeInLoaded(loaded, config, record, "graph");
+    return soundFirst(takingIn, prepareModel({ ...requestFor(takingIn), loaded }, context));
+  });
+  const request = requestFor(intake);
   const choice = wantsSpecific ? await chooseRuntimeSpecific(portable, request, record) : null;
   const exact = choice?.prepared ?? portable;
   const lossy = wantsLossy ? await approximate(exact, request, record) : null;
@@ -49,9 +54,7 @@ async function fuse(config: Config, context: RunContext, output: Output): Promis
   const written = await record.stage("write", () => output.commit(prepared.model, original, record));
   const applied = prepared.passes.reduce((sum, pass) => sum + pass.applied, 0);
   const raised =
-    opsetOf(prepared.model) > opsetOf(original)
-      ? `, opset ${opsetOf(original)} raised to ${opsetOf(prepared.model)}`
-      : "";
+    opsetOf(prepared.model) > original.opset ? `, opset ${original.opset} raised to ${opsetOf(prepared.model)}` : "";
   const summary = [
     applied === 0 ? `nothing to ${config.recipe}${raised}` : `${applied} rewrites${raised}`,
     ...(choice ? [runtimeSpecificText(choice.facts)] : []),
@@ -64,11 +67,19 @@ async function fuse(config: Config, context: RunContext, output: Output): Promis
     unfused: prepared.unfused,
     difference: differenceFacts(prepared.differences),
     equivalence: prepared.equivalence,
-    ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
+    ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(loadModel(config.model), prepared.model) }),
     ...(choice && { runtimeSpecific: choice.facts }),
     ...(lossy && { lossy: lossy.facts }),
     verdict: { status: "pass", outcome: "met", reasons: [], summary },
   });
+}
+
+/** Both, unless one fails; what is wrong with the file, or with the data, is told first. */
+async function soundFirst<T>(intake: Promise<Intake>, prepared: Promise<T>): Promise<[Intake, T]> {
+  const [first, second] = await Promise.allSettled([intake, prepared]);
+  if (first.status === "rejected") throw first.reason;
+  if (second.status === "rejected") throw second.reason;
+  return [first.value, second.value];
 }
 
 /** The file that the user wants, written ahead where that can be. */
@@ -78,13 +89,13 @@ class Output {
 
   constructor(readonly config: Config) {}
 
-  stage(model: Model, original: Model): void {
+  stage(model: Model, original: FileForm): void {
     this.discard();
     this.#staged = stageOutput(model, original, this.config.out);
     this.#model = model;
   }
 
-  commit(model: Model, original: Model, record: RunRecord): ModelFacts | null {
+  commit(model: Model, original: FileForm, record: RunRecord): ModelFacts | null {
     if (model !== this.#model) this.stage(model, original);
     return this.#staged?.commit(record) ?? null;
   }

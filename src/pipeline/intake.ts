@@ -15,16 +15,16 @@ import {
   holdOut,
   randomInputs,
 } from "./evaluation-data.js";
-import { refuseOddWeights } from "./finite-weights.js";
+import { oddWeightsRefuser } from "./finite-weights.js";
 import { sizedSignature } from "./fix-shapes.js";
-import { modelFacts } from "./model-facts.js";
+import { factsReader } from "./model-facts.js";
 import { asDelivered, asWritten, despiteCrash, linkedTwin, samplesFile } from "./model-runs.js";
 import type { ModelFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 
 export interface Intake {
   readonly facts: ModelFacts;
-  /** As it was read: not to be changed. */
+  /** As it was read, and not to be changed; of `takeInLoaded` it is the caller's own. */
   readonly original: Model;
   readonly signature: ModelSignature;
   /** Samples for calibration: all of them when others evaluate, the part that is not held out otherwise. */
@@ -48,9 +48,24 @@ export type Purpose = "graph" | "float" | "integers";
  * Throws the codes of reading a model, of the runtime refusing it, and of admitting data.
  * An operator that the runtime lacks is no reason to refuse a model whose graph alone is rewritten.
  */
-export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Purpose = "integers"): Promise<Intake> {
+export const takeIn = async (config: FuseConfig, record: RunRecord, purpose: Purpose = "integers"): Promise<Intake> =>
+  takeInLoaded(loadModel(config.model), config, record, purpose);
+
+/** The same of a file as it was loaded. The model is asked before this returns: the caller may change it then. */
+export async function takeInLoaded(
+  model: Model,
+  config: FuseConfig,
+  record: RunRecord,
+  purpose: Purpose,
+): Promise<Intake> {
   const { context } = record;
-  const model = loadModel(config.model);
+  const declared = declaredSignature(model);
+  const isOld = opsetOf(model) < OLDEST_OPSET;
+  const classes = classProbabilities(model);
+  const refuseOddWeights = oddWeightsRefuser(model);
+  const readFacts = factsReader(config.model, model);
+  // What the caller asks of the runtime about the same model meanwhile comes first: more waits for it.
+  await setImmediate();
   const describing = despiteCrash(() =>
     purpose === "integers"
       ? context.runtime.describe(config.model, asDelivered(config.runtime))
@@ -59,11 +74,17 @@ export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Pur
   // The file is read for its digest, and its weights for what is no number, while the runtime loads it.
   let unrunnable: string | null = null;
   const declaring = describing.catch((thrown: unknown): ModelSignature => {
-    if (purpose !== "graph" || opsetOf(model) < OLDEST_OPSET || !isOperatorMissing(thrown)) throw thrown;
+    if (purpose !== "graph" || isOld || !isOperatorMissing(thrown)) throw thrown;
     unrunnable = thrown.message;
-    return declaredSignature(model);
+    return declared;
   });
-  const [described, facts] = await Promise.all([declaring, readFacts(config.model, model)]);
+  const reading = async () => {
+    // Reading blocks: the runtime's process gets its work first.
+    await setImmediate();
+    refuseOddWeights();
+    return readFacts();
+  };
+  const [described, facts] = await Promise.all([declaring, reading()]);
   const signature = sizedSignature(described, config.graph.shapes);
   const { data, runtime } = config;
 
@@ -81,17 +102,10 @@ export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Pur
     fit,
     evaluation,
     evaluationDigest: (eval_ ?? calibration)?.digest ?? null,
-    metric: chooseMetric(data.metric, evaluation, signature, classProbabilities(model)),
+    metric: chooseMetric(data.metric, evaluation, signature, classes),
     trial: trialOf(fit?.ref ?? evaluation.ref, fit?.count ?? evaluation.count, signature, runtime),
     unrunnable,
   };
-}
-
-async function readFacts(path: string, model: Model): Promise<ModelFacts> {
-  // Reading blocks: the runtime's process gets its work first.
-  await setImmediate();
-  refuseOddWeights(model);
-  return modelFacts(path, model);
 }
 
 const isOperatorMissing = (thrown: unknown): thrown is InferOptError =>

@@ -7,9 +7,14 @@ import { fileSource } from "../onnx/index.js";
 import type { ModelFacts } from "./result.js";
 
 /** `model` is the file as loaded, when somebody has it already. Throws what loading throws. */
-export async function modelFacts(path: string, model: Model = loadModel(path)): Promise<ModelFacts> {
+export const modelFacts = async (path: string, model: Model = loadModel(path)): Promise<ModelFacts> =>
+  factsReader(path, model)();
+
+/** The same in two steps: the model is asked now, and may be changed by the time that the file is read. */
+export function factsReader(path: string, model: Model): () => Promise<ModelFacts> {
   const bytes = [model.path || path, ...externalFiles(model)].reduce((sum, file) => sum + statSync(file).size, 0);
-  return { path, sha256: await sha256Of(path), bytes, nodes: countNodes(model.graph) };
+  const nodes = countNodes(model.graph);
+  return async () => ({ path, sha256: await sha256Of(path), bytes, nodes });
 }
 
 /** Read without a pause; then whoever waits, a signal too, gets a turn. */

@@ -1,8 +1,6 @@
 /** What is asked of `prepareModel`. */
-import type { DatasetRef } from "../dataset/index.js";
 import type { Model } from "../ir/index.js";
 import type { recipes } from "../passes/catalog.js";
-import type { ModelSignature } from "../runtime/port.js";
 import type { FuseConfig, GraphConfig, RuntimeConfig } from "./config.js";
 import type { Intake } from "./intake.js";
 
@@ -12,12 +10,11 @@ export interface PrepareRequest {
   readonly model: string;
   /** What the result must agree with, where that is not `model` itself. */
   readonly baseline?: string;
+  /** The model as it was loaded, for the first attempt of one call to change; without it the file is read. */
+  readonly loaded?: Model;
   readonly recipe: Recipe;
-  readonly signature: ModelSignature;
-  /** Samples on which the result is compared with the original, the first of them; or word that there are none. */
-  readonly data: DatasetRef;
-  /** Why the original cannot be run, so that nothing can be compared. */
-  readonly unrunnable?: string | null;
+  /** On what the result is compared with the original, and whether that can be run; needed only then. */
+  readonly intake: Judged | Promise<Judged>;
   readonly graph: GraphConfig;
   readonly runtime: RuntimeConfig;
   /** Least opset that later steps need, 0 for none. */
@@ -26,13 +23,18 @@ export interface PrepareRequest {
   readonly meanwhile?: (model: Model) => void;
 }
 
+type Judged = Pick<Intake, "signature" | "trial"> & Partial<Pick<Intake, "unrunnable">>;
+
 /** For the model of a run, as it was taken in. */
-export const requestOf = (config: FuseConfig, intake: Intake, recipe: Recipe, minOpset = 0): PrepareRequest => ({
+export const requestOf = (
+  config: FuseConfig,
+  intake: PrepareRequest["intake"],
+  recipe: Recipe,
+  minOpset = 0,
+): PrepareRequest => ({
   model: config.model,
   recipe,
-  signature: intake.signature,
-  data: intake.trial,
-  unrunnable: intake.unrunnable,
+  intake,
   graph: config.graph,
   runtime: config.runtime,
   minOpset,

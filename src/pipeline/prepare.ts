@@ -7,13 +7,12 @@
 import { setImmediate } from "node:timers/promises";
 import { InferOptError, messageOf } from "../base/errors.js";
 import type { Numerics } from "../base/numerics.js";
-import type { DatasetRef } from "../dataset/index.js";
 import { linkModel, loadModel, type Model, opsetOf } from "../ir/index.js";
 import { approximations, catalog, recipes, runtimeFusions } from "../passes/catalog.js";
 import { makeNamesUnique } from "../quantization/names.js";
 import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses, unknownPass } from "../rewrite/index.js";
 import type { OutputDifference } from "../runtime/port.js";
-import { comparisonData } from "./comparison-data.js";
+import { dataToCompare } from "./comparison-data.js";
 import type { RunContext } from "./context.js";
 import { checkEquivalence, type Equivalence } from "./equivalence.js";
 import { movesLastBits } from "./exactness.js";
@@ -62,7 +61,8 @@ interface Attempt {
 
 interface Outcome {
   readonly model: Model;
-  readonly path: string;
+  /** Writes it when first asked for. */
+  readonly link: () => string;
   readonly reports: readonly PassReport[];
   readonly unfused: readonly UnfusedNode[];
   readonly warnings: readonly string[];
@@ -97,12 +97,16 @@ class Preparer {
   /** Nodes that a pass must leave alone. */
   readonly #barred = new Map<string, Set<string>>();
   readonly #warnings: string[] = [];
+  /** Taken by whoever changes it. */
+  #loaded: Model | null;
 
   constructor(
     readonly request: PrepareRequest,
     readonly context: RunContext,
     readonly passes: readonly AnyPass[],
-  ) {}
+  ) {
+    this.#loaded = request.loaded ?? null;
+  }
 
   async run(): Promise<Prepared> {
     const { graph } = this.request;
@@ -142,14 +146,16 @@ class Preparer {
     }
     return {
       model: outcome.model,
-      path: outcome.path,
+      get path() {
+        return outcome.link();
+      },
       passes: this.#facts(chosen, outcome.reports),
       unfused: outcome.unfused,
       differences,
       equivalence: {
         level,
         checked: unchecked === null,
-        inputs: unchecked !== null ? null : data.random ? "made-up" : "samples",
+        inputs: unchecked !== null ? null : data?.random ? "made-up" : "samples",
       },
       warnings: [...outcome.warnings, ...this.#warnings],
     };
@@ -222,10 +228,12 @@ class Preparer {
     const { request, context } = this;
     const { graph } = request;
     const warnings: string[] = [];
-    const model = loadModel(request.model);
+    const model = this.#loaded ?? loadModel(request.model);
+    this.#loaded = null;
     fixShapes(model, graph.shapes);
     const opset = opsetOf(model);
-    const data = comparisonData(request.data, request.signature, model, graph.verify, request.runtime);
+    // Asked now, as long as the model is the one that was read.
+    const dataFor = dataToCompare(model, graph.verify, request.runtime);
     const target = targetOf(graph);
     applyAskedOpset(model, graph);
     const wanted = Math.max(preparedOpset(graph), request.minOpset);
@@ -246,7 +254,7 @@ class Preparer {
       graph.verify === "full"
         ? new StepChecker(
             model,
-            (before, after, numerics) => this.#compare(before, after, strictest(numerics), data),
+            (before, after, numerics) => this.#compare(before, after, strictest(numerics), dataFor),
             context,
           )
         : null;
@@ -291,17 +299,23 @@ class Preparer {
     // By the names that the passes use.
     const unfused = findUnfused(model, this.#words(reports));
     makeNamesUnique(model);
-    const path = linkedFile(context, "prepared");
-    linkModel(model, path);
+    let path: string | null = null;
+    const link = (): string => {
+      if (path === null) {
+        path = linkedFile(context, "prepared");
+        linkModel(model, path);
+      }
+      return path;
+    };
     const drop = (): void => {
-      removeLinked(path);
+      if (path !== null) removeLinked(path);
       weights.drop();
     };
-    const result = { model, path, reports, unfused, warnings, appliedAt, wrongPass: steps?.wrongPass ?? null, drop };
+    const result = { model, link, reports, unfused, warnings, appliedAt, wrongPass: steps?.wrongPass ?? null, drop };
     if (steps?.violation) {
       return {
         ...result,
-        equivalence: { differences: [], violation: steps.violation, unchecked: null, data: data[0]! },
+        equivalence: { differences: [], violation: steps.violation, unchecked: null, data: null },
       };
     }
     // Where every pass that did something promises the same bits, they must be the same; unless
@@ -311,8 +325,7 @@ class Preparer {
       opsetOf(model) === opset &&
       this.passes.every(({ name, numerics }) => numerics === "exact" || !appliedAt.has(name));
     const isLossy = this.passes.some(({ name, numerics }) => numerics === "lossy" && appliedAt.has(name));
-    const twin = linkedTwin(request.baseline ?? request.model, context);
-    const comparing = this.#compare(twin, path, isLossy ? "lossy" : strictest(isExact ? "exact" : "rounding"), data);
+    const comparing = this.#verify(link, isLossy ? "lossy" : strictest(isExact ? "exact" : "rounding"), dataFor);
     const working = async (): Promise<void> => {
       // What is to be done blocks: the runtime's process gets its work first.
       await setImmediate();
@@ -322,22 +335,31 @@ class Preparer {
     return { ...result, equivalence };
   }
 
-  /** Two models as they are written; nothing is run when that was not wanted. */
+  /** The result against the original; nothing is run when that was not wanted. */
+  async #verify(
+    link: () => string,
+    numerics: Numerics,
+    dataFor: ReturnType<typeof dataToCompare>,
+  ): Promise<Equivalence> {
+    const { request, context } = this;
+    if (request.graph.verify === "none") {
+      return { differences: [], violation: null, unchecked: "--verify none was asked for", data: null };
+    }
+    return this.#compare(linkedTwin(request.baseline ?? request.model, context), link(), numerics, dataFor);
+  }
+
+  /** Two models as they are written. */
   async #compare(
     baseline: string,
     candidate: string,
     numerics: Numerics,
-    data: readonly DatasetRef[],
+    dataFor: ReturnType<typeof dataToCompare>,
   ): Promise<Equivalence> {
     const { request, context } = this;
-    if (request.graph.verify === "none") {
-      return { differences: [], violation: null, unchecked: "--verify none was asked for", data: request.data };
-    }
-    if (request.unrunnable) {
-      return { differences: [], violation: null, unchecked: request.unrunnable, data: request.data };
-    }
+    const { signature, trial, unrunnable } = await request.intake;
+    if (unrunnable) return { differences: [], violation: null, unchecked: unrunnable, data: null };
     const original = request.baseline ?? request.model;
-    const check = { baseline, original, signature: request.signature, data, numerics };
+    const check = { baseline, original, signature, data: dataFor(trial, signature), numerics };
     return checkEquivalence(candidate, check, request.runtime, context);
   }
 

@@ -86,7 +86,8 @@ async function raceOf(
   record: RunRecord,
 ): Promise<RaceResult> {
   const { context } = record;
-  const { data, graph, runtime, signature } = request;
+  const { graph, runtime } = request;
+  const { trial: data, signature } = await request.intake;
   const session = asDelivered(runtime);
   let failure = "nothing is run with --verify none";
   if (graph.verify !== "none") {

@@ -17,14 +17,26 @@ export interface StagedOutput {
  * Writes a model so that it can appear where the user wants it, whole or not at all. Weights go beside the model when
  * that was asked for, when they were beside the original, or when they do not fit inside. The model stays as it is.
  */
-export function stageOutput(model: Model, original: Model, out: OutputConfig): StagedOutput | null {
+export function stageOutput(model: Model, original: FileForm, out: OutputConfig): StagedOutput | null {
   return out.output === null ? null : stage(model, original, out, out.output);
 }
+
+/** What the output takes over from the file of the original. */
+export interface FileForm {
+  readonly hasExternalData: boolean;
+  /** Whether it says something of values inside the graph. */
+  readonly describesValues: boolean;
+}
+
+export const formOf = (model: Model): FileForm => ({
+  hasExternalData: externalFiles(model).length > 0,
+  describesValues: [...nodesWithin(model.graph)].some((node) => node.outputs.some((value) => value?.info)),
+});
 
 /** Writes a model that lies in the scratch folder. */
 export function writeOutput(scratch: string, original: Model, out: OutputConfig, record: RunRecord): ModelFacts | null {
   if (out.output === null) return null;
-  return stage(loadModel(scratch), original, out, out.output).commit(record);
+  return stage(loadModel(scratch), formOf(original), out, out.output).commit(record);
 }
 
 /** A candidate that missed a limit, kept because the user said so: OUT.rejected.onnx. */
@@ -35,13 +47,15 @@ export function writeRejected(
   record: RunRecord,
 ): ModelFacts | null {
   if (out.output === null || !out.keepRejected) return null;
-  return stage(loadModel(scratch), original, out, `${out.output.replace(/\.onnx$/i, "")}.rejected.onnx`).commit(record);
+  return stage(loadModel(scratch), formOf(original), out, `${out.output.replace(/\.onnx$/i, "")}.rejected.onnx`).commit(
+    record,
+  );
 }
 
-function stage(model: Model, original: Model, out: OutputConfig, path: string): StagedOutput {
-  const externalData = out.externalData || externalFiles(original).length > 0;
+function stage(model: Model, original: FileForm, out: OutputConfig, path: string): StagedOutput {
+  const externalData = out.externalData || original.hasExternalData;
   // What was found out about values on the way stays out of files that never said it: they should not grow.
-  const restore = describesValues(original) ? () => {} : dropDescriptions(model);
+  const restore = original.describesValues ? () => {} : dropDescriptions(model);
   try {
     const staged = saveModel(model, path, { externalData });
     return {
@@ -58,9 +72,6 @@ function stage(model: Model, original: Model, out: OutputConfig, path: string): 
     restore();
   }
 }
-
-const describesValues = ({ graph }: Model): boolean =>
-  [...nodesWithin(graph)].some((node) => node.outputs.some((value) => value?.info));
 
 /** Answers how to put them back. */
 function dropDescriptions({ graph }: Model): () => void {

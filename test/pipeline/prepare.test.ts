@@ -42,8 +42,7 @@ async function prepare(
     {
       model: original,
       recipe: "fuse",
-      signature,
-      data,
+      intake: { signature, trial: data },
       graph: graphConfig(),
       runtime: runtimeConfig(),
       minOpset: 0,

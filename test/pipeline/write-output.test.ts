@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { loadModel, parseModel, saveModel, Tensor } from "../../src/ir/index.js";
 import { RunRecord } from "../../src/pipeline/run-record.js";
-import { stageOutput, writeOutput } from "../../src/pipeline/write-output.js";
+import { formOf, stageOutput, writeOutput } from "../../src/pipeline/write-output.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -42,10 +42,10 @@ it("writes ahead and leaves the model as it was", () => {
   relu!.output.type = type;
   const config = { output: out, externalData: false, keepRejected: false };
 
-  stageOutput(model, original, config)!.discard();
+  stageOutput(model, formOf(original), config)!.discard();
   expect(readdirSync(folder)).toEqual([]);
 
-  const staged = stageOutput(model, original, config)!;
+  const staged = stageOutput(model, formOf(original), config)!;
   expect(readdirSync(folder)).toEqual([expect.stringMatching(/\.partial$/)]);
   expect(relu!.output.type).toBe(type);
   const facts = staged.commit(new RunRecord("fuse", fakeContext(new FakeRuntime({}))));

@@ -59,6 +59,9 @@ const SHARED_BYTES = 512 * 2 ** 20;
 /** The same for observing, where each process holds the weights and a sample's activations. */
 const OBSERVED_BYTES = 24 * 2 ** 20;
 
+/** Answered sooner by the process that is there, when its turn comes, than by one that would have to start. */
+const inTurn: ReadonlySet<JobName> = new Set(["describe", "run"]);
+
 const weightOf = (models: readonly string[]): number => models.reduce((sum, model) => sum + modelBytes(model), 0);
 
 const isHeavy = (spec: ObserveJob | ScoreJob): boolean =>
@@ -82,7 +85,10 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
     session: SessionOptions | null,
     args: Jobs[J]["args"],
   ): Promise<Jobs[J]["result"]> =>
-    pool.call({ job, args, model, timeoutMs: timeoutOf(session) }, session ? workersFor(session) : 1);
+    pool.call(
+      { job, args, model, timeoutMs: timeoutOf(session) },
+      session && !inTurn.has(job) ? workersFor(session) : 1,
+    );
 
   /** The same job on parts of the samples, in the order of the dataset. */
   const split = async <J extends "observe" | "score">(
