@@ -64,6 +64,7 @@ import {
 } from "./fuse/batch-norm.js";
 import { fuseClip } from "./fuse/clip.js";
 import { fuseCondition } from "./fuse/condition.js";
+import { fuseCrop } from "./fuse/crop.js";
 import { fuseGelu } from "./fuse/gelu.js";
 import { fuseGemmTranspose } from "./fuse/gemm-transpose.js";
 import { fuseHardSigmoid, fuseHardSwish } from "./fuse/hard-activation.js";
@@ -82,6 +83,7 @@ import {
   fuseCelu,
   fuseMish,
   fuseSelu,
+  fuseShiftedTanh,
   fuseSigmoid,
   fuseSoftplusThreshold,
   fuseSoftsign,
@@ -104,9 +106,11 @@ import { fuseSlicesToSplit } from "./layout/slices-to-split.js";
 import { fuseSoftmaxView } from "./layout/softmax-view.js";
 import { hoistSplitStep } from "./layout/split-step.js";
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
+import { fuseTransposedParts } from "./layout/transposed-parts.js";
 import { fuseArithmeticDown } from "./linear/arithmetic-down.js";
 import { fuseArithmeticPair } from "./linear/arithmetic-pair.js";
 import { fuseArithmeticUp } from "./linear/arithmetic-up.js";
+import { fuseGemmSum } from "./linear/gemm-sum.js";
 import { fuseLinearChain } from "./linear/linear-chain.js";
 import { fuseMatMulFactors } from "./linear/matmul-factors.js";
 import { fuseOuterProduct } from "./linear/outer-product.js";
@@ -172,6 +176,7 @@ const fusions: readonly AnyPass[] = [
   eliminateAddedZero,
   fuseArgMonotone,
   fusePad, // before the Conv gets another form
+  fuseCrop,
   fuseLeakyRelu,
   fuseThresholdedRelu,
   fuseWhereClip, // before the Clips merge
@@ -188,6 +193,7 @@ const fusions: readonly AnyPass[] = [
   fuseCelu, // before Selu, which takes any multiple of Elu
   fuseSelu,
   fuseGelu,
+  fuseShiftedTanh, // after the Gelu that is made of one
   fuseInstanceNorm,
   fuseLayerNorm,
   fuseLayerNormStatistics,
@@ -201,6 +207,7 @@ const fusions: readonly AnyPass[] = [
   fuseAttention,
   eliminateTransposeDetour, // after the attention, which is told by its Transposes; then Conv meets its neighbours
   fuseAttentionCache,
+  fuseTransposedParts,
   fuseReshapeAround, // after the attention that is told by what it takes away
   eliminateLeadingAxes, // after what tells masks and angles by their axes
   fuseConvBatchNorm,
@@ -220,6 +227,7 @@ const fusions: readonly AnyPass[] = [
   fuseArithmeticDown, // after the way up, on which less stands in the way
   fuseParallelSum, // branches without their BatchNormalization
   fuseParallelConcat,
+  fuseGemmSum, // of two inputs: those of one are one by now
   fuseLinearChain, // two in a row without anything between
   fuseArithmeticPair, // what is left
   fuseResizeAxes,

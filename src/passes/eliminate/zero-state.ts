@@ -2,7 +2,7 @@ import type { Node, Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { equalsElementwise } from "../../rewrite/match.js";
 
-/** LSTM(x, w, r, b, _, zeros, zeros)  =>  LSTM(x, w, r, b): recurrent networks start from zero by themselves. */
+/** LSTM(x, w, r, b, _, zeros, zeros)  =>  LSTM(x, w, r, b): recurrent networks start from zero by themselves; parts of zeros are zeros. */
 export const eliminateZeroState = defineRewrite({
   name: "eliminate-zero-state",
   summary: "Let recurrent networks start from zero by themselves",
@@ -22,9 +22,15 @@ function isZero(value: Value | null): boolean {
   if (!value) return false;
   if (value.constant) return value.constant.elementCount <= 65_536 && equalsElementwise(value, 0);
   const node = value.producer;
-  if (node?.is("Expand")) return isZero(node.inputs[0] ?? null);
-  return !!node?.is("ConstantOfShape") && fillsWithZero(node);
+  if (node?.domain !== "") return false;
+  if (node.op === "ConstantOfShape") return fillsWithZero(node);
+  return rearranging.has(node.op) && isZero(node.inputs[0] ?? null);
 }
+
+/** What they give is nothing but elements of their first input. */
+const rearranging: ReadonlySet<string> = new Set(
+  "Expand Flatten Gather Identity Reshape Slice Split Squeeze Tile Transpose Unsqueeze".split(" "),
+);
 
 /** Without a value it is 0.0. */
 function fillsWithZero(node: Node): boolean {

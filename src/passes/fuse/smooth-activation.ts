@@ -1,6 +1,7 @@
 /**
  *   1 / (1 + Exp(-x)),  Exp(x) / (1 + Exp(x))   =>  Sigmoid(x)
  *   2 * Sigmoid(2 * x) - 1                      =>  Tanh(x)
+ *   s * Tanh(W x) + s                           =>  2 * s * Sigmoid(2 * W x)
  *   x / (1 + Abs(x))                            =>  Softsign(x)
  *   x * Tanh(Softplus(x))                       =>  Mish(x)
  *   a * Elu(x / a)                              =>  Celu<alpha=a>(x)
@@ -10,7 +11,7 @@
  *
  * x * Sigmoid(x) stays as it is: ONNX Runtime has a kernel for the pair, and none for Swish.
  */
-import { attr, type Node, type Value } from "../../ir/index.js";
+import { attr, type Node, Tensor, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { producerOf, soleProducer } from "../../rewrite/match.js";
 import { choicesOf } from "./comparison.js";
@@ -70,6 +71,31 @@ export const fuseTanh = defineRewrite({
     const line = lineOfNode(double);
     const x = line?.scale === 2 && line.offset === 0 ? line.base : null;
     return x && isHandled(x) ? create("Tanh", [x]) : null;
+  },
+});
+
+/** What makes a tensor by a weight that can take in a factor. */
+const LINEAR = ["Conv", "ConvTranspose", "Gemm", "MatMul"];
+
+/** Generators of images end so. The factor 2 of the argument goes into the weight. */
+export const fuseShiftedTanh = defineRewrite({
+  name: "fuse-shifted-tanh",
+  summary: "Turn a hyperbolic tangent of weighted sums, moved above zero, into Sigmoid",
+  numerics: "rounding",
+  roots: ["Add", "Mul", "Div", "Sub"],
+  minOpset: 7,
+  rewrite(root, { create, constant }) {
+    const { base, scale, offset } = lineOf(root.output, root);
+    const x = soleProducer(base, "Tanh")?.inputs[0];
+    if (!x || !(scale > 0) || !isNear(offset, scale, x.dtype) || x.dtype !== "f32") return null;
+    const linear = LINEAR.map((op) => soleProducer(x, op)).find((node) => node !== null);
+    const weight = linear?.inputs[1];
+    // A weight that others read takes in nothing.
+    if (!weight?.constant || weight.useCount > 1) return null;
+    const number = (label: string, value: number): Value =>
+      constant(label, Tensor.ofArray("f32", [], Float32Array.of(value)));
+    const gate = create("Sigmoid", [create("Mul", [x, number("two", 2)]).output]);
+    return 2 * scale === 1 ? gate : create("Mul", [gate.output, number("scale", 2 * scale)]);
   },
 });
 

@@ -43,7 +43,7 @@ export const fuseReshapeAround = defineRewrite({
 });
 
 /** The axis that `to` has as several, all others being the same; null when it is not that. */
-function axisApart(from: readonly Size[], to: readonly Size[]): number | null {
+export function axisApart(from: readonly Size[], to: readonly Size[]): number | null {
   const more = to.length - from.length;
   if (more < 1) return null;
   for (const [at, size] of from.entries()) {

@@ -2,6 +2,7 @@ import {
   fuseCelu,
   fuseMish,
   fuseSelu,
+  fuseShiftedTanh,
   fuseSigmoid,
   fuseSoftplusThreshold,
   fuseSoftsign,
@@ -43,6 +44,31 @@ testRewrite(fuseTanh, {
     "a sigmoid of x": [graph(`s = Sigmoid(x) m = Mul(s, ${TWO}) y = Sub(m, ${ONE})`), null],
     "less two": [graph(`${TWICE} m = Mul(s, $b: f32[] = {2.0}) y = Sub(m, $c: f32[] = {2.0})`), null],
     "one less the sigmoid": [graph(`${TWICE} m = Mul(s, $b: f32[] = {2.0}) y = Sub(${ONE}, m)`), null],
+  },
+});
+
+const WEIGHTED = "m = MatMul(x, $w: f32[4,3]) t = Tanh(m)";
+
+testRewrite(fuseShiftedTanh, {
+  rewrites: {
+    "half of it and a half": graph(`${WEIGHTED} h = Mul(t, $half: f32[] = {0.5}) y = Add(h, $half)`),
+    "one more, halved and scaled": graph(
+      `${WEIGHTED} a = Add(${ONE}, t) d = Div(a, ${TWO}) y = Mul(d, $s: f32[] = {255})`,
+    ),
+    "one more": graph(`${WEIGHTED} y = Add(t, ${ONE})`),
+  },
+  leaves: {
+    "one less": [graph(`${WEIGHTED} y = Sub(t, ${ONE})`), null],
+    "one less it": [graph(`${WEIGHTED} y = Sub(${ONE}, t)`), null],
+    "a third more": [graph(`${WEIGHTED} h = Mul(t, $half: f32[] = {0.5}) y = Add(h, $third: f32[] = {0.3})`), null],
+    "a one per channel": [graph(`${WEIGHTED} y = Add(t, $ones: f32[3] = {1, 1, 1})`), null],
+    "that of something else than weighted sums": [graph(`s = Sin(x) t = Tanh(s) y = Add(t, ${ONE})`), null],
+    "one that somebody else reads": [`(x: f32[N,4]) -> (y, t) { ${WEIGHTED} y = Add(t, ${ONE}) }`, null],
+    "sums that somebody else reads": [`(x: f32[N,4]) -> (y, m) { ${WEIGHTED} y = Add(t, ${ONE}) }`, null],
+    "a weight that somebody else reads": [
+      `(x: f32[N,4]) -> (y, z) { ${WEIGHTED} y = Add(t, ${ONE}) n = Neg(x) z = MatMul(n, $w) }`,
+      null,
+    ],
   },
 });
 
