@@ -1,6 +1,7 @@
 import { InferOptError } from "../base/errors.js";
 import { ownEntry } from "../base/own-entry.js";
 import { aligned, type Model, nodesWithin, type Tensor } from "../ir/index.js";
+import { productWeight } from "../quantization/product-weight.js";
 import { weightInputs } from "../target/integer-kernels.js";
 
 /**
@@ -12,7 +13,7 @@ export function oddWeightsRefuser(model: Model): () => void {
   const weights = [...nodesWithin(model.graph)].flatMap((node) => {
     const slots = node.domain === "" ? ownEntry(weightInputs, node.op) : undefined;
     return (slots ?? []).flatMap((slot) => {
-      const value = node.inputs[slot];
+      const value = (slot === 1 && productWeight(node)?.value) || node.inputs[slot];
       return value?.constant?.dtype === "f32"
         ? [{ tensor: value.constant, label: value.label, node: node.displayName }]
         : [];

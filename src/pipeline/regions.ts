@@ -10,6 +10,7 @@
 import { ownEntry } from "../base/own-entry.js";
 import { type Model, type Node, nodesWithin, soleReader, type Value } from "../ir/index.js";
 import { isLookUp } from "../quantization/embedding.js";
+import { productWeight } from "../quantization/product-weight.js";
 import type { NodeTime } from "../runtime/port.js";
 import { weightInputs } from "../target/integer-kernels.js";
 
@@ -40,7 +41,8 @@ export function regionsOf({ graph }: Model, integers: ReadonlySet<string>): read
 const startsRegion = (node: Node): boolean =>
   (node.domain === "" && ownEntry(weightInputs, node.op) !== undefined && readsWeights(node)) || isLookUp(node);
 
-const readsWeights = (node: Node): boolean => weightInputs[node.op]!.some((index) => node.inputs[index]?.constant);
+const readsWeights = (node: Node): boolean =>
+  productWeight(node) !== null || weightInputs[node.op]!.some((index) => node.inputs[index]?.constant);
 
 /** The integer node that a value comes from, an activation that its kernel absorbs aside. */
 function integerBehind(producer: Node, integers: ReadonlySet<string>): Node | null {

@@ -6,14 +6,15 @@ import { invariant } from "../base/errors.js";
 import { type Model, type Node, nodesWithin } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
-import { quantizeDynamic } from "./dynamic.js";
+import { mayBeDynamic, quantizeDynamic } from "./dynamic.js";
 import { quantizeEmbeddings } from "./embedding.js";
 import { applyOutputLines } from "./outputs/fit-outputs.js";
 import type { FloatNode } from "./plan-static.js";
+import { productWeight } from "./product-weight.js";
 import { quantizeStatic } from "./quantize-static.js";
 import { bitsOf, type Form, formOf, type Recipe } from "./recipe.js";
-import { becomesRecurrentIntegers } from "./recurrent.js";
 import { quantizeWeights } from "./weight-only.js";
+import { WeightStore } from "./weight-store.js";
 
 export interface RecipeRequest {
   readonly target: IntegerTarget;
@@ -55,17 +56,18 @@ export function applyRecipe(model: Model, recipe: Recipe, { target, taps, keepFl
     invariant(taps, "static integers need ranges");
     told(quantizeStatic(model, { target, choice: recipe.statics, taps }, choiceOf("static")));
   }
+  const store = new WeightStore();
   const isWanted = new Set(wanted.values());
   const perRow = ({ name }: Node): boolean => wanted.get(name) === "dynamicRows";
   if (isWanted.has("dynamic") || isWanted.has("dynamicRows")) {
-    const choice = { ...choiceOf("dynamic", "dynamicRows"), perRow };
+    const choice = { ...choiceOf("dynamic", "dynamicRows"), perRow, store };
     told(quantizeDynamic(model, target, recipe.smoothing ? { ...choice, smoothing: recipe.smoothing } : choice));
   }
   // Static integers may start from a model with other weights.
   const rounded = recipe.statics === null ? recipe.rounded : undefined;
   for (const form of ["weights16", "weights8", "blocks8", "weights4"] as const) {
     if (!isWanted.has(form)) continue;
-    const how = { bits: bitsOf(form), inBlocks: form === "blocks8", ...(rounded && { rounded }) };
+    const how = { bits: bitsOf(form), inBlocks: form === "blocks8", store, ...(rounded && { rounded }) };
     const report = quantizeWeights(model, { ...choiceOf(form), ...how });
     told(report);
     // What has no kernel that reads blocks is widened when the model is loaded, from 8 bits.
@@ -73,13 +75,18 @@ export function applyRecipe(model: Model, recipe: Recipe, { target, taps, keepFl
     for (const name of report.quantized) if (!report.inBlocks.has(name)) forms.set(name, "weights8");
   }
   // Tables have no arithmetic: their integers are weights, whatever becomes of the rest.
-  told(quantizeEmbeddings(model, choiceOf("static", "dynamic", "dynamicRows")), "weights8");
+  told(quantizeEmbeddings(model, choiceOf("static", "dynamic", "dynamicRows"), store), "weights8");
   return { forms, float, notes };
 }
 
-/** What runs step by step has no static integers; where it has others, those go with the static ones around it. */
+/**
+ * What runs step by step has no static integers, and pairs around weights that others read too would store them
+ * twice: where there are dynamic integers for them, those go with the static ones around.
+ */
 const servedAs = (form: Form, node: Node, target: IntegerTarget): Form =>
-  form === "static" && becomesRecurrentIntegers(node, target) ? "dynamic" : form;
+  form === "static" && (node.is("LSTM") || productWeight(node)?.isShared) && mayBeDynamic(node, target)
+    ? "dynamic"
+    : form;
 
 interface Reported {
   readonly quantized: readonly string[];

@@ -9,6 +9,9 @@
  * first divides each row by its largest magnitude, and multiplies the product by it:
  * about the accuracy of a scale per row, for a quarter more time of that node.
  *
+ * Weights that a table's look-up reads too, or that a Transpose turns, stay in one copy as they lie,
+ * and their integers are turned (product-weight.ts).
+ *
  * The runtime recognises this form and runs it as one kernel. Convolutions are left
  * alone: ConvInteger is several times slower than float (measured, and said so by
  * the runtime's own maintainers). No data is needed, and bodies of If and Loop work
@@ -23,7 +26,8 @@ import { removeUnreadConstants } from "./dead-constants.js";
 import { DynamicActivations } from "./dynamic-activation.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
-import { becomesRecurrentIntegers, replaceRecurrent, whyNotRecurrent } from "./recurrent.js";
+import { columnsFrom, productWeight, removeUnreadTranspose } from "./product-weight.js";
+import { replaceRecurrent, whyNotRecurrent } from "./recurrent.js";
 import { WeightStore, type WeightTensors } from "./weight-store.js";
 import { matrixOf, quantizeWeight, weightScales } from "./weights.js";
 
@@ -32,6 +36,8 @@ export interface DynamicOptions extends NodeChoice {
   readonly perRow?: (node: Node) => boolean;
   /** By value label: what its channels (last axis) are divided by before they become integers. The weights take it over. */
   readonly smoothing?: ReadonlyMap<string, Float32Array>;
+  /** Weights that have integers already, whoever made them. */
+  readonly store?: WeightStore;
 }
 
 export interface DynamicReport {
@@ -44,11 +50,14 @@ export function dynamicProducts(model: Model): readonly Node[] {
   return [...nodesWithin(model.graph)].filter((node) => isProduct(node) && whyNot(node) === null);
 }
 
-/** All nodes that could be. */
-export function dynamicCandidates(model: Model, target: IntegerTarget): readonly Node[] {
-  const recurrent = [...nodesWithin(model.graph)].filter((node) => becomesRecurrentIntegers(node, target));
-  return [...dynamicProducts(model), ...recurrent];
-}
+/** All nodes that could be, in execution order. */
+export const dynamicCandidates = (model: Model, target: IntegerTarget): readonly Node[] =>
+  [...nodesWithin(model.graph)].filter((node) => mayBeDynamic(node, target));
+
+/** Whether there are dynamic integers for a node there. */
+export const mayBeDynamic = (node: Node, target: IntegerTarget): boolean =>
+  target.dynamic &&
+  (isProduct(node) ? whyNot(node) === null : node.is("LSTM") && whyNotRecurrent(node, target) === null);
 
 const isProduct = (node: Node): boolean => node.is("MatMul") || node.is("Gemm");
 
@@ -57,7 +66,7 @@ export function quantizeDynamic(model: Model, target: IntegerTarget, options: Dy
   const quantized: string[] = [];
   const float: FloatNode[] = [];
   const activations = new DynamicActivations(opsetOf(model), options.smoothing ?? new Map());
-  const store = new WeightStore();
+  const { store = new WeightStore() } = options;
   for (const node of [...nodesWithin(model.graph)].filter(takes)) {
     if (node.is("Conv")) {
       float.push({ node: node.name, op: node.op, reason: "dynamic integer convolutions are slower than float" });
@@ -82,13 +91,14 @@ export function quantizeDynamic(model: Model, target: IntegerTarget, options: Dy
 }
 
 function whyNot(node: Node): string | null {
-  const [input, weight, bias] = node.inputs;
-  if (!input || !weight) return "an input is absent";
-  if (!weight.constant) return input.constant ? "the weights come first" : "both factors are activations";
+  const [input, factor, bias] = node.inputs;
+  if (!input || !factor) return "an input is absent";
+  const tensor = productWeight(node)?.value.constant;
+  if (!tensor) return input.constant ? "the weights come first" : "both factors are activations";
   if (input.constant) return "both factors are constant";
-  if (weight.constant.dtype !== "f32") return `weights of type ${weight.constant.dtype}`;
+  if (tensor.dtype !== "f32") return `weights of type ${tensor.dtype}`;
   if (input.dtype !== null && input.dtype !== "f32") return `activations of type ${input.dtype}`;
-  if (weight.constant.dims.length !== 2 || weight.constant.elementCount === 0) return "weights that are no matrix";
+  if (tensor.dims.length !== 2 || tensor.elementCount === 0) return "weights that are no matrix";
   if (node.op === "MatMul") return null;
   if (node.int("transA", 0) !== 0) return "Gemm with transA";
   if (node.float("alpha", 1) !== 1) return "Gemm with alpha other than 1";
@@ -103,13 +113,16 @@ function replaceProduct(
   store: WeightStore,
 ): void {
   const { graph } = node;
-  const [input, weight, bias] = node.inputs as [Value, Value, Value | null | undefined];
+  const [input, factor, bias] = node.inputs as [Value, Value, Value | null | undefined];
   const activation = activations.of(input, node, perRow);
-
-  const isTurned = node.op === "Gemm" && node.int("transB", 0) !== 0;
   const { factors } = activation;
-  const form = `${isTurned ? "turned " : ""}columns${factors ? ` for ${input.label}` : ""}`;
-  const stored = store.of(weight, form, () => columnsOf(weight.constant!, isTurned, factors, target));
+  const own = factors ? ` for ${input.label}` : "";
+  const { value: weight, isTurned, isShared } = productWeight(node)!;
+  const form = isShared ? `axis 0 to ${target.weightLimit}` : `${isTurned ? "turned " : ""}columns`;
+  const stored = store.of(weight, form + own, () =>
+    isShared ? rowsOf(weight.constant!, factors, target) : columnsOf(weight.constant!, isTurned, factors, target),
+  );
+  const matrix = isShared ? columnsFrom(stored, factor.producer ?? node) : stored;
   const { label } = node.output;
   const { shape } = node.output;
   const add = (op: string, inputs: Value[], suffix: string, dtype: "f32" | "i32", attributes = {}): Value =>
@@ -120,26 +133,40 @@ function replaceProduct(
         inputs,
         attributes,
         outputs: [
-          { label: `${label}/${suffix}`, type: { dtype, shape: suffix === "scales" ? stored.scale.shape : shape } },
+          { label: `${label}/${suffix}`, type: { dtype, shape: suffix === "scales" ? matrix.scale.shape : shape } },
         ],
         provenance: node.provenance,
       },
       node,
     ).output;
-  const combined = add("Mul", [activation.scale, stored.scale], "scales", "f32");
-  const product = add(
-    "MatMulInteger",
-    [activation.integers, stored.integers, activation.zeroPoint, stored.zeroPoint()],
-    "MatMulInteger",
-    "i32",
-  );
+  const combined = add("Mul", [activation.scale, matrix.scale], "scales", "f32");
+  const operands = [activation.integers, matrix.integers, activation.zeroPoint];
+  const product = add("MatMulInteger", isShared ? operands : [...operands, stored.zeroPoint()], "MatMulInteger", "i32");
   const real = add("Cast", [product], "Cast", "f32", { to: attr.int(1) });
   let result = add("Mul", [real, combined], "Mul", "f32");
   if (activation.rows) result = add("Mul", [result, activation.rows], "rows", "f32");
   if (bias) result = add("Add", [result, bias], "Add", "f32");
   graph.replaceUses(node.output, result);
   graph.removeNode(node);
+  removeUnreadTranspose(factor);
   result.label = label;
+}
+
+/** As it is stored, [n, k], columns times the factors that the activation was divided by; one scale per row. */
+function rowsOf(
+  tensor: Tensor,
+  factors: Float32Array | null,
+  { weightLimit, saturatesPairs }: IntegerTarget,
+): WeightTensors {
+  const { dims } = tensor;
+  const [rows, columns] = dims as [number, number];
+  const stored = tensor.f32();
+  const values = factors ? stored.map((value, i) => value * factors[i % columns]!) : stored;
+  const scales = weightScales(values, dims, 0, weightLimit, saturatesPairs);
+  return {
+    integers: quantizeWeight(values, dims, 0, scales, weightLimit, saturatesPairs).integers,
+    scales: Tensor.f32([rows, 1], scales),
+  };
 }
 
 /**

@@ -24,10 +24,13 @@ export interface EmbeddingReport {
 }
 
 /** Quantizes every large table that a Gather looks up, bodies included. */
-export function quantizeEmbeddings(model: Model, { keepFloat, takes = takesAll }: NodeChoice = {}): EmbeddingReport {
+export function quantizeEmbeddings(
+  model: Model,
+  { keepFloat, takes = takesAll }: NodeChoice = {},
+  store = new WeightStore(),
+): EmbeddingReport {
   const quantized: string[] = [];
   const float: FloatNode[] = [];
-  const store = new WeightStore();
   for (const node of [...nodesWithin(model.graph)]) {
     if (!isLookUp(node) || !takes(node)) continue;
     const reason = keepFloat?.get(node.name);

@@ -29,10 +29,6 @@ const SHARED = [
 /** Inputs of LSTM, the last of them the peepholes. */
 const INPUTS = 8;
 
-/** Whether a node is one that integers with ranges of every run are made of here. */
-export const becomesRecurrentIntegers = (node: Node, target: IntegerTarget): boolean =>
-  node.is("LSTM") && whyNotRecurrent(node, target) === null;
-
 /** Null where an LSTM can become integers. */
 export function whyNotRecurrent(node: Node, { runtimeSpecific = false }: IntegerTarget): string | null {
   if (!runtimeSpecific) return "only ONNX Runtime has dynamic integers for LSTM: --runtime-specific uses them";

@@ -15,6 +15,7 @@ import type { Model, Node, Value } from "../ir/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { ChannelStatistics } from "./channel-observer.js";
 import { dynamicProducts } from "./dynamic.js";
+import { productWeight } from "./product-weight.js";
 import type { Form } from "./recipe.js";
 import { matrixOf, weightScales } from "./weights.js";
 
@@ -74,7 +75,11 @@ export function tuneDynamic(
     // Nothing comes out of it, so nothing can be lost.
     if (matrices.some(({ rows, signal }) => rows.length !== seen.max.length || signal === 0)) continue;
     const plain = matrices.map((matrix) => noiseOf(matrix, seen, null, target));
-    const { factors, noises } = bestSmoothing(matrices, seen, target, plain);
+    // Weights that take over factors are no longer those that others read.
+    const mayBeSmooth = nodes.every((node) => !productWeight(node)!.isShared);
+    const { factors, noises } = mayBeSmooth
+      ? bestSmoothing(matrices, seen, target, plain)
+      : { factors: null, noises: plain };
     if (factors) smoothing.set(input.label, factors);
     nodes.forEach((node, i) => {
       sites.push({ node, noise: noises[i]!, rowNoise: rowNoiseOf(matrices[i]!, seen, target) });
@@ -113,8 +118,10 @@ interface Measured {
   readonly signal: number;
 }
 
-const readersWeight = (node: Node): { values: Float32Array; dims: readonly [number, number] } =>
-  matrixOf(node.inputs[1]!.constant!, node.op === "Gemm" && node.int("transB", 0) !== 0);
+function readersWeight(node: Node): { values: Float32Array; dims: readonly [number, number] } {
+  const { value, isTurned } = productWeight(node)!;
+  return matrixOf(value.constant!, isTurned);
+}
 
 function measured({ values, dims: [k, n] }: ReturnType<typeof readersWeight>, seen: ChannelStatistics): Measured {
   const rows = new Float64Array(k);

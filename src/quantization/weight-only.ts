@@ -34,6 +34,7 @@ import { removeUnreadConstants } from "./dead-constants.js";
 import { isLookUp, quantizeEmbedding } from "./embedding.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
+import { productWeight, removeUnreadTranspose } from "./product-weight.js";
 import { type StoredWeight, WeightStore, type WeightTensors } from "./weight-store.js";
 import { matrixOf, quantizeWeight, weightScales } from "./weights.js";
 
@@ -45,6 +46,8 @@ export interface WeightOnlyOptions extends NodeChoice {
   readonly inBlocks?: boolean;
   /** By `blocksKey`: blocks of weights, where they are known already. */
   readonly rounded?: ReadonlyMap<string, WeightTensors>;
+  /** Weights that have integers already, whoever made them. */
+  readonly store?: WeightStore;
 }
 
 export interface WeightOnlyReport {
@@ -64,7 +67,7 @@ const SMALLEST_WEIGHT = 1024;
 export function quantizeWeights(model: Model, options: WeightOnlyOptions): WeightOnlyReport {
   const quantized: string[] = [];
   const float: FloatNode[] = [];
-  const made: MadeWeights = { store: new WeightStore(), widened: new Map(), blocks: new Set() };
+  const made: MadeWeights = { store: options.store ?? new WeightStore(), widened: new Map(), blocks: new Set() };
   const { takes = takesAll } = options;
   for (const node of [...nodesWithin(model.graph)].filter(takes)) {
     const slots = node.domain === "" ? ownEntry(weightInputs, node.op) : undefined;
@@ -82,7 +85,7 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
     }
     const before = quantized.length;
     for (const slot of slots!) {
-      if (!isWeight(node.inputs[slot])) continue;
+      if (!isWeight(weightAt(node, slot))) continue;
       replaceWeight(node, slot, options, opsetOf(model), made);
       if (quantized.at(-1) !== node.name) quantized.push(node.name);
     }
@@ -92,6 +95,10 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
   removeUnreadConstants(model.graph);
   return { quantized, inBlocks: made.blocks, float, notes: made.blocks.size > 0 ? [blocksNote(made.blocks.size)] : [] };
 }
+
+/** What a node's weights are made of: with a Transpose between them, or none. */
+const weightAt = (node: Node, slot: number): Value | null | undefined =>
+  (slot === 1 && productWeight(node)?.value) || node.inputs[slot];
 
 const isWeight = (value: Value | null | undefined): boolean => {
   const tensor = value?.constant;
@@ -118,10 +125,11 @@ function replaceWeight(
   made: MadeWeights,
 ): void {
   const { store, widened } = made;
-  const weight = node.inputs[slot]!;
+  const weight = weightAt(node, slot)!;
+  const turned = node.inputs[slot] === weight ? null : node.inputs[slot]!;
   const tensor = weight.constant!;
   const blockBits = opset >= BLOCKS_OPSET && slot === 1 && takesBlocks(node) ? blockBitsOf(bits, inBlocks) : null;
-  const axis = channelAxis(node, slot, tensor);
+  const axis = turned ? 0 : channelAxis(node, slot, tensor);
   const limit = bits === 16 ? 32767 : 127;
   const stored = store.of(
     weight,
@@ -136,11 +144,25 @@ function replaceWeight(
     float = blockBits ? dequantized(node, weight, stored, blockForms[blockBits]) : multiplied(node, weight, stored);
     widened.set(stored.integers, float);
   }
-  node.graph.setInput(node, slot, float);
+  if (turned) turnAgain(node, slot, turned, float);
+  else node.graph.setInput(node, slot, float);
   if (!blockBits) return;
   if (isTurned(node)) node.graph.removeAttribute(node, "transB");
   made.blocks.add(node.name);
   if (node.is("Gemm")) keepFromRelu(node);
+}
+
+/** Others may read what was turned, in float: the node gets a Transpose of its own. */
+function turnAgain(node: Node, slot: number, turned: Value, float: Value): void {
+  const { graph, name, attributes, provenance } = turned.producer!;
+  const outputs = [{ label: `${float.label}/turned`, type: turned.type }];
+  const before = ancestorIn(graph, node);
+  const again = graph.addNode(
+    { op: "Transpose", name: `${node.name}/${name}`, inputs: [float], attributes, outputs, provenance },
+    before,
+  );
+  node.graph.setInput(node, slot, again.output);
+  removeUnreadTranspose(turned);
 }
 
 /**

@@ -9,7 +9,7 @@
  * before and after a pooling) are joined, and those that leave the graph or enter an
  * operator that minds the scale are fixed.
  */
-import { elementCount, type Graph, isStatic, type Node, type Value } from "../../ir/index.js";
+import { elementCount, type Graph, isStatic, type Node, type Tensor, type Value } from "../../ir/index.js";
 import { DisjointSets } from "./disjoint-sets.js";
 
 /** The numbers of a value's channels, which lie along one of its axes. */
@@ -105,8 +105,8 @@ class Mapper implements ChannelMap {
 
   #product(node: Node): boolean {
     const weight = ownConstant(node, 1);
-    const layout = productLayout(node);
-    if (!weight || !layout) return false;
+    const layout = weight && productLayout(node, weight);
+    if (!layout) return false;
     const { readAxis, outAxis, outChannels, bias } = layout;
     const read = this.channels.get(node.inputs[0]!);
     if (read) {
@@ -244,8 +244,7 @@ interface ProductLayout {
   readonly bias: "none" | "row" | "unknown";
 }
 
-function productLayout(node: Node): ProductLayout | null {
-  const { dims } = node.inputs[1]!.constant!;
+function productLayout(node: Node, { dims }: Tensor): ProductLayout | null {
   const rank = node.inputs[0]?.shape?.length;
   if (node.op === "Conv") {
     return { readAxis: 1, outAxis: 1, outChannels: dims[0]!, weightAxis: 0, bias: biasOf(node, dims[0]!) };

@@ -206,6 +206,8 @@ describe("channels that minding operators read stay as they are", () => {
       "t = Sigmoid(x)\n c = Concat<axis=1>(t, t)\n r = Add(a, c)\n y = MatMul(r, $v: f32[16,4])",
     ],
     ["a Softmax", "r = Softmax(a)\n y = MatMul(r, $v: f32[16,4])"],
+    ["a product of two activations", "t = Transpose(a)\n y = MatMul(a, t)"],
+    ["weights behind a Transpose", "t = Transpose($v: f32[4,16])\n y = MatMul(a, t)"],
   ])("%s", async (_, rest) => {
     const text = `(x: f32[4,8]) -> (y) {\n a = MatMul(x, $w: f32[8,16])\n ${rest} }`;
     const model = await prepared(text);
