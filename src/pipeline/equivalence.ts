@@ -12,6 +12,7 @@ import type { ModelSignature, OutputDifference } from "../runtime/port.js";
 import { holdsHalf } from "./comparison-data.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
+import { type HalfVerdict, judgeHalf } from "./half-equivalence.js";
 import { asWritten, despiteCrash, MADE_UP_TIMEOUT_MS, scratchFile } from "./model-runs.js";
 
 export interface Equivalence {
@@ -42,8 +43,9 @@ const LARGEST_ROUNDING = { samples: 1e-2, random: 1e-3 };
 /** Where rounding alone moves an output by more than this of its largest value, it says nothing. */
 const LARGEST_FLOOR = 1e-3;
 /**
- * The same of models that compute in half precision. Their fusions round less often, so that results move by more than
- * what the runtime's own fusions cause, which leave most places alone: they say nothing once those move them by half a unit.
+ * The same of models that compute in half precision, where their reading in float32 does not run. Their fusions round less
+ * often, so that results move by more than what the runtime's own fusions cause, which leave most places alone: they say
+ * nothing once those move them by half a unit.
  */
 const HALF = { rounding: 2 ** -10, largest: { samples: 1e-2, random: 1e-2 }, floor: 2 ** -11 };
 /** Share of integer results (class numbers, positions) that may flip where two candidates were as good as equal. */
@@ -118,7 +120,7 @@ export async function checkEquivalence(
       if (data.random) continue;
       return { differences, violation: null, unchecked: problem, data };
     }
-    const judged = await judge(differences, check, compare, config, context);
+    const judged = await judge(candidate, differences, check, compare, config, context);
     if (!judged.isNoise || !data.random) return { ...judged, data };
     problem = NOISE;
   }
@@ -168,6 +170,7 @@ async function faultOf(action: () => Promise<unknown>): Promise<InferOptError | 
 }
 
 async function judge(
+  candidate: string,
   differences: readonly OutputDifference[],
   check: EquivalenceCheck,
   compare: Compare,
@@ -182,9 +185,12 @@ async function judge(
     (output: string): number =>
       numerics === "lossy" ? LOSSY : Math.max(NARROW_ROUNDING[dtypeOf(output, check) ?? "f32"] ?? 0, rounding);
   if (violated(usual(ROUNDING)) === null) return { differences, violation: null, unchecked: null };
-  const limits = holdsHalf(loadModel(original))
-    ? HALF
-    : { rounding: ROUNDING, largest: LARGEST_ROUNDING, floor: LARGEST_FLOOR };
+  const isHalf = holdsHalf(loadModel(original));
+  if (isHalf && numerics !== "exact") {
+    const found = await inHalf(candidate, check, compare, context);
+    if (found) return { ...found, differences, unchecked: found.isNoise ? NOISE : null };
+  }
+  const limits = isHalf ? HALF : { rounding: ROUNDING, largest: LARGEST_ROUNDING, floor: LARGEST_FLOOR };
   const floor =
     numerics === "exact" ? new Map<string, number>() : await roundingFloor(original, compare, context, config);
   const isNoise = [...floor.values()].some((relative) => relative > limits.floor);
@@ -198,6 +204,23 @@ async function judge(
     Math.max(usual(limits.rounding)(output), Math.min(largest, FLOOR_FACTOR * (floor.get(output) ?? 0))),
   );
   return { differences, violation, unchecked: null };
+}
+
+/** Held against the original read in float32; null where that does not run. */
+async function inHalf(
+  candidate: string,
+  check: EquivalenceCheck,
+  compare: Compare,
+  context: RunContext,
+): Promise<HalfVerdict | null> {
+  const { baseline, original, numerics } = check;
+  const half = { candidate, baseline, original, allowed: numerics === "lossy" ? LOSSY : HALF.rounding };
+  try {
+    return await judgeHalf({ ...half, dtypeOf: (output) => dtypeOf(output, check) ?? null }, compare, context);
+  } catch (thrown) {
+    if (!isFault(thrown)) throw thrown;
+    return null;
+  }
 }
 
 /**
