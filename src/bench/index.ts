@@ -1,3 +1,4 @@
+export { type ArrivalKind, arrivals, rateOf } from "./arrivals.js";
 export {
   type CandidateLatency,
   compareLatency,
@@ -5,6 +6,8 @@ export {
   type LatencyOptions,
   type ModelLatency,
 } from "./compare-latency.js";
+export { type LoadSummary, summarizeLoad } from "./load-summary.js";
 export type { NoiseCheck } from "./noise.js";
+export { type Served, Server } from "./open-loop.js";
 export { type LatencyPercentiles, latencyPercentiles } from "./percentiles.js";
 export { type Decision, decide, type Speedup } from "./speedup.js";

@@ -10,6 +10,7 @@ import type { RunContext } from "../pipeline/context.js";
 import type { ExplainConfig, Explanation } from "../pipeline/explain.js";
 import type { GateConfig } from "../pipeline/gate.js";
 import type { Inspection } from "../pipeline/inspect.js";
+import type { LoadConfig } from "../pipeline/load/run-load.js";
 import type { ProfileConfig } from "../pipeline/profile/run-profile.js";
 import type { RunResult } from "../pipeline/result.js";
 import type { VerifyConfig } from "../pipeline/verify.js";
@@ -32,6 +33,7 @@ export interface Actions {
   readonly mergeRanges: (parts: readonly string[], output: string) => Promise<MergedRanges>;
   readonly verify: Run<VerifyConfig>;
   readonly bench: Run<BenchConfig>;
+  readonly load: Run<LoadConfig>;
   readonly profile: Run<ProfileConfig>;
   readonly gate: Run<GateConfig>;
   readonly inspect: (
@@ -61,6 +63,7 @@ export const pipelineActions: Actions = {
   },
   verify: async (config, context) => (await import("../pipeline/verify.js")).runVerify(config, context),
   bench: async (config, context) => (await import("../pipeline/bench.js")).runBench(config, context),
+  load: async (config, context) => (await import("../pipeline/load/run-load.js")).runLoad(config, context),
   profile: async (config, context) => (await import("../pipeline/profile/run-profile.js")).runProfile(config, context),
   gate: async (config, context) => (await import("../pipeline/gate.js")).runGate(config, context),
   inspect: async (model, config, context, target) =>

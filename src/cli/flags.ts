@@ -236,6 +236,19 @@ export const flags = {
     parseSize,
     2 ** 28,
   ),
+  rate: optional(["--rate <n>", "Run", "requests a second that arrive, served or not: 40, 0.5"], parseFactor),
+  arrivals: value(
+    ["--arrivals <kind>", "Run", "poisson: as of many users; or constant [poisson]"],
+    parseChoice(["poisson", "constant"]),
+    "poisson",
+  ),
+  trace: optional(["--trace <file>", "Run", "arrivals as recorded, a moment in seconds each line"], parsePath),
+  concurrency: value(
+    ["--concurrency <n>", "Run", "processes that share the requests, each with the model loaded [1]"],
+    parseInteger(1, 64),
+    1,
+  ),
+  findMaxRate: onOff(["--find-max-rate", "Run", "search for the highest rate at which --slo is met"]),
   requireEp: list(
     ["--require-ep <share>", "Limits", "cuda>=95%: of the executed nodes, or the command fails; repeatable"],
     parseRequiredShare,

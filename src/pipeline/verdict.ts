@@ -3,7 +3,7 @@ import { leastCountFor } from "../base/statistics.js";
 import { decide } from "../bench/index.js";
 import { type AccuracyMeasure, defaultMaxDrop, judgeAccuracy } from "./accuracy-limit.js";
 import type { DropLimit, LatencyLimit, Limits } from "./config.js";
-import type { LatencyFacts, Outcome, Verdict, VerdictReason } from "./result.js";
+import type { LatencyFacts, Outcome, Percentiles, Verdict, VerdictReason } from "./result.js";
 
 export type { AccuracyMeasure } from "./accuracy-limit.js";
 
@@ -123,33 +123,43 @@ function speedupReasons({ minSpeedup }: Limits, { latency }: Evidence): VerdictR
 const noisy = "the interval holds the limit: time longer, or on a quieter machine";
 
 function sloReasons({ slo }: Limits, { latency }: Evidence): VerdictReason[] {
-  return slo.map(({ percentile, ms }) => {
-    const limit = `slo ${percentile}`;
-    if (!latency) return notMeasured(limit, ms, "the models were not timed");
-    const got = latency.facts.candidate[`${percentile}Ms`];
-    const { low, high } = latency.bounds[percentile];
-    const reason = (status: VerdictReason["status"], text: string): VerdictReason => ({
-      limit,
-      wanted: ms,
-      got,
-      status,
-      text,
-    });
-    if (got === null) {
-      const needed = leastCountFor(quantiles[percentile]);
-      return reason(
-        // A bound from below needs fewer runs than the percentile itself, and may already be above the limit.
-        low !== null && low > ms ? "missed" : "inconclusive",
-        low !== null && low > ms
-          ? `${percentile} is above ${time(low)}, at most ${time(ms)} wanted`
-          : `${percentile} takes at least ${needed} runs and there were ${latency.facts.runs}: time longer`,
-      );
-    }
-    const measured = `${percentile} is ${time(got)} (${range(low, high)}), at most ${time(ms)} wanted`;
-    if (high !== null && high <= ms) return reason("met", measured);
-    if (low !== null && low > ms) return reason("missed", measured);
-    return reason("inconclusive", `${measured}; ${noisy}`);
+  return slo.map((limit) =>
+    latency
+      ? judgePercentile(limit, latency.facts.candidate, latency.bounds, latency.facts.runs)
+      : notMeasured(`slo ${limit.percentile}`, limit.ms, "the models were not timed"),
+  );
+}
+
+/** One limit on a percentile, by its bounds. */
+export function judgePercentile(
+  { percentile, ms }: LatencyLimit,
+  measured: Percentiles,
+  bounds: LatencyMeasure["bounds"],
+  runs: number,
+): VerdictReason {
+  const got = measured[`${percentile}Ms`];
+  const { low, high } = bounds[percentile];
+  const reason = (status: VerdictReason["status"], text: string): VerdictReason => ({
+    limit: `slo ${percentile}`,
+    wanted: ms,
+    got,
+    status,
+    text,
   });
+  if (got === null) {
+    const needed = leastCountFor(quantiles[percentile]);
+    return reason(
+      // A bound from below needs fewer runs than the percentile itself, and may already be above the limit.
+      low !== null && low > ms ? "missed" : "inconclusive",
+      low !== null && low > ms
+        ? `${percentile} is above ${time(low)}, at most ${time(ms)} wanted`
+        : `${percentile} takes at least ${needed} runs and there were ${runs}: time longer`,
+    );
+  }
+  const text = `${percentile} is ${time(got)} (${range(low, high)}), at most ${time(ms)} wanted`;
+  if (high !== null && high <= ms) return reason("met", text);
+  if (low !== null && low > ms) return reason("missed", text);
+  return reason("inconclusive", `${text}; ${noisy}`);
 }
 
 function range(low: number | null, high: number | null): string {

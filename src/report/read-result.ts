@@ -26,6 +26,36 @@ const placement = v.looseObject({
   islands: v.array(v.looseObject({ ...timed.entries, node: text, op: text })),
 });
 
+const load = v.looseObject({
+  ...{
+    provider: text,
+    threads: number,
+    batch: number,
+    data: text,
+    rate: number,
+    processes: number,
+    durationMs: number,
+  },
+  arrivals: v.picklist(["poisson", "constant", "trace"]),
+  models: v.array(
+    v.looseObject({
+      ...{
+        model,
+        requests: number,
+        utilization: number,
+        latency: percentiles,
+        waiting: percentiles,
+        service: percentiles,
+      },
+      maxRate: v.optional(
+        v.looseObject({
+          ...{ perSecond: maybe, failedPerSecond: maybe },
+          tried: v.array(v.looseObject({ perSecond: number })),
+        }),
+      ),
+    }),
+  ),
+});
 const bytesOf = v.looseObject({ name: text, bytes: number });
 const profile = v.looseObject({
   ...{ provider: text, threads: number, batch: number },
@@ -164,6 +194,7 @@ const rendered = v.looseObject({
       worst: v.array(layer),
     }),
   ),
+  load: v.optional(load),
   profile: v.optional(profile),
   bench: v.optional(
     v.looseObject({

@@ -8,6 +8,7 @@ import { benchLines, layerLines } from "./bench-table.js";
 import { middle, printable } from "./escape.js";
 import { formsText, integersText } from "./forms-text.js";
 import { limitRows, verdictSummary, verdictWord } from "./limits.js";
+import { loadLines } from "./load-table.js";
 import { suggest } from "./next.js";
 import {
   bytes,
@@ -49,7 +50,8 @@ export function renderText(
     ...(result.profile
       ? profileLines(result.profile, rows)
       : [result.bench ? benchLines(result.bench) : latency(result)]),
-    result.bench || result.profile ? [] : size(result),
+    result.load ? loadLines(result.load) : [],
+    result.bench || result.profile || result.load ? [] : size(result),
     fixedSizes(result),
     placement(result),
     changed(result),
@@ -65,13 +67,13 @@ export function renderText(
 }
 
 function head(result: RunResult, paint: Palette): string[] {
-  const { verdict, model, latency, profile } = result;
+  const { verdict, model, latency, profile, load } = result;
   const output = result.output ?? result.candidateModel ?? null;
   // The table of bench says it all.
   const summary = result.bench ? null : verdictSummary(result);
   const color = { pass: paint.good, fail: paint.bad, inconclusive: paint.unsure }[verdict.status];
   const word = verdictWord(result);
-  const run = latency ?? profile;
+  const run = latency ?? profile ?? load;
   const where = run ? conditions(run) : "";
   const names = [model, output].flatMap((file) => (file ? [printable(basename(file.path))] : []));
   const room = WIDTH - word.length - 3 - (where ? where.length + 3 : 0);

@@ -148,6 +148,14 @@ export interface Timer {
   readonly firstRunMs: number;
   /** Runs back to back; milliseconds of each. */
   measure(runs: number): Promise<Float64Array>;
+  /**
+   * Serves requests that arrive at these moments (milliseconds from the start, ascending), one after the other, each as soon as it has
+   * arrived and those before it are done. Moments in which each began and ended, from the same start.
+   */
+  serve(
+    arrivalsMs: Float64Array,
+    onProgress?: (served: number) => void,
+  ): Promise<{ readonly startMs: Float64Array; readonly endMs: Float64Array }>;
   /** Largest resident size of the process so far. */
   peakRssBytes(): Promise<number>;
   close(): Promise<void>;

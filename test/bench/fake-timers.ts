@@ -48,6 +48,7 @@ export class FakeTimers {
           return ms;
         });
       },
+      serve: () => Promise.reject(new Error("requests are none of these tests' business")),
       peakRssBytes: async () => 1e6 * process,
       close: async () => {
         closed = true;

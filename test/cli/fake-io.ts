@@ -65,6 +65,7 @@ export function fakeActions(replaced: Partial<Actions> = {}): { actions: Actions
     calibrate: run("calibrate"),
     verify: run("verify"),
     bench: run("bench"),
+    load: run("load"),
     profile: run("profile"),
     gate: run("gate"),
     mergeRanges: async (parts, output) => {

@@ -338,6 +338,36 @@ describe("what flags become", () => {
     expect(missing.calls).toEqual([]);
   });
 
+  it("a load for bench, with its limits", async () => {
+    const flags = ["--rate", "40", "--slo", "p95=20ms", "--concurrency", "2", "--find-max-rate", "--budget", "30s"];
+    const { calls } = await command(["bench", "a.onnx", ...flags]);
+    expect(calls).toMatchObject([
+      {
+        action: "load",
+        config: {
+          ...{ offered: { rate: 40, kind: "poisson" }, processes: 2, findMaxRate: true, inconclusive: "fail" },
+          ...{ slo: [{ percentile: "p95", ms: 20 }], runtime: { benchMs: 30_000 } },
+        },
+      },
+    ]);
+    const trace = await command(["bench", "a.onnx", "--trace", "t.txt"]);
+    expect(trace.calls).toMatchObject([
+      { action: "load", config: { offered: { trace: expect.stringContaining("t.txt") } } },
+    ]);
+  });
+
+  it.each([
+    ["--slo", ["--slo", "p95=20ms"]],
+    ["--find-max-rate", ["--find-max-rate"]],
+    ["--concurrency", ["--concurrency", "2"]],
+    ["--trace", ["--rate", "4", "--trace", "t.txt"]],
+  ])("no %s of bench without a load that it is about", async (flag, flags) => {
+    const { code, calls, stderr } = await command(["bench", "a.onnx", ...flags]);
+    expect(code).toBe(2);
+    expect(calls).toEqual([]);
+    expect(stderr).toContain(flag);
+  });
+
   it("two models for verify and gate, any number for bench", async () => {
     const verify = await command(["verify", "a.onnx", "b.onnx", "--layers"]);
     expect(verify.calls).toMatchObject([{ config: { baseline: "a.onnx", candidate: "b.onnx", layers: true } }]);

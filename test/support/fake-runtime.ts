@@ -169,6 +169,18 @@ export class FakeRuntime implements Runtime {
           this.nowMs += ms;
           return ms;
         }),
+      serve: async (arrivalsMs, onProgress) => {
+        const startMs = new Float64Array(arrivalsMs.length);
+        let endMs = 0;
+        const ends = arrivalsMs.map((arrival, i) => {
+          startMs[i] = Math.max(arrival, endMs);
+          endMs = startMs[i]! + latency(this.chance);
+          return endMs;
+        });
+        onProgress?.(arrivalsMs.length);
+        this.nowMs += endMs;
+        return { startMs, endMs: ends };
+      },
       peakRssBytes: async () => 1e6,
       close: async () => {},
     };

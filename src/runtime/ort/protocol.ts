@@ -74,6 +74,10 @@ export interface Jobs {
     result: NodeProfile;
   };
   timeOpen: { args: TimerSpec; result: TimerOpened };
+  timeServe: {
+    args: { readonly arrivalsMs: Float64Array; readonly startAtMs: number };
+    result: { readonly startMs: Float64Array; readonly endMs: Float64Array };
+  };
   timeRuns: { args: { readonly runs: number }; result: Float64Array };
   peakRss: { args: object; result: number };
 }

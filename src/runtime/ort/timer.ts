@@ -3,11 +3,18 @@ import type { Timer, TimerSpec } from "../port.js";
 import type { JobPool } from "./job-pool.js";
 import type { JobName, Jobs } from "./protocol.js";
 
+/** Until the first request may arrive: the word has to reach the process before. */
+const LEAD_MS = 50;
+
 export async function openTimer(pool: JobPool, spec: TimerSpec, timeoutMs: number): Promise<Timer> {
   const process = pool.own();
-  const call = async <J extends JobName>(job: J, args: Jobs[J]["args"]): Promise<Jobs[J]["result"]> => {
+  const call = async <J extends JobName>(
+    job: J,
+    args: Jobs[J]["args"],
+    onProgress?: (done: number) => void,
+  ): Promise<Jobs[J]["result"]> => {
     try {
-      return await process.call({ job, args, model: spec.model, timeoutMs });
+      return await process.call({ job, args, model: spec.model, timeoutMs, ...(onProgress && { onProgress }) });
     } catch (error) {
       // A new process would time a model that was loaded again: the timer ends here.
       process.retire(error as Error);
@@ -24,6 +31,7 @@ export async function openTimer(pool: JobPool, spec: TimerSpec, timeoutMs: numbe
       loadMs,
       firstRunMs,
       measure: (runs) => call("timeRuns", { runs }),
+      serve: (arrivalsMs, onProgress) => call("timeServe", { arrivalsMs, startAtMs: Date.now() + LEAD_MS }, onProgress),
       peakRssBytes: () => call("peakRss", {}),
       close,
     };

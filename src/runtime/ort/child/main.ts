@@ -24,6 +24,7 @@ const handlers: Handlers = {
   profileNodes: async () => (await import("./profile-nodes.js")).profileNodes,
   nodeTimes: async () => (await import("./placement.js")).nodeTimes,
   timeOpen: async () => (await import("./time.js")).timeOpen,
+  timeServe: async () => (await import("./time.js")).timeServe,
   timeRuns: async () => (await import("./time.js")).timeRuns,
   peakRss: async () => async () => peakResidentBytes(),
 };

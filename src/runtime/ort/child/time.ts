@@ -54,6 +54,43 @@ export const timeRuns: JobHandler<"timeRuns"> = async ({ runs }, context) => {
   return times;
 };
 
+/** A timer of the system may come late by so much: what is left until a request is waited for awake. */
+const AWAKE_MS = 2;
+
+/** Processes that share a load start at one moment of the system's clock; all else is told by this process's own. */
+export const timeServe: JobHandler<"timeServe"> = async ({ arrivalsMs, startAtMs }, context) => {
+  invariant(stand, "the timer is open");
+  const startMs = new Float64Array(arrivalsMs.length);
+  const endMs = new Float64Array(arrivalsMs.length);
+  const zero = startAtMs - performance.timeOrigin;
+  let told = performance.now();
+  context.due(WAITING_MS + (arrivalsMs[0] ?? 0));
+  for (const [i, arrival] of arrivalsMs.entries()) {
+    await until(zero + arrival);
+    const before = performance.now();
+    await timeOne(stand);
+    startMs[i] = before - zero;
+    endMs[i] = performance.now() - zero;
+    stand.collect();
+    const next = arrivalsMs[i + 1];
+    const pauseMs = next === undefined ? 0 : zero + next - performance.now();
+    if (performance.now() - told < SIGN_OF_LIFE_MS && pauseMs < SIGN_OF_LIFE_MS) continue;
+    context.progress(i + 1, arrivalsMs.length);
+    if (pauseMs > SIGN_OF_LIFE_MS) context.due(WAITING_MS + pauseMs);
+    told = performance.now();
+  }
+  return { startMs, endMs };
+};
+
+/** A request that is waited for is no silence. */
+const WAITING_MS = 60_000;
+
+async function until(moment: number): Promise<void> {
+  const left = moment - performance.now();
+  if (left > AWAKE_MS) await new Promise((resolve) => setTimeout(resolve, left - AWAKE_MS));
+  while (performance.now() < moment);
+}
+
 async function timeOne(stand: Stand): Promise<number> {
   const { model, feeds } = stand;
   const sample = stand.next++ % feeds.length;

@@ -1,0 +1,73 @@
+/** Percentiles of a queue: neighbours wait for the same request, so intervals come from resampling stretches of it. */
+import { seriesQuantiles } from "../base/bootstrap.js";
+import { leastCountFor, mean } from "../base/statistics.js";
+import type { Served } from "./open-loop.js";
+import { type LatencyPercentiles, latencyPercentiles } from "./percentiles.js";
+
+export const percentileNames = ["p50", "p95", "p99", "p999"] as const;
+export type PercentileName = (typeof percentileNames)[number];
+const share: Readonly<Record<PercentileName, number>> = { p50: 0.5, p95: 0.95, p99: 0.99, p999: 0.999 };
+
+export interface LoadSummary {
+  /** Requests that count; those of the start, when no queue had formed yet, do not. */
+  readonly requests: number;
+  /** Offered, and served until the last answer, requests a second. */
+  readonly offeredPerSecond: number;
+  readonly servedPerSecond: number;
+  /** The work that arrived over the time of the processes that there was for it; at 1 and above the queue only grows. */
+  readonly utilization: number;
+  /** From arrival to answer, waiting for others, and being served. */
+  readonly latency: LatencyPercentiles;
+  readonly waiting: LatencyPercentiles;
+  readonly service: LatencyPercentiles;
+  readonly meanWaitingMs: number;
+  /** Of the latency, each bound at 95 %; null where the requests do not reach that far. */
+  readonly bounds: Readonly<Record<PercentileName, { readonly low: number | null; readonly high: number | null }>>;
+}
+
+/** Of the time at the start, while the queue forms. */
+const FORMING = 0.1;
+const RESAMPLES = 400;
+
+/** `durationMs`: for how long requests arrived. Throws for a load without requests. */
+export function summarizeLoad(served: Served, durationMs: number, processes: number, seed: number): LoadSummary {
+  const counts = (i: number): boolean => served.arrivalMs[i]! >= FORMING * durationMs;
+  const pick = (of: (i: number) => number): Float64Array =>
+    Float64Array.from([...served.arrivalMs.keys()].filter(counts), of);
+  const latencies = pick((i) => served.endMs[i]! - served.arrivalMs[i]!);
+  const waits = pick((i) => Math.max(0, served.startMs[i]! - served.arrivalMs[i]!));
+  const services = pick((i) => served.endMs[i]! - served.startMs[i]!);
+  const countedMs = (1 - FORMING) * durationMs;
+  const lastEnd = served.endMs.reduce((last, end) => Math.max(last, end), 0);
+  return {
+    requests: latencies.length,
+    offeredPerSecond: (1000 * latencies.length) / countedMs,
+    servedPerSecond: (1000 * latencies.length) / Math.max(countedMs, lastEnd - FORMING * durationMs),
+    utilization: services.reduce((sum, ms) => sum + ms, 0) / (countedMs * processes),
+    latency: latencyPercentiles(latencies),
+    waiting: latencyPercentiles(waits),
+    service: latencyPercentiles(services),
+    meanWaitingMs: mean(waits),
+    bounds: boundsOf(latencies, seed),
+  };
+}
+
+function boundsOf(latencies: Float64Array, seed: number): LoadSummary["bounds"] {
+  const reached = percentileNames.filter((name) => latencies.length >= leastCountFor(share[name]));
+  const intervals = seriesQuantiles(
+    latencies,
+    reached.map((name) => share[name]),
+    {
+      ...{ seed, resamples: RESAMPLES },
+      // One-sided 95 % each.
+      confidence: 0.9,
+    },
+  );
+  const none = { low: null, high: null };
+  return Object.fromEntries(
+    percentileNames.map((name) => {
+      const at = reached.indexOf(name);
+      return [name, at < 0 ? none : intervals[at]!];
+    }),
+  ) as Record<PercentileName, { low: number | null; high: number | null }>;
+}

@@ -1,0 +1,200 @@
+/**
+ * `bench --rate`: does a model hold its limits under the load that is expected? Requests arrive when they do, and latency
+ * counts from their arrival.
+ */
+import { InferOptError } from "../../base/errors.js";
+import { seededRandom } from "../../base/random.js";
+import { type ArrivalKind, arrivals, type LoadSummary, rateOf, Server, summarizeLoad } from "../../bench/index.js";
+import type { DatasetRef } from "../../dataset/index.js";
+import type { LatencyLimit, RuntimeConfig } from "../config.js";
+import type { RunContext } from "../context.js";
+import { batchOf, chooseEvaluationData, refuseUnfit, timingData } from "../evaluation-data.js";
+import { usedProvider } from "../latency.js";
+import { modelFacts } from "../model-facts.js";
+import { asDelivered, asWritten } from "../model-runs.js";
+import type { ModelFacts, RunResult, Verdict, VerdictReason } from "../result.js";
+import { RunRecord, refuseInterrupted } from "../run-record.js";
+import { judgePercentile } from "../verdict.js";
+import { readArrivalTrace } from "./arrival-trace.js";
+import type { LoadFacts, MaxRateFacts, ModelLoadFacts } from "./load-facts.js";
+
+export interface LoadConfig {
+  readonly models: readonly string[];
+  /** A dataset to feed the models with; made-up inputs when null. */
+  readonly data: string | null;
+  readonly runtime: RuntimeConfig;
+  /** Requests a second, or a file of the moments at which they came. */
+  readonly offered: { readonly rate: number; readonly kind: ArrivalKind } | { readonly trace: string };
+  /** That share the requests. */
+  readonly processes: number;
+  readonly slo: readonly LatencyLimit[];
+  /** Also search for the highest rate at which the limits are met. */
+  readonly findMaxRate: boolean;
+  readonly inconclusive: "fail" | "warn";
+}
+
+/** Requests that the percentiles start to be worth something with. */
+const LEAST_REQUESTS = 30;
+
+/** Rejects with LOAD_TOO_FEW, TRACE_INVALID, FLAG_INVALID (a search without limits), and as running the models does. */
+export async function runLoad(config: LoadConfig, context: RunContext): Promise<RunResult> {
+  const { runtime, processes, slo } = config;
+  const record = new RunRecord("bench", context);
+  if (config.findMaxRate && slo.length === 0) {
+    throw new InferOptError("FLAG_INVALID", "usage", "--find-max-rate: there is no limit that a rate could break", {
+      hint: "Add one: --slo p95=20ms.",
+      fields: { flag: "--find-max-rate" },
+    });
+  }
+  const { arrivalsMs, durationMs, rate, kind } = offeredLoad(config);
+  const { models, data } = await record.stage("load", () => loadModels(config, context));
+  const loads: ModelLoadFacts[] = [];
+  for (const model of models) {
+    const load = await record.stage(
+      "bench",
+      async () => {
+        const session = asDelivered(runtime);
+        const options = {
+          ...{ model: model.path, data, session, processes },
+          clock: context.now,
+          signal: context.signal,
+        };
+        const server = await Server.start(context.runtime, options);
+        try {
+          const served = await server.serve(arrivalsMs, record.progress);
+          const summary = summarizeLoad(served, durationMs, processes, runtime.seed);
+          const maxRate = config.findMaxRate ? await findMaxRate(server, config, context) : null;
+          return { model, ...summary, peakRssBytes: served.peakRssBytes, ...(maxRate && { maxRate }) };
+        } finally {
+          await server.stop();
+        }
+      },
+      model.path,
+    );
+    refuseInterrupted(context.signal);
+    loads.push(load);
+  }
+  const facts: LoadFacts = {
+    provider: usedProvider(context, runtime),
+    threads: runtime.threads,
+    batch: batchOf(data),
+    ...{ data: data.path, arrivals: kind, rate, processes, durationMs, models: loads },
+  };
+  return record.result({ model: models[0]!, verdict: verdictOf(facts, config), load: facts });
+}
+
+interface OfferedLoad {
+  readonly arrivalsMs: Float64Array;
+  readonly durationMs: number;
+  readonly rate: number;
+  readonly kind: LoadFacts["arrivals"];
+}
+
+function offeredLoad({ offered, runtime: { seed, benchMs } }: LoadConfig): OfferedLoad {
+  if ("trace" in offered) {
+    const arrivalsMs = readArrivalTrace(offered.trace);
+    return { arrivalsMs, durationMs: arrivalsMs.at(-1)!, rate: rateOf(arrivalsMs), kind: "trace" };
+  }
+  const { rate, kind } = offered;
+  const arrivalsMs = arrivals(kind, rate, benchMs, seededRandom(seed));
+  if (arrivalsMs.length < LEAST_REQUESTS) {
+    const neededS = Math.ceil(LEAST_REQUESTS / rate);
+    throw new InferOptError(
+      "LOAD_TOO_FEW",
+      "usage",
+      `${rate} requests a second for ${benchMs / 1000} s are ${arrivalsMs.length}, too few to say anything of`,
+      { hint: `Say --budget ${neededS}s or more.`, fields: { rate, requests: arrivalsMs.length } },
+    );
+  }
+  return { arrivalsMs, durationMs: benchMs, rate, kind };
+}
+
+async function loadModels(
+  config: LoadConfig,
+  context: RunContext,
+): Promise<{ readonly models: readonly ModelFacts[]; readonly data: DatasetRef }> {
+  const models: ModelFacts[] = [];
+  for (const path of config.models) models.push(await modelFacts(path));
+  const signature = await context.runtime.describe(models[0]!.path, asWritten(config.runtime));
+  const from = { calibration: null, eval: config.data, metric: null };
+  const data = timingData(await chooseEvaluationData(from, signature, config.runtime), signature, config.runtime);
+  await refuseUnfit(data, signature);
+  return { models, data };
+}
+
+/** Rates are told apart to within this factor. */
+const FINE_ENOUGH = 1.05;
+const MOST_TRIALS = 9;
+
+/** Halves the distance, by factors, between what passes and what does not, from below what the model can serve at all. */
+async function findMaxRate(server: Server, config: LoadConfig, context: RunContext): Promise<MaxRateFacts> {
+  const { runtime, processes, slo } = config;
+  const kind = "trace" in config.offered ? "poisson" : config.offered.kind;
+  const capacity = (1000 * processes) / server.serviceMs;
+  const tried: { perSecond: number; status: VerdictReason["status"] }[] = [];
+  let passed: number | null = null;
+  let failed: number | null = null;
+  let rate = capacity / 2;
+  while (tried.length < MOST_TRIALS) {
+    refuseInterrupted(context.signal);
+    // No fewer requests than the declared percentiles need, whatever the rate.
+    const durationMs = Math.max(runtime.benchMs / 2, (1000 * leastRequests(slo)) / rate);
+    const arrivalsMs = arrivals(kind, rate, durationMs, seededRandom(runtime.seed + tried.length + 1));
+    const summary = summarizeLoad(await server.serve(arrivalsMs), durationMs, processes, runtime.seed);
+    const status = worst(reasonsFor(summary, slo, rate).map((reason) => reason.status));
+    tried.push({ perSecond: rate, status });
+    if (status === "met") passed = rate;
+    else failed = rate;
+    if (passed !== null && failed !== null && failed / passed < FINE_ENOUGH) break;
+    if (failed === null) {
+      if (rate >= capacity) break;
+      rate = Math.min(capacity, rate * Math.SQRT2);
+    } else if (passed === null) rate /= 4;
+    else rate = Math.sqrt(passed * failed);
+  }
+  return { perSecond: passed, failedPerSecond: failed, tried };
+}
+
+/** p99 needs 299 to be seen at all, and several times as many for bounds that are of use. */
+const leastRequests = (slo: readonly LatencyLimit[]): number =>
+  Math.max(...slo.map(({ percentile }) => ({ p50: 60, p95: 250, p99: 1200, p999: 9000 })[percentile]));
+
+function reasonsFor(summary: LoadSummary, slo: readonly LatencyLimit[], rate: number): VerdictReason[] {
+  const { servedPerSecond, utilization, latency, bounds, requests } = summary;
+  const isServed = utilization < 1;
+  const busy = `${Math.round(100 * utilization)} % busy`;
+  return [
+    {
+      limit: "rate",
+      wanted: rate,
+      got: servedPerSecond,
+      status: isServed ? "met" : "missed",
+      text: isServed
+        ? `${per(rate)} arrived and were served, ${busy}`
+        : `the queue grows: of ${per(rate)} only ${per(servedPerSecond)} were served, ${busy}`,
+    },
+    ...slo.map((limit) => judgePercentile(limit, latency, bounds, requests)),
+  ];
+}
+
+const per = (rate: number): string => `${Number(rate.toPrecision(3))} requests a second`;
+
+function worst(statuses: readonly VerdictReason["status"][]): VerdictReason["status"] {
+  if (statuses.includes("missed")) return "missed";
+  return statuses.includes("inconclusive") ? "inconclusive" : "met";
+}
+
+function verdictOf({ models, rate }: LoadFacts, { slo, inconclusive }: LoadConfig): Verdict {
+  const reasons = models.flatMap((load) =>
+    reasonsFor(load, slo, rate).map((reason) =>
+      models.length === 1 ? reason : { ...reason, text: `${load.model.path}: ${reason.text}` },
+    ),
+  );
+  const status = worst(reasons.map((reason) => reason.status));
+  const decisive = reasons.find((reason) => reason.status === status)!;
+  const summary =
+    status === "met" ? "every limit is met under this load" : `${decisive.limit} ${status}: ${decisive.text}`;
+  if (status === "met") return { status: "pass", outcome: "met", reasons, summary };
+  if (status === "missed") return { status: "fail", outcome: "latency", reasons, summary };
+  return { status: "inconclusive", outcome: inconclusive === "warn" ? "met" : "inconclusive", reasons, summary };
+}

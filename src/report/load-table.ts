@@ -1,0 +1,43 @@
+/** Requests that arrived by themselves: how long they took from their arrival, and what they waited for. */
+import { basename } from "node:path";
+import type { LoadFacts, ModelLoadFacts } from "../pipeline/load/load-facts.js";
+import { middle, printable } from "./escape.js";
+import { count, milliseconds, plural, significant } from "./numbers.js";
+import { columns, wrap } from "./table.js";
+
+const WIDTH = 79;
+
+export function loadLines(load: LoadFacts): string[] {
+  const { models, arrivals, rate, processes, durationMs, threads, provider, data } = load;
+  const row = (title: string, { p50Ms, p95Ms, p99Ms, p999Ms }: ModelLoadFacts["latency"], more: string): string[] => [
+    title,
+    ...[p50Ms, p95Ms, p99Ms, p999Ms].map(milliseconds),
+    more,
+  ];
+  const rows = models.flatMap(({ model, latency, waiting, service, utilization }) => [
+    row(middle(printable(basename(model.path)), 24), latency, `${significant(100 * utilization, 2)} %`),
+    row("  waiting", waiting, ""),
+    row("  being served", service, ""),
+  ]);
+  const table = columns(
+    [["from arrival, ms", "p50", "p95", "p99", "p99.9", "busy"], ...rows],
+    ["left", "right", "right", "right", "right", "right"],
+  );
+  const words = { poisson: "at random", constant: "evenly", trace: "as recorded" };
+  const how =
+    `${significant(rate)} requests a second ${words[arrivals]} for ${significant(durationMs / 1000)} s: ` +
+    `${models.map(({ requests }) => count(requests)).join(", ")} counted, those while the queue forms not; ` +
+    `${plural(processes, "process").replace("processs", "processes")}, ${printable(provider)}, ${plural(threads, "thread")}; fed ${printable(data)}`;
+  return [...table, "", ...wrap(how, WIDTH - 1), ...models.flatMap(maxRateLines)];
+}
+
+function maxRateLines({ model, maxRate }: ModelLoadFacts): string[] {
+  if (!maxRate) return [];
+  const { perSecond, failedPerSecond, tried } = maxRate;
+  const above = failedPerSecond === null ? "" : `, and not at ${significant(failedPerSecond)}`;
+  const text =
+    perSecond === null
+      ? `no rate tried meets the limits, down to ${significant(Math.min(...tried.map((trial) => trial.perSecond)))} a second`
+      : `limits are met up to ${significant(perSecond)} requests a second${above} (${plural(tried.length, "rate")} tried)`;
+  return wrap(`${middle(printable(basename(model.path)), 24)}: ${text}`, WIDTH - 1);
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../src/base/random.js";
+import { arrivals, type Served, summarizeLoad } from "../../src/bench/index.js";
+
+/** One server that takes the same time for each request, as a queue has it. */
+function queue(arrivalMs: Float64Array, serviceMs: number): Served {
+  const startMs = new Float64Array(arrivalMs.length);
+  let free = 0;
+  const endMs = arrivalMs.map((arrival, i) => {
+    startMs[i] = Math.max(arrival, free);
+    free = startMs[i]! + serviceMs;
+    return free;
+  });
+  return { arrivalMs, startMs, endMs, peakRssBytes: 0 };
+}
+
+describe("a load", () => {
+  // Pollaczek and Khinchine: the mean wait of M/D/1 is rho / (2 (1 - rho)) times the service.
+  it.each([0.2, 0.5, 0.8])("of M/D/1 at %d waits as long as theory says", (rho) => {
+    const durationMs = 2_000_000;
+    const served = queue(arrivals("poisson", 100 * rho, durationMs, seededRandom(5)), 10);
+    const { meanWaitingMs, utilization, offeredPerSecond, servedPerSecond } = summarizeLoad(served, durationMs, 1, 1);
+    const theory = (10 * rho) / (2 * (1 - rho));
+    expect(Math.abs(meanWaitingMs / theory - 1)).toBeLessThan(0.05);
+    expect(utilization).toBeCloseTo(rho, 1);
+    expect(offeredPerSecond).toBeCloseTo(servedPerSecond, 0);
+  });
+
+  it("counts latency from the arrival, and leaves out the start, while the queue forms", () => {
+    const arrivalMs = Float64Array.from({ length: 100 }, (_, i) => 10 * i);
+    const served = queue(arrivalMs, 20);
+    const { requests, latency, waiting, service, utilization } = summarizeLoad(served, 1000, 1, 1);
+    expect(requests).toBe(90);
+    // The i-th waits 10 i, and is served for 20.
+    expect(latency.p50Ms).toBe(20 + 10 * 54.5);
+    expect(waiting.p50Ms).toBe(10 * 54.5);
+    expect(service).toEqual({ p50Ms: 20, p95Ms: 20, p99Ms: null, p999Ms: null });
+    expect(utilization).toBeCloseTo(2, 10);
+  });
+
+  it("has no bounds for percentiles that its requests do not reach", () => {
+    const served = queue(arrivals("poisson", 50, 4000, seededRandom(5)), 10);
+    const { bounds, latency } = summarizeLoad(served, 4000, 1, 1);
+    expect(latency.p99Ms).toBeNull();
+    expect(bounds.p99).toEqual({ low: null, high: null });
+    expect(bounds.p95.low!).toBeLessThanOrEqual(latency.p95Ms!);
+    expect(bounds.p95.high!).toBeGreaterThanOrEqual(latency.p95Ms!);
+  });
+
+  it("shares the work among processes", () => {
+    const served = queue(
+      Float64Array.from({ length: 100 }, (_, i) => 10 * i),
+      5,
+    );
+    expect(summarizeLoad(served, 1000, 2, 1).utilization).toBeCloseTo(0.25, 10);
+  });
+});

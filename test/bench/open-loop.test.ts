@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { Server } from "../../src/bench/index.js";
+import type { Timer } from "../../src/runtime/port.js";
+import { FakeRuntime } from "../support/fake-runtime.js";
+
+const data = { path: "none" };
+const session = { provider: "cpu", threads: 1, optimization: "all" } as const;
+const options = { ...{ model: "m", data, session }, clock: () => 0 };
+
+describe("a server", () => {
+  it("deals requests in turn, and puts the answers back in order", async () => {
+    const runtime = new FakeRuntime({ m: { latency: () => 30 } });
+    const server = await Server.start(runtime, { ...options, processes: 2 });
+    const told: number[] = [];
+    const served = await server.serve(Float64Array.from([0, 10, 20, 30, 40]), (done) => told.push(done));
+    expect([...served.startMs]).toEqual([0, 10, 30, 40, 60]);
+    expect([...served.endMs]).toEqual([30, 40, 60, 70, 90]);
+    expect(served.peakRssBytes).toBe(2e6);
+    expect(told.at(-1)).toBe(5);
+    expect(server.serviceMs).toBe(30);
+  });
+
+  it("leaves no process behind when one does not start", async () => {
+    const runtime = new FakeRuntime({ m: { latency: () => 30 } });
+    const closed: number[] = [];
+    const real = runtime.timer.bind(runtime);
+    let started = 0;
+    runtime.timer = async (spec): Promise<Timer> => {
+      const number = started++;
+      if (number === 2) throw new Error("no more room");
+      return { ...(await real(spec)), close: async () => void closed.push(number) };
+    };
+    await expect(Server.start(runtime, { ...options, processes: 3 })).rejects.toThrow("no more room");
+    expect(closed).toEqual([0, 1]);
+  });
+});

@@ -1,0 +1,32 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readArrivalTrace } from "../../../src/pipeline/load/arrival-trace.js";
+import { faultOf } from "../../support/dataset.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+
+const file = (text: string): string => join(temporaryFolder({ "t.txt": text }), "t.txt");
+
+describe("a trace of arrivals", () => {
+  it("is read in seconds, and begins with its first", () => {
+    expect([...readArrivalTrace(file("# epoch\n1700000000.5\n\n1700000001\r\n1700000001\n1.7000000025e9\n"))]).toEqual([
+      0, 500, 500, 2000,
+    ]);
+  });
+
+  it.each([
+    ["a word", "0\nsoon\n", `line 2 ("soon")`],
+    ["a negative moment", "-1\n0\n", "line 1"],
+    ["moments out of order", "0\n5\n4\n", "line 3"],
+    ["hexadecimal", "0x10\n20\n", "line 1"],
+    ["an empty file", "", "holds 0 arrivals"],
+    ["a single arrival", "3\n", "holds 1 arrivals"],
+  ])("refuses %s", async (_, text, what) => {
+    const fault = await faultOf(() => readArrivalTrace(file(text)));
+    expect(fault).toMatchObject({ code: "TRACE_INVALID", kind: "input" });
+    expect(fault.message).toContain(what);
+  });
+
+  it("refuses a file that is not there", async () => {
+    expect((await faultOf(() => readArrivalTrace("/no/such/file"))).code).toBe("TRACE_INVALID");
+  });
+});

@@ -1,0 +1,117 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type LoadConfig, runLoad } from "../../../src/pipeline/load/run-load.js";
+import { ortRuntime } from "../../../src/runtime/ort/index.js";
+import { faultOf } from "../../support/dataset.js";
+import { FakeRuntime, fakeContext } from "../../support/fake-runtime.js";
+import { modelFile } from "../../support/model-file.js";
+import { realContext } from "../../support/real-run.js";
+import { runtimeConfig } from "../../support/run-config.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+
+function load(serviceMs: number, parts: Partial<LoadConfig> = {}) {
+  const path = modelFile(temporaryFolder(), "(x: f32[1,4]) -> (y) { y = Relu(x) }");
+  const config: LoadConfig = {
+    ...{ models: [path], data: null, runtime: runtimeConfig({ benchMs: 20_000 }), processes: 1, slo: [] },
+    ...{ offered: { rate: 50, kind: "poisson" }, findMaxRate: false, inconclusive: "fail" },
+    ...parts,
+  };
+  return runLoad(config, fakeContext(new FakeRuntime({ [path]: { latency: () => serviceMs } })));
+}
+const p95 = (ms: number) => [{ percentile: "p95", ms } as const];
+
+describe("runLoad", () => {
+  it("passes where limits hold under the load", async () => {
+    const { verdict, load: facts } = await load(4, { slo: p95(40) });
+    expect(verdict).toMatchObject({ status: "pass", outcome: "met" });
+    expect(verdict.reasons.map(({ limit, status }) => [limit, status])).toEqual([
+      ["rate", "met"],
+      ["slo p95", "met"],
+    ]);
+    expect(facts).toMatchObject({ rate: 50, arrivals: "poisson", processes: 1 });
+    expect(facts!.models[0]!.utilization).toBeCloseTo(0.2, 1);
+    expect(facts!.models[0]!.service.p50Ms).toBeCloseTo(4, 6);
+  });
+
+  it("fails where requests queue for too long, however quick each answer is", async () => {
+    const { verdict } = await load(18, { slo: p95(30) });
+    expect(verdict).toMatchObject({ status: "fail", outcome: "latency" });
+    expect(verdict.summary).toContain("slo p95 missed");
+  });
+
+  it("fails without any limit when more arrives than is served", async () => {
+    const { verdict } = await load(30);
+    expect(verdict.outcome).toBe("latency");
+    expect(verdict.summary).toContain("the queue grows");
+  });
+
+  it("serves more with more processes", async () => {
+    const { verdict, load: facts } = await load(30, { processes: 2, offered: { rate: 50, kind: "constant" } });
+    expect(verdict.outcome).toBe("met");
+    expect(facts!.models[0]!.utilization).toBeCloseTo(0.75, 2);
+  });
+
+  it("cannot tell a percentile that its requests do not reach", async () => {
+    const slo = [{ percentile: "p999", ms: 400 } as const];
+    expect((await load(4, { slo })).verdict).toMatchObject({ outcome: "inconclusive" });
+    expect((await load(4, { slo, inconclusive: "warn" })).verdict).toMatchObject({
+      status: "inconclusive",
+      outcome: "met",
+    });
+  });
+
+  it("finds the highest rate that passes, evenly spaced up to what can be served", async () => {
+    const { load: facts } = await load(10, {
+      slo: p95(11),
+      findMaxRate: true,
+      offered: { rate: 40, kind: "constant" },
+    });
+    const { perSecond, failedPerSecond, tried } = facts!.models[0]!.maxRate!;
+    // Nobody waits below 100 a second; at 100 the work is all the time that there is.
+    expect(perSecond!).toBeGreaterThan(90);
+    expect(perSecond!).toBeLessThan(100);
+    expect(failedPerSecond!).toBeCloseTo(100, 6);
+    expect(tried.length).toBeLessThanOrEqual(9);
+  });
+
+  it("says so when no rate passes", async () => {
+    const { load: facts } = await load(10, { slo: p95(5), findMaxRate: true });
+    expect(facts!.models[0]!.maxRate).toMatchObject({ perSecond: null });
+  });
+
+  it("replays a trace", async () => {
+    const moments = Array.from({ length: 60 }, (_, i) => (i / 20).toFixed(3)).join("\n");
+    const trace = join(temporaryFolder({ "t.txt": moments }), "t.txt");
+    const { load: facts } = await load(4, { offered: { trace } });
+    expect(facts).toMatchObject({ arrivals: "trace" });
+    expect(facts!.rate).toBeCloseTo(20, 6);
+    expect(facts!.models[0]!.waiting.p50Ms).toBe(0);
+  });
+
+  it.each([
+    ["too few requests", { offered: { rate: 0.5, kind: "poisson" } } as const, "LOAD_TOO_FEW"],
+    ["a search without a limit", { findMaxRate: true }, "FLAG_INVALID"],
+  ])("refuses %s", async (_, parts, code) => {
+    expect((await faultOf(() => load(4, parts))).code).toBe(code);
+  });
+
+  it("serves a real model as requests arrive, and no sooner", async () => {
+    const runtime = ortRuntime({ workers: 1 });
+    try {
+      const path = modelFile(temporaryFolder(), "(x: f32[1,4]) -> (y) { y = Relu(x) }");
+      const { load: facts } = await runLoad(
+        {
+          ...{ models: [path], data: null, runtime: runtimeConfig({ benchMs: 500 }), processes: 1, slo: [] },
+          ...{ offered: { rate: 100, kind: "constant" }, findMaxRate: false, inconclusive: "fail" },
+        },
+        realContext(runtime),
+      );
+      const [found] = facts!.models;
+      expect(found!.requests).toBe(45);
+      expect(found!.latency.p50Ms).toBeGreaterThan(0);
+      expect(found!.latency.p50Ms).toBeGreaterThanOrEqual(found!.service.p50Ms);
+    } finally {
+      await runtime.close();
+    }
+  });
+});
