@@ -27,10 +27,13 @@ export function modelOutput(model: string, { output, inPlace }: Pick<Settings, "
   return requiredOutput({ output }, [model]);
 }
 
-/** `--output`, which must be none of the inputs. */
+/** `--output`, which must be a file and none of the inputs. */
 export function requiredOutput({ output }: Pick<Settings, "output">, inputs: readonly string[]): string {
   if (output === null) {
     throw usage("OUTPUT_MISSING", "nothing says where to write the result", "Add -o FILE.", null);
+  }
+  if (output === "-") {
+    throw usage("FLAG_INVALID", "-o - is no file: nothing but text goes to standard output", "Name a file.", output);
   }
   checkWritable(output);
   const same = inputs.find((input) => isSameFile(input, output));

@@ -18,6 +18,6 @@ export { promisedShape } from "./serde/type.js";
 export { type Dim, elementCount, formatShape, isStatic, type Shape } from "./shape.js";
 export { aligned, Tensor } from "./tensor.js";
 export { parseGraph, parseModel } from "./text/parse.js";
-export { type PrintOptions, printGraph } from "./text/print.js";
+export { type PrintOptions, printGraph, quote } from "./text/print.js";
 export type { TensorType, Use, Value } from "./value.js";
 export { countNodes, graphsWithin, nodesWithin, soleReader } from "./walk.js";

@@ -2,9 +2,10 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { InferOptError, messageOf } from "../base/errors.js";
 import { readRange } from "./byte-source.js";
-import { type FileRange, scanModel } from "./scan-model.js";
+import { type FileRange, scanModel, tooDeep } from "./scan-model.js";
 import { decodeModel, hasField, type ModelProto } from "./schema.js";
 import { notOnnx, refuseForeignFile } from "./sniff.js";
+import { TooDeep } from "./wire-format.js";
 
 /** A decoded model whose large tensors are still on disk. */
 export interface WireModel {
@@ -18,9 +19,10 @@ export interface WireModel {
 
 /**
  * Reads a model file; weights stay on disk. Throws MODEL_MISSING, MODEL_UNREADABLE,
- * MODEL_EMPTY, MODEL_NOT_ONNX or MODEL_CORRUPT.
+ * MODEL_EMPTY, MODEL_NOT_ONNX, MODEL_TOO_DEEP or MODEL_CORRUPT.
  */
 export function readModel(modelPath: string): WireModel {
+  if (modelPath === "") throw emptyPath();
   const path = resolve(modelPath);
   const sizeBytes = fileSize(path, modelPath);
   refuseForeignFile(modelPath, readHead(path, Math.min(64, sizeBytes)));
@@ -29,6 +31,7 @@ export function readModel(modelPath: string): WireModel {
   try {
     message = decodeModel(scanned.bytes);
   } catch (cause) {
+    if (cause instanceof TooDeep) throw tooDeep(modelPath);
     throw notOnnx(
       modelPath,
       `its fields do not decode (${messageOf(cause)})`,
@@ -42,6 +45,13 @@ export function readModel(modelPath: string): WireModel {
   }
   return { path, sizeBytes, message, ranges: scanned.ranges };
 }
+
+/** Which would stand for the working folder. */
+const emptyPath = (): InferOptError =>
+  new InferOptError("MODEL_MISSING", "input", "the path of the model is empty", {
+    hint: "Pass the .onnx file; a variable of the script may not be set.",
+    fields: { path: "" },
+  });
 
 function fileSize(path: string, shown: string): number {
   let stats: ReturnType<typeof statSync>;

@@ -96,6 +96,13 @@ const corruptModel = (path: string, what: string, offset: number): InferOptError
     fields: { path, offset },
   });
 
+/** Beyond what readers of the format take, protobuf's own and ONNX Runtime's among them. */
+export const tooDeep = (path: string): InferOptError =>
+  new InferOptError("MODEL_TOO_DEEP", "input", `${path} has more than ${DEEPEST} messages inside each other`, {
+    hint: "Export it with fewer If, Loop and Scan in the bodies of others: about 30 levels are possible.",
+    fields: { path, deepest: DEEPEST },
+  });
+
 function scanBytes(file: Window, path: string): ScannedModel {
   const ranges: FileRange[] = [];
   const corrupt = (at: number, what: string): InferOptError => corruptModel(path, what, at);
@@ -117,7 +124,7 @@ function scanBytes(file: Window, path: string): ScannedModel {
   };
 
   const scan = (kind: Kind, end: number, depth: number, out: Uint8Array[]): number => {
-    if (depth > DEEPEST) throw corrupt(at, `more than ${DEEPEST} messages inside each other`);
+    if (depth > DEEPEST) throw tooDeep(path);
     let written = 0;
     const emit = (bytes: Uint8Array): void => {
       out.push(bytes);

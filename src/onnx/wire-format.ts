@@ -137,7 +137,7 @@ export function decodeMessage(type: MessageType, bytes: Uint8Array): object {
   };
 
   const skip = (tag: number, end: number, depth: number): void => {
-    if (depth > DEEPEST) throw tooDeep();
+    if (depth > DEEPEST) throw new TooDeep();
     if (tag >>> 3 === 0) throw new Error(`field number 0 at offset ${at}`);
     switch (tag & 7) {
       case VARINT:
@@ -167,7 +167,7 @@ export function decodeMessage(type: MessageType, bytes: Uint8Array): object {
 
   /** Reads up to `end` into a message that may hold something already. */
   const read = ({ byId }: MessageType, end: number, depth: number, message: Message): Message => {
-    if (depth > DEEPEST) throw tooDeep();
+    if (depth > DEEPEST) throw new TooDeep();
     while (at < end) {
       const start = at;
       const tag = varint(end);
@@ -204,7 +204,13 @@ export function decodeMessage(type: MessageType, bytes: Uint8Array): object {
   return read(type, bytes.length, 0, {});
 }
 
-const tooDeep = (): Error => new Error(`more than ${DEEPEST} messages inside each other`);
+/** Messages inside each other beyond what readers take. */
+export class TooDeep extends Error {
+  constructor() {
+    super(`more than ${DEEPEST} messages inside each other`);
+  }
+}
+
 const outOfRange = (at: number): Error => new Error(`something runs past its end at offset ${at}`);
 
 function append(message: Message, name: string, value: unknown): void {
@@ -307,7 +313,7 @@ export function encodeMessage(type: MessageType, message: object): Uint8Array {
   };
 
   const all = ({ descending }: MessageType, fields: Message, depth: number): void => {
-    if (depth > DEEPEST) throw tooDeep();
+    if (depth > DEEPEST) throw new TooDeep();
     const unknowns = fields.$unknowns;
     for (let i = (unknowns?.length ?? 0) - 1; i >= 0; i--) {
       reserve(unknowns![i]!.length);

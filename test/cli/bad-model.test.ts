@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../src/base/random.js";
-import { bytesOf, FLOAT, floats, long, valueInfo } from "../onnx/build.js";
+import { bytesOf, concat, FLOAT, field, floats, long, valueInfo } from "../onnx/build.js";
 import { zip } from "../support/npz.js";
 import { classifier, modelBytes, node, wireModel } from "../support/odd-files.js";
 import { type Fault, scene } from "../support/scene.js";
@@ -38,6 +38,20 @@ describe("a file that is no model is refused:", () => {
       await scene({ "model.onnx": bytes() }).refuses(fuse, fault);
     });
   }
+
+  it.each([40, 2000])("bodies %s deep inside each other", async (depth) => {
+    // Node, attribute and graph: field 1 of a graph, 5 of a node, 6 of an attribute.
+    let body = field(1, concat(field(4, "Relu"), field(1, "x"), field(2, "y")));
+    for (let i = 0; i < depth; i++) {
+      body = field(1, concat(field(4, "If"), field(5, concat(field(1, "then_branch"), field(6, body)))));
+    }
+    const bytes = concat(new Uint8Array([8, 8]), field(7, body), field(8, new Uint8Array([16, 17])));
+    await scene({ "model.onnx": bytes }).refuses(fuse, [3, "MODEL_TOO_DEEP", "model.onnx", "30 levels"]);
+  });
+
+  it("named by a variable that is not set", async () => {
+    await scene().refuses(["fuse", "", "-o", "out.onnx"], [3, "MODEL_MISSING", "is empty"]);
+  });
 
   it("missing", async () => {
     await scene().refuses(fuse, [3, "MODEL_MISSING", "model.onnx"]);

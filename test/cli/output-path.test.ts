@@ -42,6 +42,14 @@ it.each([
   expect(readFileSync(model, "utf8")).toBe("model");
 });
 
+it("refuses standard output", async () => {
+  const { model } = folderWithModel();
+  expect(await faultOf(() => modelOutput(model, { output: "-", inPlace: false }))).toMatchObject({
+    code: "FLAG_INVALID",
+    kind: "usage",
+  });
+});
+
 it("replaces the file behind a link with --in-place, not the link", () => {
   const { folder, model } = folderWithModel();
   symlinkSync(model, join(folder, "link.onnx"));

@@ -63,7 +63,7 @@ describe("scanModel", () => {
     // Each level wraps the one before in graph > node > attribute.
     let graph = field(5, concat(field(9, new Uint8Array(5000))));
     for (let i = 0; i < 3000; i++) graph = field(1, field(5, field(6, graph)));
-    expect(codeOf(() => scanModel(fileOf(field(7, graph))))).toBe("MODEL_CORRUPT");
+    expect(codeOf(() => scanModel(fileOf(field(7, graph))))).toBe("MODEL_TOO_DEEP");
   });
 
   const broken: Record<string, Uint8Array> = {

@@ -104,13 +104,13 @@ class Printer {
       case "int":
         return String(attribute.value);
       case "string":
-        return JSON.stringify(new TextDecoder().decode(attribute.value));
+        return quoted(new TextDecoder().decode(attribute.value));
       case "floats":
         return `[${attribute.value.map(formatFloat).join(",")}]`;
       case "ints":
         return `[${attribute.value.join(",")}]`;
       case "strings":
-        return `[${attribute.value.map((text) => JSON.stringify(new TextDecoder().decode(text))).join(",")}]`;
+        return `[${attribute.value.map((text) => quoted(new TextDecoder().decode(text))).join(",")}]`;
       case "tensor":
         return this.#tensor(attribute.value);
       case "tensors":
@@ -143,8 +143,14 @@ class Printer {
   }
 }
 
-/** Names with characters that the notation uses stand in quotes. */
-const quote = (name: string): string => (isBareName(name) ? name : JSON.stringify(name));
+/** A name as the text has it: in quotes where it could be taken for something else. */
+export const quote = (name: string): string => (isBareName(name) ? name : quoted(name));
+
+/** What drives a terminal or turns the order of reading, and JSON leaves as it is. */
+const unprintable = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+const quoted = (text: string): string =>
+  JSON.stringify(text).replace(unprintable, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** Nothing for an unknown rank; symbols may be whole expressions and are quoted like names. */
 const shapeText = (shape: Shape | null): string =>
@@ -174,7 +180,7 @@ function shortest(value: number): string {
 const floatTypes: ReadonlySet<DType> = new Set<DType>(["f32", "f16", "bf16"]);
 
 function valuesOf(tensor: Tensor): string[] | null {
-  if (tensor.dtype === "string") return tensor.utf8().map((text) => JSON.stringify(new TextDecoder().decode(text)));
+  if (tensor.dtype === "string") return tensor.utf8().map((text) => quoted(new TextDecoder().decode(text)));
   if (tensor.dtype === "f64") return Array.from(aligned(Float64Array, tensor.bytes()), formatDouble);
   if (floatTypes.has(tensor.dtype)) return Array.from(tensor.toF32()!, formatFloat);
   return tensor.bigints()?.map(String) ?? null;

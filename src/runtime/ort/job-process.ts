@@ -204,7 +204,7 @@ export class JobProcess {
           {
             hint:
               signal === "SIGKILL"
-                ? "The system may have run out of memory: try fewer workers, or smaller inputs."
+                ? "The system may have run out of memory: try smaller inputs, or where there is more of it."
                 : "Try one thread or another provider; if it persists, the model hits a bug of the runtime.",
             fields: { job: call.job, model: call.model, signal, exitCode, output: this.#output.text() },
           },
