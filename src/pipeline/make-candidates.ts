@@ -6,6 +6,8 @@ import type { DatasetRef } from "../dataset/index.js";
 import { type Model, type Node, nodesWithin, opsetOf } from "../ir/index.js";
 import type { RangeMethod } from "../observe/index.js";
 import { dynamicCandidates } from "../quantization/dynamic.js";
+import { isLookUp } from "../quantization/embedding.js";
+import { NIBBLES_OPSET, takesNibbles } from "../quantization/nibble-table.js";
 import { type Placement, planStatic } from "../quantization/plan-static.js";
 import {
   carefulWeights,
@@ -34,8 +36,9 @@ export const LEAST_OPSET = { static: 13, dynamic: 11, weights: 7 } as const;
 export function leastOpset({ quantize }: OptimizeConfig, original: Model): number {
   const { mode, bits, goal } = quantize;
   const mayBeBlocks = mayStoreWeights({ quantize }) && (bits === 4 || goal === "speed");
-  if (mayBeBlocks && [...nodesWithin(original.graph)].some((node) => node.is("MatMul") || node.is("Gemm")))
-    return BLOCKS_OPSET;
+  const nodes = [...nodesWithin(original.graph)];
+  if (mayBeBlocks && nodes.some((node) => node.is("MatMul") || node.is("Gemm"))) return BLOCKS_OPSET;
+  if (mayBeBlocks && bits === 4 && nodes.some(isLookUp)) return NIBBLES_OPSET;
   return mode === "weights" ? LEAST_OPSET.weights : LEAST_OPSET.static;
 }
 
@@ -119,14 +122,25 @@ function withRestStored(recipe: Recipe, { model, workshop }: CandidatesRequest):
 /** As few bits as were asked for; and more where nobody asked, and no limit says how much error is too much. */
 function weightRecipes({ config: { quantize, limits }, model }: CandidatesRequest): Recipe[] {
   const { mode, goal } = quantize;
-  const hasBlocks = opsetOf(model) >= BLOCKS_OPSET && [...nodesWithin(model.graph)].some(takesBlocks);
+  const nodes = [...nodesWithin(model.graph)];
+  const opset = opsetOf(model);
+  const hasBlocks = opset >= BLOCKS_OPSET && nodes.some(takesBlocks);
+  const tables = nodes.filter((node) => isLookUp(node) && takesNibbles(node, opset)).map(({ name }) => name);
   // Where no kernel reads 4 bits they are 8, and called so.
-  const bits = hasBlocks ? quantize.bits : 8;
+  const bits = hasBlocks || tables.length > 0 ? quantize.bits : 8;
+  // Tables take next to no time: 4 bits make them smaller, and less accurate.
+  const wide = new Map(tables.map((name) => [name, "weights8"] as const));
+  const hasSmaller = bits === 4 && goal === "size" && wide.size > 0;
+  const tabled = (recipe: Recipe): Recipe[] => {
+    const careful = wide.size > 0 ? withForms(recipe, wide) : recipe;
+    if (!hasSmaller) return [careful];
+    return limits.maxDrop === "none" ? [recipe] : [recipe, careful];
+  };
   const [asked, careful] = [uniformRecipe(`weights${bits}`), carefulWeights(model, bits)];
   const blocks = bits === 8 && goal === "speed" && hasBlocks ? [uniformRecipe("blocks8")] : [];
-  if (mode === "weights") return [asked, ...blocks];
-  if (careful.forms.size === 0) return [asked];
-  return limits.maxDrop === "none" ? [careful] : [careful, asked];
+  if (mode === "weights") return [...tabled(asked), ...blocks];
+  if (careful.forms.size === 0) return tabled(asked);
+  return [careful, ...(limits.maxDrop === "none" ? [] : [asked])].flatMap(tabled);
 }
 
 /** Whether there is a limit to search for; without one a verdict is all that is wanted, soon. */

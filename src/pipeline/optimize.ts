@@ -40,6 +40,7 @@ import { roundCandidates } from "./round-weights.js";
 import { RunRecord } from "./run-record.js";
 import { SearchFiles } from "./search-files.js";
 import { leftOut } from "./select.js";
+import { slowBlocks } from "./slow-blocks.js";
 import { Workshop } from "./workshop.js";
 import { writeOutput, writeRejected } from "./write-output.js";
 
@@ -260,6 +261,8 @@ class OptimizeRun {
     const { original, fit } = intake;
     record.warn(...ruling.warnings);
     record.warn(...differenceWarnings(differences));
+    const slow = slowBlocks(candidate, latency);
+    if (slow) record.warn(slow);
     // What the runtime here makes of a file for another says nothing.
     const isAudited = candidate.variant.kind === "integers" && this.target.isMeasurable;
     const integers = isAudited ? await auditCandidate(candidate.built, config.runtime, record) : null;

@@ -149,7 +149,12 @@ function ownerOf({ name }: Pick<NodeTime, "name">, owners: ReadonlyMap<string, s
     const owner = owners.get(rest);
     if (owner !== undefined) return owner;
     const cut = rest.lastIndexOf("/");
-    if (cut <= 0 || !/^\/(\w*[Qq]uantize\w*|MatMul\w*|Conv\w*|Cast|scale|Mul|Add|Gather)$/.test(rest.slice(cut)))
+    if (
+      cut <= 0 ||
+      !/^\/(\w*[Qq]uantize\w*|MatMul\w*|Conv\w*|Cast|scale|wide|Mul|Add|Sub|Gather|Bit\w+|Concat|blocks|Reshape)$/.test(
+        rest.slice(cut),
+      )
+    )
       return null;
     rest = rest.slice(0, cut);
   }

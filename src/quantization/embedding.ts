@@ -1,5 +1,5 @@
 /**
- * Look-up tables as integers with one scale per row:
+ * Look-up tables as integers of 8 bits with one scale per row (those of 4 bits: nibble-table.ts):
  *
  *   Gather(T, i)  =>  Mul(Cast(Gather(T_i8, i)), Gather(scale, i))     T [rows, ...], scale [rows, 1, ...]
  *
@@ -8,6 +8,7 @@
  */
 import { attr, type Model, type Node, nodesWithin, Tensor, type Value } from "../ir/index.js";
 import { removeUnreadConstants } from "./dead-constants.js";
+import { storeNibbles, takesNibbles } from "./nibble-table.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
 import { WeightStore } from "./weight-store.js";
@@ -52,8 +53,12 @@ export function isLookUp(node: Node): boolean {
   return dtype === "f32" && dims.length >= 2 && node.int("axis", 0) === 0 && elementCount >= SMALLEST_TABLE;
 }
 
-/** Replaces a node of which `isLookUp` is true. */
-export function quantizeEmbedding(node: Node, store: WeightStore): void {
+/** Replaces a node of which `isLookUp` is true; returns the bits that its table has now. */
+export function quantizeEmbedding(node: Node, store: WeightStore, bits: 8 | 4 = 8, opset = 0): 8 | 4 {
+  if (bits === 4 && takesNibbles(node, opset)) {
+    storeNibbles(node, store);
+    return 4;
+  }
   const [table, indices] = node.inputs as [Value, Value];
   const { dims } = table.constant!;
   const { graph } = node;
@@ -86,4 +91,5 @@ export function quantizeEmbedding(node: Node, store: WeightStore): void {
   graph.replaceUses(node.output, result);
   graph.removeNode(node);
   result.label = label;
+  return 8;
 }

@@ -1,7 +1,7 @@
 /**
  * Weights as integers, activations and arithmetic in float: smaller files for any operator
  * with constant weights. What widens them stands between weights and node; tables that are
- * looked up are widened row by row instead (embedding.ts).
+ * looked up are widened row by row instead (embedding.ts, nibble-table.ts).
  *
  *   8 bits  Mul(Cast(w_i8), scale), one scale per output channel. The runtime computes this
  *           once, when it loads the model, so runs are as fast as with float weights;
@@ -52,7 +52,7 @@ export interface WeightOnlyOptions extends NodeChoice {
 
 export interface WeightOnlyReport {
   readonly quantized: readonly string[];
-  /** Of them, those whose matrices are in blocks. */
+  /** Of them, those whose matrices or tables are in blocks. */
   readonly inBlocks: ReadonlySet<string>;
   readonly float: readonly FloatNode[];
   readonly notes: readonly string[];
@@ -67,7 +67,12 @@ const SMALLEST_WEIGHT = 1024;
 export function quantizeWeights(model: Model, options: WeightOnlyOptions): WeightOnlyReport {
   const quantized: string[] = [];
   const float: FloatNode[] = [];
-  const made: MadeWeights = { store: options.store ?? new WeightStore(), widened: new Map(), blocks: new Set() };
+  const made: MadeWeights = {
+    store: options.store ?? new WeightStore(),
+    widened: new Map(),
+    blocks: new Set(),
+    nibbles: new Set(),
+  };
   const { takes = takesAll } = options;
   for (const node of [...nodesWithin(model.graph)].filter(takes)) {
     const slots = node.domain === "" ? ownEntry(weightInputs, node.op) : undefined;
@@ -79,8 +84,9 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
       continue;
     }
     if (isTable) {
-      quantizeEmbedding(node, made.store);
       quantized.push(node.name);
+      const bits = quantizeEmbedding(node, made.store, options.bits === 4 ? 4 : 8, opsetOf(model));
+      if (bits === 4) made.nibbles.add(node.name);
       continue;
     }
     const before = quantized.length;
@@ -93,7 +99,12 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
       float.push({ node: node.name, op: node.op, reason: "no constant f32 weights of that size" });
   }
   removeUnreadConstants(model.graph);
-  return { quantized, inBlocks: made.blocks, float, notes: made.blocks.size > 0 ? [blocksNote(made.blocks.size)] : [] };
+  return {
+    quantized,
+    inBlocks: new Set([...made.blocks, ...made.nibbles]),
+    float,
+    notes: made.blocks.size > 0 ? [blocksNote(made.blocks.size)] : [],
+  };
 }
 
 /** What a node's weights are made of: with a Transpose between them, or none. */
@@ -112,6 +123,8 @@ interface MadeWeights {
   readonly widened: Map<Value, Value>;
   /** Names of products whose weights are in blocks. */
   readonly blocks: Set<string>;
+  /** Names of look-ups in tables of 4 bits. */
+  readonly nibbles: Set<string>;
 }
 
 const blocksNote = (count: number): string =>
