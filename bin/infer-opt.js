@@ -1,4 +1,9 @@
 #!/usr/bin/env node
-import bundle from "../dist/bundle/start.cjs";
+// CommonJS (see package.json beside this file): it starts sooner.
+const { start } = require("../dist/bundle/start.cjs");
 
-process.exitCode = await bundle.start("main").main(process.argv.slice(2));
+void start("main")
+  .main(process.argv.slice(2))
+  .then((code) => {
+    process.exitCode = code;
+  });

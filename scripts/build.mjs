@@ -27,6 +27,19 @@ const inAscii = (code) =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is all of ASCII that stays as it is.
   code.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
+/** The scripts of onnxruntime-node join the bundle; its native half stays where npm put it. */
+const nativeRuntime = {
+  name: "native-runtime",
+  transform: {
+    filter: { id: /\/onnxruntime-node\/dist\/binding\.js$/ },
+    handler(code) {
+      const changed = code.replace("require(`../bin/", "require(`onnxruntime-node/bin/");
+      if (changed === code) throw new Error("onnxruntime-node loads its native half in another way than it did");
+      return changed;
+    },
+  },
+};
+
 const folder = `${root}/dist/bundle`;
 rmSync(folder, { recursive: true, force: true });
 const output = [];
@@ -37,8 +50,9 @@ for (const [name, file] of [
   const bundle = await rolldown({
     input: { [name]: `${root}/dist/${file}` },
     platform: "node",
-    // They load native code from where npm put them.
-    external: /^(onnxruntime-node|sharp)(\/|$)/,
+    // It loads native code from where npm put it.
+    external: /^sharp(\/|$)/,
+    plugins: [nativeRuntime],
   });
   // One script each, for bundle/start.cjs.
   const written = await bundle.write({

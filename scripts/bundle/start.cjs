@@ -12,9 +12,11 @@ const { crc32 } = require("node:zlib");
 
 // What the bundles ask of Node, and is not loaded yet. Once a flag has changed Node compiles its own modules too, which
 // otherwise come from a cache.
-for (const name of ["child_process", "crypto", "fs/promises", "os", "readline", "stream/promises", "timers/promises"]) {
+for (const name of ["crypto", "fs/promises", "os", "readline", "stream/promises", "timers/promises"]) {
   require(`node:${name}`);
 }
+// A child starts no processes.
+if (!process.send) require("node:child_process");
 
 /**
  * By V8's major version, for those that are known to have them: others complain. They are set before the script is

@@ -34,7 +34,10 @@ export function readEnvironment(): Environment {
     cores: availableParallelism(),
     memoryBytes: Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY),
     platform: `${process.platform}-${process.arch}`,
-    libc: process.platform === "linux" ? libc() : null,
+    // Asked of few, and the answer takes a while.
+    get libc() {
+      return process.platform === "linux" ? libc() : null;
+    },
     node: process.versions.node,
     onnxruntime: onnxruntimeVersion(),
     governor: textOf("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),

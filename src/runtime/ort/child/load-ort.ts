@@ -44,6 +44,6 @@ function cureFor(reason: string): string {
   if (/musl|ld-linux|GLIBC/i.test(reason)) {
     return "The native library needs a recent glibc: use an image such as node:22-bookworm instead of Alpine.";
   }
-  if (/Cannot find (package|module) 'onnxruntime-node'/.test(reason)) return "Run `npm ci` once more.";
+  if (/Cannot find (package|module) 'onnxruntime-node\b/.test(reason)) return "Run `npm ci` once more.";
   return "Remove node_modules and run `npm ci`; the package ships builds for x64 and arm64 of Linux and Windows, and arm64 of macOS.";
 }
