@@ -11,3 +11,4 @@ export type { NoiseCheck } from "./noise.js";
 export { type Served, Server } from "./open-loop.js";
 export { type LatencyPercentiles, latencyPercentiles } from "./percentiles.js";
 export { type Decision, decide, type Speedup } from "./speedup.js";
+export { type SweepSeries, type SweepSetting, sweep } from "./sweep.js";

@@ -13,6 +13,7 @@ import type { Inspection } from "../pipeline/inspect.js";
 import type { LoadConfig } from "../pipeline/load/run-load.js";
 import type { ProfileConfig } from "../pipeline/profile/run-profile.js";
 import type { RunResult } from "../pipeline/result.js";
+import type { SweepConfig } from "../pipeline/sweep/run-sweep.js";
 import type { VerifyConfig } from "../pipeline/verify.js";
 import type { PassInfo } from "../report/passes.js";
 import type { Finding } from "../runtime/ort/index.js";
@@ -34,6 +35,7 @@ export interface Actions {
   readonly verify: Run<VerifyConfig>;
   readonly bench: Run<BenchConfig>;
   readonly load: Run<LoadConfig>;
+  readonly sweep: Run<SweepConfig>;
   readonly profile: Run<ProfileConfig>;
   readonly gate: Run<GateConfig>;
   readonly inspect: (
@@ -64,6 +66,7 @@ export const pipelineActions: Actions = {
   verify: async (config, context) => (await import("../pipeline/verify.js")).runVerify(config, context),
   bench: async (config, context) => (await import("../pipeline/bench.js")).runBench(config, context),
   load: async (config, context) => (await import("../pipeline/load/run-load.js")).runLoad(config, context),
+  sweep: async (config, context) => (await import("../pipeline/sweep/run-sweep.js")).runSweep(config, context),
   profile: async (config, context) => (await import("../pipeline/profile/run-profile.js")).runProfile(config, context),
   gate: async (config, context) => (await import("../pipeline/gate.js")).runGate(config, context),
   inspect: async (model, config, context, target) =>

@@ -19,6 +19,7 @@ import {
   parseDuration,
   parseFactor,
   parseInteger,
+  parseIntegers,
   parseNames,
   parseRequiredShare,
   parseShape,
@@ -215,7 +216,11 @@ export const flags = {
     ],
     parseShape,
   ),
-  batch: value(["--batch <n>", "Data", "size of a free first dimension [1]"], parseInteger(1, 2 ** 20), 1),
+  batch: value(
+    ["--batch <n>", "Data", "size of a free first dimension; several for `bench`: 1,2,4,8 [1]"],
+    parseIntegers(1, 2 ** 20),
+    [1],
+  ),
   shard: optional(["--shard <i/n>", "Data", "only the i-th of n parts of the samples, from 1"], parseShard),
   merge: commandLineOnly({
     ...list(["--merge <files...>", "Data", "join the parts that --shard wrote"], parsePath),
@@ -226,9 +231,9 @@ export const flags = {
   provider: value(["--provider <name>", "Run", "execution provider: cpu, cuda, ... [cpu]"], parseText, "cpu"),
   allowFallback: onOff(["--allow-fallback", "Run", "use the cpu where the provider is missing"]),
   threads: value(
-    ["--threads <n>", "Run", "threads inside an operator [all cores]"],
-    parseInteger(1, 1024),
-    availableParallelism(),
+    ["--threads <n>", "Run", "threads inside an operator; several for `bench`: 1,2,4 [all cores]"],
+    parseIntegers(1, 1024),
+    [availableParallelism()],
   ),
   budget: optional(["--budget <time>", "Run", "time for searching and timing: 5m, 90s"], parseDuration),
   maxMemory: value(
@@ -247,6 +252,10 @@ export const flags = {
     ["--concurrency <n>", "Run", "processes that share the requests, each with the model loaded [1]"],
     parseInteger(1, 64),
     1,
+  ),
+  costPerHour: optional(
+    ["--cost-per-hour <n>", "Run", "of this machine: tells what a million inferences cost"],
+    parseFactor,
   ),
   findMaxRate: onOff(["--find-max-rate", "Run", "search for the highest rate at which --slo is met"]),
   requireEp: list(

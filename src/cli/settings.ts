@@ -53,7 +53,7 @@ const DEFAULT_SEARCH_MS = 20_000;
 const SEARCH_SHARE = 0.6;
 
 export function runtimeConfig(settings: Settings, searches = false): RuntimeConfig {
-  const { provider, threads, allowFallback, seed, batch, budget, shape, maxMemory } = settings;
+  const { provider, allowFallback, seed, budget, shape, maxMemory } = settings;
   const isQuick = searches && settings.maxDrop === "none" && settings.minSpeedup === null && settings.slo.length === 0;
   const usualMs = isQuick ? QUICK_BENCH_MS : DEFAULT_BENCH_MS;
   const benchMs = budget === null ? usualMs : searches ? budget * (1 - SEARCH_SHARE) : budget;
@@ -65,7 +65,17 @@ export function runtimeConfig(settings: Settings, searches = false): RuntimeConf
     });
   }
   const shapes = new Map(shape.map(({ input, dims }) => [input, dims.map(sizeOrOpen)]));
+  const [threads, batch] = [onlyOne("--threads", settings.threads), onlyOne("--batch", settings.batch)];
   return { provider, threads, allowFallback, seed, batch, benchMs, shapes, maxMemoryBytes: maxMemory };
+}
+
+function onlyOne(flag: string, values: readonly number[]): number {
+  const [value, ...more] = values as [number, ...number[]];
+  if (more.length === 0) return value;
+  throw new InferOptError("FLAG_INVALID", "usage", `${flag}: several values, and this command takes one`, {
+    hint: "Sweep over several with `bench`, without --eval, --rate and --trace.",
+    fields: { flag, value: values.join(",") },
+  });
 }
 
 /** An axis with a name stays as the model has it. */

@@ -33,9 +33,19 @@ export const parseInteger =
   (text, source) => {
     const value = /^\d+$/.test(text) ? Number(text) : null;
     if (value !== null && value >= least && value <= most) return value;
-    const example =
-      source.kind === "usage" ? `For example ${source.name} ${least}.` : `Give one, for example ${least}.`;
-    throw invalid(text, source, `is no whole number from ${least} to ${most}`, example);
+    throw invalid(text, source, `is no whole number from ${least} to ${most}`, exampleOf(source, least));
+  };
+
+const exampleOf = ({ kind, name }: Source, value: number): string =>
+  kind === "usage" ? `For example ${name} ${value}.` : `Give one, for example ${value}.`;
+
+/** `4`, or several: `1,2,4,8`. */
+export const parseIntegers =
+  (least: number, most: number): Parse<readonly number[]> =>
+  (text, source) => {
+    const values = text.split(",").map((each) => (/^\d+$/.test(each.trim()) ? Number(each) : Number.NaN));
+    if (values.every((value) => value >= least && value <= most)) return [...new Set(values)];
+    throw invalid(text, source, `is no whole number from ${least} to ${most}`, exampleOf(source, least));
   };
 
 export function parseChoice<const T extends string>(choices: readonly T[]): Parse<T> {

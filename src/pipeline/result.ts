@@ -7,6 +7,7 @@ import type { VerifyLevel } from "./config.js";
 import type { Correction } from "./corrections.js";
 import type { LoadFacts } from "./load/load-facts.js";
 import type { ProfileFacts } from "./profile/profile-facts.js";
+import type { SweepFacts } from "./sweep/sweep-facts.js";
 import type { UnfusedNode } from "./unfused/find-unfused.js";
 
 export interface RunResult {
@@ -51,6 +52,8 @@ export interface RunResult {
   readonly bench?: BenchFacts;
   /** Of `bench --rate` and `--trace`. */
   readonly load?: LoadFacts;
+  /** Of `bench` with several batch sizes or thread counts. */
+  readonly sweep?: SweepFacts;
   /** Of `profile`. */
   readonly profile?: ProfileFacts;
 }

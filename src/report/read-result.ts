@@ -56,6 +56,17 @@ const load = v.looseObject({
     }),
   ),
 });
+const judged = v.looseObject({ status: v.picklist(["met", "missed", "inconclusive"]) });
+const sweep = v.looseObject({
+  ...{ provider: text, data: text, costPerHour: maybe, fastest: number, best: maybe },
+  settings: v.array(
+    v.looseObject({
+      ...percentiles.entries,
+      ...{ model, batch: number, threads: number, throughputPerSecond: number, peakRssBytes: number },
+      ...{ costPerMillion: maybe, limits: v.array(judged) },
+    }),
+  ),
+});
 const bytesOf = v.looseObject({ name: text, bytes: number });
 const profile = v.looseObject({
   ...{ provider: text, threads: number, batch: number },
@@ -195,6 +206,7 @@ const rendered = v.looseObject({
     }),
   ),
   load: v.optional(load),
+  sweep: v.optional(sweep),
   profile: v.optional(profile),
   bench: v.optional(
     v.looseObject({

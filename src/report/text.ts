@@ -28,6 +28,7 @@ import { type PlacementNote, placementNotes } from "./placement.js";
 import { profileLines } from "./profile-table.js";
 import { byReason } from "./reasons.js";
 import { shapeRows } from "./shapes.js";
+import { sweepLines } from "./sweep-table.js";
 import { columns, wrap } from "./table.js";
 
 const WIDTH = 79;
@@ -51,7 +52,8 @@ export function renderText(
       ? profileLines(result.profile, rows)
       : [result.bench ? benchLines(result.bench) : latency(result)]),
     result.load ? loadLines(result.load) : [],
-    result.bench || result.profile || result.load ? [] : size(result),
+    result.sweep ? sweepLines(result.sweep) : [],
+    result.bench || result.profile || result.load || result.sweep ? [] : size(result),
     fixedSizes(result),
     placement(result),
     changed(result),

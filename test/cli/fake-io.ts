@@ -66,6 +66,7 @@ export function fakeActions(replaced: Partial<Actions> = {}): { actions: Actions
     verify: run("verify"),
     bench: run("bench"),
     load: run("load"),
+    sweep: run("sweep"),
     profile: run("profile"),
     gate: run("gate"),
     mergeRanges: async (parts, output) => {

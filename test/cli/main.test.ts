@@ -356,7 +356,22 @@ describe("what flags become", () => {
     ]);
   });
 
+  it("several batch sizes and thread counts for bench, and for no other command", async () => {
+    const flags = ["--batch", "1,2, 8", "--threads", "1,2", "--slo", "p95=20ms", "--cost-per-hour", "0.4"];
+    const { calls } = await command(["bench", "a.onnx", ...flags]);
+    const config = { batches: [1, 2, 8], threads: [1, 2], costPerHour: 0.4, slo: [{ percentile: "p95", ms: 20 }] };
+    expect(calls).toMatchObject([{ action: "sweep", config }]);
+    for (const rest of [
+      ["bench", "a.onnx", "--rate", "4", "--batch", "1,2"],
+      [...fuse(), "--threads", "1,2"],
+    ]) {
+      const refused = await command(rest);
+      expect([refused.code, refused.calls]).toEqual([2, []]);
+    }
+  });
+
   it.each([
+    ["--cost-per-hour", ["--rate", "4", "--cost-per-hour", "1"]],
     ["--slo", ["--slo", "p95=20ms"]],
     ["--find-max-rate", ["--find-max-rate"]],
     ["--concurrency", ["--concurrency", "2"]],

@@ -8,6 +8,7 @@ import {
   parseDuration,
   parseFactor,
   parseInteger,
+  parseIntegers,
   parseNames,
   parseRequiredShare,
   parseShape,
@@ -31,6 +32,16 @@ const table: readonly [string, Parse<unknown>, readonly [string, unknown][], rea
       ["none", "none"],
     ],
     ["", "%", "-1%", "1e-3", "0x1", " 1", "1%%", "None", "NaN"],
+  ],
+  [
+    "whole numbers",
+    parseIntegers(1, 64),
+    [
+      ["4", [4]],
+      ["1,2,4", [1, 2, 4]],
+      ["8, 2,8", [8, 2]],
+    ],
+    ["", "0", "1,", ",1", "1;2", "65", "1,x", "1.5"],
   ],
   [
     "a required share",

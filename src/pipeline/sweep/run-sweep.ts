@@ -1,0 +1,140 @@
+/** `bench` over batch sizes and thread counts: latency against throughput, what a million inferences cost, and the best setting within the limits. */
+import { InferOptError } from "../../base/errors.js";
+import { ascending, quantileInterval } from "../../base/statistics.js";
+import { latencyPercentiles, type SweepSeries, sweep } from "../../bench/index.js";
+import type { DatasetRef } from "../../dataset/index.js";
+import type { LatencyLimit, RuntimeConfig } from "../config.js";
+import type { RunContext } from "../context.js";
+import { batchOf, chooseEvaluationData, refuseUnfit, timingData } from "../evaluation-data.js";
+import { usedProvider } from "../latency.js";
+import { modelFacts } from "../model-facts.js";
+import { asDelivered, asWritten } from "../model-runs.js";
+import type { ModelFacts, RunResult, Verdict, VerdictReason } from "../result.js";
+import { RunRecord } from "../run-record.js";
+import { judgePercentile } from "../verdict.js";
+import type { SweepFacts, SweepSettingFacts } from "./sweep-facts.js";
+
+export interface SweepConfig {
+  readonly models: readonly string[];
+  /** A dataset, whose samples come one at a time; made-up inputs when null. */
+  readonly data: string | null;
+  readonly batches: readonly number[];
+  readonly threads: readonly number[];
+  /** Its batch and threads are not looked at. */
+  readonly runtime: RuntimeConfig;
+  readonly slo: readonly LatencyLimit[];
+  readonly costPerHour: number | null;
+  readonly inconclusive: "fail" | "warn";
+}
+
+interface Setting {
+  readonly model: ModelFacts;
+  readonly config: RuntimeConfig;
+  readonly data: DatasetRef;
+}
+
+/** Rejects with BATCH_FIXED where the model's first dimension is not open, and as running the models does. */
+export async function runSweep(config: SweepConfig, context: RunContext): Promise<RunResult> {
+  const record = new RunRecord("bench", context);
+  const settings = await record.stage("load", () => settingsOf(config, context));
+  const { seed, benchMs } = config.runtime;
+  const series = await record.stage("bench", () =>
+    sweep(
+      context.runtime,
+      settings.map(({ model, config, data }) => ({ model: model.path, data, session: asDelivered(config) })),
+      { ...{ budgetMs: benchMs, seed, clock: context.now, signal: context.signal }, onProgress: record.progress },
+    ),
+  );
+  if (series.some(({ settled }) => !settled)) {
+    record.warn("latency had not settled when timing began: times may still be falling; time longer");
+  }
+  const facts = settings.map((setting, i) => settingFacts(setting, series[i]!, config));
+  const fastest = mostThroughput(
+    facts.map((_, i) => i),
+    facts,
+  )!;
+  const fits = [...facts.keys()].filter((i) => facts[i]!.limits.every(({ status }) => status === "met"));
+  const found: SweepFacts = {
+    provider: usedProvider(context, config.runtime),
+    data: settings[0]!.data.path,
+    costPerHour: config.costPerHour,
+    settings: facts,
+    fastest,
+    best: mostThroughput(fits, facts),
+  };
+  return record.result({ model: settings[0]!.model, verdict: verdictOf(found, config), sweep: found });
+}
+
+async function settingsOf(
+  { models, data: given, batches, threads, runtime }: SweepConfig,
+  context: RunContext,
+): Promise<readonly Setting[]> {
+  const settings: Setting[] = [];
+  for (const path of models) {
+    const model = await modelFacts(path);
+    const signature = await context.runtime.describe(path, asWritten(runtime));
+    for (const batch of batches) {
+      const sized = { ...runtime, batch };
+      const chosen = await chooseEvaluationData({ calibration: null, eval: given, metric: null }, signature, sized);
+      const data = timingData(chosen, signature, sized);
+      await refuseUnfit(data, signature);
+      if (batchOf(data) !== batch) throw fixedBatch(given ?? path, batch, batchOf(data), given !== null);
+      for (const count of threads) settings.push({ model, data, config: { ...sized, threads: count } });
+    }
+  }
+  return settings;
+}
+
+const fixedBatch = (path: string, batch: number, fixed: number, isData: boolean): InferOptError =>
+  new InferOptError("BATCH_FIXED", "input", `${path} has batches of ${fixed}, and not of ${batch}`, {
+    hint: isData
+      ? "Samples come one at a time: leave out --eval, and inputs are made up in every batch size."
+      : "Export the model with an open first dimension, or leave it open in --shape: input=N,3,224,224.",
+    fields: { path, batch, fixed },
+  });
+
+function settingFacts(
+  { model, config: { batch, threads } }: Setting,
+  { samplesMs, loadMs, firstRunMs, peakRssBytes }: SweepSeries,
+  { slo, costPerHour }: SweepConfig,
+): SweepSettingFacts {
+  const percentiles = latencyPercentiles(samplesMs);
+  const sorted = ascending(samplesMs);
+  const bounds = (p: number) => quantileInterval(sorted, p, 0.9);
+  const all = { p50: bounds(0.5), p95: bounds(0.95), p99: bounds(0.99), p999: bounds(0.999) };
+  const throughputPerSecond = (1000 * batch) / percentiles.p50Ms;
+  return {
+    ...{ model, batch, threads, runs: samplesMs.length },
+    ...percentiles,
+    ...{ throughputPerSecond, loadMs, firstRunMs, peakRssBytes },
+    costPerMillion: costPerHour === null ? null : (costPerHour / 3600 / throughputPerSecond) * 1e6,
+    limits: slo.map((limit) => judgePercentile(limit, percentiles, all, samplesMs.length)),
+  };
+}
+
+const mostThroughput = (indices: readonly number[], settings: readonly SweepSettingFacts[]): number | null =>
+  indices.reduce<number | null>(
+    (best, i) => (best === null || settings[i]!.throughputPerSecond > settings[best]!.throughputPerSecond ? i : best),
+    null,
+  );
+
+function verdictOf({ settings, fastest, best }: SweepFacts, { slo, inconclusive }: SweepConfig): Verdict {
+  const chosen = settings[best ?? fastest]!;
+  const named = ({ batch, threads, throughputPerSecond }: SweepSettingFacts): string =>
+    `batch ${batch} with ${threads} ${threads === 1 ? "thread" : "threads"} at ${Number(throughputPerSecond.toPrecision(3))} a second`;
+  if (best !== null) {
+    const words = slo.length === 0 ? "the most" : "the most within the limits";
+    const reasons = chosen.limits;
+    return { status: "pass", outcome: "met", reasons, summary: `${words}: ${named(chosen)}` };
+  }
+  const isUnsure = settings.some(({ limits }) => limits.every(({ status }) => status !== "missed"));
+  const reasons: VerdictReason[] = settings.map(({ batch, threads, limits }) => {
+    const worst = limits.find(({ status }) => status === "missed") ?? limits.find(({ status }) => status !== "met")!;
+    return { ...worst, text: `batch ${batch}, threads ${threads}: ${worst.text}` };
+  });
+  if (!isUnsure) {
+    return { status: "fail", outcome: "latency", reasons, summary: "no setting meets every limit" };
+  }
+  const summary = "inconclusive: no setting surely meets every limit; time longer with --budget";
+  return { status: "inconclusive", outcome: inconclusive === "warn" ? "met" : "inconclusive", reasons, summary };
+}

@@ -1,0 +1,37 @@
+/** Batch sizes and thread counts, one row each. */
+import { basename } from "node:path";
+import type { SweepFacts } from "../pipeline/sweep/sweep-facts.js";
+import { middle, printable } from "./escape.js";
+import { bytes, count, milliseconds, significant } from "./numbers.js";
+import { columns, wrap } from "./table.js";
+
+const WIDTH = 79;
+
+export function sweepLines({ settings, costPerHour, provider, data, best, fastest }: SweepFacts): string[] {
+  const isSeveral = new Set(settings.map(({ model }) => model.path)).size > 1;
+  const rows = settings.map((setting, i) => {
+    const { model, batch, threads, p50Ms, p95Ms, p99Ms, throughputPerSecond, peakRssBytes, costPerMillion, limits } =
+      setting;
+    const isMissed = limits.some(({ status }) => status === "missed");
+    const isUnsure = limits.some(({ status }) => status === "inconclusive");
+    return [
+      `${i === (best ?? fastest) ? "*" : " "} ${isSeveral ? `${middle(printable(basename(model.path)), 18)}, ` : ""}${count(batch)}`,
+      count(threads),
+      ...[p50Ms, p95Ms, p99Ms].map(milliseconds),
+      significant(throughputPerSecond),
+      bytes(peakRssBytes),
+      ...(costPerMillion === null ? [] : [significant(costPerMillion)]),
+      ...(limits.length === 0 ? [] : [isMissed ? "miss" : isUnsure ? "?" : "ok"]),
+    ];
+  });
+  const hasLimits = settings.some(({ limits }) => limits.length > 0);
+  const head = ["  batch", "threads", "p50 ms", "p95", "p99", "a second", "memory"];
+  const table = columns(
+    [[...head, ...(costPerHour === null ? [] : ["cost/million"]), ...(hasLimits ? ["limits"] : [])], ...rows],
+    ["left", ...Array.from({ length: 8 }, () => "right" as const)],
+  );
+  const how = `${printable(provider)}; fed ${printable(data)}; each setting in three processes, in turns`;
+  const price =
+    costPerHour === null ? "" : `; a machine for ${significant(costPerHour)} an hour that does nothing else`;
+  return [...table, "", ...wrap(`${how}${price}`, WIDTH - 1)];
+}

@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { runSweep, type SweepConfig } from "../../../src/pipeline/sweep/run-sweep.js";
+import type { Timer, TimerSpec } from "../../../src/runtime/port.js";
+import { faultOf } from "../../support/dataset.js";
+import { FakeRuntime, fakeContext } from "../../support/fake-runtime.js";
+import { modelFile } from "../../support/model-file.js";
+import { runtimeConfig } from "../../support/run-config.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+
+/** A millisecond a sample for one thread, half with two, and one for each run besides. */
+class Sized extends FakeRuntime {
+  readonly specs: TimerSpec[] = [];
+
+  override async timer(spec: TimerSpec): Promise<Timer> {
+    this.specs.push(spec);
+    const batch = Number(spec.data.random!.signature![0]!.shape![0]);
+    const ms = 1 + batch / spec.session.threads;
+    const timer = await super.timer(spec);
+    return {
+      ...timer,
+      measure: async (runs) => {
+        this.nowMs += runs * ms;
+        return new Float64Array(runs).fill(ms);
+      },
+    };
+  }
+}
+
+function run(parts: Partial<SweepConfig> = {}, text = "(x: f32[N,4]) -> (y) { y = Relu(x) }") {
+  const path = modelFile(temporaryFolder(), text);
+  const fixed = text.includes("f32[1,4]");
+  const signature = {
+    inputs: [{ name: "x", dtype: "f32", shape: [fixed ? 1 : "N", 4] } as const],
+    outputs: [{ name: "y", dtype: "f32", shape: [fixed ? 1 : "N", 4] } as const],
+  };
+  const runtime = new Sized({ [path]: { latency: () => 1, signature } });
+  const config: SweepConfig = {
+    ...{ models: [path], data: null, batches: [1, 4, 16], threads: [1, 2], runtime: runtimeConfig({ benchMs: 6000 }) },
+    ...{ slo: [], costPerHour: null, inconclusive: "fail" },
+    ...parts,
+  };
+  return runSweep(config, fakeContext(runtime));
+}
+
+describe("runSweep", () => {
+  it("tells latency and throughput of each setting, and the fastest", async () => {
+    const { sweep, verdict } = await run();
+    expect(
+      sweep!.settings.map(({ batch, threads, p50Ms, throughputPerSecond }) => [
+        batch,
+        threads,
+        p50Ms,
+        Math.round(throughputPerSecond),
+      ]),
+    ).toEqual([
+      [1, 1, 2, 500],
+      [1, 2, 1.5, 667],
+      [4, 1, 5, 800],
+      [4, 2, 3, 1333],
+      [16, 1, 17, 941],
+      [16, 2, 9, 1778],
+    ]);
+    expect(sweep).toMatchObject({ fastest: 5, best: 5, costPerHour: null });
+    expect(verdict).toMatchObject({ status: "pass", summary: "the most: batch 16 with 2 threads at 1780 a second" });
+  });
+
+  it("picks the most within the limits, and its price", async () => {
+    const { sweep, verdict } = await run({ slo: [{ percentile: "p50", ms: 4 }], costPerHour: 3.6 });
+    expect(sweep!.best).toBe(3);
+    // 0.001 a second, 1333 of them a second: 0.75 for a million.
+    expect(sweep!.settings[3]!.costPerMillion).toBeCloseTo(0.75, 6);
+    expect(verdict.summary).toBe("the most within the limits: batch 4 with 2 threads at 1330 a second");
+    expect(sweep!.settings.map(({ limits }) => limits[0]!.status)).toEqual([
+      "met",
+      "met",
+      "missed",
+      "met",
+      "missed",
+      "missed",
+    ]);
+  });
+
+  it("fails where no setting meets the limits", async () => {
+    const { sweep, verdict } = await run({ slo: [{ percentile: "p50", ms: 1 }] });
+    expect(sweep!.best).toBeNull();
+    expect(verdict).toMatchObject({ outcome: "latency", summary: "no setting meets every limit" });
+    expect(verdict.reasons).toHaveLength(6);
+  });
+
+  it("cannot tell where runs are too few for the percentile", async () => {
+    const slo = [{ percentile: "p999", ms: 100 } as const];
+    const few = { slo, runtime: runtimeConfig({ benchMs: 10 }) };
+    expect((await run(few)).verdict.outcome).toBe("inconclusive");
+    expect((await run({ ...few, inconclusive: "warn" })).verdict).toMatchObject({
+      status: "inconclusive",
+      outcome: "met",
+    });
+  });
+
+  it("refuses a batch that the model cannot take", async () => {
+    const fault = await faultOf(() => run({}, "(x: f32[1,4]) -> (y) { y = Relu(x) }"));
+    expect(fault).toMatchObject({ code: "BATCH_FIXED", kind: "input" });
+    expect(fault.message).toContain("batches of 1, and not of 4");
+  });
+});
