@@ -6,11 +6,14 @@ export { importDomain, type Model, opsetOf } from "./model.js";
 export type { Node } from "./node.js";
 export { fromOnnx, loadModel } from "./serde/from-onnx.js";
 export {
+  bigintToLong,
   dropFunctions,
   functionBody,
   functionCalled,
   functionsCalledBy,
   type LocalFunction,
+  type Long64,
+  longToBigint,
 } from "./serde/function.js";
 export { tensorFromProto, tensorToProto } from "./serde/tensor.js";
 export { linkModel, saveModel, toOnnx } from "./serde/to-onnx.js";

@@ -75,7 +75,7 @@ export interface GraphConfig {
   readonly bisect: boolean;
   /** Fuse into operators of com.microsoft too, which only ONNX Runtime has; only `fuse` does. */
   readonly runtimeSpecific: boolean;
-  /** Also run the passes that trade precision for speed; only `fuse` does. */
+  /** Also run the passes that trade precision for speed; `fuse` and `optimize` do. */
   readonly lossy?: boolean;
 }
 

@@ -1,7 +1,7 @@
 /** What `fuse` would do with a model, on a copy in memory: nothing is compared or written. */
 import { loadModel, type Model, type Node, nodesWithin, opsetOf, type Tensor } from "../ir/index.js";
 import { quantizedFormOf } from "../ops/quantizing.js";
-import { catalog, recipes, runtimeFusions } from "../passes/catalog.js";
+import { approximations, catalog, recipes, runtimeFusions } from "../passes/catalog.js";
 import { type FloatNode, planStatic } from "../quantization/plan-static.js";
 import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses, tryRewrite } from "../rewrite/index.js";
 import { type IntegerTarget, kernelFor } from "../target/integer-kernel.js";
@@ -9,7 +9,7 @@ import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js"
 import { widestPlacement } from "./calibration.js";
 import type { GraphConfig, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import type { ExplainConfig, Explanation, RuntimeHint } from "./explain.js";
+import type { ExplainConfig, Explanation, PassHint } from "./explain.js";
 import { explainNodes } from "./explain-nodes.js";
 import { fixShapes } from "./fix-shapes.js";
 import { describer, evaluator, scratchFile } from "./model-runs.js";
@@ -63,7 +63,8 @@ export async function explainModel(config: ExplainConfig, context: RunContext | 
       source: "model",
       passes: reports.map(({ name, applied, skipped }) => ({ name, applied, skipped })),
       unfused: findUnfused(model, words),
-      runtimeSpecific: graph.runtimeSpecific ? [] : runtimeHints(model, graph),
+      runtimeSpecific: graph.runtimeSpecific ? [] : hintsOf(runtimeFusions, model, graph),
+      lossy: hintsOf(approximations, model, graph),
       float: floatNodes(model, runtime, graph.target, context),
       nodes: nodes === null ? [] : explainNodes(rewritten, nodes, passesOf(graph)),
       notes:
@@ -170,11 +171,11 @@ function mergeInto(reports: PassReport[], later: readonly PassReport[]): void {
   }
 }
 
-/** Where the fusions into the runtime's own operators would begin, were they asked for. Nothing changes. */
-function runtimeHints(model: Model, graph: GraphConfig): readonly RuntimeHint[] {
+/** Where passes that were not asked for would begin. Nothing changes. */
+function hintsOf(passes: readonly AnyPass[], model: Model, graph: GraphConfig): readonly PassHint[] {
   const surroundings = { model, store: (tensor: Tensor) => tensor, target: targetOf(graph), memory: new Map() };
   const nodes = [...nodesWithin(model.graph)];
-  return runtimeFusions.flatMap((pass) => {
+  return passes.flatMap((pass) => {
     if (pass.kind !== "rewrite") return [];
     const found = nodes
       .filter(({ opName }) => pass.roots.includes(opName))

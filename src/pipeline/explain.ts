@@ -21,7 +21,9 @@ export interface Explanation {
   /** Nodes that one would expect to be fused and that are still there, in the order of the graph. */
   readonly unfused: readonly UnfusedNode[];
   /** What `--runtime-specific` would fuse besides; nothing where it was given, or where a result is explained. */
-  readonly runtimeSpecific: readonly RuntimeHint[];
+  readonly runtimeSpecific: readonly PassHint[];
+  /** What `--lossy` would approximate; nothing where a result is explained. */
+  readonly lossy: readonly PassHint[];
   readonly float: readonly FloatNode[];
   /** What was moved between integers and float as one, where a result says so. */
   readonly regions?: readonly RegionFacts[];
@@ -31,7 +33,8 @@ export interface Explanation {
   readonly notes: readonly string[];
 }
 
-export interface RuntimeHint {
+/** What a pass that was not asked for would do, and where. */
+export interface PassHint {
   readonly pass: string;
   readonly nodes: readonly string[];
 }
@@ -108,6 +111,7 @@ function explainResult(path: string, text: string): Explanation {
     passes,
     unfused: unfused ?? declined(passes),
     runtimeSpecific: [],
+    lossy: [],
     nodes: [],
     float: [...(quantization?.float ?? []), ...unfit, ...(precision?.float ?? [])],
     ...(quantization?.regions && { regions: quantization.regions }),
@@ -134,15 +138,17 @@ function onlyNodes({ regions: allRegions = [], ...explanation }: Explanation, gl
     .map((pass) => ({ ...pass, skipped: pass.skipped.filter(({ node }) => matches(node)) }))
     .filter(({ skipped }) => skipped.length > 0);
   const unfused = explanation.unfused.filter(({ node }) => matches(node));
-  const runtimeSpecific = explanation.runtimeSpecific
-    .map((hint) => ({ ...hint, nodes: hint.nodes.filter(matches) }))
-    .filter(({ nodes }) => nodes.length > 0);
+  const matching = (hints: readonly PassHint[]): PassHint[] =>
+    hints.map((hint) => ({ ...hint, nodes: hint.nodes.filter(matches) })).filter(({ nodes }) => nodes.length > 0);
+  const runtimeSpecific = matching(explanation.runtimeSpecific);
+  const lossy = matching(explanation.lossy);
   const float = explanation.float.filter(({ node }) => matches(node));
   const regions = allRegions.filter((region) => region.nodes.some(matches));
   const found = [asked, new Set(passes), new Set(unfused), new Set(float), new Set(regions)].some(
     ({ size }) => size > 0,
   );
-  if (found) return { ...explanation, passes, unfused, runtimeSpecific, float, ...(regions.length > 0 && { regions }) };
+  if (found)
+    return { ...explanation, passes, unfused, runtimeSpecific, lossy, float, ...(regions.length > 0 && { regions }) };
 
   const { passes: all, unfused: left, float: kept } = explanation;
   const names = [...all.flatMap(({ skipped }) => skipped), ...left, ...kept].map(({ node }) => node);

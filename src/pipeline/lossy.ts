@@ -1,5 +1,5 @@
 /**
- * `fuse --lossy`: when all that keeps the results is done, and was compared, the passes that
+ * `--lossy` of `fuse` and `optimize`: when all that keeps the results is done, and was compared, the passes that
  * trade precision for speed run by themselves, so that the strict limits hold for everything
  * else. What they make is compared with the original too, and undone where it moves an output
  * by more than a hundredth of its largest value.

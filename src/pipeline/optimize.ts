@@ -28,6 +28,7 @@ import { shapeChanges } from "./fix-shapes.js";
 import { allOf, type Intake, requireCalibration, takeIn } from "./intake.js";
 import { auditCandidate } from "./integer-audit.js";
 import { Judge, type Judged } from "./judge-candidate.js";
+import { approximate, lossyText } from "./lossy.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
 import { whatIsUnseen, withoutSpeed } from "./other-target.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
@@ -35,7 +36,7 @@ import { measurePlacement } from "./placement.js";
 import { type Prepared, prepareModel } from "./prepare.js";
 import { requestOf } from "./prepare-request.js";
 import { nothingQuantized, quantizationFacts } from "./quantization-facts.js";
-import type { CorrectionFacts, RunResult, Verdict } from "./result.js";
+import type { CorrectionFacts, LossyFacts, RunResult, Verdict } from "./result.js";
 import { roundCandidates } from "./round-weights.js";
 import { RunRecord } from "./run-record.js";
 import { SearchFiles } from "./search-files.js";
@@ -64,6 +65,7 @@ class OptimizeRun {
   /** While there is a limit to search for. */
   #files: SearchFiles | null = null;
   readonly #corrections: CorrectionFacts[] = [];
+  #lossy: LossyFacts | null = null;
 
   constructor(
     readonly command: "quantize" | "optimize",
@@ -106,9 +108,11 @@ class OptimizeRun {
       return this.#nothingToDo(intake, null, already + floatRest(original, this.target));
     }
 
-    const prepared = await record.stage("fuse", () =>
-      prepareModel(requestOf(config, intake, "fuse", leastOpset(config, original)), this.context),
-    );
+    const request = requestOf(config, intake, "fuse", leastOpset(config, original));
+    const exact = await record.stage("fuse", () => prepareModel(request, this.context));
+    const lossy = config.graph.lossy ? await approximate(exact, request, record) : null;
+    this.#lossy = lossy?.facts ?? null;
+    const prepared = lossy?.prepared ?? exact;
     record.warn(...prepared.warnings);
     // Before the long work: a selector that matches nothing ends the run.
     const excluded = leftOut(prepared.model, config.quantize.selection);
@@ -289,12 +293,17 @@ class OptimizeRun {
       }),
       accuracy: candidate.accuracy,
       latency: latency?.facts ?? null,
-      verdict: ruling.verdict,
+      ...(this.#lossy && { lossy: this.#lossy }),
+      verdict: { ...ruling.verdict, summary: this.#withApproximations(ruling.verdict.summary) },
       candidates: this.#tried.map((each) => candidateFacts(each, candidate)),
       difference: differenceFacts(differences),
       ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
       ...(placement && { placement }),
     });
+  }
+
+  #withApproximations(summary: string): string {
+    return this.#lossy ? `${summary}; ${lossyText(this.#lossy)}` : summary;
   }
 
   #nothingToDo(intake: Intake, prepared: Prepared | null, why: string): RunResult {

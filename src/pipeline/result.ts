@@ -44,7 +44,7 @@ export interface RunResult {
   readonly equivalence?: EquivalenceFacts;
   /** Of `fuse --runtime-specific`. */
   readonly runtimeSpecific?: RuntimeSpecificFacts;
-  /** Of `fuse --lossy`. */
+  /** Of `--lossy`. */
   readonly lossy?: LossyFacts;
   /** Of `verify --layers`. */
   readonly layers?: LayerDifferences;

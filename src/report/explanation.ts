@@ -1,5 +1,5 @@
 /** Why passes fired or declined, what they left, and why nodes stay float: every group of nodes with its reason. */
-import type { ExplainedNode, Explanation } from "../pipeline/explain.js";
+import type { ExplainedNode, Explanation, PassHint } from "../pipeline/explain.js";
 import type { RegionFacts } from "../pipeline/result.js";
 import { middle, printable } from "./escape.js";
 import { count } from "./numbers.js";
@@ -13,11 +13,10 @@ const EXAMPLES = 4;
 const MOST_ORIGINS = 24;
 
 export function renderExplanation(explanation: Explanation, paint: Palette): string {
-  const { path, passes, unfused, runtimeSpecific, float, regions = [], nodes, notes } = explanation;
+  const { path, passes, unfused, runtimeSpecific, lossy, float, regions = [], nodes, notes } = explanation;
   const most = nodes.length > 0 ? Number.POSITIVE_INFINITY : EXAMPLES;
   const applied = passes.filter((pass) => pass.applied > 0).map((pass) => `${pass.name} ${count(pass.applied)}x`);
   const undone = passes.flatMap(({ name, rejected }) => (rejected === undefined ? [] : [`${name}: ${rejected}`]));
-  const hints = runtimeSpecific.map(({ pass, nodes: at }) => ({ reason: pass, nodes: at }));
   const entries = new Map(unfused.map((entry) => [entry.node, entry]));
   const blocks: string[][] = [
     [paint.strong(printable(path)), ...notes.flatMap((note) => wrap(printable(note), WIDTH))],
@@ -38,10 +37,8 @@ export function renderExplanation(explanation: Explanation, paint: Palette): str
         return [...groupLines(group, most, pass), ...about.flatMap((line) => indented(line, 8))];
       }),
     ),
-    section(
-      paint.strong("more with --runtime-specific"),
-      hints.flatMap((group) => groupLines(group, most)),
-    ),
+    section(paint.strong("more with --runtime-specific"), hintLines(runtimeSpecific, most)),
+    section(paint.strong("approximated with --lossy"), hintLines(lossy, most)),
     section(
       paint.strong("kept in float"),
       byReason(float.filter((entry) => !isQuantized(entry))).flatMap((group) => groupLines(group, most)),
@@ -89,6 +86,9 @@ function groupLines({ reason, nodes }: ReasonGroup, most: number, pass: string |
     ...[...rest, ...wrap(names, WIDTH - 8)].map((line) => `        ${line}`),
   ];
 }
+
+const hintLines = (hints: readonly PassHint[], most: number): string[] =>
+  hints.flatMap(({ pass, nodes }) => groupLines({ reason: pass, nodes }, most));
 
 /** What many nodes share stands for very many. */
 const some = (names: readonly string[]): string =>

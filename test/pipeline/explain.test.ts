@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parseModel, saveModel } from "../../src/ir/index.js";
 import { runExplain } from "../../src/pipeline/explain.js";
 import { faultOf } from "../support/dataset.js";
 import { modelFile } from "../support/model-file.js";
@@ -200,6 +202,16 @@ describe("runExplain on a model", () => {
     );
     const { runtimeSpecific, unfused } = await explain(conv);
     expect(runtimeSpecific).toEqual([{ pass: "fuse-conv-activation", nodes: ["Relu:y"] }]);
+    expect(unfused).toEqual([]);
+  });
+
+  it("hints at what only an approximation makes faster", async () => {
+    const model = parseModel('(x: f32[2,4]) -> (y, z) { y = Gelu(x)  z = Gelu<approximate="tanh">(x) }', { opset: 20 });
+    for (const { value } of model.graph.outputs) value.type = { dtype: "f32", shape: [2, 4] };
+    const path = join(temporaryFolder(), "gelu.onnx");
+    saveModel(model, path).commit();
+    const { lossy, unfused } = await explain(path);
+    expect(lossy).toEqual([{ pass: "approximate-gelu", nodes: ["Gelu:y"] }]);
     expect(unfused).toEqual([]);
   });
 

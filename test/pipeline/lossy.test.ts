@@ -2,10 +2,11 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadModel, nodesWithin } from "../../src/ir/index.js";
 import { runFuse } from "../../src/pipeline/fuse.js";
+import { runOptimize } from "../../src/pipeline/optimize.js";
 import type { RunResult } from "../../src/pipeline/result.js";
 import { ortRuntime } from "../../src/runtime/ort/index.js";
 import { modelFile } from "../support/model-file.js";
-import { fuseConfig, graphConfig, realContext } from "../support/real-run.js";
+import { fuseConfig, graphConfig, optimizeConfig, realContext } from "../support/real-run.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const runtime = ortRuntime({ workers: 1 });
@@ -27,6 +28,17 @@ async function fuse(
 
 const appliedOf = ({ passes }: RunResult): number | undefined =>
   passes.find(({ name }) => name === "approximate-gelu")?.applied;
+
+it("of optimize approximates before anything else is tried, and says so", async () => {
+  const folder = temporaryFolder();
+  const quantize = { mode: "weights", goal: "size" } as const;
+  const graph = { graph: graphConfig({ lossy: true }) };
+  const config = optimizeConfig(modelFile(folder, GELU, { opset: 20 }), join(folder, "out.onnx"), quantize, graph);
+  const result = await runOptimize(config, realContext(runtime));
+  expect(appliedOf(result)).toBe(1);
+  expect(result.lossy!.applied).toBe(1);
+  expect(result.verdict.summary).toMatch(/; 1 approximation, outputs move by up to/);
+});
 
 describe("fuse --lossy", () => {
   it("approximates, and says how far the outputs move", async () => {

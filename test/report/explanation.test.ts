@@ -9,6 +9,7 @@ const explanation = (parts: Partial<Explanation>): Explanation => ({
   passes: [],
   unfused: [],
   runtimeSpecific: [],
+  lossy: [],
   float: [],
   nodes: [],
   notes: [],
@@ -26,6 +27,13 @@ describe("renderExplanation", () => {
     expect(text).toContain("     7  other nodes read the Conv too  [fuse-conv-mul-add]");
     expect(text).toContain("/m0, /m1, /m2, /m3 and 3 more");
     expect(text.indexOf("other nodes")).toBeLessThan(text.indexOf("the weight is"));
+  });
+
+  it("tells what other flags would do, and where", () => {
+    const hint = { pass: "approximate-gelu", nodes: ["/a", "/b"] };
+    const text = render({ lossy: [hint], runtimeSpecific: [{ pass: "fuse-bias-gelu", nodes: ["/c"] }] });
+    expect(text).toContain("approximated with --lossy\n      2  approximate-gelu\n         /a, /b");
+    expect(text).toContain("more with --runtime-specific\n      1  fuse-bias-gelu\n         /c");
   });
 
   it("tells names and flags that would help", () => {

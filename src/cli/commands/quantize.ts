@@ -44,7 +44,7 @@ export const optimize: Command = {
     "infer-opt optimize model.onnx -o small.onnx --calibration samples.npz --eval test.npz --metric top1",
     "infer-opt optimize model.onnx -o small.onnx --calibration samples.npz --max-drop 0.5% --slo p95=20ms",
   ],
-  flags,
+  flags: [...flags, "lossy"],
   exits: judgedExits,
   run(invocation) {
     const config = optimizeConfig(invocation);

@@ -20,6 +20,9 @@ import { canonicalDomain } from "./domain.js";
 import { GraphReader } from "./from-onnx.js";
 import { plainAttributeToProto } from "./to-onnx.js";
 
+// What functions say in 64-bit integers is read where their opsets are changed.
+export { bigintToLong, type Long64, longToBigint } from "../../onnx/index.js";
+
 export interface LocalFunction {
   /** `domain::name`, with the overload behind it where there is one. */
   readonly title: string;

@@ -5,7 +5,7 @@
  * operators changes meaning on the way, and stands in the way when one does.
  */
 import { ownEntry } from "../../base/own-entry.js";
-import type { Model } from "../../ir/index.js";
+import { bigintToLong, type Long64, longToBigint, type Model } from "../../ir/index.js";
 import { converters } from "./converters.js";
 import type { Refusal } from "./errors.js";
 
@@ -13,7 +13,7 @@ import type { Refusal } from "./errors.js";
 interface WireFunction {
   readonly name?: string;
   readonly domain?: string;
-  readonly opset_import?: { domain?: string; version?: unknown }[];
+  readonly opset_import?: { domain?: string; version?: Long64 | number }[];
   readonly node?: readonly WireNode[];
 }
 
@@ -25,7 +25,7 @@ interface WireNode {
 
 interface WireAttribute {
   readonly name?: string;
-  readonly i?: unknown;
+  readonly i?: Long64 | number;
   readonly ref_attr_name?: string;
   readonly g?: WireBody;
   readonly graphs?: readonly WireBody[];
@@ -60,15 +60,14 @@ export function changedOperator(fn: WireFunction, one: number, other: number): {
 
 /** Makes the functions that were not refused state the target. */
 export function raiseFunctions(model: Model, target: number): void {
-  for (const { entry } of functionsBelow(model, target)) entry.version = target;
+  for (const { entry } of functionsBelow(model, target)) entry.version = bigintToLong(BigInt(target));
 }
 
 function functionsBelow(model: Model, target: number) {
   const { functions = [] } = model.extras as { readonly functions?: readonly WireFunction[] };
   return functions.flatMap((fn) => {
     const entry = fn.opset_import?.find(({ domain }) => !domain || domain === "ai.onnx");
-    // 64-bit integers of the wire are numbers or objects that print as one.
-    const version = entry ? Number(String(entry.version)) : target;
+    const version = entry ? Number(longToBigint(entry.version ?? 0)) : target;
     return entry && version < target ? [{ fn, entry, version }] : [];
   });
 }
@@ -76,7 +75,7 @@ function functionsBelow(model: Model, target: number) {
 /** null also where the attribute is taken from the function's own. */
 function intOf(node: WireNode, name: string): number | null {
   const found = node.attribute?.find((attribute) => attribute.name === name);
-  return !found || found.ref_attr_name ? null : Number(String(found.i));
+  return !found || found.ref_attr_name ? null : Number(longToBigint(found.i ?? 0));
 }
 
 function* operatorsIn(body: WireBody): Generator<WireNode> {

@@ -1,6 +1,14 @@
 /** Slice, Split, TopK and Pad: what was an attribute became an input, so that it may be computed. */
 import { attr } from "../../ir/index.js";
-import { type Converter, constantFor, floatScalar, intsToInput, setIntsInput, takeInts } from "./converter.js";
+import {
+  type Converter,
+  constantFor,
+  floatScalar,
+  intsToInput,
+  replaceOperator,
+  setIntsInput,
+  takeInts,
+} from "./converter.js";
 
 export const sliceToInputs: Converter = {
   at: 10,
@@ -27,7 +35,10 @@ export const splitToInput: Converter = {
 export const splitNumOutputs: Converter = {
   at: 18,
   convert(node) {
-    if (!node.inputs[1]) node.graph.setAttribute(node, "num_outputs", attr.int(node.outputs.length));
+    if (node.inputs[1]) return;
+    node.graph.setAttribute(node, "num_outputs", attr.int(node.outputs.length));
+    // ONNX Runtime takes an input that is left out by an empty name for one.
+    if (node.inputs.length > 1) replaceOperator(node, node.op, node.inputs.slice(0, 1), node.attributes);
   },
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../../src/base/errors.js";
-import { check, type Model, parseModel, printGraph, Tensor } from "../../../src/ir/index.js";
+import { bigintToLong, check, type Model, parseModel, printGraph, Tensor } from "../../../src/ir/index.js";
 import { sinceVersions } from "../../../src/ops/since-versions.js";
 import { compatible } from "../../../src/passes/opset/compatible.js";
 import { convertOpset } from "../../../src/passes/opset/convert-opset.js";
@@ -97,6 +97,11 @@ describe("what was an attribute becomes an input", () => {
     const text = "(x: f32[3]) -> (y) { a = mine::Op(x) c = Clip<min=0.0>(a) y = mine::Op(c) }";
     expect(refusal(text, 9, 11).fields).toMatchObject({ op: "Clip", at: 11 });
   });
+});
+
+it("leaves no empty name behind of the sizes that a Split does without", async () => {
+  const text = await convert("(x: f32[2,6]) -> (y, z) { y, z = Split<axis=1>(x, _) }", 17, 18);
+  expect(text).toContain("Split<axis=1, num_outputs=2>(x)");
 });
 
 describe("Softmax", () => {
@@ -350,7 +355,16 @@ describe("functions of the model", () => {
     convertOpset(model, 17);
     const { y } = await runModel(model, { x: Tensor.f32([3], [-1, 0, 2]) });
     expect([...y!.f32()]).toEqual([0, 0, 2]);
-    expect(model.extras).toMatchObject({ functions: [{ opset_import: [{ version: 17 }] }] });
+    expect(model.extras).toMatchObject({ functions: [{ opset_import: [{ version: { low: 17, high: 0 } }] }] });
+  });
+
+  it("state their opset as a file does", () => {
+    const model = withFunction("Relu");
+    Object.assign((model.extras as { functions: object[] }).functions[0]!, {
+      opset_import: [{ domain: "", version: bigintToLong(12n) }],
+    });
+    convertOpset(model, 17);
+    expect(model.extras).toMatchObject({ functions: [{ opset_import: [{ version: { low: 17 } }] }] });
   });
 
   it("follow a Cast to all but the float8 types that change", () => {
