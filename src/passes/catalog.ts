@@ -93,6 +93,7 @@ import { fuseLogSoftmax, fuseSoftmax } from "./fuse/softmax.js";
 
 import { fuseAxisChain } from "./layout/axis-chain.js";
 import { eliminateConcatParts, eliminateUnusedPart, fuseConcat } from "./layout/concat-parts.js";
+import { fuseConcatRows } from "./layout/concat-rows.js";
 import { fuseGatherPart } from "./layout/gather-part.js";
 import { fuseChannelShuffle, fuseRoll, fuseSliceSqueeze } from "./layout/gather-rows.js";
 import { fuseGatherUnsqueeze } from "./layout/gather-unsqueeze.js";
@@ -104,6 +105,7 @@ import { eliminateNoOpResize, fuseResizeAxes } from "./layout/resize.js";
 import { fuseSlice } from "./layout/slice-chain.js";
 import { fuseSlicesToSplit } from "./layout/slices-to-split.js";
 import { fuseSoftmaxView } from "./layout/softmax-view.js";
+import { fuseSplitConcat } from "./layout/split-concat.js";
 import { hoistSplitStep } from "./layout/split-step.js";
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
 import { fuseTransposedParts } from "./layout/transposed-parts.js";
@@ -115,6 +117,7 @@ import { fuseLinearChain } from "./linear/linear-chain.js";
 import { fuseMatMulFactors } from "./linear/matmul-factors.js";
 import { fuseOuterProduct } from "./linear/outer-product.js";
 import { fuseParallelConcat } from "./linear/parallel-concat.js";
+import { fuseParallelHeads } from "./linear/parallel-heads.js";
 import { fuseParallelSum } from "./linear/parallel-sum.js";
 
 /** Clean-up: the same bits come out. */
@@ -227,6 +230,8 @@ const fusions: readonly AnyPass[] = [
   fuseArithmeticDown, // after the way up, on which less stands in the way
   fuseParallelSum, // branches without their BatchNormalization
   fuseParallelConcat,
+  fuseConcatRows, // rows tell heads
+  fuseParallelHeads,
   fuseGemmSum, // of two inputs: those of one are one by now
   fuseLinearChain, // two in a row without anything between
   fuseArithmeticPair, // what is left
@@ -239,6 +244,7 @@ const fusions: readonly AnyPass[] = [
   fuseMovedAxis,
   fuseGatherUnsqueeze, // one more Slice of the next one's
   fuseSlicesToSplit,
+  fuseSplitConcat,
   hoistSplitStep, // after the attention, whose heads may be views of the parts
   fuseResidualSum, // last: patterns are written with Add
 ];
