@@ -165,6 +165,8 @@ function probeOf(model: Model, reach: Reach): Probe {
   const tapped = new Map<string, Value>();
   const inner = new Map<Value, TensorType>();
   const dtypes = reach === "plain" ? dtypesOf(model) : null;
+  // Since then Identity takes all that a branch may give.
+  const echoes = opsetOf(model) >= 16;
   let isShort = false;
 
   const lay = (source: Graph): void => {
@@ -178,7 +180,10 @@ function probeOf(model: Model, reach: Reach): Probe {
         }
         continue;
       }
-      const copy = copyNode(node, graph, values);
+      const types = bodyInputTypes(node);
+      const isEchoed = reach === "flat" && types !== null && node.is("If") && echoes;
+      if (isEchoed) for (const body of node.bodies) lay(body);
+      const copy = copyNode(node, graph, values, isEchoed ? { bodyOf: (body) => echoOf(body, values) } : {});
       const ends = backwardEnds(node);
       if (ends) graph.setInput(copy, 2, graph.addConstant("ends", ends));
       for (const output of node.outputs) {
@@ -187,10 +192,9 @@ function probeOf(model: Model, reach: Reach): Probe {
         graph.addOutput(name, values.get(output)!);
         tapped.set(name, output);
       }
-      const types = bodyInputTypes(node);
       if (!types) continue;
       isShort ||= reach === "nodes";
-      if (reach !== "flat") continue;
+      if (reach !== "flat" || isEchoed) continue;
       for (const body of node.bodies) {
         body.inputs.forEach((input, i) => {
           values.set(input, graph.addInput(input.label, types[i]!));
@@ -208,6 +212,20 @@ function probeOf(model: Model, reach: Reach): Probe {
   }
   lay(model.graph);
   return { probe: { ...model, graph }, tapped, isShort, inner };
+}
+
+/**
+ * A branch that gives what the same branch gives laid out flat: one copy tells all, where copies within copies would
+ * take the runtime many times as long.
+ */
+function echoOf(body: Graph, values: ReadonlyMap<Value, Value>): Graph {
+  const echo = new Graph();
+  for (const { name, value, info } of body.outputs) {
+    const inputs = [values.get(value)!];
+    const { output } = echo.addNode({ op: "Identity", inputs, outputs: [{ label: value.label, type: null }] });
+    echo.addOutput(name, output, info);
+  }
+  return echo;
 }
 
 /** A known operator of ai.onnx without bodies, or a function of the model, all of whose inputs the probe has. */

@@ -6,6 +6,8 @@ export interface CopyOptions {
   readonly before?: Node;
   /** Whether types and descriptions of outputs come along; a probe leaves them to the runtime. */
   readonly keepTypes?: boolean;
+  /** What stands in for a body; a copy of it when absent. */
+  readonly bodyOf?: (body: Graph) => Graph;
 }
 
 /**
@@ -13,16 +15,14 @@ export interface CopyOptions {
  * what the node reads from outside, and gets its outputs.
  */
 export function copyNode(node: Node, graph: Graph, values: Map<Value, Value>, options: CopyOptions = {}): Node {
-  const { keepTypes = false, before } = options;
+  const { keepTypes = false, before, bodyOf = (body) => copyBody(body, values, keepTypes) } = options;
   const copy = graph.addNode(
     {
       op: node.op,
       domain: node.domain,
       name: node.name,
       inputs: node.inputs.map((value) => (value ? mapped(value, values) : null)),
-      attributes: [...node.attributes].map(
-        ([name, attribute]) => [name, copyAttribute(attribute, values, keepTypes)] as const,
-      ),
+      attributes: [...node.attributes].map(([name, attribute]) => [name, copyAttribute(attribute, bodyOf)] as const),
       outputs: node.outputs.map((value) =>
         value ? { label: value.label, type: keepTypes ? value.type : null } : null,
       ),
@@ -45,12 +45,9 @@ function mapped(value: Value, values: ReadonlyMap<Value, Value>): Value {
   return copy;
 }
 
-function copyAttribute(attribute: Attribute, values: Map<Value, Value>, keepTypes: boolean): Attribute {
-  if (attribute.type === "graph") return { ...attribute, value: copyBody(attribute.value, values, keepTypes) };
-  if (attribute.type === "graphs") {
-    return { ...attribute, value: attribute.value.map((body) => copyBody(body, values, keepTypes)) };
-  }
-  return attribute;
+function copyAttribute(attribute: Attribute, bodyOf: (body: Graph) => Graph): Attribute {
+  if (attribute.type === "graph") return { ...attribute, value: bodyOf(attribute.value) };
+  return attribute.type === "graphs" ? { ...attribute, value: attribute.value.map(bodyOf) } : attribute;
 }
 
 /** A copy of a graph with its inputs, constants and outputs; what it captures is looked up in `values`. */

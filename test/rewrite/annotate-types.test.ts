@@ -46,6 +46,34 @@ describe("annotateTypes", () => {
     expect(loop.bodies[0]!.firstNode!.output.shape).toBeNull();
   });
 
+  it("lays branches within branches out once, and knows what comes out of them", async () => {
+    const nested = (depth: number): string =>
+      depth === 0
+        ? "t = Exp(x)"
+        : `t = If<then_branch=() -> (t) { ${nested(depth - 1)} }, else_branch=() -> (e) { e = MatMul(x, $w: f32[3,3]) }>(c)`;
+    const model = parseModel(`(x: f32[N,3], c: bool[]) -> (t) { ${nested(4)} }`);
+    let size = 0;
+    await annotateTypes(model, (probe) => {
+      size = [...nodesWithin(probe.graph)].length;
+      return describeModel(probe);
+    });
+    // What there is, and two Identity nodes for each of the four.
+    expect(size).toBe(9 + 8);
+    for (const { output } of nodesWithin(model.graph)) expect(output.type).toEqual({ dtype: "f32", shape: ["N", 3] });
+  });
+
+  it("believes of a branch what holds in both, and no more", async () => {
+    const model = parseModel(`(x: f32[N,3], c: bool[]) -> (y, z) {
+      y, z = If<then_branch=() -> (a, b) { a = Exp(x) b = Shape(x) }, else_branch=() -> (d, e) { d = MatMul(x, $w: f32[3,4]) e = Shape(d) }>(c)
+    }`);
+    await annotateTypes(model, describeModel);
+    const [branch] = model.graph.nodes();
+    expect(branch!.outputs.map((value) => value!.type)).toEqual([
+      { dtype: "f32", shape: ["N", null] },
+      { dtype: "i64", shape: [2] },
+    ]);
+  });
+
   it("knows the main graph when a body cannot be read on its own", async () => {
     const model = parseModel(`(x: f32[N,3], c: bool[]) -> (y) {
       a = Relu(x)
