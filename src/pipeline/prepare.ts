@@ -5,6 +5,7 @@
  * that is to blame is found by bisection, named, and left out; or its one wrong rewrite.
  */
 import { setImmediate } from "node:timers/promises";
+import { collectGarbage } from "../base/collect-garbage.js";
 import { InferOptError, messageOf } from "../base/errors.js";
 import type { Numerics } from "../base/numerics.js";
 import { linkModel, loadModel, type Model, opsetOf } from "../ir/index.js";
@@ -329,6 +330,8 @@ class Preparer {
     const working = async (): Promise<void> => {
       // What is to be done blocks: the runtime's process gets its work first.
       await setImmediate();
+      // Next to a process that holds two models, what the passes left behind is in the way.
+      if (graph.verify !== "none") collectGarbage();
       attempt.meanwhile?.(model);
     };
     const [equivalence] = await Promise.all([comparing, working()]);
