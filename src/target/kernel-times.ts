@@ -100,18 +100,21 @@ function convolution(node: Node, { read, made }: NodeElements): KernelTime | nul
       PRODUCT_NS[1] + 0.031 * lanes * taps + 0.091 * written + 0.7 * places * taps,
     );
   }
-  // A point reads its inputs where they lie; for a window they are put side by side first.
-  const gathered = taps === 1 && productOf(strides) === 1 ? 0 : places * taps * groups;
+  // A point reads its inputs where they lie; for a window they are put side by side first, pieces of a vector more slowly.
+  const isPoint = taps === 1 && productOf(strides) === 1;
   if (groups > 1) {
     const isBlocked = depth % LANES === 0;
+    const gathered = isPoint ? 0 : 4.2 * places * taps * groups;
     return fromNanos(
       PRODUCT_NS[0] + 0.016 * written * depth * taps + (isBlocked ? 0.5 : 4.5) * written + 0.2 * weights,
-      PRODUCT_NS[1] + 0.0049 * written * depth * taps + 0.1 * written + 4.2 * gathered + 0.072 * weights,
+      PRODUCT_NS[1] + 0.0049 * written * depth * taps + 0.1 * written + gathered + 0.072 * weights,
     );
   }
+  const isShort = depth < LANES;
+  const gathered = isPoint ? 0 : places * ((isShort ? 16 : 6) + 1.1 * taps);
   return fromNanos(
-    PRODUCT_NS[0] + (depth < LANES ? 0.021 : 0.016) * lanes * depth * taps + 0.195 * lanes + 0.2 * weights,
-    PRODUCT_NS[1] + 0.0041 * lanes * padded(depth * taps, QUADS) + 0.1 * written + 1.9 * gathered + 0.072 * weights,
+    PRODUCT_NS[0] + (isShort ? 0.021 : 0.016) * lanes * depth * taps + 0.195 * lanes + 0.2 * weights,
+    PRODUCT_NS[1] + 0.0041 * lanes * padded(depth * taps, QUADS) + 0.1 * written + gathered + 0.072 * weights,
   );
 }
 
