@@ -2,7 +2,7 @@
 import { type Model, type Node, nodesWithin, soleReader } from "../ir/index.js";
 import type { Form } from "../quantization/recipe.js";
 import type { KernelTimes } from "../target/kernel-times.js";
-import { bordersOf, isFused, MS_PER_CONVERTED_ELEMENT, type Region, type RegionTime } from "./regions.js";
+import { bordersOf, isFused, type Region, type RegionTime } from "./regions.js";
 
 export interface Estimate {
   /** By the name of the region. */
@@ -12,8 +12,12 @@ export interface Estimate {
   readonly ownMs: number;
 }
 
-/** What a conversion takes besides its elements. */
-const MS_PER_CONVERSION = 0.003;
+/**
+ * What happens to a tensor between two kernels: it is converted to integers or back, and where both are convolutions
+ * its layout changes too, since integer ones have channels last and float ones have them in blocks.
+ */
+export const conversionMs = (elements: number, isBetweenKernels: boolean): number =>
+  (isBetweenKernels ? 2 : 1) * (0.002 + 0.3e-6 * elements);
 
 /** @param elementsOf of a tensor, by its label; 0 where that is not known */
 export function estimateTimes(
@@ -43,7 +47,7 @@ export function estimateTimes(
   for (const { value, from, to } of bordersOf(model, regions)) {
     const inside = [from, to].filter(isStatic);
     if (inside.length !== 1) continue;
-    const ms = MS_PER_CONVERSION + MS_PER_CONVERTED_ELEMENT * elementsOf(value);
+    const ms = conversionMs(elementsOf(value), from !== null && to !== null);
     times.get(inside[0]!)!.conversionMs += ms;
     ownMs += ms;
   }

@@ -7,6 +7,7 @@
  */
 import { Network } from "../passes/layout/minimum-cut.js";
 import type { Candidate, Plan } from "./candidate.js";
+import { conversionMs } from "./estimated-times.js";
 import { bordersOf, MS_PER_CONVERTED_ELEMENT, type Region, type RegionTime } from "./regions.js";
 import type { Workshop } from "./workshop.js";
 
@@ -14,6 +15,8 @@ import type { Workshop } from "./workshop.js";
 const MARGIN = 0.02;
 /** What is as fast in float stays integers: it is smaller, and noise decides nothing. */
 const FLOAT_MARGIN = 0.05;
+/** The same where the times are those of a table, which knows kernels, and not how well they go together. */
+const FLOAT_MARGIN_BY_TABLE = 0.1;
 const MOST_ROUNDS = 2;
 
 /** For each element converted. */
@@ -75,20 +78,23 @@ function cheapestFloat(
 ): (region: string) => boolean {
   const network = new Network();
   const vertices = new Map(regions.map(({ name }) => [name, network.vertex()]));
-  const perElement = priceOf(regions, times, workshop);
+  const isByTable = workshop.options.target.times !== undefined;
+  const floatMargin = isByTable ? FLOAT_MARGIN_BY_TABLE : FLOAT_MARGIN;
+  const priceOf = isByTable ? conversionMs : pricesBy(regions, times, workshop);
   for (const { name } of regions) {
     const { beforeMs, kernelMs, conversionMs } = times.get(name)!;
     const vertex = vertices.get(name)!;
     const isStatic = built.forms.get(name) === "static";
     // What was not found in a profile says nothing: it stays as it is.
     const isKnown = beforeMs > 0 && kernelMs > 0;
-    network.connect(Network.SOURCE, vertex, isKnown ? nanos(beforeMs * (1 + FLOAT_MARGIN)) : Number.POSITIVE_INFINITY);
+    network.connect(Network.SOURCE, vertex, isKnown ? nanos(beforeMs * (1 + floatMargin)) : Number.POSITIVE_INFINITY);
     network.connect(vertex, Network.SINK, nanos(kernelMs + (isStatic ? 0 : conversionMs)));
   }
   for (const { value, from, to } of bordersOf(workshop.model, regions)) {
     const ends = [from, to].map((region) => (region === null ? Network.SINK : vertices.get(region)!));
     if (!isStaticBorder(from, to, built)) continue;
-    const price = nanos(perElement * workshop.elementsOf(value));
+    const elements = workshop.elementsOf(value);
+    const price = nanos(priceOf(elements, from !== null && to !== null));
     if (price === 0) continue;
     // Cut, and paid, in whichever direction one end is integers and the other float.
     if (ends[0] !== Network.SINK) network.connect(ends[0]!, ends[1]!, price);
@@ -104,13 +110,20 @@ const isStaticBorder = (from: string | null, to: string | null, { forms }: Plan[
 
 const nanos = (milliseconds: number): number => Math.round(milliseconds * 1e6);
 
-/** What converting one element takes here, by the borders with float that there are. */
-function priceOf(regions: readonly Region[], times: ReadonlyMap<string, RegionTime>, workshop: Workshop): number {
+/** What converting so many elements takes here, by the borders with float that there are. */
+function pricesBy(
+  regions: readonly Region[],
+  times: ReadonlyMap<string, RegionTime>,
+  workshop: Workshop,
+): (elements: number, isBetweenKernels: boolean) => number {
   let elements = 0;
   for (const { value, from, to } of bordersOf(workshop.model, regions)) {
     if (from === null || to === null) elements += workshop.elementsOf(value);
   }
-  if (elements < ENOUGH_ELEMENTS) return MS_PER_CONVERTED_ELEMENT;
   const spent = [...times.values()].reduce((sum, { conversionMs }) => sum + conversionMs, 0);
-  return Math.min(MOST_PER_ELEMENT, Math.max(LEAST_PER_ELEMENT, spent / elements));
+  const each =
+    elements < ENOUGH_ELEMENTS
+      ? MS_PER_CONVERTED_ELEMENT
+      : Math.min(MOST_PER_ELEMENT, Math.max(LEAST_PER_ELEMENT, spent / elements));
+  return (count) => each * count;
 }

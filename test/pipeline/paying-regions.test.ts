@@ -52,6 +52,7 @@ function run({ times, elements = 0, form = "static", speed = (kept) => 1 + kept.
   const measured: number[] = [];
   const workshop = {
     model,
+    options: { target: {} },
     make,
     regionsOf: ({ built }: Candidate) => regionsOf(model, new Set(built.forms.keys())),
     regionTimes: (_: Candidate, regions: readonly Region[]): ReadonlyMap<string, RegionTime> | null =>
