@@ -38,7 +38,13 @@ OWN = {
     "infer-opt weights4": ["--max-drop", "none", "--mode", "weights", "--bits", "4", "--goal", "size"],
     "infer-opt size": ["--goal", "size"],
 }
-QUICK_OWN = ["infer-opt none", "infer-opt 0.5%"]
+QUICK_OWN = ["infer-opt none", "infer-opt 0.5%", "infer-opt runtime-specific"]
+# Settings that make another file only of models of some kinds.
+OWN_OF_KINDS = {
+    "infer-opt runtime-specific": {"rnn"},
+    "infer-opt dynamic": {"transformer", "rnn"},
+    "infer-opt weights4": {"transformer", "rnn"},
+}
 PEERS = [
     "ort-minmax",
     "ort-minmax-conv-matmul",
@@ -81,6 +87,7 @@ class Comparison:
         self.save()
         page = points_page.render(self.facts)
         Path(self.args.results).write_text(page)
+        print("\n".join(points_page.undominated(points_page.cases_of(self.facts))))
         print(f"written: {self.args.results}")
 
     def run_case(self, case, base):
@@ -118,9 +125,9 @@ class Comparison:
 
         original, calibration = base / case["model"], base / case["calibration"]
         peers = [*PEERS, *(MATMUL_PEERS if case["kind"] != "cnn" else [])]
-        own = OWN
+        own = {name: flags for name, flags in OWN.items() if case["kind"] in OWN_OF_KINDS.get(name, {case["kind"]})}
         if self.args.quick:
-            peers, own = [peer for peer in peers if peer in QUICK_PEERS], {name: OWN[name] for name in QUICK_OWN}
+            peers, own = [peer for peer in peers if peer in QUICK_PEERS], {name: own[name] for name in QUICK_OWN if name in own}
         if self.args.tools:
             own = {name: flags for name, flags in OWN.items() if self.asked_for(name)}
             peers = list(filter(self.asked_for, peers))
@@ -221,7 +228,7 @@ def main():
     parser.add_argument("--work", required=True, help="folder for all that is made")
     parser.add_argument("--only", nargs="+", help="names of cases")
     parser.add_argument("--tools", nargs="+", help="names of tools, or patterns: 'infer-opt *'")
-    parser.add_argument("--quick", action="store_true", help="four recipes of the peers, two of infer-opt")
+    parser.add_argument("--quick", action="store_true", help="five recipes of the peers, two of infer-opt (three for recurrent models)")
     parser.add_argument("--judge-only", action="store_true", help="make nothing; judge new files and time all again")
     parser.add_argument("--python", default=sys.executable, help="interpreter with onnxruntime, onnx, onnxsim")
     parser.add_argument("--python-nncf", default=sys.executable, help="interpreter with nncf, torch, onnxruntime, onnx")

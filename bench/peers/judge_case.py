@@ -17,6 +17,7 @@ It knows nothing of infer-opt: the runtime is the Python one, not the one that i
 import argparse
 import collections
 import json
+import math
 import os
 import random
 import time
@@ -25,6 +26,8 @@ import numpy as np
 import samples
 
 COUNTED_RUNS = 3
+# Of onnx.TensorProto: uint8, int8, uint16, int16, uint4, int4.
+SMALL_INTEGERS = {2, 3, 4, 5, 21, 22}
 QUANTIZING = {
     "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulNBits", "QLinearConv", "QLinearMatMul", "QGemm",
     "ConvInteger", "MatMulInteger", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM", "QAttention",
@@ -98,10 +101,16 @@ def file_facts(path):
     types = collections.Counter(kind for graph in graphs(model.graph) for kind in (node.op_type for node in graph.node))
     return {
         "bytes": os.path.getsize(path) + sum(os.path.getsize(os.path.join(folder, name)) for name in beside),
-        "quantizing_nodes": sum(count for kind, count in types.items() if kind in QUANTIZING),
+        "quantizing_nodes": sum(count for kind, count in types.items() if kind in QUANTIZING) + integer_weights(model.graph),
         "nodes": sum(types.values()),
         "contrib": any(node.domain == "com.microsoft" for graph in graphs(model.graph) for node in graph.node),
     }
+
+
+def integer_weights(graph):
+    """Weights that are widened by other operators than those above."""
+    tensors = [tensor for each in graphs(graph) for tensor in each.initializer]
+    return sum(tensor.data_type in SMALL_INTEGERS and math.prod(tensor.dims) >= 1024 for tensor in tensors)
 
 
 def graphs(graph):

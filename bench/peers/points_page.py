@@ -149,11 +149,31 @@ class Case:
         return f"{abs(value):.4f}"
 
 
+def cases_of(facts):
+    """Those of which the published file itself could be judged."""
+    return [Case(name, fact) for name, fact in facts["cases"].items() if "failed" not in fact["score"].get(ORIGINAL, {"failed": 1})]
+
+
+def undominated(cases):
+    """How many points of peers there are of each kind, and the table of those that nothing of ours dominates."""
+    every = [(case, peer, case.verdict(peer)[0]) for case in cases for peer in case.peers() if not case.problem(peer)]
+    kinds = ("dominated", "within the noise", USELESS, "not dominated")
+    return [
+        f"{len(every)} points of peers: " + ", ".join(f"{sum(what == kind for *_, what in every)} {kind}" for kind in kinds) + ".\n",
+        "## Not dominated\n",
+        "| model | tool | accuracy | speedup | nearest of ours |",
+        "| --- | --- | --: | --: | --- |",
+        *(
+            f"| {case.name} | {peer} | {case.shown(peer)} | {pace(case, peer)} | {nearest(case, peer)} |"
+            for case, peer, what in every
+            if what == "not dominated"
+        ),
+    ]
+
+
 def render(facts):
-    cases = [Case(name, fact) for name, fact in facts["cases"].items() if "failed" not in fact["score"].get(ORIGINAL, {"failed": 1})]
+    cases = cases_of(facts)
     machine = facts["machine"]
-    beaten = {case.name: {peer: case.verdict(peer) for peer in case.peers() if not case.problem(peer)} for case in cases}
-    every = [(case, peer, *beaten[case.name][peer]) for case in cases for peer in beaten[case.name]]
     lines = [
         "# Quantizing: infer-opt and others\n",
         "Written by `compare.py`; [README.md](../README.md) says how to repeat it and what counts as dominated.\n",
@@ -162,16 +182,8 @@ def render(facts):
         f"for NNCF: {machine['nncf']}.\n",
         "Speedup against the published file: CPU time of the one thread that runs it, all files of a model in turns. "
         "Time and memory of making: all processes of the command.\n",
-        f"{len(every)} points of peers: " + ", ".join(
-            f"{sum(what == wanted for *_, what, _by in every)} {wanted}" for wanted in ("dominated", "within the noise", USELESS, "not dominated")
-        ) + ".\n",
-        "## Not dominated\n",
-        "| model | tool | accuracy | speedup | nearest of ours |",
-        "| --- | --- | --: | --: | --- |",
+        *undominated(cases),
     ]
-    for case, peer, what, _ in every:
-        if what == "not dominated":
-            lines.append(f"| {case.name} | {peer} | {case.shown(peer)} | {pace(case, peer)} | {nearest(case, peer)} |")
     for case in cases:
         lines += [f"\n## {case.name}\n", *case.rows()]
     return "\n".join([*lines, ""])
