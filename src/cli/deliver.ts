@@ -1,4 +1,6 @@
 /** A result to whoever asked: report files, then stdout, then the exit code. */
+import { appendFileSync } from "node:fs";
+import { messageOf } from "../base/errors.js";
 import type { RunResult } from "../pipeline/result.js";
 import { renderJson } from "../report/json.js";
 import { palette } from "../report/palette.js";
@@ -22,7 +24,25 @@ export async function deliver(result: RunResult, invocation: Invocation): Promis
   else if (!settings.quiet) {
     io.stdout.write(renderText(result, palette(wantsColor(io, "stdout")), commandLine, settings.top));
   }
+  const { GITHUB_ACTIONS } = io.env;
+  if (GITHUB_ACTIONS === "true") await tellGithub(result, invocation);
   return exitOfOutcome[result.verdict.outcome];
+}
+
+/** Annotations go to stderr, which GitHub reads as well: stdout may be for a program. */
+async function tellGithub(result: RunResult, { io, commandLine }: Invocation): Promise<void> {
+  const [{ renderAnnotations }, { renderMarkdown }] = await Promise.all([
+    import("../report/github.js"),
+    import("../report/markdown.js"),
+  ]);
+  io.stderr.write(renderAnnotations(result));
+  const { GITHUB_STEP_SUMMARY: summary } = io.env;
+  if (!summary) return;
+  try {
+    appendFileSync(summary, `${renderMarkdown(result, commandLine)}\n`);
+  } catch (cause) {
+    io.stderr.write(`warning: the job summary ${summary} cannot be written: ${messageOf(cause)}\n`);
+  }
 }
 
 /** `commandLine`: of the command that made the result, null when nobody knows. */

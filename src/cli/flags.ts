@@ -270,6 +270,14 @@ export const flags = {
   output: optional(["-o, --output <file>", "Output", "where the result goes"], parsePath),
   inPlace: commandLineOnly(onOff(["--in-place", "Output", "replace the input"])),
   externalData: onOff(["--external-data", "Output", "weights in a second file beside the model"]),
+  history: optional(
+    [
+      "--history <file>",
+      "Output",
+      "add a line for this run (.jsonl), and warn when it is out of line with those before",
+    ],
+    parsePath,
+  ),
   keepRejected: onOff(["--keep-rejected", "Output", "keep a candidate that missed a limit, as OUT.rejected.onnx"]),
   report: list(["--report <file>", "Output", "also write .md, .json or .xml (JUnit); repeatable"], parseReport),
   chromeTrace: optional(

@@ -4,6 +4,15 @@ import { scoreModels } from "./accuracy.js";
 import type { DataConfig, Limits, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { chooseEvaluation, type Evaluation, timingData } from "./evaluation-data.js";
+import {
+  appendHistory,
+  changesIn,
+  entryOf,
+  type GateRun,
+  type HistoryEntry,
+  type HistoryFacts,
+  readHistory,
+} from "./history.js";
 import { measureLatency } from "./latency.js";
 import { modelFacts } from "./model-facts.js";
 import { asDelivered } from "./model-runs.js";
@@ -23,11 +32,15 @@ export interface GateConfig {
   readonly target?: string;
   /** What to make of measurements that cannot decide a limit. */
   readonly inconclusive: "fail" | "warn";
+  /** A file that gets a line for this run, and the time of it (ISO 8601). */
+  readonly history?: { readonly path: string; readonly at: string };
 }
 
 export async function runGate(config: GateConfig, context: RunContext): Promise<RunResult> {
   const { baseline, candidate, limits } = config;
   const record = new RunRecord("gate", context);
+  // Before the long work: a file that cannot be read ends the run.
+  const before = config.history ? readHistory(config.history.path) : [];
   const { model, candidateModel, evaluation } = await record.stage("load", async () => ({
     model: await modelFacts(baseline),
     candidateModel: await modelFacts(candidate),
@@ -53,14 +66,29 @@ export async function runGate(config: GateConfig, context: RunContext): Promise<
     { gainRequired: false, goal: "speed", inconclusive: config.inconclusive },
   );
   record.warn(...saturation.warnings, ...warnings);
+  const facts = { accuracy: accuracy?.facts ?? null, latency: latency?.facts ?? null };
+  const run = { ...{ baseline: model, candidate: candidateModel, outcome: verdict.outcome }, ...facts };
+  const history = config.history ? keepHistory(config.history, before, run) : null;
+  record.warn(...(history?.changes.map(({ text }) => text) ?? []));
   return record.result({
     model,
     candidateModel,
     verdict,
-    accuracy: accuracy?.facts ?? null,
-    latency: latency?.facts ?? null,
+    ...facts,
     ...(placement && { placement }),
+    ...(history && { history }),
   });
+}
+
+function keepHistory(
+  { path, at }: NonNullable<GateConfig["history"]>,
+  before: readonly HistoryEntry[],
+  run: GateRun,
+): HistoryFacts {
+  const entry = entryOf(run, at);
+  appendHistory(path, entry);
+  const runs = before.filter(({ series }) => series === entry.series).length + 1;
+  return { path, runs, changes: changesIn(before, entry) };
 }
 
 /** A gate that nothing can fail is a mistake in somebody's CI. */

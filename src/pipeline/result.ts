@@ -5,6 +5,7 @@ import type { WeightBits } from "../quantization/weight-only.js";
 import type { Placement } from "../runtime/port.js";
 import type { VerifyLevel } from "./config.js";
 import type { Correction } from "./corrections.js";
+import type { HistoryFacts } from "./history.js";
 import type { LoadFacts } from "./load/load-facts.js";
 import type { ProfileFacts } from "./profile/profile-facts.js";
 import type { SweepFacts } from "./sweep/sweep-facts.js";
@@ -50,6 +51,8 @@ export interface RunResult {
   readonly layers?: LayerDifferences;
   /** Of `bench`: every model by itself. */
   readonly bench?: BenchFacts;
+  /** Of `gate --history`. */
+  readonly history?: HistoryFacts;
   /** Of `bench --rate` and `--trace`. */
   readonly load?: LoadFacts;
   /** Of `bench` with several batch sizes or thread counts. */

@@ -12,6 +12,33 @@ import { command, fakeIo } from "./fake-io.js";
 const outIn = (folder: string): string => join(folder, "out.onnx");
 const fuse = (): string[] => ["fuse", "m.onnx", "-o", outIn(temporaryFolder())];
 
+describe("in GitHub Actions", () => {
+  const verdict = { ...sampleResult().verdict, outcome: "accuracy", status: "fail" } as const;
+  const run = (env: Record<string, string>) =>
+    command([...fuse(), "--json"], { io: fakeIo({ env }), actions: { fuse: async () => sampleResult({ verdict }) } });
+
+  it("annotates the run and adds to the job's summary, and leaves stdout to the JSON", async () => {
+    const summary = join(temporaryFolder({ "s.md": "before\n" }), "s.md");
+    const { stdout, stderr } = await run({ GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: summary });
+    expect(JSON.parse(stdout)).toMatchObject({ command: "optimize" });
+    expect(stderr).toMatch(/^::(error|notice) title=infer-opt/m);
+    expect(readFileSync(summary, "utf8")).toMatch(/^before\n<!-- infer-opt/);
+  });
+
+  it("says when the summary cannot be written, and ends as ever", async () => {
+    const ended = await run({ GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: join(temporaryFolder(), "no", "s.md") });
+    expect(ended.stderr).toContain("cannot be written");
+    expect(ended.code).toBe(10);
+  });
+
+  it("does none of it elsewhere", async () => {
+    const summary = join(temporaryFolder(), "s.md");
+    const { stderr } = await run({ GITHUB_STEP_SUMMARY: summary });
+    expect(stderr).not.toContain("::");
+    expect(() => readFileSync(summary)).toThrow();
+  });
+});
+
 describe("exit codes", () => {
   it.each<[Outcome, number]>([
     ["met", 0],
@@ -336,6 +363,12 @@ describe("what flags become", () => {
     const missing = await command(["profile", "a.onnx", "--chrome-trace", join(folder, "no", "t.json")]);
     expect(missing.code).toBe(3);
     expect(missing.calls).toEqual([]);
+  });
+
+  it("a history for gate, with the time of the run", async () => {
+    const path = join(temporaryFolder(), "h.jsonl");
+    const { calls } = await command(["gate", "a.onnx", "b.onnx", "--history", path]);
+    expect(calls).toMatchObject([{ config: { history: { path, at: expect.stringMatching(/^20\d\d-.*Z$/) } } }]);
   });
 
   it("a load for bench, with its limits", async () => {

@@ -1,4 +1,5 @@
 import { type Command, limits, running, smokeTest } from "../command.js";
+import { checkWritable } from "../output-path.js";
 import { comparedExits, runAndDeliver } from "../run-and-deliver.js";
 import { dataConfig, limitsOf, runtimeConfig } from "../settings.js";
 
@@ -12,7 +13,15 @@ export const gate: Command = {
     "infer-opt gate base.onnx new.onnx --eval test.npz --metric top1 --max-drop 0.5% --min-speedup 1.2",
     "infer-opt gate base.onnx new.onnx --max-drop none --max-size 10MB --slo p95=20ms --report gate.md",
   ],
-  flags: [...limits, "inconclusive", ...(["eval", "calibration", "target"] as const), ...running, "budget", "report"],
+  flags: [
+    ...limits,
+    "inconclusive",
+    ...(["eval", "calibration", "target"] as const),
+    ...running,
+    "budget",
+    "history",
+    "report",
+  ],
   exits: comparedExits,
   run(invocation) {
     const { parameters, settings, actions } = invocation;
@@ -24,7 +33,9 @@ export const gate: Command = {
       runtime: runtimeConfig(settings),
       inconclusive: settings.inconclusive,
       ...(settings.target !== null && { target: settings.target }),
+      ...(settings.history !== null && { history: { path: settings.history, at: new Date().toISOString() } }),
     };
+    if (settings.history !== null) checkWritable(settings.history);
     return runAndDeliver(invocation, (context) => actions.gate(config, context));
   },
 };
