@@ -13,6 +13,8 @@ export function collectGarbage(): void {
   if (!collect) {
     setFlagsFromString("--expose-gc");
     collect = globalThis.gc ?? (runInNewContext("gc") as () => void);
+    // As it was: compiled code is kept for the flags with which it will be asked for (scripts/bundle/start.cjs).
+    setFlagsFromString("--no-expose-gc");
   }
   collect();
 }
