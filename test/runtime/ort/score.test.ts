@@ -1,4 +1,6 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import type { DatasetRef } from "../../../src/dataset/index.js";
 import type { MetricRef } from "../../../src/metric/index.js";
 import { jsonl, reshaping, scaling, session, startRuntime, writeFile } from "./workbench.js";
 
@@ -46,6 +48,24 @@ describe("score", () => {
       [309, 103],
     ]);
     expect(result).toEqual(await runtime.score(job));
+  });
+
+  it("remembers what a baseline answered, and that another is another", async () => {
+    const runtime = startRuntime({ workers: 1 });
+    const [baseline, other] = [scaling(1), scaling(3)];
+    const metric = metricModule("return outputs.y.data[0] - reference.y.data[0]");
+    const data = { path: jsonl(...samples) };
+    const score = async (first: string, more: Partial<DatasetRef> = {}): Promise<number[]> => {
+      const models = [first, scaling(2)];
+      const { scores } = await runtime.score({ models, data: { ...data, ...more }, metric, session, isInTurn: true });
+      return [...scores[1]!];
+    };
+    expect(await score(baseline)).toEqual([1, 2, 3]);
+    expect(await score(baseline)).toEqual([1, 2, 3]);
+    expect(await score(baseline, { indices: [2] })).toEqual([3]);
+    expect(await score(other)).toEqual([-1, -2, -3]);
+    writeFileSync(baseline, readFileSync(other));
+    expect(await score(baseline)).toEqual([-1, -2, -3]);
   });
 
   it("keeps the order of the samples when processes share them", async () => {

@@ -1,17 +1,19 @@
 /**
  * Scores candidates one after the other on the same few samples. What the baseline answers is
- * kept from the first candidate on, as far as there is room, so that it runs once for all of them.
+ * kept, as far as there is room, so that it runs once for all of them, and for the jobs that
+ * ask for the same next: then it is not even loaded.
  */
+import { statSync } from "node:fs";
 import type { Sample } from "../../../dataset/index.js";
 import type { Metric, NamedTensors } from "../../../metric/index.js";
 import type { JobContext, Jobs } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
 import { openPart } from "./samples.js";
 import { forMetric, outputsOf } from "./scored-sample.js";
-import { openModel } from "./session.js";
+import { type OpenModel, openModel } from "./session.js";
 
-/** Of inputs and outputs together. */
-const KEPT_BYTES = 64 << 20;
+/** Of inputs and outputs together, over all answers that are kept. */
+const KEPT_BYTES = 32 << 20;
 
 type Args = Jobs["score"]["args"];
 
@@ -20,13 +22,29 @@ interface Answered {
   readonly reference: NamedTensors;
 }
 
+interface Answers {
+  readonly all: readonly Answered[];
+  readonly bytes: number;
+}
+
+/** Of baselines, the one that was asked for last at the end; whole parts only. */
+const known = new Map<string, Answers>();
+
 export async function scoreInTurn(args: Args, metric: Metric, context: JobContext): Promise<Jobs["score"]["result"]> {
   const [first, ...candidates] = args.models;
+  const key = keyOf(first!, args);
+  const before = key === null ? undefined : known.get(key);
+  if (before) {
+    known.delete(key!);
+    known.set(key!, before);
+    const scores = await scoreAll(candidates, before.all.length, () => before.all, args, metric, context);
+    return { metric: { name: metric.name, higherIsBetter: metric.higherIsBetter }, scores, usedReference: true };
+  }
   const baseline = await openModel(first!, args.session, context);
   try {
     const part = await openPart(args.data, baseline.signature.inputs, args.part);
     const kept: Answered[] = [];
-    let room = KEPT_BYTES;
+    let bytes = 0;
     const collect = betweenSamples();
     async function* answered(): AsyncIterable<Answered> {
       yield* kept;
@@ -36,36 +54,66 @@ export async function scoreInTurn(args: Args, metric: Metric, context: JobContex
       for await (const sample of part.samples()) {
         if (i++ < kept.length) continue;
         const answer = { sample, reference: await outputsOf(baseline, sample) };
-        room -= sizeOf(answer);
-        if (room >= 0) kept.push(answer);
+        bytes += sizeOf(answer);
+        if (bytes <= KEPT_BYTES) kept.push(answer);
         yield answer;
         collect();
       }
     }
-    const total = part.count * (candidates.length + 1);
-    let done = 0;
-    const row = async (answer: (known: Answered) => Promise<NamedTensors>): Promise<Float64Array> => {
-      const scores = new Float64Array(part.count);
-      let i = 0;
-      for await (const known of answered()) {
-        const { labels, facts } = forMetric(known.sample);
-        scores[i++] = await metric.score(await answer(known), labels, facts, known.reference);
-        context.progress(++done, total);
-      }
-      return scores;
-    };
-    const scores = [await row(async ({ reference }) => reference)];
-    for (const path of candidates) {
-      const candidate = await openModel(path, args.session, context);
-      try {
-        scores.push(await row(({ sample }) => outputsOf(candidate, sample)));
-      } finally {
-        await candidate.release();
-      }
-    }
+    const scores = await scoreAll(candidates, part.count, answered, args, metric, context);
+    if (key !== null && kept.length === part.count) keep(key, { all: kept, bytes });
     return { metric: { name: metric.name, higherIsBetter: metric.higherIsBetter }, scores, usedReference: true };
   } finally {
     await baseline.release();
+  }
+}
+
+/** A row for the baseline, and one for each candidate. */
+async function scoreAll(
+  candidates: readonly string[],
+  count: number,
+  answered: () => AsyncIterable<Answered> | Iterable<Answered>,
+  { session }: Args,
+  metric: Metric,
+  context: JobContext,
+): Promise<Float64Array[]> {
+  const total = count * (candidates.length + 1);
+  let done = 0;
+  const row = async (answer: (known: Answered) => NamedTensors | Promise<NamedTensors>): Promise<Float64Array> => {
+    const scores = new Float64Array(count);
+    let i = 0;
+    for await (const each of answered()) {
+      const { labels, facts } = forMetric(each.sample);
+      scores[i++] = await metric.score(await answer(each), labels, facts, each.reference);
+      context.progress(++done, total);
+    }
+    return scores;
+  };
+  const scores = [await row(({ reference }) => reference)];
+  for (const path of candidates) {
+    const candidate: OpenModel = await openModel(path, session, context);
+    try {
+      scores.push(await row(({ sample }) => outputsOf(candidate, sample)));
+    } finally {
+      await candidate.release();
+    }
+  }
+  return scores;
+}
+
+/** What answers depend on; null for a file that is not there, which is for loading to say. */
+function keyOf(path: string, { data, part, session }: Args): string | null {
+  const file = statSync(path, { throwIfNoEntry: false });
+  return file ? JSON.stringify([path, file.size, file.mtimeMs, data, part, session]) : null;
+}
+
+function keep(key: string, answers: Answers): void {
+  known.set(key, answers);
+  let bytes = [...known.values()].reduce((sum, each) => sum + each.bytes, 0);
+  for (const [oldest, each] of known) {
+    if (bytes <= KEPT_BYTES) return;
+    known.delete(oldest);
+    bytes -= each.bytes;
   }
 }
 
