@@ -1,6 +1,7 @@
 /** The statistics that static quantization needs: from a ranges file, or by running the calibration samples. */
 
 import { InferOptError } from "../base/errors.js";
+import { spread } from "../base/spread.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { readRanges, tapsOf } from "../quantization/ranges-file.js";
@@ -9,7 +10,7 @@ import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { asWritten, linkedFile, removeLinked } from "./model-runs.js";
 import { refuseInterrupted } from "./run-record.js";
-import { groupTaps } from "./tap-groups.js";
+import { groupTaps, type TapGroup } from "./tap-groups.js";
 import { activationLabels, observedInstead, writeTapModel } from "./write-taps.js";
 
 export interface ObserveRequest {
@@ -18,7 +19,16 @@ export interface ObserveRequest {
   readonly data: DatasetRef;
   readonly runtime: RuntimeConfig;
   readonly onProgress: (done: number, total: number) => void;
+  /** As many samples, spread over the data, as say what ranges are; all of them when absent. */
+  readonly isBrief?: boolean;
 }
+
+/**
+ * Ranges of a tensor settle with the elements seen, and with the samples that these come from. So many
+ * samples are looked at, and more as long as all that is observed of them takes no more than so much.
+ */
+const LEAST_OBSERVED = 32;
+const OBSERVED_BYTES = 2 ** 30;
 
 export interface CalibrationRequest extends ObserveRequest {
   readonly target: IntegerTarget;
@@ -49,12 +59,13 @@ export const observeActivations = (
  */
 export async function observeValues(
   labels: readonly string[],
-  { prepared, data, runtime, onProgress }: ObserveRequest,
+  { prepared, data: given, runtime, onProgress, isBrief = false }: ObserveRequest,
   context: RunContext,
 ): Promise<ReadonlyMap<string, TapStatistics>> {
   if (labels.length === 0) return new Map();
   const sources = observedInstead(prepared, labels);
-  const groups = await groupTaps(prepared, [...new Set(sources.values())], data, runtime, context);
+  const groups = await groupTaps(prepared, [...new Set(sources.values())], given, runtime, context);
+  const data = isBrief ? enoughOf(given, groups) : given;
   const seen = new Map<string, TapStatistics>();
   for (const [index, group] of groups.entries()) {
     refuseInterrupted(context.signal);
@@ -75,6 +86,13 @@ export async function observeValues(
     }
   }
   return new Map(labels.map((label) => [label, { ...seen.get(sources.get(label)!)!, name: label }]));
+}
+
+function enoughOf(data: DatasetRef, groups: readonly TapGroup[]): DatasetRef {
+  if (!data.indices) return data;
+  const each = groups.reduce((sum, { bytes }) => sum + bytes, 0);
+  const most = Math.max(LEAST_OBSERVED, Math.floor(OBSERVED_BYTES / Math.max(1, each)));
+  return { ...data, indices: spread(data.indices, most) };
 }
 
 /** What tensors are called depends on the passes: ranges hold for one version of this recipe. */

@@ -236,15 +236,10 @@ class OptimizeRun {
     if (ranges !== null) return loadRanges(ranges, intake.facts.sha256, context.toolVersion);
     const { fit } = intake;
     if (!fit) return null;
-    return record.stage(
-      "calibrate",
-      () =>
-        observeActivations(
-          { prepared: path, target, data: fit.ref, runtime: config.runtime, keepFloat, onProgress: record.progress },
-          context,
-        ),
-      `${fit.count} samples`,
-    );
+    const { runtime } = config;
+    const { progress: onProgress } = record;
+    const request = { prepared: path, target, data: allOf(fit), isBrief: true, runtime, keepFloat, onProgress };
+    return record.stage("calibrate", () => observeActivations(request, context), "samples");
   }
 
   #whyNone({ model }: Prepared): string {

@@ -37,6 +37,7 @@ export function quantizationFacts(chosen: Candidate, findings: Findings): Quanti
   const corrections = findings.corrections.filter(({ correction }) =>
     correction === "rounding" ? forms.includes("weights4") : statics !== null,
   );
+  const observed = Math.max(0, ...[...(taps?.values() ?? [])].map(({ samples }) => samples));
   return {
     mode: modeOfFile(variant.recipe, forms),
     ...bitsFacts(forms),
@@ -51,7 +52,7 @@ export function quantizationFacts(chosen: Candidate, findings: Findings): Quanti
     ...((statics || corrections.length > 0) && { corrections }),
     ...(integers && { integers }),
     ...(target.isMeasurable && { saturable: saturableNodes(loadModel(built.path)).length }),
-    calibration: statics && fit ? { samples: fit.count, tensors: taps?.size ?? 0, data: fit.digest } : null,
+    calibration: statics && fit ? { samples: observed, tensors: taps?.size ?? 0, data: fit.digest } : null,
   };
 }
 
