@@ -28,7 +28,7 @@ export interface ObserveRequest {
  * samples are looked at, and more as long as all that is observed of them takes no more than so much.
  */
 const LEAST_OBSERVED = 32;
-const OBSERVED_BYTES = 2 ** 30;
+const OBSERVED_BYTES = 2 ** 29;
 
 export interface CalibrationRequest extends ObserveRequest {
   readonly target: IntegerTarget;

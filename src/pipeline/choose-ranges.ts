@@ -4,8 +4,8 @@
  * Nothing cheaper predicts that error. The error of the tensor itself, or of the product that
  * reads it, always favours a tight clip; but what rounding adds is noise that later sums average
  * away, and what clipping adds is a bias that goes through, the further the earlier it happened.
- * So first every method is measured on the whole model, then the other methods are measured
- * on one stretch of the model at a time. Errors of stretches add up nearly as they are, so the
+ * So first every method is measured on the whole model, then, where it matters which, the others are
+ * measured on one stretch of the model at a time. Errors of stretches add up nearly as they are, so the
  * best method of each is found on its own; the combination is kept only where it also wins on
  * samples that had no part in choosing it.
  */
@@ -34,6 +34,8 @@ const MS_PER_ELEMENT = 1.5e-6;
 /** Samples that a candidate is run on: as many as fit this time, within bounds. */
 const SAMPLES_MS = 100;
 const [FEWEST_SAMPLES, MOST_SAMPLES] = [6, 12];
+/** Where methods differ by less over the whole model, stretches differ by what the choice of the samples does. */
+const LEAST_SPREAD_DB = 1;
 /** A combination that is not better by this much is not worth its name. */
 const LEAST_GAIN_DB = 0.1;
 
@@ -75,6 +77,7 @@ export async function chooseMethods(
     const best = noises.indexOf(Math.min(...noises));
     const single = singles[best]!;
     if (count < 2 || !(noises[best]! > 0 && Number.isFinite(noises[best]))) return single;
+    if (gainDb(Math.max(...noises), noises[best]!) < LEAST_SPREAD_DB) return single;
 
     const stretches = cut(labels, count);
     const others = METHODS.filter((method) => method !== single.method);

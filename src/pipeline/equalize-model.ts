@@ -3,7 +3,8 @@ import type { DatasetRef } from "../dataset/index.js";
 import { linkModel, loadModel, type Model } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { tapChannels } from "../quantization/equalize/channel-taps.js";
-import { equalize, scalableValues } from "../quantization/equalize/equalize.js";
+import { type EqualizedGroup, equalize, scalableValues } from "../quantization/equalize/equalize.js";
+import { activationsOf } from "../quantization/insert-qdq.js";
 import { type PlacementOptions, planStatic } from "../quantization/plan-static.js";
 import { staticRecipe } from "../quantization/recipe.js";
 import { removeWithFeeders } from "../rewrite/index.js";
@@ -35,6 +36,9 @@ const nothing: Equalized = { path: null, facts: null };
 const LOOKED_AT = 8;
 const QUICK = 2;
 const JUDGING = 6;
+/** Expected of the readers of all quantized tensors on average, or of a single group: below, the outputs hardly show it. */
+const LEAST_EXPECTED_DB = 1;
+const OUTSTANDING_DB = 6;
 /** Weights of a model beyond which trying takes longer than all the rest. */
 const MOST_BYTES = 48 << 20;
 /** Relative difference that the rounding of float32 may make of scaled weights. */
@@ -55,22 +59,27 @@ export async function equalizeModel(intake: Intake, options: QuickOptions, conte
   );
 
   const model = loadModel(prepared);
-  const { groups } = equalize(
-    model,
-    planStatic(model, target, placement),
-    taps.ranges(reduced, data.indices!.length),
-    target,
-  );
+  const plan = planStatic(model, target, placement);
+  const { groups } = equalize(model, plan, taps.ranges(reduced, data.indices!.length), target);
   if (groups.length === 0) return nothing;
-  const path = linkedFile(context, "equalized");
-  linkModel(model, path);
   const channels = groups.reduce((sum, group) => sum + group.channels, 0);
   const detail = `${channels} channels in ${groups.length} ${groups.length === 1 ? "group" : "groups"} of tensors`;
+  if (!isPromising(groups, activationsOf(plan).length)) {
+    return { path: null, facts: judgeCorrection("equalize", `${detail}, of which too little is expected`, null, null) };
+  }
+  const path = linkedFile(context, "equalized");
+  linkModel(model, path);
   const facts = (await isSame(prepared, path, intake, options, context))
     ? await judged(detail, path, intake, options, context)
     : judgeCorrection("equalize", `${detail}, which changed the float model`, null, null);
   if (!facts.isKept) removeLinked(path);
   return { path: facts.isKept ? path : null, facts };
+}
+
+/** Whether it is worth the time to find out what it does to the outputs. `tensors` are quantized in all. */
+export function isPromising(groups: readonly EqualizedGroup[], tensors: number): boolean {
+  const expectedDb = groups.reduce((sum, group) => sum + group.expectedDb * group.tensors.length, 0) / tensors;
+  return expectedDb >= LEAST_EXPECTED_DB || groups.some((group) => group.expectedDb >= OUTSTANDING_DB);
 }
 
 /** Both models as integers with quick ranges, on samples that neither has seen. */

@@ -94,6 +94,12 @@ it("takes the method that suits all", async () => {
   expect(choice).toEqual({ method: "percentile" });
 });
 
+it("does not look at stretches where no method matters", async () => {
+  const { choice, runtime } = await choose((_, method) => (method === "mse" ? 0.9 : 1));
+  expect(choice).toEqual({ method: "mse" });
+  expect(runtime.jobs).toHaveLength(1);
+});
+
 it("gives a stretch of the model the method that suits it better", async () => {
   const { choice } = await choose((label, method) =>
     label === "x" ? dislike(method, "percentile", "mse") : dislike(method, "minmax", "percentile"),

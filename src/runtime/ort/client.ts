@@ -141,8 +141,8 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
       const dismissed = pool.makeRoomy();
       const parts = await split("observe", job.model, job);
       await dismissed;
-      // Tapped models hold every activation at once, and the allocator keeps that room.
-      await pool.dismissIdle();
+      // Where they were several, they would hold together what one alone needs from now on.
+      if (parts.length > 1) await pool.dismissIdle();
       const merged = parts.reduce((a, b) => a.map((tap, i) => mergeTaps(tap, b[i]!)));
       return new Map(merged.map((tap) => [tap.name, tap]));
     },

@@ -1,4 +1,5 @@
 import type { Tensor as OrtTensor } from "onnxruntime-node";
+import { collectGarbage } from "../../../base/collect-garbage.js";
 import { InferOptError } from "../../../base/errors.js";
 import { isFloat } from "../../../ir/index.js";
 import { newTap, observeTensor, type TapStatistics } from "../../../observe/index.js";
@@ -16,12 +17,12 @@ const INPUT_BYTES = 4 * 2 ** 20;
 /** Statistics of outputs over samples; only they cross, so the size of the data does not matter. */
 export const observe: JobHandler<"observe"> = async (args, context) => {
   const model = await openModel(args.model, args.session, context, { isWithoutArena: true });
+  const taps = args.taps.map(newTap);
+  const reader = new TapReader(model, taps);
   try {
     refuseUnknownTaps(model, args.taps);
     const part = await openPart(args.data, model.signature.inputs, args.part);
     const collect = betweenSamples(INPUT_BYTES);
-    const taps = args.taps.map(newTap);
-    const reader = new TapReader(model, taps);
     let done = 0;
     context.progress(done, part.count);
     for await (const sample of part.samples()) {
@@ -33,6 +34,9 @@ export const observe: JobHandler<"observe"> = async (args, context) => {
     return taps;
   } finally {
     await model.release();
+    // What was tapped is as large as all activations, and would be in the way of the next job.
+    reader.drop();
+    collectGarbage();
   }
 };
 
@@ -59,6 +63,11 @@ class TapReader {
     for (const tap of this.taps) {
       observeTensor(tap, fromOrtTensor(tap.name, (feeds[tap.name] ?? results.get(tap.name))!).toF32()!);
     }
+  }
+
+  /** Lets go of the memory that results were written to. */
+  drop(): void {
+    this.#held = null;
   }
 
   async #run(feeds: Feeds, where: string): Promise<Results> {
