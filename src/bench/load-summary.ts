@@ -4,7 +4,7 @@ import { leastCountFor, mean } from "../base/statistics.js";
 import type { Served } from "./open-loop.js";
 import { type LatencyPercentiles, latencyPercentiles } from "./percentiles.js";
 
-export const percentileNames = ["p50", "p95", "p99", "p999"] as const;
+const percentileNames = ["p50", "p95", "p99", "p999"] as const;
 export type PercentileName = (typeof percentileNames)[number];
 const share: Readonly<Record<PercentileName, number>> = { p50: 0.5, p95: 0.95, p99: 0.99, p999: 0.999 };
 

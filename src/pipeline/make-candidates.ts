@@ -150,7 +150,7 @@ export const isSearched = ({ limits }: OptimizeConfig): boolean => limits.maxDro
 const FEW = 4;
 
 /** Whether weights alone may become integers: when asked for, and where size is what counts. */
-export const mayStoreWeights = ({ quantize: { mode, goal } }: Pick<OptimizeConfig, "quantize">): boolean =>
+const mayStoreWeights = ({ quantize: { mode, goal } }: Pick<OptimizeConfig, "quantize">): boolean =>
   mode === "weights" || (mode === "auto" && goal === "size");
 
 const isUseful = (candidate: Candidate): boolean => candidate.built.forms.size > 0 || !isInteger(candidate);

@@ -7,9 +7,9 @@ import type { Node, Value } from "../ir/index.js";
 import { binsPerSide, binWidth, finiteCount, type TapRange, type TapStatistics } from "../observe/index.js";
 
 /** Branches of a Concat whose ranges are further apart stay float: the narrower would keep 16 of 256 levels. */
-export const WIDEST_RATIO = 16;
+const WIDEST_RATIO = 16;
 /** A tensor is told of when so many of its values other than 0 lie within half a step of 0, and vanish. */
-export const CROWDED_SHARE = 0.5;
+const CROWDED_SHARE = 0.5;
 
 type Extent = Pick<TapRange, "low" | "high">;
 

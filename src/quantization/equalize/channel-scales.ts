@@ -122,7 +122,7 @@ function shares(values: Float64Array): Float64Array {
   return values.map((value) => (value > 0 ? Math.max(value / most, 1 / LARGEST_SCALE) : 1));
 }
 
-export function expectedError(problem: ScaleProblem, scales: Float64Array): number {
+function expectedError(problem: ScaleProblem, scales: Float64Array): number {
   const noise = roundingNoise(problem, scales);
   let error = 0;
   for (const reader of problem.readers) {

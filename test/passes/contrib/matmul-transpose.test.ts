@@ -54,6 +54,10 @@ testRewrite(fuseMatMulTranspose, {
       "(a: f32[2,3,6,4], b: f32[2,6,4,5]) -> (y) { t = Transpose<perm=[0,2,1,3]>(a)\n y = MatMul(t, b) }",
       OTHER_AXES,
     ],
+    "a Transpose that a sum reads too": [
+      "(a: f32[4,4], b: f32[4,5]) -> (y, z) { t = Transpose(a)\n y = MatMul(t, b)\n z = Add(t, a) }",
+      "the Transpose has other readers",
+    ],
     "a Transpose that others read": [
       "(a: f32[4,3], b: f32[4,5]) -> (y, z) { t = Transpose(a)\n y = MatMul(t, b)\n z = Relu(t) }",
       "the Transpose has other readers",

@@ -74,6 +74,7 @@ testRewrite(fuseWhereClip, {
       null,
     ],
     "a bound that adds an axis": [graph("c = Less(x, $lo: f32[1,1,1] = {0.5}) y = Where(c, lo, x)"), null],
+    "a bound that may add an axis": [graph("c = Less(x, $lo: f32[1] = {0.5}) y = Where(c, lo, x)", "x: f32"), null],
     "a bound per element": ["(x: f32[N,4], lo: f32[4]) -> (y) { c = Less(x, lo) y = Where(c, lo, x) }", null],
     "another number than the bound": [
       "(x: f32[N,4], lo: f32[], z: f32[]) -> (y) { c = Less(x, lo) y = Where(c, z, x) }",

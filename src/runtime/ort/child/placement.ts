@@ -109,7 +109,7 @@ export function profileFile(folder: string, model: string): string {
   return file;
 }
 
-export const noProfile = (folder: string, model: string): InferOptError =>
+const noProfile = (folder: string, model: string): InferOptError =>
   new InferOptError("PROFILE_EMPTY", "runtime", `ONNX Runtime wrote no profile of ${model}`, {
     hint: "Check that the temporary folder can be written and has room.",
     fields: { model, folder },
