@@ -264,6 +264,7 @@ export const flags = {
   ),
   seed: value(["--seed <n>", "Run", "of every random choice [0]"], parseInteger(0, u32), 0),
   noiseCheck: onOff(["--noise-check", "Run", "also time the first model against a copy of itself"]),
+  drift: onOff(["--drift", "Run", "also tell what the runtime's own rewriting changes in each model"]),
   layers: onOff(["--layers", "Run", "also find the layers where the two models part"]),
 
   // What comes out.

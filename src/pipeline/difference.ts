@@ -16,12 +16,15 @@ export const finite = (value: number): number => (value === Number.POSITIVE_INFI
 export const differenceFacts = (differences: readonly OutputDifference[]): DifferenceFacts[] =>
   differences
     .filter(({ mismatch }) => mismatch === null)
-    .map(({ output, maxAbs, relativeL2, sqnrDb, cosine }) => ({
+    .map(({ output, maxAbs, maxRelative, rmse, relativeL2, sqnrDb, cosine, argmaxAgreement }) => ({
       output,
       maxAbs: finite(maxAbs),
+      maxRelative,
+      rmse: finite(rmse),
       relativeL2: finite(relativeL2),
       sqnrDb: sqnrOrNull(sqnrDb),
       cosine,
+      argmaxAgreement,
     }));
 
 export const differenceWarnings = (differences: readonly OutputDifference[]): string[] =>

@@ -47,6 +47,8 @@ export interface RunResult {
   readonly runtimeSpecific?: RuntimeSpecificFacts;
   /** Of `--lossy`. */
   readonly lossy?: LossyFacts;
+  /** Of `verify --drift`. */
+  readonly drift?: DriftFacts;
   /** Of `verify --layers`. */
   readonly layers?: LayerDifferences;
   /** Of `bench`: every model by itself. */
@@ -261,6 +263,20 @@ export interface DifferenceFacts {
   readonly relativeL2: number;
   readonly sqnrDb: number | null;
   readonly cosine: number;
+  /** Results of earlier versions are without these. Largest |after - before| / |before| where that is not 0, and the root of the mean square. */
+  readonly maxRelative?: number;
+  readonly rmse?: number;
+  /** Share of the rows along the last axis whose largest element is at the same place; null for rows of one element. */
+  readonly argmaxAgreement?: number | null;
+}
+
+/** What the runtime's own rewriting changes, and what the two models differ in without it. */
+export interface DriftFacts {
+  /** The two models as their files have them, the runtime's optimizer off in both. */
+  readonly asWritten: readonly DifferenceFacts[];
+  /** Each model with the optimizer off and on. */
+  readonly baseline: readonly DifferenceFacts[];
+  readonly candidate: readonly DifferenceFacts[];
 }
 
 /** Values of one name in both models, each compared on its own; both models as written, without the runtime's rewriting. */

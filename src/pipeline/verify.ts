@@ -1,4 +1,6 @@
 /** `verify`: how far a candidate's answers are from the original's, by metric, by output, and by layer. */
+import type { DatasetRef } from "../dataset/index.js";
+import type { CompareJob } from "../runtime/port.js";
 import { scoreModels } from "./accuracy.js";
 import type { DataConfig, Limits, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
@@ -6,9 +8,9 @@ import { differenceFacts, differenceWarnings } from "./difference.js";
 import { chooseEvaluation } from "./evaluation-data.js";
 import { compareLayers } from "./layers.js";
 import { modelFacts } from "./model-facts.js";
-import { asDelivered } from "./model-runs.js";
+import { asDelivered, asWritten } from "./model-runs.js";
 import { provePlacement } from "./placement.js";
-import type { RunResult } from "./result.js";
+import type { DriftFacts, RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { judgeSaturation } from "./saturation.js";
 import { judge } from "./verdict.js";
@@ -21,6 +23,8 @@ export interface VerifyConfig {
   readonly limits: Limits;
   /** Where the candidate is to run, as `--target` names it; absent: here. */
   readonly target?: string;
+  /** Also tell what the runtime's own rewriting changes. */
+  readonly drift?: boolean;
   /** Also look for the layer where the models part. */
   readonly layers?: boolean;
   /** In dB; see compareLayers. */
@@ -39,7 +43,7 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
   const { data, metric } = evaluation;
   const placement = await provePlacement(candidate, data.ref, runtime, record);
 
-  const { accuracy, differences, layers } = await record.stage("verify", async () => {
+  const { accuracy, differences, drift, layers } = await record.stage("verify", async () => {
     const scores = await scoreModels(context, {
       models: [baseline, candidate],
       data: data.ref,
@@ -56,7 +60,9 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
         candidate,
         data: data.ref,
         session: asDelivered(runtime),
+        withArgmax: true,
       }),
+      drift: config.drift ? await measureDrift(config, data.ref, context) : null,
       layers: config.layers
         ? await compareLayers(context, {
             baseline,
@@ -92,6 +98,30 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
     accuracy: accuracy.facts,
     difference: differenceFacts(differences),
     ...(placement && { placement }),
+    ...(drift && { drift }),
     ...(layers && { layers }),
   });
+}
+
+/** Three comparisons: the models as written, and each with itself as it is delivered. */
+async function measureDrift(
+  { baseline, candidate, runtime }: VerifyConfig,
+  data: DatasetRef,
+  context: RunContext,
+): Promise<DriftFacts> {
+  const off = asWritten(runtime);
+  const self = (model: string): CompareJob => ({
+    baseline: model,
+    candidate: model,
+    data,
+    session: off,
+    candidateSession: asDelivered(runtime),
+  });
+  const compare = async (job: CompareJob): Promise<DriftFacts["asWritten"]> =>
+    differenceFacts(await context.runtime.compare(job));
+  return {
+    asWritten: await compare({ baseline, candidate, data, session: off }),
+    baseline: await compare(self(baseline)),
+    candidate: await compare(self(candidate)),
+  };
 }

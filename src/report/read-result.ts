@@ -56,6 +56,13 @@ const load = v.looseObject({
     }),
   ),
 });
+// What is not finite is null in JSON.
+const differences = v.array(
+  v.looseObject({
+    ...{ output: text, maxAbs: maybe, relativeL2: maybe, sqnrDb: maybe, cosine: maybe },
+    ...{ rmse: v.optional(maybe), argmaxAgreement: v.optional(maybe) },
+  }),
+);
 const judged = v.looseObject({ status: v.picklist(["met", "missed", "inconclusive"]) });
 const sweep = v.looseObject({
   ...{ provider: text, data: text, costPerHour: maybe, fastest: number, best: maybe },
@@ -179,8 +186,8 @@ const rendered = v.looseObject({
       reason: text,
     }),
   ),
-  // What is not finite is null in JSON.
-  difference: v.array(v.looseObject({ output: text, maxAbs: maybe, relativeL2: maybe, sqnrDb: maybe, cosine: maybe })),
+  difference: differences,
+  drift: v.optional(v.looseObject({ asWritten: differences, baseline: differences, candidate: differences })),
   warnings: v.array(text),
   resources: v.looseObject({ wallMs: number, peakRssBytes: number }),
   environment: v.looseObject({

@@ -5,6 +5,7 @@
 import { basename } from "node:path";
 import type { LatencyFacts, Percentiles, PlacementFacts, RunResult } from "../pipeline/result.js";
 import { benchLines, layerLines } from "./bench-table.js";
+import { differenceLines, driftLines } from "./difference-table.js";
 import { middle, printable } from "./escape.js";
 import { formsText, integersText } from "./forms-text.js";
 import { limitRows, verdictSummary, verdictWord } from "./limits.js";
@@ -13,7 +14,6 @@ import { suggest } from "./next.js";
 import {
   bytes,
   change,
-  cosineText,
   count,
   duration,
   interval,
@@ -58,7 +58,8 @@ export function renderText(
     placement(result),
     changed(result),
     keptFloat(result),
-    differences(result),
+    differenceLines(result.difference),
+    result.drift ? driftLines(result.drift) : [],
     result.layers ? layerLines(result.layers) : [],
     candidates(result),
     warnings(result, paint),
@@ -242,24 +243,6 @@ function keptFloat({ quantization, precision }: RunResult): string[] {
   }
   const of = quantization ? ` of ${count(quantization.nodes + quantization.float.length)}` : "";
   return [`kept in float  ${count(float.length)}${of}`, ...lines.map((line) => ` ${line}`)];
-}
-
-function differences({ difference }: RunResult): string[] {
-  if (difference.length === 0) return [];
-  const shown = difference.slice(0, MOST_CANDIDATES);
-  const rows = shown.map(({ output, maxAbs, relativeL2, sqnrDb, cosine }) => [
-    middle(printable(output), 30),
-    significant(maxAbs),
-    significant(relativeL2),
-    sqnrDb === null ? "equal" : significant(sqnrDb),
-    cosineText(cosine),
-  ]);
-  const table = columns(
-    [["outputs", "max |diff|", "relative L2", "SQNR dB", "cosine"], ...rows],
-    ["left", "right", "right", "right", "right"],
-  );
-  const left = difference.length - shown.length;
-  return left > 0 ? [...table, `and ${plural(left, "output")} more`] : table;
 }
 
 function candidates({ candidates }: RunResult): string[] {

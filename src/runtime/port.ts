@@ -95,6 +95,10 @@ export interface CompareJob {
   /** Output of the baseline to output of the candidate; every output of the baseline by its own name when absent. */
   readonly pairs?: readonly (readonly [string, string])[];
   readonly session: SessionOptions;
+  /** Where the candidate is opened in another way than the baseline. */
+  readonly candidateSession?: SessionOptions;
+  /** Also compare the largest element of each row, which takes another look at every element. */
+  readonly withArgmax?: boolean;
   /** When the candidate is given up: after so long, and so many times what the baseline took. Without it, as any job. */
   readonly patience?: Patience;
 }
@@ -115,12 +119,18 @@ export interface OutputDifference {
   readonly maxAbs: number;
   /** Largest |baseline|. */
   readonly maxMagnitude: number;
+  /** Largest |candidate - baseline| / |baseline|, where the baseline is not 0. */
+  readonly maxRelative: number;
+  /** Root of the mean squared difference. */
+  readonly rmse: number;
   /** Norm of the difference over norm of the baseline. */
   readonly relativeL2: number;
   /** Signal to quantization noise ratio, dB; Infinity when equal. */
   readonly sqnrDb: number;
   /** Mean over samples of the cosine of the flattened outputs. */
   readonly cosine: number;
+  /** Share of the rows along the last axis whose largest element is at the same place in both; null for rows of one element, and where it was not asked for. */
+  readonly argmaxAgreement: number | null;
   /** Elements that differ at all, those that are NaN on one side only, and how many were compared. */
   readonly differing: number;
   readonly nanMismatch: number;

@@ -12,9 +12,10 @@ const text = `(x: f32[1,4]) -> (y) { h = Relu(x)
 interface Options extends FakeRuntimeOptions {
   readonly scores?: readonly number[];
   readonly layers?: boolean;
+  readonly drift?: boolean;
 }
 
-async function verify({ scores = [1, 1, 1, 1], layers = false, ...options }: Options = {}) {
+async function verify({ scores = [1, 1, 1, 1], layers = false, drift = false, ...options }: Options = {}) {
   const folder = temporaryFolder({ "d.npz": npz({ x: f32Npy([4, 1, 8, 8], new Array(256).fill(1)) }) });
   const baseline = modelFile(folder, text, { name: "old.onnx" });
   const candidate = modelFile(folder, text, { name: "new.onnx" });
@@ -22,7 +23,7 @@ async function verify({ scores = [1, 1, 1, 1], layers = false, ...options }: Opt
   const context = fakeContext(runtime, { scratch: folder });
   const data = { calibration: null, eval: `${folder}/d.npz`, metric: null };
   const result = await runVerify(
-    { baseline, candidate, data, runtime: runtimeConfig(), limits: limitsOf(), layers },
+    { baseline, candidate, data, runtime: runtimeConfig(), limits: limitsOf(), layers, drift },
     context,
   );
   return { result, runtime, context, candidate };
@@ -44,6 +45,28 @@ describe("runVerify", () => {
 
   it("misses the default limit when answers change", async () => {
     expect((await verify({ scores: [1, 0, 1, 1] })).result.verdict.outcome).toBe("accuracy");
+  });
+
+  it("tells the runtime's share: both as written, and each with the optimizer off and on", async () => {
+    const compare: FakeRuntimeOptions["compare"] = ({ baseline, candidate, session, candidateSession }) => {
+      const self = baseline === candidate;
+      const modes = `${session.optimization}, ${candidateSession?.optimization ?? session.optimization}`;
+      const expected = self ? "disabled, all" : modes;
+      expect(modes).toBe(expected);
+      return [
+        differenceOf("y", {
+          maxAbs: self ? (baseline.endsWith("old.onnx") ? 1 : 2) : session.optimization === "all" ? 4 : 3,
+        }),
+      ];
+    };
+    const { result } = await verify({ compare, drift: true });
+    expect(result.difference).toMatchObject([{ maxAbs: 4 }]);
+    expect(result.drift).toMatchObject({
+      asWritten: [{ maxAbs: 3 }],
+      baseline: [{ maxAbs: 1 }],
+      candidate: [{ maxAbs: 2 }],
+    });
+    expect((await verify({ compare })).result.drift).toBeUndefined();
   });
 
   it("compares the models as delivered", async () => {

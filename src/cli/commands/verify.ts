@@ -16,7 +16,7 @@ export const verify: Command = {
     ...limits.filter((flag) => flag === "metric" || flag === "maxDrop" || flag === "maxSize" || flag === "confidence"),
     ...(["eval", "calibration"] as const),
     ...running,
-    ...(["layers", "target", "report"] as const),
+    ...(["drift", "layers", "target", "report"] as const),
   ],
   exits: comparedExits,
   run(invocation) {
@@ -27,6 +27,7 @@ export const verify: Command = {
       data: dataConfig(settings),
       runtime: runtimeConfig(settings),
       limits: limitsOf(settings),
+      drift: settings.drift,
       layers: settings.layers,
       ...(settings.target !== null && { target: settings.target }),
     };

@@ -93,4 +93,24 @@ describe("DifferenceSum", () => {
   ])("notes what cannot be compared", (before, after, mismatch) => {
     expect(difference([before, after])).toMatchObject({ mismatch, elements: 0 });
   });
+
+  it("measures the largest relative difference where there is something to relate to, and the root of the mean square", () => {
+    const { maxRelative, rmse } = difference([f32(0, 2, -4), f32(1, 3, -4)]);
+    expect(maxRelative).toBe(0.5);
+    expect(rmse).toBeCloseTo(Math.sqrt(2 / 3));
+    expect(difference([f32(1, 1), f32(Infinity, 1)]).maxRelative).toBe(0);
+    expect(difference([i64(4n), i64(5n)])).toMatchObject({ maxRelative: 0.25, rmse: 1 });
+  });
+
+  it("counts rows whose largest element stays where it is, when asked", () => {
+    const before = Tensor.f32([3, 2], [1, 2, 5, 5, 0, 1]);
+    const after = Tensor.f32([3, 2], [2, 3, 5, 5, 1, 0]);
+    const sum = new DifferenceSum("y", true);
+    sum.add(before, after, "sample 0");
+    expect(sum.result().argmaxAgreement).toBeCloseTo(2 / 3);
+    expect(difference([before, after]).argmaxAgreement).toBeNull();
+    const narrow = new DifferenceSum("y", true);
+    narrow.add(Tensor.f32([3, 1], [1, 2, 3]), Tensor.f32([3, 1], [3, 2, 1]), "sample 0");
+    expect(narrow.result().argmaxAgreement).toBeNull();
+  });
 });

@@ -19,7 +19,7 @@ type Args = Jobs["compare"]["args"];
 export const compare: JobHandler<"compare"> = async (args, context) => {
   const takeTurns = modelBytes(args.baseline) + modelBytes(args.candidate) > BOTH_BYTES;
   const baseline = new Turn(args.baseline, args, context);
-  const candidate = new Turn(args.candidate, args, context);
+  const candidate = new Turn(args.candidate, { ...args, session: args.candidateSession ?? args.session }, context);
   const memory = BaselineMemory.of(args);
   baseline.slowestMs = memory?.slowestMs ?? 0;
   try {
@@ -105,9 +105,9 @@ class Comparison {
   /** Outputs of the baseline that are compared and can be read. */
   readonly wanted: readonly string[];
 
-  constructor({ pairs }: Args, baseline: Ports) {
+  constructor({ pairs, withArgmax }: Args, baseline: Ports) {
     const asked = pairs ?? baseline.signature.outputs.map(({ name }) => [name, name] as const);
-    this.#pairs = asked.map(([old, now]) => ({ old, now, sum: new DifferenceSum(old) }));
+    this.#pairs = asked.map(([old, now]) => ({ old, now, sum: new DifferenceSum(old, withArgmax) }));
     for (const { old, sum } of this.#pairs) refuseUnreadable(sum, baseline, old, "baseline");
     this.wanted = baseline.readable.filter((name) => this.#pairs.some(({ old }) => old === name));
   }

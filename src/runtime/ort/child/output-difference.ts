@@ -9,6 +9,9 @@ import type { OutputDifference } from "../../port.js";
 export class DifferenceSum {
   #maxAbs = 0;
   #maxMagnitude = 0;
+  #maxRelative = 0;
+  #rows = 0;
+  #agreeingRows = 0;
   #squaredDifference = 0;
   #squaredBaseline = 0;
   #cosines = 0;
@@ -21,7 +24,10 @@ export class DifferenceSum {
   readonly #candidate = new Variation();
   #mismatch: string | null = null;
 
-  constructor(readonly output: string) {}
+  constructor(
+    readonly output: string,
+    private readonly withArgmax = false,
+  ) {}
 
   /** Nothing more is compared after a mismatch. */
   refuse(mismatch: string): void {
@@ -39,6 +45,7 @@ export class DifferenceSum {
       this.#addTexts(baseline.utf8(), candidate.utf8());
     } else {
       this.#addNumbers(elementsOf(baseline), elementsOf(candidate));
+      if (this.withArgmax) this.#addRows(elementsOf(baseline), elementsOf(candidate), baseline.dims.at(-1) ?? 1);
       this.#baseline.add(baseline);
       this.#candidate.add(candidate);
     }
@@ -50,9 +57,12 @@ export class DifferenceSum {
       output: this.output,
       maxAbs: this.#maxAbs,
       maxMagnitude: this.#maxMagnitude,
+      maxRelative: this.#maxRelative,
+      rmse: this.#elements === 0 ? 0 : Math.sqrt(l2 / this.#elements),
       relativeL2: l2 === 0 ? 0 : Math.sqrt(l2 / this.#squaredBaseline),
       sqnrDb: l2 === 0 ? Number.POSITIVE_INFINITY : 10 * Math.log10(this.#squaredBaseline / l2),
       cosine: this.#samples === 0 ? 1 : this.#cosines / this.#samples,
+      argmaxAgreement: this.#rows === 0 ? null : this.#agreeingRows / this.#rows,
       differing: this.#differing,
       nanMismatch: this.#nanMismatch,
       nanOnBoth: this.#nanOnBoth,
@@ -85,6 +95,9 @@ export class DifferenceSum {
         const distance = Math.abs(typeof a === "bigint" ? Number((b as bigint) - a) : (b as number) - a);
         if (distance > this.#maxAbs) this.#maxAbs = distance;
         this.#squaredDifference += distance * distance;
+        const relative = distance / Math.abs(Number(a));
+        // Over 0 it is not told, and of infinities it is none.
+        if (relative > this.#maxRelative && Number.isFinite(relative)) this.#maxRelative = relative;
       }
       const x = Number(a);
       const y = Number(b);
@@ -97,6 +110,14 @@ export class DifferenceSum {
     }
     this.#elements += baseline.length;
     this.#endSample(dot, oldNorm, newNorm);
+  }
+
+  #addRows(baseline: Elements, candidate: Elements, width: number): void {
+    if (width < 2) return;
+    for (let start = 0; start + width <= baseline.length; start += width) {
+      this.#rows++;
+      if (largestIn(baseline, start, width) === largestIn(candidate, start, width)) this.#agreeingRows++;
+    }
   }
 
   #addTexts(baseline: readonly Uint8Array[], candidate: readonly Uint8Array[]): void {
@@ -115,6 +136,13 @@ export class DifferenceSum {
     if (oldNorm === 0 || newNorm === 0) this.#cosines += oldNorm === newNorm ? 1 : 0;
     else this.#cosines += dot / Math.sqrt(oldNorm * newNorm);
   }
+}
+
+/** Place of the first of the largest elements, as ArgMax has it. */
+function largestIn({ at }: Elements, start: number, width: number): number {
+  let place = start;
+  for (let i = start + 1; i < start + width; i++) if (at(i) > at(place)) place = i;
+  return place - start;
 }
 
 /** How much one model's output changes from sample to sample: distances from the first, over all norms. */
