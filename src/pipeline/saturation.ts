@@ -28,7 +28,7 @@ export function judgeSaturation(
   const nodes = target.saturatesPairs ? saturableNodes(loadModel(path)) : [];
   if (nodes.length === 0) return { warnings: [], reason: null };
   const several = nodes.length === 1 ? "a node holds" : `${nodes.length} nodes hold`;
-  const text = `${several} weights whose sums can saturate on x86 without VNNI (${nodes.slice(0, 3).join(", ")}${nodes.length > 3 ? ", ..." : ""}): quantize with --target ort-cpu-avx2`;
+  const text = `${several} weights whose sums can saturate on x86 without VNNI (${nodes.slice(0, 3).join(", ")}${nodes.length > 3 ? ", ..." : ""}): quantize with --target ort-cpu-avx2, or run it with session.x64quantprecision=1, which is slower`;
   if (here.saturatesPairs) return { warnings: [text], reason: null };
   const reason = { limit: "saturation", wanted: 0, got: nodes.length, status: "missed", text } as const;
   return { warnings: [], reason };
