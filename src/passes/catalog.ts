@@ -114,6 +114,7 @@ import { fuseArithmeticPair } from "./linear/arithmetic-pair.js";
 import { fuseArithmeticUp } from "./linear/arithmetic-up.js";
 import { fuseGemmSum } from "./linear/gemm-sum.js";
 import { fuseLinearChain } from "./linear/linear-chain.js";
+import { fuseLinearParts } from "./linear/linear-parts.js";
 import { fuseMatMulFactors } from "./linear/matmul-factors.js";
 import { fuseOuterProduct } from "./linear/outer-product.js";
 import { fuseParallelConcat } from "./linear/parallel-concat.js";
@@ -245,6 +246,7 @@ const fusions: readonly AnyPass[] = [
   fuseGatherUnsqueeze, // one more Slice of the next one's
   fuseSlicesToSplit,
   fuseSplitConcat,
+  fuseLinearParts, // of a Split, as the Slices are by now
   hoistSplitStep, // after the attention, whose heads may be views of the parts
   fuseResidualSum, // last: patterns are written with Add
 ];
