@@ -76,7 +76,7 @@ export async function campaign(
       counts.nodesBefore += verdict.before;
       counts.nodesAfter += verdict.after;
       for (const [name, count] of verdict.applied) applied.set(name, applied.get(name)! + count);
-      for (const [, op] of given.text.matchAll(/= "?([A-Za-z_.:]+)"?[<(]/g)) operators.add(op!);
+      for (const [, op] of given.text.matchAll(/= "?([A-Za-z0-9_.:]+)"?[<(]/g)) operators.add(op!);
     } else {
       const failure = await explained(given, verdict.fault, seed, options);
       failures.push(failure);

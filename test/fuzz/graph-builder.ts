@@ -17,7 +17,8 @@ export interface Known {
 export interface NodeSpec {
   readonly op: string;
   readonly domain?: string;
-  readonly inputs: readonly (Value | null)[];
+  /** A node in the place of a value is made with it: sequences and optionals are never looked at by themselves. */
+  readonly inputs: readonly (Value | NodeSpec | null)[];
   readonly attributes?: Readonly<Record<string, Attribute>>;
   readonly outputs?: number;
 }
@@ -83,22 +84,30 @@ export class GraphBuilder {
 
   /** Adds the node if the runtime takes it and its results are fit to go on with. */
   async tryAdd(spec: NodeSpec): Promise<boolean> {
-    const { graph } = this.model;
-    const outputs = Array.from({ length: spec.outputs ?? 1 }, () => ({ label: this.label() }));
-    const node = graph.addNode({ ...spec, outputs, ...(spec.domain && { domain: spec.domain }) });
-    if (spec.domain) this.model.opsets.set(spec.domain, 1);
+    const made: Node[] = [];
+    const node = this.#add(spec, made);
     const runs = await this.#tapped(node.outputs.filter((output) => output !== null));
     if (!runs?.every((run) => Object.values(run).every(isModest))) {
-      this.#takeBack(node);
+      this.#takeBack(made);
       return false;
     }
     for (const output of node.outputs) if (output) this.#learn(output, runs);
     return true;
   }
 
-  #takeBack(node: Node): void {
+  /** @param made gets the node, behind those that it reads */
+  #add(spec: NodeSpec, made: Node[]): Node {
+    const inputs = spec.inputs.map((input) => (input && "op" in input ? this.#add(input, made).output : input));
+    const outputs = Array.from({ length: spec.outputs ?? 1 }, () => ({ label: this.label() }));
+    const node = this.model.graph.addNode({ ...spec, inputs, outputs });
+    if (spec.domain) this.model.opsets.set(spec.domain, 1);
+    made.push(node);
+    return node;
+  }
+
+  #takeBack(made: readonly Node[]): void {
     const { graph } = this.model;
-    graph.removeNode(node);
+    for (const node of [...made].reverse()) graph.removeNode(node);
     for (const value of graph.constants) if (value.useCount === 0) graph.removeConstant(value);
   }
 
