@@ -14,6 +14,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
+/** A model that takes so long does not end. */
+const PATIENCE_MS = 300_000;
+
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const built = join(root, "node_modules", ".cache", "fuzz");
 
@@ -181,7 +184,14 @@ function runChild({ seed, graphs, from, minutes, asTheyAre }) {
   let rest = "";
   let stderr = "";
   const failures = [];
+  const tooLong = () => {
+    stderr += `it does not end: nothing for ${PATIENCE_MS / 1000} s`;
+    child.kill("SIGKILL");
+  };
+  let patience = setTimeout(tooLong, PATIENCE_MS);
   child.stdout.setEncoding("utf8").on("data", (text) => {
+    clearTimeout(patience);
+    patience = setTimeout(tooLong, PATIENCE_MS);
     const lines = (rest + text).split("\n");
     rest = lines.pop();
     for (const event of lines.map((line) => JSON.parse(line))) {
@@ -195,7 +205,12 @@ function runChild({ seed, graphs, from, minutes, asTheyAre }) {
     }
   });
   child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
-  return new Promise((resolve) => child.on("close", () => resolve({ result, at, phase, sums, failures, stderr })));
+  return new Promise((resolve) => {
+    child.on("close", () => {
+      clearTimeout(patience);
+      resolve({ result, at, phase, sums, failures, stderr });
+    });
+  });
 }
 
 function show({ seed, kind, recipe, detail, culprits, case: given }) {

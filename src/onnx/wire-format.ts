@@ -289,8 +289,8 @@ export function encodeMessage(type: MessageType, message: object): Uint8Array {
         break;
       }
       case "int64": {
-        const { low, high } = value as Long64;
-        long(low, high);
+        if (typeof value === "number") long(value | 0, Math.floor(value / 2 ** 32));
+        else long((value as Long64).low, (value as Long64).high);
         break;
       }
       case "int32":

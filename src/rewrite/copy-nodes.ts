@@ -81,12 +81,21 @@ export class Captures extends Map<Value, Value> {
 
 /**
  * Puts a copy of what a body does before `node`, a node of the graph around it, with
- * `inputs` in the places of the body's. Returns what the body's outputs are there.
+ * `inputs` in the places of the body's; `constants` that were copied before are shared. Returns what the body's outputs are there.
  */
-export function spliceBody(body: Graph, node: Node, inputs: readonly Value[] = []): Value[] {
+export function spliceBody(
+  body: Graph,
+  node: Node,
+  inputs: readonly Value[] = [],
+  constants = new Map<Value, Value>(),
+): Value[] {
   const values = new Captures();
   body.inputs.forEach((input, i) => void values.set(input, inputs[i]!));
-  for (const constant of body.constants) values.set(constant, copyConstant(constant, node.graph, true));
+  for (const constant of body.constants) {
+    const copy = constants.get(constant) ?? copyConstant(constant, node.graph, true);
+    constants.set(constant, copy);
+    values.set(constant, copy);
+  }
   for (const inner of body.nodes()) copyNode(inner, node.graph, values, { before: node, keepTypes: true });
   return body.outputs.map(({ value }) => values.get(value));
 }

@@ -7,10 +7,9 @@
  *          c = Concat<axis=0>(Unsqueeze(d0), Unsqueeze(d1))
  *
  * Loops cost their runtime much more than the nodes in them, but a graph must not grow
- * out of hand: only so many nodes as stack.ts says are made, one iteration always.
+ * out of hand: only so many bytes as stack.ts says are added, one iteration always.
  */
 import {
-  countNodes,
   type DType,
   type Graph,
   graphsWithin,
@@ -26,7 +25,7 @@ import { isPure } from "../../ops/facts.js";
 import { defineGraphPass, spliceBody } from "../../rewrite/index.js";
 import { constantIntegers } from "../../rewrite/match.js";
 import { replaceOutputs } from "./replace-outputs.js";
-import { isRead, MOST_NODES, stack } from "./stack.js";
+import { isRead, stack, whyTooLong } from "./stack.js";
 
 export const unrollLoop = defineGraphPass({
   name: "unroll-loop",
@@ -69,9 +68,8 @@ function planOf(node: Node, opset: number): Plan | string | null {
       ? plan
       : "it never runs, and the shape of what it collects is not known";
   const collects = node.outputs.slice(states).some(isRead);
-  if (times > 1 && times * (countNodes(body) + (collects ? 1 : 0)) > MOST_NODES) {
-    return `${times} iterations of ${countNodes(body)} nodes are too many to write out`;
-  }
+  const tooLong = whyTooLong(body, times, collects ? 1 : 0);
+  if (tooLong) return tooLong;
   if (times > 1 && ![...nodesWithin(body)].every(isPure)) return "a node in it may do something else each time";
   return collects && opset < 13 && times > 0 ? "the opset is too old to write out what it collects" : plan;
 }
@@ -105,10 +103,16 @@ function unroll(node: Node, { body, times, states }: Plan): Value[] {
   const { graph } = node;
   let current = node.inputs.slice(2) as Value[];
   const collected = body.outputs.slice(states + 1).map((): Value[] => []);
+  const constants = new Map<Value, Value>();
   const go = graph.addConstant(body.inputs[1]!.label, boolLike(body.inputs[1]!));
   for (let i = 0; i < times; i++) {
     const count = Tensor.i64(dimsOf(body.inputs[0]!), [i]);
-    const results = spliceBody(body, node, [graph.addConstant(body.inputs[0]!.label, count), go, ...current]);
+    const results = spliceBody(
+      body,
+      node,
+      [graph.addConstant(body.inputs[0]!.label, count), go, ...current],
+      constants,
+    );
     current = results.slice(1, states + 1);
     for (const [at, values] of collected.entries()) values.push(results[states + 1 + at]!);
   }

@@ -6,23 +6,13 @@
  *          c = Concat<axis=0>(Unsqueeze(d0), Unsqueeze(d1))
  *
  * along the axes and in the directions that it names: 2.7x as fast for small bodies. The length has to be known of every
- * input, since the runtime refuses inputs of several lengths. For how many nodes: stack.ts.
+ * input, since the runtime refuses inputs of several lengths. For how much it may be: stack.ts.
  */
-import {
-  attr,
-  countNodes,
-  type Graph,
-  graphsWithin,
-  type Node,
-  nodesWithin,
-  opsetOf,
-  Tensor,
-  type Value,
-} from "../../ir/index.js";
+import { attr, type Graph, graphsWithin, type Node, nodesWithin, opsetOf, Tensor, type Value } from "../../ir/index.js";
 import { isPure } from "../../ops/facts.js";
 import { defineGraphPass, spliceBody } from "../../rewrite/index.js";
 import { replaceOutputs } from "./replace-outputs.js";
-import { isRead, MOST_NODES, stack } from "./stack.js";
+import { isRead, stack, whyTooLong } from "./stack.js";
 
 export const unrollScan = defineGraphPass({
   name: "unroll-scan",
@@ -77,8 +67,8 @@ function planOf(node: Node, opset: number): Plan | string | null {
   // Such an output the runtime leaves empty: written out the result would be another.
   if (body.outputs.some(({ value }) => value.producer?.graph !== body)) return "an output of its body is not computed";
   const stacked = outputs.filter((_, k) => isRead(node.outputs[states + k])).length;
-  const each = countNodes(body) + scanned + stacked;
-  if (times > 1 && times * each > MOST_NODES) return `${times} iterations of ${each} nodes are too many to write out`;
+  const tooLong = whyTooLong(body, times, scanned + stacked);
+  if (tooLong) return tooLong;
   if (times > 1 && ![...nodesWithin(body)].every(isPure)) return "a node in it may do something else each time";
   return { body, times, states, inputs, outputs };
 }
@@ -94,11 +84,12 @@ function tracksOf(node: Node, side: "scan_input" | "scan_output", count: number)
 function unroll(node: Node, { body, times, states, inputs, outputs }: Plan): (Value | null)[] {
   let current = node.inputs.slice(0, states) as Value[];
   const collected = outputs.map((): Value[] => []);
+  const constants = new Map<Value, Value>();
   for (let i = 0; i < times; i++) {
     const elements = inputs.map(({ axis, isBackward }, k) =>
       elementOf(node, node.inputs[states + k]!, axis, isBackward ? times - 1 - i : i),
     );
-    const results = spliceBody(body, node, [...current, ...elements]);
+    const results = spliceBody(body, node, [...current, ...elements], constants);
     current = results.slice(0, states);
     for (const [k, values] of collected.entries()) values.push(results[states + k]!);
   }

@@ -61,9 +61,9 @@ testRewrite(unrollLoop, {
       }`,
       null,
     ],
-    "more nodes than a graph should grow by": [
+    "more bytes than a file should grow by": [
       loop(adding, "$n: i64[] = {100}"),
-      "100 iterations of 3 nodes are too many to write out",
+      "100 iterations of about 97 bytes are too many to write out",
     ],
     "random numbers": [
       `(x: f32[2,3]) -> (y) {

@@ -11,6 +11,11 @@ testRewrite(unrollScan, {
   rewrites: {
     "three elements": scan("f32[3,N,3]"),
     "one element": scan("f32[1,N,3]"),
+    "weights of any size, which are shared": scan(
+      "f32[8,N,3]",
+      "",
+      "(a: f32[N,3], e: f32[N,3]) -> (t, u) { t = Add(a, e)\n u = MatMul(t, $w: f32[3,500]) }",
+    ),
     "elements along another axis, backward": scan("f32[N,2,3]", ", scan_input_axes=[1], scan_input_directions=[1]"),
     "elements along an axis counted from the end": scan("f32[N,3,2]", ", scan_input_axes=[-1]"),
     "what it collects along another axis, backward": scan(
@@ -52,7 +57,10 @@ testRewrite(unrollScan, {
       }`,
       null,
     ],
-    "more nodes than a graph should grow by": [scan("f32[9,N,3]"), "9 iterations of 4 nodes are too many to write out"],
+    "more bytes than a file should grow by": [
+      scan("f32[16,N,3]"),
+      "16 iterations of about 142 bytes are too many to write out",
+    ],
     "an output of the body that is its input": [
       `(x: f32[2], w: f32[2], z: f32[3,2]) -> (y, v, c) {
         y, v, c = Scan<body=(a: f32[2], b: f32[2], e: f32[2]) -> (b, a, s) { s = Add(a, e) }, num_scan_inputs=1>(x, w, z)
