@@ -9,6 +9,7 @@
  * best method of each is found on its own; the combination is kept only where it also wins on
  * samples that had no part in choosing it.
  */
+import { setImmediate } from "node:timers/promises";
 import type { DatasetRef } from "../dataset/index.js";
 import { linkModel, loadModel } from "../ir/index.js";
 import type { RangeMethod, TapStatistics } from "../observe/index.js";
@@ -55,22 +56,32 @@ export async function chooseMethods(
   const { equalized: prepared = options.prepared, target } = options;
   const keepFloat = new Map([...options.excluded, ...keptFloat]);
   const labels = activationLabels(prepared, target, { ...placement, keepFloat });
-  const measured = linkedFile(context, "unsquashed");
-  unsquash(prepared, measured);
+  const unsquashed = linkedFile(context, "unsquashed");
+  unsquash(prepared, unsquashed);
   const measure = async (trial: DatasetRef, choices: readonly Choice[]): Promise<number[]> => {
-    const shop = new Workshop({ ...options, prepared: measured, equalized: measured, trial }, context);
-    const made = choices.map((choice) =>
-      shop.make({ kind: "integers", recipe: staticRecipe({ placement, ...choice }) }, keptFloat),
-    );
+    const shop = new Workshop({ ...options, prepared: unsquashed, equalized: unsquashed, trial }, context);
+    const made: Candidate[] = [];
+    let measured: Promise<unknown> = Promise.resolve();
     try {
-      await shop.measureError(made);
+      for (const choice of choices) {
+        const candidate = shop.make({ kind: "integers", recipe: staticRecipe({ placement, ...choice }) }, keptFloat);
+        made.push(candidate);
+        // One is run in its own process while the next is made here.
+        await measured;
+        measured = shop.measureError([candidate]);
+        // What goes wrong meanwhile is told when it is waited for.
+        measured.catch(() => undefined);
+        await setImmediate();
+      }
+      await measured;
       return made.map(noiseOf);
     } finally {
+      await Promise.allSettled([measured]);
       for (const candidate of made) shop.discard(candidate);
     }
   };
   try {
-    const { stretches: count, samples } = affordable(options.taps!, measured);
+    const { stretches: count, samples } = affordable(options.taps!, unsquashed);
     const [fit, held] = split(data, samples);
     const singles = METHODS.map((method) => ({ method }));
     const noises = await measure(fit, singles);
@@ -96,7 +107,7 @@ export async function chooseMethods(
     const [before, after] = await measure(held, [single, combined]);
     return gainDb(before!, after!) < LEAST_GAIN_DB ? single : combined;
   } finally {
-    removeLinked(measured);
+    removeLinked(unsquashed);
   }
 }
 

@@ -97,7 +97,7 @@ it("takes the method that suits all", async () => {
 it("does not look at stretches where no method matters", async () => {
   const { choice, runtime } = await choose((_, method) => (method === "mse" ? 0.9 : 1));
   expect(choice).toEqual({ method: "mse" });
-  expect(runtime.jobs).toHaveLength(1);
+  expect(runtime.jobs).toHaveLength(3);
 });
 
 it("gives a stretch of the model the method that suits it better", async () => {
@@ -118,5 +118,5 @@ it("measures before the Softmax, on some samples, and checks on others", async (
   const { runtime } = await choose((label, method) => dislike(method, label === "x" ? "minmax" : "mse", "percentile"));
   const chosenBy = new Set(runtime.jobs[0]!.data.indices);
   expect(runtime.jobs.at(-1)!.data.indices!.some((index) => chosenBy.has(index))).toBe(false);
-  expect(runtime.jobs.length).toBeGreaterThan(2);
+  expect(runtime.jobs.length).toBeGreaterThan(5);
 });

@@ -19,7 +19,7 @@ export interface OutputLine {
 }
 
 export interface OutputFit extends OutputLine {
-  /** Expected change of the error on the samples of the fit, dB; positive is better. */
+  /** Expected change of the error on other samples, dB; positive is better. */
   readonly gainDb: number;
 }
 
@@ -41,8 +41,9 @@ export function fitOutput({ samples, y, z, yy, zz, yz }: PairedMoments): OutputF
   const factor = Number.isFinite(wanted) ? Math.min(FACTORS[1], Math.max(FACTORS[0], wanted)) : 1;
   const trust = shifts > 0 ? Math.max(0, 1 - chance / shifts) : 0;
   const shift = y.map((mean, c) => (1 - factor) * z[c]! + trust * (mean - z[c]!));
-  const before = varY + varZ - 2 * cov + shifts;
-  const after = varY + factor * factor * varZ - 2 * factor * cov + (1 - trust) ** 2 * shifts;
+  // Of the squared shifts, what chance alone would show is no error of other samples, and cannot be mended.
+  const before = varY + varZ - 2 * cov + Math.max(0, shifts - chance);
+  const after = varY + factor * factor * varZ - 2 * factor * cov + trust * Math.min(chance, shifts);
   const gainDb = before > 0 && after > 0 ? 10 * Math.log10(before / after) : 0;
   return { factor, shift, gainDb };
 }

@@ -65,6 +65,24 @@ describe("fitOutput", () => {
     expect([exact.factor, exact.gainDb, ...exact.shift.map(Math.abs)].slice(0, 3)).toEqual([1, 0, 0]);
   });
 
+  it("expects of a shift what it does for other samples", () => {
+    const channels = Array.from({ length: 400 }, () => 0.05 * normal());
+    const draw = (count: number) => {
+      const y = Array.from({ length: count }, () => channels.map(() => normal()));
+      return { y, z: y.map((row) => row.map((value, c) => value + channels[c]! + 0.1 * normal())) };
+    };
+    const seen = draw(16);
+    const others = draw(400);
+    const { factor, shift, gainDb } = fitOutput(momentsOf(seen.y, seen.z));
+    const errorOf = (made: (z: number, c: number) => number): number =>
+      others.z.reduce(
+        (sum, row, s) => sum + row.reduce((own, z, c) => own + (made(z, c) - others.y[s]![c]!) ** 2, 0),
+        0,
+      );
+    const gained = 10 * Math.log10(errorOf((z) => z) / errorOf((z, c) => factor * z + shift[c]!));
+    expect(Math.abs(gainDb - gained)).toBeLessThan(0.2);
+  });
+
   it("stays a number where nothing differs, or nothing is one", () => {
     const zeros = [
       [0, 0],
