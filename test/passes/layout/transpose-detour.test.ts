@@ -142,6 +142,10 @@ testRewrite(eliminateTransposeDetour, {
       }`,
       null,
     ],
+    "an operator with an output that is left out": [
+      channelsLast("_, i = TopK(t, $k: i64[1] = {2})\n  u = Cast<to=1>(i)"),
+      null,
+    ],
     "a region where nothing would be saved": [
       `(x: f32[N,3,4,5]) -> (y) {
         t = Transpose<perm=[0,2,3,1]>(x)

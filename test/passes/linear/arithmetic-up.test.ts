@@ -155,6 +155,10 @@ testRewrite(fuseArithmeticUp, {
       graph("a = Mul(x, $p: f32[] = {1e30})\n  y = Mul(a, $q: f32[] = {1e30})"),
       "a folded constant leaves the range of its type",
     ],
+    "a factor between addends that are one only per place": [
+      graph("a = Add(x, $p: f32[])\n  b = Mul(a, $q: f32[3,1,1])\n  y = Add(b, $r: f32[6])"),
+      null,
+    ],
     integers: [graph("a = Mul(x, $p: i64[])\n  y = Mul(a, $q: i64[])", "x: i64[N]"), null],
     "the factor of attention scores": [
       graph(
