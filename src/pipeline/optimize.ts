@@ -37,6 +37,7 @@ import { type Prepared, prepareModel } from "./prepare.js";
 import { requestOf } from "./prepare-request.js";
 import { nothingQuantized, quantizationFacts } from "./quantization-facts.js";
 import type { CorrectionFacts, LossyFacts, RunResult, Verdict } from "./result.js";
+import { MOMENT_SAMPLES, roundStatics } from "./round-statics.js";
 import { roundCandidates } from "./round-weights.js";
 import { RunRecord } from "./run-record.js";
 import { SearchFiles } from "./search-files.js";
@@ -187,9 +188,14 @@ class OptimizeRun {
   }
 
   async #corrected(statics: readonly Candidate[], workshop: Workshop, intake: Intake): Promise<readonly Candidate[]> {
-    const data = samplesToFit(intake);
-    if (!data || !this.config.quantize.corrections.includes("outputs")) return statics;
-    return this.#keep(() => correctOutputs(statics, workshop, data), "corrections");
+    const { corrections } = this.config.quantize;
+    const [few, data] = [samplesToFit(intake, MOMENT_SAMPLES), samplesToFit(intake)];
+    let best = statics;
+    if (few && corrections.includes("means"))
+      best = await this.#keep(() => roundStatics(statics, workshop, few), "means of inputs");
+    if (!data || !corrections.includes("outputs")) return best;
+    const rounded = best;
+    return this.#keep(() => correctOutputs(rounded, workshop, data), "corrections");
   }
 
   async #rounded(others: readonly Candidate[], workshop: Workshop, intake: Intake): Promise<readonly Candidate[]> {

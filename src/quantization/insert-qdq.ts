@@ -10,7 +10,9 @@ import { invariant } from "../base/errors.js";
 import { attr, type Graph, type Model, type Node, opsetOf, soleReader, Tensor, type Value } from "../ir/index.js";
 import { activationSlots, type IntegerTarget } from "../target/integer-kernel.js";
 import { removeUnreadConstants } from "./dead-constants.js";
-import { addsPairs } from "./pair-sums.js";
+import { productLayout } from "./inputs/moment-taps.js";
+import { type InputMoments, roundInView } from "./inputs/round-in-view.js";
+import { addsPairs, fitPairs } from "./pair-sums.js";
 import type { StaticPlan } from "./plan-static.js";
 import type { ActivationScheme } from "./scheme.js";
 import { type StoredWeight, WeightStore } from "./weight-store.js";
@@ -39,15 +41,16 @@ export function activationsOf(plan: StaticPlan): readonly Value[] {
   return [...values];
 }
 
-/** `schemes` by value label; every value of `activationsOf(plan)` must have one. */
+/** `schemes` by value label; every value of `activationsOf(plan)` must have one. `inputs` by value label, where weights are rounded with them in view. */
 export function insertQdq(
   model: Model,
   plan: StaticPlan,
   schemes: ReadonlyMap<string, ActivationScheme>,
   target: IntegerTarget,
+  inputs: ReadonlyMap<string, InputMoments> = new Map(),
 ): InsertReport {
   invariant(opsetOf(model) >= 13, "per-channel DequantizeLinear needs opset 13");
-  const writer = new QdqWriter(model.graph, schemes, target);
+  const writer = new QdqWriter(model.graph, schemes, target, inputs);
   for (const { node, kernel, outputs } of plan.nodes) {
     const slots = activationSlots(node, kernel);
     writer.scheme(node.inputs[slots[0]!]!);
@@ -72,6 +75,7 @@ class QdqWriter {
     readonly graph: Graph,
     schemes: ReadonlyMap<string, ActivationScheme>,
     readonly target: IntegerTarget,
+    readonly inputs: ReadonlyMap<string, InputMoments>,
   ) {
     this.#schemes = new Map(schemes);
   }
@@ -128,7 +132,7 @@ class QdqWriter {
     const pairs = saturatesPairs && addsPairs(node, tensor.dims);
     const scales = weightScales(values, tensor.dims, axis, limit, pairs);
     const inputScale = this.scheme(node.inputs[0]!).scale;
-    const biasValues = this.target.bias === "i32" ? bias?.constant?.f32() : undefined;
+    let biasValues = this.target.bias === "i32" ? bias?.constant?.f32() : undefined;
     // Nodes that share a weight share its integers, unless a bias raised scales for one of them.
     let form = `axis ${axis}${pairs ? " in pairs" : ""}`;
     if (biasValues) {
@@ -140,8 +144,18 @@ class QdqWriter {
         );
       }
     }
+    const moments = this.#inView(node);
+    let integers: Tensor | null = null;
+    if (moments) {
+      form = `with the inputs of ${node.name}`;
+      const layout = productLayout(node, tensor.dims)!;
+      const rounded = roundInView(values, layout, scales, limit, moments, biasValues !== undefined);
+      if (pairs) fitPairs(rounded.integers, values, scales, { dims: tensor.dims, axis });
+      biasValues = biasValues?.map((value, i) => value + rounded.shift![i]!);
+      integers = Tensor.ofArray("i8", tensor.dims, rounded.integers);
+    }
     const stored = this.#store.of(weight!, form, () => ({
-      integers: quantizeWeight(values, tensor.dims, axis, scales, limit, pairs).integers,
+      integers: integers ?? quantizeWeight(values, tensor.dims, axis, scales, limit, pairs).integers,
       scales: Tensor.f32([scales.length], scales),
     }));
     this.graph.setInput(node, 1, this.#dequantizedConstant(node, weight!, stored, axis));
@@ -153,6 +167,15 @@ class QdqWriter {
       }));
       this.graph.setInput(node, 2, this.#dequantizedConstant(node, bias!, storedBias, 0));
     }
+  }
+
+  /** What is known of the inputs of a product whose weights nobody else reads. */
+  #inView(node: Node): InputMoments | null {
+    const [input, weight] = node.inputs;
+    const moments = this.inputs.get((this.#origin.get(input!) ?? input!).label);
+    if (!moments || weight!.useCount !== 1 || this.target.weightLimit > 127) return null;
+    const layout = productLayout(node, weight!.constant!.dims);
+    return layout && moments.spread.length === layout.group * layout.inputs ? moments : null;
   }
 
   #dequantizedConstant(node: Node, { label }: Value, stored: StoredWeight, axis: number): Value {

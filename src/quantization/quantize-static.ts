@@ -24,12 +24,12 @@ export interface StaticReport {
 }
 
 export function quantizeStatic(model: Model, request: StaticRequest, nodes: NodeChoice = {}): StaticReport {
-  const { target, taps } = request;
+  const { target, taps, choice } = request;
   const rangeOf = rangesOf(request);
   const plan = withKnownRanges(model, request, nodes, rangeOf);
   const ranges = new Map(activationsOf(plan).map((value) => [value.label, rangeOf(value)!]));
   const schemes = new Map([...ranges].map(([label, range]) => [label, activationScheme(range, target.activations)]));
-  const { quantized, notes } = insertQdq(model, plan, schemes, target);
+  const { quantized, notes } = insertQdq(model, plan, schemes, target, choice.inputs);
   return { quantized, float: plan.float, notes: [...notes, ...crowdedNotes(ranges, taps)] };
 }
 

@@ -7,6 +7,7 @@ import { type Model, type Node, nodesWithin } from "../ir/index.js";
 import type { RangeMethod } from "../observe/index.js";
 import { weightInputs } from "../target/integer-kernels.js";
 import { isLookUp } from "./embedding.js";
+import type { InputMoments } from "./inputs/round-in-view.js";
 import type { OutputLine } from "./outputs/fit-outputs.js";
 import type { Placement } from "./plan-static.js";
 import type { WeightBits } from "./weight-only.js";
@@ -29,6 +30,8 @@ export interface StaticChoice {
   readonly method: RangeMethod;
   /** By value label: tensors whose range is chosen in another way. */
   readonly methods?: ReadonlyMap<string, RangeMethod>;
+  /** By value label: of activations, for the weights that meet them to be rounded with them in view. */
+  readonly inputs?: ReadonlyMap<string, InputMoments>;
 }
 
 export interface Recipe {

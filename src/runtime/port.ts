@@ -59,7 +59,8 @@ export interface ReduceJob {
   readonly session: SessionOptions;
 }
 
-export type Reduction = "sum" | "min" | "max";
+/** `list`: those of all samples, one after the other. */
+export type Reduction = "sum" | "min" | "max" | "list";
 
 export interface ScoreJob {
   /** The first is the baseline whose outputs are `reference` for the metric. */

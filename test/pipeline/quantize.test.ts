@@ -75,11 +75,11 @@ describe("quantize", () => {
     const { output, calibration, evaluation, context } = await scene();
     const data = { calibration, eval: evaluation, metric: { kind: "builtin", name: "sqnr" } as const };
     const limits = limitsOf({ maxDrop: "none" });
-    const config = optimizeConfig(digitsModel, output, { corrections: ["equalize", "outputs"] }, { data, limits });
+    const config = optimizeConfig(digitsModel, output, { corrections: ["equalize", "means", "outputs"] }, { data, limits });
     const { quantization, verdict } = await runQuantize(config, context);
     expect(verdict.outcome).toBe("met");
     const tried = quantization!.corrections!;
-    expect(tried.map(({ correction }) => correction)).toContain("equalize");
+    expect(tried.map(({ correction }) => correction)).toEqual(expect.arrayContaining(["equalize", "means"]));
     for (const { isKept, beforeDb, afterDb } of tried) expect(afterDb! >= beforeDb! + 0.05).toBe(isKept);
     expect(quantization!.notes).toContainEqual(expect.stringContaining("correction equalize"));
   });

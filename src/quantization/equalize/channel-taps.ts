@@ -1,7 +1,7 @@
 /** Makes a copy of a model tell the extremes and the energy of each channel of some values, and nothing else. */
-import { attr, type Model, opsetOf, Tensor, type Value } from "../../ir/index.js";
+import type { Model, Value } from "../../ir/index.js";
 import type { Reduction } from "../../runtime/port.js";
-import { keepOutputs } from "../tap-model.js";
+import { keepOutputs, reduceOver } from "../tap-model.js";
 import type { ChannelRanges } from "./channel-scales.js";
 
 /** Names of outputs by what they tell of one value. */
@@ -53,13 +53,4 @@ export function tapChannels(model: Model, axes: ReadonlyMap<Value, number>): Cha
         ]),
       ),
   };
-}
-
-/** The axes became an input with opset 18. */
-function reduceOver(model: Model, op: string, of: Value, axes: readonly number[], label: string): Value {
-  const { graph } = model;
-  const isInput = opsetOf(model) >= 18;
-  const inputs = isInput ? [of, graph.addConstant(`${label}/axes`, Tensor.i64([axes.length], axes))] : [of];
-  const attributes = { keepdims: attr.int(0), ...(!isInput && { axes: attr.ints(axes) }) };
-  return graph.addNode({ op, name: label, inputs, attributes, outputs: [{ label }] }).output;
 }

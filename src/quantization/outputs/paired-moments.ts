@@ -2,10 +2,10 @@
  * A model that runs the float model and its quantized form side by side, and tells of some
  * values in both, channel by channel, the means that a least-squares fit needs.
  */
-import { attr, loadModel, type Model, opsetOf, Tensor, type Value } from "../../ir/index.js";
+import { loadModel, type Model, type Value } from "../../ir/index.js";
 import { copyConstant, copyNode, removeWithFeeders } from "../../rewrite/index.js";
 import type { Reduction } from "../../runtime/port.js";
-import { keepOutputs } from "../tap-model.js";
+import { keepOutputs, reduceOver } from "../tap-model.js";
 import type { LastProduct } from "./last-products.js";
 
 /** Means by channel over all samples: y is the float value, z the quantized. */
@@ -45,11 +45,7 @@ export function pairModels(float: string, quantized: string, products: readonly 
       const factors = [...moment].map((which) => (which === "y" ? y : z));
       const [a, b] = factors;
       const of = b ? graph.addNode({ op: "Mul", inputs: [a!, b], outputs: [{ label: `${name}/product` }] }).output : a!;
-      const isInput = opsetOf(model) >= 18;
-      const axes = isInput ? [graph.addConstant(`${name}/axes`, Tensor.i64([others.length], others))] : [];
-      const attributes = { keepdims: attr.int(0), ...(!isInput && { axes: attr.ints(others) }) };
-      const mean = graph.addNode({ op: "ReduceMean", inputs: [of, ...axes], attributes, outputs: [{ label: name }] });
-      graph.addOutput(name, mean.output);
+      graph.addOutput(name, reduceOver(model, "ReduceMean", of, others, name));
       outputs.set(name, "sum");
     }
   }

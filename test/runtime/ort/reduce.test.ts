@@ -8,6 +8,7 @@ describe("reduce", () => {
     ["sum", [5, 2.5]],
     ["min", [-4, -2]],
     ["max", [7, 3.5]],
+    ["list", [2, 1, -4, -2, 7, 3.5, 0, 0]],
   ] as const)("combines outputs over samples: %s", async (reduction, expected) => {
     const reduced = await startRuntime({ workers: 2 }).reduce({
       model: scaling(2),

@@ -6,7 +6,7 @@ import { feedsOf, openPart } from "./samples.js";
 import { type OpenModel, openModel } from "./session.js";
 import { fromOrtTensor } from "./tensors.js";
 
-const combine: Readonly<Record<Exclude<Reduction, "sum">, (a: number, b: number) => number>> = {
+const combine: Readonly<Record<Exclude<Reduction, "sum" | "list">, (a: number, b: number) => number>> = {
   min: Math.min,
   max: Math.max,
 };
@@ -18,13 +18,15 @@ export const reduce: JobHandler<"reduce"> = async (args, context) => {
     const part = await openPart(args.data, model.signature.inputs);
     const collect = betweenSamples();
     const totals = new Map<string, Float64Array>();
+    const lists = new Map<string, Float64Array[]>();
     let done = 0;
     for await (const sample of part.samples()) {
       const feeds = model.feeds(feedsOf(sample, model.signature.inputs));
-      await addSample(model, feeds, args.outputs, totals, sample.id);
+      await addSample(model, feeds, args.outputs, totals, lists, sample.id);
       collect();
       context.progress(++done, part.count);
     }
+    for (const [name, values] of lists) totals.set(name, joined(values));
     return totals;
   } finally {
     await model.release();
@@ -37,11 +39,16 @@ async function addSample(
   feeds: Parameters<OpenModel["run"]>[0],
   outputs: ReadonlyMap<string, Reduction>,
   totals: Map<string, Float64Array>,
+  lists: Map<string, Float64Array[]>,
   where: string,
 ): Promise<void> {
   const results = await model.run(feeds, [...outputs.keys()], where);
   for (const [name, reduction] of outputs) {
     const values = fromOrtTensor(name, results.get(name)!).toF32()!;
+    if (reduction === "list") {
+      lists.set(name, [...(lists.get(name) ?? []), Float64Array.from(values)]);
+      continue;
+    }
     const total = totals.get(name);
     if (!total) {
       totals.set(name, Float64Array.from(values));
@@ -55,4 +62,14 @@ async function addSample(
     const step = combine[reduction];
     for (let i = 0; i < total.length; i++) total[i] = step(total[i]!, values[i]!);
   }
+}
+
+function joined(lists: readonly Float64Array[]): Float64Array {
+  const all = new Float64Array(lists.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const list of lists) {
+    all.set(list, at);
+    at += list.length;
+  }
+  return all;
 }

@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import type { Model, Node, Tensor } from "../../../src/ir/index.js";
+import { insertQdq } from "../../../src/quantization/insert-qdq.js";
+import { channelAxis, productLayout, tapMoments } from "../../../src/quantization/inputs/moment-taps.js";
+import type { InputMoments } from "../../../src/quantization/inputs/round-in-view.js";
+import { planStatic } from "../../../src/quantization/plan-static.js";
+import { prepared, quantizeText, safeTarget } from "../../support/quantize-text.js";
+import { runModel, seededFeeds } from "../../support/run-model.js";
+
+const text = `(x: f32[2,4,6,6]) -> (y) {
+  a = Conv(x, $w: f32[8,4,3,3], $b: f32[8])
+  r = Relu(a)
+  c = Conv<group=4>(r, $v: f32[8,2,1,1], $d: f32[8])
+  f = Flatten(c)
+  y = Gemm(f, $u: f32[128,5], $e: f32[5]) }`;
+
+const productsOf = (nodes: Iterable<Node>) => [...nodes].filter((node) => channelAxis(node) !== null);
+
+/** As two samples' worth of runs would give them. */
+async function momentsOf(opset: number): Promise<ReadonlyMap<string, InputMoments>> {
+  const model = await prepared(text, opset);
+  const taps = tapMoments(model, productsOf(model.graph.nodes()));
+  const runs: Record<string, Tensor>[] = [];
+  for (const seed of [1, 2]) runs.push(await runModel(model, seededFeeds(model, 2, seed)));
+  const reduced = new Map(
+    [...taps.outputs.keys()].map((name) => [name, Float64Array.from(runs.flatMap((run) => [...run[name]!.toF32()!]))]),
+  );
+  expect(new Set(taps.outputs.values())).toEqual(new Set(["list"]));
+  return taps.moments(reduced, 2);
+}
+
+describe("tapMoments", () => {
+  it.each([17, 18])("tells means by sample and channel, and the energy about them (opset %i)", async (opset) => {
+    const moments = await momentsOf(opset);
+    expect([...moments.keys()]).toEqual(["x", "r", "f"]);
+    const model = await prepared(text, opset);
+    [1, 2].forEach((seed, s) => {
+      const values = seededFeeds(model, 2, seed)["x"]!.f32();
+      const { means } = moments.get("x")!;
+      for (let channel = 0; channel < 4; channel++) {
+        const own = values.filter((_, i) => Math.floor(i / 36) % 4 === channel);
+        expect(means[s * 4 + channel]).toBeCloseTo(own.reduce((a, b) => a + b) / own.length, 5);
+      }
+    });
+    expect(moments.get("r")!.means.length).toBe(16);
+    expect(moments.get("f")!.spread.length).toBe(128);
+    for (const { spread } of moments.values()) expect(Math.min(...spread)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...moments.get("r")!.spread)).toBeGreaterThan(0);
+  });
+
+  it("leaves out what held no numbers", async () => {
+    const model = await prepared(text);
+    const { outputs, moments } = tapMoments(model, productsOf(model.graph.nodes()));
+    const channels = (name: string): number => (name.startsWith("x") ? 4 : name.startsWith("r") ? 8 : 128);
+    const reduced = new Map([...outputs.keys()].map((name) => [name, new Float64Array(channels(name)).fill(1)]));
+    reduced.get("x/mean square")![2] = Number.NaN;
+    expect([...moments(reduced, 1).keys()]).toEqual(["r", "f"]);
+  });
+});
+
+describe("productLayout", () => {
+  it("finds each weight by output, input and place", async () => {
+    const { graph } = await prepared(text);
+    const layouts = productsOf(graph.nodes()).map((node) => productLayout(node, node.inputs[1]!.constant!.dims));
+    expect(layouts).toEqual([
+      { outputs: 8, inputs: 4, places: 9, group: 1, outputStride: 36, inputStride: 9 },
+      { outputs: 8, inputs: 2, places: 1, group: 4, outputStride: 2, inputStride: 1 },
+      { outputs: 5, inputs: 128, places: 1, group: 1, outputStride: 1, inputStride: 5 },
+    ]);
+  });
+
+  it("knows nothing of other products", async () => {
+    const { graph } = await prepared("(x: f32[1,4,6,6]) -> (y) { y = ConvTranspose(x, $w: f32[4,3,2,2]) }");
+    const [node] = graph.nodes();
+    expect(channelAxis(node!)).toBeNull();
+    expect(productLayout(node!, [4, 3, 2, 2])).toBeNull();
+  });
+});
+
+describe("insertQdq with moments of inputs", () => {
+  const integersOf = ({ graph }: Model, of: string) =>
+    graph.constants.find(({ label }) => label === `${of}/quantized`)!.constant!.bytes();
+
+  it("rounds the weights of those, moves their biases, and leaves the others", async () => {
+    const plain = await quantizeText(text);
+    const moments = await momentsOf(17);
+    const model = await prepared(text);
+    const plan = planStatic(model, safeTarget, { neighbours: true, depthwise: true });
+    const inputs = new Map([["f", moments.get("f")!]]);
+    insertQdq(model, plan, plain.schemes, safeTarget, inputs);
+    for (const label of ["w", "b", "v", "d"]) expect(integersOf(model, label)).toEqual(integersOf(plain.model, label));
+    for (const label of ["u", "e"]) expect(integersOf(model, label)).not.toEqual(integersOf(plain.model, label));
+  });
+});
