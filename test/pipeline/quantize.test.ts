@@ -75,7 +75,12 @@ describe("quantize", () => {
     const { output, calibration, evaluation, context } = await scene();
     const data = { calibration, eval: evaluation, metric: { kind: "builtin", name: "sqnr" } as const };
     const limits = limitsOf({ maxDrop: "none" });
-    const config = optimizeConfig(digitsModel, output, { corrections: ["equalize", "means", "outputs"] }, { data, limits });
+    const config = optimizeConfig(
+      digitsModel,
+      output,
+      { corrections: ["equalize", "means", "outputs"] },
+      { data, limits },
+    );
     const { quantization, verdict } = await runQuantize(config, context);
     expect(verdict.outcome).toBe("met");
     const tried = quantization!.corrections!;

@@ -66,8 +66,8 @@ export function tapMoments(model: Model, products: readonly Node[]): MomentTaps 
         [...names].flatMap(([label, { mean, square }]) => {
           const means = Float32Array.from(reduced.get(mean)!);
           const spread = spreadOf(reduced.get(square)!, means, samples);
-          const isFinite = spread.every(Number.isFinite);
-          return isFinite ? [[label, { samples, means, spread }] as const] : [];
+          const hasNumbers = spread.every(Number.isFinite);
+          return hasNumbers ? [[label, { samples, means, spread }] as const] : [];
         }),
       ),
   };

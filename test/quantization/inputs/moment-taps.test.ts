@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Model, Node, Tensor } from "../../../src/ir/index.js";
-import { insertQdq } from "../../../src/quantization/insert-qdq.js";
 import { channelAxis, productLayout, tapMoments } from "../../../src/quantization/inputs/moment-taps.js";
 import type { InputMoments } from "../../../src/quantization/inputs/round-in-view.js";
+import { insertQdq } from "../../../src/quantization/insert-qdq.js";
 import { planStatic } from "../../../src/quantization/plan-static.js";
 import { prepared, quantizeText, safeTarget } from "../../support/quantize-text.js";
 import { runModel, seededFeeds } from "../../support/run-model.js";

@@ -51,12 +51,15 @@ describe("roundInView", () => {
   const nearest = Int8Array.from(weights, (weight) => Math.round(weight * 127));
   const moments = momentsOf(samples, noise(samples * inputs).map(Math.abs), 0.01);
 
-  it.each([true, false])("leaves far less of the error in the means than rounding to the nearest (bias %s)", (hasBias) => {
-    const { integers, shift } = roundInView(weights, layout, scales, 127, moments, hasBias);
-    expect(shift === null).toBe(!hasBias);
-    const before = errorOf(weights, nearest, scales, moments, null);
-    expect(errorOf(weights, integers, scales, moments, shift)).toBeLessThan(before / 20);
-  });
+  it.each([true, false])(
+    "leaves far less of the error in the means than rounding to the nearest (bias %s)",
+    (hasBias) => {
+      const { integers, shift } = roundInView(weights, layout, scales, 127, moments, hasBias);
+      expect(shift === null).toBe(!hasBias);
+      const before = errorOf(weights, nearest, scales, moments, null);
+      expect(errorOf(weights, integers, scales, moments, shift)).toBeLessThan(before / 20);
+    },
+  );
 
   it("takes one of the two integers beside a weight, within the limit", () => {
     const { integers } = roundInView(weights, layout, scales, 100, moments, true);
