@@ -30,6 +30,11 @@ export interface LatencyOptions {
   readonly confidence?: number;
   /** Runs of each model before an early stop, if the budget has them; 60 when absent, which supports p95. */
   readonly minRuns?: number;
+  /**
+   * For a verdict, and not for figures: the least number of runs may decide, and processes start all
+   * together and hold less memory than elsewhere.
+   */
+  readonly isQuick?: boolean;
   /** Times a second copy of the baseline too, to see whether this machine can tell equal from different. */
   readonly noiseCheck?: boolean;
   /** Runs of each model so far, of those planned. */
@@ -129,21 +134,21 @@ class Race {
   /** A fresh, warm process for each model. */
   async start(): Promise<void> {
     const from = this.clock();
-    for (const [m, model] of this.models.entries()) {
-      this.options.signal?.throwIfAborted();
-      const { data, session } = this.options;
-      const timer = await this.runtime.timer({ model, data, session });
-      this.timers.push(timer);
-      this.starts[m]!.push({ loadMs: timer.loadMs, firstRunMs: timer.firstRunMs });
+    const { data, session, isQuick = false, signal } = this.options;
+    const open = async (model: string, m: number): Promise<void> => {
+      signal?.throwIfAborted();
+      this.timers[m] = await this.runtime.timer({ model, data, session, isSparing: isQuick });
+    };
+    // Whichever fails, the others are there to be ended.
+    if (isQuick) await settled(this.models.map(open));
+    else for (const [m, model] of this.models.entries()) await open(model, m);
+    for (const [m, { loadMs, firstRunMs }] of this.timers.entries()) {
+      this.starts[m]!.push({ loadMs, firstRunMs });
       this.series[m]!.push([]);
     }
-    const { perRunMs, settled } = await warmUp(
-      this.timers,
-      this.clock() + Math.max(0, this.remainingMs) / 10,
-      this.clock,
-    );
-    this.perRunMs = perRunMs;
-    this.settled &&= settled;
+    const warm = await warmUp(this.timers, this.clock() + Math.max(0, this.remainingMs) / 10, this.clock);
+    this.perRunMs = warm.perRunMs;
+    this.settled &&= warm.settled;
     this.startMs = Math.max(1e-3, this.clock() - from);
   }
 
@@ -184,6 +189,12 @@ class Race {
   }
 }
 
+/** Waits for all of them, and rejects with the first that did. */
+async function settled(all: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(all)).find((result) => result.status === "rejected");
+  if (failed) throw failed.reason;
+}
+
 function speedupAt(race: Race, m: number, { seed, confidence = 0.99 }: LatencyOptions): Speedup {
   // A process that was stopped before its first run has nothing to pair.
   const ran = race.series[0]!.map((_, p) => race.series.every((series) => series[p]!.length > 0));
@@ -192,7 +203,8 @@ function speedupAt(race: Race, m: number, { seed, confidence = 0.99 }: LatencyOp
 }
 
 function isDecided(race: Race, options: LatencyOptions): boolean {
-  if (options.candidates.length === 0 || race.runs < (options.minRuns ?? 60)) return false;
+  if (options.candidates.length === 0 || race.runs < (options.minRuns ?? (options.isQuick ? leastRuns : 60)))
+    return false;
   return options.candidates.every(
     (_, c) => decide(speedupAt(race, c + 1, options).speedupInterval, options.minSpeedup ?? 1) !== "inconclusive",
   );

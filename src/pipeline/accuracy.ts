@@ -3,7 +3,7 @@ import { pairedDifferenceInterval } from "../base/bootstrap.js";
 import { mean } from "../base/statistics.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { isRate, type MetricRef } from "../metric/index.js";
-import type { ScoreResult, SessionOptions } from "../runtime/port.js";
+import type { OutputDifference, ScoreResult, SessionOptions } from "../runtime/port.js";
 import type { AccuracyMeasure } from "./accuracy-limit.js";
 import type { RunContext } from "./context.js";
 import type { AccuracyFacts } from "./result.js";
@@ -18,6 +18,8 @@ export interface ScoreRequest {
   readonly seed: number;
   /** Of the intervals; 0.95 when null. */
   readonly confidence: number | null;
+  /** Also compare outputs on so many samples. */
+  readonly compared?: number;
   /** Scores of the original on the same data, from an earlier call. */
   readonly baselineScores?: Float64Array;
   readonly onProgress?: (done: number, total: number) => void;
@@ -28,19 +30,22 @@ export interface Scores {
   readonly candidates: readonly AccuracyMeasure[];
   /** Of the original, sample by sample: give them to the next call on the same data. */
   readonly baselineScores: Float64Array;
+  /** Of each candidate, where `compared` asked for them. */
+  readonly differences?: readonly (readonly OutputDifference[])[];
 }
 
 const DEFAULT_CONFIDENCE = 0.95;
 
 /** Rejects with whatever running the models, reading the data or scoring rejects with. */
 export async function scoreModels({ runtime }: RunContext, request: ScoreRequest): Promise<Scores> {
-  const { models, data, metric, session, baselineScores, onProgress } = request;
+  const { models, data, metric, session, baselineScores, compared, onProgress } = request;
   const result = await runtime.score({
     models,
     data,
     metric,
     session,
     ...(baselineScores && { baselineScores }),
+    ...(compared && { compared }),
     ...(onProgress && { onProgress }),
   });
   const baseline = result.scores[0]!;
@@ -49,7 +54,7 @@ export async function scoreModels({ runtime }: RunContext, request: ScoreRequest
   const candidates = result.scores.slice(1).map((candidate): AccuracyMeasure => {
     return { isRate: rate, facts: factsOf(baseline, candidate, kind, result, request) };
   });
-  return { candidates, baselineScores: baseline };
+  return { candidates, baselineScores: baseline, ...(result.differences && { differences: result.differences }) };
 }
 
 function factsOf(

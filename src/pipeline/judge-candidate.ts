@@ -1,4 +1,5 @@
 /** Measures candidates on the evaluation data and against the clock, and holds them to the limits. */
+import { collectGarbage } from "../base/collect-garbage.js";
 import { spread } from "../base/spread.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { isFloat } from "../ir/index.js";
@@ -21,6 +22,8 @@ import { type AccuracyMeasure, judge, type LatencyMeasure, leastGain, type Rulin
 const LEAST_RACE_MS = 1000;
 /** Samples that tell about accuracy where it decides nothing. */
 const GLANCE_SAMPLES = 32;
+/** Samples on which outputs are compared one by one. */
+const COMPARED = 8;
 
 export interface Judged {
   readonly candidate: Candidate;
@@ -91,20 +94,24 @@ export class Judge {
         record.context.runtime.compare({
           baseline: config.model,
           candidate: candidate.built.path,
-          data: fewOf(intake.trial, isSearched(config) ? 8 : 4),
+          data: fewOf(intake.trial, COMPARED),
           session: asDelivered(config.runtime),
         }),
       candidate.name,
     );
+    this.#tellSense(candidate, differences);
+    return differences;
+  }
+
+  #tellSense(candidate: Candidate, differences: readonly OutputDifference[]): void {
     this.#differences.set(candidate, differences);
-    const dtypes = new Map(intake.signature.outputs.map(({ name, dtype }) => [name, dtype]));
+    const dtypes = new Map(this.intake.signature.outputs.map(({ name, dtype }) => [name, dtype]));
     const nonsense = judgeSense(differences, (output) => isFloat(dtypes.get(output) ?? "f32"));
     if (nonsense) {
       this.#nonsense.set(candidate, nonsense);
       candidate.note ||= nonsense.text;
-      record.warn(`${candidate.name} is no answer: ${nonsense.text}`);
+      this.record.warn(`${candidate.name} is no answer: ${nonsense.text}`);
     }
-    return differences;
   }
 
   /** Times a candidate against the original for as long as the limits take, and judges all of them. */
@@ -115,16 +122,20 @@ export class Judge {
     if (this.#nonsense.has(candidate)) return { candidate, latency: null, ruling: this.rule(candidate, null) };
     const latencies = await record.stage(
       "bench",
-      () =>
-        measureLatency(record.context, {
+      () => {
+        // Two more processes hold a model each now.
+        collectGarbage();
+        return measureLatency(record.context, {
           baseline: config.model,
           candidates: [candidate.built.path],
           data: intake.trial,
           runtime: { ...config.runtime, benchMs: this.#raceMs() },
           minSpeedup: config.limits.minSpeedup,
           slo: config.limits.slo,
+          isQuick: !isSearched(config),
           onProgress: record.progress,
-        }),
+        });
+      },
       candidate.name,
     );
     record.warn(...latencies.warnings);
@@ -162,11 +173,14 @@ export class Judge {
           seed: config.runtime.seed,
           confidence: config.limits.confidence,
           ...(this.#baselineScores && { baselineScores: this.#baselineScores }),
+          // Both models are loaded and run: the outputs of the first samples are at hand.
+          ...(!isSearched(config) && { compared: COMPARED }),
           onProgress: record.progress,
         }),
       candidate.name,
     );
     this.#baselineScores = scores.baselineScores;
+    if (scores.differences) this.#tellSense(candidate, scores.differences[0]!);
     const measure = scores.candidates[0]!;
     this.#accuracies.set(candidate, measure);
     this.kept?.journal.record(candidate, "accuracy", measure);

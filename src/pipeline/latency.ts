@@ -20,6 +20,8 @@ export interface LatencyRequest {
   readonly minSpeedup: number | null;
   /** Limits on percentiles need the tail: with any, the whole budget is used. */
   readonly slo: readonly LatencyLimit[];
+  /** A verdict is wanted, soon. */
+  readonly isQuick?: boolean;
   /** Also time the original against a copy of itself. */
   readonly noiseCheck?: boolean;
   readonly onProgress?: (done: number, planned: number) => void;
@@ -47,6 +49,7 @@ export async function measureLatency(context: RunContext, request: LatencyReques
       budgetMs: request.runtime.benchMs,
       minSpeedup: request.minSpeedup ?? leastGain,
       ...(slo.length > 0 && { minRuns: Number.POSITIVE_INFINITY }),
+      ...(request.isQuick && { isQuick: true }),
       ...(request.noiseCheck && { noiseCheck: true }),
       ...(request.onProgress && { onProgress: request.onProgress }),
       signal,

@@ -1,7 +1,7 @@
 /**
  * Whether outputs say anything of what the original's say. No limit on accuracy makes a
- * constant, noise or NaN an answer. Float outputs only, and all of them: one that is a
- * list in another order looks like noise beside its own original.
+ * constant, noise or NaN an answer. Float outputs only. One that is dead, among others that are not, is enough;
+ * to look like noise takes all of them: a list in another order does beside its own original.
  */
 import type { OutputDifference } from "../runtime/port.js";
 import type { VerdictReason } from "./result.js";
@@ -37,11 +37,16 @@ export function judgeSense(
     status: "missed",
     text,
   });
-  if (told.every(({ nanMismatch, elements }) => 2 * nanMismatch > elements)) {
-    return reason(null, "most of its outputs are NaN, and the original's are not");
+  const lost = told.filter(({ nanMismatch, elements }) => 2 * nanMismatch > elements);
+  if (lost.length > 0) {
+    return reason(null, `most of ${named(lost, told)} are NaN, and the original's are not`);
   }
-  if (told.every(isStuck)) {
-    return reason(finiteOrNull(sqnrDb), "its outputs are the same for every sample, and the original's are not");
+  const stuck = told.filter(isStuck);
+  // One number by itself, a count perhaps, may well be the same a few times.
+  const dead = stuck.length === told.length ? stuck : stuck.filter(({ elements, samples }) => elements > samples);
+  if (dead.length > 0) {
+    const best = finiteOrNull(Math.max(...dead.map((each) => each.sqnrDb)));
+    return reason(best, `${named(dead, told)} are the same for every sample, and the original's are not`);
   }
   if (told.every(isUnrelated)) {
     return reason(
@@ -51,6 +56,11 @@ export function judgeSense(
   }
   return null;
 }
+
+const named = (some: readonly OutputDifference[], all: readonly OutputDifference[]): string =>
+  some.length === all.length
+    ? "its outputs"
+    : `the values of its output ${some.map(({ output }) => `"${output}"`).join(", ")}`;
 
 const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
 

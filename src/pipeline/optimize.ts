@@ -270,8 +270,10 @@ class OptimizeRun {
     if (slow) record.warn(slow);
     // What the runtime here makes of a file for another says nothing.
     const isAudited = candidate.variant.kind === "integers" && this.target.isMeasurable;
-    const integers = isAudited ? await auditCandidate(candidate.built, config.runtime, record) : null;
-    const placement = await measurePlacement(candidate.built.path, intake.trial, config.runtime, record);
+    const [integers, placement] = await Promise.all([
+      isAudited ? auditCandidate(candidate.built, config.runtime, record) : null,
+      measurePlacement(candidate.built.path, intake.trial, config.runtime, record),
+    ]);
     const isPassed = ruling.verdict.outcome === "met";
     const output = await record.stage("write", () =>
       isPassed

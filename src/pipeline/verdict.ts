@@ -83,6 +83,7 @@ export function judge(limits: Limits, evidence: Evidence, options: VerdictOption
   const remark = evidence.accuracy?.facts.kind === "smoke" ? "accuracy was not judged: the inputs were made up" : null;
   const summary = summarize(outcome, reasons) + (remark && outcome === "met" ? ` (${remark})` : "");
   if (remark) warnings.push(`${remark}; this was a smoke test`);
+  if (options.goal === "size" && outcome === "met") warnings.push(...slowdown(evidence));
   if (outcome === "inconclusive" && options.inconclusive === "warn") {
     warnings.push(`${summary}; let pass as asked`);
     return { verdict: { status: "inconclusive", outcome: "met", reasons, summary }, warnings };
@@ -208,6 +209,12 @@ function gainReason({ latency, bytes }: Evidence, goal: "speed" | "size"): Verdi
   const mayGain = speedup >= leastGain || (high >= leastGain && high > wideInterval * low);
   if (low < 1 && mayGain) return reason("inconclusive", `; ${noisy}`);
   return reason("missed", `: no gain, which takes ${ratio(leastGain)}x at the lower end of the interval`);
+}
+
+/** Size was asked for, and what it costs must be known. */
+function slowdown({ latency }: Evidence): string[] {
+  if (!latency || latency.facts.speedupInterval[1] >= 1) return [];
+  return [`smaller, and slower than the original: ${speedupText(latency.facts)}`];
 }
 
 const notMeasured = (limit: string, wanted: number, text: string): VerdictReason => ({

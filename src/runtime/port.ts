@@ -78,6 +78,8 @@ export interface ScoreJob {
    * candidates and few samples. `baselineScores` are not looked at.
    */
   readonly isInTurn?: boolean;
+  /** Also how far the candidates' outputs are from the baseline's, on so many samples; 0 when absent. Not with `isInTurn`. */
+  readonly compared?: number;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -87,6 +89,8 @@ export interface ScoreResult {
   readonly scores: readonly Float64Array[];
   /** Whether the metric looked at the baseline's outputs; if not, `baselineScores` saves running it. */
   readonly usedReference: boolean;
+  /** Of each candidate, where it was asked for. */
+  readonly differences?: readonly (readonly OutputDifference[])[];
 }
 
 export interface CompareJob {
@@ -150,6 +154,8 @@ export interface TimerSpec {
   /** The samples are fed in turn. */
   readonly data: DatasetRef;
   readonly session: SessionOptions;
+  /** Holds less memory than it would elsewhere, where that is not what is measured. */
+  readonly isSparing?: boolean;
 }
 
 /** A model loaded in a process of its own, ready to be timed. */

@@ -94,6 +94,25 @@ describe("compareLatency", () => {
     expect(broken.open).toBe(0);
   });
 
+  it("decides with the least number of runs where a verdict is all that is wanted", async () => {
+    const fake = new FakeTimers({ a: steady(15), b: steady(5) }, 14);
+    const result = await compare(fake, { isQuick: true, budgetMs: 3000 });
+    expect(result.candidates[0]!.decision).toBe("met");
+    expect(result.runs).toBeLessThan(60);
+    const close = await compare(new FakeTimers({ a: steady(10), b: steady(10) }, 15), {
+      isQuick: true,
+      budgetMs: 3000,
+    });
+    expect(close.candidates[0]!.decision).toBe("inconclusive");
+    expect(close.runs).toBeGreaterThan(60);
+  });
+
+  it("ends the processes that did start together with one that did not", async () => {
+    const fake = new FakeTimers({ a: steady(10), b: steady(5) }, 16);
+    await expect(compare(fake, { isQuick: true, candidates: ["b", "missing"] })).rejects.toThrow();
+    expect([fake.opened.length, fake.open]).toEqual([2, 0]);
+  });
+
   it("stops between slices when it is told to", async () => {
     const fake = new FakeTimers({ a: steady(10), b: steady(10) }, 8);
     const stop = new AbortController();

@@ -21,9 +21,21 @@ describe("outputs that are no answer", () => {
   ])("%s", (_, facts, text) => {
     expect(judged(facts)).toMatchObject({ limit: "sense", status: "missed", text: expect.stringContaining(text) });
     expect(judged(facts, facts)).not.toBeNull();
-    expect(judged(facts, {}), "beside an output that is right").toBeNull();
     expect(judged({ ...facts, mismatch: "f32 became f16" })).toBeNull();
     expect(judged({ ...facts, maxMagnitude: 0 }), "where the original gives zeros").toBeNull();
+  });
+
+  it.each<[string, Partial<OutputDifference>, string]>([
+    ["NaN", { nanMismatch: 10, differing: 10 }, 'most of the values of its output "y1" are NaN'],
+    ["constant", { ...stuck, elements: 40, samples: 4 }, 'output "y1" are the same for every sample'],
+  ])("one that is %s, beside an output that is right", (_, facts, text) => {
+    expect(judged({}, facts)).toMatchObject({ limit: "sense", status: "missed", text: expect.stringContaining(text) });
+    expect(judged(facts, { mismatch: "f32 became f16" })).not.toBeNull();
+  });
+
+  it("takes outputs of one number as they come, and noise, beside an output that is right", () => {
+    expect(judged({ ...stuck, elements: 4, samples: 4 }, {})).toBeNull();
+    expect(judged(far, {})).toBeNull();
   });
 
   it.each<[string, Partial<OutputDifference>]>([

@@ -151,6 +151,16 @@ describe("gain", () => {
     expect(judge(limitsOf(), evidence({ latency: slow, bytes: grown }), goal).verdict.outcome).toBe("no-gain");
   });
 
+  it("warns of a smaller model that is slower, and not where that is in doubt", () => {
+    const goal = { gainRequired: true, goal: "size" } as const;
+    const warningsOf = (of: LatencyMeasure) => judge(limitsOf(), evidence({ latency: of }), goal).warnings;
+    expect(warningsOf(latency(0.8, [0.7, 0.9]))).toEqual([
+      "smaller, and slower than the original: 0.80x as fast (interval 0.70 to 0.90)",
+    ]);
+    expect(warningsOf(latency(0.95, [0.85, 1.05]))).toEqual([]);
+    expect(judge(limitsOf(), evidence({ latency: latency(0.8, [0.7, 0.9]) }), gate).warnings).toEqual([]);
+  });
+
   it("says that a slower model is slower", () => {
     const { summary } = judge(limitsOf(), evidence({ latency: latency(0.8, [0.7, 0.9]) }), optimize).verdict;
     expect(summary).toBe("no gain: 0.80x as fast (interval 0.70 to 0.90): slower than the original");

@@ -156,6 +156,8 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
         metric: parts[0]!.metric,
         scores: job.models.map((_, model) => concatenate(parts.map(({ scores }) => scores[model]!))),
         usedReference: parts.some(({ usedReference }) => usedReference),
+        // The first samples are those of the first part.
+        ...(parts[0]!.differences && { differences: parts[0]!.differences }),
       };
     },
 

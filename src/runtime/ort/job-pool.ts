@@ -30,9 +30,9 @@ export class JobPool {
   }
 
   /** A process that is not part of the queue, and runs as a model would be run elsewhere. The caller closes it. */
-  own(): JobProcess {
+  own(allocation: "plain" | "sparing" = "plain"): JobProcess {
     this.#refuseWhenStopped();
-    const process = new JobProcess(this.#household, "plain");
+    const process = new JobProcess(this.#household, allocation);
     this.#busy.add(process);
     return process;
   }

@@ -259,9 +259,10 @@ function childEntry(): string {
  * What a process does with memory that was freed.
  *   frugal  gives it back at once, at the price of taking new pages for it each time
  *   roomy   keeps as much as one run of a model frees and takes again
+ *   sparing keeps what runs take again, and gives back weights that the runtime packed: a fifth of all it holds
  *   plain   as any process would, and as a model would be run elsewhere
  */
-export type Allocation = "frugal" | "roomy" | "plain";
+export type Allocation = "frugal" | "roomy" | "sparing" | "plain";
 
 /**
  * For glibc's malloc, which otherwise raises the first threshold up to 32 MB as blocks are freed, and
@@ -270,6 +271,7 @@ export type Allocation = "frugal" | "roomy" | "plain";
 const allocators: Readonly<Record<Allocation, NodeJS.ProcessEnv>> = {
   frugal: { MALLOC_MMAP_THRESHOLD_: String(256 << 10) },
   roomy: { MALLOC_MMAP_THRESHOLD_: String(32 << 20), MALLOC_TRIM_THRESHOLD_: String(64 << 20) },
+  sparing: { MALLOC_MMAP_THRESHOLD_: String(2 << 20) },
   plain: {},
 };
 

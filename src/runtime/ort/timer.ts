@@ -7,7 +7,7 @@ import type { JobName, Jobs } from "./protocol.js";
 const LEAD_MS = 50;
 
 export async function openTimer(pool: JobPool, spec: TimerSpec, timeoutMs: number): Promise<Timer> {
-  const process = pool.own();
+  const process = pool.own(spec.isSparing ? "sparing" : "plain");
   const call = async <J extends JobName>(
     job: J,
     args: Jobs[J]["args"],

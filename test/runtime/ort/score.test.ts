@@ -68,6 +68,23 @@ describe("score", () => {
     expect(await score(baseline)).toEqual([-1, -2, -3]);
   });
 
+  it("compares the outputs of the first samples too, where the baseline's scores are known already as well", async () => {
+    const runtime = startRuntime();
+    const models = [scaling(1), scaling(2), scaling(1)];
+    const data = { path: jsonl(...samples) };
+    const job = { models, data, metric: firstOutput(), session, compared: 2 };
+    const { scores, differences } = await runtime.score(job);
+    expect(differences!.map(([y]) => [y!.output, y!.samples, y!.maxAbs])).toEqual([
+      ["y", 2, 2],
+      ["y", 2, 0],
+    ]);
+    const again = await runtime.score({ ...job, baselineScores: scores[0]! });
+    expect(again).toEqual({ metric: again.metric, scores, usedReference: false, differences });
+    const alone = await runtime.compare({ baseline: models[0]!, candidate: models[1]!, data, session });
+    expect((await runtime.score({ ...job, compared: 3 })).differences![0]).toEqual(alone);
+    expect(await runtime.score({ ...job, compared: 0 })).not.toHaveProperty("differences");
+  });
+
   it("keeps the order of the samples when processes share them", async () => {
     const result = await startRuntime({ workers: 2 }).score({
       models: [scaling(1)],

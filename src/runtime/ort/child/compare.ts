@@ -26,7 +26,7 @@ export const compare: JobHandler<"compare"> = async (args, context) => {
     const first: Ports = memory?.ports ?? (await baseline.timed(() => baseline.open()));
     if (memory) memory.ports = { signature: first.signature, readable: first.readable };
     const part = await openPart(args.data, first.signature.inputs);
-    const reader = new Comparison(args, first);
+    const reader = new Comparison(first, args);
     const collect = betweenSamples();
     let held: { sample: Sample; outputs: Tensors }[] = [];
     let heldBytes = 0;
@@ -100,12 +100,13 @@ class Turn {
   }
 }
 
-class Comparison {
+/** How the outputs of two models differ, over samples. */
+export class Comparison {
   readonly #pairs: readonly { readonly old: string; readonly now: string; readonly sum: DifferenceSum }[];
   /** Outputs of the baseline that are compared and can be read. */
   readonly wanted: readonly string[];
 
-  constructor({ pairs, withArgmax }: Args, baseline: Ports) {
+  constructor(baseline: Ports, { pairs, withArgmax }: Pick<Args, "pairs" | "withArgmax"> = {}) {
     const asked = pairs ?? baseline.signature.outputs.map(({ name }) => [name, name] as const);
     this.#pairs = asked.map(([old, now]) => ({ old, now, sum: new DifferenceSum(old, withArgmax) }));
     for (const { old, sum } of this.#pairs) refuseUnreadable(sum, baseline, old, "baseline");
@@ -113,13 +114,17 @@ class Comparison {
   }
 
   async add(candidate: OpenModel, sample: Sample, outputs: Tensors): Promise<void> {
-    for (const { now, sum } of this.#pairs) refuseUnreadable(sum, candidate, now, "candidate");
     const wanted = candidate.readable.filter((name) => this.#pairs.some(({ now }) => now === name));
-    const changed = await outputsOf(candidate, sample, wanted);
+    this.addOutputs(candidate, outputs, await outputsOf(candidate, sample, wanted), sample.id);
+  }
+
+  /** `where` is the sample's id. */
+  addOutputs(candidate: Ports, outputs: Tensors, changed: Tensors, where: string): void {
     for (const { old, now, sum } of this.#pairs) {
+      refuseUnreadable(sum, candidate, now, "candidate");
       const before = outputs.get(old);
       const after = changed.get(now);
-      if (before && after) sum.add(before, after, sample.id);
+      if (before && after) sum.add(before, after, where);
     }
   }
 

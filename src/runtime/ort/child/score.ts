@@ -5,12 +5,14 @@
  */
 import type { Sample } from "../../../dataset/index.js";
 import { loadMetric, type Metric, type NamedTensors } from "../../../metric/index.js";
+import type { OutputDifference, Tensors } from "../../port.js";
 import { modelBytes } from "../model-bytes.js";
 import type { JobContext, JobHandler, Jobs } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
+import { Comparison } from "./compare.js";
 import { openPart, type PartOfDataset } from "./samples.js";
 import { scoreInTurn } from "./score-in-turn.js";
-import { forMetric, outputsOf } from "./scored-sample.js";
+import { forMetric, named, tensorsOf } from "./scored-sample.js";
 import { type OpenModel, openModel } from "./session.js";
 import { signatureOfFile } from "./signature.js";
 
@@ -24,6 +26,7 @@ export const score: JobHandler<"score"> = async (args, context) => {
   if (args.isInTurn) return scoreInTurn(args, metric, context);
   const groups = groupBySize(args.models.slice(1));
   const rows = new Map<number, Float64Array>();
+  const differences: (readonly OutputDifference[])[] = [];
   let usedReference = false;
   for (const [index, group] of groups.entries()) {
     const known = rows.get(0) ?? null;
@@ -31,12 +34,14 @@ export const score: JobHandler<"score"> = async (args, context) => {
     const result = await scoreGroup(args, group, known, metric, told);
     rows.set(0, result.baseline);
     for (const [i, candidate] of group.entries()) rows.set(candidate, result.candidates[i]!);
+    differences.push(...result.differences);
     usedReference ||= result.usedReference;
   }
   return {
     metric: { name: metric.name, higherIsBetter: metric.higherIsBetter },
     scores: args.models.map((_, model) => rows.get(model)!),
     usedReference,
+    ...(args.compared && { differences }),
   };
 };
 
@@ -59,6 +64,8 @@ function groupBySize(candidates: readonly string[]): number[][] {
 interface GroupScores {
   readonly baseline: Float64Array;
   readonly candidates: readonly Float64Array[];
+  /** Of each candidate; empty where nothing was to be compared. */
+  readonly differences: readonly (readonly OutputDifference[])[];
   readonly usedReference: boolean;
 }
 
@@ -80,14 +87,14 @@ async function scoreGroup(
     const candidates: OpenModel[] = [];
     for (const index of group) candidates.push(await open(args.models[index]!));
     let baseline: OpenModel | null = null;
-    const runBaseline = async (sample: Sample): Promise<NamedTensors> =>
-      outputsOf((baseline ??= await open(args.models[0]!)), sample);
+    const openBaseline = async (): Promise<OpenModel> => (baseline ??= await open(args.models[0]!));
 
     // Data is read as the baseline wants it, which need not be loaded for that.
     const inputs = signatureOfFile(args.models[0]!).inputs;
     const part = await openPart(args.data, inputs, args.part);
     const given = known ?? args.baselineScores?.subarray(part.from, part.from + part.count) ?? null;
-    return await scoreSamples({ part, metric, candidates, given, runBaseline }, context);
+    const compared = Math.min(args.compared ?? 0, part.count);
+    return await scoreSamples({ part, metric, candidates, given, openBaseline, compared }, context);
   } finally {
     for (const model of opened) await model.release();
   }
@@ -99,11 +106,13 @@ interface Scoring {
   readonly candidates: readonly OpenModel[];
   /** Scores of the baseline when they are known already. */
   readonly given: Float64Array | null;
-  runBaseline(sample: Sample): Promise<NamedTensors>;
+  /** Samples on which outputs are compared: the first. */
+  readonly compared: number;
+  openBaseline(): Promise<OpenModel>;
 }
 
 async function scoreSamples(scoring: Scoring, context: JobContext): Promise<GroupScores> {
-  const { part, metric, candidates, given, runBaseline } = scoring;
+  const { part, metric, candidates, given, compared, openBaseline } = scoring;
   const baselineRow = new Float64Array(part.count);
   const rows = candidates.map(() => new Float64Array(part.count));
   // A metric of our own says whether it wants the reference; of a module we find out.
@@ -115,17 +124,21 @@ async function scoreSamples(scoring: Scoring, context: JobContext): Promise<Grou
         })
       : reference;
 
+  const comparisons = compared > 0 ? await comparisonsWith(openBaseline, candidates.length) : [];
+  const runBaseline = async (sample: Sample): Promise<Tensors> => tensorsOf(await openBaseline(), sample);
   const collect = betweenSamples();
   let i = 0;
   context.progress(0, part.count);
   for await (const sample of part.samples()) {
     const { labels, facts } = forMetric(sample);
-    let reference: NamedTensors | null = null;
-    if (given === null || usedReference) reference = await runBaseline(sample);
+    const original = given === null || usedReference || i < compared ? await runBaseline(sample) : null;
+    let reference = original && named(original);
     baselineRow[i] = given?.[i] ?? (await metric.score(reference!, labels, facts, watched(reference!)));
 
     for (const [c, candidate] of candidates.entries()) {
-      const outputs = await outputsOf(candidate, sample);
+      const tensors = await tensorsOf(candidate, sample);
+      if (original && i < compared) comparisons[c]!.addOutputs(candidate, original, tensors, sample.id);
+      const outputs = named(tensors);
       if (reference === null) {
         const value = await scoreWithout(
           () => metric.score(outputs, labels, facts, watched({})),
@@ -135,14 +148,20 @@ async function scoreSamples(scoring: Scoring, context: JobContext): Promise<Grou
           rows[c]![i] = value;
           continue;
         }
-        reference = await runBaseline(sample);
+        reference = named(await runBaseline(sample));
       }
       rows[c]![i] = await metric.score(outputs, labels, facts, watched(reference));
     }
     collect();
     context.progress(++i, part.count);
   }
-  return { baseline: baselineRow, candidates: rows, usedReference };
+  const differences = comparisons.map((comparison) => comparison.results());
+  return { baseline: baselineRow, candidates: rows, differences, usedReference };
+}
+
+async function comparisonsWith(openBaseline: () => Promise<OpenModel>, count: number): Promise<readonly Comparison[]> {
+  const baseline = await openBaseline();
+  return Array.from({ length: count }, () => new Comparison(baseline));
 }
 
 /** A score made without a reference; null when the metric turned out to want one. */

@@ -7,9 +7,13 @@ import { feedsOf } from "./samples.js";
 import { type OpenModel, toTensors } from "./session.js";
 
 /** What a model makes of a sample. */
-export async function outputsOf(model: OpenModel, sample: Sample): Promise<NamedTensors> {
+export const outputsOf = async (model: OpenModel, sample: Sample): Promise<NamedTensors> =>
+  named(await tensorsOf(model, sample));
+
+/** The same as the runtime gives it. */
+export async function tensorsOf(model: OpenModel, sample: Sample): Promise<Tensors> {
   const feeds = model.feeds(feedsOf(sample, model.signature.inputs));
-  return named(toTensors(await model.run(feeds, model.readable, sample.id)));
+  return toTensors(await model.run(feeds, model.readable, sample.id));
 }
 
 /** Of a sample, what a metric is told besides outputs. */
@@ -21,5 +25,5 @@ export function forMetric(sample: Sample): { labels: unknown; facts: MetricSampl
   };
 }
 
-const named = (tensors: Tensors): NamedTensors =>
+export const named = (tensors: Tensors): NamedTensors =>
   Object.fromEntries(Array.from(tensors, ([name, tensor]) => [name, toMetricTensor(tensor)]));
