@@ -36,6 +36,16 @@ export const splitNumOutputs: Converter = {
   at: 18,
   convert(node) {
     if (node.inputs[1]) return;
+    // ONNX Runtime does not split nothing by number, but by sizes it does.
+    if (node.inputs[0]?.shape?.at(node.int("axis", 0)) === 0) {
+      setIntsInput(
+        node,
+        1,
+        "split",
+        node.outputs.map(() => 0),
+      );
+      return;
+    }
     node.graph.setAttribute(node, "num_outputs", attr.int(node.outputs.length));
     // ONNX Runtime takes an input that is left out by an empty name for one.
     if (node.inputs.length > 1) replaceOperator(node, node.op, node.inputs.slice(0, 1), node.attributes);

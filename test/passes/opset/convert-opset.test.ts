@@ -104,6 +104,11 @@ it("leaves no empty name behind of the sizes that a Split does without", async (
   expect(text).toContain("Split<axis=1, num_outputs=2>(x)");
 });
 
+it("splits nothing by sizes", async () => {
+  const text = await convert("(x: f32[2,0]) -> (y, z) { y, z = Split<axis=1>(x) }", 17, 18);
+  expect(text).toContain("i64[2] = {0, 0}");
+});
+
 describe("Softmax", () => {
   it("is normalized over the last axis as it was when that is the axis", async () => {
     const text = await convert("(x: f32[3,4]) -> (y) { y = Softmax(x) }", 11, 13);
