@@ -111,6 +111,19 @@ function product({ rows, columns: middle, data: a }: Matrix, { columns, data: b 
   return result;
 }
 
+/** [count, rows, columns] with the last two axes in each other's place. */
+function swapped(data: Float64Array, count: number, rows: number, columns: number): Float64Array {
+  const result = new Float64Array(data.length);
+  let at = 0;
+  for (let block = 0; block < count; block++) {
+    const start = block * rows * columns;
+    for (let j = 0; j < columns; j++) {
+      for (let i = 0; i < rows; i++) result[at++] = data[start + i * columns + j]!;
+    }
+  }
+  return result;
+}
+
 function sizeFault(elements: number, inner: Linear, outer: Linear, multiplications: number): string | null {
   // A weight that others read stays where it is.
   const gone = [inner, outer].reduce((sum, { weight, weightTensor }) => {
@@ -151,13 +164,11 @@ function fuseConvs(inner: Linear, outer: Linear, context: RewriteContext): Answe
   if (isPointAfter) {
     weight = product({ rows: results, columns: middle, data: w }, { rows: middle, columns: row, data: v });
   } else {
-    weight = new Float64Array(elements);
-    const turned = Float64Array.from(v, (_, i) => v[(i % middle) * channels + Math.floor(i / middle)]!);
-    for (let m = 0; m < results; m++) {
-      const data = w.subarray(m * middle * volume, (m + 1) * middle * volume);
-      const part = product({ rows: channels, columns: middle, data: turned }, { rows: middle, columns: volume, data });
-      weight.set(part, m * row);
-    }
+    // With the channels last, so that what is added up lies side by side.
+    const turned = swapped(w, results, middle, volume);
+    const inner = { rows: middle, columns: channels, data: v };
+    const last = product({ rows: results * volume, columns: middle, data: turned }, inner);
+    weight = swapped(last, results, volume, channels);
   }
   const bias = Float64Array.from(outer.bias);
   const reach = isPointAfter ? 1 : volume;
