@@ -17,6 +17,7 @@ import { dataToCompare } from "./comparison-data.js";
 import type { RunContext } from "./context.js";
 import { checkEquivalence, type Equivalence } from "./equivalence.js";
 import { movesLastBits } from "./exactness.js";
+import { type Attempt, type Culprit, findCulprit, type Trial } from "./find-culprit.js";
 import { fixShapes } from "./fix-shapes.js";
 import { describer, evaluator, linkedFile, linkedTwin, removeLinked, scratchFile } from "./model-runs.js";
 import type { PrepareRequest } from "./prepare-request.js";
@@ -50,36 +51,17 @@ export interface Prepared {
 /** Single rewrites of one pass that are left out before the pass is. */
 const MOST_BARRED = 8;
 
-/** What one attempt is allowed to do. */
-interface Attempt {
-  readonly raiseOpset: boolean;
-  /** Passes to run, in catalog order. */
-  readonly only: readonly string[];
-  readonly maxApplications?: ReadonlyMap<string, number>;
-  /** See PrepareRequest. */
-  readonly meanwhile?: PrepareRequest["meanwhile"];
-}
-
-interface Outcome {
+interface Outcome extends Pick<Trial, "appliedAt"> {
   readonly model: Model;
   /** Writes it when first asked for. */
   readonly link: () => string;
   readonly reports: readonly PassReport[];
   readonly unfused: readonly UnfusedNode[];
   readonly warnings: readonly string[];
-  /** By pass: the nodes that it was applied to, in order. */
-  readonly appliedAt: ReadonlyMap<string, readonly string[]>;
   readonly equivalence: Equivalence;
   /** The pass after which the result was wrong, where each was checked. */
   readonly wrongPass: string | null;
   drop(): void;
-}
-
-interface Culprit {
-  readonly pass: string;
-  /** null when it is no single one. */
-  readonly node: string | null;
-  readonly reason: string;
 }
 
 /**
@@ -123,7 +105,7 @@ class Preparer {
       const { violation } = outcome.equivalence;
       if (violation === null) return this.#prepared(outcome, chosen);
       outcome.drop();
-      const culprit = await this.#findCulprit(passes, raiseOpset, violation, outcome.wrongPass);
+      const culprit = await this.#findCulprit({ raiseOpset, only: passes }, violation, outcome.wrongPass);
       if (culprit === null) {
         // Not even with no pass at all: what is left is the conversion of the opset, or reading and writing.
         if (!raiseOpset) throw unfaithful(this.request.model, graph.opset, violation);
@@ -176,53 +158,16 @@ class Preparer {
     return true;
   }
 
-  /** The first pass whose work makes the result wrong, and the node at which it does. */
-  async #findCulprit(
-    passes: readonly string[],
-    raiseOpset: boolean,
-    violation: string,
-    wrongPass: string | null,
-  ): Promise<Culprit | null> {
-    if (passes.length === 0 || (await this.#violation({ raiseOpset, only: [] })) !== null) return null;
+  /** Null where the result is wrong without any pass too. */
+  async #findCulprit(attempt: Attempt, violation: string, wrongPass: string | null): Promise<Culprit | null> {
+    const tryOut = async (each: Attempt): Promise<Trial> => {
+      const outcome = await this.#attempt(each);
+      outcome.drop();
+      return { violation: outcome.equivalence.violation, appliedAt: outcome.appliedAt };
+    };
+    if (attempt.only.length === 0 || (await tryOut({ ...attempt, only: [] })).violation !== null) return null;
     if (wrongPass !== null) return { pass: wrongPass, node: null, reason: violation };
-    // Invariant: the first `good` passes are right, the first `bad` are wrong.
-    let good = 0;
-    let bad = passes.length;
-    let reason = violation;
-    while (bad - good > 1) {
-      const middle = (good + bad) >> 1;
-      const found = await this.#violation({ raiseOpset, only: passes.slice(0, middle) });
-      if (found === null) good = middle;
-      else {
-        bad = middle;
-        reason = found;
-      }
-    }
-    const only = passes.slice(0, bad);
-    const pass = only.at(-1)!;
-    return { pass, node: await this.#findSite(pass, { raiseOpset, only }), reason };
-  }
-
-  /** The node at which the work of a pass becomes wrong. */
-  async #findSite(pass: string, attempt: Attempt): Promise<string | null> {
-    const all = await this.#attempt(attempt);
-    all.drop();
-    const sites = all.appliedAt.get(pass) ?? [];
-    let right = 0;
-    let wrong = sites.length;
-    while (wrong - right > 1) {
-      const middle = (right + wrong) >> 1;
-      const found = await this.#violation({ ...attempt, maxApplications: new Map([[pass, middle]]) });
-      if (found === null) right = middle;
-      else wrong = middle;
-    }
-    return sites[wrong - 1] ?? null;
-  }
-
-  async #violation(attempt: Attempt): Promise<string | null> {
-    const outcome = await this.#attempt(attempt);
-    outcome.drop();
-    return outcome.equivalence.violation;
+    return findCulprit(attempt, violation, tryOut);
   }
 
   async #attempt(attempt: Attempt): Promise<Outcome> {
