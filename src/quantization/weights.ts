@@ -27,14 +27,23 @@ export function weightScales(
 ): Float32Array {
   const { channels, inner } = layout(dims, axis);
   const largest = new Float64Array(channels);
-  forEachRun(weights.length, channels, inner, (channel, from, to) => {
-    let max = largest[channel]!;
-    for (let i = from; i < to; i++) {
-      const magnitude = Math.abs(weights[i]!);
-      if (magnitude > max) max = magnitude;
+  if (inner === 1) {
+    for (let i = 0; i < weights.length; ) {
+      for (let channel = 0; channel < channels; channel++, i++) {
+        const magnitude = Math.abs(weights[i]!);
+        if (magnitude > largest[channel]!) largest[channel] = magnitude;
+      }
     }
-    largest[channel] = max;
-  });
+  } else {
+    forEachRun(weights.length, channels, inner, (channel, from, to) => {
+      let max = largest[channel]!;
+      for (let i = from; i < to; i++) {
+        const magnitude = Math.abs(weights[i]!);
+        if (magnitude > max) max = magnitude;
+      }
+      largest[channel] = max;
+    });
+  }
   let smallest = Number.POSITIVE_INFINITY;
   for (const max of largest) if (max > 0 && max < smallest) smallest = max;
   if (!Number.isFinite(smallest)) smallest = limit; // all zeros: any scale is exact
@@ -54,13 +63,22 @@ export function quantizeWeight(
 ): QuantizedWeight {
   const { channels, inner } = layout(dims, axis);
   const integers = limit > 127 ? new Int16Array(weights.length) : new Int8Array(weights.length);
-  forEachRun(weights.length, channels, inner, (channel, from, to) => {
-    const scale = scales[channel]!;
-    for (let i = from; i < to; i++) {
-      const rounded = roundHalfEven(weights[i]! / scale);
-      integers[i] = Math.min(limit, Math.max(-limit, rounded));
+  if (inner === 1) {
+    for (let i = 0; i < weights.length; ) {
+      for (let channel = 0; channel < channels; channel++, i++) {
+        const rounded = roundHalfEven(weights[i]! / scales[channel]!);
+        integers[i] = Math.min(limit, Math.max(-limit, rounded));
+      }
     }
-  });
+  } else {
+    forEachRun(weights.length, channels, inner, (channel, from, to) => {
+      const scale = scales[channel]!;
+      for (let i = from; i < to; i++) {
+        const rounded = roundHalfEven(weights[i]! / scale);
+        integers[i] = Math.min(limit, Math.max(-limit, rounded));
+      }
+    });
+  }
   if (integers instanceof Int16Array) return { integers: Tensor.ofArray("i16", dims, integers), scales };
   if (pairs && axis !== null) fitPairs(integers, weights, scales, { dims, axis });
   return { integers: Tensor.ofArray("i8", dims, integers), scales };
@@ -116,7 +134,7 @@ const noFraction = 1.5 * 2 ** 52;
 /** As QuantizeLinear rounds. Values from 2^51 up, which are far out of any range of integers here, may lose their last bits. */
 export const roundHalfEven = (value: number): number => value + noFraction - noFraction;
 
-/** How channels lie in memory: runs of `inner` elements, channel after channel, again and again. */
+/** How channels lie in memory: runs of `inner` elements, channel after channel, again and again. Runs of 1, a matrix's columns, are worth loops of their own. */
 function layout(dims: readonly number[], axis: number | null): { channels: number; inner: number } {
   if (axis === null) return { channels: 1, inner: dims.reduce((product, dim) => product * dim, 1) };
   return { channels: dims[axis]!, inner: dims.slice(axis + 1).reduce((product, dim) => product * dim, 1) };
