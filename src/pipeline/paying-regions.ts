@@ -5,7 +5,9 @@
  * what a conversion takes for each element follows from those that are there. Then the whole is
  * measured again, and kept where it is faster.
  */
+import { nodesWithin } from "../ir/index.js";
 import { Network } from "../passes/layout/minimum-cut.js";
+import { isLookUp } from "../quantization/embedding.js";
 import type { Candidate, Plan } from "./candidate.js";
 import { conversionMs } from "./estimated-times.js";
 import { bordersOf, MS_PER_CONVERTED_ELEMENT, type Region, type RegionTime } from "./regions.js";
@@ -79,6 +81,8 @@ function cheapestFloat(
   const network = new Network();
   const vertices = new Map(regions.map(({ name }) => [name, network.vertex()]));
   const isByTable = workshop.options.target.times !== undefined;
+  // Looked up in integers, a table takes next to nothing more, and a quarter of the room.
+  const tables = new Set([...nodesWithin(workshop.model.graph)].filter(isLookUp).map(({ name }) => name));
   const floatMargin = isByTable ? FLOAT_MARGIN_BY_TABLE : FLOAT_MARGIN;
   const priceOf = isByTable ? conversionMs : pricesBy(regions, times, workshop);
   for (const { name } of regions) {
@@ -86,8 +90,12 @@ function cheapestFloat(
     const vertex = vertices.get(name)!;
     const isStatic = built.forms.get(name) === "static";
     // What was not found in a profile says nothing: it stays as it is.
-    const isKnown = beforeMs > 0 && kernelMs > 0;
-    network.connect(Network.SOURCE, vertex, isKnown ? nanos(beforeMs * (1 + floatMargin)) : Number.POSITIVE_INFINITY);
+    const mayBeFloat = beforeMs > 0 && kernelMs > 0 && !tables.has(name);
+    network.connect(
+      Network.SOURCE,
+      vertex,
+      mayBeFloat ? nanos(beforeMs * (1 + floatMargin)) : Number.POSITIVE_INFINITY,
+    );
     network.connect(vertex, Network.SINK, nanos(kernelMs + (isStatic ? 0 : conversionMs)));
   }
   for (const { value, from, to } of bordersOf(workshop.model, regions)) {

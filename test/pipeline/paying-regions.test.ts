@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseModel } from "../../src/ir/index.js";
+import { type Model, parseModel } from "../../src/ir/index.js";
 import type { Candidate, Variant } from "../../src/pipeline/candidate.js";
 import { leaveWhatDoesNotPay } from "../../src/pipeline/paying-regions.js";
 import { type Region, type RegionTime, regionsOf } from "../../src/pipeline/regions.js";
@@ -18,6 +18,8 @@ const model = parseModel(`(x: f32[1,4,8,8]) -> (y) {
 }`);
 makeNamesUnique(model);
 const all = ["Conv:a", "Conv:b", "Conv:c"];
+const lookUp = parseModel("(i: i64[3]) -> (y) { e = Gather($t: f32[1100,64], i)\n y = MatMul(e, $w: f32[64,64]) }");
+makeNamesUnique(lookUp);
 
 type Ms = readonly [before: number, kernel: number, conversion?: number];
 
@@ -27,18 +29,24 @@ interface Scene {
   /** Of the tensors between regions. */
   readonly elements?: number;
   readonly form?: Form;
+  /** Absent: the three convolutions. */
+  readonly graph?: Model;
   /** By the regions kept in float. */
   readonly speed?: (kept: readonly string[]) => number;
 }
 
-function run({ times, elements = 0, form = "static", speed = (kept) => 1 + kept.length }: Scene) {
+function run({ times, elements = 0, form = "static", speed = (kept) => 1 + kept.length, graph = model }: Scene) {
   const make = (variant: Variant, keptFloat: ReadonlyMap<string, string>): Candidate => ({
     variant,
     name: [...keptFloat.keys()].join(" "),
     built: {
       path: "",
       bytes: 0,
-      forms: new Map(all.filter((name) => !keptFloat.has(name)).map((name) => [name, form])),
+      forms: new Map(
+        (graph === model ? all : Object.keys(times!))
+          .filter((name) => !keptFloat.has(name))
+          .map((name) => [name, form]),
+      ),
       float: [],
       notes: [],
     },
@@ -51,10 +59,10 @@ function run({ times, elements = 0, form = "static", speed = (kept) => 1 + kept.
   const discarded: Candidate[] = [];
   const measured: number[] = [];
   const workshop = {
-    model,
+    model: graph,
     options: { target: {} },
     make,
-    regionsOf: ({ built }: Candidate) => regionsOf(model, new Set(built.forms.keys())),
+    regionsOf: ({ built }: Candidate) => regionsOf(graph, new Set(built.forms.keys())),
     regionTimes: (_: Candidate, regions: readonly Region[]): ReadonlyMap<string, RegionTime> | null =>
       times &&
       new Map(
@@ -84,6 +92,13 @@ describe("leaveWhatDoesNotPay", () => {
       times: { "Conv:a": gains, "Conv:b": gains, "Conv:c": gains },
     });
     expect([best, made, measured]).toEqual([candidate, [], []]);
+  });
+
+  it("never widens a table for the time that a look-up takes", async () => {
+    const times = { "Gather:e": [0.1, 0.3], "MatMul:y": gains } as const;
+    expect((await run({ times, form: "dynamic", graph: lookUp })).kept).toEqual([]);
+    const product = { "Gather:e": [0.1, 0.3], "MatMul:y": [1, 2] } as const;
+    expect((await run({ times: product, form: "dynamic", graph: lookUp })).kept).toEqual(["MatMul:y"]);
   });
 
   it("puts a region back to float that costs more than it gains, with what it takes as the reason", async () => {
