@@ -5,7 +5,7 @@
 import type { DatasetRef } from "../dataset/index.js";
 import { loadModel, type Node } from "../ir/index.js";
 import { channelAxis, tapMoments } from "../quantization/inputs/moment-taps.js";
-import type { InputMoments } from "../quantization/inputs/round-in-view.js";
+import { type InputMoments, MOST_SAMPLES } from "../quantization/inputs/round-in-view.js";
 import { removeWithFeeders } from "../rewrite/index.js";
 import type { Candidate } from "./candidate.js";
 import { type Corrected, keepBetter } from "./corrections.js";
@@ -13,7 +13,7 @@ import { asDelivered, withSaved } from "./model-runs.js";
 import type { Workshop } from "./workshop.js";
 
 /** Samples whose means are looked at: what a few have in common, others mostly share. */
-export const MOMENT_SAMPLES = 8;
+export const MOMENT_SAMPLES = MOST_SAMPLES;
 
 /** The first candidate is the widest: the others take a part of its products. */
 export async function roundStatics(
