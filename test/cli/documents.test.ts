@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { pipelineActions } from "../../src/cli/actions.js";
 import { commands } from "../../src/cli/commands/index.js";
 import { exitMeanings } from "../../src/cli/exit-code.js";
+import { flags, longName } from "../../src/cli/flags.js";
 import { renderPassesMarkdown } from "../../src/report/passes.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -34,12 +35,24 @@ describe("README.md", () => {
   });
 });
 
+it("the workflow of the examples uses flags that the command has", () => {
+  const text = textOf("examples/model-gate.yml");
+  const used = [.../npx infer-opt gate[\s\S]*?> gate\.json/.exec(text)![0].matchAll(/ (--[\w-]+)/g)].map(
+    ([, flag]) => flag!,
+  );
+  const known = commands.find(({ name }) => name === "gate")!.flags.map((name) => longName(flags[name]));
+  expect(used.length).toBeGreaterThan(4);
+  expect(used.filter((flag) => !known.includes(flag) && flag !== "--json")).toEqual([]);
+});
+
 it.each([
   "README.md",
   "docs/data.md",
   "docs/errors.md",
   "docs/library.md",
   "docs/passes.md",
+  "docs/profile.md",
+  "docs/quantization.md",
   "docs/runtime-specific.md",
   "docs/targets.md",
 ])("links of %s lead to files of the package", (path) => {
