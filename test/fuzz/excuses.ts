@@ -1,7 +1,9 @@
 /** What the runtime does by itself to a model that no rewrite can be blamed for. */
 import { attr, type Graph, type Model, Tensor, type Value } from "../../src/ir/index.js";
 import { annotateTypes } from "../../src/rewrite/index.js";
+import { type FuzzCase, modelOf } from "./fuzz-case.js";
 import { bytesOf, describeModel, type Feeds, Refusal, runEach } from "./session.js";
+import { sweep } from "./shrink.js";
 
 /**
  * The file of a model whose half-precision results are each rounded once more, up or down by what they happen to be: the
@@ -85,4 +87,20 @@ export async function reducesNothing({ graph, ...rest }: Model, feeds: readonly 
   } finally {
     for (const { name } of names) graph.removeOutput(name);
   }
+}
+
+/** Whether the runtime refuses the original itself where no more than one of its outputs is asked for. */
+export async function refusesPart(given: FuzzCase, feeds: readonly Feeds[]): Promise<boolean> {
+  for (const { name } of modelOf(given).graph.outputs) {
+    const part = modelOf(given);
+    for (const other of part.graph.outputs) if (other.name !== name) part.graph.removeOutput(other.name);
+    sweep(part.graph);
+    try {
+      if ((await runEach(bytesOf(part), feeds)).some((run) => run instanceof Refusal)) return true;
+    } catch (thrown) {
+      if (thrown instanceof Refusal) return true;
+      throw thrown;
+    }
+  }
+  return false;
 }

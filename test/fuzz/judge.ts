@@ -8,7 +8,7 @@ import { seededRandom } from "../../src/base/random.js";
 import { countNodes, isFloat, type Model, Tensor } from "../../src/ir/index.js";
 import { movesLastBits } from "../../src/pipeline/exactness.js";
 import { annotateTypes, PassFailure } from "../../src/rewrite/index.js";
-import { reducesNothing, refusesSizes, withHalfNoise } from "./excuses.js";
+import { reducesNothing, refusesPart, refusesSizes, withHalfNoise } from "./excuses.js";
 import { type FuzzCase, modelOf } from "./fuzz-case.js";
 import { leftToDo, type Made, passNames, type Recipe, rewritten, settleSizes } from "./rewritten.js";
 import { bytesOf, describeModel, type Feeds, feedsFor, type Outputs, Refusal, runEach } from "./session.js";
@@ -96,11 +96,13 @@ export async function judge(given: FuzzCase, options: JudgeOptions): Promise<Ver
     const how = { recipe, seed: options.seed, skip, feeds: feeds[runs[0]!]! };
     const fault = async (kind: FaultKind, detail: string): Promise<Verdict> => {
       if (kind === "wrong" && (await isUnstable(original, feeds, wanted))) return { kind: "unstable" };
-      if ((kind === "wrong" || recipe === "half") && (await reducesNothing(original, feeds)))
+      if ((kind === "wrong" || kind === "refused") && (await reducesNothing(original, feeds)))
         return { kind: "invalid", reason: "the runtime gives a reduction of no elements another shape than it infers" };
       const settle = (model: Model): void => settleSizes(model, how.feeds);
       if (kind === "refused" && recipe === "shape" && (await refusesSizes(modelOf(given), settle, how.feeds)))
         return { kind: "invalid", reason: "the runtime refuses the sizes that are settled, before any rewrite" };
+      if (kind === "refused" && (await refusesPart(given, feeds)))
+        return { kind: "invalid", reason: "the runtime refuses a part of the original" };
       return { kind: "fault", fault: { kind, recipe, detail } };
     };
     let made: Made;

@@ -134,7 +134,7 @@ function simplerConstant(graph: Graph, at: number): boolean {
 }
 
 /** Takes out what no output needs. */
-function sweep(graph: Graph): void {
+export function sweep(graph: Graph): void {
   for (const node of [...graph.nodes()].reverse()) {
     if (node.outputs.every((output) => !output || output.useCount === 0)) graph.removeNode(node);
   }
