@@ -17,7 +17,9 @@ testRewrite(fuseLinearParts, {
        a = Sub(c, h) b = Add(c, h) y = Concat<axis=-1>(a, b)`,
       "N,6,4",
     ),
-    "double precision": graph(`${HALVES} ${CORNERS} ${BOX} ${JOINED}`).replaceAll("f32[", "f64["),
+    "double precision": `(x: f32[N,4,5]) -> (o) {
+      d = Cast<to=11>(x) ${HALVES} ${`${CORNERS} ${BOX}`.replaceAll("f32[", "f64[")} ${JOINED} o = Cast<to=1>(y)
+    }`,
     "constants of all shapes": graph(
       `${HALVES} a = Add(l, $p: f32[2,1]) b = Sub($q: f32[5], r) e = Neg(b) f = Mul(a, $k: f32[1] = {-3}) g = Add(e, f)
        y = Concat<axis=1>(g, l)`,
