@@ -5,7 +5,7 @@ import type { RunContext } from "./context.js";
 import { differenceFacts } from "./difference.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { refusedByTarget } from "./inspect-target.js";
-import { type Intake, takeInLoaded } from "./intake.js";
+import { takeInLoaded } from "./intake.js";
 import { approximate, lossyText } from "./lossy.js";
 import { prepareModel } from "./prepare.js";
 import { type PrepareRequest, requestOf } from "./prepare-request.js";
@@ -38,12 +38,13 @@ async function fuse(config: Config, context: RunContext, output: Output): Promis
     // Most often it is right, and written by the time that this is known.
     ...(!wantsSpecific && !wantsLossy && { meanwhile: (model) => output.stage(model, original) }),
   });
-  const [intake, portable] = await record.stage("fuse", () => {
+  const [[judgement, facts], portable] = await record.stage("fuse", () => {
     // While the runtime is asked about the file, and the file is read for its digest, the passes run.
-    const takingIn = takeInLoaded(loaded, config, record, "graph");
-    return soundFirst(takingIn, prepareModel({ ...requestFor(takingIn), loaded }, context));
+    const { judged, facts } = takeInLoaded(loaded, config, record, "graph");
+    const preparing = prepareModel({ ...requestFor(judged), loaded }, context);
+    return soundFirst(Promise.all([judged, facts]), preparing);
   });
-  const request = requestFor(intake);
+  const request = requestFor(judgement);
   const choice = wantsSpecific ? await chooseRuntimeSpecific(portable, request, record) : null;
   const exact = choice?.prepared ?? portable;
   const lossy = wantsLossy ? await approximate(exact, request, record) : null;
@@ -61,7 +62,7 @@ async function fuse(config: Config, context: RunContext, output: Output): Promis
     ...(lossy ? [lossyText(lossy.facts)] : []),
   ].join("; ");
   return record.result({
-    model: intake.facts,
+    model: facts,
     output: written,
     passes: prepared.passes,
     unfused: prepared.unfused,
@@ -75,7 +76,7 @@ async function fuse(config: Config, context: RunContext, output: Output): Promis
 }
 
 /** Both, unless one fails; what is wrong with the file, or with the data, is told first. */
-async function soundFirst<T>(intake: Promise<Intake>, prepared: Promise<T>): Promise<[Intake, T]> {
+async function soundFirst<I, P>(intake: Promise<I>, prepared: Promise<P>): Promise<[I, P]> {
   const [first, second] = await Promise.allSettled([intake, prepared]);
   if (first.status === "rejected") throw first.reason;
   if (second.status === "rejected") throw second.reason;

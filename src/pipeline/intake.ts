@@ -48,22 +48,31 @@ export type Purpose = "graph" | "float" | "integers";
  * Throws the codes of reading a model, of the runtime refusing it, and of admitting data.
  * An operator that the runtime lacks is no reason to refuse a model whose graph alone is rewritten.
  */
-export const takeIn = async (config: FuseConfig, record: RunRecord, purpose: Purpose = "integers"): Promise<Intake> =>
-  takeInLoaded(loadModel(config.model), config, record, purpose);
+export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Purpose = "integers"): Promise<Intake> {
+  const { judged, facts } = takeInLoaded(loadModel(config.model), config, record, purpose);
+  const [judgement, read] = await Promise.all([judged, facts]);
+  return { ...judgement, facts: read };
+}
 
-/** The same of a file as it was loaded. The model is asked before this returns: the caller may change it then. */
-export async function takeInLoaded(
+/**
+ * The same of a file as it was loaded: what the runtime and the data say, and what comes of reading the file through.
+ * The model is asked before this returns: the caller may change it then.
+ */
+export const takeInLoaded = (model: Model, config: FuseConfig, record: RunRecord, purpose: Purpose) => ({
+  judged: judge(model, config, record, purpose),
+  facts: readThrough(model, config.model),
+});
+
+async function judge(
   model: Model,
   config: FuseConfig,
   record: RunRecord,
   purpose: Purpose,
-): Promise<Intake> {
+): Promise<Omit<Intake, "facts">> {
   const { context } = record;
   const declared = declaredSignature(model);
   const isOld = opsetOf(model) < OLDEST_OPSET;
   const classes = classProbabilities(model);
-  const refuseOddWeights = oddWeightsRefuser(model);
-  const readFacts = factsReader(config.model, model);
   // What the caller asks of the runtime about the same model meanwhile comes first: more waits for it.
   await setImmediate();
   const describing = despiteCrash(() =>
@@ -71,20 +80,12 @@ export async function takeInLoaded(
       ? context.runtime.describe(config.model, asDelivered(config.runtime))
       : context.runtime.describe(linkedTwin(config.model, context), asWritten(config.runtime)),
   );
-  // The file is read for its digest, and its weights for what is no number, while the runtime loads it.
   let unrunnable: string | null = null;
-  const declaring = describing.catch((thrown: unknown): ModelSignature => {
+  const described = await describing.catch((thrown: unknown): ModelSignature => {
     if (purpose !== "graph" || isOld || !isOperatorMissing(thrown)) throw thrown;
     unrunnable = thrown.message;
     return declared;
   });
-  const reading = async () => {
-    // Reading blocks: the runtime's process gets its work first.
-    await setImmediate();
-    refuseOddWeights();
-    return readFacts();
-  };
-  const [described, facts] = await Promise.all([declaring, reading()]);
   const signature = sizedSignature(described, config.graph.shapes);
   const { data, runtime } = config;
 
@@ -96,7 +97,6 @@ export async function takeInLoaded(
   const evaluation = withStore(await chooseEvaluationData(data, signature, runtime), eval_ ?? calibration);
   const fit = calibration && fitOf(data, calibration, runtime);
   return {
-    facts,
     original: model,
     signature,
     fit,
@@ -106,6 +106,16 @@ export async function takeInLoaded(
     trial: trialOf(fit?.ref ?? evaluation.ref, fit?.count ?? evaluation.count, signature, runtime),
     unrunnable,
   };
+}
+
+/** For its digest, and its weights for what is no number: in small steps, whenever there is nothing else to do. */
+async function readThrough(model: Model, path: string): Promise<ModelFacts> {
+  const refuseOddWeights = oddWeightsRefuser(model);
+  const readFacts = factsReader(path, model);
+  // Reading blocks: the runtime's process gets its work first.
+  for (let turn = 0; turn < 2; turn++) await setImmediate();
+  await refuseOddWeights();
+  return readFacts();
 }
 
 const isOperatorMissing = (thrown: unknown): thrown is InferOptError =>

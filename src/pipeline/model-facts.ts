@@ -18,16 +18,26 @@ export function factsReader(path: string, model: Model): () => Promise<ModelFact
 }
 
 /** Read without a pause; then whoever waits, a signal too, gets a turn. */
-const BURST_BYTES = 64 << 20;
+const BURST_BYTES = 4 << 20;
+
+/** To be called after each piece that was read. */
+export function pauser(): (bytes: number) => Promise<void> | undefined {
+  let read = 0;
+  return (bytes) => {
+    read += bytes;
+    if (read < BURST_BYTES) return undefined;
+    read = 0;
+    return setImmediate();
+  };
+}
 
 /** The digest of a file of any size, in hex. A stream would do, but leaves the file's worth of garbage behind. */
 async function sha256Of(path: string): Promise<string> {
   const hash = createHash("sha256");
-  let read = 0;
+  const pause = pauser();
   for (const chunk of fileSource(path, 0, statSync(path).size).chunks()) {
     hash.update(chunk);
-    read += chunk.length;
-    if (read % BURST_BYTES === 0) await setImmediate();
+    await pause(chunk.length);
   }
   return hash.digest("hex");
 }
