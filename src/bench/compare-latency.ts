@@ -79,7 +79,7 @@ export async function compareLatency(runtime: Runtime, options: LatencyOptions):
   const race = new Race(runtime, models, options, clock, clock() + budgetMs);
   try {
     await race.start();
-    const plan = planRuns(race.remainingMs, race.startMs, race.perRunMs);
+    const plan = planRuns(race.remainingMs, race.startMs, race.perRunMs, options.isQuick);
     for (const stage of plan.stages) {
       if (stage.fresh) {
         await race.stop();

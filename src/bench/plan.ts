@@ -34,11 +34,12 @@ const mostSliceRuns = 32;
  * @param remainingMs what is left of the budget
  * @param startMs what starting and warming up one process for each model took
  * @param perRunMs latency of each model
+ * @param isQuick the first look is at one process of each, whose spread is then taken for granted
  */
-export function planRuns(remainingMs: number, startMs: number, perRunMs: readonly number[]): Plan {
+export function planRuns(remainingMs: number, startMs: number, perRunMs: readonly number[], isQuick = false): Plan {
   const roundMs = perRunMs.reduce((sum, ms) => sum + ms, 0);
   // The first look needs several processes too, whatever share of its own short time they take.
-  const processes = 1 + worthwhileProcesses(remainingMs, startMs, mostProcesses - 1);
+  const processes = isQuick ? 1 : 1 + worthwhileProcesses(remainingMs, startMs, mostProcesses - 1);
   const affordable = Math.floor((remainingMs * (1 - startingShare)) / roundMs);
   const runs = Math.max(leastRuns, Math.min(mostRuns, affordable));
   const looks = [8, 4, 2, 1].map((part) => Math.ceil(runs / part)).filter((look) => look >= leastRuns);
