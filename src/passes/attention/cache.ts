@@ -25,8 +25,8 @@ export const fuseAttentionCache = defineRewrite({
     if (!core || lastOf(core) !== root || core.inputs.length > 4) return null;
     const sizesOf = context.shared(sizeFacts).shapeOf;
     const [query, key, value, mask] = core.inputs;
-    const keys = appended(key, sizesOf);
-    const values = appended(value, sizesOf);
+    const keys = appended(key, core, sizesOf);
+    const values = appended(value, core, sizesOf);
     // The runtime's kernel wants its further outputs read.
     if (!query || !keys || !values || !keys.both.isGraphOutput || !values.both.isGraphOutput) return null;
     if (!readsOnlyFirst(core) || core.int("is_causal", 0) !== 0)
@@ -56,9 +56,10 @@ interface Appended {
   readonly present: Value;
 }
 
-/** [B, H, P + S, D] put together from [B, H, P, D] and [B, H, S, D]. */
-function appended(both: Value | null | undefined, sizesOf: SizesOf): Appended | null {
-  const concat = both ? producerOf(both, "Concat", both.graph) : null;
+/** [B, H, P + S, D] put together from [B, H, P, D] and [B, H, S, D], in the graph of `core`. */
+function appended(both: Value | null | undefined, core: Node, sizesOf: SizesOf): Appended | null {
+  // A graph around the one of the core cannot see what the core makes.
+  const concat = both?.graph === core.graph ? producerOf(both, "Concat", core.graph) : null;
   const [past, present] = concat?.inputs ?? [];
   if (!both || !past || !present || concat!.inputs.length !== 2 || sizesOf(both)?.length !== 4) return null;
   return [2, -2].includes(concat!.int("axis", 0)) && past.dtype === "f32" ? { both, past, present } : null;

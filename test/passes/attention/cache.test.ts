@@ -88,6 +88,15 @@ testRewrite(fuseAttentionCache, {
       null,
       options,
     ],
+    "keys put together outside of the body that attends": [
+      `(q: f32[b,6,s,4], k: f32[b,3,s,4], v: f32[b,3,s,4], pk: f32[b,3,p,4], pv: f32[b,3,p,4], c: bool[]) -> (y, ks, vs) {
+        ks = Concat<axis=2>(pk, k)
+        y, vs = If<then_branch=() -> (t, w) { w = Concat<axis=2>(pv, v) t = Attention(q, ks, w) },
+          else_branch=() -> (u, o) { o = Concat<axis=2>(pv, v) u = Neg(q) }>(c)
+      }`,
+      null,
+      options,
+    ],
   },
 });
 
