@@ -23,6 +23,7 @@ import { BLOCKS_OPSET, takesBlocks } from "../quantization/weight-only.js";
 import { widestPlacement } from "./calibration.js";
 import { type Candidate, isInteger, type Variant } from "./candidate.js";
 import { observeChannels } from "./channel-statistics.js";
+import { worthItsTime } from "./choose-candidate.js";
 import { chooseMethods } from "./choose-ranges.js";
 import type { OptimizeConfig } from "./config.js";
 import type { Placed } from "./place-statics.js";
@@ -158,9 +159,6 @@ const isUseful = (candidate: Candidate): boolean => candidate.built.forms.size >
 /** The method where ranges came from a file and there are no samples to measure errors on. */
 const UNMEASURED: RangeMethod = "percentile";
 
-/** Of the outputs: what some speed is given up for. */
-const LEAST_GAIN_DB = 0.3;
-
 /** Placements worth comparing, all with the ranges that keep the outputs of the widest closest to the float model's. */
 async function makeStatic(request: CandidatesRequest, method: RangeMethod | null): Promise<Candidate[]> {
   const { model, workshop, record } = request;
@@ -234,9 +232,7 @@ async function makePlaced(
   // One that has nothing to be compared with is measured in the end.
   if (made.length > 1 || isSearched(request.config))
     await record.stage("verify", () => workshop.measureError(made), "errors on a few samples");
-  const [fast, careful] = made;
-  const gainDb = careful ? (careful.sqnrDb ?? 0) - (fast!.sqnrDb ?? 0) : 0;
-  const best = gainDb >= LEAST_GAIN_DB ? careful! : fast!;
+  const best = worthItsTime(made);
   for (const each of made) if (each !== best) workshop.discard(each);
   const [corrected = best] = (await request.correct?.([best])) ?? [];
   if (corrected !== best) {

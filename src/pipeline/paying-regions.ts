@@ -51,13 +51,21 @@ export async function leaveWhatDoesNotPay(
   return { best, made };
 }
 
-/** What stays float already, and the regions that lose. */
-export function withoutLosses(candidate: Plan, workshop: Workshop): ReadonlyMap<string, string> {
+/**
+ * What stays float already, and the regions that lose.
+ *
+ * @param floatMargin what float may take more than integers, of its own time, and integers are kept; below 0 they have to gain so much
+ */
+export function withoutLosses(
+  candidate: Plan,
+  workshop: Workshop,
+  floatMargin = workshop.options.target.times ? FLOAT_MARGIN_BY_TABLE : FLOAT_MARGIN,
+): ReadonlyMap<string, string> {
   const regions = workshop.regionsOf(candidate);
   const times = workshop.regionTimes(candidate, regions);
   const kept = new Map(candidate.keptFloat);
   if (times === null) return kept;
-  const isFloat = cheapestFloat(regions, times, workshop, candidate);
+  const isFloat = cheapestFloat(regions, times, workshop, candidate, floatMargin);
   for (const { name } of regions) {
     if (!isFloat(name)) continue;
     const { beforeMs, kernelMs, conversionMs } = times.get(name)!;
@@ -77,13 +85,13 @@ function cheapestFloat(
   times: ReadonlyMap<string, RegionTime>,
   workshop: Workshop,
   { built }: Plan,
+  floatMargin: number,
 ): (region: string) => boolean {
   const network = new Network();
   const vertices = new Map(regions.map(({ name }) => [name, network.vertex()]));
   const isByTable = workshop.options.target.times !== undefined;
   // Looked up in integers, a table takes next to nothing more, and a quarter of the room.
   const tables = new Set([...nodesWithin(workshop.model.graph)].filter(isLookUp).map(({ name }) => name));
-  const floatMargin = isByTable ? FLOAT_MARGIN_BY_TABLE : FLOAT_MARGIN;
   const priceOf = isByTable ? conversionMs : pricesBy(regions, times, workshop);
   for (const { name } of regions) {
     const { beforeMs, kernelMs, conversionMs } = times.get(name)!;

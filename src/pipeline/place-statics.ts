@@ -39,17 +39,45 @@ function placeByTable(variant: Variant, workshop: Workshop): Placements | null {
     if (next.built.forms.size === 0 || !(workshop.ownMs(next)! < workshop.ownMs(best)!)) break;
     best = next;
   }
-  const kept = inputsInFloat(best, workshop);
-  const careful = kept && workshop.plan(variant, kept);
-  const isNear = careful && workshop.ownMs(careful)! * (1 - MOST_LOST) <= workshop.ownMs(best)!;
-  const placed = isNear && careful.built.forms.size > 0 ? [best, careful] : [best];
+  const placed = [best, ...carefulPlans(best, workshop)];
   return {
     placed: placed.map((plan): Placed => {
       const { floatMs, ownMs } = workshop.estimate(plan)!;
-      return { keptFloat: plan.keptFloat, speedup: floatMs / ownMs, note: plan === best ? "" : FLOAT_INPUTS };
+      return { keptFloat: plan.keptFloat, speedup: floatMs / ownMs, note: plan === best ? "" : MORE_IN_FLOAT };
     }),
     tried: [],
   };
+}
+
+/** What integers have to gain, of the time in float, where accuracy is to have its say. */
+const WORTHWHILE = 0.15;
+/** Regions behind the inputs that are put to float one more at a time. */
+const MOST_STEPS = 3;
+
+/**
+ * Nearly as fast, each with more in float: where integers gain little, and from the inputs on, as far as that
+ * costs little time. Noise that enters early goes through the whole model.
+ */
+function carefulPlans(best: Plan, workshop: Workshop): Plan[] {
+  const isNear = (plan: Plan): boolean =>
+    plan.built.forms.size > 0 && workshop.ownMs(plan)! * (1 - MOST_LOST) <= workshop.ownMs(best)!;
+  const wary = workshop.plan(best.variant, withoutLosses(best, workshop, -WORTHWHILE));
+  const plans: Plan[] = [];
+  const add = (plan: Plan): boolean => {
+    const isNew = [best, ...plans].every((known) => known.built.forms.size > plan.built.forms.size);
+    if (!isNew || !isNear(plan)) return false;
+    plans.push(plan);
+    return true;
+  };
+  let last = add(wary) ? wary : best;
+  for (let step = 0; step < MOST_STEPS; step++) {
+    const kept = inputsInFloat(last, workshop);
+    if (!kept) break;
+    const next = workshop.plan(best.variant, kept);
+    if (!add(next)) break;
+    last = next;
+  }
+  return plans;
 }
 
 async function placeByProfile(variant: Variant, workshop: Workshop): Promise<Placements | null> {
@@ -70,6 +98,8 @@ async function placeByProfile(variant: Variant, workshop: Workshop): Promise<Pla
   return { placed, tried: all.filter((each) => !placed.includes(each)) };
 }
 
+const MORE_IN_FLOAT = "more in float, from the inputs on and where integers gain little";
+
 const FLOAT_INPUTS = "inputs and what reads them in float";
 
 async function withFloatInput(candidate: Candidate, workshop: Workshop): Promise<Candidate | null> {
@@ -79,6 +109,19 @@ async function withFloatInput(candidate: Candidate, workshop: Workshop): Promise
   await workshop.measureSpeed([candidate, careful], 0);
   careful.note = FLOAT_INPUTS;
   return careful.speedup! >= candidate.speedup! * (1 - MOST_LOST) ? careful : null;
+}
+
+/** Values that come of the inputs by nodes in float alone. */
+function floatFromInputs({ built }: Plan, { model }: Workshop): string[] {
+  const found = new Set(model.graph.inputs);
+  for (const node of model.graph.nodes()) {
+    if (built.forms.has(node.name) || node.bodies.length > 0) continue;
+    const read = node.inputs.filter((value) => value !== null && value.constant === null);
+    if (read.length > 0 && read.every((value) => found.has(value!))) {
+      for (const value of node.outputs) if (value) found.add(value);
+    }
+  }
+  return [...found].map(({ label }) => label);
 }
 
 /**
@@ -92,7 +135,10 @@ function inputsInFloat(candidate: Plan, workshop: Workshop): ReadonlyMap<string,
   const times = workshop.regionTimes(candidate, regions);
   const ownMs = workshop.ownMs(candidate);
   if (!times || ownMs === null || regions.length < 2) return null;
-  const inputs = new Set(workshop.model.graph.inputs.map(({ label }) => label));
+  const inputs = new Set([
+    ...workshop.model.graph.inputs.map(({ label }) => label),
+    ...floatFromInputs(candidate, workshop),
+  ]);
   const borders = bordersOf(workshop.model, regions);
   const first = new Set(borders.flatMap(({ value, to }) => (to !== null && inputs.has(value) ? [to] : [])));
   if (first.size === 0 || first.size === regions.length) return null;

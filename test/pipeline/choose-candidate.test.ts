@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { Candidate } from "../../src/pipeline/candidate.js";
+import { worthItsTime } from "../../src/pipeline/choose-candidate.js";
 import type { CompareJob } from "../../src/runtime/port.js";
 import { integersVariant, Stage, staticVariant } from "../support/candidates.js";
 import { differenceOf } from "../support/fake-runtime.js";
@@ -269,4 +271,16 @@ describe("chooseCandidate", () => {
     files[1] = stage.candidate("fast", staticVariant, { accuracy: 1, ms: 4, bytes: 54 });
     expect(await chosen()).toBe("slow");
   });
+});
+
+describe("worthItsTime", () => {
+  const made = (...each: readonly [speedup: number, sqnrDb: number | null][]) =>
+    each.map(([speedup, sqnrDb]) => ({ speedup, sqnrDb }) as Candidate);
+  it.each([
+    ["the fastest where the others are no more accurate", made([2, 20], [1.95, 20.2]), 0],
+    ["one that is more accurate by more than its time is worth", made([2, 20], [1.95, 22.2]), 1],
+    ["not one that gives up more than that", made([2, 20], [1.9, 22.2]), 0],
+    ["the best of several", made([2, 20], [1.98, 21.5], [1.94, 26], [1.9, 26.5]), 2],
+    ["the fastest where errors cannot be measured", made([2, null], [1.99, null]), 0],
+  ])("takes %s", (_, candidates, best) => expect(candidates.indexOf(worthItsTime(candidates))).toBe(best));
 });

@@ -105,6 +105,16 @@ describe("placeStatics with a table of kernels", () => {
     },
   });
 
+  it("offers in float what gains little, and then the inputs and what follows them, as far as that is near in time", async () => {
+    // The middle one gains a tenth of its time, and next to nothing of the model's.
+    const little = tableOf({ a: [40, 10], b: [1.1, 1], c: [400, 100] });
+    expect((await place(profiled, little)).kept).toEqual([[], ["MatMul:b"]]);
+    const steps = tableOf({ a: [1.02, 1], b: [1.2, 1], c: [100, 40] });
+    expect((await place(profiled, steps)).kept).toEqual([[], ["MatMul:a"], ["MatMul:a", "MatMul:b"]]);
+    const far = tableOf({ a: [1.02, 1], b: [8, 1], c: [100, 40] });
+    expect((await place(profiled, far)).kept).toEqual([[], ["MatMul:a"]]);
+  });
+
   it("asks no profile, which noise would be in", async () => {
     const { kept, runtime, placed, tried } = await place(profiled, tableOf({ a: [4, 1], b: [1, 3], c: [4, 1] }));
     expect(kept).toEqual([["MatMul:b"]]);
