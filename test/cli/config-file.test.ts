@@ -12,7 +12,7 @@ describe("readConfigFile", () => {
     const path = configIn(`{"$schema": "x", "threads": 2, "maxDrop": "0.5%", "slo": "p95=20ms", "keepOpset": true}`);
     const settings = resolveSettings({}, ".", readConfigFile(path));
     expect(settings).toMatchObject({
-      threads: 2,
+      threads: [2],
       maxDrop: { percent: 0.5 },
       slo: [{ percentile: "p95", ms: 20 }],
       keepOpset: true,
@@ -63,7 +63,7 @@ describe("readConfigFile", () => {
 describe("resolveSettings", () => {
   it("lets flags win over the file, and the file over the defaults", () => {
     const config = readConfigFile(configIn(`{"seed": 7, "batch": 4}`));
-    expect(resolveSettings({ seed: "9" }, ".", config)).toMatchObject({ seed: 9, batch: 4, provider: "cpu" });
+    expect(resolveSettings({ seed: "9" }, ".", config)).toMatchObject({ seed: 9, batch: [4], provider: "cpu" });
   });
 
   it("takes paths in a file from the file's folder, and those of flags from the current one", () => {

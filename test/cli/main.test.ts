@@ -316,7 +316,7 @@ describe("what flags become", () => {
               mode: "static",
               bits: 8,
               budgetMs: 100_000,
-              corrections: ["equalize", "outputs", "rounding"],
+              corrections: ["equalize", "means", "outputs", "rounding"],
               method: "mse",
               ranges: "r.json",
               goal: "size",

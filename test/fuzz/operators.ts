@@ -186,7 +186,9 @@ const pool =
     const x = choose(b, (k) => k.dtype === "f32" && rankOf(k) >= 3 && rankOf(k) <= 5);
     if (!x) return null;
     const { chance } = b;
-    const kernel = Array.from({ length: rankOf(x) - 2 }, () => chance.between(1, 3));
+    // What a window larger than its tensor gives is nowhere said, and an open axis may have one element.
+    const widest = staticDims(x).slice(2);
+    const kernel = widest.map((size) => chance.between(1, Math.max(1, Math.min(3, size ?? 1))));
     const attributes = windowAttributes(chance, kernel.length, kernel);
     attributes["kernel_shape"] = attr.ints(kernel);
     if (op === "AveragePool" && b.opset < 19) delete attributes["dilations"];

@@ -199,7 +199,7 @@ const misses: Readonly<Record<string, readonly [text: string, expected: readonly
       y = Loop<body=(i: i64[], c: bool[], s: f32[]) -> (k, t) { k = Identity(c)  t = Mul(s, s) }>(
         $n: i64[] = {90}, $go: bool[] = {1}, x)
     }`,
-    ["Loop Loop:y: 90 iterations of 2 nodes are too many to write out"],
+    ["Loop Loop:y: 90 iterations of about 66 bytes are too many to write out"],
   ],
   "constants that the runtime of the model alone can compute": [
     `(x: f32[3]) -> (y) {
