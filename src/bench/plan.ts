@@ -27,6 +27,10 @@ const mostRuns = 3200;
 const mostProcesses = 3;
 /** Of the time spent running, what starting further processes may cost on top. */
 const startingShare = 0.3;
+/** Of processes for all models together: then two of each have to do for a quick look. */
+const SLOW_START_MS = 1000;
+/** What a quick look is at, at least: so long, or so many runs of a small model. */
+const [quickMs, mostQuickRuns] = [300, 300];
 const sliceMs = 4;
 const mostSliceRuns = 32;
 
@@ -34,23 +38,26 @@ const mostSliceRuns = 32;
  * @param remainingMs what is left of the budget
  * @param startMs what starting and warming up one process for each model took
  * @param perRunMs latency of each model
- * @param isQuick the first look is at one process of each, whose spread is then taken for granted
+ * @param isQuick the first look comes after few runs, in several processes all the same: one alone can be a quarter off
  */
 export function planRuns(remainingMs: number, startMs: number, perRunMs: readonly number[], isQuick = false): Plan {
   const roundMs = perRunMs.reduce((sum, ms) => sum + ms, 0);
   // The first look needs several processes too, whatever share of its own short time they take.
-  const processes = isQuick ? 1 : 1 + worthwhileProcesses(remainingMs, startMs, mostProcesses - 1);
+  const quickly = startMs > SLOW_START_MS ? 2 : mostProcesses;
+  const processes = isQuick ? quickly : 1 + worthwhileProcesses(remainingMs, startMs, mostProcesses - 1);
   const affordable = Math.floor((remainingMs * (1 - startingShare)) / roundMs);
   const runs = Math.max(leastRuns, Math.min(mostRuns, affordable));
-  const looks = [8, 4, 2, 1].map((part) => Math.ceil(runs / part)).filter((look) => look >= leastRuns);
+  const soonest = isQuick ? Math.max(leastRuns, Math.min(mostQuickRuns, Math.ceil(quickMs / roundMs))) : leastRuns;
+  const parts = [8, 4, 2, 1].map((part) => Math.ceil(runs / part)).filter((look) => look >= soonest);
+  const looks = parts.length > 0 ? parts : [runs];
   const stages = looks.flatMap((look, i): Stage[] => {
     const from = i === 0 ? 0 : looks[i - 1]!;
     const fresh = i === 0 ? processes : worthwhileProcesses((look - from) * roundMs, startMs, mostProcesses);
-    const parts = Math.max(1, fresh);
-    return Array.from({ length: parts }, (_, part) => ({
-      fresh: i === 0 ? part > 0 : fresh > 0,
-      until: from + Math.ceil(((look - from) * (part + 1)) / parts),
-      look: part === parts - 1,
+    const pieces = Math.max(1, fresh);
+    return Array.from({ length: pieces }, (_, piece) => ({
+      fresh: i === 0 ? piece > 0 : fresh > 0,
+      until: from + Math.ceil(((look - from) * (piece + 1)) / pieces),
+      look: piece === pieces - 1,
     }));
   });
   const sliceRuns = Math.floor(Math.min(mostSliceRuns, sliceMs / Math.max(...perRunMs), stages[0]!.until / 4));

@@ -169,13 +169,16 @@ async function closest(
 
 /** Of the outputs: what some speed is given up for at all. */
 const LEAST_GAIN_DB = 0.3;
+/** Errors of under 2 % of the signal: less is worth no time. */
+const ENOUGH_DB = 35;
 
 /** The fastest, which is the first, or one that is more accurate by more than the speed that it gives up. */
 export function worthItsTime(made: readonly Candidate[]): Candidate {
   const [fast] = made as [Candidate, ...Candidate[]];
   const worth = (each: Candidate): number => {
     const lost = 1 - (each.speedup ?? 1) / (fast.speedup ?? 1);
-    return (each.sqnrDb ?? 0) - (fast.sqnrDb ?? 0) - lost / SPEED_PER_DB - (each === fast ? 0 : LEAST_GAIN_DB);
+    const gainDb = Math.min(ENOUGH_DB, each.sqnrDb ?? 0) - Math.min(ENOUGH_DB, fast.sqnrDb ?? 0);
+    return gainDb - lost / SPEED_PER_DB - (each === fast ? 0 : LEAST_GAIN_DB);
   };
   return made.reduce((best, each) => (worth(each) > worth(best) ? each : best), fast);
 }

@@ -99,7 +99,7 @@ describe("compareLatency", () => {
     const result = await compare(fake, { isQuick: true, budgetMs: 3000 });
     expect(result.candidates[0]!.decision).toBe("met");
     expect(result.runs).toBeLessThan(60);
-    expect(result.processes).toBe(1);
+    expect(result.processes).toBe(3);
     const close = await compare(new FakeTimers({ a: steady(10), b: steady(10) }, 15), {
       isQuick: true,
       budgetMs: 3000,

@@ -281,6 +281,7 @@ describe("worthItsTime", () => {
     ["one that is more accurate by more than its time is worth", made([2, 20], [1.95, 22.2]), 1],
     ["not one that gives up more than that", made([2, 20], [1.9, 22.2]), 0],
     ["the best of several", made([2, 20], [1.98, 21.5], [1.94, 26], [1.9, 26.5]), 2],
+    ["the fastest of those that are all accurate enough", made([2, 36], [1.99, 50]), 0],
     ["the fastest where errors cannot be measured", made([2, null], [1.99, null]), 0],
   ])("takes %s", (_, candidates, best) => expect(candidates.indexOf(worthItsTime(candidates))).toBe(best));
 });
