@@ -5,13 +5,12 @@ import type { LatencyComparison, ModelLatency } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import { batchOf, chooseEvaluationData, refuseUnfit, timingData } from "./evaluation-data.js";
+import { batchOf } from "./evaluation-data.js";
 import { boundsOf, measureLatency, percentilesOf, usedProvider } from "./latency.js";
-import { modelFacts } from "./model-facts.js";
-import { asWritten } from "./model-runs.js";
 import { provePlacement } from "./placement.js";
-import type { BenchFacts, BenchRow, ModelFacts, RunResult } from "./result.js";
+import type { BenchFacts, BenchRow, RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
+import { timedModels } from "./timed-models.js";
 
 export interface BenchConfig {
   /** At least one; the others are compared with the first. */
@@ -30,19 +29,9 @@ export async function runBench(config: BenchConfig, context: RunContext): Promis
     throw new InferOptError("BENCH_NO_MODEL", "usage", "there is no model to time", { hint: "Name at least one." });
   }
   const record = new RunRecord("bench", context);
-  const { facts, data } = await record.stage("load", async () => {
-    const facts: ModelFacts[] = [];
-    for (const path of config.models) facts.push(await modelFacts(path));
-    const signature = await context.runtime.describe(first, asWritten(config.runtime));
-    const chosen = await chooseEvaluationData(
-      { calibration: null, eval: config.data, metric: null },
-      signature,
-      config.runtime,
-    );
-    const data = timingData(chosen, signature, config.runtime);
-    await refuseUnfit(data, signature);
-    return { facts, data };
-  });
+  const { models: facts, data } = await record.stage("load", () =>
+    timedModels(config.models, config.data, config.runtime, context),
+  );
 
   const models: TimedModel[] = [];
   for (const model of facts) {

@@ -100,7 +100,11 @@ export const percentilesOf = ({ p50Ms, p95Ms, p99Ms, p999Ms }: ModelLatency): Pe
 });
 
 /** Each bound holds at 95 %, which is 90 % for both ends together. */
-export function boundsOf({ samplesMs }: ModelLatency): Record<LatencyLimit["percentile"], PercentileBounds> {
+export function boundsOf({
+  samplesMs,
+}: {
+  readonly samplesMs: ArrayLike<number>;
+}): Record<LatencyLimit["percentile"], PercentileBounds> {
   const sorted = ascending(samplesMs);
   const bounds = (p: number): PercentileBounds => quantileInterval(sorted, p, 0.9);
   return { p50: bounds(0.5), p95: bounds(0.95), p99: bounds(0.99), p999: bounds(0.999) };

@@ -5,15 +5,14 @@
 import { InferOptError } from "../../base/errors.js";
 import { seededRandom } from "../../base/random.js";
 import { type ArrivalKind, arrivals, type LoadSummary, rateOf, Server, summarizeLoad } from "../../bench/index.js";
-import type { DatasetRef } from "../../dataset/index.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { batchOf, chooseEvaluationData, refuseUnfit, timingData } from "../evaluation-data.js";
+import { batchOf } from "../evaluation-data.js";
 import { usedProvider } from "../latency.js";
-import { modelFacts } from "../model-facts.js";
-import { asDelivered, asWritten } from "../model-runs.js";
-import type { ModelFacts, RunResult, Verdict, VerdictReason } from "../result.js";
+import { asDelivered } from "../model-runs.js";
+import type { RunResult, Verdict, VerdictReason } from "../result.js";
 import { RunRecord, refuseInterrupted } from "../run-record.js";
+import { timedModels } from "../timed-models.js";
 import { judgePercentile } from "../verdict.js";
 import { readArrivalTrace } from "./arrival-trace.js";
 import type { LoadFacts, MaxRateFacts, ModelLoadFacts } from "./load-facts.js";
@@ -47,7 +46,7 @@ export async function runLoad(config: LoadConfig, context: RunContext): Promise<
     });
   }
   const { arrivalsMs, durationMs, rate, kind } = offeredLoad(config);
-  const { models, data } = await record.stage("load", () => loadModels(config, context));
+  const { models, data } = await record.stage("load", () => timedModels(config.models, config.data, runtime, context));
   const loads: ModelLoadFacts[] = [];
   for (const model of models) {
     const load = await record.stage(
@@ -107,19 +106,6 @@ function offeredLoad({ offered, runtime: { seed, benchMs } }: LoadConfig): Offer
     );
   }
   return { arrivalsMs, durationMs: benchMs, rate, kind };
-}
-
-async function loadModels(
-  config: LoadConfig,
-  context: RunContext,
-): Promise<{ readonly models: readonly ModelFacts[]; readonly data: DatasetRef }> {
-  const models: ModelFacts[] = [];
-  for (const path of config.models) models.push(await modelFacts(path));
-  const signature = await context.runtime.describe(models[0]!.path, asWritten(config.runtime));
-  const from = { calibration: null, eval: config.data, metric: null };
-  const data = timingData(await chooseEvaluationData(from, signature, config.runtime), signature, config.runtime);
-  await refuseUnfit(data, signature);
-  return { models, data };
 }
 
 /** Rates are told apart to within this factor. */

@@ -3,17 +3,18 @@
  * faster. With a second model both stand side by side.
  */
 import { InferOptError } from "../../base/errors.js";
+import { groupBy } from "../../base/group-by.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import { loadModel } from "../../ir/index.js";
 import type { NodeProfile, ProfiledStep } from "../../runtime/node-profile.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { batchOf, chooseEvaluationData, refuseUnfit, timingData } from "../evaluation-data.js";
+import { batchOf } from "../evaluation-data.js";
 import { measureLatency, percentilesOf, usedProvider } from "../latency.js";
-import { modelFacts } from "../model-facts.js";
-import { asDelivered, asWritten, scratchFile } from "../model-runs.js";
+import { asDelivered, scratchFile } from "../model-runs.js";
 import type { ModelFacts, RunResult } from "../result.js";
 import { RunRecord } from "../run-record.js";
+import { timedModels } from "../timed-models.js";
 import { activationMemory } from "./activation-memory.js";
 import { type ExecutedGraph, executedGraph } from "./executed-graph.js";
 import { machinePeaks } from "./machine-peaks.js";
@@ -52,15 +53,7 @@ export async function runProfile(config: ProfileConfig, context: RunContext): Pr
   }
   const record = new RunRecord("profile", context);
   const { runtime } = config;
-  const { models, data } = await record.stage("load", async () => {
-    const models: ModelFacts[] = [];
-    for (const path of config.models) models.push(await modelFacts(path));
-    const signature = await context.runtime.describe(first, asWritten(runtime));
-    const from = { calibration: null, eval: config.data, metric: null };
-    const data = timingData(await chooseEvaluationData(from, signature, runtime), signature, runtime);
-    await refuseUnfit(data, signature);
-    return { models, data };
-  });
+  const { models, data } = await record.stage("load", () => timedModels(config.models, config.data, runtime, context));
   const profiled: Profiled[] = [];
   for (const model of models) {
     profiled.push(await record.stage("profile", () => profileModel(model, data, runtime, context)));
@@ -134,10 +127,10 @@ function factsOf(
     runs: profile.runs,
     runMs: profile.leastRunMs,
     nodesMs: sum(nodes, ({ ms }) => ms),
-    providers: [...grouped(nodes, ({ provider }) => provider)]
+    providers: [...groupBy(nodes, ({ provider }) => provider)]
       .map(([provider, of]) => ({ provider, nodes: of.length, ms: sum(of, ({ ms }) => ms) }))
       .sort(mostTime),
-    operators: [...grouped(nodes, ({ op, provider }) => `${provider} ${op}`).values()]
+    operators: [...groupBy(nodes, ({ op, provider }) => `${provider} ${op}`).values()]
       .map(operatorFacts)
       .sort(mostTime),
     nodes,
@@ -222,13 +215,3 @@ const sum = <T>(items: readonly T[], of: (item: T) => number): number =>
   items.reduce((total, item) => total + of(item), 0);
 
 const mostTime = (a: { readonly ms: number }, b: { readonly ms: number }): number => b.ms - a.ms;
-
-function grouped<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(key(item));
-    if (group) group.push(item);
-    else groups.set(key(item), [item]);
-  }
-  return groups;
-}

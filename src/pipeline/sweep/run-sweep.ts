@@ -1,12 +1,11 @@
 /** `bench` over batch sizes and thread counts: latency against throughput, what a million inferences cost, and the best setting within the limits. */
 import { InferOptError } from "../../base/errors.js";
-import { ascending, quantileInterval } from "../../base/statistics.js";
 import { latencyPercentiles, type SweepSeries, sweep } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { batchOf, chooseEvaluationData, refuseUnfit, timingData } from "../evaluation-data.js";
-import { usedProvider } from "../latency.js";
+import { boundsOf, usedProvider } from "../latency.js";
 import { modelFacts } from "../model-facts.js";
 import { asDelivered, asWritten } from "../model-runs.js";
 import type { ModelFacts, RunResult, Verdict, VerdictReason } from "../result.js";
@@ -99,16 +98,14 @@ function settingFacts(
   { slo, costPerHour }: SweepConfig,
 ): SweepSettingFacts {
   const percentiles = latencyPercentiles(samplesMs);
-  const sorted = ascending(samplesMs);
-  const bounds = (p: number) => quantileInterval(sorted, p, 0.9);
-  const all = { p50: bounds(0.5), p95: bounds(0.95), p99: bounds(0.99), p999: bounds(0.999) };
+  const bounds = boundsOf({ samplesMs });
   const throughputPerSecond = (1000 * batch) / percentiles.p50Ms;
   return {
     ...{ model, batch, threads, runs: samplesMs.length },
     ...percentiles,
     ...{ throughputPerSecond, loadMs, firstRunMs, peakRssBytes },
     costPerMillion: costPerHour === null ? null : (costPerHour / 3600 / throughputPerSecond) * 1e6,
-    limits: slo.map((limit) => judgePercentile(limit, percentiles, all, samplesMs.length)),
+    limits: slo.map((limit) => judgePercentile(limit, percentiles, bounds, samplesMs.length)),
   };
 }
 

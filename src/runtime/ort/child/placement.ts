@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { InferOptError } from "../../../base/errors.js";
+import { groupBy } from "../../../base/group-by.js";
 import type { Sample } from "../../../dataset/index.js";
 import { type GraphProto, readModel } from "../../../onnx/index.js";
 import type { ConversionTime, OperatorTime } from "../../port.js";
@@ -175,16 +176,6 @@ function namesIn(graph: GraphProto, names = new Set<string>()): ReadonlySet<stri
     for (const { g, graphs = [] } of attribute) for (const body of g ? [g, ...graphs] : graphs) namesIn(body, names);
   }
   return names;
-}
-
-function groupBy<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(key(item));
-    if (group) group.push(item);
-    else groups.set(key(item), [item]);
-  }
-  return groups;
 }
 
 const sum = (nodes: readonly ProfiledNode[]): number => nodes.reduce((ms, { durationMs }) => ms + durationMs, 0);
