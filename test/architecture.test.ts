@@ -24,11 +24,12 @@ const mayImport: Record<string, readonly string[]> = {
   "runtime/ort": ["base", "ir", "onnx", "dataset", "observe", "metric", "runtime"],
   passes: ["base", "ir", "ops", "target", "rewrite"],
   quantization: ["base", "ir", "ops", "target", "rewrite", "dataset", "observe", "runtime"],
+  pruning: ["base", "ir", "ops", "target", "rewrite", "dataset", "observe", "runtime"],
   verify: ["base", "ir", "dataset", "metric", "runtime"],
   bench: ["base", "ir", "dataset", "runtime"],
   pipeline: [
     ...["base", "onnx", "ir", "ops", "target", "observe", "metric", "rewrite", "dataset", "runtime"],
-    ...["passes", "quantization", "verify", "bench"],
+    ...["passes", "quantization", "pruning", "verify", "bench"],
   ],
   report: ["base", "pipeline"],
   tui: ["base", "pipeline", "report"],
