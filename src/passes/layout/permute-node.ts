@@ -100,13 +100,14 @@ function orderWithout(order: Permutation, removed: readonly number[]): Permutati
 
 const reduce: Rule = (node, order) => {
   const hasAxes = !!node.inputs[1] || node.attributes.has("axes");
+  const axes = hasAxes ? axesOf(node, 1, order.length) : [];
+  if (!axes) return null;
   const keeps = node.int("keepdims", 1) === 1;
-  if (!hasAxes) {
+  // No axes are all of them, or none, and need no other names.
+  if (axes.length === 0) {
     const leavesAll = node.int("noop_with_empty_axes", 0) !== 0;
     return dataOnly(node, order, [keeps || leavesAll ? order : []]);
   }
-  const axes = axesOf(node, 1, order.length);
-  if (!axes || axes.length === 0) return null;
   const outputs = [keeps ? order : orderWithout(order, axes)];
   const stored = axes.map((axis) => order[axis]!).sort((a, b) => a - b);
   return dataOnly(node, order, outputs, axesChange(node, 1, stored));

@@ -53,6 +53,15 @@ testRewrite(eliminateTransposeDetour, {
       a = Sigmoid(t)
       y = ReduceMean<axes=[1,2], keepdims=0>(a)
     }`,
+    "a sum over all axes, which an empty list of them means": `(x: f32[N,3,4,5]) -> (y) {
+      t = Transpose<perm=[0,2,3,1]>(x)
+      a = Sigmoid(t)
+      y = ReduceSum<keepdims=0>(a, $none: i64[0] = {})
+    }`,
+    "a sum over no axes, which an empty list of them can mean": channelsLast(
+      "u = ReduceSum<keepdims=0, noop_with_empty_axes=1>(t, $none: i64[0] = {})",
+      "x: f32[2,3,4,5]",
+    ),
     "an ArgMax over channels": `(x: f32[N,3,4,5]) -> (y) {
       t = Transpose<perm=[0,2,3,1]>(x)
       a = Sigmoid(t)
