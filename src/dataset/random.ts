@@ -133,20 +133,25 @@ function sumOf(symbol: string, sizes: ReadonlyMap<string, number>): number | und
     : undefined;
 }
 
+/** With so many axes or more, a few elements along each are a tensor of thousands. */
+const MANY_AXES = 6;
+
 /**
  * Batches of 1 to 3, another one in the next sample. Small: image sides that divide by 32, as strided
- * networks want, else 4 to 16. Large: sides of 224 and more, else some hundreds (windows of sound).
+ * networks want, else 4 to 16. Large: sides of 224 and more, of volumes 32 and more, else some hundreds (windows of sound).
  */
 const likelySizes: Readonly<Record<OpenSizes, (rank: number, axis: number, index: number, random: Random) => number>> =
   {
     small(rank, axis, index, random) {
       if (axis === 0) return 1 + (index % 3);
       if (rank === 4) return axis === 1 ? 3 : 32 * (1 + random.below(2));
-      return 4 + random.below(13);
+      return rank >= MANY_AXES ? 2 + random.below(2) : 4 + random.below(13);
     },
     large(rank, axis, index, random) {
       if (axis === 0) return 1 + (index % 3);
       if (rank === 4) return axis === 1 ? 3 : 224 + 32 * random.below(2);
+      if (rank === 5) return axis === 1 ? 3 : 32 * (1 + random.below(2));
+      if (rank >= MANY_AXES) return likelySizes.small(rank, axis, index, random);
       return 512 + 64 * random.below(3);
     },
     single(rank, axis, index, random) {

@@ -121,6 +121,15 @@ describe("randomDataset", () => {
     expect(sound![1]).toBeGreaterThanOrEqual(512);
   });
 
+  it.each(["small", "large", "single"] as const)("makes no huge tensors of many open axes, %s", async (sizes) => {
+    for (const rank of [5, 6, 9, 12]) {
+      const axes = Array.from({ length: rank }, (_, axis) => `d${axis}`);
+      for (const [dims] of await sizesOf(sizes, [input("x", "f32", axes)])) {
+        expect(dims!.reduce((count, size) => count * size, 1)).toBeLessThan(2 ** 22);
+      }
+    }
+  });
+
   it("keeps states single for recurrent models", async () => {
     const [[sound, state]] = (await sizesOf("single", [
       input("sound", "f32", [null, null]),
