@@ -45,6 +45,11 @@ export class SampleStore {
     readonly mostBytes = MOST_BYTES,
   ) {}
 
+  /** Samples that are stored. */
+  get size(): number {
+    return this.#samples.length;
+  }
+
   add(sample: Sample): void {
     if (this.#isFull) return;
     const { id, feeds, labels } = sample;

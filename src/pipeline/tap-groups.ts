@@ -50,7 +50,7 @@ export async function groupTaps(
 }
 
 /** Writes the shapes that the first sample gives on the values of the main graph, as far as they can be inferred. */
-async function sizeBySample(
+export async function sizeBySample(
   model: Model,
   data: DatasetRef,
   runtime: RuntimeConfig,

@@ -20,4 +20,4 @@ export {
   skip,
 } from "./pass.js";
 export { type PassEvent, type PassReport, type RunPassesOptions, runPasses, type SkippedNode } from "./run-passes.js";
-export { removeUnreadConstant, removeWithFeeders } from "./sweep.js";
+export { removeUnreadConstant, removeWithFeeders, valuesRead } from "./sweep.js";

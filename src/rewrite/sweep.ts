@@ -31,7 +31,7 @@ export function removeUnreadConstant(value: Value): void {
 }
 
 /** Everything a node reads, directly and inside its bodies, that is not made inside them. */
-function valuesRead(node: Node): Set<Value> {
+export function valuesRead(node: Node): Set<Value> {
   const read = new Set<Value>();
   for (const input of node.inputs) if (input) read.add(input);
   for (const body of node.bodies) {

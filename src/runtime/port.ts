@@ -59,6 +59,29 @@ export interface ReduceJob {
   readonly session: SessionOptions;
 }
 
+/** A part of a model that goes on from what parts before it have kept of every sample. */
+export interface AdvanceJob {
+  readonly model: string;
+  /** For the inputs that were not kept. */
+  readonly data: DatasetRef;
+  /** Files of what an earlier job kept, by the name of the input. */
+  readonly known: ReadonlyMap<string, string>;
+  /** Outputs to keep of every sample, by name, and the file of each. */
+  readonly kept: ReadonlyMap<string, string>;
+  /** Float outputs of the same shape for every sample, which are summed. */
+  readonly sums: readonly string[];
+  /** So many of the last samples are summed apart. */
+  readonly heldOut: number;
+  readonly session: SessionOptions;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** By output, in double precision; empty where there was no sample. */
+export interface Sums {
+  readonly fitted: ReadonlyMap<string, Float64Array>;
+  readonly heldOut: ReadonlyMap<string, Float64Array>;
+}
+
 /** `list`: those of all samples, one after the other. */
 export type Reduction = "sum" | "min" | "max" | "list";
 
@@ -249,6 +272,8 @@ export interface Runtime {
   observe(job: ObserveJob): Promise<ReadonlyMap<string, TapStatistics>>;
   /** Elementwise over the samples, in double precision and in their order: the same on every machine. */
   reduce(job: ReduceJob): Promise<ReadonlyMap<string, Float64Array>>;
+  /** Runs one part of a model over all samples; see AdvanceJob. */
+  advance(job: AdvanceJob): Promise<Sums>;
   score(job: ScoreJob): Promise<ScoreResult>;
   compare(job: CompareJob): Promise<readonly OutputDifference[]>;
   timer(spec: TimerSpec): Promise<Timer>;

@@ -12,7 +12,7 @@ import {
   uniformRecipe,
   withForms,
 } from "../../src/quantization/recipe.js";
-import { tapValues } from "../../src/quantization/tap-model.js";
+import { tapValues } from "../../src/rewrite/tap-model.js";
 import { errorOf, prepared, safeTarget } from "../support/quantize-text.js";
 import { runModel, seededFeeds } from "../support/run-model.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nodesWithin, parseModel } from "../../src/ir/index.js";
 import { makeNamesUnique } from "../../src/quantization/names.js";
-import { keepOutputs, tapValues } from "../../src/quantization/tap-model.js";
+import { keepOutputs, tapValues } from "../../src/rewrite/tap-model.js";
 
 const nested = `(x: f32[2], c: bool) -> (y) {
   a = Neg(x)

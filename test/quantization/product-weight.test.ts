@@ -6,7 +6,7 @@ import { activationsOf } from "../../src/quantization/insert-qdq.js";
 import { planStatic } from "../../src/quantization/plan-static.js";
 import { productWeight } from "../../src/quantization/product-weight.js";
 import { type Recipe, staticRecipe, uniformRecipe, withForms } from "../../src/quantization/recipe.js";
-import { tapValues } from "../../src/quantization/tap-model.js";
+import { tapValues } from "../../src/rewrite/tap-model.js";
 import { errorOf, opsOf, optimizedByRuntime, prepared, safeTarget } from "../support/quantize-text.js";
 import { runModel, seededFeeds } from "../support/run-model.js";
 

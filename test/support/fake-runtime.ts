@@ -149,6 +149,10 @@ export class FakeRuntime implements Runtime {
     };
   }
 
+  async advance(): Promise<never> {
+    throw new Error("a test that runs parts of models brings its own runtime");
+  }
+
   async reduce(): Promise<never> {
     throw new Error("a test that reduces outputs brings its own runtime");
   }

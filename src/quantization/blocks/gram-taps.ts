@@ -6,8 +6,8 @@
  * Its size does not depend on the sample, so samples add up.
  */
 import { attr, type Model, Tensor, type Value } from "../../ir/index.js";
+import { keepOutputs } from "../../rewrite/tap-model.js";
 import type { Reduction } from "../../runtime/port.js";
-import { keepOutputs } from "../tap-model.js";
 
 /** @param channels the last axis of each activation. Returns names of outputs, all sums, by value label. */
 export function tapGrams(model: Model, channels: ReadonlyMap<Value, number>): ReadonlyMap<string, string> {

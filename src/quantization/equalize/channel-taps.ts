@@ -1,7 +1,7 @@
 /** Makes a copy of a model tell the extremes and the energy of each channel of some values, and nothing else. */
 import type { Model, Value } from "../../ir/index.js";
+import { keepOutputs, reduceOver } from "../../rewrite/tap-model.js";
 import type { Reduction } from "../../runtime/port.js";
-import { keepOutputs, reduceOver } from "../tap-model.js";
 import type { ChannelRanges } from "./channel-scales.js";
 
 /** Names of outputs by what they tell of one value. */

@@ -1,7 +1,7 @@
 /** Makes a copy of a model tell the mean and the energy of each channel that products read, sample by sample. */
 import type { Model, Node, Value } from "../../ir/index.js";
+import { keepOutputs, reduceOver } from "../../rewrite/tap-model.js";
 import type { Reduction } from "../../runtime/port.js";
-import { keepOutputs, reduceOver } from "../tap-model.js";
 import type { InputMoments, ProductLayout } from "./round-in-view.js";
 
 export interface MomentTaps {

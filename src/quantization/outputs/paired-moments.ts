@@ -4,8 +4,8 @@
  */
 import { loadModel, type Model, type Value } from "../../ir/index.js";
 import { copyConstant, copyNode, removeWithFeeders } from "../../rewrite/index.js";
+import { keepOutputs, reduceOver } from "../../rewrite/tap-model.js";
 import type { Reduction } from "../../runtime/port.js";
-import { keepOutputs, reduceOver } from "../tap-model.js";
 import type { LastProduct } from "./last-products.js";
 
 /** Means by channel over all samples: y is the float value, z the quantized. */

@@ -16,6 +16,7 @@ import type {
   ScoreJob,
   ScoreResult,
   SessionOptions,
+  Sums,
   Tensors,
   Timer,
   TimerSpec,
@@ -149,6 +150,15 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
 
     // In one process: sums of parts would depend on how many there are.
     reduce: (job) => call("reduce", job.model, job.session, job),
+
+    async advance({ onProgress, ...args }): Promise<Sums> {
+      const { model, session } = args;
+      const [sums] = await pool.callAll(
+        [{ job: "advance", args, model, timeoutMs: timeoutOf(session), onProgress }],
+        workersFor(session),
+      );
+      return sums!;
+    },
 
     async score(job): Promise<ScoreResult> {
       const parts = await split("score", job.models[0] ?? "no model", job);

@@ -6,6 +6,7 @@ import type { DatasetRef } from "../../dataset/index.js";
 import type { TapStatistics } from "../../observe/index.js";
 import type { NodeProfile } from "../node-profile.js";
 import type {
+  AdvanceJob,
   CompareJob,
   ModelSignature,
   NodeTime,
@@ -17,6 +18,7 @@ import type {
   ScoreJob,
   ScoreResult,
   SessionOptions,
+  Sums,
   TimerSpec,
 } from "../port.js";
 import type { WireError } from "./wire-error.js";
@@ -52,6 +54,7 @@ export interface Jobs {
     result: WireTensors;
   };
   observe: { args: Omit<ObserveJob, "onProgress"> & { readonly part: Part }; result: TapStatistics[] };
+  advance: { args: Omit<AdvanceJob, "onProgress">; result: Sums };
   reduce: { args: ReduceJob; result: ReadonlyMap<string, Float64Array> };
   score: { args: Omit<ScoreJob, "onProgress"> & { readonly part: Part }; result: ScoreResult };
   compare: { args: CompareJob; result: OutputDifference[] };

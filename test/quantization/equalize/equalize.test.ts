@@ -8,7 +8,7 @@ import { equalize, scalableValues } from "../../../src/quantization/equalize/equ
 import { activationsOf } from "../../../src/quantization/insert-qdq.js";
 import { planStatic } from "../../../src/quantization/plan-static.js";
 import { staticRecipe } from "../../../src/quantization/recipe.js";
-import { tapValues } from "../../../src/quantization/tap-model.js";
+import { tapValues } from "../../../src/rewrite/tap-model.js";
 import { errorOf, prepared, relativeError, safeTarget } from "../../support/quantize-text.js";
 import { type Feeds, runModel, seededFeeds } from "../../support/run-model.js";
 

@@ -17,6 +17,7 @@ const handlers: Handlers = {
   describe: async () => (await import("./describe.js")).describe,
   run: async () => (await import("./run.js")).run,
   observe: async () => (await import("./observe.js")).observe,
+  advance: async () => (await import("./advance.js")).advance,
   reduce: async () => (await import("./reduce.js")).reduce,
   score: async () => (await import("./score.js")).score,
   compare: async () => (await import("./compare.js")).compare,

@@ -1,0 +1,126 @@
+/**
+ * The weights that bring a layer closest to what it should make, given what it reads now:
+ *
+ *   W = argmin sum |y - W x - b|^2 + r |W - W0|^2      r = strength * mean of the Gram's diagonal
+ *     = (C + r W0) (G + r I)^-1                        b = mean y - W mean x
+ *
+ * with G and C about the means where the layer has a bias. The ridge draws towards the weights W0 that are there: where
+ * samples say nothing, nothing changes. How strong it is, other samples say: several are tried, and the one with the least
+ * error on rows that were not fitted is taken.
+ */
+import { factor, solve } from "./cholesky.js";
+import { areNumbers, centred, type Linear, type Moments, squaredError } from "./moments.js";
+
+export interface Refit {
+  readonly linear: Linear;
+  readonly strength: number;
+  /** On rows that were not fitted, before and after. */
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Why a layer keeps its weights, in words. */
+export interface Unfit {
+  readonly reason: string;
+}
+
+/** From weak to strong, the first one to begin with: neighbours are tried for as long as they are better. */
+const STRENGTHS = [0.001, 0.01, 0.1, 1];
+const FIRST = 1;
+
+/** Inputs that vary less than this share of their mean square are constant but for rounding. */
+const LEAST_VARIATION = 1e-9;
+
+/**
+ * @param fitted of the samples that are fitted
+ * @param others of samples that are not: they choose, and must say that it helps
+ * @param start the weights that are there
+ */
+export function refit(fitted: Moments, others: Moments, start: Linear): Refit | Unfit {
+  if (!areNumbers(fitted) || !areNumbers(others)) return { reason: "its activations hold NaN or infinities" };
+  if (fitted.rows < 2 || others.rows < 1) return { reason: "too few rows of samples reach it" };
+  const { gram, cross } = start.bias ? centred(fitted) : fitted;
+  const scales = diagonalMeans(gram, fitted);
+  const squares = diagonalMeans(fitted.gram, fitted);
+  if (scales.every((scale, g) => !(scale > LEAST_VARIATION * squares[g]!)))
+    return { reason: "its inputs are constant" };
+
+  const before = squaredError(others, start);
+  const tried = new Map<number, Refit | null>();
+  const tryAt = (index: number): Refit | null => {
+    if (!tried.has(index)) {
+      const strength = STRENGTHS[index]!;
+      const linear = solveAll(fitted, gram, cross, scales, strength, start);
+      tried.set(index, linear && { linear, strength, before, after: squaredError(others, linear) });
+    }
+    return tried.get(index)!;
+  };
+  let at = FIRST;
+  for (;;) {
+    const here = tryAt(at)?.after ?? Number.POSITIVE_INFINITY;
+    const next = [at + 1, at - 1].find(
+      (index) => STRENGTHS[index] !== undefined && !tried.has(index) && isBetter(tryAt(index), here),
+    );
+    if (next === undefined) break;
+    at = next;
+  }
+  const best = tryAt(at);
+  if (!best) return { reason: "its inputs depend on one another too closely" };
+  if (!(best.after < before))
+    return { reason: "on other samples the fit is no better than the weights that are there" };
+  return best;
+}
+
+const isBetter = (refit: Refit | null, than: number): boolean => refit !== null && refit.after < than;
+
+function diagonalMeans(gram: Float64Array, { groups, inputs }: Moments): Float64Array {
+  return Float64Array.from({ length: groups }, (_, g) => {
+    let sum = 0;
+    for (let i = 0; i < inputs; i++) sum += gram[(g * inputs + i) * inputs + i]!;
+    return sum / inputs;
+  });
+}
+
+/** Null where no group can be solved; a group of constant inputs keeps its weights. */
+function solveAll(
+  moments: Moments,
+  gram: Float64Array,
+  cross: Float64Array,
+  scales: Float64Array,
+  strength: number,
+  start: Linear,
+): Linear | null {
+  const { groups, inputs, outputs, rows, inputSums, outputSums } = moments;
+  const weights = start.weights.slice();
+  let solved = 0;
+  for (let g = 0; g < groups; g++) {
+    const ridge = strength * scales[g]!;
+    if (!(ridge > 0)) continue;
+    const matrix = gram.slice(g * inputs * inputs, (g + 1) * inputs * inputs);
+    for (let i = 0; i < inputs; i++) matrix[i * (inputs + 1)]! += ridge;
+    const factored = factor(matrix, inputs);
+    if (!factored) continue;
+    const from = g * outputs * inputs;
+    const right = cross.slice(from, from + outputs * inputs);
+    for (let i = 0; i < right.length; i++) right[i]! += ridge * weights[from + i]!;
+    weights.set(solve(factored, right, outputs), from);
+    solved++;
+  }
+  if (solved === 0) return null;
+  return { weights, bias: start.bias && biasFor(weights, { groups, inputs, outputs, rows, inputSums, outputSums }) };
+}
+
+function biasFor(
+  weights: Float64Array,
+  { groups, inputs, outputs, rows, inputSums, outputSums }: Omit<Moments, "gram" | "cross" | "outputSquares">,
+): Float64Array {
+  const bias = new Float64Array(groups * outputs);
+  for (let g = 0; g < groups; g++) {
+    for (let o = g * outputs; o < (g + 1) * outputs; o++) {
+      let made = 0;
+      for (let i = 0; i < inputs; i++) made += weights[o * inputs + i]! * inputSums[g * inputs + i]!;
+      bias[o] = (outputSums[o]! - made) / rows;
+    }
+  }
+  return bias;
+}
