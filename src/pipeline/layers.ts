@@ -8,8 +8,8 @@
 import { rmSync } from "node:fs";
 import type { DatasetRef } from "../dataset/index.js";
 import { attr, dtypeCode, isFloat, loadModel, type Model, saveModel, type Value } from "../ir/index.js";
-import { tapValues } from "../rewrite/tap-model.js";
 import { annotateTypes } from "../rewrite/index.js";
+import { tapValues } from "../rewrite/tap-model.js";
 import type { OutputDifference } from "../runtime/port.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";

@@ -3,8 +3,8 @@ import { invariant } from "../base/errors.js";
 import { linkModel, loadModel } from "../ir/index.js";
 import { activationsOf } from "../quantization/insert-qdq.js";
 import { type PlacementOptions, planStatic } from "../quantization/plan-static.js";
-import { keepOutputs, tapValues } from "../rewrite/tap-model.js";
 import { removeWithFeeders } from "../rewrite/index.js";
+import { keepOutputs, tapValues } from "../rewrite/tap-model.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { elementsOf } from "./same-elements.js";
 

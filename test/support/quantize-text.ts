@@ -8,8 +8,8 @@ import { activationsOf, type InsertReport, insertQdq } from "../../src/quantizat
 import { makeNamesUnique } from "../../src/quantization/names.js";
 import { type PlacementOptions, planStatic, type StaticPlan } from "../../src/quantization/plan-static.js";
 import { type ActivationScheme, activationScheme } from "../../src/quantization/scheme.js";
-import { tapValues } from "../../src/rewrite/tap-model.js";
 import { annotateTypes } from "../../src/rewrite/index.js";
+import { tapValues } from "../../src/rewrite/tap-model.js";
 import type { IntegerTarget } from "../../src/target/integer-kernel.js";
 import { integerTarget } from "../../src/target/integer-kernels.js";
 import { describeModel } from "./ask-runtime.js";
