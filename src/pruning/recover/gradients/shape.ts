@@ -1,0 +1,148 @@
+/** Operators that move, repeat, cut out or add up elements. */
+import { elementCount, type Value } from "../../../ir/index.js";
+import { dimsOf, NoGradient } from "../formula.js";
+import { axisOf, type GradientRule, type Site } from "../gradient-rule.js";
+
+/** Other sizes, same elements in the same order. */
+const reshaped: GradientRule = (site) => [site.f.reshape(site.dy, site.dims(0))];
+
+const transposed: GradientRule = (site) => {
+  const rank = site.dims(0).length;
+  const perm = site.node.ints("perm") ?? Array.from({ length: rank }, (_, i) => rank - 1 - i);
+  return [
+    site.f.transpose(
+      site.dy,
+      perm.map((_, axis) => perm.indexOf(axis)),
+    ),
+  ];
+};
+
+const concatenated: GradientRule = (site) => {
+  const axis = axisOf(site.node.int("axis", 0), dimsOf(site.y).length);
+  let from = 0;
+  return site.node.inputs.map((_, i) => {
+    const start = from;
+    from += site.dims(i)[axis]!;
+    const end = from;
+    return site.ifWanted(i, () => site.f.slice(site.dy, [start], [end], [axis]));
+  });
+};
+
+const split: GradientRule = (site) => {
+  const { f, node, gradients } = site;
+  const parts = node.outputs.map((output, i) => {
+    if (!output) throw new NoGradient(`output ${i} is absent`);
+    return gradients[i] ?? f.zeros(dimsOf(output));
+  });
+  const axis = axisOf(node.int("axis", 0), site.dims(0).length);
+  return [f.op("Concat", parts, { axis: { type: "int", value: BigInt(axis) } })];
+};
+
+/** Zeros around what was cut out; only of steps of 1. */
+const sliced: GradientRule = (site) => {
+  const { f, dy } = site;
+  const dims = site.dims(0);
+  const [starts, ends] = [site.bigints(1), site.bigints(2)];
+  const axes = site.optional(3) ? site.bigints(3) : starts.map((_, i) => i);
+  if (site.optional(4) && site.bigints(4).some((step) => step !== 1n)) throw new NoGradient("its steps are not 1");
+  const before = dims.map(() => 0);
+  const after = dims.map(() => 0);
+  axes.forEach((given, i) => {
+    const axis = axisOf(Number(given), dims.length);
+    const size = dims[axis]!;
+    before[axis] = bounded(starts[i]!, size);
+    after[axis] = size - Math.max(before[axis]!, bounded(ends[i]!, size));
+  });
+  return [f.op("Pad", [dy, f.integers([...before, ...after]), f.scalar(0)])];
+};
+
+const bounded = (at: bigint, size: number): number => {
+  const from = at < 0n ? at + BigInt(size) : at;
+  return Number(from < 0n ? 0n : from > BigInt(size) ? BigInt(size) : from);
+};
+
+/** The middle of what was padded with a constant. */
+const padded: GradientRule = (site) => {
+  const { f, dy, node } = site;
+  if (node.string("mode", "constant") !== "constant") throw new NoGradient("its mode is not constant");
+  const dims = site.dims(0);
+  const pads = site.integers(1);
+  const axes = (site.optional(3) ? site.integers(3) : dims.map((_, i) => i)).map((axis) => axisOf(axis, dims.length));
+  if (pads.some((pad) => pad < 0)) throw new NoGradient("it takes elements away");
+  const starts = axes.map((_, i) => pads[i]!);
+  return [
+    f.slice(
+      dy,
+      starts,
+      axes.map((axis, i) => starts[i]! + dims[axis]!),
+      axes,
+    ),
+  ];
+};
+
+const expanded: GradientRule = (site) => [site.unbroadcast(site.dy, 0)];
+
+/** Rows that were taken get their gradients back, added up where one was taken twice. */
+const gathered: GradientRule = (site) => {
+  const { f, dy, node } = site;
+  const dims = site.dims(0);
+  const axis = axisOf(node.int("axis", 0), dims.length);
+  const rows = site.integers(1).map((row) => axisOf(row, dims[axis]!));
+  const outer = elementCount(dims.slice(0, axis));
+  const inner = elementCount(dims.slice(axis + 1));
+  const at = f.reshape(f.integers(rows), [1, rows.length, 1]);
+  const scattered = f.op(
+    "ScatterElements",
+    [
+      f.zeros([outer, dims[axis]!, inner]),
+      f.expand(at, [outer, rows.length, inner]),
+      f.reshape(dy, [outer, rows.length, inner]),
+    ],
+    { axis: { type: "int", value: 1n }, reduction: { type: "string", value: new TextEncoder().encode("add") } },
+  );
+  return [f.reshape(scattered, dims), null];
+};
+
+/** Axes of a reduction: an attribute before opset 18 (13 for sums), an input since. */
+function reducedAxes(site: Site): readonly number[] {
+  const { node } = site;
+  const rank = site.dims(0).length;
+  const given = node.ints("axes") ?? (site.optional(1) ? site.integers(1) : []);
+  if (given.length > 0) return given.map((axis) => axisOf(axis, rank));
+  return node.int("noop_with_empty_axes", 0) === 1 ? [] : Array.from({ length: rank }, (_, i) => i);
+}
+
+/** Each element that was added up gets the gradient of the sum. */
+function spread(site: Site, axes: readonly number[], factor: number): Value {
+  const { f, dy } = site;
+  const dims = site.dims(0);
+  const kept = f.reshape(
+    dy,
+    dims.map((size, axis) => (axes.includes(axis) ? 1 : size)),
+  );
+  return f.expand(f.times(kept, factor), dims);
+}
+
+const countOf = (site: Site, axes: readonly number[]): number => elementCount(axes.map((axis) => site.dims(0)[axis]!));
+
+const spatial = (site: Site): readonly number[] => site.dims(0).flatMap((_, axis) => (axis < 2 ? [] : [axis]));
+
+export const shape: Readonly<Record<string, GradientRule>> = {
+  Reshape: reshaped,
+  Flatten: reshaped,
+  Squeeze: reshaped,
+  Unsqueeze: reshaped,
+  Transpose: transposed,
+  Concat: concatenated,
+  Split: split,
+  Slice: sliced,
+  Pad: padded,
+  Expand: expanded,
+  Gather: gathered,
+  ReduceSum: (site) => [spread(site, reducedAxes(site), 1)],
+  ReduceMean: (site) => {
+    const axes = reducedAxes(site);
+    return [spread(site, axes, 1 / countOf(site, axes))];
+  },
+  GlobalAveragePool: (site) => [spread(site, spatial(site), 1 / countOf(site, spatial(site)))],
+};
