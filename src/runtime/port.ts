@@ -3,7 +3,7 @@
  * model file and a dataset, runs in another process, and sends back only what is
  * small. `runtime/ort` implements this port with ONNX Runtime.
  */
-import type { DatasetRef } from "../dataset/dataset.js";
+import type { DatasetRef, InputSpec } from "../dataset/dataset.js";
 import type { DType, Shape, Tensor } from "../ir/index.js";
 import type { MetricRef } from "../metric/metric.js";
 import type { TapStatistics } from "../observe/statistics.js";
@@ -114,6 +114,42 @@ export interface ScoreResult {
   readonly usedReference: boolean;
   /** Of each candidate, where it was asked for. */
   readonly differences?: readonly (readonly OutputDifference[])[];
+}
+
+export interface TrainJob {
+  /** Sees a batch and its state, and gives the state that comes next. */
+  readonly step: string;
+  /** Gives `loss`, a single number, of a batch and the state that is `kept`. */
+  readonly check: string;
+  /** What the samples were made for: their batch dimension is 1, and those of a batch are joined along it. */
+  readonly inputs: readonly InputSpec[];
+  readonly data: DatasetRef;
+  /** Samples that no step sees: they say which state is the best, and when to stop. */
+  readonly heldOut: DatasetRef;
+  /** Positions in `data`, as many for every step. */
+  readonly batches: readonly (readonly number[])[];
+  /** What else each step is told, by input of `step`. */
+  readonly told: readonly Tensors[];
+  /** What the first step starts from, by input of `step`. */
+  readonly state: Tensors;
+  /** By input of `step`: the output that holds what it becomes for the next one. The rest of the state stays as it is. */
+  readonly carried: Readonly<Record<string, string>>;
+  /** Of the state, what `check` takes and what comes back. */
+  readonly kept: readonly string[];
+  readonly loss: string;
+  /** Steps between two checks, and how many in a row without a better loss end it. */
+  readonly every: number;
+  readonly patience: number;
+  readonly session: SessionOptions;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+export interface TrainResult {
+  /** The state that did best on held-out samples, and the step after which it was there; 0 is what it started from. */
+  readonly best: Tensors;
+  readonly step: number;
+  /** Mean loss on held-out samples at every check, the first before any step. */
+  readonly history: readonly { readonly step: number; readonly loss: number }[];
 }
 
 export interface CompareJob {
@@ -275,6 +311,8 @@ export interface Runtime {
   /** Runs one part of a model over all samples; see AdvanceJob. */
   advance(job: AdvanceJob): Promise<Sums>;
   score(job: ScoreJob): Promise<ScoreResult>;
+  /** Carries a state through the steps of a model, and gives back the one that did best. */
+  train(job: TrainJob): Promise<TrainResult>;
   compare(job: CompareJob): Promise<readonly OutputDifference[]>;
   timer(spec: TimerSpec): Promise<Timer>;
   /** Runs a few samples with profiling on, and says which node ran where and for how long. */

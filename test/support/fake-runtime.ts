@@ -153,6 +153,10 @@ export class FakeRuntime implements Runtime {
     throw new Error("a test that runs parts of models brings its own runtime");
   }
 
+  async train(): Promise<never> {
+    throw new Error("a test that trains brings its own runtime");
+  }
+
   async reduce(): Promise<never> {
     throw new Error("a test that reduces outputs brings its own runtime");
   }

@@ -33,7 +33,9 @@ export function augment(graph: Graph, inputs: readonly Value[], f: Formula): Aug
   const order = isMixed ? graph.addInput(augmentInputs.order, { dtype: "i64", shape: [batch] }) : null;
   const values = inputs.map((input): [Value, Value] => {
     const moved = shift && isImage(input) ? movedBy(f, input, shift, reach!) : input;
-    return [input, mix ? mixed(f, moved, mix, order!) : moved];
+    const seen = mix ? mixed(f, moved, mix, order!) : moved;
+    // Where images are cut is told at run time only: their sizes would be unknown from here on.
+    return [input, f.reshape(seen, dimsOf(input))];
   });
   return { values: new Map(values), reach, isMixed };
 }

@@ -14,15 +14,17 @@ import { parametersOf } from "./parameters.js";
 export const LOSS = "recover/loss";
 export const RATE = "recover/rate";
 /** The output that holds what an input becomes for the next step. */
-export const nextOf = (input: string): string => `${input}/next`;
+const nextOf = (input: string): string => `${input}/next`;
 
 export interface TrainingModels {
   readonly step: Model;
   readonly check: Model;
   /** By name of the input that stands for it: the student's constant. */
   readonly parameters: ReadonlyMap<string, Value>;
-  /** What the first step starts from: weights as they are, moments of zeros. */
+  /** What the first step starts from: weights as they are (also those that never change), moments of zeros. */
   readonly state: ReadonlyMap<string, Tensor>;
+  /** Of the state, what changes, with the output of `step` that holds what it becomes. */
+  readonly carried: Readonly<Record<string, string>>;
   readonly augmentation: Pick<Augmentation, "reach" | "isMixed">;
   /** Nodes of the student that no gradient passes, and why. */
   readonly blocked: ReadonlyMap<string, string>;
@@ -53,10 +55,13 @@ export async function trainingModels(request: TrainingRequest): Promise<Training
   const { gradients, blocked } = backpropagate(graph, seeds, wanted, f);
   if (gradients.size === 0) {
     const [first] = blocked;
-    return { reason: first ? `no gradient passes ${first[0].displayName}: ${first[1]}` : "it has no weights" };
+    return {
+      reason: first ? `no gradient passes ${first[0].displayName}: ${first[1]}` : "there is nothing in it to learn",
+    };
   }
   const rate = graph.addInput(RATE, { dtype: "f32", shape: [] });
-  const state = new Map<string, Tensor>();
+  const state = new Map([...parameters].map(([{ label }, { constant }]) => [label, constant!]));
+  const carried: Record<string, string> = {};
   const learned = new Map<string, Value>();
   for (const [weight, gradient] of gradients) {
     const original = parameters.get(weight)!;
@@ -67,12 +72,13 @@ export async function trainingModels(request: TrainingRequest): Promise<Training
       state.set(name, zeros);
       return graph.addInput(name, type);
     };
-    state.set(weight.label, original.constant!);
     learned.set(weight.label, original);
     const before = { weight, first: moment("m"), second: moment("v") };
     const after = adamStep(f, before, gradient, rate);
     for (const part of ["weight", "first", "second"] as const) {
-      graph.addOutput(nextOf(before[part].label), after[part]);
+      const { label } = before[part];
+      carried[label] = nextOf(label);
+      graph.addOutput(nextOf(label), after[part]);
     }
   }
   graph.addOutput(LOSS, loss);
@@ -85,6 +91,7 @@ export async function trainingModels(request: TrainingRequest): Promise<Training
     check: watcher.model,
     parameters: learned,
     state,
+    carried,
     augmentation: learner.augmentation,
     blocked: new Map([...blocked].map(([node, reason]) => [node.displayName, reason])),
   };

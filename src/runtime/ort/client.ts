@@ -20,6 +20,7 @@ import type {
   Tensors,
   Timer,
   TimerSpec,
+  TrainResult,
 } from "../port.js";
 import { JobPool } from "./job-pool.js";
 import { type Call, interrupted } from "./job-process.js";
@@ -169,6 +170,13 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
         // The first samples are those of the first part.
         ...(parts[0]!.differences && { differences: parts[0]!.differences }),
       };
+    },
+
+    async train({ onProgress, ...job }): Promise<TrainResult> {
+      const args = { ...job, told: job.told.map(toWireTensors), state: toWireTensors(job.state) };
+      const timeoutMs = timeoutOf(job.session);
+      const [result] = await pool.callAll<"train">([{ job: "train", args, model: job.step, timeoutMs, onProgress }], 1);
+      return { ...result!, best: fromWireTensors(result!.best) };
     },
 
     compare: (job): Promise<OutputDifference[]> => call("compare", job.candidate, job.session, job),

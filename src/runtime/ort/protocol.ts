@@ -20,6 +20,8 @@ import type {
   SessionOptions,
   Sums,
   TimerSpec,
+  TrainJob,
+  TrainResult,
 } from "../port.js";
 import type { WireError } from "./wire-error.js";
 import type { WireTensors } from "./wire-tensors.js";
@@ -57,6 +59,13 @@ export interface Jobs {
   advance: { args: Omit<AdvanceJob, "onProgress">; result: Sums };
   reduce: { args: ReduceJob; result: ReadonlyMap<string, Float64Array> };
   score: { args: Omit<ScoreJob, "onProgress"> & { readonly part: Part }; result: ScoreResult };
+  train: {
+    args: Omit<TrainJob, "onProgress" | "told" | "state"> & {
+      readonly told: readonly WireTensors[];
+      readonly state: WireTensors;
+    };
+    result: Omit<TrainResult, "best"> & { readonly best: WireTensors };
+  };
   compare: { args: CompareJob; result: OutputDifference[] };
   placement: {
     args: {

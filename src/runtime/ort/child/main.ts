@@ -20,6 +20,7 @@ const handlers: Handlers = {
   advance: async () => (await import("./advance.js")).advance,
   reduce: async () => (await import("./reduce.js")).reduce,
   score: async () => (await import("./score.js")).score,
+  train: async () => (await import("./train.js")).train,
   compare: async () => (await import("./compare.js")).compare,
   placement: async () => (await import("./placement.js")).placement,
   profileNodes: async () => (await import("./profile-nodes.js")).profileNodes,

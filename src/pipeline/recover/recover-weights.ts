@@ -1,0 +1,212 @@
+/**
+ * Teaches a changed model by the one that it was made of: the weights take small steps down the gradient of how far its
+ * outputs are from the teacher's, on samples without labels. Samples that no step sees say which weights are the best;
+ * those it started from are among them, so the result is never further from the teacher than it was.
+ */
+import { InferOptError } from "../../base/errors.js";
+import { seededRandom } from "../../base/random.js";
+import { conform, type DatasetRef, type InputSpec, openDatasetRef } from "../../dataset/index.js";
+import { type Model, Tensor } from "../../ir/index.js";
+import { adamRate } from "../../pruning/recover/adam.js";
+import { augmentInputs } from "../../pruning/recover/augment.js";
+import { LOSS, RATE, type TrainingModels, trainingModels } from "../../pruning/recover/training-model.js";
+import type { Tensors, TrainResult } from "../../runtime/port.js";
+import type { RuntimeConfig } from "../config.js";
+import type { RunContext } from "../context.js";
+import { asDelivered, describer, withSaved } from "../model-runs.js";
+
+export interface RecoverRequest {
+  /** Its weights are replaced in place by better ones. */
+  readonly student: Model;
+  /** Of the same inputs and outputs. */
+  readonly teacher: Model;
+  /** What the samples were made for. */
+  readonly inputs: readonly InputSpec[];
+  readonly fit: DatasetRef;
+  readonly heldOut: DatasetRef;
+  readonly steps: number;
+  readonly seed: number;
+  readonly runtime: RuntimeConfig;
+}
+
+export interface Recovery {
+  /** Steps after which the weights were taken; 0 when none made it better. */
+  readonly step: number;
+  /** Mean squared distance to the teacher on held-out samples, in units of its outputs' variance. */
+  readonly before: number;
+  readonly after: number;
+  readonly history: readonly { readonly step: number; readonly loss: number }[];
+  /** Nodes before which nothing was learned by way of them, and why. */
+  readonly blocked: ReadonlyMap<string, string>;
+}
+
+/** Why nothing can be learned, in words for the report. */
+export interface NotRecovered {
+  readonly reason: string;
+}
+
+const BATCH = 32;
+const RATE_AT_FIRST = 1e-3;
+/** Steps in which the rate grows from nothing: Adam knows little of the gradients at first. */
+const WARM_UP = 20;
+const CHECKS = 24;
+const PATIENCE = 8;
+/** Of two samples that are mixed, the smaller share is uniform up to this. */
+const MOST_MIXED = 0.5;
+
+export async function recoverWeights(request: RecoverRequest, context: RunContext): Promise<Recovery | NotRecovered> {
+  const { student } = request;
+  const fit = await alike(request.fit, request.inputs);
+  const heldOut = await alike(request.heldOut, request.inputs, fit?.sizes);
+  if (!fit || !heldOut) return { reason: "there are no samples of the same sizes to learn from and to check with" };
+  const learned = await learn(request, fit, heldOut.indices, context);
+  if ("reason" in learned) return learned;
+  const { models, result } = learned;
+  if (result.step > 0) {
+    for (const [name, constant] of models.parameters) {
+      const learned = Tensor.f32(constant.constant!.dims, result.best.get(name)!.f32());
+      student.graph.replaceUses(constant, student.graph.addConstant(constant.label, learned));
+      student.graph.removeConstant(constant);
+    }
+  }
+  const losses = new Map(result.history.map(({ step, loss }) => [step, loss]));
+  return {
+    step: result.step,
+    before: losses.get(0)!,
+    after: losses.get(result.step)!,
+    history: result.history,
+    blocked: models.blocked,
+  };
+}
+
+interface Alike {
+  readonly sizes: ReadonlyMap<string, readonly number[]>;
+  /** In the dataset itself, ascending. */
+  readonly indices: readonly number[];
+}
+
+/** The samples of the sizes that most have, or of those given; null when there are none. Sizes are part of the models. */
+async function alike(
+  data: DatasetRef,
+  inputs: readonly InputSpec[],
+  sizes?: ReadonlyMap<string, readonly number[]>,
+): Promise<Alike | null> {
+  const groups = new Map<string, { sizes: ReadonlyMap<string, readonly number[]>; indices: number[] }>();
+  const dataset = await openDatasetRef(data, inputs);
+  let position = 0;
+  for await (const sample of dataset.samples()) {
+    const dims = new Map([...conform(sample, inputs).feeds].map(([name, tensor]) => [name, tensor.dims]));
+    const key = JSON.stringify([...dims]);
+    const group = groups.get(key) ?? { sizes: dims, indices: [] };
+    groups.set(key, group);
+    group.indices.push(data.indices?.[position] ?? position);
+    position++;
+  }
+  if (sizes) return groups.get(JSON.stringify([...sizes])) ?? null;
+  return [...groups.values()].reduce<Alike | null>(
+    (best, group) => (best && best.indices.length >= group.indices.length ? best : group),
+    null,
+  );
+}
+
+interface Learned {
+  readonly models: TrainingModels;
+  readonly result: TrainResult;
+}
+
+/** With as large a batch as there are samples for; one sample at a time where the model does not take more. */
+async function learn(
+  request: RecoverRequest,
+  fit: Alike,
+  heldOut: readonly number[],
+  context: RunContext,
+): Promise<Learned | NotRecovered> {
+  const { student, teacher, runtime } = request;
+  const batch = Math.min(BATCH, fit.indices.length);
+  for (const size of batch > 1 ? [batch, 1] : [1]) {
+    const sizes = new Map([...fit.sizes].map(([name, [first, ...rest]]) => [name, [first! * size, ...rest]]));
+    const models = await trainingModels({ student, teacher, sizes, describe: describer(runtime, context) });
+    if ("reason" in models) {
+      if (size === 1) return models;
+      continue;
+    }
+    try {
+      return { models, result: await train(request, models, fit.indices, heldOut, size, context) };
+    } catch (thrown) {
+      // That a model has a size of 1 written into it may show only when it is run.
+      if (size === 1 || !(thrown instanceof InferOptError) || thrown.code !== "RUN_FAILED") throw thrown;
+    }
+  }
+  throw new Error("internal: one sample at a time is either learned from or refused");
+}
+
+const train = (
+  request: RecoverRequest,
+  models: TrainingModels,
+  fit: readonly number[],
+  heldOut: readonly number[],
+  batch: number,
+  context: RunContext,
+): Promise<TrainResult> =>
+  withSaved(models.step, context, (step) =>
+    withSaved(models.check, context, (check) =>
+      context.runtime.train({
+        step,
+        check,
+        inputs: request.inputs,
+        data: { ...request.fit, indices: fit },
+        heldOut: { ...request.heldOut, indices: heldOut },
+        ...planSteps(request, models, fit.length, batch),
+        state: models.state,
+        carried: models.carried,
+        kept: [...models.parameters.keys()],
+        loss: LOSS,
+        every: Math.max(1, Math.ceil(request.steps / CHECKS)),
+        patience: PATIENCE,
+        session: asDelivered(request.runtime),
+        onProgress: (done, total) => context.observer({ type: "progress", done, total }),
+      }),
+    ),
+  );
+
+/** What each step sees: samples in an order of their own for every round, the learning rate, and how they are moved and mixed. */
+function planSteps(
+  { steps, seed }: RecoverRequest,
+  { augmentation }: TrainingModels,
+  count: number,
+  batch: number,
+): { readonly batches: number[][]; readonly told: Tensors[] } {
+  const random = seededRandom(seed);
+  let left: number[] = [];
+  const draw = (): number => {
+    if (left.length === 0) left = shuffled(count, random.below);
+    return left.pop()!;
+  };
+  const batches = Array.from({ length: steps }, () => Array.from({ length: batch }, draw));
+  const told = batches.map((_, step): Tensors => {
+    const warm = Math.min(1, (step + 1) / WARM_UP);
+    const rate = RATE_AT_FIRST * warm * 0.5 * (1 + Math.cos((Math.PI * step) / steps));
+    const values = new Map([[RATE, Tensor.scalar("f32", adamRate(rate, step + 1))]]);
+    const { reach, isMixed } = augmentation;
+    if (reach) {
+      const shift = reach.map((most) => random.below(2 * most + 1));
+      values.set(augmentInputs.shift, Tensor.i64([2], shift));
+    }
+    if (isMixed) {
+      values.set(augmentInputs.mix, Tensor.scalar("f32", 1 - random.next() * MOST_MIXED));
+      values.set(augmentInputs.order, Tensor.i64([batch], shuffled(batch, random.below)));
+    }
+    return values;
+  });
+  return { batches, told };
+}
+
+/** 0 .. count - 1 in any order (Fisher and Yates). */
+function shuffled(count: number, below: (bound: number) => number): number[] {
+  const order = Array.from({ length: count }, (_, i) => i);
+  for (let i = count - 1; i > 0; i--) {
+    const j = below(i + 1);
+    [order[i], order[j]] = [order[j]!, order[i]!];
+  }
+  return order;
+}
