@@ -24,17 +24,24 @@ export function windowsOf(
   const strides = node.ints("strides") ?? kernel.map(() => 1);
   const dilations = node.ints("dilations") ?? kernel.map(() => 1);
   const reach = kernel.map((size, i) => (output[i]! - 1) * strides[i]! + (size - 1) * dilations[i]! + 1);
-  const auto = node.string("auto_pad", "NOTSET");
-  if (auto === "SAME_UPPER" || auto === "SAME_LOWER") {
+  const same = sameSide(node);
+  if (same) {
     const total = reach.map((size, i) => Math.max(0, size - input[i]!));
     const small = total.map((each) => each >> 1);
     const large = total.map((each, i) => each - small[i]!);
-    const [before, after] = auto === "SAME_UPPER" ? [small, large] : [large, small];
+    const [before, after] = same === "upper" ? [small, large] : [large, small];
     return { kernel, strides, dilations, before, after };
   }
-  const pads = (auto === "NOTSET" ? node.ints("pads") : null) ?? kernel.flatMap(() => [0, 0]);
+  const pads =
+    (node.string("auto_pad", "NOTSET") === "NOTSET" ? node.ints("pads") : null) ?? kernel.flatMap(() => [0, 0]);
   if (pads.some((pad) => pad < 0)) throw new NoGradient("it pads by less than nothing");
   return { kernel, strides, dilations, before: pads.slice(0, kernel.length), after: pads.slice(kernel.length) };
+}
+
+/** At which end an odd element of padding goes, where the node pads to the same size. */
+export function sameSide(node: Node): "upper" | "lower" | null {
+  const side = /^SAME_(UPPER|LOWER)$/.exec(node.string("auto_pad", ""))?.[1];
+  return side === undefined ? null : side === "UPPER" ? "upper" : "lower";
 }
 
 /**

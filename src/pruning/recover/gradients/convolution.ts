@@ -9,7 +9,7 @@
 import { attr, elementCount, type Value } from "../../../ir/index.js";
 import { dimsOf, type Formula } from "../formula.js";
 import type { GradientRule, Site } from "../gradient-rule.js";
-import { puttingBack, type Windows, windowsOf } from "../window.js";
+import { puttingBack, sameSide, type Windows, windowsOf } from "../window.js";
 
 const convolution: GradientRule = (site) => {
   const { f, dy, node } = site;
@@ -60,7 +60,7 @@ function windowsOfTranspose(
   );
   const half = total.map((each) => each >> 1);
   const rest = total.map((each, i) => each - half[i]!);
-  const [before, after] = node.string("auto_pad", "NOTSET") === "SAME_UPPER" ? [half, rest] : [rest, half];
+  const [before, after] = sameSide(node) === "upper" ? [half, rest] : [rest, half];
   return { ...plain, before, after };
 }
 
