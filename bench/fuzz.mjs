@@ -26,7 +26,11 @@ const { values } = parseArgs({
     minutes: { type: "string" },
     seed: { type: "string", default: "1" },
     jobs: { type: "string", default: "1" },
-    recipe: { type: "string", multiple: true, default: ["fold", "fuse", "runtime", "opset", "shape", "half"] },
+    recipe: {
+      type: "string",
+      multiple: true,
+      default: ["fold", "fuse", "runtime", "opset", "shape", "half", "elsewhere"],
+    },
     json: { type: "string" },
     patterns: { type: "boolean", default: false },
     "keep-size": { type: "boolean", default: false },

@@ -77,9 +77,11 @@ export const pipelineActions: Actions = {
   doctor: async (signal) => (await import("../runtime/ort/index.js")).examine(signal),
   passes: async () => {
     const { approximations, catalog, recipes, runtimeFusions } = await import("../passes/catalog.js");
+    const { isForOtherTargets } = await import("../rewrite/index.js");
     const commands = {
       fold: recipes.fold,
-      fuse: recipes.fuse,
+      fuse: recipes.fuse.filter((pass) => !isForOtherTargets(pass)),
+      "fuse --target": recipes.fuse.filter(isForOtherTargets),
       "fuse --runtime-specific": runtimeFusions,
       "fuse --lossy": approximations,
     };

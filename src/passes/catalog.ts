@@ -67,6 +67,7 @@ import { fuseCondition } from "./fuse/condition.js";
 import { fuseCrop } from "./fuse/crop.js";
 import { fuseGelu } from "./fuse/gelu.js";
 import { fuseGemmTranspose } from "./fuse/gemm-transpose.js";
+import { fuseGroupNorm } from "./fuse/group-norm.js";
 import { fuseHardSigmoid, fuseHardSwish } from "./fuse/hard-activation.js";
 import { fuseConvMulAdd, fuseConvTransposeMulAdd, fuseGemmMulAdd, fuseMatMulMul } from "./fuse/linear-arithmetic.js";
 import { fuseMatMulAdd } from "./fuse/matmul-add.js";
@@ -202,6 +203,7 @@ const fusions: readonly AnyPass[] = [
   fuseLayerNorm,
   fuseLayerNormStatistics,
   fuseRmsNorm,
+  fuseGroupNorm, // after the InstanceNormalization that it is made of
   fuseNormalizationCast, // before the factor, which comes after the Cast
   fuseNormalizationAffine,
   fuseNormalizationReshape,

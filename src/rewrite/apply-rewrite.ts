@@ -119,7 +119,7 @@ export function tryRewrite(rewrite: Rewrite, root: Node, surroundings: Surroundi
     const answer = rewrite.rewrite(root, proposal.context());
     if (answer === null) return { kind: "none" };
     if (answer instanceof Skip) return { kind: "skip", reason: answer.reason };
-    const objection = (target && objectionOf(target, rewrite, proposal)) ?? roundingObjection(rewrite, proposal);
+    const objection = objectionOf(target, rewrite, proposal) ?? roundingObjection(rewrite, proposal);
     return objection ? { kind: "skip", reason: objection } : { kind: "applied" };
   } finally {
     proposal.withdraw();
@@ -152,7 +152,7 @@ export function applyRewrite(rewrite: Rewrite, root: Node, surroundings: Surroun
     proposal.withdraw();
     invariant(false, fault);
   }
-  const objection = (target && objectionOf(target, rewrite, proposal)) ?? roundingObjection(rewrite, proposal);
+  const objection = objectionOf(target, rewrite, proposal) ?? roundingObjection(rewrite, proposal);
   if (objection) {
     proposal.withdraw();
     return { kind: "skip", reason: objection };
@@ -162,10 +162,14 @@ export function applyRewrite(rewrite: Rewrite, root: Node, surroundings: Surroun
 }
 
 /**
- * Why the target would be worse off with what was made, or null. A root that it lacks may become another of its kind;
+ * Why the target, ONNX Runtime's CPU provider where none is named, would be worse off with what was made, or null. A root that it lacks may become another of its kind;
  * not one of another kind, which could take along what stood around it and was taken.
  */
-function objectionOf(target: Target, { onlyOnCpu }: Rewrite, { root, nodes, model, opset }: Proposal): string | null {
+function objectionOf(target: Target | null, rewrite: Rewrite, proposal: Proposal): string | null {
+  const { onlyOnCpu, notOnCpu } = rewrite;
+  const { root, nodes, model, opset } = proposal;
+  if (notOnCpu !== undefined && (!target || isOrtCpu(target))) return `ONNX Runtime: ${notOnCpu}`;
+  if (!target) return null;
   if (onlyOnCpu !== undefined && !isOrtCpu(target)) return `${target.title}: ${onlyOnCpu}`;
   const isLacking = rejection(target, root, opsetOf(model)) !== null;
   for (const node of nodes) {

@@ -12,6 +12,7 @@ export {
   type Evaluate,
   type GraphPass,
   type GraphPassContext,
+  isForOtherTargets,
   type PassOptions,
   type Rewrite,
   type RewriteContext,

@@ -11,7 +11,7 @@ const boolean = new Set(
 
 const sameAsFirst = new Set(
   (
-    "BatchNormalization Cast Clip InstanceNormalization LayerNormalization LogSoftmax LpNormalization " +
+    "BatchNormalization Cast Clip GroupNormalization InstanceNormalization LayerNormalization LogSoftmax LpNormalization " +
     "MeanVarianceNormalization RMSNormalization Softmax"
   ).split(" "),
 );

@@ -82,6 +82,11 @@ export interface Rewrite extends Pass {
    * why it is left out for other targets.
    */
   readonly onlyOnCpu?: string;
+  /**
+   * Set where what is made is slower on ONNX Runtime's CPU provider than what is there: why. It then happens only for
+   * another target, which was named and is known to take what is made.
+   */
+  readonly notOnCpu?: string;
   rewrite(root: Node, context: RewriteContext): Answer;
 }
 
@@ -121,6 +126,9 @@ export interface GraphPass extends Pass {
 }
 
 export type AnyPass = Rewrite | GraphPass;
+
+/** Whether a pass does nothing for ONNX Runtime on the CPU. */
+export const isForOtherTargets = (pass: AnyPass): boolean => pass.kind === "rewrite" && pass.notOnCpu !== undefined;
 
 export const defineRewrite = (rewrite: Omit<Rewrite, "kind">): Rewrite => ({ kind: "rewrite", ...rewrite });
 export const defineGraphPass = (pass: Omit<GraphPass, "kind">): GraphPass => ({ kind: "graph", ...pass });

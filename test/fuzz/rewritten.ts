@@ -8,12 +8,16 @@ import { toFloat16 } from "../../src/passes/precision/to-float16.js";
 import { fixShapes } from "../../src/pipeline/fix-shapes.js";
 import { opsetRaiser, raiseOpset } from "../../src/pipeline/raise-opset.js";
 import { makeNamesUnique } from "../../src/quantization/names.js";
-import { type AnyPass, annotateTypes, type PassReport, runPasses } from "../../src/rewrite/index.js";
+import { type AnyPass, annotateTypes, isForOtherTargets, type PassReport, runPasses } from "../../src/rewrite/index.js";
+import { requireTarget } from "../../src/target/find-target.js";
 import { type FuzzCase, modelOf } from "./fuzz-case.js";
 import { bytesOf, describeModel, evaluate, type Feeds } from "./session.js";
 
-/** The recipes of the catalog but for `lossy`, which changes results on purpose; and `opset`, `shape` and `half`: what --opset, --shape and fp16 do. */
-export type Recipe = Exclude<keyof typeof recipes, "lossy"> | "opset" | "shape" | "half";
+/**
+ * The recipes of the catalog but for `lossy`, which changes results on purpose; `opset`, `shape` and `half`: what --opset,
+ * --shape and fp16 do; and `elsewhere`: what `fuse` does for a target that has more kernels than the runtime here.
+ */
+export type Recipe = Exclude<keyof typeof recipes, "lossy"> | "opset" | "shape" | "half" | "elsewhere";
 
 export interface Made {
   readonly model: Model;
@@ -29,11 +33,14 @@ const stages: Readonly<Record<Recipe, readonly (readonly AnyPass[])[]>> = {
   shape: [recipes.fuse],
   opset: [],
   half: [],
+  elsewhere: [recipes.fuse],
 };
 
-export const passNames = (recipe: Recipe): string[] => [
-  ...new Set(stages[recipe].flatMap((passes) => passes.map(({ name }) => name))),
-];
+/** Those that have something to do in a recipe. */
+export const passNames = (recipe: Recipe): string[] => {
+  const passes = stages[recipe].flat().filter((pass) => recipe === "elsewhere" || !isForOtherTargets(pass));
+  return [...new Set(passes.map(({ name }) => name))];
+};
 
 export interface How {
   readonly recipe: Recipe;
@@ -97,6 +104,7 @@ const runStage = (
   runPasses(model, passes, {
     ...{ evaluate, check: true, foldGrowthBytes: 1 << 16 },
     ...(recipe !== "fold" && { raiseOpset: opsetRaiser() }),
+    ...(recipe === "elsewhere" && { target: requireTarget("openvino") }),
     ...(typed && {
       annotate: (each: Model) => annotateTypes(each, describeModel, { isRepeated: true, isSized: recipe === "shape" }),
     }),

@@ -8,11 +8,14 @@ import { expect, describe as group, it } from "vitest";
 import type { Numerics } from "../../src/base/numerics.js";
 import { check, type Model, nodesWithin, parseModel, printGraph, type Tensor } from "../../src/ir/index.js";
 import { type AnyPass, annotateTypes, type PassReport, runPasses } from "../../src/rewrite/index.js";
+import { requireTarget } from "../../src/target/find-target.js";
 import { describeModel, evaluate } from "./ask-runtime.js";
 import { runModel, seededFeeds } from "./run-model.js";
 
 interface CaseOptions {
   readonly opset?: number;
+  /** Where the result is to run. */
+  readonly target?: string;
 }
 
 export interface RewriteCases {
@@ -44,8 +47,10 @@ async function parsed(text: string, options: CaseOptions = {}): Promise<Model> {
   return model;
 }
 
-const apply = async (pass: AnyPass, model: Model): Promise<PassReport> =>
-  (await runPasses(model, [pass], { evaluate, check: true, annotate }))[0]!;
+async function apply(pass: AnyPass, model: Model, { target }: CaseOptions = {}): Promise<PassReport> {
+  const place = target === undefined ? {} : { target: requireTarget(target) };
+  return (await runPasses(model, [pass], { evaluate, check: true, annotate, ...place }))[0]!;
+}
 
 const annotate = (model: Model): Promise<unknown> => annotateTypes(model, describeModel, { isRepeated: true });
 
@@ -53,7 +58,7 @@ async function expectRewritten(pass: AnyPass, text: string, options: CaseOptions
   const original = parseModel(text, options);
   const model = await parsed(text, options);
   const ports = portsOf(model);
-  expect((await apply(pass, model)).applied).toBeGreaterThan(0);
+  expect((await apply(pass, model, options)).applied).toBeGreaterThan(0);
   expect(portsOf(model)).toEqual(ports);
 
   const printed = printGraph(model.graph, { valuesUpTo: Number.POSITIVE_INFINITY });
@@ -66,7 +71,7 @@ async function expectRewritten(pass: AnyPass, text: string, options: CaseOptions
     expectSame(await runModel(original, feeds), await runModel(model, feeds), pass.numerics);
   }
   await annotateTypes(model, describeModel);
-  expect((await apply(pass, model)).applied).toBe(0);
+  expect((await apply(pass, model, options)).applied).toBe(0);
   if (pass.kind === "graph") await expectObedient(pass, await parsed(text, options));
 }
 
@@ -87,7 +92,7 @@ async function expectLeft(
 ): Promise<void> {
   const model = await parsed(text, options);
   const before = printGraph(model.graph);
-  const report = await apply(pass, model);
+  const report = await apply(pass, model, options);
   expect(report.applied).toBe(0);
   expect(report.skipped.map((skipped) => skipped.reason)).toEqual(reason === null ? [] : [reason]);
   expect(printGraph(model.graph)).toBe(before);

@@ -2,16 +2,22 @@
  *   LayerNormalization(x, g, b) * c      =>  LayerNormalization(x, g * c, b * c)
  *   LayerNormalization(x, g, b) + c      =>  LayerNormalization(x, g, b + c)
  *
- * and the same with RMSNormalization, which adds nothing, and with InstanceNormalization. What is
+ * and the same with RMSNormalization, which adds nothing, and with Instance- and GroupNormalization. What is
  * computed in other nodes goes in where the factor is one so far, and where nothing is added yet.
  */
 import { type Attribute, elementCount, type Node, soleReader, Tensor, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { equalsElementwise, producerOf, readsOnlyFirst, soleProducer } from "../../rewrite/match.js";
 import { tensorLike } from "./computed-tensor.js";
-import { layoutOf, type NormalizationLayout, spreadOver, vectorBehind } from "./normalization-layout.js";
+import {
+  hasFactorPerChannel,
+  layoutOf,
+  type NormalizationLayout,
+  spreadOver,
+  vectorBehind,
+} from "./normalization-layout.js";
 
-const normalizations = ["LayerNormalization", "RMSNormalization", "InstanceNormalization"];
+const normalizations = ["LayerNormalization", "RMSNormalization", "InstanceNormalization", "GroupNormalization"];
 
 export const fuseNormalizationAffine = defineRewrite({
   name: "fuse-normalization-affine",
@@ -32,7 +38,7 @@ function absorb(root: Node, value: Value, operand: Value, context: RewriteContex
   const layout = norm && layoutOf(norm);
   if (!norm || !layout || operand.dtype !== norm.inputs[1]!.dtype) return null;
   if (operand.constant) return absorbConstant(root, norm, operand, layout, context);
-  const vector = norm.is("InstanceNormalization") ? null : vectorOf(operand, norm, layout, context);
+  const vector = hasFactorPerChannel(norm) ? null : vectorOf(operand, norm, layout, context);
   if (!vector) return null;
   const [x, factor, addend] = norm.inputs;
   if (root.op === "Mul" && !addend && equalsElementwise(factor, 1)) return withInputs(norm, [x!, vector], context);

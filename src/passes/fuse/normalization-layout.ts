@@ -1,7 +1,7 @@
 /**
  * Which numbers go with which elements of a normalized tensor: LayerNormalization and
- * RMSNormalization have one factor per element of the last axes, InstanceNormalization one
- * per channel.
+ * RMSNormalization have one factor per element of the last axes, InstanceNormalization and
+ * GroupNormalization one per channel.
  */
 import { elementCount, type Node, type Value } from "../../ir/index.js";
 import { isKnown, producerOf } from "../../rewrite/match.js";
@@ -15,14 +15,20 @@ export interface NormalizationLayout {
   readonly factorDims: readonly number[];
 }
 
+/** Whether a normalization has a factor for each channel. */
+export const hasFactorPerChannel = (norm: Node): boolean =>
+  norm.is("InstanceNormalization") || norm.is("GroupNormalization");
+
 /** The layout of a normalization whose factor has the expected shape; null otherwise. */
 export function layoutOf(norm: Node): NormalizationLayout | null {
   const [x, factor] = norm.inputs;
   const shape = x?.shape;
   if (!x || !shape || !factor?.shape) return null;
-  if (norm.is("InstanceNormalization")) {
+  if (hasFactorPerChannel(norm)) {
     const channels = factor.shape[0];
     if (shape.length < 3 || !isKnown(channels)) return null;
+    // Before opset 21 its factors were one per group.
+    if (norm.is("GroupNormalization") && channels !== shape[1]) return null;
     return { x, dims: [channels, ...shape.slice(2).map(() => 1)], factorDims: [channels] };
   }
   const axis = norm.int("axis", -1);

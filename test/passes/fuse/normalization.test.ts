@@ -227,8 +227,24 @@ testRewrite(fuseNormalizationAffine, {
       `${INSTANCE} g = Mul(n, $gamma: f32[3,1,1]) y = Add(g, $beta: f32[1,3,1,1])`,
       IMAGE,
     ),
+    "factor and addend per channel of groups": [
+      `(x: f32[N,4,5]) -> (y) {
+        n = GroupNormalization<num_groups=2>(x, $scale: f32[4], $bias: f32[4])
+        g = Mul(n, $gamma: f32[4,1])
+        y = Add(g, $beta: f32[1,4,1])
+      }`,
+      { opset: 21 },
+    ],
   },
   leaves: {
+    "a factor per channel on one with a factor per group": [
+      `(x: f32[N,4,5]) -> (y) {
+        n = GroupNormalization<num_groups=2>(x, $scale: f32[2], $bias: f32[2])
+        y = Mul(n, $gamma: f32[4,1])
+      }`,
+      null,
+      { opset: 18 },
+    ],
     float64: [graph("n = LayerNormalization(x, $g: f64[4]) y = Mul(n, $two: f64[] = {2.0})", "x: f64[N,4]"), null],
     "a factor that raises the rank": [graph(`${LAYER} y = Mul(n, $gamma: f32[1,1,4])`), null],
     "a factor per row": [graph(`${LAYER} y = Mul(n, $gamma: f32[3,1])`, "x: f32[3,4]"), null],
