@@ -15,7 +15,7 @@ export interface CopyOptions {
  * what the node reads from outside, and gets its outputs.
  */
 export function copyNode(node: Node, graph: Graph, values: Map<Value, Value>, options: CopyOptions = {}): Node {
-  const { keepTypes = false, before, bodyOf = (body) => copyBody(body, values, keepTypes) } = options;
+  const { keepTypes = false, before, bodyOf = (body) => copyGraph(body, values, keepTypes) } = options;
   const copy = graph.addNode(
     {
       op: node.op,
@@ -51,7 +51,7 @@ function copyAttribute(attribute: Attribute, bodyOf: (body: Graph) => Graph): At
 }
 
 /** A copy of a graph with its inputs, constants and outputs; what it captures is looked up in `values`. */
-function copyBody(body: Graph, values: Map<Value, Value>, keepTypes: boolean): Graph {
+export function copyGraph(body: Graph, values: Map<Value, Value>, keepTypes: boolean): Graph {
   const copy = new Graph();
   copy.extras = body.extras;
   for (const input of body.inputs) {

@@ -1,7 +1,7 @@
 export { type Annotation, annotateTypes, type Describe, type DescribedPort } from "./annotate-types.js";
 export { applyRewrite, type Outcome, tryRewrite } from "./apply-rewrite.js";
 export { bodyEntries } from "./body-types.js";
-export { Captures, copyConstant, copyNode, spliceBody } from "./copy-nodes.js";
+export { Captures, copyConstant, copyGraph, copyNode, spliceBody } from "./copy-nodes.js";
 export { PassFailure, unknownPass } from "./errors.js";
 export { isHalf, magnifierOf, roundingReason } from "./half-precision.js";
 export {

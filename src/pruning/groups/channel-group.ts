@@ -9,6 +9,12 @@
  */
 import type { Model, Node, Value } from "../../ir/index.js";
 
+/** The sets of positions that go together along one axis of a value or of a constant: one at each position. */
+export interface UnitRow {
+  readonly axis: number;
+  readonly sets: Int32Array;
+}
+
 /**
  * What a unit is, for people:
  * - `channels`: of convolutions
@@ -70,10 +76,14 @@ export interface SlicedModel {
   readonly valueOf: ReadonlyMap<Value, Value>;
 }
 
-// findChannelGroups(model: Model): ChannelMap             src/pruning/groups/find-channel-groups.ts
-// sliceChannels(map: ChannelMap, kept: Kept): SlicedModel  src/pruning/slice/slice-channels.ts
+/** The groups of a model, and where their units lie in all of it, for what cuts them out. */
 export interface ChannelMap {
   readonly model: Model;
   /** In the order in which they are made; frozen ones among them. */
   readonly groups: readonly ChannelGroup[];
+  /** By number of the unit: the set of positions that it is. */
+  readonly setsOf: ReadonlyMap<ChannelGroup, Int32Array>;
+  /** The axes of a value that have units, with the set at each position. */
+  readonly rows: ReadonlyMap<Value, readonly UnitRow[]>;
+  readonly constants: readonly { readonly node: Node; readonly input: number; readonly row: UnitRow }[];
 }

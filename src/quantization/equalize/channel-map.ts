@@ -10,7 +10,7 @@
  * operator that minds the scale are fixed.
  */
 import { elementCount, type Graph, isStatic, type Node, type Tensor, type Value } from "../../ir/index.js";
-import { DisjointSets } from "./disjoint-sets.js";
+import { DisjointSets } from "../../base/disjoint-sets.js";
 
 /** The numbers of a value's channels, which lie along one of its axes. */
 export interface ChannelsOf {

@@ -9,7 +9,7 @@ import { activationsOf } from "../insert-qdq.js";
 import type { StaticPlan } from "../plan-static.js";
 import { type ChannelMap, mapChannels, readingAxis, type ScaledConstant } from "./channel-map.js";
 import { type ChannelRanges, chooseScales, type Reader, type ReadTensor } from "./channel-scales.js";
-import { DisjointSets } from "./disjoint-sets.js";
+import { DisjointSets } from "../../base/disjoint-sets.js";
 
 export interface EqualizeReport {
   /** Groups of tensors whose channels were scaled, with the expected change of their rounding errors. */
