@@ -48,7 +48,7 @@ export class UnitTrace {
     for (const block of blocks) {
       if (!block) continue;
       if (block.ids.length > 1) present.push(block);
-      else this.sets.freezeAll(block.ids, `${value.label} would have nothing left`);
+      else this.sets.freezeAll(block.ids, `${value.label} has only one of them`);
     }
     if (present.length > 0) this.units.set(value, present);
   }

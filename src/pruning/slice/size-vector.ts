@@ -43,10 +43,7 @@ export function setSizes(node: Node, input: number, sizes: ReadonlyMap<number, n
   }
   const { op, domain, attributes } = producer!;
   const outputs = [{ label: vector.label, type: vector.type }];
-  const own = graph.addNode(
-    { op, domain, attributes, inputs: parts, outputs, provenance: producer!.provenance },
-    node,
-  );
+  const own = graph.addNode({ op, domain, attributes, inputs: parts, outputs, provenance: producer!.provenance }, node);
   graph.setInput(node, input, own.output);
   if (vector.useCount === 0) graph.removeNode(producer!);
 }

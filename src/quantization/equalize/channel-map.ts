@@ -9,8 +9,9 @@
  * before and after a pooling) are joined, and those that leave the graph or enter an
  * operator that minds the scale are fixed.
  */
-import { elementCount, type Graph, isStatic, type Node, type Tensor, type Value } from "../../ir/index.js";
+
 import { DisjointSets } from "../../base/disjoint-sets.js";
+import { elementCount, type Graph, isStatic, type Node, type Tensor, type Value } from "../../ir/index.js";
 
 /** The numbers of a value's channels, which lie along one of its axes. */
 export interface ChannelsOf {

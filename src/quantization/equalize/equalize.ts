@@ -2,6 +2,8 @@
  * Scales channels of a float model so that integers of 8 bits lose less of them, an exact
  * rewrite of constants: the model computes what it did, but for the rounding of float32.
  */
+
+import { DisjointSets } from "../../base/disjoint-sets.js";
 import { type Model, Tensor, type Value } from "../../ir/index.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import { removeUnreadConstants } from "../dead-constants.js";
@@ -9,7 +11,6 @@ import { activationsOf } from "../insert-qdq.js";
 import type { StaticPlan } from "../plan-static.js";
 import { type ChannelMap, mapChannels, readingAxis, type ScaledConstant } from "./channel-map.js";
 import { type ChannelRanges, chooseScales, type Reader, type ReadTensor } from "./channel-scales.js";
-import { DisjointSets } from "../../base/disjoint-sets.js";
 
 export interface EqualizeReport {
   /** Groups of tensors whose channels were scaled, with the expected change of their rounding errors. */

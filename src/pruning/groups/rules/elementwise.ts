@@ -110,9 +110,16 @@ export const normalization: Rule = (node, trace) => {
   const opset = trace.model.opsets.get("") ?? 1;
   const axes = rank === undefined ? null : normalizedAxes(node, rank, opset);
   if (!axes || !readsOnlyFirst(node)) return `the axes of ${node.displayName} are not known`;
-  trace.give(node.output, trace.fix(trace.of(node.inputs[0]), axes, `${node.displayName} normalizes over it`));
+  // What stays whole goes on, so that all that is added to it is known to stay for the same reason.
+  const blocks = trace.of(node.inputs[0]);
+  const [whole, divided] = [blocks.filter(isRow), blocks.filter((block) => !isRow(block))];
+  const why = `${node.displayName} normalizes over it`;
+  for (const { axes: own, ids } of whole) if (axes.includes(own[0]!)) trace.sets.freezeAll(ids, why);
+  trace.give(node.output, [...whole, ...trace.fix(divided, axes, why)]);
   return null;
 };
+
+const isRow = ({ axes }: Block): boolean => axes.length === 1;
 
 /** One number of all along some axes. */
 export const reduction: Rule = (node, trace) => {
