@@ -13,7 +13,7 @@ import { LOSS, RATE, type TrainingModels, trainingModels } from "../../pruning/r
 import type { Tensors, TrainResult } from "../../runtime/port.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { asDelivered, describer, withSaved } from "../model-runs.js";
+import { asDelivered, describer, evaluator, withSaved } from "../model-runs.js";
 
 export interface RecoverRequest {
   /** Its weights are replaced in place by better ones. */
@@ -123,9 +123,10 @@ async function learn(
 ): Promise<Learned | NotRecovered> {
   const { student, teacher, runtime } = request;
   const batch = Math.min(BATCH, fit.indices.length);
+  const asked = { describe: describer(runtime, context), evaluate: evaluator(runtime, context) };
   for (const size of batch > 1 ? [batch, 1] : [1]) {
     const sizes = new Map([...fit.sizes].map(([name, [first, ...rest]]) => [name, [first! * size, ...rest]]));
-    const models = await trainingModels({ student, teacher, sizes, describe: describer(runtime, context) });
+    const models = await trainingModels({ student, teacher, sizes, ...asked });
     if ("reason" in models) {
       if (size === 1) return models;
       continue;

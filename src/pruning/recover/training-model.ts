@@ -3,10 +3,11 @@
  * student is from the teacher. Weights and Adam's moments go in and come out, so that they can be carried from step to step.
  */
 import { Graph, isStatic, type Model, opsetOf, type Shape, Tensor, type Value } from "../../ir/index.js";
-import { annotateTypes, copyConstant, copyNode, type Describe } from "../../rewrite/index.js";
+import { annotateTypes, copyConstant, copyNode, type Describe, type Evaluate } from "../../rewrite/index.js";
 import { adamStep } from "./adam.js";
 import { type Augmentation, augment } from "./augment.js";
 import { backpropagate } from "./backpropagate.js";
+import { completeSizes } from "./complete-sizes.js";
 import { distance } from "./distance.js";
 import { Formula } from "./formula.js";
 import { parametersOf } from "./parameters.js";
@@ -37,6 +38,7 @@ export interface TrainingRequest {
   /** Sizes of a batch, by input. */
   readonly sizes: ReadonlyMap<string, Shape>;
   readonly describe: Describe;
+  readonly evaluate: Evaluate;
 }
 
 /** Older opsets lack what gradients are written in. */
@@ -108,7 +110,7 @@ interface Both {
 
 /** Student and teacher side by side on the same inputs, types written, the student's weights as inputs. */
 async function both(
-  { student, teacher, sizes, describe }: TrainingRequest,
+  { student, teacher, sizes, describe, evaluate }: TrainingRequest,
   isAugmented: boolean,
   /** Of inputs that take the place of the student's constants. */
   names: ReadonlyMap<Value, string>,
@@ -141,13 +143,18 @@ async function both(
         values.set(constant, stand);
       } else values.set(constant, copyConstant(constant, graph));
     }
-    for (const node of source.graph.nodes()) copyNode(node, graph, values);
+    for (const node of source.graph.nodes()) {
+      const twin = copyNode(node, graph, values);
+      // The runtime takes no name twice; the student's are those that reports name.
+      if (!isStudent && twin.name) twin.name = `recover/teacher/${twin.name}`;
+    }
     return values;
   };
   const [own, taught] = [copy(student, true), copy(teacher, false)];
   const model: Model = { ...student, graph, functions: new Set([...student.functions, ...teacher.functions]) };
   const { problem } = await annotateTypes(model, describe);
   if (problem !== null) return { reason: `the runtime does not take it with a batch of these sizes: ${problem}` };
+  await completeSizes(model, evaluate);
   const wanted = new Map(teacher.graph.outputs.map(({ name, value }) => [name, taught.get(value)!]));
   const pairs = student.graph.outputs.flatMap(({ name, value }): [Value, Value][] => {
     const [a, b] = [own.get(value)!, wanted.get(name)];

@@ -1,4 +1,5 @@
 import type { GradientRule } from "../gradient-rule.js";
+import { attentions } from "./attention.js";
 import { convolutions } from "./convolution.js";
 import { elementwise } from "./elementwise.js";
 import { normalization } from "./normalization.js";
@@ -8,5 +9,13 @@ import { shape } from "./shape.js";
 
 /** By operator of ai.onnx; opset 16 and later. */
 export const gradientRules: ReadonlyMap<string, GradientRule> = new Map(
-  Object.entries({ ...elementwise, ...shape, ...products, ...convolutions, ...pooling, ...normalization }),
+  Object.entries({
+    ...elementwise,
+    ...shape,
+    ...products,
+    ...attentions,
+    ...convolutions,
+    ...pooling,
+    ...normalization,
+  }),
 );

@@ -1,5 +1,5 @@
 /** Operators that move, repeat, cut out or add up elements. */
-import { elementCount, type Value } from "../../../ir/index.js";
+import { elementCount, type Node, type Value } from "../../../ir/index.js";
 import { dimsOf, NoGradient } from "../formula.js";
 import { axisOf, type GradientRule, type Site } from "../gradient-rule.js";
 
@@ -103,6 +103,58 @@ const gathered: GradientRule = (site) => {
   return [f.reshape(scattered, dims), null];
 };
 
+/** Every element was repeated a whole number of times along each axis: the gradients of its copies are added up. */
+const repeated: GradientRule = (site) => {
+  const { f, dy, node } = site;
+  const [x, y] = [site.dims(0), dimsOf(site.y)];
+  const factors = x.map((size, axis) => y[axis]! / size);
+  const isRepeated = x.every((size, axis) => isRepetition(node, size, factors[axis]!));
+  if (node.string("mode", "nearest") !== "nearest" || !isRepeated)
+    throw new NoGradient("it does not just repeat elements");
+  const apart = x.flatMap((size, axis) => [size, factors[axis]!]);
+  const copies = x.flatMap((_, axis) => (factors[axis] === 1 ? [] : [2 * axis + 1]));
+  return [f.reshape(f.sum(f.reshape(dy, apart), copies), x)];
+};
+
+/** Whether element i of the result is element floor(i / factor), by the formulas of the operator's definition. */
+function isRepetition(node: Node, size: number, factor: number): boolean {
+  if (!Number.isInteger(factor)) return false;
+  const length = size * factor;
+  return Array.from({ length }, (_, i) => i).every((i) => {
+    const at = sourceOf(node, i, size, length);
+    return at !== null && Math.min(size - 1, Math.max(0, nearest(node, at))) === Math.floor(i / factor);
+  });
+}
+
+function sourceOf(node: Node, i: number, size: number, length: number): number | null {
+  const scale = length / size;
+  switch (node.string("coordinate_transformation_mode", "half_pixel")) {
+    case "asymmetric":
+      return i / scale;
+    case "half_pixel":
+      return (i + 0.5) / scale - 0.5;
+    case "pytorch_half_pixel":
+      return length > 1 ? (i + 0.5) / scale - 0.5 : 0;
+    case "align_corners":
+      return length > 1 ? (i * (size - 1)) / (length - 1) : 0;
+    default:
+      return null;
+  }
+}
+
+function nearest(node: Node, at: number): number {
+  switch (node.string("nearest_mode", "round_prefer_floor")) {
+    case "floor":
+      return Math.floor(at);
+    case "ceil":
+      return Math.ceil(at);
+    case "round_prefer_ceil":
+      return Math.floor(at + 0.5);
+    default:
+      return Math.ceil(at - 0.5);
+  }
+}
+
 /** Axes of a reduction: an attribute before opset 18 (13 for sums), an input since. */
 function reducedAxes(site: Site): readonly number[] {
   const { node } = site;
@@ -123,6 +175,16 @@ function spread(site: Site, axes: readonly number[], factor: number): Value {
   return f.expand(f.times(kept, factor), dims);
 }
 
+/** The norm, or the root that it is: dx = x dy / y, and nothing where the norm is 0. */
+const norm: GradientRule = (site) => {
+  const { f, y } = site;
+  const x = site.input(0);
+  const axes = reducedAxes(site);
+  const kept = site.dims(0).map((size, axis) => (axes.includes(axis) ? 1 : size));
+  const inverse = f.where(f.op("Greater", [y, f.scalar(0)]), f.op("Reciprocal", [y]), f.scalar(0));
+  return [f.mul(f.mul(x, f.reshape(inverse, kept)), spread(site, axes, 1))];
+};
+
 const countOf = (site: Site, axes: readonly number[]): number => elementCount(axes.map((axis) => site.dims(0)[axis]!));
 
 const spatial = (site: Site): readonly number[] => site.dims(0).flatMap((_, axis) => (axis < 2 ? [] : [axis]));
@@ -139,6 +201,8 @@ export const shape: Readonly<Record<string, GradientRule>> = {
   Pad: padded,
   Expand: expanded,
   Gather: gathered,
+  ReduceL2: norm,
+  Resize: repeated,
   ReduceSum: (site) => [spread(site, reducedAxes(site), 1)],
   ReduceMean: (site) => {
     const axes = reducedAxes(site);
