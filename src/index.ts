@@ -40,6 +40,7 @@ export { type Inspection, runInspect } from "./pipeline/inspect.js";
 export { runOptimize, runQuantize } from "./pipeline/optimize.js";
 export type { RunResult, Verdict } from "./pipeline/result.js";
 export { showModel } from "./pipeline/show.js";
+export { runStages, type StagesConfig } from "./pipeline/stages/run-stages.js";
 export { runVerify, type VerifyConfig } from "./pipeline/verify.js";
 export { renderJunit } from "./report/junit.js";
 export { renderMarkdown } from "./report/markdown.js";

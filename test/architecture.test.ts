@@ -16,19 +16,21 @@ const mayImport: Record<string, readonly string[]> = {
   target: ["base", "ir"],
   observe: ["base", "ir"],
   metric: ["base", "ir"],
+  // What users wrote around a model.
+  stages: ["base", "ir"],
   rewrite: ["base", "ir", "ops", "target"],
   // The test data of ONNX models are tensors in the wire format.
   dataset: ["base", "ir", "onnx"],
-  runtime: ["base", "ir", "dataset", "observe", "metric"],
+  runtime: ["base", "ir", "dataset", "observe", "metric", "stages"],
   // The adapter: the only room that knows ONNX Runtime.
-  "runtime/ort": ["base", "ir", "onnx", "dataset", "observe", "metric", "runtime"],
+  "runtime/ort": ["base", "ir", "onnx", "dataset", "observe", "metric", "stages", "runtime"],
   passes: ["base", "ir", "ops", "target", "rewrite"],
   quantization: ["base", "ir", "ops", "target", "rewrite", "dataset", "observe", "runtime"],
   pruning: ["base", "ir", "ops", "target", "rewrite", "dataset", "observe", "runtime"],
   verify: ["base", "ir", "dataset", "metric", "runtime"],
-  bench: ["base", "ir", "dataset", "runtime"],
+  bench: ["base", "ir", "dataset", "stages", "runtime"],
   pipeline: [
-    ...["base", "onnx", "ir", "ops", "target", "observe", "metric", "rewrite", "dataset", "runtime"],
+    ...["base", "onnx", "ir", "ops", "target", "observe", "metric", "stages", "rewrite", "dataset", "runtime"],
     ...["passes", "quantization", "pruning", "verify", "bench"],
   ],
   report: ["base", "pipeline"],

@@ -11,4 +11,5 @@ export type { NoiseCheck } from "./noise.js";
 export { type Served, Server } from "./open-loop.js";
 export { type LatencyPercentiles, latencyPercentiles } from "./percentiles.js";
 export { type Decision, decide, type Speedup } from "./speedup.js";
+export { type StageTimes, type StageTimesOptions, stageTimes } from "./stage-times.js";
 export { type SweepSeries, type SweepSetting, sweep } from "./sweep.js";

@@ -13,6 +13,7 @@ import type { Inspection } from "../pipeline/inspect.js";
 import type { LoadConfig } from "../pipeline/load/run-load.js";
 import type { ProfileConfig } from "../pipeline/profile/run-profile.js";
 import type { RunResult } from "../pipeline/result.js";
+import type { StagesConfig } from "../pipeline/stages/run-stages.js";
 import type { SweepConfig } from "../pipeline/sweep/run-sweep.js";
 import type { VerifyConfig } from "../pipeline/verify.js";
 import type { PassInfo } from "../report/passes.js";
@@ -36,6 +37,7 @@ export interface Actions {
   readonly bench: Run<BenchConfig>;
   readonly load: Run<LoadConfig>;
   readonly sweep: Run<SweepConfig>;
+  readonly stages: Run<StagesConfig>;
   readonly profile: Run<ProfileConfig>;
   readonly gate: Run<GateConfig>;
   readonly inspect: (
@@ -67,6 +69,7 @@ export const pipelineActions: Actions = {
   bench: async (config, context) => (await import("../pipeline/bench.js")).runBench(config, context),
   load: async (config, context) => (await import("../pipeline/load/run-load.js")).runLoad(config, context),
   sweep: async (config, context) => (await import("../pipeline/sweep/run-sweep.js")).runSweep(config, context),
+  stages: async (config, context) => (await import("../pipeline/stages/run-stages.js")).runStages(config, context),
   profile: async (config, context) => (await import("../pipeline/profile/run-profile.js")).runProfile(config, context),
   gate: async (config, context) => (await import("../pipeline/gate.js")).runGate(config, context),
   inspect: async (model, config, context, target) =>

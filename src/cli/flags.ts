@@ -13,6 +13,7 @@ import { findTarget, targetNames, targetsInWords } from "../target/find-target.j
 import {
   invalid,
   type Parse,
+  parseBenchBudget,
   parseChoice,
   parseConfidence,
   parseDrop,
@@ -21,6 +22,7 @@ import {
   parseInteger,
   parseIntegers,
   parseNames,
+  parsePercentile,
   parseRequiredShare,
   parseShape,
   parseShard,
@@ -236,6 +238,23 @@ export const flags = {
     [availableParallelism()],
   ),
   budget: optional(["--budget <time>", "Run", "time for searching and timing: 5m, 90s"], parseDuration),
+  latencyBudget: list(
+    [
+      "--budget <limits>",
+      "Run",
+      "a time to measure for (1m); or what stages of --pipeline may take: preprocess=10ms,inference=30ms; repeatable",
+    ],
+    parseBenchBudget,
+  ),
+  budgetPercentile: value(
+    ["--budget-percentile <p>", "Limits", "of each stage, that --budget is about: p50, p95, p99 or p99.9 [p95]"],
+    parsePercentile,
+    "p95",
+  ),
+  pipeline: optional(
+    ["--pipeline <module>", "Data", "time whole requests: your own steps around the model (docs/bench.md)"],
+    parsePath,
+  ),
   maxMemory: value(
     ["--max-memory <size>", "Run", "activations that calibration holds at once, per process [256MiB]"],
     parseSize,

@@ -3,6 +3,7 @@ import { type FaultKind, InferOptError } from "../base/errors.js";
 import { likelyName } from "../base/nearest.js";
 import type { DropLimit, LatencyLimit } from "../pipeline/config.js";
 import type { RequiredShare } from "../pipeline/profile/required-share.js";
+import type { StageLimit } from "../pipeline/stages/latency-budget.js";
 
 /** Where a text came from. */
 export interface Source {
@@ -140,6 +141,36 @@ export const parseSlo: Parse<LatencyLimit> = (text, source) => {
   const ms = duration(value ?? "");
   if (percentile && ms !== null && rest.length === 0) return { percentile, ms };
   throw invalid(text, source, "is no latency limit", "Write a percentile (p50, p95, p99, p99.9) and a time: p95=20ms.");
+};
+
+/** `p95`, for limits that are all about one percentile. */
+export const parsePercentile: Parse<LatencyLimit["percentile"]> = (text, source) => {
+  const percentile = percentiles[text];
+  if (percentile) return percentile;
+  throw invalid(text, source, "is no percentile", "Write p50, p95, p99 or p99.9.");
+};
+
+export interface BenchBudget {
+  /** For how long to measure; null where the text has limits. */
+  readonly ms: number | null;
+  readonly stages: readonly StageLimit[];
+}
+
+/** `1m`: for how long to measure; `preprocess=10ms,inference=30ms`: what stages of a request may take. */
+export const parseBenchBudget: Parse<BenchBudget> = (text, source) => {
+  if (!text.includes("=")) {
+    const ms = duration(text);
+    if (ms !== null) return { ms, stages: [] };
+    const hint = "Write a time to measure for (5m, 90s), or limits of stages: preprocess=10ms,inference=30ms.";
+    throw invalid(text, source, "is no duration and no budget", hint);
+  }
+  const stages = text.split(",").map((part): StageLimit => {
+    const at = part.lastIndexOf("=");
+    const [stage, ms] = [part.slice(0, at).trim(), duration(part.slice(at + 1).trim())];
+    if (at > 0 && stage !== "" && ms !== null) return { stage, ms };
+    throw invalid(part, source, "is no limit of a stage", "Write stages and times: preprocess=10ms,inference=30ms.");
+  });
+  return { ms: null, stages };
 };
 
 /** `95%` or `0.95`: a probability. */

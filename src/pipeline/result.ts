@@ -8,6 +8,7 @@ import type { Correction } from "./corrections.js";
 import type { HistoryFacts } from "./history.js";
 import type { LoadFacts } from "./load/load-facts.js";
 import type { ProfileFacts } from "./profile/profile-facts.js";
+import type { RequestFacts } from "./stages/request-facts.js";
 import type { SweepFacts } from "./sweep/sweep-facts.js";
 import type { UnfusedNode } from "./unfused/find-unfused.js";
 
@@ -59,6 +60,8 @@ export interface RunResult {
   readonly load?: LoadFacts;
   /** Of `bench` with several batch sizes or thread counts. */
   readonly sweep?: SweepFacts;
+  /** Of `bench --pipeline`: whole requests. */
+  readonly request?: RequestFacts;
   /** Of `profile`. */
   readonly profile?: ProfileFacts;
 }

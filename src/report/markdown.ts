@@ -4,7 +4,8 @@
  */
 import { basename } from "node:path";
 import type { ProfileFacts } from "../pipeline/profile/profile-facts.js";
-import type { RunResult } from "../pipeline/result.js";
+import type { Percentiles, RunResult } from "../pipeline/result.js";
+import type { RequestFacts } from "../pipeline/stages/request-facts.js";
 import { markdownCode, markdownText } from "./escape.js";
 import { formsText, integersText } from "./forms-text.js";
 import { limitRows, verdictSummary, verdictWord } from "./limits.js";
@@ -24,6 +25,7 @@ import {
 } from "./numbers.js";
 import { placementNotes, timeShare } from "./placement.js";
 import { byReason } from "./reasons.js";
+import { percent, requestNotes } from "./request-table.js";
 import { shapeRows } from "./shapes.js";
 
 /** Platforms refuse comments above 65,536 characters. */
@@ -37,6 +39,7 @@ export function renderMarkdown(result: RunResult, commandLine: string | null = n
     limits(result),
     action(result, commandLine),
     numbers(result),
+    result.request ? requestStages(result.request) : "",
     warnings(result),
     folded("Fixed sizes", fixedSizes(result)),
     folded("What changed", changes(result)),
@@ -168,6 +171,20 @@ function placement({ placement }: RunResult): string {
   ]);
   const notes = placementNotes(placement).map(({ title, text }) => `- ${title}: ${markdownText(text)}\n`);
   return `${table(["operator", "provider", "nodes", "time"], ["l", "l", "r", "r"], rows)}${notes.length > 0 ? "\n" : ""}${notes.join("")}`;
+}
+
+function requestStages(request: RequestFacts): string {
+  const row = (name: string, share: string, { p50Ms, p95Ms, p99Ms, p999Ms }: Percentiles): string[] => [
+    name,
+    share,
+    ...[p50Ms, p95Ms, p99Ms, p999Ms].map(milliseconds),
+  ];
+  const rows = request.stages.map((stage) =>
+    row(markdownText(stage.name), `${percent(stage.share)} (${interval(stage.shareInterval, percent)})`, stage),
+  );
+  const heads = ["stage", "share", "p50 ms", "p95", "p99", "p99.9"];
+  const notes = requestNotes(request).map((note) => `- ${markdownText(note)}\n`);
+  return `${table(heads, ["l", "r", "r", "r", "r", "r"], [...rows, row("in total", "", request.total)])}\n${notes.join("")}`;
 }
 
 const MOST_OPERATORS = 15;

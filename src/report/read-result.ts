@@ -74,6 +74,22 @@ const sweep = v.looseObject({
     }),
   ),
 });
+const stageTimes = v.looseObject({ ...percentiles.entries, meanMs: number });
+const request = v.looseObject({
+  ...{ pipeline: text, provider: text, threads: number, data: text },
+  ...{ requests: number, distinct: number, processes: number },
+  stages: v.array(v.looseObject({ ...stageTimes.entries, name: text, share: number, shareInterval: pair })),
+  total: stageTimes,
+  first: v.looseObject({ stages: v.pipe(v.array(text), v.minLength(1)), ifHalved: number }),
+  alone: stageTimes,
+  overlap: v.nullable(
+    v.looseObject({
+      ...{ speedup: number, speedupInterval: pair, serialPerSecond: number, overlappedPerSecond: number },
+      latency: percentiles,
+    }),
+  ),
+  notOverlapped: v.nullable(text),
+});
 const bytesOf = v.looseObject({ name: text, bytes: number });
 const profile = v.looseObject({
   ...{ provider: text, threads: number, batch: number },
@@ -214,6 +230,7 @@ const rendered = v.looseObject({
   ),
   load: v.optional(load),
   sweep: v.optional(sweep),
+  request: v.optional(request),
   profile: v.optional(profile),
   bench: v.optional(
     v.looseObject({

@@ -27,6 +27,7 @@ import type { Palette } from "./palette.js";
 import { type PlacementNote, placementNotes } from "./placement.js";
 import { profileLines } from "./profile-table.js";
 import { byReason } from "./reasons.js";
+import { requestLines } from "./request-table.js";
 import { shapeRows } from "./shapes.js";
 import { sweepLines } from "./sweep-table.js";
 import { columns, wrap } from "./table.js";
@@ -51,9 +52,10 @@ export function renderText(
     ...(result.profile
       ? profileLines(result.profile, rows)
       : [result.bench ? benchLines(result.bench) : latency(result)]),
+    result.request ? requestLines(result.request) : [],
     result.load ? loadLines(result.load) : [],
     result.sweep ? sweepLines(result.sweep) : [],
-    result.bench || result.profile || result.load || result.sweep ? [] : size(result),
+    result.bench || result.profile || result.load || result.sweep || result.request ? [] : size(result),
     fixedSizes(result),
     placement(result),
     changed(result),
@@ -70,14 +72,14 @@ export function renderText(
 }
 
 function head(result: RunResult, paint: Palette): string[] {
-  const { verdict, model, latency, profile, load } = result;
+  const { verdict, model, latency, profile, load, request } = result;
   const output = result.output ?? result.candidateModel ?? null;
   // The table of bench says it all.
   const summary = result.bench ? null : verdictSummary(result);
   const color = { pass: paint.good, fail: paint.bad, inconclusive: paint.unsure }[verdict.status];
   const word = verdictWord(result);
   const run = latency ?? profile ?? load;
-  const where = run ? conditions(run) : "";
+  const where = run ? conditions(run) : request ? `${request.provider}, ${plural(request.threads, "thread")}` : "";
   const names = [model, output].flatMap((file) => (file ? [printable(basename(file.path))] : []));
   const room = WIDTH - word.length - 3 - (where ? where.length + 3 : 0);
   const each = Math.floor((room - 4) / 2);

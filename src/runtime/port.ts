@@ -237,6 +237,47 @@ export interface Timer {
   close(): Promise<void>;
 }
 
+/** A model with the user's own steps around it. */
+export interface StagesSpec {
+  readonly model: string;
+  /** Absolute path of the module. */
+  readonly pipeline: string;
+  /** What arrives when the module does not say. */
+  readonly data: DatasetRef;
+  readonly session: SessionOptions;
+}
+
+/**
+ *   serial      each request from its start to its end before the next one starts
+ *   overlapped  the stages before the model work on the next request, in a thread of their own, while it runs
+ *   alone       the model only, back to back, on the tensors that the stages made
+ */
+export type StageOrder = "serial" | "overlapped" | "alone";
+
+export interface StageRuns {
+  /** [stage][request], milliseconds; of `serial` all stages, of `alone` the model, of `overlapped` none. */
+  readonly stagesMs: readonly Float64Array[];
+  /** One a request, from its start to its end. */
+  readonly requestMs: Float64Array;
+  /** All of them together. */
+  readonly wallMs: number;
+  /** Why this order is impossible for this module; null when it is not. */
+  readonly impossible: string | null;
+}
+
+/** A model and the user's stages in a process of their own, ready to be timed. */
+export interface StageTimer {
+  /** Names of the user's stages, in order. Between the two stand transfer and inference. */
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+  /** Different ones, which come round again; whether the module brought them. */
+  readonly requests: number;
+  readonly hasRequests: boolean;
+  measure(requests: number, how: StageOrder): Promise<StageRuns>;
+  peakRssBytes(): Promise<number>;
+  close(): Promise<void>;
+}
+
 /** What one operator type did on one provider; nodes of bodies count, and no time counts twice. */
 export interface OperatorTime {
   /** As the runtime executed it: fused and converted operators have names of their own. */
@@ -315,6 +356,8 @@ export interface Runtime {
   train(job: TrainJob): Promise<TrainResult>;
   compare(job: CompareJob): Promise<readonly OutputDifference[]>;
   timer(spec: TimerSpec): Promise<Timer>;
+  /** Every request went through once before it is answered: whatever is wrong with the module is told here. */
+  stages(spec: StagesSpec): Promise<StageTimer>;
   /** Runs a few samples with profiling on, and says which node ran where and for how long. */
   placement(model: string, data: DatasetRef, session: SessionOptions): Promise<Placement>;
   /** Every node of each model by the runtime's own profile, all loaded together and run in turns on the first sample. */

@@ -47,6 +47,7 @@ it("the workflow of the examples uses flags that the command has", () => {
 
 it.each([
   "README.md",
+  "docs/bench.md",
   "docs/data.md",
   "docs/errors.md",
   "docs/library.md",

@@ -65,6 +65,7 @@ export function fakeActions(replaced: Partial<Actions> = {}): { actions: Actions
     calibrate: run("calibrate"),
     verify: run("verify"),
     bench: run("bench"),
+    stages: run("stages"),
     load: run("load"),
     sweep: run("sweep"),
     profile: run("profile"),

@@ -416,6 +416,38 @@ describe("what flags become", () => {
     expect(stderr).toContain(flag);
   });
 
+  it("a pipeline for bench, with a time and a budget in one flag or in several", async () => {
+    const budget = ["--budget", "preprocess=10ms, network=0.03s", "--budget", "1m", "--budget", "total=50ms"];
+    const { calls } = await command(["bench", "a.onnx", "--pipeline", "p.mjs", ...budget, "--slo", "p95=20ms"]);
+    const stages = [
+      { stage: "preprocess", ms: 10 },
+      { stage: "network", ms: 30 },
+      { stage: "total", ms: 50 },
+    ];
+    const runtime = { benchMs: 60_000 };
+    const config = { budget: stages, percentile: "p95", runtime, pipeline: expect.stringMatching(/p\.mjs$/) };
+    expect(calls).toMatchObject([{ action: "stages", config }]);
+    const p99 = await command(["bench", "a.onnx", "--pipeline", "p.mjs", "--budget-percentile", "p99.9"]);
+    expect(p99.calls).toMatchObject([{ config: { percentile: "p999", budget: [], runtime: { benchMs: 10_000 } } }]);
+  });
+
+  it.each([
+    ["--budget", ["--budget", "preprocess=10ms"], "--pipeline"],
+    ["--budget", ["--pipeline", "p.mjs", "--budget", "1m", "--budget", "2m"], "one time"],
+    ["--budget", ["--pipeline", "p.mjs", "--budget", "preprocess"], "preprocess=10ms"],
+    ["--budget", ["--pipeline", "p.mjs", "--budget", "preprocess=10"], "preprocess=10ms"],
+    ["--budget", ["--pipeline", "p.mjs", "--budget", "=10ms"], "preprocess=10ms"],
+    ["--budget-percentile", ["--pipeline", "p.mjs", "--budget-percentile", "95"], "p95"],
+    ["--pipeline", ["--pipeline", "p.mjs", "--rate", "4"], "--rate"],
+    ["--pipeline", ["--pipeline", "p.mjs", "--threads", "1,2"], "one number of threads"],
+    ["--noise-check", ["--pipeline", "p.mjs", "--noise-check"], "--pipeline"],
+  ])("no %s of bench as in %j", async (flag, flags, hint) => {
+    const { code, calls, stderr } = await command(["bench", "a.onnx", ...flags]);
+    expect([code, calls]).toEqual([2, []]);
+    expect(stderr).toContain(flag);
+    expect(stderr).toContain(hint);
+  });
+
   it("two models for verify and gate, any number for bench", async () => {
     const verify = await command(["verify", "a.onnx", "b.onnx", "--layers"]);
     expect(verify.calls).toMatchObject([{ config: { baseline: "a.onnx", candidate: "b.onnx", layers: true } }]);

@@ -14,9 +14,11 @@ import type {
   Runtime,
   ScoreJob,
   SessionOptions,
+  StageTimer,
   Timer,
   TimerSpec,
 } from "../../src/runtime/port.js";
+import { type FakePipeline, fakeStageTimer } from "./fake-stages.js";
 
 export interface FakeModel {
   readonly signature?: ModelSignature;
@@ -24,6 +26,8 @@ export interface FakeModel {
   readonly scores?: readonly number[];
   /** Milliseconds of a run. */
   readonly latency?: (chance: Random) => number;
+  /** A pipeline around it. */
+  readonly stages?: FakePipeline;
   readonly nodes?: readonly NodeTime[];
   /** What `profileNodes` answers; models without one are those that the pipeline makes itself. */
   readonly profile?: NodeProfile;
@@ -195,6 +199,14 @@ export class FakeRuntime implements Runtime {
       peakRssBytes: async () => 1e6,
       close: async () => {},
     };
+  }
+
+  async stages({ model }: { readonly model: string }): Promise<StageTimer> {
+    const pipeline = this.models[model]?.stages;
+    invariant(pipeline, `a test that times requests of ${model} says what its stages take`);
+    return fakeStageTimer(pipeline, (ms) => {
+      this.nowMs += ms;
+    });
   }
 
   async placement(model: string): Promise<Placement> {

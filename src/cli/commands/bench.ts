@@ -1,7 +1,8 @@
 import { InferOptError } from "../../base/errors.js";
 import type { LoadConfig } from "../../pipeline/load/run-load.js";
-import { type Command, type Invocation, running } from "../command.js";
+import { type Command, running } from "../command.js";
 import { exitCode } from "../exit-code.js";
+import type { Settings } from "../flags.js";
 import { changeExits, runAndDeliver } from "../run-and-deliver.js";
 import { runtimeConfig } from "../settings.js";
 
@@ -10,19 +11,21 @@ export const bench: Command = {
   group: "Prove",
   parameters: "<models...>",
   about: "Latency, in turns, against the first",
-  note: "With --rate or --trace, requests arrive whether or not those before them are done, and latency counts from their arrival; --budget is for how long.",
+  note: "With --rate or --trace, requests arrive whether or not those before them are done, and latency counts from their arrival; --budget is for how long. With --pipeline, whole requests are timed, your own steps included, and --budget may also say what each step may take.",
   examples: [
-    "infer-opt bench model.onnx int8.onnx --eval test.npz --threads 1 --budget 1m",
     "infer-opt bench model.onnx --rate 40 --slo p95=20ms --slo p99=50ms --budget 1m --find-max-rate",
+    "infer-opt bench model.onnx --pipeline steps.mjs --budget preprocess=10ms,inference=30ms --budget 1m",
   ],
   flags: [
-    ...(["eval", ...running, "budget", "noiseCheck"] as const),
+    ...(["eval", ...running, "latencyBudget", "noiseCheck"] as const),
     ...([
       "rate",
       "arrivals",
       "trace",
       "concurrency",
       "findMaxRate",
+      "pipeline",
+      "budgetPercentile",
       "slo",
       "costPerHour",
       "inconclusive",
@@ -31,28 +34,58 @@ export const bench: Command = {
   ],
   exits: [...changeExits, exitCode.latency, exitCode.inconclusive],
   run(invocation) {
-    const { more, settings, actions } = invocation;
+    const { more: models, actions } = invocation;
+    const settings = withBudget(invocation.settings);
     const { eval: data, noiseCheck, batch: batches, threads, slo, inconclusive, costPerHour } = settings;
-    const offered = offeredLoad(invocation);
-    const isSwept = batches.length > 1 || threads.length > 1 || costPerHour !== null;
-    if (isSwept && !offered) {
+    const { pipeline, budgetPercentile: percentile, concurrency: processes, findMaxRate } = settings;
+    const load = offeredLoad(settings);
+    const budget = settings.latencyBudget.flatMap(({ stages }) => stages);
+    if (pipeline !== null) {
+      refuseBeside("--pipeline", settings, load !== null);
+      const config = {
+        models,
+        pipeline,
+        data,
+        runtime: runtimeConfig(settings),
+        budget,
+        percentile,
+        slo,
+        inconclusive,
+      };
+      return runAndDeliver(invocation, (context) => actions.stages(config, context));
+    }
+    if (budget[0]) {
+      const hint = `Add --pipeline FILE.mjs; for the model by itself say --slo p95=${budget[0].ms}ms.`;
+      throw fault("--budget", `a limit of stage "${budget[0].stage}" takes a pipeline that has it`, hint);
+    }
+    if (isSweep(settings) && !load) {
       const runtime = runtimeConfig({ ...settings, batch: [1], threads: [1] });
-      const config = { models: more, data, batches, threads, runtime, slo, costPerHour, inconclusive };
+      const config = { models, data, batches, threads, runtime, slo, costPerHour, inconclusive };
       return runAndDeliver(invocation, (context) => actions.sweep(config, context));
     }
-    const config = { models: more, data, runtime: runtimeConfig(settings) };
-    if (!offered) return runAndDeliver(invocation, (context) => actions.bench({ ...config, noiseCheck }, context));
-    const { concurrency: processes, findMaxRate } = settings;
-    const load = { ...config, offered, processes, slo, findMaxRate, inconclusive };
-    return runAndDeliver(invocation, (context) => actions.load(load, context));
+    const config = { models, data, runtime: runtimeConfig(settings) };
+    if (!load) return runAndDeliver(invocation, (context) => actions.bench({ ...config, noiseCheck }, context));
+    const offered = { ...config, offered: load, processes, slo, findMaxRate, inconclusive };
+    return runAndDeliver(invocation, (context) => actions.load(offered, context));
   },
 };
 
+const fault = (flag: string, why: string, hint: string): InferOptError =>
+  new InferOptError("FLAG_INVALID", "usage", `${flag}: ${why}`, { hint, fields: { flag } });
+
+/** `--budget` takes a time and limits; a config file may have the time as every other command does. */
+function withBudget(settings: Settings): Settings {
+  const times = settings.latencyBudget.flatMap(({ ms }) => (ms === null ? [] : [ms]));
+  if (times.length > 1) throw fault("--budget", "two times to measure for", "Give one time, and limits of stages.");
+  return { ...settings, budget: times[0] ?? settings.budget };
+}
+
+const isSweep = ({ batch, threads, costPerHour }: Settings): boolean =>
+  batch.length > 1 || threads.length > 1 || costPerHour !== null;
+
 /** Throws FLAG_INVALID where flags of a load stand without one, or two loads were asked for. */
-function offeredLoad({ settings }: Invocation): LoadConfig["offered"] | null {
-  const { rate, arrivals: kind, trace, slo, findMaxRate, concurrency, batch, threads, costPerHour } = settings;
-  const fault = (flag: string, why: string, hint: string): InferOptError =>
-    new InferOptError("FLAG_INVALID", "usage", `${flag}: ${why}`, { hint, fields: { flag } });
+function offeredLoad(settings: Settings): LoadConfig["offered"] | null {
+  const { rate, arrivals: kind, trace, slo, findMaxRate, concurrency, costPerHour, pipeline } = settings;
   if (rate !== null && trace !== null) {
     throw fault("--trace", "the file says when requests arrive, and --rate does too", "Leave out one of the two.");
   }
@@ -61,12 +94,20 @@ function offeredLoad({ settings }: Invocation): LoadConfig["offered"] | null {
   }
   if (trace !== null) return { trace };
   if (rate !== null) return { rate, kind };
-  const isSweep = batch.length > 1 || threads.length > 1 || costPerHour !== null;
   const lonely = [
-    ...(slo.length > 0 && !isSweep ? ["--slo"] : []),
+    ...(slo.length > 0 && !isSweep(settings) && pipeline === null ? ["--slo"] : []),
     ...(findMaxRate ? ["--find-max-rate"] : []),
     ...(concurrency > 1 ? ["--concurrency"] : []),
   ];
   if (lonely.length === 0) return null;
   throw fault(lonely[0]!, "is about requests that arrive", "Say how many: --rate 40, or --trace FILE.");
+}
+
+/** Requests of a pipeline go one after the other, in one setting. */
+function refuseBeside(flag: string, settings: Settings, isLoaded: boolean): void {
+  if (isLoaded) throw fault(flag, "takes requests one after the other", "Leave out --rate and --trace.");
+  if (isSweep(settings)) {
+    throw fault(flag, "is timed in one setting", "Give one batch and one number of threads, and no --cost-per-hour.");
+  }
+  if (settings.noiseCheck) throw fault("--noise-check", "compares models by themselves", `Leave it out, or ${flag}.`);
 }

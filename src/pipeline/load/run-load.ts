@@ -10,6 +10,7 @@ import type { RunContext } from "../context.js";
 import { batchOf } from "../evaluation-data.js";
 import { usedProvider } from "../latency.js";
 import { asDelivered } from "../model-runs.js";
+import { verdictOfReasons, worstOf } from "../reasons-verdict.js";
 import type { RunResult, Verdict, VerdictReason } from "../result.js";
 import { RunRecord, refuseInterrupted } from "../run-record.js";
 import { timedModels } from "../timed-models.js";
@@ -127,7 +128,7 @@ async function findMaxRate(server: Server, config: LoadConfig, context: RunConte
     const durationMs = Math.max(runtime.benchMs / 2, (1000 * leastRequests(slo)) / rate);
     const arrivalsMs = arrivals(kind, rate, durationMs, seededRandom(runtime.seed + tried.length + 1));
     const summary = summarizeLoad(await server.serve(arrivalsMs), durationMs, processes, runtime.seed);
-    const status = worst(reasonsFor(summary, slo, rate).map((reason) => reason.status));
+    const status = worstOf(reasonsFor(summary, slo, rate));
     tried.push({ perSecond: rate, status });
     if (status === "met") passed = rate;
     else failed = rate;
@@ -165,22 +166,11 @@ function reasonsFor(summary: LoadSummary, slo: readonly LatencyLimit[], rate: nu
 
 const per = (rate: number): string => `${Number(rate.toPrecision(3))} requests a second`;
 
-function worst(statuses: readonly VerdictReason["status"][]): VerdictReason["status"] {
-  if (statuses.includes("missed")) return "missed";
-  return statuses.includes("inconclusive") ? "inconclusive" : "met";
-}
-
 function verdictOf({ models, rate }: LoadFacts, { slo, inconclusive }: LoadConfig): Verdict {
   const reasons = models.flatMap((load) =>
     reasonsFor(load, slo, rate).map((reason) =>
       models.length === 1 ? reason : { ...reason, text: `${load.model.path}: ${reason.text}` },
     ),
   );
-  const status = worst(reasons.map((reason) => reason.status));
-  const decisive = reasons.find((reason) => reason.status === status)!;
-  const summary =
-    status === "met" ? "every limit is met under this load" : `${decisive.limit} ${status}: ${decisive.text}`;
-  if (status === "met") return { status: "pass", outcome: "met", reasons, summary };
-  if (status === "missed") return { status: "fail", outcome: "latency", reasons, summary };
-  return { status: "inconclusive", outcome: inconclusive === "warn" ? "met" : "inconclusive", reasons, summary };
+  return verdictOfReasons(reasons, inconclusive, "every limit is met under this load");
 }

@@ -16,6 +16,8 @@ import type {
   ScoreJob,
   ScoreResult,
   SessionOptions,
+  StagesSpec,
+  StageTimer,
   Sums,
   Tensors,
   Timer,
@@ -27,6 +29,7 @@ import { type Call, interrupted } from "./job-process.js";
 import { modelBytes } from "./model-bytes.js";
 import type { JobName, Jobs, Part, RuntimeFacts } from "./protocol.js";
 import { ResidentSum } from "./resident-size.js";
+import { openStageTimer } from "./stage-timer.js";
 import { openTimer } from "./timer.js";
 import { fromWireTensors, toWireTensors } from "./wire-tensors.js";
 
@@ -185,6 +188,11 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
       // What is timed has the machine to itself.
       await pool.dismissIdle();
       return openTimer(pool, spec, timeoutOf(spec.session));
+    },
+
+    async stages(spec: StagesSpec): Promise<StageTimer> {
+      await pool.dismissIdle();
+      return openStageTimer(pool, spec, timeoutOf(spec.session));
     },
 
     placement: (model, data, session): Promise<Placement> =>

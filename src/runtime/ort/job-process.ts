@@ -37,8 +37,9 @@ interface Pending {
   readonly resolve: (result: Jobs[JobName]["result"]) => void;
   readonly reject: (error: Error) => void;
   timer: NodeJS.Timeout;
-  /** What the job itself said it would take at most; null where it said nothing. */
+  /** What the job itself said it would take at most, and what for; null where it said nothing. */
   dueMs: number | null;
+  doing: string | null;
 }
 
 export class JobProcess {
@@ -78,7 +79,7 @@ export class JobProcess {
     const id = ++this.#lastId;
     const promise = new Promise<Jobs[J]["result"]>((resolve, reject) => {
       const timer = setTimeout(() => this.#timedOut(), call.timeoutMs);
-      this.#pending = { call, id, resolve, reject, timer, dueMs: null } as unknown as Pending;
+      this.#pending = { call, id, resolve, reject, timer, dueMs: null, doing: null } as unknown as Pending;
     });
     holdParent(child, true);
     const request: Request<J> = { id, job: call.job, args: call.args };
@@ -144,11 +145,13 @@ export class JobProcess {
     if (pending?.id !== reply.id) return;
     if (reply.kind === "due") {
       this.#expectWithin(pending, reply.withinMs);
+      pending.doing = reply.doing;
       return;
     }
     if (reply.kind === "progress") {
       if (pending.dueMs === null) pending.timer.refresh();
       else this.#expectWithin(pending, null);
+      pending.doing = null;
       pending.call.onProgress?.(reply.done, reply.total);
       return;
     }
@@ -173,7 +176,7 @@ export class JobProcess {
 
   #timedOut(): void {
     if (!this.#pending) return;
-    const { call, dueMs } = this.#pending;
+    const { call, dueMs, doing } = this.#pending;
     const timeoutMs = Math.min(dueMs ?? Infinity, call.timeoutMs);
     const seconds = Math.round(timeoutMs / 100) / 10;
     this.abort(
@@ -184,7 +187,7 @@ export class JobProcess {
         {
           hint: "Allow more time, or try a smaller input: a run may be stuck in a loop of the model.",
           fields: {
-            ...{ job: call.job, model: call.model, timeoutMs, isOverdue: dueMs !== null },
+            ...{ job: call.job, model: call.model, timeoutMs, isOverdue: dueMs !== null, doing },
             output: this.#output.text(),
           },
         },
@@ -194,7 +197,7 @@ export class JobProcess {
 
   #died(exitCode: number | null, signal: NodeJS.Signals | null): void {
     this.#child = null;
-    this.#settle(({ call, reject }) => {
+    this.#settle(({ call, doing, reject }) => {
       const how = signal ? `signal ${signal}` : `exit code ${exitCode}`;
       reject(
         new InferOptError(
@@ -206,7 +209,7 @@ export class JobProcess {
               signal === "SIGKILL"
                 ? "The system may have run out of memory: try smaller inputs, or where there is more of it."
                 : "Try one thread or another provider; if it persists, the model hits a bug of the runtime.",
-            fields: { job: call.job, model: call.model, signal, exitCode, output: this.#output.text() },
+            fields: { job: call.job, model: call.model, signal, exitCode, doing, output: this.#output.text() },
           },
         ),
       );

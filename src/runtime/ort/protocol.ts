@@ -18,6 +18,10 @@ import type {
   ScoreJob,
   ScoreResult,
   SessionOptions,
+  StageOrder,
+  StageRuns,
+  StagesSpec,
+  StageTimer,
   Sums,
   TimerSpec,
   TrainJob,
@@ -38,6 +42,8 @@ export interface RuntimeFacts {
   /** Execution providers this build knows; those not bundled need libraries that may be missing. */
   readonly providers: readonly { readonly name: string; readonly bundled: boolean }[];
 }
+
+export type StagesOpened = Pick<StageTimer, "before" | "after" | "requests" | "hasRequests">;
 
 export interface TimerOpened {
   readonly loadMs: number;
@@ -90,6 +96,8 @@ export interface Jobs {
     args: { readonly arrivalsMs: Float64Array; readonly startAtMs: number };
     result: { readonly startMs: Float64Array; readonly endMs: Float64Array };
   };
+  stagesOpen: { args: StagesSpec; result: StagesOpened };
+  stagesRun: { args: { readonly requests: number; readonly how: StageOrder }; result: StageRuns };
   timeRuns: { args: { readonly runs: number }; result: Float64Array };
   peakRss: { args: object; result: number };
 }
@@ -104,8 +112,8 @@ export interface Request<J extends JobName = JobName> {
 
 export type Reply =
   | { readonly kind: "progress"; readonly id: number; readonly done: number; readonly total: number }
-  /** The next sign of life is due within this time. */
-  | { readonly kind: "due"; readonly id: number; readonly withinMs: number }
+  /** The next sign of life is due within this time; what is done until then, in words. */
+  | { readonly kind: "due"; readonly id: number; readonly withinMs: number; readonly doing: string | null }
   | ({ readonly kind: "done"; readonly id: number; readonly result: Jobs[JobName]["result"] } & Aftermath)
   | ({ readonly kind: "failed"; readonly id: number; readonly error: WireError } & Aftermath);
 
@@ -118,8 +126,8 @@ export interface Aftermath {
 /** What a job may tell while it runs. */
 export interface JobContext {
   progress(done: number, total: number): void;
-  /** Promises a sign of life within this time, until the next one. */
-  due(withinMs: number): void;
+  /** Promises a sign of life within this time, until the next one; errors tell what was done meanwhile. */
+  due(withinMs: number, doing?: string): void;
   fellBack(fallback: ProviderFallback): void;
 }
 

@@ -4,6 +4,7 @@
  * pay for what only scoring needs.
  */
 
+import { isMainThread } from "node:worker_threads";
 import { trustLinks } from "../../../onnx/link-place.js";
 import type { ProviderFallback } from "../../port.js";
 import type { JobHandler, JobName, Reply, Request } from "../protocol.js";
@@ -27,6 +28,8 @@ const handlers: Handlers = {
   nodeTimes: async () => (await import("./placement.js")).nodeTimes,
   timeOpen: async () => (await import("./time.js")).timeOpen,
   timeServe: async () => (await import("./time.js")).timeServe,
+  stagesOpen: async () => (await import("./stages.js")).stagesOpen,
+  stagesRun: async () => (await import("./stages.js")).stagesRun,
   timeRuns: async () => (await import("./time.js")).timeRuns,
   peakRss: async () => async () => peakResidentBytes(),
 };
@@ -38,7 +41,7 @@ async function answer({ id, job, args }: Request): Promise<void> {
     const handler = (await handlers[job]()) as JobHandler<JobName>;
     const result = await handler(args, {
       progress: (done, total) => reply({ kind: "progress", id, done, total }),
-      due: (withinMs) => reply({ kind: "due", id, withinMs }),
+      due: (withinMs, doing) => reply({ kind: "due", id, withinMs, doing: doing ?? null }),
       fellBack: (fallback) => fallbacks.push(fallback),
     });
     reply({ kind: "done", result, ...aftermath() });
@@ -51,12 +54,17 @@ function reply(message: Reply): void {
   process.send?.(message);
 }
 
-// Given by the parent that started this process.
-if (process.argv[2]) trustLinks(process.argv[2]);
-// Loading the runtime takes longer than anything else here: it need not wait for the first job,
-// which is the one to tell if it fails.
-import("./load-ort.js").then(({ loadOrt }) => loadOrt()).catch(() => undefined);
-process.on("message", (request: Request) => void answer(request));
-process.on("disconnect", () => process.exit(0));
-// Ctrl-C reaches every process of a terminal; what becomes of a run is for the parent to say.
-process.on("SIGINT", () => undefined);
+if (isMainThread) {
+  // Given by the parent that started this process.
+  if (process.argv[2]) trustLinks(process.argv[2]);
+  // Loading the runtime takes longer than anything else here: it need not wait for the first job,
+  // which is the one to tell if it fails.
+  import("./load-ort.js").then(({ loadOrt }) => loadOrt()).catch(() => undefined);
+  process.on("message", (request: Request) => void answer(request));
+  process.on("disconnect", () => process.exit(0));
+  // Ctrl-C reaches every process of a terminal; what becomes of a run is for the parent to say.
+  process.on("SIGINT", () => undefined);
+} else {
+  // The same file is what a thread starts with: a user's stages, ahead of the model.
+  void import("./stage-thread.js").then(({ workAhead }) => workAhead());
+}
