@@ -126,13 +126,12 @@ async function learn(
   const asked = { describe: describer(runtime, context), evaluate: evaluator(runtime, context) };
   for (const size of batch > 1 ? [batch, 1] : [1]) {
     const sizes = new Map([...fit.sizes].map(([name, [first, ...rest]]) => [name, [first! * size, ...rest]]));
-    const models = await trainingModels({ student, teacher, sizes, ...asked });
-    if ("reason" in models) {
-      if (size === 1) return models;
-      continue;
-    }
     try {
-      return { models, result: await train(request, models, fit.indices, heldOut, size, context) };
+      const models = await trainingModels({ student, teacher, sizes, ...asked });
+      if (!("reason" in models)) {
+        return { models, result: await train(request, models, fit.indices, heldOut, size, context) };
+      }
+      if (size === 1) return models;
     } catch (thrown) {
       // That a model has a size of 1 written into it may show only when it is run.
       if (size === 1 || !(thrown instanceof InferOptError) || thrown.code !== "RUN_FAILED") throw thrown;
