@@ -78,6 +78,7 @@ import { fuseLayerNormStatistics } from "./fuse/normalization-statistics.js";
 import { fuseNormalizationCast, fuseNormalizationReshape } from "./fuse/normalization-view.js";
 import { fusePad } from "./fuse/pad.js";
 import { fuseLeakyRelu, fuseThresholdedRelu, fuseWhereClip } from "./fuse/rectifier.js";
+import { fuseReduceNorm } from "./fuse/reduce-norm.js";
 import { fuseResidualSum } from "./fuse/residual-sum.js";
 import { fuseSingleElement } from "./fuse/single-element.js";
 import {
@@ -241,6 +242,7 @@ const fusions: readonly AnyPass[] = [
   fuseResizeAxes,
   fuseSoftmaxView, // after the attention, which is told by its Reshapes
   fuseReduceReduce,
+  fuseReduceNorm, // of all axes at once
   fuseSliceSqueeze, // before the Slices become one Split
   fuseRoll,
   fuseChannelShuffle,

@@ -6,10 +6,10 @@
  * in all the ways in which standardized.ts and batch-form.ts know them to be written. What
  * multiplies and adds afterwards goes into the operators by normalization-affine.ts.
  *
- * Not done, since ONNX Runtime has no kernel that would be as fast on the CPU: GroupNormalization,
- * MeanVarianceNormalization and LpNormalization (it writes the first out into some twenty
- * nodes; a group normalization written out becomes an InstanceNormalization between
- * Reshapes), and LayerNormalization of an axis in the middle between two Transposes.
+ * A group normalization written out becomes an InstanceNormalization between Reshapes (of which
+ * group-norm.ts makes one operator for other targets than ONNX Runtime on the CPU). Not done, since
+ * no kernel would be as fast: MeanVarianceNormalization and LpNormalization, and
+ * LayerNormalization of an axis in the middle between two Transposes.
  */
 import { attr, elementCount, type Node, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext, Skip } from "../../rewrite/index.js";
