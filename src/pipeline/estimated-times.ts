@@ -2,7 +2,7 @@
 import { type Model, type Node, nodesWithin, soleReader } from "../ir/index.js";
 import type { Form } from "../quantization/recipe.js";
 import type { KernelTimes } from "../target/kernel-times.js";
-import { bordersOf, isFused, type Region, type RegionTime } from "./regions.js";
+import { bordersOf, isAbsorbed, isFused, type Region, type RegionTime } from "./regions.js";
 
 export interface Estimate {
   /** By the name of the region. */
@@ -11,13 +11,6 @@ export interface Estimate {
   readonly floatMs: number;
   readonly ownMs: number;
 }
-
-/**
- * What happens to a tensor between two kernels: it is converted to integers or back, and where both are convolutions
- * its layout changes too, since integer ones have channels last and float ones have them in blocks.
- */
-export const conversionMs = (elements: number, isBetweenKernels: boolean): number =>
-  (isBetweenKernels ? 2 : 1) * (0.002 + 0.3e-6 * elements);
 
 /** @param elementsOf of a tensor, by its label; 0 where that is not known */
 export function estimateTimes(
@@ -29,13 +22,21 @@ export function estimateTimes(
 ): Estimate {
   const regionOf = new Map(regions.flatMap(({ name, nodes }) => nodes.map((node) => [node, name] as const)));
   const times = new Map(regions.map(({ name }) => [name, { beforeMs: 0, kernelMs: 0, conversionMs: 0 }]));
+  const weights = weightElements(model);
+  const leftOutMs = ({ output }: Node, made: number): number => {
+    const reader = soleReader(output);
+    const isLeftOut = reader && isFused(reader) && !isAbsorbed(reader) && !forms.has(reader.name);
+    return isLeftOut ? kernelTimes.activationMs(reader, made || elementsOf(output.label)) : 0;
+  };
   let floatMs = 0;
   let ownMs = 0;
   for (const node of nodesWithin(model.graph)) {
-    const time = kernelTimes(node, { read: elementsRead(node, elementsOf), made: elementsMade(node, elementsOf) });
+    const read = elementsRead(node, elementsOf);
+    const made = elementsMade(node, elementsOf);
+    const time = kernelTimes.node(node, { read, made, weights });
     if (!time) continue;
     // Weights alone are widened when the model is loaded: the kernel is that of floats.
-    const own = forms.get(node.name) === "static" ? time.integerMs : time.floatMs;
+    const own = forms.get(node.name) === "static" ? time.integerMs + leftOutMs(node, made) : time.floatMs;
     floatMs += time.floatMs;
     ownMs += own;
     const region = times.get(regionOf.get(node.name) ?? "");
@@ -43,15 +44,32 @@ export function estimateTimes(
     region.beforeMs += time.floatMs;
     region.kernelMs += own;
   }
-  const isStatic = (region: string | null): region is string => region !== null && forms.get(region) === "static";
-  for (const { value, from, to } of bordersOf(model, regions)) {
-    const inside = [from, to].filter(isStatic);
-    if (inside.length !== 1) continue;
-    const ms = conversionMs(elementsOf(value), from !== null && to !== null);
-    times.get(inside[0]!)!.conversionMs += ms;
+  const isStatic = (region: string | null): boolean => region !== null && forms.get(region) === "static";
+  const firstOf = firstNodes(model, regions);
+  for (const { value, from, to, maker, readers } of bordersOf(model, regions)) {
+    if (isStatic(from) === isStatic(to)) continue;
+    const [inside, floats] = isStatic(from) ? [from!, readers] : [to!, maker ? [maker] : []];
+    const ms = kernelTimes.conversionMs(elementsOf(value), firstOf.get(inside)!, floats);
+    times.get(inside)!.conversionMs += ms;
     ownMs += ms;
   }
   return { regions: times, floatMs, ownMs };
+}
+
+/** The node that makes a region integers, by the region's name. */
+export function firstNodes(model: Model, regions: readonly Region[]): ReadonlyMap<string, Node> {
+  const names = new Set(regions.map(({ name }) => name));
+  return new Map(
+    [...nodesWithin(model.graph)].flatMap((node) => (names.has(node.name) ? [[node.name, node] as const] : [])),
+  );
+}
+
+/** Elements of all constants. */
+function weightElements({ graph }: Model): number {
+  let elements = 0;
+  for (const { constant } of graph.constants)
+    elements += constant?.dims.reduce((product, dim) => product * dim, 1) ?? 0;
+  return elements;
 }
 
 const elementsRead = ({ inputs }: Node, elementsOf: (label: string) => number): number =>

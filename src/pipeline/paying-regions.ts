@@ -5,11 +5,11 @@
  * what a conversion takes for each element follows from those that are there. Then the whole is
  * measured again, and kept where it is faster.
  */
-import { nodesWithin } from "../ir/index.js";
+import { type Node, nodesWithin } from "../ir/index.js";
 import { Network } from "../passes/layout/minimum-cut.js";
 import { isLookUp } from "../quantization/embedding.js";
 import type { Candidate, Plan } from "./candidate.js";
-import { conversionMs } from "./estimated-times.js";
+import { firstNodes } from "./estimated-times.js";
 import { bordersOf, MS_PER_CONVERTED_ELEMENT, type Region, type RegionTime } from "./regions.js";
 import type { Workshop } from "./workshop.js";
 
@@ -89,10 +89,11 @@ function cheapestFloat(
 ): (region: string) => boolean {
   const network = new Network();
   const vertices = new Map(regions.map(({ name }) => [name, network.vertex()]));
-  const isByTable = workshop.options.target.times !== undefined;
+  const byTable = workshop.options.target.times;
+  const firstOf = firstNodes(workshop.model, regions);
   // Looked up in integers, a table takes next to nothing more, and a quarter of the room.
   const tables = new Set([...nodesWithin(workshop.model.graph)].filter(isLookUp).map(({ name }) => name));
-  const priceOf = isByTable ? conversionMs : pricesBy(regions, times, workshop);
+  const priceOf = byTable?.conversionMs ?? pricesBy(regions, times, workshop);
   for (const { name } of regions) {
     const { beforeMs, kernelMs, conversionMs } = times.get(name)!;
     const vertex = vertices.get(name)!;
@@ -106,15 +107,18 @@ function cheapestFloat(
     );
     network.connect(vertex, Network.SINK, nanos(kernelMs + (isStatic ? 0 : conversionMs)));
   }
-  for (const { value, from, to } of bordersOf(workshop.model, regions)) {
-    const ends = [from, to].map((region) => (region === null ? Network.SINK : vertices.get(region)!));
+  for (const { value, from, to, maker, readers } of bordersOf(workshop.model, regions)) {
     if (!isStaticBorder(from, to, built)) continue;
     const elements = workshop.elementsOf(value);
-    const price = nanos(priceOf(elements, from !== null && to !== null));
-    if (price === 0) continue;
-    // Cut, and paid, in whichever direction one end is integers and the other float.
-    if (ends[0] !== Network.SINK) network.connect(ends[0]!, ends[1]!, price);
-    if (ends[1] !== Network.SINK) network.connect(ends[1]!, ends[0]!, price);
+    /** Paid where the one end is integers and the other float. */
+    const connect = (integer: string | null, float: string | null, floats: readonly Node[]): void => {
+      if (integer === null) return;
+      const price = nanos(priceOf(elements, firstOf.get(integer)!, floats));
+      if (price > 0)
+        network.connect(vertices.get(integer)!, float === null ? Network.SINK : vertices.get(float)!, price);
+    };
+    connect(from, to, readers);
+    connect(to, from, maker ? [maker] : []);
   }
   const { isSource } = network.cut();
   return (name) => !isSource(vertices.get(name)!);
@@ -131,7 +135,7 @@ function pricesBy(
   regions: readonly Region[],
   times: ReadonlyMap<string, RegionTime>,
   workshop: Workshop,
-): (elements: number, isBetweenKernels: boolean) => number {
+): (elements: number) => number {
   let elements = 0;
   for (const { value, from, to } of bordersOf(workshop.model, regions)) {
     if (from === null || to === null) elements += workshop.elementsOf(value);

@@ -51,11 +51,15 @@ function integerBehind(producer: Node, integers: ReadonlySet<string>): Node | nu
   return before && integers.has(before.name) ? before : null;
 }
 
-const isAbsorbed = (node: Node): boolean => node.is("Relu") || node.is("Clip");
+/** Integer kernels compute it too: it is where their range begins and ends. */
+export const isAbsorbed = (node: Node): boolean => node.is("Relu") || node.is("Clip");
 
 /** What float kernels compute besides: the node goes by the name of what it then makes. */
 export const isFused = (node: Node): boolean =>
   isAbsorbed(node) || /^(Sigmoid|Tanh|LeakyRelu|HardSigmoid|HardSwish)$/.test(node.opName);
+
+const kernelBehind = (producer: Node | null): Node | null =>
+  producer && isFused(producer) ? (producer.inputs[0]?.producer ?? producer) : producer;
 
 /** A tensor that is converted where its two ends are not both integers. */
 export interface Border {
@@ -63,6 +67,10 @@ export interface Border {
   /** Names of regions; null for what stays float. */
   readonly from: string | null;
   readonly to: string | null;
+  /** What computes it, an activation aside; null for an input. */
+  readonly maker: Node | null;
+  /** On the side of `to`. */
+  readonly readers: readonly Node[];
 }
 
 /** What being integers saves; less than nothing where it costs. */
@@ -72,9 +80,13 @@ export const savedMs = ({ beforeMs, kernelMs, conversionMs }: RegionTime): numbe
 export function bordersOf({ graph }: Model, regions: readonly Region[]): readonly Border[] {
   const integers = new Set(regions.flatMap(({ nodes }) => nodes));
   const regionOf = new Map(regions.flatMap(({ name, nodes }) => nodes.map((node) => [node, name] as const)));
-  const borders = new Map<string, Border>();
-  const add = (value: Value, from: string | null, to: string | null): void => {
-    if (from !== to) borders.set(`${value.label}\n${from}\n${to}`, { value: value.label, from, to });
+  const borders = new Map<string, Border & { readonly readers: Node[] }>();
+  const add = (value: Value, from: string | null, to: string | null, reader: Node): void => {
+    if (from === to) return;
+    const key = `${value.label}\n${from}\n${to}`;
+    const known = borders.get(key);
+    if (known) known.readers.push(reader);
+    else borders.set(key, { value: value.label, from, to, maker: kernelBehind(value.producer), readers: [reader] });
   };
   for (const node of nodesWithin(graph)) {
     const to = regionOf.get(node.name) ?? null;
@@ -83,7 +95,7 @@ export function bordersOf({ graph }: Model, regions: readonly Region[]): readonl
     for (const value of node.inputs) {
       if (!value || value.constant) continue;
       const producer = value.producer && integerBehind(value.producer, integers);
-      add(value, (producer && regionOf.get(producer.name)) ?? null, to);
+      add(value, (producer && regionOf.get(producer.name)) ?? null, to, node);
     }
   }
   return [...borders.values()];

@@ -17,8 +17,11 @@ makeNamesUnique(model);
 
 const elements: Readonly<Record<string, number>> = { x: 100, r: 200, e: 1000, y: 50 };
 /** What is read and made are the times. */
-const kernelTimes: KernelTimes = (node, { read, made }) =>
-  node.is("Conv") ? { floatMs: read, integerMs: made } : null;
+const kernelTimes: KernelTimes = {
+  node: (node, { read, made }) => (node.is("Conv") ? { floatMs: read, integerMs: made } : null),
+  conversionMs: (count, integer, floats) => count + (integer.is("Conv") ? 1e4 : 0) + 1e5 * floats.length,
+  activationMs: ({ op }) => (op === "HardSwish" ? 7 : 0),
+};
 
 function estimate(forms: Readonly<Record<string, Form>>) {
   const given = new Map(Object.entries(forms));
@@ -35,6 +38,38 @@ describe("estimateTimes", () => {
     const conversions = [...regions.values()].reduce((sum, { conversionMs }) => sum + conversionMs, 0);
     expect(conversions).toBeGreaterThan(0);
     expect(ownMs).toBeCloseTo(250 + conversions);
+  });
+
+  it("converts a tensor for the region at its one end, and says which nodes are at the other", () => {
+    const { regions } = estimate({ "Conv:y": "static" });
+    // The tensor comes of an Erf; behind the output there is nothing.
+    expect(regions.get("Conv:y")!.conversionMs).toBe(1000 + 1e4 + 1e5);
+    expect(estimate({ "Conv:a": "static" }).regions.get("Conv:a")!.conversionMs).toBe(100 + 1e4 + (200 + 1e4 + 1e5));
+  });
+
+  it("counts what a float kernel would compute on the way with the integers that leave it to others", () => {
+    const swish = parseModel("(x: f32[1,4,8,8]) -> (y) { a = Conv(x, $w: f32[4,4,1,1])\n y = HardSwish(a) }");
+    makeNamesUnique(swish);
+    const own = (forms: ReadonlyMap<string, Form>): number =>
+      estimateTimes(
+        swish,
+        regionsOf(swish, new Set(forms.keys())),
+        forms,
+        { ...kernelTimes, conversionMs: () => 0 },
+        (label) => elements[label] ?? 0,
+      ).ownMs;
+    expect(own(new Map([["Conv:a", "static"]]))).toBe(50 + 7);
+    expect(own(new Map())).toBe(100);
+  });
+
+  it("tells the table how many weights the whole model has", () => {
+    const seen: number[] = [];
+    const node: KernelTimes["node"] = (_, { weights }) => {
+      seen.push(weights);
+      return null;
+    };
+    estimateTimes(model, [], new Map(), { ...kernelTimes, node }, () => 1);
+    expect(new Set(seen)).toEqual(new Set([32]));
   });
 
   it("counts what is float as float, and no conversion of weights alone", () => {

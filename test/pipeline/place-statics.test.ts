@@ -99,9 +99,13 @@ describe("placeStatics with a table of kernels", () => {
   const profiled: Times = { a: [1.02, 1], b: [4, 1], c: [4, 1] };
   const tableOf = (times: Times): IntegerTarget => ({
     ...safeTarget,
-    times: ({ name }, { read }) => {
-      const [floatMs, integerMs] = times[name.replace("MatMul:", "") as keyof Times];
-      return read > 0 ? { floatMs, integerMs } : null;
+    times: {
+      node: ({ name }, { read }) => {
+        const [floatMs, integerMs] = times[name.replace("MatMul:", "") as keyof Times];
+        return read > 0 ? { floatMs, integerMs } : null;
+      },
+      conversionMs: () => 0.004,
+      activationMs: () => 0,
     },
   });
 
@@ -137,7 +141,7 @@ describe("placeStatics with a table of kernels", () => {
     const { times } = target;
     const silent: IntegerTarget = {
       ...target,
-      times: (node, n) => (node.name === "MatMul:b" ? null : times!(node, n)),
+      times: { ...times!, node: (node, n) => (node.name === "MatMul:b" ? null : times!.node(node, n)) },
     };
     expect((await place(profiled, silent)).kept[0]).toEqual([]);
   });

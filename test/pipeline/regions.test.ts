@@ -32,11 +32,15 @@ describe("regionsOf", () => {
 
 describe("bordersOf", () => {
   it("lists tensors between regions and around them, none behind an activation that a kernel absorbs", () => {
-    expect(bordersOf(model, regionsOf(model, all))).toEqual([
-      { value: "x", from: null, to: "Conv:a" },
-      { value: "r", from: "Conv:a", to: "Conv:b" },
-      { value: "s", from: "Conv:b", to: null },
-      { value: "h", from: null, to: "Conv:y" },
+    const ends = bordersOf(model, regionsOf(model, all)).map(({ maker, readers, ...border }) => ({
+      ...border,
+      nodes: `${maker?.name ?? null} -> ${readers.map(({ name }) => name).join(", ")}`,
+    }));
+    expect(ends).toEqual([
+      { value: "x", from: null, to: "Conv:a", nodes: "null -> Conv:a" },
+      { value: "r", from: "Conv:a", to: "Conv:b", nodes: "Conv:a -> Conv:b, Add:s" },
+      { value: "s", from: "Conv:b", to: null, nodes: "Add:s -> Erf:h" },
+      { value: "h", from: null, to: "Conv:y", nodes: "Erf:h -> Conv:y" },
     ]);
   });
 });

@@ -5,8 +5,12 @@ import { vnniKernelTimes } from "../../src/target/kernel-times.js";
 const nodeOf = (text: string): Node => [...parseModel(text).graph.nodes()][0]!;
 const conv = (weights: string, attributes = ""): Node =>
   nodeOf(`(x: f32[1,N,H,W]) -> (y) { y = Conv${attributes}(x, $w: f32[${weights}]) }`);
+/** A model of some megabytes, and one that stays in the cache. */
+const [LARGE, SMALL] = [1e7, 1e4];
+const timesOf = (node: Node, read: number, made: number, weights = LARGE) =>
+  vnniKernelTimes.node(node, { read, made, weights });
 const ratio = (node: Node, read: number, made: number): number => {
-  const { floatMs, integerMs } = vnniKernelTimes(node, { read, made })!;
+  const { floatMs, integerMs } = timesOf(node, read, made)!;
   return floatMs / integerMs;
 };
 
@@ -28,35 +32,87 @@ describe("vnniKernelTimes", () => {
     ["a wide one", conv("48,1,7,7", "<group=48>"), 76800, 76800, 0.105, 0.167],
     ["groups", conv("256,32,3,3", "<group=8>"), 25600, 25600, 0.16, 0.082],
   ];
+  /** The same of a model of 100 kB. */
+  const small: typeof profiled = [
+    ["a window of few channels", conv("16,16,3,3"), 12544, 12544, 0.036, 0.018],
+    ["a window of whole vectors that do not fill one more", conv("24,24,3,3"), 4704, 4704, 0.033, 0.011],
+    ["a window of one channel", conv("16,1,3,3"), 784, 12544, 0.005, 0.023],
+    ["a window of few outputs", conv("8,20,5,5"), 15680, 6272, 0.197, 0.069],
+    ["a point of few channels", conv("32,12,1,1"), 9408, 25088, 0.018, 0.007],
+  ];
   for (const [title, node, read, made, floatMs, integerMs] of profiled) {
     it(`knows ${title}`, () => {
-      const time = vnniKernelTimes(node, { read, made })!;
+      const time = timesOf(node, read, made)!;
       expect(time.floatMs / floatMs).toBeGreaterThan(0.75);
       expect(time.floatMs / floatMs).toBeLessThan(1.25);
       expect(time.integerMs / integerMs).toBeGreaterThan(0.75);
       expect(time.integerMs / integerMs).toBeLessThan(1.25);
     });
   }
+  for (const [title, node, read, made, floatMs, integerMs] of small) {
+    it(`knows ${title} in a small model`, () => {
+      const time = timesOf(node, read, made, SMALL)!;
+      expect(time.floatMs / floatMs).toBeGreaterThan(0.7);
+      expect(time.floatMs / floatMs).toBeLessThan(1.4);
+      expect(time.integerMs / integerMs).toBeGreaterThan(0.7);
+      expect(time.integerMs / integerMs).toBeLessThan(1.4);
+    });
+  }
+
+  it("reads weights faster that stay in the cache from run to run", () => {
+    const gemm = nodeOf("(x: f32[1,1024]) -> (y) { y = Gemm(x, $w: f32[1024,1024]) }");
+    const [near, far] = [timesOf(gemm, 1024, 1024, 2e5)!, timesOf(gemm, 1024, 1024, LARGE)!];
+    expect(far.floatMs).toBeGreaterThan(3 * near.floatMs);
+    expect(far.integerMs).toBeGreaterThan(3 * near.integerMs);
+    // Four times as many integers stay there.
+    const between = timesOf(gemm, 1024, 1024, 5e5)!;
+    expect([between.floatMs, between.integerMs]).toEqual([far.floatMs, near.integerMs]);
+  });
+
+  it("converts for more where layouts differ: channels last for integer convolutions, in blocks for float ones", () => {
+    const { conversionMs } = vnniKernelTimes;
+    const [image, rows, pool, add] = [
+      conv("16,16,3,3"),
+      nodeOf("(x: f32[8,64]) -> (y) { y = MatMul(x, $w: f32[64,16]) }"),
+      nodeOf("(x: f32[1,N,H,W]) -> (y) { y = MaxPool<kernel_shape=[2,2]>(x) }"),
+      nodeOf("(x: f32[4]) -> (y) { y = Add(x, x) }"),
+    ];
+    const plain = conversionMs(1e4, rows, [add]);
+    const moved = conversionMs(1e4, image, [add]);
+    const blocked = conversionMs(1e4, image, [add, pool]);
+    expect(moved).toBeGreaterThan(1.5 * plain);
+    expect(blocked).toBeGreaterThan(1.4 * moved);
+    expect(conversionMs(1e4, image, [])).toBe(moved);
+    expect(conversionMs(1e4, rows, [image])).toBe(plain);
+    // Of few elements, what nodes take by themselves.
+    expect(conversionMs(10, image, [image])).toBeGreaterThan(0.5 * conversionMs(2e4, image, [image]));
+  });
+
+  it("knows activations that have no integer kernel", () => {
+    const { activationMs } = vnniKernelTimes;
+    const swish = nodeOf("(x: f32[4]) -> (y) { y = HardSwish(x) }");
+    expect(activationMs(swish, 1e6)).toBeGreaterThan(0.3);
+    expect(activationMs(nodeOf("(x: f32[4]) -> (y) { y = Relu(x) }"), 1e6)).toBe(0);
+    expect(activationMs(nodeOf("(x: f32[4]) -> (y) { y = com.microsoft.HardSwish(x) }"), 1e6)).toBe(0);
+  });
 
   it("tells what is made from what is read where that was not observed", () => {
     const node = conv("32,3,3,3", "<strides=[2,2]>");
-    expect(vnniKernelTimes(node, { read: 150528, made: 0 })).toEqual(
-      vnniKernelTimes(node, { read: 150528, made: 401408 }),
-    );
+    expect(timesOf(node, 150528, 0)).toEqual(timesOf(node, 150528, 401408));
   });
 
   it("sees the shape of a Gemm through transB", () => {
     const gemm = (weights: string, attributes = "") =>
       nodeOf(`(x: f32[8,64]) -> (y) { y = Gemm${attributes}(x, $w: f32[${weights}]) }`);
-    const plain = vnniKernelTimes(gemm("64,16"), { read: 512, made: 128 });
-    expect(vnniKernelTimes(gemm("16,64", "<transB=1>"), { read: 512, made: 128 })).toEqual(plain);
+    const plain = timesOf(gemm("64,16"), 512, 128);
+    expect(timesOf(gemm("16,64", "<transB=1>"), 512, 128)).toEqual(plain);
   });
 
   it("gains on products of many rows, and not on what only hands elements on", () => {
     expect(ratio(nodeOf("(x: f32[64,384]) -> (y) { y = MatMul(x, $w: f32[384,1536]) }"), 24576, 98304)).toBeGreaterThan(
       2,
     );
-    const flat = vnniKernelTimes(nodeOf("(x: f32[1,4]) -> (y) { y = Flatten(x) }"), { read: 4, made: 4 });
+    const flat = timesOf(nodeOf("(x: f32[1,4]) -> (y) { y = Flatten(x) }"), 4, 4);
     expect(flat).toEqual({ floatMs: 0, integerMs: 0 });
   });
 
@@ -69,7 +125,7 @@ describe("vnniKernelTimes", () => {
       nodeOf("(x: f32[4,4], w: f32[4,4]) -> (y) { y = MatMul(x, w) }"),
       nodeOf("(x: f32[2,4,4]) -> (y) { y = MatMul(x, $w: f32[2,4,4]) }"),
     ];
-    for (const node of none) expect(vnniKernelTimes(node, { read: 64, made: 64 })).toBeNull();
-    expect(vnniKernelTimes(conv("4,4,1,1"), { read: 0, made: 0 })).toBeNull();
+    for (const node of none) expect(timesOf(node, 64, 64)).toBeNull();
+    expect(timesOf(conv("4,4,1,1"), 0, 0)).toBeNull();
   });
 });
