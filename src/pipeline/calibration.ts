@@ -8,7 +8,7 @@ import { readRanges, tapsOf } from "../quantization/ranges-file.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import { asWritten, linkedFile, removeLinked } from "./model-runs.js";
+import { asWritten, linkedFile, removeLinked, untimed } from "./model-runs.js";
 import { refuseInterrupted } from "./run-record.js";
 import { groupTaps, type TapGroup } from "./tap-groups.js";
 import { activationLabels, observedInstead, writeTapModel } from "./write-taps.js";
@@ -77,7 +77,7 @@ export async function observeValues(
         data,
         taps: [...names.values()],
         heldBytes: group.bytes,
-        session: { ...asWritten(runtime), provider: "cpu" },
+        session: { ...untimed(asWritten(runtime)), provider: "cpu" },
         onProgress: (done, total) => onProgress(index * total + done, groups.length * total),
       });
       for (const [label, name] of names) seen.set(label, observed.get(name)!);

@@ -5,7 +5,7 @@ import { ChannelObserver, type ChannelStatistics } from "../quantization/channel
 import { tunedActivations } from "../quantization/tune-dynamic.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import { asWritten, linkedFile, removeLinked } from "./model-runs.js";
+import { asWritten, linkedFile, removeLinked, untimed } from "./model-runs.js";
 import { groupTaps } from "./tap-groups.js";
 import { writeTapModel } from "./write-taps.js";
 
@@ -41,7 +41,7 @@ export async function observeChannels(
       const indices = Array.from({ length: Math.min(SAMPLES, dataset.count) }, (_, i) => i);
       for await (const sample of dataset.samples(indices)) {
         const { feeds } = conform(sample, inputs);
-        const seen = await context.runtime.run(path, feeds, { ...asWritten(runtime), provider: "cpu" });
+        const seen = await context.runtime.run(path, feeds, { ...untimed(asWritten(runtime)), provider: "cpu" });
         for (const [label, name] of taps) observers.get(label)!.see(seen.get(name)!);
       }
     } finally {

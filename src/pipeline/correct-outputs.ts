@@ -6,7 +6,7 @@ import { lastProducts } from "../quantization/outputs/last-products.js";
 import { pairModels } from "../quantization/outputs/paired-moments.js";
 import type { Candidate } from "./candidate.js";
 import { type Corrected, keepBetter } from "./corrections.js";
-import { asDelivered, withSaved } from "./model-runs.js";
+import { asDelivered, untimed, withSaved } from "./model-runs.js";
 import type { Workshop } from "./workshop.js";
 
 /** An expected gain below this is not tried. */
@@ -47,7 +47,7 @@ async function fitLines(
   if (products.length === 0) return null;
   const { model, outputs, moments } = pairModels(prepared, candidate.built.path, products);
   const reduced = await withSaved(model, context, (path) =>
-    context.runtime.reduce({ model: path, data, outputs, session: asDelivered(runtime) }),
+    context.runtime.reduce({ model: path, data, outputs, session: untimed(asDelivered(runtime)) }),
   );
   const lines = new Map<string, OutputLine>();
   for (const [node, moment] of moments(reduced, data.indices!.length)) {

@@ -12,7 +12,7 @@ import { observeActivations, widestPlacement } from "./calibration.js";
 import type { RunContext } from "./context.js";
 import { judgeCorrection, samplesToFit } from "./corrections.js";
 import { fewOf, type Intake } from "./intake.js";
-import { asDelivered, asWritten, linkedFile, removeLinked, withSaved } from "./model-runs.js";
+import { asDelivered, asWritten, linkedFile, removeLinked, untimed, withSaved } from "./model-runs.js";
 import type { CorrectionFacts } from "./result.js";
 import { Workshop, type WorkshopOptions } from "./workshop.js";
 
@@ -55,7 +55,7 @@ export async function equalizeModel(intake: Intake, options: QuickOptions, conte
   const taps = tapChannels(tapped, values);
   for (const node of [...tapped.graph.nodes()].reverse()) removeWithFeeders(node);
   const reduced = await withSaved(tapped, context, (model) =>
-    context.runtime.reduce({ model, data, outputs: taps.outputs, session: asDelivered(runtime) }),
+    context.runtime.reduce({ model, data, outputs: taps.outputs, session: untimed(asDelivered(runtime)) }),
   );
 
   const model = loadModel(prepared);
@@ -121,7 +121,7 @@ async function isSame(
     baseline,
     candidate,
     data: fewOf(trial, 2),
-    session: asWritten(runtime),
+    session: untimed(asWritten(runtime)),
   });
   return differences.every(({ mismatch, relativeL2 }) => mismatch === null && !(relativeL2 > LARGEST_DIFFERENCE));
 }

@@ -12,7 +12,7 @@ import { fewOf, type Intake } from "./intake.js";
 import type { Journal } from "./journal.js";
 import { measureLatency } from "./latency.js";
 import { isSearched } from "./make-candidates.js";
-import { asDelivered } from "./model-runs.js";
+import { asDelivered, untimed } from "./model-runs.js";
 import { judgeSense } from "./nonsense.js";
 import type { VerdictReason } from "./result.js";
 import type { RunRecord } from "./run-record.js";
@@ -95,7 +95,7 @@ export class Judge {
           baseline: config.model,
           candidate: candidate.built.path,
           data: fewOf(intake.trial, COMPARED),
-          session: asDelivered(config.runtime),
+          session: untimed(asDelivered(config.runtime)),
         }),
       candidate.name,
     );
@@ -169,7 +169,7 @@ export class Judge {
           models: [config.model, candidate.built.path],
           data,
           metric: intake.metric,
-          session: asDelivered(config.runtime),
+          session: untimed(asDelivered(config.runtime)),
           seed: config.runtime.seed,
           confidence: config.limits.confidence,
           ...(this.#baselineScores && { baselineScores: this.#baselineScores }),

@@ -15,6 +15,19 @@ export const asWritten = (config: RuntimeConfig): SessionOptions => session(conf
 /** As it would be deployed: the runtime may rewrite all it can. */
 export const asDelivered = (config: RuntimeConfig): SessionOptions => session(config, "all");
 
+/**
+ * Threads of runs that are not timed. Partial sums, and so the last bits of results, may depend on how many
+ * threads share the work: they are as many on every machine, whatever number the model is timed with.
+ */
+const UNTIMED_THREADS = 2;
+
+/** For runs whose results count, and not how long they take. */
+export const untimed = (options: SessionOptions): SessionOptions => ({
+  ...options,
+  threads: UNTIMED_THREADS,
+  waitsAsleep: true,
+});
+
 /** Made-up inputs may send a model into a loop without end: it gets this long for a run of them. */
 export const MADE_UP_TIMEOUT_MS = 180_000;
 

@@ -9,7 +9,7 @@ import { type InputMoments, MOST_SAMPLES } from "../quantization/inputs/round-in
 import { removeWithFeeders } from "../rewrite/index.js";
 import type { Candidate } from "./candidate.js";
 import { type Corrected, keepBetter } from "./corrections.js";
-import { asDelivered, withSaved } from "./model-runs.js";
+import { asDelivered, untimed, withSaved } from "./model-runs.js";
 import type { Workshop } from "./workshop.js";
 
 /** Samples whose means are looked at: what a few have in common, others mostly share. */
@@ -53,7 +53,7 @@ async function momentsOf(
   const { outputs, moments } = tapMoments(model, products);
   for (const node of [...model.graph.nodes()].reverse()) removeWithFeeders(node);
   const reduced = await withSaved(model, context, (path) =>
-    context.runtime.reduce({ model: path, data, outputs, session: asDelivered(runtime) }),
+    context.runtime.reduce({ model: path, data, outputs, session: untimed(asDelivered(runtime)) }),
   );
   return moments(reduced, data.indices!.length);
 }

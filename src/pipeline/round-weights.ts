@@ -13,7 +13,7 @@ import type { WeightTensors } from "../quantization/weight-store.js";
 import { removeWithFeeders } from "../rewrite/index.js";
 import { type Candidate, isInteger } from "./candidate.js";
 import { type Corrected, keepBetter } from "./corrections.js";
-import { asDelivered, withSaved } from "./model-runs.js";
+import { asDelivered, untimed, withSaved } from "./model-runs.js";
 import type { Workshop } from "./workshop.js";
 
 /** Products k * k * n of all matrices that are rounded together: about a minute. Those of few rows come first. */
@@ -121,7 +121,7 @@ async function gramsOf(
   const names = tapGrams(model, new Map(values.map((value) => [value, sizes.get(value.label)!])));
   for (const node of [...model.graph.nodes()].reverse()) removeWithFeeders(node);
   const reduced = await withSaved(model, context, (path) =>
-    context.runtime.reduce({ model: path, data, outputs: gramReductions(names), session: asDelivered(runtime) }),
+    context.runtime.reduce({ model: path, data, outputs: gramReductions(names), session: untimed(asDelivered(runtime)) }),
   );
   return new Map([...names].map(([label, name]) => [label, reduced.get(name)!]));
 }

@@ -19,7 +19,7 @@ import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { type Estimate, estimateTimes } from "./estimated-times.js";
 import type { Journal } from "./journal.js";
-import { asDelivered, scratchFile } from "./model-runs.js";
+import { asDelivered, scratchFile, untimed } from "./model-runs.js";
 import { type Region, type RegionTime, regionsOf, regionTimes, totalMs } from "./regions.js";
 
 export interface WorkshopOptions {
@@ -128,7 +128,7 @@ export class Workshop {
         models: [this.options.prepared, ...batch.map(({ built }) => built.path)],
         data: this.options.trial,
         metric: { kind: "builtin", name: "sqnr" },
-        session: asDelivered(this.options.runtime),
+        session: untimed(asDelivered(this.options.runtime)),
         isInTurn: true,
       });
       batch.forEach((candidate, i) => {

@@ -17,6 +17,8 @@ export interface SessionOptions {
   readonly provider: string;
   /** Threads inside one operator. */
   readonly threads: number;
+  /** Threads that wait for work sleep, and leave their core to others; by default they wait awake, which is a little sooner. */
+  readonly waitsAsleep?: boolean;
   /** How much the runtime may rewrite the graph when it loads it. */
   readonly optimization: "disabled" | "basic" | "extended" | "all";
   /** Run on cpu when the provider is missing; without it a missing provider is an error. */

@@ -24,12 +24,13 @@ export interface Opening extends Records {
 }
 
 export function toOrtOptions(
-  { threads, optimization }: SessionOptions,
+  { threads, waitsAsleep = false, optimization }: SessionOptions,
   provider: string,
   { optimizedModel, profilePrefix, isLean = false, isWithoutArena = isLean, weightsFolder }: Opening = {},
 ): InferenceSession.SessionOptions {
   const entries = {
     ...(isLean && { disable_prepacking: "1" }),
+    ...(waitsAsleep && { "intra_op.allow_spinning": "0" }),
     ...(weightsFolder !== undefined && { model_external_initializers_file_folder_path: weightsFolder }),
   };
   return {
