@@ -3,27 +3,27 @@ import { createHash } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { InferOptError } from "../base/errors.js";
 
-/** A new file that knows its length and digest. */
-export function openOutput(path: string) {
+/** A new file that knows its length, and its digest unless it is not hashed: that is empty then. */
+export function openOutput(path: string, { isSynced = true, isHashed = true } = {}) {
   const fd = openSync(path, "w");
-  const hash = createHash("sha256");
+  const hash = isHashed ? createHash("sha256") : null;
   let position = 0;
   let digest: string | null = null;
   return {
     position: () => position,
     write(bytes: Uint8Array): void {
-      hash.update(bytes);
+      hash?.update(bytes);
       for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done);
       position += bytes.length;
     },
     close(): void {
       try {
-        fsyncSync(fd);
+        if (isSynced) fsyncSync(fd);
       } finally {
         closeSync(fd);
       }
     },
-    sha256: (): string => (digest ??= hash.digest("hex")),
+    sha256: (): string => (digest ??= hash?.digest("hex") ?? ""),
   };
 }
 

@@ -44,6 +44,8 @@ export interface WriteOptions {
   readonly externalData?: boolean;
   /** Bytes of tensors from which on the weights go beside the model unasked. Default: near the 2 GB of protobuf. */
   readonly inlineLimit?: number;
+  /** For a file that need not outlive a crash, and whose digest nobody asks for: it is written sooner. */
+  readonly isScratch?: boolean;
 }
 
 /** A model that is wholly on disk under a temporary name, loadable there, and not yet at its final name. */
@@ -51,7 +53,7 @@ export interface StagedModel {
   readonly path: string;
   /** Model and external data together. */
   readonly sizeBytes: number;
-  /** Digest of the .onnx file; the name of the data file inside holds the digest of the data. */
+  /** Digest of the .onnx file, empty for a scratch file; the name of the data file inside holds the digest of the data. */
   readonly sha256: string;
   /** Renames to the final name, once. Throws OUTPUT_FAILED, and then nothing of it is left. */
   commit(): void;
@@ -97,13 +99,13 @@ export function stageModel(message: ModelProto, outputPath: string, options: Wri
     const inlineBytes = tensors.reduce((sum, { tensor }) => sum + tensor.source!.byteLength, 0);
     let dataBytes = 0;
     if (options.externalData || inlineBytes > (options.inlineLimit ?? INLINE_LIMIT)) {
-      const external = writeExternalData(tensors, dataPartial, basename(target));
+      const external = writeExternalData(tensors, dataPartial, basename(target), options.isScratch);
       if (external) {
         data = holdByContent(dataPartial, join(dirname(target), external.location));
         dataBytes = external.sizeBytes;
       }
     }
-    const model = writeProto(message, tensors, partial);
+    const model = writeProto(message, tensors, partial, options.isScratch);
     let isOpen = true;
     const finished = removeAtExit(removeAll);
     return {
@@ -156,12 +158,13 @@ function writeExternalData(
   tensors: readonly PlacedTensor[],
   path: string,
   modelName: string,
+  isScratch = false,
 ): { location: string; sizeBytes: number } | null {
   const large = tensors
     .filter(({ tensor, isInitializer }) => isInitializer && tensor.source!.byteLength >= SMALLEST_EXTERNAL)
     .map(({ tensor }) => tensor);
   if (large.length === 0) return null;
-  const file = openOutput(path);
+  const file = openOutput(path, { isSynced: !isScratch });
   const offsets: number[] = [];
   try {
     for (const tensor of large) {
@@ -190,6 +193,7 @@ function writeProto(
   message: ModelProto,
   tensors: readonly PlacedTensor[],
   path: string,
+  isScratch = false,
 ): { sizeBytes: number; sha256: string } {
   const graph = message.graph ?? {};
   const streamed = new Map<TensorProto, ByteSource>();
@@ -217,7 +221,7 @@ function writeProto(
     });
   }
 
-  const file = openOutput(path);
+  const file = openOutput(path, { isSynced: !isScratch, isHashed: !isScratch });
   try {
     file.write(head);
     file.write(encodeVarints(GRAPH_TAG, graphLength));

@@ -9,6 +9,7 @@
 import { InferOptError } from "../base/errors.js";
 import { type Model, opsetOf } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
+import { KeptIntegers } from "../quantization/kept-integers.js";
 import { planStatic } from "../quantization/plan-static.js";
 import type { OutputDifference } from "../runtime/port.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
@@ -32,6 +33,7 @@ import { approximate, lossyText } from "./lossy.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
 import { whatIsUnseen, withoutSpeed } from "./other-target.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
+import { scratchFile } from "./model-runs.js";
 import { measurePlacement } from "./placement.js";
 import { type Prepared, prepareModel } from "./prepare.js";
 import { requestOf } from "./prepare-request.js";
@@ -40,6 +42,7 @@ import type { CorrectionFacts, LossyFacts, RunResult, Verdict } from "./result.j
 import { MOMENT_SAMPLES, roundStatics } from "./round-statics.js";
 import { roundCandidates } from "./round-weights.js";
 import { RunRecord } from "./run-record.js";
+import { ScratchWeights } from "./scratch-weights.js";
 import { SearchFiles } from "./search-files.js";
 import { leftOut } from "./select.js";
 import { slowBlocks } from "./slow-blocks.js";
@@ -67,6 +70,7 @@ class OptimizeRun {
   #files: SearchFiles | null = null;
   readonly #corrections: CorrectionFacts[] = [];
   #lossy: LossyFacts | null = null;
+  readonly #integers: ScratchWeights;
 
   constructor(
     readonly command: "quantize" | "optimize",
@@ -81,6 +85,7 @@ class OptimizeRun {
       this.record.warn(`${target.title} has no operators of ONNX Runtime: --runtime-specific changes nothing`);
     this.target = { ...target, runtimeSpecific };
     this.config = this.target.isMeasurable ? config : withoutSpeed(config, this.target);
+    this.#integers = new ScratchWeights(scratchFile(context, "integers"));
   }
 
   async run(): Promise<RunResult> {
@@ -92,6 +97,8 @@ class OptimizeRun {
       // What was measured is of no use once it is mended.
       if (isMistake) this.#files?.remove();
       throw thrown;
+    } finally {
+      this.#integers.drop();
     }
   }
 
@@ -124,6 +131,7 @@ class OptimizeRun {
       target: this.target,
       trial: intake.trial,
       excluded,
+      kept: new KeptIntegers(this.#integers.store),
       ...(config.quantize.format && { format: config.quantize.format }),
       runtime: config.runtime,
     };

@@ -10,6 +10,7 @@ import { loadModel, type Model, saveModel } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { toFloat16 } from "../passes/precision/to-float16.js";
 import { applyRecipe } from "../quantization/apply-recipe.js";
+import type { KeptIntegers } from "../quantization/kept-integers.js";
 import { toIntegerOperators } from "../quantization/integer-operators.js";
 import { planStatic } from "../quantization/plan-static.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
@@ -37,6 +38,8 @@ export interface WorkshopOptions {
   readonly excluded: ReadonlyMap<string, string>;
   /** Of activations, by label: elements of one sample; absent where all that matter are among `taps`. */
   readonly sizes?: ReadonlyMap<string, number>;
+  /** What all candidates of a run have in common; absent: each makes its own. */
+  readonly kept?: KeptIntegers;
   /** Q/DQ pairs when absent. */
   readonly format?: "qdq" | "qoperator";
   readonly runtime: RuntimeConfig;
@@ -280,18 +283,18 @@ export class Workshop {
   }
 
   #build(variant: Variant, keptFloat: ReadonlyMap<string, string>, path: string): BuiltModel {
-    const { prepared, equalized = prepared, target, taps, excluded } = this.options;
+    const { prepared, equalized = prepared, target, taps, excluded, kept } = this.options;
     const keepFloat = new Map([...excluded, ...keptFloat]);
     const isStatic = variant.kind === "integers" && variant.recipe.statics !== null;
     const model = loadModel(isStatic ? equalized : prepared);
     const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
-      const staged = saveModel(model, path);
+      const staged = saveModel(model, path, { isScratch: true });
       staged.commit();
       return { path, bytes: staged.sizeBytes, ...facts };
     };
     switch (variant.kind) {
       case "integers": {
-        const report = applyRecipe(model, variant.recipe, { target, taps, keepFloat });
+        const report = applyRecipe(model, variant.recipe, { target, taps, keepFloat, kept });
         if (this.options.format === "qoperator") toIntegerOperators(model);
         return save(report);
       }

@@ -8,6 +8,7 @@ import type { TapStatistics } from "../observe/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { mayBeDynamic, quantizeDynamic } from "./dynamic.js";
 import { quantizeEmbeddings } from "./embedding.js";
+import type { KeptIntegers } from "./kept-integers.js";
 import { applyOutputLines } from "./outputs/fit-outputs.js";
 import type { FloatNode } from "./plan-static.js";
 import { productWeight } from "./product-weight.js";
@@ -22,6 +23,8 @@ export interface RecipeRequest {
   readonly taps: ReadonlyMap<string, TapStatistics> | null;
   /** Nodes that stay float whatever the recipe says, with the reason to give. */
   readonly keepFloat: ReadonlyMap<string, string>;
+  /** What models with the same weights have in common. */
+  readonly kept?: KeptIntegers | undefined;
 }
 
 export interface RecipeReport {
@@ -32,7 +35,11 @@ export interface RecipeReport {
   readonly notes: readonly string[];
 }
 
-export function applyRecipe(model: Model, recipe: Recipe, { target, taps, keepFloat }: RecipeRequest): RecipeReport {
+export function applyRecipe(
+  model: Model,
+  recipe: Recipe,
+  { target, taps, keepFloat, kept }: RecipeRequest,
+): RecipeReport {
   // By name, before anything is rewritten: what quantizers add is nobody's.
   const nodes = [...nodesWithin(model.graph)];
   const wanted = new Map(nodes.map((node) => [node.name, servedAs(formOf(recipe, node), node, target)]));
@@ -54,7 +61,7 @@ export function applyRecipe(model: Model, recipe: Recipe, { target, taps, keepFl
 
   if (recipe.statics) {
     invariant(taps, "static integers need ranges");
-    told(quantizeStatic(model, { target, choice: recipe.statics, taps }, choiceOf("static")));
+    told(quantizeStatic(model, { target, choice: recipe.statics, taps, kept }, choiceOf("static")));
   }
   const store = new WeightStore();
   const isWanted = new Set(wanted.values());

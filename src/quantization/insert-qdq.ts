@@ -12,6 +12,7 @@ import { activationSlots, type IntegerTarget } from "../target/integer-kernel.js
 import { removeUnreadConstants } from "./dead-constants.js";
 import { productLayout } from "./inputs/moment-taps.js";
 import { type InputMoments, roundInView } from "./inputs/round-in-view.js";
+import { KeptIntegers } from "./kept-integers.js";
 import { addsPairs, fitPairs } from "./pair-sums.js";
 import type { StaticPlan } from "./plan-static.js";
 import type { ActivationScheme } from "./scheme.js";
@@ -41,16 +42,17 @@ export function activationsOf(plan: StaticPlan): readonly Value[] {
   return [...values];
 }
 
-/** `schemes` by value label; every value of `activationsOf(plan)` must have one. `inputs` by value label, where weights are rounded with them in view. */
+/** `schemes` by value label; every value of `activationsOf(plan)` must have one. `inputs` by value label, where weights are rounded with them in view. `kept` of models with the same weights. */
 export function insertQdq(
   model: Model,
   plan: StaticPlan,
   schemes: ReadonlyMap<string, ActivationScheme>,
   target: IntegerTarget,
   inputs: ReadonlyMap<string, InputMoments> = new Map(),
+  kept = new KeptIntegers(),
 ): InsertReport {
   invariant(opsetOf(model) >= 13, "per-channel DequantizeLinear needs opset 13");
-  const writer = new QdqWriter(model.graph, schemes, target, inputs);
+  const writer = new QdqWriter(model.graph, schemes, target, inputs, kept);
   for (const { node, kernel, outputs } of plan.nodes) {
     const slots = activationSlots(node, kernel);
     writer.scheme(node.inputs[slots[0]!]!);
@@ -76,6 +78,7 @@ class QdqWriter {
     schemes: ReadonlyMap<string, ActivationScheme>,
     readonly target: IntegerTarget,
     readonly inputs: ReadonlyMap<string, InputMoments>,
+    readonly kept: KeptIntegers,
   ) {
     this.#schemes = new Map(schemes);
   }
@@ -127,35 +130,42 @@ class QdqWriter {
     const tensor = weight!.constant!;
     const isConv = node.op === "Conv";
     const axis = isConv || (node.op === "Gemm" && node.int("transB", 0)) ? 0 : 1;
-    const values = tensor.f32();
+    const { dims } = tensor;
+    let values: Float32Array | null = null;
+    const floats = (): Float32Array => (values ??= tensor.f32());
     const { weightLimit: limit, saturatesPairs } = this.target;
-    const pairs = saturatesPairs && addsPairs(node, tensor.dims);
-    const scales = weightScales(values, tensor.dims, axis, limit, pairs);
+    const pairs = saturatesPairs && addsPairs(node, dims);
+    let form = `axis ${axis}${pairs ? " in pairs" : ""}`;
+    const quantize = (scales: Float32Array) => quantizeWeight(floats(), dims, axis, scales, limit, pairs);
+    const plain = this.kept.of(tensor, `${form} within ${limit}`, () =>
+      quantize(weightScales(floats(), dims, axis, limit, pairs)),
+    );
+    const { scales } = plain;
+    let make = (): Tensor => plain.integers;
     const inputScale = this.scheme(node.inputs[0]!).scale;
     let biasValues = this.target.bias === "i32" ? bias?.constant?.f32() : undefined;
     // Nodes that share a weight share its integers, unless a bias raised scales for one of them.
-    let form = `axis ${axis}${pairs ? " in pairs" : ""}`;
     if (biasValues) {
       const raised = makeRoomForBias(scales, biasValues, inputScale);
       if (raised.length > 0) {
         form += ` for ${node.name}`;
+        make = () => quantize(scales).integers;
         this.notes.push(
           `${node.name}: the weight scale of ${raised.length} of ${scales.length} channels was raised to fit the bias into 32 bits`,
         );
       }
     }
     const moments = this.#inView(node);
-    let integers: Tensor | null = null;
     if (moments) {
       form = `with the inputs of ${node.name}`;
-      const layout = productLayout(node, tensor.dims)!;
-      const rounded = roundInView(values, layout, scales, limit, moments, biasValues !== undefined);
-      if (pairs) fitPairs(rounded.integers, values, scales, { dims: tensor.dims, axis });
+      const layout = productLayout(node, dims)!;
+      const rounded = roundInView(floats(), layout, scales, limit, moments, biasValues !== undefined);
+      if (pairs) fitPairs(rounded.integers, floats(), scales, { dims, axis });
       biasValues = biasValues?.map((value, i) => value + rounded.shift![i]!);
-      integers = Tensor.ofArray("i8", tensor.dims, rounded.integers);
+      make = () => this.kept.store(Tensor.ofArray("i8", dims, rounded.integers));
     }
     const stored = this.#store.of(weight!, form, () => ({
-      integers: integers ?? quantizeWeight(values, tensor.dims, axis, scales, limit, pairs).integers,
+      integers: make(),
       scales: Tensor.f32([scales.length], scales),
     }));
     this.graph.setInput(node, 1, this.#dequantizedConstant(node, weight!, stored, axis));

@@ -4,6 +4,7 @@ import { chooseRange, clampTap, type TapRange, type TapStatistics } from "../obs
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { effectiveRange } from "./effective-range.js";
 import { activationsOf, insertQdq } from "./insert-qdq.js";
+import type { KeptIntegers } from "./kept-integers.js";
 import { crowdedNotes, whyMixed } from "./mixed-ranges.js";
 import type { NodeChoice } from "./node-choice.js";
 import { type FloatNode, type PlannedNode, planStatic, type StaticPlan } from "./plan-static.js";
@@ -15,6 +16,7 @@ export interface StaticRequest {
   readonly choice: StaticChoice;
   /** By value label. */
   readonly taps: ReadonlyMap<string, TapStatistics>;
+  readonly kept?: KeptIntegers | undefined;
 }
 
 export interface StaticReport {
@@ -29,7 +31,7 @@ export function quantizeStatic(model: Model, request: StaticRequest, nodes: Node
   const plan = withKnownRanges(model, request, nodes, rangeOf);
   const ranges = new Map(activationsOf(plan).map((value) => [value.label, rangeOf(value)!]));
   const schemes = new Map([...ranges].map(([label, range]) => [label, activationScheme(range, target.activations)]));
-  const { quantized, notes } = insertQdq(model, plan, schemes, target, choice.inputs);
+  const { quantized, notes } = insertQdq(model, plan, schemes, target, choice.inputs, request.kept);
   return { quantized, float: plan.float, notes: [...notes, ...crowdedNotes(ranges, taps)] };
 }
 

@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { InferOptError } from "../../src/base/errors.js";
 import { parseModel } from "../../src/ir/index.js";
-import { despiteCrash, evaluator } from "../../src/pipeline/model-runs.js";
+import { asDelivered, despiteCrash, evaluator, untimed } from "../../src/pipeline/model-runs.js";
 import type { SessionOptions } from "../../src/runtime/port.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
 import { runtimeConfig } from "../support/run-config.js";
@@ -36,4 +36,9 @@ it("asks once more after a crash", async () => {
 
 it("takes every other answer as it is", async () => {
   await expect(despiteCrash(failing(1, "RUN_FAILED"))).rejects.toThrow("failure 1");
+});
+
+it("shares what is not timed among as many threads on every machine", () => {
+  const sessions = [1, 2, 8].map((threads) => untimed(asDelivered(runtimeConfig({ threads }))));
+  for (const session of sessions) expect(session).toEqual({ ...sessions[0]!, threads: 2, waitsAsleep: true });
 });
