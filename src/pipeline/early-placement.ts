@@ -8,7 +8,9 @@ import { allOf, fewOf, type Intake } from "./intake.js";
 import type { Journal } from "./journal.js";
 import { type Placements, placeStatics } from "./place-statics.js";
 import type { RunRecord } from "./run-record.js";
+import { elementsBySample } from "./tap-groups.js";
 import { elementsOfTap, Workshop, type WorkshopOptions } from "./workshop.js";
+import { activationLabels } from "./write-taps.js";
 
 export interface EarlyPlacement {
   /** Statistics of the prepared model that `equalizeModel` may use again. */
@@ -38,16 +40,26 @@ export async function placeEarly(
   if (!isProfiled || (mode !== "auto" && mode !== "static")) return notPlaced;
   const apart = quickSamples(intake);
   const data = apart ?? (intake.fit && fewOf(allOf(intake.fit), FEWEST));
+  const labels = (): string[] => activationLabels(prepared, target, { ...widestPlacement, keepFloat });
+  // By the target's table nothing has to run: how large activations are is all that counts.
+  const sized =
+    target.times && ranges === null && data
+      ? await record.stage(
+          "calibrate",
+          () => elementsBySample(prepared, labels(), data, FEWEST, runtime, context),
+          "sizes of activations",
+        )
+      : null;
   const observe = async (): Promise<ReadonlyMap<string, TapStatistics>> => {
     if (ranges !== null) return loadRanges(ranges, intake.facts.sha256, context.toolVersion);
     if (!data) return new Map();
     return observeActivations({ prepared, target, data, runtime, keepFloat, onProgress: () => {} }, context);
   };
-  const quick = await record.stage("calibrate", observe, "a few samples");
-  if (quick.size === 0) return notPlaced;
-  const workshop = new Workshop({ ...options, taps: quick }, context, journal);
+  const quick = sized ? new Map<string, TapStatistics>() : await record.stage("calibrate", observe, "a few samples");
+  const sizes = sized ?? new Map([...quick].map(([label, tap]) => [label, elementsOfTap(tap)]));
+  if (sizes.size === 0) return notPlaced;
+  const workshop = new Workshop({ ...options, taps: quick, sizes }, context, journal);
   const draft = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, method: "minmax" }) } as const;
   const found = await record.stage("bench", () => placeStatics(draft, workshop), "placements");
-  const sizes = new Map([...quick].map(([label, tap]) => [label, elementsOfTap(tap)]));
-  return found ? { quick: ranges === null && apart ? quick : null, sizes, ...found } : notPlaced;
+  return found ? { quick: quick.size > 0 && ranges === null && apart ? quick : null, sizes, ...found } : notPlaced;
 }

@@ -16,17 +16,22 @@ import type { RunRecord } from "./run-record.js";
 /** The runtime's graph is written with all weights in one message, which may not reach 2 GiB. */
 const LARGEST_WRITTEN = 2 ** 30;
 
-/** null where the runtime cannot write its graph. Nodes that stayed float although they were not to are named in a warning. */
+/**
+ * null where the runtime cannot write its graph; `executed` is that graph where it was written before. Nodes that
+ * stayed float although they were not to are named in a warning.
+ */
 export async function auditCandidate(
   built: BuiltModel,
   config: RuntimeConfig,
-  record: RunRecord,
+  record: Pick<RunRecord, "context" | "stage" | "warn">,
+  executed: string | null,
 ): Promise<IntegerFacts | null> {
   if (config.provider !== "cpu" || built.bytes > LARGEST_WRITTEN || built.forms.size === 0) return null;
   const { runtime } = record.context;
-  const path = scratchFile(record.context, "executed");
+  const path = executed ?? scratchFile(record.context, "executed");
   try {
-    await record.stage("verify", () => runtime.describe(built.path, asDelivered(config), path), "integers");
+    if (!executed)
+      await record.stage("verify", () => runtime.describe(built.path, asDelivered(config), path), "integers");
     const facts = auditIntegers(loadModel(built.path), loadModel(path), built.forms);
     if (facts.float.length > 0) record.warn(inWords(facts));
     return facts;

@@ -44,6 +44,8 @@ export class Judge {
     readonly record: RunRecord,
     /** What outlives the run when it is cut short; absent where nothing is to be kept. */
     readonly kept: { readonly journal: Journal; readonly best: BestSoFar } | null = null,
+    /** What else is to be known of one that is raced, found out while a process is there that runs models. */
+    readonly beforeRace: (candidate: Candidate) => Promise<unknown> = async () => undefined,
   ) {}
 
   /** Whether a candidate meets the limits on accuracy and size; measures it once. */
@@ -120,6 +122,7 @@ export class Judge {
     await this.#measureAccuracy(candidate);
     await this.differencesOf(candidate);
     if (this.#nonsense.has(candidate)) return { candidate, latency: null, ruling: this.rule(candidate, null) };
+    await this.beforeRace(candidate);
     const latencies = await record.stage(
       "bench",
       () => {

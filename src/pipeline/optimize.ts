@@ -25,16 +25,15 @@ import { type Corrected, samplesToFit } from "./corrections.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
 import { notPlaced, placeEarly } from "./early-placement.js";
 import { equalizeModel, type QuickOptions } from "./equalize-model.js";
+import { type Examination, examineCandidate } from "./examine-candidate.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { allOf, type Intake, requireCalibration, takeIn } from "./intake.js";
-import { auditCandidate } from "./integer-audit.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { approximate, lossyText } from "./lossy.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
+import { scratchFile } from "./model-runs.js";
 import { whatIsUnseen, withoutSpeed } from "./other-target.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
-import { scratchFile } from "./model-runs.js";
-import { measurePlacement } from "./placement.js";
 import { type Prepared, prepareModel } from "./prepare.js";
 import { requestOf } from "./prepare-request.js";
 import { nothingQuantized, quantizationFacts } from "./quantization-facts.js";
@@ -71,6 +70,7 @@ class OptimizeRun {
   readonly #corrections: CorrectionFacts[] = [];
   #lossy: LossyFacts | null = null;
   readonly #integers: ScratchWeights;
+  readonly #examined = new Map<Candidate, Examination>();
 
   constructor(
     readonly command: "quantize" | "optimize",
@@ -166,7 +166,7 @@ class OptimizeRun {
     if (unknown.length > 0) {
       await record.stage("verify", () => workshop.measureError(unknown), "errors on a few samples");
     }
-    const judge = new Judge(config, intake, record, this.#files);
+    const judge = new Judge(config, intake, record, this.#files, (candidate) => this.#examine(candidate, intake));
     const { judged, made } = await chooseCandidate(candidates, judge, workshop, record, config);
     this.#tried.push(...made);
     workshop.restore(judged.candidate);
@@ -276,12 +276,8 @@ class OptimizeRun {
     record.warn(...differenceWarnings(differences));
     const slow = slowBlocks(candidate, latency);
     if (slow) record.warn(slow);
-    // What the runtime here makes of a file for another says nothing.
-    const isAudited = candidate.variant.kind === "integers" && this.target.isMeasurable;
-    const [integers, placement] = await Promise.all([
-      isAudited ? auditCandidate(candidate.built, config.runtime, record) : null,
-      measurePlacement(candidate.built.path, intake.trial, config.runtime, record),
-    ]);
+    const { integers, placement, warnings } = await this.#examine(candidate, intake);
+    record.warn(...warnings);
     const isPassed = ruling.verdict.outcome === "met";
     const output = await record.stage("write", () =>
       isPassed
@@ -311,6 +307,16 @@ class OptimizeRun {
       ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
       ...(placement && { placement }),
     });
+  }
+
+  async #examine(candidate: Candidate, { trial }: Intake): Promise<Examination> {
+    const known = this.#examined.get(candidate);
+    if (known) return known;
+    // What the runtime here makes of a file for another says nothing.
+    const isAudited = candidate.variant.kind === "integers" && this.target.isMeasurable;
+    const found = await examineCandidate(candidate, isAudited, trial, this.config.runtime, this.record);
+    this.#examined.set(candidate, found);
+    return found;
   }
 
   #withApproximations(summary: string): string {

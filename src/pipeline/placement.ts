@@ -10,6 +10,8 @@ import { asDelivered } from "./model-runs.js";
 import type { PlacementFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 
+type Told = Pick<RunRecord, "context" | "stage" | "warn">;
+
 /**
  * null on cpu, where there is nothing to prove. Elsewhere a warning tells what ran on
  * another provider, and a model of which nothing ran on the one asked for is refused with
@@ -19,7 +21,7 @@ export async function provePlacement(
   model: string,
   data: DatasetRef,
   config: RuntimeConfig,
-  record: RunRecord,
+  record: Told,
 ): Promise<PlacementFacts | null> {
   if (config.provider === "cpu") return null;
   const placement = await record.stage(
@@ -35,17 +37,22 @@ export async function provePlacement(
   return { provider: config.provider, ...placement };
 }
 
-/** As `provePlacement`, and on cpu too, to tell where the time goes. That is no proof of anything, so there failing only warns. */
+/**
+ * As `provePlacement`, and on cpu too, to tell where the time goes. That is no proof of anything, so there failing only
+ * warns; and the graph that was executed is written to `executed`, if that is given and the graph can be written.
+ */
 export async function measurePlacement(
   model: string,
   data: DatasetRef,
   config: RuntimeConfig,
-  record: RunRecord,
+  record: Told,
+  executed?: string,
 ): Promise<PlacementFacts | null> {
   if (config.provider !== "cpu") return provePlacement(model, data, config, record);
   const { runtime } = record.context;
   try {
-    const measured = await record.stage("verify", () => runtime.placement(model, data, asDelivered(config)), "profile");
+    const profile = () => runtime.placement(model, data, asDelivered(config), executed);
+    const measured = await record.stage("verify", profile, "profile");
     return { provider: config.provider, ...measured };
   } catch (error) {
     if (!(error instanceof InferOptError) || error.kind !== "runtime") throw error;

@@ -121,7 +121,12 @@ async function gramsOf(
   const names = tapGrams(model, new Map(values.map((value) => [value, sizes.get(value.label)!])));
   for (const node of [...model.graph.nodes()].reverse()) removeWithFeeders(node);
   const reduced = await withSaved(model, context, (path) =>
-    context.runtime.reduce({ model: path, data, outputs: gramReductions(names), session: untimed(asDelivered(runtime)) }),
+    context.runtime.reduce({
+      model: path,
+      data,
+      outputs: gramReductions(names),
+      session: untimed(asDelivered(runtime)),
+    }),
   );
   return new Map([...names].map(([label, name]) => [label, reduced.get(name)!]));
 }

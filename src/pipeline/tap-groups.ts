@@ -33,10 +33,7 @@ export async function groupTaps(
 ): Promise<readonly TapGroup[]> {
   const model = loadModel(path);
   await sizeBySample(model, data, runtime, context);
-  const values = new Map<string, Value>();
-  for (const input of model.graph.inputs) values.set(input.label, input);
-  for (const node of model.graph.nodes()) for (const value of node.outputs) if (value) values.set(value.label, value);
-
+  const values = valuesOf(model);
   const groups: { readonly labels: string[]; bytes: number }[] = [];
   for (const label of labels) {
     const bytes = bytesOf(values.get(label));
@@ -49,6 +46,67 @@ export async function groupTaps(
   return groups;
 }
 
+/**
+ * Elements of one sample by label, the mean of the first `samples`, without running them; null where a shape cannot
+ * be told by those of the inputs.
+ * @param path the model, whose values have distinct labels
+ */
+export async function elementsBySample(
+  path: string,
+  labels: readonly string[],
+  data: DatasetRef,
+  samples: number,
+  runtime: RuntimeConfig,
+  context: RunContext,
+): Promise<ReadonlyMap<string, number> | null> {
+  const means = new Map(labels.map((label) => [label, 0]));
+  const all = await dimsOf(loadModel(path), data, samples);
+  const known = new Map<string, readonly number[]>();
+  for (const dims of all) {
+    const key = JSON.stringify([...dims]);
+    const elements = known.get(key) ?? (await elementsFor(path, labels, dims, runtime, context));
+    if (!elements) return null;
+    known.set(key, elements);
+    for (const [i, label] of labels.entries()) means.set(label, means.get(label)! + elements[i]! / all.length);
+  }
+  return means;
+}
+
+async function elementsFor(
+  path: string,
+  labels: readonly string[],
+  dims: Dims,
+  runtime: RuntimeConfig,
+  context: RunContext,
+): Promise<readonly number[] | null> {
+  const model = loadModel(path);
+  await sizeByDims(model, dims, runtime, context);
+  const values = valuesOf(model);
+  const shapes = labels.map((label) => values.get(label)?.shape);
+  return shapes.every((shape) => shape != null && isStatic(shape)) ? shapes.map((shape) => elementCount(shape)) : null;
+}
+
+function valuesOf({ graph }: Model): ReadonlyMap<string, Value> {
+  const values = new Map(graph.inputs.map((input) => [input.label, input]));
+  for (const node of graph.nodes()) for (const value of node.outputs) if (value) values.set(value.label, value);
+  return values;
+}
+
+/** Of a sample, by input. */
+type Dims = ReadonlyMap<string, readonly number[]>;
+
+/** Of the first samples. */
+async function dimsOf({ graph: { inputs } }: Model, data: DatasetRef, samples: number): Promise<Dims[]> {
+  const signature = inputs.map(({ label, dtype, shape }): InputSpec => ({ name: label, dtype, shape }));
+  const dataset = await openDatasetRef(data, signature);
+  const first = Array.from({ length: Math.min(samples, dataset.count) }, (_, i) => i);
+  const all: Dims[] = [];
+  for await (const { feeds } of dataset.samples(first)) {
+    all.push(new Map([...feeds].map(([name, tensor]) => [name, tensor.dims])));
+  }
+  return all;
+}
+
 /** Writes the shapes that the first sample gives on the values of the main graph, as far as they can be inferred. */
 export async function sizeBySample(
   model: Model,
@@ -56,17 +114,18 @@ export async function sizeBySample(
   runtime: RuntimeConfig,
   context: RunContext,
 ): Promise<void> {
+  const [dims = new Map()] = await dimsOf(model, data, 1);
+  await sizeByDims(model, dims, runtime, context);
+}
+
+async function sizeByDims(model: Model, dims: Dims, runtime: RuntimeConfig, context: RunContext): Promise<void> {
   const { inputs, outputs } = model.graph;
-  const signature = inputs.map(({ label, dtype, shape }): InputSpec => ({ name: label, dtype, shape }));
-  const dataset = await openDatasetRef(data, signature);
-  for await (const sample of dataset.samples([0])) {
-    for (const input of inputs) {
-      const given = sample.feeds.get(input.label)?.dims;
-      if (!given) continue;
-      // A sample that lies in its file without the batch axis gets one of size 1.
-      const isBare = input.shape?.length === given.length + 1;
-      input.type = { dtype: input.dtype, shape: isBare ? [1, ...given] : given };
-    }
+  for (const input of inputs) {
+    const given = dims.get(input.label);
+    if (!given) continue;
+    // A sample that lies in its file without the batch axis gets one of size 1.
+    const isBare = input.shape?.length === given.length + 1;
+    input.type = { dtype: input.dtype, shape: isBare ? [1, ...given] : given };
   }
   // What the model says of its outputs has names in it where there are numbers now.
   for (const { value } of outputs) if (!value.isGraphInput) value.type = null;

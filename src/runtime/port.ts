@@ -360,8 +360,11 @@ export interface Runtime {
   timer(spec: TimerSpec): Promise<Timer>;
   /** Every request went through once before it is answered: whatever is wrong with the module is told here. */
   stages(spec: StagesSpec): Promise<StageTimer>;
-  /** Runs a few samples with profiling on, and says which node ran where and for how long. */
-  placement(model: string, data: DatasetRef, session: SessionOptions): Promise<Placement>;
+  /**
+   * Runs a few samples with profiling on, and says which node ran where and for how long. With `saveOptimizedTo`, the
+   * graph that was executed is written there, if it can be: on cpu, and not where it is too large.
+   */
+  placement(model: string, data: DatasetRef, session: SessionOptions, saveOptimizedTo?: string): Promise<Placement>;
   /** Every node of each model by the runtime's own profile, all loaded together and run in turns on the first sample. */
   nodeTimes(
     models: readonly string[],

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { loadModel } from "../../src/ir/index.js";
 import { linkedSuffix } from "../../src/onnx/index.js";
 import { observeActivations, observeValues, widestPlacement } from "../../src/pipeline/calibration.js";
-import { groupTaps } from "../../src/pipeline/tap-groups.js";
+import { elementsBySample, groupTaps } from "../../src/pipeline/tap-groups.js";
 import { activationLabels, observedInstead, writeTapModel } from "../../src/pipeline/write-taps.js";
 import { ortRuntime } from "../../src/runtime/ort/index.js";
 import { modelFile } from "../support/model-file.js";
@@ -74,6 +74,40 @@ describe("groupTaps", () => {
     const config = runtimeConfig({ maxMemoryBytes: 9 << 20 });
     const groups = await groupTaps(model, ["?1", "?2", "?3"], data, config, realContext(runtime));
     expect(groups.map((group) => group.labels)).toEqual([["?1", "?2"], ["?3"]]);
+  });
+});
+
+describe("elementsBySample", () => {
+  const sizesOf = (model: string, path: string, labels: readonly string[]) =>
+    elementsBySample(model, labels, { path }, 2, runtimeConfig(), realContext(runtime));
+
+  it("tells what running would", async () => {
+    const { model, data } = scene(8);
+    const request = { prepared: model, data, runtime: runtimeConfig(), onProgress: () => {} };
+    const seen = await observeValues(["x", "a", "y"], request, realContext(runtime));
+    const sizes = await sizesOf(model, data.path, ["x", "a", "y"]);
+    expect(sizes).toEqual(new Map([...seen].map(([label, { count, samples }]) => [label, count / samples])));
+  });
+
+  it("is the mean of samples of several sizes", async () => {
+    const folder = temporaryFolder();
+    const model = modelFile(folder, "(x: f32[N,L]) -> (y) { y = Relu(x) }");
+    const path = join(folder, "x.jsonl");
+    writeFileSync(path, `${[2, 6, 100].map((n) => JSON.stringify({ x: [Array(n).fill(0)] })).join("\n")}\n`);
+    expect(await sizesOf(model, path, ["x", "y"])).toEqual(
+      new Map([
+        ["x", 4],
+        ["y", 4],
+      ]),
+    );
+  });
+
+  it("is not told where values decide", async () => {
+    const folder = temporaryFolder();
+    const model = modelFile(folder, "(x: f32[N,4]) -> (y) { n = NonZero(x)\n f = Cast<to=1>(n)\n y = Relu(f) }");
+    const path = join(folder, "x.jsonl");
+    writeFileSync(path, `${JSON.stringify({ x: [[0, 1, 0, 1]] })}\n`);
+    expect(await sizesOf(model, path, ["y"])).toBeNull();
   });
 });
 

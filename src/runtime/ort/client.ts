@@ -195,8 +195,16 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
       return openStageTimer(pool, spec, timeoutOf(spec.session));
     },
 
-    placement: (model, data, session): Promise<Placement> =>
-      withFolder((folder) => call("placement", model, session, { model, data, session, folder })),
+    placement: (model, data, session, saveOptimizedTo): Promise<Placement> =>
+      withFolder((folder) =>
+        call("placement", model, session, {
+          model,
+          data,
+          session,
+          folder,
+          saveOptimizedTo: saveOptimizedTo ?? null,
+        }),
+      ),
 
     nodeTimes: (models, data, session) =>
       withFolder((folder) => call("nodeTimes", models.at(-1)!, session, { models, data, session, folder })),

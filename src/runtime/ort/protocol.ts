@@ -80,15 +80,16 @@ export interface Jobs {
       readonly session: SessionOptions;
       /** An empty folder, which the client removes: whatever becomes of this process, no file stays behind. */
       readonly folder: string;
+      readonly saveOptimizedTo: string | null;
     };
     result: Placement;
   };
   nodeTimes: {
-    args: Omit<Jobs["placement"]["args"], "model"> & { readonly models: readonly string[] };
+    args: Omit<Jobs["placement"]["args"], "model" | "saveOptimizedTo"> & { readonly models: readonly string[] };
     result: readonly (readonly NodeTime[])[];
   };
   profileNodes: {
-    args: Jobs["placement"]["args"] & { readonly saveOptimizedTo: string | null };
+    args: Jobs["placement"]["args"];
     result: NodeProfile;
   };
   timeOpen: { args: TimerSpec; result: TimerOpened };

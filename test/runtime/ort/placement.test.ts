@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -50,6 +50,15 @@ describe("placement", () => {
     });
     const { conversions } = await startRuntime().placement(model, ones(), session);
     expect(conversions).toEqual([{ op: "Cast", nodes: 3, inserted: 2, durationMs: expect.any(Number) }]);
+  });
+
+  it("writes the graph that was executed where it is told", async () => {
+    const runtime = startRuntime();
+    const path = join(temporaryFolder(), "executed.onnx");
+    await runtime.placement(scaling(2), ones(), session);
+    expect(existsSync(path)).toBe(false);
+    await runtime.placement(scaling(2), ones(), session, path);
+    expect((await runtime.describe(path, session)).inputs).toHaveLength(1);
   });
 
   it("lists the float nodes between integers", async () => {

@@ -27,7 +27,8 @@ export const PROFILE = "profile";
 
 export const placement: JobHandler<"placement"> = async (args, context) => {
   const { graph = {} } = readModel(args.model).message;
-  const optimizedModel = hasPairs(graph) && canWriteGraph(args) ? join(args.folder, "optimized.onnx") : null;
+  const isWritten = canWriteGraph(args) && (args.saveOptimizedTo !== null || hasPairs(graph));
+  const optimizedModel = isWritten ? (args.saveOptimizedTo ?? join(args.folder, "optimized.onnx")) : null;
   await profile(args, { ...(optimizedModel !== null && { optimizedModel }) }, context);
 
   const { runs, nodes } = await readNodes(args.folder, args.model);
@@ -116,7 +117,11 @@ const noProfile = (folder: string, model: string): InferOptError =>
     fields: { model, folder },
   });
 
-async function profile({ model: path, data, session, folder }: Args, records: Records, context: JobContext) {
+async function profile(
+  { model: path, data, session, folder }: Omit<Args, "saveOptimizedTo">,
+  records: Records,
+  context: JobContext,
+) {
   const model = await openModel(path, session, context, { ...records, profilePrefix: join(folder, PROFILE) });
   try {
     const part = await openPart(data, model.signature.inputs);
