@@ -97,6 +97,9 @@ export function medianRatio(
   };
 }
 
+/** Of pairs that do not depend on each other, as far as can be told. */
+export const SHORTEST_BLOCK = 4;
+
 /**
  * Twice the first lag at which the autocorrelation of neither series' logarithm, nor of
  * their ratio's, can be told from 0; at least 4, at most a sixth of the series.
@@ -107,7 +110,7 @@ export function blockLengthFor(a: ArrayLike<number>, b: ArrayLike<number>): numb
   const logB = Float64Array.from(b, Math.log);
   const ratio = logA.map((value, i) => value - logB[i]!);
   const lag = Math.max(...[logA, logB, ratio].map(firstQuietLag));
-  return Math.max(4, Math.min(2 * lag, Math.floor(n / 6)));
+  return Math.max(SHORTEST_BLOCK, Math.min(2 * lag, Math.floor(n / 6)));
 }
 
 function firstQuietLag(series: Float64Array): number {

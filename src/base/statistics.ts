@@ -50,51 +50,6 @@ export function percentileOrNull(sorted: ArrayLike<number>, p: number, confidenc
   return sorted.length >= leastCountFor(p, confidence) ? quantile(sorted, p) : null;
 }
 
-/**
- * Bounds of the p-quantile from order statistics, free of assumptions on the distribution:
- * each holds with (1 + confidence) / 2. null where no order statistic reaches far enough.
- */
-export function quantileInterval(
-  sorted: ArrayLike<number>,
-  p: number,
-  confidence = 0.95,
-): { readonly low: number | null; readonly high: number | null } {
-  const tail = (1 - confidence) / 2;
-  return { low: lowerOrderStatistic(sorted, p, tail), high: quantileUpperBound(sorted, p, 1 - tail) };
-}
-
-/** A value that the p-quantile is at most, with this confidence (one-sided); null when there are too few values. */
-export function quantileUpperBound(sorted: ArrayLike<number>, p: number, confidence = 0.95): number | null {
-  // X = how many values fall below the quantile ~ Binomial(n, p); the u-th (from 1) bounds it unless X >= u.
-  for (const [below, atMost] of binomialCdf(sorted.length, p)) {
-    if (below === sorted.length) break;
-    if (atMost >= confidence) return sorted[below]!;
-  }
-  return null;
-}
-
-function lowerOrderStatistic(sorted: ArrayLike<number>, p: number, tail: number): number | null {
-  // The l-th (from 1) is at most the quantile unless X <= l - 1.
-  let low: number | null = null;
-  for (const [below, atMost] of binomialCdf(sorted.length, p)) {
-    if (atMost > tail || below === sorted.length) break;
-    low = sorted[below]!;
-  }
-  return low;
-}
-
-/** [k, P(X <= k)] for k = 0 .. n, X ~ Binomial(n, p). */
-function* binomialCdf(n: number, p: number): Generator<readonly [number, number]> {
-  const odds = Math.log(p) - Math.log1p(-p);
-  let logTerm = n * Math.log1p(-p);
-  let sum = 0;
-  for (let k = 0; k <= n; k++) {
-    sum += Math.exp(logTerm);
-    yield [k, sum];
-    logTerm += Math.log((n - k) / (k + 1)) + odds;
-  }
-}
-
 /** The standard normal's p-quantile, to 1e-12. */
 export function normalQuantile(p: number): number {
   invariant(p > 0 && p < 1, "a normal quantile of 0 or 1 is infinite");

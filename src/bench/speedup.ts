@@ -1,5 +1,5 @@
 /** Speedup of a candidate from interleaved runs in several processes, and what it decides. */
-import { medianRatio } from "../base/bootstrap.js";
+import { medianRatio, SHORTEST_BLOCK } from "../base/bootstrap.js";
 import { median, normalQuantile, studentQuantile, variance } from "../base/statistics.js";
 
 /** Runs of one model, one series for each process it ran in; milliseconds. */
@@ -33,16 +33,25 @@ export function speedupOf(
   candidate: ProcessSeries,
   { confidence, seed }: { readonly confidence: number; readonly seed: number },
 ): Speedup {
-  const { ratio, low, high, standardError } = medianRatio(baseline.flat(), candidate.flat(), { confidence, seed });
+  const pooled = [baseline.flat(), candidate.flat()] as const;
+  const { ratio, low, high, standardError, blockLength } = medianRatio(...pooled, { confidence, seed });
   const within = standardError ** 2;
   const between = processVariance(baseline, candidate, within);
   const p = (1 + confidence) / 2;
   const z = normalQuantile(p);
-  const t = studentQuantile(p, between.degrees * ((within + between.variance) / between.variance) ** 2);
+  const doubt = within ** 2 / blockDegrees(pooled[0].length, blockLength) + between.variance ** 2 / between.degrees;
+  const t = studentQuantile(p, (within + between.variance) ** 2 / doubt);
   // Each side keeps the reach that the resamples gave it, and adds the processes'.
   const reach = (bound: number) => Math.exp(t * Math.sqrt((Math.log(bound / ratio) / z) ** 2 + between.variance));
   return { speedup: ratio, speedupInterval: [ratio / reach(low), ratio * reach(high)] };
 }
+
+/**
+ * Degrees of freedom of a variance from overlapping blocks (Politis and White 2004: 3/2 of the blocks there are). Runs that do
+ * not depend on each other get the shortest blocks, which say nothing of the kind.
+ */
+const blockDegrees = (runs: number, blockLength: number): number =>
+  blockLength <= SHORTEST_BLOCK ? Number.POSITIVE_INFINITY : Math.max(1, (1.5 * runs) / blockLength);
 
 /** Variance that processes add to the logarithm of the overall ratio, and how many degrees of freedom it rests on. */
 function processVariance(baseline: ProcessSeries, candidate: ProcessSeries, within: number) {

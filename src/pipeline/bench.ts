@@ -59,6 +59,9 @@ export async function runBench(config: BenchConfig, context: RunContext): Promis
   });
 }
 
+/** Of the percentiles that are shown; a limit is judged on one-sided bounds. */
+const INTERVAL = 0.95;
+
 type TimedModel = Pick<BenchRow, "model" | "placement">;
 
 function benchFacts(
@@ -72,7 +75,7 @@ function benchFacts(
   const row = (latency: ModelLatency, i: number): BenchRow => ({
     ...models[i]!,
     ...percentilesOf(latency),
-    bounds: boundsOf(latency),
+    bounds: boundsOf(latency, INTERVAL),
     throughputPerSecond: (1000 * batch) / latency.p50Ms,
     loadMs: latency.loadMs,
     firstRunMs: latency.firstRunMs,

@@ -1,5 +1,5 @@
 /** Times candidates against the original and puts what came out in the words of the result. */
-import { ascending, quantileInterval } from "../base/statistics.js";
+import { quantileIntervals } from "../base/quantile-interval.js";
 import { type CandidateLatency, compareLatency, type LatencyComparison, type ModelLatency } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { LatencyLimit, RuntimeConfig } from "./config.js";
@@ -99,15 +99,13 @@ export const percentilesOf = ({ p50Ms, p95Ms, p99Ms, p999Ms }: ModelLatency): Pe
   p999Ms,
 });
 
-/** Each bound holds at 95 %, which is 90 % for both ends together. */
-export function boundsOf({
-  samplesMs,
-}: {
-  readonly samplesMs: ArrayLike<number>;
-}): Record<LatencyLimit["percentile"], PercentileBounds> {
-  const sorted = ascending(samplesMs);
-  const bounds = (p: number): PercentileBounds => quantileInterval(sorted, p, 0.9);
-  return { p50: bounds(0.5), p95: bounds(0.95), p99: bounds(0.99), p999: bounds(0.999) };
+/** Runs in the order of time; null where they do not reach that far. As limits are judged, each bound holds at 95 %. */
+export function boundsOf(
+  { samplesMs }: { readonly samplesMs: ArrayLike<number> },
+  confidence = 0.9,
+): Record<LatencyLimit["percentile"], PercentileBounds> {
+  const [p50, p95, p99, p999] = quantileIntervals(samplesMs, [0.5, 0.95, 0.99, 0.999], confidence);
+  return { p50: p50!, p95: p95!, p99: p99!, p999: p999! };
 }
 
 function warningsOf({ settled, noise }: LatencyComparison): string[] {

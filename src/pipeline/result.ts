@@ -324,7 +324,7 @@ export interface BenchFacts {
 
 export interface BenchRow extends Percentiles {
   readonly model: ModelFacts;
-  /** Bounds of each percentile, one-sided 95 % each; null where the runs do not reach that far. */
+  /** The 95 % interval of each percentile; an end is null where the runs do not reach that far. */
   readonly bounds: Readonly<
     Record<"p50" | "p95" | "p99" | "p999", { readonly low: number | null; readonly high: number | null }>
   >;

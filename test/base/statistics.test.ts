@@ -1,15 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { seededRandom } from "../../src/base/random.js";
 import {
-  ascending,
   leastCountFor,
   mean,
   median,
   normalQuantile,
   percentileOrNull,
   quantile,
-  quantileInterval,
-  quantileUpperBound,
   studentQuantile,
   variance,
 } from "../../src/base/statistics.js";
@@ -47,46 +43,6 @@ describe("percentileOrNull", () => {
     expect(leastCountFor(p)).toBe(least);
     expect(percentileOrNull(upTo(least - 1), p)).toBeNull();
     expect(percentileOrNull(upTo(least), p)).toBe(quantile(upTo(least), p));
-  });
-});
-
-describe("quantileInterval", () => {
-  it("gives the order statistics of the table for the median", () => {
-    // Binomial(10, 1/2): P(X <= 1) = 0.0107, so the 2nd and 9th hold it with 97.9 %.
-    expect(quantileInterval(upTo(10), 0.5)).toEqual({ low: 2, high: 9 });
-  });
-
-  it("gives no bound that the values cannot support", () => {
-    expect(quantileInterval(upTo(58), 0.95).high).toBeNull();
-    expect(quantileUpperBound(upTo(58), 0.95)).toBeNull();
-    expect(quantileUpperBound(upTo(59), 0.95)).toBe(59);
-    expect(quantileInterval(upTo(4), 0.5).low).toBeNull();
-  });
-
-  it("covers the true quantile as often as it says", () => {
-    const random = seededRandom(1);
-    let covered = 0;
-    let bounded = 0;
-    for (let trial = 0; trial < 400; trial++) {
-      const values = ascending(Array.from({ length: 200 }, () => Math.exp(random.normal())));
-      const truth = Math.exp(1.2815515655446004);
-      const { low, high } = quantileInterval(values, 0.9);
-      if (low! <= truth && truth <= high!) covered++;
-      if (truth <= quantileUpperBound(values, 0.9)!) bounded++;
-    }
-    expect(covered / 400).toBeGreaterThan(0.93);
-    expect(covered / 400).toBeLessThan(0.995);
-    expect(bounded / 400).toBeGreaterThan(0.93);
-    expect(bounded / 400).toBeLessThan(0.99);
-  });
-
-  it("is quick and exact for many values", () => {
-    const { low, high } = quantileInterval(upTo(100_000), 0.5);
-    // 50,000 -+ 1.96 * sqrt(100,000) / 2
-    expect(low).toBeGreaterThan(49_685);
-    expect(low).toBeLessThan(49_695);
-    expect(high).toBeGreaterThan(50_305);
-    expect(high).toBeLessThan(50_315);
   });
 });
 
