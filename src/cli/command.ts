@@ -17,6 +17,8 @@ export interface Command {
   readonly examples: readonly [string, string];
   readonly flags: readonly FlagName[];
   readonly exits: readonly ExitCode[];
+  /** Whether it reads .infer-opt.json of the folder it runs in, without being told. */
+  readonly findsConfig?: boolean;
   run(invocation: Invocation): Promise<ExitCode>;
 }
 
@@ -27,6 +29,8 @@ export interface Invocation {
   /** The rest, where the last parameter takes several. */
   readonly more: readonly string[];
   readonly settings: Settings;
+  /** The config file that settings came from; null where there was none. */
+  readonly configPath: string | null;
   /** As typed, quoted for a shell. */
   readonly commandLine: string;
   readonly toolVersion: string;

@@ -1,22 +1,29 @@
-/** `--config FILE`: the same settings as the flags, by their camelCase names, as JSON. */
-import { readFileSync } from "node:fs";
-import { dirname } from "node:path";
+/**
+ * `--config FILE`: the same settings as the flags, by their camelCase names, as JSON. What editors are told of it (config-schema.ts)
+ * comes from the same table of flags.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { InferOptError, messageOf } from "../base/errors.js";
 import { likelyName } from "../base/nearest.js";
 import { type Flag, type FlagName, flags } from "./flags.js";
 import type { RawConfig, RawValues } from "./settings.js";
 
-const text = v.pipe(v.union([v.string(), v.number()]), v.transform(String));
+/** Numbers as they would be typed: digits without an exponent. */
+const digits = (value: number): string =>
+  value.toLocaleString("en-US", { useGrouping: false, maximumFractionDigits: 20 });
+const text = v.union([v.string(), v.pipe(v.number(), v.transform(digits))]);
 /** One value stands for a list of one, as on the command line. */
 const texts = v.pipe(
   v.union([text, v.array(text)]),
   v.transform((given) => (typeof given === "string" ? [given] : given)),
 );
 
-const known = Object.entries<Flag<unknown>>(flags).filter(([, { inConfig }]) => inConfig);
+/** Flags that a file may set, by their keys. */
+export const configKeys = Object.entries<Flag<unknown>>(flags).filter(([, { inConfig }]) => inConfig);
 const entries = Object.fromEntries(
-  known.map(([name, { kind }]) => [
+  configKeys.map(([name, { kind }]) => [
     name,
     v.optional(kind === "switch" ? v.boolean() : kind === "value" ? text : texts),
   ]),
@@ -24,9 +31,20 @@ const entries = Object.fromEntries(
 /** Editors look for `$schema`; it means nothing here. */
 const schema = v.strictObject({ ...entries, $schema: v.optional(v.string()) });
 
+/** What `gate` looks for in the folder that it runs in. */
+const CONFIG_NAME = ".infer-opt.json";
+
+/** The path of the folder's own config; null where there is none. */
+export function findConfigFile(folder: string): string | null {
+  const path = join(folder, CONFIG_NAME);
+  return existsSync(path) ? path : null;
+}
+
 /** Throws CONFIG_UNREADABLE, CONFIG_UNKNOWN_KEY or CONFIG_INVALID. */
-export function readConfigFile(path: string): RawConfig {
-  const json = readJson(path);
+export const readConfigFile = (path: string): RawConfig => configOf(path, readJson(path));
+
+/** `json` is what stands in the file. Throws CONFIG_UNKNOWN_KEY or CONFIG_INVALID. */
+export function configOf(path: string, json: unknown): RawConfig {
   if (json === null || typeof json !== "object" || Array.isArray(json)) {
     throw new InferOptError("CONFIG_INVALID", "input", `config ${path} is ${shown(json)}, not a JSON object`, {
       hint: example,
@@ -60,7 +78,7 @@ function refusal(path: string, issue: v.BaseIssue<unknown>): InferOptError {
   if (issue.type === "strict_object" && key !== null) {
     const likely = likelyName(
       key,
-      known.map(([name]) => name),
+      configKeys.map(([name]) => name),
     );
     return new InferOptError("CONFIG_UNKNOWN_KEY", "input", `config ${path} has the unknown key "${key}"`, {
       hint:

@@ -4,13 +4,14 @@
  */
 import { availableParallelism } from "node:os";
 import { isAbsolute, join } from "node:path";
-import type { MetricRef } from "../metric/metric.js";
+import { builtinMetrics, type MetricRef } from "../metric/metric.js";
 import { parseMetric } from "../metric/parse-metric.js";
 import { rangeMethods } from "../observe/ranges.js";
 import { NEWEST_OPSET, OLDEST_OPSET } from "../passes/opset/range.js";
 import { corrections } from "../pipeline/corrections.js";
-import { findTarget, targetNames, targetsInWords } from "../target/find-target.js";
+import { findTarget, targetNames, targetSpellings, targetsInWords } from "../target/find-target.js";
 import {
+  formed,
   invalid,
   type Parse,
   parseBenchBudget,
@@ -89,12 +90,15 @@ const onOff = ([spelling, group, about]: About): Flag<boolean> => ({
 });
 const commandLineOnly = <T>(flag: Flag<T>): Flag<T> => ({ ...flag, inConfig: false });
 
-const parsePath: Parse<string> = (text, source) => {
+const parsePath: Parse<string> = formed(parseText.form!, (text, source) => {
   const path = parseText(text, source);
   return isAbsolute(path) ? path : join(source.folder, path);
-};
+});
 
-const parseMetricName: Parse<MetricRef> = (text, source) => parseMetric(text, source.folder);
+const parseMetricName: Parse<MetricRef> = formed(
+  { text: { pattern: String.raw`^(${builtinMetrics.join("|")})$|[/\\]|\.[cm]?js$` } },
+  (text, source) => parseMetric(text, source.folder),
+);
 
 const reportFormats = ["md", "json", "xml"] as const;
 export interface ReportFile {
@@ -102,20 +106,23 @@ export interface ReportFile {
   readonly format: (typeof reportFormats)[number];
 }
 
-const parseReport: Parse<ReportFile> = (text, source) => {
-  const path = parsePath(text, source);
-  const ending = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase();
-  const format = reportFormats.find((known) => known === ending);
-  if (format) return { path, format };
-  const hint = "End the name in .md (Markdown), .json (the result) or .xml (JUnit).";
-  if (ending === "html") throw invalid(text, source, "asks for HTML, which this release does not write yet", hint);
-  throw invalid(text, source, "has no ending that names a format", hint);
-};
+const parseReport: Parse<ReportFile> = formed(
+  { text: { pattern: String.raw`\.([mM][dD]|[jJ][sS][oO][nN]|[xX][mM][lL])$` } },
+  (text, source) => {
+    const path = parsePath(text, source);
+    const ending = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase();
+    const format = reportFormats.find((known) => known === ending);
+    if (format) return { path, format };
+    const hint = "End the name in .md (Markdown), .json (the result) or .xml (JUnit).";
+    if (ending === "html") throw invalid(text, source, "asks for HTML, which this release does not write yet", hint);
+    throw invalid(text, source, "has no ending that names a format", hint);
+  },
+);
 
-const parseTarget: Parse<string> = (text, source) => {
+const parseTarget: Parse<string> = formed({ text: { enum: targetSpellings } }, (text, source) => {
   if (findTarget(text)) return text;
   throw invalid(text, source, "is no target", `Targets are ${targetsInWords()}.`);
-};
+});
 
 const u32 = 2 ** 32 - 1;
 
@@ -223,7 +230,9 @@ export const flags = {
     parseIntegers(1, 2 ** 20),
     [1],
   ),
-  shard: optional(["--shard <i/n>", "Data", "only the i-th of n parts of the samples, from 1"], parseShard),
+  shard: commandLineOnly(
+    optional(["--shard <i/n>", "Data", "only the i-th of n parts of the samples, from 1"], parseShard),
+  ),
   merge: commandLineOnly({
     ...list(["--merge <files...>", "Data", "join the parts that --shard wrote"], parsePath),
     kind: "many",

@@ -31,7 +31,7 @@ export async function main(
   }
   let code: number = exitCode.done;
   const program = parser(io, async (command, parameters, raw) => {
-    const config = raw.config === undefined ? null : await configFile(raw.config, io.cwd);
+    const config = await configFile(command, raw.config, io.cwd);
     const settings = resolveSettings(raw, io.cwd, config);
     const cut = command.parameters.split(" ").filter((part) => part !== "").length;
     const [first, more] = command.parameters.endsWith("...>")
@@ -42,6 +42,7 @@ export async function main(
       parameters: first.map((path) => (path === "" ? "" : flagPath(path, io.cwd))),
       more: more.map((path) => flagPath(path, io.cwd)),
       settings,
+      configPath: config?.path ?? null,
       commandLine,
       toolVersion: version(),
       io,
@@ -123,9 +124,11 @@ function addCommand(program: Parser, command: Command, start: Start): void {
 const flagPath = (path: string, cwd: string): string =>
   flags.output.parse(path, { name: "path", kind: "usage", folder: cwd }) as string;
 
-async function configFile(path: string, cwd: string) {
-  const { readConfigFile } = await import("./config-file.js");
-  return readConfigFile(flagPath(path, cwd));
+async function configFile({ findsConfig }: Command, given: string | undefined, cwd: string) {
+  if (given === undefined && !findsConfig) return null;
+  const { findConfigFile, readConfigFile } = await import("./config-file.js");
+  const path = given === undefined ? findConfigFile(cwd) : flagPath(given, cwd);
+  return path === null ? null : readConfigFile(path);
 }
 
 /** Commander's codes, and ours. */

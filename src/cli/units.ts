@@ -14,7 +14,31 @@ export interface Source {
   readonly folder: string;
 }
 
-export type Parse<T> = (text: string, source: Source) => T;
+/**
+ * What the schema of config files says of a value: all that it admits is taken. What it leaves out may be taken too, such as a
+ * number that is written as a text.
+ */
+export interface ValueForm {
+  readonly text?: { readonly enum: readonly string[] } | { readonly pattern: string };
+  readonly number?: {
+    readonly type: "integer" | "number";
+    readonly minimum?: number;
+    readonly maximum?: number;
+    readonly exclusiveMinimum?: number;
+    readonly exclusiveMaximum?: number;
+  };
+}
+
+/** The form is absent where any text may do. */
+export type Parse<T> = ((text: string, source: Source) => T) & { readonly form?: ValueForm };
+
+export const formed = <T>(form: ValueForm, parse: (text: string, source: Source) => T): Parse<T> =>
+  Object.assign(parse, { form });
+
+/** Source of expressions: a number as `decimal` takes it, and one above 0. */
+const NUMBER = String.raw`(\d+(\.\d+)?|\.\d+)`;
+const POSITIVE = String.raw`(?=[\d.]*[1-9])${NUMBER}`;
+const whole = (pattern: string) => ({ pattern: `^(${pattern})$` });
 
 export function invalid(text: string, { name, kind }: Source, why: string, hint: string): InferOptError {
   const code = kind === "usage" ? "FLAG_INVALID" : "CONFIG_INVALID";
@@ -24,33 +48,35 @@ export function invalid(text: string, { name, kind }: Source, why: string, hint:
 /** Decimal digits only: Number() would also take "", " 1", "0x10" and "1e3". */
 const decimal = (text: string): number | null => (/^\d+(\.\d+)?$|^\.\d+$/.test(text) ? Number(text) : null);
 
-export const parseText: Parse<string> = (text, source) => {
+export const parseText: Parse<string> = formed({ text: { pattern: "." } }, (text, source) => {
   if (text === "") throw invalid(text, source, "is empty", "Give it a value.");
   return text;
-};
+});
 
-export const parseInteger =
-  (least: number, most: number): Parse<number> =>
-  (text, source) => {
+export const parseInteger = (least: number, most: number): Parse<number> =>
+  formed({ number: { type: "integer", minimum: least, maximum: most } }, (text, source) => {
     const value = /^\d+$/.test(text) ? Number(text) : null;
     if (value !== null && value >= least && value <= most) return value;
     throw invalid(text, source, `is no whole number from ${least} to ${most}`, exampleOf(source, least));
-  };
+  });
 
 const exampleOf = ({ kind, name }: Source, value: number): string =>
   kind === "usage" ? `For example ${name} ${value}.` : `Give one, for example ${value}.`;
 
 /** `4`, or several: `1,2,4,8`. */
-export const parseIntegers =
-  (least: number, most: number): Parse<readonly number[]> =>
-  (text, source) => {
-    const values = text.split(",").map((each) => (/^\d+$/.test(each.trim()) ? Number(each) : Number.NaN));
+export const parseIntegers = (least: 1, most: number): Parse<readonly number[]> => {
+  // As many digits as stay below the most.
+  const each = String.raw`\s*[1-9]\d{0,${String(most).length - 2}}\s*`;
+  const number = { type: "integer", minimum: least, maximum: most } as const;
+  return formed({ number, text: whole(`${each}(,${each})*`) }, (text, source) => {
+    const values = text.split(",").map((part) => (/^\d+$/.test(part.trim()) ? Number(part) : Number.NaN));
     if (values.every((value) => value >= least && value <= most)) return [...new Set(values)];
     throw invalid(text, source, `is no whole number from ${least} to ${most}`, exampleOf(source, least));
-  };
+  });
+};
 
 export function parseChoice<const T extends string>(choices: readonly T[]): Parse<T> {
-  return (text, source) => {
+  return formed({ text: { enum: choices } }, (text, source) => {
     const found = choices.find((choice) => choice === text);
     if (found !== undefined) return found;
     const likely = likelyName(text, choices);
@@ -60,36 +86,48 @@ export function parseChoice<const T extends string>(choices: readonly T[]): Pars
       `is none of ${choices.join(", ")}`,
       likely === null ? "Give one of them." : `Did you mean ${likely}?`,
     );
-  };
+  });
 }
 
 /** Some of the choices, with commas between them, in the order of the choices; or `none`. */
 export function parseSome<const T extends string>(choices: readonly T[]): Parse<readonly T[]> {
   const parse = parseChoice(choices);
-  return (text, source) => {
+  const each = String.raw`\s*(${choices.join("|")})\s*`;
+  return formed({ text: whole(`none|${each}(,${each})*`) }, (text, source) => {
     if (text === "none") return [];
-    const named = text.split(",").map((each) => parse(each.trim(), source));
+    const named = text.split(",").map((part) => parse(part.trim(), source));
     return choices.filter((choice) => named.includes(choice));
-  };
+  });
 }
 
 /** `0.5%`, `0.01` or `none`. */
-export const parseDrop: Parse<DropLimit> = (text, source) => {
-  if (text === "none") return "none";
-  const percent = text.endsWith("%");
-  const value = decimal(percent ? text.slice(0, -1).trimEnd() : text);
-  if (value === null) {
-    throw invalid(text, source, "is no limit", "Write 0.5% (points of a rate), 0.01 (the metric's own unit) or none.");
-  }
-  return percent ? { percent: value } : { absolute: value };
-};
+export const parseDrop: Parse<DropLimit> = formed(
+  { number: { type: "number", minimum: 0 }, text: whole(String.raw`none|${NUMBER}(\s*%)?`) },
+  (text, source) => {
+    if (text === "none") return "none";
+    const percent = text.endsWith("%");
+    const value = decimal(percent ? text.slice(0, -1).trimEnd() : text);
+    if (value === null) {
+      throw invalid(
+        text,
+        source,
+        "is no limit",
+        "Write 0.5% (points of a rate), 0.01 (the metric's own unit) or none.",
+      );
+    }
+    return percent ? { percent: value } : { absolute: value };
+  },
+);
 
 /** `1.2` or `1.2x`. */
-export const parseFactor: Parse<number> = (text, source) => {
-  const value = decimal(text.endsWith("x") ? text.slice(0, -1) : text);
-  if (value !== null && value > 0) return value;
-  throw invalid(text, source, "is no factor above 0", "Write 1.2 for a fifth faster.");
-};
+export const parseFactor: Parse<number> = formed(
+  { number: { type: "number", exclusiveMinimum: 0 }, text: whole(`${POSITIVE}x?`) },
+  (text, source) => {
+    const value = decimal(text.endsWith("x") ? text.slice(0, -1) : text);
+    if (value !== null && value > 0) return value;
+    throw invalid(text, source, "is no factor above 0", "Write 1.2 for a fifth faster.");
+  },
+);
 
 const bytesPer: Readonly<Record<string, number>> = {
   b: 1,
@@ -102,15 +140,17 @@ const bytesPer: Readonly<Record<string, number>> = {
 };
 
 /** `10MB`, `512KiB`, `3000000B`: bytes. */
-export const parseSize: Parse<number> = (text, source) => {
+export const parseSize: Parse<number> = formed({ text: whole(`${NUMBER} ?([kKmMgG][iI]?)?[bB]`) }, (text, source) => {
   const parts = /^([\d.]+) ?([a-z]+)$/i.exec(text);
   const value = parts ? decimal(parts[1]!) : null;
   const unit = parts ? bytesPer[parts[2]!.toLowerCase()] : undefined;
   if (value !== null && unit !== undefined) return Math.floor(value * unit);
   throw invalid(text, source, "is no size", "Write a number and a unit: 10MB, 512KiB or 3000000B.");
-};
+});
 
 const msPer: Readonly<Record<string, number>> = { us: 1e-3, ms: 1, s: 1e3, m: 6e4, min: 6e4, h: 3.6e6 };
+
+const DURATION = `${POSITIVE} ?(${Object.keys(msPer).join("|")})`;
 
 function duration(text: string): number | null {
   const parts = /^([\d.]+) ?([a-z]+)$/.exec(text);
@@ -120,11 +160,11 @@ function duration(text: string): number | null {
 }
 
 /** `5m`, `90s`, `500ms`: milliseconds. */
-export const parseDuration: Parse<number> = (text, source) => {
+export const parseDuration: Parse<number> = formed({ text: whole(DURATION) }, (text, source) => {
   const value = duration(text);
   if (value !== null) return value;
   throw invalid(text, source, "is no duration", "Write a number and a unit: 5m, 90s or 500ms.");
-};
+});
 
 const percentiles: Readonly<Record<string, LatencyLimit["percentile"]>> = {
   p50: "p50",
@@ -135,13 +175,21 @@ const percentiles: Readonly<Record<string, LatencyLimit["percentile"]>> = {
 };
 
 /** `p95=20ms`. */
-export const parseSlo: Parse<LatencyLimit> = (text, source) => {
-  const [name, value, ...rest] = text.split("=");
-  const percentile = percentiles[name!];
-  const ms = duration(value ?? "");
-  if (percentile && ms !== null && rest.length === 0) return { percentile, ms };
-  throw invalid(text, source, "is no latency limit", "Write a percentile (p50, p95, p99, p99.9) and a time: p95=20ms.");
-};
+export const parseSlo: Parse<LatencyLimit> = formed(
+  { text: whole(`(${Object.keys(percentiles).join("|").replaceAll(".", "[.]")})=${DURATION}`) },
+  (text, source) => {
+    const [name, value, ...rest] = text.split("=");
+    const percentile = percentiles[name!];
+    const ms = duration(value ?? "");
+    if (percentile && ms !== null && rest.length === 0) return { percentile, ms };
+    throw invalid(
+      text,
+      source,
+      "is no latency limit",
+      "Write a percentile (p50, p95, p99, p99.9) and a time: p95=20ms.",
+    );
+  },
+);
 
 /** `p95`, for limits that are all about one percentile. */
 export const parsePercentile: Parse<LatencyLimit["percentile"]> = (text, source) => {
@@ -174,13 +222,19 @@ export const parseBenchBudget: Parse<BenchBudget> = (text, source) => {
 };
 
 /** `95%` or `0.95`: a probability. */
-export const parseConfidence: Parse<number> = (text, source) => {
-  const percent = text.endsWith("%");
-  const value = decimal(percent ? text.slice(0, -1) : text);
-  const share = value === null ? null : percent ? value / 100 : value;
-  if (share !== null && share >= 0.5 && share < 1) return share;
-  throw invalid(text, source, "is no confidence from 50% to below 100%", "Write 95% or 0.95.");
-};
+export const parseConfidence: Parse<number> = formed(
+  {
+    number: { type: "number", minimum: 0.5, exclusiveMaximum: 1 },
+    text: whole(String.raw`[5-9]\d(\.\d{1,6})?%|0?\.[5-9]\d{0,8}`),
+  },
+  (text, source) => {
+    const percent = text.endsWith("%");
+    const value = decimal(percent ? text.slice(0, -1) : text);
+    const share = value === null ? null : percent ? value / 100 : value;
+    if (share !== null && share >= 0.5 && share < 1) return share;
+    throw invalid(text, source, "is no confidence from 50% to below 100%", "Write 95% or 0.95.");
+  },
+);
 
 export interface InputShape {
   readonly input: string;
@@ -188,20 +242,24 @@ export interface InputShape {
   readonly dims: readonly (number | string)[];
 }
 
+const DIM = String.raw`([A-Za-z_][\w.]*|[1-9]\d{0,14})`;
 const isName = (dim: string): boolean => /^[A-Za-z_][\w.]*$/.test(dim);
 
 /** `input=1,3,224,224`; a scalar is `input=`. Names may hold "=" and ":" themselves. */
-export const parseShape: Parse<InputShape> = (text, source) => {
-  const cut = text.lastIndexOf("=");
-  const hint = "Write the input's name and its sizes, with names for axes that stay open: input=1,3,H,W.";
-  if (cut <= 0) throw invalid(text, source, "names no input", hint);
-  const sizes = text.slice(cut + 1);
-  const dims = sizes === "" ? [] : sizes.split(",");
-  const wrong = dims.find((dim) => !isName(dim) && (!/^[1-9]\d*$/.test(dim) || !Number.isSafeInteger(Number(dim))));
-  if (wrong !== undefined)
-    throw invalid(text, source, `has "${wrong}" for a size, which is no number above 0 and no name`, hint);
-  return { input: text.slice(0, cut), dims: dims.map((dim) => (isName(dim) ? dim : Number(dim))) };
-};
+export const parseShape: Parse<InputShape> = formed(
+  { text: whole(String.raw`[\s\S]+=(${DIM}(,${DIM})*)?`) },
+  (text, source) => {
+    const cut = text.lastIndexOf("=");
+    const hint = "Write the input's name and its sizes, with names for axes that stay open: input=1,3,H,W.";
+    if (cut <= 0) throw invalid(text, source, "names no input", hint);
+    const sizes = text.slice(cut + 1);
+    const dims = sizes === "" ? [] : sizes.split(",");
+    const wrong = dims.find((dim) => !isName(dim) && (!/^[1-9]\d*$/.test(dim) || !Number.isSafeInteger(Number(dim))));
+    if (wrong !== undefined)
+      throw invalid(text, source, `has "${wrong}" for a size, which is no number above 0 and no name`, hint);
+    return { input: text.slice(0, cut), dims: dims.map((dim) => (isName(dim) ? dim : Number(dim))) };
+  },
+);
 
 export interface Shard {
   /** From 1. */
@@ -218,16 +276,22 @@ export const parseShard: Parse<Shard> = (text, source) => {
 };
 
 /** Names separated by commas. */
-export const parseNames: Parse<readonly string[]> = (text, source) => {
-  const names = text.split(",").map((name) => name.trim());
-  if (names.every((name) => name !== "")) return names;
-  throw invalid(text, source, "has an empty name", "Separate names by single commas.");
-};
+export const parseNames: Parse<readonly string[]> = formed(
+  { text: whole(String.raw`[^,]*[^,\s][^,]*(,[^,]*[^,\s][^,]*)*`) },
+  (text, source) => {
+    const names = text.split(",").map((name) => name.trim());
+    if (names.every((name) => name !== "")) return names;
+    throw invalid(text, source, "has an empty name", "Separate names by single commas.");
+  },
+);
 
 /** `cuda>=95%`. */
-export const parseRequiredShare: Parse<RequiredShare> = (text, source) => {
-  const parts = /^([a-z]\w*) ?>= ?([\d.]+)%$/i.exec(text);
-  const percent = parts ? decimal(parts[2]!) : null;
-  if (parts && percent !== null && percent <= 100) return { provider: parts[1]!.toLowerCase(), share: percent / 100 };
-  throw invalid(text, source, "is no share of a provider", "Write cuda>=95%, in quotes for the shell.");
-};
+export const parseRequiredShare: Parse<RequiredShare> = formed(
+  { text: whole(String.raw`[a-zA-Z]\w* ?>= ?(0*(100(\.0+)?|\d{1,2}(\.\d+)?)|\.\d+)%`) },
+  (text, source) => {
+    const parts = /^([a-z]\w*) ?>= ?([\d.]+)%$/i.exec(text);
+    const percent = parts ? decimal(parts[2]!) : null;
+    if (parts && percent !== null && percent <= 100) return { provider: parts[1]!.toLowerCase(), share: percent / 100 };
+    throw invalid(text, source, "is no share of a provider", "Write cuda>=95%, in quotes for the shell.");
+  },
+);

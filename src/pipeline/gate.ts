@@ -32,6 +32,8 @@ export interface GateConfig {
   readonly target?: string;
   /** What to make of measurements that cannot decide a limit. */
   readonly inconclusive: "fail" | "warn";
+  /** The file that limits came from, for the report. */
+  readonly configPath?: string;
   /** A file that gets a line for this run, and the time of it (ISO 8601). */
   readonly history?: { readonly path: string; readonly at: string };
 }
@@ -75,6 +77,7 @@ export async function runGate(config: GateConfig, context: RunContext): Promise<
     candidateModel,
     verdict,
     ...facts,
+    ...(config.configPath !== undefined && { configPath: config.configPath }),
     ...(placement && { placement }),
     ...(history && { history }),
   });

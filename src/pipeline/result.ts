@@ -54,6 +54,8 @@ export interface RunResult {
   readonly layers?: LayerDifferences;
   /** Of `bench`: every model by itself. */
   readonly bench?: BenchFacts;
+  /** Of `gate`: the config file that limits or data came from. */
+  readonly configPath?: string;
   /** Of `gate --history`. */
   readonly history?: HistoryFacts;
   /** Of `bench --rate` and `--trace`. */

@@ -107,7 +107,8 @@ function limits(result: RunResult, paint: Palette): string[] {
       ...rest.map((line) => `${indent}${line}`),
     ];
   });
-  return ["limits", ...lines];
+  const from = result.configPath === undefined ? "" : `, ${printable(basename(result.configPath))} read`;
+  return [`limits${from}`, ...lines];
 }
 
 function accuracy({ accuracy }: RunResult): string[] {

@@ -29,6 +29,12 @@ const families: Readonly<Record<string, Family>> = {
 
 export const targetNames: readonly string[] = Object.keys(families);
 
+/** Every name with and without a release. */
+export const targetSpellings: readonly string[] = Object.entries(families).flatMap(([name, { releases }]) => [
+  name,
+  ...releases.map((release) => `${name}@${release}`),
+]);
+
 /** Each with its releases, for a message: `ort-cpu[@1.5 to @1.30]`. */
 export const targetsInWords = (): string =>
   Object.entries(families)

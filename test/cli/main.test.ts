@@ -371,6 +371,32 @@ describe("what flags become", () => {
     expect(calls).toMatchObject([{ config: { history: { path, at: expect.stringMatching(/^20\d\d-.*Z$/) } } }]);
   });
 
+  it("limits for gate from .infer-opt.json of its folder, unless a file or a flag says otherwise", async () => {
+    const cwd = temporaryFolder({
+      ".infer-opt.json": `{"minSpeedup": 0.95, "eval": "e.npz", "seed": 3}`,
+      "other.json": `{"minSpeedup": 1.1}`,
+    });
+    const run = (...flags: string[]) => command(["gate", "a.onnx", "b.onnx", ...flags], { io: fakeIo({ cwd }) });
+    const [found] = (await run("--seed", "4")).calls;
+    expect(found).toMatchObject({
+      config: {
+        ...{ configPath: join(cwd, ".infer-opt.json"), limits: { minSpeedup: 0.95 } },
+        ...{ data: { eval: join(cwd, "e.npz") }, runtime: { seed: 4 } },
+      },
+    });
+    const [given] = (await run("--config", "other.json")).calls;
+    expect(given).toMatchObject({ config: { limits: { minSpeedup: 1.1 }, data: { eval: null } } });
+    const verified = await command(["verify", "a.onnx", "b.onnx"], { io: fakeIo({ cwd }) });
+    expect(verified.calls).toMatchObject([{ config: { data: { eval: null } } }]);
+  });
+
+  it("refuses a config of the folder that has an unknown key", async () => {
+    const cwd = temporaryFolder({ ".infer-opt.json": `{"minSpeedupp": 0.95}` });
+    const { code, stderr, calls } = await command(["gate", "a.onnx", "b.onnx"], { io: fakeIo({ cwd }) });
+    expect([code, calls]).toEqual([3, []]);
+    expect(stderr).toContain(`Did you mean "minSpeedup"?`);
+  });
+
   it("a load for bench, with its limits", async () => {
     const flags = ["--rate", "40", "--slo", "p95=20ms", "--concurrency", "2", "--find-max-rate", "--budget", "30s"];
     const { calls } = await command(["bench", "a.onnx", ...flags]);

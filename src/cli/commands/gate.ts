@@ -8,7 +8,7 @@ export const gate: Command = {
   group: "Prove",
   parameters: "<baseline> <candidate>",
   about: "Limits between two models, as a step of CI",
-  note: smokeTest,
+  note: `${smokeTest} Limits and data may stand in .infer-opt.json of the folder it runs in, or in a file given with --config; flags win.`,
   examples: [
     "infer-opt gate base.onnx new.onnx --eval test.npz --metric top1 --max-drop 0.5% --min-speedup 1.2",
     "infer-opt gate base.onnx new.onnx --max-drop none --max-size 10MB --slo p95=20ms --report gate.md",
@@ -23,8 +23,9 @@ export const gate: Command = {
     "report",
   ],
   exits: comparedExits,
+  findsConfig: true,
   run(invocation) {
-    const { parameters, settings, actions } = invocation;
+    const { parameters, settings, configPath, actions } = invocation;
     const config = {
       baseline: parameters[0]!,
       candidate: parameters[1]!,
@@ -32,6 +33,7 @@ export const gate: Command = {
       limits: limitsOf(settings),
       runtime: runtimeConfig(settings),
       inconclusive: settings.inconclusive,
+      ...(configPath !== null && { configPath }),
       ...(settings.target !== null && { target: settings.target }),
       ...(settings.history !== null && { history: { path: settings.history, at: new Date().toISOString() } }),
     };
