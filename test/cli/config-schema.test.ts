@@ -98,17 +98,7 @@ const texts = [
   ],
 ];
 const numbers = [0, 1, 2, 8, 0.01, 0.95, 1e-7, 1e21, -1, 0.5, 1024, 1025, 4_294_967_296, 64.5];
-const others = [
-  true,
-  false,
-  null,
-  {},
-  [],
-  [["a"]],
-  ["p95=20ms", "p99=50ms"],
-  [null],
-  ["./r.md", "./r.xml"],
-];
+const others = [true, false, null, {}, [], [["a"]], ["p95=20ms", "p99=50ms"], [null], ["./r.md", "./r.xml"]];
 
 describe("the schema of config files", () => {
   it("is the one that the package has", async () => {
