@@ -6,6 +6,7 @@
 import type { Dim, Node, Value } from "../../ir/index.js";
 import { isKnown } from "../../rewrite/match.js";
 import { type Block, blockAt, sameAxes } from "./block.js";
+import { isSingle } from "./single-size.js";
 import type { UnitTrace } from "./unit-trace.js";
 
 export interface Operand {
@@ -34,7 +35,8 @@ export function alignedOperand(node: Node, input: number, rank: number, trace: U
 
 const sizeAt = ({ value, axisAt }: Operand, axis: number): Dim => {
   const own = axisAt(axis);
-  return own === null ? 1 : (value.shape?.[own] ?? null);
+  if (own === null) return 1;
+  return value.shape?.[own] ?? (isSingle(value, own) ? 1 : null);
 };
 
 /** Joins the units of operands; returns those of the result. Constants among the operands become followers. */

@@ -1,5 +1,6 @@
 /** Walks a graph and follows its units; what leaves the graph or meets an unknown operator is frozen. */
 import type { Model, Node, Value } from "../../ir/index.js";
+import { familyOf } from "../../ops/facts.js";
 import { callsOperator } from "../../target/target.js";
 import { ruleOf } from "./rules/index.js";
 import { type ConstantUnits, UnitTrace } from "./unit-trace.js";
@@ -14,6 +15,10 @@ export function traceUnits(model: Model): UnitTrace {
 
 function follow(node: Node, trace: UnitTrace): void {
   const rule = callsOperator(trace.model, node) ? ruleOf(node) : null;
+  if (rule && !combines(node)) {
+    // Sizes, limits and parameters that are computed from units: nothing that a rule looks at.
+    for (const value of node.inputs.slice(1)) trace.freezeValue(value, `${node.displayName} counts with it`);
+  }
   const problem = rule ? rule(node, trace) : `${node.displayName} is ${article(node.opName)}, which mixes or fixes it`;
   if (problem === null) return;
   for (const value of node.inputs) trace.freezeValue(value, problem);
@@ -23,6 +28,10 @@ function follow(node: Node, trace: UnitTrace): void {
     trace.units.delete(value);
   }
 }
+
+/** Operators of which a rule follows more than the first input. */
+const ofSeveral = new Set("Attention BatchNormalization Concat Gather Gemm InstanceNormalization MatMul".split(" "));
+const combines = (node: Node): boolean => ofSeveral.has(node.op) || familyOf(node) === "broadcasting";
 
 const article = (op: string): string => `${/^[AEIOU]/.test(op) ? "an" : "a"} ${op}`;
 

@@ -9,22 +9,29 @@ export function isSizeSettable(vector: Value | null | undefined, index: number):
   return !!vector && (isIntegers(vector) || pieceAt(vector, index) !== null);
 }
 
+/** The entry at `index`, where it is constant. */
+export function sizeIn(vector: Value | null | undefined, index: number): number | null {
+  if (!vector) return null;
+  const piece = isIntegers(vector) ? { value: vector, at: index } : pieceAt(vector, index);
+  return piece?.value.constant?.integers()?.[piece.at] ?? null;
+}
+
 const isIntegers = ({ constant }: Value): boolean => constant?.dtype === "i64" && constant.dims.length === 1;
 
 /** The constant input of a Concat that holds an entry of its result. */
-function pieceAt({ producer }: Value, index: number): { node: Node; input: number; at: number } | null {
+function pieceAt({ producer }: Value, index: number): { value: Value; input: number; at: number } | null {
   if (!producer?.is("Concat")) return null;
   let start = 0;
   for (const [input, value] of producer.inputs.entries()) {
     const size = value?.shape?.length === 1 ? value.shape[0] : null;
     if (!value || typeof size !== "number") return null;
-    if (index < start + size) return isIntegers(value) ? { node: producer, input, at: index - start } : null;
+    if (index < start + size) return isIntegers(value) ? { value, input, at: index - start } : null;
     start += size;
   }
   return null;
 }
 
-/** Gives a node another vector as its input, with sizes at some places; -1 and 0 stay what they are. */
+/** Gives a node another vector as its input, with sizes at some places; what is inferred (-1) is so still. */
 export function setSizes(node: Node, input: number, sizes: ReadonlyMap<number, number>): void {
   const vector = node.inputs[input]!;
   const { graph } = node;
@@ -50,6 +57,6 @@ export function setSizes(node: Node, input: number, sizes: ReadonlyMap<number, n
 
 function changedSizes({ constant }: Value, sizes: ReadonlyMap<number, number>): Tensor | null {
   const old = constant!.bigints()!;
-  const changed = old.map((size, index) => (size > 0n && sizes.has(index) ? BigInt(sizes.get(index)!) : size));
+  const changed = old.map((size, index) => (size >= 0n && sizes.has(index) ? BigInt(sizes.get(index)!) : size));
   return changed.every((size, i) => size === old[i]) ? null : Tensor.i64(constant!.dims, changed);
 }

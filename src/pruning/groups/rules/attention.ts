@@ -26,17 +26,14 @@ export const attention: Rule = (node, trace) => {
     trace.sets.join(id, ofValue[group]!);
   }
   trace.sets.callHeads(ofQuery);
-  // The mask is added to the scores [B, heads, S, T].
-  const scores: Operand = {
-    value: result,
-    input: -1,
-    axisAt: (axis) => (axis === 1 ? 1 : null),
-    blocks: [rowOf(1, ofQuery)],
-  };
   if (mask) {
+    // It is added to the scores [B, heads, S, T].
     const added = alignedOperand(node, 3, 4, trace);
     if (!added) return `the shape of the mask of ${node.displayName} is not known`;
-    broadcastUnits(node, [{ ...scores, axisAt: (axis) => (axis === 1 ? 1 : null) }, added], trace);
+    added.blocks = trace.fix(added.blocks, [0, 2, 3], `${node.displayName} masks with it`);
+    const scores: Operand = { value: query, input: -1, axisAt: () => null, blocks: [rowOf(1, ofQuery)] };
+    if (broadcastUnits(node, [scores, added], trace).length === 0)
+      return `${node.displayName} masks its heads one by one`;
   }
   giveHeads(node, trace, result, ofQuery);
   return null;

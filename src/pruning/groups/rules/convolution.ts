@@ -32,7 +32,9 @@ function convolution(node: Node, trace: UnitTrace, outAxis: 0 | 1): string | nul
   if (!read) {
     const name = x?.isGraphInput ? `the model's input ${x.label}` : (x?.label ?? "its input");
     const why = `${node.displayName} has ${groups} groups, and the channels of ${name} cannot be removed`;
-    trace.give(node.output, [rowOf(1, trace.sets.addFrozen(outputs, why))]);
+    const stays = trace.sets.addFrozen(outputs, why);
+    if (outAxis === 0) makeOutput(node, trace, 0, stays);
+    else trace.give(node.output, [rowOf(1, stays)]);
     return null;
   }
   const made = trace.sets.add(outputs);

@@ -56,6 +56,7 @@ export const resize: Rule = (node, trace) => {
   for (const axis of blocks.flatMap(({ axes }) => axes)) {
     const entry = named ? named.map((each) => (each < 0 ? each + from.length : each)).indexOf(axis) : axis;
     if (entry < 0) continue;
+    if (node.string("keep_aspect_ratio_policy", "stretch") !== "stretch") return `${node.displayName} resizes it`;
     if (!isKnown(from[axis]) || from[axis] !== to[axis]) return `${node.displayName} resizes it`;
     const isSettable = sizes
       ? isSizeSettable(sizes, entry)

@@ -7,10 +7,10 @@
  *
  * A block spreads over the sizes of the other side of its sections.
  */
-import { type Dim, elementCount, isStatic, type Node, type Shape, type Tensor } from "../../../ir/index.js";
+import { type Dim, elementCount, isStatic, type Node, type Shape } from "../../../ir/index.js";
 import { isSameDim } from "../../../rewrite/match.js";
-import { isSizeSettable } from "../../slice/size-vector.js";
-import { type Block, forEachPlace, stridesOf, withoutIdleAxes } from "../block.js";
+import { isSizeSettable, sizeIn } from "../../slice/size-vector.js";
+import { type Block, blockAt, forEachPlace, stridesOf, withoutIdleAxes } from "../block.js";
 import type { Rule } from "../unit-trace.js";
 
 interface Section {
@@ -22,12 +22,16 @@ interface Section {
 const MOST_IDS = 1 << 22;
 
 export const reshape: Rule = (node, trace) => {
-  const input = node.inputs[0]?.shape;
-  const output = node.output.shape;
-  if (!input || !output) return `the shapes of ${node.displayName} are not known`;
-  const target = node.is("Reshape") ? node.inputs[1]?.constant : null;
-  const sections = sectionsOf(input, output, copiedAxes(node, target ?? null));
   const blocks = trace.of(node.inputs[0]);
+  const input = completed(node.inputs[0]?.shape, (axis) => sizeOf(blocks, axis));
+  const output = completed(node.output.shape, (axis) => (node.is("Reshape") ? sizeIn(node.inputs[1], axis) : null));
+  if (!input || !output) return `the shapes of ${node.displayName} are not known`;
+  const copied = copiedAxes(node, input.length);
+  const sections = sectionsOf(input, output, copied);
+  for (const axis of copied) {
+    const isOwn = sections.some(({ from, to }) => from.length === 1 && from[0] === axis && to[0] === axis);
+    if (!isOwn && blockAt(blocks, axis)) return `${node.displayName} copies its size`;
+  }
   const spread: Block[] = [];
   for (const block of blocks) {
     const touched = sections.filter(({ from }) => from.some((axis) => block.axes.includes(axis)));
@@ -44,12 +48,25 @@ export const reshape: Rule = (node, trace) => {
   return null;
 };
 
+/** A shape with sizes that type inference does not know. */
+const completed = (shape: Shape | null | undefined, sizeAt: (axis: number) => number | null): Shape | null =>
+  shape?.map((dim, axis) => {
+    const size = dim === null ? sizeAt(axis) : null;
+    return size !== null && size > 0 ? size : dim;
+  }) ?? null;
+
+function sizeOf(blocks: readonly Block[], axis: number): number | null {
+  const block = blockAt(blocks, axis);
+  return block ? block.dims[block.axes.indexOf(axis)]! : null;
+}
+
 const shown = (shape: Shape): string => `[${shape.map((dim) => dim ?? "?").join(",")}]`;
 
-/** Axes that a Reshape copies by a 0. */
-function copiedAxes(node: Node, target: Tensor | null): ReadonlySet<number> {
-  if (!target || node.int("allowzero", 0) !== 0) return new Set();
-  return new Set((target.integers() ?? []).flatMap((size, axis) => (size === 0 ? [axis] : [])));
+/** Axes whose size a Reshape copies, by a 0 in the shape that it is told. */
+function copiedAxes(node: Node, rank: number): ReadonlySet<number> {
+  if (!node.is("Reshape") || node.int("allowzero", 0) !== 0) return new Set();
+  const axes = Array.from({ length: rank }, (_, axis) => axis);
+  return new Set(axes.filter((axis) => sizeIn(node.inputs[1], axis) === 0));
 }
 
 function sectionsOf(from: Shape, to: Shape, copied: ReadonlySet<number>): Section[] {
