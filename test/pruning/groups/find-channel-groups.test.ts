@@ -152,6 +152,32 @@ const cases: Readonly<Record<string, Case>> = {
       y = Mul(c, h)`),
     groups: [free, "narrow: 4 units", OUTPUT],
   },
+  "a shape that is put together": {
+    text: between(`p = ReduceMean <keepdims=0>(c, $axes: i64[2] = {2,3})
+      g = MatMul "gate" (p, $t: f32[8,8])
+      batch = Shape <start=0, end=1>(c)
+      sizes = Concat <axis=0>(batch, $tail: i64[3] = {8,1,1})
+      h = Reshape(g, sizes)
+      k = Reshape(p, sizes)
+      i = Mul(h, k)
+      y = Mul(c, i)`),
+    groups: [free, OUTPUT],
+  },
+  "a size that is read": {
+    text: between(`shape = Shape "sizes" (c)
+      count = Gather <axis=0>(shape, $one: i64[] = {1})
+      f = Cast <to=1>(count)
+      y = Div(c, f)`),
+    groups: ["first: 8 channels (sizes reads its size)", OUTPUT],
+  },
+  "a size that is copied to another axis": {
+    text: `(x: f32[2,3,6]) -> (z) {
+      c = Conv "first" <kernel_shape=[1]>(x, $w: f32[6,3,1])
+      r = Reshape "moved" (c, $s: i64[2] = {-1,0})
+      z = MatMul "last" (r, $v: f32[6,4])
+    }`,
+    groups: ["first: 6 channels (moved copies its size)", "last: 4 units (it is the model's output z)"],
+  },
   "a channel shuffle": {
     text: between(`r = Reshape(c, $s: i64[5] = {0,2,4,6,6})
       t = Transpose <perm=[0,2,1,3,4]>(r)
@@ -279,15 +305,6 @@ const EMBED = "embed: 10 units (norm normalizes over it)";
 
 const transformers: Readonly<Record<string, Case>> = {
   "heads of attention": { text: attention, groups: [EMBED, "query: 3 heads of 4", LAST] },
-  "heads whose number is put together": {
-    text: attention.replace(
-      "v1 = Reshape(v, split)",
-      `shape = Shape <start=0, end=2>(x)
-      sizes = Concat <axis=0>(shape, $tail: i64[2] = {3,4})
-      v1 = Reshape(v, sizes)`,
-    ),
-    groups: [EMBED, "query: 3 heads of 4", LAST],
-  },
   "heads with a mask for all of them": {
     text: attention
       .replace("(x: f32[N,S,12])", "(x: f32[N,S,12], m: f32[N,1,1,S])")
@@ -302,7 +319,12 @@ const transformers: Readonly<Record<string, Case>> = {
     text: attention
       .replace("(x: f32[N,S,12])", "(x: f32[N,S,12], m: f32[N,?,1,S])")
       .replace("p = Softmax(s)", 'a = Add "masked" (s, m)\np = Softmax(a)'),
-    groups: [EMBED, "query: 3 heads of 4 (masked combines it with m, whose size is not known)", LAST],
+    groups: [
+      EMBED,
+      "query: 3 heads of 4 (masked combines it with m, whose size is not known)",
+      "value: 4 units of 3",
+      LAST,
+    ],
   },
   "queries, keys and values of one product": {
     text: `(x: f32[N,S,10]) -> (z) {
