@@ -50,8 +50,8 @@ for (const [name, file] of [
   const bundle = await rolldown({
     input: { [name]: `${root}/dist/${file}` },
     platform: "node",
-    // It loads native code from where npm put it.
-    external: /^sharp(\/|$)/,
+    // The one loads native code from where npm put it, the other few runs ever want.
+    external: /^(sharp|hdr-histogram-js)(\/|$)/,
     plugins: [nativeRuntime],
   });
   // One script each, for bundle/start.cjs.

@@ -36,6 +36,14 @@ export function quantile(sorted: ArrayLike<number>, p: number): number {
   return low + (high - low) * (at - below);
 }
 
+/** The smallest of the values that a share `p` of them does not exceed: one of them, nothing in between. */
+export function nearestRank(sorted: ArrayLike<number>, p: number): number {
+  invariant(sorted.length > 0, "a percentile of nothing");
+  // 0.95 * 20 is a little above 19.
+  const rank = Math.ceil(sorted.length * p * (1 - 1e-12));
+  return sorted[Math.max(1, rank) - 1]!;
+}
+
 export const median = (values: ArrayLike<number>): number => quantile(ascending(values), 0.5);
 
 /**
@@ -45,9 +53,9 @@ export const median = (values: ArrayLike<number>): number => quantile(ascending(
 export const leastCountFor = (p: number, confidence = 0.95): number =>
   Math.ceil(Math.log(1 - confidence) / Math.log(p));
 
-/** The p-quantile, or null when there are too few values to speak of it. */
+/** The p-quantile by nearest rank, or null when there are too few values to speak of it. */
 export function percentileOrNull(sorted: ArrayLike<number>, p: number, confidence = 0.95): number | null {
-  return sorted.length >= leastCountFor(p, confidence) ? quantile(sorted, p) : null;
+  return sorted.length >= leastCountFor(p, confidence) ? nearestRank(sorted, p) : null;
 }
 
 /** The standard normal's p-quantile, to 1e-12. */

@@ -29,14 +29,26 @@ export interface LoadSummary {
 const FORMING = 0.1;
 const RESAMPLES = 400;
 
+/** Of the requests that count, in the order of arrival; milliseconds. */
+export interface CountedTimes {
+  readonly latencies: Float64Array;
+  readonly waits: Float64Array;
+  readonly services: Float64Array;
+}
+
+/** `durationMs`: for how long requests arrived. */
+export function countedTimes({ arrivalMs, startMs, endMs }: Served, durationMs: number): CountedTimes {
+  const counted = [...arrivalMs.keys()].filter((i) => arrivalMs[i]! >= FORMING * durationMs);
+  return {
+    latencies: Float64Array.from(counted, (i) => endMs[i]! - arrivalMs[i]!),
+    waits: Float64Array.from(counted, (i) => Math.max(0, startMs[i]! - arrivalMs[i]!)),
+    services: Float64Array.from(counted, (i) => endMs[i]! - startMs[i]!),
+  };
+}
+
 /** `durationMs`: for how long requests arrived. Throws for a load without requests. */
 export function summarizeLoad(served: Served, durationMs: number, processes: number, seed: number): LoadSummary {
-  const counts = (i: number): boolean => served.arrivalMs[i]! >= FORMING * durationMs;
-  const pick = (of: (i: number) => number): Float64Array =>
-    Float64Array.from([...served.arrivalMs.keys()].filter(counts), of);
-  const latencies = pick((i) => served.endMs[i]! - served.arrivalMs[i]!);
-  const waits = pick((i) => Math.max(0, served.startMs[i]! - served.arrivalMs[i]!));
-  const services = pick((i) => served.endMs[i]! - served.startMs[i]!);
+  const { latencies, waits, services } = countedTimes(served, durationMs);
   const countedMs = (1 - FORMING) * durationMs;
   const lastEnd = served.endMs.reduce((last, end) => Math.max(last, end), 0);
   return {

@@ -313,6 +313,10 @@ export const flags = {
     ["--chrome-trace <file>", "Output", "also write the quickest run for chrome://tracing or ui.perfetto.dev"],
     parsePath,
   ),
+  hdrLog: optional(
+    ["--hdr-log <file>", "Output", "also write every time as a log of HdrHistogram, in nanoseconds, 3 digits"],
+    parsePath,
+  ),
   top: value(["--top <n>", "Output", "rows of each table [15]"], parseInteger(1, 100_000), 15),
   markdown: commandLineOnly(optional(["--markdown <file>", "Output", "write Markdown"], parsePath)),
   junit: commandLineOnly(optional(["--junit <file>", "Output", "write JUnit XML"], parsePath)),

@@ -1,7 +1,8 @@
 /** `bench`: latency of one model, or of several in turns, each compared with the first. */
 
+import { basename } from "node:path";
 import { InferOptError } from "../base/errors.js";
-import type { LatencyComparison, ModelLatency } from "../bench/index.js";
+import type { LatencyComparison, LatencySeries, ModelLatency } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
@@ -20,6 +21,8 @@ export interface BenchConfig {
   readonly runtime: RuntimeConfig;
   /** Also time the first model against a copy of itself. */
   readonly noiseCheck?: boolean;
+  /** Told every time that percentiles are made of. */
+  readonly onSeries?: (series: LatencySeries) => void;
 }
 
 /** Rejects with BENCH_NO_MODEL, and as loading and running the models do. `result.bench` holds a row for each model. */
@@ -51,6 +54,9 @@ export async function runBench(config: BenchConfig, context: RunContext): Promis
     }),
   );
   record.warn(...warnings);
+  for (const { model, samplesMs } of [comparison.baseline, ...comparison.candidates]) {
+    config.onSeries?.({ name: basename(model), samplesMs });
+  }
   return record.result({
     model: facts[0]!,
     latency: candidates[0]?.facts ?? null,

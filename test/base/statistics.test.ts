@@ -4,6 +4,7 @@ import {
   mean,
   median,
   normalQuantile,
+  nearestRank,
   percentileOrNull,
   quantile,
   studentQuantile,
@@ -33,6 +34,22 @@ describe("mean and variance", () => {
   });
 });
 
+describe("nearestRank", () => {
+  it.each([
+    [0.5, 1, 1],
+    [0.5, 4, 2],
+    [0.5, 5, 3],
+    [0.95, 20, 19],
+    [0.95, 21, 20],
+    [0.99, 100, 99],
+    [0.999, 1000, 999],
+    [0.999, 3000, 2997],
+    [0.001, 10, 1],
+  ])("of %f among %i values is the %i-th", (p, count, wanted) => {
+    expect(nearestRank(Array.from({ length: count }, (_, i) => i + 1), p)).toBe(wanted);
+  });
+});
+
 describe("percentileOrNull", () => {
   it.each([
     [0.9, 29],
@@ -42,7 +59,7 @@ describe("percentileOrNull", () => {
   ])("speaks of the %f quantile from %i values on", (p, least) => {
     expect(leastCountFor(p)).toBe(least);
     expect(percentileOrNull(upTo(least - 1), p)).toBeNull();
-    expect(percentileOrNull(upTo(least), p)).toBe(quantile(upTo(least), p));
+    expect(percentileOrNull(upTo(least), p)).toBe(nearestRank(upTo(least), p));
   });
 });
 

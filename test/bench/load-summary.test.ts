@@ -32,8 +32,8 @@ describe("a load", () => {
     const { requests, latency, waiting, service, utilization } = summarizeLoad(served, 1000, 1, 1);
     expect(requests).toBe(90);
     // The i-th waits 10 i, and is served for 20.
-    expect(latency.p50Ms).toBe(20 + 10 * 54.5);
-    expect(waiting.p50Ms).toBe(10 * 54.5);
+    expect(latency.p50Ms).toBe(20 + 10 * 54);
+    expect(waiting.p50Ms).toBe(10 * 54);
     expect(service).toEqual({ p50Ms: 20, p95Ms: 20, p99Ms: null, p999Ms: null });
     expect(utilization).toBeCloseTo(2, 10);
   });

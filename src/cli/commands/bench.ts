@@ -1,10 +1,13 @@
 import { InferOptError } from "../../base/errors.js";
+import type { LatencySeries } from "../../bench/hdr-log.js";
 import type { LoadConfig } from "../../pipeline/load/run-load.js";
-import { type Command, running } from "../command.js";
-import { exitCode } from "../exit-code.js";
+import { type Command, type Invocation, running } from "../command.js";
+import { type ExitCode, exitCode } from "../exit-code.js";
 import type { Settings } from "../flags.js";
+import { checkWritable } from "../output-path.js";
 import { changeExits, runAndDeliver } from "../run-and-deliver.js";
 import { runtimeConfig } from "../settings.js";
+import { writeWhole } from "../write-file.js";
 
 export const bench: Command = {
   name: "bench",
@@ -29,46 +32,56 @@ export const bench: Command = {
       "slo",
       "costPerHour",
       "inconclusive",
+      "hdrLog",
       "report",
     ] as const),
   ],
   exits: [...changeExits, exitCode.latency, exitCode.inconclusive],
-  run(invocation) {
-    const { more: models, actions } = invocation;
-    const settings = withBudget(invocation.settings);
-    const { eval: data, noiseCheck, batch: batches, threads, slo, inconclusive, costPerHour } = settings;
-    const { pipeline, budgetPercentile: percentile, concurrency: processes, findMaxRate } = settings;
-    const load = offeredLoad(settings);
-    const budget = settings.latencyBudget.flatMap(({ stages }) => stages);
-    if (pipeline !== null) {
-      refuseBeside("--pipeline", settings, load !== null);
-      const config = {
-        models,
-        pipeline,
-        data,
-        runtime: runtimeConfig(settings),
-        budget,
-        percentile,
-        slo,
-        inconclusive,
-      };
-      return runAndDeliver(invocation, (context) => actions.stages(config, context));
-    }
-    if (budget[0]) {
-      const hint = `Add --pipeline FILE.mjs; for the model by itself say --slo p95=${budget[0].ms}ms.`;
-      throw fault("--budget", `a limit of stage "${budget[0].stage}" takes a pipeline that has it`, hint);
-    }
-    if (isSweep(settings) && !load) {
-      const runtime = runtimeConfig({ ...settings, batch: [1], threads: [1] });
-      const config = { models, data, batches, threads, runtime, slo, costPerHour, inconclusive };
-      return runAndDeliver(invocation, (context) => actions.sweep(config, context));
-    }
-    const config = { models, data, runtime: runtimeConfig(settings) };
-    if (!load) return runAndDeliver(invocation, (context) => actions.bench({ ...config, noiseCheck }, context));
-    const offered = { ...config, offered: load, processes, slo, findMaxRate, inconclusive };
-    return runAndDeliver(invocation, (context) => actions.load(offered, context));
+  async run(invocation) {
+    const { hdrLog: path } = invocation.settings;
+    if (path === null) return time(invocation, {});
+    checkWritable(path);
+    const series: LatencySeries[] = [];
+    const from = Date.now();
+    const code = await time(invocation, { onSeries: (each) => void series.push(each) });
+    const { hdrLog } = await import("../../bench/hdr-log.js");
+    writeWhole(path, await hdrLog(series, { toolVersion: invocation.toolVersion, from, until: Date.now() }));
+    return code;
   },
 };
+
+interface Listening {
+  readonly onSeries?: (series: LatencySeries) => void;
+}
+
+/** Which of the four ways of timing the flags ask for, and that. */
+function time(invocation: Invocation, listening: Listening): Promise<ExitCode> {
+  const { more: models, actions } = invocation;
+  const settings = withBudget(invocation.settings);
+  const { eval: data, noiseCheck, batch: batches, threads, slo, inconclusive, costPerHour } = settings;
+  const { pipeline, budgetPercentile: percentile, concurrency: processes, findMaxRate } = settings;
+  const load = offeredLoad(settings);
+  const budget = settings.latencyBudget.flatMap(({ stages }) => stages);
+  const common = { models, data, ...listening };
+  if (pipeline !== null) {
+    refuseBeside("--pipeline", settings, load !== null);
+    const config = { ...common, pipeline, runtime: runtimeConfig(settings), budget, percentile, slo, inconclusive };
+    return runAndDeliver(invocation, (context) => actions.stages(config, context));
+  }
+  if (budget[0]) {
+    const hint = `Add --pipeline FILE.mjs; for the model by itself say --slo p95=${budget[0].ms}ms.`;
+    throw fault("--budget", `a limit of stage "${budget[0].stage}" takes a pipeline that has it`, hint);
+  }
+  if (isSweep(settings) && !load) {
+    const runtime = runtimeConfig({ ...settings, batch: [1], threads: [1] });
+    const config = { ...common, batches, threads, runtime, slo, costPerHour, inconclusive };
+    return runAndDeliver(invocation, (context) => actions.sweep(config, context));
+  }
+  const config = { ...common, runtime: runtimeConfig(settings) };
+  if (!load) return runAndDeliver(invocation, (context) => actions.bench({ ...config, noiseCheck }, context));
+  const offered = { ...config, offered: load, processes, slo, findMaxRate, inconclusive };
+  return runAndDeliver(invocation, (context) => actions.load(offered, context));
+}
 
 const fault = (flag: string, why: string, hint: string): InferOptError =>
   new InferOptError("FLAG_INVALID", "usage", `${flag}: ${why}`, { hint, fields: { flag } });

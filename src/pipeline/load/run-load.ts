@@ -2,9 +2,19 @@
  * `bench --rate`: does a model hold its limits under the load that is expected? Requests arrive when they do, and latency
  * counts from their arrival.
  */
+import { basename } from "node:path";
 import { InferOptError } from "../../base/errors.js";
 import { seededRandom } from "../../base/random.js";
-import { type ArrivalKind, arrivals, type LoadSummary, rateOf, Server, summarizeLoad } from "../../bench/index.js";
+import {
+  type ArrivalKind,
+  arrivals,
+  countedTimes,
+  type LatencySeries,
+  type LoadSummary,
+  rateOf,
+  Server,
+  summarizeLoad,
+} from "../../bench/index.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { batchOf } from "../evaluation-data.js";
@@ -31,6 +41,8 @@ export interface LoadConfig {
   /** Also search for the highest rate at which the limits are met. */
   readonly findMaxRate: boolean;
   readonly inconclusive: "fail" | "warn";
+  /** Told every time that percentiles are made of. */
+  readonly onSeries?: (series: LatencySeries) => void;
 }
 
 /** Requests that the percentiles start to be worth something with. */
@@ -62,6 +74,11 @@ export async function runLoad(config: LoadConfig, context: RunContext): Promise<
         const server = await Server.start(context.runtime, options);
         try {
           const served = await server.serve(arrivalsMs, record.progress);
+          const { latencies, waits, services } = countedTimes(served, durationMs);
+          const name = basename(model.path);
+          config.onSeries?.({ name, samplesMs: latencies });
+          config.onSeries?.({ name: `${name}:waiting`, samplesMs: waits });
+          config.onSeries?.({ name: `${name}:served`, samplesMs: services });
           const summary = summarizeLoad(served, durationMs, processes, runtime.seed);
           const maxRate = config.findMaxRate ? await findMaxRate(server, config, context) : null;
           return { model, ...summary, peakRssBytes: served.peakRssBytes, ...(maxRate && { maxRate }) };

@@ -4,7 +4,7 @@
  */
 import { InferOptError } from "../../base/errors.js";
 import { mean } from "../../base/statistics.js";
-import { latencyPercentiles, type StageTimes, stageTimes } from "../../bench/index.js";
+import { type LatencySeries, latencyPercentiles, type StageTimes, stageTimes } from "../../bench/index.js";
 import { ownStages } from "../../stages/index.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
@@ -31,6 +31,8 @@ export interface StagesConfig {
   /** On the whole request. */
   readonly slo: readonly LatencyLimit[];
   readonly inconclusive: "fail" | "warn";
+  /** Told every time that percentiles are made of. */
+  readonly onSeries?: (series: LatencySeries) => void;
 }
 
 /** Rejects with PIPELINE_MODELS, FLAG_INVALID for a budget of a stage that there is not, PIPELINE_* as the module fails, and as running the model does. */
@@ -89,6 +91,10 @@ export async function measureRequests(config: StagesConfig, record: RunRecord): 
     }
   });
   if (times.notOverlapped !== null) record.warn(`overlapping was not measured: ${times.notOverlapped}`);
+  const series: LatencySeries[] = times.names.map((name, i) => ({ name, samplesMs: times.stagesMs[i]! }));
+  series.push({ name: "total", samplesMs: times.requestMs }, { name: "inference:alone", samplesMs: times.aloneMs });
+  if (times.overlap) series.push({ name: "total:overlapped", samplesMs: times.overlap.requestMs });
+  for (const each of series) config.onSeries?.(each);
   const facts = factsOf(times, {
     ...{ pipeline, provider: usedProvider(context, runtime), threads: runtime.threads },
     data: times.hasRequests ? pipeline : data.path,

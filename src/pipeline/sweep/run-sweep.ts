@@ -1,6 +1,7 @@
 /** `bench` over batch sizes and thread counts: latency against throughput, what a million inferences cost, and the best setting within the limits. */
+import { basename } from "node:path";
 import { InferOptError } from "../../base/errors.js";
-import { latencyPercentiles, type SweepSeries, sweep } from "../../bench/index.js";
+import { type LatencySeries, latencyPercentiles, type SweepSeries, sweep } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
@@ -24,6 +25,8 @@ export interface SweepConfig {
   readonly slo: readonly LatencyLimit[];
   readonly costPerHour: number | null;
   readonly inconclusive: "fail" | "warn";
+  /** Told every time that percentiles are made of. */
+  readonly onSeries?: (series: LatencySeries) => void;
 }
 
 interface Setting {
@@ -46,6 +49,10 @@ export async function runSweep(config: SweepConfig, context: RunContext): Promis
   );
   if (series.some(({ settled }) => !settled)) {
     record.warn("latency had not settled when timing began: times may still be falling; time longer");
+  }
+  for (const [i, { model, config: sized }] of settings.entries()) {
+    const name = `${basename(model.path)}:batch=${sized.batch}:threads=${sized.threads}`;
+    config.onSeries?.({ name, samplesMs: series[i]!.samplesMs });
   }
   const facts = settings.map((setting, i) => settingFacts(setting, series[i]!, config));
   const fastest = mostThroughput(
