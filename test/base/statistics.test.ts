@@ -3,8 +3,8 @@ import {
   leastCountFor,
   mean,
   median,
-  normalQuantile,
   nearestRank,
+  normalQuantile,
   percentileOrNull,
   quantile,
   studentQuantile,
@@ -46,7 +46,7 @@ describe("nearestRank", () => {
     [0.999, 3000, 2997],
     [0.001, 10, 1],
   ])("of %f among %i values is the %i-th", (p, count, wanted) => {
-    expect(nearestRank(Array.from({ length: count }, (_, i) => i + 1), p)).toBe(wanted);
+    expect(nearestRank(upTo(count), p)).toBe(wanted);
   });
 });
 
