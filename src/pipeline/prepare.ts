@@ -8,7 +8,7 @@ import { setImmediate } from "node:timers/promises";
 import { collectGarbage } from "../base/collect-garbage.js";
 import { InferOptError, messageOf } from "../base/errors.js";
 import type { Numerics } from "../base/numerics.js";
-import { linkModel, loadModel, type Model, opsetOf } from "../ir/index.js";
+import { countNodes, linkModel, loadModel, type Model, nodesWithin, opsetOf } from "../ir/index.js";
 import { approximations, catalog, recipes, runtimeFusions } from "../passes/catalog.js";
 import { makeNamesUnique } from "../quantization/names.js";
 import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses, unknownPass } from "../rewrite/index.js";
@@ -61,6 +61,8 @@ interface Outcome extends Pick<Trial, "appliedAt"> {
   readonly equivalence: Equivalence;
   /** The pass after which the result was wrong, where each was checked. */
   readonly wrongPass: string | null;
+  /** Whether nodes are left that the newer opset needs: what one operator said before can take several there. */
+  readonly hasOpsetNodes: boolean;
   drop(): void;
 }
 
@@ -103,7 +105,7 @@ class Preparer {
       const { meanwhile } = this.request;
       const outcome = await this.#attempt({ raiseOpset, only: passes, ...(meanwhile && { meanwhile }) });
       const { violation } = outcome.equivalence;
-      if (violation === null) return this.#prepared(outcome, chosen);
+      if (violation === null) return this.#prepared(await this.#smaller(outcome, passes), chosen);
       outcome.drop();
       const culprit = await this.#findCulprit({ raiseOpset, only: passes }, violation, outcome.wrongPass);
       if (culprit === null) {
@@ -119,6 +121,16 @@ class Preparer {
       this.#warnings.push(`pass rejected: ${culprit.pass}${where} (${culprit.reason})`);
       passes = passes.filter((name) => name !== culprit.pass);
     }
+  }
+
+  /** The result at the opset of the file where the newer one has made the graph larger and no pass has made up for it. */
+  async #smaller(raised: Outcome, only: readonly string[]): Promise<Outcome> {
+    if (!raised.hasOpsetNodes || this.request.minOpset > 0) return raised;
+    const plain = await this.#attempt({ raiseOpset: false, only });
+    const isBetter =
+      plain.equivalence.violation === null && countNodes(plain.model.graph) < countNodes(raised.model.graph);
+    (isBetter ? raised : plain).drop();
+    return isBetter ? plain : raised;
   }
 
   #prepared(outcome: Outcome, chosen: readonly string[]): Prepared {
@@ -183,10 +195,12 @@ class Preparer {
     const target = targetOf(graph);
     applyAskedOpset(model, graph);
     const wanted = Math.max(preparedOpset(graph), request.minOpset);
+    const ownNodes = new Set(nodesWithin(model.graph));
     if (attempt.raiseOpset && model.opsets.has("") && opsetOf(model) < wanted) {
       const problem = raiseOpset(model, wanted, target);
       if (problem) warnings.push(`the opset stays at ${opsetOf(model)}: ${problem}`);
     }
+    const opsetNodes = [...nodesWithin(model.graph)].filter((node) => !ownNodes.has(node));
     const describe = describer(request.runtime, context);
     const isSized = graph.shapes.size > 0;
     const annotation = await annotateTypes(model, describe, { isSized });
@@ -257,7 +271,9 @@ class Preparer {
       if (path !== null) removeLinked(path);
       weights.drop();
     };
-    const result = { model, link, reports, unfused, warnings, appliedAt, wrongPass: steps?.wrongPass ?? null, drop };
+    const wrongPass = steps?.wrongPass ?? null;
+    const hasOpsetNodes = opsetNodes.some(({ attached }) => attached);
+    const result = { model, link, reports, unfused, warnings, appliedAt, wrongPass, hasOpsetNodes, drop };
     if (steps?.violation) {
       return {
         ...result,

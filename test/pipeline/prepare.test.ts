@@ -257,6 +257,27 @@ describe("prepareModel", () => {
     expect(opsetOf((await prepare(undefined, { minOpset: 21 })).model)).toBe(21);
   });
 
+  it("leaves an old opset where the newer one takes more nodes to say the same", async () => {
+    const port = { dtype: "f32", shape: ["N", "A", 4] } as const;
+    const signature = { inputs: [{ name: "x", ...port }], outputs: [{ name: "y", ...port }] };
+    const intake = { signature, trial: { path: "random", random: { seed: 1, count: 2, signature: signature.inputs } } };
+    const softmaxOf = (lines: string, request: Partial<PrepareRequest> = {}) => {
+      const graph = `(x: f32[N,A,4]) -> (y) { ${lines} y = Softmax<axis=1>(a) }`;
+      const model = modelFile(temporaryFolder(), graph, { opset: 12 });
+      return prepare(recipes.fuse, { model, intake, ...request });
+    };
+    const left = await softmaxOf("a = Identity(x)");
+    expect([opsetOf(left.model), opsOf(left), left.equivalence.checked]).toEqual([12, ["Softmax"], true]);
+    expect(opsetOf((await softmaxOf("a = Identity(x)", { minOpset: 13 })).model)).toBe(17);
+    const normalized =
+      await softmaxOf(`m = ReduceMean<axes=[-1]>(x) d = Sub(x, m) q = Mul(d, d) v = ReduceMean<axes=[-1]>(q)
+      e = Add(v, $tiny: f32[] = {0.01}) s = Sqrt(e) a = Div(d, s)`);
+    expect([opsetOf(normalized.model), opsOf(normalized)]).toEqual([
+      17,
+      ["LayerNormalization", "Flatten", "Softmax", "Reshape"],
+    ]);
+  });
+
   it("raises the opset for a pass that needs it, as far as it may", async () => {
     const needy: AnyPass = { ...negatedTwice, minOpset: 20 };
     const raised = await prepare([needy]);
