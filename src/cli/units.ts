@@ -166,20 +166,20 @@ export const parseDuration: Parse<number> = formed({ text: whole(DURATION) }, (t
   throw invalid(text, source, "is no duration", "Write a number and a unit: 5m, 90s or 500ms.");
 });
 
-const percentiles: Readonly<Record<string, LatencyLimit["percentile"]>> = {
-  p50: "p50",
-  p95: "p95",
-  p99: "p99",
-  "p99.9": "p999",
-  p999: "p999",
-};
+const percentiles: ReadonlyMap<string, LatencyLimit["percentile"]> = new Map([
+  ["p50", "p50"],
+  ["p95", "p95"],
+  ["p99", "p99"],
+  ["p99.9", "p999"],
+  ["p999", "p999"],
+]);
 
 /** `p95=20ms`. */
 export const parseSlo: Parse<LatencyLimit> = formed(
-  { text: whole(`(${Object.keys(percentiles).join("|").replaceAll(".", "[.]")})=${DURATION}`) },
+  { text: whole(`(${[...percentiles.keys()].join("|").replaceAll(".", "[.]")})=${DURATION}`) },
   (text, source) => {
     const [name, value, ...rest] = text.split("=");
-    const percentile = percentiles[name!];
+    const percentile = percentiles.get(name!);
     const ms = duration(value ?? "");
     if (percentile && ms !== null && rest.length === 0) return { percentile, ms };
     throw invalid(
@@ -192,11 +192,14 @@ export const parseSlo: Parse<LatencyLimit> = formed(
 );
 
 /** `p95`, for limits that are all about one percentile. */
-export const parsePercentile: Parse<LatencyLimit["percentile"]> = (text, source) => {
-  const percentile = percentiles[text];
-  if (percentile) return percentile;
-  throw invalid(text, source, "is no percentile", "Write p50, p95, p99 or p99.9.");
-};
+export const parsePercentile: Parse<LatencyLimit["percentile"]> = formed(
+  { text: { enum: [...percentiles.keys()] } },
+  (text, source) => {
+    const percentile = percentiles.get(text);
+    if (percentile) return percentile;
+    throw invalid(text, source, "is no percentile", "Write p50, p95, p99 or p99.9.");
+  },
+);
 
 export interface BenchBudget {
   /** For how long to measure; null where the text has limits. */
@@ -204,22 +207,27 @@ export interface BenchBudget {
   readonly stages: readonly StageLimit[];
 }
 
+const STAGE_LIMIT = String.raw`[^,=]*[^,=\s][^,=]*=\s*${DURATION}\s*`;
+
 /** `1m`: for how long to measure; `preprocess=10ms,inference=30ms`: what stages of a request may take. */
-export const parseBenchBudget: Parse<BenchBudget> = (text, source) => {
-  if (!text.includes("=")) {
-    const ms = duration(text);
-    if (ms !== null) return { ms, stages: [] };
-    const hint = "Write a time to measure for (5m, 90s), or limits of stages: preprocess=10ms,inference=30ms.";
-    throw invalid(text, source, "is no duration and no budget", hint);
-  }
-  const stages = text.split(",").map((part): StageLimit => {
-    const at = part.lastIndexOf("=");
-    const [stage, ms] = [part.slice(0, at).trim(), duration(part.slice(at + 1).trim())];
-    if (at > 0 && stage !== "" && ms !== null) return { stage, ms };
-    throw invalid(part, source, "is no limit of a stage", "Write stages and times: preprocess=10ms,inference=30ms.");
-  });
-  return { ms: null, stages };
-};
+export const parseBenchBudget: Parse<BenchBudget> = formed(
+  { text: whole(`${DURATION}|${STAGE_LIMIT}(,${STAGE_LIMIT})*`) },
+  (text, source) => {
+    if (!text.includes("=")) {
+      const ms = duration(text);
+      if (ms !== null) return { ms, stages: [] };
+      const hint = "Write a time to measure for (5m, 90s), or limits of stages: preprocess=10ms,inference=30ms.";
+      throw invalid(text, source, "is no duration and no budget", hint);
+    }
+    const stages = text.split(",").map((part): StageLimit => {
+      const at = part.lastIndexOf("=");
+      const [stage, ms] = [part.slice(0, at).trim(), duration(part.slice(at + 1).trim())];
+      if (at > 0 && stage !== "" && ms !== null) return { stage, ms };
+      throw invalid(part, source, "is no limit of a stage", "Write stages and times: preprocess=10ms,inference=30ms.");
+    });
+    return { ms: null, stages };
+  },
+);
 
 /** `95%` or `0.95`: a probability. */
 export const parseConfidence: Parse<number> = formed(
