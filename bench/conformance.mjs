@@ -181,9 +181,9 @@ async function meetsExpected(path, samples, outputs, { runtime }) {
   for (const { feeds, references, id } of samples) {
     const got = await runtime.run(path, feeds, session);
     const names = [...got.keys()];
-    for (const [name, wanted] of references ?? []) {
+    for (const { name, position, tensor: wanted } of references ?? []) {
       // The suite's files need not name the output; then its number is its place.
-      const output = got.has(name) ? name : names[Number(/^output_(\d+)$/.exec(name)?.[1] ?? Number.NaN)];
+      const output = got.has(name) ? name : names[position];
       if (!outputs.includes(output)) continue;
       compared++;
       const sum = new DifferenceSum(output);

@@ -13,6 +13,7 @@ import { DigestBuilder, hashFeeds } from "./content-hash.js";
 import type { Dataset, InputSpec, Sample } from "./dataset.js";
 import { datasetError } from "./errors.js";
 import { InputWatch } from "./input-watch.js";
+import { ReferenceWatch } from "./references.js";
 import type { SampleStore } from "./sample-store.js";
 
 export interface Finding {
@@ -35,25 +36,30 @@ export interface Admission {
   /** Content hash of each sample's inputs as the model is fed them, in order. */
   readonly hashes: readonly string[];
   readonly findings: readonly Finding[];
+  /** Outputs that every sample has a reference for; empty where nobody asked for them. */
+  readonly references: readonly string[];
 }
 
 export interface AdmitOptions {
   /** Look at the first so many only. */
   readonly maxSamples?: number;
+  /** The model's outputs, for data that comes with its own. */
+  readonly outputs?: readonly InputSpec[];
   /** Where the samples go that were read, for those who read them next. */
   readonly store?: SampleStore;
 }
 
 /**
  * Throws DATASET_EMPTY, DATASET_INPUT_MISSING, DATASET_INPUT_UNKNOWN, DATASET_INPUT_KIND, DATASET_DTYPE,
- * DATASET_SHAPE or DATASET_NOT_FINITE at the first sample that is unfit.
+ * DATASET_SHAPE, DATASET_NOT_FINITE or DATASET_REFERENCES_PARTIAL at the first sample that is unfit.
  */
 export async function admit(
   dataset: Dataset,
   signature: readonly InputSpec[],
-  { maxSamples = Number.POSITIVE_INFINITY, store }: AdmitOptions = {},
+  { maxSamples = Number.POSITIVE_INFINITY, outputs, store }: AdmitOptions = {},
 ): Promise<Admission> {
   const inputs = signature.map((spec) => new InputRecord(spec));
+  const references = outputs && new ReferenceWatch(outputs);
   const known = signature.map(({ name }) => name);
   const digest = new DigestBuilder();
   const hashes: string[] = [];
@@ -62,6 +68,7 @@ export async function admit(
   const some = maxSamples < dataset.count ? [...Array(maxSamples).keys()] : undefined;
   for await (const sample of dataset.samples(some)) {
     refuseUnknown(sample, known);
+    references?.add(sample);
     store?.add(sample);
     const fed = new Map(inputs.map((input) => [input.name, input.add(sample)]));
     const hash = hashFeeds(sample.feeds);
@@ -81,7 +88,7 @@ export async function admit(
     ...repetitions(hashes),
     ...(dataset.hasLabels && unlabelled > 0 ? [missingLabels(unlabelled, hashes.length)] : []),
   ];
-  return { samples: hashes.length, digest: digest.hex(), hashes, findings };
+  return { samples: hashes.length, digest: digest.hex(), hashes, findings, references: references?.names ?? [] };
 }
 
 function refuseUnknown(sample: Sample, known: readonly string[]): void {

@@ -18,8 +18,17 @@ export interface Sample {
   /** By input name; arrays of a .npz keep a batch dimension of 1. */
   readonly feeds: ReadonlyMap<string, Tensor>;
   readonly labels: Labels | null;
-  /** Outputs that came with the data (`output_*.pb`), by output name. */
-  readonly references?: ReadonlyMap<string, Tensor>;
+  /** Outputs that came with the data (`output_*.pb`); `referencesOf` says which of a model's they are. */
+  readonly references?: readonly NumberedTensor[];
+}
+
+/** A tensor of a `.pb` file. */
+export interface NumberedTensor {
+  /** "" where the file has none. */
+  readonly name: string;
+  /** The number in the file's name: the place among the model's inputs or outputs. */
+  readonly position: number;
+  readonly tensor: Tensor;
 }
 
 export interface Dataset {

@@ -56,7 +56,7 @@ export class SampleStore {
     const tensors = [...feeds.values(), ...(labels instanceof Tensor ? [labels] : [])];
     const bytes = tensors.reduce((sum, tensor) => sum + tensor.byteLength, 0);
     // Texts are of no fixed size, and outputs that come with samples lie in plain files as it is.
-    const isPlain = tensors.every(({ dtype }) => dtype !== "string") && !sample.references;
+    const isPlain = tensors.every(({ dtype }) => dtype !== "string") && !sample.references?.length;
     if (!isPlain || this.#position + bytes > this.mostBytes) {
       this.#isFull = true;
       return;

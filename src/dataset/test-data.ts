@@ -10,15 +10,9 @@ import { messageOf } from "../base/errors.js";
 import type { Tensor } from "../ir/index.js";
 import { tensorFromProto } from "../ir/serde/tensor.js";
 import { decodeTensor } from "../onnx/index.js";
-import type { Dataset, InputSpec, Sample } from "./dataset.js";
+import type { Dataset, InputSpec, NumberedTensor, Sample } from "./dataset.js";
 import { datasetError } from "./errors.js";
 import { sampleOrder } from "./select.js";
-
-interface NamedTensor {
-  readonly name: string;
-  readonly position: number;
-  readonly tensor: Tensor;
-}
 
 export const isTestDataFolder = (names: readonly string[]): boolean => names.some(isSetName) || names.some(isInputName);
 
@@ -47,9 +41,9 @@ export async function openTestData(path: string, signature?: readonly InputSpec[
 async function readSet(folder: string, signature: readonly InputSpec[] | undefined): Promise<Sample> {
   const id = basename(folder);
   const inputs = await readTensors(folder, "input");
-  const references = nameOutputs(await readTensors(folder, "output"));
+  const references = await readTensors(folder, "output");
   // A model may have no inputs; a set without outputs either says nothing.
-  if (inputs.length === 0 && references.size === 0) {
+  if (inputs.length === 0 && references.length === 0) {
     throw datasetError(
       "DATASET_EMPTY",
       `${folder} holds no input_*.pb`,
@@ -63,7 +57,7 @@ async function readSet(folder: string, signature: readonly InputSpec[] | undefin
 /** Names of their own when all are the model's, else by position. */
 function nameInputs(
   folder: string,
-  inputs: readonly NamedTensor[],
+  inputs: readonly NumberedTensor[],
   signature: readonly InputSpec[] | undefined,
 ): ReadonlyMap<string, Tensor> {
   const known = new Set(signature?.map(({ name }) => name));
@@ -85,10 +79,7 @@ function nameInputs(
   );
 }
 
-const nameOutputs = (outputs: readonly NamedTensor[]): ReadonlyMap<string, Tensor> =>
-  new Map(outputs.map(({ name, position, tensor }) => [name || `output_${position}`, tensor]));
-
-async function readTensors(folder: string, kind: "input" | "output"): Promise<NamedTensor[]> {
+async function readTensors(folder: string, kind: "input" | "output"): Promise<NumberedTensor[]> {
   const pattern = new RegExp(`^${kind}_(\\d+)\\.pb$`);
   const files = (await readdir(folder)).filter((name) => pattern.test(name)).sort(byNumber);
   return Promise.all(

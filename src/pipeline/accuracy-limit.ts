@@ -129,6 +129,13 @@ const advice = (needed: number | null): string =>
     ? "the drop is so close to the limit that no number of samples would decide it"
     : `about ${needed} samples would decide it`;
 
+const AGAINST: Readonly<Record<AccuracyFacts["kind"], string>> = {
+  labels: "",
+  agreement: " against the original model's answers",
+  reference: " against the reference outputs",
+  smoke: " against the original model's answers",
+};
+
 function describe(facts: AccuracyFacts, drop: Drop): string {
   const moved =
     drop.value > 0
@@ -136,7 +143,7 @@ function describe(facts: AccuracyFacts, drop: Drop): string {
       : drop.value < 0
         ? `got better by ${amount(-drop.value, drop)}`
         : "did not change";
-  const against = facts.kind === "labels" ? "" : ` against the original model's answers`;
+  const against = AGAINST[facts.kind];
   return (
     `${facts.metric}${against} ${moved} (${shown(facts.baseline)} to ${shown(facts.candidate)} on ${facts.samples} samples; ` +
     `${shown(100 * facts.confidence)} % interval ${span(drop, "to")}), ` +

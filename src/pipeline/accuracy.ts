@@ -14,6 +14,8 @@ export interface ScoreRequest {
   readonly data: DatasetRef;
   readonly metric: MetricRef;
   readonly session: SessionOptions;
+  /** Agreement is with the outputs that came with the data, not with the original's. */
+  readonly withReferences?: boolean;
   /** Of the intervals' resampling. */
   readonly seed: number;
   /** Of the intervals; 0.95 when null. */
@@ -44,6 +46,7 @@ export async function scoreModels({ runtime }: RunContext, request: ScoreRequest
     data,
     metric,
     session,
+    ...(request.withReferences && { withReferences: true }),
     ...(baselineScores && { baselineScores }),
     ...(compared && { compared }),
     ...(onProgress && { onProgress }),
@@ -81,9 +84,10 @@ function factsOf(
   };
 }
 
-/** A metric that looked at the original's answers measures agreement; any other one measures the task itself. */
-function kindOf({ data, metric }: ScoreRequest, { usedReference }: ScoreResult): AccuracyFacts["kind"] {
+/** A metric that looked at other answers measures agreement with them; any other one measures the task itself. */
+function kindOf({ data, metric, withReferences }: ScoreRequest, { usedReference }: ScoreResult): AccuracyFacts["kind"] {
   if (data.random) return "smoke";
-  if (metric.kind === "builtin") return metric.name === "top1" || metric.name === "top5" ? "labels" : "agreement";
-  return usedReference ? "agreement" : "labels";
+  const isAgreement = metric.kind === "builtin" ? metric.name !== "top1" && metric.name !== "top5" : usedReference;
+  if (!isAgreement) return "labels";
+  return withReferences ? "reference" : "agreement";
 }

@@ -30,6 +30,8 @@ export interface Evaluation {
   readonly metric: MetricRef;
   /** Of the original. */
   readonly signature: ModelSignature;
+  /** Its outputs that every sample has a reference for. */
+  readonly references: readonly string[];
 }
 
 /** Loads the original once to learn what goes in and out. Rejects as loading, opening and admitting the data do. */
@@ -43,9 +45,10 @@ export async function chooseEvaluation(
   const signature = await context.runtime.describe(model, asWritten(runtime));
   refuseOtherInputs(signature, await context.runtime.describe(candidate, asWritten(runtime)), candidate);
   const data = await chooseEvaluationData(config, signature, runtime);
-  await refuseUnfit(data.ref, signature);
+  const references = await refuseUnfit(data.ref, signature, signature.outputs);
   return {
     data,
+    references,
     metric: chooseMetric(config.metric, data, signature, classProbabilities(loadModel(model))),
     signature,
   };
@@ -64,9 +67,18 @@ function refuseOtherInputs(baseline: ModelSignature, { inputs }: ModelSignature,
   );
 }
 
-/** Reads the samples once. Rejects as `admit` does at the first one that the model cannot be judged by. */
-export async function refuseUnfit(ref: DatasetRef, { inputs }: Pick<ModelSignature, "inputs">): Promise<void> {
-  if (!ref.random) await admit(await openDatasetRef(ref, inputs), inputs);
+/**
+ * Reads the samples once. Rejects as `admit` does at the first one that the model cannot be judged by. Of the outputs given,
+ * those that every sample has a reference for.
+ */
+export async function refuseUnfit(
+  ref: DatasetRef,
+  { inputs }: Pick<ModelSignature, "inputs">,
+  outputs?: readonly PortInfo[],
+): Promise<readonly string[]> {
+  if (ref.random) return [];
+  const { references } = await admit(await openDatasetRef(ref, inputs), inputs, { ...(outputs && { outputs }) });
+  return references;
 }
 
 /** Samples of a smoke test. */

@@ -17,6 +17,7 @@ import { measureLatency } from "./latency.js";
 import { modelFacts } from "./model-facts.js";
 import { asDelivered } from "./model-runs.js";
 import { provePlacement } from "./placement.js";
+import { compareWithReferences } from "./reference-outputs.js";
 import type { RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { judgeSaturation } from "./saturation.js";
@@ -53,6 +54,8 @@ export async function runGate(config: GateConfig, context: RunContext): Promise<
 
   const accuracy =
     limits.maxDrop === "none" ? null : await record.stage("verify", () => measureAccuracy(config, evaluation, record));
+  const references =
+    limits.maxDrop === "none" ? null : await compareWithReferences(context, config, evaluation, config.runtime);
   const isTimed = limits.minSpeedup !== null || limits.slo.length > 0;
   const latency = isTimed ? await record.stage("bench", () => measureSpeed(config, evaluation, record)) : null;
 
@@ -67,7 +70,7 @@ export async function runGate(config: GateConfig, context: RunContext): Promise<
     },
     { gainRequired: false, goal: "speed", inconclusive: config.inconclusive },
   );
-  record.warn(...saturation.warnings, ...warnings);
+  record.warn(...saturation.warnings, ...(references?.warnings ?? []), ...warnings);
   const facts = { accuracy: accuracy?.facts ?? null, latency: latency?.facts ?? null };
   const run = { ...{ baseline: model, candidate: candidateModel, outcome: verdict.outcome }, ...facts };
   const history = config.history ? keepHistory(config.history, before, run) : null;
@@ -78,6 +81,7 @@ export async function runGate(config: GateConfig, context: RunContext): Promise<
     verdict,
     ...facts,
     ...(config.configPath !== undefined && { configPath: config.configPath }),
+    ...(references && { references: references.facts }),
     ...(placement && { placement }),
     ...(history && { history }),
   });
@@ -104,12 +108,17 @@ function refuseEmpty({ data, limits: { maxDrop, minSpeedup, slo, maxSizeBytes } 
   });
 }
 
-async function measureAccuracy(config: GateConfig, { data, metric }: Evaluation, { context, progress }: RunRecord) {
+async function measureAccuracy(
+  config: GateConfig,
+  { data, metric, references }: Evaluation,
+  { context, progress }: RunRecord,
+) {
   const { candidates } = await scoreModels(context, {
     models: [config.baseline, config.candidate],
     data: data.ref,
     metric,
     session: asDelivered(config.runtime),
+    withReferences: references.length > 0,
     seed: config.runtime.seed,
     confidence: config.limits.confidence,
     onProgress: progress,

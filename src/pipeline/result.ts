@@ -48,6 +48,8 @@ export interface RunResult {
   readonly runtimeSpecific?: RuntimeSpecificFacts;
   /** Of `--lossy`. */
   readonly lossy?: LossyFacts;
+  /** Of `verify` and `gate`, where the data has outputs of its own: how far each model is from them. */
+  readonly references?: ReferenceFacts;
   /** Of `verify --drift`. */
   readonly drift?: DriftFacts;
   /** Of `verify --layers`. */
@@ -192,7 +194,8 @@ export interface PrecisionFacts {
 
 export interface AccuracyFacts {
   readonly metric: string;
-  readonly kind: "labels" | "agreement" | "smoke";
+  /** What answers were held against: labels, the original model's own, or those that came with the data. */
+  readonly kind: "labels" | "agreement" | "reference" | "smoke";
   readonly higherIsBetter: boolean;
   readonly samples: number;
   readonly baseline: number;
@@ -273,6 +276,11 @@ export interface DifferenceFacts {
   readonly rmse?: number;
   /** Share of the rows along the last axis whose largest element is at the same place; null for rows of one element. */
   readonly argmaxAgreement?: number | null;
+}
+
+export interface ReferenceFacts {
+  readonly baseline: readonly DifferenceFacts[];
+  readonly candidate: readonly DifferenceFacts[];
 }
 
 /** What the runtime's own rewriting changes, and what the two models differ in without it. */

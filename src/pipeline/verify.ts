@@ -10,6 +10,7 @@ import { compareLayers } from "./layers.js";
 import { modelFacts } from "./model-facts.js";
 import { asDelivered, asWritten } from "./model-runs.js";
 import { provePlacement } from "./placement.js";
+import { compareWithReferences } from "./reference-outputs.js";
 import type { DriftFacts, RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { judgeSaturation } from "./saturation.js";
@@ -43,12 +44,13 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
   const { data, metric } = evaluation;
   const placement = await provePlacement(candidate, data.ref, runtime, record);
 
-  const { accuracy, differences, drift, layers } = await record.stage("verify", async () => {
+  const { accuracy, differences, references, drift, layers } = await record.stage("verify", async () => {
     const scores = await scoreModels(context, {
       models: [baseline, candidate],
       data: data.ref,
       metric,
       session: asDelivered(runtime),
+      withReferences: evaluation.references.length > 0,
       seed: runtime.seed,
       confidence: limits.confidence,
       onProgress: record.progress,
@@ -62,6 +64,7 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
         session: asDelivered(runtime),
         withArgmax: true,
       }),
+      references: await compareWithReferences(context, config, evaluation, runtime),
       drift: config.drift ? await measureDrift(config, data.ref, context) : null,
       layers: config.layers
         ? await compareLayers(context, {
@@ -88,7 +91,7 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
     },
     { gainRequired: false, goal: "speed" },
   );
-  record.warn(...saturation.warnings, ...differenceWarnings(differences), ...warnings);
+  record.warn(...saturation.warnings, ...differenceWarnings(differences), ...(references?.warnings ?? []), ...warnings);
   if (layers && layers.compared === 0)
     record.warn("no value has the same name in both models: layers cannot be compared");
   return record.result({
@@ -98,6 +101,7 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
     accuracy: accuracy.facts,
     difference: differenceFacts(differences),
     ...(placement && { placement }),
+    ...(references && { references: references.facts }),
     ...(drift && { drift }),
     ...(layers && { layers }),
   });

@@ -1,5 +1,5 @@
 /** How far outputs are apart: of two models, and of one model with itself. */
-import type { DifferenceFacts, DriftFacts } from "../pipeline/result.js";
+import type { DifferenceFacts, DriftFacts, ReferenceFacts } from "../pipeline/result.js";
 import { middle, printable } from "./escape.js";
 import { cosineText, plural, significant } from "./numbers.js";
 import { columns } from "./table.js";
@@ -30,24 +30,32 @@ export function differenceLines(difference: readonly DifferenceFacts[]): string[
   return left > 0 ? [...table, `and ${plural(left, "output")} more`] : table;
 }
 
+export const driftLines = ({ asWritten, baseline, candidate }: DriftFacts): string[] =>
+  worstOutputs("the runtime's share", [
+    ["both models as written", asWritten],
+    ["before, optimizer off and on", baseline],
+    ["after, optimizer off and on", candidate],
+  ]);
+
+export const referenceLines = ({ baseline, candidate }: ReferenceFacts): string[] =>
+  worstOutputs("from the outputs of the data", [
+    ["before", baseline],
+    ["after", candidate],
+  ]);
+
 /** Of each comparison the output that is furthest apart. */
-export function driftLines({ asWritten, baseline, candidate }: DriftFacts): string[] {
-  const row = (title: string, all: readonly DifferenceFacts[]): string[] => {
+function worstOutputs(title: string, rows: readonly (readonly [string, readonly DifferenceFacts[]])[]): string[] {
+  const row = ([name, all]: (typeof rows)[number]): string[] => {
     const least = (facts: DifferenceFacts): number => facts.sqnrDb ?? Number.POSITIVE_INFINITY;
     const worst = all.reduce<DifferenceFacts | null>(
       (found, each) => (found === null || least(each) < least(found) ? each : found),
       null,
     );
-    if (!worst) return [title, "-", "-", "-"];
-    return [title, middle(printable(worst.output), 18), significant(worst.maxAbs), decibels(worst.sqnrDb)];
+    if (!worst) return [name, "-", "-", "-"];
+    return [name, middle(printable(worst.output), 18), significant(worst.maxAbs), decibels(worst.sqnrDb)];
   };
   return columns(
-    [
-      ["the runtime's share", "worst output", "max |diff|", "SQNR dB"],
-      row("both models as written", asWritten),
-      row("before, optimizer off and on", baseline),
-      row("after, optimizer off and on", candidate),
-    ],
+    [[title, "worst output", "max |diff|", "SQNR dB"], ...rows.map(row)],
     ["left", "left", "right", "right"],
   );
 }

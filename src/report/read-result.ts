@@ -163,7 +163,7 @@ const rendered = v.looseObject({
   accuracy: v.nullable(
     v.looseObject({
       metric: text,
-      kind: v.picklist(["labels", "agreement", "smoke"]),
+      kind: v.picklist(["labels", "agreement", "reference", "smoke"]),
       samples: number,
       baseline: number,
       candidate: number,
@@ -203,6 +203,7 @@ const rendered = v.looseObject({
     }),
   ),
   difference: differences,
+  references: v.optional(v.looseObject({ baseline: differences, candidate: differences })),
   drift: v.optional(v.looseObject({ asWritten: differences, baseline: differences, candidate: differences })),
   warnings: v.array(text),
   resources: v.looseObject({ wallMs: number, peakRssBytes: number }),

@@ -5,7 +5,7 @@
 import { basename } from "node:path";
 import type { LatencyFacts, Percentiles, PlacementFacts, RunResult } from "../pipeline/result.js";
 import { benchLines, layerLines } from "./bench-table.js";
-import { differenceLines, driftLines } from "./difference-table.js";
+import { differenceLines, driftLines, referenceLines } from "./difference-table.js";
 import { middle, printable } from "./escape.js";
 import { formsText, integersText } from "./forms-text.js";
 import { limitRows, verdictSummary, verdictWord } from "./limits.js";
@@ -61,6 +61,7 @@ export function renderText(
     changed(result),
     keptFloat(result),
     differenceLines(result.difference),
+    result.references ? referenceLines(result.references) : [],
     result.drift ? driftLines(result.drift) : [],
     result.layers ? layerLines(result.layers) : [],
     candidates(result),
@@ -116,6 +117,7 @@ function accuracy({ accuracy }: RunResult): string[] {
   const kinds = {
     labels: "against labels",
     agreement: "agreement with the float model",
+    reference: "agreement with the outputs that came with the data",
     smoke: "smoke test on random inputs: says nothing about accuracy",
   };
   const direction = accuracy.higherIsBetter ? "" : ", lower is better";

@@ -93,6 +93,8 @@ export interface ScoreJob {
   readonly data: DatasetRef;
   readonly metric: MetricRef;
   readonly session: SessionOptions;
+  /** The metric's reference are the outputs that came with the data, which every sample has, not the baseline's. */
+  readonly withReferences?: boolean;
   /**
    * Scores of the baseline from an earlier result on the same samples. They are taken
    * over, and unless the metric wants `reference` the baseline is not run again.
@@ -161,6 +163,8 @@ export interface CompareJob {
   /** Output of the baseline to output of the candidate; every output of the baseline by its own name when absent. */
   readonly pairs?: readonly (readonly [string, string])[];
   readonly session: SessionOptions;
+  /** Compares with the outputs that came with the data in place of the baseline's, which says what they are called; with `pairs`. */
+  readonly withReferences?: boolean;
   /** Where the candidate is opened in another way than the baseline. */
   readonly candidateSession?: SessionOptions;
   /** Also compare the largest element of each row, which takes another look at every element. */

@@ -61,7 +61,7 @@ describe("a store of samples", () => {
 
   it("is not made of texts, nor where outputs come with the samples", () => {
     const texts = sample(0, { feeds: new Map([["t", Tensor.strings([1], [new TextEncoder().encode("a")])]]) });
-    const withOutputs = sample(0, { references: new Map([["y", Tensor.f32([1], [1])]]) });
+    const withOutputs = sample(0, { references: [{ name: "y", position: 0, tensor: Tensor.f32([1], [1]) }] });
     for (const each of [texts, withOutputs]) {
       const { path, isThere } = stored(datasetOf([each]), [each, sample(1)]);
       expect(isThere).toBe(false);

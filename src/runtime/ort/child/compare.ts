@@ -1,5 +1,5 @@
 /** Runs two models on the same samples and adds up how their outputs differ. */
-import type { Sample } from "../../../dataset/index.js";
+import { referencesOf, type Sample } from "../../../dataset/index.js";
 import type { Tensors } from "../../port.js";
 import { modelBytes } from "../model-bytes.js";
 import type { JobContext, JobHandler, Jobs } from "../protocol.js";
@@ -8,6 +8,7 @@ import { betweenSamples } from "./collect-garbage.js";
 import { DifferenceSum } from "./output-difference.js";
 import { feedsOf, openPart } from "./samples.js";
 import { type OpenModel, openModel, toTensors } from "./session.js";
+import { signatureOfFile } from "./signature.js";
 
 /** Two models that weigh more than this together are not loaded at the same time. */
 const BOTH_BYTES = 32 * 2 ** 20;
@@ -23,7 +24,9 @@ export const compare: JobHandler<"compare"> = async (args, context) => {
   const memory = BaselineMemory.of(args);
   baseline.slowestMs = memory?.slowestMs ?? 0;
   try {
-    const first: Ports = memory?.ports ?? (await baseline.timed(() => baseline.open()));
+    const first: Ports = args.withReferences
+      ? declaredPorts(args.baseline)
+      : (memory?.ports ?? (await baseline.timed(() => baseline.open())));
     if (memory) memory.ports = { signature: first.signature, readable: first.readable };
     const part = await openPart(args.data, first.signature.inputs);
     const reader = new Comparison(first, args);
@@ -54,7 +57,9 @@ export const compare: JobHandler<"compare"> = async (args, context) => {
     let at = -1;
     for await (const sample of part.samples()) {
       const run = () => baseline.timed(async () => outputsOf(await baseline.open(), sample, reader.wanted));
-      const outputs = memory?.outputs(++at) ?? (await run());
+      const outputs = args.withReferences
+        ? referencesOf(sample, first.signature.outputs)
+        : (memory?.outputs(++at) ?? (await run()));
       memory?.keep(at, outputs);
       held.push({ sample, outputs });
       for (const tensor of outputs.values()) heldBytes += tensor.byteLength;
@@ -69,6 +74,12 @@ export const compare: JobHandler<"compare"> = async (args, context) => {
     await candidate.release();
   }
 };
+
+/** Of a model that is not loaded. */
+function declaredPorts(path: string): Ports {
+  const signature = signatureOfFile(path);
+  return { signature, readable: signature.outputs.map(({ name }) => name) };
+}
 
 /** A model that is loaded when needed and may be released in between. */
 class Turn {

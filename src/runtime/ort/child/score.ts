@@ -3,7 +3,7 @@
  * read, so the baseline's outputs live for one sample and memory does not grow with
  * their number.
  */
-import type { Sample } from "../../../dataset/index.js";
+import { referencesOf, type Sample } from "../../../dataset/index.js";
 import { loadMetric, type Metric, type NamedTensors } from "../../../metric/index.js";
 import type { OutputDifference, Tensors } from "../../port.js";
 import { modelBytes } from "../model-bytes.js";
@@ -90,11 +90,12 @@ async function scoreGroup(
     const openBaseline = async (): Promise<OpenModel> => (baseline ??= await open(args.models[0]!));
 
     // Data is read as the baseline wants it, which need not be loaded for that.
-    const inputs = signatureOfFile(args.models[0]!).inputs;
+    const { inputs, outputs } = signatureOfFile(args.models[0]!);
     const part = await openPart(args.data, inputs, args.part);
     const given = known ?? args.baselineScores?.subarray(part.from, part.from + part.count) ?? null;
     const compared = Math.min(args.compared ?? 0, part.count);
-    return await scoreSamples({ part, metric, candidates, given, openBaseline, compared }, context);
+    const truth = args.withReferences ? (sample: Sample) => named(referencesOf(sample, outputs)) : null;
+    return await scoreSamples({ part, metric, candidates, given, truth, openBaseline, compared }, context);
   } finally {
     for (const model of opened) await model.release();
   }
@@ -106,13 +107,15 @@ interface Scoring {
   readonly candidates: readonly OpenModel[];
   /** Scores of the baseline when they are known already. */
   readonly given: Float64Array | null;
+  /** The reference of a sample, where it came with the data. */
+  readonly truth: ((sample: Sample) => NamedTensors) | null;
   /** Samples on which outputs are compared: the first. */
   readonly compared: number;
   openBaseline(): Promise<OpenModel>;
 }
 
 async function scoreSamples(scoring: Scoring, context: JobContext): Promise<GroupScores> {
-  const { part, metric, candidates, given, compared, openBaseline } = scoring;
+  const { part, metric, candidates, given, truth, compared, openBaseline } = scoring;
   const baselineRow = new Float64Array(part.count);
   const rows = candidates.map(() => new Float64Array(part.count));
   // A metric of our own says whether it wants the reference; of a module we find out.
@@ -132,8 +135,9 @@ async function scoreSamples(scoring: Scoring, context: JobContext): Promise<Grou
   for await (const sample of part.samples()) {
     const { labels, facts } = forMetric(sample);
     const original = given === null || usedReference || i < compared ? await runBaseline(sample) : null;
-    let reference = original && named(original);
-    baselineRow[i] = given?.[i] ?? (await metric.score(reference!, labels, facts, watched(reference!)));
+    const answer = original && named(original);
+    let reference = truth ? truth(sample) : answer;
+    baselineRow[i] = given?.[i] ?? (await metric.score(answer!, labels, facts, watched(reference!)));
 
     for (const [c, candidate] of candidates.entries()) {
       const tensors = await tensorsOf(candidate, sample);
