@@ -54,6 +54,10 @@ export async function writeReport(
   switch (format) {
     case "json":
       return writeWhole(path, renderJson(result));
+    case "html": {
+      const { renderHtml } = await import("../report/html/page.js");
+      return writeWhole(path, renderHtml(result, commandLine));
+    }
     case "md": {
       const { renderMarkdown } = await import("../report/markdown.js");
       return writeWhole(path, renderMarkdown(result, commandLine));

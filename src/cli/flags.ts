@@ -100,21 +100,20 @@ const parseMetricName: Parse<MetricRef> = formed(
   (text, source) => parseMetric(text, source.folder),
 );
 
-const reportFormats = ["md", "json", "xml"] as const;
+const reportFormats = ["html", "md", "json", "xml"] as const;
 export interface ReportFile {
   readonly path: string;
   readonly format: (typeof reportFormats)[number];
 }
 
 const parseReport: Parse<ReportFile> = formed(
-  { text: { pattern: String.raw`\.([mM][dD]|[jJ][sS][oO][nN]|[xX][mM][lL])$` } },
+  { text: { pattern: String.raw`\.([hH][tT][mM][lL]|[mM][dD]|[jJ][sS][oO][nN]|[xX][mM][lL])$` } },
   (text, source) => {
     const path = parsePath(text, source);
     const ending = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase();
     const format = reportFormats.find((known) => known === ending);
     if (format) return { path, format };
-    const hint = "End the name in .md (Markdown), .json (the result) or .xml (JUnit).";
-    if (ending === "html") throw invalid(text, source, "asks for HTML, which this release does not write yet", hint);
+    const hint = "End the name in .html (a page), .md (Markdown), .json (the result) or .xml (JUnit).";
     throw invalid(text, source, "has no ending that names a format", hint);
   },
 );
@@ -318,6 +317,7 @@ export const flags = {
     parsePath,
   ),
   top: value(["--top <n>", "Output", "rows of each table [15]"], parseInteger(1, 100_000), 15),
+  html: commandLineOnly(optional(["--html <file>", "Output", "write a page that needs nothing else"], parsePath)),
   markdown: commandLineOnly(optional(["--markdown <file>", "Output", "write Markdown"], parsePath)),
   junit: commandLineOnly(optional(["--junit <file>", "Output", "write JUnit XML"], parsePath)),
   markdownTable: commandLineOnly(onOff(["--markdown", "Output", "as a Markdown table"])),

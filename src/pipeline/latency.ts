@@ -1,5 +1,6 @@
 /** Times candidates against the original and puts what came out in the words of the result. */
 import { quantileIntervals } from "../base/quantile-interval.js";
+import { ascending, quantile } from "../base/statistics.js";
 import { type CandidateLatency, compareLatency, type LatencyComparison, type ModelLatency } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { LatencyLimit, RuntimeConfig } from "./config.js";
@@ -85,7 +86,20 @@ function factsOf(
     candidate: percentilesOf(candidate),
     speedup: candidate.speedup,
     speedupInterval: candidate.speedupInterval,
+    distribution: {
+      at: shares,
+      baselineMs: quantilesOf(baseline.samplesMs),
+      candidateMs: quantilesOf(candidate.samplesMs),
+    },
   };
+}
+
+const shares = [...Array.from({ length: 100 }, (_, percent) => percent / 100), 0.995, 0.999, 1];
+
+/** As the percentiles beside them are computed, so that these lie on the curve; to the nanosecond. */
+function quantilesOf(samplesMs: ArrayLike<number>): number[] {
+  const sorted = ascending(samplesMs);
+  return shares.map((share) => Number(quantile(sorted, share).toFixed(6)));
 }
 
 /** The provider that did the work, where the one asked for was replaced. */

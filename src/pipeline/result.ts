@@ -228,6 +228,16 @@ export interface LatencyFacts {
   /** Old over new: above 1 is faster. */
   readonly speedup: number;
   readonly speedupInterval: readonly [number, number];
+  /** Quantiles of both, for charts; results of earlier versions are without. */
+  readonly distribution?: LatencyDistribution;
+}
+
+export interface LatencyDistribution {
+  /** Shares of the runs, ascending from 0 to 1: every hundredth, and the tail. */
+  readonly at: readonly number[];
+  /** Milliseconds in which that share of the runs was done. */
+  readonly baselineMs: readonly number[];
+  readonly candidateMs: readonly number[];
 }
 
 export interface VerdictReason {

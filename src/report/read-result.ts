@@ -182,6 +182,9 @@ const rendered = v.looseObject({
       candidate: percentiles,
       speedup: number,
       speedupInterval: pair,
+      distribution: v.optional(
+        v.looseObject({ at: v.array(number), baselineMs: v.array(number), candidateMs: v.array(number) }),
+      ),
     }),
   ),
   verdict: v.looseObject({

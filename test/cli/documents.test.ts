@@ -54,6 +54,7 @@ it.each([
   "docs/passes.md",
   "docs/profile.md",
   "docs/quantization.md",
+  "docs/report.md",
   "docs/runtime-specific.md",
   "docs/targets.md",
 ])("links of %s lead to files of the package", (path) => {

@@ -118,7 +118,7 @@ describe("usage", () => {
     [["fuse", "m.onnx", "-o"], "FLAG_WITHOUT_VALUE", "help fuse"],
     [["fuse", "m.onnx"], "OUTPUT_MISSING", "-o FILE"],
     [["fuse", "m.onnx", "-o", "o.onnx", "--threads", "0"], "FLAG_INVALID", "--threads 1"],
-    [["fuse", "m.onnx", "-o", "o.onnx", "--report", "r.html"], "FLAG_INVALID", ".md"],
+    [["fuse", "m.onnx", "-o", "o.onnx", "--report", "r.pdf"], "FLAG_INVALID", ".html"],
     [["fuse", "m.onnx", "-o", "o.onnx", "--report", "r"], "FLAG_INVALID", ".md"],
     [["quantize", "m.onnx", "-o", "o.onnx", "--metric", "topp1"], "METRIC_UNKNOWN", "top1"],
     [["quantize", "m.onnx", "-o", "o.onnx", "--shape", "x=1", "--shape", "x=2"], "FLAG_INVALID", "one shape"],

@@ -10,14 +10,18 @@ export const report: Command = {
   name: "report",
   group: "Look",
   parameters: "<result>",
-  about: "A stored result as text, Markdown or JUnit",
-  examples: ["infer-opt report result.json", "infer-opt report result.json --markdown gate.md --junit gate.xml"],
-  flags: ["markdown", "junit"],
+  about: "A stored result as text, page, Markdown, JUnit",
+  examples: [
+    "infer-opt report result.json",
+    "infer-opt report result.json --html report.html --markdown gate.md --junit gate.xml",
+  ],
+  flags: ["html", "markdown", "junit"],
   exits: [exitCode.done, exitCode.usage, exitCode.input],
   async run(invocation) {
     const { parameters, settings, io } = invocation;
     const path = parameters[0]!;
     const files = [
+      { path: settings.html, format: "html" },
       { path: settings.markdown, format: "md" },
       { path: settings.junit, format: "xml" },
     ] as const;

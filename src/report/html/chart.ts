@@ -1,0 +1,87 @@
+/** Charts as SVG: scales, axes, marks. Colours come from the page's style, so that they follow light and dark. */
+import { significant } from "../numbers.js";
+import { html, type Markup } from "./markup.js";
+
+export const WIDTH = 640;
+export const HEIGHT = 260;
+const margin = { left: 56, right: 16, top: 12, bottom: 40 };
+
+export interface Scale {
+  /** Pixels of a value. */
+  (value: number): number;
+  readonly ticks: readonly number[];
+}
+
+/** From `low` to `high`, a little more on either side, ticks at round numbers. */
+export function linear(low: number, high: number, from: number, to: number): Scale {
+  const room = high > low ? (high - low) * 0.04 : Math.abs(low) * 0.1 || 1;
+  const [first, last] = [low - room, high + room];
+  const at = (value: number): number => from + ((value - first) / (last - first)) * (to - from);
+  return Object.assign(at, { ticks: roundNumbers(first, last) });
+}
+
+/** The same for positive values that span powers of ten: equal ratios are equally far apart. */
+export function logarithmic(low: number, high: number, from: number, to: number): Scale {
+  const scale = linear(Math.log10(low), Math.log10(high), from, to);
+  const at = (value: number): number => scale(Math.log10(value));
+  const powers = Array.from({ length: 40 }, (_, i) => 10 ** (i - 20));
+  const candidates = [[1, 2, 5], [1, 3], [1]].map((factors) =>
+    powers.flatMap((power) => factors.map((factor) => factor * power)).filter((tick) => tick >= low && tick <= high),
+  );
+  const ticks = candidates.find((each) => each.length <= MOST_TICKS + 2) ?? candidates.at(-1)!;
+  return Object.assign(at, { ticks: ticks.length > 1 ? ticks : roundNumbers(low, high) });
+}
+
+const MOST_TICKS = 6;
+
+/** Multiples of 1, 2 or 5 times a power of ten, at most six of them. */
+function roundNumbers(low: number, high: number): number[] {
+  const raw = (high - low) / MOST_TICKS;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= raw)!;
+  const first = Math.ceil(low / step);
+  const last = Math.floor(high / step);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * step);
+}
+
+export interface Axes {
+  readonly x: Scale;
+  readonly y: Scale;
+}
+
+export function axesFor(xs: readonly number[], ys: readonly number[], along = linear): Axes {
+  return {
+    x: along(Math.min(...xs), Math.max(...xs), margin.left, WIDTH - margin.right),
+    y: linear(Math.min(...ys), Math.max(...ys), HEIGHT - margin.bottom, margin.top),
+  };
+}
+
+export const px = (value: number): string => value.toFixed(1);
+
+/** `description`: the sentence that stands for the chart where it is not seen. */
+export function chart(
+  description: string,
+  { x, y }: Axes,
+  titles: readonly [string, string],
+  marks: readonly Markup[],
+): Markup {
+  const bottom = HEIGHT - margin.bottom;
+  const columns = x.ticks.map(
+    (tick) =>
+      html`<line class="grid" x1="${px(x(tick))}" x2="${px(x(tick))}" y1="${margin.top}" y2="${bottom}"/><text class="tick" x="${px(x(tick))}" y="${bottom + 16}" text-anchor="middle">${label(tick)}</text>`,
+  );
+  const rows = y.ticks.map(
+    (tick) =>
+      html`<line class="grid" x1="${margin.left}" x2="${WIDTH - margin.right}" y1="${px(y(tick))}" y2="${px(y(tick))}"/><text class="tick" x="${margin.left - 6}" y="${px(y(tick) + 4)}" text-anchor="end">${label(tick)}</text>`,
+  );
+  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${description}">${columns}${rows}<text class="axis" x="${WIDTH - margin.right}" y="${HEIGHT - 6}" text-anchor="end">${titles[0]}</text><text class="axis" x="4" y="${margin.top + 4}" transform="rotate(-90 14 ${margin.top + 4})" text-anchor="end">${titles[1]}</text>${marks}</svg>`;
+}
+
+/** Ticks are multiples of a round step: what is left beyond that is binary arithmetic. */
+const label = (tick: number): string =>
+  significant(Number(tick.toPrecision(6)), 6)
+    .replace(/(\.\d*?)0+$/, "$1")
+    .replace(/\.$/, "");
+
+export const line = (className: string, points: readonly (readonly [number, number])[]): Markup =>
+  html`<polyline class="${className}" points="${points.map(([x, y]) => `${px(x)},${px(y)}`).join(" ")}"/>`;

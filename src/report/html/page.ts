@@ -1,0 +1,61 @@
+/**
+ * A result as one page that asks for nothing: no request, no font, no script but its own. The same result gives the
+ * same bytes. Everything that a chart shows stands in a table as well.
+ */
+import { createHash } from "node:crypto";
+import { basename } from "node:path";
+import type { RunResult } from "../../pipeline/result.js";
+import { verdictSummary, verdictWord } from "../limits.js";
+import { html, Markup } from "./markup.js";
+import type { Panel } from "./panel.js";
+import { candidatesPanel } from "./panels/candidates.js";
+import { decisionsPanel } from "./panels/decisions.js";
+import { environmentPanel } from "./panels/environment.js";
+import { latencyPanel } from "./panels/latency.js";
+import { layersPanel } from "./panels/layers.js";
+import { measurementsPanel } from "./panels/measurements.js";
+import { timePanel } from "./panels/time.js";
+import { differencesPanel, verdictPanel } from "./panels/verdict.js";
+import { SCRIPT } from "./script.js";
+import { STYLE } from "./style.js";
+
+/** `commandLine`: of the command that made the result, null when nobody knows. */
+export function renderHtml(result: RunResult, commandLine: string | null = null): string {
+  const panels = [
+    verdictPanel(result, commandLine),
+    measurementsPanel(result),
+    latencyPanel(result),
+    candidatesPanel(result),
+    layersPanel(result),
+    timePanel(result),
+    differencesPanel(result),
+    decisionsPanel(result),
+    environmentPanel(result, commandLine),
+  ].filter(({ body }) => body.length > 0);
+  const { model } = result;
+  const after = result.output ?? result.candidateModel ?? null;
+  const names = [model, ...(after ? [after] : [])].map(({ path }) => basename(path)).join(" → ");
+  const word = verdictWord(result);
+  const summary = verdictSummary(result);
+  return `<!doctype html>\n${
+    html`<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>${word}: ${names}</title>
+<style>${new Markup(STYLE)}</style></head>
+<body><header><h1><span class="word ${result.verdict.status}">${word}</span>${names}</h1>${summary === null ? null : html`<p>${summary}</p>`}<p class="faint">infer-opt ${result.command}</p></header>
+<nav aria-label="Panels"><ul>${panels.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>
+<main>${panels.map(section)}</main>
+<script>${new Markup(SCRIPT)}</script>
+</body></html>`.text
+  }\n`;
+}
+
+const section = ({ id, title, body }: Panel): Markup =>
+  html`<section id="${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>${body}</section>\n`;
+
+const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+/** Nothing is loaded from anywhere; only this style and this script run. */
+const policy = `default-src 'none'; style-src ${hashOf(STYLE)}; script-src ${hashOf(SCRIPT)}; base-uri 'none'; form-action 'none'`;

@@ -1,0 +1,79 @@
+/** Every pass: what it did, what it left and why, what was undone; and what was tried against the errors of integers. */
+import type { PassFacts, RunResult } from "../../../pipeline/result.js";
+import { count, duration, plural, significant } from "../../numbers.js";
+import { html, type Markup } from "../markup.js";
+import type { Panel } from "../panel.js";
+import { number, table, text } from "../table.js";
+
+export function decisionsPanel({ passes, unfused = [], quantization, stages }: RunResult): Panel {
+  const body: Markup[] = [];
+  const active = passes.filter(({ applied, rejected }) => applied > 0 || rejected !== undefined);
+  if (active.length > 0) body.push(passTable("Passes that changed something, in the order in which they ran", active));
+  const idle = passes.filter((pass) => !active.includes(pass));
+  if (idle.length > 0) {
+    const shown = passTable("Passes that changed nothing", idle);
+    body.push(
+      html`<details><summary>${`${count(idle.length)} ${idle.length === 1 ? "pass" : "passes"}`} that changed nothing</summary>${shown}</details>`,
+    );
+  }
+  const left = passes.flatMap(({ name, skipped }) => skipped.map((each) => ({ pass: name, ...each })));
+  const declined = [...left, ...unfused.map(({ node, pass, reason }) => ({ node, pass: pass ?? "", reason }))];
+  if (declined.length > 0) {
+    const shown = table("Nodes that passes looked at and left", declined, [
+      text("node", ({ node }) => node),
+      text("pass", ({ pass }) => pass),
+      text("reason", ({ reason }) => reason),
+    ]);
+    body.push(html`<details><summary>${plural(declined.length, "node")} left as they were</summary>${shown}</details>`);
+  }
+  const corrections = quantization?.corrections ?? [];
+  if (corrections.length > 0) {
+    body.push(
+      table("Corrections that cost nothing at run time", corrections, [
+        text("correction", ({ correction }) => correction),
+        text("kept", ({ isKept }) => (isKept ? "kept" : "left out")),
+        number("SQNR dB before", ({ beforeDb }) => beforeDb, significant),
+        number("SQNR dB after", ({ afterDb }) => afterDb, significant),
+        text("about", ({ detail }) => detail),
+      ]),
+    );
+  }
+  if (stages.length > 0) {
+    const columns = [
+      text<StageTime>("stage", ({ stage }) => stage),
+      number<StageTime>("times", ({ times }) => times, count),
+      number<StageTime>("time", ({ wallMs }) => wallMs, duration),
+    ];
+    body.push(table("Stages of the run", stageTimes(stages), columns));
+  }
+  return { id: "decisions", title: "Decisions", body };
+}
+
+const passTable = (caption: string, passes: readonly PassFacts[]): Markup =>
+  table(caption, passes, [
+    text("pass", ({ name }) => name),
+    number("applied", ({ applied }) => applied, count),
+    number("left", ({ skipped }) => skipped.length, count),
+    number(
+      "ms",
+      ({ durationMs }) => durationMs,
+      (ms) => ms.toFixed(1),
+    ),
+    text("undone", ({ rejected }) => rejected ?? ""),
+  ]);
+
+interface StageTime {
+  readonly stage: string;
+  readonly times: number;
+  readonly wallMs: number;
+}
+
+/** A stage that came several times is one row, where it came first. */
+function stageTimes(stages: RunResult["stages"]): StageTime[] {
+  const sums = new Map<string, StageTime>();
+  for (const { stage, wallMs } of stages) {
+    const before = sums.get(stage) ?? { stage, times: 0, wallMs: 0 };
+    sums.set(stage, { stage, times: before.times + 1, wallMs: before.wallMs + wallMs });
+  }
+  return [...sums.values()];
+}

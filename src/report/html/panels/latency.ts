@@ -1,0 +1,55 @@
+/** Latency before and after: how many runs took no longer than so long. */
+import type { LatencyDistribution, LatencyFacts, RunResult } from "../../../pipeline/result.js";
+import { milliseconds, plural } from "../../numbers.js";
+import { axesFor, chart, line, logarithmic, px } from "../chart.js";
+import { html, type Markup } from "../markup.js";
+import type { Panel } from "../panel.js";
+import { number, table } from "../table.js";
+
+export function latencyPanel({ latency }: RunResult): Panel {
+  const body = latency?.distribution ? drawn(latency, latency.distribution) : [];
+  return { id: "latency", title: "Latency", body };
+}
+
+const marked = [0.5, 0.95, 0.99] as const;
+
+function drawn(latency: LatencyFacts, distribution: LatencyDistribution): Markup[] {
+  const { at, baselineMs, candidateMs } = distribution;
+  const axes = axesFor([...baselineMs, ...candidateMs], [0, 1], logarithmic);
+  const { x, y } = axes;
+  const curve = (className: string, values: readonly number[]): Markup =>
+    line(
+      className,
+      values.map((value, i) => [x(value), y(at[i]!)] as const),
+    );
+  const known = ({ p50Ms, p95Ms, p99Ms }: LatencyFacts["baseline"]): (number | null)[] => [p50Ms, p95Ms, p99Ms];
+  const marks = [known(latency.baseline), known(latency.candidate)].flatMap((values, i) =>
+    values.map((value, p) =>
+      value === null
+        ? null
+        : html`<circle class="dot ${i === 0 ? "base" : "taken"}" cx="${px(x(value))}" cy="${px(y(marked[p]!))}" r="4"><title>${`p${100 * marked[p]!} ${i === 0 ? "before" : "after"}: ${milliseconds(value)} ms`}</title></circle>`,
+    ),
+  );
+  const description = `Share of ${plural(latency.runs, "run")} that took no longer: the median is ${milliseconds(latency.baseline.p50Ms)} ms before and ${milliseconds(latency.candidate.p50Ms)} ms after.`;
+  const key = (className: string, words: string): Markup =>
+    html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><line class="${className}" x1="0" x2="28" y1="6" y2="6"/></svg>${words}</span>`;
+  const rows = at.map((share, i) => ({ share, before: baselineMs[i]!, after: candidateMs[i]! }));
+  return [
+    html`<p class="key">${key("before", "before")}${key("after", "after")}<span>dots: p50, p95, p99</span></p>`,
+    chart(
+      description,
+      axes,
+      ["ms (logarithmic)", "share of runs"],
+      [curve("before", baselineMs), curve("after", candidateMs), ...marks.flatMap((mark) => (mark ? [mark] : []))],
+    ),
+    html`<details><summary>As a table</summary>${table("Quantiles of latency, ms", rows, [
+      number(
+        "quantile",
+        (row) => row.share,
+        (share) => `${Number((share * 100).toPrecision(6))} %`,
+      ),
+      number("before", (row) => row.before, milliseconds),
+      number("after", (row) => row.after, milliseconds),
+    ])}</details>`,
+  ];
+}

@@ -1,0 +1,107 @@
+/** What `bench` measured: models in turns, requests under load, settings, stages of a request. */
+import { basename } from "node:path";
+import type { Percentiles, RunResult } from "../../../pipeline/result.js";
+import { bytes, count, interval, milliseconds, plural, ratio, significant } from "../../numbers.js";
+import { percent, requestNotes } from "../../request-table.js";
+import { html, type Markup } from "../markup.js";
+import type { Panel } from "../panel.js";
+import { type Column, number, table, text } from "../table.js";
+
+const percentiles = <Row>(of: (row: Row) => Percentiles): Column<Row>[] => [
+  number("p50 ms", (row) => of(row).p50Ms, milliseconds),
+  number("p95", (row) => of(row).p95Ms, milliseconds),
+  number("p99", (row) => of(row).p99Ms, milliseconds),
+  number("p99.9", (row) => of(row).p999Ms, milliseconds),
+];
+
+export function measurementsPanel(result: RunResult): Panel {
+  const body = [...bench(result), ...request(result), ...load(result), ...sweep(result)];
+  return { id: "measurements", title: "Measurements", body };
+}
+
+function bench({ bench: facts }: RunResult): Markup[] {
+  if (!facts) return [];
+  const { models, runs, processes, provider, threads, batch, data, noise } = facts;
+  const rows = table("Models timed in turns", models, [
+    text("model", ({ model }) => basename(model.path)),
+    ...percentiles<(typeof models)[number]>((row) => row),
+    {
+      title: "speed",
+      value: (row) => row.speedup ?? 1,
+      cell: (row) => (row.speedup === null ? "1" : ratio(row.speedup)),
+      isNumber: true,
+    },
+    {
+      title: "interval",
+      value: (row) => row.speedupInterval?.[0] ?? null,
+      cell: (row) => (row.speedupInterval ? interval(row.speedupInterval, ratio) : ""),
+      isNumber: true,
+    },
+    number("first run ms", ({ firstRunMs }) => firstRunMs, milliseconds),
+    number("load ms", ({ loadMs }) => loadMs, milliseconds),
+    number("memory", ({ peakRssBytes }) => peakRssBytes, bytes),
+  ]);
+  const how = `${plural(runs, "run")} of each in ${count(processes)} processes; ${provider}, ${plural(threads, "thread")}, batch ${batch}; fed ${data}`;
+  const self = noise
+    ? html`<p>The first model against itself: ${ratio(noise.ratio)} (${interval(noise.interval, ratio)})</p>`
+    : null;
+  return [html`${rows}<p class="faint">${how}</p>${self}`];
+}
+
+function request({ request: facts }: RunResult): Markup[] {
+  if (!facts) return [];
+  const notes = requestNotes(facts).map((note) => html`<p>${note}</p>`);
+  return [
+    table("Stages of a request", facts.stages, [
+      text("stage", ({ name }) => name),
+      number("share", ({ share }) => share, percent),
+      ...percentiles<(typeof facts.stages)[number]>((row) => row),
+    ]),
+    ...notes,
+  ];
+}
+
+function load({ load: facts }: RunResult): Markup[] {
+  if (!facts) return [];
+  const rows = facts.models.flatMap((model) =>
+    (["latency", "waiting", "service"] as const).map((part) => ({ model, part, times: model[part] })),
+  );
+  const shown = table(`${significant(facts.rate)} requests a second: from arrival to answer`, rows, [
+    text("model", ({ model }) => basename(model.model.path)),
+    text("part", ({ part }) => ({ latency: "in all", waiting: "waiting", service: "being served" })[part]),
+    ...percentiles<(typeof rows)[number]>(({ times }) => times),
+    number("busy", ({ model }) => model.utilization, percent),
+  ]);
+  const rates = facts.models.flatMap(({ model, maxRate }) =>
+    maxRate
+      ? [
+          table(`Rates tried with ${basename(model.path)}`, maxRate.tried, [
+            number("a second", ({ perSecond }) => perSecond, significant),
+            text("limits", ({ status }) => status),
+          ]),
+        ]
+      : [],
+  );
+  return [shown, ...rates];
+}
+
+function sweep({ sweep: facts }: RunResult): Markup[] {
+  if (!facts) return [];
+  const taken = facts.best ?? facts.fastest;
+  const rows = facts.settings.map((setting, i) => ({ ...setting, isTaken: i === taken }));
+  return [
+    table("Batch sizes and threads; the best is marked", rows, [
+      {
+        title: "batch",
+        value: ({ batch }) => batch,
+        cell: ({ batch, isTaken }) => (isTaken ? html`<strong>* ${batch}</strong>` : `${batch}`),
+        isNumber: true,
+      },
+      number("threads", ({ threads }) => threads, count),
+      ...percentiles<(typeof rows)[number]>((row) => row),
+      number("a second", ({ throughputPerSecond }) => throughputPerSecond, significant),
+      number("memory", ({ peakRssBytes }) => peakRssBytes, bytes),
+      number("cost a million", ({ costPerMillion }) => costPerMillion, significant),
+    ]),
+  ];
+}

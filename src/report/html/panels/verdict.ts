@@ -1,0 +1,121 @@
+/** The verdict's limits, and what came before and after in one table. */
+import type { RunResult } from "../../../pipeline/result.js";
+import { limitRows } from "../../limits.js";
+import { suggest } from "../../next.js";
+import { bytes, change, count, interval, milliseconds, plural, ratio, score } from "../../numbers.js";
+import { html, type Markup } from "../markup.js";
+import type { Panel } from "../panel.js";
+import { table, text } from "../table.js";
+
+export function verdictPanel(result: RunResult, commandLine: string | null): Panel {
+  const next = suggest(result, commandLine);
+  return {
+    id: "verdict",
+    title: "Limits and numbers",
+    body: [
+      limits(result),
+      numbers(result),
+      ...result.warnings.map((warning) => html`<p><strong class="inconclusive">Warning</strong> ${warning}</p>`),
+      ...(next ? [html`<p>Next: ${next.why}</p><pre class="command">${next.command}</pre>`] : []),
+    ],
+  };
+}
+
+function limits(result: RunResult): Markup {
+  const rows = limitRows(result);
+  if (rows.length === 0) return html`<p class="faint">No limit was declared.</p>`;
+  const lines = rows.map(
+    ({ limit, status, text: said }) =>
+      html`<tr><td>${limit}</td><td class="${status}"><strong>${status}</strong></td><td>${said}</td></tr>`,
+  );
+  return html`<div class="table"><table><caption>Declared limits</caption><thead><tr><th scope="col">limit</th><th scope="col">result</th><th scope="col">measured</th></tr></thead><tbody>${lines}</tbody></table></div>`;
+}
+
+interface Row {
+  readonly what: string;
+  readonly before: string;
+  readonly after: string;
+  readonly note: string;
+}
+
+function numbers({ accuracy, latency, model, output, candidateModel }: RunResult): Markup {
+  const rows: Row[] = [];
+  if (accuracy) {
+    const { metric, kind, samples, baseline, candidate, delta, deltaInterval, confidence } = accuracy;
+    const sure = `${Number((confidence * 100).toPrecision(4))} % interval ${interval(deltaInterval, change)}`;
+    const note = `${change(delta)}, ${sure}; ${plural(samples, "sample")}, ${kind}`;
+    rows.push({ what: metric, before: score(baseline), after: score(candidate), note });
+  }
+  if (latency) {
+    const { baseline, candidate, speedup, speedupInterval, runs, provider, threads, batch } = latency;
+    const where = `${provider}, ${plural(threads, "thread")}, batch ${batch}`;
+    const note = `${ratio(speedup)} as fast (${interval(speedupInterval, ratio)}); ${plural(runs, "run")}, ${where}`;
+    for (const [what, key] of percentiles) {
+      const [before, after] = [milliseconds(baseline[key]), milliseconds(candidate[key])];
+      if (before !== "-" || after !== "-") rows.push({ what, before, after, note: key === "p50Ms" ? note : "" });
+    }
+  }
+  const after = output ?? candidateModel;
+  if (after) {
+    rows.push({
+      what: "size",
+      before: bytes(model.bytes),
+      after: bytes(after.bytes),
+      note: ratio(model.bytes / Math.max(1, after.bytes)),
+    });
+    rows.push({ what: "nodes", before: count(model.nodes), after: count(after.nodes), note: "" });
+  }
+  if (rows.length === 0) return html`<p>${bytes(model.bytes)}, ${plural(model.nodes, "node")}</p>`;
+  const lines = rows.map(
+    ({ what, before, after: now, note }) =>
+      html`<tr><td>${what}</td><td class="n">${before}</td><td class="n">${now}</td><td>${note}</td></tr>`,
+  );
+  return html`<div class="table"><table><caption>Before and after</caption><thead><tr><th scope="col"></th><th scope="col" class="n">before</th><th scope="col" class="n">after</th><th scope="col"></th></tr></thead><tbody>${lines}</tbody></table></div>`;
+}
+
+const percentiles = [
+  ["p50 ms", "p50Ms"],
+  ["p95 ms", "p95Ms"],
+  ["p99 ms", "p99Ms"],
+  ["p99.9 ms", "p999Ms"],
+] as const;
+
+export function differencesPanel({ difference, layers, drift }: RunResult): Panel {
+  const body: Markup[] = [];
+  const db = (value: number | null): string => (value === null ? "equal" : value.toFixed(1));
+  const scientific = (value: number | null): string => (value === null ? "-" : value.toPrecision(3));
+  const outputs = (caption: string, rows: typeof difference): Markup =>
+    table(caption, rows, [
+      text("output", ({ output }) => output),
+      { title: "max abs", value: (row) => row.maxAbs, cell: (row) => scientific(row.maxAbs), isNumber: true },
+      {
+        title: "relative L2",
+        value: (row) => row.relativeL2,
+        cell: (row) => scientific(row.relativeL2),
+        isNumber: true,
+      },
+      { title: "SQNR dB", value: (row) => row.sqnrDb, cell: (row) => db(row.sqnrDb), isNumber: true },
+      { title: "cosine", value: (row) => row.cosine, cell: (row) => row.cosine?.toFixed(5) ?? "-", isNumber: true },
+    ]);
+  if (difference.length > 0) body.push(outputs("Outputs, before against after", difference));
+  if (drift) {
+    body.push(outputs("Both as written, the runtime's optimizer off", drift.asWritten));
+    body.push(outputs("Before: what the runtime's own optimizer changes", drift.baseline));
+    body.push(outputs("After: what the runtime's own optimizer changes", drift.candidate));
+  }
+  if (layers) {
+    const { thresholdDb, first, compared, uncompared, worst } = layers;
+    const where = first ? `First below ${thresholdDb} dB: ${first.node} (${first.op})` : `None below ${thresholdDb} dB`;
+    body.push(html`<p>${where}; ${count(compared)} compared, ${count(uncompared)} without a namesake.</p>`);
+    body.push(
+      table("Layers that differ most", worst, [
+        text("value", ({ value }) => value),
+        text("node", ({ node }) => node),
+        text("operator", ({ op }) => op),
+        { title: "SQNR dB", value: (row) => row.sqnrDb, cell: (row) => db(row.sqnrDb), isNumber: true },
+        { title: "max abs", value: (row) => row.maxAbs, cell: (row) => scientific(row.maxAbs), isNumber: true },
+      ]),
+    );
+  }
+  return { id: "difference", title: "Numerical difference", body };
+}

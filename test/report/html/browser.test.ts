@@ -1,0 +1,96 @@
+/** The page in a browser, where there is one: CHROMIUM names it, else the usual places are looked at. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { RunResult } from "../../../src/pipeline/result.js";
+import { renderHtml } from "../../../src/report/html/page.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+import { sampleResult } from "../sample-result.js";
+
+const places = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const executablePath = places.find((path) => path !== undefined && existsSync(path));
+
+const regions = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"].map((region, i) => ({
+  region,
+  nodes: [region],
+  form: "static" as const,
+  sqnrDb: i === 3 ? null : 40 - ((i * 7) % 12),
+  beforeMs: 0.1 * ((i * 5) % 12),
+  afterMs: 0.05,
+  reason: i === 5 ? "depthwise </script>" : "",
+}));
+
+const result = (): RunResult =>
+  sampleResult({
+    quantization: { ...sampleResult().quantization!, regions },
+    latency: {
+      ...sampleResult().latency!,
+      distribution: { at: [0, 0.5, 1], baselineMs: [20, 24.31, 30], candidateMs: [10, 11.36, 14] },
+    },
+  });
+
+describe.skipIf(executablePath === undefined)("the page in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: executablePath!, args: ["--no-sandbox"] });
+  }, 60_000);
+  afterAll(() => browser?.close());
+
+  async function opened(options: { width?: number; colorScheme?: "light" | "dark" } = {}) {
+    const path = join(temporaryFolder(), "report.html");
+    writeFileSync(path, renderHtml(result(), "infer-opt optimize net.onnx"));
+    const { width = 1280, colorScheme = "light" } = options;
+    const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
+    const said: string[] = [];
+    const asked: string[] = [];
+    page.on("console", (message) => said.push(message.text()));
+    page.on("pageerror", (error) => said.push(String(error)));
+    page.on("request", (request) => asked.push(request.url()));
+    await page.goto(pathToFileURL(path).href);
+    return { page, said, asked };
+  }
+
+  const firstColumn = (page: Page): Promise<string[]> =>
+    page.locator("#layers table").first().locator("tbody tr:not([hidden]) td:first-child").allTextContents();
+
+  it.each([
+    [1280, "light"],
+    [1280, "dark"],
+    [390, "light"],
+    [390, "dark"],
+  ] as const)("is quiet, asks once and fits: %i px, %s", async (width, colorScheme) => {
+    const { page, said, asked } = await opened({ width, colorScheme });
+    expect(said).toEqual([]);
+    expect(asked).toHaveLength(1);
+    // In the page's own words: the types here know no browser.
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    const light = await page.evaluate("getComputedStyle(document.body).backgroundColor");
+    expect(light).toBe(colorScheme === "light" ? "rgb(255, 255, 255)" : "rgb(22, 25, 29)");
+  });
+
+  it("sorts a table by a click on its heading, numbers as numbers, what is missing last", async () => {
+    const { page } = await opened();
+    const heading = page.locator("#layers th", { hasText: "SQNR dB alone" }).first();
+    await heading.getByRole("button").click();
+    expect(await heading.getAttribute("aria-sort")).toBe("descending");
+    const byDb = regions.filter(({ sqnrDb }) => sqnrDb !== null).sort((a, b) => b.sqnrDb! - a.sqnrDb!);
+    expect(await firstColumn(page)).toEqual([...byDb.map(({ region }) => region), "d"]);
+    await heading.getByRole("button").click();
+    expect(await heading.getAttribute("aria-sort")).toBe("ascending");
+    expect(await firstColumn(page)).toEqual([...byDb.reverse().map(({ region }) => region), "d"]);
+  });
+
+  it("filters a table by any cell, and says how many are left", async () => {
+    const { page } = await opened();
+    await page.locator("#layers input[type=search]").first().fill("DEPTHWISE");
+    expect(await firstColumn(page)).toEqual(["f"]);
+    expect(await page.locator("#layers output").first().textContent()).toBe("1 of 12");
+  });
+
+  it("prints", async () => {
+    const { page } = await opened();
+    expect((await page.pdf()).length).toBeGreaterThan(10_000);
+  });
+});

@@ -1,0 +1,145 @@
+/** What the page says, and that nothing which a file is called can break it. */
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import type { RunResult } from "../../../src/pipeline/result.js";
+import { renderHtml } from "../../../src/report/html/page.js";
+import { milliseconds, ratio, score } from "../../../src/report/numbers.js";
+import { refusedResult, sampleResult } from "../sample-result.js";
+
+const at = [0, 0.5, 0.95, 0.99, 1];
+const distribution = { at, baselineMs: [20, 24.31, 25.9, 27.4, 30], candidateMs: [10, 11.36, 11.92, 13, 14] };
+const timed = (): RunResult => sampleResult({ latency: { ...sampleResult().latency!, distribution } });
+
+const textOf = (page: string): string =>
+  page
+    .replace(/<(script|style)>[\s\S]*?<\/\1>/g, "")
+    .replace(/<[^>]+>/g, " ")
+    .replace(/\s+/g, " ");
+
+const anchorsOf = (page: string): string[] => [...page.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id!);
+
+describe("renderHtml", () => {
+  it("tells the verdict first, in the words of the other formats", () => {
+    expect(textOf(renderHtml(sampleResult()))).toMatch(
+      /^ PASS: net\.onnx → net\.int8\.onnx PASS net\.onnx → net\.int8\.onnx every limit is met /,
+    );
+    expect(textOf(renderHtml(refusedResult()))).toContain("NO GAIN");
+  });
+
+  it("shows the numbers of the result as the other formats write them", () => {
+    const { accuracy, latency } = sampleResult();
+    const text = textOf(renderHtml(timed()));
+    for (const number of [
+      score(accuracy!.baseline),
+      score(accuracy!.candidate),
+      ratio(latency!.speedup),
+      milliseconds(latency!.baseline.p95Ms),
+      milliseconds(latency!.candidate.p99Ms),
+    ]) {
+      expect(text).toContain(` ${number} `);
+    }
+  });
+
+  it("gives the same bytes for the same result", () => {
+    expect(renderHtml(timed(), "infer-opt optimize a.onnx")).toBe(renderHtml(timed(), "infer-opt optimize a.onnx"));
+  });
+
+  it("links to every panel, and leaves out those with nothing to show", () => {
+    const page = renderHtml(timed());
+    expect([...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id)).toEqual(anchorsOf(page));
+    expect(anchorsOf(page)).toEqual([
+      "verdict",
+      "latency",
+      "candidates",
+      "layers",
+      "difference",
+      "decisions",
+      "environment",
+    ]);
+    expect(anchorsOf(renderHtml(sampleResult()))).not.toContain("latency");
+  });
+
+  it("puts marks of percentiles where the curve is", () => {
+    const page = renderHtml(timed());
+    const curves = [...page.matchAll(/<polyline class="(before|after)" points="([^"]+)"/g)].map(([, , points]) =>
+      points!.split(" "),
+    );
+    const marks = [...page.matchAll(/<circle class="dot (?:base|taken)" cx="([^"]+)" cy="([^"]+)" r="4"/g)].map(
+      ([, x, y]) => `${x},${y}`,
+    );
+    expect(curves.map((points) => points.length)).toEqual([5, 5]);
+    expect(marks).toEqual([...curves[0]!.slice(1, 4), ...curves[1]!.slice(1, 4)]);
+  });
+
+  it("gives every chart a sentence and a table with the same numbers", () => {
+    const page = renderHtml(timed());
+    expect(page.match(/<svg [^>]*role="img"/g)).toHaveLength(1);
+    expect(page).toMatch(
+      /role="img" aria-label="Share of 640 runs that took no longer: the median is 24\.3 ms before and 11\.4 ms after\."/,
+    );
+    expect([...page.matchAll(/<td class="n" data-v="(?:25\.9|11\.92)">/g)]).toHaveLength(2);
+  });
+
+  it("shows names that strangers made as text", () => {
+    const name = `</script><img src=x onerror=alert(1)>"'&\u202e\u001b[31m`;
+    const result = sampleResult({
+      model: { path: `${name}.onnx`, sha256: name, bytes: 1, nodes: 1 },
+      warnings: [name],
+      quantization: { ...sampleResult().quantization!, float: [{ node: name, op: name, reason: name }], notes: [name] },
+      candidates: sampleResult().candidates.map((candidate) => ({ ...candidate, name, reason: name })),
+      passes: [
+        { name: "fuse-clip", applied: 0, skipped: [{ node: name, reason: name }], durationMs: 1, rejected: name },
+      ],
+    });
+    const page = renderHtml(result, `infer-opt ${name}`);
+    expect(page).not.toContain("<img");
+    expect(page.match(/<\/script>/g)).toHaveLength(1);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    expect(page).not.toMatch(/[\u001b\u202e]/);
+    expect(page).toContain("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;\\u202e\\x1b[31m");
+  });
+
+  it("allows only its own style and script, and asks for nothing", () => {
+    const page = renderHtml(timed());
+    const policy = /Content-Security-Policy" content="([^"]+)"/.exec(page)![1]!.replaceAll("&#39;", "'");
+    const hashOf = (tag: string): string =>
+      createHash("sha256")
+        .update(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(page)![1]!)
+        .digest("base64");
+    expect(policy).toMatch(/^default-src 'none';/);
+    expect(policy).toContain(`style-src 'sha256-${hashOf("style")}'`);
+    expect(policy).toContain(`script-src 'sha256-${hashOf("script")}'`);
+    expect(page).not.toMatch(/ (?:src|style|on\w+)=/);
+    expect(page).not.toMatch(/https?:/);
+  });
+
+  it("shows a result with every optional field missing", () => {
+    const bare = sampleResult({
+      output: null,
+      quantization: null,
+      accuracy: null,
+      latency: null,
+      candidates: [],
+      difference: [],
+      passes: [],
+      stages: [],
+      warnings: [],
+    });
+    expect(anchorsOf(renderHtml(bare))).toEqual(["verdict", "environment"]);
+  });
+
+  it("stays below a megabyte with a thousand layers", () => {
+    const regions = Array.from({ length: 1000 }, (_, i) => ({
+      region: `/model/layers.${i}/conv/Conv`,
+      nodes: [`/model/layers.${i}/conv/Conv`],
+      form: "static" as const,
+      sqnrDb: 30 + (i % 20),
+      beforeMs: 0.1,
+      afterMs: 0.05,
+      reason: "",
+    }));
+    const float = regions.map(({ region }) => ({ node: region, op: "Conv", reason: "depthwise" }));
+    const result = sampleResult({ quantization: { ...sampleResult().quantization!, regions, float } });
+    expect(renderHtml(result).length).toBeLessThan(2 ** 20);
+  });
+});
