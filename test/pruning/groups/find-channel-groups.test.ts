@@ -130,7 +130,7 @@ const cases: Readonly<Record<string, Case>> = {
     text: between(`p = MaxPool <kernel_shape=[2,2], strides=[2,2]>(c)
       q = AveragePool <kernel_shape=[3,3], pads=[1,1,1,1]>(p)
       r = Resize <mode="nearest">(q, _, $s: f32[4] = {1,1,2,2})
-      y = Resize <mode="linear">(r, _, _, $n: i64[4] = {2,8,5,5})`),
+      y = Resize <mode="linear", axes=[3,1,2]>(r, _, _, $n: i64[3] = {5,8,5})`),
     groups: [free, OUTPUT],
   },
   "squeeze and excite": {
