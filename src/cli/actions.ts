@@ -13,6 +13,7 @@ import type { Inspection } from "../pipeline/inspect.js";
 import type { LoadConfig } from "../pipeline/load/run-load.js";
 import type { ProfileConfig } from "../pipeline/profile/run-profile.js";
 import type { RunResult } from "../pipeline/result.js";
+import type { GroupsShown } from "../pipeline/show-groups.js";
 import type { StagesConfig } from "../pipeline/stages/run-stages.js";
 import type { SweepConfig } from "../pipeline/sweep/run-sweep.js";
 import type { VerifyConfig } from "../pipeline/verify.js";
@@ -50,6 +51,7 @@ export interface Actions {
   readonly explainsResult: (path: string) => Promise<boolean>;
   readonly explain: (config: ExplainConfig, context: RunContext | null) => Promise<Explanation>;
   readonly show: (model: string, options: PrintOptions) => Promise<string>;
+  readonly showGroups: (model: string, config: RuntimeConfig, context: RunContext) => Promise<GroupsShown>;
   readonly doctor: (signal: AbortSignal) => Promise<readonly Finding[]>;
   readonly passes: () => Promise<readonly PassInfo[]>;
 }
@@ -77,6 +79,8 @@ export const pipelineActions: Actions = {
   explainsResult: async (path) => (await import("../pipeline/explain.js")).isResult(path),
   explain: async (config, context) => (await import("../pipeline/explain.js")).runExplain(config, context),
   show: async (model, options) => (await import("../pipeline/show.js")).showModel(model, options),
+  showGroups: async (model, config, context) =>
+    (await import("../pipeline/show-groups.js")).showGroups(model, config, context),
   doctor: async (signal) => (await import("../runtime/ort/index.js")).examine(signal),
   passes: async () => {
     const { approximations, catalog, recipes, runtimeFusions } = await import("../passes/catalog.js");

@@ -328,6 +328,7 @@ export const flags = {
     8,
   ),
   types: onOff(["--types", "Output", "print the types of values that the file states"]),
+  groups: onOff(["--groups", "Output", "channels that only go together, and which stay"]),
   json: onOff(["--json", "Output", "the result as JSON on stdout, nothing else"]),
   quiet: onOff(["--quiet", "Output", "errors only; the exit code tells the rest"]),
   verbose: onOff(["--verbose", "Output", "stack and causes of an error"]),

@@ -80,11 +80,14 @@ export async function explainModel(config: ExplainConfig, context: RunContext | 
 const passesOf = ({ runtimeSpecific }: GraphConfig): readonly AnyPass[] =>
   runtimeSpecific ? [...catalog, ...runtimeFusions] : catalog;
 
-/** @param failed passes that broke an invariant before, with what they said: they are left out */
-async function rewrite(
+/**
+ * The model as `fuse` leaves it, compared with nothing. Call `drop` of the result once it is not needed any more.
+ * @param failed passes that broke an invariant before, with what they said: they are left out
+ */
+export async function rewrite(
   config: ExplainConfig,
   context: RunContext | null,
-  failed: ReadonlyMap<string, string>,
+  failed: ReadonlyMap<string, string> = new Map(),
 ): Promise<Rewritten> {
   const { path, runtime, graph = defaults } = config;
   for (const name of [...graph.skip, ...graph.only]) refuseUnknownPass(name);

@@ -81,6 +81,7 @@ export function fakeActions(replaced: Partial<Actions> = {}): { actions: Actions
       calls.push({ action: "show", config: { model, options } });
       return "(x) -> (y) {\n}\n";
     },
+    showGroups: () => Promise.reject(new Error("not part of this test")),
     doctor: async () => [{ check: "node", status: "ok", detail: "20.0.0", cure: null }],
     passes: async () => [
       { name: "fold-constants", summary: "Fold", numerics: "exact", recipes: ["fold", "fuse"] },
