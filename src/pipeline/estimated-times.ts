@@ -2,7 +2,7 @@
 import { type Model, type Node, nodesWithin, soleReader } from "../ir/index.js";
 import type { Form } from "../quantization/recipe.js";
 import type { KernelTimes } from "../target/kernel-times.js";
-import { bordersOf, isAbsorbed, isFused, type Region, type RegionTime } from "./regions.js";
+import { bordersOf, isAbsorbed, isFused, type Region, type RegionTime, tensorsBetween } from "./regions.js";
 
 export interface Estimate {
   /** By the name of the region. */
@@ -46,12 +46,21 @@ export function estimateTimes(
   }
   const isStatic = (region: string | null): boolean => region !== null && forms.get(region) === "static";
   const firstOf = firstNodes(model, regions);
-  for (const { value, from, to, maker, readers } of bordersOf(model, regions)) {
-    if (isStatic(from) === isStatic(to)) continue;
-    const [inside, floats] = isStatic(from) ? [from!, readers] : [to!, maker ? [maker] : []];
-    const ms = kernelTimes.conversionMs(elementsOf(value), firstOf.get(inside)!, floats);
-    times.get(inside)!.conversionMs += ms;
+  const pay = (region: string, value: string, floats: readonly Node[]): void => {
+    const ms = kernelTimes.conversionMs(elementsOf(value), firstOf.get(region)!, floats);
+    times.get(region)!.conversionMs += ms;
     ownMs += ms;
+  };
+  for (const { value, from, maker, ends } of tensorsBetween(bordersOf(model, regions))) {
+    const floats = ends.filter(({ to }) => !isStatic(to));
+    const integers = ends.filter(({ to }) => isStatic(to));
+    if (isStatic(from) && floats.length > 0)
+      pay(
+        from!,
+        value,
+        floats.flatMap(({ readers }) => readers),
+      );
+    else if (!isStatic(from) && integers.length > 0) pay(integers[0]!.to!, value, maker ? [maker] : []);
   }
   return { regions: times, floatMs, ownMs };
 }

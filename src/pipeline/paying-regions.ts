@@ -10,7 +10,7 @@ import { Network } from "../passes/layout/minimum-cut.js";
 import { isLookUp } from "../quantization/embedding.js";
 import type { Candidate, Plan } from "./candidate.js";
 import { firstNodes } from "./estimated-times.js";
-import { bordersOf, MS_PER_CONVERTED_ELEMENT, type Region, type RegionTime } from "./regions.js";
+import { bordersOf, MS_PER_CONVERTED_ELEMENT, type Region, type RegionTime, tensorsBetween } from "./regions.js";
 import type { Workshop } from "./workshop.js";
 
 /** A candidate must be faster by this much for something to be changed: noise moves less. */
@@ -107,18 +107,29 @@ function cheapestFloat(
     );
     network.connect(vertex, Network.SINK, nanos(kernelMs + (isStatic ? 0 : conversionMs)));
   }
-  for (const { value, from, to, maker, readers } of bordersOf(workshop.model, regions)) {
-    if (!isStaticBorder(from, to, built)) continue;
+  const borders = bordersOf(workshop.model, regions).filter(({ from, to }) => isStaticBorder(from, to, built));
+  const vertexOf = (region: string | null): number => (region === null ? Network.SINK : vertices.get(region)!);
+  for (const { value, from, maker, ends } of tensorsBetween(borders)) {
     const elements = workshop.elementsOf(value);
-    /** Paid where the one end is integers and the other float. */
-    const connect = (integer: string | null, float: string | null, floats: readonly Node[]): void => {
-      if (integer === null) return;
-      const price = nanos(priceOf(elements, firstOf.get(integer)!, floats));
-      if (price > 0)
-        network.connect(vertices.get(integer)!, float === null ? Network.SINK : vertices.get(float)!, price);
-    };
-    connect(from, to, readers);
-    connect(to, from, maker ? [maker] : []);
+    const priceOfEnd = (region: string, floats: readonly Node[]): number =>
+      nanos(priceOf(elements, firstOf.get(region)!, floats));
+    const inside = ends.flatMap(({ to }) => (to === null ? [] : [to]));
+    // Paid once: where it is made float and one reads integers, and where it is made integers and one reads floats.
+    const price = Math.max(0, ...inside.map((region) => priceOfEnd(region, maker ? [maker] : [])));
+    if (price > 0) {
+      const needed = network.vertex();
+      network.connect(needed, vertexOf(from), price);
+      for (const region of inside) network.connect(vertexOf(region), needed, Number.POSITIVE_INFINITY);
+    }
+    if (from === null) continue;
+    const back = priceOfEnd(
+      from,
+      ends.flatMap(({ readers }) => readers),
+    );
+    if (back === 0) continue;
+    const widened = network.vertex();
+    network.connect(vertexOf(from), widened, back);
+    for (const { to } of ends) network.connect(widened, vertexOf(to), Number.POSITIVE_INFINITY);
   }
   const { isSource } = network.cut();
   return (name) => !isSource(vertices.get(name)!);
@@ -137,8 +148,8 @@ function pricesBy(
   workshop: Workshop,
 ): (elements: number) => number {
   let elements = 0;
-  for (const { value, from, to } of bordersOf(workshop.model, regions)) {
-    if (from === null || to === null) elements += workshop.elementsOf(value);
+  for (const { value, from, ends } of tensorsBetween(bordersOf(workshop.model, regions))) {
+    if (from === null || ends.some(({ to }) => to === null)) elements += workshop.elementsOf(value);
   }
   const spent = [...times.values()].reduce((sum, { conversionMs }) => sum + conversionMs, 0);
   const each =

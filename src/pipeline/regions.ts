@@ -73,6 +73,21 @@ export interface Border {
   readonly readers: readonly Node[];
 }
 
+/** A tensor with all that read it beyond the region that it comes from: it is converted once for all of them. */
+export interface TensorBetween extends Pick<Border, "value" | "from" | "maker"> {
+  readonly ends: readonly Border[];
+}
+
+export function tensorsBetween(borders: readonly Border[]): readonly TensorBetween[] {
+  const tensors = new Map<string, TensorBetween & { readonly ends: Border[] }>();
+  for (const border of borders) {
+    const known = tensors.get(border.value);
+    if (known) known.ends.push(border);
+    else tensors.set(border.value, { value: border.value, from: border.from, maker: border.maker, ends: [border] });
+  }
+  return [...tensors.values()];
+}
+
 /** What being integers saves; less than nothing where it costs. */
 export const savedMs = ({ beforeMs, kernelMs, conversionMs }: RegionTime): number => beforeMs - kernelMs - conversionMs;
 

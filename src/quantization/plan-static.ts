@@ -203,8 +203,9 @@ function whyNotGemm(node: Node): string | null {
 }
 
 /**
- * Neighbours between integer products: all their activations come from integers, and
- * what they make is read by integers in the end. A region, never a node on its own.
+ * Neighbours between integer products: all their activations are integers, and what they make is read by
+ * integers in the end. A region, never a node on its own: one activation at least is made by integers; the
+ * others may come of float nodes where a product reads them as integers too.
  */
 function chooseNeighbours(
   graph: Graph,
@@ -215,6 +216,12 @@ function chooseNeighbours(
   const { takes = takesAll } = options;
   const order = [...graph.nodes()];
   const isInteger = new Set<Value>();
+  const readAsIntegers = new Set(
+    [...compute].flatMap((node) => activationsRead(node, kernelFor(target, node)!)).filter((value) => !value?.constant),
+  );
+  const areIntegers = (activations: readonly (Value | null)[], made: ReadonlySet<Value | null>): boolean =>
+    activations.some((value) => made.has(value)) &&
+    activations.every((value) => made.has(value) || readAsIntegers.has(value));
   const kernels = new Map<Node, IntegerKernel>();
   for (const node of order) {
     const kernel = kernelFor(target, node);
@@ -225,8 +232,7 @@ function chooseNeighbours(
     }
     if (kernel.kind === "compute" || options.keepFloat?.has(node.name) || !takes(node)) continue;
     if (!isFloat(node.output.dtype ?? "f32")) continue;
-    const activations = activationsRead(node, kernel);
-    if (activations.length === 0 || !activations.every((value) => value && isInteger.has(value))) continue;
+    if (!areIntegers(activationsRead(node, kernel), isInteger)) continue;
     // The indices of a MaxPool have no integer kernel; the parts of a Split are all alike.
     if (node.op !== "Split" && node.outputs.filter((value) => value).length !== 1) continue;
     kernels.set(node, kernel);
@@ -251,7 +257,7 @@ function chooseNeighbours(
     changed = false;
     const made = new Set([...compute, ...leads].flatMap((node) => behindNode(node, kernelFor(target, node)!)));
     for (const node of leads) {
-      if (activationsRead(node, kernels.get(node)!).every((value) => value && made.has(value))) continue;
+      if (areIntegers(activationsRead(node, kernels.get(node)!), made)) continue;
       leads.delete(node);
       changed = true;
     }

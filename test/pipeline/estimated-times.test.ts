@@ -47,6 +47,22 @@ describe("estimateTimes", () => {
     expect(estimate({ "Conv:a": "static" }).regions.get("Conv:a")!.conversionMs).toBe(100 + 1e4 + (200 + 1e4 + 1e5));
   });
 
+  it("converts a tensor once, however many regions read it", () => {
+    const fork = parseModel(`(x: f32[1,4,8,8]) -> (y, z) {
+      e = Erf(x)
+      y = Conv(e, $w: f32[4,4,1,1])
+      z = Conv(e, $v: f32[4,4,1,1])
+    }`);
+    makeNamesUnique(fork);
+    const forms = new Map<string, Form>([
+      ["Conv:y", "static"],
+      ["Conv:z", "static"],
+    ]);
+    const regions = regionsOf(fork, new Set(forms.keys()));
+    const times = estimateTimes(fork, regions, forms, { ...kernelTimes, conversionMs: (count) => count }, () => 1);
+    expect([...times.regions.values()].map(({ conversionMs }) => conversionMs)).toEqual([1, 0]);
+  });
+
   it("counts what a float kernel would compute on the way with the integers that leave it to others", () => {
     const swish = parseModel("(x: f32[1,4,8,8]) -> (y) { a = Conv(x, $w: f32[4,4,1,1])\n y = HardSwish(a) }");
     makeNamesUnique(swish);

@@ -123,6 +123,33 @@ describe("what is quantized behind a product", () => {
 });
 
 describe("neighbours", () => {
+  /** A residual whose trunk is float: `reader` decides whether the trunk is integers for anybody. */
+  const residual = (reader: string): string =>
+    main(`t = Tanh(x)
+      a = MatMul(${reader}, $w: f32[4,4])
+      s = Add(a, t)
+      y = MatMul(s, $v: f32[4,4])`);
+
+  it("take what is float where a product reads it as integers anyway", () => {
+    expect(planOf(residual("t")).nodes).toEqual({ a: "a", s: "s", y: null });
+    expect(planOf(residual("x")).nodes).toEqual({ a: null, y: null });
+  });
+
+  it("need one activation at least that integers make, and not only weights in common", () => {
+    const floats = main(`t = Tanh(x)
+      u = Erf(x)
+      a = MatMul(t, $w: f32[4,4])
+      b = MatMul(u, $v: f32[4,4])
+      s = Add(t, u)
+      y = MatMul(s, $k: f32[4,4])`);
+    expect(planOf(floats).nodes).toEqual({ a: null, b: null, y: null });
+  });
+
+  it("are float again where the one that made integers is", () => {
+    const { nodes } = planOf(residual("t"), { keepFloat: new Map([["MatMul:a", "said so"]]) });
+    expect(nodes).toEqual({ y: null });
+  });
+
   const between = (body: string, from = "a = Conv(i, $w: f32[2,2,1,1])"): string =>
     main(`${from}\n ${body}\n y = Conv(n, $w2: f32[3,2,1,1])`, "i: f32[1,2,4,4], j: f32[1,2,4,4]");
 
