@@ -86,7 +86,7 @@ export async function compareLatency(runtime: Runtime, options: LatencyOptions):
         await race.start();
       }
       await race.runUntil(stage.until, plan);
-      if (race.isOver || (stage.look && isDecided(race, options))) break;
+      if (race.isOver || (stage.look && isDecided(race, options, stage.margin))) break;
     }
     await race.stop();
   } catch (failure) {
@@ -202,12 +202,14 @@ function speedupAt(race: Race, m: number, { seed, confidence = 0.99 }: LatencyOp
   return speedupOf(kept(race.series[0]!), kept(race.series[m]!), { seed, confidence });
 }
 
-function isDecided(race: Race, options: LatencyOptions): boolean {
+function isDecided(race: Race, options: LatencyOptions, margin: number): boolean {
   if (options.candidates.length === 0 || race.runs < (options.minRuns ?? (options.isQuick ? leastRuns : 60)))
     return false;
-  return options.candidates.every(
-    (_, c) => decide(speedupAt(race, c + 1, options).speedupInterval, options.minSpeedup ?? 1) !== "inconclusive",
-  );
+  const limit = options.minSpeedup ?? 1;
+  return options.candidates.every((_, c) => {
+    const { speedupInterval } = speedupAt(race, c + 1, options);
+    return decide(speedupInterval, limit * margin) === "met" || decide(speedupInterval, limit / margin) === "missed";
+  });
 }
 
 function summarize(race: Race, options: LatencyOptions): LatencyComparison {

@@ -17,6 +17,8 @@ export interface Stage {
   readonly until: number;
   /** Whether the intervals are looked at then. */
   readonly look: boolean;
+  /** Such a look decides only what is clear of the limit by this factor; 1 where any interval beside it does. */
+  readonly margin: number;
 }
 
 /** Fewer pairs than this say nothing about an interval; measured whatever the budget. */
@@ -29,6 +31,11 @@ const mostProcesses = 3;
 const startingShare = 0.3;
 /** Of processes for all models together: then two of each have to do for a quick look. */
 const SLOW_START_MS = 1000;
+/**
+ * Two processes decide what is this far from the limit, a third is asked about everything else: the way memory
+ * happens to lie in one of each has made 1.47 of a ratio.
+ */
+const CLEAR_MARGIN = 1.5;
 /** What a quick look is at, at least: so long, or so many runs of a small model. */
 const [quickMs, mostQuickRuns] = [300, 300];
 const sliceMs = 4;
@@ -38,7 +45,8 @@ const mostSliceRuns = 32;
  * @param remainingMs what is left of the budget
  * @param startMs what starting and warming up one process for each model took
  * @param perRunMs latency of each model
- * @param isQuick the first look comes after few runs, in several processes all the same: one alone can be a quarter off
+ * @param isQuick the first look comes after few runs, in several processes all the same: one alone can be a quarter off,
+ *   and what two tell has to be clear where a third can be had soon
  */
 export function planRuns(remainingMs: number, startMs: number, perRunMs: readonly number[], isQuick = false): Plan {
   const roundMs = perRunMs.reduce((sum, ms) => sum + ms, 0);
@@ -47,8 +55,12 @@ export function planRuns(remainingMs: number, startMs: number, perRunMs: readonl
   const processes = isQuick ? quickly : 1 + worthwhileProcesses(remainingMs, startMs, mostProcesses - 1);
   const affordable = Math.floor((remainingMs * (1 - startingShare)) / roundMs);
   const runs = Math.max(leastRuns, Math.min(mostRuns, affordable));
-  const soonest = isQuick ? Math.max(leastRuns, Math.min(mostQuickRuns, Math.ceil(quickMs / roundMs))) : leastRuns;
+  const isEager = isQuick && processes === mostProcesses;
+  const quickRuns = Math.max(leastRuns, Math.min(mostQuickRuns, Math.ceil(quickMs / roundMs)));
+  // Two processes of three have the least number already.
+  const soonest = isQuick ? Math.ceil(quickRuns * (isEager ? mostProcesses / 2 : 1)) : leastRuns;
   const parts = [8, 4, 2, 1].map((part) => Math.ceil(runs / part)).filter((look) => look >= soonest);
+  if (isQuick && parts.length > 0) parts[0] = soonest;
   const looks = parts.length > 0 ? parts : [runs];
   const stages = looks.flatMap((look, i): Stage[] => {
     const from = i === 0 ? 0 : looks[i - 1]!;
@@ -57,7 +69,8 @@ export function planRuns(remainingMs: number, startMs: number, perRunMs: readonl
     return Array.from({ length: pieces }, (_, piece) => ({
       fresh: i === 0 ? piece > 0 : fresh > 0,
       until: from + Math.ceil(((look - from) * (piece + 1)) / pieces),
-      look: piece === pieces - 1,
+      look: piece === pieces - 1 || (isEager && i === 0 && piece === 1),
+      margin: piece === pieces - 1 ? 1 : CLEAR_MARGIN,
     }));
   });
   const sliceRuns = Math.floor(Math.min(mostSliceRuns, sliceMs / Math.max(...perRunMs), stages[0]!.until / 4));

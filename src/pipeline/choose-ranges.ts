@@ -44,13 +44,14 @@ type Choice = Omit<StaticChoice, "placement">;
 
 /**
  * The methods for the tensors that a placement quantizes, `keptFloat` left out. `workshop` has statistics;
- * `data` are the samples that they were made of, with indices.
+ * `data` are the samples that they were made of, with indices. One method for all of them unless refined.
  */
 export async function chooseMethods(
   workshop: Workshop,
   placement: StaticChoice["placement"],
   data: DatasetRef,
   keptFloat: ReadonlyMap<string, string> = new Map(),
+  isRefined = true,
 ): Promise<Choice> {
   const { options, context } = workshop;
   const { equalized: prepared = options.prepared, target } = options;
@@ -87,7 +88,7 @@ export async function chooseMethods(
     const noises = await measure(fit, singles);
     const best = noises.indexOf(Math.min(...noises));
     const single = singles[best]!;
-    if (count < 2 || !(noises[best]! > 0 && Number.isFinite(noises[best]))) return single;
+    if (!isRefined || count < 2 || !(noises[best]! > 0 && Number.isFinite(noises[best]))) return single;
     if (gainDb(Math.max(...noises), noises[best]!) < LEAST_SPREAD_DB) return single;
 
     const stretches = cut(labels, count);

@@ -38,7 +38,7 @@ const LARGEST_TIMED = 512 << 20;
 
 export async function runFp16(config: Fp16Config, context: RunContext): Promise<RunResult> {
   const record = new RunRecord("fp16", context);
-  const intake = await record.stage("load", () => takeIn(config, record, "float"));
+  const intake = await record.stage("load", () => takeIn(config, record));
   return new Fp16Run(config, intake, record).run();
 }
 

@@ -18,7 +18,7 @@ import {
 import { oddWeightsRefuser } from "./finite-weights.js";
 import { sizedSignature } from "./fix-shapes.js";
 import { factsReader } from "./model-facts.js";
-import { asDelivered, asWritten, despiteCrash, linkedTwin, samplesFile } from "./model-runs.js";
+import { asWritten, despiteCrash, linkedTwin, samplesFile } from "./model-runs.js";
 import type { ModelFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 
@@ -41,14 +41,14 @@ export interface Intake {
 
 const TRIAL_SAMPLES = 12;
 
-/** What will be done with the model: its graph is rewritten, its numbers are made shorter, or integers. */
-export type Purpose = "graph" | "float" | "integers";
+/** What will be done with the model: its graph is rewritten, or its numbers are made shorter too. */
+export type Purpose = "graph" | "numbers";
 
 /**
  * Throws the codes of reading a model, of the runtime refusing it, and of admitting data.
  * An operator that the runtime lacks is no reason to refuse a model whose graph alone is rewritten.
  */
-export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Purpose = "integers"): Promise<Intake> {
+export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Purpose = "numbers"): Promise<Intake> {
   const { judged, facts } = takeInLoaded(loadModel(config.model), config, record, purpose);
   const [judgement, read] = await Promise.all([judged, facts]);
   return { ...judgement, facts: read };
@@ -76,9 +76,7 @@ async function judge(
   // What the caller asks of the runtime about the same model meanwhile comes first: more waits for it.
   await setImmediate();
   const describing = despiteCrash(() =>
-    purpose === "integers"
-      ? context.runtime.describe(config.model, asDelivered(config.runtime))
-      : context.runtime.describe(linkedTwin(config.model, context), asWritten(config.runtime)),
+    context.runtime.describe(linkedTwin(config.model, context), asWritten(config.runtime)),
   );
   let unrunnable: string | null = null;
   const described = await describing.catch((thrown: unknown): ModelSignature => {

@@ -182,9 +182,10 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
     return nodes > 0 && nodes < widest;
   });
 
+  const isRefined = isSearched(request.config);
   const ranges = fixed
     ? { method: fixed }
-    : await record.stage("quantize", () => chooseMethods(workshop, widestPlacement, request.fit), "ranges");
+    : await record.stage("quantize", () => chooseMethods(workshop, widestPlacement, request.fit, undefined, isRefined), "ranges");
   const variants = [widestPlacement, ...narrower].map(
     (placement): Variant => ({ kind: "integers", recipe: staticRecipe({ placement, ...ranges }) }),
   );
@@ -222,7 +223,7 @@ async function makePlaced(
     ? { method }
     : await record.stage(
         "quantize",
-        () => chooseMethods(workshop, widestPlacement, request.fit, placed[0]!.keptFloat),
+        () => chooseMethods(workshop, widestPlacement, request.fit, placed[0]!.keptFloat, isSearched(request.config)),
         "ranges",
       );
   const variant: Variant = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, ...ranges }) };

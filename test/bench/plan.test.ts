@@ -24,6 +24,24 @@ describe("planRuns", () => {
     expect(lookRuns(planRuns(1e6, 50, [0.1, 0.1])).at(-1)).toBe(3200);
   });
 
+  it("looks early where a verdict is wanted soon, and trusts two processes only with what is clear", () => {
+    const { stages } = planRuns(10_000, 50, [60, 40], true);
+    expect(stages.slice(0, 3)).toEqual([
+      { fresh: false, until: 6, look: false, margin: 1.5 },
+      { fresh: true, until: 12, look: true, margin: 1.5 },
+      { fresh: true, until: 18, look: true, margin: 1 },
+    ]);
+    expect(planRuns(10_000, 50, [60, 40]).stages.every(({ look, margin }) => !look || margin === 1)).toBe(true);
+  });
+
+  it("has two processes where starting is slow, and looks once they ran", () => {
+    const { stages } = planRuns(10_000, 2000, [60, 40], true);
+    expect(stages.slice(0, 2)).toEqual([
+      { fresh: false, until: 6, look: false, margin: 1.5 },
+      { fresh: true, until: 12, look: true, margin: 1 },
+    ]);
+  });
+
   it("lets quick models run several times a turn and slow ones once", () => {
     expect(planRuns(10_000, 50, [0.1, 0.1]).sliceRuns).toBe(32);
     expect(planRuns(10_000, 50, [9, 7]).sliceRuns).toBe(1);
