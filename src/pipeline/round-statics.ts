@@ -2,6 +2,7 @@
  * Rounds the weights of static integers with the means of their inputs in view, where that brings
  * the answers closer to the float model's on samples that it has not seen.
  */
+import { setImmediate } from "node:timers/promises";
 import type { DatasetRef } from "../dataset/index.js";
 import { loadModel, type Node } from "../ir/index.js";
 import { channelAxis, tapMoments } from "../quantization/inputs/moment-taps.js";
@@ -23,16 +24,24 @@ export async function roundStatics(
 ): Promise<Corrected> {
   const [first] = candidates;
   if (!first) return { candidates, facts: null };
-  await workshop.measureError(candidates.filter(({ sqnrDb, built }) => sqnrDb === null && built.forms.size > 0));
-  const isMeasured = first.sqnrDb !== null && Number.isFinite(first.sqnrDb);
-  const inputs = isMeasured ? await momentsOf(first, workshop, data) : null;
+  const inputs = await momentsOf(first, workshop, data);
   if (!inputs || inputs.size === 0) return { candidates, facts: null };
+  // What there is runs in its own process while its other form is made here.
+  const unknown = candidates.filter(({ sqnrDb, built }) => sqnrDb === null && built.forms.size > 0);
+  const measured = workshop.measureError(unknown);
+  measured.catch(() => undefined);
+  await setImmediate();
   const rounded = new Map<Candidate, Candidate>();
   for (const candidate of candidates) {
     const { variant, keptFloat } = candidate;
     if (variant.kind !== "integers" || !variant.recipe.statics) continue;
     const recipe = { ...variant.recipe, statics: { ...variant.recipe.statics, inputs } };
     rounded.set(candidate, workshop.make({ ...variant, recipe }, keptFloat));
+  }
+  await measured;
+  if (first.sqnrDb === null || !Number.isFinite(first.sqnrDb)) {
+    for (const made of rounded.values()) workshop.discard(made);
+    return { candidates, facts: null };
   }
   await workshop.measureError([...rounded.values()]);
   return keepBetter("means", `weights rounded by the means of ${inputs.size} inputs`, candidates, rounded, workshop);
