@@ -185,7 +185,11 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
   const isRefined = isSearched(request.config);
   const ranges = fixed
     ? { method: fixed }
-    : await record.stage("quantize", () => chooseMethods(workshop, widestPlacement, request.fit, undefined, isRefined), "ranges");
+    : await record.stage(
+        "quantize",
+        () => chooseMethods(workshop, widestPlacement, request.fit, undefined, isRefined),
+        "ranges",
+      );
   const variants = [widestPlacement, ...narrower].map(
     (placement): Variant => ({ kind: "integers", recipe: staticRecipe({ placement, ...ranges }) }),
   );
