@@ -2,7 +2,7 @@ import { invariant } from "../base/errors.js";
 import { type Attribute, graphsOf } from "./attribute.js";
 import { Node, nodeInternals } from "./node.js";
 import type { Tensor, WireExtras } from "./tensor.js";
-import { linkUse, type TensorType, type Use, unlinkUse, Value } from "./value.js";
+import { linkUse, type TensorType, type Use, unlinkUse, Value, type ValueOrigin } from "./value.js";
 
 /** A named result of a graph. The name is public and belongs to the port, whatever value stands behind it. */
 export interface OutputPort {
@@ -89,8 +89,13 @@ export class Graph {
     }
   }
 
-  addInput(label: string, type: TensorType | null, defaultTensor?: Tensor): Value {
-    const value = new Value(this, label, type, defaultTensor ? { defaultTensor } : {});
+  /** `defaults`: what it is when a caller gives nothing. */
+  addInput(
+    label: string,
+    type: TensorType | null,
+    defaults: Pick<ValueOrigin, "defaultTensor" | "defaultSparse"> = {},
+  ): Value {
+    const value = new Value(this, label, type, defaults);
     this.#inputs.push(value);
     return value;
   }

@@ -23,6 +23,8 @@ export interface ValueOrigin {
   readonly constant?: Tensor;
   /** Graph inputs of IR version 4 and later may have a default that callers can override: not a constant. */
   readonly defaultTensor?: Tensor;
+  /** The same as a sparse initializer, carried through as it came. */
+  readonly defaultSparse?: WireExtras;
   readonly sparse?: WireExtras;
 }
 

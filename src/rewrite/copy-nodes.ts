@@ -55,7 +55,7 @@ export function copyGraph(body: Graph, values: Map<Value, Value>, keepTypes: boo
   const copy = new Graph();
   copy.extras = body.extras;
   for (const input of body.inputs) {
-    const twin = copy.addInput(input.label, input.type, input.origin.defaultTensor);
+    const twin = copy.addInput(input.label, input.type, input.origin);
     twin.info = input.info;
     values.set(input, twin);
   }

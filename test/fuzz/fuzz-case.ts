@@ -23,7 +23,7 @@ function builtModel({ text, opset, overridable }: FuzzCase): Model {
   const model = parseModel(text, { opset });
   for (const value of model.graph.constants) {
     if (!overridable.includes(value.label) || !value.constant) continue;
-    const input = model.graph.addInput(value.label, value.type, value.constant);
+    const input = model.graph.addInput(value.label, value.type, { defaultTensor: value.constant });
     model.graph.replaceUses(value, input);
     model.graph.removeConstant(value);
   }

@@ -11,6 +11,7 @@ import {
   longToBigint,
   type NodeProto,
   readModel,
+  type SparseTensorProto,
   type ValueInfoProto,
   type WireModel,
 } from "../../onnx/index.js";
@@ -147,16 +148,25 @@ export class GraphReader {
         inputs.delete(name);
       }
     }
-    for (const [name, info] of inputs) {
-      const value = graph.addInput(name, typeFromProto(info.type), defaults.get(name));
-      value.info = info;
-      scope.define(name, value);
-    }
+    const sparseDefaults = new Map<string, SparseTensorProto>();
     for (const sparse of proto.sparse_initializer ?? []) {
       const name = sparse.values?.name ?? "";
       settleSparse(sparse, this.wire);
+      if (inputs.has(name) && this.irVersion >= 4) {
+        if (defaults.has(name) || sparseDefaults.has(name)) throw duplicate(name);
+        sparseDefaults.set(name, sparse);
+        continue;
+      }
       const value = graph.addSparse(name, sparse);
       value.info = infos.get(name) ?? null;
+      scope.define(name, value);
+      inputs.delete(name);
+    }
+    for (const [name, info] of inputs) {
+      const [tensor, sparse] = [defaults.get(name), sparseDefaults.get(name)];
+      const given = tensor ? { defaultTensor: tensor } : sparse ? { defaultSparse: sparse } : {};
+      const value = graph.addInput(name, typeFromProto(info.type), given);
+      value.info = info;
       scope.define(name, value);
     }
   }

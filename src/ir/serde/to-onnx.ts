@@ -159,8 +159,8 @@ function graphToProto(graph: Graph, names: Names): GraphProto {
         v.origin.defaultTensor ? [tensorToProto(v.origin.defaultTensor, names.of(v))] : [],
       ),
     ],
-    sparse_initializer: graph.constants.flatMap((value) => {
-      const sparse = value.origin.sparse as SparseTensorProto | undefined;
+    sparse_initializer: [...graph.constants, ...graph.inputs].flatMap((value) => {
+      const sparse = (value.origin.sparse ?? value.origin.defaultSparse) as SparseTensorProto | undefined;
       return sparse
         ? [cloneMessage(sparse, { values: cloneMessage(sparse.values ?? {}, { name: names.of(value) }) })]
         : [];

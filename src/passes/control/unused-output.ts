@@ -173,7 +173,7 @@ function partOf(body: Graph, node: Node, inputs: readonly number[], outputs: rea
       values.set(input, node.inputs[i]!);
       return;
     }
-    const twin = copy.addInput(input.label, input.type, input.origin.defaultTensor);
+    const twin = copy.addInput(input.label, input.type, input.origin);
     twin.info = input.info;
     values.set(input, twin);
   });

@@ -49,7 +49,9 @@ export class NarrowingPlan {
     if (producer) return this.#places.get(producer.node)?.outputs.has(producer.index) ?? false;
     if (!value.isGraphInput) return false;
     const owner = value.graph.owner;
-    return owner ? this.#isNarrowControl(owner) : !this.options.keepIo && !value.origin.defaultTensor;
+    return owner
+      ? this.#isNarrowControl(owner)
+      : !this.options.keepIo && !value.origin.defaultTensor && !value.origin.defaultSparse;
   }
 
   /** What a reader of a value that was float32 takes. */

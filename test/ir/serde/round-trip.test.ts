@@ -374,3 +374,19 @@ it("writes an attribute that a rewrite sets", () => {
     0, 0, 64, 64,
   ]);
 });
+
+it("keeps sparse initializers that are defaults of inputs, and those of old files as constants", () => {
+  const indices = { dims: [long(2)], data_type: 7, raw_data: new Uint8Array(16) };
+  const graph: GraphProto = {
+    input: [valueInfo("s"), valueInfo("x")],
+    sparse_initializer: [{ values: floats("s", 2), indices, dims: [long(2)] }],
+    node: [{ op_type: "Add", input: ["s", "x"], output: ["y"] }],
+    output: [valueInfo("y")],
+  };
+  const names = ({ graph: written }: ModelProto) => [
+    written!.input!.map(({ name }) => name),
+    written!.sparse_initializer!.map(({ values }) => values!.name),
+  ];
+  expect(names(throughGraph(graph, { ir_version: long(8) }))).toEqual([["s", "x"], ["s"]]);
+  expect(names(throughGraph(graph, { ir_version: long(3), opset_import: [{ version: long(7) }] }))[1]).toEqual(["s"]);
+});
