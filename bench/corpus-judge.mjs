@@ -84,7 +84,7 @@ async function judge(model, path, data, { runtime, scratch }) {
   if (wrong === null) return { state: "equal", reason: "" };
   // Where the runtime's own optimizer moves the results as far, rounding explains it.
   const fused = join(scratch, "reference.onnx");
-  await runtime.describe(model, { ...session, optimization: "all" }, fused);
+  await runtime.describe(model, { ...session, optimization: "all" }, { saveOptimizedTo: fused });
   const floor = await runtime.compare({ baseline: model, candidate: fused, data, session });
   return { state: wrongOf(floor) === null ? "wrong" : "sensitive", reason: wrong };
 }

@@ -146,7 +146,8 @@ async function newlyRejected(
   config: RuntimeConfig,
   { runtime }: RunContext,
 ): Promise<string | null> {
-  const opening = (model: string) => faultOf(() => runtime.describe(model, { ...asWritten(config), provider: "cpu" }));
+  const opening = (model: string) =>
+    faultOf(() => runtime.describe(model, { ...asWritten(config), provider: "cpu" }, { isRough: true }));
   const fault = await opening(candidate);
   if (fault?.code !== "MODEL_REJECTED" || (await opening(baseline)) !== null) return null;
   return fault.message;
@@ -236,7 +237,11 @@ async function roundingFloor(
 ): Promise<ReadonlyMap<string, number>> {
   const fused = scratchFile(context, "reference");
   try {
-    await context.runtime.describe(baseline, { ...asWritten(config), provider: "cpu", optimization: "basic" }, fused);
+    await context.runtime.describe(
+      baseline,
+      { ...asWritten(config), provider: "cpu", optimization: "basic" },
+      { saveOptimizedTo: fused },
+    );
     const differences = await compare(baseline, fused);
     return new Map(differences.map(({ output, maxAbs, maxMagnitude }) => [output, maxAbs / maxMagnitude || 0]));
   } catch (thrown) {

@@ -31,7 +31,11 @@ export async function auditCandidate(
   const path = executed ?? scratchFile(record.context, "executed");
   try {
     if (!executed)
-      await record.stage("verify", () => runtime.describe(built.path, asDelivered(config), path), "integers");
+      await record.stage(
+        "verify",
+        () => runtime.describe(built.path, asDelivered(config), { saveOptimizedTo: path }),
+        "integers",
+      );
     const facts = auditIntegers(loadModel(built.path), loadModel(path), built.forms);
     if (facts.float.length > 0) record.warn(inWords(facts));
     return facts;

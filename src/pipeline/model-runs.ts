@@ -107,7 +107,9 @@ export function removeLinked(path: string): void {
 export const describer =
   (config: RuntimeConfig, context: RunContext): Describe =>
   (model) =>
-    withSaved(model, context, (path) => despiteCrash(() => context.runtime.describe(path, cpuAsWritten(config))));
+    withSaved(model, context, (path) =>
+      despiteCrash(() => context.runtime.describe(path, cpuAsWritten(config), { isRough: true })),
+    );
 
 /** What takes longer to compute is no constant worth folding, or a loop without end. */
 const FOLDING_TIMEOUT_MS = 60_000;

@@ -121,7 +121,7 @@ async function raceOf(
 
 async function loads(model: string, session: SessionOptions, { context }: RunRecord): Promise<boolean> {
   try {
-    await context.runtime.describe(model, session);
+    await context.runtime.describe(model, session, { isRough: true });
     return true;
   } catch (thrown) {
     if (!isFault(thrown)) throw thrown;

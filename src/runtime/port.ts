@@ -40,6 +40,13 @@ export interface ModelSignature {
   readonly outputs: readonly PortInfo[];
 }
 
+export interface DescribeOptions {
+  /** Where the graph that the runtime made of the model is to be written. */
+  readonly saveOptimizedTo?: string;
+  /** Ports of unknown rank may be told as scalars: to find out which they are takes loading the model twice. */
+  readonly isRough?: boolean;
+}
+
 export interface ObserveJob {
   /** A model whose tapped values are graph outputs. */
   readonly model: string;
@@ -348,8 +355,8 @@ export interface ProviderFallback {
 }
 
 export interface Runtime {
-  /** Loads a model and says what goes in and out. With `saveOptimizedTo`, the graph that the runtime made of it is written there. */
-  describe(model: string, session: SessionOptions, saveOptimizedTo?: string): Promise<ModelSignature>;
+  /** Loads a model and says what goes in and out. */
+  describe(model: string, session: SessionOptions, options?: DescribeOptions): Promise<ModelSignature>;
   /** Runs once on given inputs; every output comes back. For folding and tests: data crosses. */
   run(model: string, feeds: Tensors, session: SessionOptions): Promise<Tensors>;
   observe(job: ObserveJob): Promise<ReadonlyMap<string, TapStatistics>>;

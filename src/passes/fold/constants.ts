@@ -1,6 +1,7 @@
 /**
  * Computes once what depends on constants alone. The runtime does the computing, all
- * foldable nodes in one session, so that folded values are its own.
+ * foldable nodes in one session, so that folded values are its own; but for what every
+ * runtime computes alike (computed-here.ts).
  *
  * A fold that makes the file larger is a bad trade (Tile, Expand, Range and their like
  * are small as nodes): what it adds, less the constants that go with it, must fit a
@@ -21,6 +22,7 @@ import {
   removeWithFeeders,
   roundingReason,
 } from "../../rewrite/index.js";
+import { computedHere } from "./computed-here.js";
 import { groupByKinship } from "./fold-groups.js";
 import { estimatedBytes } from "./fold-size.js";
 
@@ -33,14 +35,14 @@ export const foldConstants = defineGraphPass({
   numerics: "exact",
   revealsTypes: "for the next round", // a Reshape to a shape that is constant now
   async run(context) {
-    const nodes = foldableNodes(context);
-    if (nodes.length === 0) return;
-    if (!context.evaluate) {
-      for (const node of nodes) context.skipped(node.displayName, "no runtime is at hand to compute it");
-      return;
-    }
-    const groups = groupByKinship(nodes);
-    const results = await evaluateGroups(context, context.evaluate, groups);
+    const groups = groupByKinship(foldableNodes(context));
+    const results = new Map<Value, Tensor>();
+    const left = groups.filter((group) => {
+      const computed = computedHere(context.model, group);
+      for (const [value, tensor] of computed ?? []) results.set(value, tensor);
+      return !computed;
+    });
+    if (left.length > 0) await evaluateGroups(context, left, results);
     for (const group of groups) commitGroup(group, results, context);
   },
 });
@@ -96,19 +98,21 @@ function frontierOf(nodes: ReadonlySet<Node>): Value[] {
 
 /** All groups in one session; one by one when that fails, so that one bad node costs only its kin. */
 async function evaluateGroups(
-  context: GraphPassContext,
-  evaluate: Evaluate,
+  { model, evaluate, skipped }: GraphPassContext,
   groups: readonly ReadonlySet<Node>[],
-): Promise<Map<Value, Tensor>> {
-  const results = new Map<Value, Tensor>();
+  results: Map<Value, Tensor>,
+): Promise<void> {
   const all = new Set(groups.flatMap((group) => [...group]));
-  if ((await tryEvaluate(context.model, evaluate, all, results)) === null) return results;
-  for (const group of groups) {
-    const problem = await tryEvaluate(context.model, evaluate, group, results);
-    if (problem === null) continue;
-    for (const node of group) context.skipped(node.displayName, `the runtime cannot compute it: ${problem}`);
+  if (!evaluate) {
+    for (const node of all) skipped(node.displayName, "no runtime is at hand to compute it");
+    return;
   }
-  return results;
+  if ((await tryEvaluate(model, evaluate, all, results)) === null) return;
+  for (const group of groups) {
+    const problem = await tryEvaluate(model, evaluate, group, results);
+    if (problem === null) continue;
+    for (const node of group) skipped(node.displayName, `the runtime cannot compute it: ${problem}`);
+  }
 }
 
 /** Why it failed, or null. */

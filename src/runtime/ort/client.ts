@@ -131,12 +131,8 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
 
     facts: () => call("facts", "the runtime", null, {}),
 
-    describe: (model, session, saveOptimizedTo): Promise<ModelSignature> =>
-      call("describe", model, session, {
-        model,
-        session,
-        saveOptimizedTo: saveOptimizedTo ?? null,
-      }),
+    describe: (model, session, described = {}): Promise<ModelSignature> =>
+      call("describe", model, session, { model, session, options: described }),
 
     async run(model, feeds, session): Promise<Tensors> {
       return fromWireTensors(await call("run", model, session, { model, feeds: toWireTensors(feeds), session }));

@@ -8,6 +8,7 @@ import type { NodeProfile } from "../node-profile.js";
 import type {
   AdvanceJob,
   CompareJob,
+  DescribeOptions,
   ModelSignature,
   NodeTime,
   ObserveJob,
@@ -54,7 +55,7 @@ export interface TimerOpened {
 export interface Jobs {
   facts: { args: object; result: RuntimeFacts };
   describe: {
-    args: { readonly model: string; readonly session: SessionOptions; readonly saveOptimizedTo: string | null };
+    args: { readonly model: string; readonly session: SessionOptions; readonly options: DescribeOptions };
     result: ModelSignature;
   };
   run: {

@@ -83,7 +83,7 @@ describe("describe", () => {
       output: [port("y", "f32", [1, 2])],
     });
     const target = join(temporaryFolder(), "optimized.onnx");
-    await startRuntime().describe(model, { ...session, optimization: "basic" }, target);
+    await startRuntime().describe(model, { ...session, optimization: "basic" }, { saveOptimizedTo: target });
     expect(readModel(target).message.graph?.node).toHaveLength(1);
   });
 

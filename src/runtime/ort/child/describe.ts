@@ -21,6 +21,7 @@ type Args = Jobs["describe"]["args"];
 export const describe: JobHandler<"describe"> = async (args, context) => {
   const loaded = await metadataOf(args.model, args, context);
   if (!loaded) return signatureOfFile(args.model);
+  if (args.options.isRough) return loaded;
   const { inputs, outputs } = withInputRanksOf(args.model, loaded);
   if (!outputs.some(isDoubtful)) return { inputs, outputs };
 
@@ -36,14 +37,14 @@ export const describe: JobHandler<"describe"> = async (args, context) => {
 /** null when the model loads but has ports of a type that the binding cannot name. */
 async function metadataOf(
   path: string,
-  { session: options, saveOptimizedTo }: Pick<Args, "session" | "saveOptimizedTo">,
+  { session: how, options: { saveOptimizedTo } }: Pick<Args, "session" | "options">,
   context: JobContext,
 ): Promise<ModelSignature | null> {
   try {
-    const session = await openSession(path, options, context, {
+    const session = await openSession(path, how, context, {
       // As it would be deployed, it must load with all that comes with it; as it is written, it is only looked at.
-      isLean: options.optimization === "disabled",
-      ...(saveOptimizedTo !== null && { optimizedModel: saveOptimizedTo }),
+      isLean: how.optimization === "disabled",
+      ...(saveOptimizedTo !== undefined && { optimizedModel: saveOptimizedTo }),
     });
     const signature = signatureOf(session);
     await session.release();
@@ -71,7 +72,7 @@ async function provenScalars(
     const shapes = doubtful.map(({ name }) => ({ op_type: "Shape", input: [name], output: [RANK_OF + name] }));
     const outputs = doubtful.map(({ name }) => ({ name: RANK_OF + name }));
     appendFileSync(copy, encodeModel({ graph: { node: shapes, output: outputs } }));
-    const probed = await metadataOf(copy, { session, saveOptimizedTo: null }, context);
+    const probed = await metadataOf(copy, { session, options: {} }, context);
     const ranks = probed?.outputs.filter(({ name, shape }) => name.startsWith(RANK_OF) && shape?.[0] === 0);
     return new Set(ranks?.map(({ name }) => name.slice(RANK_OF.length)));
   } catch (error) {
