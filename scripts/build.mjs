@@ -46,6 +46,7 @@ const output = [];
 for (const [name, file] of [
   ["main", "cli/main.js"],
   ["child", "runtime/ort/child/main.js"],
+  ["ahead", "runtime/ort/child-process.js"],
 ]) {
   const bundle = await rolldown({
     input: { [name]: `${root}/dist/${file}` },
@@ -61,6 +62,8 @@ for (const [name, file] of [
   });
   output.push(...written.output);
   const path = `${folder}/${name}.cjs`;
+  // Small enough to be loaded as any other file.
+  if (name === "ahead") continue;
   writeFileSync(path, `${HEAD}${inAscii(withNativeImports(readFileSync(path, "utf8")))}\n})`);
 }
 for (const file of ["start.cjs", "start-child.cjs"])

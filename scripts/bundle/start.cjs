@@ -10,6 +10,16 @@ const { setFlagsFromString } = require("node:v8");
 const { Script } = require("node:vm");
 const { crc32 } = require("node:zlib");
 
+/** Commands that run models as soon as they have looked at their arguments. */
+const runners = ["calibrate", "fold", "fp16", "fuse", "inspect", "optimize", "quantize", "verify"];
+
+const [, , command, ...parameters] = process.argv;
+const runsModels = !process.send && runners.includes(command) && parameters.length > 0;
+// Before all else: the child loads the runtime while this process reads its own code, and then the model.
+if (runsModels && !parameters.some((each) => each === "--help" || each === "-h")) {
+  require("./ahead.cjs").startAhead(join(__dirname, "start-child.cjs"));
+}
+
 // What the bundles ask of Node, and is not loaded yet. Once a flag has changed Node compiles its own modules too, which
 // otherwise come from a cache.
 for (const name of ["crypto", "fs/promises", "os", "readline", "stream/promises", "timers/promises"]) {

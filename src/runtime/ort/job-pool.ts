@@ -1,5 +1,6 @@
 /** The child processes of one runtime: few, kept between jobs, each given one job at a time. */
-import { type Allocation, type Call, type Household, interrupted, JobProcess } from "./job-process.js";
+import type { Allocation } from "./child-process.js";
+import { type Call, type Household, interrupted, JobProcess } from "./job-process.js";
 import type { JobName, Jobs } from "./protocol.js";
 
 export class JobPool {

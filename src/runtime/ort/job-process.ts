@@ -3,13 +3,13 @@
  * job and is replaced by the next job after it died; while it has nothing to do it
  * does not keep the parent alive.
  */
-import { type ChildProcess, fork } from "node:child_process";
-import type { Socket } from "node:net";
+import type { ChildProcess } from "node:child_process";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { InferOptError, invariant, messageOf } from "../../base/errors.js";
 import { linkMark } from "../../onnx/index.js";
 import type { ProviderFallback } from "../port.js";
+import { type Allocation, holdParent, startChild, takeAhead } from "./child-process.js";
 import { OutputTail } from "./output-tail.js";
 import type { JobName, Jobs, Reply, Request } from "./protocol.js";
 import type { ResidentSum } from "./resident-size.js";
@@ -82,7 +82,7 @@ export class JobProcess {
       this.#pending = { call, id, resolve, reject, timer, dueMs: null, doing: null } as unknown as Pending;
     });
     holdParent(child, true);
-    const request: Request<J> = { id, job: call.job, args: call.args };
+    const request: Request<J> = { id, job: call.job, args: call.args, links: linkMark() };
     // A failed send means that the child is gone; its end is what gets reported.
     child.send(request, () => undefined);
     return promise;
@@ -115,13 +115,7 @@ export class JobProcess {
   }
 
   #start(): ChildProcess {
-    const child = fork(childEntry(), [linkMark()], {
-      // None of this process: what they do to the engine the bundle sets up for itself (scripts/bundle/start.cjs).
-      execArgv: [],
-      env: { ...allocators[this.#allocation], ...childEnvironment(process.env) },
-      serialization: "advanced",
-      stdio: ["ignore", "pipe", "pipe", "ipc"],
-    });
+    const child = takeAhead(this.#allocation) ?? startChild(childEntry(), this.#allocation);
     const output = new OutputTail();
     if (child.stdout) output.listen(child.stdout);
     if (child.stderr) output.listen(child.stderr);
@@ -256,41 +250,4 @@ function childEntry(): string {
   if (!/\/job-process\.[jt]s$/.test(here)) return fileURLToPath(new URL("./start-child.cjs", here));
   const base = here.endsWith(".ts") ? here.replace(/\/src\/runtime\/ort\/[^/]+$/, "/dist/runtime/ort/") : here;
   return fileURLToPath(new URL("./child/main.js", base));
-}
-
-/**
- * What a process does with memory that was freed.
- *   frugal  gives it back at once, at the price of taking new pages for it each time
- *   roomy   keeps as much as one run of a model frees and takes again
- *   sparing keeps what runs take again, and gives back weights that the runtime packed: a fifth of all it holds
- *   plain   as any process would, and as a model would be run elsewhere
- */
-export type Allocation = "frugal" | "roomy" | "sparing" | "plain";
-
-/**
- * For glibc's malloc, which otherwise raises the first threshold up to 32 MB as blocks are freed, and
- * the second with it. Bytes.
- */
-const allocators: Readonly<Record<Allocation, NodeJS.ProcessEnv>> = {
-  frugal: { MALLOC_MMAP_THRESHOLD_: String(256 << 10) },
-  roomy: { MALLOC_MMAP_THRESHOLD_: String(32 << 20), MALLOC_TRIM_THRESHOLD_: String(64 << 20) },
-  sparing: { MALLOC_MMAP_THRESHOLD_: String(2 << 20) },
-  plain: {},
-};
-
-/** Two processes cannot share an inspector's port, so its flags stay behind. */
-function childEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const options = env["NODE_OPTIONS"];
-  if (!options) return env;
-  const kept = options.split(/\s+/).filter((option) => !/^--(inspect|debug)/.test(option));
-  return { ...env, NODE_OPTIONS: kept.join(" ") };
-}
-
-/** Whether the child, its channel and its pipes keep the parent's event loop alive. */
-function holdParent(child: ChildProcess, hold: boolean): void {
-  const handles = [child, child.channel, child.stdout as Socket | null, child.stderr as Socket | null];
-  for (const handle of handles) {
-    if (hold) handle?.ref();
-    else handle?.unref();
-  }
 }

@@ -110,6 +110,8 @@ export interface Request<J extends JobName = JobName> {
   readonly id: number;
   readonly job: J;
   readonly args: Jobs[J]["args"];
+  /** What tells linked models from others (onnx/link-place.ts). */
+  readonly links: string;
 }
 
 export type Reply =

@@ -34,7 +34,8 @@ const handlers: Handlers = {
   peakRss: async () => async () => peakResidentBytes(),
 };
 
-async function answer({ id, job, args }: Request): Promise<void> {
+async function answer({ id, job, args, links }: Request): Promise<void> {
+  trustLinks(links);
   const fallbacks: ProviderFallback[] = [];
   const aftermath = () => ({ id, peakRssBytes: peakResidentBytes(), fallbacks });
   try {
@@ -55,8 +56,6 @@ function reply(message: Reply): void {
 }
 
 if (isMainThread) {
-  // Given by the parent that started this process.
-  if (process.argv[2]) trustLinks(process.argv[2]);
   // Loading the runtime takes longer than anything else here: it need not wait for the first job,
   // which is the one to tell if it fails.
   import("./load-ort.js").then(({ loadOrt }) => loadOrt()).catch(() => undefined);

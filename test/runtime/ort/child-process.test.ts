@@ -1,0 +1,63 @@
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { startAhead, startChild, takeAhead } from "../../../src/runtime/ort/child-process.js";
+import { startRuntime, writeFile } from "./workbench.js";
+
+const entry = fileURLToPath(new URL("../../../dist/runtime/ort/child/main.js", import.meta.url));
+
+describe("a child that was started ahead", () => {
+  it("runs the first job, and nobody else's", async () => {
+    const child = startAhead(entry);
+    const first = startRuntime();
+    await first.facts();
+    expect(first.pids()).toEqual([child.pid]);
+    const second = startRuntime();
+    await second.facts();
+    expect(second.pids()).not.toContain(child.pid);
+  });
+
+  it("is replaced when it is gone", async () => {
+    const child = startAhead(entry);
+    child.kill("SIGKILL");
+    await once(child, "close");
+    const runtime = startRuntime();
+    await runtime.facts();
+    expect(runtime.pids()).not.toContain(child.pid);
+  });
+
+  it("is not what allocates in another way", () => {
+    const child = startAhead(entry);
+    expect(takeAhead("roomy")).toBeNull();
+    expect(takeAhead("frugal")).toBe(child);
+    child.kill("SIGKILL");
+  });
+
+  it("ends with the process that never needed it", async () => {
+    const code = `import(${JSON.stringify(fileURLToPath(new URL("../../../dist/runtime/ort/child-process.js", import.meta.url)))})
+      .then(({ startAhead }) => process.stdout.write(String(startAhead(${JSON.stringify(entry)}).pid)));`;
+    const { stdout } = spawnSync(process.execPath, [writeFile("parent.cjs", code)], { encoding: "utf8" });
+    const pid = Number(stdout);
+    expect(pid).toBeGreaterThan(0);
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow());
+  });
+});
+
+describe("the environment of a child", () => {
+  it("is that of its parent, without what it has no use for", async () => {
+    vi.stubEnv("NODE_EXTRA_CA_CERTS", "/nowhere.pem");
+    vi.stubEnv("NODE_OPTIONS", "--inspect=0 --no-warnings");
+    vi.stubEnv("INFER_OPT_TEST", "1");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const child = startChild(writeFile("child.cjs", "process.send({ ...process.env })"), "sparing");
+    const [env] = await once(child, "message");
+    expect(env).toMatchObject({
+      INFER_OPT_TEST: "1",
+      NODE_OPTIONS: "--no-warnings",
+      MALLOC_MMAP_THRESHOLD_: "2097152",
+    });
+    expect(env).not.toHaveProperty("NODE_EXTRA_CA_CERTS");
+    child.disconnect();
+  });
+});
