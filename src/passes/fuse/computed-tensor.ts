@@ -5,7 +5,7 @@
  */
 import { f32ToF16 } from "../../base/f16.js";
 import { bitsOf, type DType, Tensor } from "../../ir/index.js";
-import { type ChannelOrder, channelRooms, fillChannels, STRETCH } from "./channel-order.js";
+import type { ChannelOrder } from "./channel-order.js";
 import { floatsOf } from "./linear.js";
 
 const LARGE_BYTES = 1 << 20;
@@ -67,26 +67,39 @@ interface Factors {
 function bytesLike(dtype: DType, data: Floats, factors: Factors | null, into?: Float32Array): Uint8Array | null {
   const { length } = data;
   const result: Floats = into ?? (dtype === "f64" ? new Float64Array(length) : new Float32Array(length));
-  if (factors) multiply(result, data, factors);
-  else result.set(data);
-  // Zero times anything finite is zero.
-  let zero = 0;
-  for (let i = 0; i < length; i++) zero += result[i]! * 0;
-  if (zero !== 0) return null;
+  if (!factors) result.set(data);
+  if ((factors ? multiply(result, data, factors) : zeroTimes(result)) !== 0) return null;
   if (dtype === "f32" || dtype === "f64") return bytesOf(result);
   const bits = f32ToF16(result as Float32Array);
   return bits.some((word) => (word & 0x7c00) === 0x7c00) ? null : bytesOf(bits);
 }
 
-/** Plain loops: these run over all weights of a model. */
-function multiply(result: Floats, data: Floats, { scale, order, first }: Factors): void {
+/** Zero, unless an element of the result is not finite. Plain loops: these run over all weights of a model. */
+function multiply(result: Floats, data: Floats, { scale, order, first }: Factors): number {
   const { length } = data;
-  const [channels] = channelRooms();
-  for (let at = 0; at < length; at += STRETCH) {
-    const end = Math.min(at + STRETCH, length);
-    fillChannels(order, first + at, channels, end - at);
-    for (let i = at; i < end; i++) result[i] = data[i]! * scale[channels[i - at]!]!;
+  const { run, count, block } = order;
+  let zero = 0;
+  for (let i = 0; i < length; ) {
+    const at = first + i;
+    const base = Math.floor(at / block) * count;
+    let end = i + run - (at % run);
+    for (let channel = Math.floor(at / run) % count; channel < count && i < length; channel++) {
+      const factor = scale[base + channel]!;
+      for (const stop = Math.min(end, length); i < stop; i++) {
+        result[i] = data[i]! * factor;
+        zero += result[i]! * 0;
+      }
+      end += run;
+    }
   }
+  return zero;
+}
+
+/** Zero times anything finite is zero. */
+function zeroTimes(elements: Floats): number {
+  let zero = 0;
+  for (let i = 0; i < elements.length; i++) zero += elements[i]! * 0;
+  return zero;
 }
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
