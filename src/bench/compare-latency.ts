@@ -8,7 +8,8 @@ import { invariant } from "../base/errors.js";
 import { seededRandom } from "../base/random.js";
 import { median } from "../base/statistics.js";
 import type { DatasetRef } from "../dataset/dataset.js";
-import type { Runtime, SessionOptions, Timer } from "../runtime/port.js";
+import type { ColdStart, Runtime, SessionOptions, Timer } from "../runtime/port.js";
+import { usualStart } from "./cold-start.js";
 import { judgeNoise, type NoiseCheck } from "./noise.js";
 import { type LatencyPercentiles, latencyPercentiles } from "./percentiles.js";
 import { leastRuns, type Plan, planRuns } from "./plan.js";
@@ -49,6 +50,9 @@ export interface ModelLatency extends LatencyPercentiles {
   /** Medians over its processes. */
   readonly loadMs: number;
   readonly firstRunMs: number;
+  readonly start: ColdStart;
+  /** Processors that each thread may use, of a process that was to be kept on some. */
+  readonly allowed: readonly (readonly number[])[];
   readonly peakRssBytes: number;
   /** Every timed run in order, warm-up excluded. */
   readonly samplesMs: Float64Array;
@@ -100,7 +104,7 @@ export async function compareLatency(runtime: Runtime, options: LatencyOptions):
 class Race {
   /** [model][process][run] */
   readonly series: number[][][];
-  readonly starts: { readonly loadMs: number; readonly firstRunMs: number }[][];
+  readonly starts: Pick<Timer, "loadMs" | "firstRunMs" | "start" | "allowed">[][];
   readonly peaks: number[];
   runs = 0;
   settled = true;
@@ -142,8 +146,8 @@ class Race {
     // Whichever fails, the others are there to be ended.
     if (isQuick) await settled(this.models.map(open));
     else for (const [m, model] of this.models.entries()) await open(model, m);
-    for (const [m, { loadMs, firstRunMs }] of this.timers.entries()) {
-      this.starts[m]!.push({ loadMs, firstRunMs });
+    for (const [m, { loadMs, firstRunMs, start, allowed }] of this.timers.entries()) {
+      this.starts[m]!.push({ loadMs, firstRunMs, start, allowed });
       this.series[m]!.push([]);
     }
     const warm = await warmUp(this.timers, this.clock() + Math.max(0, this.remainingMs) / 10, this.clock);
@@ -236,6 +240,8 @@ function latencyOf(race: Race, m: number): ModelLatency {
     ...latencyPercentiles(samplesMs),
     loadMs: median(race.starts[m]!.map(({ loadMs }) => loadMs)),
     firstRunMs: median(race.starts[m]!.map(({ firstRunMs }) => firstRunMs)),
+    start: usualStart(race.starts[m]!.map(({ start }) => start)),
+    allowed: race.starts[m]!.flatMap(({ allowed }) => allowed),
     peakRssBytes: race.peaks[m]!,
     samplesMs,
   };

@@ -56,6 +56,11 @@ export class Server {
     }
   }
 
+  /** As told by its processes (`Timer`). */
+  get allowed(): Timer["allowed"] {
+    return this.timers.flatMap(({ allowed }) => allowed);
+  }
+
   async serve(arrivalsMs: Float64Array, onProgress?: OpenLoopOptions["onProgress"]): Promise<Served> {
     const processes = this.timers.length;
     const dealt = this.timers.map((_, i) => arrivalsMs.filter((_, request) => request % processes === i));

@@ -37,6 +37,8 @@ export interface StageTimes {
   readonly overlap: Overlap | null;
   readonly notOverlapped: string | null;
   readonly peakRssBytes: number;
+  /** As told by its processes (`Timer`). */
+  readonly allowed: StageTimer["allowed"];
 }
 
 export interface Share {
@@ -90,7 +92,7 @@ export async function stageTimes(runtime: Runtime, spec: StagesSpec, options: St
   return joined(facts!, runs, options.seed);
 }
 
-type Opened = Pick<StageTimer, "before" | "after" | "requests" | "hasRequests">;
+type Opened = Pick<StageTimer, "before" | "after" | "requests" | "hasRequests" | "allowed">;
 
 const namesOf = ({ before, after }: Opened): string[] => [...before, ...ownStages, ...after];
 
@@ -161,6 +163,7 @@ function joined(opened: Opened, runs: readonly ProcessRuns[], seed: number): Sta
     aloneMs: flat(runs.flatMap(({ alone }) => alone.map(({ requestMs }) => requestMs))),
     overlap: impossible === null ? overlapOf(runs, seed) : null,
     notOverlapped: impossible,
+    allowed: opened.allowed,
     peakRssBytes: Math.max(...runs.map(({ peakRssBytes }) => peakRssBytes)),
   };
 }

@@ -19,6 +19,8 @@ export interface SweepSeries {
   readonly firstRunMs: number;
   readonly peakRssBytes: number;
   readonly settled: boolean;
+  /** As told by its processes (`Timer`). */
+  readonly allowed: Timer["allowed"];
 }
 
 export interface SweepOptions {
@@ -69,6 +71,7 @@ export async function sweep(
     firstRunMs: median(series.map(({ firstRunMs }) => firstRunMs)),
     peakRssBytes: Math.max(...series.map(({ peakRssBytes }) => peakRssBytes)),
     settled: series.every(({ settled }) => settled),
+    allowed: series.flatMap(({ allowed }) => allowed),
   }));
 }
 
@@ -78,6 +81,6 @@ async function timeSlice(timer: Timer, sliceMs: number, clock: () => number): Pr
   const leftMs = from + sliceMs - clock();
   const runs = Math.max(LEAST_RUNS, Math.floor(leftMs / perRunMs[0]!));
   const samplesMs = [...(await timer.measure(runs))];
-  const { loadMs, firstRunMs } = timer;
-  return { samplesMs, loadMs, firstRunMs, peakRssBytes: await timer.peakRssBytes(), settled };
+  const { loadMs, firstRunMs, allowed } = timer;
+  return { samplesMs, loadMs, firstRunMs, allowed, peakRssBytes: await timer.peakRssBytes(), settled };
 }

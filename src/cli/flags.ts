@@ -24,6 +24,7 @@ import {
   parseIntegers,
   parseNames,
   parsePercentile,
+  parseProcessors,
   parseRequiredShare,
   parseShape,
   parseShard,
@@ -244,6 +245,10 @@ export const flags = {
     ["--threads <n>", "Run", "threads inside an operator; several for `bench`: 1,2,4 [all cores]"],
     parseIntegers(1, 1024),
     [availableParallelism()],
+  ),
+  affinity: optional(
+    ["--affinity <list>", "Run", "keep what is timed on these processors: 0,1 or 0-3"],
+    parseProcessors,
   ),
   budget: optional(["--budget <time>", "Run", "time for searching and timing: 5m, 90s"], parseDuration),
   latencyBudget: list(

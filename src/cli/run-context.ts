@@ -21,9 +21,10 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
     const removeScratch = (): void => rmSync(scratch, { recursive: true, force: true });
     onKill(removeScratch);
     try {
-      const [{ ortRuntime }, { readEnvironment }] = await Promise.all([
+      const [{ ortRuntime }, { readEnvironment }, { readMachineState: machineState }] = await Promise.all([
         import("../runtime/ort/index.js"),
         import("../runtime/environment.js"),
+        import("../runtime/machine-state.js"),
       ]);
       const { cpu, flags, cores, platform, node, onnxruntime } = readEnvironment();
       const environment: EnvironmentFacts = {
@@ -35,7 +36,16 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
       runtime.warmUp();
       const watch = await watchRun(io, settings, now);
       try {
-        return await body({ runtime, environment, observer: watch.observer, signal, toolVersion, now, scratch });
+        return await body({
+          runtime,
+          environment,
+          observer: watch.observer,
+          signal,
+          toolVersion,
+          now,
+          scratch,
+          machineState,
+        });
       } catch (thrown) {
         throw !existsSync(scratch)
           ? scratchVanished(scratch, thrown)

@@ -53,7 +53,7 @@ const DEFAULT_SEARCH_MS = 20_000;
 const SEARCH_SHARE = 0.6;
 
 export function runtimeConfig(settings: Settings, searches = false): RuntimeConfig {
-  const { provider, allowFallback, seed, budget, shape, maxMemory } = settings;
+  const { provider, allowFallback, seed, budget, shape, maxMemory, affinity } = settings;
   const isQuick = searches && settings.maxDrop === "none" && settings.minSpeedup === null && settings.slo.length === 0;
   const usualMs = isQuick ? QUICK_BENCH_MS : DEFAULT_BENCH_MS;
   const benchMs = budget === null ? usualMs : searches ? budget * (1 - SEARCH_SHARE) : budget;
@@ -66,7 +66,17 @@ export function runtimeConfig(settings: Settings, searches = false): RuntimeConf
   }
   const shapes = new Map(shape.map(({ input, dims }) => [input, dims.map(sizeOrOpen)]));
   const [threads, batch] = [onlyOne("--threads", settings.threads), onlyOne("--batch", settings.batch)];
-  return { provider, threads, allowFallback, seed, batch, benchMs, shapes, maxMemoryBytes: maxMemory };
+  return {
+    provider,
+    threads,
+    allowFallback,
+    seed,
+    batch,
+    benchMs,
+    shapes,
+    maxMemoryBytes: maxMemory,
+    ...(affinity && { affinity }),
+  };
 }
 
 function onlyOne(flag: string, values: readonly number[]): number {

@@ -4,6 +4,7 @@ import { likelyName } from "../base/nearest.js";
 import type { DropLimit, LatencyLimit } from "../pipeline/config.js";
 import type { RequiredShare } from "../pipeline/profile/required-share.js";
 import type { StageLimit } from "../pipeline/stages/latency-budget.js";
+import { processorsOf } from "../runtime/affinity.js";
 
 /** Where a text came from. */
 export interface Source {
@@ -62,6 +63,16 @@ export const parseInteger = (least: number, most: number): Parse<number> =>
 
 const exampleOf = ({ kind, name }: Source, value: number): string =>
   kind === "usage" ? `For example ${name} ${value}.` : `Give one, for example ${value}.`;
+
+/** `0-2,8`: ascending, each once. */
+export const parseProcessors: Parse<readonly number[]> = formed(
+  { text: whole(String.raw`\d{1,5}(,\d{1,5})*`) },
+  (text, source) => {
+    const processors = processorsOf(text);
+    if (processors) return processors;
+    throw invalid(text, source, "is no list of processors", "Write their numbers, counted from 0: 0,1 or 0-3.");
+  },
+);
 
 /** `4`, or several: `1,2,4,8`. */
 export const parseIntegers = (least: 1, most: number): Parse<readonly number[]> => {

@@ -4,12 +4,13 @@ import { basename } from "node:path";
 import { InferOptError } from "../base/errors.js";
 import type { LatencyComparison, LatencySeries, ModelLatency } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
+import { watchConditions } from "./conditions.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { batchOf } from "./evaluation-data.js";
 import { boundsOf, measureLatency, percentilesOf, usedProvider } from "./latency.js";
 import { provePlacement } from "./placement.js";
-import type { BenchFacts, BenchRow, RunResult } from "./result.js";
+import type { BenchFacts, BenchRow, ColdStartFacts, MemoryFacts, RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { timedModels } from "./timed-models.js";
 
@@ -32,6 +33,7 @@ export async function runBench(config: BenchConfig, context: RunContext): Promis
     throw new InferOptError("BENCH_NO_MODEL", "usage", "there is no model to time", { hint: "Name at least one." });
   }
   const record = new RunRecord("bench", context);
+  const conditions = watchConditions(config.runtime, [config.runtime.threads], record);
   const { models: facts, data } = await record.stage("load", () =>
     timedModels(config.models, config.data, config.runtime, context),
   );
@@ -61,12 +63,25 @@ export async function runBench(config: BenchConfig, context: RunContext): Promis
     model: facts[0]!,
     latency: candidates[0]?.facts ?? null,
     verdict: { status: "pass", outcome: "met", reasons: [], summary: summaryOf(comparison) },
+    ...conditions([comparison.baseline, ...comparison.candidates].flatMap(({ allowed }) => allowed)),
     bench: benchFacts(comparison, models, config, data, usedProvider(context, config.runtime)),
   });
 }
 
 /** Of the percentiles that are shown; a limit is judged on one-sided bounds. */
 const INTERVAL = 0.95;
+
+function coldStartOf({ start, firstRunMs, p50Ms }: ModelLatency): ColdStartFacts {
+  const { processMs, runtimeMs, sessionMs } = start;
+  const totalMs = processMs + runtimeMs + sessionMs + firstRunMs;
+  return { processMs, runtimeMs, sessionMs, firstRunMs, totalMs, steadyMs: p50Ms };
+}
+
+const memoryOf = ({ start, peakRssBytes }: ModelLatency): MemoryFacts => ({
+  runtimeBytes: start.runtimeBytes,
+  sessionBytes: start.sessionBytes,
+  peakBytes: peakRssBytes,
+});
 
 type TimedModel = Pick<BenchRow, "model" | "placement">;
 
@@ -86,6 +101,8 @@ function benchFacts(
     loadMs: latency.loadMs,
     firstRunMs: latency.firstRunMs,
     peakRssBytes: latency.peakRssBytes,
+    coldStart: coldStartOf(latency),
+    memory: memoryOf(latency),
     speedup: null,
     speedupInterval: null,
   });

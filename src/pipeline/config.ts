@@ -28,6 +28,8 @@ export interface RuntimeConfig {
   readonly seed: number;
   /** Sizes of made-up inputs, by input name; null for an axis that stays as the model has it. */
   readonly shapes: ReadonlyMap<string, readonly (number | null)[]>;
+  /** Processors that what is timed is kept on, ascending; anywhere when absent. */
+  readonly affinity?: readonly number[];
   /** Size of a symbolic first dimension where no shape is given. */
   readonly batch: number;
   /** Milliseconds for timing a pair of models. */

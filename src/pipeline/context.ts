@@ -1,3 +1,4 @@
+import type { MachineState } from "../runtime/machine-state.js";
 import type { Runtime } from "../runtime/port.js";
 import type { Observer } from "./events.js";
 import type { EnvironmentFacts } from "./result.js";
@@ -10,6 +11,8 @@ export interface RunContext {
   /** Aborted when the user interrupts: the run stops at the next step and rejects with INTERRUPTED. */
   readonly signal: AbortSignal;
   readonly toolVersion: string;
+  /** What else decides how fast models run here, at this moment; nobody looks where it is absent. */
+  readonly machineState?: () => MachineState;
   /** Milliseconds from any fixed moment. */
   readonly now: () => number;
   /** A folder for files that live as long as the run. */

@@ -13,7 +13,10 @@ import type { RunContext } from "./context.js";
 export const asWritten = (config: RuntimeConfig): SessionOptions => session(config, "disabled");
 
 /** As it would be deployed: the runtime may rewrite all it can. */
-export const asDelivered = (config: RuntimeConfig): SessionOptions => session(config, "all");
+export const asDelivered = (config: RuntimeConfig): SessionOptions => ({
+  ...session(config, "all"),
+  ...(config.affinity && { affinity: config.affinity }),
+});
 
 /**
  * Threads of runs that are not timed. Partial sums, and so the last bits of results, may depend on how many

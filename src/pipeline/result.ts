@@ -58,6 +58,8 @@ export interface RunResult {
   readonly bench?: BenchFacts;
   /** Of `gate`: the config file that limits or data came from. */
   readonly configPath?: string;
+  /** Of `bench`. */
+  readonly conditions?: ConditionsFacts;
   /** Of `gate --history`. */
   readonly history?: HistoryFacts;
   /** Of `bench --rate` and `--trace`. */
@@ -353,11 +355,63 @@ export interface BenchRow extends Percentiles {
   readonly loadMs: number;
   readonly firstRunMs: number;
   readonly peakRssBytes: number;
+  /** Until the first answer of a fresh process, part by part; results of earlier versions are without. */
+  readonly coldStart?: ColdStartFacts;
+  readonly memory?: MemoryFacts;
   /** Against the first model; null for itself. */
   readonly speedup: number | null;
   readonly speedupInterval: readonly [number, number] | null;
   /** On providers other than cpu. */
   readonly placement?: PlacementFacts;
+}
+
+/** Milliseconds, the middle one of all processes. The model's file is in the system's cache by then. */
+export interface ColdStartFacts {
+  /** From the start of the process to its first own line. */
+  readonly processMs: number;
+  /** To load the runtime's library. */
+  readonly runtimeMs: number;
+  /** To make a session of the model. */
+  readonly sessionMs: number;
+  readonly firstRunMs: number;
+  /** All of these. */
+  readonly totalMs: number;
+  /** A run when warm: the median. */
+  readonly steadyMs: number;
+}
+
+/** Resident bytes of a process, at its start the middle one of all processes. */
+export interface MemoryFacts {
+  /** With the runtime loaded and no model. */
+  readonly runtimeBytes: number;
+  /** With the session, before its first run. */
+  readonly sessionBytes: number;
+  /** The most that any process ever had. */
+  readonly peakBytes: number;
+}
+
+/** What else decides how fast models run, as far as the system tells; null where it does not. */
+export interface ConditionsFacts {
+  readonly governor: string | null;
+  readonly boost: boolean | null;
+  readonly smt: boolean | null;
+  readonly quotaCores: number | null;
+  readonly memoryBytes: number;
+  /** Mean number of busy processors over a minute, before and after. */
+  readonly load: readonly [before: number | null, after: number | null];
+  readonly temperatureC: readonly [before: number | null, after: number | null];
+  /** How much the runtime may rewrite the graph. */
+  readonly optimization: string;
+  /** Of `--affinity`. */
+  readonly affinity?: AffinityFacts;
+}
+
+export interface AffinityFacts {
+  readonly wanted: readonly number[];
+  /** Whether every thread is kept there, or only the runtime's own. */
+  readonly means: "process" | "threads";
+  /** Processors that the threads were seen to be allowed, each set once; empty where the system does not tell. */
+  readonly seen: readonly (readonly number[])[];
 }
 
 export interface EnvironmentFacts {

@@ -17,6 +17,7 @@ export function benchLines(bench: BenchFacts): string[] {
     [["latency ms", "p50", "p95", "p99", "speed", "interval", "memory"], ...rows],
     ["left", "right", "right", "right", "right", "right", "right"],
   );
+  lines.push(...startLines(bench));
   const { runs, processes, provider, threads, batch, data, noise } = bench;
   lines.push(
     "",
@@ -29,6 +30,24 @@ export function benchLines(bench: BenchFacts): string[] {
     );
   }
   return lines;
+}
+
+/** Results of earlier versions do not tell. */
+function startLines({ models }: BenchFacts): string[] {
+  const rows = models.flatMap(({ model, coldStart, memory }) => {
+    if (!coldStart || !memory) return [];
+    const { processMs, runtimeMs, sessionMs, firstRunMs, totalMs, steadyMs } = coldStart;
+    return [
+      [
+        middle(printable(basename(model.path)), 16),
+        ...[processMs, runtimeMs, sessionMs, firstRunMs, totalMs, steadyMs].map(milliseconds),
+        ...[memory.runtimeBytes, memory.sessionBytes].map(bytes),
+      ],
+    ];
+  });
+  if (rows.length === 0) return [];
+  const heads = ["cold start ms", "process", "runtime", "session", "run", "in all", "warm", "no model", "loaded"];
+  return ["", ...columns([heads, ...rows], ["left", ...heads.slice(1).map(() => "right" as const)])];
 }
 
 export function layerLines({ thresholdDb, samples, compared, uncompared, first, worst }: LayerDifferences): string[] {

@@ -6,6 +6,7 @@ import { basename } from "node:path";
 import type { ProfileFacts } from "../pipeline/profile/profile-facts.js";
 import type { Percentiles, RunResult } from "../pipeline/result.js";
 import type { RequestFacts } from "../pipeline/stages/request-facts.js";
+import { conditionsText } from "./conditions.js";
 import { markdownCode, markdownText } from "./escape.js";
 import { formsText, integersText } from "./forms-text.js";
 import { limitRows, verdictSummary, verdictWord } from "./limits.js";
@@ -236,12 +237,16 @@ function differences({ difference }: RunResult): string {
   );
 }
 
-function environment({ environment, resources, tool, model }: RunResult, commandLine: string | null): string {
+function environment(
+  { environment, resources, tool, model, conditions }: RunResult,
+  commandLine: string | null,
+): string {
   const { cpu, flags, cores, platform, node, onnxruntime } = environment;
   const lines = [
     `${cpu} (${plural(cores, "core")}, ${flags.join(" ") || "flags unknown"}), ${platform}`,
     `infer-opt ${tool.version}, Node ${node}, onnxruntime ${onnxruntime}`,
     `${duration(resources.wallMs)}, peak memory ${bytes(resources.peakRssBytes)}, input sha256 ${model.sha256}`,
+    ...(conditions ? [conditionsText(conditions)] : []),
   ].map((line) => `- ${markdownText(line)}\n`);
   if (commandLine !== null) lines.push(`- ${markdownCode(commandLine)}\n`);
   return lines.join("");

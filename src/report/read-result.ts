@@ -218,6 +218,21 @@ const rendered = v.looseObject({
     node: text,
     onnxruntime: text,
   }),
+  conditions: v.optional(
+    v.looseObject({
+      governor: v.nullable(text),
+      ...{ boost: v.nullable(v.boolean()), smt: v.nullable(v.boolean()) },
+      ...{ quotaCores: maybe, memoryBytes: number },
+      ...{ load: v.tuple([maybe, maybe]), temperatureC: v.tuple([maybe, maybe]) },
+      affinity: v.optional(
+        v.looseObject({
+          wanted: v.array(number),
+          means: v.picklist(["process", "threads"]),
+          seen: v.array(v.array(number)),
+        }),
+      ),
+    }),
+  ),
   shapes: v.optional(
     v.array(v.looseObject({ port: text, name: text, before: v.nullable(sizes), after: v.nullable(sizes) })),
   ),
@@ -251,6 +266,13 @@ const rendered = v.looseObject({
           speedup: maybe,
           speedupInterval: v.nullable(pair),
           peakRssBytes: number,
+          coldStart: v.optional(
+            v.looseObject({
+              ...{ processMs: number, runtimeMs: number, sessionMs: number, firstRunMs: number },
+              ...{ totalMs: number, steadyMs: number },
+            }),
+          ),
+          memory: v.optional(v.looseObject({ runtimeBytes: number, sessionBytes: number, peakBytes: number })),
           placement: v.optional(placement),
         }),
       ),

@@ -5,6 +5,7 @@
 import { basename } from "node:path";
 import type { LatencyFacts, Percentiles, PlacementFacts, RunResult } from "../pipeline/result.js";
 import { benchLines, layerLines } from "./bench-table.js";
+import { conditionsText } from "./conditions.js";
 import { differenceLines, driftLines, referenceLines } from "./difference-table.js";
 import { middle, printable } from "./escape.js";
 import { formsText, integersText } from "./forms-text.js";
@@ -281,7 +282,8 @@ function warnings({ warnings }: RunResult, paint: Palette): string[] {
 function closing(result: RunResult, paint: Palette, commandLine: string | null): string[] {
   const { resources, environment } = result;
   const spent = `${duration(resources.wallMs)}, peak memory ${bytes(resources.peakRssBytes)}`;
-  const machine = `${printable(environment.cpu)}, onnxruntime ${printable(environment.onnxruntime)}`;
+  const conditions = result.conditions ? `; ${printable(conditionsText(result.conditions))}` : "";
+  const machine = `${printable(environment.cpu)}, onnxruntime ${printable(environment.onnxruntime)}${conditions}`;
   const next = suggest(result, commandLine);
   const lines = wrap(`${spent}, ${machine}`, WIDTH - 1).map((line) => paint.faint(line));
   return next ? [...lines, `next  ${printable(next.command)}`, `      ${paint.faint(`(${next.why})`)}`] : lines;

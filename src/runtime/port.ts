@@ -23,6 +23,8 @@ export interface SessionOptions {
   readonly optimization: "disabled" | "basic" | "extended" | "all";
   /** Run on cpu when the provider is missing; without it a missing provider is an error. */
   readonly allowFallback?: boolean;
+  /** Processors that what is timed is kept on; anywhere when absent. */
+  readonly affinity?: readonly number[];
   /** Milliseconds without a sign of life (a sample done) after which a job is given up and its process killed. */
   readonly timeoutMs?: number;
 }
@@ -230,8 +232,22 @@ export interface TimerSpec {
   readonly isSparing?: boolean;
 }
 
+/** What it takes until a model can answer, part by part, in a process that does nothing else. */
+export interface ColdStart {
+  /** Milliseconds: from the start of the process to its first own line, to load the runtime's library, to make a session of the model. */
+  readonly processMs: number;
+  readonly runtimeMs: number;
+  readonly sessionMs: number;
+  /** Resident size with the runtime loaded, and with the session besides. */
+  readonly runtimeBytes: number;
+  readonly sessionBytes: number;
+}
+
 /** A model loaded in a process of its own, ready to be timed. */
 export interface Timer {
+  readonly start: ColdStart;
+  /** Processors that each of its threads may use, told once; empty where the system does not tell. */
+  readonly allowed: readonly (readonly number[])[];
   /** Process start to session ready, and the first run, in milliseconds. */
   readonly loadMs: number;
   readonly firstRunMs: number;
@@ -286,6 +302,8 @@ export interface StageTimer {
   /** Different ones, which come round again; whether the module brought them. */
   readonly requests: number;
   readonly hasRequests: boolean;
+  /** As of a `Timer`. */
+  readonly allowed: readonly (readonly number[])[];
   measure(requests: number, how: StageOrder): Promise<StageRuns>;
   peakRssBytes(): Promise<number>;
   close(): Promise<void>;

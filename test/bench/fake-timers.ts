@@ -39,6 +39,8 @@ export class FakeTimers {
     return {
       loadMs,
       firstRunMs: 1,
+      start: { processMs: loadMs / 2, runtimeMs: loadMs / 5, sessionMs: process, runtimeBytes: 5e5, sessionBytes: 7e5 },
+      allowed: [],
       measure: async (runs) => {
         invariant(!closed, "a closed timer is not asked to run");
         this.turns.push(model);

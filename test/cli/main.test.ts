@@ -442,6 +442,16 @@ describe("what flags become", () => {
     expect(stderr).toContain(flag);
   });
 
+  it("processors for bench", async () => {
+    const { calls } = await command(["bench", "a.onnx", "--affinity", "1,0,4-5"]);
+    expect(calls).toMatchObject([{ config: { runtime: { affinity: [0, 1, 4, 5] } } }]);
+    const without = await command(["bench", "a.onnx"]);
+    expect(without.calls).not.toMatchObject([{ config: { runtime: { affinity: expect.anything() } } }]);
+    const refused = await command(["bench", "a.onnx", "--affinity", "one"]);
+    expect([refused.code, refused.calls]).toEqual([2, []]);
+    expect(refused.stderr).toContain("0-3");
+  });
+
   it("a pipeline for bench, with a time and a budget in one flag or in several", async () => {
     const budget = ["--budget", "preprocess=10ms, network=0.03s", "--budget", "1m", "--budget", "total=50ms"];
     const { calls } = await command(["bench", "a.onnx", "--pipeline", "p.mjs", ...budget, "--slo", "p95=20ms"]);

@@ -32,6 +32,14 @@ describe("runBench", () => {
     expect(verdict.summary).toContain("median 4 ms over");
   });
 
+  it("tells the start and the memory of each model", async () => {
+    const [row] = (await bench([4])).bench!.models;
+    expect(row!.coldStart).toEqual({
+      ...{ processMs: 15, runtimeMs: 10, sessionMs: 12, firstRunMs: 5, totalMs: 42, steadyMs: 4 },
+    });
+    expect(row!.memory).toEqual({ runtimeBytes: 6e5, sessionBytes: 8e5, peakBytes: 1e6 });
+  });
+
   it("counts the samples of a batch", async () => {
     expect((await bench([4], 8)).bench!.models[0]!.throughputPerSecond).toBe(2000);
   });

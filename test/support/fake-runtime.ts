@@ -178,6 +178,8 @@ export class FakeRuntime implements Runtime {
     return {
       loadMs: 40,
       firstRunMs: 5,
+      start: { processMs: 15, runtimeMs: 10, sessionMs: 12, runtimeBytes: 6e5, sessionBytes: 8e5 },
+      allowed: spec.session.affinity ? [spec.session.affinity] : [],
       measure: async (runs) =>
         Float64Array.from({ length: runs }, () => {
           const ms = latency(this.chance);

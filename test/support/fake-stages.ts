@@ -30,6 +30,7 @@ export function fakeStageTimer(pipeline: FakePipeline, pass: (ms: number) => voi
     before: Object.keys(before),
     after: Object.keys(after),
     requests: 3,
+    allowed: [],
     hasRequests,
     async measure(requests, how) {
       asked.push(how);

@@ -20,7 +20,7 @@ export const bench: Command = {
     "infer-opt bench model.onnx --pipeline steps.mjs --budget preprocess=10ms,inference=30ms --budget 1m",
   ],
   flags: [
-    ...(["eval", ...running, "latencyBudget", "noiseCheck"] as const),
+    ...(["eval", ...running, "affinity", "latencyBudget", "noiseCheck"] as const),
     ...([
       "rate",
       "arrivals",

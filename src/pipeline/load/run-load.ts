@@ -15,6 +15,7 @@ import {
   Server,
   summarizeLoad,
 } from "../../bench/index.js";
+import { watchConditions } from "../conditions.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { batchOf } from "../evaluation-data.js";
@@ -59,8 +60,10 @@ export async function runLoad(config: LoadConfig, context: RunContext): Promise<
     });
   }
   const { arrivalsMs, durationMs, rate, kind } = offeredLoad(config);
+  const conditions = watchConditions(runtime, [runtime.threads], record);
   const { models, data } = await record.stage("load", () => timedModels(config.models, config.data, runtime, context));
   const loads: ModelLoadFacts[] = [];
+  const allowed: (readonly number[])[] = [];
   for (const model of models) {
     const load = await record.stage(
       "bench",
@@ -72,6 +75,7 @@ export async function runLoad(config: LoadConfig, context: RunContext): Promise<
           signal: context.signal,
         };
         const server = await Server.start(context.runtime, options);
+        allowed.push(...server.allowed);
         try {
           const served = await server.serve(arrivalsMs, record.progress);
           const { latencies, waits, services } = countedTimes(served, durationMs);
@@ -97,7 +101,7 @@ export async function runLoad(config: LoadConfig, context: RunContext): Promise<
     batch: batchOf(data),
     ...{ data: data.path, arrivals: kind, rate, processes, durationMs, models: loads },
   };
-  return record.result({ model: models[0]!, verdict: verdictOf(facts, config), load: facts });
+  return record.result({ model: models[0]!, verdict: verdictOf(facts, config), ...conditions(allowed), load: facts });
 }
 
 interface OfferedLoad {

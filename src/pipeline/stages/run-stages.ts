@@ -6,6 +6,7 @@ import { InferOptError } from "../../base/errors.js";
 import { mean } from "../../base/statistics.js";
 import { type LatencySeries, latencyPercentiles, type StageTimes, stageTimes } from "../../bench/index.js";
 import { ownStages } from "../../stages/index.js";
+import { watchConditions } from "../conditions.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { boundsOf, usedProvider } from "../latency.js";
@@ -38,11 +39,13 @@ export interface StagesConfig {
 /** Rejects with PIPELINE_MODELS, FLAG_INVALID for a budget of a stage that there is not, PIPELINE_* as the module fails, and as running the model does. */
 export async function runStages(config: StagesConfig, context: RunContext): Promise<RunResult> {
   const record = new RunRecord("bench", context);
-  const { model, facts, reasons } = await measureRequests(config, record);
+  const conditions = watchConditions(config.runtime, [config.runtime.threads], record);
+  const { model, facts, reasons, allowed } = await measureRequests(config, record);
   const summary = reasons.length > 0 ? "every limit is met" : summaryOf(facts);
   return record.result({
     model,
     verdict: verdictOfReasons(reasons, config.inconclusive, summary),
+    ...conditions(allowed),
     request: facts,
   });
 }
@@ -51,6 +54,7 @@ export interface MeasuredRequests {
   readonly model: RunResult["model"];
   readonly facts: RequestFacts;
   readonly reasons: readonly VerdictReason[];
+  readonly allowed: StageTimes["allowed"];
 }
 
 /** Rejects as `runStages`. */
@@ -104,7 +108,7 @@ export async function measureRequests(config: StagesConfig, record: RunRecord): 
     ...judgeBudget(budget, percentile, facts),
     ...slo.map((limit) => judgePercentile(limit, total, total.bounds, requests)),
   ];
-  return { model: model!, facts, reasons };
+  return { model: model!, facts, reasons, allowed: times.allowed };
 }
 
 function factsOf(

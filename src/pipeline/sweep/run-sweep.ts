@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { InferOptError } from "../../base/errors.js";
 import { type LatencySeries, latencyPercentiles, type SweepSeries, sweep } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
+import { watchConditions } from "../conditions.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { batchOf, chooseEvaluationData, refuseUnfit, timingData } from "../evaluation-data.js";
@@ -38,6 +39,7 @@ interface Setting {
 /** Rejects with BATCH_FIXED where the model's first dimension is not open, and as running the models does. */
 export async function runSweep(config: SweepConfig, context: RunContext): Promise<RunResult> {
   const record = new RunRecord("bench", context);
+  const conditions = watchConditions(config.runtime, config.threads, record);
   const settings = await record.stage("load", () => settingsOf(config, context));
   const { seed, benchMs } = config.runtime;
   const series = await record.stage("bench", () =>
@@ -68,7 +70,12 @@ export async function runSweep(config: SweepConfig, context: RunContext): Promis
     fastest,
     best: mostThroughput(fits, facts),
   };
-  return record.result({ model: settings[0]!.model, verdict: verdictOf(found, config), sweep: found });
+  return record.result({
+    model: settings[0]!.model,
+    verdict: verdictOf(found, config),
+    ...conditions(series.flatMap(({ allowed }) => allowed)),
+    sweep: found,
+  });
 }
 
 async function settingsOf(

@@ -2,7 +2,7 @@
  * How a child process starts. It can be started before the rest of the command has been read (bundle/start.cjs does so): that it
  * loads the runtime takes longer than to read a model. So this file stands alone.
  */
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, type ForkOptions, fork } from "node:child_process";
 import type { Socket } from "node:net";
 
 /**
@@ -25,11 +25,16 @@ const allocators: Readonly<Record<Allocation, NodeJS.ProcessEnv>> = {
   plain: {},
 };
 
-/** Runs `entry` with a channel for messages. */
-export const startChild = (entry: string, allocation: Allocation): ChildProcess =>
+/** Runs `entry` with a channel for messages; `by`: with another program than Node, or arguments before the entry. */
+export const startChild = (
+  entry: string,
+  allocation: Allocation,
+  by: Pick<ForkOptions, "execPath" | "execArgv"> = {},
+): ChildProcess =>
   fork(entry, [], {
     // None of this process: what they do to the engine the bundle sets up for itself (scripts/bundle/start.cjs).
     execArgv: [],
+    ...by,
     env: { ...allocators[allocation], ...childEnvironment(process.env, allocation) },
     serialization: "advanced",
     stdio: ["ignore", "pipe", "pipe", "ipc"],

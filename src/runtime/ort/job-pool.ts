@@ -31,9 +31,9 @@ export class JobPool {
   }
 
   /** A process that is not part of the queue, and runs as a model would be run elsewhere. The caller closes it. */
-  own(allocation: "plain" | "sparing" = "plain"): JobProcess {
+  own(allocation: "plain" | "sparing" = "plain", affinity?: readonly number[]): JobProcess {
     this.#refuseWhenStopped();
-    const process = new JobProcess(this.#household, allocation);
+    const process = new JobProcess(this.#household, allocation, affinity);
     this.#busy.add(process);
     return process;
   }

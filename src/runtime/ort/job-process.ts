@@ -3,11 +3,12 @@
  * job and is replaced by the next job after it died; while it has nothing to do it
  * does not keep the parent alive.
  */
-import type { ChildProcess } from "node:child_process";
+import type { ChildProcess, ForkOptions } from "node:child_process";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { InferOptError, invariant, messageOf } from "../../base/errors.js";
 import { linkMark } from "../../onnx/index.js";
+import { processorText, tasksetPath } from "../affinity.js";
 import type { ProviderFallback } from "../port.js";
 import { type Allocation, holdParent, startChild, takeAhead } from "./child-process.js";
 import { OutputTail } from "./output-tail.js";
@@ -45,15 +46,18 @@ interface Pending {
 export class JobProcess {
   readonly #household: Household;
   readonly #allocation: Allocation;
+  readonly #affinity: readonly number[] | undefined;
   #child: ChildProcess | null = null;
   #output = new OutputTail();
   #pending: Pending | null = null;
   #retired: Error | null = null;
   #lastId = 0;
 
-  constructor(household: Household, allocation: Allocation) {
+  /** `affinity`: processors that it is kept on from its start, where the system has a program for that. */
+  constructor(household: Household, allocation: Allocation, affinity?: readonly number[]) {
     this.#household = household;
     this.#allocation = allocation;
+    this.#affinity = affinity;
   }
 
   /** The process id, while there is a process. */
@@ -115,7 +119,7 @@ export class JobProcess {
   }
 
   #start(): ChildProcess {
-    const child = takeAhead(this.#allocation) ?? startChild(childEntry(), this.#allocation);
+    const child = takeAhead(this.#allocation) ?? startChild(childEntry(), this.#allocation, startOn(this.#affinity));
     const output = new OutputTail();
     if (child.stdout) output.listen(child.stdout);
     if (child.stderr) output.listen(child.stderr);
@@ -240,6 +244,13 @@ export class JobProcess {
 
 export const interrupted = (): InferOptError =>
   new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted");
+
+/** taskset becomes the program that it is given: the process and its channel are the same. */
+function startOn(affinity: readonly number[] | undefined): Pick<ForkOptions, "execPath" | "execArgv"> {
+  const taskset = affinity && tasksetPath();
+  if (!affinity || !taskset) return {};
+  return { execPath: taskset, execArgv: ["-c", processorText(affinity), process.execPath] };
+}
 
 /**
  * Compiled, also when this file runs from src/ (under a test runner): a fork knows no TypeScript.

@@ -24,6 +24,7 @@ import type {
   StagesSpec,
   StageTimer,
   Sums,
+  Timer,
   TimerSpec,
   TrainJob,
   TrainResult,
@@ -44,12 +45,9 @@ export interface RuntimeFacts {
   readonly providers: readonly { readonly name: string; readonly bundled: boolean }[];
 }
 
-export type StagesOpened = Pick<StageTimer, "before" | "after" | "requests" | "hasRequests">;
+export type StagesOpened = Pick<StageTimer, "before" | "after" | "requests" | "hasRequests" | "allowed">;
 
-export interface TimerOpened {
-  readonly loadMs: number;
-  readonly firstRunMs: number;
-}
+export type TimerOpened = Pick<Timer, "loadMs" | "firstRunMs" | "start" | "allowed">;
 
 /** Every job: what it takes and what it answers. */
 export interface Jobs {

@@ -6,7 +6,7 @@ import type { JobPool } from "./job-pool.js";
 import type { JobName, Jobs } from "./protocol.js";
 
 export async function openStageTimer(pool: JobPool, spec: StagesSpec, timeoutMs: number): Promise<StageTimer> {
-  const process = pool.own("plain");
+  const process = pool.own("plain", spec.session.affinity);
   const call = async <J extends JobName>(job: J, args: Jobs[J]["args"]): Promise<Jobs[J]["result"]> => {
     try {
       return await process.call({ job, args, model: spec.model, timeoutMs });

@@ -7,7 +7,7 @@ import type { JobName, Jobs } from "./protocol.js";
 const LEAD_MS = 50;
 
 export async function openTimer(pool: JobPool, spec: TimerSpec, timeoutMs: number): Promise<Timer> {
-  const process = pool.own(spec.isSparing ? "sparing" : "plain");
+  const process = pool.own(spec.isSparing ? "sparing" : "plain", spec.session.affinity);
   const call = async <J extends JobName>(
     job: J,
     args: Jobs[J]["args"],
@@ -26,10 +26,8 @@ export async function openTimer(pool: JobPool, spec: TimerSpec, timeoutMs: numbe
     await process.close();
   };
   try {
-    const { loadMs, firstRunMs } = await call("timeOpen", spec);
     return {
-      loadMs,
-      firstRunMs,
+      ...(await call("timeOpen", spec)),
       measure: (runs) => call("timeRuns", { runs }),
       serve: (arrivalsMs, onProgress) => call("timeServe", { arrivalsMs, startAtMs: Date.now() + LEAD_MS }, onProgress),
       peakRssBytes: () => call("peakRss", {}),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../../src/base/random.js";
 import { latencyPercentiles } from "../../../src/bench/index.js";
 import { boundsOf } from "../../../src/pipeline/latency.js";
 import { budgetOver, judgeBudget } from "../../../src/pipeline/stages/latency-budget.js";
@@ -40,8 +41,10 @@ const timesOf = (samplesMs: Float64Array) => ({
 });
 
 describe("a budget is judged by intervals", () => {
-  // 1 to 200 ms, one each: p95 between 184 and 196.
-  const times = timesOf(Float64Array.from({ length: 200 }, (_, i) => i + 1));
+  // 1 to 200 ms, one each, in no order: p95 between about 184 and 196.
+  const random = seededRandom(3);
+  const order = Array.from({ length: 200 }, (_, i) => [random.next(), i + 1] as const).sort(([a], [b]) => a - b);
+  const times = timesOf(Float64Array.from(order, ([, ms]) => ms));
   const stage = { name: "inference", isOwn: false, share: 1, shareInterval: [1, 1] as const, ...times };
   const judge = (name: string, ms: number, percentile: "p50" | "p95" | "p99" | "p999" = "p95") =>
     judgeBudget(new Map([[name, ms]]), percentile, { stages: [stage], total: times, requests: 200 })[0]!;

@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { allowedProcessors, tasksetPath } from "../../../src/runtime/affinity.js";
 import { expanding, jsonl, reshaping, scaling, session, startRuntime, writeFile } from "./workbench.js";
 
 const data = () => ({ path: jsonl({ x: [[1, 2]] }, { x: [[3, 4]] }) });
@@ -11,6 +12,35 @@ describe("timer", () => {
     expect(timer.loadMs).toBeGreaterThan(0);
     expect(timer.firstRunMs).toBeGreaterThan(0);
     expect(await timer.peakRssBytes()).toBeGreaterThan(2 ** 20);
+  });
+
+  it("tells its start in parts, and the memory at each", async () => {
+    const { start, loadMs, allowed } = await startRuntime().timer({ model: scaling(1), data: data(), session });
+    const { processMs, runtimeMs, sessionMs, runtimeBytes, sessionBytes } = start;
+    expect([processMs, runtimeMs, sessionMs].every((ms) => ms > 0)).toBe(true);
+    expect(processMs + runtimeMs + sessionMs).toBeLessThanOrEqual(loadMs);
+    expect(runtimeBytes).toBeGreaterThan(2 ** 24);
+    expect(sessionBytes).toBeGreaterThan(runtimeBytes / 2);
+    expect(allowed).toEqual([]);
+  });
+
+  it.runIf(tasksetPath() !== null)("stays on the processors that it is given, with every thread", async () => {
+    const affinity = [allowedProcessors()!.at(-1)!];
+    const timer = await startRuntime().timer({ model: scaling(1), data: data(), session: { ...session, affinity } });
+    expect(timer.allowed.length).toBeGreaterThan(1);
+    expect(new Set(timer.allowed.map((each) => each.join()))).toEqual(new Set([affinity.join()]));
+    expect((await timer.measure(2)).length).toBe(2);
+  });
+
+  it.runIf(process.platform === "linux")("keeps at least the runtime's own threads there without taskset", async () => {
+    vi.stubEnv("PATH", "/nowhere");
+    const all = allowedProcessors()!;
+    const affinity = [all.at(-1)!];
+    const options = { ...session, threads: 3, affinity };
+    const { allowed } = await startRuntime().timer({ model: scaling(1), data: data(), session: options });
+    vi.unstubAllEnvs();
+    const kept = allowed.filter((each) => each.join() === affinity.join());
+    expect(kept).toHaveLength(all.length === 1 ? allowed.length : 2);
   });
 
   it("has a process of its own, which its end ends", async () => {

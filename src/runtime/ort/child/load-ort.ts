@@ -7,6 +7,10 @@ export type OrtModule = typeof Ort;
 
 let loading: Promise<OrtModule> | null = null;
 
+/** When this process came to its own first lines; and what loading the library took, once it is there. Milliseconds. */
+export const startedMs = performance.now();
+export let loadedInMs = 0;
+
 /** Rejects with RUNTIME_UNAVAILABLE when the package or its native library does not load. */
 export function loadOrt(): Promise<OrtModule> {
   return (loading ??= load());
@@ -24,8 +28,10 @@ async function load(): Promise<OrtModule> {
   // Where float16 arrays exist the package hands them out, but its native half only
   // takes Uint16Array. Without the class it uses bits everywhere, on every Node.
   Reflect.deleteProperty(globalThis, "Float16Array");
+  const from = performance.now();
   try {
     const loaded = await import("onnxruntime-node");
+    loadedInMs = performance.now() - from;
     return (loaded as unknown as { default?: OrtModule }).default ?? loaded;
   } catch (cause) {
     const reason = messageOf(cause).split("\n")[0]!;

@@ -1,5 +1,6 @@
 /** SessionOptions in the words of onnxruntime-node. */
 import type { InferenceSession } from "onnxruntime-node";
+import { threadAffinities } from "../../affinity.js";
 import type { SessionOptions } from "../../port.js";
 
 /** Errors only: warnings are the runtime talking to its own developers. */
@@ -19,18 +20,21 @@ export interface Opening extends Records {
   readonly isLean?: boolean;
   /** No memory kept for the next run: for sessions that write their results to memory of the caller's. */
   readonly isWithoutArena?: boolean;
+  /** Keeps the runtime's own threads on the processors of the session's options: for processes that are not kept there as a whole. */
+  readonly keepsThreads?: boolean;
   /** The folder of the weights of a model that comes as bytes. */
   readonly weightsFolder?: string;
 }
 
 export function toOrtOptions(
-  { threads, waitsAsleep = false, optimization }: SessionOptions,
+  { threads, waitsAsleep = false, optimization, affinity }: SessionOptions,
   provider: string,
-  { optimizedModel, profilePrefix, isLean = false, isWithoutArena = isLean, weightsFolder }: Opening = {},
+  { optimizedModel, profilePrefix, isLean = false, isWithoutArena = isLean, keepsThreads, weightsFolder }: Opening = {},
 ): InferenceSession.SessionOptions {
   const entries = {
     ...(isLean && { disable_prepacking: "1" }),
     ...(waitsAsleep && { "intra_op.allow_spinning": "0" }),
+    ...(keepsThreads && affinity && threads > 1 && { intra_op_thread_affinities: threadAffinities(affinity, threads) }),
     ...(weightsFolder !== undefined && { model_external_initializers_file_folder_path: weightsFolder }),
   };
   return {

@@ -15,6 +15,8 @@ export interface OpenModel {
   readonly path: string;
   /** The bare session, for those who time it. */
   readonly session: InferenceSession;
+  /** What it took to make it, the runtime's library being there. */
+  readonly sessionMs: number;
   readonly signature: ModelSignature;
   /** Outputs that can be read: tensors of a type that crosses the binding. */
   readonly readable: readonly string[];
@@ -44,12 +46,15 @@ export async function openModel(
   opening: Opening = {},
 ): Promise<OpenModel> {
   const ort = await loadOrt();
+  const from = performance.now();
   const session = await openSession(path, options, context, opening);
+  const sessionMs = performance.now() - from;
   const signature = withInputRanksOf(path, signatureOf(session));
   const readable = signature.outputs.filter(({ dtype }) => crosses(dtype)).map(({ name }) => name);
   return {
     path,
     session,
+    sessionMs,
     signature,
     readable,
     async run(feeds, outputs, where) {

@@ -15,12 +15,14 @@ import {
   toUserTensors,
   type UserStage,
 } from "../../../stages/index.js";
+import { allowedOfThreads } from "../../affinity.js";
 import type { StageRuns, StagesSpec } from "../../port.js";
 import type { JobContext, JobHandler } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
 import { emptyDataset, feedsOf, openPart } from "./samples.js";
 import { type OpenModel, openModel, runFailed } from "./session.js";
 import { CannotWorkAhead, StagesAhead } from "./stages-ahead.js";
+import { isElsewhere } from "./time.js";
 import { type Traveller, throughStages } from "./user-stages.js";
 
 type Feeds = Readonly<Record<string, OrtTensor>>;
@@ -56,7 +58,9 @@ export const stagesOpen: JobHandler<"stagesOpen"> = async (args, context) => {
   context.due(STAGE_MS, `requests of ${pipeline}`);
   const given = await requestsOf(module);
   context.progress(0, 1);
-  const model = await openModel(args.model, args.session, context);
+  const model = await openModel(args.model, args.session, context, {
+    keepsThreads: isElsewhere(args.session.affinity),
+  });
   const { inputs, outputs } = model.signature;
   stand = {
     ...{ model, module, made: [], collect: betweenSamples(), patienceMs: 0, next: 0, ahead: null },
@@ -69,6 +73,7 @@ export const stagesOpen: JobHandler<"stagesOpen"> = async (args, context) => {
   return {
     ...{ before: names(module.before), after: names(module.after) },
     ...{ requests: stand.requests.length, hasRequests: given !== null },
+    allowed: args.session.affinity ? allowedOfThreads() : [],
   };
 };
 

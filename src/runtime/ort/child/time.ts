@@ -2,8 +2,11 @@
 import { performance } from "node:perf_hooks";
 import type { Tensor as OrtTensor } from "onnxruntime-node";
 import { invariant } from "../../../base/errors.js";
+import { allowedOfThreads, allowedProcessors } from "../../affinity.js";
+import type { ColdStart } from "../../port.js";
 import type { JobHandler } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
+import { loadedInMs, loadOrt, startedMs } from "./load-ort.js";
 import { emptyDataset, feedsOf, openPart } from "./samples.js";
 import { type OpenModel, openModel, runFailed } from "./session.js";
 
@@ -23,8 +26,16 @@ let stand: Stand | null = null;
 /** The clock of a process starts with it, so the load time holds the start of the process too. */
 export const timeOpen: JobHandler<"timeOpen"> = async (args, context) => {
   invariant(stand === null, "a process times one model");
-  const model = await openModel(args.model, args.session, context);
+  await loadOrt();
+  const runtimeBytes = residentBytes();
+  const model = await openModel(args.model, args.session, context, {
+    keepsThreads: isElsewhere(args.session.affinity),
+  });
   const loadMs = performance.now();
+  const start: ColdStart = {
+    ...{ processMs: startedMs, runtimeMs: loadedInMs, sessionMs: model.sessionMs },
+    ...{ runtimeBytes, sessionBytes: residentBytes() },
+  };
 
   const part = await openPart(args.data, model.signature.inputs);
   const feeds: Record<string, OrtTensor>[] = [];
@@ -36,8 +47,15 @@ export const timeOpen: JobHandler<"timeOpen"> = async (args, context) => {
     throw emptyDataset(args.data.path, args.model);
   }
   stand = { model, feeds, collect: betweenSamples(), next: 0 };
-  return { loadMs, firstRunMs: await timeOne(stand) };
+  const firstRunMs = await timeOne(stand);
+  return { loadMs, firstRunMs, start, allowed: args.session.affinity ? allowedOfThreads() : [] };
 };
+
+const residentBytes = (): number => process.memoryUsage.rss();
+
+/** Whether this process may run on other processors than those. */
+export const isElsewhere = (affinity: readonly number[] | undefined): boolean =>
+  affinity !== undefined && allowedProcessors()?.join() !== affinity.join();
 
 export const timeRuns: JobHandler<"timeRuns"> = async ({ runs }, context) => {
   invariant(stand, "the timer is open");
