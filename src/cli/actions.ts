@@ -52,6 +52,8 @@ export interface Actions {
   readonly explain: (config: ExplainConfig, context: RunContext | null) => Promise<Explanation>;
   readonly show: (model: string, options: PrintOptions) => Promise<string>;
   readonly showGroups: (model: string, config: RuntimeConfig, context: RunContext) => Promise<GroupsShown>;
+  /** Nodes and operator types of a model as selectors spell them. */
+  readonly names: (model: string) => Promise<readonly string[]>;
   readonly doctor: (signal: AbortSignal) => Promise<readonly Finding[]>;
   readonly passes: () => Promise<readonly PassInfo[]>;
 }
@@ -81,6 +83,7 @@ export const pipelineActions: Actions = {
   show: async (model, options) => (await import("../pipeline/show.js")).showModel(model, options),
   showGroups: async (model, config, context) =>
     (await import("../pipeline/show-groups.js")).showGroups(model, config, context),
+  names: async (model) => (await import("../pipeline/show.js")).selectable(model),
   doctor: async (signal) => (await import("../runtime/ort/index.js")).examine(signal),
   passes: async () => {
     const { approximations, catalog, recipes, runtimeFusions } = await import("../passes/catalog.js");

@@ -25,6 +25,11 @@ export async function main(
     // A reader that leaves early (`| head`) is no fault.
     if (cause.code !== "EPIPE") io.exitNow(reportFault(lostOutput(cause), { ...quietContext, commandLine }, io));
   });
+  if (io.env.INFER_OPT_COMPLETE) {
+    const { completions } = await import("./complete.js");
+    io.stdout.write((await completions(argv, commands, actions)).map((word) => `${word}\n`).join(""));
+    return exitCode.done;
+  }
   if (argv.length === 0) {
     io.stderr.write(shortHelp());
     return exitCode.usage;

@@ -49,6 +49,7 @@ it.each([
   "README.md",
   "docs/bench.md",
   "docs/data.md",
+  "docs/commands.md",
   "docs/errors.md",
   "docs/library.md",
   "docs/passes.md",

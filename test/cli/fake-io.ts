@@ -83,6 +83,7 @@ export function fakeActions(replaced: Partial<Actions> = {}): { actions: Actions
     },
     showGroups: () => Promise.reject(new Error("not part of this test")),
     doctor: async () => [{ check: "node", status: "ok", detail: "20.0.0", cure: null }],
+    names: async () => [],
     passes: async () => [
       { name: "fold-constants", summary: "Fold", numerics: "exact", recipes: ["fold", "fuse"] },
       { name: "fuse-clip", summary: "Fuse", numerics: "rounding", recipes: ["fuse"] },

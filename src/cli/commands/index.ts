@@ -2,6 +2,7 @@
 import type { Command } from "../command.js";
 import { bench } from "./bench.js";
 import { calibrate } from "./calibrate.js";
+import { completion } from "./completion.js";
 import { doctor } from "./doctor.js";
 import { explain } from "./explain.js";
 import { fold, fuse } from "./fold-and-fuse.js";
@@ -19,5 +20,5 @@ export const commands: readonly Command[] = [
   ...[inspect, show, explain, report],
   ...[optimize, quantize, fp16, fuse, fold, calibrate],
   ...[verify, bench, profile, gate],
-  ...[doctor, passes],
+  ...[doctor, passes, completion],
 ];
