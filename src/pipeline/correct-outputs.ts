@@ -33,7 +33,9 @@ export async function correctOutputs(
     corrected.set(candidate, workshop.make({ ...variant, recipe: { ...variant.recipe, lines } }, keptFloat));
   }
   await workshop.measureError([...corrected.values()]);
-  const factors = [...lines.values()].map(({ factor }) => `${factor.toFixed(3)} x + shift`);
+  const factors = [...lines.values()].map(
+    ({ factor, directions }) => `${factor.toFixed(3)} x + ${directions ? "matrix x + " : ""}shift`,
+  );
   const detail = `${factors.join(", ")} at ${[...lines.keys()].join(", ")}`;
   return keepBetter("outputs", detail, candidates, corrected, workshop);
 }

@@ -3,7 +3,9 @@
  * correction is fitted on some samples and kept only when others, which it has not seen,
  * say that the outputs come closer to the float model's.
  */
+
 import type { DatasetRef } from "../dataset/index.js";
+import type { TapStatistics } from "../observe/index.js";
 import type { Candidate } from "./candidate.js";
 import type { Intake } from "./intake.js";
 import type { CorrectionFacts } from "./result.js";
@@ -12,8 +14,11 @@ import type { Workshop } from "./workshop.js";
 export const corrections = ["equalize", "means", "outputs", "rounding"] as const;
 export type Correction = (typeof corrections)[number];
 
-/** Samples that a correction is fitted on: more make it surer, and take longer. */
+/** Samples that a correction is fitted on: more make it surer, and take longer. So many in any case, ... */
 const MOST_FITTED = 16;
+/** ... and up to twice as many where running them takes no more than this, estimated by the elements of all activations. */
+const FITTING_MS = 600;
+const MS_PER_ELEMENT = 1.5e-6;
 /** Fewer say too little of a whole data set. */
 const LEAST_FITTED = 4;
 
@@ -26,6 +31,14 @@ export function samplesToFit({ fit, trial }: Pick<Intake, "fit" | "trial">, most
   if (free.length < LEAST_FITTED) return null;
   const count = Math.min(most, free.length);
   return { ...fit.ref, indices: Array.from({ length: count }, (_, i) => free[Math.floor((i * free.length) / count)]!) };
+}
+
+/** How many samples are worth their time. The same each time: nothing is timed. */
+export function mostFitted(taps: ReadonlyMap<string, TapStatistics> | null): number {
+  let elements = 0;
+  for (const { count, samples } of taps?.values() ?? []) elements += count / Math.max(1, samples);
+  const affordable = elements > 0 ? Math.floor(FITTING_MS / (elements * MS_PER_ELEMENT)) : 0;
+  return Math.min(2 * MOST_FITTED, Math.max(MOST_FITTED, affordable));
 }
 
 /** Less is within what the choice of the samples does. */

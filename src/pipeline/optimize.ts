@@ -21,7 +21,7 @@ import { chooseCandidate, contenders } from "./choose-candidate.js";
 import type { OptimizeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { correctOutputs } from "./correct-outputs.js";
-import { type Corrected, samplesToFit } from "./corrections.js";
+import { type Corrected, mostFitted, samplesToFit } from "./corrections.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
 import { notPlaced, placeEarly } from "./early-placement.js";
 import { equalizeModel, type QuickOptions } from "./equalize-model.js";
@@ -197,7 +197,7 @@ class OptimizeRun {
 
   async #corrected(statics: readonly Candidate[], workshop: Workshop, intake: Intake): Promise<readonly Candidate[]> {
     const { corrections } = this.config.quantize;
-    const [few, data] = [samplesToFit(intake, MOMENT_SAMPLES), samplesToFit(intake)];
+    const [few, data] = [samplesToFit(intake, MOMENT_SAMPLES), samplesToFit(intake, mostFitted(workshop.options.taps))];
     let best = statics;
     if (few && corrections.includes("means"))
       best = await this.#keep(() => roundStatics(statics, workshop, few), "means of inputs");

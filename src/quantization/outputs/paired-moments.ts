@@ -6,6 +6,7 @@ import { loadModel, type Model, type Value } from "../../ir/index.js";
 import { copyConstant, copyNode, removeWithFeeders } from "../../rewrite/index.js";
 import { keepOutputs, reduceOver } from "../../rewrite/tap-model.js";
 import type { Reduction } from "../../runtime/port.js";
+import type { PairedRows } from "./fit-directions.js";
 import type { LastProduct } from "./last-products.js";
 
 /** Means by channel over all samples: y is the float value, z the quantized. */
@@ -16,6 +17,8 @@ export interface PairedMoments {
   readonly yy: Float64Array;
   readonly zz: Float64Array;
   readonly yz: Float64Array;
+  /** y and z of each sample, [samples, channels]; null where there is more than one place, or too much to work into the weights. */
+  readonly rows: PairedRows | null;
 }
 
 export interface PairedModel {
@@ -24,6 +27,9 @@ export interface PairedModel {
   /** By node name. */
   moments(reduced: ReadonlyMap<string, Float64Array>, samples: number): ReadonlyMap<string, PairedMoments>;
 }
+
+/** Of weights and samples: more take seconds. */
+const MOST_PRODUCTS = 2 ** 28;
 
 const moments = ["y", "z", "yy", "zz", "yz"] as const;
 
@@ -46,7 +52,7 @@ export function pairModels(float: string, quantized: string, products: readonly 
       const [a, b] = factors;
       const of = b ? graph.addNode({ op: "Mul", inputs: [a!, b], outputs: [{ label: `${name}/product` }] }).output : a!;
       graph.addOutput(name, reduceOver(model, "ReduceMean", of, others, name));
-      outputs.set(name, "sum");
+      outputs.set(name, b ? "sum" : "list");
     }
   }
   keepOutputs(model, new Set(outputs.keys()));
@@ -56,15 +62,23 @@ export function pairModels(float: string, quantized: string, products: readonly 
     outputs,
     moments: (reduced, samples) =>
       new Map(
-        products.map(({ node }) => {
-          const mean = (moment: string) => reduced.get(`${node.name}/${moment}`)!.map((sum) => sum / samples);
-          return [
-            node.name,
-            { samples, y: mean("y"), z: mean("z"), yy: mean("yy"), zz: mean("zz"), yz: mean("yz") },
-          ] as const;
+        products.map(({ node, value }) => {
+          const found = (moment: string) => reduced.get(`${node.name}/${moment}`)!;
+          const mean = (moment: string) => found(moment).map((sum) => sum / samples);
+          const [y, z] = [found("y"), found("z")];
+          const products = node.inputs[1]!.constant!.elementCount * samples;
+          const rows = value.shape!.length === 2 && products <= MOST_PRODUCTS ? { samples, y, z } : null;
+          const own = { y: meanRow(y, samples), z: meanRow(z, samples) };
+          return [node.name, { samples, ...own, yy: mean("yy"), zz: mean("zz"), yz: mean("yz"), rows }] as const;
         }),
       ),
   };
+}
+
+function meanRow(rows: Float64Array, samples: number): Float64Array {
+  const mean = new Float64Array(rows.length / samples);
+  for (let i = 0; i < rows.length; i++) mean[i % mean.length]! += rows[i]! / samples;
+  return mean;
 }
 
 /** Copies all of a model's nodes behind those of another with the same inputs. Returns the copies by the label of the original. */

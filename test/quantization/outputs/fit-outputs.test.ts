@@ -20,6 +20,7 @@ function momentsOf(y: readonly number[][], z: readonly number[][]): PairedMoment
     yy: mean((s, c) => y[s]![c]! ** 2),
     zz: mean((s, c) => z[s]![c]! ** 2),
     yz: mean((s, c) => y[s]![c]! * z[s]![c]!),
+    rows: null,
   };
 }
 
@@ -104,7 +105,7 @@ describe("applyOutputLines", () => {
     const feeds = seededFeeds(before);
     const [{ node }] = lastProducts(after) as [ReturnType<typeof lastProducts>[number]];
     const shift = Float64Array.of(1, -2, 0.5, 0);
-    applyOutputLines(after, new Map([[node.name, { factor: 0.75, shift }]]));
+    applyOutputLines(after, new Map([[node.name, { factor: 0.75, shift, directions: null }]]));
     check(after.graph);
     const [y, z] = [(await runModel(before, feeds))["y"]!.f32(), (await runModel(after, feeds))["y"]!.f32()];
     z.forEach((value, i) => {
@@ -134,7 +135,10 @@ describe("pairModels", () => {
     const float = await prepared(text, opset);
     const changed = await prepared(text, opset);
     const [product] = lastProducts(float) as [ReturnType<typeof lastProducts>[number]];
-    applyOutputLines(changed, new Map([[product.node.name, { factor: 2, shift: Float64Array.of(1, 2, 3) }]]));
+    applyOutputLines(
+      changed,
+      new Map([[product.node.name, { factor: 2, shift: Float64Array.of(1, 2, 3), directions: null }]]),
+    );
     const [a, b] = [join(folder, "a.onnx"), join(folder, "b.onnx")];
     saveModel(float, a).commit();
     saveModel(changed, b).commit();
@@ -158,7 +162,7 @@ describe("pairModels", () => {
   it("keeps a model that does not know the product as it was", () => {
     const model = parseModel("(x: f32[1,2]) -> (y) { y = Gemm(x, $w: f32[2,2]) }");
     const before = model.graph.constants[0]!.constant;
-    applyOutputLines(model, new Map([["another", { factor: 2, shift: Float64Array.of(1, 1) }]]));
+    applyOutputLines(model, new Map([["another", { factor: 2, shift: Float64Array.of(1, 1), directions: null }]]));
     expect(model.graph.constants[0]!.constant).toBe(before);
   });
 });
