@@ -49,6 +49,28 @@ describe("a file that is no model is refused:", () => {
     await scene({ "model.onnx": bytes }).refuses(fuse, [3, "MODEL_TOO_DEEP", "model.onnx", "30 levels"]);
   });
 
+  it("functions that call functions, each the next one twice", async () => {
+    const call = (i: number, from: string, to: string) =>
+      concat(field(1, from), field(2, to), field(4, i === 31 ? "Relu" : `f${i}`), ...(i === 31 ? [] : [field(7, "d")]));
+    const fn = (i: number) =>
+      concat(
+        ...[field(1, `f${i}`), field(4, "x"), field(5, "y"), field(7, call(i + 1, "x", "t"))],
+        ...[field(7, call(i + 1, "t", "y")), field(9, new Uint8Array([16, 17])), field(10, "d")],
+      );
+    const graph = concat(
+      field(1, call(0, "x", "y")),
+      field(2, "g"),
+      field(11, field(1, "x")),
+      field(12, field(1, "y")),
+    );
+    const functions = Array.from({ length: 31 }, (_, i) => field(25, fn(i)));
+    const imports = [new Uint8Array([16, 17]), concat(field(1, "d"), new Uint8Array([16, 1]))].map((each) =>
+      field(8, each),
+    );
+    const bytes = concat(new Uint8Array([8, 8]), field(7, graph), ...imports, ...functions);
+    await scene({ "model.onnx": bytes }).refuses(fuse, [3, "MODEL_CALLS_TOO_MANY", "2147483648 nodes"]);
+  });
+
   it("named by a variable that is not set", async () => {
     await scene().refuses(["fuse", "", "-o", "out.onnx"], [3, "MODEL_MISSING", "is empty"]);
   });

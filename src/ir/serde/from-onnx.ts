@@ -24,6 +24,7 @@ import type { Value } from "../value.js";
 import { bytesOf, constantTensor, guessType, isPlainConstant } from "./constant-node.js";
 import { canonicalDomain } from "./domain.js";
 import { executionOrder } from "./execution-order.js";
+import { refuseEndlessCalls } from "./expansion.js";
 import { settleAttribute, settleNode, settleSparse } from "./settle.js";
 import { type TensorHome, tensorFromProto } from "./tensor.js";
 import { mergeTypes, typeFromProto } from "./type.js";
@@ -46,6 +47,7 @@ export function fromOnnx(wire: WireModel): Model {
   for (const { domain, version } of message.opset_import ?? []) {
     opsets.set(canonicalDomain(domain), Number(longToBigint(version ?? 0)));
   }
+  refuseEndlessCalls(message, wire.path);
   for (const fn of message.functions ?? []) {
     for (const attribute of fn.attribute_proto ?? []) settleAttribute(attribute, wire);
     for (const node of fn.node ?? []) settleNode(node, wire);

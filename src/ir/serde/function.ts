@@ -17,6 +17,7 @@ import type { Model } from "../model.js";
 import type { Node } from "../node.js";
 import { graphsWithin } from "../walk.js";
 import { canonicalDomain } from "./domain.js";
+import { titleOf } from "./expansion.js";
 import { GraphReader } from "./from-onnx.js";
 import { plainAttributeToProto } from "./to-onnx.js";
 
@@ -32,9 +33,6 @@ export interface LocalFunction {
 }
 
 const functionsOf = (model: Model): FunctionProto[] => (model.extras as ModelProto).functions ?? [];
-
-const titleOf = (domain: string | undefined, name: string | undefined, overload: string | undefined): string =>
-  `${canonicalDomain(domain)}::${name ?? ""}${overload ? `:${overload}` : ""}`;
 
 /** The function that a node calls, or null. Overloads tell functions of one name apart. */
 export function functionCalled(model: Model, node: Node): LocalFunction | null {
