@@ -66,7 +66,7 @@ export interface RunResult {
   readonly load?: LoadFacts;
   /** Of `bench` with several batch sizes or thread counts. */
   readonly sweep?: SweepFacts;
-  /** Of `bench --pipeline`: whole requests. */
+  /** Of `bench` and `profile` with --pipeline: whole requests. */
   readonly request?: RequestFacts;
   /** Of `profile`. */
   readonly profile?: ProfileFacts;

@@ -353,6 +353,12 @@ describe("what flags become", () => {
     expect(joined.stdout).toBe(`2 parts joined: 12 tensors over 64 samples -> ${output}\n`);
   });
 
+  it("a pipeline for a profile", async () => {
+    const { calls } = await command(["profile", "a.onnx", "--pipeline", "p.mjs", "--budget", "5s"]);
+    const config = { pipeline: expect.stringMatching(/p\.mjs$/), runtime: { benchMs: 5000 } };
+    expect(calls).toMatchObject([{ action: "profile", config }]);
+  });
+
   it("one model or two for a profile, with the shares of providers that it has to reach", async () => {
     const { calls } = await command(["profile", "a.onnx", "b.onnx", "--require-ep", "cuda>=95%", "--threads", "2"]);
     const required = [{ provider: "cuda", share: 0.95 }];

@@ -10,18 +10,18 @@ export const profile: Command = {
   group: "Prove",
   parameters: "<models...>",
   about: "Where time and memory go, and what bounds them",
-  note: "Times of nodes are those of the runtime's own profile, in the run in which each took least. Two models stand side by side.",
+  note: "Times of nodes are those of the runtime's own profile, in the run in which each took least. Two models stand side by side. With --pipeline, whole requests are timed too, your own steps around the model included.",
   examples: [
     "infer-opt profile model.onnx --threads 1 --shape input=1,3,224,224",
     "infer-opt profile model.onnx int8.onnx --eval test.npz --threads 1 --chrome-trace run.json",
   ],
-  flags: ["eval", ...running, "budget", "requireEp", "top", "chromeTrace", "report"],
+  flags: ["eval", ...running, "budget", "pipeline", "requireEp", "top", "chromeTrace", "report"],
   exits: changeExits,
   run(invocation) {
     const { more, settings, actions } = invocation;
-    const { eval: data, requireEp: required, chromeTrace } = settings;
+    const { eval: data, requireEp: required, chromeTrace, pipeline } = settings;
     if (chromeTrace !== null) checkWritable(chromeTrace);
-    const config = { models: more, data, runtime: runtimeConfig(settings), required };
+    const config = { models: more, data, runtime: runtimeConfig(settings), required, pipeline };
     return runAndDeliver(invocation, async (context) => {
       const result = await actions.profile(config, context);
       if (chromeTrace !== null && result.profile) writeWhole(chromeTrace, renderChromeTrace(result.profile));

@@ -14,6 +14,8 @@ import { measureLatency, percentilesOf, usedProvider } from "../latency.js";
 import { asDelivered, scratchFile } from "../model-runs.js";
 import type { ModelFacts, RunResult } from "../result.js";
 import { RunRecord } from "../run-record.js";
+import type { RequestFacts } from "../stages/request-facts.js";
+import { measureRequests, requireOneModel } from "../stages/run-stages.js";
 import { timedModels } from "../timed-models.js";
 import { activationMemory } from "./activation-memory.js";
 import { type ExecutedGraph, executedGraph } from "./executed-graph.js";
@@ -31,6 +33,8 @@ export interface ProfileConfig {
   readonly data: string | null;
   readonly runtime: RuntimeConfig;
   readonly required: readonly RequiredShare[];
+  /** A module with the user's stages around the model: whole requests are timed too. */
+  readonly pipeline?: string | null;
 }
 
 /** The runtime's graph is written with all weights in one message, which may not reach 2 GiB. */
@@ -51,9 +55,13 @@ export async function runProfile(config: ProfileConfig, context: RunContext): Pr
       hint: "Name one model, or two that are to stand side by side.",
     });
   }
+  if (config.pipeline) requireOneModel(config.models);
   const record = new RunRecord("profile", context);
   const { runtime } = config;
   const { models, data } = await record.stage("load", () => timedModels(config.models, config.data, runtime, context));
+  // What may be wrong with a module of the user's is told before the long work.
+  const { pipeline = null } = config;
+  const request = pipeline === null ? null : await requestsOf({ ...config, pipeline }, record);
   const profiled: Profiled[] = [];
   for (const model of models) {
     profiled.push(await record.stage("profile", () => profileModel(model, data, runtime, context)));
@@ -91,11 +99,20 @@ export async function runProfile(config: ProfileConfig, context: RunContext): Pr
   };
   return record.result({
     model: models[0]!,
+    ...(request && { request }),
     ...(models[1] && { candidateModel: models[1] }),
     latency: candidates[0]?.facts ?? null,
     verdict: { status: "pass", outcome: "met", reasons: [], summary: summaryOf(profile) },
     profile,
   });
+}
+
+async function requestsOf(
+  { models, pipeline, data, runtime }: ProfileConfig & { readonly pipeline: string },
+  record: RunRecord,
+): Promise<RequestFacts> {
+  const nothingToHold = { budget: [], percentile: "p95", slo: [], inconclusive: "fail" } as const;
+  return (await measureRequests({ models, pipeline, data, runtime, ...nothingToHold }, record)).facts;
 }
 
 async function profileModel(

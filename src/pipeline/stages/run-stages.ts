@@ -50,17 +50,8 @@ export async function runStages(config: StagesConfig, context: RunContext): Prom
   });
 }
 
-export interface MeasuredRequests {
-  readonly model: RunResult["model"];
-  readonly facts: RequestFacts;
-  readonly reasons: readonly VerdictReason[];
-  readonly allowed: StageTimes["allowed"];
-}
-
-/** Rejects as `runStages`. */
-export async function measureRequests(config: StagesConfig, record: RunRecord): Promise<MeasuredRequests> {
-  const { context } = record;
-  const { models, pipeline, runtime, percentile, slo } = config;
+/** Throws PIPELINE_MODELS. */
+export function requireOneModel(models: readonly string[]): void {
   if (models.length !== 1) {
     throw new InferOptError(
       "PIPELINE_MODELS",
@@ -72,6 +63,20 @@ export async function measureRequests(config: StagesConfig, record: RunRecord): 
       },
     );
   }
+}
+
+export interface MeasuredRequests {
+  readonly model: RunResult["model"];
+  readonly facts: RequestFacts;
+  readonly reasons: readonly VerdictReason[];
+  readonly allowed: StageTimes["allowed"];
+}
+
+/** Rejects as `runStages`. */
+export async function measureRequests(config: StagesConfig, record: RunRecord): Promise<MeasuredRequests> {
+  const { context } = record;
+  const { models, pipeline, runtime, percentile, slo } = config;
+  requireOneModel(models);
   const { models: found, data } = await record.stage("load", () => timedModels(models, config.data, runtime, context));
   const [model] = found;
   let budget: ReadonlyMap<string, number> = new Map();

@@ -42,6 +42,23 @@ describe("runProfile", () => {
     }
   });
 
+  it("times whole requests too where there is a pipeline, of one model", async () => {
+    const path = file("(x: f32[1,4]) -> (y) { y = Relu(x) }");
+    const stages = { before: { preprocessing: () => 6 }, inference: () => 3 };
+    const fake = new FakeRuntime({
+      [path]: { latency: () => 3, stages, profile: profileOf([["y", "Relu", 3]], { provider: "cuda" }) },
+    });
+    const run = (models: readonly string[]) =>
+      runProfile(
+        configOf(models, { pipeline: "/steps.mjs", runtime: runtimeConfig({ benchMs: 6000, provider: "cuda" }) }),
+        fakeContext(fake),
+      );
+    const { profile, request } = await run([path]);
+    expect(profile!.models).toHaveLength(1);
+    expect(request!.stages.map(({ name }) => name)).toEqual(["preprocessing", "transfer", "inference"]);
+    expect((await faultOf(() => run([path, path]))).code).toBe("PIPELINE_MODELS");
+  });
+
   it("puts two models side by side", async () => {
     const runtime = ortRuntime({ workers: 1 });
     try {
