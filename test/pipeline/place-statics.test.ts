@@ -110,8 +110,8 @@ describe("placeStatics with a table of kernels", () => {
   });
 
   it("offers in float what gains little, and then the inputs and what follows them, as far as that is near in time", async () => {
-    // The middle one gains a tenth of its time, and next to nothing of the model's.
-    const little = tableOf({ a: [40, 10], b: [1.1, 1], c: [400, 100] });
+    // The middle one gains a twelfth of its time, and next to nothing of the model's.
+    const little = tableOf({ a: [40, 10], b: [60, 55], c: [400, 100] });
     expect((await place(profiled, little)).kept).toEqual([[], ["MatMul:b"]]);
     const steps = tableOf({ a: [1.02, 1], b: [1.2, 1], c: [100, 40] });
     expect((await place(profiled, steps)).kept).toEqual([[], ["MatMul:a"], ["MatMul:a", "MatMul:b"]]);
@@ -133,6 +133,11 @@ describe("placeStatics with a table of kernels", () => {
     expect((await place(profiled, near)).kept).toEqual([[], ["MatMul:a"]]);
     const far = tableOf({ a: [2, 1], b: [4, 1], c: [4, 1] });
     expect((await place(profiled, far)).kept).toEqual([[]]);
+  });
+
+  it("keeps integers what loses next to nothing of the model's time and takes a part of its room", async () => {
+    expect((await place(profiled, tableOf({ a: [40, 10], b: [1, 2], c: [400, 100] }))).kept[0]).toEqual([]);
+    expect((await place(profiled, tableOf({ a: [40, 10], b: [1, 9], c: [400, 100] }))).kept[0]).toEqual(["MatMul:b"]);
   });
 
   it("leaves integers what the table does not know", async () => {
