@@ -6,6 +6,7 @@
  * `quantize` considers integers only; `optimize` also the fused float model and, where it
  * can pay, half precision.
  */
+import { collectGarbage } from "../base/collect-garbage.js";
 import { InferOptError } from "../base/errors.js";
 import { type Model, opsetOf } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
@@ -191,6 +192,8 @@ class OptimizeRun {
     if (!corrections.includes("equalize") || ranges !== null || !this.#mayBeStatic(prepared)) return null;
     const work = () => equalizeModel(intake, options, this.context);
     const { path, facts } = await this.record.stage("calibrate", work, "channels");
+    // All weights of the model were read for that.
+    collectGarbage();
     if (facts) this.#corrections.push(facts);
     return path;
   }

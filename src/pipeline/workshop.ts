@@ -3,6 +3,7 @@
  * samples, and a short race against the model as it came. Decisions are made elsewhere.
  */
 import { existsSync, rmSync } from "node:fs";
+import { collectGarbage } from "../base/collect-garbage.js";
 import { InferOptError } from "../base/errors.js";
 import { compareLatency } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
@@ -290,6 +291,8 @@ export class Workshop {
     const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
       const staged = saveModel(model, path, { isScratch: true });
       staged.commit();
+      // Weights that were read pile up from one candidate to the next, as large as the model each time.
+      collectGarbage();
       return { path, bytes: staged.sizeBytes, ...facts };
     };
     switch (variant.kind) {
