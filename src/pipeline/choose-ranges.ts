@@ -9,7 +9,6 @@
  * best method of each is found on its own; the combination is kept only where it also wins on
  * samples that had no part in choosing it.
  */
-import { setImmediate } from "node:timers/promises";
 import type { DatasetRef } from "../dataset/index.js";
 import { linkModel, loadModel } from "../ir/index.js";
 import type { RangeMethod, TapStatistics } from "../observe/index.js";
@@ -61,25 +60,14 @@ export async function chooseMethods(
   unsquash(prepared, unsquashed);
   const measure = async (trial: DatasetRef, choices: readonly Choice[]): Promise<number[]> => {
     const shop = new Workshop({ ...options, prepared: unsquashed, equalized: unsquashed, trial }, context);
-    const made: Candidate[] = [];
-    let measured: Promise<unknown> = Promise.resolve();
-    try {
-      for (const choice of choices) {
-        const candidate = shop.make({ kind: "integers", recipe: staticRecipe({ placement, ...choice }) }, keptFloat);
-        made.push(candidate);
-        // One is run in its own process while the next is made here.
-        await measured;
-        measured = shop.measureError([candidate]);
-        // What goes wrong meanwhile is told when it is waited for.
-        measured.catch(() => undefined);
-        await setImmediate();
-      }
-      await measured;
-      return made.map(noiseOf);
-    } finally {
-      await Promise.allSettled([measured]);
-      for (const candidate of made) shop.discard(candidate);
-    }
+    const made = await shop.makeMeasured(
+      choices.map((choice) => ({
+        variant: { kind: "integers", recipe: staticRecipe({ placement, ...choice }) },
+        keptFloat,
+      })),
+    );
+    for (const candidate of made) shop.discard(candidate);
+    return made.map(noiseOf);
   };
   try {
     const { stretches: count, samples } = affordable(options.taps!, unsquashed);

@@ -231,12 +231,16 @@ async function makePlaced(
         "ranges",
       );
   const variant: Variant = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, ...ranges }) };
-  const made = placed.map(({ keptFloat, speedup, times, note }) =>
-    Object.assign(workshop.make(variant, keptFloat), { speedup, note, ...(times && { times }) }),
-  );
+  const wanted = placed.map(({ keptFloat }) => ({ variant, keptFloat }));
   // One that has nothing to be compared with is measured in the end.
-  if (made.length > 1 || isSearched(request.config))
-    await record.stage("verify", () => workshop.measureError(made), "errors on a few samples");
+  const isAlone = placed.length === 1 && !isSearched(request.config);
+  const made = await record.stage(
+    "quantize",
+    () => (isAlone ? wanted.map(({ keptFloat }) => workshop.make(variant, keptFloat)) : workshop.makeMeasured(wanted)),
+    "placements",
+  );
+  for (const [i, { speedup, times, note }] of placed.entries())
+    Object.assign(made[i]!, { speedup, note: made[i]!.note || note, ...(times && { times }) });
   const best = worthItsTime(made);
   for (const each of made) if (each !== best) workshop.discard(each);
   const [corrected = best] = (await request.correct?.([best])) ?? [];

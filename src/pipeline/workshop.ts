@@ -3,6 +3,7 @@
  * samples, and a short race against the model as it came. Decisions are made elsewhere.
  */
 import { existsSync, rmSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { collectGarbage } from "../base/collect-garbage.js";
 import { InferOptError } from "../base/errors.js";
 import { compareLatency } from "../bench/index.js";
@@ -88,6 +89,29 @@ export class Workshop {
       accuracy: null,
       note: "",
     };
+  }
+
+  /** Makes them in order; each is measured in its own process while the next is made here. */
+  async makeMeasured(wanted: readonly Pick<Candidate, "variant" | "keptFloat">[]): Promise<Candidate[]> {
+    const made: Candidate[] = [];
+    let measured: Promise<unknown> = Promise.resolve();
+    try {
+      for (const { variant, keptFloat } of wanted) {
+        const candidate = this.make(variant, keptFloat);
+        made.push(candidate);
+        await measured;
+        measured = this.measureError([candidate]);
+        // What goes wrong meanwhile is told when it is waited for.
+        measured.catch(() => undefined);
+        await setImmediate();
+      }
+      await measured;
+      return made;
+    } catch (thrown) {
+      await Promise.allSettled([measured]);
+      for (const candidate of made) this.discard(candidate);
+      throw thrown;
+    }
   }
 
   /** Frees a candidate's room on disk; its facts stay, and `restore` brings the file back. */

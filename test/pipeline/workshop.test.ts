@@ -71,6 +71,27 @@ describe("Workshop", () => {
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
+  it("measures each while the next is made, in order", async () => {
+    const { shop } = workshop();
+    const wanted = [dynamic, weights].map((variant) => ({ variant, keptFloat: new Map<string, string>() }));
+    const made = await shop.makeMeasured(wanted);
+    expect(made.map(({ variant }) => variant)).toEqual([dynamic, weights]);
+    for (const { built, sqnrDb } of made)
+      expect([existsSync(built.path), Number.isFinite(sqnrDb)]).toEqual([true, true]);
+  });
+
+  it("leaves none behind when measuring one fails for good", async () => {
+    const seen: string[] = [];
+    const { shop } = workshop((path) => {
+      if (path.includes("candidate")) seen.push(path);
+      return seen.length > 1 ? "SCRATCH_GONE" : null;
+    });
+    const wanted = [dynamic, weights, dynamic].map((variant) => ({ variant, keptFloat: new Map<string, string>() }));
+    await expect(shop.makeMeasured(wanted)).rejects.toMatchObject({ code: "SCRATCH_GONE" });
+    expect(seen.length).toBeGreaterThan(1);
+    expect(seen.filter((path) => existsSync(path))).toEqual([]);
+  });
+
   it("measures the others when the runtime refuses one", async () => {
     const broken: string[] = [];
     const { shop } = workshop((path) => (broken.includes(path) ? "MODEL_REJECTED" : null));
