@@ -34,7 +34,10 @@ const result = (): RunResult =>
 describe.skipIf(executablePath === undefined)("the page in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executablePath!, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+    browser = await chromium.launch({
+      executablePath: executablePath!,
+      args: ["--no-sandbox", "--disable-dev-shm-usage"],
+    });
   }, 60_000);
   afterAll(() => browser?.close());
 
