@@ -269,7 +269,7 @@ export const flags = {
     parsePath,
   ),
   maxMemory: value(
-    ["--max-memory <size>", "Run", "activations that calibration holds at once, per process [256MiB]"],
+    ["--max-memory <size>", "Run", "activations that calibration and --layers hold at once, per process [256MiB]"],
     parseSize,
     2 ** 28,
   ),

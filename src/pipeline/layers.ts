@@ -1,22 +1,23 @@
 /**
  * Where two models part: values that have the same name in both are made outputs of
- * copies, run as written, and compared one by one.
+ * copies, run as written, and compared one by one. A run holds all values that it shows at
+ * once, so they are looked at in groups that stay under a limit.
  *
  * The runtime's own rewriting is off, in both: it would merge the very values that are
  * looked at. What is found is what the graphs' numbers do, not what a fused kernel adds.
  */
-import { rmSync } from "node:fs";
 import type { DatasetRef } from "../dataset/index.js";
-import { attr, dtypeCode, isFloat, loadModel, type Model, saveModel, type Value } from "../ir/index.js";
-import { annotateTypes } from "../rewrite/index.js";
-import { tapValues } from "../rewrite/tap-model.js";
+import { attr, dtypeCode, isFloat, linkModel, loadModel, type Model, type Value } from "../ir/index.js";
+import { annotateTypes, removeWithFeeders } from "../rewrite/index.js";
+import { keepOutputs, tapValues } from "../rewrite/tap-model.js";
 import type { OutputDifference } from "../runtime/port.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { finite, sqnrOrNull } from "./difference.js";
-import { asWritten, describer, scratchFile } from "./model-runs.js";
+import { asWritten, describer, linkedFile, removeLinked } from "./model-runs.js";
 import type { LayerDifference, LayerDifferences } from "./result.js";
 import { refuseInterrupted } from "./run-record.js";
+import { groupTaps } from "./tap-groups.js";
 
 export interface LayerRequest {
   readonly baseline: string;
@@ -24,6 +25,7 @@ export interface LayerRequest {
   readonly data: DatasetRef;
   /** Samples of the data, all of them. */
   readonly count: number;
+  /** `maxMemoryBytes` bounds what is held of both models together. */
   readonly runtime: RuntimeConfig;
   /** 20 dB when absent: an error of a tenth of the signal. */
   readonly thresholdDb?: number;
@@ -33,49 +35,48 @@ export interface LayerRequest {
 const THRESHOLD_DB = 20;
 /** Enough to see where the models part; each costs a run per group. */
 const MOST_SAMPLES = 8;
-/** Values looked at in one run: what they take is in memory at once. */
-const GROUP = 64;
+/** Of the memory, what the values of one run may take: the candidate's, the baseline's, and as much of the baseline's before. */
+const RUN_SHARE = 1 / 4;
+const HELD_SHARE = 1 / 2;
 const WORST = 10;
 
 /** Rejects with whatever running the models rejects with. */
 export async function compareLayers(context: RunContext, request: LayerRequest): Promise<LayerDifferences> {
-  const baseline = loadModel(request.baseline);
-  const candidate = loadModel(request.candidate);
-  const before = valuesByLabel(baseline);
-  const after = valuesByLabel(candidate);
+  const { runtime, data } = request;
+  const before = valuesByLabel(loadModel(request.baseline));
+  const after = valuesByLabel(loadModel(request.candidate));
   // Maps keep their order: that of execution in the baseline.
   const shared = [...before.keys()].filter((label) => after.has(label));
-  const oldValues = await widened(baseline, before, shared, request, context);
-  const newValues = await widened(candidate, after, shared, request, context);
-  const oldPorts = tapValues(baseline, oldValues);
-  const newPorts = tapValues(candidate, newValues);
-  const pairs = shared.map((_, i) => [oldPorts.get(oldValues[i]!.label)!, newPorts.get(newValues[i]!.label)!] as const);
+  const perRun = { ...runtime, maxMemoryBytes: runtime.maxMemoryBytes * RUN_SHARE };
+  const groups = shared.length === 0 ? [] : await groupTaps(request.baseline, shared, data, perRun, context);
 
-  const paths = { baseline: scratchFile(context, "layers"), candidate: scratchFile(context, "layers") };
   const samples = Math.min(request.count, MOST_SAMPLES);
   const thresholdDb = request.thresholdDb ?? THRESHOLD_DB;
   const found: { readonly difference: LayerDifference; readonly sqnrDb: number }[] = [];
   let uncompared = before.size - shared.length;
-  try {
-    saveModel(baseline, paths.baseline).commit();
-    saveModel(candidate, paths.candidate).commit();
-    for (let from = 0; from < shared.length; from += GROUP) {
-      refuseInterrupted(context.signal);
-      const labels = shared.slice(from, from + GROUP);
+  let done = 0;
+  for (const { labels } of groups) {
+    refuseInterrupted(context.signal);
+    const paths = { baseline: linkedFile(context, "layers"), candidate: linkedFile(context, "layers") };
+    try {
+      const old = await writeGroup(request.baseline, labels, paths.baseline, request, context);
+      const now = await writeGroup(request.candidate, labels, paths.candidate, request, context);
       const differences = await context.runtime.compare({
         ...paths,
-        data: firstOf(request.data, samples),
-        pairs: pairs.slice(from, from + GROUP),
-        session: asWritten(request.runtime),
+        data: firstOf(data, samples),
+        pairs: old.map((name, i) => [name, now[i]!] as const),
+        heldBytes: runtime.maxMemoryBytes * HELD_SHARE,
+        session: asWritten(runtime),
       });
       for (const [i, difference] of differences.entries()) {
         if (difference.mismatch !== null) uncompared++;
         else found.push({ difference: layerOf(before.get(labels[i]!)!, difference), sqnrDb: difference.sqnrDb });
       }
-      request.onProgress?.(Math.min(from + GROUP, shared.length), shared.length);
+    } finally {
+      for (const path of Object.values(paths)) removeLinked(path);
     }
-  } finally {
-    for (const path of Object.values(paths)) rmSync(path, { force: true });
+    done += labels.length;
+    request.onProgress?.(done, shared.length);
   }
   return {
     thresholdDb,
@@ -89,6 +90,23 @@ export async function compareLayers(context: RunContext, request: LayerRequest):
       .slice(0, WORST)
       .map(({ difference }) => difference),
   };
+}
+
+/** Writes a copy that computes these values and nothing else; its outputs' names, in the order of the labels. */
+async function writeGroup(
+  path: string,
+  labels: readonly string[],
+  to: string,
+  request: LayerRequest,
+  context: RunContext,
+): Promise<readonly string[]> {
+  const model = loadModel(path);
+  const values = await widened(model, valuesByLabel(model), labels, request, context);
+  const ports = tapValues(model, values);
+  keepOutputs(model, new Set(ports.values()));
+  for (const node of [...model.graph.nodes()].reverse()) removeWithFeeders(node);
+  linkModel(model, to);
+  return values.map(({ label }) => ports.get(label)!);
 }
 
 /** What to look at of each value: half precision is looked at behind a Cast, to compare with float32. */

@@ -176,6 +176,8 @@ export interface CompareJob {
   readonly withReferences?: boolean;
   /** Where the candidate is opened in another way than the baseline. */
   readonly candidateSession?: SessionOptions;
+  /** Outputs of the baseline that are held while two large models take turns; 256 MiB when absent. */
+  readonly heldBytes?: number;
   /** Also compare the largest element of each row, which takes another look at every element. */
   readonly withArgmax?: boolean;
   /** When the candidate is given up: after so long, and so many times what the baseline took. Without it, as any job. */

@@ -25,8 +25,12 @@ const after = `(x: f32[1,4]) -> (y) {
   y = Tanh(c)
 }`;
 
-async function compare(sqnrDb: Record<string, number>, seen: (job: CompareJob) => void = () => {}) {
-  const folder = temporaryFolder();
+async function compare(
+  sqnrDb: Record<string, number>,
+  seen: (job: CompareJob) => void = () => {},
+  maxMemoryBytes = 2 ** 28,
+) {
+  const folder = temporaryFolder({ "d.npz": npz({ x: f32Npy([15, 4], new Array(60).fill(1)) }) });
   const runtime = new FakeRuntime(
     {},
     {
@@ -39,9 +43,9 @@ async function compare(sqnrDb: Record<string, number>, seen: (job: CompareJob) =
   const layers = await compareLayers(fakeContext(runtime, { scratch: folder }), {
     baseline: modelFile(folder, before, { name: "old.onnx" }),
     candidate: modelFile(folder, after, { name: "new.onnx" }),
-    data: { path: "d.npz", indices: [5, 6, 7, 8, 9, 10, 11, 12, 13, 14] },
+    data: { path: `${folder}/d.npz`, indices: [5, 6, 7, 8, 9, 10, 11, 12, 13, 14] },
     count: 10,
-    runtime: runtimeConfig(),
+    runtime: runtimeConfig({ maxMemoryBytes }),
   });
   return { layers, folder };
 }
@@ -69,8 +73,50 @@ describe("compareLayers", () => {
     expect(outputs.sort()).toEqual(["a", "b", "c", "y"]);
     expect(jobs[0]!.session.optimization).toBe("disabled");
     expect(jobs[0]!.data.indices).toEqual([5, 6, 7, 8, 9, 10, 11, 12]);
-    expect(readdirSync(folder).sort()).toEqual(["new.onnx", "old.onnx"]);
+    expect(readdirSync(folder).sort()).toEqual(["d.npz", "new.onnx", "old.onnx"]);
   });
+});
+
+it("looks at values in groups that stay within the memory, and computes no more than they need", async () => {
+  const groups: { outputs: string[]; ops: string[]; heldBytes: number | undefined }[] = [];
+  // The sizes are not known here, and taken for 4 MiB: a quarter of 32 is two of them.
+  const { layers } = await compare(
+    { c: 10 },
+    ({ baseline, heldBytes }) => {
+      const { graph } = loadModel(baseline);
+      const outputs = graph.outputs.map(({ name }) => name).sort();
+      groups.push({ outputs, ops: [...graph.nodes()].map(({ op }) => op), heldBytes });
+    },
+    32 << 20,
+  );
+  expect(groups).toEqual([
+    { outputs: ["a", "b"], ops: ["Relu", "MatMul"], heldBytes: 16 << 20 },
+    { outputs: ["c", "y"], ops: ["Relu", "MatMul", "Sigmoid", "Tanh"], heldBytes: 16 << 20 },
+  ]);
+  expect(layers).toMatchObject({ compared: 4, first: { value: "c" } });
+});
+
+it("finds the same, however little memory there is, of values that take more than it together", async () => {
+  const text = (last: string): string => {
+    const layers = Array.from({ length: 12 }, (_, i) => `t${i + 1} = ${i === 8 ? last : "Tanh"}(t${i})`);
+    return `(t0: f32[1,65536]) -> (t12) {\n${layers.join("\n")}\n}`;
+  };
+  const values = Array.from({ length: 65_536 }, (_, i) => Math.sin(i));
+  const folder = temporaryFolder({ "d.npz": npz({ t0: f32Npy([1, 65_536], values) }) });
+  const request = {
+    baseline: modelFile(folder, text("Tanh"), { name: "old.onnx" }),
+    candidate: modelFile(folder, text("Neg"), { name: "new.onnx" }),
+    data: { path: `${folder}/d.npz` },
+    count: 1,
+  };
+  const under = (maxMemoryBytes: number) =>
+    compareLayers(fakeContext(startRuntime(), { scratch: folder }), {
+      ...request,
+      runtime: runtimeConfig({ maxMemoryBytes }),
+    });
+  const [much, little] = [await under(2 ** 28), await under(2 ** 20)];
+  expect(little).toEqual(much);
+  expect(much).toMatchObject({ compared: 12, first: { value: "t9" } });
 });
 
 it("compares half precision with float32", async () => {

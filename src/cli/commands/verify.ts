@@ -16,7 +16,7 @@ export const verify: Command = {
     ...limits.filter((flag) => flag === "metric" || flag === "maxDrop" || flag === "maxSize" || flag === "confidence"),
     ...(["eval", "calibration"] as const),
     ...running,
-    ...(["drift", "layers", "target", "report"] as const),
+    ...(["drift", "layers", "maxMemory", "target", "report"] as const),
   ],
   exits: comparedExits,
   run(invocation) {

@@ -12,7 +12,7 @@ import { signatureOfFile } from "./signature.js";
 
 /** Two models that weigh more than this together are not loaded at the same time. */
 const BOTH_BYTES = 32 * 2 ** 20;
-/** Baseline outputs held while models take turns. */
+/** Baseline outputs held while models take turns, where nobody says. */
 const HELD_BYTES = 256 * 2 ** 20;
 
 type Args = Jobs["compare"]["args"];
@@ -63,7 +63,7 @@ export const compare: JobHandler<"compare"> = async (args, context) => {
       memory?.keep(at, outputs);
       held.push({ sample, outputs });
       for (const tensor of outputs.values()) heldBytes += tensor.byteLength;
-      if (!takeTurns || heldBytes > HELD_BYTES) await compareHeld();
+      if (!takeTurns || heldBytes > (args.heldBytes ?? HELD_BYTES)) await compareHeld();
       else context.progress(done, part.count);
     }
     if (memory) memory.slowestMs = baseline.slowestMs;
