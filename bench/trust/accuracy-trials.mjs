@@ -26,7 +26,12 @@ export function limitTrials(
     const { low, high } = pairedDifferenceInterval(before, after, { seed: set, confidence: confidence ?? 0.95 });
     const facts = {
       ...{ metric: "top1", kind: "labels", higherIsBetter: true, samples, confidence: confidence ?? 0.95 },
-      ...{ baseline: right / samples, candidate: left / samples, delta: (left - right) / samples, deltaInterval: [low, high] },
+      ...{
+        baseline: right / samples,
+        candidate: left / samples,
+        delta: (left - right) / samples,
+        deltaInterval: [low, high],
+      },
     };
     const { reason, warnings } = judgeAccuracy({ facts, isRate: true }, { percent: limit }, confidence);
     seen[reason.status]++;
