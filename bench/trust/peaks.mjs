@@ -1,0 +1,83 @@
+/**
+ * Are the peaks of `profile` those of the machine? Against STREAM's triad, compiled here, and a large MatMul and MatMulInteger
+ * in a bare loop around the runtime, one thread, in turns; of each the best of so many rounds.
+ *
+ *   node bench/trust/peaks.mjs [--rounds 5]
+ *
+ * Needs `npm run build` and gcc. About a quarter of a minute a round.
+ */
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { parseModel, saveModel } from "../../dist/ir/index.js";
+import { machinePeaks } from "../../dist/pipeline/profile/machine-peaks.js";
+import { inProcess } from "../in-process.mjs";
+import { bareTimer } from "./bare-timer.mjs";
+import { folderOf } from "./made-models.mjs";
+import { HELD, MISSED, Proofs, percent, UNSURE } from "./verdict.mjs";
+
+const { values: asked } = parseArgs({ options: { rounds: { type: "string", default: "5" } } });
+const rounds = Number(asked.rounds);
+const folder = folderOf("peaks");
+/** Weights four times as large as those of the tool's own probe; a few milliseconds a run all the same, as on a busy machine
+ * nothing longer is left in peace. */
+const [ROWS, SIDE] = [256, 1024];
+const SLACK = 0.15;
+
+const triad = join(folder, "triad");
+execFileSync("gcc", ["-O3", "-march=native", "-o", triad, fileURLToPath(new URL("triad.c", import.meta.url))]);
+
+function product(name, op, from, weight) {
+  const path = join(folder, `${name}.onnx`);
+  saveModel(
+    parseModel(`(a: ${from}[${ROWS},${SIDE}]) -> (y) { y = ${op}(a, $w: ${weight}[${SIDE},${SIDE}]) }`),
+    path,
+  ).commit();
+  return path;
+}
+const models = {
+  float: { model: product("float", "MatMul", "f32", "f32"), type: "float32" },
+  integer: { model: product("integer", "MatMulInteger", "u8", "i8"), type: "uint8" },
+};
+
+/** Billions of operations a second in the quickest of some runs. */
+async function bareRate({ model, type }) {
+  const loop = await bareTimer({ model, input: "a", dims: [ROWS, SIDE], type, threads: 1 });
+  const times = await loop.measure(100);
+  loop.close();
+  return (2 * ROWS * SIDE ** 2) / Math.min(...times) / 1e6;
+}
+
+const config = { provider: "cpu", threads: 1, allowFallback: false, seed: 0, shapes: new Map(), batch: 1, benchMs: 0 };
+const seen = { float: [], integer: [], bytes: [] };
+const peers = { float: [], integer: [], bytes: [] };
+for (let round = 0; round < rounds; round++) {
+  const peaks = await inProcess("peaks", (context) => machinePeaks({ ...config, maxMemoryBytes: 2 ** 28 }, context));
+  seen.float.push(peaks.flopsPerSecond / 1e9);
+  seen.integer.push(peaks.intOpsPerSecond / 1e9);
+  seen.bytes.push(peaks.bytesPerSecond / 1e9);
+  peers.float.push(await bareRate(models.float));
+  peers.integer.push(await bareRate(models.integer));
+  peers.bytes.push(Number(execFileSync(triad, { encoding: "utf8" })));
+}
+
+const proofs = new Proofs();
+const units = {
+  float: ["float, against a large MatMul", "GFLOP/s"],
+  integer: ["8-bit integers, against a large MatMulInteger", "Gop/s"],
+  bytes: ["memory, against STREAM's triad", "GB/s"],
+};
+for (const [key, [claim, unit]] of Object.entries(units)) {
+  const [ours, theirs] = [Math.max(...seen[key]), Math.max(...peers[key])];
+  const off = ours / theirs - 1;
+  // A machine whose own figures differ by more than the claim from round to round cannot tell.
+  const swing = 1 - [...peers[key]].sort((a, b) => b - a)[Math.min(1, rounds - 1)] / theirs;
+  const verdict = Math.abs(off) <= SLACK ? HELD : swing > SLACK / 2 ? UNSURE : MISSED;
+  proofs.tell(
+    verdict,
+    claim,
+    `${ours.toFixed(1)} and ${theirs.toFixed(1)} ${unit}, ${percent(off)} off; rounds ${seen[key].map((x) => x.toFixed(0)).join(" ")} and ${peers[key].map((x) => x.toFixed(0)).join(" ")}`,
+  );
+}
+proofs.end();
