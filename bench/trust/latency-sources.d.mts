@@ -10,3 +10,4 @@ export interface LatencySource {
 
 export function chance(seed: number): Chance;
 export const latencySources: Readonly<Record<string, LatencySource>>;
+export const beyondSources: Readonly<Record<string, LatencySource>>;
