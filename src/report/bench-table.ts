@@ -32,21 +32,21 @@ export function benchLines(bench: BenchFacts): string[] {
   return lines;
 }
 
-/** Results of earlier versions do not tell. */
+/** Results of earlier versions do not tell. A warm run is the median of the table above. */
 function startLines({ models }: BenchFacts): string[] {
   const rows = models.flatMap(({ model, coldStart, memory }) => {
     if (!coldStart || !memory) return [];
-    const { processMs, runtimeMs, sessionMs, firstRunMs, totalMs, steadyMs } = coldStart;
+    const { processMs, runtimeMs, sessionMs, firstRunMs, totalMs } = coldStart;
     return [
       [
-        middle(printable(basename(model.path)), 16),
-        ...[processMs, runtimeMs, sessionMs, firstRunMs, totalMs, steadyMs].map(milliseconds),
+        middle(printable(basename(model.path)), 14),
+        ...[processMs, runtimeMs, sessionMs, firstRunMs, totalMs].map(milliseconds),
         ...[memory.runtimeBytes, memory.sessionBytes].map(bytes),
       ],
     ];
   });
   if (rows.length === 0) return [];
-  const heads = ["cold start ms", "process", "runtime", "session", "run", "in all", "warm", "no model", "loaded"];
+  const heads = ["cold start ms", "process", "runtime", "session", "run", "in all", "no model", "loaded"];
   return ["", ...columns([heads, ...rows], ["left", ...heads.slice(1).map(() => "right" as const)])];
 }
 
