@@ -1,6 +1,6 @@
 /**
  * What narrower layers take: the time of small nets by the number of their channels, against the widest. From it come the
- * steps in which channels are removed (src/target/channel-steps.ts).
+ * steps in which channels are removed (src/target/channel-block.ts).
  *
  *   node bench/prune-widths.mjs [--reps 40] [--json]
  *

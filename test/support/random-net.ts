@@ -79,6 +79,7 @@ class NetText {
     },
     // A half goes its own way.
     (x) => {
+      if (x.channels === 1) return x;
       const first = 1 + this.random.below(x.channels - 1);
       const [a, b] = [this.name(), this.name()];
       this.lines.push(
@@ -96,6 +97,7 @@ class NetText {
       return this.add(n, (c) => `Reshape(${turned.name}, ${c(`i64[4] = {0,-1,${SIZE},${SIZE}}`)})`);
     },
     (x) => {
+      if (x.channels === 1) return x;
       const cut = 1 + this.random.below(x.channels - 1);
       const at = (c: (type: string) => string, value: number): string => c(`i64[1] = {${value}}`);
       return this.add(x.channels - cut, (c) => `Slice(${x.name}, ${at(c, cut)}, ${at(c, 99)}, ${at(c, 1)})`);
