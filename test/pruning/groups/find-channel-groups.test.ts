@@ -270,7 +270,10 @@ const cases: Readonly<Record<string, Case>> = {
       h = GRU "memory" <hidden_size=4>(a, $w: f32[1,12,6], $r: f32[1,12,4])
       z = Squeeze(h, $one: i64[1] = {1})
     }`,
-    groups: ["in: 6 units (memory is a GRU, which mixes or fixes it)"],
+    groups: [
+      "in: 6 units (memory is recurrent, and what it reads stays)",
+      "memory: 4 units of 3 (memory reads what it made a step before)",
+    ],
   },
 };
 

@@ -18,6 +18,7 @@ import {
 } from "./elementwise.js";
 import { depthToSpace, expand, resize, shapeOf, spaceToDepth, tile, transpose } from "./movement.js";
 import { gemm, matMul } from "./product.js";
+import { recurrent } from "./recurrent.js";
 import { reshape, squeeze } from "./reshape.js";
 import { concat, gather, pad, slice, split } from "./selection.js";
 
@@ -36,12 +37,14 @@ const rules: Readonly<Record<string, Rule>> = {
   Flatten: reshape,
   Gather: gather,
   Gemm: gemm,
+  GRU: recurrent,
   GlobalAveragePool: pooling,
   GlobalLpPool: pooling,
   GlobalMaxPool: pooling,
   GroupNormalization: groupNormalization,
   Hardmax: normalization,
   InstanceNormalization: instanceNormalization,
+  LSTM: recurrent,
   LayerNormalization: normalization,
   LogSoftmax: normalization,
   LpNormalization: normalization,
@@ -52,6 +55,7 @@ const rules: Readonly<Record<string, Rule>> = {
   MeanVarianceNormalization: normalization,
   Pad: pad,
   RMSNormalization: normalization,
+  RNN: recurrent,
   ReduceL1: reduction,
   ReduceL2: reduction,
   ReduceLogSum: reduction,
