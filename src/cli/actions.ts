@@ -5,7 +5,7 @@
 import type { PrintOptions } from "../ir/index.js";
 import type { BenchConfig } from "../pipeline/bench.js";
 import type { CalibrateConfig } from "../pipeline/calibrate.js";
-import type { Fp16Config, FuseConfig, OptimizeConfig, RuntimeConfig } from "../pipeline/config.js";
+import type { Fp16Config, FuseConfig, OptimizeConfig, PruneConfig, RuntimeConfig } from "../pipeline/config.js";
 import type { RunContext } from "../pipeline/context.js";
 import type { ExplainConfig, Explanation } from "../pipeline/explain.js";
 import type { GateConfig } from "../pipeline/gate.js";
@@ -32,6 +32,7 @@ export interface Actions {
   readonly fp16: Run<Fp16Config>;
   readonly quantize: Run<OptimizeConfig>;
   readonly optimize: Run<OptimizeConfig>;
+  readonly prune: Run<PruneConfig>;
   readonly calibrate: Run<CalibrateConfig>;
   readonly mergeRanges: (parts: readonly string[], output: string) => Promise<MergedRanges>;
   readonly verify: Run<VerifyConfig>;
@@ -63,6 +64,7 @@ export const pipelineActions: Actions = {
   fp16: async (config, context) => (await import("../pipeline/fp16.js")).runFp16(config, context),
   quantize: async (config, context) => (await import("../pipeline/optimize.js")).runQuantize(config, context),
   optimize: async (config, context) => (await import("../pipeline/optimize.js")).runOptimize(config, context),
+  prune: async (config, context) => (await import("../pipeline/prune/run-prune.js")).runPrune(config, context),
   calibrate: async (config, context) => (await import("../pipeline/calibrate.js")).runCalibrate(config, context),
   mergeRanges: async (parts, output) => {
     const { mergeRangesFiles } = await import("../pipeline/calibrate.js");

@@ -28,6 +28,7 @@ import {
   parseRequiredShare,
   parseShape,
   parseShard,
+  parseShare,
   parseSize,
   parseSlo,
   parseSome,
@@ -189,7 +190,16 @@ export const flags = {
     "speed",
   ),
 
+  keepRatio: optional(
+    ["--keep-ratio <share>", "Change", "0.5: this share of every group stays, in place of a search"],
+    parseShare,
+  ),
+
   // Limits.
+  targetSpeedup: optional(
+    ["--target-speedup <factor>", "Limits", "1.5: the most accurate net that is so much faster"],
+    parseFactor,
+  ),
   metric: optional(
     ["--metric <metric>", "Limits", "top1, top5, agreement, cosine, sqnr, mse or a module ./metric.mjs"],
     parseMetricName,

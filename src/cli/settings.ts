@@ -7,6 +7,7 @@ import type {
   GraphConfig,
   Limits,
   OutputConfig,
+  PruneConfig,
   QuantizeConfig,
   RuntimeConfig,
   Selection,
@@ -165,4 +166,11 @@ export const fuseConfig = (settings: Settings, model: string, output: string, se
   data: dataConfig(settings),
   out: outputConfig(settings, output),
   graph: graphConfig(settings),
+});
+
+export const pruneConfig = (settings: Settings): PruneConfig["prune"] => ({
+  targetSpeedup: settings.targetSpeedup,
+  keepRatio: settings.keepRatio,
+  selection: selectionOf(settings),
+  budgetMs: settings.budget,
 });

@@ -255,6 +255,15 @@ export const parseConfidence: Parse<number> = formed(
   },
 );
 
+/** Above 0 and below 1, also as a percentage. */
+export const parseShare: Parse<number> = (text, source) => {
+  const percent = text.endsWith("%");
+  const value = decimal(percent ? text.slice(0, -1) : text);
+  const share = value === null ? null : percent ? value / 100 : value;
+  if (share !== null && share > 0 && share < 1) return share;
+  throw invalid(text, source, "is no share above 0 and below 1", "Write 0.5 or 50%.");
+};
+
 export interface InputShape {
   readonly input: string;
   /** A number settles an axis, a name leaves it open. */

@@ -123,3 +123,16 @@ export interface OptimizeConfig extends FuseConfig {
   readonly limits: Limits;
   readonly quantize: QuantizeConfig;
 }
+
+export interface PruneConfig extends FuseConfig {
+  readonly limits: Limits;
+  readonly prune: {
+    /** How much faster the result shall be; null where nobody said. */
+    readonly targetSpeedup: number | null;
+    /** Share of every group that stays, in place of a search. */
+    readonly keepRatio: number | null;
+    readonly selection: Selection;
+    /** Milliseconds for the whole run; null where nobody asked for a limit. */
+    readonly budgetMs: number | null;
+  };
+}

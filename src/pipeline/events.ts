@@ -20,6 +20,7 @@ export const stages = [
   "convert",
   "calibrate",
   "quantize",
+  "prune",
   "verify",
   "profile",
   "bench",

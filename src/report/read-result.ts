@@ -250,6 +250,14 @@ const rendered = v.looseObject({
   load: v.optional(load),
   sweep: v.optional(sweep),
   request: v.optional(request),
+  pruning: v.optional(
+    v.looseObject({
+      groups: v.array(v.looseObject({ group: text, kind: text, width: number, kept: number })),
+      fitted: v.array(v.looseObject({ node: text })),
+      unfitted: float,
+      pareto: v.array(v.looseObject({ name: text, bytes: number, accuracy: maybe, speedup: number })),
+    }),
+  ),
   profile: v.optional(profile),
   bench: v.optional(
     v.looseObject({

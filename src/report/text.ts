@@ -27,6 +27,7 @@ import {
 import type { Palette } from "./palette.js";
 import { type PlacementNote, placementNotes } from "./placement.js";
 import { profileLines } from "./profile-table.js";
+import { pruningLines } from "./pruning-table.js";
 import { byReason } from "./reasons.js";
 import { requestLines } from "./request-table.js";
 import { shapeRows } from "./shapes.js";
@@ -65,6 +66,7 @@ export function renderText(
     result.references ? referenceLines(result.references) : [],
     result.drift ? driftLines(result.drift) : [],
     result.layers ? layerLines(result.layers) : [],
+    result.pruning ? pruningLines(result.pruning) : [],
     candidates(result),
     warnings(result, paint),
     closing(result, paint, commandLine),

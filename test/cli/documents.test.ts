@@ -54,6 +54,7 @@ it.each([
   "docs/library.md",
   "docs/passes.md",
   "docs/profile.md",
+  "docs/pruning.md",
   "docs/quantization.md",
   "docs/report.md",
   "docs/runtime-specific.md",

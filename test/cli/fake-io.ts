@@ -62,6 +62,7 @@ export function fakeActions(replaced: Partial<Actions> = {}): { actions: Actions
     fp16: run("fp16"),
     quantize: run("quantize"),
     optimize: run("optimize"),
+    prune: run("prune"),
     calibrate: run("calibrate"),
     verify: run("verify"),
     bench: run("bench"),

@@ -11,6 +11,7 @@ import { gate } from "./gate.js";
 import { inspect } from "./inspect.js";
 import { passes } from "./passes.js";
 import { profile } from "./profile.js";
+import { prune } from "./prune.js";
 import { optimize, quantize } from "./quantize.js";
 import { report } from "./report.js";
 import { show } from "./show.js";
@@ -18,7 +19,7 @@ import { verify } from "./verify.js";
 
 export const commands: readonly Command[] = [
   ...[inspect, show, explain, report],
-  ...[optimize, quantize, fp16, fuse, fold, calibrate],
+  ...[optimize, quantize, prune, fp16, fuse, fold, calibrate],
   ...[verify, bench, profile, gate],
   ...[doctor, passes, completion],
 ];

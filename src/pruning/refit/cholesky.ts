@@ -80,7 +80,23 @@ export function solve({ size, lower }: Factor, right: Float64Array, count: numbe
     for (let i = 0; i < size; i++) {
       const row = i * size;
       const pivot = 1 / lower[row + i]!;
-      for (let r = from; r < to; r++) {
+      let r = from;
+      for (; r + 3 < to; r += 4) {
+        const [a, b, c, d] = [r * size, (r + 1) * size, (r + 2) * size, (r + 3) * size];
+        let [sa, sb, sc, sd] = [solved[a + i]!, solved[b + i]!, solved[c + i]!, solved[d + i]!];
+        for (let k = 0; k < i; k++) {
+          const value = lower[row + k]!;
+          sa -= value * solved[a + k]!;
+          sb -= value * solved[b + k]!;
+          sc -= value * solved[c + k]!;
+          sd -= value * solved[d + k]!;
+        }
+        solved[a + i] = sa * pivot;
+        solved[b + i] = sb * pivot;
+        solved[c + i] = sc * pivot;
+        solved[d + i] = sd * pivot;
+      }
+      for (; r < to; r++) {
         const at = r * size;
         let sum = solved[at + i]!;
         for (let k = 0; k < i; k++) sum -= lower[row + k]! * solved[at + k]!;
@@ -94,6 +110,7 @@ export function solve({ size, lower }: Factor, right: Float64Array, count: numbe
         const at = r * size;
         const value = solved[at + i]! * pivot;
         solved[at + i] = value;
+        if (value === 0) continue;
         for (let k = 0; k < i; k++) solved[at + k]! -= value * lower[row + k]!;
       }
     }
@@ -101,10 +118,29 @@ export function solve({ size, lower }: Factor, right: Float64Array, count: numbe
   return solved;
 }
 
-/** The inverse of the factored matrix, both triangles. */
-export function inverse(factored: Factor): Float64Array {
-  const { size } = factored;
-  const identity = new Float64Array(size * size);
-  for (let i = 0; i < size; i++) identity[i * (size + 1)] = 1;
-  return solve(factored, identity, size);
+/** The inverse of the factored matrix, both triangles: that of L first, row by row, then transpose(L^-1) L^-1. */
+export function inverse({ size, lower }: Factor): Float64Array {
+  const own = new Float64Array(size * size);
+  for (let i = 0; i < size; i++) {
+    const row = i * size;
+    own[row + i] = 1;
+    for (let k = 0; k < i; k++) {
+      const value = lower[row + k]!;
+      const other = k * size;
+      if (value !== 0) for (let j = 0; j <= k; j++) own[row + j]! -= value * own[other + j]!;
+    }
+    const pivot = 1 / lower[row + i]!;
+    for (let j = 0; j <= i; j++) own[row + j]! *= pivot;
+  }
+  const inverted = new Float64Array(size * size);
+  for (let k = 0; k < size; k++) {
+    const row = k * size;
+    for (let i = 0; i <= k; i++) {
+      const value = own[row + i]!;
+      const to = i * size;
+      if (value !== 0) for (let j = 0; j <= i; j++) inverted[to + j]! += value * own[row + j]!;
+    }
+  }
+  for (let i = 0; i < size; i++) for (let j = 0; j < i; j++) inverted[j * size + i] = inverted[i * size + j]!;
+  return inverted;
 }

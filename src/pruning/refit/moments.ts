@@ -81,3 +81,17 @@ export function centred(moments: Moments): Pick<Moments, "gram" | "cross"> {
   }
   return { gram, cross };
 }
+
+/** Of the rows of both. */
+export function joined(a: Moments, b: Moments): Moments {
+  const sum = (x: Float64Array, y: Float64Array): Float64Array => x.map((value, i) => value + y[i]!);
+  return {
+    ...a,
+    rows: a.rows + b.rows,
+    gram: sum(a.gram, b.gram),
+    cross: sum(a.cross, b.cross),
+    inputSums: sum(a.inputSums, b.inputSums),
+    outputSums: sum(a.outputSums, b.outputSums),
+    outputSquares: sum(a.outputSquares, b.outputSquares),
+  };
+}

@@ -1,5 +1,5 @@
 /** The original and the pruned net side by side: which of their values are the same, and what is left of others. */
-import type { Node, Value } from "../../ir/index.js";
+import type { Attribute, Node, Value } from "../../ir/index.js";
 import type { ChannelMap, Kept, SlicedModel } from "../groups/channel-group.js";
 
 export class NetPair {
@@ -75,7 +75,8 @@ export class NetPair {
     if (node.op !== original.op || node.bodies.length > 0) return false;
     if (node.inputs.length !== original.inputs.length || node.attributes.size !== original.attributes.size)
       return false;
-    for (const [name, attribute] of node.attributes) if (original.attributes.get(name) !== attribute) return false;
+    for (const [name, attribute] of node.attributes)
+      if (!isSameAttribute(attribute, original.attributes.get(name))) return false;
     return node.inputs.every((value, i) => {
       const other = original.inputs[i];
       if (!value || !other) return value === (other ?? null);
@@ -83,6 +84,14 @@ export class NetPair {
       return this.#same.get(value) === other;
     });
   }
+}
+
+/** Attributes that were set anew may say what they said before. */
+function isSameAttribute(a: Attribute, b: Attribute | undefined): boolean {
+  if (a === b) return true;
+  if (a.type === "int" || a.type === "float") return b?.type === a.type && b.value === a.value;
+  if (a.type !== "ints" && a.type !== "floats") return false;
+  return b?.type === a.type && String(b.value) === String(a.value);
 }
 
 interface KeptAlong {

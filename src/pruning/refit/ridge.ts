@@ -6,15 +6,15 @@
  *
  * with G and C about the means where the layer has a bias. The ridge draws towards the weights W0 that are there: where
  * samples say nothing, nothing changes. How strong it is, other samples say: several are tried, and the one with the least
- * error on rows that were not fitted is taken.
+ * error on rows that were not fitted is taken; then all rows are fitted with it.
  */
 import { factor, solve } from "./cholesky.js";
-import { areNumbers, centred, type Linear, type Moments, squaredError } from "./moments.js";
+import { areNumbers, centred, joined, type Linear, type Moments, squaredError } from "./moments.js";
 
 export interface Refit {
   readonly linear: Linear;
   readonly strength: number;
-  /** On rows that were not fitted, before and after. */
+  /** On rows that were not fitted by then, before and after. */
   readonly before: number;
   readonly after: number;
 }
@@ -39,10 +39,9 @@ const LEAST_VARIATION = 1e-9;
 export function refit(fitted: Moments, others: Moments, start: Linear): Refit | Unfit {
   if (!areNumbers(fitted) || !areNumbers(others)) return { reason: "its activations hold NaN or infinities" };
   if (fitted.rows < 2 || others.rows < 1) return { reason: "too few rows of samples reach it" };
-  const { gram, cross } = start.bias ? centred(fitted) : fitted;
-  const scales = diagonalMeans(gram, fitted);
+  const problem = problemOf(fitted, start);
   const squares = diagonalMeans(fitted.gram, fitted);
-  if (scales.every((scale, g) => !(scale > LEAST_VARIATION * squares[g]!)))
+  if (problem.scales.every((scale, g) => !(scale > LEAST_VARIATION * squares[g]!)))
     return { reason: "its inputs are constant" };
 
   const before = squaredError(others, start);
@@ -50,7 +49,7 @@ export function refit(fitted: Moments, others: Moments, start: Linear): Refit | 
   const tryAt = (index: number): Refit | null => {
     if (!tried.has(index)) {
       const strength = STRENGTHS[index]!;
-      const linear = solveAll(fitted, gram, cross, scales, strength, start);
+      const linear = solveAll(problem, strength, start);
       tried.set(index, linear && { linear, strength, before, after: squaredError(others, linear) });
     }
     return tried.get(index)!;
@@ -68,7 +67,23 @@ export function refit(fitted: Moments, others: Moments, start: Linear): Refit | 
   if (!best) return { reason: "its inputs depend on one another too closely" };
   if (!(best.after < before))
     return { reason: "on other samples the fit is no better than the weights that are there" };
-  return best;
+  // What has been chosen by may be fitted too, now that it has nothing more to say.
+  const linear = solveAll(problemOf(joined(fitted, others), start), best.strength, start);
+  return { ...best, linear: linear ?? best.linear };
+}
+
+/** Moments as they are solved: about the means where there is a bias. */
+interface Problem {
+  readonly moments: Moments;
+  readonly gram: Float64Array;
+  readonly cross: Float64Array;
+  /** Mean of the diagonal, by group. */
+  readonly scales: Float64Array;
+}
+
+function problemOf(moments: Moments, { bias }: Linear): Problem {
+  const { gram, cross } = bias ? centred(moments) : moments;
+  return { moments, gram, cross, scales: diagonalMeans(gram, moments) };
 }
 
 const isBetter = (refit: Refit | null, than: number): boolean => refit !== null && refit.after < than;
@@ -82,14 +97,7 @@ function diagonalMeans(gram: Float64Array, { groups, inputs }: Moments): Float64
 }
 
 /** Null where no group can be solved; a group of constant inputs keeps its weights. */
-function solveAll(
-  moments: Moments,
-  gram: Float64Array,
-  cross: Float64Array,
-  scales: Float64Array,
-  strength: number,
-  start: Linear,
-): Linear | null {
+function solveAll({ moments, gram, cross, scales }: Problem, strength: number, start: Linear): Linear | null {
   const { groups, inputs, outputs, rows, inputSums, outputSums } = moments;
   const weights = start.weights.slice();
   let solved = 0;

@@ -46,7 +46,9 @@ export class Segment {
         continue;
       }
       for (const read of valuesRead(producer)) this.#values.set(read, this.#values.get(this.twinOf(read))!);
-      copyNode(producer, this.model.graph, this.#values);
+      const copy = copyNode(producer, this.model.graph, this.#values);
+      // Both nets have nodes of the same names.
+      copy.name = `${producer.name}/${this.computed.size}`;
       this.computed.add(producer);
     }
     return this.#values.get(wanted)!;
@@ -65,7 +67,9 @@ export class Segment {
     const shared = value.isGraphInput ? this.#inputs.get(name) : undefined;
     if (shared) return shared;
     if (!value.isGraphInput) this.read.set(value, name);
-    const shape = value.isGraphInput ? value.shape : (value.shape?.map(() => null) ?? null);
+    // Names of sizes mean nothing between nets; numbers are needed where an operator's result cannot be inferred without.
+    const unnamed = value.shape?.map((dim) => (typeof dim === "number" ? dim : null)) ?? null;
+    const shape = value.isGraphInput ? value.shape : unnamed;
     const input = graph.addInput(name, { dtype: value.dtype ?? "f32", shape });
     this.#inputs.set(name, input);
     return input;

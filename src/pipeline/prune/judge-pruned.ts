@@ -1,0 +1,125 @@
+/** Pruned nets on the evaluation data and against the clock, each beside the original. */
+import { collectGarbage } from "../../base/collect-garbage.js";
+import { isFloat } from "../../ir/index.js";
+import type { OutputDifference } from "../../runtime/port.js";
+import { scoreModels } from "../accuracy.js";
+import type { PruneConfig } from "../config.js";
+import { fewOf, type Intake } from "../intake.js";
+import { measureLatency } from "../latency.js";
+import { asDelivered } from "../model-runs.js";
+import { judgeSense } from "../nonsense.js";
+import type { AccuracyFacts, VerdictReason } from "../result.js";
+import type { RunRecord } from "../run-record.js";
+import { type AccuracyMeasure, judge, type LatencyMeasure, type Ruling } from "../verdict.js";
+import type { PrunedFile } from "./pruned-file.js";
+
+/** Samples on which outputs are compared one by one. */
+const COMPARED = 8;
+/** A race that decides anything takes this long, whatever is left of the time. */
+const LEAST_RACE_MS = 1000;
+
+/** What was measured of a net; what is null was not. */
+export interface Measured {
+  readonly accuracy: AccuracyMeasure;
+  readonly differences: readonly OutputDifference[];
+  readonly nonsense: VerdictReason | null;
+  latency: LatencyMeasure | null;
+}
+
+export class PrunedJudge {
+  #baselineScores: Float64Array | undefined;
+
+  constructor(
+    readonly config: PruneConfig,
+    readonly intake: Intake,
+    readonly record: RunRecord,
+  ) {}
+
+  async measureAccuracy(file: PrunedFile, name: string): Promise<Measured> {
+    const { config, intake, record } = this;
+    const session = asDelivered(config.runtime);
+    return record.stage(
+      "verify",
+      async () => {
+        const scores = await scoreModels(record.context, {
+          models: [config.model, file.path],
+          data: intake.evaluation.ref,
+          metric: intake.metric,
+          session,
+          seed: config.runtime.seed,
+          confidence: config.limits.confidence,
+          ...(this.#baselineScores && { baselineScores: this.#baselineScores }),
+          onProgress: record.progress,
+        });
+        this.#baselineScores = scores.baselineScores;
+        const data = fewOf(intake.trial, COMPARED);
+        const differences = await record.context.runtime.compare({
+          baseline: config.model,
+          candidate: file.path,
+          data,
+          session,
+        });
+        const dtypes = new Map(intake.signature.outputs.map(({ name: output, dtype }) => [output, dtype]));
+        const nonsense = judgeSense(differences, (output) => isFloat(dtypes.get(output) ?? "f32"));
+        return { accuracy: scores.candidates[0]!, differences, nonsense, latency: null };
+      },
+      name,
+    );
+  }
+
+  /** @param isDecisive for as long as the limits take; otherwise only to know about how fast it is */
+  async race(file: PrunedFile, name: string, isDecisive: boolean): Promise<LatencyMeasure> {
+    const { config, intake, record } = this;
+    const latencies = await record.stage(
+      "bench",
+      () => {
+        // Two more processes hold a model each now.
+        collectGarbage();
+        return measureLatency(record.context, {
+          baseline: config.model,
+          candidates: [file.path],
+          data: intake.trial,
+          runtime: { ...config.runtime, benchMs: this.#raceMs(isDecisive) },
+          minSpeedup: isDecisive ? this.#leastSpeedup() : null,
+          slo: isDecisive ? config.limits.slo : [],
+          isQuick: !isDecisive,
+          onProgress: record.progress,
+        });
+      },
+      name,
+    );
+    record.warn(...latencies.warnings);
+    return latencies.candidates[0]!;
+  }
+
+  rule(file: PrunedFile, { accuracy, latency, nonsense }: Measured): Ruling {
+    const { limits } = this.config;
+    return judge(
+      latency ? { ...limits, minSpeedup: this.#leastSpeedup() } : { ...limits, minSpeedup: null, slo: [] },
+      { accuracy, nonsense, latency, bytes: { baseline: this.intake.facts.bytes, candidate: file.bytes } },
+      { gainRequired: latency !== null, goal: "speed" },
+    );
+  }
+
+  /** Whether accuracy and size are within their limits. */
+  isAccurate(file: PrunedFile, measured: Measured): boolean {
+    return this.rule(file, { ...measured, latency: null }).verdict.outcome === "met";
+  }
+
+  tell(name: string, speedup: number | null, accuracy: AccuracyFacts): void {
+    this.record.context.observer({ type: "candidate", candidate: name, speedup, accuracy: accuracy.candidate });
+  }
+
+  /** A target is a limit too. */
+  #leastSpeedup(): number | null {
+    const { limits, prune } = this.config;
+    const asked = [limits.minSpeedup, prune.targetSpeedup].filter((each) => each !== null);
+    return asked.length === 0 ? null : Math.max(...asked);
+  }
+
+  #raceMs(isDecisive: boolean): number {
+    const { prune, runtime } = this.config;
+    const left = prune.budgetMs === null ? Number.POSITIVE_INFINITY : prune.budgetMs - this.record.elapsedMs;
+    return Math.max(LEAST_RACE_MS, Math.min(isDecisive ? runtime.benchMs : runtime.benchMs / 4, left));
+  }
+}

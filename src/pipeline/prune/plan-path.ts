@@ -1,0 +1,116 @@
+/** What narrowing costs and saves, measured; and the path that follows from it. */
+import { spread } from "../../base/spread.js";
+import { type Model, type Node, nodesWithin } from "../../ir/index.js";
+import { LatencyTable, type ProfiledNet } from "../../pruning/choose/latency-table.js";
+import { type GroupError, narrowingPath, type PathStep } from "../../pruning/choose/narrowing-path.js";
+import { NodeShares } from "../../pruning/choose/node-shares.js";
+import { uniformWidths, type Widths } from "../../pruning/choose/widths.js";
+import type { ChannelGroup } from "../../pruning/groups/channel-group.js";
+import { isLinear } from "../../pruning/refit/linear-layers.js";
+import type { NodeTime } from "../../runtime/port.js";
+import type { RunContext } from "../context.js";
+import { asDelivered, removeLinked } from "../model-runs.js";
+import { totalMs } from "../regions.js";
+import { cutFile, type PruningKnown, removePruned } from "./pruned-file.js";
+import type { Ranked } from "./rank-groups.js";
+
+/** Shares of all groups at which nets are profiled. */
+const PROFILED_SHARES = [0.75, 0.5, 0.25];
+/** Samples that tell what trials miss at the output. */
+const TRIAL_SAMPLES = 16;
+
+export interface PathRequest extends PruningKnown {
+  readonly groups: readonly ChannelGroup[];
+  readonly ranked: ReadonlyMap<ChannelGroup, Ranked>;
+  /** The whole net, as the trials are made of it. */
+  readonly whole: string;
+  readonly block: number;
+}
+
+export async function planPath(request: PathRequest, context: RunContext): Promise<readonly PathStep[]> {
+  const errors = await groupErrors(request, context);
+  const table = await latencyTable(request, context);
+  return narrowingPath(errors, table, request.block);
+}
+
+/** Share of the output that is missed when a group is at half its width, over what its readers miss then. */
+async function groupErrors(
+  { ranked, whole, samples, runtime }: PathRequest,
+  context: RunContext,
+): Promise<ReadonlyMap<ChannelGroup, GroupError>> {
+  const tried = [...ranked].flatMap(([group, { trial }]) => (trial ? [{ group, ...trial }] : []));
+  const indices = spread(samples.data.indices!.slice(samples.fitted), TRIAL_SAMPLES);
+  try {
+    const { scores } = await context.runtime.score({
+      models: [whole, ...tried.map(({ path }) => path)],
+      data: { ...samples.data, indices },
+      metric: { kind: "builtin", name: "sqnr" },
+      session: asDelivered(runtime),
+      isInTurn: true,
+    });
+    return new Map(
+      tried.map(({ group, removed }, i) => {
+        const { removal } = ranked.get(group)!;
+        const missed = scores[i + 1]!.reduce((sum, db) => sum + 10 ** (-db / 10), 0) / indices.length;
+        const local = removal.errors[removed]!;
+        // What nobody misses costs nothing, and what a net cannot do without at all costs a lot.
+        const scale = local > 0 ? (Number.isFinite(missed) ? missed : 1e6) / local : 1;
+        return [group, { removal, scale }] as const;
+      }),
+    );
+  } finally {
+    for (const { path } of tried) removeLinked(path);
+  }
+}
+
+async function latencyTable(request: PathRequest, context: RunContext): Promise<LatencyTable> {
+  const { map, groups, samples, runtime, block } = request;
+  const shares: Widths[] = [1, ...PROFILED_SHARES].map((share) => uniformWidths(groups, share, block));
+  const files = shares.map((widths) => cutFile(request, widths, context));
+  try {
+    const data = { ...samples.data, indices: samples.data.indices!.slice(0, 1) };
+    const profiles = await context.runtime.nodeTimes(
+      files.map(({ path }) => path),
+      data,
+      asDelivered(runtime),
+    );
+    const nets = profiles.map(
+      (times, i): ProfiledNet => ({
+        widths: shares[i]!,
+        times: timesByNode(map.model, times),
+        totalMs: totalMs(times),
+      }),
+    );
+    return new LatencyTable(new NodeShares(map, block), nets);
+  } finally {
+    for (const file of files) removePruned(file);
+  }
+}
+
+/** The runtime keeps the names of nodes, or gives its own the name of what they make, with something behind it. */
+function timesByNode(model: Model, times: readonly NodeTime[]): ReadonlyMap<Node, number> {
+  const owners = new Map<string, Node>();
+  for (const node of nodesWithin(model.graph)) {
+    if (node.graph !== model.graph) continue;
+    for (const name of [node.name, ...node.outputs.map((value) => value?.label ?? "")]) {
+      if (name !== "" && !owners.has(name)) owners.set(name, node);
+    }
+  }
+  const found = new Map<Node, number>();
+  for (const { name, op, ms } of times) {
+    const bare = name.replace(/\/\w*Fusion\w*\/?$/, "").replace(/(_nchwc|_token_\d+)+$/, "");
+    const node = workerOf(owners.get(name) ?? owners.get(bare) ?? null, op);
+    if (node) found.set(node, (found.get(node) ?? 0) + ms);
+  }
+  return found;
+}
+
+/** What activations are part of is named after them. */
+function workerOf(named: Node | null, op: string): Node | null {
+  for (let node = named; node && isLinear(node) === false; node = node.inputs[0]?.producer ?? null) {
+    if (!/Conv|Gemm|MatMul/.test(op) || node.outputs.length > 1) return named;
+    const { producer } = node.inputs[0] ?? {};
+    if (producer && isLinear(producer)) return producer;
+  }
+  return named;
+}

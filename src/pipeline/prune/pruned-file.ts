@@ -1,0 +1,69 @@
+/** Pruned nets as files of the scratch folder: cut, fitted, and written. */
+import { rmSync } from "node:fs";
+import { saveModel } from "../../ir/index.js";
+import type { Removal } from "../../pruning/choose/removal-order.js";
+import type { Widths } from "../../pruning/choose/widths.js";
+import type { ChannelGroup, ChannelMap, Kept, SlicedModel } from "../../pruning/groups/channel-group.js";
+import { NetPair } from "../../pruning/refit/net-pair.js";
+import { sliceChannels } from "../../pruning/slice/slice-channels.js";
+import type { RuntimeConfig } from "../config.js";
+import type { RunContext } from "../context.js";
+import { scratchFile } from "../model-runs.js";
+import { type FitSamples, type RefitReport, refitNet } from "./refit-net.js";
+import type { SampleSizes } from "./sample-sizes.js";
+
+export interface PrunedFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** null: the weights are those of the original, cut. */
+  readonly report: RefitReport | null;
+}
+
+export interface PruningKnown {
+  readonly map: ChannelMap;
+  readonly order: ReadonlyMap<ChannelGroup, Removal>;
+  readonly samples: FitSamples;
+  readonly sizes: SampleSizes;
+  readonly runtime: RuntimeConfig;
+}
+
+/** Those units that go last. */
+export function keptUnits(widths: Widths, order: PruningKnown["order"]): Kept {
+  const narrowed = [...widths].filter(([group, width]) => width < group.width);
+  return new Map(
+    narrowed.map(([group, width]) => [
+      group,
+      order
+        .get(group)!
+        .order.slice(group.width - width)
+        .sort((a, b) => a - b),
+    ]),
+  );
+}
+
+/** Cut and not fitted, for measuring what kernels take. */
+export const cutFile = ({ map, order }: PruningKnown, widths: Widths, context: RunContext): PrunedFile =>
+  written(sliceChannels(map, keptUnits(widths, order)), null, context);
+
+export async function prunedFile(
+  known: PruningKnown,
+  widths: Widths,
+  context: RunContext,
+  onProgress?: (done: number, total: number) => void,
+): Promise<PrunedFile> {
+  const { map, order, samples, sizes, runtime } = known;
+  const kept = keptUnits(widths, order);
+  const sliced = sliceChannels(map, kept);
+  const pair = new NetPair(map, sliced, kept);
+  const report = await refitNet({ pair, samples, sizes, runtime, ...(onProgress && { onProgress }) }, context);
+  return written(sliced, report, context);
+}
+
+export const removePruned = ({ path }: PrunedFile): void => rmSync(path, { force: true });
+
+function written({ model }: SlicedModel, report: RefitReport | null, context: RunContext): PrunedFile {
+  const path = scratchFile(context, "pruned");
+  const staged = saveModel(model, path);
+  staged.commit();
+  return { path, bytes: staged.sizeBytes, report };
+}

@@ -1,0 +1,162 @@
+/**
+ * Looks along the path from the whole net to ever narrower ones for the one that is wanted: with a target for the speed, the
+ * first that reaches it; without one, the fastest that is still as accurate as the limit says. Every net that is tried is
+ * fitted, judged on the evaluation data and timed.
+ */
+import type { PathStep } from "../../pruning/choose/narrowing-path.js";
+import type { Widths } from "../../pruning/choose/widths.js";
+import type { PruneConfig } from "../config.js";
+import type { RunRecord } from "../run-record.js";
+import type { Ruling } from "../verdict.js";
+import type { Measured, PrunedJudge } from "./judge-pruned.js";
+import { cutFile, type PrunedFile, type PruningKnown, prunedFile, removePruned } from "./pruned-file.js";
+
+export interface Tried {
+  readonly name: string;
+  readonly widths: Widths;
+  readonly file: PrunedFile;
+  readonly measured: Measured;
+}
+
+/** Nets that are timed for one target: each knows better what the table's times are worth. */
+const MOST_SOUGHT = 4;
+/** And nets that are fitted for it, where the first is not quite as fast as it was unfitted. */
+const MOST_FOR_TARGET = 2;
+/** Nets that are fitted where the fastest accurate one is looked for. */
+const MOST_FOR_LIMIT = 6;
+/** The table's speed to begin with, where nobody said how fast. */
+const FIRST_SPEEDUP = 1.5;
+/** Nets closer together on the path are alike. */
+const LEAST_STEP = 1.04;
+/** Where the table promises much more than was measured, it is believed half way. */
+const MOST_SLOPE = 1.5;
+/** Above a target by so much, so that the interval is too. */
+const HEADROOM = 1.03;
+
+export class PruneSearch {
+  readonly tried: Tried[] = [];
+
+  constructor(
+    readonly config: PruneConfig,
+    readonly known: PruningKnown,
+    readonly judge: PrunedJudge,
+    readonly record: RunRecord,
+  ) {}
+
+  async only(widths: Widths, name: string): Promise<Tried> {
+    const tried = await this.#try(widths, name);
+    await this.#race(tried, true);
+    return tried;
+  }
+
+  /** Null where no net on the path is narrower. */
+  async along(path: readonly PathStep[]): Promise<Tried | null> {
+    const { targetSpeedup } = this.config.prune;
+    if (path.length < 2) return null;
+    return targetSpeedup === null ? this.#fastestAccurate(path) : this.#reach(path, targetSpeedup);
+  }
+
+  rule({ file, measured }: Tried): Ruling {
+    return this.judge.rule(file, measured);
+  }
+
+  /** The least narrow net that reaches the target: looked for with nets that are cut and not fitted, which are as fast. */
+  async #reach(path: readonly PathStep[], target: number): Promise<Tried> {
+    const { known, record, judge } = this;
+    const speeds = new SpeedScale();
+    let step = stepAt(path, target * HEADROOM);
+    for (let i = 0; i < MOST_SOUGHT && !speeds.knows(step.speedup); i++) {
+      const file = cutFile(known, step.widths, record.context);
+      try {
+        const { facts } = await judge.race(file, `${stepName(step)}, not fitted`, false);
+        speeds.note(step.speedup, facts.speedup);
+      } finally {
+        removePruned(file);
+      }
+      if (this.#isOver()) break;
+      step = stepAt(path, speeds.stepFor(target * HEADROOM));
+    }
+    for (let i = 0; ; i++) {
+      const tried = await this.#try(step.widths, stepName(step));
+      const { facts } = await this.#race(tried, true);
+      if (facts.speedupInterval[0] >= target || step === path.at(-1) || i + 1 === MOST_FOR_TARGET || this.#isOver())
+        return tried;
+      step = stepAt(path, step.speedup * Math.max(LEAST_STEP, (target * HEADROOM) / facts.speedup));
+    }
+  }
+
+  async #fastestAccurate(path: readonly PathStep[]): Promise<Tried> {
+    let low = 1;
+    let high = Number.POSITIVE_INFINITY;
+    let wanted = FIRST_SPEEDUP;
+    let best: Tried | null = null;
+    for (let i = 0; i < MOST_FOR_LIMIT && !(i > 0 && this.#isOver()); i++) {
+      const step = stepAt(path, wanted);
+      const tried = await this.#try(step.widths, stepName(step));
+      const isAccurate = this.judge.isAccurate(tried.file, tried.measured);
+      if (isAccurate) {
+        const { facts } = await this.#race(tried, false);
+        if (!best || facts.speedup > best.measured.latency!.facts.speedup) best = tried;
+        low = step.speedup;
+        if (step === path.at(-1)) break;
+      } else high = step.speedup;
+      if (high / low < LEAST_STEP ** 2) break;
+      wanted = high === Number.POSITIVE_INFINITY ? low * FIRST_SPEEDUP : Math.sqrt(low * high);
+    }
+    const chosen = best ?? this.tried.at(-1)!;
+    if (best) await this.#race(best, true);
+    return chosen;
+  }
+
+  async #try(widths: Widths, name: string): Promise<Tried> {
+    const { known, record, judge } = this;
+    const file = await record.stage("prune", () => prunedFile(known, widths, record.context, record.progress), name);
+    const measured = await judge.measureAccuracy(file, name);
+    const tried = { name, widths, file, measured };
+    this.tried.push(tried);
+    judge.tell(name, null, measured.accuracy.facts);
+    return tried;
+  }
+
+  async #race(tried: Tried, isDecisive: boolean) {
+    const { file, name, measured } = tried;
+    measured.latency = await this.judge.race(file, name, isDecisive);
+    this.judge.tell(name, measured.latency.facts.speedup, measured.accuracy.facts);
+    return measured.latency;
+  }
+
+  #isOver(): boolean {
+    const { budgetMs } = this.config.prune;
+    return budgetMs !== null && this.record.elapsedMs > budgetMs;
+  }
+}
+
+/** What the table says, and what was measured: between two measurements logarithms follow a straight line. */
+class SpeedScale {
+  readonly #known = new Map([[1, 1]]);
+
+  note(table: number, measured: number): void {
+    this.#known.set(table, Math.max(1, measured));
+  }
+
+  knows(table: number): boolean {
+    return this.#known.has(table);
+  }
+
+  /** The table's word for a speed that is to be measured. */
+  stepFor(measured: number): number {
+    const points = [...this.#known].sort(([a], [b]) => a - b);
+    const above = points.findIndex(([, speed]) => speed >= measured);
+    const at = above <= 0 ? points.length - 1 : above;
+    const [[lowTable, low], [highTable, high]] = [points[at - 1] ?? [1, 1], points[at]!] as const;
+    if (high <= low) return highTable * LEAST_STEP;
+    // One measurement that noise has spoilt must not lead far astray.
+    const slope = Math.min(MOST_SLOPE, Math.log(highTable / lowTable) / Math.log(high / low));
+    return lowTable * (measured / low) ** slope;
+  }
+}
+
+const stepAt = (path: readonly PathStep[], wanted: number): PathStep =>
+  path.find(({ speedup }) => speedup >= wanted) ?? path.at(-1)!;
+
+const stepName = ({ speedup }: PathStep): string => `about ${speedup.toFixed(2)}x`;

@@ -1,0 +1,66 @@
+/**
+ * How much of its work each node still has when groups are narrowed: channels that it reads times channels that it makes,
+ * as shares of what they were. Convolutions make whole blocks of channels at a time, and read as many as there are.
+ */
+import type { Node, Value } from "../../ir/index.js";
+import type { ChannelGroup, ChannelMap } from "../groups/channel-group.js";
+import type { Widths } from "./widths.js";
+
+interface Row {
+  readonly size: number;
+  /** Positions of each group along the axis; others stay. */
+  readonly of: readonly { readonly group: ChannelGroup; readonly positions: number }[];
+}
+
+export class NodeShares {
+  readonly #rows = new Map<Value, readonly Row[]>();
+  /** Nodes whose work depends on a group. */
+  readonly nodesOf = new Map<ChannelGroup, readonly Node[]>();
+
+  constructor(
+    readonly map: ChannelMap,
+    readonly block: number,
+  ) {
+    const rows = new Map<Value, Map<number, { size: number; of: { group: ChannelGroup; positions: number }[] }>>();
+    for (const group of map.groups) {
+      for (const { value, axis, units } of group.values) {
+        const axes = rows.get(value) ?? new Map();
+        rows.set(value, axes);
+        const row = axes.get(axis) ?? { size: units.length, of: [] };
+        axes.set(axis, row);
+        row.of.push({ group, positions: units.filter((unit) => unit >= 0).length });
+      }
+    }
+    for (const [value, axes] of rows) this.#rows.set(value, [...axes.values()]);
+    const nodes = new Map<ChannelGroup, Set<Node>>();
+    for (const node of map.model.graph.nodes()) {
+      for (const value of [...node.inputs, ...node.outputs]) {
+        for (const row of (value && this.#rows.get(value)) ?? []) {
+          for (const { group } of row.of) nodes.set(group, (nodes.get(group) ?? new Set()).add(node));
+        }
+      }
+    }
+    for (const [group, of] of nodes) this.nodesOf.set(group, [...of]);
+  }
+
+  /** Of the node's work in the original. */
+  of(node: Node, widths: Widths): number {
+    const made = this.#shareOf(node.outputs[0], widths, node.op.startsWith("Conv") ? this.block : 1);
+    const [read, weights] = node.inputs;
+    const isMixing =
+      weights && (node.is("Gemm") || node.is("MatMul") || (node.op.startsWith("Conv") && node.int("group", 1) === 1));
+    if (isMixing) return made * this.#shareOf(read, widths, 1);
+    return this.#rows.has(node.outputs[0]!) ? made : this.#shareOf(read, widths, 1);
+  }
+
+  #shareOf(value: Value | null | undefined, widths: Widths, block: number): number {
+    let share = 1;
+    for (const { size, of } of (value && this.#rows.get(value)) ?? []) {
+      let left = size;
+      for (const { group, positions } of of) left -= positions * (1 - (widths.get(group) ?? group.width) / group.width);
+      // Sums of fractions may exceed a whole number by their last bits.
+      share *= Math.ceil(left / block - 1e-9) / Math.ceil(size / block);
+    }
+    return share;
+  }
+}

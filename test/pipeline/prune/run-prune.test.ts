@@ -1,0 +1,100 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { check, loadModel, Tensor } from "../../../src/ir/index.js";
+import type { PruneConfig } from "../../../src/pipeline/config.js";
+import { runPrune } from "../../../src/pipeline/prune/run-prune.js";
+import { startRuntime, temporaryFolder } from "../../runtime/ort/workbench.js";
+import { digits, digitsModel, fuseConfig, realContext } from "../../support/real-run.js";
+import { limitsOf } from "../../support/run-config.js";
+import { runFile } from "../../support/run-model.js";
+
+async function configFor(
+  folder: string,
+  prune: Partial<PruneConfig["prune"]> = {},
+  samples = 40,
+): Promise<PruneConfig> {
+  const calibration = await digits(folder, samples);
+  const evaluation = await digits(folder, 100, 400);
+  return {
+    ...fuseConfig(digitsModel, join(folder, "pruned.onnx"), {
+      data: { calibration, eval: evaluation, metric: { kind: "builtin", name: "top1" } },
+    }),
+    limits: limitsOf({ maxDrop: "none" }),
+    prune: {
+      targetSpeedup: null,
+      keepRatio: null,
+      selection: { include: [], exclude: [] },
+      budgetMs: null,
+      ...prune,
+    },
+  };
+}
+
+describe("prune", () => {
+  it("halves every group, fits what is left, and keeps what goes in and out", async () => {
+    const folder = temporaryFolder();
+    const config = await configFor(folder, {
+      keepRatio: 0.5,
+      selection: { include: ["/stage1/*", "/down1/*", "/stage2/*"], exclude: [] },
+    });
+    const result = await runPrune(config, realContext(startRuntime()));
+    // How fast it is, noise may hide.
+    const { output } = config.out;
+    const { groups, fitted, unfitted } = result.pruning!;
+    expect(groups.filter(({ kept, width }) => kept < width).length).toBeGreaterThan(2);
+    expect(fitted.length).toBeGreaterThan(2);
+    expect(fitted.every(({ before, after }) => after < before)).toBe(true);
+    expect(unfitted.every(({ reason }) => reason.length > 0)).toBe(true);
+    expect(result.accuracy!.samples).toBe(100);
+    expect(result.accuracy!.candidate).toBeGreaterThan(0.9);
+    expect(result.candidates).toHaveLength(1);
+    expect(result.candidates[0]!.bytes).toBeLessThan(0.95 * result.model.bytes);
+    expect(result.latency).not.toBeNull();
+    if (result.verdict.outcome !== "met") return;
+    const pruned = loadModel(output!);
+    check(pruned.graph);
+    const original = loadModel(digitsModel);
+    expect(pruned.graph.inputs.map(({ label }) => label)).toEqual(original.graph.inputs.map(({ label }) => label));
+    expect(pruned.graph.outputs.map(({ name }) => name)).toEqual(original.graph.outputs.map(({ name }) => name));
+    const [image] = original.graph.inputs;
+    const feed = Tensor.f32([3, 1, 28, 28], new Float32Array(3 * 784).fill(0.5));
+    expect(Object.values(await runFile(output!, { [image!.label]: feed }))[0]!.dims).toEqual([3, 10]);
+  }, 240_000);
+
+  it("searches for a net that is accurate, and lists what it tried", async () => {
+    const folder = temporaryFolder();
+    const config = {
+      ...(await configFor(folder, { budgetMs: 1, selection: { include: ["/stage1/*", "/down1/*"], exclude: [] } })),
+      limits: limitsOf({ maxDrop: { percent: 5 } }),
+    };
+    const result = await runPrune(config, realContext(startRuntime()));
+    expect(result.candidates.length).toBeGreaterThan(0);
+    expect(result.pruning!.pareto.every(({ speedup }) => speedup > 0)).toBe(true);
+    expect(existsSync(config.out.output!)).toBe(result.verdict.outcome === "met");
+  }, 240_000);
+
+  it("leaves out what is not selected", async () => {
+    const folder = temporaryFolder();
+    const config = await configFor(folder, { keepRatio: 0.5, selection: { include: [], exclude: ["op:Conv"] } });
+    const result = await runPrune(config, realContext(startRuntime()));
+    const narrowed = result.pruning?.groups.filter(({ kept, width }) => kept < width) ?? [];
+    expect(narrowed.filter(({ kind }) => kind === "channels")).toEqual([]);
+  }, 240_000);
+
+  it.each([
+    ["without samples", { calibration: null }, "CALIBRATION_NEEDED"],
+    ["with ten", {}, "SAMPLES_TOO_FEW"],
+  ])("refuses %s", async (_, data, code) => {
+    const folder = temporaryFolder();
+    const config = await configFor(folder, { keepRatio: 0.5 }, 10);
+    const run = runPrune({ ...config, data: { ...config.data, ...data } }, realContext(startRuntime()));
+    await expect(run).rejects.toMatchObject({ code });
+    expect(existsSync(config.out.output!)).toBe(false);
+  });
+
+  it("refuses a selector that means nothing", async () => {
+    const config = await configFor(temporaryFolder(), { selection: { include: ["no/such/node"], exclude: [] } });
+    await expect(runPrune(config, realContext(startRuntime()))).rejects.toMatchObject({ code: "SELECTOR_EMPTY" });
+  });
+});

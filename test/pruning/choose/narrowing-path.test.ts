@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import type { Node } from "../../../src/ir/index.js";
+import { LatencyTable, type ProfiledNet } from "../../../src/pruning/choose/latency-table.js";
+import { narrowingPath } from "../../../src/pruning/choose/narrowing-path.js";
+import { NodeShares } from "../../../src/pruning/choose/node-shares.js";
+import { uniformWidths, type Widths, widthStep, widthsOf } from "../../../src/pruning/choose/widths.js";
+import { findChannelGroups } from "../../../src/pruning/groups/find-channel-groups.js";
+import { prepared } from "../../support/quantize-text.js";
+
+const text = `(x: f32[1,3,8,8]) -> (y) {
+  a = Conv(x, $w: f32[64,3,1,1], $b: f32[64])
+  r = Relu(a)
+  c = Conv(r, $v: f32[64,64,1,1], $d: f32[64])
+  s = Relu(c)
+  y = Conv(s, $u: f32[5,64,1,1], $e: f32[5])
+}`;
+
+async function scene(cost: (share: number, node: Node) => number = (share) => 0.1 + share) {
+  const model = await prepared(text);
+  const map = findChannelGroups(model);
+  const groups = map.groups.filter(({ frozen }) => frozen === null);
+  const shares = new NodeShares(map, 16);
+  const nets = [1, 0.75, 0.5, 0.25].map((share): ProfiledNet => {
+    const widths = uniformWidths(groups, share, 16);
+    const times = new Map([...model.graph.nodes()].map((node) => [node, cost(shares.of(node, widths), node)]));
+    return { widths, times, totalMs: [...times.values()].reduce((a, b) => a + b, 0) + 0.5 };
+  });
+  return { map, groups, shares, table: new LatencyTable(shares, nets) };
+}
+
+describe("narrowing", () => {
+  it("has widths in whole blocks", async () => {
+    const { groups } = await scene();
+    const [group] = groups;
+    expect(groups).toHaveLength(2);
+    expect(widthsOf(group!, 16)).toEqual([64, 48, 32, 16]);
+    expect([...uniformWidths(groups, 0.6, 16).values()]).toEqual([32, 32]);
+    expect(widthStep({ ...group!, width: 40 }, 16)).toBe(8);
+    expect(widthStep({ ...group!, width: 16 }, 16)).toBe(4);
+    expect(widthStep({ ...group!, kind: "heads", width: 12 }, 16)).toBe(1);
+  });
+
+  it("counts what nodes read times what they make", async () => {
+    const { map, groups, shares } = await scene();
+    const [first, , second] = [...map.model.graph.nodes()] as [Node, Node, Node];
+    const half = uniformWidths(groups, 0.5, 16);
+    expect(shares.of(first, half)).toBe(0.5);
+    expect(shares.of(second, half)).toBe(0.25);
+    expect(shares.of(second, new Map([[groups[0]!, 32]]))).toBe(0.5);
+  });
+
+  it("interpolates between measured widths, and never takes less work for slower", async () => {
+    const { table, groups } = await scene();
+    const whole: Widths = new Map();
+    const half = uniformWidths(groups, 0.5, 16);
+    // 5 nodes at 0.1 and their shares, and what could not be told apart.
+    expect(table.totalMs(whole)).toBeCloseTo(0.5 + 5 * 1.1, 6);
+    expect(table.totalMs(half)).toBeCloseTo(0.5 + 0.5 + 0.5 + 0.5 + 0.25 + 0.5 + 0.5, 6);
+    const noisy = await scene((share) => (share < 0.5 ? 1 : share));
+    expect(noisy.table.totalMs(uniformWidths(noisy.groups, 0.25, 16))).toBeLessThanOrEqual(noisy.table.totalMs(whole));
+  });
+
+  it("narrows where it costs least, and goes on in order of speed and error", async () => {
+    const { groups, table } = await scene();
+    const errors = new Map(
+      groups.map((group, i) => {
+        const removal = {
+          order: Int32Array.from({ length: 64 }, (_, unit) => unit),
+          errors: Float64Array.from({ length: 64 }, (_, n) => (i === 0 ? 1 : 0.01) * n ** 2),
+        };
+        return [group, { removal, scale: 1 }] as const;
+      }),
+    );
+    const path = narrowingPath(errors, table, 16);
+    expect(path[0]!.speedup).toBe(1);
+    path.forEach((step, i) => {
+      if (i === 0) return;
+      expect(step.speedup).toBeGreaterThan(path[i - 1]!.speedup);
+      expect(step.error).toBeGreaterThan(path[i - 1]!.error);
+    });
+    expect(path[1]!.widths.get(groups[0]!)).toBe(64);
+    expect(path[1]!.widths.get(groups[1]!)).toBeLessThan(64);
+  });
+});
