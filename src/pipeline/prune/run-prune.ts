@@ -46,7 +46,7 @@ class PruneRun {
   async run(): Promise<RunResult> {
     const { config, record, context } = this;
     const { runtime } = config;
-    const intake = await record.stage("load", () => takeIn(config, record, "float"));
+    const intake = await record.stage("load", () => takeIn(config, record));
     const samples = fitSamples(intake, record);
     const prepared = await record.stage("fuse", () =>
       prepareModel(requestOf(config, intake, "fuse", LEAST_OPSET), context),
