@@ -8,6 +8,7 @@ import type { Correction } from "./corrections.js";
 import type { HistoryFacts } from "./history.js";
 import type { LoadFacts } from "./load/load-facts.js";
 import type { ProfileFacts } from "./profile/profile-facts.js";
+import type { PruningFacts } from "./prune/pruning-facts.js";
 import type { RequestFacts } from "./stages/request-facts.js";
 import type { SweepFacts } from "./sweep/sweep-facts.js";
 import type { UnfusedNode } from "./unfused/find-unfused.js";
@@ -188,30 +189,6 @@ export interface RegionFacts {
   readonly afterMs: number;
   /** Why it stays float; empty where it does not. */
   readonly reason: string;
-}
-
-export interface PruningFacts {
-  /** Groups of channels as the model has them, and how many of each are left in the chosen net. */
-  readonly groups: readonly {
-    readonly group: string;
-    readonly kind: string;
-    readonly width: number;
-    readonly kept: number;
-    /** Why it cannot be narrowed; null where it can. */
-    readonly frozen: string | null;
-  }[];
-  /** Layers of the chosen net that were fitted: share of the variance of what they should make that is missed on other samples. */
-  readonly fitted: readonly { readonly node: string; readonly before: number; readonly after: number }[];
-  /** Layers that keep the weights that were left of the original, and why. */
-  readonly unfitted: readonly { readonly node: string; readonly reason: string }[];
-  /** Nets that were timed and that no other one exceeds in speed, accuracy and size; the slowest first. */
-  readonly pareto: readonly {
-    readonly name: string;
-    readonly bytes: number;
-    readonly accuracy: number;
-    readonly speedup: number;
-    readonly speedupInterval: readonly [number, number];
-  }[];
 }
 
 export interface PrecisionFacts {

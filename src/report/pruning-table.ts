@@ -1,5 +1,5 @@
 /** What pruning left of each group, which layers could not be fitted, and the nets that no other exceeds. */
-import type { PruningFacts } from "../pipeline/result.js";
+import type { PruningFacts } from "../pipeline/prune/pruning-facts.js";
 import { middle, printable } from "./escape.js";
 import { bytes, count, plural, ratio, score } from "./numbers.js";
 import { byReason } from "./reasons.js";

@@ -1,7 +1,30 @@
 /** What of a pruning goes into the result. */
 import type { ChannelMap } from "../../pruning/groups/channel-group.js";
-import type { PruningFacts } from "../result.js";
 import type { Tried } from "./search.js";
+
+export interface PruningFacts {
+  /** Groups of channels as the model has them, and how many of each are left in the chosen net. */
+  readonly groups: readonly {
+    readonly group: string;
+    readonly kind: string;
+    readonly width: number;
+    readonly kept: number;
+    /** Why it cannot be narrowed; null where it can. */
+    readonly frozen: string | null;
+  }[];
+  /** Layers of the chosen net that were fitted: share of the variance of what they should make that is missed on other samples. */
+  readonly fitted: readonly { readonly node: string; readonly before: number; readonly after: number }[];
+  /** Layers that keep the weights that were left of the original, and why. */
+  readonly unfitted: readonly { readonly node: string; readonly reason: string }[];
+  /** Nets that were timed and that no other one exceeds in speed, accuracy and size; the slowest first. */
+  readonly pareto: readonly {
+    readonly name: string;
+    readonly bytes: number;
+    readonly accuracy: number;
+    readonly speedup: number;
+    readonly speedupInterval: readonly [number, number];
+  }[];
+}
 
 export function narrowingFacts({ groups }: ChannelMap, { widths, file }: Tried, tried: readonly Tried[]): PruningFacts {
   return {
