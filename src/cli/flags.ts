@@ -190,6 +190,7 @@ export const flags = {
     "speed",
   ),
 
+  recover: onOff(["--recover", "Change", "what is left learns from the original by gradients, which takes minutes"]),
   keepRatio: optional(
     ["--keep-ratio <share>", "Change", "0.5: this share of every group stays, in place of a search"],
     parseShare,

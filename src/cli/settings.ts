@@ -48,7 +48,7 @@ function read(flag: Flag<unknown>, given: string | readonly string[] | boolean, 
 
 const DEFAULT_BENCH_MS = 10_000;
 /** Where no limit is to be decided, only that it is faster: at most, since the race ends when that is clear. */
-const QUICK_BENCH_MS = 4000;
+const QUICK_BENCH_MS = 8000;
 const DEFAULT_SEARCH_MS = 20_000;
 /** Of `--budget`, where there is something to search: trying candidates takes more than the last race. */
 const SEARCH_SHARE = 0.6;
@@ -171,6 +171,7 @@ export const fuseConfig = (settings: Settings, model: string, output: string, se
 export const pruneConfig = (settings: Settings): PruneConfig["prune"] => ({
   targetSpeedup: settings.targetSpeedup,
   keepRatio: settings.keepRatio,
+  recover: settings.recover,
   selection: selectionOf(settings),
   budgetMs: settings.budget,
 });

@@ -131,6 +131,8 @@ export interface PruneConfig extends FuseConfig {
     readonly targetSpeedup: number | null;
     /** Share of every group that stays, in place of a search. */
     readonly keepRatio: number | null;
+    /** Whether what is left learns from the original by gradients, after the fit. */
+    readonly recover: boolean;
     readonly selection: Selection;
     /** Milliseconds for the whole run; null where nobody asked for a limit. */
     readonly budgetMs: number | null;

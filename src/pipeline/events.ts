@@ -21,6 +21,7 @@ export const stages = [
   "calibrate",
   "quantize",
   "prune",
+  "recover",
   "verify",
   "profile",
   "bench",

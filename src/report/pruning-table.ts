@@ -1,14 +1,14 @@
 /** What pruning left of each group, which layers could not be fitted, and the nets that no other exceeds. */
-import type { PruningFacts } from "../pipeline/prune/pruning-facts.js";
+import type { PruningFacts, RecoveryFacts } from "../pipeline/prune/pruning-facts.js";
 import { middle, printable } from "./escape.js";
-import { bytes, count, plural, ratio, score } from "./numbers.js";
+import { bytes, count, plural, ratio, score, significant } from "./numbers.js";
 import { byReason } from "./reasons.js";
 import { columns, wrap } from "./table.js";
 
 const WIDTH = 79;
 const MOST_ROWS = 12;
 
-export function pruningLines({ groups, fitted, unfitted, pareto }: PruningFacts): string[] {
+export function pruningLines({ groups, fitted, unfitted, recovery, pareto }: PruningFacts): string[] {
   const narrowed = groups.filter(({ width, kept }) => kept < width);
   const rows = narrowed.map(({ group, kind, width, kept }) => [
     `  ${middle(printable(group), 40)}`,
@@ -28,6 +28,7 @@ export function pruningLines({ groups, fitted, unfitted, pareto }: PruningFacts)
     ...byReason(unfitted).flatMap(({ reason, nodes }) =>
       wrap(`${printable(reason)}: ${nodes.map(printable).join(", ")}`, WIDTH - 5).map((line) => `    ${line}`),
     ),
+    ...(recovery ? wrap(recoveryText(recovery), WIDTH - 3).map((line) => `  ${line}`) : []),
     ...(pareto.length > 1
       ? [
           "",
@@ -46,4 +47,13 @@ export function pruningLines({ groups, fitted, unfitted, pareto }: PruningFacts)
         ]
       : []),
   ];
+}
+
+function recoveryText(recovery: RecoveryFacts): string {
+  if ("reason" in recovery) return `nothing learned from the original: ${printable(recovery.reason)}`;
+  const { step, before, after, blocked } = recovery;
+  if (step === 0) return "no step of learning from the original brought it closer on other samples";
+  const stopped = blocked.length > 0 ? `; no gradient passes ${plural(blocked.length, "node")}` : "";
+  const missed = `${significant(100 * before)} % to ${significant(100 * after)} %`;
+  return `learned from the original in ${plural(step, "step")}: of the variance of its outputs ${missed} are missed on other samples${stopped}`;
 }

@@ -255,6 +255,12 @@ const rendered = v.looseObject({
       groups: v.array(v.looseObject({ group: text, kind: text, width: number, kept: number })),
       fitted: v.array(v.looseObject({ node: text })),
       unfitted: float,
+      recovery: v.optional(
+        v.union([
+          v.looseObject({ reason: text }),
+          v.looseObject({ step: number, before: number, after: number, blocked: float }),
+        ]),
+      ),
       pareto: v.array(v.looseObject({ name: text, bytes: number, accuracy: maybe, speedup: number })),
     }),
   ),

@@ -14,7 +14,7 @@ export const prune: Command = {
     "infer-opt prune model.onnx -o pruned.onnx --calibration samples.npz --eval test.npz --metric top1 --max-drop 0.5%",
   ],
   flags: [
-    ...(["keepRatio", "include", "exclude"] as const),
+    ...(["keepRatio", "recover", "include", "exclude"] as const),
     ...passChoice,
     ...(["targetSpeedup"] as const),
     ...limits,

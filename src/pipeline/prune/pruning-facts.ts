@@ -1,8 +1,24 @@
 /** What of a pruning goes into the result. */
+
 import type { ChannelMap } from "../../pruning/groups/channel-group.js";
+import type { NotRecovered, Recovery } from "../recover/recover-weights.js";
 import type { Tried } from "./search.js";
 
+/** In units of the variance of the original's outputs, on samples that nothing was learned from; or why nothing was. */
+export type RecoveryFacts =
+  | {
+      /** After which the weights were taken; 0 when none brought the net closer. */
+      readonly step: number;
+      readonly before: number;
+      readonly after: number;
+      /** Nodes that no gradient passes, and why. */
+      readonly blocked: readonly { readonly node: string; readonly reason: string }[];
+    }
+  | { readonly reason: string };
+
 export interface PruningFacts {
+  /** Of `--recover`: how far the chosen net was from the original before and after it learned. */
+  readonly recovery?: RecoveryFacts;
   /** Groups of channels as the model has them, and how many of each are left in the chosen net. */
   readonly groups: readonly {
     readonly group: string;
@@ -26,7 +42,11 @@ export interface PruningFacts {
   }[];
 }
 
-export function narrowingFacts({ groups }: ChannelMap, { widths, file }: Tried, tried: readonly Tried[]): PruningFacts {
+export function narrowingFacts(
+  { groups }: ChannelMap,
+  { widths, file, recovery }: Tried,
+  tried: readonly Tried[],
+): PruningFacts {
   return {
     groups: groups.map((group) => ({
       group: group.name,
@@ -37,6 +57,7 @@ export function narrowingFacts({ groups }: ChannelMap, { widths, file }: Tried, 
     })),
     fitted: file.report?.fitted ?? [],
     unfitted: file.report?.unfitted ?? [],
+    ...(recovery && { recovery: recoveryFacts(recovery) }),
     pareto: tried
       .filter((each) => tried.every((other) => other === each || !isBetter(other, each)))
       .flatMap(({ name, file: { bytes }, measured: { latency, accuracy } }) =>
@@ -55,6 +76,16 @@ export function narrowingFacts({ groups }: ChannelMap, { widths, file }: Tried, 
       .sort((a, b) => a.speedup - b.speedup),
   };
 }
+
+const recoveryFacts = (recovery: Recovery | NotRecovered): RecoveryFacts =>
+  "reason" in recovery
+    ? recovery
+    : {
+        step: recovery.step,
+        before: recovery.before,
+        after: recovery.after,
+        blocked: [...recovery.blocked].map(([node, reason]) => ({ node, reason })),
+      };
 
 /** In everything, and in something. What was not timed is better than nothing. */
 function isBetter(a: Tried, b: Tried): boolean {

@@ -6,16 +6,20 @@
 import type { PathStep } from "../../pruning/choose/narrowing-path.js";
 import type { Widths } from "../../pruning/choose/widths.js";
 import type { PruneConfig } from "../config.js";
+import type { NotRecovered, Recovery } from "../recover/recover-weights.js";
 import type { RunRecord } from "../run-record.js";
 import type { Ruling } from "../verdict.js";
 import type { Measured, PrunedJudge } from "./judge-pruned.js";
 import { cutFile, type PrunedFile, type PruningKnown, prunedFile, removePruned } from "./pruned-file.js";
+import { recoverPruned } from "./recover-pruned.js";
 
 export interface Tried {
   readonly name: string;
   readonly widths: Widths;
   readonly file: PrunedFile;
   readonly measured: Measured;
+  /** What came of learning; null where it was not asked for, or of no use. */
+  readonly recovery: Recovery | NotRecovered | null;
 }
 
 /** Nets that are timed for one target: each knows better what the table's times are worth. */
@@ -112,10 +116,36 @@ export class PruneSearch {
     const { known, record, judge } = this;
     const file = await record.stage("prune", () => prunedFile(known, widths, record.context, record.progress), name);
     const measured = await judge.measureAccuracy(file, name);
-    const tried = { name, widths, file, measured };
+    const fitted = { name, widths, file, measured, recovery: null };
+    const tried = this.#mayLearn(fitted) ? await this.#recover(fitted) : fitted;
     this.tried.push(tried);
-    judge.tell(name, null, measured.accuracy.facts);
+    judge.tell(name, null, tried.measured.accuracy.facts);
     return tried;
+  }
+
+  /** Where the fastest accurate net is looked for, those that are accurate already need not learn. */
+  #mayLearn({ file, measured }: Tried): boolean {
+    const { recover, targetSpeedup, keepRatio } = this.config.prune;
+    return recover && (targetSpeedup !== null || keepRatio !== null || !this.judge.isAccurate(file, measured));
+  }
+
+  /** The net after learning, unless it is further from the original or less accurate than before. */
+  async #recover(fitted: Tried): Promise<Tried> {
+    const { known, record, judge } = this;
+    const { name, file, measured } = fitted;
+    const { outcome, file: learned } = await record.stage(
+      "recover",
+      () => recoverPruned(known, file, record.context),
+      name,
+    );
+    if (learned === file) return { ...fitted, recovery: outcome };
+    const after = await judge.measureAccuracy(learned, `${name}, recovered`);
+    const [old, now] = [measured.accuracy.facts, after.accuracy.facts];
+    const isWorse = old.higherIsBetter ? now.candidate < old.candidate : now.candidate > old.candidate;
+    removePruned(isWorse ? learned : file);
+    return isWorse
+      ? { ...fitted, recovery: { reason: `what it learned made it worse: ${now.metric} ${now.candidate.toFixed(4)}` } }
+      : { ...fitted, file: learned, measured: after, recovery: outcome };
   }
 
   async #race(tried: Tried, isDecisive: boolean) {

@@ -13,6 +13,7 @@ import { LOSS, RATE, type TrainingModels, trainingModels } from "../../pruning/r
 import type { Tensors, TrainResult } from "../../runtime/port.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
+import { countMacs } from "../macs.js";
 import { asDelivered, describer, evaluator, withSaved } from "../model-runs.js";
 
 export interface RecoverRequest {
@@ -24,7 +25,8 @@ export interface RecoverRequest {
   readonly inputs: readonly InputSpec[];
   readonly fit: DatasetRef;
   readonly heldOut: DatasetRef;
-  readonly steps: number;
+  /** As many as a few minutes allow, by the arithmetic of the models, when absent. */
+  readonly steps?: number;
   readonly seed: number;
   readonly runtime: RuntimeConfig;
 }
@@ -46,6 +48,13 @@ export interface NotRecovered {
 }
 
 const BATCH = 32;
+/** Beyond that a small model learns next to nothing. */
+const MOST_STEPS = 600;
+const LEAST_STEPS = 40;
+/** Multiply-accumulates of all steps together: minutes on one core. */
+const MOST_MACS = 1.2e13;
+/** Forwards and backwards through the student, and forwards through the teacher, by those of both forwards. */
+const MACS_OF_A_STEP = 2.5;
 const RATE_AT_FIRST = 1e-3;
 /** Steps in which the rate grows from nothing: Adam knows little of the gradients at first. */
 const WARM_UP = 20;
@@ -129,7 +138,8 @@ async function learn(
     try {
       const models = await trainingModels({ student, teacher, sizes, ...asked });
       if (!("reason" in models)) {
-        return { models, result: await train(request, models, fit.indices, heldOut, size, context) };
+        const steps = request.steps ?? affordableSteps(models);
+        return { models, result: await train({ ...request, steps }, models, fit.indices, heldOut, size, context) };
       }
       if (size === 1) return models;
     } catch (thrown) {
@@ -140,8 +150,16 @@ async function learn(
   throw new Error("internal: one sample at a time is either learned from or refused");
 }
 
+/** The same for the same models, whatever the machine. */
+function affordableSteps({ check }: TrainingModels): number {
+  const { known } = countMacs(check);
+  return Math.max(LEAST_STEPS, Math.min(MOST_STEPS, Math.round(MOST_MACS / (MACS_OF_A_STEP * Math.max(1, known)))));
+}
+
+type Planned = RecoverRequest & { readonly steps: number };
+
 const train = (
-  request: RecoverRequest,
+  request: Planned,
   models: TrainingModels,
   fit: readonly number[],
   heldOut: readonly number[],
@@ -171,7 +189,7 @@ const train = (
 
 /** What each step sees: samples in an order of their own for every round, the learning rate, and how they are moved and mixed. */
 function planSteps(
-  { steps, seed }: RecoverRequest,
+  { steps, seed }: Planned,
   { augmentation }: TrainingModels,
   count: number,
   batch: number,

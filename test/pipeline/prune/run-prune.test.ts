@@ -4,6 +4,8 @@ import { describe, expect, it } from "vitest";
 import { check, loadModel, Tensor } from "../../../src/ir/index.js";
 import type { PruneConfig } from "../../../src/pipeline/config.js";
 import { runPrune } from "../../../src/pipeline/prune/run-prune.js";
+import { palette } from "../../../src/report/palette.js";
+import { renderText } from "../../../src/report/text.js";
 import { startRuntime, temporaryFolder } from "../../runtime/ort/workbench.js";
 import { digits, digitsModel, fuseConfig, realContext } from "../../support/real-run.js";
 import { limitsOf } from "../../support/run-config.js";
@@ -24,6 +26,7 @@ async function configFor(
     prune: {
       targetSpeedup: null,
       keepRatio: null,
+      recover: false,
       selection: { include: [], exclude: [] },
       budgetMs: null,
       ...prune,
@@ -60,6 +63,24 @@ describe("prune", () => {
     const [image] = original.graph.inputs;
     const feed = Tensor.f32([3, 1, 28, 28], new Float32Array(3 * 784).fill(0.5));
     expect(Object.values(await runFile(output!, { [image!.label]: feed }))[0]!.dims).toEqual([3, 10]);
+  }, 240_000);
+
+  it("lets what is left learn from the original, and keeps that only where it is no worse", async () => {
+    const folder = temporaryFolder();
+    const config = await configFor(folder, {
+      keepRatio: 0.25,
+      recover: true,
+      selection: { include: ["/stage2/*"], exclude: [] },
+    });
+    const result = await runPrune(config, realContext(startRuntime()));
+    const recovery = result.pruning!.recovery!;
+    expect(result.stages.map(({ stage }) => stage)).toContain("recover");
+    if ("reason" in recovery) expect(recovery.reason).toMatch(/made it worse/);
+    else {
+      expect(recovery.blocked).toEqual([]);
+      expect(recovery.after).toBeLessThanOrEqual(recovery.before);
+    }
+    expect(renderText(result, palette(false))).toMatch(/learn/);
   }, 240_000);
 
   it("searches for a net that is accurate, and lists what it tried", async () => {
