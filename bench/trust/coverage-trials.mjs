@@ -26,6 +26,9 @@ export function percentileCoverage(intervals, source, { trials, runs, percentile
 
 const [BASELINE, CANDIDATE] = ["baseline", "candidate"];
 
+/** Of no interest here, but part of what a timer tells. */
+const START = { processMs: 20, runtimeMs: 10, sessionMs: 20, runtimeBytes: 1, sessionBytes: 1 };
+
 /** A runtime whose timers make latencies up, on a clock that only they move; each process is off by a factor of its own. */
 function madeUpRuntime(source, { speedup, processDeviation, random }) {
   let nowMs = 0;
@@ -39,7 +42,15 @@ function madeUpRuntime(source, { speedup, processDeviation, random }) {
         nowMs += ms;
         return ms;
       });
-    return { loadMs: 50, firstRunMs: 10, measure, peakRssBytes: async () => 1, close: async () => {} };
+    return {
+      start: START,
+      allowed: [],
+      loadMs: 50,
+      firstRunMs: 10,
+      measure,
+      peakRssBytes: async () => 1,
+      close: async () => {},
+    };
   };
   return { runtime: { timer }, clock: () => nowMs };
 }

@@ -255,14 +255,20 @@ export const parseConfidence: Parse<number> = formed(
   },
 );
 
+/** 0.5, .5 or 50%, but neither nothing nor all. */
+const shareForm = {
+  number: { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1 },
+  text: whole(String.raw`(?=[\d.]*[1-9])(0*\.\d+|(0*\d{1,2}(\.\d+)?|\.\d+)%)`),
+} as const;
+
 /** Above 0 and below 1, also as a percentage. */
-export const parseShare: Parse<number> = (text, source) => {
+export const parseShare: Parse<number> = formed(shareForm, (text, source) => {
   const percent = text.endsWith("%");
   const value = decimal(percent ? text.slice(0, -1) : text);
   const share = value === null ? null : percent ? value / 100 : value;
   if (share !== null && share > 0 && share < 1) return share;
   throw invalid(text, source, "is no share above 0 and below 1", "Write 0.5 or 50%.");
-};
+});
 
 export interface InputShape {
   readonly input: string;
