@@ -25,7 +25,7 @@ export interface Tried {
 /** Nets that are timed for one target: each knows better what the table's times are worth. */
 const MOST_SOUGHT = 4;
 /** And nets that are fitted for it, where the first is not quite as fast as it was unfitted. */
-const MOST_FOR_TARGET = 2;
+const MOST_FOR_TARGET = 3;
 /** Nets that are fitted where the fastest accurate one is looked for. */
 const MOST_FOR_LIMIT = 6;
 /** The table's speed to begin with, where nobody said how fast. */
@@ -34,6 +34,8 @@ const FIRST_SPEEDUP = 1.5;
 const LEAST_STEP = 1.04;
 /** Where the table promises much more than was measured, it is believed half way. */
 const MOST_SLOPE = 1.5;
+/** So much faster than the target is faster than was asked for, and less accurate than could be. */
+const OVERSHOT = 1.12;
 /** Above a target by so much, so that the interval is too. */
 const HEADROOM = 1.03;
 
@@ -80,12 +82,18 @@ export class PruneSearch {
       if (this.#isOver()) break;
       step = stepAt(path, speeds.stepFor(target * HEADROOM));
     }
-    for (let i = 0; ; i++) {
+    let best: Tried | null = null;
+    for (let i = 1; ; i++) {
       const tried = await this.#try(step.widths, stepName(step));
       const { facts } = await this.#race(tried, true);
-      if (facts.speedupInterval[0] >= target || step === path.at(-1) || i + 1 === MOST_FOR_TARGET || this.#isOver())
-        return tried;
-      step = stepAt(path, step.speedup * Math.max(LEAST_STEP, (target * HEADROOM) / facts.speedup));
+      const isFastEnough = facts.speedupInterval[0] >= target;
+      if (isFastEnough && (!best || isMoreAccurate(tried, best))) best = tried;
+      const isFound = isFastEnough ? facts.speedup <= target * OVERSHOT : best !== null || step === path.at(-1);
+      const missing = (target * HEADROOM) / facts.speedup;
+      const next = stepAt(path, step.speedup * (isFastEnough ? missing : Math.max(LEAST_STEP, missing)));
+      const isKnown = next.speedup <= 1 || this.tried.some(({ name }) => name === stepName(next));
+      if (isFound || isKnown || i === MOST_FOR_TARGET || this.#isOver()) return best ?? tried;
+      step = next;
     }
   }
 
@@ -132,7 +140,7 @@ export class PruneSearch {
   /** The net after learning, unless it is further from the original or less accurate than before. */
   async #recover(fitted: Tried): Promise<Tried> {
     const { known, record, judge } = this;
-    const { name, file, measured } = fitted;
+    const { name, file } = fitted;
     const { outcome, file: learned } = await record.stage(
       "recover",
       () => recoverPruned(known, file, record.context),
@@ -140,8 +148,8 @@ export class PruneSearch {
     );
     if (learned === file) return { ...fitted, recovery: outcome };
     const after = await judge.measureAccuracy(learned, `${name}, recovered`);
-    const [old, now] = [measured.accuracy.facts, after.accuracy.facts];
-    const isWorse = old.higherIsBetter ? now.candidate < old.candidate : now.candidate > old.candidate;
+    const now = after.accuracy.facts;
+    const isWorse = isMoreAccurate(fitted, { ...fitted, measured: after });
     removePruned(isWorse ? learned : file);
     return isWorse
       ? { ...fitted, recovery: { reason: `what it learned made it worse: ${now.metric} ${now.candidate.toFixed(4)}` } }
@@ -190,3 +198,8 @@ const stepAt = (path: readonly PathStep[], wanted: number): PathStep =>
   path.find(({ speedup }) => speedup >= wanted) ?? path.at(-1)!;
 
 const stepName = ({ speedup }: PathStep): string => `about ${speedup.toFixed(2)}x`;
+
+function isMoreAccurate(a: Tried, b: Tried): boolean {
+  const [own, other] = [a.measured.accuracy.facts, b.measured.accuracy.facts];
+  return own.higherIsBetter ? own.candidate > other.candidate : own.candidate < other.candidate;
+}

@@ -26,7 +26,7 @@ export interface TrainingModels {
   readonly state: ReadonlyMap<string, Tensor>;
   /** Of the state, what changes, with the output of `step` that holds what it becomes. */
   readonly carried: Readonly<Record<string, string>>;
-  readonly augmentation: Pick<Augmentation, "reach" | "isMixed">;
+  readonly augmentation: Pick<Augmentation, "reach">;
   /** Nodes of the student that no gradient passes, and why. */
   readonly blocked: ReadonlyMap<string, string>;
 }
@@ -126,7 +126,7 @@ async function both(
   if ([...inputs.values()].some(({ shape }) => !isStatic(shape))) return { reason: "sizes of its inputs are open" };
   const augmentation = isAugmented
     ? augment(graph, [...inputs.values()], f)
-    : { values: new Map<Value, Value>(), reach: null, isMixed: false };
+    : { values: new Map<Value, Value>(), reach: null };
   const parameters = new Map<Value, Value>();
   const copy = (source: Model, isStudent: boolean): ReadonlyMap<Value, Value> => {
     const values = new Map<Value, Value>();
