@@ -36,3 +36,13 @@ export function seededRandom(seed: number): Random {
     },
   };
 }
+
+/** 0 .. count - 1 in any order (Fisher and Yates 1938, as Durstenfeld wrote it in 1964). */
+export function shuffled(count: number, random: Random): number[] {
+  const order = Array.from({ length: count }, (_, i) => i);
+  for (let i = count - 1; i > 0; i--) {
+    const j = random.below(i + 1);
+    [order[i], order[j]] = [order[j]!, order[i]!];
+  }
+  return order;
+}

@@ -5,7 +5,7 @@
  * budget is spent.
  */
 import { invariant } from "../base/errors.js";
-import { seededRandom } from "../base/random.js";
+import { seededRandom, shuffled } from "../base/random.js";
 import { median } from "../base/statistics.js";
 import type { DatasetRef } from "../dataset/dataset.js";
 import type { ColdStart, Runtime, SessionOptions, Timer } from "../runtime/port.js";
@@ -161,7 +161,7 @@ class Race {
     while (this.runs < target && !this.isOver) {
       this.options.signal?.throwIfAborted();
       const runs = Math.min(sliceRuns, target - this.runs);
-      for (const m of this.drawOrder()) {
+      for (const m of shuffled(this.models.length, this.random)) {
         const series = this.series[m]!.at(-1)!;
         for (const ms of await this.timers[m]!.measure(runs)) series.push(ms);
       }
@@ -181,15 +181,6 @@ class Race {
   /** Ends the processes after a failure, which matters more than one of closing what it broke. */
   async abandon(): Promise<void> {
     await Promise.allSettled(this.timers.splice(0).map((timer) => timer.close()));
-  }
-
-  private drawOrder(): number[] {
-    const order = this.models.map((_, m) => m);
-    for (let i = order.length - 1; i > 0; i--) {
-      const j = this.random.below(i + 1);
-      [order[i], order[j]] = [order[j]!, order[i]!];
-    }
-    return order;
   }
 }
 

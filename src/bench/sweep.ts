@@ -1,5 +1,5 @@
 /** The same work in several settings, in turns: batch sizes, thread counts, models. */
-import { seededRandom } from "../base/random.js";
+import { seededRandom, shuffled } from "../base/random.js";
 import { median } from "../base/statistics.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { Runtime, SessionOptions, Timer } from "../runtime/port.js";
@@ -49,12 +49,7 @@ export async function sweep(
   const sliceMs = budgetMs / (ROUNDS * settings.length);
   let done = 0;
   for (let round = 0; round < ROUNDS; round++) {
-    const order = settings.map((_, i) => i);
-    for (let i = order.length - 1; i > 0; i--) {
-      const j = random.below(i + 1);
-      [order[i], order[j]] = [order[j]!, order[i]!];
-    }
-    for (const i of order) {
+    for (const i of shuffled(settings.length, random)) {
       signal?.throwIfAborted();
       const timer = await runtime.timer(settings[i]!);
       try {

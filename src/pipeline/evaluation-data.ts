@@ -7,7 +7,7 @@
  */
 import { InferOptError } from "../base/errors.js";
 import { nearestName } from "../base/nearest.js";
-import { seededRandom } from "../base/random.js";
+import { seededRandom, shuffled } from "../base/random.js";
 import { admit, type DatasetRef, type InputSpec, openDataset, openDatasetRef } from "../dataset/index.js";
 import { type Dim, isFloat, loadModel, type Model, opsetOf } from "../ir/index.js";
 import type { MetricRef } from "../metric/index.js";
@@ -203,12 +203,7 @@ export interface HeldOut {
  */
 export function holdOut(count: number, seed: number): HeldOut {
   if (count === 1) return { calibration: [0], evaluation: [0] };
-  const random = seededRandom(seed);
-  const order = Array.from({ length: count }, (_, i) => i);
-  for (let i = count - 1; i > 0; i--) {
-    const j = random.below(i + 1);
-    [order[i], order[j]] = [order[j]!, order[i]!];
-  }
+  const order = shuffled(count, seededRandom(seed));
   const held = Math.max(1, Math.round(count * HELD_OUT_SHARE));
   const ascending = (indices: readonly number[]): number[] => [...indices].sort((a, b) => a - b);
   return { calibration: ascending(order.slice(held)), evaluation: ascending(order.slice(0, held)) };

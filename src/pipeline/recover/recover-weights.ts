@@ -4,7 +4,7 @@
  * those it started from are among them, so the result is never further from the teacher than it was.
  */
 import { InferOptError } from "../../base/errors.js";
-import { seededRandom } from "../../base/random.js";
+import { seededRandom, shuffled } from "../../base/random.js";
 import { conform, type DatasetRef, type InputSpec, openDatasetRef } from "../../dataset/index.js";
 import { type Model, Tensor } from "../../ir/index.js";
 import { adamRate } from "../../pruning/recover/adam.js";
@@ -187,7 +187,7 @@ const train = (
     ),
   );
 
-/** What each step sees: samples in an order of their own for every round, the learning rate, and how they are moved and mixed. */
+/** What each step sees: samples in an order of their own for every round, the learning rate, and how far images are moved. */
 function planSteps(
   { steps, seed }: Planned,
   { augmentation }: TrainingModels,
@@ -197,7 +197,7 @@ function planSteps(
   const random = seededRandom(seed);
   let left: number[] = [];
   const draw = (): number => {
-    if (left.length === 0) left = shuffled(count, random.below);
+    if (left.length === 0) left = shuffled(count, random);
     return left.pop()!;
   };
   const batches = Array.from({ length: steps }, () => Array.from({ length: batch }, draw));
@@ -213,14 +213,4 @@ function planSteps(
     return values;
   });
   return { batches, told };
-}
-
-/** 0 .. count - 1 in any order (Fisher and Yates). */
-function shuffled(count: number, below: (bound: number) => number): number[] {
-  const order = Array.from({ length: count }, (_, i) => i);
-  for (let i = count - 1; i > 0; i--) {
-    const j = below(i + 1);
-    [order[i], order[j]] = [order[j]!, order[i]!];
-  }
-  return order;
 }
