@@ -18,7 +18,7 @@ export {
 export { tensorFromProto, tensorToProto } from "./serde/tensor.js";
 export { linkModel, saveModel, toOnnx } from "./serde/to-onnx.js";
 export { promisedShape } from "./serde/type.js";
-export { type Dim, elementCount, formatShape, isStatic, type Shape } from "./shape.js";
+export { type Dim, elementCount, formatShape, fromFront, isStatic, type Shape } from "./shape.js";
 export { aligned, Tensor } from "./tensor.js";
 export { parseGraph, parseModel } from "./text/parse.js";
 export { type PrintOptions, printGraph, quote } from "./text/print.js";

@@ -10,3 +10,6 @@ export const elementCount = (dims: readonly number[]): number => dims.reduce((pr
 
 export const formatShape = (shape: Shape | null): string =>
   shape === null ? "[...]" : `[${shape.map((dim) => dim ?? "?").join(",")}]`;
+
+/** Counts a negative axis, or another place, from the end. */
+export const fromFront = (axis: number, rank: number): number => (axis < 0 ? axis + rank : axis);

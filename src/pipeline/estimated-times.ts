@@ -76,8 +76,7 @@ export function firstNodes(model: Model, regions: readonly Region[]): ReadonlyMa
 /** Elements of all constants. */
 function weightElements({ graph }: Model): number {
   let elements = 0;
-  for (const { constant } of graph.constants)
-    elements += constant?.dims.reduce((product, dim) => product * dim, 1) ?? 0;
+  for (const { constant } of graph.constants) elements += constant?.elementCount ?? 0;
   return elements;
 }
 

@@ -12,7 +12,7 @@
  */
 
 import { ownEntry } from "../base/own-entry.js";
-import type { Node } from "../ir/index.js";
+import { elementCount, type Node } from "../ir/index.js";
 
 /** Elements of one sample that a node reads as activations, the largest of them, and that it makes. */
 export interface NodeElements {
@@ -48,7 +48,6 @@ const LANES = 16;
 const QUADS = 4;
 
 const padded = (count: number, to: number): number => Math.ceil(count / to) * to;
-const productOf = (dims: readonly number[]): number => dims.reduce((product, dim) => product * dim, 1);
 
 /** Nanoseconds. */
 const fromNanos = (floatNs: number, integerNs: number): KernelTime => ({
@@ -129,14 +128,14 @@ export const vnniKernelTimes: KernelTimes = { node: nodeTime, conversionMs, acti
 /** Windows of each channel, those of groups, and those of all channels have different inner loops. */
 function convolution(node: Node, { read, made, weights: all }: NodeElements): KernelTime | null {
   const dims = node.inputs[1]?.constant?.dims;
-  if (!dims || dims.length < 3 || productOf(dims) === 0) return null;
+  if (!dims || dims.length < 3 || elementCount(dims) === 0) return null;
   const [channels, depth, ...kernel] = dims as [number, number, ...number[]];
   const groups = node.int("group", 1);
   const strides = node.ints("strides") ?? kernel.map(() => 1);
-  const taps = productOf(kernel);
-  const places = made > 0 ? made / channels : read / (depth * groups) / productOf(strides);
+  const taps = elementCount(kernel);
+  const places = made > 0 ? made / channels : read / (depth * groups) / elementCount(strides);
   const written = places * channels;
-  const weights = productOf(dims);
+  const weights = elementCount(dims);
   const lanes = places * padded(channels, LANES);
   const isFloatFar = isFar(all, 4);
   if (groups > 1 && depth === 1) {
@@ -152,7 +151,7 @@ function convolution(node: Node, { read, made, weights: all }: NodeElements): Ke
     );
   }
   // A point reads its inputs where they lie; a window has a pointer to each of its places, or copies of them.
-  const isPoint = taps === 1 && productOf(strides) === 1;
+  const isPoint = taps === 1 && elementCount(strides) === 1;
   const [floatFar, integerFar] = [isFloatFar ? 0.18 * weights : 0, isFar(all, 1) ? 0.072 * weights : 0];
   if (groups > 1) {
     const isBlocked = depth % LANES === 0;

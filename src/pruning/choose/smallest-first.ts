@@ -1,4 +1,5 @@
 /** The order in which units go where nothing is known of those who read them: least weight of those who make them first. */
+import { elementCount } from "../../ir/index.js";
 import type { ChannelGroup, GroupMember } from "../groups/channel-group.js";
 import type { Removal } from "./removal-order.js";
 
@@ -19,7 +20,7 @@ function addSquares({ node, input, axis, units }: GroupMember, squares: Float64A
   const tensor = node.inputs[input]?.constant;
   const values = tensor?.toF32();
   if (!tensor || !values) return;
-  const inner = tensor.dims.slice(axis + 1).reduce((product, dim) => product * dim, 1);
+  const inner = elementCount(tensor.dims.slice(axis + 1));
   const size = tensor.dims[axis]!;
   values.forEach((value, at) => {
     const unit = units[Math.floor(at / inner) % size]!;

@@ -2,7 +2,7 @@
  * Whether a size that type inference leaves open is 1: masks come out of sizes that are computed in the run, and
  * what they are combined with by broadcasting keeps its units only where the mask has one size for all of them.
  */
-import type { Node, Value } from "../../ir/index.js";
+import { fromFront, type Node, type Value } from "../../ir/index.js";
 import { familyOf } from "../../ops/facts.js";
 import { givenAxes } from "../../rewrite/match.js";
 import { sizeIn } from "../slice/size-vector.js";
@@ -74,7 +74,7 @@ function expands(node: Node, axis: number, rank: number): boolean {
 }
 
 function unsqueezes(node: Node, axis: number, rank: number, read: (input: number, at: number) => boolean): boolean {
-  const axes = givenAxes(node)?.map((each) => (each < 0 ? each + rank : each));
+  const axes = givenAxes(node)?.map((each) => fromFront(each, rank));
   if (!axes) return false;
   return axes.includes(axis) || read(0, axis - axes.filter((each) => each < axis).length);
 }

@@ -7,9 +7,8 @@
  * or Sigmoid what goes in is compared, since what comes out hardly moves where the model is sure; Softmax does not see
  * a number added to all, so that is taken off first.
  */
-import { elementCount, type Value } from "../../ir/index.js";
+import { elementCount, fromFront, type Value } from "../../ir/index.js";
 import { dimsOf, type Formula } from "./formula.js";
-import { axisOf } from "./gradient-rule.js";
 
 export interface Distance {
   /** A single number. */
@@ -47,7 +46,7 @@ function compared(f: Formula, student: Value, teacher: Value): { s: Value; t: Va
   const [s, t] = [a.inputs[0]!, b.inputs[0]!];
   if (a.op === "Sigmoid") return { s, t, source: s };
   const dims = dimsOf(s);
-  const axis = axisOf(a.int("axis", -1), dims.length);
+  const axis = fromFront(a.int("axis", -1), dims.length);
   const centred = (value: Value): Value => f.sub(value, f.times(f.sum(value, [axis]), 1 / dims[axis]!));
   return { s: centred(s), t: centred(t), source: s };
 }

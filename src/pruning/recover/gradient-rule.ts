@@ -73,6 +73,3 @@ export function summedTo(f: Formula, value: Value, wide: readonly number[], narr
   const summed = f.sum(value, axes);
   return missing === 0 ? summed : f.reshape(summed, narrow);
 }
-
-/** Counts a negative axis from the end. */
-export const axisOf = (axis: number, rank: number): number => (axis < 0 ? axis + rank : axis);

@@ -5,7 +5,7 @@
  *   ConvTranspose   W[C, M/g, ...k]: the same, where x is spread over the places that it reaches
  *   Gemm, MatMul    one group; a constant Add behind a MatMul is its bias
  */
-import { type Model, type Node, soleReader, Tensor, type Value } from "../../ir/index.js";
+import { elementCount, type Model, type Node, soleReader, Tensor, type Value } from "../../ir/index.js";
 import type { Linear } from "./moments.js";
 
 export interface LinearLayer {
@@ -41,7 +41,7 @@ export function linearLayer(node: Node): LinearLayer | { readonly reason: string
   if (node.op === "MatMul") return matMul(node, input, tensor);
   if (node.op === "Gemm") return gemm(node, input, tensor);
   const [rows = 0, columns = 0, ...kernel] = tensor.dims;
-  const places = kernel.reduce((product, size) => product * size, 1);
+  const places = elementCount(kernel);
   const groups = node.int("group", 1);
   if (kernel.length === 0 || rows % groups !== 0) return { reason: "its weights have no kernel" };
   const bias = biasOf(node, 2, node.op === "Conv" ? rows : columns * groups);

@@ -2,7 +2,7 @@
  * Sizes and numbers of positions that nodes are told, brought in line with units that are
  * gone: the counterpart of the rules that follow units (groups/rules).
  */
-import { attr, type Node, opsetOf, Tensor } from "../../ir/index.js";
+import { attr, fromFront, type Node, opsetOf, Tensor } from "../../ir/index.js";
 import type { ChannelMap, UnitRow } from "../groups/channel-group.js";
 import { type SliceRange, sliceRanges, splitRanges } from "../groups/rules/selection.js";
 import { setSizes } from "./size-vector.js";
@@ -75,7 +75,7 @@ function expand({ node, copy, made, keptAlong }: Cut): void {
 function resize({ node, copy, made, keptAlong }: Cut): void {
   if (!node.inputs[3]) return;
   const rank = node.output.shape!.length;
-  const named = node.ints("axes")?.map((axis) => (axis < 0 ? axis + rank : axis));
+  const named = node.ints("axes")?.map((axis) => fromFront(axis, rank));
   const sizes = sizesOf(made, 0, keptAlong);
   const entryOf = (axis: number): number => (named ? named.indexOf(axis) : axis);
   const entries = [...sizes].map(([axis, size]) => [entryOf(axis), size] as const);
@@ -103,8 +103,7 @@ const countIn = (positions: readonly number[], start: number, end: number): numb
   positions.filter((position) => position >= start && position < end).length;
 
 const axisOf = (node: Node, input: number): number => {
-  const axis = node.int("axis", 0);
-  return axis < 0 ? axis + (node.inputs[input]?.shape?.length ?? 0) : axis;
+  return fromFront(node.int("axis", 0), node.inputs[input]?.shape?.length ?? 0);
 };
 
 function shiftSlice({ node, copy, read, keptAlong }: Cut): void {
@@ -142,7 +141,7 @@ function renumber({ node, copy, read, keptAlong }: Cut): void {
   const positions = keptAlong(row);
   const numbers = indices
     .constant!.integers()!
-    .map((index) => positions.indexOf(index < 0 ? index + row.sets.length : index))
+    .map((index) => positions.indexOf(fromFront(index, row.sets.length)))
     .filter((index) => index >= 0);
   const dims = indices.constant!.dims.length === 0 ? [] : [numbers.length];
   const tensor =

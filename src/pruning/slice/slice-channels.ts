@@ -4,7 +4,7 @@
  * result is an ordinary dense model.
  */
 import { invariant } from "../../base/errors.js";
-import { bitsOf, type Model, type Node, Tensor, type Value } from "../../ir/index.js";
+import { bitsOf, elementCount, type Model, type Node, Tensor, type Value } from "../../ir/index.js";
 import { copyGraph } from "../../rewrite/index.js";
 import type { ChannelMap, Kept, SlicedModel, UnitRow } from "../groups/channel-group.js";
 import { resizeNode } from "./resize-node.js";
@@ -87,11 +87,11 @@ function cutConstants(
 }
 
 /** The positions of a tensor along an axis that are named, in that order. */
-export function cutTensor(tensor: Tensor, axis: number, positions: readonly number[]): Tensor {
+function cutTensor(tensor: Tensor, axis: number, positions: readonly number[]): Tensor {
   const { dims, dtype } = tensor;
   const bytes = tensor.bytes();
-  const inner = dims.slice(axis + 1).reduce((a, b) => a * b, bitsOf(dtype) / 8);
-  const outer = dims.slice(0, axis).reduce((a, b) => a * b, 1);
+  const inner = (elementCount(dims.slice(axis + 1)) * bitsOf(dtype)) / 8;
+  const outer = elementCount(dims.slice(0, axis));
   const cut = new Uint8Array(outer * positions.length * inner);
   let to = 0;
   for (let o = 0; o < outer; o++) {

@@ -1,6 +1,6 @@
 /** Operators that compute with what lies at one position, and normalizations. */
 
-import type { Node } from "../../../ir/index.js";
+import { fromFront, type Node } from "../../../ir/index.js";
 import { isInferenceDropout } from "../../../ops/facts.js";
 import { givenAxes, normalizeAxes, readsOnlyFirst } from "../../../rewrite/match.js";
 import { type Block, rowOf } from "../block.js";
@@ -86,7 +86,7 @@ export const groupNormalization: Rule = (node, trace) => {
 /** The axes that a normalization computes with, which keep their size. */
 function normalizedAxes(node: Node, rank: number, opset: number): readonly number[] | null {
   const from = (axis: number): number[] => {
-    const first = axis < 0 ? axis + rank : axis;
+    const first = fromFront(axis, rank);
     return Array.from({ length: rank - first }, (_, i) => first + i);
   };
   switch (node.op) {

@@ -1,5 +1,5 @@
 /** Operators that move positions along, or repeat what lies at them, without choosing among them. */
-import type { Node } from "../../../ir/index.js";
+import { fromFront, type Node } from "../../../ir/index.js";
 import { constantIntegers, isKnown } from "../../../rewrite/match.js";
 import { isSizeSettable } from "../../slice/size-vector.js";
 import { renumbered, rowOf } from "../block.js";
@@ -54,7 +54,7 @@ export const resize: Rule = (node, trace) => {
   const [scales, sizes] = node.op === "Upsample" ? [node.inputs[1], null] : [node.inputs[2], node.inputs[3]];
   const named = node.ints("axes");
   for (const axis of blocks.flatMap(({ axes }) => axes)) {
-    const entry = named ? named.map((each) => (each < 0 ? each + from.length : each)).indexOf(axis) : axis;
+    const entry = named ? named.map((each) => fromFront(each, from.length)).indexOf(axis) : axis;
     if (entry < 0) continue;
     if (node.string("keep_aspect_ratio_policy", "stretch") !== "stretch") return `${node.displayName} resizes it`;
     if (!isKnown(from[axis]) || from[axis] !== to[axis]) return `${node.displayName} resizes it`;
@@ -98,7 +98,7 @@ export const shapeOf: Rule = (node, trace) => {
   const axes = trace.of(node.inputs[0]).flatMap((block) => block.axes);
   if (axes.length === 0) return null;
   if (rank === undefined || node.op === "Size") return `${node.displayName} reads its size`;
-  const at = (index: number): number => Math.min(rank, Math.max(0, index < 0 ? index + rank : index));
+  const at = (index: number): number => Math.min(rank, Math.max(0, fromFront(index, rank)));
   const [start, end] = [at(node.int("start", 0)), at(node.int("end", rank))];
   const readers = node.output.uses.map((use) => (use.kind === "input" ? use : null));
   for (const axis of axes) {
@@ -111,7 +111,7 @@ export const shapeOf: Rule = (node, trace) => {
 
 /** Whether a Gather or Slice of a vector takes the entry at `index`; null where that is not known. */
 function picks(node: Node, input: number, index: number, length: number): boolean | null {
-  const at = (position: number): number => Math.min(length, Math.max(0, position < 0 ? position + length : position));
+  const at = (position: number): number => Math.min(length, Math.max(0, fromFront(position, length)));
   if (input !== 0) return null;
   if (node.is("Gather")) {
     const indices = constantIntegers(node.inputs[1]);

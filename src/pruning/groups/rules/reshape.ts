@@ -7,7 +7,7 @@
  *
  * A block spreads over the sizes of the other side of its sections.
  */
-import { type Dim, elementCount, isStatic, type Node, type Shape } from "../../../ir/index.js";
+import { type Dim, elementCount, fromFront, isStatic, type Node, type Shape } from "../../../ir/index.js";
 import { isSameDim } from "../../../rewrite/match.js";
 import { isSizeSettable, sizeIn } from "../../slice/size-vector.js";
 import { type Block, blockAt, forEachPlace, stridesOf, withoutIdleAxes } from "../block.js";
@@ -148,7 +148,7 @@ export const squeeze: Rule = (node, trace) => {
 
 function singleAxes(node: Node, wide: Shape): readonly number[] | null {
   const given = node.inputs[1] ? node.inputs[1].constant?.integers() : node.ints("axes");
-  if (given) return given.map((axis) => (axis < 0 ? axis + wide.length : axis));
+  if (given) return given.map((axis) => fromFront(axis, wide.length));
   if (node.inputs[1] || !isStatic(wide)) return null;
   return wide.flatMap((dim, axis) => (dim === 1 ? [axis] : []));
 }

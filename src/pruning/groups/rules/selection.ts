@@ -1,13 +1,11 @@
 /** Operators that put positions together or choose among them. */
-import { elementCount, type Node } from "../../../ir/index.js";
+import { elementCount, fromFront, type Node } from "../../../ir/index.js";
 import { constantIntegers, isKnown } from "../../../rewrite/match.js";
 import { type Block, blockAt, dropped, picked, rowOf, sameAxes, stacked } from "../block.js";
 import { alignedOperand, broadcastUnits } from "../broadcast.js";
 import type { Rule, UnitTrace } from "../unit-trace.js";
 
 const rangeOf = (start: number, end: number): number[] => Array.from({ length: end - start }, (_, i) => start + i);
-
-const fromFront = (axis: number, rank: number): number => (axis < 0 ? axis + rank : axis);
 
 /** Units of the axis lie behind one another; those of other axes go together. */
 export const concat: Rule = (node, trace) => {
@@ -110,7 +108,7 @@ export function sliceRanges(node: Node, sizeAt: (axis: number) => number | null,
   return axes.map((each, i) => {
     const axis = fromFront(each, rank);
     const size = sizeAt(axis) ?? 0;
-    const clamp = (position: number): number => Math.min(size, Math.max(0, position < 0 ? position + size : position));
+    const clamp = (position: number): number => Math.min(size, Math.max(0, fromFront(position, size)));
     return { axis, start: clamp(starts[i]!), end: clamp(ends[i]!), step: steps[i]! };
   });
 }

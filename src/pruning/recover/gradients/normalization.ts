@@ -1,17 +1,17 @@
 /** Operators that look at a whole axis: Softmax and the normalizations. */
-import { elementCount, type Value } from "../../../ir/index.js";
+import { elementCount, fromFront, type Value } from "../../../ir/index.js";
 import { dimsOf, type Formula, NoGradient } from "../formula.js";
-import { axisOf, type GradientRule, type Site, summedTo } from "../gradient-rule.js";
+import { type GradientRule, type Site, summedTo } from "../gradient-rule.js";
 
 /** dx = (dy - sum(dy y)) y */
 const softmax: GradientRule = ({ f, dy, y, node }) => {
-  const axes = [axisOf(node.int("axis", -1), dimsOf(y).length)];
+  const axes = [fromFront(node.int("axis", -1), dimsOf(y).length)];
   return [f.mul(f.sub(dy, f.sum(f.mul(dy, y), axes)), y)];
 };
 
 /** dx = dy - exp(y) sum(dy) */
 const logSoftmax: GradientRule = ({ f, dy, y, node }) => {
-  const axes = [axisOf(node.int("axis", -1), dimsOf(y).length)];
+  const axes = [fromFront(node.int("axis", -1), dimsOf(y).length)];
   return [f.sub(dy, f.mul(f.op("Exp", [y]), f.sum(dy, axes)))];
 };
 
@@ -78,7 +78,7 @@ const overLastAxes =
   (isCentred: boolean): GradientRule =>
   (site) => {
     const dims = site.dims(0);
-    const first = axisOf(site.node.int("axis", -1), dims.length);
+    const first = fromFront(site.node.int("axis", -1), dims.length);
     const axes = dims.flatMap((_, axis) => (axis >= first ? [axis] : []));
     return affineNormalization(site, axes, site.dims(1), isCentred);
   };

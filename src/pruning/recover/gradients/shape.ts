@@ -1,7 +1,7 @@
 /** Operators that move, repeat, cut out or add up elements. */
-import { elementCount, type Node, type Value } from "../../../ir/index.js";
+import { elementCount, fromFront, type Node, type Value } from "../../../ir/index.js";
 import { dimsOf, NoGradient } from "../formula.js";
-import { axisOf, type GradientRule, type Site } from "../gradient-rule.js";
+import type { GradientRule, Site } from "../gradient-rule.js";
 
 /** Other sizes, same elements in the same order. */
 const reshaped: GradientRule = (site) => [site.f.reshape(site.dy, site.dims(0))];
@@ -18,7 +18,7 @@ const transposed: GradientRule = (site) => {
 };
 
 const concatenated: GradientRule = (site) => {
-  const axis = axisOf(site.node.int("axis", 0), dimsOf(site.y).length);
+  const axis = fromFront(site.node.int("axis", 0), dimsOf(site.y).length);
   let from = 0;
   return site.node.inputs.map((_, i) => {
     const start = from;
@@ -34,7 +34,7 @@ const split: GradientRule = (site) => {
     if (!output) throw new NoGradient(`output ${i} is absent`);
     return gradients[i] ?? f.zeros(dimsOf(output));
   });
-  const axis = axisOf(node.int("axis", 0), site.dims(0).length);
+  const axis = fromFront(node.int("axis", 0), site.dims(0).length);
   return [f.op("Concat", parts, { axis: { type: "int", value: BigInt(axis) } })];
 };
 
@@ -48,7 +48,7 @@ const sliced: GradientRule = (site) => {
   const before = dims.map(() => 0);
   const after = dims.map(() => 0);
   axes.forEach((given, i) => {
-    const axis = axisOf(Number(given), dims.length);
+    const axis = fromFront(Number(given), dims.length);
     const size = dims[axis]!;
     before[axis] = bounded(starts[i]!, size);
     after[axis] = size - Math.max(before[axis]!, bounded(ends[i]!, size));
@@ -67,7 +67,9 @@ const padded: GradientRule = (site) => {
   if (node.string("mode", "constant") !== "constant") throw new NoGradient("its mode is not constant");
   const dims = site.dims(0);
   const pads = site.integers(1);
-  const axes = (site.optional(3) ? site.integers(3) : dims.map((_, i) => i)).map((axis) => axisOf(axis, dims.length));
+  const axes = (site.optional(3) ? site.integers(3) : dims.map((_, i) => i)).map((axis) =>
+    fromFront(axis, dims.length),
+  );
   if (pads.some((pad) => pad < 0)) throw new NoGradient("it takes elements away");
   const starts = axes.map((_, i) => pads[i]!);
   return [
@@ -86,8 +88,8 @@ const expanded: GradientRule = (site) => [site.unbroadcast(site.dy, 0)];
 const gathered: GradientRule = (site) => {
   const { f, dy, node } = site;
   const dims = site.dims(0);
-  const axis = axisOf(node.int("axis", 0), dims.length);
-  const rows = site.integers(1).map((row) => axisOf(row, dims[axis]!));
+  const axis = fromFront(node.int("axis", 0), dims.length);
+  const rows = site.integers(1).map((row) => fromFront(row, dims[axis]!));
   const outer = elementCount(dims.slice(0, axis));
   const inner = elementCount(dims.slice(axis + 1));
   const at = f.reshape(f.integers(rows), [1, rows.length, 1]);
@@ -160,7 +162,7 @@ function reducedAxes(site: Site): readonly number[] {
   const { node } = site;
   const rank = site.dims(0).length;
   const given = node.ints("axes") ?? (site.optional(1) ? site.integers(1) : []);
-  if (given.length > 0) return given.map((axis) => axisOf(axis, rank));
+  if (given.length > 0) return given.map((axis) => fromFront(axis, rank));
   return node.int("noop_with_empty_axes", 0) === 1 ? [] : Array.from({ length: rank }, (_, i) => i);
 }
 
