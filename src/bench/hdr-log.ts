@@ -7,7 +7,7 @@ export interface LatencySeries {
 }
 
 /** Decimal digits that values keep: each is within 0.1 % of what was measured. */
-export const HDR_DIGITS = 3;
+const HDR_DIGITS = 3;
 const NS_PER_MS = 1e6;
 
 export interface HdrLogOptions {

@@ -1,4 +1,4 @@
-import type { DType, Shape, Tensor } from "../ir/index.js";
+import type { DType, Graph, Shape, Tensor } from "../ir/index.js";
 
 /** What a model takes under one name; a port of a model's signature has this form. */
 export interface InputSpec {
@@ -8,6 +8,10 @@ export interface InputSpec {
   /** null when not even the rank is known. */
   readonly shape: Shape | null;
 }
+
+/** What a model takes, as its graph declares it. */
+export const inputsOf = ({ inputs }: Graph): InputSpec[] =>
+  inputs.map(({ label, dtype, shape }) => ({ name: label, dtype, shape }));
 
 /** Labels of one sample: the array's row without the sample axis, or the JSON value as given. */
 export type Labels = Tensor | { readonly json: unknown };

@@ -1,5 +1,7 @@
 /** `inspect`: what is in a model file, as plain data, and what is worth doing about it. Needs no runtime; with one it knows more shapes. */
+
 import { shellWord } from "../base/shell-word.js";
+import { inputsOf } from "../dataset/index.js";
 import { type DType, graphsWithin, loadModel, type Model, nodesWithin, type Shape, type Value } from "../ir/index.js";
 import type { ModelProto } from "../onnx/index.js";
 import { type QuantizedForm, quantizedFormOf } from "../ops/quantizing.js";
@@ -183,7 +185,7 @@ async function flopsOf(path: string, config: RuntimeConfig, context: RunContext 
 /** Gives open dimensions of the inputs a size; returns the shapes that changed, by input name. */
 function sizeInputs({ graph }: Model, config: RuntimeConfig): Record<string, Shape> {
   const assumed: Record<string, Shape> = {};
-  const specs = graph.inputs.map(({ label, dtype, shape }) => ({ name: label, dtype, shape }));
+  const specs = inputsOf(graph);
   for (const [i, { name, shape }] of withBatch(specs, config).entries()) {
     const input = graph.inputs[i]!;
     const given = config.shapes.get(name)?.map((dim, axis) => dim ?? shape?.[axis] ?? null) ?? shape;

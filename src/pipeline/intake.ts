@@ -1,7 +1,7 @@
 /** What every run that changes a model begins with: the model's facts, its signature, and data that was let in. */
 import { setImmediate } from "node:timers/promises";
 import { InferOptError } from "../base/errors.js";
-import { type Admission, admit, type DatasetRef, openDataset, SampleStore } from "../dataset/index.js";
+import { type Admission, admit, type DatasetRef, inputsOf, openDataset, SampleStore } from "../dataset/index.js";
 import { loadModel, type Model, opsetOf } from "../ir/index.js";
 import type { MetricRef } from "../metric/index.js";
 import { OLDEST_OPSET } from "../passes/opset/range.js";
@@ -121,7 +121,7 @@ const isOperatorMissing = (thrown: unknown): thrown is InferOptError =>
 
 /** What the file says, where the runtime has no word on it. */
 const declaredSignature = ({ graph }: Model): ModelSignature => ({
-  inputs: graph.inputs.map(({ label, dtype, shape }) => ({ name: label, dtype, shape })),
+  inputs: inputsOf(graph),
   outputs: graph.outputs.map(({ name, value: { dtype, shape } }) => ({ name, dtype, shape })),
 });
 

@@ -3,7 +3,7 @@
  * sample at once, which for large images is far more than the model itself needs: groups
  * keep that under a limit, at the price of running the samples once per group.
  */
-import { type DatasetRef, type InputSpec, openDatasetRef } from "../dataset/index.js";
+import { type DatasetRef, inputsOf, openDatasetRef } from "../dataset/index.js";
 import { bitsOf, elementCount, isStatic, loadModel, type Model, type Value } from "../ir/index.js";
 import { annotateTypes } from "../rewrite/index.js";
 import type { RuntimeConfig } from "./config.js";
@@ -96,9 +96,8 @@ function valuesOf({ graph }: Model): ReadonlyMap<string, Value> {
 type Dims = ReadonlyMap<string, readonly number[]>;
 
 /** Of the first samples. */
-async function dimsOf({ graph: { inputs } }: Model, data: DatasetRef, samples: number): Promise<Dims[]> {
-  const signature = inputs.map(({ label, dtype, shape }): InputSpec => ({ name: label, dtype, shape }));
-  const dataset = await openDatasetRef(data, signature);
+async function dimsOf({ graph }: Model, data: DatasetRef, samples: number): Promise<Dims[]> {
+  const dataset = await openDatasetRef(data, inputsOf(graph));
   const first = Array.from({ length: Math.min(samples, dataset.count) }, (_, i) => i);
   const all: Dims[] = [];
   for await (const { feeds } of dataset.samples(first)) {

@@ -147,7 +147,7 @@ const wrong = (path: string, what: string, hint: string) =>
   stageError("PIPELINE_EXPORTS", `pipeline ${path} ${what}`, hint, { fields: { path } });
 
 /** Requests come round again; so many different ones are held. */
-export const MOST_REQUESTS = 64;
+const MOST_REQUESTS = 64;
 
 /**
  * The first requests of a module: `requests` is a list of them, or a function that gives one, each as anything that can

@@ -1,9 +1,9 @@
 /** Pruned nets as files of the scratch folder: cut, fitted, and written. */
 import { rmSync } from "node:fs";
-import { saveModel } from "../../ir/index.js";
+import { type Model, saveModel } from "../../ir/index.js";
 import type { Removal } from "../../pruning/choose/removal-order.js";
 import type { Widths } from "../../pruning/choose/widths.js";
-import type { ChannelGroup, ChannelMap, Kept, SlicedModel } from "../../pruning/groups/channel-group.js";
+import type { ChannelGroup, ChannelMap, Kept } from "../../pruning/groups/channel-group.js";
 import { NetPair } from "../../pruning/refit/net-pair.js";
 import { sliceChannels } from "../../pruning/slice/slice-channels.js";
 import type { RuntimeConfig } from "../config.js";
@@ -43,7 +43,7 @@ export function keptUnits(widths: Widths, order: PruningKnown["order"]): Kept {
 
 /** Cut and not fitted, for measuring what kernels take. */
 export const cutFile = ({ map, order }: PruningKnown, widths: Widths, context: RunContext): PrunedFile =>
-  written(sliceChannels(map, keptUnits(widths, order)), null, context);
+  writtenNet(sliceChannels(map, keptUnits(widths, order)).model, null, context);
 
 export async function prunedFile(
   known: PruningKnown,
@@ -56,12 +56,13 @@ export async function prunedFile(
   const sliced = sliceChannels(map, kept);
   const pair = new NetPair(map, sliced, kept);
   const report = await refitNet({ pair, samples, sizes, runtime, ...(onProgress && { onProgress }) }, context);
-  return written(sliced, report, context);
+  return writtenNet(sliced.model, report, context);
 }
 
 export const removePruned = ({ path }: PrunedFile): void => rmSync(path, { force: true });
 
-function written({ model }: SlicedModel, report: RefitReport | null, context: RunContext): PrunedFile {
+/** @param report null: the weights are those of the original, cut */
+export function writtenNet(model: Model, report: RefitReport | null, context: RunContext): PrunedFile {
   const path = scratchFile(context, "pruned");
   const staged = saveModel(model, path);
   staged.commit();

@@ -1,9 +1,9 @@
 /** Lets a pruned net learn from the original by gradients, where the fit alone has left something to be won. */
-import { loadModel, saveModel } from "../../ir/index.js";
+import { inputsOf } from "../../dataset/index.js";
+import { loadModel } from "../../ir/index.js";
 import type { RunContext } from "../context.js";
-import { scratchFile } from "../model-runs.js";
 import { type NotRecovered, type Recovery, recoverWeights } from "../recover/recover-weights.js";
-import type { PrunedFile, PruningKnown } from "./pruned-file.js";
+import { type PrunedFile, type PruningKnown, writtenNet } from "./pruned-file.js";
 
 /** The net with what it has learned; the same file where it has learned nothing. */
 export async function recoverPruned(
@@ -14,7 +14,7 @@ export async function recoverPruned(
   const student = loadModel(file.path);
   const { data, fitted, heldOut } = samples;
   const indices = data.indices!;
-  const inputs = map.model.graph.inputs.map(({ label, dtype, shape }) => ({ name: label, dtype, shape }));
+  const inputs = inputsOf(map.model.graph);
   const outcome = await recoverWeights(
     {
       ...{ student, teacher: map.model, inputs, seed: runtime.seed, runtime },
@@ -24,8 +24,5 @@ export async function recoverPruned(
     context,
   );
   if ("reason" in outcome || outcome.step === 0) return { file, outcome };
-  const path = scratchFile(context, "recovered");
-  const staged = saveModel(student, path);
-  staged.commit();
-  return { file: { ...file, path, bytes: staged.sizeBytes }, outcome };
+  return { file: writtenNet(student, file.report, context), outcome };
 }

@@ -12,6 +12,7 @@
  * Errors count as shares of the variance of what the consumer makes.
  */
 import { factor, inverse, solve } from "../refit/cholesky.js";
+import { rowTimesGram } from "../refit/moments.js";
 
 /** One who reads the units. Matrices are changed on the way. */
 export interface Reader {
@@ -186,12 +187,7 @@ export function varianceOf({ inputs, outputs, gram, weights }: Omit<Reader, "uni
   let total = 0;
   const image = new Float64Array(inputs);
   for (let o = 0; o < outputs; o++) {
-    image.fill(0);
-    for (let i = 0; i < inputs; i++) {
-      const weight = weights[o * inputs + i]!;
-      if (weight === 0) continue;
-      for (let j = 0; j < inputs; j++) image[j]! += weight * gram[i * inputs + j]!;
-    }
+    rowTimesGram(image, weights, o * inputs, gram);
     for (let i = 0; i < inputs; i++) total += weights[o * inputs + i]! * image[i]!;
   }
   return total;

@@ -3,7 +3,7 @@
  * how much that shows at the output of the net when nothing else is changed.
  */
 import { factor, solve } from "../refit/cholesky.js";
-import { centred, type Linear, type Moments } from "../refit/moments.js";
+import { centred, type Linear, type Moments, rowTimesGram } from "../refit/moments.js";
 
 const RIDGE = 0.01;
 
@@ -33,12 +33,7 @@ export function trialWeights(
   const right = new Float64Array(outputs * count);
   const image = new Float64Array(inputs);
   for (let o = 0; o < outputs; o++) {
-    image.fill(0);
-    for (let i = 0; i < inputs; i++) {
-      const weight = weights[o * inputs + i]!;
-      if (weight === 0) continue;
-      for (let j = 0; j < inputs; j++) image[j]! += weight * gram[i * inputs + j]!;
-    }
+    rowTimesGram(image, weights, o * inputs, gram);
     for (let k = 0; k < count; k++)
       right[o * count + k] = image[keptInputs[k]!]! + RIDGE * mean * weights[o * inputs + keptInputs[k]!]!;
   }

@@ -31,27 +31,41 @@ export interface Linear {
 export const areNumbers = ({ gram, cross, inputSums, outputSums, outputSquares }: Moments): boolean =>
   [gram, cross, inputSums, outputSums, outputSquares].every((sums) => sums.every(Number.isFinite));
 
+/** `image` becomes w G: w is the row of weights that begins at `from`, as long as the image, G the square matrix that begins at `gramFrom`. */
+export function rowTimesGram(
+  image: Float64Array,
+  weights: Float64Array,
+  from: number,
+  gram: Float64Array,
+  gramFrom = 0,
+): void {
+  const inputs = image.length;
+  image.fill(0);
+  for (let i = 0; i < inputs; i++) {
+    const weight = weights[from + i]!;
+    if (weight === 0) continue;
+    const row = gramFrom + i * inputs;
+    for (let j = 0; j < inputs; j++) image[j]! += weight * gram[row + j]!;
+  }
+}
+
 /** sum over rows and outputs of (y - W x - b)^2, for all groups together. */
 export function squaredError(moments: Moments, { weights, bias }: Linear): number {
   const { groups, inputs, outputs, rows, gram, cross, inputSums, outputSums, outputSquares } = moments;
   const image = new Float64Array(inputs);
   let total = 0;
   for (let g = 0; g < groups; g++) {
-    const gramAt = g * inputs * inputs;
     for (let o = 0; o < outputs; o++) {
       const at = (g * outputs + o) * inputs;
-      image.fill(0);
-      let [product, sum] = [0, 0];
+      rowTimesGram(image, weights, at, gram, g * inputs * inputs);
+      let [product, sum, quadratic] = [0, 0, 0];
       for (let i = 0; i < inputs; i++) {
         const weight = weights[at + i]!;
+        quadratic += weight * image[i]!;
         if (weight === 0) continue;
         product += weight * cross[at + i]!;
         sum += weight * inputSums[g * inputs + i]!;
-        const row = gramAt + i * inputs;
-        for (let j = 0; j < inputs; j++) image[j]! += weight * gram[row + j]!;
       }
-      let quadratic = 0;
-      for (let i = 0; i < inputs; i++) quadratic += weights[at + i]! * image[i]!;
       const b = bias?.[g * outputs + o] ?? 0;
       const own = outputSquares[g * outputs + o]! - 2 * product + quadratic;
       total += own + b * (2 * sum + rows * b - 2 * outputSums[g * outputs + o]!);

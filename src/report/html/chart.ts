@@ -3,7 +3,7 @@ import { significant } from "../numbers.js";
 import { html, type Markup } from "./markup.js";
 
 export const WIDTH = 640;
-export const HEIGHT = 260;
+const HEIGHT = 260;
 const margin = { left: 56, right: 16, top: 12, bottom: 40 };
 
 export interface Scale {

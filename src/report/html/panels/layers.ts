@@ -23,11 +23,7 @@ export function layersPanel({ quantization, precision }: RunResult): Panel {
           number("nodes", ({ nodes: all }) => all.length, count),
           number("ms float", ({ beforeMs }) => beforeMs, milliseconds),
           number("ms integers", ({ afterMs }) => afterMs, milliseconds),
-          number(
-            "saved ms",
-            ({ beforeMs, afterMs }) => beforeMs - afterMs,
-            (ms) => (ms < 0 ? `-${milliseconds(-ms)}` : milliseconds(ms)),
-          ),
+          number("saved ms", ({ beforeMs, afterMs }) => beforeMs - afterMs, milliseconds),
           number("SQNR dB alone", ({ sqnrDb }) => sqnrDb, significant),
           text("why float", ({ reason }) => reason),
         ]),

@@ -43,15 +43,13 @@ function profiled({ models, compared }: ProfileFacts): Markup[] {
         number("nodes after", ({ after }) => after.length, count),
         number("ms before", ({ beforeMs }) => beforeMs, milliseconds),
         number("ms after", ({ afterMs }) => afterMs, milliseconds),
-        number("saved ms", ({ beforeMs, afterMs }) => beforeMs - afterMs, signed),
+        number("saved ms", ({ beforeMs, afterMs }) => beforeMs - afterMs, milliseconds),
       ]),
     );
   }
   for (const model of models) parts.push(nodes(model));
   return parts;
 }
-
-const signed = (value: number): string => (value < 0 ? `-${milliseconds(-value)}` : milliseconds(value));
 
 function nodes({ model, nodes: all, nodesMs }: ModelProfileFacts): Markup {
   const share = (ms: number): string => `${significant((100 * ms) / Math.max(nodesMs, Number.MIN_VALUE), 2)} %`;
@@ -107,7 +105,7 @@ function sideBySide(before: ModelProfileFacts, after: ModelProfileFacts): Markup
       text("operator", ({ op }) => op),
       number("ms before", (row) => row.before, milliseconds),
       number("ms after", (row) => row.after, milliseconds),
-      number("saved ms", (row) => row.before - row.after, signed),
+      number("saved ms", (row) => row.before - row.after, milliseconds),
     ],
   )}`;
 }
