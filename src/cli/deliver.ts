@@ -17,8 +17,9 @@ export function checkReports({ settings }: Invocation): void {
   for (const { path } of settings.report) checkWritable(path);
 }
 
-export async function deliver(result: RunResult, invocation: Invocation): Promise<ExitCode> {
+export async function deliver(found: RunResult, invocation: Invocation): Promise<ExitCode> {
   const { io, settings, commandLine } = invocation;
+  const result = { ...found, commandLine };
   for (const report of settings.report) await writeReport(result, report, commandLine);
   if (settings.json) io.stdout.write(renderJson(result));
   else if (!settings.quiet) {

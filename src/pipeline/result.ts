@@ -16,6 +16,8 @@ import type { UnfusedNode } from "./unfused/find-unfused.js";
 export interface RunResult {
   readonly schemaVersion: 1;
   readonly command: string;
+  /** As typed, quoted for a shell; results of earlier versions are without. */
+  readonly commandLine?: string;
   readonly tool: { readonly version: string };
   readonly model: ModelFacts;
   /** null when none was written. */

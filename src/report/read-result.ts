@@ -132,6 +132,7 @@ const profile = v.looseObject({
 });
 
 const rendered = v.looseObject({
+  commandLine: v.optional(text),
   tool: v.looseObject({ version: text }),
   model,
   output: v.nullable(model),

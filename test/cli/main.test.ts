@@ -185,8 +185,9 @@ describe("help", () => {
 
 describe("output", () => {
   it("prints one JSON object and nothing else with --json", async () => {
-    const ended = await command([...fuse(), "--json"]);
-    expect(JSON.parse(ended.stdout)).toEqual(sampleResult({ command: "fuse" }));
+    const argv = [...fuse(), "--json"];
+    const ended = await command(argv);
+    expect(JSON.parse(ended.stdout)).toEqual(sampleResult({ command: "fuse", commandLine: `infer-opt ${argv.join(" ")}` }));
   });
 
   it("prints an error as JSON too", async () => {
@@ -222,10 +223,13 @@ describe("output", () => {
     const folder = temporaryFolder();
     const reports = ["r.md", "r.json", "r.xml"].flatMap((name) => ["--report", join(folder, name)]);
     const verdict = { ...sampleResult().verdict, outcome: "accuracy" } as const;
-    const ended = await command([...fuse(), ...reports], { actions: { fuse: async () => sampleResult({ verdict }) } });
+    const argv = [...fuse(), ...reports];
+    const ended = await command(argv, { actions: { fuse: async () => sampleResult({ verdict }) } });
     expect(ended.code).toBe(10);
     expect(readdirSync(folder).sort()).toEqual(["r.json", "r.md", "r.xml"]);
-    expect(JSON.parse(readFileSync(join(folder, "r.json"), "utf8"))).toMatchObject({ schemaVersion: 1 });
+    const stored = JSON.parse(readFileSync(join(folder, "r.json"), "utf8"));
+    expect(stored).toMatchObject({ schemaVersion: 1 });
+    expect(stored.commandLine).toBe(`infer-opt ${argv.join(" ")}`);
     expect(readFileSync(join(folder, "r.md"), "utf8")).toContain("### infer-opt:");
     expect(readFileSync(join(folder, "r.xml"), "utf8")).toContain("<testsuites");
   });

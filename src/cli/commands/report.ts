@@ -28,8 +28,9 @@ export const report: Command = {
     for (const file of files) if (file.path !== null) requiredOutput({ output: file.path }, [path]);
     const { readResult } = await import("../../report/read-result.js");
     const result = readResult(path);
-    for (const file of files) if (file.path !== null) await writeReport(result, { ...file, path: file.path }, null);
-    answer(invocation, renderText(result, palette(wantsColor(io, "stdout"))), { ...result, command: result.command });
+    const commandLine = result.commandLine ?? null;
+    for (const file of files) if (file.path !== null) await writeReport(result, { ...file, path: file.path }, commandLine);
+    answer(invocation, renderText(result, palette(wantsColor(io, "stdout")), commandLine), { ...result, command: result.command });
     return exitCode.done;
   },
 };
