@@ -187,7 +187,9 @@ describe("output", () => {
   it("prints one JSON object and nothing else with --json", async () => {
     const argv = [...fuse(), "--json"];
     const ended = await command(argv);
-    expect(JSON.parse(ended.stdout)).toEqual(sampleResult({ command: "fuse", commandLine: `infer-opt ${argv.join(" ")}` }));
+    expect(JSON.parse(ended.stdout)).toEqual(
+      sampleResult({ command: "fuse", commandLine: `infer-opt ${argv.join(" ")}` }),
+    );
   });
 
   it("prints an error as JSON too", async () => {

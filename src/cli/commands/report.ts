@@ -29,8 +29,12 @@ export const report: Command = {
     const { readResult } = await import("../../report/read-result.js");
     const result = readResult(path);
     const commandLine = result.commandLine ?? null;
-    for (const file of files) if (file.path !== null) await writeReport(result, { ...file, path: file.path }, commandLine);
-    answer(invocation, renderText(result, palette(wantsColor(io, "stdout")), commandLine), { ...result, command: result.command });
+    for (const file of files)
+      if (file.path !== null) await writeReport(result, { ...file, path: file.path }, commandLine);
+    answer(invocation, renderText(result, palette(wantsColor(io, "stdout")), commandLine), {
+      ...result,
+      command: result.command,
+    });
     return exitCode.done;
   },
 };
