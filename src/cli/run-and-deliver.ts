@@ -19,8 +19,16 @@ export async function runAndDeliver(
     return finished;
   });
   // A run may answer an interrupt with the best it has so far: worth telling, and still an interrupted run.
-  const code = await deliver(result, invocation);
+  const code = await deliver(await asAsked(result, invocation), invocation);
   return isInterrupted ? exitCode.interrupted : code;
+}
+
+/** Graphs are looked at for reports only: it takes reading both files again. */
+async function asAsked(result: RunResult, { settings }: Invocation): Promise<RunResult> {
+  const isKept = settings.json || settings.report.some(({ format }) => format === "json" || format === "html");
+  if (!isKept) return result;
+  const { withGraphs } = await import("../pipeline/graph-facts.js");
+  return withGraphs(result);
 }
 
 export const changeExits = [

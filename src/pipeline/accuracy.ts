@@ -6,7 +6,7 @@ import { isRate, type MetricRef } from "../metric/index.js";
 import type { OutputDifference, ScoreResult, SessionOptions } from "../runtime/port.js";
 import type { AccuracyMeasure } from "./accuracy-limit.js";
 import type { RunContext } from "./context.js";
-import type { AccuracyFacts } from "./result.js";
+import type { AccuracyFacts, AnswerFacts } from "./result.js";
 
 export interface ScoreRequest {
   /** The first is the original. */
@@ -81,7 +81,35 @@ function factsOf(
     delta: after - before,
     deltaInterval: [low, high],
     confidence,
+    ...answersOf(baseline, candidate),
+    worst: worstSamples(baseline, candidate, higherIsBetter),
   };
+}
+
+/** Who answered right, of scores that are 0 or 1. */
+function answersOf(baseline: Float64Array, candidate: Float64Array): { readonly answers?: AnswerFacts } {
+  const isAnswer = (score: number): boolean => score === 0 || score === 1;
+  if (!baseline.every(isAnswer) || !candidate.every(isAnswer)) return {};
+  const answers = { both: 0, onlyBefore: 0, onlyAfter: 0, neither: 0 };
+  for (const [i, after] of candidate.entries()) {
+    if (baseline[i] === 1) answers[after === 1 ? "both" : "onlyBefore"]++;
+    else answers[after === 1 ? "onlyAfter" : "neither"]++;
+  }
+  return { answers };
+}
+
+const MOST_WORST = 10;
+
+function worstSamples(
+  baseline: Float64Array,
+  candidate: Float64Array,
+  higherIsBetter: boolean,
+): NonNullable<AccuracyFacts["worst"]> {
+  const sign = higherIsBetter ? 1 : -1;
+  return Array.from(candidate, (score, sample) => ({ sample, baseline: baseline[sample]!, candidate: score }))
+    .filter((each) => sign * (each.baseline - each.candidate) > 0)
+    .sort((a, b) => sign * (b.baseline - b.candidate - (a.baseline - a.candidate)) || a.sample - b.sample)
+    .slice(0, MOST_WORST);
 }
 
 /** A metric that looked at other answers measures agreement with them; any other one measures the task itself. */

@@ -8,6 +8,7 @@ import { outputFailed } from "../onnx/index.js";
 import { mergeRanges, type RangesFile, rangesOf, readRanges } from "../quantization/ranges-file.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import { type CalibrationRequest, observeActivations, rangesRecipe } from "./calibration.js";
+import { calibrationFacts } from "./calibration-facts.js";
 import { CalibrationJournal, type JournalState } from "./calibration-journal.js";
 import type { FuseConfig } from "./config.js";
 import type { RunContext } from "./context.js";
@@ -65,6 +66,7 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
     model: intake.facts,
     passes: prepared.passes,
     unfused: prepared.unfused,
+    calibration: calibrationFacts(taps, () => null),
     verdict: { status: "pass", outcome: "met", reasons: [], summary },
   });
 }

@@ -39,6 +39,8 @@ const MOST_SAMPLES = 8;
 const RUN_SHARE = 1 / 4;
 const HELD_SHARE = 1 / 2;
 const WORST = 10;
+/** As many as a result takes: the rest differs less. */
+const MOST_ALONG = 2000;
 
 /** Rejects with whatever running the models rejects with. */
 export async function compareLayers(context: RunContext, request: LayerRequest): Promise<LayerDifferences> {
@@ -78,18 +80,31 @@ export async function compareLayers(context: RunContext, request: LayerRequest):
     done += labels.length;
     request.onProgress?.(done, shared.length);
   }
+  const least = [...found].sort((a, b) => a.sqnrDb - b.sqnrDb);
+  const kept = new Set(least.slice(0, MOST_ALONG));
   return {
     thresholdDb,
     samples,
     compared: found.length,
     uncompared,
     first: found.find(({ sqnrDb }) => sqnrDb < thresholdDb)?.difference ?? null,
-    worst: found
+    worst: least
       .filter(({ difference }) => difference.sqnrDb !== null)
-      .sort((a, b) => a.sqnrDb - b.sqnrDb)
       .slice(0, WORST)
       .map(({ difference }) => difference),
+    along: inOrder(
+      found.filter((each) => kept.has(each)).map(({ difference }) => difference),
+      [...before.keys()],
+    ),
   };
+}
+
+/** Groups were made by size: the order is that of the baseline. */
+function inOrder(found: readonly LayerDifference[], values: readonly string[]): NonNullable<LayerDifferences["along"]> {
+  const at = new Map(values.map((value, i) => [value, i]));
+  return [...found]
+    .sort((a, b) => at.get(a.value)! - at.get(b.value)!)
+    .map(({ value, node, op, sqnrDb }) => ({ value, node, op, sqnrDb }));
 }
 
 /** Writes a copy that computes these values and nothing else; its outputs' names, in the order of the labels. */

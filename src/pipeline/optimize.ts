@@ -37,7 +37,7 @@ import { whatIsUnseen, withoutSpeed } from "./other-target.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
 import { type Prepared, prepareModel } from "./prepare.js";
 import { requestOf } from "./prepare-request.js";
-import { nothingQuantized, quantizationFacts } from "./quantization-facts.js";
+import { chosenRanges, nothingQuantized, quantizationFacts } from "./quantization-facts.js";
 import type { CorrectionFacts, LossyFacts, RunResult, Verdict } from "./result.js";
 import { MOMENT_SAMPLES, roundStatics } from "./round-statics.js";
 import { roundCandidates } from "./round-weights.js";
@@ -289,6 +289,7 @@ class OptimizeRun {
     );
     this.#files?.remove();
     candidate.note ||= isPassed ? "chosen" : "";
+    const calibration = chosenRanges(candidate, workshop);
     return record.result({
       model: intake.facts,
       output,
@@ -309,6 +310,7 @@ class OptimizeRun {
       difference: differenceFacts(differences),
       ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
       ...(placement && { placement }),
+      ...(calibration && { calibration }),
     });
   }
 

@@ -6,6 +6,7 @@ import { saturableNodes } from "../quantization/saturable.js";
 import type { WeightBits } from "../quantization/weight-only.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { widestPlacement } from "./calibration.js";
+import { type CalibrationFacts, calibrationFacts } from "./calibration-facts.js";
 import { type Candidate, isStatic } from "./candidate.js";
 import type { QuantizeConfig } from "./config.js";
 import { correctionNote } from "./corrections.js";
@@ -54,6 +55,13 @@ export function quantizationFacts(chosen: Candidate, findings: Findings): Quanti
     ...(target.isMeasurable && { saturable: saturableNodes(loadModel(built.path)).length }),
     calibration: statics && fit ? { samples: observed, tensors: taps?.size ?? 0, data: fit.digest } : null,
   };
+}
+
+/** The ranges of a candidate with measured ones, beside those that it might have had; null for any other. */
+export function chosenRanges({ variant, built }: Candidate, { options: { taps } }: Workshop): CalibrationFacts | null {
+  if (variant.kind !== "integers" || !taps || ![...built.forms.values()].includes("static")) return null;
+  const { statics } = variant.recipe;
+  return statics && calibrationFacts(taps, (tensor) => statics.methods?.get(tensor) ?? statics.method);
 }
 
 /** Of a model that stays as it is, with the reason of each node. */

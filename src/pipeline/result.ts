@@ -3,8 +3,10 @@ import type { FloatNode } from "../quantization/plan-static.js";
 import type { Form, Mode } from "../quantization/recipe.js";
 import type { WeightBits } from "../quantization/weight-only.js";
 import type { Placement } from "../runtime/port.js";
+import type { CalibrationFacts } from "./calibration-facts.js";
 import type { VerifyLevel } from "./config.js";
 import type { Correction } from "./corrections.js";
+import type { GraphsFacts } from "./graph-facts.js";
 import type { HistoryFacts } from "./history.js";
 import type { LoadFacts } from "./load/load-facts.js";
 import type { ProfileFacts } from "./profile/profile-facts.js";
@@ -75,6 +77,10 @@ export interface RunResult {
   readonly pruning?: PruningFacts;
   /** Of `profile`. */
   readonly profile?: ProfileFacts;
+  /** Of both models, where a report was asked for; those of thousands of nodes are left out. */
+  readonly graphs?: GraphsFacts;
+  /** Of `calibrate`, and of `quantize` and `optimize` where ranges were chosen. */
+  readonly calibration?: CalibrationFacts;
 }
 
 export interface ModelFacts {
@@ -211,6 +217,17 @@ export interface AccuracyFacts {
   readonly delta: number;
   readonly deltaInterval: readonly [number, number];
   readonly confidence: number;
+  /** Samples by who answered right, where every score is 0 or 1; results of earlier versions are without. */
+  readonly answers?: AnswerFacts;
+  /** Samples whose score fell the most, the worst first, counted from 0 in the order of the data. */
+  readonly worst?: readonly { readonly sample: number; readonly baseline: number; readonly candidate: number }[];
+}
+
+export interface AnswerFacts {
+  readonly both: number;
+  readonly onlyBefore: number;
+  readonly onlyAfter: number;
+  readonly neither: number;
 }
 
 export interface PlacementFacts extends Placement {
@@ -320,6 +337,8 @@ export interface LayerDifferences {
   readonly first: LayerDifference | null;
   /** The lowest SQNR first. */
   readonly worst: readonly LayerDifference[];
+  /** In execution order, those that were compared; of very many the ones that differ most. Results of earlier versions are without. */
+  readonly along?: readonly Pick<LayerDifference, "value" | "node" | "op" | "sqnrDb">[];
 }
 
 export interface LayerDifference {

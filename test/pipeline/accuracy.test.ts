@@ -38,6 +38,28 @@ describe("scoreModels", () => {
     expect([...baselineScores]).toEqual([1, 1, 1, 0]);
   });
 
+  it("counts who answered right, and names the samples that got worse", async () => {
+    const { candidates } = await scoreModels(fakeContext(new FakeRuntime(models)), request);
+    expect(candidates.map(({ facts }) => facts.answers)).toEqual([
+      { both: 3, onlyBefore: 0, onlyAfter: 0, neither: 1 },
+      { both: 1, onlyBefore: 2, onlyAfter: 0, neither: 1 },
+    ]);
+    expect(candidates.map(({ facts }) => facts.worst)).toEqual([
+      [],
+      [
+        { sample: 1, baseline: 1, candidate: 0 },
+        { sample: 2, baseline: 1, candidate: 0 },
+      ],
+    ]);
+  });
+
+  it("counts no answers where scores are shares", async () => {
+    const runtime = new FakeRuntime({ "old.onnx": { scores: [0.9, 1] }, "new.onnx": { scores: [0.5, 1] } });
+    const { candidates } = await scoreModels(fakeContext(runtime), { ...request, models: ["old.onnx", "new.onnx"] });
+    expect(candidates[0]!.facts.answers).toBeUndefined();
+    expect(candidates[0]!.facts.worst).toEqual([{ sample: 0, baseline: 0.9, candidate: 0.5 }]);
+  });
+
   it("is more certain of less with a lower confidence", async () => {
     const width = async (confidence: number) => {
       const { candidates } = await scoreModels(fakeContext(new FakeRuntime(models)), { ...request, confidence });

@@ -55,6 +55,12 @@ describe("compareLayers", () => {
     const { layers } = await compare({ a: 40, b: 15, c: 12, y: 18 });
     expect(layers.first).toMatchObject({ value: "b", op: "MatMul", sqnrDb: 15 });
     expect(layers.worst.map(({ value }) => value)).toEqual(["c", "b", "y", "a"]);
+    expect(layers.along!.map(({ value, sqnrDb }) => [value, sqnrDb])).toEqual([
+      ["a", 40],
+      ["b", 15],
+      ["c", 12],
+      ["y", 18],
+    ]);
   });
 
   it("leaves equal layers out of the worst", async () => {

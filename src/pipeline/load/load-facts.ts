@@ -1,6 +1,6 @@
 /** What `bench --rate` tells: plain data, part of the result. */
 import type { ArrivalKind, LoadSummary } from "../../bench/index.js";
-import type { ModelFacts } from "../result.js";
+import type { ModelFacts, Percentiles } from "../result.js";
 
 export interface LoadFacts {
   readonly provider: string;
@@ -31,5 +31,13 @@ export interface MaxRateFacts {
   readonly perSecond: number | null;
   /** The lowest rate above it that did not pass; null when none failed. */
   readonly failedPerSecond: number | null;
-  readonly tried: readonly { readonly perSecond: number; readonly status: "met" | "missed" | "inconclusive" }[];
+  readonly tried: readonly TriedRate[];
+}
+
+export interface TriedRate {
+  readonly perSecond: number;
+  readonly status: "met" | "missed" | "inconclusive";
+  /** From arrival to answer, and what of it was waiting; results of earlier versions are without. */
+  readonly latency?: Percentiles;
+  readonly waiting?: Percentiles;
 }

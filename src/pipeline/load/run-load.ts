@@ -27,7 +27,7 @@ import { RunRecord, refuseInterrupted } from "../run-record.js";
 import { timedModels } from "../timed-models.js";
 import { judgePercentile } from "../verdict.js";
 import { readArrivalTrace } from "./arrival-trace.js";
-import type { LoadFacts, MaxRateFacts, ModelLoadFacts } from "./load-facts.js";
+import type { LoadFacts, MaxRateFacts, ModelLoadFacts, TriedRate } from "./load-facts.js";
 
 export interface LoadConfig {
   readonly models: readonly string[];
@@ -139,7 +139,7 @@ async function findMaxRate(server: Server, config: LoadConfig, context: RunConte
   const { runtime, processes, slo } = config;
   const kind = "trace" in config.offered ? "poisson" : config.offered.kind;
   const capacity = (1000 * processes) / server.serviceMs;
-  const tried: { perSecond: number; status: VerdictReason["status"] }[] = [];
+  const tried: TriedRate[] = [];
   let passed: number | null = null;
   let failed: number | null = null;
   let rate = capacity / 2;
@@ -150,7 +150,7 @@ async function findMaxRate(server: Server, config: LoadConfig, context: RunConte
     const arrivalsMs = arrivals(kind, rate, durationMs, seededRandom(runtime.seed + tried.length + 1));
     const summary = summarizeLoad(await server.serve(arrivalsMs), durationMs, processes, runtime.seed);
     const status = worstOf(reasonsFor(summary, slo, rate));
-    tried.push({ perSecond: rate, status });
+    tried.push({ perSecond: rate, status, latency: summary.latency, waiting: summary.waiting });
     if (status === "met") passed = rate;
     else failed = rate;
     if (passed !== null && failed !== null && failed / passed < FINE_ENOUGH) break;

@@ -19,6 +19,8 @@ export interface ActivationMemory {
   readonly peakBytes: number;
   readonly peakNode: string;
   readonly alive: readonly AliveTensor[];
+  /** What is alive at each node, in execution order; of very many the most of several neighbours. */
+  readonly along: readonly number[];
   /** Tensors whose size is not known, which count nothing here. */
   readonly unknown: number;
 }
@@ -59,8 +61,10 @@ export function activationMemory(graph: Graph): ActivationMemory | null {
     change[last(tensor) + 1]! -= tensor.bytes;
   }
   let [now, peakBytes, peakAt] = [0, -1, 0];
+  const along: number[] = [];
   for (let at = 0; at < nodes.length; at++) {
     now += change[at]!;
+    along.push(now);
     if (now > peakBytes) [peakBytes, peakAt] = [now, at];
   }
   return {
@@ -71,8 +75,18 @@ export function activationMemory(graph: Graph): ActivationMemory | null {
       .filter((tensor) => tensor.at <= peakAt && last(tensor) >= peakAt)
       .map(({ value, node, bytes }) => ({ name: value.label, node: node.displayName, bytes }))
       .sort((a, b) => b.bytes - a.bytes),
+    along: thinned(along),
     unknown,
   };
+}
+
+const MOST_ALONG = 500;
+
+/** The peak stays in sight. */
+function thinned(values: readonly number[]): number[] {
+  const each = Math.ceil(values.length / MOST_ALONG);
+  const groups = Math.ceil(values.length / each);
+  return Array.from({ length: groups }, (_, i) => Math.max(...values.slice(i * each, (i + 1) * each)));
 }
 
 /** Its inputs, and what its bodies read from outside. */

@@ -48,7 +48,8 @@ const END = "";
 /** The tensor of the file that a label of the executed graph means; null for one that the runtime made up. */
 type TensorOf = (label: string) => string | null;
 
-function namedTensors({ graph }: Model): TensorOf {
+/** The tensor of the file that a label means: conversions between integers and float do not make another. */
+export function namedTensors({ graph }: Model): TensorOf {
   const meant = new Map<string, string>();
   for (const node of nodesWithin(graph)) {
     for (const value of node.outputs) {
@@ -65,7 +66,8 @@ function namedTensors({ graph }: Model): TensorOf {
 const made = ({ nodes }: TimedGraph, tensorOf: TensorOf): Set<string> =>
   new Set(nodes.flatMap((node) => node?.outputs.flatMap((value) => (value && tensorOf(value.label)) ?? []) ?? []));
 
-function leading(commonTensor: TensorOf): (node: Node) => string | null {
+/** For each node the nearest tensor that it leads to, of those that `commonTensor` knows. */
+export function leading(commonTensor: TensorOf): (node: Node) => string | null {
   const known = new Map<Node, string | null>();
   const readers = (value: Value): Node[] => value.uses.flatMap((use) => (use.kind === "input" ? [use.node] : []));
   return function leadsTo(node: Node): string | null {

@@ -83,6 +83,8 @@ export interface MemoryProfile {
     readonly peakBytes: number;
     readonly peakNode: string;
     readonly alive: readonly AliveTensor[];
+    /** Bytes alive at each node, in execution order; of very many nodes the most of several neighbours. Results of earlier versions are without. */
+    readonly along?: readonly number[];
   } | null;
 }
 

@@ -161,6 +161,7 @@ function factsOf(
         peakBytes: memory.peakBytes,
         peakNode: memory.peakNode,
         alive: memory.alive,
+        along: memory.along,
       },
     },
     timeline: profile.timeline.map(({ step, startMs, ms }) => {

@@ -19,7 +19,7 @@ describe("what is alive at once", () => {
     const found = memory("(x: f32[1]) -> (d) { a = Expand(x, $s: i64[1]) b = Relu(a) c = Relu(b) d = Relu(c) }", {
       ...{ a: 100, b: 50, c: 10, d: 10 },
     })!;
-    expect(found).toMatchObject({ totalBytes: 680, peakBytes: 600, unknown: 0 });
+    expect(found).toMatchObject({ totalBytes: 680, peakBytes: 600, unknown: 0, along: [400, 600, 240, 80] });
     expect(found.alive.map(({ name, bytes }) => [name, bytes])).toEqual([
       ["a", 400],
       ["b", 200],
