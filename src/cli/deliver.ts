@@ -8,7 +8,7 @@ import { renderText } from "../report/text.js";
 import type { Invocation } from "./command.js";
 import { type ExitCode, exitOfOutcome } from "./exit-code.js";
 import type { ReportFile } from "./flags.js";
-import { wantsColor } from "./io.js";
+import { sheetFor, wantsColor } from "./io.js";
 import { checkWritable } from "./output-path.js";
 import { writeWhole } from "./write-file.js";
 
@@ -23,7 +23,7 @@ export async function deliver(found: RunResult, invocation: Invocation): Promise
   for (const report of settings.report) await writeReport(result, report, commandLine);
   if (settings.json) io.stdout.write(renderJson(result));
   else if (!settings.quiet) {
-    io.stdout.write(renderText(result, palette(wantsColor(io, "stdout")), commandLine, settings.top));
+    io.stdout.write(renderText(result, palette(wantsColor(io, "stdout")), commandLine, settings.top, sheetFor(io)));
   }
   const { GITHUB_ACTIONS } = io.env;
   if (GITHUB_ACTIONS === "true") await tellGithub(result, invocation);

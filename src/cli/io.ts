@@ -1,4 +1,5 @@
 /** The outside world as a value, so that whole commands can run in a test. */
+import { type Sheet, sheetOf } from "../report/sheet.js";
 
 export interface Io {
   /** The result and nothing else. */
@@ -6,6 +7,8 @@ export interface Io {
   /** Progress, warnings, errors. */
   readonly stderr: NodeJS.WritableStream;
   readonly isTTY: { readonly stdout: boolean; readonly stderr: boolean };
+  /** Cells of a line of the terminal at stdout; null where there is none. */
+  readonly columns: number | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What relative paths start from. */
   readonly cwd: string;
@@ -23,6 +26,10 @@ export function processIo(): Io {
     stdout,
     stderr,
     isTTY: { stdout: stdout.isTTY === true, stderr: stderr.isTTY === true },
+    // Asked for when it is wanted: a window may have been made larger during the run.
+    get columns() {
+      return stdout.isTTY ? stdout.columns : null;
+    },
     env,
     cwd: ".",
     onInterrupt(handler) {
@@ -34,6 +41,19 @@ export function processIo(): Io {
     },
     exitNow: (code) => process.exit(code),
   };
+}
+
+/** What a text for stdout is written on. `COLUMNS` counts where there is no terminal to ask, as with `| less`. */
+export function sheetFor({ columns, env }: Io): Sheet {
+  const told = Number(env["COLUMNS"]);
+  return sheetOf(columns ?? (Number.isInteger(told) && told > 0 ? told : null), !takesUnicode(env));
+}
+
+/** By the locale, as other programs have it; where none is set, as nearly all terminals have it by now. */
+export function takesUnicode(env: Io["env"]): boolean {
+  const { LC_ALL, LC_CTYPE, LANG, TERM } = env;
+  const locale = LC_ALL || LC_CTYPE || LANG || "";
+  return TERM !== "dumb" && (locale === "" || /utf-?8/i.test(locale));
 }
 
 /** https://no-color.org: any value but the empty one; FORCE_COLOR overrules a pipe, not a wish. */

@@ -15,6 +15,8 @@ export interface AccuracyMeasure {
   readonly isRate: boolean;
 }
 
+const units = { points: "points", "%": "percent", "": "metric" } as const;
+
 export interface AccuracyRuling {
   readonly reason: VerdictReason;
   readonly warnings: readonly string[];
@@ -54,6 +56,8 @@ export function judgeAccuracy(
       got: drop.value,
       status,
       text: describe(facts, drop) + (remark ? `; ${remark}` : ""),
+      unit: units[drop.unit],
+      interval: [drop.low, drop.high],
     },
     warnings,
   });
@@ -108,6 +112,7 @@ function noBaseline(facts: AccuracyFacts, limit: Exclude<DropLimit, "none">): Ac
       got: isEqual ? 0 : null,
       status: isEqual ? "met" : "inconclusive",
       text: isEqual ? `${facts.metric} is 0 before and after` : text,
+      unit: "percent" in limit ? "percent" : "metric",
     },
     warnings: [],
   };

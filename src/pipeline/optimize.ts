@@ -33,6 +33,7 @@ import { Judge, type Judged } from "./judge-candidate.js";
 import { approximate, lossyText } from "./lossy.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
 import { scratchFile } from "./model-runs.js";
+import { operatorTimes } from "./operator-times.js";
 import { whatIsUnseen, withoutSpeed } from "./other-target.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
 import { type Prepared, prepareModel } from "./prepare.js";
@@ -290,6 +291,7 @@ class OptimizeRun {
     this.#files?.remove();
     candidate.note ||= isPassed ? "chosen" : "";
     const calibration = chosenRanges(candidate, workshop);
+    const times = operatorTimes(candidate);
     return record.result({
       model: intake.facts,
       output,
@@ -309,6 +311,7 @@ class OptimizeRun {
       candidates: this.#tried.map((each) => candidateFacts(each, candidate)),
       difference: differenceFacts(differences),
       ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
+      ...(times && { operatorTimes: times }),
       ...(placement && { placement }),
       ...(calibration && { calibration }),
     });

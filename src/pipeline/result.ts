@@ -45,6 +45,8 @@ export interface RunResult {
   readonly candidateModel?: ModelFacts;
   /** Where the nodes of the output, or of the candidate, ran, and what took their time; where that was looked into. */
   readonly placement?: PlacementFacts;
+  /** Time of a run by operators of the runtime, before and after; where both were profiled side by side. */
+  readonly operatorTimes?: OperatorTimesFacts;
   /** Inputs and outputs whose sizes `--shape` settled, where it was given. */
   readonly shapes?: readonly ShapeFacts[];
   /** How the rewritten graph was compared with the original, before anything else was done with it. */
@@ -235,6 +237,20 @@ export interface PlacementFacts extends Placement {
   readonly provider: string;
 }
 
+/** Of one run each: the sum of what each node took at least. */
+export interface OperatorTimesFacts {
+  /** The graph in float, as it was before integers. */
+  readonly before: readonly OperatorShare[];
+  readonly after: readonly OperatorShare[];
+}
+
+export interface OperatorShare {
+  /** As the runtime executed it: fused and converted operators have names of their own. */
+  readonly op: string;
+  readonly nodes: number;
+  readonly ms: number;
+}
+
 export interface Percentiles {
   readonly p50Ms: number;
   readonly p95Ms: number | null;
@@ -271,6 +287,10 @@ export interface VerdictReason {
   readonly status: "met" | "missed" | "inconclusive";
   /** In words, with units. */
   readonly text: string;
+  /** Of `wanted`, `got` and `interval`; results of earlier versions are without, and so is what is no limit on a number. */
+  readonly unit?: "points" | "percent" | "metric" | "times" | "ms" | "bytes" | "a second";
+  /** Where `got` lies; an end is null where the runs do not reach that far. */
+  readonly interval?: readonly [low: number | null, high: number | null];
 }
 
 export interface Verdict {

@@ -95,7 +95,9 @@ export function judge(limits: Limits, evidence: Evidence, options: VerdictOption
 function accuracyReasons({ maxDrop, confidence }: Limits, { accuracy }: Evidence, warnings: string[]): VerdictReason[] {
   if (maxDrop === "none") return [];
   if (!accuracy)
-    return maxDrop === null ? [] : [notMeasured("max-drop", wantedDrop(maxDrop), "accuracy was not measured")];
+    return maxDrop === null
+      ? []
+      : [notMeasured("max-drop", wantedDrop(maxDrop), dropUnit(maxDrop), "accuracy was not measured")];
   // Nobody asked about accuracy, and made-up inputs could not answer.
   if (maxDrop === null && accuracy.facts.kind === "smoke") return [];
   const ruling = judgeAccuracy(accuracy, maxDrop ?? defaultMaxDrop, confidence);
@@ -103,11 +105,13 @@ function accuracyReasons({ maxDrop, confidence }: Limits, { accuracy }: Evidence
   return [ruling.reason];
 }
 
+/** A percentage is told as such where nothing says of what. */
+const dropUnit = (limit: Exclude<DropLimit, "none">): Unit => ("percent" in limit ? "percent" : "metric");
 const wantedDrop = (limit: Exclude<DropLimit, "none">): number => ("percent" in limit ? limit.percent : limit.absolute);
 
 function speedupReasons({ minSpeedup }: Limits, { latency }: Evidence): VerdictReason[] {
   if (minSpeedup === null) return [];
-  if (!latency) return [notMeasured("min-speedup", minSpeedup, "the models were not timed")];
+  if (!latency) return [notMeasured("min-speedup", minSpeedup, "times", "the models were not timed")];
   const status = decide(latency.facts.speedupInterval, minSpeedup);
   const remark = status === "inconclusive" ? `; ${noisy}` : "";
   return [
@@ -116,6 +120,8 @@ function speedupReasons({ minSpeedup }: Limits, { latency }: Evidence): VerdictR
       wanted: minSpeedup,
       got: latency.facts.speedup,
       status,
+      unit: "times",
+      interval: latency.facts.speedupInterval,
       text: `${speedupText(latency.facts)}, at least ${ratio(minSpeedup)}x wanted${remark}`,
     },
   ];
@@ -127,7 +133,7 @@ function sloReasons({ slo }: Limits, { latency }: Evidence): VerdictReason[] {
   return slo.map((limit) =>
     latency
       ? judgePercentile(limit, latency.facts.candidate, latency.bounds, latency.facts.runs)
-      : notMeasured(`slo ${limit.percentile}`, limit.ms, "the models were not timed"),
+      : notMeasured(`slo ${limit.percentile}`, limit.ms, "ms", "the models were not timed"),
   );
 }
 
@@ -146,6 +152,8 @@ export function judgePercentile(
     got,
     status,
     text,
+    unit: "ms",
+    interval: [low, high],
   });
   if (got === null) {
     const needed = leastCountFor(quantiles[percentile]);
@@ -177,6 +185,7 @@ function sizeReasons({ maxSizeBytes }: Limits, { bytes }: Evidence): VerdictReas
       wanted: maxSizeBytes,
       got: bytes.candidate,
       status: bytes.candidate <= maxSizeBytes ? "met" : "missed",
+      unit: "bytes",
       text: `the model takes ${size(bytes.candidate)}, at most ${size(maxSizeBytes)} wanted`,
     },
   ];
@@ -190,16 +199,19 @@ function gainReason({ latency, bytes }: Evidence, goal: "speed" | "size"): Verdi
       wanted: bytes.baseline,
       got: bytes.candidate,
       status: isSmaller ? "met" : "missed",
+      unit: "bytes",
       text: `${size(bytes.baseline)} became ${size(bytes.candidate)}${isSmaller ? "" : ": not smaller"}`,
     };
   }
-  if (!latency) return notMeasured("gain", leastGain, "the models were not timed, so no gain was shown");
+  if (!latency) return notMeasured("gain", leastGain, "times", "the models were not timed, so no gain was shown");
   const { speedup, speedupInterval } = latency.facts;
   const reason = (status: VerdictReason["status"], remark: string): VerdictReason => ({
     limit: "gain",
     wanted: leastGain,
     got: speedup,
     status,
+    unit: "times",
+    interval: speedupInterval,
     text: `${speedupText(latency.facts)}${remark}`,
   });
   const [low, high] = speedupInterval;
@@ -217,12 +229,15 @@ function slowdown({ latency }: Evidence): string[] {
   return [`smaller, and slower than the original: ${speedupText(latency.facts)}`];
 }
 
-const notMeasured = (limit: string, wanted: number, text: string): VerdictReason => ({
+type Unit = NonNullable<VerdictReason["unit"]>;
+
+const notMeasured = (limit: string, wanted: number, unit: Unit, text: string): VerdictReason => ({
   limit,
   wanted,
   got: null,
   status: "inconclusive",
   text,
+  unit,
 });
 
 function summarize(outcome: Outcome, reasons: readonly VerdictReason[]): string {

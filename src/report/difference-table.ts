@@ -2,6 +2,7 @@
 import type { DifferenceFacts, DriftFacts, ReferenceFacts } from "../pipeline/result.js";
 import { middle, printable } from "./escape.js";
 import { cosineText, plural, significant } from "./numbers.js";
+import { isRoomy, plainSheet, type Sheet } from "./sheet.js";
 import { columns } from "./table.js";
 
 const MOST_OUTPUTS = 8;
@@ -9,12 +10,12 @@ const MOST_OUTPUTS = 8;
 const decibels = (sqnrDb: number | null): string => (sqnrDb === null ? "equal" : significant(sqnrDb));
 
 /** One row an output; what only `verify` looks at has columns there. */
-export function differenceLines(difference: readonly DifferenceFacts[]): string[] {
+export function differenceLines(difference: readonly DifferenceFacts[], sheet: Sheet = plainSheet): string[] {
   if (difference.length === 0) return [];
   const shown = difference.slice(0, MOST_OUTPUTS);
   const isDetailed = difference.some(({ argmaxAgreement }) => argmaxAgreement != null);
   const rows = shown.map(({ output, maxAbs, rmse, relativeL2, sqnrDb, cosine, argmaxAgreement }) => [
-    middle(printable(output), isDetailed ? 18 : 30),
+    middle(printable(output), isRoomy(sheet) ? 48 : isDetailed ? 18 : 30),
     significant(maxAbs),
     ...(isDetailed ? [significant(rmse ?? null)] : []),
     significant(relativeL2),

@@ -1,8 +1,9 @@
 /** Names come from files that strangers made: each format gets them in a form that cannot break it. */
+import { cellsOf, firstCells, lastCells } from "./cell-width.js";
 
 // Control characters could drive a terminal, and the bidirectional ones reorder what a reader sees.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const unprintable = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 /** One line that moves no cursor: `\x1b` in place of the escape character, `\n` in place of a line break. */
 export const printable = (text: string): string =>
@@ -37,10 +38,9 @@ export const xml = (text: string): string =>
     .replace(/>/g, "&gt;")
     .replace(/"/g, "&quot;");
 
-/** Shortens from the middle, where names of nodes differ least. */
+/** Shortens from the middle, where names of nodes differ least; `width` in cells of a terminal. */
 export function middle(text: string, width: number): string {
-  const characters = [...text];
-  if (characters.length <= width) return text;
+  if (cellsOf(text) <= width) return text;
   const tail = Math.ceil((width - 3) / 2);
-  return `${characters.slice(0, width - 3 - tail).join("")}...${characters.slice(-tail).join("")}`;
+  return `${firstCells(text, width - 3 - tail)}...${lastCells(text, tail)}`;
 }

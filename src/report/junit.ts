@@ -42,5 +42,5 @@ function casesOf(result: RunResult): ReturnType<typeof limitRows> {
   if (told && rows.length > 0) return rows;
   const status = outcome === "met" ? "met" : outcome === "inconclusive" ? "inconclusive" : "missed";
   if (rows.length > 0 && status === "met") return rows;
-  return [...rows, { limit: "outcome", status, text: summary }];
+  return [...rows, { limit: "outcome", status, text: summary, figures: null }];
 }

@@ -3,11 +3,11 @@ import { basename } from "node:path";
 import type { LoadFacts, ModelLoadFacts } from "../pipeline/load/load-facts.js";
 import { middle, printable } from "./escape.js";
 import { count, milliseconds, plural, significant } from "./numbers.js";
+import type { Sheet } from "./sheet.js";
 import { columns, wrap } from "./table.js";
 
-const WIDTH = 79;
-
-export function loadLines(load: LoadFacts): string[] {
+export function loadLines(load: LoadFacts, sheet: Sheet): string[] {
+  const width = sheet.columns - 2;
   const { models, arrivals, rate, processes, durationMs, threads, provider, data } = load;
   const row = (title: string, { p50Ms, p95Ms, p99Ms, p999Ms }: ModelLoadFacts["latency"], more: string): string[] => [
     title,
@@ -28,10 +28,10 @@ export function loadLines(load: LoadFacts): string[] {
     `${significant(rate)} requests a second ${words[arrivals]} for ${significant(durationMs / 1000)} s: ` +
     `${models.map(({ requests }) => count(requests)).join(", ")} counted, those while the queue forms not; ` +
     `${plural(processes, "process").replace("processs", "processes")}, ${printable(provider)}, ${plural(threads, "thread")}; fed ${printable(data)}`;
-  return [...table, "", ...wrap(how, WIDTH - 1), ...models.flatMap(maxRateLines)];
+  return [...table, "", ...wrap(how, width), ...models.flatMap((model) => maxRateLines(model, width))];
 }
 
-function maxRateLines({ model, maxRate }: ModelLoadFacts): string[] {
+function maxRateLines({ model, maxRate }: ModelLoadFacts, width: number): string[] {
   if (!maxRate) return [];
   const { perSecond, failedPerSecond, tried } = maxRate;
   const above = failedPerSecond === null ? "" : `, and not at ${significant(failedPerSecond)}`;
@@ -39,5 +39,5 @@ function maxRateLines({ model, maxRate }: ModelLoadFacts): string[] {
     perSecond === null
       ? `no rate tried meets the limits, down to ${significant(Math.min(...tried.map((trial) => trial.perSecond)))} a second`
       : `limits are met up to ${significant(perSecond)} requests a second${above} (${plural(tried.length, "rate")} tried)`;
-  return wrap(`${middle(printable(basename(model.path)), 24)}: ${text}`, WIDTH - 1);
+  return wrap(`${middle(printable(basename(model.path)), 24)}: ${text}`, width);
 }

@@ -9,36 +9,40 @@ import type {
 import type { Bound } from "../pipeline/profile/roofline.js";
 import { middle, printable } from "./escape.js";
 import { bytes, count, milliseconds, plural, ratio, significant } from "./numbers.js";
-import { columns, wrap } from "./table.js";
+import { isRoomy, type Sheet } from "./sheet.js";
+import { columns, titled } from "./table.js";
 
-const WIDTH = 79;
-const TITLE = 14;
 const MOST_ALIVE = 4;
 
 /** Sections, each a list of lines; `rows` of each table at most. */
-export function profileLines(profile: ProfileFacts, rows: number): string[][] {
+export function profileLines(profile: ProfileFacts, rows: number, sheet: Sheet): string[][] {
   const { models, compared } = profile;
   const [first, second] = models as [ModelProfileFacts, ModelProfileFacts?];
-  const shared = [stages(models), machine(profile)];
+  const shared = [stages(models, sheet), machine(profile, sheet)];
   if (second) {
     return [
       ...shared,
-      operatorsSideBySide(first, second, rows),
-      compared ? parts(compared, rows) : [],
+      operatorsSideBySide(first, second, rows, sheet),
+      compared ? parts(compared, rows, sheet) : [],
       ...models.map((model) => [
-        ...titledText(`${TITLES[models.indexOf(model)]}`, boundText(model)),
-        ...memory(model.memory),
+        ...titled(`${TITLES[models.indexOf(model)]}`, boundText(model), sheet),
+        ...memory(model.memory, sheet),
       ]),
     ];
   }
-  return [...shared, operators(first, rows), nodes(first, rows), [...boundLines(first), ...memory(first.memory)]];
+  return [
+    ...shared,
+    operators(first, rows, sheet),
+    nodes(first, rows, sheet),
+    [...boundLines(first, sheet), ...memory(first.memory, sheet)],
+  ];
 }
 
 const TITLES = ["before", "after"] as const;
 
-function stages(models: readonly ModelProfileFacts[]): string[] {
+function stages(models: readonly ModelProfileFacts[], sheet: Sheet): string[] {
   const table = models.map(({ model, stages: { loadMs, firstRunMs, run }, nodesMs, peakRssBytes }) => [
-    middle(printable(basename(model.path)), 22),
+    middle(printable(basename(model.path)), isRoomy(sheet) ? 40 : 22),
     ...[loadMs, firstRunMs, run.p50Ms, run.p95Ms, run.p99Ms, nodesMs].map(milliseconds),
     bytes(peakRssBytes),
   ]);
@@ -48,12 +52,13 @@ function stages(models: readonly ModelProfileFacts[]): string[] {
   );
 }
 
-function machine({ machine: peaks, threads, provider, models }: ProfileFacts): string[] {
+function machine({ machine: peaks, threads, provider, models }: ProfileFacts, sheet: Sheet): string[] {
   const where = models.flatMap(({ model, providers, nodes }) =>
     providers.length > 1 || providers[0]?.provider !== provider
-      ? titledText(
+      ? titled(
           "placement",
           `${basename(model.path)}: ${providers.map((each) => `${count(each.nodes)} of ${plural(nodes.length, "node")} on ${each.provider}`).join(", ")}`,
+          sheet,
         )
       : [],
   );
@@ -62,14 +67,14 @@ function machine({ machine: peaks, threads, provider, models }: ProfileFacts): s
   const text =
     `${significant(flopsPerSecond / 1e9)} GFLOP/s, ${significant(intOpsPerSecond / 1e9)} Gop/s in 8 bits, ` +
     `${significant(bytesPerSecond / 1e9)} GB/s, measured here with ${plural(threads, "thread")}`;
-  return [...titledText("machine", text), ...where];
+  return [...titled("machine", text, sheet), ...where];
 }
 
-function operators({ operators: all, nodesMs }: ModelProfileFacts, most: number): string[] {
+function operators({ operators: all, nodesMs }: ModelProfileFacts, most: number, sheet: Sheet): string[] {
   const rows = all
     .slice(0, most)
     .map(({ op, nodes: many, ms, flops, bytes: moved }) => [
-      middle(printable(op), 28),
+      middle(printable(op), nameRoom(sheet)),
       count(many),
       milliseconds(ms),
       share(ms, nodesMs),
@@ -83,12 +88,12 @@ function operators({ operators: all, nodesMs }: ModelProfileFacts, most: number)
   return more(table, all.length - rows.length, "operator");
 }
 
-function nodes({ nodes: all, nodesMs }: ModelProfileFacts, most: number): string[] {
+function nodes({ nodes: all, nodesMs }: ModelProfileFacts, most: number, sheet: Sheet): string[] {
   const rows = all
     .slice(0, most)
     .map(({ name, op, ms, intensity, bound, peakShare }) => [
-      middle(printable(name.replace(/_nchwc$/, "") || op), 28),
-      middle(printable(op), 12),
+      middle(printable(name.replace(/_nchwc$/, "") || op), nameRoom(sheet)),
+      middle(printable(op), isRoomy(sheet) ? 20 : 12),
       milliseconds(ms),
       share(ms, nodesMs),
       intensity === null ? "-" : significant(intensity),
@@ -102,7 +107,12 @@ function nodes({ nodes: all, nodesMs }: ModelProfileFacts, most: number): string
   return more(table, all.length - rows.length, "node");
 }
 
-function operatorsSideBySide(before: ModelProfileFacts, after: ModelProfileFacts, most: number): string[] {
+function operatorsSideBySide(
+  before: ModelProfileFacts,
+  after: ModelProfileFacts,
+  most: number,
+  sheet: Sheet,
+): string[] {
   const names = [...new Set([...before.operators, ...after.operators].map(({ op }) => op))];
   const total = ({ operators: all }: ModelProfileFacts, op: string) =>
     all
@@ -120,7 +130,7 @@ function operatorsSideBySide(before: ModelProfileFacts, after: ModelProfileFacts
     signed(now.ms - old.ms),
   ];
   const sumOf = (model: ModelProfileFacts) => ({ many: model.nodes.length, ms: model.nodesMs });
-  const rows = all.slice(0, most).map(({ op, old, now }) => row(middle(printable(op), 28), old, now));
+  const rows = all.slice(0, most).map(({ op, old, now }) => row(middle(printable(op), nameRoom(sheet)), old, now));
   const table = columns(
     [["operators", "nodes", "ms", "nodes", "ms", "change"], ...rows, row("all", sumOf(before), sumOf(after))],
     ["left", "right", "right", "right", "right", "right"],
@@ -128,11 +138,11 @@ function operatorsSideBySide(before: ModelProfileFacts, after: ModelProfileFacts
   return more(table, all.length - rows.length, "operator");
 }
 
-function parts(all: readonly ComparedPart[], most: number): string[] {
+function parts(all: readonly ComparedPart[], most: number, sheet: Sheet): string[] {
   const rows = all
     .slice(0, most)
     .map(({ value, before, after, beforeMs, afterMs }) => [
-      middle(printable(value) || "(the end)", 30),
+      middle(printable(value) || "(the end)", nameRoom(sheet) + 2),
       `${count(before.length)} -> ${count(after.length)}`,
       milliseconds(beforeMs),
       milliseconds(afterMs),
@@ -146,9 +156,9 @@ function parts(all: readonly ComparedPart[], most: number): string[] {
   return more(table, all.length - rows.length, "part");
 }
 
-function boundLines(model: ModelProfileFacts): string[] {
+function boundLines(model: ModelProfileFacts, sheet: Sheet): string[] {
   const text = boundText(model);
-  return text === "" ? [] : titledText("bound by", text);
+  return text === "" ? [] : titled("bound by", text, sheet);
 }
 
 const words: Readonly<Record<Bound, string>> = {
@@ -167,7 +177,7 @@ function boundText({ bound, nodesMs, flops, bytes: moved }: ModelProfileFacts): 
   return `${shares.join(", ")} of the nodes' time; ${significant(flops / 1e9)} GFLOP and ${bytes(moved)} in a run`;
 }
 
-function memory({ runtime, activations }: MemoryProfile): string[] {
+function memory({ runtime, activations }: MemoryProfile, sheet: Sheet): string[] {
   const lines: string[] = [];
   if (activations) {
     const { peakBytes, totalBytes, peakNode, alive } = activations;
@@ -177,22 +187,20 @@ function memory({ runtime, activations }: MemoryProfile): string[] {
       .map(({ name, bytes: size }) => `${middle(printable(name), 28)} ${bytes(size)}`);
     const left = alive.length - named.length;
     lines.push(
-      ...titledText("activations", text),
-      ...titledText("alive then", `${named.join(", ")}${left > 0 ? `, and ${count(left)} more` : ""}`),
+      ...titled("activations", text, sheet),
+      ...titled("alive then", `${named.join(", ")}${left > 0 ? `, and ${count(left)} more` : ""}`, sheet),
     );
   }
   if (runtime) {
     const { peakBytes, plannedBytes, arenaBytes } = runtime;
     const text = `${bytes(peakBytes)} at most in use by one run, ${bytes(plannedBytes)} by plan, arena ${bytes(arenaBytes)}`;
-    lines.push(...titledText("allocator", text));
+    lines.push(...titled("allocator", text, sheet));
   }
   return lines;
 }
 
-function titledText(title: string, text: string): string[] {
-  const [first, ...rest] = wrap(text, WIDTH - TITLE - 3);
-  return [`${title.padEnd(TITLE)}  ${first}`, ...rest.map((line) => `${" ".repeat(TITLE)}  ${line}`)];
-}
+/** Of names in a table. */
+const nameRoom = (sheet: Sheet): number => (isRoomy(sheet) ? 56 : 28);
 
 const more = (table: string[], left: number, thing: string): string[] =>
   left > 0 ? [...table, `and ${plural(left, thing)} more: --top, or the JSON result`] : table;

@@ -3,12 +3,12 @@ import type { PruningFacts, RecoveryFacts } from "../pipeline/prune/pruning-fact
 import { middle, printable } from "./escape.js";
 import { bytes, count, plural, ratio, score, significant } from "./numbers.js";
 import { byReason } from "./reasons.js";
+import type { Sheet } from "./sheet.js";
 import { columns, wrap } from "./table.js";
 
-const WIDTH = 79;
 const MOST_ROWS = 12;
 
-export function pruningLines({ groups, fitted, unfitted, recovery, pareto }: PruningFacts): string[] {
+export function pruningLines({ groups, fitted, unfitted, recovery, pareto }: PruningFacts, sheet: Sheet): string[] {
   const narrowed = groups.filter(({ width, kept }) => kept < width);
   const rows = narrowed.map(({ group, kind, width, kept }) => [
     `  ${middle(printable(group), 40)}`,
@@ -26,9 +26,9 @@ export function pruningLines({ groups, fitted, unfitted, recovery, pareto }: Pru
     ...(left > 0 ? [`  and ${plural(left, "more group")} in the JSON result`] : []),
     `  ${plural(fitted.length, "layer")} fitted${unfitted.length > 0 ? `, ${count(unfitted.length)} as ${unfitted.length === 1 ? "it was" : "they were"}` : ""}`,
     ...byReason(unfitted).flatMap(({ reason, nodes }) =>
-      wrap(`${printable(reason)}: ${nodes.map(printable).join(", ")}`, WIDTH - 5).map((line) => `    ${line}`),
+      wrap(`${printable(reason)}: ${nodes.map(printable).join(", ")}`, sheet.columns - 6).map((line) => `    ${line}`),
     ),
-    ...(recovery ? wrap(recoveryText(recovery), WIDTH - 3).map((line) => `  ${line}`) : []),
+    ...(recovery ? wrap(recoveryText(recovery), sheet.columns - 4).map((line) => `  ${line}`) : []),
     ...(pareto.length > 1
       ? [
           "",

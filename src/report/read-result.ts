@@ -26,6 +26,8 @@ const placement = v.looseObject({
   islands: v.array(v.looseObject({ ...timed.entries, node: text, op: text })),
 });
 
+const share = v.looseObject({ op: text, nodes: number, ms: number });
+
 const load = v.looseObject({
   ...{
     provider: text,
@@ -192,7 +194,14 @@ const rendered = v.looseObject({
     status: v.picklist(["pass", "fail", "inconclusive"]),
     outcome: v.picklist(["met", "accuracy", "latency", "no-gain", "inconclusive"]),
     summary: text,
-    reasons: v.array(v.looseObject({ limit: text, text, status: v.picklist(["met", "missed", "inconclusive"]) })),
+    reasons: v.array(
+      v.looseObject({
+        ...{ limit: text, text, wanted: number, got: maybe },
+        status: v.picklist(["met", "missed", "inconclusive"]),
+        unit: v.optional(v.picklist(["points", "percent", "metric", "times", "ms", "bytes", "a second"])),
+        interval: v.optional(v.tuple([maybe, maybe])),
+      }),
+    ),
   }),
   candidates: v.array(
     v.looseObject({
@@ -237,6 +246,7 @@ const rendered = v.looseObject({
   shapes: v.optional(
     v.array(v.looseObject({ port: text, name: text, before: v.nullable(sizes), after: v.nullable(sizes) })),
   ),
+  operatorTimes: v.optional(v.looseObject({ before: v.array(share), after: v.array(share) })),
   placement: v.optional(placement),
   layers: v.optional(
     v.looseObject({

@@ -4,15 +4,16 @@ import type { Percentiles } from "../pipeline/result.js";
 import type { RequestFacts } from "../pipeline/stages/request-facts.js";
 import { middle, printable } from "./escape.js";
 import { count, interval, milliseconds, plural, ratio, significant } from "./numbers.js";
+import type { Sheet } from "./sheet.js";
 import { columns, wrap } from "./table.js";
 
-const WIDTH = 79;
 /** Where the model takes so much more among the stages than alone, that is worth a line. */
 const NOTABLE = 1.1;
 
 export const percent = (share: number): string => `${significant(100 * share, share < 0.1 ? 2 : 3)} %`;
 
-export function requestLines(request: RequestFacts): string[] {
+export function requestLines(request: RequestFacts, sheet: Sheet): string[] {
+  const width = sheet.columns - 2;
   const times = ({ p50Ms, p95Ms, p99Ms, p999Ms }: Percentiles): string[] =>
     [p50Ms, p95Ms, p99Ms, p999Ms].map(milliseconds);
   const rows = request.stages.map((stage) => [
@@ -29,8 +30,8 @@ export function requestLines(request: RequestFacts): string[] {
     ],
     ["left", "right", "right", "right", "right", "right", "right"],
   );
-  const notes = requestNotes(request).flatMap((note) => wrap(note, WIDTH - 1));
-  return [...table, "", ...notes, "", ...wrap(conditionsOf(request), WIDTH - 1)];
+  const notes = requestNotes(request).flatMap((note) => wrap(note, width));
+  return [...table, "", ...notes, "", ...wrap(conditionsOf(request), width)];
 }
 
 /** What follows from the times, in sentences. */

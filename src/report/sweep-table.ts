@@ -2,12 +2,15 @@
 import { basename } from "node:path";
 import type { SweepFacts } from "../pipeline/sweep/sweep-facts.js";
 import { middle, printable } from "./escape.js";
+import { statusWord } from "./limits.js";
 import { bytes, count, milliseconds, significant } from "./numbers.js";
+import type { Sheet } from "./sheet.js";
 import { columns, wrap } from "./table.js";
 
-const WIDTH = 79;
-
-export function sweepLines({ settings, costPerHour, provider, data, best, fastest }: SweepFacts): string[] {
+export function sweepLines(
+  { settings, costPerHour, provider, data, best, fastest }: SweepFacts,
+  sheet: Sheet,
+): string[] {
   const isSeveral = new Set(settings.map(({ model }) => model.path)).size > 1;
   const rows = settings.map((setting, i) => {
     const { model, batch, threads, p50Ms, p95Ms, p99Ms, throughputPerSecond, peakRssBytes, costPerMillion, limits } =
@@ -21,7 +24,7 @@ export function sweepLines({ settings, costPerHour, provider, data, best, fastes
       significant(throughputPerSecond),
       bytes(peakRssBytes),
       ...(costPerMillion === null ? [] : [significant(costPerMillion)]),
-      ...(limits.length === 0 ? [] : [isMissed ? "miss" : isUnsure ? "?" : "ok"]),
+      ...(limits.length === 0 ? [] : [statusWord[isMissed ? "missed" : isUnsure ? "inconclusive" : "met"]]),
     ];
   });
   const hasLimits = settings.some(({ limits }) => limits.length > 0);
@@ -33,5 +36,5 @@ export function sweepLines({ settings, costPerHour, provider, data, best, fastes
   const how = `${printable(provider)}; fed ${printable(data)}; each setting in three processes, in turns`;
   const price =
     costPerHour === null ? "" : `; a machine for ${significant(costPerHour)} an hour that does nothing else`;
-  return [...table, "", ...wrap(`${how}${price}`, WIDTH - 1)];
+  return [...table, "", ...wrap(`${how}${price}`, sheet.columns - 2)];
 }

@@ -1,27 +1,53 @@
-/** Columns of text: no borders, numbers to the right. */
+/** Columns of text: no borders, numbers to the right; widths are cells of a terminal. */
+import { cellsOf, firstCells, padEnd, padStart } from "./cell-width.js";
+import type { Sheet } from "./sheet.js";
 
 export type Align = "left" | "right";
 
+/** Cells of the words that stand before a wrapped text. */
+const TITLE = 14;
+
 /** One line a row. Cells must hold no escape codes: their length is their width. */
 export function columns(rows: readonly (readonly string[])[], align: readonly Align[], gap = 2): string[] {
-  const widths = align.map((_, i) => Math.max(0, ...rows.map((row) => (row[i] ?? "").length)));
+  const widths = align.map((_, i) => Math.max(0, ...rows.map((row) => cellsOf(row[i] ?? ""))));
   return rows.map((row) =>
     align
-      .map((side, i) => (side === "left" ? (row[i] ?? "").padEnd(widths[i]!) : (row[i] ?? "").padStart(widths[i]!)))
+      .map((side, i) => (side === "left" ? padEnd : padStart)(row[i] ?? "", widths[i]!))
       .join(" ".repeat(gap))
       .trimEnd(),
   );
 }
 
-/** Breaks at spaces so that no line is wider than `width`, unless one word is. */
+/** Breaks at spaces so that no line is wider than `width`, and within a word where one is. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > width) {
+  for (const word of text.split(" ").flatMap((each) => pieces(each, width))) {
+    if (line !== "" && cellsOf(line) + 1 + cellsOf(word) > width) {
       lines.push(line);
       line = word;
     } else line = line === "" ? word : `${line} ${word}`;
   }
   return [...lines, line];
 }
+
+/** Where a word is wider than a line, nothing of it may be lost. */
+function pieces(word: string, width: number): string[] {
+  if (cellsOf(word) <= width) return [word];
+  const found: string[] = [];
+  let rest = word;
+  while (cellsOf(rest) > width) {
+    const piece = firstCells(rest, Math.max(2, width));
+    found.push(piece);
+    rest = rest.slice(piece.length);
+  }
+  return [...found, rest];
+}
+
+/** A word, and beside it a text in as many lines as it takes. */
+export function titled(title: string, text: string, sheet: Sheet): string[] {
+  const [first, ...rest] = wrap(text, sheet.columns - TITLE - 4);
+  return [`${title.padEnd(TITLE)}  ${first}`, ...rest.map((line) => `${" ".repeat(TITLE)}  ${line}`)];
+}
+
+export const indented = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`);

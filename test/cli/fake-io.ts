@@ -26,6 +26,7 @@ export function fakeIo(parts: Partial<Io> = {}): FakeIo {
   const exits: number[] = [];
   return {
     isTTY: { stdout: false, stderr: false },
+    columns: null,
     env: {},
     cwd: ".",
     onInterrupt(handler) {

@@ -59,8 +59,15 @@ export function sampleResult(parts: Partial<RunResult> = {}): RunResult {
           got: 0.12,
           status: "met",
           text: "top1 got worse by 0.12 points, 0.5 allowed",
+          unit: "points",
+          interval: [-0.05, 0.29],
         },
-        { limit: "min-speedup", wanted: 1.2, got: 2.14, status: "met", text: "2.14x as fast, at least 1.2x wanted" },
+        {
+          ...{ limit: "min-speedup", wanted: 1.2, got: 2.14, status: "met" },
+          text: "2.14x as fast, at least 1.2x wanted",
+          unit: "times",
+          interval: [2.11, 2.17],
+        },
       ],
     },
     candidates: [

@@ -3,7 +3,7 @@ import { renderText } from "../../report/text.js";
 import type { Command } from "../command.js";
 import { answer, writeReport } from "../deliver.js";
 import { exitCode } from "../exit-code.js";
-import { wantsColor } from "../io.js";
+import { sheetFor, wantsColor } from "../io.js";
 import { requiredOutput } from "../output-path.js";
 
 export const report: Command = {
@@ -31,7 +31,7 @@ export const report: Command = {
     const commandLine = result.commandLine ?? null;
     for (const file of files)
       if (file.path !== null) await writeReport(result, { ...file, path: file.path }, commandLine);
-    answer(invocation, renderText(result, palette(wantsColor(io, "stdout")), commandLine), {
+    answer(invocation, renderText(result, palette(wantsColor(io, "stdout")), commandLine, undefined, sheetFor(io)), {
       ...result,
       command: result.command,
     });

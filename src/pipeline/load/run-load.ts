@@ -176,6 +176,7 @@ function reasonsFor(summary: LoadSummary, slo: readonly LatencyLimit[], rate: nu
       limit: "rate",
       wanted: rate,
       got: servedPerSecond,
+      unit: "a second",
       status: isServed ? "met" : "missed",
       text: isServed
         ? `${per(rate)} arrived and were served, ${busy}`

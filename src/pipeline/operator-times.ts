@@ -1,0 +1,19 @@
+/** Where the time of a candidate goes and went before, told from the profile that it was compared in. */
+import type { NodeTime } from "../runtime/port.js";
+import type { Candidate } from "./candidate.js";
+import type { OperatorShare, OperatorTimesFacts } from "./result.js";
+
+/** null where the candidate's speed was told in another way. */
+export function operatorTimes({ times }: Pick<Candidate, "times">): OperatorTimesFacts | null {
+  return times ? { before: byOperator(times.float), after: byOperator(times.own) } : null;
+}
+
+/** The most time first. */
+function byOperator(nodes: readonly NodeTime[]): readonly OperatorShare[] {
+  const shares = new Map<string, { op: string; nodes: number; ms: number }>();
+  for (const { op, ms } of nodes) {
+    const share = shares.get(op) ?? { op, nodes: 0, ms: 0 };
+    shares.set(op, { op, nodes: share.nodes + 1, ms: share.ms + ms });
+  }
+  return [...shares.values()].sort((a, b) => b.ms - a.ms);
+}

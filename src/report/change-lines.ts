@@ -1,0 +1,99 @@
+/** What was done to the model, what was left and why, and what else was tried, for a terminal. */
+import type { RunResult } from "../pipeline/result.js";
+import { middle, printable } from "./escape.js";
+import { formsText, integersText } from "./forms-text.js";
+import { bytes, count, milliseconds, plural, ratio, score, significant } from "./numbers.js";
+import { byReason } from "./reasons.js";
+import { isRoomy, type Sheet } from "./sheet.js";
+import { columns, indented, wrap } from "./table.js";
+
+const MOST_REASONS = 5;
+const MOST_CANDIDATES = 8;
+
+export function changedLines({ passes, quantization, precision }: RunResult, sheet: Sheet): string[] {
+  const roomy = isRoomy(sheet);
+  const room = sheet.columns - 4;
+  const applied = passes.filter((pass) => pass.applied > 0);
+  const undone = passes.filter((pass) => pass.rejected !== undefined);
+  const rows = applied.map(({ name, applied: times, skipped, durationMs }) => [
+    name,
+    `${count(times)}x`,
+    ...(roomy ? [skipped.length > 0 ? `${count(skipped.length)} left` : "", `${milliseconds(durationMs)} ms`] : []),
+  ]);
+  const lines = columns(rows, ["left", "right", "right", "right"]);
+  for (const { name, applied: kept, rejected } of undone) {
+    lines.push(...wrap(`${name} undone${kept > 0 ? " in part" : ""}: ${printable(rejected!)}`, room));
+  }
+  if (quantization) {
+    const { mode, bits, method, nodes, why, calibration } = quantization;
+    const forms = printable(formsText(quantization));
+    const parts = [
+      `${mode} INT${bits ?? 8}${method ? ` (${printable(method)} ranges)` : ""}, ${plural(nodes, "node")} on integers`,
+      ...(forms ? [forms] : []),
+      ...(calibration ? [`${plural(calibration.samples, "calibration sample")}`] : []),
+    ];
+    lines.push(...wrap(parts.join(", "), room), ...wrap(printable(why), room));
+    lines.push(...integersText(quantization).flatMap((line) => wrap(printable(line), room)));
+    for (const note of quantization.notes) lines.push(...wrap(`note: ${printable(note)}`, room));
+  }
+  if (precision) {
+    lines.push(precision.target === "f16" ? "float16" : "bfloat16");
+    for (const note of precision.notes) lines.push(...wrap(`note: ${printable(note)}`, room));
+  }
+  return lines.length === 0 ? [] : ["what changed", ...indented(lines)];
+}
+
+export function keptFloatLines({ quantization, precision }: RunResult, sheet: Sheet): string[] {
+  const float = [...(quantization?.float ?? []), ...(precision?.float ?? [])];
+  if (float.length === 0) return [];
+  const room = sheet.columns - 10;
+  const named = isRoomy(sheet) ? 6 : 3;
+  const groups = byReason(float);
+  const lines = groups.slice(0, MOST_REASONS).flatMap(({ reason, nodes }) => {
+    const [first, ...rest] = wrap(printable(reason), room);
+    const examples = nodes.slice(0, named).map((node) => middle(printable(node), 32));
+    const more = nodes.length > named ? `, and ${nodes.length - named} more` : "";
+    return [
+      `${count(nodes.length).padStart(4)}  ${first}`,
+      ...[...rest, ...wrap(`${examples.join(", ")}${more}`, room)].map((line) => `      ${line}`),
+    ];
+  });
+  if (groups.length > MOST_REASONS) {
+    lines.push(`      and ${plural(groups.length - MOST_REASONS, "more reason")}: in the JSON result`);
+  }
+  const of = quantization ? ` of ${count(quantization.nodes + quantization.float.length)}` : "";
+  return [`kept in float  ${count(float.length)}${of}`, ...lines.map((line) => ` ${line}`)];
+}
+
+export function candidateLines({ candidates }: RunResult, sheet: Sheet): string[] {
+  if (candidates.length < 2) return [];
+  const roomy = isRoomy(sheet);
+  const shown = candidates.slice(0, MOST_CANDIDATES);
+  const optional = (value: number | null, show: (value: number) => string): string =>
+    value === null ? "-" : show(value);
+  const rows = shown.map((each) => [
+    `${each.chosen ? "*" : " "} ${middle(printable(each.name), roomy ? 36 : 28)}`,
+    optional(each.speedup, ratio),
+    optional(each.accuracy, score),
+    optional(each.sqnrDb, significant),
+    bytes(each.bytes),
+    ...(roomy ? [count(each.quantizedNodes)] : []),
+    count(each.floatNodes),
+    ...(roomy ? [middle(printable(each.reason), 28)] : []),
+  ]);
+  const heads = [
+    "speed",
+    "accuracy",
+    "SQNR dB",
+    "size",
+    ...(roomy ? ["integers"] : []),
+    "float",
+    ...(roomy ? [""] : []),
+  ];
+  const table = columns(
+    [["candidates", ...heads], ...rows],
+    ["left", ...heads.map((head) => (head === "" ? ("left" as const) : ("right" as const)))],
+  );
+  const left = candidates.length - shown.length;
+  return left > 0 ? [...table, `  and ${left} more in the JSON result`] : table;
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { cellsOf, firstCells, lastCells, padEnd, padStart } from "../../src/report/cell-width.js";
+import { middle } from "../../src/report/escape.js";
+import { columns, wrap } from "../../src/report/table.js";
+
+describe("cells", () => {
+  it.each([
+    ["abc", 3],
+    ["卷积层", 6],
+    ["ｆｕｌｌ", 8],
+    ["ﾊﾝｶｸ", 4],
+    ["한글", 4],
+    ["e\u0301t\u00e9", 3],
+    ["🚀 up", 5],
+    ["𠀀", 2],
+    ["é¼Ω", 3],
+    ["", 0],
+  ])("of %j", (text, cells) => expect(cellsOf(text)).toBe(cells));
+
+  it("are what is cut and padded by", () => {
+    expect(firstCells("卷积层", 5)).toBe("卷积");
+    expect(lastCells("卷积层", 5)).toBe("积层");
+    // The mark belongs to the letter that was cut off.
+    expect(lastCells("xe\u0301y", 1)).toBe("y");
+    expect([padEnd("层", 4), padStart("层", 4)]).toEqual(["层  ", "  层"]);
+    expect(middle("编码器/第一层/卷积/权重", 15)).toBe("编码器.../权重");
+    expect(cellsOf(middle("编码器/第一层/卷积/权重".repeat(9), 33))).toBeLessThanOrEqual(33);
+  });
+
+  it("keep columns straight", () => {
+    const lines = columns(
+      [
+        ["卷积", "1"],
+        ["conv", "22"],
+      ],
+      ["left", "right"],
+    );
+    expect(lines).toEqual(["卷积   1", "conv  22"]);
+  });
+
+  it("are what lines are broken by; a word that is wider loses nothing", () => {
+    expect(wrap("一二三 四五", 8)).toEqual(["一二三", "四五"]);
+    const name = "/卷积/".repeat(30);
+    const lines = wrap(`node ${name} stays`, 20);
+    expect(lines.every((line) => cellsOf(line) <= 20)).toBe(true);
+    expect(lines.join("").replaceAll(" ", "")).toBe(`node${name}stays`);
+  });
+});

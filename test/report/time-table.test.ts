@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { operatorFamily } from "../../src/report/operator-family.js";
+import { plainSheet, sheetOf } from "../../src/report/sheet.js";
+import { familyTimes, timeLines } from "../../src/report/time-table.js";
+import { sampleResult } from "./sample-result.js";
+
+const operatorTimes = {
+  before: [
+    { op: "Conv", nodes: 10, ms: 12 },
+    { op: "FusedConv", nodes: 2, ms: 8 },
+    { op: "Gemm", nodes: 1, ms: 2.1 },
+  ],
+  after: [
+    { op: "QLinearConv", nodes: 12, ms: 8.1 },
+    { op: "QGemm", nodes: 1, ms: 1.3 },
+    { op: "QuantizeLinear", nodes: 2, ms: 0.5 },
+    { op: "DequantizeLinear", nodes: 2, ms: 0.4 },
+  ],
+};
+
+describe("where the time went", () => {
+  it("is told by what operators do, with what integers cost", () => {
+    expect(timeLines(sampleResult({ operatorTimes }), plainSheet)).toEqual([
+      "where the time went, ms  before  after  saved",
+      "  Conv                     20.0    8.1   11.9  ████████████████████████████████",
+      "  Gemm                      2.1    1.3    0.8  ██",
+      "  Quantize/Dequantize         -    0.9   -0.9  ░░",
+      "  all                      22.1   10.3   11.8",
+    ]);
+  });
+
+  it("counts nodes where there is room, and draws in ASCII where it must", () => {
+    const lines = timeLines(sampleResult({ operatorTimes }), sheetOf(200, true));
+    expect(lines[1]).toBe(`  Conv                      12    20.0     12    8.1   11.9  ${"#".repeat(36)}`);
+    expect(lines[3]).toMatch(/ {2}---$/);
+  });
+
+  it("sums up what is many, and loses nothing by it", () => {
+    const many = Array.from({ length: 20 }, (_, i) => ({ op: `Op${i}`, nodes: 1, ms: i + 1 }));
+    const lines = timeLines(sampleResult({ operatorTimes: { before: many, after: [] } }), plainSheet);
+    expect(lines).toHaveLength(9);
+    expect(lines.at(-2)).toMatch(/^ {2}other +105 +- +105/);
+    expect(lines.at(-1)).toMatch(/^ {2}all +210 +- +210$/);
+  });
+
+  it("is not told where it was not measured", () => {
+    expect(familyTimes(sampleResult())).toBeNull();
+    expect(timeLines(sampleResult(), plainSheet)).toEqual([]);
+    expect(timeLines(sampleResult({ operatorTimes: { before: [], after: [] } }), plainSheet)).toEqual([]);
+  });
+});
+
+describe("operatorFamily", () => {
+  it.each([
+    ["FusedConv", "Conv"],
+    ["QLinearConv", "Conv"],
+    ["NhwcFusedConv", "Conv"],
+    ["NhwcMaxPool", "MaxPool"],
+    ["QLinearGlobalAveragePool", "GlobalAveragePool"],
+    ["FusedMatMul", "MatMul"],
+    ["DynamicQuantizeMatMul", "MatMul"],
+    ["DequantizeLinear", "Quantize/Dequantize"],
+    ["Softmax", "Softmax"],
+  ])("of %s is %s", (op, family) => expect(operatorFamily(op)).toBe(family));
+});
