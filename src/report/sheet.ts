@@ -24,7 +24,7 @@ export const isRoomy = ({ columns }: Sheet): boolean => columns >= ROOMY;
 
 /** Beyond ASCII as escapes, for terminals that would show something else. */
 export const inAscii = (text: string): string =>
-  text.replace(/[^\x00-\x7f]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+  text.replace(/[^\p{ASCII}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 
 /** The same of all texts in a value. */
 export function allInAscii<T>(value: T): T {
