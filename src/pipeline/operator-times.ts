@@ -1,7 +1,20 @@
 /** Where the time of a candidate goes and went before, told from the profile that it was compared in. */
 import type { NodeTime } from "../runtime/port.js";
 import type { Candidate } from "./candidate.js";
-import type { OperatorShare, OperatorTimesFacts } from "./result.js";
+
+/** Of one run each: the sum of what each node took at least. */
+export interface OperatorTimesFacts {
+  /** The graph in float, as it was before integers. */
+  readonly before: readonly OperatorShare[];
+  readonly after: readonly OperatorShare[];
+}
+
+export interface OperatorShare {
+  /** As the runtime executed it: fused and converted operators have names of their own. */
+  readonly op: string;
+  readonly nodes: number;
+  readonly ms: number;
+}
 
 /** null where the candidate's speed was told in another way. */
 export function operatorTimes({ times }: Pick<Candidate, "times">): OperatorTimesFacts | null {

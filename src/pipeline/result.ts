@@ -9,6 +9,7 @@ import type { Correction } from "./corrections.js";
 import type { GraphsFacts } from "./graph-facts.js";
 import type { HistoryFacts } from "./history.js";
 import type { LoadFacts } from "./load/load-facts.js";
+import type { OperatorTimesFacts } from "./operator-times.js";
 import type { ProfileFacts } from "./profile/profile-facts.js";
 import type { PruningFacts } from "./prune/pruning-facts.js";
 import type { RequestFacts } from "./stages/request-facts.js";
@@ -235,20 +236,6 @@ export interface AnswerFacts {
 export interface PlacementFacts extends Placement {
   /** The one asked for. */
   readonly provider: string;
-}
-
-/** Of one run each: the sum of what each node took at least. */
-export interface OperatorTimesFacts {
-  /** The graph in float, as it was before integers. */
-  readonly before: readonly OperatorShare[];
-  readonly after: readonly OperatorShare[];
-}
-
-export interface OperatorShare {
-  /** As the runtime executed it: fused and converted operators have names of their own. */
-  readonly op: string;
-  readonly nodes: number;
-  readonly ms: number;
 }
 
 export interface Percentiles {

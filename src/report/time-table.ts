@@ -1,6 +1,7 @@
 /** Where the time of a run went, by kinds of operators: before, after and saved. */
 
-import type { OperatorShare, RunResult } from "../pipeline/result.js";
+import type { OperatorShare } from "../pipeline/operator-times.js";
+import type { RunResult } from "../pipeline/result.js";
 import { middle, printable } from "./escape.js";
 import { count } from "./numbers.js";
 import { operatorFamily } from "./operator-family.js";
