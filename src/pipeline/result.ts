@@ -3,6 +3,7 @@ import type { FloatNode } from "../quantization/plan-static.js";
 import type { Form, Mode } from "../quantization/recipe.js";
 import type { WeightBits } from "../quantization/weight-only.js";
 import type { Placement } from "../runtime/port.js";
+import type { BenchFacts } from "./bench-facts.js";
 import type { CalibrationFacts } from "./calibration-facts.js";
 import type { VerifyLevel } from "./config.js";
 import type { Correction } from "./corrections.js";
@@ -15,6 +16,8 @@ import type { PruningFacts } from "./prune/pruning-facts.js";
 import type { RequestFacts } from "./stages/request-facts.js";
 import type { SweepFacts } from "./sweep/sweep-facts.js";
 import type { UnfusedNode } from "./unfused/find-unfused.js";
+
+export type { BenchFacts, BenchRow, ColdStartFacts, MemoryFacts } from "./bench-facts.js";
 
 export interface RunResult {
   readonly schemaVersion: 1;
@@ -358,67 +361,6 @@ export interface LayerDifference {
   /** null when nothing differs. */
   readonly sqnrDb: number | null;
   readonly cosine: number;
-}
-
-export interface BenchFacts {
-  readonly provider: string;
-  readonly threads: number;
-  readonly batch: number;
-  /** Timed runs of each model, and processes that it ran in. */
-  readonly runs: number;
-  readonly processes: number;
-  /** What the models were fed. */
-  readonly data: string;
-  /** In the order given; the first is what the others are compared with. */
-  readonly models: readonly BenchRow[];
-  /** The first model against a copy of itself: 1 but for noise; null where it was not asked for. */
-  readonly noise: { readonly ratio: number; readonly interval: readonly [number, number] } | null;
-}
-
-export interface BenchRow extends Percentiles {
-  readonly model: ModelFacts;
-  /** The 95 % interval of each percentile; an end is null where the runs do not reach that far. */
-  readonly bounds: Readonly<
-    Record<"p50" | "p95" | "p99" | "p999", { readonly low: number | null; readonly high: number | null }>
-  >;
-  /** Samples a second when run back to back at the median. */
-  readonly throughputPerSecond: number;
-  readonly loadMs: number;
-  readonly firstRunMs: number;
-  readonly peakRssBytes: number;
-  /** Until the first answer of a fresh process, part by part; results of earlier versions are without. */
-  readonly coldStart?: ColdStartFacts;
-  readonly memory?: MemoryFacts;
-  /** Against the first model; null for itself. */
-  readonly speedup: number | null;
-  readonly speedupInterval: readonly [number, number] | null;
-  /** On providers other than cpu. */
-  readonly placement?: PlacementFacts;
-}
-
-/** Milliseconds, the middle one of all processes. The model's file is in the system's cache by then. */
-export interface ColdStartFacts {
-  /** From the start of the process to its first own line. */
-  readonly processMs: number;
-  /** To load the runtime's library. */
-  readonly runtimeMs: number;
-  /** To make a session of the model. */
-  readonly sessionMs: number;
-  readonly firstRunMs: number;
-  /** All of these. */
-  readonly totalMs: number;
-  /** A run when warm: the median. */
-  readonly steadyMs: number;
-}
-
-/** Resident bytes of a process, at its start the middle one of all processes. */
-export interface MemoryFacts {
-  /** With the runtime loaded and no model. */
-  readonly runtimeBytes: number;
-  /** With the session, before its first run. */
-  readonly sessionBytes: number;
-  /** The most that any process ever had. */
-  readonly peakBytes: number;
 }
 
 /** What else decides how fast models run, as far as the system tells; null where it does not. */
