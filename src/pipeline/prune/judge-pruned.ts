@@ -67,9 +67,10 @@ export class PrunedJudge {
     );
   }
 
-  /** @param isDecisive for as long as the limits take; otherwise only to know about how fast it is */
-  async race(file: PrunedFile, name: string, isDecisive: boolean): Promise<LatencyMeasure> {
+  /** @param aim to know about how fast it is, and whether that is more than this; null for as long as the limits take */
+  async race(file: PrunedFile, name: string, aim: number | null): Promise<LatencyMeasure> {
     const { config, intake, record } = this;
+    const isDecisive = aim === null;
     const latencies = await record.stage(
       "bench",
       () => {
@@ -80,9 +81,8 @@ export class PrunedJudge {
           candidates: [file.path],
           data: intake.trial,
           runtime: { ...config.runtime, benchMs: this.#raceMs(isDecisive) },
-          minSpeedup: isDecisive ? this.#leastSpeedup() : null,
+          minSpeedup: aim ?? this.#leastSpeedup(),
           slo: isDecisive ? config.limits.slo : [],
-          isQuick: !isDecisive,
           onProgress: record.progress,
         });
       },

@@ -2,7 +2,7 @@
 import { spread } from "../../base/spread.js";
 import { type Model, type Node, nodesWithin } from "../../ir/index.js";
 import { LatencyTable, type ProfiledNet } from "../../pruning/choose/latency-table.js";
-import { type GroupError, narrowingPath, type PathStep } from "../../pruning/choose/narrowing-path.js";
+import { type GroupError, NarrowingPath } from "../../pruning/choose/narrowing-path.js";
 import { NodeShares } from "../../pruning/choose/node-shares.js";
 import { uniformWidths, type Widths } from "../../pruning/choose/widths.js";
 import type { ChannelGroup } from "../../pruning/groups/channel-group.js";
@@ -12,7 +12,7 @@ import type { RunContext } from "../context.js";
 import { asDelivered, removeLinked } from "../model-runs.js";
 import { totalMs } from "../regions.js";
 import { cutFile, type PruningKnown, removePruned } from "./pruned-file.js";
-import type { Ranked } from "./rank-groups.js";
+import type { Ranked, Trial } from "./rank-groups.js";
 
 /** Shares of all groups at which nets are profiled. */
 const PROFILED_SHARES = [0.75, 0.5, 0.25];
@@ -27,61 +27,80 @@ export interface PathRequest extends PruningKnown {
   readonly block: number;
 }
 
-export async function planPath(request: PathRequest, context: RunContext): Promise<readonly PathStep[]> {
-  const errors = await groupErrors(request, context);
-  const table = await latencyTable(request, context);
-  return narrowingPath(errors, table, request.block);
-}
-
-/** Share of the output that is missed when a group is at half its width, over what its readers miss then. */
-async function groupErrors(
-  { ranked, whole, samples, runtime }: PathRequest,
-  context: RunContext,
-): Promise<ReadonlyMap<ChannelGroup, GroupError>> {
-  const tried = [...ranked].flatMap(([group, { trial }]) => (trial ? [{ group, ...trial }] : []));
-  const indices = spread(samples.data.indices!.slice(samples.fitted), TRIAL_SAMPLES);
+/** Removes the files of the trials. */
+export async function planPath(request: PathRequest, context: RunContext): Promise<NarrowingPath> {
+  const tried = [...request.ranked].flatMap(([group, { trial }]) => (trial ? [{ group, trial }] : []));
   try {
-    const { scores } = await context.runtime.score({
-      models: [whole, ...tried.map(({ path }) => path)],
-      data: { ...samples.data, indices },
-      metric: { kind: "builtin", name: "sqnr" },
-      session: asDelivered(runtime),
-      isInTurn: true,
-    });
-    return new Map(
-      tried.map(({ group, removed }, i) => {
-        const { removal } = ranked.get(group)!;
-        const missed = scores[i + 1]!.reduce((sum, db) => sum + 10 ** (-db / 10), 0) / indices.length;
-        const local = removal.errors[removed]!;
-        // What nobody misses costs nothing, and what a net cannot do without at all costs a lot.
-        const scale = local > 0 ? (Number.isFinite(missed) ? missed : 1e6) / local : 1;
-        return [group, { removal, scale }] as const;
-      }),
-    );
+    const errors = await groupErrors(request, tried, context);
+    const table = await latencyTable(request, tried, context);
+    return new NarrowingPath(errors, table, request.block);
   } finally {
-    for (const { path } of tried) removeLinked(path);
+    for (const { trial } of tried) for (const path of filesOf(trial)) removeLinked(path);
   }
 }
 
-async function latencyTable(request: PathRequest, context: RunContext): Promise<LatencyTable> {
+interface Tried {
+  readonly group: ChannelGroup;
+  readonly trial: Trial;
+}
+
+const filesOf = ({ path, without }: Trial): readonly string[] => (without === null ? [path] : [path, without]);
+
+/** Share of the output that is missed when a group is at half its width, over what its readers miss then; and without its branch. */
+async function groupErrors(
+  { ranked, whole, samples, runtime }: PathRequest,
+  tried: readonly Tried[],
+  context: RunContext,
+): Promise<ReadonlyMap<ChannelGroup, GroupError>> {
+  const indices = spread(samples.data.indices!.slice(samples.fitted), TRIAL_SAMPLES);
+  const files = tried.flatMap(({ trial }) => filesOf(trial));
+  const { scores } = await context.runtime.score({
+    models: [whole, ...files],
+    data: { ...samples.data, indices },
+    metric: { kind: "builtin", name: "sqnr" },
+    session: asDelivered(runtime),
+    isInTurn: true,
+  });
+  const missedBy = new Map(files.map((path, i) => [path, missed(scores[i + 1]!)]));
+  return new Map(
+    tried.map(({ group, trial: { path, removed, without } }) => {
+      const { removal } = ranked.get(group)!;
+      const local = removal.errors[removed]!;
+      const scale = local > 0 ? missedBy.get(path)! / local : 1;
+      return [group, { removal, scale, none: without === null ? null : missedBy.get(without)! }] as const;
+    }),
+  );
+}
+
+/** Mean over samples, as a share of what the output is. What a net cannot do without at all costs a lot. */
+function missed(decibels: Float64Array): number {
+  const share = decibels.reduce((sum, db) => sum + 10 ** (-db / 10), 0) / decibels.length;
+  return Number.isFinite(share) ? share : 1e6;
+}
+
+async function latencyTable(request: PathRequest, tried: readonly Tried[], context: RunContext): Promise<LatencyTable> {
   const { map, groups, samples, runtime, block } = request;
   const shares: Widths[] = [1, ...PROFILED_SHARES].map((share) => uniformWidths(groups, share, block));
   const files = shares.map((widths) => cutFile(request, widths, context));
+  const branches = tried.flatMap(({ group, trial: { without } }) => (without === null ? [] : [{ group, without }]));
   try {
     const data = { ...samples.data, indices: samples.data.indices!.slice(0, 1) };
     const profiles = await context.runtime.nodeTimes(
-      files.map(({ path }) => path),
+      [...files.map(({ path }) => path), ...branches.map(({ without }) => without)],
       data,
       asDelivered(runtime),
     );
-    const nets = profiles.map(
-      (times, i): ProfiledNet => ({
-        widths: shares[i]!,
-        times: timesByNode(map.model, times),
-        totalMs: totalMs(times),
-      }),
-    );
-    return new LatencyTable(new NodeShares(map, block), nets);
+    const nets = shares.map((widths, i): ProfiledNet => {
+      const times = profiles[i]!;
+      return { widths, times: timesByNode(map.model, times), totalMs: totalMs(times) };
+    });
+    const shareOf = new NodeShares(map, block);
+    const table = new LatencyTable(shareOf, nets);
+    const besides = branches.map(({ group }, i) => {
+      const saved = nets[0]!.totalMs - totalMs(profiles[nets.length + i]!);
+      return [group, Math.max(0, saved - table.branchMs(group))] as const;
+    });
+    return new LatencyTable(shareOf, nets, new Map(besides));
   } finally {
     for (const file of files) removePruned(file);
   }

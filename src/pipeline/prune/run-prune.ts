@@ -4,10 +4,11 @@
  * it saves and what is missed for it, both measured; what is delivered has been judged on other samples and timed.
  */
 
-import type { PathStep } from "../../pruning/choose/narrowing-path.js";
+import type { NarrowingPath } from "../../pruning/choose/narrowing-path.js";
 import { uniformWidths, type Widths } from "../../pruning/choose/widths.js";
 import type { ChannelGroup, ChannelMap } from "../../pruning/groups/channel-group.js";
 import { findChannelGroups } from "../../pruning/groups/find-channel-groups.js";
+import { channelBlock } from "../../target/channel-block.js";
 import type { PruneConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { differenceFacts, differenceWarnings } from "../difference.js";
@@ -80,7 +81,7 @@ class PruneRun {
   }
 
   #uniform(groups: readonly ChannelGroup[], share: number): Widths {
-    return uniformWidths(groups, share, blockOf(this.context));
+    return uniformWidths(groups, share, channelBlock(this.context.environment.flags));
   }
 
   #path(
@@ -88,8 +89,14 @@ class PruneRun {
     groups: readonly ChannelGroup[],
     ranked: ReadonlyMap<ChannelGroup, Ranked>,
     prepared: Prepared,
-  ): Promise<readonly PathStep[]> {
-    const request = { ...known, groups, ranked, whole: prepared.path, block: blockOf(this.context) };
+  ): Promise<NarrowingPath> {
+    const request = {
+      ...known,
+      groups,
+      ranked,
+      whole: prepared.path,
+      block: channelBlock(this.context.environment.flags),
+    };
     return this.record.stage("profile", () => planPath(request, this.context), "groups");
   }
 
@@ -144,10 +151,4 @@ class PruneRun {
     const verdict: Verdict = { status: "fail", outcome: "no-gain", reasons: [], summary: `nothing to do: ${why}` };
     return this.record.result({ model: facts, passes: prepared.passes, verdict });
   }
-}
-
-/** Channels that the convolutions of this machine's CPU work on at once. */
-function blockOf({ environment: { flags } }: RunContext): number {
-  if (flags.includes("avx512f")) return 16;
-  return flags.includes("avx2") ? 8 : 4;
 }

@@ -3,7 +3,7 @@
  * first that reaches it; without one, the fastest that is still as accurate as the limit says. Every net that is tried is
  * fitted, judged on the evaluation data and timed.
  */
-import type { PathStep } from "../../pruning/choose/narrowing-path.js";
+import type { NarrowingPath, PathStep } from "../../pruning/choose/narrowing-path.js";
 import type { Widths } from "../../pruning/choose/widths.js";
 import type { PruneConfig } from "../config.js";
 import type { NotRecovered, Recovery } from "../recover/recover-weights.js";
@@ -23,7 +23,9 @@ export interface Tried {
 }
 
 /** Nets that are timed for one target: each knows better what the table's times are worth. */
-const MOST_SOUGHT = 4;
+const MOST_SOUGHT = 6;
+/** So much faster than is wanted is close enough. */
+const CLOSE = 1.03;
 /** And nets that are fitted for it, where the first is not quite as fast as it was unfitted. */
 const MOST_FOR_TARGET = 3;
 /** Nets that are fitted where the fastest accurate one is looked for. */
@@ -32,8 +34,6 @@ const MOST_FOR_LIMIT = 6;
 const FIRST_SPEEDUP = 1.5;
 /** Nets closer together on the path are alike. */
 const LEAST_STEP = 1.04;
-/** Where the table promises much more than was measured, it is believed half way. */
-const MOST_SLOPE = 1.5;
 /** So much faster than the target is faster than was asked for, and less accurate than could be. */
 const OVERSHOT = 1.12;
 /** Above a target by so much, so that the interval is too. */
@@ -51,14 +51,14 @@ export class PruneSearch {
 
   async only(widths: Widths, name: string): Promise<Tried> {
     const tried = await this.#try(widths, name);
-    await this.#race(tried, true);
+    await this.#race(tried, null);
     return tried;
   }
 
   /** Null where no net on the path is narrower. */
-  async along(path: readonly PathStep[]): Promise<Tried | null> {
+  async along(path: NarrowingPath): Promise<Tried | null> {
     const { targetSpeedup } = this.config.prune;
-    if (path.length < 2) return null;
+    if (path.steps.length < 2) return null;
     return targetSpeedup === null ? this.#fastestAccurate(path) : this.#reach(path, targetSpeedup);
   }
 
@@ -66,57 +66,78 @@ export class PruneSearch {
     return this.judge.rule(file, measured);
   }
 
-  /** The least narrow net that reaches the target: looked for with nets that are cut and not fitted, which are as fast. */
-  async #reach(path: readonly PathStep[], target: number): Promise<Tried> {
-    const { known, record, judge } = this;
-    const speeds = new SpeedScale();
-    let step = stepAt(path, target * HEADROOM);
-    for (let i = 0; i < MOST_SOUGHT && !speeds.knows(step.speedup); i++) {
-      const file = cutFile(known, step.widths, record.context);
-      try {
-        const { facts } = await judge.race(file, `${stepName(step)}, not fitted`, false);
-        speeds.note(step.speedup, facts.speedup);
-      } finally {
-        removePruned(file);
-      }
-      if (this.#isOver()) break;
-      step = stepAt(path, speeds.stepFor(target * HEADROOM));
-    }
+  /**
+   * The least narrow net that reaches the target. What the table's times are worth is learned from nets that are
+   * cut and not fitted, which are as fast; then the net is fitted, and a narrower one where it misses the target after all.
+   */
+  async #reach(path: NarrowingPath, target: number): Promise<Tried> {
+    const wanted = target * HEADROOM;
+    let step = await this.#asFastAs(path, wanted);
     let best: Tried | null = null;
     for (let i = 1; ; i++) {
-      const tried = await this.#try(step.widths, stepName(step));
-      const { facts } = await this.#race(tried, true);
+      const tried = await this.#try(step.widths, stepName(path, step));
+      const { facts } = await this.#race(tried, null);
       const isFastEnough = facts.speedupInterval[0] >= target;
       if (isFastEnough && (!best || isMoreAccurate(tried, best))) best = tried;
-      const isFound = isFastEnough ? facts.speedup <= target * OVERSHOT : best !== null || step === path.at(-1);
-      const missing = (target * HEADROOM) / facts.speedup;
-      const next = stepAt(path, step.speedup * (isFastEnough ? missing : Math.max(LEAST_STEP, missing)));
-      const isKnown = next.speedup <= 1 || this.tried.some(({ name }) => name === stepName(next));
+      const isFound = isFastEnough ? facts.speedup <= target * OVERSHOT : best !== null || step.ms <= path.fastest.ms;
+      path.note(step, facts.speedup);
+      const next = path.at(isFastEnough ? wanted : Math.max(wanted, facts.speedup * LEAST_STEP));
+      const isKnown = next.ms >= path.steps[0]!.ms || this.tried.some(({ widths }) => isSame(widths, next.widths));
       if (isFound || isKnown || i === MOST_FOR_TARGET || this.#isOver()) return best ?? tried;
       step = next;
     }
   }
 
-  async #fastestAccurate(path: readonly PathStep[]): Promise<Tried> {
+  /** The least narrow net that was found to be so fast, before anything is fitted. */
+  async #asFastAs(path: NarrowingPath, wanted: number): Promise<PathStep> {
+    const raced: PathStep[] = [];
+    const enough: PathStep[] = [];
+    let step = path.at(wanted);
+    for (let i = 0; i < MOST_SOUGHT && !this.#isOver(); i++) {
+      const measured = await this.#speedOf(path, step, wanted);
+      raced.push(step);
+      if (measured >= wanted) enough.push(step);
+      if (measured >= wanted && measured <= wanted * CLOSE) break;
+      path.note(step, measured);
+      step = path.at(wanted);
+      if (raced.some(({ widths }) => isSame(widths, step.widths))) break;
+    }
+    return enough.sort((a, b) => a.error - b.error)[0] ?? step;
+  }
+
+  /** Of a net that is cut and not fitted. */
+  async #speedOf(path: NarrowingPath, step: PathStep, wanted: number): Promise<number> {
+    const { known, record, judge } = this;
+    const file = cutFile(known, step.widths, record.context);
+    try {
+      return (await judge.race(file, `${stepName(path, step)}, not fitted`, wanted)).facts.speedup;
+    } finally {
+      removePruned(file);
+    }
+  }
+
+  async #fastestAccurate(path: NarrowingPath): Promise<Tried> {
     let low = 1;
     let high = Number.POSITIVE_INFINITY;
     let wanted = FIRST_SPEEDUP;
     let best: Tried | null = null;
     for (let i = 0; i < MOST_FOR_LIMIT && !(i > 0 && this.#isOver()); i++) {
-      const step = stepAt(path, wanted);
-      const tried = await this.#try(step.widths, stepName(step));
+      const step = path.at(wanted);
+      if (this.tried.some(({ widths }) => isSame(widths, step.widths))) break;
+      const tried = await this.#try(step.widths, stepName(path, step));
       const isAccurate = this.judge.isAccurate(tried.file, tried.measured);
       if (isAccurate) {
-        const { facts } = await this.#race(tried, false);
+        const { facts } = await this.#race(tried, wanted);
         if (!best || facts.speedup > best.measured.latency!.facts.speedup) best = tried;
-        low = step.speedup;
-        if (step === path.at(-1)) break;
-      } else high = step.speedup;
+        path.note(step, facts.speedup);
+        low = path.speedup(step);
+        if (step.ms <= path.fastest.ms) break;
+      } else high = path.speedup(step);
       if (high / low < LEAST_STEP ** 2) break;
       wanted = high === Number.POSITIVE_INFINITY ? low * FIRST_SPEEDUP : Math.sqrt(low * high);
     }
     const chosen = best ?? this.tried.at(-1)!;
-    if (best) await this.#race(best, true);
+    if (best) await this.#race(best, null);
     return chosen;
   }
 
@@ -156,9 +177,9 @@ export class PruneSearch {
       : { ...fitted, file: learned, measured: after, recovery: outcome };
   }
 
-  async #race(tried: Tried, isDecisive: boolean) {
+  async #race(tried: Tried, aim: number | null) {
     const { file, name, measured } = tried;
-    measured.latency = await this.judge.race(file, name, isDecisive);
+    measured.latency = await this.judge.race(file, name, aim);
     this.judge.tell(name, measured.latency.facts.speedup, measured.accuracy.facts);
     return measured.latency;
   }
@@ -169,35 +190,9 @@ export class PruneSearch {
   }
 }
 
-/** What the table says, and what was measured: between two measurements logarithms follow a straight line. */
-class SpeedScale {
-  readonly #known = new Map([[1, 1]]);
+const stepName = (path: NarrowingPath, step: PathStep): string => `about ${path.speedup(step).toFixed(2)}x`;
 
-  note(table: number, measured: number): void {
-    this.#known.set(table, Math.max(1, measured));
-  }
-
-  knows(table: number): boolean {
-    return this.#known.has(table);
-  }
-
-  /** The table's word for a speed that is to be measured. */
-  stepFor(measured: number): number {
-    const points = [...this.#known].sort(([a], [b]) => a - b);
-    const above = points.findIndex(([, speed]) => speed >= measured);
-    const at = above <= 0 ? points.length - 1 : above;
-    const [[lowTable, low], [highTable, high]] = [points[at - 1] ?? [1, 1], points[at]!] as const;
-    if (high <= low) return highTable * LEAST_STEP;
-    // One measurement that noise has spoilt must not lead far astray.
-    const slope = Math.min(MOST_SLOPE, Math.log(highTable / lowTable) / Math.log(high / low));
-    return lowTable * (measured / low) ** slope;
-  }
-}
-
-const stepAt = (path: readonly PathStep[], wanted: number): PathStep =>
-  path.find(({ speedup }) => speedup >= wanted) ?? path.at(-1)!;
-
-const stepName = ({ speedup }: PathStep): string => `about ${speedup.toFixed(2)}x`;
+const isSame = (a: Widths, b: Widths): boolean => [...a].every(([group, width]) => b.get(group) === width);
 
 function isMoreAccurate(a: Tried, b: Tried): boolean {
   const [own, other] = [a.measured.accuracy.facts, b.measured.accuracy.facts];

@@ -8,7 +8,7 @@ import { seededRandom, shuffled } from "../../base/random.js";
 import { conform, type DatasetRef, type InputSpec, openDatasetRef } from "../../dataset/index.js";
 import { type Model, Tensor } from "../../ir/index.js";
 import { adamRate } from "../../pruning/recover/adam.js";
-import { SHIFT } from "../../pruning/recover/augment.js";
+import { MOVES, movesOf } from "../../pruning/recover/augment.js";
 import { LOSS, RATE, type TrainingModels, trainingModels } from "../../pruning/recover/training-model.js";
 import type { Tensors, TrainResult } from "../../runtime/port.js";
 import type { RuntimeConfig } from "../config.js";
@@ -190,7 +190,7 @@ const train = (
 /** What each step sees: samples in an order of their own for every round, the learning rate, and how far images are moved. */
 function planSteps(
   { steps, seed }: Planned,
-  { augmentation }: TrainingModels,
+  { images }: TrainingModels,
   count: number,
   batch: number,
 ): { readonly batches: number[][]; readonly told: Tensors[] } {
@@ -205,11 +205,7 @@ function planSteps(
     const warm = Math.min(1, (step + 1) / WARM_UP);
     const rate = RATE_AT_FIRST * warm * 0.5 * (1 + Math.cos((Math.PI * step) / steps));
     const values = new Map([[RATE, Tensor.scalar("f32", adamRate(rate, step + 1))]]);
-    const { reach } = augmentation;
-    if (reach) {
-      const shift = reach.map((most) => random.below(2 * most + 1));
-      values.set(SHIFT, Tensor.i64([2], shift));
-    }
+    if (images) values.set(MOVES, movesOf(images, random));
     return values;
   });
   return { batches, told };

@@ -25,9 +25,11 @@ export class LatencyTable {
   readonly #points = new Map<Node, readonly Point[]>();
   readonly #restMs: number;
 
+  /** @param besides what goes with a branch and could not be told apart, such as changes of layout */
   constructor(
     readonly shares: NodeShares,
     nets: readonly ProfiledNet[],
+    readonly besides: ReadonlyMap<ChannelGroup, number> = new Map(),
   ) {
     const [whole] = nets as readonly [ProfiledNet];
     let told = 0;
@@ -45,12 +47,21 @@ export class LatencyTable {
   totalMs(widths: Widths): number {
     let total = this.#restMs;
     for (const node of this.#points.keys()) total += this.#msOf(node, widths);
+    for (const [group, ms] of this.besides) if (widths.get(group) === 0) total -= ms;
+    return total;
+  }
+
+  /** Of the nodes that go with a group's branch, in the whole net. */
+  branchMs(group: ChannelGroup): number {
+    let total = 0;
+    for (const node of this.shares.branches.get(group)?.dead ?? []) total += this.#msOf(node, new Map());
     return total;
   }
 
   /** What narrowing one group saves. */
   savedMs(group: ChannelGroup, before: Widths, after: Widths): number {
-    let saved = 0;
+    const besides = this.besides.get(group) ?? 0;
+    let saved = (after.get(group) === 0 ? besides : 0) - (before.get(group) === 0 ? besides : 0);
     for (const node of this.shares.nodesOf.get(group) ?? [])
       saved += this.#msOf(node, before) - this.#msOf(node, after);
     return saved;
@@ -83,7 +94,7 @@ function monotone(points: readonly Point[]): readonly Point[] {
 
 function interpolated(points: readonly Point[], share: number): number {
   const [first, second] = points;
-  if (!first) return 0;
+  if (!first || share === 0) return 0;
   if (share <= first.share) {
     // Less work than was measured, and never below none.
     const toNothing = first.ms / first.share;

@@ -4,24 +4,34 @@
  *
  * Nets are looked for in three ways, since none finds all: step by step, always the one that saves most for what it costs;
  * with a price on time, each group at its best width given the others; and all groups evenly. What another net exceeds in
- * both is left out.
+ * both is left out. Between those that are left, one for a speed that was asked for is made of them: groups are widened
+ * for as long as there is time, and others narrowed where that pays for more than it costs.
  */
+import { alignedWidths } from "../groups/aligned-widths.js";
 import type { ChannelGroup } from "../groups/channel-group.js";
 import type { LatencyTable } from "./latency-table.js";
 import type { Removal } from "./removal-order.js";
-import { uniformWidths, type Widths, widthsOf } from "./widths.js";
+import { uniformWidths, type Widths } from "./widths.js";
 
 export interface GroupError {
   readonly removal: Removal;
   /** Error at the output for each that the readers miss. */
   readonly scale: number;
+  /** Error at the output without the branch that passes the units on; null where there is none to take out. */
+  readonly none: number | null;
 }
 
 export interface PathStep {
   readonly widths: Widths;
-  /** As the table has it, the whole net over this one. */
-  readonly speedup: number;
+  /** As the table has it. */
+  readonly ms: number;
   readonly error: number;
+}
+
+interface Change {
+  readonly widths: Widths;
+  /** By how much less is missed. */
+  readonly gain: number;
 }
 
 /** Nobody needs less than this share of a group: what is known of the error says nothing there. */
@@ -30,29 +40,70 @@ const LEAST_SHARE = 0.1;
 const PRICE_STEP = 1.25;
 const UNIFORM_STEPS = 20;
 
-/** The whole net first, then faster ones that miss more. */
-export function narrowingPath(
-  errors: ReadonlyMap<ChannelGroup, GroupError>,
-  table: LatencyTable,
-  block: number,
-): readonly PathStep[] {
-  const finder = new PathFinder(errors, table, block);
-  const found = [...finder.stepByStep(), ...finder.atPrices(), ...finder.evenly()];
-  const path: PathStep[] = [];
-  let least = Number.POSITIVE_INFINITY;
-  for (const step of found.sort((a, b) => b.speedup - a.speedup || a.error - b.error)) {
-    if (step.error >= least) continue;
-    least = step.error;
-    path.push(step);
+/** Nets as fast as is asked for, or faster, from which one that misses less is looked for. */
+const STARTS = 3;
+/** Changes of one net: each makes the error less, so there is an end; this is far beyond it. */
+const MOST_CHANGES = 200;
+/** Widths above its own that a group is tried at. */
+const WIDER_TRIED = 2;
+
+/** What is measured of a net that is hardly narrower may be noise. */
+const LEAST_TOLD = 1.02;
+/** What a table says besides the time of the net may be most of it where nodes are small. */
+const MOST_OVERHEAD = 0.98;
+
+export class NarrowingPath {
+  /** The whole net first, then faster ones that miss more. */
+  readonly steps: readonly PathStep[];
+  readonly #finder: PathFinder;
+  /** What profiling adds to every net alike; below nothing where nets take time that no node does. */
+  #overheadMs = 0;
+
+  constructor(errors: ReadonlyMap<ChannelGroup, GroupError>, table: LatencyTable, block: number) {
+    this.#finder = new PathFinder(errors, table, block);
+    const found = [...this.#finder.stepByStep(), ...this.#finder.atPrices(), ...this.#finder.evenly()];
+    const path: PathStep[] = [];
+    let least = Number.POSITIVE_INFINITY;
+    for (const step of found.sort((a, b) => a.ms - b.ms || a.error - b.error)) {
+      if (step.error >= least) continue;
+      least = step.error;
+      path.push(step);
+    }
+    this.steps = path.reverse();
   }
-  return path.reverse();
+
+  get fastest(): PathStep {
+    return this.steps.at(-1)!;
+  }
+
+  /** The whole net over this one. */
+  speedup({ ms }: PathStep): number {
+    return (this.#finder.wholeMs - this.#overheadMs) / (ms - this.#overheadMs);
+  }
+
+  /** Takes in how much faster than the whole net one was when the two were raced: of all other nets more is known then. */
+  note({ ms }: PathStep, measured: number): void {
+    if (ms * LEAST_TOLD > this.#finder.wholeMs) return;
+    const speedup = Math.max(LEAST_TOLD, measured);
+    const told = (speedup * ms - this.#finder.wholeMs) / (speedup - 1);
+    this.#overheadMs = Math.min(told, MOST_OVERHEAD * this.fastest.ms);
+  }
+
+  /** The net that misses least of those that are at least so fast; the fastest where none is. */
+  at(speedup: number): PathStep {
+    const mostMs = this.#overheadMs + (this.#finder.wholeMs - this.#overheadMs) / speedup;
+    const starts = this.steps.filter(({ ms }) => ms <= mostMs).slice(0, STARTS);
+    return starts
+      .map(({ widths }) => this.#finder.improved(widths, mostMs))
+      .reduce((best, step) => (step.error < best.error ? step : best), starts[0] ?? this.fastest);
+  }
 }
 
 class PathFinder {
   readonly groups: readonly ChannelGroup[];
   readonly #choices: ReadonlyMap<ChannelGroup, readonly number[]>;
   readonly #whole: Widths;
-  readonly #wholeMs: number;
+  readonly wholeMs: number;
 
   constructor(
     readonly errors: ReadonlyMap<ChannelGroup, GroupError>,
@@ -62,10 +113,13 @@ class PathFinder {
     this.groups = [...errors.keys()];
     const isEnough = (group: ChannelGroup, width: number): boolean => width >= LEAST_SHARE * group.width;
     this.#choices = new Map(
-      this.groups.map((group) => [group, widthsOf(group, block).filter((width) => isEnough(group, width))]),
+      this.groups.map((group) => {
+        const widths = alignedWidths(group, block).filter((width) => isEnough(group, width));
+        return [group, errors.get(group)!.none === null ? widths : [...widths, 0]];
+      }),
     );
     this.#whole = new Map(this.groups.map((group) => [group, group.width]));
-    this.#wholeMs = table.totalMs(this.#whole);
+    this.wholeMs = table.totalMs(this.#whole);
   }
 
   *stepByStep(): Generator<PathStep> {
@@ -104,10 +158,53 @@ class PathFinder {
     for (let i = 1; i < UNIFORM_STEPS; i++) yield this.#step(uniformWidths(this.groups, i / UNIFORM_STEPS, this.block));
   }
 
+  /** Groups widened and traded for as long as the net is so fast and misses less. */
+  improved(from: Widths, mostMs: number): PathStep {
+    let widths = from;
+    for (let i = 0; i < MOST_CHANGES; i++) {
+      let best: Change | null = null;
+      for (const change of this.#changes(widths, mostMs - this.table.totalMs(widths)))
+        if (change.gain > (best?.gain ?? Number.EPSILON)) best = change;
+      if (best === null) break;
+      widths = best.widths;
+    }
+    return this.#step(widths);
+  }
+
+  /** One group wider, and another one narrower where that takes more time than is left. */
+  *#changes(widths: Widths, spareMs: number): Generator<Change> {
+    for (const group of this.groups) {
+      const at = widths.get(group)!;
+      const wider = this.#choices.get(group)!.filter((width) => width > at);
+      for (const width of wider.slice(-WIDER_TRIED)) {
+        const next = new Map(widths).set(group, width);
+        const gain = this.#error(group, at) - this.#error(group, width);
+        const missingMs = -this.table.savedMs(group, widths, next) - spareMs;
+        if (missingMs <= 0) yield { widths: next, gain };
+        else for (const traded of this.#paying(next, group, missingMs)) yield { ...traded, gain: gain + traded.gain };
+      }
+    }
+  }
+
+  /** For each other group the widest net in which it pays for that much time. */
+  *#paying(widths: Widths, wider: ChannelGroup, missingMs: number): Generator<Change> {
+    for (const group of this.groups) {
+      if (group === wider) continue;
+      const at = widths.get(group)!;
+      for (const width of this.#choices.get(group)!) {
+        if (width >= at) continue;
+        const next = new Map(widths).set(group, width);
+        if (this.table.savedMs(group, widths, next) < missingMs) continue;
+        yield { widths: next, gain: this.#error(group, at) - this.#error(group, width) };
+        break;
+      }
+    }
+  }
+
   /** What all of it saves, and misses. */
   #narrowest(): { readonly ms: number; readonly error: number } {
     const least = new Map(this.groups.map((group) => [group, Math.min(...this.#choices.get(group)!)]));
-    return { ms: this.#wholeMs - this.table.totalMs(least), error: this.#step(least).error };
+    return { ms: this.wholeMs - this.table.totalMs(least), error: this.#step(least).error };
   }
 
   /** Each group at the width that is best at this price, until none changes. */
@@ -136,12 +233,12 @@ class PathFinder {
   }
 
   #error(group: ChannelGroup, width: number): number {
-    const { removal, scale } = this.errors.get(group)!;
-    return scale * removal.errors[group.width - width]!;
+    const { removal, scale, none } = this.errors.get(group)!;
+    return width === 0 ? none! : scale * removal.errors[group.width - width]!;
   }
 
   #step(widths: Widths): PathStep {
     const error = this.groups.reduce((sum, group) => sum + this.#error(group, widths.get(group)!), 0);
-    return { widths, speedup: this.#wholeMs / this.table.totalMs(widths), error };
+    return { widths, ms: this.table.totalMs(widths), error };
   }
 }

@@ -1,9 +1,11 @@
 /**
  * How much of its work each node still has when groups are narrowed: channels that it reads times channels that it makes,
- * as shares of what they were. Convolutions make whole blocks of channels at a time, and read as many as there are.
+ * as shares of what they were. Convolutions make whole blocks of channels at a time, and read as many as there are. What
+ * goes with a branch has none.
  */
 import type { Node, Value } from "../../ir/index.js";
 import type { ChannelGroup, ChannelMap } from "../groups/channel-group.js";
+import { type ResidualBranch, residualBranches } from "../groups/residual-branches.js";
 import type { Widths } from "./widths.js";
 
 interface Row {
@@ -16,6 +18,9 @@ export class NodeShares {
   readonly #rows = new Map<Value, readonly Row[]>();
   /** Nodes whose work depends on a group. */
   readonly nodesOf = new Map<ChannelGroup, readonly Node[]>();
+  /** Groups that a branch goes without. */
+  readonly branches: ReadonlyMap<ChannelGroup, ResidualBranch>;
+  readonly #deadWithout = new Map<Node, ChannelGroup[]>();
 
   constructor(
     readonly map: ChannelMap,
@@ -40,11 +45,19 @@ export class NodeShares {
         }
       }
     }
+    this.branches = residualBranches(map);
+    for (const [group, { dead }] of this.branches) {
+      for (const node of dead) {
+        nodes.get(group)!.add(node);
+        this.#deadWithout.set(node, [...(this.#deadWithout.get(node) ?? []), group]);
+      }
+    }
     for (const [group, of] of nodes) this.nodesOf.set(group, [...of]);
   }
 
   /** Of the node's work in the original. */
   of(node: Node, widths: Widths): number {
+    if (this.#deadWithout.get(node)?.some((group) => widths.get(group) === 0)) return 0;
     const made = this.#shareOf(node.outputs[0], widths, node.op.startsWith("Conv") ? this.block : 1);
     const [read, weights] = node.inputs;
     const isMixing =

@@ -65,7 +65,7 @@ export interface ChannelGroup {
   readonly frozen: string | null;
 }
 
-/** The units to keep of each group, ascending, at least one; groups that are not named keep all. */
+/** The units to keep of each group, ascending; groups that are not named keep all. None only where a branch goes with them (residual-branches.ts). */
 export type Kept = ReadonlyMap<ChannelGroup, ArrayLike<number>>;
 
 /** A model with units left out, and where the parts of the original are in it. */

@@ -5,7 +5,7 @@
 import { Graph, isStatic, type Model, opsetOf, type Shape, Tensor, type Value } from "../../ir/index.js";
 import { annotateTypes, copyConstant, copyNode, type Describe, type Evaluate } from "../../rewrite/index.js";
 import { adamStep } from "./adam.js";
-import { type Augmentation, augment } from "./augment.js";
+import { type Augmentation, augment, type ImageSizes } from "./augment.js";
 import { backpropagate } from "./backpropagate.js";
 import { completeSizes } from "./complete-sizes.js";
 import { distance } from "./distance.js";
@@ -26,7 +26,8 @@ export interface TrainingModels {
   readonly state: ReadonlyMap<string, Tensor>;
   /** Of the state, what changes, with the output of `step` that holds what it becomes. */
   readonly carried: Readonly<Record<string, string>>;
-  readonly augmentation: Pick<Augmentation, "reach">;
+  /** Sizes of the images that are moved about; null where there are none. */
+  readonly images: ImageSizes | null;
   /** Nodes of the student that no gradient passes, and why. */
   readonly blocked: ReadonlyMap<string, string>;
 }
@@ -94,7 +95,7 @@ export async function trainingModels(request: TrainingRequest): Promise<Training
     parameters: learned,
     state,
     carried,
-    augmentation: learner.augmentation,
+    images: learner.augmentation.images,
     blocked: new Map([...blocked].map(([node, reason]) => [node.displayName, reason])),
   };
 }
@@ -125,8 +126,8 @@ async function both(
   );
   if ([...inputs.values()].some(({ shape }) => !isStatic(shape))) return { reason: "sizes of its inputs are open" };
   const augmentation = isAugmented
-    ? augment(graph, [...inputs.values()], f)
-    : { values: new Map<Value, Value>(), reach: null };
+    ? augment(graph, [...inputs.values()], f, opsetOf(student))
+    : { values: new Map<Value, Value>(), images: null };
   const parameters = new Map<Value, Value>();
   const copy = (source: Model, isStudent: boolean): ReadonlyMap<Value, Value> => {
     const values = new Map<Value, Value>();

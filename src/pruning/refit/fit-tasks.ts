@@ -38,7 +38,7 @@ export function fitTasks(pair: NetPair): {
     if (!isLinear(node)) continue;
     const [input, weight] = node.inputs;
     // Products of two activations have no weights to fit.
-    if (!input || !weight?.constant || pair.isSame(input)) continue;
+    if (!input || !weight?.constant || pair.readsSame(node, 0)) continue;
     const layer = linearLayer(node);
     const made = "reason" in layer ? layer : taskOf(layer, pair, order);
     if ("reason" in made) unfitted.push({ node: node.displayName, reason: made.reason });
@@ -77,7 +77,7 @@ function residualOf(
   const position = other.producer ? (order.get(other.producer) ?? Number.POSITIVE_INFINITY) : -1;
   const sum = pair.originalOf(add.output);
   const originalOther = pair.originalOf(other);
-  if (position > order.get(node)! || !sum || !originalOther || sum.producer !== soleReader(own)) return null;
+  if (position > order.get(node)! || !sum || !originalOther || pair.nodeBefore(add) !== soleReader(own)) return null;
   return { sum, other };
 }
 

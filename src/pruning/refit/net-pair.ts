@@ -6,6 +6,7 @@ export class NetPair {
   readonly #originalOf = new Map<Value, Value>();
   /** Values of the pruned net that nothing has been done to yet. */
   readonly #same = new Map<Value, Value>();
+  readonly #nodeOf: ReadonlyMap<Node, Node>;
   readonly #keptUnits: ReadonlyMap<Value, readonly KeptAlong[]>;
 
   constructor(
@@ -13,7 +14,11 @@ export class NetPair {
     readonly sliced: SlicedModel,
     readonly kept: Kept,
   ) {
-    for (const [original, pruned] of sliced.valueOf) this.#originalOf.set(pruned, original);
+    for (const [original, pruned] of sliced.valueOf) {
+      const first = this.#originalOf.get(pruned);
+      if (!first || this.#isReplaced(first)) this.#originalOf.set(pruned, original);
+    }
+    this.#nodeOf = new Map([...sliced.nodeOf].map(([original, pruned]) => [pruned, original]));
     this.#findSame();
     const along = new Map<Value, KeptAlong[]>();
     for (const group of map.groups) {
@@ -32,16 +37,19 @@ export class NetPair {
     return this.#originalOf.get(pruned) ?? null;
   }
 
-  prunedOf(original: Value): Value | null {
-    return this.sliced.valueOf.get(original) ?? null;
+  /** The node of the original that became one of the pruned net. */
+  nodeBefore(pruned: Node): Node | null {
+    return this.#nodeOf.get(pruned) ?? null;
   }
 
   /** The value that computes the same and stands for both nets; the value itself where there is none. */
   readonly twinOf = (value: Value): Value => this.#same.get(value) ?? value;
 
-  /** Whether a value of the pruned net holds what it did in the original, to the bit. */
-  isSame(pruned: Value): boolean {
-    return pruned.constant !== null || this.#same.has(pruned);
+  /** Whether an input of a node of the pruned net holds what it did in the original, to the bit. */
+  readsSame(pruned: Node, index: number): boolean {
+    const [value, original] = [pruned.inputs[index], this.#nodeOf.get(pruned)?.inputs[index]];
+    if (!value || !original) return false;
+    return value.constant !== null || this.#same.get(value) === original;
   }
 
   /** Positions of a value of the original along an axis that are left; null where all are. */
@@ -52,6 +60,11 @@ export class NetPair {
     return Int32Array.from({ length: size }, (_, at) => at).filter(isLeft);
   }
 
+  /** Whether all who read a value went with a branch: what stays of its sum is to be that sum then. */
+  #isReplaced({ uses }: Value): boolean {
+    return uses.every((use) => use.kind === "input" && !this.sliced.nodeOf.has(use.node));
+  }
+
   #findSame(): void {
     const { graph } = this.sliced.model;
     const inputs = new Map(this.map.model.graph.inputs.map((input) => [input.label, input]));
@@ -59,9 +72,8 @@ export class NetPair {
       const original = inputs.get(input.label);
       if (original) this.#same.set(input, original);
     }
-    const nodes = new Map([...this.sliced.nodeOf].map(([original, pruned]) => [pruned, original]));
     for (const node of graph.nodes()) {
-      const original = nodes.get(node);
+      const original = this.#nodeOf.get(node);
       if (!original || !this.#isSameNode(node, original)) continue;
       node.outputs.forEach((value, i) => {
         const other = original.outputs[i];

@@ -1,14 +1,16 @@
 /**
  * Cuts units out of a model: the constants that have them, the sizes that nodes are told, and
- * the types of values. What goes in and comes out of the model stays as it is, and the
- * result is an ordinary dense model.
+ * the types of values. A residual branch of which no unit is kept goes as a whole. What goes in and comes out of the model
+ * stays as it is, and the result is an ordinary dense model.
  */
 import { invariant } from "../../base/errors.js";
 import { bitsOf, elementCount, type Model, type Node, Tensor, type Value } from "../../ir/index.js";
-import { copyGraph } from "../../rewrite/index.js";
-import type { ChannelMap, Kept, SlicedModel, UnitRow } from "../groups/channel-group.js";
+import { copyGraph, removeWithFeeders } from "../../rewrite/index.js";
+import type { ChannelGroup, ChannelMap, Kept, SlicedModel, UnitRow } from "../groups/channel-group.js";
+import { residualBranches } from "../groups/residual-branches.js";
 import { resizeNode } from "./resize-node.js";
 
+/** @param kept of groups that `residualBranches` has, none may be: their branches go */
 export function sliceChannels(map: ChannelMap, kept: Kept): SlicedModel {
   const removed = removedSets(map, kept);
   const sliced = copyOf(map.model);
@@ -23,6 +25,8 @@ export function sliceChannels(map: ChannelMap, kept: Kept): SlicedModel {
     if (copy.type?.shape) copy.type = { dtype: copy.type.dtype, shape };
   }
   const { graph } = sliced.model;
+  const dropped = map.groups.filter((group) => kept.get(group)?.length === 0);
+  if (dropped.length > 0) dropBranches(map, dropped, sliced);
   for (const constant of graph.constants) if (constant.useCount === 0) graph.removeConstant(constant);
   return sliced;
 }
@@ -32,8 +36,8 @@ function removedSets(map: ChannelMap, kept: Kept): Set<number> {
   for (const [group, units] of kept) {
     const sets = map.setsOf.get(group);
     invariant(sets, `${group.name} is no group of this model`);
-    const stays = new Set(Array.from(units));
-    invariant(stays.size > 0, `nothing is kept of ${group.name}`);
+    // A branch that goes is cut to one unit first.
+    const stays = new Set(units.length === 0 ? [0] : Array.from(units));
     const isWhole = stays.size === group.width;
     invariant(isWhole || group.frozen === null, `${group.name} cannot be cut: ${group.frozen}`);
     sets.forEach((set, unit) => void (stays.has(unit) || removed.add(set)));
@@ -41,7 +45,38 @@ function removedSets(map: ChannelMap, kept: Kept): Set<number> {
   return removed;
 }
 
-function copyOf(model: Model): SlicedModel {
+function dropBranches(map: ChannelMap, groups: readonly ChannelGroup[], sliced: Copied): void {
+  const { nodeOf, valueOf: copies } = sliced;
+  const branches = residualBranches(map);
+  const order = new Map([...map.model.graph.nodes()].map((node, i) => [node, i]));
+  const dropped = groups.map((group) => {
+    const branch = branches.get(group);
+    invariant(branch, `nothing is kept of ${group.name}`);
+    return branch;
+  });
+  const originals = new Map([...nodeOf].map(([node, copy]) => [copy, node]));
+  // From front to back: what stays of one sum may be another one that goes.
+  for (const { sum, stay } of dropped.sort((a, b) => order.get(a.sum)! - order.get(b.sum)!)) {
+    const copy = nodeOf.get(sum);
+    if (!copy) continue;
+    const left = copies.get(stay)!;
+    copy.graph.replaceUses(copy.output, left);
+    for (const removed of removeWithFeeders(copy)) {
+      const original = originals.get(removed)!;
+      nodeOf.delete(original);
+      for (const value of original.outputs) if (value) copies.delete(value);
+    }
+    copies.set(sum.output, left);
+  }
+}
+
+/** A sliced model on the way. */
+interface Copied extends SlicedModel {
+  readonly nodeOf: Map<Node, Node>;
+  readonly valueOf: Map<Value, Value>;
+}
+
+function copyOf(model: Model): Copied {
   const values = new Map<Value, Value>();
   const graph = copyGraph(model.graph, values, true);
   const copies = [...graph.nodes()];

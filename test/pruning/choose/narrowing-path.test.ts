@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Node } from "../../../src/ir/index.js";
 import { LatencyTable, type ProfiledNet } from "../../../src/pruning/choose/latency-table.js";
-import { narrowingPath } from "../../../src/pruning/choose/narrowing-path.js";
+import { NarrowingPath } from "../../../src/pruning/choose/narrowing-path.js";
 import { NodeShares } from "../../../src/pruning/choose/node-shares.js";
-import { uniformWidths, type Widths, widthStep, widthsOf } from "../../../src/pruning/choose/widths.js";
+import { uniformWidths, type Widths } from "../../../src/pruning/choose/widths.js";
+import type { ChannelGroup } from "../../../src/pruning/groups/channel-group.js";
 import { findChannelGroups } from "../../../src/pruning/groups/find-channel-groups.js";
 import { prepared } from "../../support/quantize-text.js";
 
@@ -28,16 +29,22 @@ async function scene(cost: (share: number, node: Node) => number = (share) => 0.
   return { map, groups, shares, table: new LatencyTable(shares, nets) };
 }
 
+/** A second group that costs a hundredth of the first. */
+const errorsOf = (groups: readonly ChannelGroup[]) =>
+  new Map(
+    groups.map((group, i) => {
+      const order = Int32Array.from({ length: 64 }, (_, unit) => unit);
+      const errors = Float64Array.from({ length: 64 }, (_, n) => (i === 0 ? 1 : 0.01) * n ** 2);
+      return [group, { removal: { order, errors }, scale: 1, none: null }] as const;
+    }),
+  );
+
 describe("narrowing", () => {
   it("has widths in whole blocks", async () => {
     const { groups } = await scene();
-    const [group] = groups;
     expect(groups).toHaveLength(2);
-    expect(widthsOf(group!, 16)).toEqual([64, 48, 32, 16]);
     expect([...uniformWidths(groups, 0.6, 16).values()]).toEqual([32, 32]);
-    expect(widthStep({ ...group!, width: 40 }, 16)).toBe(8);
-    expect(widthStep({ ...group!, width: 16 }, 16)).toBe(4);
-    expect(widthStep({ ...group!, kind: "heads", width: 12 }, 16)).toBe(1);
+    expect([...uniformWidths(groups, 0.1, 16).values()]).toEqual([8, 8]);
   });
 
   it("counts what nodes read times what they make", async () => {
@@ -62,23 +69,42 @@ describe("narrowing", () => {
 
   it("narrows where it costs least, and goes on in order of speed and error", async () => {
     const { groups, table } = await scene();
-    const errors = new Map(
-      groups.map((group, i) => {
-        const removal = {
-          order: Int32Array.from({ length: 64 }, (_, unit) => unit),
-          errors: Float64Array.from({ length: 64 }, (_, n) => (i === 0 ? 1 : 0.01) * n ** 2),
-        };
-        return [group, { removal, scale: 1 }] as const;
-      }),
-    );
-    const path = narrowingPath(errors, table, 16);
-    expect(path[0]!.speedup).toBe(1);
-    path.forEach((step, i) => {
+    const path = new NarrowingPath(errorsOf(groups), table, 16);
+    expect(path.speedup(path.steps[0]!)).toBe(1);
+    path.steps.forEach((step, i) => {
       if (i === 0) return;
-      expect(step.speedup).toBeGreaterThan(path[i - 1]!.speedup);
-      expect(step.error).toBeGreaterThan(path[i - 1]!.error);
+      expect(step.ms).toBeLessThan(path.steps[i - 1]!.ms);
+      expect(step.error).toBeGreaterThan(path.steps[i - 1]!.error);
     });
-    expect(path[1]!.widths.get(groups[0]!)).toBe(64);
-    expect(path[1]!.widths.get(groups[1]!)).toBeLessThan(64);
+    const [, first] = path.steps;
+    expect(first!.widths.get(groups[0]!)).toBe(64);
+    expect(first!.widths.get(groups[1]!)).toBeLessThan(64);
+  });
+
+  it("makes a net for a speed of those beside it, and never one that is slower or misses more", async () => {
+    const { groups, table } = await scene();
+    const path = new NarrowingPath(errorsOf(groups), table, 16);
+    for (const wanted of [1, 1.05, 1.2, 1.33, 1.5, 1.8]) {
+      const made = path.at(wanted);
+      expect(path.speedup(made)).toBeGreaterThanOrEqual(wanted);
+      const found = path.steps.find((step) => path.speedup(step) >= wanted)!;
+      expect(made.error).toBeLessThanOrEqual(found.error);
+    }
+    expect(path.at(1000)).toBe(path.fastest);
+  });
+
+  it("learns from a race what profiles add to every net", async () => {
+    const { groups, table } = await scene();
+    const path = new NarrowingPath(errorsOf(groups), table, 16);
+    const step = path.at(1.5);
+    const told = path.speedup(step);
+    path.note(step, 1.2 * told);
+    expect(path.speedup(step)).toBeCloseTo(1.2 * told, 6);
+    expect(path.at(1.5).ms).toBeGreaterThanOrEqual(step.ms);
+    path.note(path.steps[0]!, 1.3);
+    expect(path.speedup(step)).toBeCloseTo(1.2 * told, 6);
+    path.note(step, 0.9);
+    expect(path.speedup(path.fastest)).toBeGreaterThan(1);
+    expect(path.speedup(path.fastest)).toBeLessThan(1.5);
   });
 });
