@@ -66,7 +66,7 @@ export interface RatioEstimate extends Interval {
 }
 
 /**
- * Ratio of medians of two positive series taken in turns (pair i = run i of both), with an
+ * Ratio of medians (by nearest rank) of two positive series taken in turns (pair i = run i of both), with an
  * interval from resampling whole blocks of neighbouring pairs: neighbours share load and
  * clock, and resampling them apart would be too sure of itself.
  */
@@ -139,37 +139,8 @@ function drawBlocks(picks: Uint32Array, blockLength: number, random: Random): vo
   }
 }
 
-/**
- * Intervals of quantiles of one series in time, from resampling blocks of neighbours, which in a queue depend on each
- * other: blocks are as long as that reaches (`blockLengthFor`). One for each of `ps`.
- */
-export function seriesQuantiles(
-  values: ArrayLike<number>,
-  ps: readonly number[],
-  options: BootstrapOptions,
-): Interval[] {
-  const n = values.length;
-  invariant(n > 0, "quantiles of nothing");
-  const series = rankedSeries(values);
-  const blockLength = Math.min(n, blockLengthFor(values, values));
-  const random = seededRandom(options.seed);
-  const picks = new Uint32Array(n);
-  const drawn = ps.map(() => new Float64Array(options.resamples ?? 2000));
-  for (let r = 0; ps.length > 0 && r < drawn[0]!.length; r++) {
-    drawBlocks(picks, blockLength, random);
-    for (const [i, value] of series.quantilesOf(picks, ps).entries()) drawn[i]![r] = value;
-  }
-  return drawn.map((each) => middle(each.sort(), options.confidence ?? 0.95));
-}
-
-interface RankedSeries {
-  medianOf(picks: Uint32Array): number;
-  /** Of ascending probabilities: the value that so many are at most. */
-  quantilesOf(picks: Uint32Array, ps: readonly number[]): number[];
-}
-
-/** Ranks are sorted once; a resample's quantiles are then found by counting, without sorting again. */
-function rankedSeries(values: ArrayLike<number>): RankedSeries {
+/** Ranks are sorted once; a resample's median is then found by counting, without sorting again. */
+function rankedSeries(values: ArrayLike<number>): { medianOf(picks: Uint32Array): number } {
   const n = values.length;
   const order = Array.from({ length: n }, (_, i) => i).sort((i, j) => values[i]! - values[j]!);
   const rank = new Uint32Array(n);
@@ -179,25 +150,10 @@ function rankedSeries(values: ArrayLike<number>): RankedSeries {
     medianOf(picks) {
       counts.fill(0);
       for (let i = 0; i < n; i++) counts[rank[picks[i]!]!]!++;
-      const lower = (n - 1) >> 1;
-      const upper = n >> 1;
       let seen = counts[0]!;
       let r = 0;
-      while (seen <= lower) seen += counts[++r]!;
-      const first = values[order[r]!]!;
-      while (seen <= upper) seen += counts[++r]!;
-      return (first + values[order[r]!]!) / 2;
-    },
-    quantilesOf(picks, ps) {
-      counts.fill(0);
-      for (let i = 0; i < n; i++) counts[rank[picks[i]!]!]!++;
-      let seen = counts[0]!;
-      let r = 0;
-      return ps.map((p) => {
-        const at = Math.ceil(p * n);
-        while (seen < at) seen += counts[++r]!;
-        return values[order[r]!]!;
-      });
+      while (2 * seen < n) seen += counts[++r]!;
+      return values[order[r]!]!;
     },
   };
 }

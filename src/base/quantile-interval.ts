@@ -10,6 +10,7 @@
  * summed as long as pairs of r are positive and do not grow (Geyer 1992). n / f independent values take its place. What f - 1
  * rests on are the stretches above the quantile (or below, the rarer): the fewer, the wider, by Student's t.
  */
+import { binomialAtMost } from "./binomial.js";
 import { invariant } from "./errors.js";
 import { normalQuantile, studentQuantile } from "./statistics.js";
 
@@ -46,6 +47,21 @@ export function quantileIntervals(values: ArrayLike<number>, ps: readonly number
       high: high! > n ? null : atRank(sorted, high! * scale),
     };
   });
+}
+
+/**
+ * Whether more than a share 1 - `p` of what the values come from is above `limit`, so that the p-quantile is: as sure as
+ * `confidence`. Finds it where an interval of the quantile is still wide, for what is known of the values around the
+ * limit is more than what is known of those around a far tail.
+ */
+export function isQuantileAbove(values: ArrayLike<number>, p: number, limit: number, confidence = 0.95): boolean {
+  const total = values.length;
+  let above = 0;
+  for (let i = 0; i < total; i++) if (values[i]! > limit) above++;
+  if (above === 0) return false;
+  const n = Math.max(1, Math.round(total / inflation(values, limit, 1 - above / total, 1 - confidence)));
+  const few = Math.floor((above / total) * n) - 1;
+  return few >= 0 && 1 - binomialAtMost(few, n, 1 - p) <= 1 - confidence;
 }
 
 /** By how much the variance of the share at most `value` is larger than that of independent values; at least 1. */

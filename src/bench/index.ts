@@ -11,6 +11,7 @@ export { countedTimes, type LoadSummary, summarizeLoad } from "./load-summary.js
 export type { NoiseCheck } from "./noise.js";
 export { type Served, Server } from "./open-loop.js";
 export { type LatencyPercentiles, latencyPercentiles } from "./percentiles.js";
+export { queriesNeeded } from "./queries-needed.js";
 export { type Decision, decide, type Speedup } from "./speedup.js";
 export { type StageTimes, type StageTimesOptions, stageTimes } from "./stage-times.js";
 export { type SweepSeries, type SweepSetting, sweep } from "./sweep.js";

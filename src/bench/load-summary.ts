@@ -1,12 +1,9 @@
-/** Percentiles of a queue: neighbours wait for the same request, so intervals come from resampling stretches of it. */
-import { seriesQuantiles } from "../base/bootstrap.js";
-import { leastCountFor, mean } from "../base/statistics.js";
+/** Percentiles of a queue, with bounds that know of neighbours that wait for the same request. */
+import { byPercentile, type PercentileName, percentileNames, percentileShares } from "../base/percentiles.js";
+import { type Bounds, quantileIntervals } from "../base/quantile-interval.js";
+import { mean } from "../base/statistics.js";
 import type { Served } from "./open-loop.js";
 import { type LatencyPercentiles, latencyPercentiles } from "./percentiles.js";
-
-const percentileNames = ["p50", "p95", "p99", "p999"] as const;
-export type PercentileName = (typeof percentileNames)[number];
-const share: Readonly<Record<PercentileName, number>> = { p50: 0.5, p95: 0.95, p99: 0.99, p999: 0.999 };
 
 export interface LoadSummary {
   /** Requests that count; those of the start, when no queue had formed yet, do not. */
@@ -22,12 +19,13 @@ export interface LoadSummary {
   readonly service: LatencyPercentiles;
   readonly meanWaitingMs: number;
   /** Of the latency, each bound at 95 %; null where the requests do not reach that far. */
-  readonly bounds: Readonly<Record<PercentileName, { readonly low: number | null; readonly high: number | null }>>;
+  readonly bounds: Readonly<Record<PercentileName, Bounds>>;
 }
 
 /** Of the time at the start, while the queue forms. */
 const FORMING = 0.1;
-const RESAMPLES = 400;
+/** One-sided 95 % each. */
+const CONFIDENCE = 0.9;
 
 /** Of the requests that count, in the order of arrival; milliseconds. */
 export interface CountedTimes {
@@ -47,9 +45,11 @@ export function countedTimes({ arrivalMs, startMs, endMs }: Served, durationMs: 
 }
 
 /** `durationMs`: for how long requests arrived. Throws for a load without requests. */
-export function summarizeLoad(served: Served, durationMs: number, processes: number, seed: number): LoadSummary {
+export function summarizeLoad(served: Served, durationMs: number, processes: number): LoadSummary {
   const { latencies, waits, services } = countedTimes(served, durationMs);
   const countedMs = (1 - FORMING) * durationMs;
+  const shares = percentileNames.map((name) => percentileShares[name]);
+  const bounds = quantileIntervals(latencies, shares, CONFIDENCE);
   const lastEnd = served.endMs.reduce((last, end) => Math.max(last, end), 0);
   return {
     requests: latencies.length,
@@ -60,26 +60,6 @@ export function summarizeLoad(served: Served, durationMs: number, processes: num
     waiting: latencyPercentiles(waits),
     service: latencyPercentiles(services),
     meanWaitingMs: mean(waits),
-    bounds: boundsOf(latencies, seed),
+    bounds: byPercentile((name) => bounds[percentileNames.indexOf(name)]!),
   };
-}
-
-function boundsOf(latencies: Float64Array, seed: number): LoadSummary["bounds"] {
-  const reached = percentileNames.filter((name) => latencies.length >= leastCountFor(share[name]));
-  const intervals = seriesQuantiles(
-    latencies,
-    reached.map((name) => share[name]),
-    {
-      ...{ seed, resamples: RESAMPLES },
-      // One-sided 95 % each.
-      confidence: 0.9,
-    },
-  );
-  const none = { low: null, high: null };
-  return Object.fromEntries(
-    percentileNames.map((name) => {
-      const at = reached.indexOf(name);
-      return [name, at < 0 ? none : intervals[at]!];
-    }),
-  ) as Record<PercentileName, { low: number | null; high: number | null }>;
 }

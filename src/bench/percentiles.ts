@@ -1,9 +1,11 @@
 /** Latencies as the result shows them. */
+import { percentileShares } from "../base/percentiles.js";
 import { ascending, nearestRank, percentileOrNull } from "../base/statistics.js";
 
 /** Milliseconds; null where the number of runs cannot support the percentile. Each is one of the times that were measured. */
 export interface LatencyPercentiles {
   readonly p50Ms: number;
+  readonly p90Ms: number | null;
   readonly p95Ms: number | null;
   readonly p99Ms: number | null;
   readonly p999Ms: number | null;
@@ -11,14 +13,17 @@ export interface LatencyPercentiles {
 
 /**
  * By the nearest rank, as histograms of latencies have them (and `--hdr-log` therefore): in the tail a value between
- * two neighbours that lie far apart would be one that never occurred.
+ * two neighbours that lie far apart would be one that never occurred. Speedups divide medians of the same kind, so that
+ * one p50 over another is the speedup that is told.
  */
 export function latencyPercentiles(samplesMs: ArrayLike<number>): LatencyPercentiles {
   const sorted = ascending(samplesMs);
+  const { p50, p90, p95, p99, p999 } = percentileShares;
   return {
-    p50Ms: nearestRank(sorted, 0.5),
-    p95Ms: percentileOrNull(sorted, 0.95),
-    p99Ms: percentileOrNull(sorted, 0.99),
-    p999Ms: percentileOrNull(sorted, 0.999),
+    p50Ms: nearestRank(sorted, p50),
+    p90Ms: percentileOrNull(sorted, p90),
+    p95Ms: percentileOrNull(sorted, p95),
+    p99Ms: percentileOrNull(sorted, p99),
+    p999Ms: percentileOrNull(sorted, p999),
   };
 }

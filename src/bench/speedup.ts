@@ -6,7 +6,7 @@ import { median, normalQuantile, studentQuantile, variance } from "../base/stati
 export type ProcessSeries = readonly (readonly number[])[];
 
 export interface Speedup {
-  /** Median of the baseline over median of the candidate. */
+  /** Median of the baseline over median of the candidate, by nearest rank as p50 is. */
   readonly speedup: number;
   readonly speedupInterval: readonly [low: number, high: number];
 }

@@ -271,7 +271,7 @@ export const flags = {
     parseBenchBudget,
   ),
   budgetPercentile: value(
-    ["--budget-percentile <p>", "Limits", "of each stage, that --budget is about: p50, p95, p99 or p99.9 [p95]"],
+    ["--budget-percentile <p>", "Limits", "of each stage, that --budget is about: p50, p90, p95, p99 or p99.9 [p95]"],
     parsePercentile,
     "p95",
   ),

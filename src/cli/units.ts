@@ -179,6 +179,7 @@ export const parseDuration: Parse<number> = formed({ text: whole(DURATION) }, (t
 
 const percentiles: ReadonlyMap<string, LatencyLimit["percentile"]> = new Map([
   ["p50", "p50"],
+  ["p90", "p90"],
   ["p95", "p95"],
   ["p99", "p99"],
   ["p99.9", "p999"],
@@ -197,7 +198,7 @@ export const parseSlo: Parse<LatencyLimit> = formed(
       text,
       source,
       "is no latency limit",
-      "Write a percentile (p50, p95, p99, p99.9) and a time: p95=20ms.",
+      "Write a percentile (p50, p90, p95, p99, p99.9) and a time: p95=20ms.",
     );
   },
 );
@@ -208,7 +209,7 @@ export const parsePercentile: Parse<LatencyLimit["percentile"]> = formed(
   (text, source) => {
     const percentile = percentiles.get(text);
     if (percentile) return percentile;
-    throw invalid(text, source, "is no percentile", "Write p50, p95, p99 or p99.9.");
+    throw invalid(text, source, "is no percentile", "Write p50, p90, p95, p99 or p99.9.");
   },
 );
 

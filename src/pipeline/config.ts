@@ -1,4 +1,5 @@
 /** What a run was asked to do: plain data, the same from flags, a config file or the API. */
+import type { PercentileName } from "../base/percentiles.js";
 import type { MetricRef } from "../metric/index.js";
 import type { RangeMethod } from "../observe/index.js";
 import type { Correction } from "./corrections.js";
@@ -7,7 +8,7 @@ import type { Correction } from "./corrections.js";
 export type DropLimit = { readonly percent: number } | { readonly absolute: number } | "none";
 
 export interface LatencyLimit {
-  readonly percentile: "p50" | "p95" | "p99" | "p999";
+  readonly percentile: PercentileName;
   readonly ms: number;
 }
 

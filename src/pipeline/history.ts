@@ -2,7 +2,7 @@
  * `gate --history FILE.jsonl`: one line a run, and whether the newest is out of line with those before. Only what holds on any
  * machine is compared: the ratio to a baseline that ran beside it, accuracy, and size.
  */
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs";
 import * as v from "valibot";
 import { InferOptError, messageOf } from "../base/errors.js";
 import { median } from "../base/statistics.js";
@@ -61,34 +61,55 @@ export function entryOf({ baseline, candidate, outcome, latency, accuracy }: Gat
 /** Entries so far; none where there is no file. A last line that was cut short counts as not written. Throws HISTORY_INVALID. */
 export function readHistory(path: string): HistoryEntry[] {
   if (!existsSync(path)) return [];
-  let lines: string[];
-  try {
-    lines = readFileSync(path, "utf8").split("\n");
-  } catch (cause) {
-    throw invalid(path, `cannot be read: ${messageOf(cause)}`);
-  }
-  // What follows the last line break was not written whole.
-  return lines.slice(0, -1).flatMap((line, i) => {
+  const lines = textOf(path).split("\n");
+  return lines.flatMap((line, i) => {
     if (line.trim() === "") return [];
     try {
-      return [v.parse(entrySchema, JSON.parse(line))];
+      return [parseEntry(line)];
     } catch (cause) {
+      if (i === lines.length - 1) return [];
       throw invalid(path, `has a line ${i + 1} that is no entry: ${messageOf(cause)}`);
     }
   });
 }
 
-/** Throws OUTPUT_FAILED. */
+const parseEntry = (line: string): HistoryEntry => v.parse(entrySchema, JSON.parse(line));
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw invalid(path, `cannot be read: ${messageOf(cause)}`);
+  }
+}
+
+/** In the place of a last line that was cut short. Throws OUTPUT_FAILED. */
 export function appendHistory(path: string, entry: HistoryEntry): void {
   try {
-    const isCut = existsSync(path) && !/(^|\n)$/.test(readFileSync(path, "utf8"));
-    appendFileSync(path, `${isCut ? "\n" : ""}${JSON.stringify(entry)}\n`, { flush: true });
+    const isOpen = existsSync(path) && openEnd(path);
+    appendFileSync(path, `${isOpen ? "\n" : ""}${JSON.stringify(entry)}\n`, { flush: true });
   } catch (cause) {
     throw new InferOptError("OUTPUT_FAILED", "input", `${path} cannot be written: ${messageOf(cause)}`, {
       hint: "Check that its folder exists, that it can be written, and that the disk has room.",
       cause,
       fields: { path },
     });
+  }
+}
+
+/** Whether the last line is an entry without a line break; what is none is taken away. */
+function openEnd(path: string): boolean {
+  const text = readFileSync(path, "utf8");
+  const last = text.slice(text.lastIndexOf("\n") + 1);
+  if (last === "") return false;
+  try {
+    parseEntry(last);
+    return true;
+  } catch (cause) {
+    // A run that was ended while it wrote; left there, the line would be in the way of every later run.
+    if (!(cause instanceof SyntaxError || cause instanceof v.ValiError)) throw cause;
+    truncateSync(path, Buffer.byteLength(text) - Buffer.byteLength(last));
+    return false;
   }
 }
 

@@ -1,4 +1,5 @@
 /** Times candidates against the original and puts what came out in the words of the result. */
+import { byPercentile, percentileNames, percentileShares } from "../base/percentiles.js";
 import { quantileIntervals } from "../base/quantile-interval.js";
 import { ascending, quantile } from "../base/statistics.js";
 import { type CandidateLatency, compareLatency, type LatencyComparison, type ModelLatency } from "../bench/index.js";
@@ -106,8 +107,9 @@ function quantilesOf(samplesMs: ArrayLike<number>): number[] {
 export const usedProvider = ({ runtime }: RunContext, { provider }: RuntimeConfig): string =>
   runtime.fallbacks().find(({ wanted }) => wanted === provider)?.used ?? provider;
 
-export const percentilesOf = ({ p50Ms, p95Ms, p99Ms, p999Ms }: ModelLatency): Percentiles => ({
+export const percentilesOf = ({ p50Ms, p90Ms, p95Ms, p99Ms, p999Ms }: ModelLatency): Percentiles => ({
   p50Ms,
+  p90Ms,
   p95Ms,
   p99Ms,
   p999Ms,
@@ -118,8 +120,9 @@ export function boundsOf(
   { samplesMs }: { readonly samplesMs: ArrayLike<number> },
   confidence = 0.9,
 ): Record<LatencyLimit["percentile"], PercentileBounds> {
-  const [p50, p95, p99, p999] = quantileIntervals(samplesMs, [0.5, 0.95, 0.99, 0.999], confidence);
-  return { p50: p50!, p95: p95!, p99: p99!, p999: p999! };
+  const shares = percentileNames.map((name) => percentileShares[name]);
+  const intervals = quantileIntervals(samplesMs, shares, confidence);
+  return byPercentile((name) => intervals[percentileNames.indexOf(name)]!);
 }
 
 function warningsOf({ settled, noise }: LatencyComparison): string[] {

@@ -243,6 +243,8 @@ export interface PlacementFacts extends Placement {
 
 export interface Percentiles {
   readonly p50Ms: number;
+  /** Results of earlier versions are without. */
+  readonly p90Ms?: number | null;
   readonly p95Ms: number | null;
   readonly p99Ms: number | null;
   readonly p999Ms: number | null;

@@ -1,4 +1,5 @@
 /** From limits and measurements to a verdict: pure, so that every rule can be tested without running anything. */
+import { percentileShares, percentileText } from "../base/percentiles.js";
 import { leastCountFor } from "../base/statistics.js";
 import { decide } from "../bench/index.js";
 import { type AccuracyMeasure, defaultMaxDrop, judgeAccuracy } from "./accuracy-limit.js";
@@ -51,8 +52,6 @@ export interface Ruling {
  * not worth a second model file.
  */
 export const leastGain = 1.02;
-
-const quantiles = { p50: 0.5, p95: 0.95, p99: 0.99, p999: 0.999 } as const;
 
 /** Ends of an interval of the speedup that lie further apart than this say more about the machine than about the model. */
 const wideInterval = 1.25;
@@ -144,8 +143,9 @@ export function judgePercentile(
   bounds: LatencyMeasure["bounds"],
   runs: number,
 ): VerdictReason {
-  const got = measured[`${percentile}Ms`];
+  const got = measured[`${percentile}Ms`] ?? null;
   const { low, high } = bounds[percentile];
+  const name = percentileText(percentile);
   const reason = (status: VerdictReason["status"], text: string): VerdictReason => ({
     limit: `slo ${percentile}`,
     wanted: ms,
@@ -156,16 +156,16 @@ export function judgePercentile(
     interval: [low, high],
   });
   if (got === null) {
-    const needed = leastCountFor(quantiles[percentile]);
+    const needed = leastCountFor(percentileShares[percentile]);
     return reason(
       // A bound from below needs fewer runs than the percentile itself, and may already be above the limit.
       low !== null && low > ms ? "missed" : "inconclusive",
       low !== null && low > ms
-        ? `${percentile} is above ${time(low)}, at most ${time(ms)} wanted`
-        : `${percentile} takes at least ${needed} runs and there were ${runs}: time longer`,
+        ? `${name} is above ${time(low)}, at most ${time(ms)} wanted`
+        : `${name} takes at least ${needed} runs and there were ${runs}: time longer`,
     );
   }
-  const text = `${percentile} is ${time(got)} (${range(low, high)}), at most ${time(ms)} wanted`;
+  const text = `${name} is ${time(got)} (${range(low, high)}), at most ${time(ms)} wanted`;
   if (high !== null && high <= ms) return reason("met", text);
   if (low !== null && low > ms) return reason("missed", text);
   return reason("inconclusive", `${text}; ${noisy}`);

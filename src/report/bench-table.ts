@@ -1,27 +1,15 @@
 /** Several models, timed in turns: one row each, compared with the first. */
 import { basename } from "node:path";
-import type { BenchFacts, LayerDifferences } from "../pipeline/result.js";
+import { percentileNames, percentileText } from "../base/percentiles.js";
+import type { BenchFacts, LayerDifferences, ModelFacts } from "../pipeline/result.js";
 import { middle, printable } from "./escape.js";
-import { bytes, count, interval, milliseconds, plural, ratio, significant } from "./numbers.js";
+import { bytes, count, interval, milliseconds, percentileCells, plural, ratio, significant } from "./numbers.js";
 import { isRoomy, type Sheet } from "./sheet.js";
 import { columns, wrap } from "./table.js";
 
 export function benchLines(bench: BenchFacts, sheet: Sheet): string[] {
-  const roomy = isRoomy(sheet);
-  const rows = bench.models.map((row) => {
-    const { model, p50Ms, p95Ms, p99Ms, p999Ms, speedup, speedupInterval, peakRssBytes, throughputPerSecond } = row;
-    return [
-      middle(printable(basename(model.path)), roomy ? 36 : 24),
-      ...[p50Ms, p95Ms, p99Ms, ...(roomy ? [p999Ms] : [])].map(milliseconds),
-      ...(roomy ? [significant(throughputPerSecond)] : []),
-      speedup === null ? "1" : ratio(speedup),
-      speedupInterval === null ? "" : interval(speedupInterval, (value) => value.toFixed(2)),
-      bytes(peakRssBytes),
-    ];
-  });
-  const more = roomy ? ["p99.9", "a second"] : [];
-  const heads = ["latency ms", "p50", "p95", "p99", ...more, "speed", "interval", "memory"];
-  const lines = columns([heads, ...rows], ["left", ...heads.slice(1).map(() => "right" as const)]);
+  const width = isRoomy(sheet) ? 36 : 24;
+  const lines = [...latencyLines(bench, width), "", ...comparedLines(bench, width)];
   lines.push(...startLines(bench));
   const { runs, processes, provider, threads, batch, data, noise } = bench;
   lines.push(
@@ -39,6 +27,40 @@ export function benchLines(bench: BenchFacts, sheet: Sheet): string[] {
   }
   return lines;
 }
+
+/** Percentiles, and under each the ends of its interval. */
+function latencyLines({ models }: BenchFacts, width: number): string[] {
+  const rows = models.flatMap((row) => {
+    const ends = (end: "low" | "high"): string[] =>
+      // Results of earlier versions have fewer percentiles.
+      percentileNames.map((name) => milliseconds(row.bounds[name]?.[end] ?? null));
+    return [
+      [titleOf(row.model, width), ...percentileCells(row)],
+      ["  95 % from", ...ends("low")],
+      ["  to", ...ends("high")],
+    ];
+  });
+  return columns(
+    [["latency ms", ...percentileNames.map(percentileText)], ...rows],
+    ["left", ...percentileNames.map(() => "right" as const)],
+  );
+}
+
+function comparedLines({ models }: BenchFacts, width: number): string[] {
+  const rows = models.map(({ model, speedup, speedupInterval, throughputPerSecond, peakRssBytes }) => [
+    titleOf(model, width),
+    speedup === null ? "1" : ratio(speedup),
+    speedupInterval === null ? "" : interval(speedupInterval, (value) => value.toFixed(2)),
+    significant(throughputPerSecond),
+    bytes(peakRssBytes),
+  ]);
+  return columns(
+    [["", "speed", "interval", "a second", "memory"], ...rows],
+    ["left", "right", "right", "right", "right"],
+  );
+}
+
+const titleOf = ({ path }: ModelFacts, width: number): string => middle(printable(basename(path)), width);
 
 /** Results of earlier versions do not tell. A warm run is the median of the table above. */
 function startLines({ models }: BenchFacts): string[] {

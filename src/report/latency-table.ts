@@ -1,6 +1,6 @@
 /** Latency before and after, for a terminal. */
-import type { LatencyDistribution, LatencyFacts, Percentiles, RunResult } from "../pipeline/result.js";
-import { count, interval, milliseconds, ratio } from "./numbers.js";
+import type { LatencyDistribution, LatencyFacts, RunResult } from "../pipeline/result.js";
+import { count, interval, milliseconds, percentileCells, ratio } from "./numbers.js";
 import { isRoomy, type Sheet } from "./sheet.js";
 import { columns } from "./table.js";
 
@@ -9,15 +9,15 @@ const TITLE = 14;
 export function latencyLines({ latency }: RunResult, sheet: Sheet): string[] {
   if (!latency) return [];
   const { distribution } = latency;
-  const more = isRoomy(sheet) && distribution ? [0, 0.25, 0.75, 0.9] : [];
+  const more = isRoomy(sheet) && distribution ? [0, 0.25, 0.75] : [];
   const row = (title: string, side: "baseline" | "candidate"): string[] => {
-    const { p50Ms, p95Ms, p99Ms, p999Ms }: Percentiles = latency[side];
-    const [least, p25, p75, p90] = more.map((share) => milliseconds(quantile(distribution!, side, share)));
-    const cells = more.length > 0 ? [least!, p25!, milliseconds(p50Ms), p75!, p90!] : [milliseconds(p50Ms)];
-    return [title, ...cells, ...[p95Ms, p99Ms, p999Ms].map(milliseconds), count(latency.runs)];
+    const [p50, ...tail] = percentileCells(latency[side]);
+    const [least, p25, p75] = more.map((share) => milliseconds(quantile(distribution!, side, share)));
+    const cells = more.length > 0 ? [least!, p25!, p50!, p75!] : [p50!];
+    return [title, ...cells, ...tail, count(latency.runs)];
   };
-  const names = more.length > 0 ? ["least", "p25", "p50", "p75", "p90"] : ["p50"];
-  const heads = ["latency ms".padEnd(TITLE), ...names, "p95", "p99", "p99.9", "runs"];
+  const names = more.length > 0 ? ["least", "p25", "p50", "p75"] : ["p50"];
+  const heads = ["latency ms".padEnd(TITLE), ...names, "p90", "p95", "p99", "p99.9", "runs"];
   const table = columns(
     [heads, row("before", "baseline"), row("after", "candidate")],
     ["left", ...heads.slice(1).map(() => "right" as const)],

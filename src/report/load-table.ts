@@ -1,17 +1,18 @@
 /** Requests that arrived by themselves: how long they took from their arrival, and what they waited for. */
 import { basename } from "node:path";
+import { percentileNames, percentileText } from "../base/percentiles.js";
 import type { LoadFacts, ModelLoadFacts } from "../pipeline/load/load-facts.js";
 import { middle, printable } from "./escape.js";
-import { count, milliseconds, plural, significant } from "./numbers.js";
+import { count, percentileCells, plural, significant } from "./numbers.js";
 import type { Sheet } from "./sheet.js";
 import { columns, wrap } from "./table.js";
 
 export function loadLines(load: LoadFacts, sheet: Sheet): string[] {
   const width = sheet.columns - 2;
   const { models, arrivals, rate, processes, durationMs, threads, provider, data } = load;
-  const row = (title: string, { p50Ms, p95Ms, p99Ms, p999Ms }: ModelLoadFacts["latency"], more: string): string[] => [
+  const row = (title: string, times: ModelLoadFacts["latency"], more: string): string[] => [
     title,
-    ...[p50Ms, p95Ms, p99Ms, p999Ms].map(milliseconds),
+    ...percentileCells(times),
     more,
   ];
   const rows = models.flatMap(({ model, latency, waiting, service, utilization }) => [
@@ -20,8 +21,8 @@ export function loadLines(load: LoadFacts, sheet: Sheet): string[] {
     row("  being served", service, ""),
   ]);
   const table = columns(
-    [["from arrival, ms", "p50", "p95", "p99", "p99.9", "busy"], ...rows],
-    ["left", "right", "right", "right", "right", "right"],
+    [["from arrival, ms", ...percentileNames.map(percentileText), "busy"], ...rows],
+    ["left", ...percentileNames.map(() => "right" as const), "right"],
   );
   const words = { poisson: "at random", constant: "evenly", trace: "as recorded" };
   const how =

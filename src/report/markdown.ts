@@ -19,6 +19,7 @@ import {
   duration,
   interval,
   milliseconds,
+  percentileCells,
   plural,
   ratio,
   score,
@@ -103,6 +104,7 @@ function numbers({ accuracy, latency, model, output: written, candidateModel }: 
     const { baseline, candidate, speedup, speedupInterval, runs } = latency;
     const note = `${ratio(speedup)} (${interval(speedupInterval, ratio)}), ${plural(runs, "run")}`;
     rows.push(["p50 ms", milliseconds(baseline.p50Ms), milliseconds(candidate.p50Ms), note]);
+    rows.push(["p90 ms", milliseconds(baseline.p90Ms ?? null), milliseconds(candidate.p90Ms ?? null), ""]);
     rows.push(["p95 ms", milliseconds(baseline.p95Ms), milliseconds(candidate.p95Ms), ""]);
     rows.push(["p99 ms", milliseconds(baseline.p99Ms), milliseconds(candidate.p99Ms), ""]);
   }
@@ -175,17 +177,13 @@ function placement({ placement }: RunResult): string {
 }
 
 function requestStages(request: RequestFacts): string {
-  const row = (name: string, share: string, { p50Ms, p95Ms, p99Ms, p999Ms }: Percentiles): string[] => [
-    name,
-    share,
-    ...[p50Ms, p95Ms, p99Ms, p999Ms].map(milliseconds),
-  ];
+  const row = (name: string, share: string, times: Percentiles): string[] => [name, share, ...percentileCells(times)];
   const rows = request.stages.map((stage) =>
     row(markdownText(stage.name), `${percent(stage.share)} (${interval(stage.shareInterval, percent)})`, stage),
   );
-  const heads = ["stage", "share", "p50 ms", "p95", "p99", "p99.9"];
+  const heads = ["stage", "share", "p50 ms", "p90", "p95", "p99", "p99.9"];
   const notes = requestNotes(request).map((note) => `- ${markdownText(note)}\n`);
-  return `${table(heads, ["l", "r", "r", "r", "r", "r"], [...rows, row("in total", "", request.total)])}\n${notes.join("")}`;
+  return `${table(heads, ["l", "r", "r", "r", "r", "r", "r"], [...rows, row("in total", "", request.total)])}\n${notes.join("")}`;
 }
 
 const MOST_OPERATORS = 15;

@@ -1,4 +1,6 @@
 /** Numbers as people read them: few digits, grouped, the unit where the caller does not put it in a heading. */
+import { percentileNames } from "../base/percentiles.js";
+import type { Percentiles } from "../pipeline/result.js";
 
 /** Three significant digits without an exponent; integers keep all of theirs: 0.0123, 1.23, 12.3, 1,234. */
 export function significant(value: number | null, digits = 3): string {
@@ -14,6 +16,10 @@ export function significant(value: number | null, digits = 3): string {
 
 /** Milliseconds, without the unit; "-" for what could not be measured. */
 export const milliseconds = (value: number | null): string => (value === null ? "-" : significant(value));
+
+/** All of them, in the order of their names. */
+export const percentileCells = (times: Percentiles): string[] =>
+  percentileNames.map((name) => milliseconds(times[`${name}Ms`] ?? null));
 
 /** 1,234,567 */
 export const count = (value: number): string => grouped(String(Math.round(value)));

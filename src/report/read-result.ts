@@ -11,7 +11,13 @@ const maybe = v.nullable(v.number());
 const sizes = v.array(v.nullable(v.union([number, text])));
 const pair = v.tuple([number, number]);
 const model = v.looseObject({ path: text, sha256: text, bytes: number, nodes: number });
-const percentiles = v.looseObject({ p50Ms: number, p95Ms: maybe, p99Ms: maybe, p999Ms: maybe });
+const percentiles = v.looseObject({
+  p50Ms: number,
+  p90Ms: v.optional(maybe),
+  p95Ms: maybe,
+  p99Ms: maybe,
+  p999Ms: maybe,
+});
 const float = v.array(v.looseObject({ node: text, reason: text }));
 const layer = v.looseObject({ value: text, node: text, op: text, maxAbs: maybe, relativeL2: maybe, sqnrDb: maybe });
 

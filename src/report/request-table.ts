@@ -1,9 +1,9 @@
 /** Whole requests, a row a stage, and what to do about it. */
 import { basename } from "node:path";
-import type { Percentiles } from "../pipeline/result.js";
+import { percentileNames, percentileText } from "../base/percentiles.js";
 import type { RequestFacts } from "../pipeline/stages/request-facts.js";
 import { middle, printable } from "./escape.js";
-import { count, interval, milliseconds, plural, ratio, significant } from "./numbers.js";
+import { count, interval, milliseconds, percentileCells, plural, ratio, significant } from "./numbers.js";
 import type { Sheet } from "./sheet.js";
 import { columns, wrap } from "./table.js";
 
@@ -14,21 +14,19 @@ export const percent = (share: number): string => `${significant(100 * share, sh
 
 export function requestLines(request: RequestFacts, sheet: Sheet): string[] {
   const width = sheet.columns - 2;
-  const times = ({ p50Ms, p95Ms, p99Ms, p999Ms }: Percentiles): string[] =>
-    [p50Ms, p95Ms, p99Ms, p999Ms].map(milliseconds);
   const rows = request.stages.map((stage) => [
-    `  ${middle(printable(stage.name), 24)}`,
+    `  ${middle(printable(stage.name), 16)}`,
     percent(stage.share),
     interval(stage.shareInterval, (share) => significant(100 * share, share < 0.1 ? 2 : 3)),
-    ...times(stage),
+    ...percentileCells(stage),
   ]);
   const table = columns(
     [
-      ["a request, ms", "share", "95 %", "p50", "p95", "p99", "p99.9"],
+      ["a request, ms", "share", "95 %", ...percentileNames.map(percentileText)],
       ...rows,
-      ["  in total", "", "", ...times(request.total)],
+      ["  in total", "", "", ...percentileCells(request.total)],
     ],
-    ["left", "right", "right", "right", "right", "right", "right"],
+    ["left", "right", "right", ...percentileNames.map(() => "right" as const)],
   );
   const notes = requestNotes(request).flatMap((note) => wrap(note, width));
   return [...table, "", ...notes, "", ...wrap(conditionsOf(request), width)];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blockLengthFor, medianRatio, pairedDifferenceInterval, seriesQuantiles } from "../../src/base/bootstrap.js";
+import { blockLengthFor, medianRatio, pairedDifferenceInterval } from "../../src/base/bootstrap.js";
 import { seededRandom } from "../../src/base/random.js";
 
 const trials = 400;
@@ -104,50 +104,5 @@ describe("blockLengthFor", () => {
     expect(blockLengthFor(calm.slow, calm.fast)).toBe(4);
     const wandering = pairs(1, 400, 1, 0.95);
     expect(blockLengthFor(wandering.slow, wandering.fast)).toBeGreaterThan(10);
-  });
-});
-
-describe("seriesQuantiles", () => {
-  /** Normal, each value leaning on the one before. */
-  function leaning(n: number, lean: number, seed: number): Float64Array {
-    const random = seededRandom(seed);
-    let last = random.normal();
-    return Float64Array.from({ length: n }, () => {
-      last = lean * last + Math.sqrt(1 - lean ** 2) * random.normal();
-      return 100 + last;
-    });
-  }
-
-  it("covers the true quantiles of a series whose neighbours depend on each other", () => {
-    const [median, p90] = [100, 101.2816];
-    const covered = [0, 0];
-    for (let trial = 0; trial < 200; trial++) {
-      const intervals = seriesQuantiles(leaning(600, 0.7, trial + 1), [0.5, 0.9], { seed: trial, resamples: 200 });
-      for (const [i, truth] of [median, p90].entries()) {
-        if (intervals[i]!.low <= truth && truth <= intervals[i]!.high) covered[i]!++;
-      }
-    }
-    for (const count of covered) {
-      expect(count / 200).toBeGreaterThan(0.88);
-      expect(count / 200).toBeLessThan(0.99);
-    }
-  });
-
-  it("is narrower where neighbours do not, and empty for no probability", () => {
-    const width = (lean: number): number => {
-      const [{ low, high }] = seriesQuantiles(leaning(600, lean, 4), [0.5], { seed: 1, resamples: 300 }) as [
-        { low: number; high: number },
-      ];
-      return high - low;
-    };
-    expect(width(0)).toBeLessThan(0.7 * width(0.9));
-    expect(seriesQuantiles([1, 2, 3], [], { seed: 1 })).toEqual([]);
-  });
-
-  it("gives a point where nothing varies", () => {
-    expect(seriesQuantiles([2, 2, 2, 2], [0.5, 0.99], { seed: 1 })).toEqual([
-      { low: 2, high: 2 },
-      { low: 2, high: 2 },
-    ]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chanceOf, percentileCoverage } from "../../bench/trust/coverage-trials.mjs";
 import { latencySources } from "../../bench/trust/latency-sources.mjs";
-import { quantileIntervals } from "../../src/base/quantile-interval.js";
+import { isQuantileAbove, quantileIntervals } from "../../src/base/quantile-interval.js";
 import { seededRandom } from "../../src/base/random.js";
 
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
@@ -81,4 +81,29 @@ describe("95 % intervals hold the truth in 95 % of trials", () => {
       }
     },
   );
+});
+
+describe("whether a quantile is above a limit", () => {
+  const series = (seed: number, lean: number): Float64Array => {
+    const random = seededRandom(seed);
+    let at = random.normal();
+    return Float64Array.from({ length: 600 }, () => (at = lean * at + Math.sqrt(1 - lean ** 2) * random.normal()));
+  };
+
+  it.each([0, 0.8])(
+    "is rarely said where it is at the limit, and mostly where it is far above (leaning %f)",
+    (lean) => {
+      const said = (limit: number): number =>
+        Array.from({ length: 100 }, (_, seed) => isQuantileAbove(series(seed, lean), 0.95, limit)).filter(Boolean)
+          .length;
+      // Of a normal, p95 is 1.645.
+      expect(said(1.645)).toBeLessThanOrEqual(12);
+      expect(said(0.5)).toBeGreaterThanOrEqual(95);
+    },
+  );
+
+  it("is never said of values that are all below", () => {
+    expect(isQuantileAbove([1, 1, 1], 0.5, 1)).toBe(false);
+    expect(isQuantileAbove(new Float64Array(50).fill(2), 0.95, 1)).toBe(true);
+  });
 });

@@ -83,7 +83,7 @@ const table: readonly [string, Parse<unknown>, readonly [string, unknown][], rea
       ["p95=20ms", { percentile: "p95", ms: 20 }],
       ["p99.9=0.5s", { percentile: "p999", ms: 500 }],
     ],
-    ["p95", "p95=20", "p90=1ms", "p95=0ms", "p95=1ms=2", "20ms"],
+    ["p95", "p95=20", "p80=1ms", "p95=0ms", "p95=1ms=2", "20ms"],
   ],
   [
     "a confidence",

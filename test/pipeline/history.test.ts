@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { appendHistory, changesIn, entryOf, type HistoryEntry, readHistory } from "../../src/pipeline/history.js";
@@ -28,7 +28,14 @@ describe("the file of runs", () => {
     appendFileSync(path, `{"schemaVersion": 1, "at"`);
     expect(readHistory(path)).toEqual([{ ...entry(), note: "mine" }]);
     appendHistory(path, entry());
-    expect(readFileSync(path, "utf8").split("\n")).toHaveLength(4);
+    expect(readHistory(path)).toEqual([{ ...entry(), note: "mine" }, entry()]);
+  });
+
+  it("takes a last entry that an editor left without its line break", () => {
+    const path = join(temporaryFolder({ "h.jsonl": JSON.stringify(entry()) }), "h.jsonl");
+    expect(readHistory(path)).toEqual([entry()]);
+    appendHistory(path, entry({ bytes: 7 }));
+    expect(readHistory(path)).toEqual([entry(), entry({ bytes: 7 })]);
   });
 
   it.each([

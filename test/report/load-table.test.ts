@@ -8,7 +8,7 @@ import { renderText } from "../../src/report/text.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { sampleResult } from "./sample-result.js";
 
-const percentiles = (p50Ms: number) => ({ p50Ms, p95Ms: 2 * p50Ms, p99Ms: null, p999Ms: null });
+const percentiles = (p50Ms: number) => ({ p50Ms, p90Ms: 1.8 * p50Ms, p95Ms: 2 * p50Ms, p99Ms: null, p999Ms: null });
 const none = { low: null, high: null };
 const model = (parts: Partial<ModelLoadFacts> = {}): ModelLoadFacts => ({
   model: { path: "m/a.onnx", sha256: "aa", bytes: 1, nodes: 1 },
@@ -21,7 +21,7 @@ const model = (parts: Partial<ModelLoadFacts> = {}): ModelLoadFacts => ({
     peakRssBytes: 9,
   },
   ...{ latency: percentiles(9), waiting: percentiles(3), service: percentiles(6) },
-  bounds: { p50: none, p95: none, p99: none, p999: none },
+  bounds: { p50: none, p90: none, p95: none, p99: none, p999: none },
   ...parts,
 });
 const facts = (models: readonly ModelLoadFacts[]): LoadFacts => ({
@@ -54,9 +54,9 @@ const text = (load: LoadFacts) => renderText(resultOf(load), palette(false));
 describe("a load as text", () => {
   it("tells latency from the arrival, and what it is made of", () => {
     const shown = text(facts([model()]));
-    expect(shown).toMatch(/a\.onnx +9\.00 +18\.0 +- +- +55 %/);
-    expect(shown).toMatch(/waiting +3\.00 +6\.00/);
-    expect(shown).toMatch(/being served +6\.00 +12\.0/);
+    expect(shown).toMatch(/a\.onnx +9\.00 +16\.2 +18\.0 +- +- +55 %/);
+    expect(shown).toMatch(/waiting +3\.00 +5\.40 +6\.00/);
+    expect(shown).toMatch(/being served +6\.00 +10\.8 +12\.0/);
     expect(shown).toContain("40.0 requests a second at random for 30.0 s: 1,234 counted");
     expect(shown).toContain("2 processes");
     expect(shown).not.toContain("limits are met up to");

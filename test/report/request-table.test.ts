@@ -12,8 +12,8 @@ import { sampleResult } from "./sample-result.js";
 const times = (p50Ms: number) => {
   const bound = { low: 0.98 * p50Ms, high: 1.02 * p50Ms };
   const none = { low: null, high: null };
-  const bounds = { p50: bound, p95: bound, p99: none, p999: none };
-  return { ...{ p50Ms, p95Ms: 2 * p50Ms, p99Ms: null, p999Ms: null, meanMs: p50Ms }, bounds };
+  const bounds = { p50: bound, p90: bound, p95: bound, p99: none, p999: none };
+  return { ...{ p50Ms, p90Ms: 1.5 * p50Ms, p95Ms: 2 * p50Ms, p99Ms: null, p999Ms: null, meanMs: p50Ms }, bounds };
 };
 const stage = (name: string, share: number, p50Ms: number): StageFacts => ({
   ...{ name, isOwn: name !== "inference", share, shareInterval: [share - 0.01, share + 0.01] },
@@ -42,8 +42,8 @@ const text = (parts: Partial<RequestFacts> = {}): string =>
 describe("whole requests as text", () => {
   it("have a row a stage, with share and percentiles, and one in total", () => {
     const shown = renderText(resultOf(facts()), palette(false));
-    expect(shown).toMatch(/preprocessing +62\.0 % +61\.0 \.\. 63\.0 +6\.20 +12\.4 +- +-/);
-    expect(shown).toMatch(/in total +10\.0 +20\.0 +- +-/);
+    expect(shown).toMatch(/preprocessing +62\.0 % +61\.0 \.\. 63\.0 +6\.20 +9\.30 +12\.4 +- +-/);
+    expect(shown).toMatch(/in total +10\.0 +15\.0 +20\.0 +- +-/);
     expect(Math.max(...shown.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 
@@ -79,7 +79,7 @@ describe("whole requests as text", () => {
 
 it("whole requests are in the Markdown", () => {
   const shown = renderMarkdown(resultOf(facts()));
-  expect(shown).toContain("| preprocessing | 62.0 % (61.0 % .. 63.0 %) | 6.20 | 12.4 | - | - |");
+  expect(shown).toContain("| preprocessing | 62.0 % (61.0 % .. 63.0 %) | 6.20 | 9.30 | 12.4 | - | - |");
   expect(shown).toContain("- work on preprocessing first");
 });
 

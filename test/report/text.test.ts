@@ -19,9 +19,9 @@ describe("renderText", () => {
          before  0.7600
          after   0.7588  -0.0012, 95 % interval -0.0029 .. +0.0005
 
-       latency ms       p50   p95   p99  p99.9  runs
-       before          24.3  25.9  27.4      -   640
-       after           11.4  11.9  13.0      -   640
+       latency ms       p50   p90   p95   p99  p99.9  runs
+       before          24.3  25.1  25.9  27.4      -   640
+       after           11.4  11.8  11.9  13.0      -   640
        speed           2.14x as fast, interval 2.11x .. 2.17x
 
        size
@@ -124,8 +124,8 @@ describe("renderText", () => {
   it("shows a row for each model that was timed", () => {
     const bounds = { low: null, high: null };
     const row = {
-      ...{ p50Ms: 10, p95Ms: 12, p99Ms: null, p999Ms: null },
-      bounds: { p50: bounds, p95: bounds, p99: bounds, p999: bounds },
+      ...{ p50Ms: 10, p90Ms: 11, p95Ms: 12, p99Ms: null, p999Ms: null },
+      bounds: { p50: { low: 9.8, high: 10.3 }, p90: bounds, p95: bounds, p99: bounds, p999: bounds },
       ...{ throughputPerSecond: 100, loadMs: 1, firstRunMs: 1, peakRssBytes: 50_000_000 },
     };
     const file = (path: string) => ({ path, sha256: "", bytes: 1, nodes: 1 });
@@ -140,8 +140,11 @@ describe("renderText", () => {
       },
     });
     const text = renderText(result, plain);
-    expect(text).toContain(" a.onnx      10.0  12.0    -      1                50.0 MB\n");
-    expect(text).toContain(" b.onnx      5.00  12.0    -  2.00x  1.90 .. 2.10  50.0 MB\n");
+    expect(text).toContain(" a.onnx       10.0  11.0  12.0    -      -\n   95 % from  9.80     -     -    -      -\n");
+    expect(text).toContain("   to         10.3     -     -    -      -\n b.onnx       5.00  11.0  12.0    -      -\n");
+    expect(text).toContain(
+      " a.onnx      1                     100  50.0 MB\n b.onnx  2.00x  1.90 .. 2.10       100  50.0 MB\n",
+    );
     expect(text).toContain("100 runs of each model in 3 processes; cpu, 2 threads, batch 1; fed eval.npz");
     expect(text).toContain("noise check: the first model against itself 1.00x (1.00x .. 1.01x)");
   });

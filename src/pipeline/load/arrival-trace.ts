@@ -24,6 +24,9 @@ export function readArrivalTrace(path: string): Float64Array {
     moments.push(seconds);
   }
   if (moments.length < 2) throw invalid(path, `holds ${moments.length} arrivals`, "Two are the least.");
+  if (moments.at(-1) === moments[0]) {
+    throw invalid(path, "has all arrivals at one moment, which makes no rate", "Record a stretch of time.");
+  }
   return Float64Array.from(moments, (seconds) => 1000 * (seconds - moments[0]!));
 }
 

@@ -4,6 +4,8 @@
  */
 import { basename } from "node:path";
 import { InferOptError } from "../../base/errors.js";
+import { percentileShares } from "../../base/percentiles.js";
+import { isQuantileAbove } from "../../base/quantile-interval.js";
 import { seededRandom } from "../../base/random.js";
 import {
   type ArrivalKind,
@@ -11,6 +13,7 @@ import {
   countedTimes,
   type LatencySeries,
   type LoadSummary,
+  queriesNeeded,
   rateOf,
   Server,
   summarizeLoad,
@@ -22,7 +25,7 @@ import { batchOf } from "../evaluation-data.js";
 import { usedProvider } from "../latency.js";
 import { asDelivered } from "../model-runs.js";
 import { verdictOfReasons, worstOf } from "../reasons-verdict.js";
-import type { RunResult, Verdict, VerdictReason } from "../result.js";
+import type { RunResult, VerdictReason } from "../result.js";
 import { RunRecord, refuseInterrupted } from "../run-record.js";
 import { timedModels } from "../timed-models.js";
 import { judgePercentile } from "../verdict.js";
@@ -46,10 +49,10 @@ export interface LoadConfig {
   readonly onSeries?: (series: LatencySeries) => void;
 }
 
-/** Requests that the percentiles start to be worth something with. */
-const LEAST_REQUESTS = 30;
+/** Requests that the percentiles start to be worth something with, and as many as are held with their times. */
+const [LEAST_REQUESTS, MOST_REQUESTS] = [30, 5_000_000];
 
-/** Rejects with LOAD_TOO_FEW, TRACE_INVALID, FLAG_INVALID (a search without limits), and as running the models does. */
+/** Rejects with LOAD_TOO_FEW, LOAD_TOO_MANY, TRACE_INVALID, FLAG_INVALID (a search without limits), and as running the models does. */
 export async function runLoad(config: LoadConfig, context: RunContext): Promise<RunResult> {
   const { runtime, processes, slo } = config;
   const record = new RunRecord("bench", context);
@@ -59,12 +62,16 @@ export async function runLoad(config: LoadConfig, context: RunContext): Promise<
       fields: { flag: "--find-max-rate" },
     });
   }
-  const { arrivalsMs, durationMs, rate, kind } = offeredLoad(config);
+  const offered = offeredLoad(config);
+  const { durationMs, rate, kind } = offered;
   const conditions = watchConditions(runtime, [runtime.threads], record);
   const { models, data } = await record.stage("load", () => timedModels(config.models, config.data, runtime, context));
   const loads: ModelLoadFacts[] = [];
+  const reasons: VerdictReason[] = [];
   const allowed: (readonly number[])[] = [];
   for (const model of models) {
+    const named = (found: VerdictReason[]): VerdictReason[] =>
+      models.length === 1 ? found : found.map((reason) => ({ ...reason, text: `${model.path}: ${reason.text}` }));
     const load = await record.stage(
       "bench",
       async () => {
@@ -77,13 +84,16 @@ export async function runLoad(config: LoadConfig, context: RunContext): Promise<
         const server = await Server.start(context.runtime, options);
         allowed.push(...server.allowed);
         try {
-          const served = await server.serve(arrivalsMs, record.progress);
-          const { latencies, waits, services } = countedTimes(served, durationMs);
+          const sent = bearable(offered, server.serviceMs / processes);
+          if (sent !== offered) record.warn(cutShort(model.path, offered, sent));
+          const served = await server.serve(sent.arrivalsMs, record.progress);
+          const { latencies, waits, services } = countedTimes(served, sent.durationMs);
           const name = basename(model.path);
           config.onSeries?.({ name, samplesMs: latencies });
           config.onSeries?.({ name: `${name}:waiting`, samplesMs: waits });
           config.onSeries?.({ name: `${name}:served`, samplesMs: services });
-          const summary = summarizeLoad(served, durationMs, processes, runtime.seed);
+          const summary = summarizeLoad(served, sent.durationMs, processes);
+          reasons.push(...named(reasonsFor(summary, latencies, slo, rate)));
           const maxRate = config.findMaxRate ? await findMaxRate(server, config, context) : null;
           return { model, ...summary, peakRssBytes: served.peakRssBytes, ...(maxRate && { maxRate }) };
         } finally {
@@ -101,7 +111,8 @@ export async function runLoad(config: LoadConfig, context: RunContext): Promise<
     batch: batchOf(data),
     ...{ data: data.path, arrivals: kind, rate, processes, durationMs, models: loads },
   };
-  return record.result({ model: models[0]!, verdict: verdictOf(facts, config), ...conditions(allowed), load: facts });
+  const verdict = verdictOfReasons(reasons, config.inconclusive, "every limit is met under this load");
+  return record.result({ model: models[0]!, verdict, ...conditions(allowed), load: facts });
 }
 
 interface OfferedLoad {
@@ -117,6 +128,13 @@ function offeredLoad({ offered, runtime: { seed, benchMs } }: LoadConfig): Offer
     return { arrivalsMs, durationMs: arrivalsMs.at(-1)!, rate: rateOf(arrivalsMs), kind: "trace" };
   }
   const { rate, kind } = offered;
+  if ((rate * benchMs) / 1000 > MOST_REQUESTS) {
+    const text = `${rate} requests a second for ${benchMs / 1000} s are more than ${MOST_REQUESTS}, which is more than is held in memory`;
+    throw new InferOptError("LOAD_TOO_MANY", "usage", text, {
+      hint: "Say a lower --rate, or a shorter --budget.",
+      fields: { rate, most: MOST_REQUESTS },
+    });
+  }
   const arrivalsMs = arrivals(kind, rate, benchMs, seededRandom(seed));
   if (arrivalsMs.length < LEAST_REQUESTS) {
     const neededS = Math.ceil(LEAST_REQUESTS / rate);
@@ -129,6 +147,20 @@ function offeredLoad({ offered, runtime: { seed, benchMs } }: LoadConfig): Offer
   }
   return { arrivalsMs, durationMs: benchMs, rate, kind };
 }
+
+/** Longer than so many times the time in which they arrive nobody waits for requests that queue up: that they do is seen before. */
+const PATIENCE = 3;
+
+/** The first of them, where all would take far longer than they arrive in; `everyMs`: so often one is served. */
+function bearable(offered: OfferedLoad, everyMs: number): OfferedLoad {
+  const { arrivalsMs, durationMs } = offered;
+  const most = Math.max(LEAST_REQUESTS, Math.floor((PATIENCE * durationMs) / everyMs));
+  const until = arrivalsMs[most] ?? 0;
+  return until > 0 ? { ...offered, arrivalsMs: arrivalsMs.slice(0, most), durationMs: until } : offered;
+}
+
+const cutShort = (path: string, { arrivalsMs }: OfferedLoad, sent: OfferedLoad): string =>
+  `${path} serves far less than arrives: the first ${sent.arrivalsMs.length} of ${arrivalsMs.length} requests were sent, those of ${Number((sent.durationMs / 1000).toPrecision(2))} s`;
 
 /** Rates are told apart to within this factor. */
 const FINE_ENOUGH = 1.05;
@@ -148,8 +180,10 @@ async function findMaxRate(server: Server, config: LoadConfig, context: RunConte
     // No fewer requests than the declared percentiles need, whatever the rate.
     const durationMs = Math.max(runtime.benchMs / 2, (1000 * leastRequests(slo)) / rate);
     const arrivalsMs = arrivals(kind, rate, durationMs, seededRandom(runtime.seed + tried.length + 1));
-    const summary = summarizeLoad(await server.serve(arrivalsMs), durationMs, processes, runtime.seed);
-    const status = worstOf(reasonsFor(summary, slo, rate));
+    const served = await server.serve(arrivalsMs);
+    const summary = summarizeLoad(served, durationMs, processes);
+    const { latencies } = countedTimes(served, durationMs);
+    const status = worstOf(reasonsFor(summary, latencies, slo, rate));
     tried.push({ perSecond: rate, status, latency: summary.latency, waiting: summary.waiting });
     if (status === "met") passed = rate;
     else failed = rate;
@@ -163,11 +197,17 @@ async function findMaxRate(server: Server, config: LoadConfig, context: RunConte
   return { perSecond: passed, failedPerSecond: failed, tried };
 }
 
-/** p99 needs 299 to be seen at all, and several times as many for bounds that are of use. */
+/** As many as a percentile takes of which a few are late. */
 const leastRequests = (slo: readonly LatencyLimit[]): number =>
-  Math.max(...slo.map(({ percentile }) => ({ p50: 60, p95: 250, p99: 1200, p999: 9000 })[percentile]));
+  Math.max(...slo.map(({ percentile }) => queriesNeeded(A_FEW, percentileShares[percentile])));
+const A_FEW = 4;
 
-function reasonsFor(summary: LoadSummary, slo: readonly LatencyLimit[], rate: number): VerdictReason[] {
+function reasonsFor(
+  summary: LoadSummary,
+  latencies: Float64Array,
+  slo: readonly LatencyLimit[],
+  rate: number,
+): VerdictReason[] {
   const { servedPerSecond, utilization, latency, bounds, requests } = summary;
   const isServed = utilization < 1;
   const busy = `${Math.round(100 * utilization)} % busy`;
@@ -182,17 +222,24 @@ function reasonsFor(summary: LoadSummary, slo: readonly LatencyLimit[], rate: nu
         ? `${per(rate)} arrived and were served, ${busy}`
         : `the queue grows: of ${per(rate)} only ${per(servedPerSecond)} were served, ${busy}`,
     },
-    ...slo.map((limit) => judgePercentile(limit, latency, bounds, requests)),
+    ...slo.map((limit) => judgeLate(judgePercentile(limit, latency, bounds, requests), limit, latencies)),
   ];
 }
 
-const per = (rate: number): string => `${Number(rate.toPrecision(3))} requests a second`;
-
-function verdictOf({ models, rate }: LoadFacts, { slo, inconclusive }: LoadConfig): Verdict {
-  const reasons = models.flatMap((load) =>
-    reasonsFor(load, slo, rate).map((reason) =>
-      models.length === 1 ? reason : { ...reason, text: `${load.model.path}: ${reason.text}` },
-    ),
-  );
-  return verdictOfReasons(reasons, inconclusive, "every limit is met under this load");
+/**
+ * By the bounds of the percentile as everywhere; and by the requests that were late, which tell of a limit that is far away before
+ * the bounds do, and have to be as few as LoadGen asks for where a limit is met.
+ */
+function judgeLate(reason: VerdictReason, { percentile, ms }: LatencyLimit, latencies: Float64Array): VerdictReason {
+  if (reason.status === "missed") return reason;
+  const share = percentileShares[percentile];
+  const late = latencies.reduce((count, latency) => count + (latency > ms ? 1 : 0), 0);
+  const told = `${late} of ${latencies.length} requests took longer`;
+  if (isQuantileAbove(latencies, share, ms)) return { ...reason, status: "missed", text: `${reason.text}; ${told}` };
+  const needed = queriesNeeded(late, share);
+  if (reason.status === "inconclusive" || latencies.length >= needed) return reason;
+  const text = `${reason.text}; ${told}, and then it takes ${needed} to be 99 % sure: time longer`;
+  return { ...reason, status: "inconclusive", text };
 }
+
+const per = (rate: number): string => `${Number(rate.toPrecision(3))} requests a second`;

@@ -2,6 +2,7 @@
 import type { Timer, TimerSpec } from "../port.js";
 import type { JobPool } from "./job-pool.js";
 import type { JobName, Jobs } from "./protocol.js";
+import { sharedNowMs } from "./shared-clock.js";
 
 /** Until the first request may arrive: the word has to reach the process before. */
 const LEAD_MS = 50;
@@ -29,7 +30,8 @@ export async function openTimer(pool: JobPool, spec: TimerSpec, timeoutMs: numbe
     return {
       ...(await call("timeOpen", spec)),
       measure: (runs) => call("timeRuns", { runs }),
-      serve: (arrivalsMs, onProgress) => call("timeServe", { arrivalsMs, startAtMs: Date.now() + LEAD_MS }, onProgress),
+      serve: (arrivalsMs, onProgress) =>
+        call("timeServe", { arrivalsMs, startAtMs: sharedNowMs() + LEAD_MS }, onProgress),
       peakRssBytes: () => call("peakRss", {}),
       close,
     };

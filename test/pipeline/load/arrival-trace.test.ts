@@ -20,6 +20,7 @@ describe("a trace of arrivals", () => {
     ["hexadecimal", "0x10\n20\n", "line 1"],
     ["an empty file", "", "holds 0 arrivals"],
     ["a single arrival", "3\n", "holds 1 arrivals"],
+    ["arrivals that are all at one moment", "3\n3\n3\n", "one moment"],
   ])("refuses %s", async (_, text, what) => {
     const fault = await faultOf(() => readArrivalTrace(file(text)));
     expect(fault).toMatchObject({ code: "TRACE_INVALID", kind: "input" });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type LoadConfig, runLoad } from "../../../src/pipeline/load/run-load.js";
 import { ortRuntime } from "../../../src/runtime/ort/index.js";
 import { faultOf } from "../../support/dataset.js";
@@ -43,6 +43,26 @@ describe("runLoad", () => {
     const { verdict } = await load(30);
     expect(verdict.outcome).toBe("latency");
     expect(verdict.summary).toContain("the queue grows");
+  });
+
+  it("takes as many requests as LoadGen does before a percentile is met", async () => {
+    const runtime = runtimeConfig({ benchMs: 8000 });
+    const slo = [{ percentile: "p99", ms: 400 } as const];
+    const few = (await load(4, { slo, runtime, offered: { rate: 50, kind: "constant" } })).verdict;
+    expect(few).toMatchObject({ status: "inconclusive" });
+    // 360 count, which is above the 299 of a bound at 95 %.
+    expect(few.summary).toContain("0 of 360 requests took longer, and then it takes 459");
+    const enough = await load(4, { slo, runtime, offered: { rate: 70, kind: "constant" } });
+    expect(enough.verdict.status).toBe("pass");
+  });
+
+  it("waits for no queue that only grows, and says how much of it was sent", async () => {
+    const { load: facts, verdict, warnings, resources } = await load(200, { offered: { rate: 50, kind: "constant" } });
+    expect(verdict.summary).toContain("the queue grows");
+    // 20 s of requests would take 200 s.
+    expect(facts!.models[0]!.requests).toBe(270);
+    expect(warnings.join()).toContain("the first 300 of 999 requests were sent, those of 6 s");
+    expect(resources.wallMs).toBeLessThan(80_000);
   });
 
   it("serves more with more processes", async () => {
@@ -90,13 +110,16 @@ describe("runLoad", () => {
 
   it.each([
     ["too few requests", { offered: { rate: 0.5, kind: "poisson" } } as const, "LOAD_TOO_FEW"],
+    ["more than memory holds", { offered: { rate: 1e9, kind: "poisson" } } as const, "LOAD_TOO_MANY"],
     ["a search without a limit", { findMaxRate: true }, "FLAG_INVALID"],
   ])("refuses %s", async (_, parts, code) => {
     expect((await faultOf(() => load(4, parts))).code).toBe(code);
   });
 
-  it("serves a real model as requests arrive, and no sooner", async () => {
+  it("serves a real model as requests arrive, and no sooner, whoever sets the clock of the system meanwhile", async () => {
     const runtime = ortRuntime({ workers: 1 });
+    const inAnHour = Date.now() + 3_600_000;
+    const clock = vi.spyOn(Date, "now").mockReturnValue(inAnHour);
     try {
       const path = modelFile(temporaryFolder(), "(x: f32[1,4]) -> (y) { y = Relu(x) }");
       const { load: facts } = await runLoad(
@@ -111,6 +134,7 @@ describe("runLoad", () => {
       expect(found!.latency.p50Ms).toBeGreaterThan(0);
       expect(found!.latency.p50Ms).toBeGreaterThanOrEqual(found!.service.p50Ms);
     } finally {
+      clock.mockRestore();
       await runtime.close();
     }
   });

@@ -9,6 +9,7 @@ import { type Column, number, table, text } from "../table.js";
 
 const percentiles = <Row>(of: (row: Row) => Percentiles): Column<Row>[] => [
   number("p50 ms", (row) => of(row).p50Ms, milliseconds),
+  number("p90", (row) => of(row).p90Ms ?? null, milliseconds),
   number("p95", (row) => of(row).p95Ms, milliseconds),
   number("p99", (row) => of(row).p99Ms, milliseconds),
   number("p99.9", (row) => of(row).p999Ms, milliseconds),

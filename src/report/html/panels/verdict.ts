@@ -51,7 +51,7 @@ function numbers({ accuracy, latency, model, output, candidateModel }: RunResult
     const where = `${provider}, ${plural(threads, "thread")}, batch ${batch}`;
     const note = `${ratio(speedup)} as fast (${interval(speedupInterval, ratio)}); ${plural(runs, "run")}, ${where}`;
     for (const [what, key] of percentiles) {
-      const [before, after] = [milliseconds(baseline[key]), milliseconds(candidate[key])];
+      const [before, after] = [milliseconds(baseline[key] ?? null), milliseconds(candidate[key] ?? null)];
       if (before !== "-" || after !== "-") rows.push({ what, before, after, note: key === "p50Ms" ? note : "" });
     }
   }
@@ -75,6 +75,7 @@ function numbers({ accuracy, latency, model, output, candidateModel }: RunResult
 
 const percentiles = [
   ["p50 ms", "p50Ms"],
+  ["p90 ms", "p90Ms"],
   ["p95 ms", "p95Ms"],
   ["p99 ms", "p99Ms"],
   ["p99.9 ms", "p999Ms"],

@@ -1,8 +1,8 @@
 /** The stages before the model in a thread of their own: the thread. */
-import { performance } from "node:perf_hooks";
 import { parentPort, workerData } from "node:worker_threads";
 import { invariant, messageOf } from "../../../base/errors.js";
 import { loadPipelineModule, portable, requestsOf } from "../../../stages/index.js";
+import { sharedNowMs } from "../shared-clock.js";
 import { toWireError } from "../wire-error.js";
 import type { AheadData, ThreadReply } from "./stages-ahead.js";
 import { throughStages } from "./user-stages.js";
@@ -16,7 +16,7 @@ export async function workAhead(): Promise<void> {
   const module = await loadPipelineModule(path);
   const requests = given ?? (await requestsOf(module))!;
   const prepare = async (index: number): Promise<void> => {
-    const startedAt = performance.timeOrigin + performance.now();
+    const startedAt = sharedNowMs();
     const state: Record<string, unknown> = {};
     let value: unknown;
     try {

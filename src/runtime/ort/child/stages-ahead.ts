@@ -3,6 +3,7 @@ import { performance } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
 import { invariant, messageOf } from "../../../base/errors.js";
 import type { StageContext } from "../../../stages/index.js";
+import { sharedNowMs } from "../shared-clock.js";
 import { fromWireError, type WireError } from "../wire-error.js";
 
 export interface AheadData {
@@ -12,7 +13,7 @@ export interface AheadData {
   readonly ports: Pick<StageContext, "inputs" | "outputs">;
 }
 
-/** One request with its stages behind it; `startedAt` by the system's clock, milliseconds. */
+/** One request with its stages behind it; `startedAt` by a clock that both threads share. */
 export interface Prepared {
   readonly value: unknown;
   readonly state: Record<string, unknown>;
@@ -65,7 +66,7 @@ export class StagesAhead {
   async next(): Promise<Omit<Prepared, "startedAt"> & { readonly startedMs: number }> {
     const reply = await this.#reply();
     invariant(reply.kind === "prepared", "a thread that was asked has something prepared");
-    return { value: reply.value, state: reply.state, startedMs: reply.startedAt - performance.timeOrigin };
+    return { value: reply.value, state: reply.state, startedMs: reply.startedAt - sharedNowMs() + performance.now() };
   }
 
   async #reply(): Promise<ThreadReply> {

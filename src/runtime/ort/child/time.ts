@@ -5,6 +5,7 @@ import { invariant } from "../../../base/errors.js";
 import { allowedOfThreads, allowedProcessors } from "../../affinity.js";
 import type { ColdStart } from "../../port.js";
 import type { JobHandler } from "../protocol.js";
+import { sharedNowMs } from "../shared-clock.js";
 import { betweenSamples } from "./collect-garbage.js";
 import { loadedInMs, loadOrt, startedMs } from "./load-ort.js";
 import { emptyDataset, feedsOf, openPart } from "./samples.js";
@@ -82,12 +83,12 @@ export const timeRuns: JobHandler<"timeRuns"> = async ({ runs }, context) => {
 /** A timer of the system may come late by so much: what is left until a request is waited for awake. */
 const AWAKE_MS = 2;
 
-/** Processes that share a load start at one moment of the system's clock; all else is told by this process's own. */
+/** Processes that share a load start at one moment of a clock that they share; all else is told by this process's own. */
 export const timeServe: JobHandler<"timeServe"> = async ({ arrivalsMs, startAtMs }, context) => {
   invariant(stand, "the timer is open");
   const startMs = new Float64Array(arrivalsMs.length);
   const endMs = new Float64Array(arrivalsMs.length);
-  const zero = startAtMs - performance.timeOrigin;
+  const zero = startAtMs - sharedNowMs() + performance.now();
   let told = performance.now();
   context.due(WAITING_MS + (arrivalsMs[0] ?? 0));
   for (const [i, arrival] of arrivalsMs.entries()) {
