@@ -58,6 +58,7 @@ export function rootHelp(commands: readonly Command[]): string {
     ...groups,
     "",
     "  infer-opt help <command>        flags, examples and exit codes of a command",
+    "  infer-opt help <CODE>           what an error means, and its cure",
     "  infer-opt --version             the version",
   );
 }

@@ -92,7 +92,9 @@ function parser(io: Io, start: Start): Parser {
   program
     .command("help [command]")
     .configureHelp({ formatHelp: () => rootHelp(commands) })
-    .action((name: string | undefined) => {
+    .action(async (name: string | undefined) => {
+      const page = name === undefined ? null : await pageOf(name);
+      if (page !== null) return void io.stdout.write(page);
       const command = commands.find((known) => known.name === name);
       if (name !== undefined && !command) throw unknownCommand(name);
       io.stdout.write(command ? commandHelp(command) : rootHelp(commands));
@@ -124,6 +126,11 @@ function addCommand(program: Parser, command: Command, start: Start): void {
       Object.fromEntries(raw) as RawFlags,
     );
   });
+}
+
+async function pageOf(word: string): Promise<string | null> {
+  const { errorPage, isCode } = await import("./error-pages.js");
+  return isCode(word) ? errorPage(word) : null;
 }
 
 const flagPath = (path: string, cwd: string): string =>

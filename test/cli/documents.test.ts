@@ -3,11 +3,14 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import type { FaultKind } from "../../src/base/errors.js";
 import { pipelineActions } from "../../src/cli/actions.js";
 import { commands } from "../../src/cli/commands/index.js";
-import { exitMeanings } from "../../src/cli/exit-code.js";
+import { errorPage } from "../../src/cli/error-pages.js";
+import { exitMeanings, exitOfFault } from "../../src/cli/exit-code.js";
 import { flags, longName } from "../../src/cli/flags.js";
 import { renderPassesMarkdown } from "../../src/report/passes.js";
+import { command } from "./fake-io.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const textOf = (path: string): string => readFileSync(join(root, path), "utf8");
@@ -67,24 +70,60 @@ it.each([
 });
 
 describe("docs/errors.md", () => {
-  it("lists every code of the sources and no other", () => {
-    const listed = [...textOf("docs/errors.md").matchAll(/^\| `([A-Z_]+)`/gm)].map(([, code]) => code!);
+  const page = textOf("docs/errors.md");
+  const sections = new Map(
+    [...page.matchAll(/^### ([A-Z_]+)\n\n([\s\S]*?)(?=^##)/gm)].map(([, code, text]) => [code!, text!] as const),
+  );
+  const findings = [...page.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, code]) => code!);
+
+  it("has a section, or a row among the findings, for every code of the sources and for no other", () => {
+    const listed = [...page.matchAll(/^(?:### |\| `)([A-Z_]+)/gm)].map(([, code]) => code!);
     expect([...new Set(listed)]).toEqual(listed);
-    expect(listed.sort()).toEqual([...codesOf("src")].sort());
+    expect([...sections.keys(), ...findings].sort()).toEqual([...codesOf("src")].sort());
+  });
+
+  it("tells of each what it means and a cure", () => {
+    const poor = [...sections].filter(([, text]) => !/^Exit \d+: .+\.\n\nCure: [A-Z`].+\.\n\n$/.test(text));
+    expect(poor).toEqual([]);
+  });
+
+  it("tells the exit code that the command ends with", () => {
+    const wrong = kindsOf("src").filter(
+      ({ code, kind }) => !sections.get(code)?.startsWith(`Exit ${exitOfFault[kind]}:`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("is what `help CODE` prints", async () => {
+    const { stdout, code } = await command(["help", "DATASET_KIND"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^DATASET_KIND\n\nExit 3: .*\n\nCure: Use an \.npz, .* docs\/data\.md\.\n$/);
+    expect((await command(["help", "IDLE_NODES"])).stdout).toContain("nodes that do nothing");
+    expect(await command(["help", "NO_SUCH_CODE"])).toMatchObject({ code: 2, stdout: "" });
+    for (const each of [...sections.keys(), ...findings]) expect(errorPage(each)).toContain(each);
   });
 });
+
+/** Codes with the kind they are thrown with, where both stand side by side. */
+function kindsOf(folder: string): { code: string; kind: FaultKind }[] {
+  return sourcesOf(folder).flatMap((text) =>
+    [...text.matchAll(/new InferOptError\(\s*"([A-Z_]+)",\s*"(usage|input|runtime|interrupted)"/g)].map(
+      ([, code, kind]) => ({ code: code!, kind: kind as FaultKind }),
+    ),
+  );
+}
 
 /** Words that look like codes: environment variables. */
 const others = new Set(["INFER_OPT_TMP", "NODE_OPTIONS", "NO_COLOR", "FORCE_COLOR"]);
 
+const sourcesOf = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => textOf(join(folder, file)));
+
 function codesOf(folder: string): ReadonlySet<string> {
-  const files = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).filter((file) =>
-    file.endsWith(".ts"),
-  );
-  const found = files.flatMap((file) =>
-    [...textOf(join(folder, file)).matchAll(/"([A-Z]+(?:_[A-Z0-9]+)+|INTERNAL|INTERRUPTED)"/g)].map(
-      ([, code]) => code!,
-    ),
+  const found = sourcesOf(folder).flatMap((text) =>
+    [...text.matchAll(/"([A-Z]+(?:_[A-Z0-9]+)+|INTERNAL|INTERRUPTED)"/g)].map(([, code]) => code!),
   );
   return new Set(found.filter((code) => !others.has(code)));
 }
