@@ -1,6 +1,6 @@
 /** What this machine can run, and the cure for what it cannot: data for the `doctor` command. */
 
-import { accessSync, constants, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -151,12 +151,15 @@ function images(): Finding {
 
 function temporaryFolder(): Finding {
   const check = "temporary folder";
-  const path = tmpdir();
+  const path = process.env["INFER_OPT_TMP"] || tmpdir();
   try {
     accessSync(path, constants.W_OK);
-    return ok(check, path);
+    const { bavail, bsize } = statfsSync(path);
+    const detail = `${path}, ${((bavail * bsize) / 2 ** 30).toFixed(1)} GiB free`;
+    if (bavail * bsize >= SCARCE_BYTES) return ok(check, detail);
+    return warn(check, detail, "Large models need a few copies' room: set INFER_OPT_TMP to a folder on a larger disk.");
   } catch (error) {
-    return fail(check, messageOf(error), "Set TMPDIR to a folder that can be written.");
+    return fail(check, messageOf(error), "Set INFER_OPT_TMP to a folder that can be written.");
   }
 }
 
