@@ -88,7 +88,7 @@ export const pipelineActions: Actions = {
   names: async (model) => (await import("../pipeline/show.js")).selectable(model),
   doctor: async (signal) => (await import("../runtime/ort/index.js")).examine(signal),
   passes: async () => {
-    const { approximations, catalog, recipes, runtimeFusions } = await import("../passes/catalog.js");
+    const { approximations, catalog, integerJoins, recipes, runtimeFusions } = await import("../passes/catalog.js");
     const { isForOtherTargets } = await import("../rewrite/index.js");
     const commands = {
       fold: recipes.fold,
@@ -96,8 +96,9 @@ export const pipelineActions: Actions = {
       "fuse --target": recipes.fuse.filter(isForOtherTargets),
       "fuse --runtime-specific": runtimeFusions,
       "fuse --lossy": approximations,
+      quantize: integerJoins,
     };
-    return [...catalog, ...runtimeFusions, ...approximations].map(({ name, summary, numerics }) => ({
+    return [...catalog, ...runtimeFusions, ...integerJoins, ...approximations].map(({ name, summary, numerics }) => ({
       name,
       summary,
       numerics,

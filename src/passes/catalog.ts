@@ -115,7 +115,7 @@ import { fuseArithmeticDown } from "./linear/arithmetic-down.js";
 import { fuseArithmeticPair } from "./linear/arithmetic-pair.js";
 import { fuseArithmeticUp } from "./linear/arithmetic-up.js";
 import { fuseGemmSum } from "./linear/gemm-sum.js";
-import { fuseLinearChain } from "./linear/linear-chain.js";
+import { fuseLinearChain, joinLinearChain } from "./linear/linear-chain.js";
 import { fuseLinearParts } from "./linear/linear-parts.js";
 import { fuseMatMulFactors } from "./linear/matmul-factors.js";
 import { fuseOuterProduct } from "./linear/outer-product.js";
@@ -271,6 +271,9 @@ export const runtimeFusions: readonly AnyPass[] = [
   fuseMatMulTranspose,
 ];
 
+/** What pays where products become integers, and costs time in float: `quantize` and `optimize` run it on what such candidates are made of. */
+export const integerJoins: readonly AnyPass[] = [joinLinearChain];
+
 /** What trades precision for speed: run on request, when all that keeps the results is done. */
 export const approximations: readonly AnyPass[] = [approximateGelu];
 
@@ -281,11 +284,12 @@ export const catalog: readonly AnyPass[] = [...cleanUp, ...fusions];
  * `fold`: constant folding and clean-up only, exact. `fuse`: the same, then fusions,
  * round after round until nothing changes. `runtime`: what `fuse --runtime-specific`
  * runs after `fuse`; the clean-up sees to what the fusions leave behind. `lossy`: what
- * `fuse --lossy` runs after both.
+ * `fuse --lossy` runs after both; `integers`: before static integers are placed.
  */
 export const recipes = {
   fold: cleanUp,
   fuse: catalog,
   runtime: [...cleanUp, ...runtimeFusions],
   lossy: approximations,
+  integers: integerJoins,
 } as const;

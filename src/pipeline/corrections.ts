@@ -11,7 +11,7 @@ import type { Intake } from "./intake.js";
 import type { CorrectionFacts } from "./result.js";
 import type { Workshop } from "./workshop.js";
 
-export const corrections = ["equalize", "means", "outputs", "rounding"] as const;
+export const corrections = ["join", "equalize", "means", "outputs", "rounding"] as const;
 export type Correction = (typeof corrections)[number];
 
 /** Samples that a correction is fitted on: more make it surer, and take longer. So many in any case, ... */

@@ -24,11 +24,12 @@ import type { RunContext } from "./context.js";
 import { correctOutputs } from "./correct-outputs.js";
 import { type Corrected, mostFitted, samplesToFit } from "./corrections.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
-import { notPlaced, placeEarly } from "./early-placement.js";
+import { type EarlyPlacement, notPlaced, placeEarly } from "./early-placement.js";
 import { equalizeModel, type QuickOptions } from "./equalize-model.js";
 import { type Examination, examineCandidate } from "./examine-candidate.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { allOf, type Intake, requireCalibration, takeIn } from "./intake.js";
+import { areStatic, joinFacts, joinProducts } from "./join-products.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { approximate, lossyText } from "./lossy.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
@@ -122,14 +123,13 @@ class OptimizeRun {
     const exact = await record.stage("fuse", () => prepareModel(request, this.context));
     const lossy = config.graph.lossy ? await approximate(exact, request, record) : null;
     this.#lossy = lossy?.facts ?? null;
-    const prepared = lossy?.prepared ?? exact;
-    record.warn(...prepared.warnings);
+    const fused = lossy?.prepared ?? exact;
     // Before the long work: a selector that matches nothing ends the run.
-    const excluded = leftOut(prepared.model, config.quantize.selection);
+    const excluded = leftOut(fused.model, config.quantize.selection);
     this.#files = SearchFiles.forRun(config, intake, record);
     const common = {
       original: config.model,
-      prepared: prepared.path,
+      fused: fused.path,
       target: this.target,
       trial: intake.trial,
       excluded,
@@ -137,16 +137,26 @@ class OptimizeRun {
       ...(config.quantize.format && { format: config.quantize.format }),
       runtime: config.runtime,
     };
-    const isPlaced = (already === null || isMore) && this.#mayBeStatic(prepared);
+    const isPlaced = (already === null || isMore) && this.#mayBeStatic(fused);
     const journal = this.#files?.journal ?? null;
-    const early = isPlaced ? await placeEarly(config, intake, common, record, journal) : notPlaced;
+    const place = ({ path }: Prepared): Promise<EarlyPlacement> =>
+      isPlaced ? placeEarly(config, intake, { ...common, prepared: path }, record, journal) : Promise.resolve(notPlaced);
+    const joined = isPlaced && this.#mayJoin(intake) ? await joinProducts(fused, request, record) : null;
+    let prepared = joined?.prepared ?? fused;
+    let early = await place(prepared);
+    if (joined && !areStatic(joined, early.placed, this.target)) {
+      prepared = fused;
+      early = await place(fused);
+    } else if (joined) this.#corrections.push(joinFacts(joined));
+    record.warn(...prepared.warnings);
     const { quick, sizes, placed, tried } = early;
     this.#tried.push(...tried);
     // What all placements have in common; a second one has more in float.
     const keepFloat = new Map([...excluded, ...(placed?.[0]?.keptFloat ?? [])]);
-    const equalized = await this.#equalized(intake, prepared, { ...common, excluded: keepFloat, quick });
+    const own = { ...common, prepared: prepared.path };
+    const equalized = await this.#equalized(intake, prepared, { ...own, excluded: keepFloat, quick });
     const taps = await this.#statistics(intake, equalized ?? prepared.path, prepared, keepFloat);
-    const known = { ...common, ...(equalized !== null && { equalized }), ...(sizes && { sizes }), taps };
+    const known = { ...own, ...(equalized !== null && { equalized }), ...(sizes && { sizes }), taps };
     const workshop = new Workshop(known, this.context, journal);
     const candidates = await makeCandidates({
       config,
@@ -185,6 +195,13 @@ class OptimizeRun {
   #mayBeStatic({ model }: Prepared): boolean {
     const { mode } = this.config.quantize;
     return mode !== "dynamic" && mode !== "weights" && opsetOf(model) >= LEAST_OPSET.static;
+  }
+
+  /** Where the table of kernels says what becomes integers; ranges from a file, and names that users give, are of the model without. */
+  #mayJoin({ fit }: Intake): boolean {
+    const { corrections, ranges, selection } = this.config.quantize;
+    const isNamed = selection.include.length > 0 || selection.exclude.length > 0;
+    return corrections.includes("join") && ranges === null && !isNamed && fit !== null && !!this.target.times;
   }
 
   /** Ranges from a file were measured on the model without. */

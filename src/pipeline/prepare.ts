@@ -9,7 +9,7 @@ import { collectGarbage } from "../base/collect-garbage.js";
 import { InferOptError, messageOf } from "../base/errors.js";
 import type { Numerics } from "../base/numerics.js";
 import { countNodes, linkModel, loadModel, type Model, nodesWithin, opsetOf } from "../ir/index.js";
-import { approximations, catalog, recipes, runtimeFusions } from "../passes/catalog.js";
+import { approximations, catalog, integerJoins, recipes, runtimeFusions } from "../passes/catalog.js";
 import { makeNamesUnique } from "../quantization/names.js";
 import { type AnyPass, annotateTypes, PassFailure, type PassReport, runPasses, unknownPass } from "../rewrite/index.js";
 import type { OutputDifference } from "../runtime/port.js";
@@ -368,7 +368,7 @@ class Preparer {
 
 /** A name that the recipe lacks is no mistake: the flags may be shared by several commands. */
 export function refuseUnknownPass(name: string): void {
-  const names = [...catalog, ...runtimeFusions, ...approximations].map((pass) => pass.name);
+  const names = [...catalog, ...runtimeFusions, ...integerJoins, ...approximations].map((pass) => pass.name);
   if (!names.includes(name)) throw unknownPass(name, names);
 }
 

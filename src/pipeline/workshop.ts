@@ -29,6 +29,8 @@ export interface WorkshopOptions {
   /** The model as it came: what speed and accuracy are measured against. */
   readonly original: string;
   readonly prepared: string;
+  /** What float candidates are made of, where `prepared` was changed for integers. */
+  readonly fused?: string;
   /** The same with channels scaled for static integers; absent where that was of no use. */
   readonly equalized?: string;
   readonly target: IntegerTarget;
@@ -308,10 +310,10 @@ export class Workshop {
   }
 
   #build(variant: Variant, keptFloat: ReadonlyMap<string, string>, path: string): BuiltModel {
-    const { prepared, equalized = prepared, target, taps, excluded, kept } = this.options;
+    const { prepared, fused = prepared, equalized = prepared, target, taps, excluded, kept } = this.options;
     const keepFloat = new Map([...excluded, ...keptFloat]);
     const isStatic = variant.kind === "integers" && variant.recipe.statics !== null;
-    const model = loadModel(isStatic ? equalized : prepared);
+    const model = loadModel(isStatic ? equalized : variant.kind === "integers" ? prepared : fused);
     const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
       const staged = saveModel(model, path, { isScratch: true });
       staged.commit();

@@ -322,7 +322,7 @@ describe("what flags become", () => {
               mode: "static",
               bits: 8,
               budgetMs: 100_000,
-              corrections: ["equalize", "means", "outputs", "rounding"],
+              corrections: ["join", "equalize", "means", "outputs", "rounding"],
               method: "mse",
               ranges: "r.json",
               goal: "size",

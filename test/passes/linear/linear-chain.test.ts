@@ -1,4 +1,4 @@
-import { fuseLinearChain } from "../../../src/passes/linear/linear-chain.js";
+import { fuseLinearChain, joinLinearChain } from "../../../src/passes/linear/linear-chain.js";
 import { testRewrite } from "../../support/test-rewrite.js";
 
 const graph = (lines: string, input = "x: f32[N,4,6,6]"): string => `(${input}) -> (y) {
@@ -61,6 +61,30 @@ testRewrite(fuseLinearChain, {
     "padding that depends on the stride": [
       graph('a = Conv<auto_pad="SAME_UPPER">(x, $w: f32[8,4,3,3])\n  y = Conv<strides=[2,2]>(a, $u: f32[3,8,1,1])'),
       "auto_pad is SAME_UPPER",
+    ],
+  },
+});
+
+testRewrite(joinLinearChain, {
+  rewrites: {
+    "a bottleneck whose product is half as large again": graph(
+      "a = Conv(x, $w: f32[4,8,1,1], $wb: f32[4])\n  y = Conv(a, $u: f32[24,4,1,1], $ub: f32[24])",
+      "x: f32[N,8,6,6]",
+    ),
+    "a narrow Gemm": graph("a = Gemm(x, $w: f32[8,4], $wb: f32[4])\n  y = Gemm(a, $u: f32[4,24])", "x: f32[N,8]"),
+  },
+  leaves: {
+    "a bottleneck that saves much": [
+      graph("a = Conv(x, $w: f32[2,8,1,1])\n  y = Conv(a, $u: f32[24,2,1,1])", "x: f32[N,8,6,6]"),
+      null,
+    ],
+    "an activation between": [
+      graph("a = Conv(x, $w: f32[4,8,1,1])\n  r = Relu(a)\n  y = Conv(r, $u: f32[24,4,1,1])", "x: f32[N,8,6,6]"),
+      null,
+    ],
+    "a residual that reads what is between": [
+      "(x: f32[N,8,6,6]) -> (y, z) { a = Conv(x, $w: f32[4,8,1,1]) y = Conv(a, $u: f32[24,4,1,1]) z = Add(a, a) }",
+      null,
     ],
   },
 });

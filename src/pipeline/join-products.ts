@@ -1,0 +1,81 @@
+/**
+ * Makes one product of two where nothing stands between them, for static integers alone: what is between is no longer
+ * rounded to 8 bits. The float model would be slower by it, so the joined model is for those candidates only, and
+ * only where its products do become integers.
+ */
+import { loadModel } from "../ir/index.js";
+import { recipes } from "../passes/catalog.js";
+import { planStatic } from "../quantization/plan-static.js";
+import { runPasses } from "../rewrite/index.js";
+import type { IntegerTarget } from "../target/integer-kernel.js";
+import { widestPlacement } from "./calibration.js";
+import type { Placed } from "./place-statics.js";
+import { type Prepared, prepareModel } from "./prepare.js";
+import type { PrepareRequest } from "./prepare-request.js";
+import type { CorrectionFacts, PassFacts } from "./result.js";
+import type { RunRecord } from "./run-record.js";
+
+export interface Joined {
+  readonly prepared: Prepared;
+  /** Names of the nodes that two became. */
+  readonly nodes: ReadonlySet<string>;
+}
+
+/**
+ * @param request what `prepared` was made by
+ * @returns null where there is nothing to join, or a check has undone it
+ */
+export async function joinProducts(
+  prepared: Prepared,
+  request: PrepareRequest,
+  record: RunRecord,
+): Promise<Joined | null> {
+  const { skip, only } = request.graph;
+  const passes = recipes.integers.filter(({ name }) => !skip.includes(name));
+  if (only.length > 0 || passes.length === 0) return null;
+  const nodes = new Set<string>();
+  const { signal } = record.context;
+  await runPasses(loadModel(prepared.path), passes, {
+    signal,
+    onEvent: (event) => void (event.type === "applied" && nodes.add(event.node)),
+  });
+  if (nodes.size === 0) return null;
+  const joined = await record.stage(
+    "fuse",
+    () =>
+      prepareModel(
+        {
+          ...request,
+          model: prepared.path,
+          baseline: request.model,
+          recipe: "integers",
+          graph: { ...request.graph, keepOpset: true },
+        },
+        record.context,
+      ),
+    "products in a row",
+  );
+  if (joined.passes.every(({ applied, rejected }) => applied === 0 || rejected !== undefined)) return null;
+  const all: readonly PassFacts[] = [...prepared.passes, ...joined.passes];
+  const warnings = [...new Set([...prepared.warnings, ...joined.warnings])];
+  return { prepared: { ...joined, passes: all, unfused: prepared.unfused, warnings }, nodes };
+}
+
+/** Whether all that was joined becomes integers: as floats, two products are faster than the one. */
+export function areStatic(
+  { nodes, prepared: { model } }: Joined,
+  placed: readonly Placed[] | null,
+  target: IntegerTarget,
+): boolean {
+  if (placed === null) return false;
+  return placed.every(({ keptFloat }) => {
+    const plan = planStatic(model, target, { ...widestPlacement, keepFloat: keptFloat });
+    const integers = new Set(plan.nodes.map(({ node }) => node.name));
+    return [...nodes].every((node) => integers.has(node));
+  });
+}
+
+export function joinFacts({ nodes }: Joined): CorrectionFacts {
+  const detail = `${nodes.size} ${nodes.size === 1 ? "tensor" : "tensors"} less between products`;
+  return { correction: "join", isKept: true, detail, beforeDb: null, afterDb: null };
+}

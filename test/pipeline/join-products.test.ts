@@ -1,0 +1,71 @@
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { loadModel, nodesWithin } from "../../src/ir/index.js";
+import { takeIn } from "../../src/pipeline/intake.js";
+import { areStatic, joinProducts } from "../../src/pipeline/join-products.js";
+import { prepareModel } from "../../src/pipeline/prepare.js";
+import { requestOf } from "../../src/pipeline/prepare-request.js";
+import { RunRecord } from "../../src/pipeline/run-record.js";
+import { ortRuntime } from "../../src/runtime/ort/index.js";
+import { modelFile } from "../support/model-file.js";
+import { safeTarget } from "../support/quantize-text.js";
+import { graphConfig, optimizeConfig, realContext } from "../support/real-run.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const runtime = ortRuntime({ workers: 1 });
+afterAll(() => runtime.close());
+
+/** A product of 8 x 24 elements, of which the two have 128. */
+const CHAIN = `(x: f32[1,8,6,6]) -> (y) {
+  a = Conv(x, $u: f32[4,8,1,1], $ub: f32[4])
+  b = Conv(a, $v: f32[24,4,1,1], $vb: f32[24])
+  r = Relu(b)
+  y = Conv(r, $w: f32[8,24,1,1])
+}`;
+const WIDE = CHAIN.replace("f32[4,8,1,1], $ub: f32[4]", "f32[2,8,1,1], $ub: f32[2]").replace("[24,4,1,1]", "[24,2,1,1]");
+
+async function joinIn(text: string, graph: Parameters<typeof graphConfig>[0] = {}) {
+  const folder = temporaryFolder();
+  const config = optimizeConfig(modelFile(folder, text), join(folder, "out.onnx"), {}, { graph: graphConfig(graph) });
+  const context = realContext(runtime);
+  const record = new RunRecord("quantize", context);
+  const request = requestOf(config, await takeIn(config, record), "fuse");
+  const prepared = await prepareModel(request, context);
+  return { prepared, joined: await joinProducts(prepared, request, record) };
+}
+
+const convs = (path: string): string[] =>
+  [...nodesWithin(loadModel(path).graph)].flatMap(({ op, name }) => (op === "Conv" ? [name] : []));
+
+describe("joinProducts", () => {
+  it("makes one of two in a row, and leaves the float model as it is", async () => {
+    const { prepared, joined } = await joinIn(CHAIN);
+    expect(convs(prepared.path)).toHaveLength(3);
+    expect(convs(joined!.prepared.path)).toHaveLength(2);
+    expect([...joined!.nodes].every((node) => convs(joined!.prepared.path).includes(node))).toBe(true);
+    expect(joined!.prepared.passes.filter(({ applied }) => applied > 0).map(({ name }) => name)).toContain(
+      "join-linear-chain",
+    );
+  });
+
+  it("has nothing to do where the product would be much larger, or the pass is to be left out", async () => {
+    expect((await joinIn(WIDE)).joined).toBeNull();
+    expect((await joinIn(CHAIN, { skip: ["join-linear-chain"] })).joined).toBeNull();
+    expect((await joinIn(CHAIN, { only: ["fuse-clip"] })).joined).toBeNull();
+  });
+});
+
+describe("areStatic", () => {
+  it("asks whether every placement makes integers of what was joined", async () => {
+    const { joined } = await joinIn(CHAIN);
+    const placed = (...names: string[]) => ({
+      keptFloat: new Map(names.map((name) => [name, "does not pay"])),
+      speedup: 2,
+      note: "",
+    });
+    const others = convs(joined!.prepared.path).filter((name) => !joined!.nodes.has(name));
+    expect(areStatic(joined!, [placed(), placed(...others)], safeTarget)).toBe(true);
+    expect(areStatic(joined!, [placed(), placed(...joined!.nodes)], safeTarget)).toBe(false);
+    expect(areStatic(joined!, null, safeTarget)).toBe(false);
+  });
+});
