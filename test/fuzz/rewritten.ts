@@ -30,6 +30,7 @@ const stages: Readonly<Record<Recipe, readonly (readonly AnyPass[])[]>> = {
   fold: [recipes.fold],
   fuse: [recipes.fuse],
   runtime: [recipes.fuse, recipes.runtime],
+  integers: [recipes.fuse, recipes.integers],
   shape: [recipes.fuse],
   opset: [],
   half: [],
