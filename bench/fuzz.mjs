@@ -29,7 +29,7 @@ const { values } = parseArgs({
     recipe: {
       type: "string",
       multiple: true,
-      default: ["fold", "fuse", "runtime", "opset", "shape", "half", "elsewhere"],
+      default: ["fold", "fuse", "runtime", "integers", "opset", "shape", "half", "elsewhere"],
     },
     json: { type: "string" },
     patterns: { type: "boolean", default: false },

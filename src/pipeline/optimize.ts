@@ -140,7 +140,9 @@ class OptimizeRun {
     const isPlaced = (already === null || isMore) && this.#mayBeStatic(fused);
     const journal = this.#files?.journal ?? null;
     const place = ({ path }: Prepared): Promise<EarlyPlacement> =>
-      isPlaced ? placeEarly(config, intake, { ...common, prepared: path }, record, journal) : Promise.resolve(notPlaced);
+      isPlaced
+        ? placeEarly(config, intake, { ...common, prepared: path }, record, journal)
+        : Promise.resolve(notPlaced);
     const joined = isPlaced && this.#mayJoin(intake) ? await joinProducts(fused, request, record) : null;
     let prepared = joined?.prepared ?? fused;
     let early = await place(prepared);

@@ -14,7 +14,8 @@ describe("catalog", () => {
   });
 
   it("describes every pass in one sentence without a full stop", () => {
-    for (const { summary } of [...catalog, ...runtimeFusions, ...integerJoins]) expect(summary).toMatch(/^[A-Z].*[^.]$/);
+    for (const { summary } of [...catalog, ...runtimeFusions, ...integerJoins])
+      expect(summary).toMatch(/^[A-Z].*[^.]$/);
   });
 
   it("has only exact passes in the recipe that keeps the bits", () => {

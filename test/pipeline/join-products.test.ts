@@ -22,7 +22,10 @@ const CHAIN = `(x: f32[1,8,6,6]) -> (y) {
   r = Relu(b)
   y = Conv(r, $w: f32[8,24,1,1])
 }`;
-const WIDE = CHAIN.replace("f32[4,8,1,1], $ub: f32[4]", "f32[2,8,1,1], $ub: f32[2]").replace("[24,4,1,1]", "[24,2,1,1]");
+const WIDE = CHAIN.replace("f32[4,8,1,1], $ub: f32[4]", "f32[2,8,1,1], $ub: f32[2]").replace(
+  "[24,4,1,1]",
+  "[24,2,1,1]",
+);
 
 async function joinIn(text: string, graph: Parameters<typeof graphConfig>[0] = {}) {
   const folder = temporaryFolder();
