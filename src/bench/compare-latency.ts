@@ -150,7 +150,8 @@ class Race {
       this.starts[m]!.push({ loadMs, firstRunMs, start, allowed });
       this.series[m]!.push([]);
     }
-    const warm = await warmUp(this.timers, this.clock() + Math.max(0, this.remainingMs) / 10, this.clock);
+    const until = this.clock() + Math.max(0, this.remainingMs) / 10;
+    const warm = await warmUp(this.timers, until, this.clock, isQuick ? 1 : undefined);
     this.perRunMs = warm.perRunMs;
     this.settled &&= warm.settled;
     this.startMs = Math.max(1e-3, this.clock() - from);
