@@ -3,7 +3,7 @@
  * archives inflated. One file of bytes by position, and beside it a list of what lies where.
  * The first samples of a dataset, as many as there is room for; the others are read as ever.
  */
-import { closeSync, openSync, readFileSync, readSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, readSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { type DType, Tensor } from "../ir/index.js";
 import type { Dataset, Sample } from "./dataset.js";
 import { datasetError } from "./errors.js";
@@ -110,6 +110,43 @@ export function openStore(path: string, datasetPath: string, rest: () => Promise
   return dataset;
 }
 
+/** What a store holds of one sample: tensors are read when they are asked for, by name. */
+export type StoredTensors = ReadonlyMap<string, () => Tensor>;
+
+/** Processes that share samples have stores of their own, numbered from 0. */
+export const partOfStore = (path: string, part: number): string => `${path}.${part}`;
+
+/** Of all parts, by the ids of samples and in their order; empty where there are none. */
+export function storedById(path: string): ReadonlyMap<string, StoredTensors> {
+  const all = new Map<string, StoredTensors>();
+  for (let part = 0; existsSync(listOf(partOfStore(path, part))); part++) {
+    const file = partOfStore(path, part);
+    const { samples } = JSON.parse(readFileSync(listOf(file), "utf8")) as Contents;
+    for (const { id, feeds } of samples)
+      all.set(id, new Map(feeds.map(([name, tensor]) => [name, () => readAlone(file, tensor)])));
+  }
+  return all;
+}
+
+function readAlone(path: string, tensor: StoredTensor): Tensor {
+  const fd = openSync(path, "r");
+  try {
+    return readTensor(fd, path, tensor);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readTensor(fd: number, path: string, { dtype, dims, offset, bytes }: StoredTensor): Tensor {
+  const data = new Uint8Array(bytes);
+  for (let done = 0; done < bytes; ) {
+    const read = readSync(fd, data, done, bytes - done, offset + done);
+    if (read === 0) throw storeDamaged(path);
+    done += read;
+  }
+  return Tensor.fromBytes(dtype, dims, data);
+}
+
 async function* readSamples(
   path: string,
   stored: readonly StoredSample[],
@@ -117,15 +154,7 @@ async function* readSamples(
   rest: () => Promise<Dataset>,
 ): AsyncGenerator<Sample> {
   const fd = openSync(path, "r");
-  const tensorAt = ({ dtype, dims, offset, bytes }: StoredTensor): Tensor => {
-    const data = new Uint8Array(bytes);
-    for (let done = 0; done < bytes; ) {
-      const read = readSync(fd, data, done, bytes - done, offset + done);
-      if (read === 0) throw storeDamaged(path);
-      done += read;
-    }
-    return Tensor.fromBytes(dtype, dims, data);
-  };
+  const tensorAt = (tensor: StoredTensor): Tensor => readTensor(fd, path, tensor);
   try {
     for (let at = 0; at < order.length; ) {
       const sample = stored[order[at]!];

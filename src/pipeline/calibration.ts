@@ -5,9 +5,11 @@ import { spread } from "../base/spread.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { readRanges, tapsOf } from "../quantization/ranges-file.js";
+import type { KeepOfSamples } from "../runtime/port.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
+import type { FloatAnswers } from "./float-answers.js";
 import { asWritten, linkedFile, removeLinked, untimed } from "./model-runs.js";
 import { refuseInterrupted } from "./run-record.js";
 import { groupTaps, type TapGroup } from "./tap-groups.js";
@@ -21,6 +23,8 @@ export interface ObserveRequest {
   readonly onProgress: (done: number, total: number) => void;
   /** As many samples, spread over the data, as say what ranges are; all of them when absent. */
   readonly isBrief?: boolean;
+  /** What is kept of the samples besides; these are among those looked at. */
+  readonly answers?: FloatAnswers;
 }
 
 /**
@@ -59,28 +63,32 @@ export const observeActivations = (
  */
 export async function observeValues(
   labels: readonly string[],
-  { prepared, data: given, runtime, onProgress, isBrief = false }: ObserveRequest,
+  { prepared, data: given, runtime, onProgress, isBrief = false, answers }: ObserveRequest,
   context: RunContext,
 ): Promise<ReadonlyMap<string, TapStatistics>> {
-  if (labels.length === 0) return new Map();
+  if (labels.length === 0 && !answers) return new Map();
   const sources = observedInstead(prepared, labels);
   const groups = await groupTaps(prepared, [...new Set(sources.values())], given, runtime, context);
-  const data = isBrief ? enoughOf(given, groups) : given;
+  const data = isBrief ? enoughOf(given, groups, answers?.indices ?? []) : given;
   const seen = new Map<string, TapStatistics>();
-  for (const [index, group] of groups.entries()) {
+  // What is kept takes all of the model: with one group there is no other run.
+  const runs = answers && groups.length !== 1 ? [...groups, { labels: [], bytes: 0 }] : groups;
+  for (const [index, group] of runs.entries()) {
     refuseInterrupted(context.signal);
     const path = linkedFile(context, "taps");
-    const names = writeTapModel(prepared, group.labels, path);
+    const kept = index === runs.length - 1 ? answers : undefined;
+    const names = writeTapModel(prepared, labelsOf(group, kept), path);
     try {
       const observed = await context.runtime.observe({
         model: path,
         data,
-        taps: [...names.values()],
+        taps: group.labels.map((label) => names.get(label)!),
         heldBytes: group.bytes,
         session: { ...untimed(asWritten(runtime)), provider: "cpu" },
-        onProgress: (done, total) => onProgress(index * total + done, groups.length * total),
+        ...(kept && { keep: keepOf(kept, names, data) }),
+        onProgress: (done, total) => onProgress(index * total + done, runs.length * total),
       });
-      for (const [label, name] of names) seen.set(label, observed.get(name)!);
+      for (const label of group.labels) seen.set(label, observed.get(names.get(label)!)!);
     } finally {
       removeLinked(path);
     }
@@ -88,11 +96,32 @@ export async function observeValues(
   return new Map(labels.map((label) => [label, { ...seen.get(sources.get(label)!)!, name: label }]));
 }
 
-function enoughOf(data: DatasetRef, groups: readonly TapGroup[]): DatasetRef {
+const labelsOf = ({ labels }: TapGroup, kept: FloatAnswers | undefined): readonly string[] => [
+  ...new Set([...labels, ...(kept ? [...kept.labels, ...kept.moments.axes.keys()] : [])]),
+];
+
+/** @param names of the outputs that tell values, by their labels */
+function keepOf(
+  { path, labels, moments }: FloatAnswers,
+  names: ReadonlyMap<string, string>,
+  { indices = [] }: DatasetRef,
+): KeepOfSamples {
+  const axes = new Map([...moments.axes].map(([label, axis]) => [names.get(label)!, axis] as const));
+  const positions = indices.flatMap((index, position) => (moments.indices.includes(index) ? [position] : []));
+  return {
+    answers: { path, outputs: labels.map((label) => names.get(label)!) },
+    moments: { path: moments.path, axes, positions },
+  };
+}
+
+/** @param sure samples that are among them */
+function enoughOf(data: DatasetRef, groups: readonly TapGroup[], sure: readonly number[]): DatasetRef {
   if (!data.indices) return data;
   const each = groups.reduce((sum, { bytes }) => sum + bytes, 0);
   const most = Math.max(LEAST_OBSERVED, Math.floor(OBSERVED_BYTES / Math.max(1, each)));
-  return { ...data, indices: spread(data.indices, most) };
+  const others = data.indices.filter((index) => !sure.includes(index));
+  const indices = [...sure, ...spread(others, Math.max(0, most - sure.length))];
+  return { ...data, indices: indices.sort((a, b) => a - b) };
 }
 
 /** What tensors are called depends on the passes: ranges hold for one version of this recipe. */

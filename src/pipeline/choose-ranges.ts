@@ -15,6 +15,7 @@ import type { RangeMethod, TapStatistics } from "../observe/index.js";
 import { type StaticChoice, staticRecipe } from "../quantization/recipe.js";
 import { removeWithFeeders } from "../rewrite/index.js";
 import type { Candidate } from "./candidate.js";
+import { beforeSquash } from "./float-answers.js";
 import { linkedFile, removeLinked } from "./model-runs.js";
 import { Workshop } from "./workshop.js";
 import { activationLabels } from "./write-taps.js";
@@ -138,9 +139,6 @@ function split(data: DatasetRef, samples: number): readonly [DatasetRef, Dataset
   return [half(0), half(1)];
 }
 
-/** Operators that press what they read into [0, 1], where a small error shows as none or as all. */
-const squashing = new Set(["Softmax", "LogSoftmax", "Sigmoid", "HardSigmoid", "ArgMax"]);
-
 /**
  * Writes a linked copy of the model whose outputs are taken from before a last Softmax and its
  * like: behind it the error of a sample depends on whether two classes were close, which is chance.
@@ -150,13 +148,12 @@ function unsquash(path: string, to: string): void {
   const { graph } = model;
   const known = new Set(graph.outputs.map(({ value }) => value));
   for (const { name, value } of graph.outputs) {
-    const producer = value.producer;
-    const before = producer?.inputs[0];
-    if (producer?.domain !== "" || !squashing.has(producer.op) || !before || before.constant) continue;
+    const before = beforeSquash(value);
+    if (!before) continue;
     if (!known.has(before)) graph.addOutput(before.label, before);
     known.add(before);
     graph.removeOutput(name);
-    removeWithFeeders(producer);
+    removeWithFeeders(value.producer!);
   }
   linkModel(model, to);
 }

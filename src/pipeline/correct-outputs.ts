@@ -1,11 +1,11 @@
 /** Brings the answers of static integers closer to the float model's, where that holds on samples that were not fitted. */
-import type { DatasetRef } from "../dataset/index.js";
 import { loadModel } from "../ir/index.js";
 import { fitOutput, type OutputLine } from "../quantization/outputs/fit-outputs.js";
 import { lastProducts } from "../quantization/outputs/last-products.js";
 import { pairModels } from "../quantization/outputs/paired-moments.js";
 import type { Candidate } from "./candidate.js";
 import { type Corrected, keepBetter } from "./corrections.js";
+import { type FloatAnswers, portOf } from "./float-answers.js";
 import { asDelivered, untimed, withSaved } from "./model-runs.js";
 import type { Workshop } from "./workshop.js";
 
@@ -19,12 +19,12 @@ const LEAST_EXPECTED_DB = 0.2;
 export async function correctOutputs(
   candidates: readonly Candidate[],
   workshop: Workshop,
-  data: DatasetRef,
+  answers: FloatAnswers,
 ): Promise<Corrected> {
   const [first] = candidates;
   await workshop.measureError(candidates.filter(({ sqnrDb, built }) => sqnrDb === null && built.forms.size > 0));
   const isMeasured = first !== undefined && first.sqnrDb !== null && Number.isFinite(first.sqnrDb);
-  const lines = isMeasured ? await fitLines(first, workshop, data) : null;
+  const lines = isMeasured ? await fitLines(first, workshop, answers) : null;
   if (!lines) return { candidates, facts: null };
   const corrected = new Map<Candidate, Candidate>();
   for (const candidate of candidates) {
@@ -43,16 +43,25 @@ export async function correctOutputs(
 async function fitLines(
   candidate: Candidate,
   { options: { prepared, runtime }, context }: Workshop,
-  data: DatasetRef,
+  { path, fitted: data }: FloatAnswers,
 ): Promise<ReadonlyMap<string, OutputLine> | null> {
-  const products = lastProducts(loadModel(prepared)).filter(({ node }) => candidate.built.forms.has(node.name));
-  if (products.length === 0) return null;
-  const { model, outputs, moments } = pairModels(prepared, candidate.built.path, products);
-  const reduced = await withSaved(model, context, (path) =>
-    context.runtime.reduce({ model: path, data, outputs, session: untimed(asDelivered(runtime)) }),
+  const float = loadModel(prepared);
+  const products = lastProducts(float).filter(({ node }) => candidate.built.forms.has(node.name));
+  if (products.length === 0 || !data) return null;
+  const { model, floats, outputs, moments } = pairModels(candidate.built.path, products);
+  const names = new Map(products.map(({ value }) => [value.label, portOf(float.graph, value)] as const));
+  const inputs = new Map([...floats].map(([input, label]) => [input, names.get(label)!] as const));
+  const reduced = await withSaved(model, context, (saved) =>
+    context.runtime.reduce({
+      model: saved,
+      data,
+      answers: { path, inputs },
+      outputs,
+      session: untimed(asDelivered(runtime)),
+    }),
   );
   const lines = new Map<string, OutputLine>();
-  for (const [node, moment] of moments(reduced, data.indices!.length)) {
+  for (const [node, moment] of moments(reduced)) {
     const fit = fitOutput(moment);
     if (fit.gainDb >= LEAST_EXPECTED_DB) lines.set(node, fit);
   }

@@ -5,7 +5,6 @@
  */
 
 import type { DatasetRef } from "../dataset/index.js";
-import type { TapStatistics } from "../observe/index.js";
 import type { Candidate } from "./candidate.js";
 import type { Intake } from "./intake.js";
 import type { CorrectionFacts } from "./result.js";
@@ -33,10 +32,11 @@ export function samplesToFit({ fit, trial }: Pick<Intake, "fit" | "trial">, most
   return { ...fit.ref, indices: Array.from({ length: count }, (_, i) => free[Math.floor((i * free.length) / count)]!) };
 }
 
-/** How many samples are worth their time. The same each time: nothing is timed. */
-export function mostFitted(taps: ReadonlyMap<string, TapStatistics> | null): number {
-  let elements = 0;
-  for (const { count, samples } of taps?.values() ?? []) elements += count / Math.max(1, samples);
+/**
+ * How many samples are worth their time. The same each time: nothing is timed.
+ * @param elements of all activations of one sample; 0 where that is not known
+ */
+export function mostFitted(elements: number): number {
   const affordable = elements > 0 ? Math.floor(FITTING_MS / (elements * MS_PER_ELEMENT)) : 0;
   return Math.min(2 * MOST_FITTED, Math.max(MOST_FITTED, affordable));
 }

@@ -16,18 +16,19 @@ import type { OutputDifference } from "../runtime/port.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import { alreadyQuantized } from "./already-quantized.js";
-import { loadRanges, observeActivations } from "./calibration.js";
+import { loadRanges, observeActivations, observeValues, widestPlacement } from "./calibration.js";
 import { type Candidate, candidateFacts, isInteger, isStatic } from "./candidate.js";
 import { chooseCandidate, contenders } from "./choose-candidate.js";
 import type { OptimizeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { correctOutputs } from "./correct-outputs.js";
-import { type Corrected, mostFitted, samplesToFit } from "./corrections.js";
+import { type Corrected, samplesToFit } from "./corrections.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
 import { type EarlyPlacement, notPlaced, placeEarly } from "./early-placement.js";
 import { equalizeModel, type QuickOptions } from "./equalize-model.js";
 import { type Examination, examineCandidate } from "./examine-candidate.js";
 import { shapeChanges } from "./fix-shapes.js";
+import { type FloatAnswers, planAnswers } from "./float-answers.js";
 import { allOf, type Intake, requireCalibration, takeIn } from "./intake.js";
 import { areStatic, joinFacts, joinProducts } from "./join-products.js";
 import { Judge, type Judged } from "./judge-candidate.js";
@@ -41,7 +42,7 @@ import { type Prepared, prepareModel } from "./prepare.js";
 import { requestOf } from "./prepare-request.js";
 import { chosenRanges, nothingQuantized, quantizationFacts } from "./quantization-facts.js";
 import type { CorrectionFacts, LossyFacts, RunResult, Verdict } from "./result.js";
-import { MOMENT_SAMPLES, roundStatics } from "./round-statics.js";
+import { roundStatics } from "./round-statics.js";
 import { roundCandidates } from "./round-weights.js";
 import { RunRecord } from "./run-record.js";
 import { ScratchWeights } from "./scratch-weights.js";
@@ -157,8 +158,19 @@ class OptimizeRun {
     const keepFloat = new Map([...excluded, ...(placed?.[0]?.keptFloat ?? [])]);
     const own = { ...common, prepared: prepared.path };
     const equalized = await this.#equalized(intake, prepared, { ...own, excluded: keepFloat, quick });
-    const taps = await this.#statistics(intake, equalized ?? prepared.path, prepared, keepFloat);
-    const known = { ...own, ...(equalized !== null && { equalized }), ...(sizes && { sizes }), taps };
+    const elements = [...(sizes?.values() ?? [])].reduce((sum, each) => sum + each, 0);
+    const float = equalized ?? prepared.path;
+    const answers = this.#mayBeStatic(prepared)
+      ? planAnswers(float, this.target, { ...widestPlacement, keepFloat }, intake, elements, this.context)
+      : null;
+    const taps = await this.#statistics(intake, float, prepared, keepFloat, answers);
+    const known = {
+      ...own,
+      ...(equalized !== null && { equalized }),
+      ...(sizes && { sizes }),
+      taps,
+      ...(answers && { answers: answers.path }),
+    };
     const workshop = new Workshop(known, this.context, journal);
     const candidates = await makeCandidates({
       config,
@@ -169,7 +181,7 @@ class OptimizeRun {
       placed,
       fit: intake.fit ? allOf(intake.fit) : intake.trial,
       record,
-      correct: (statics) => this.#corrected(statics, workshop, intake),
+      correct: (statics) => this.#corrected(statics, workshop, answers),
       round: (others) => this.#rounded(others, workshop, intake),
     });
     this.#tried.push(...candidates);
@@ -218,15 +230,19 @@ class OptimizeRun {
     return path;
   }
 
-  async #corrected(statics: readonly Candidate[], workshop: Workshop, intake: Intake): Promise<readonly Candidate[]> {
+  async #corrected(
+    statics: readonly Candidate[],
+    workshop: Workshop,
+    answers: FloatAnswers | null,
+  ): Promise<readonly Candidate[]> {
     const { corrections } = this.config.quantize;
-    const [few, data] = [samplesToFit(intake, MOMENT_SAMPLES), samplesToFit(intake, mostFitted(workshop.options.taps))];
+    if (!answers?.fitted) return statics;
     let best = statics;
-    if (few && corrections.includes("means"))
-      best = await this.#keep(() => roundStatics(statics, workshop, few), "means of inputs");
-    if (!data || !corrections.includes("outputs")) return best;
+    if (corrections.includes("means"))
+      best = await this.#keep(() => roundStatics(statics, workshop, answers), "means of inputs");
+    if (!corrections.includes("outputs")) return best;
     const rounded = best;
-    return this.#keep(() => correctOutputs(rounded, workshop, data), "corrections");
+    return this.#keep(() => correctOutputs(rounded, workshop, answers), "corrections");
   }
 
   async #rounded(others: readonly Candidate[], workshop: Workshop, intake: Intake): Promise<readonly Candidate[]> {
@@ -266,16 +282,22 @@ class OptimizeRun {
     path: string,
     prepared: Prepared,
     keepFloat: ReadonlyMap<string, string>,
+    answers: FloatAnswers | null,
   ): Promise<ReadonlyMap<string, TapStatistics> | null> {
     const { config, record, target, context } = this;
     const { ranges } = config.quantize;
-    if (!this.#mayBeStatic(prepared)) return null;
-    if (ranges !== null) return loadRanges(ranges, intake.facts.sha256, context.toolVersion);
-    const { fit } = intake;
-    if (!fit) return null;
     const { runtime } = config;
-    const { progress: onProgress } = record;
-    const request = { prepared: path, target, data: allOf(fit), isBrief: true, runtime, keepFloat, onProgress };
+    const { fit } = intake;
+    if (!this.#mayBeStatic(prepared)) return null;
+    const own = { prepared: path, runtime, onProgress: record.progress, ...(answers && { answers }) };
+    if (ranges !== null) {
+      const taps = loadRanges(ranges, intake.facts.sha256, context.toolVersion);
+      const data = answers && { ...fit!.ref, indices: answers.indices };
+      if (data) await record.stage("calibrate", () => observeValues([], { ...own, data }, context), "answers");
+      return taps;
+    }
+    if (!fit) return null;
+    const request = { ...own, target, data: allOf(fit), isBrief: true, keepFloat };
     return record.stage("calibrate", () => observeActivations(request, context), "samples");
   }
 

@@ -3,29 +3,27 @@
  * the answers closer to the float model's on samples that it has not seen.
  */
 import { setImmediate } from "node:timers/promises";
-import type { DatasetRef } from "../dataset/index.js";
-import { loadModel, type Node } from "../ir/index.js";
-import { channelAxis, tapMoments } from "../quantization/inputs/moment-taps.js";
-import { type InputMoments, MOST_SAMPLES } from "../quantization/inputs/round-in-view.js";
-import { removeWithFeeders } from "../rewrite/index.js";
+import { storedById } from "../dataset/index.js";
+import { loadModel } from "../ir/index.js";
+import { meanOf, meanSquareOf } from "../observe/index.js";
+import { inputMoments } from "../quantization/inputs/moment-taps.js";
+import type { InputMoments } from "../quantization/inputs/round-in-view.js";
 import type { Candidate } from "./candidate.js";
 import { type Corrected, keepBetter } from "./corrections.js";
-import { asDelivered, untimed, withSaved } from "./model-runs.js";
+import { type FloatAnswers, portOf } from "./float-answers.js";
 import type { Workshop } from "./workshop.js";
-
-/** Samples whose means are looked at: what a few have in common, others mostly share. */
-export const MOMENT_SAMPLES = MOST_SAMPLES;
 
 /** The first candidate is the widest: the others take a part of its products. */
 export async function roundStatics(
   candidates: readonly Candidate[],
   workshop: Workshop,
-  data: DatasetRef,
+  answers: FloatAnswers,
 ): Promise<Corrected> {
   const [first] = candidates;
   if (!first) return { candidates, facts: null };
-  const inputs = await momentsOf(first, workshop, data);
-  if (!inputs || inputs.size === 0) return { candidates, facts: null };
+  const { prepared, equalized = prepared } = workshop.options;
+  const inputs = momentsIn(answers, equalized);
+  if (inputs.size === 0) return { candidates, facts: null };
   // What there is runs in its own process while its other form is made here.
   const unknown = candidates.filter(({ sqnrDb, built }) => sqnrDb === null && built.forms.size > 0);
   const measured = workshop.measureError(unknown);
@@ -47,22 +45,21 @@ export async function roundStatics(
   return keepBetter("means", `weights rounded by the means of ${inputs.size} inputs`, candidates, rounded, workshop);
 }
 
-async function momentsOf(
-  { built }: Candidate,
-  { options: { prepared, equalized = prepared, runtime }, context }: Workshop,
-  data: DatasetRef,
-): Promise<ReadonlyMap<string, InputMoments> | null> {
-  const model = loadModel(equalized);
-  const isRead = (node: Node): boolean => {
-    const [input, weight] = node.inputs;
-    return built.forms.get(node.name) === "static" && !!input && !!weight?.constant && channelAxis(node) !== null;
-  };
-  const products = [...model.graph.nodes()].filter(isRead);
-  if (products.length === 0) return null;
-  const { outputs, moments } = tapMoments(model, products);
-  for (const node of [...model.graph.nodes()].reverse()) removeWithFeeders(node);
-  const reduced = await withSaved(model, context, (path) =>
-    context.runtime.reduce({ model: path, data, outputs, session: untimed(asDelivered(runtime)) }),
-  );
-  return moments(reduced, data.indices!.length);
+/** By the labels of what products read, as far as it held numbers. */
+function momentsIn({ moments: { path, axes } }: FloatAnswers, prepared: string): ReadonlyMap<string, InputMoments> {
+  const { graph } = loadModel(prepared);
+  const values = [...graph.inputs, ...[...graph.nodes()].flatMap(({ outputs }) => outputs)];
+  const samples = [...storedById(path).values()];
+  const found = new Map<string, InputMoments>();
+  for (const value of values) {
+    if (!value || !axes.has(value.label)) continue;
+    const name = portOf(graph, value);
+    const each = samples.map((kept) => ({
+      mean: kept.get(meanOf(name))!().f32(),
+      meanSquare: kept.get(meanSquareOf(name))!().f32(),
+    }));
+    const moments = each.length > 0 ? inputMoments(each) : null;
+    if (moments) found.set(value.label, moments);
+  }
+  return found;
 }

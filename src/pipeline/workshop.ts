@@ -38,6 +38,8 @@ export interface WorkshopOptions {
   readonly taps: ReadonlyMap<string, TapStatistics> | null;
   /** A few samples for errors and races. */
   readonly trial: DatasetRef;
+  /** Where answers of the float model to samples of the trial's data are kept; absent where none are. */
+  readonly answers?: string;
   /** Nodes the user asked to leave float, with the reason to give. */
   readonly excluded: ReadonlyMap<string, string>;
   /** Of activations, by label: elements of one sample; absent where all that matter are among `taps`. */
@@ -152,14 +154,16 @@ export class Workshop {
   }
 
   async #measureTogether(batch: readonly Candidate[]): Promise<void> {
+    const { prepared, trial, runtime, answers } = this.options;
     try {
       const { scores } = await this.context.runtime.score({
         // The prepared model gives the original's answers, and loads faster.
-        models: [this.options.prepared, ...batch.map(({ built }) => built.path)],
-        data: this.options.trial,
+        models: [prepared, ...batch.map(({ built }) => built.path)],
+        data: trial,
         metric: { kind: "builtin", name: "sqnr" },
-        session: untimed(asDelivered(this.options.runtime)),
+        session: untimed(asDelivered(runtime)),
         isInTurn: true,
+        ...(answers !== undefined && { answers }),
       });
       batch.forEach((candidate, i) => {
         const row = scores[i + 1]!;

@@ -58,13 +58,29 @@ export interface ObserveJob {
   /** About how much they take together for one sample; 0 when absent. */
   readonly heldBytes?: number;
   readonly session: SessionOptions;
+  /** What is written down on the way, for later jobs to read. */
+  readonly keep?: KeepOfSamples;
   /** Called after each sample. */
   readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** Files of what a model made of single samples, which are found again by their ids. As far as there is room. */
+export interface KeepOfSamples {
+  /** Outputs as they are, of every sample. */
+  readonly answers: { readonly path: string; readonly outputs: readonly string[] };
+  /** Of float outputs the mean and the mean square by channel, along the axis given (observe/channel-moments.ts); of the samples at these positions in the data. */
+  readonly moments: {
+    readonly path: string;
+    readonly axes: ReadonlyMap<string, number>;
+    readonly positions: readonly number[];
+  };
 }
 
 export interface ReduceJob {
   readonly model: string;
   readonly data: DatasetRef;
+  /** Inputs that are answers kept before, and what they are called there. Samples of which there are none are left out. */
+  readonly answers?: { readonly path: string; readonly inputs: ReadonlyMap<string, string> };
   /** Float outputs of the same shape for every sample, by name, and how those of all samples become one. */
   readonly outputs: ReadonlyMap<string, Reduction>;
   readonly session: SessionOptions;
@@ -114,6 +130,8 @@ export interface ScoreJob {
    * candidates and few samples. `baselineScores` are not looked at.
    */
   readonly isInTurn?: boolean;
+  /** Where answers of the baseline were kept: of the samples whose outputs are all there it need not be run. With `isInTurn`. */
+  readonly answers?: string;
   /** Also how far the candidates' outputs are from the baseline's, on so many samples; 0 when absent. Not with `isInTurn`. */
   readonly compared?: number;
   readonly onProgress?: (done: number, total: number) => void;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Dataset, Sample } from "../../src/dataset/dataset.js";
-import { openStore, SampleStore } from "../../src/dataset/sample-store.js";
+import { openStore, partOfStore, SampleStore, storedById } from "../../src/dataset/sample-store.js";
 import { Tensor } from "../../src/ir/index.js";
 import { datasetOf, faultOf, samplesOf as read } from "../support/dataset.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -67,5 +67,24 @@ describe("a store of samples", () => {
       expect(isThere).toBe(false);
       expect(existsSync(path)).toBe(false);
     }
+  });
+});
+
+describe("storedById", () => {
+  it("finds tensors of all parts by the ids of samples, and reads what is asked for", () => {
+    const path = join(temporaryFolder(), "kept");
+    for (const [part, ids] of [[0, 1], [2]].entries()) {
+      const store = new SampleStore(partOfStore(path, part));
+      for (const i of ids) store.add(sample(i));
+      store.finish({ count: ids.length, hasLabels: false });
+    }
+    const known = storedById(path);
+    expect([...known.keys()]).toEqual(["s[0]", "s[1]", "s[2]"]);
+    expect([...known.get("s[2]")!.get("x")!().f32()]).toEqual([2, -2]);
+    expect(known.get("s[1]")!.get("ids")!().bigints()).toEqual([7n]);
+  });
+
+  it("knows nothing of a store that is not there", () => {
+    expect(storedById(join(temporaryFolder(), "none")).size).toBe(0);
   });
 });

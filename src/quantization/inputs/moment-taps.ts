@@ -1,14 +1,7 @@
-/** Makes a copy of a model tell the mean and the energy of each channel that products read, sample by sample. */
-import type { Model, Node, Value } from "../../ir/index.js";
-import { keepOutputs, reduceOver } from "../../rewrite/tap-model.js";
-import type { Reduction } from "../../runtime/port.js";
+/** What is known of the channels that products read, sample by sample: their means, and how they spread about them. */
+import type { Node } from "../../ir/index.js";
+import type { ChannelMoments } from "../../observe/index.js";
 import type { InputMoments, ProductLayout } from "./round-in-view.js";
-
-export interface MomentTaps {
-  readonly outputs: ReadonlyMap<string, Reduction>;
-  /** By value label, from what the outputs were reduced to over so many samples. Without those that held NaN or infinities. */
-  moments(reduced: ReadonlyMap<string, Float64Array>, samples: number): ReadonlyMap<string, InputMoments>;
-}
 
 /** Axis and rank of the channels that a product's weights meet; null where they are not known. */
 export function channelAxis(node: Node): { readonly axis: number; readonly rank: number } | null {
@@ -34,49 +27,16 @@ export function productLayout(node: Node, dims: readonly number[]): ProductLayou
     : { outputs: columns, inputs: rows, places: 1, group: 1, outputStride: 1, inputStride: columns };
 }
 
-/** @param products nodes of the main graph whose channels have a known axis */
-export function tapMoments(model: Model, products: readonly Node[]): MomentTaps {
-  const { graph } = model;
-  const inputs = new Map<Value, readonly number[]>();
-  for (const node of products) {
-    const { axis, rank } = channelAxis(node)!;
-    const others = Array.from({ length: rank }, (_, i) => i).filter((i) => i !== axis);
-    inputs.set(node.inputs[0]!, others);
+/** Of one tensor, from its moments in each sample; null where it held NaN or infinities. */
+export function inputMoments(samples: readonly ChannelMoments[]): InputMoments | null {
+  const channels = samples[0]?.mean.length ?? 0;
+  const means = new Float32Array(channels * samples.length);
+  const spread = new Float32Array(channels);
+  for (const [s, { mean, meanSquare }] of samples.entries()) {
+    means.set(mean, s * channels);
+    for (let channel = 0; channel < channels; channel++) {
+      spread[channel]! += Math.max(0, meanSquare[channel]! - mean[channel]! ** 2) / samples.length;
+    }
   }
-  const outputs = new Map<string, Reduction>();
-  const names = new Map<string, { readonly mean: string; readonly square: string }>();
-  for (const [value, axes] of inputs) {
-    const mean = (of: Value, name: string): string => {
-      graph.addOutput(name, reduceOver(model, "ReduceMean", of, axes, name));
-      outputs.set(name, "list");
-      return name;
-    };
-    const label = `${value.label}/squared`;
-    const squared = graph.addNode({ op: "Mul", name: label, inputs: [value, value], outputs: [{ label }] }).output;
-    names.set(value.label, {
-      mean: mean(value, `${value.label}/mean`),
-      square: mean(squared, `${value.label}/mean square`),
-    });
-  }
-  keepOutputs(model, new Set(outputs.keys()));
-  return {
-    outputs,
-    moments: (reduced, samples) =>
-      new Map(
-        [...names].flatMap(([label, { mean, square }]) => {
-          const means = Float32Array.from(reduced.get(mean)!);
-          const spread = spreadOf(reduced.get(square)!, means, samples);
-          const hasNumbers = spread.every(Number.isFinite);
-          return hasNumbers ? [[label, { samples, means, spread }] as const] : [];
-        }),
-      ),
-  };
-}
-
-function spreadOf(squares: Float64Array, means: Float32Array, samples: number): Float32Array {
-  const spread = new Float32Array(squares.length / samples);
-  squares.forEach((square, i) => {
-    spread[i % spread.length]! += Math.max(0, square - means[i]! ** 2) / samples;
-  });
-  return spread;
+  return spread.every(Number.isFinite) ? { samples: samples.length, means, spread } : null;
 }

@@ -139,17 +139,19 @@ describe("pairModels", () => {
       changed,
       new Map([[product.node.name, { factor: 2, shift: Float64Array.of(1, 2, 3), directions: null }]]),
     );
-    const [a, b] = [join(folder, "a.onnx"), join(folder, "b.onnx")];
-    saveModel(float, a).commit();
-    saveModel(changed, b).commit();
-    const { model, outputs, moments } = pairModels(a, b, [product]);
+    const path = join(folder, "changed.onnx");
+    saveModel(changed, path).commit();
+    const { model, floats, outputs, moments } = pairModels(path, [product]);
     check(model.graph);
     const feeds = seededFeeds(float);
-    const results = await runModel(model, feeds);
+    const [[input, label]] = [...floats] as [[string, string]];
+    expect(label).toBe(product.value.label);
+    const answers = await runModel(float, feeds);
+    const results = await runModel(model, { ...feeds, [input]: answers["y"]! });
     expect(Object.keys(results).sort()).toEqual([...outputs.keys()].sort());
     const reduced = new Map(Object.entries(results).map(([name, tensor]) => [name, Float64Array.from(tensor.f32())]));
-    const found = moments(reduced, 1).get(product.node.name)!;
-    const y = (await runModel(float, feeds))["y"]!.f32();
+    const found = moments(reduced).get(product.node.name)!;
+    const y = answers["y"]!.f32();
     for (let c = 0; c < 3; c++) {
       const column = [0, 1, 2, 3, 4].map((row) => y[3 * row + c]!);
       const mean = column.reduce((p, q) => p + q) / 5;
@@ -157,6 +159,13 @@ describe("pairModels", () => {
       expect(found.z[c]).toBeCloseTo(2 * mean + c + 1, 4);
       expect(found.yz[c]).toBeCloseTo(column.reduce((p, q) => p + q * (2 * q + c + 1), 0) / 5, 3);
     }
+  });
+
+  it("says nothing where no sample was there", async () => {
+    const folder = temporaryFolder();
+    const float = await prepared("(x: f32[5,8]) -> (y) { y = Gemm(x, $w: f32[8,6]) }");
+    saveModel(float, join(folder, "a.onnx")).commit();
+    expect(pairModels(join(folder, "a.onnx"), lastProducts(float)).moments(new Map()).size).toBe(0);
   });
 
   it("keeps a model that does not know the product as it was", () => {

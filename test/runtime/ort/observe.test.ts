@@ -1,6 +1,19 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { newTap, observeTensor } from "../../../src/observe/index.js";
-import { constant, intAttribute, jsonl, node, port, scaling, session, startRuntime, writeModel } from "./workbench.js";
+import { storedById } from "../../../src/dataset/index.js";
+import { meanOf, meanSquareOf, newTap, observeTensor } from "../../../src/observe/index.js";
+import {
+  constant,
+  intAttribute,
+  jsonl,
+  node,
+  port,
+  scaling,
+  session,
+  startRuntime,
+  temporaryFolder,
+  writeModel,
+} from "./workbench.js";
 
 const samples = [1, -2, 3.5, 0, 1e3].map((x) => ({ x: [[x, x / 2]] }));
 
@@ -101,6 +114,28 @@ describe("observe", () => {
       }
       expect(taps.get(name), name).toEqual(tap);
     }
+  });
+
+  it.each([1, 2])("keeps answers and moments of single samples, in %i processes", async (workers) => {
+    const path = join(temporaryFolder(), "kept");
+    const keep = {
+      answers: { path: `${path}-answers`, outputs: ["y"] },
+      moments: { path: `${path}-moments`, axes: new Map([["y", 1]]), positions: [1, 3] },
+    };
+    const data = { path: jsonl(...samples), indices: [4, 0, 1, 2] };
+    const taps = await startRuntime({ workers }).observe({ model: scaling(2), data, taps: [], session, keep });
+    expect(taps.size).toBe(0);
+    const answers = [...storedById(keep.answers.path).values()].map((kept) => [...kept.get("y")!().f32()]);
+    expect(answers).toEqual([4, 0, 1, 2].map((i) => samples[i]!.x[0]!.map((value) => 2 * value)));
+    const moments = [...storedById(keep.moments.path).values()];
+    expect(moments.map((kept) => [...kept.get(meanOf("y"))!().f32()])).toEqual([
+      [2, 1],
+      [7, 3.5],
+    ]);
+    expect(moments.map((kept) => [...kept.get(meanSquareOf("y"))!().f32()])).toEqual([
+      [4, 1],
+      [49, 12.25],
+    ]);
   });
 
   it("reads float16", async () => {

@@ -1,5 +1,6 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { jsonl, scaling, session, startRuntime } from "./workbench.js";
+import { jsonl, node, port, scaling, session, startRuntime, temporaryFolder, writeModel } from "./workbench.js";
 
 const samples = [1, -2, 3.5, 0].map((x) => ({ x: [[x, x / 2]] }));
 
@@ -28,5 +29,23 @@ describe("reduce", () => {
       session,
     });
     expect([...reduced.get("y")!]).toEqual([3.5, 1.75]);
+  });
+
+  it("takes inputs from answers that were kept, and leaves out samples of which there are none", async () => {
+    const runtime = startRuntime();
+    const path = jsonl(...samples);
+    const kept = join(temporaryFolder(), "kept");
+    const none = { path: `${kept}-moments`, axes: new Map(), positions: [] };
+    const keep = { answers: { path: kept, outputs: ["y"] }, moments: none };
+    await runtime.observe({ model: scaling(10), data: { path, indices: [0, 2] }, taps: [], session, keep });
+    const model = writeModel({
+      node: [node("Sub", ["float", "x"], ["z"])],
+      input: [port("x", "f32", [1, 2]), port("float", "f32", [1, 2])],
+      output: [port("z", "f32", [1, 2])],
+    });
+    const answers = { path: kept, inputs: new Map([["float", "y"]]) };
+    const outputs = new Map([["z", "list"]] as const);
+    const reduced = await runtime.reduce({ model, data: { path }, answers, outputs, session });
+    expect([...reduced.get("z")!]).toEqual([9, 4.5, 31.5, 15.75]);
   });
 });

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { DatasetRef } from "../../../src/dataset/index.js";
 import type { MetricRef } from "../../../src/metric/index.js";
-import { jsonl, reshaping, scaling, session, startRuntime, writeFile } from "./workbench.js";
+import { jsonl, reshaping, scaling, session, startRuntime, temporaryFolder, writeFile } from "./workbench.js";
 
 const samples = [1, 2, 3].map((x) => ({ x: [[x, 0]], labels: x }));
 const mse: MetricRef = { kind: "builtin", name: "mse" };
@@ -66,6 +67,24 @@ describe("score", () => {
     expect(await score(other)).toEqual([-1, -2, -3]);
     writeFileSync(baseline, readFileSync(other));
     expect(await score(baseline)).toEqual([-1, -2, -3]);
+  });
+
+  it("takes a baseline's answers from where they were kept, and runs it on the other samples", async () => {
+    const runtime = startRuntime({ workers: 1 });
+    const data = { path: jsonl(...samples) };
+    const path = join(temporaryFolder(), "kept");
+    const keep = {
+      answers: { path, outputs: ["y"] },
+      moments: { path: `${path}-moments`, axes: new Map(), positions: [] },
+    };
+    // Other answers than the baseline's, to see whose they are.
+    await runtime.observe({ model: scaling(100), data: { ...data, indices: [1] }, taps: [], session, keep });
+    const models = [scaling(1), scaling(2)];
+    const metric = metricModule("return outputs.y.data[0] - reference.y.data[0]");
+    const job = { models, data, metric, session, isInTurn: true };
+    const { scores } = await runtime.score({ ...job, answers: path });
+    expect([...scores[1]!]).toEqual([1, 2 * 2 - 100 * 2, 3]);
+    expect([...(await runtime.score(job)).scores[1]!]).toEqual([1, 2, 3]);
   });
 
   it("compares the outputs of the first samples too, where the baseline's scores are known already as well", async () => {

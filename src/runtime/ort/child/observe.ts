@@ -5,6 +5,7 @@ import { isFloat } from "../../../ir/index.js";
 import { newTap, observeTensor, type TapStatistics } from "../../../observe/index.js";
 import type { JobHandler } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
+import { SampleKeeper } from "./kept-samples.js";
 import { feedsOf, openPart } from "./samples.js";
 import { type OpenModel, openModel, type Results } from "./session.js";
 import { fromOrtTensor } from "./tensors.js";
@@ -18,19 +19,23 @@ const INPUT_BYTES = 4 * 2 ** 20;
 export const observe: JobHandler<"observe"> = async (args, context) => {
   const model = await openModel(args.model, args.session, context, { isWithoutArena: true });
   const taps = args.taps.map(newTap);
-  const reader = new TapReader(model, taps);
+  const part = args.part;
+  const keeper = args.keep ? new SampleKeeper(args.keep, part.index) : null;
+  const reader = new TapReader(model, taps, keeper?.outputs ?? []);
   try {
     refuseUnknownTaps(model, args.taps);
-    const part = await openPart(args.data, model.signature.inputs, args.part);
+    const { from, count, samples } = await openPart(args.data, model.signature.inputs, part);
     const collect = betweenSamples(INPUT_BYTES);
     let done = 0;
-    context.progress(done, part.count);
-    for await (const sample of part.samples()) {
+    context.progress(done, count);
+    for await (const sample of samples()) {
       const feeds = model.feeds(feedsOf(sample, model.signature.inputs));
-      await reader.add(feeds, sample.id);
+      const results = await reader.add(feeds, sample.id);
+      keeper?.add(sample.id, from + done, results);
       collect();
-      context.progress(++done, part.count);
+      context.progress(++done, count);
     }
+    keeper?.finish();
     return taps;
   } finally {
     await model.release();
@@ -52,17 +57,21 @@ class TapReader {
   constructor(
     readonly model: OpenModel,
     readonly taps: readonly TapStatistics[],
+    /** Outputs besides. */
+    others: readonly string[],
   ) {
     const inputs = new Set(model.signature.inputs.map(({ name }) => name));
-    this.#names = taps.flatMap(({ name }) => (inputs.has(name) ? [] : [name]));
+    const wanted = new Set([...taps.map(({ name }) => name), ...others]);
+    this.#names = [...wanted].filter((name) => !inputs.has(name));
   }
 
-  async add(feeds: Feeds, where: string): Promise<void> {
-    const results = this.#names.length > 0 ? await this.#run(feeds, where) : new Map();
+  /** Returns what was seen, which holds until the next call. */
+  async add(feeds: Feeds, where: string): Promise<Results> {
+    const computed = this.#names.length > 0 ? await this.#run(feeds, where) : new Map();
     // Inputs are at hand; the runtime hands them on, and does not write them to memory that it is given.
-    for (const tap of this.taps) {
-      observeTensor(tap, fromOrtTensor(tap.name, (feeds[tap.name] ?? results.get(tap.name))!).toF32()!);
-    }
+    const results = new Map([...computed, ...Object.entries(feeds)]);
+    for (const tap of this.taps) observeTensor(tap, fromOrtTensor(tap.name, results.get(tap.name)!).toF32()!);
+    return results;
   }
 
   /** Lets go of the memory that results were written to. */

@@ -1,7 +1,9 @@
 import { invariant } from "../../../base/errors.js";
+import type { Tensor } from "../../../ir/index.js";
 import type { Reduction } from "../../port.js";
 import type { JobHandler } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
+import { keptAnswers } from "./kept-samples.js";
 import { feedsOf, openPart } from "./samples.js";
 import { type OpenModel, openModel } from "./session.js";
 import { fromOrtTensor } from "./tensors.js";
@@ -15,16 +17,22 @@ const combine: Readonly<Record<Exclude<Reduction, "sum" | "list">, (a: number, b
 export const reduce: JobHandler<"reduce"> = async (args, context) => {
   const model = await openModel(args.model, args.session, context);
   try {
-    const part = await openPart(args.data, model.signature.inputs);
+    const answers = args.answers ? keptAnswers(args.answers.path) : null;
+    const known = args.answers?.inputs ?? new Map<string, string>();
+    const own = model.signature.inputs.filter(({ name }) => !known.has(name));
+    const part = await openPart(args.data, own);
     const collect = betweenSamples();
     const totals = new Map<string, Float64Array>();
     const lists = new Map<string, Float64Array[]>();
     let done = 0;
     for await (const sample of part.samples()) {
-      const feeds = model.feeds(feedsOf(sample, model.signature.inputs));
-      await addSample(model, feeds, args.outputs, totals, lists, sample.id);
-      collect();
       context.progress(++done, part.count);
+      const given = answers ? answers.of(sample.id, known.values()) : new Map<string, Tensor>();
+      if (!given) continue;
+      const tensors = new Map(feedsOf(sample, own));
+      for (const [input, name] of known) tensors.set(input, given.get(name)!);
+      await addSample(model, model.feeds(tensors), args.outputs, totals, lists, sample.id);
+      collect();
     }
     for (const [name, values] of lists) totals.set(name, joined(values));
     return totals;

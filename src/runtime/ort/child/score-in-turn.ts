@@ -5,12 +5,15 @@
  */
 import { statSync } from "node:fs";
 import type { Sample } from "../../../dataset/index.js";
+import { isFloat } from "../../../ir/index.js";
 import type { Metric, NamedTensors } from "../../../metric/index.js";
 import type { JobContext, Jobs } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
+import { keptAnswers } from "./kept-samples.js";
 import { openPart } from "./samples.js";
-import { forMetric, outputsOf } from "./scored-sample.js";
+import { forMetric, named, outputsOf } from "./scored-sample.js";
 import { type OpenModel, openModel } from "./session.js";
+import { signatureOfFile } from "./signature.js";
 
 /** Of inputs and outputs together, over all answers that are kept. */
 const KEPT_BYTES = 32 << 20;
@@ -32,6 +35,7 @@ const known = new Map<string, Answers>();
 
 export async function scoreInTurn(args: Args, metric: Metric, context: JobContext): Promise<Jobs["score"]["result"]> {
   const [first, ...candidates] = args.models;
+  const open = (path: string): Promise<OpenModel> => openModel(path, args.session, context);
   const key = keyOf(first!, args);
   const before = key === null ? undefined : known.get(key);
   if (before) {
@@ -40,9 +44,17 @@ export async function scoreInTurn(args: Args, metric: Metric, context: JobContex
     const scores = await scoreAll(candidates, before.all.length, () => before.all, args, metric, context);
     return { metric: { name: metric.name, higherIsBetter: metric.higherIsBetter }, scores, usedReference: true };
   }
-  const baseline = await openModel(first!, args.session, context);
+  let baseline: OpenModel | null = null;
   try {
-    const part = await openPart(args.data, baseline.signature.inputs, args.part);
+    // Data is read as the baseline wants it, which need not be loaded for that.
+    const { inputs, outputs } = args.answers ? signatureOfFile(first!) : (baseline = await open(first!)).signature;
+    const answers = args.answers ? keptAnswers(args.answers) : null;
+    const wanted = outputs.filter(({ dtype }) => dtype === null || isFloat(dtype)).map(({ name }) => name);
+    const answerOf = async (sample: Sample): Promise<NamedTensors> => {
+      const kept = wanted.length > 0 ? answers?.of(sample.id, wanted) : null;
+      return kept ? named(kept) : outputsOf((baseline ??= await open(first!)), sample);
+    };
+    const part = await openPart(args.data, inputs, args.part);
     const kept: Answered[] = [];
     let bytes = 0;
     const collect = betweenSamples();
@@ -53,7 +65,7 @@ export async function scoreInTurn(args: Args, metric: Metric, context: JobContex
       if (kept.length === part.count) return;
       for await (const sample of part.samples()) {
         if (i++ < kept.length) continue;
-        const answer = { sample, reference: await outputsOf(baseline, sample) };
+        const answer = { sample, reference: await answerOf(sample) };
         bytes += sizeOf(answer);
         if (bytes <= KEPT_BYTES) kept.push(answer);
         yield answer;
@@ -64,7 +76,7 @@ export async function scoreInTurn(args: Args, metric: Metric, context: JobContex
     if (key !== null && kept.length === part.count) keep(key, { all: kept, bytes });
     return { metric: { name: metric.name, higherIsBetter: metric.higherIsBetter }, scores, usedReference: true };
   } finally {
-    await baseline.release();
+    await baseline?.release();
   }
 }
 
@@ -102,9 +114,9 @@ async function scoreAll(
 }
 
 /** What answers depend on; null for a file that is not there, which is for loading to say. */
-function keyOf(path: string, { data, part, session }: Args): string | null {
+function keyOf(path: string, { data, part, session, answers }: Args): string | null {
   const file = statSync(path, { throwIfNoEntry: false });
-  return file ? JSON.stringify([path, file.size, file.mtimeMs, data, part, session]) : null;
+  return file ? JSON.stringify([path, file.size, file.mtimeMs, data, part, session, answers]) : null;
 }
 
 function keep(key: string, answers: Answers): void {

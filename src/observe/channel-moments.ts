@@ -1,0 +1,44 @@
+/** Mean and mean square of each channel of one tensor: what a product's weights are multiplied by, and how strongly it varies. */
+
+/** What the moments of a tensor are called where they are kept. */
+export const meanOf = (tensor: string): string => `${tensor}/mean`;
+export const meanSquareOf = (tensor: string): string => `${tensor}/mean square`;
+
+export interface ChannelMoments {
+  readonly mean: Float32Array;
+  readonly meanSquare: Float32Array;
+}
+
+/** `dims[axis]` are the channels; the values are only read. */
+export function channelMoments(values: Float32Array, dims: readonly number[], axis: number): ChannelMoments {
+  const channels = dims[axis] ?? 0;
+  const inner = dims.slice(axis + 1).reduce((product, dim) => product * dim, 1);
+  const sums = new Float64Array(channels);
+  const squares = new Float64Array(channels);
+  const places = channels > 0 ? values.length / channels : 0;
+  if (inner === 1) {
+    for (let i = 0; i < values.length; ) {
+      for (let channel = 0; channel < channels; channel++, i++) {
+        const value = values[i]!;
+        sums[channel]! += value;
+        squares[channel]! += value * value;
+      }
+    }
+  } else {
+    for (let from = 0, run = 0; from < values.length; from += inner, run++) {
+      let sum = 0;
+      let square = 0;
+      for (let i = from; i < from + inner; i++) {
+        const value = values[i]!;
+        sum += value;
+        square += value * value;
+      }
+      sums[run % channels]! += sum;
+      squares[run % channels]! += square;
+    }
+  }
+  return {
+    mean: Float32Array.from(sums, (sum) => sum / places),
+    meanSquare: Float32Array.from(squares, (sum) => sum / places),
+  };
+}
