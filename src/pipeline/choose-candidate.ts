@@ -170,7 +170,7 @@ async function closest(
 /** Of the outputs: what some speed is given up for at all. */
 const LEAST_GAIN_DB = 0.3;
 /** Errors of under 2 % of the signal: less is worth no time. */
-const ENOUGH_DB = 35;
+export const ENOUGH_DB = 35;
 
 /** The fastest, which is the first, or one that is more accurate by more than the speed that it gives up. */
 export function worthItsTime(made: readonly Candidate[]): Candidate {

@@ -33,13 +33,16 @@ export function samplesToFit({ fit, trial }: Pick<Intake, "fit" | "trial">, most
 }
 
 /**
- * How many samples are worth their time. The same each time: nothing is timed.
- * @param elements of all activations of one sample; 0 where that is not known
+ * How many samples fit a time, as activations of so many elements take; the most where those are not known (0). The same
+ * each time: nothing is timed.
  */
-export function mostFitted(elements: number): number {
-  const affordable = elements > 0 ? Math.floor(FITTING_MS / (elements * MS_PER_ELEMENT)) : 0;
-  return Math.min(2 * MOST_FITTED, Math.max(MOST_FITTED, affordable));
+export function samplesWithin(ms: number, elements: number, least: number, most: number): number {
+  return elements > 0 ? Math.min(most, Math.max(least, Math.floor(ms / (elements * MS_PER_ELEMENT)))) : most;
 }
+
+/** How many samples are worth their time to be fitted on. */
+export const mostFitted = (elements: number): number =>
+  elements > 0 ? samplesWithin(FITTING_MS, elements, MOST_FITTED, 2 * MOST_FITTED) : MOST_FITTED;
 
 /** Less is within what the choice of the samples does. */
 const LEAST_GAIN_DB = 0.05;

@@ -47,10 +47,11 @@ export function planAnswers(
   context: RunContext,
 ): FloatAnswers | null {
   if (!fit || fit.ref.random || trial.path !== fit.ref.path || !trial.indices) return null;
-  const fitted = samplesToFit({ fit, trial }, mostFitted(elements));
   const model = loadModel(prepared);
+  const products = lastProducts(model);
+  const fitted = samplesToFit({ fit, trial }, products.length > 0 ? mostFitted(elements) : MOST_SAMPLES);
   const outputs = model.graph.outputs.flatMap(({ value }) => (value.dtype && isFloat(value.dtype) ? [value] : []));
-  const wanted = [...outputs, ...lastProducts(model).map(({ value }) => value), ...beforeSquashing(model.graph)];
+  const wanted = [...outputs, ...products.map(({ value }) => value), ...beforeSquashing(model.graph)];
   const axes = new Map<string, number>();
   for (const { node } of planStatic(model, target, placement).nodes) {
     const [input, weight] = node.inputs;

@@ -8,6 +8,7 @@ import { scoreModels } from "./accuracy.js";
 import type { BestSoFar } from "./best-so-far.js";
 import type { Candidate } from "./candidate.js";
 import type { OptimizeConfig } from "./config.js";
+import { samplesWithin } from "./corrections.js";
 import { fewOf, type Intake } from "./intake.js";
 import type { Journal } from "./journal.js";
 import { measureLatency } from "./latency.js";
@@ -20,8 +21,9 @@ import { type AccuracyMeasure, judge, type LatencyMeasure, leastGain, type Rulin
 
 /** A race that decides anything takes this long, whatever is left of the time. */
 const LEAST_RACE_MS = 1000;
-/** Samples that tell about accuracy where it decides nothing. */
-const GLANCE_SAMPLES = 32;
+/** Samples that tell about accuracy where it decides nothing: as many as fit this time, within bounds. */
+const [LEAST_GLANCED, MOST_GLANCED] = [16, 32];
+const GLANCE_MS = 300;
 /** Samples on which outputs are compared one by one. */
 const COMPARED = 8;
 
@@ -46,6 +48,8 @@ export class Judge {
     readonly kept: { readonly journal: Journal; readonly best: BestSoFar } | null = null,
     /** What else is to be known of one that is raced, found out while a process is there that runs models. */
     readonly beforeRace: (candidate: Candidate) => Promise<unknown> = async () => undefined,
+    /** Of all activations of one sample; 0 where that is not known. */
+    readonly elements = 0,
   ) {}
 
   /** Whether a candidate meets the limits on accuracy and size; measures it once. */
@@ -194,11 +198,12 @@ export class Judge {
   /** All of the evaluation data; a part of it, spread, where no limit on accuracy was declared. */
   #judgingData(): DatasetRef {
     const { ref, count } = this.intake.evaluation;
-    if (this.config.limits.maxDrop !== "none" || ref.random || count <= GLANCE_SAMPLES) return ref;
+    const most = samplesWithin(GLANCE_MS, this.elements, LEAST_GLANCED, MOST_GLANCED);
+    if (this.config.limits.maxDrop !== "none" || ref.random || count <= most) return ref;
     this.record.warn(
-      `accuracy was looked at on ${GLANCE_SAMPLES} of ${count} evaluation samples, since no limit asks for it: \`verify\` measures it on all`,
+      `accuracy was looked at on ${most} of ${count} evaluation samples, since no limit asks for it: \`verify\` measures it on all`,
     );
-    return { ...ref, indices: spread(ref.indices ?? count, GLANCE_SAMPLES) };
+    return { ...ref, indices: spread(ref.indices ?? count, most) };
   }
 
   #tell({ name, speedup, accuracy }: Candidate): void {

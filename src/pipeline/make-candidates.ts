@@ -23,7 +23,7 @@ import { BLOCKS_OPSET, takesBlocks } from "../quantization/weight-only.js";
 import { widestPlacement } from "./calibration.js";
 import { type Candidate, isInteger, type Variant } from "./candidate.js";
 import { observeChannels } from "./channel-statistics.js";
-import { worthItsTime } from "./choose-candidate.js";
+import { ENOUGH_DB, worthItsTime } from "./choose-candidate.js";
 import { chooseMethods } from "./choose-ranges.js";
 import type { OptimizeConfig } from "./config.js";
 import type { Placed } from "./place-statics.js";
@@ -72,24 +72,26 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
     if (config.runtime.provider !== "cpu" || goal === "size") variants.push({ kind: "fp16" });
   }
   const isStatic = !isQuantized && (mode === "auto" || mode === "static");
-  const statics = isStatic ? await makeStatic(request, config.quantize.method) : [];
+  const { target, excluded } = workshop.options;
+  const isDynamic =
+    !isQuantized && target.dynamic && (mode === "auto" || mode === "dynamic") && opset >= LEAST_OPSET.dynamic;
+  const nodes = isDynamic ? dynamicCandidates(model, target).length : 0;
+  const most = isStatic ? planStatic(model, target, { ...widestPlacement, keepFloat: excluded }).nodes.length : 0;
+  const recipe = nodes > 0 && (mode === "dynamic" || FEW * nodes >= most) ? await dynamicRecipe(request) : null;
+  const rival = recipe && most > 0 ? await makeRival(recipe, request) : null;
+  const statics = isStatic && !rival?.isFarBetter ? await makeStatic(request, config.quantize.method) : [];
   if (!isQuantized) {
-    const { dynamic } = workshop.options.target;
-    const isDynamic = dynamic && (mode === "auto" || mode === "dynamic") && opset >= LEAST_OPSET.dynamic;
-    const nodes = dynamicCandidates(model, workshop.options.target).length;
-    const most = Math.max(0, ...statics.map(({ built, keptFloat }) => built.forms.size + keptFloat.size));
-    if (isDynamic && nodes > 0 && (mode === "dynamic" || FEW * nodes >= most)) {
-      const recipe = await dynamicRecipe(request);
+    if (recipe && !rival) {
       const isAlone = mode === "auto" && !withFloat && statics.length === 0;
       variants.push({ kind: "integers", recipe: isAlone ? withRestStored(recipe, request) : recipe });
     }
     if (opset >= LEAST_OPSET.weights) {
-      const isLast = mode === "auto" && !withFloat && statics.length === 0 && variants.length === 0;
+      const isLast = mode === "auto" && !withFloat && statics.length === 0 && !recipe;
       const recipes = mayStoreWeights(config) || isLast ? weightRecipes(request) : [];
       variants.push(...recipes.map((recipe) => ({ kind: "integers", recipe }) as const));
     }
   }
-  const plain = await makeAll(variants, request);
+  const plain = [...(rival ? [rival.candidate] : []), ...(await makeAll(variants, request))];
   const others = (await request.round?.(plain)) ?? plain;
 
   return [...others, ...statics].filter((candidate) => {
@@ -118,6 +120,35 @@ async function dynamicRecipe({ workshop, model, record }: CandidatesRequest): Pr
 function withRestStored(recipe: Recipe, { model, workshop }: CandidatesRequest): Recipe {
   const own = new Set(dynamicCandidates(model, workshop.options.target).map(({ name }) => name));
   return withForms(recipe, new Map([...carefulWeights(model, 8).forms].filter(([name]) => !own.has(name))));
+}
+
+/** Twice the error: more than corrections mend, and than some speed is worth. */
+const FAR_DB = 6;
+
+/**
+ * Dynamic integers beside a draft of static ones, where there is no limit that would tell which errors are too large. Static
+ * ones are faster as a rule; where their errors are far larger, nobody would want them, and the long way to good ones is saved.
+ */
+async function makeRival(
+  recipe: Recipe,
+  { workshop, config, fit, placed, record }: CandidatesRequest,
+): Promise<{ readonly candidate: Candidate; readonly isFarBetter: boolean } | null> {
+  if (isSearched(config) || !workshop.options.taps || fit.random || config.quantize.goal !== "speed") return null;
+  const method = config.quantize.method ?? "mse";
+  const statics = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, method }) } as const;
+  const [candidate, draft] = await record.stage(
+    "quantize",
+    () =>
+      workshop.makeMeasured([
+        { variant: { kind: "integers", recipe }, keptFloat: new Map() },
+        { variant: statics, keptFloat: placed?.[0]?.keptFloat ?? new Map() },
+      ]),
+    "dynamic and static",
+  );
+  workshop.discard(draft!);
+  const [own, other] = [candidate!.sqnrDb, draft!.sqnrDb];
+  const isFarBetter = own !== null && other !== null && other < ENOUGH_DB && other < own - FAR_DB;
+  return { candidate: candidate!, isFarBetter };
 }
 
 /** As few bits as were asked for; and more where nobody asked, and no limit says how much error is too much. */

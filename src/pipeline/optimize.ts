@@ -192,7 +192,8 @@ class OptimizeRun {
     if (unknown.length > 0) {
       await record.stage("verify", () => workshop.measureError(unknown), "errors on a few samples");
     }
-    const judge = new Judge(config, intake, record, this.#files, (candidate) => this.#examine(candidate, intake));
+    const examine = (candidate: Candidate) => this.#examine(candidate, intake);
+    const judge = new Judge(config, intake, record, this.#files, examine, elements);
     const { judged, made } = await chooseCandidate(candidates, judge, workshop, record, config);
     this.#tried.push(...made);
     workshop.restore(judged.candidate);
