@@ -54,13 +54,17 @@ const batchNorms: Rule = (_, nodes, path) => {
   );
 };
 
+/** A Cast of weights that are stored in half precision. */
+const isUnpacking = (node: Node): boolean =>
+  node.is("Cast") && ["f16", "bf16"].includes(node.inputs[0]?.constant?.dtype ?? "");
+
 const foldable: Rule = (_, nodes, path) => {
   const constant = new Set<Node>();
   for (const node of nodes) {
     const inputs = node.inputs.filter((value) => value !== null);
     const isFed = inputs.every((value) => value.constant !== null || (value.producer && constant.has(value.producer)));
-    // Weights of eight bits stay so: unpacking them is what makes a file large.
-    if (isFed && isFoldable(node) && !isQuantizing(node)) constant.add(node);
+    // Narrow weights stay so: unpacking them is what makes a file large.
+    if (isFed && isFoldable(node) && !isQuantizing(node) && !isUnpacking(node)) constant.add(node);
   }
   return finding(
     "CONSTANT_SUBGRAPH",

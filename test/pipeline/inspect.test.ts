@@ -120,6 +120,12 @@ describe("findings", () => {
     expect(found).toEqual(["CONSTANT_SUBGRAPH", "IDLE_NODES"]);
   });
 
+  it("does not call it a fault that weights are stored in half precision", async () => {
+    const text = (type: string) => `(x: f32[8]) -> (y) { w = Cast<to = 1>($narrow: ${type}[8])\n y = Mul(x, w) }`;
+    expect(await codes(text("f16"))).not.toContain("CONSTANT_SUBGRAPH");
+    expect(await codes(text("f64"))).toContain("CONSTANT_SUBGRAPH");
+  });
+
   it("of float32 weights worth the while lead to quantize", async () => {
     expect(await codes("(x: f32[1,256]) -> (y) { y = MatMul(x, $w: f32[256,256]) }")).toEqual(["FLOAT_WEIGHTS"]);
     expect(await codes("(x: f32[1,8]) -> (y) { y = MatMul(x, $w: f32[8,8]) }")).toEqual([]);
