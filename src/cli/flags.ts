@@ -32,7 +32,9 @@ import {
   parseSize,
   parseSlo,
   parseSome,
+  parseSparsity,
   parseText,
+  parseWidths,
 } from "./units.js";
 
 export const flagGroups = ["Change", "Limits", "Data", "Run", "Output"] as const;
@@ -194,6 +196,19 @@ export const flags = {
   keepRatio: optional(
     ["--keep-ratio <share>", "Change", "0.5: this share of every group stays, in place of a search"],
     parseShare,
+  ),
+
+  widths: optional(
+    [
+      "--widths <list>",
+      "Change",
+      "48,32,...: units that stay of each group that can be narrowed, as a result tells them",
+    ],
+    parseWidths,
+  ),
+  sparsity: optional(
+    ["--sparsity <zeros>", "Change", "50%, or 2:4: zeros in the weights, which compress; no CPU is faster for them"],
+    parseSparsity,
   ),
 
   // Limits.

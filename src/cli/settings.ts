@@ -168,10 +168,33 @@ export const fuseConfig = (settings: Settings, model: string, output: string, se
   graph: graphConfig(settings),
 });
 
-export const pruneConfig = (settings: Settings): PruneConfig["prune"] => ({
-  targetSpeedup: settings.targetSpeedup,
-  keepRatio: settings.keepRatio,
-  recover: settings.recover,
-  selection: selectionOf(settings),
-  budgetMs: settings.budget,
-});
+/** Throws FLAG_INVALID where flags contradict each other. */
+export function pruneConfig(settings: Settings): PruneConfig["prune"] {
+  const { sparsity, keepRatio, widths, targetSpeedup, recover } = settings;
+  const other =
+    [
+      ["--keep-ratio", keepRatio !== null] as const,
+      ["--widths", widths !== null] as const,
+      ["--target-speedup", targetSpeedup !== null] as const,
+      ["--recover", recover] as const,
+    ].find(([, isGiven]) => isGiven)?.[0] ?? null;
+  if (widths && (keepRatio !== null || targetSpeedup !== null)) {
+    const second = keepRatio !== null ? "--keep-ratio" : "--target-speedup";
+    throw contradiction(
+      "--widths",
+      `it says how wide each group becomes, and so does ${second}`,
+      `Leave out ${second}.`,
+    );
+  }
+  if (sparsity && other !== null) {
+    const why = `zeros leave a net as wide and as fast as it is, and ${other} is about narrower ones`;
+    throw contradiction("--sparsity", why, `Leave out ${other}, or prune first and give the result zeros then.`);
+  }
+  return {
+    ...{ targetSpeedup, keepRatio, widths, sparsity, recover },
+    // Nothing but size can come of zeros here.
+    goal: sparsity ? "size" : settings.goal,
+    selection: selectionOf(settings),
+    budgetMs: settings.budget,
+  };
+}

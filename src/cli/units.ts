@@ -4,6 +4,7 @@ import { likelyName } from "../base/nearest.js";
 import type { DropLimit, LatencyLimit } from "../pipeline/config.js";
 import type { RequiredShare } from "../pipeline/profile/required-share.js";
 import type { StageLimit } from "../pipeline/stages/latency-budget.js";
+import type { Sparsity } from "../pruning/sparsity/sparsity.js";
 import { processorsOf } from "../runtime/affinity.js";
 
 /** Where a text came from. */
@@ -127,6 +128,33 @@ export const parseDrop: Parse<DropLimit> = formed(
       );
     }
     return percent ? { percent: value } : { absolute: value };
+  },
+);
+
+/** `48,32,0`: whole numbers, in their order. */
+export const parseWidths: Parse<readonly number[]> = formed(
+  { text: whole(String.raw`\d{1,7}(,\d{1,7})*`) },
+  (text, source) => {
+    if (/^\d{1,7}(,\d{1,7})*$/.test(text)) return text.split(",").map(Number);
+    throw invalid(text, source, "is no list of whole numbers", "Write how many units stay of each group: 48,32,0.");
+  },
+);
+
+/** `50%`, or `2:4`: two of every four are left. */
+export const parseSparsity: Parse<Sparsity> = formed(
+  { text: whole(String.raw`(?=[\d.]*[1-9])(\d{1,2}(\.\d+)?|\.\d+)\s*%|1:2|[12]:4|[1-4]:8`) },
+  (text, source) => {
+    const [, kept, of] = /^(\d{1,2}):(\d{1,2})$/.exec(text)?.map(Number) ?? [];
+    if (kept !== undefined && of !== undefined && kept >= 1 && kept < of && of <= 32)
+      return { kind: "pattern", kept, of };
+    const percent = text.endsWith("%") ? decimal(text.slice(0, -1).trimEnd()) : null;
+    if (percent !== null && percent > 0 && percent < 100) return { kind: "share", share: percent / 100 };
+    throw invalid(
+      text,
+      source,
+      "is neither a share of zeros nor a pattern of them",
+      "Write 50% for every other weight, or 2:4 for two of every four that are left.",
+    );
   },
 );
 

@@ -1,13 +1,18 @@
 /** The best file so far that meets the limits, beside the output for as long as the search goes on. */
 import { existsSync, rmSync } from "node:fs";
 import { loadModel, saveModel } from "../ir/index.js";
-import type { Candidate } from "./candidate.js";
 import type { Journal } from "./journal.js";
 
 const MARK = "best file";
 
+/** What there is to know of a file that meets the limits. */
+export interface Offered {
+  readonly speedup: number | null;
+  readonly built: { readonly path: string; readonly bytes: number };
+}
+
 export class BestSoFar {
-  #best: Candidate | null = null;
+  #best: Offered | null = null;
   readonly path: string;
   /** What lies there and is not ours may be anybody's, the model that is read among them: it stays. */
   readonly isTaken: boolean;
@@ -31,11 +36,16 @@ export class BestSoFar {
   }
 
   /** Of a candidate that was found to meet the limits: on disk when it is the fastest of them, or the smallest. */
-  offer(candidate: Candidate): void {
+  offer(candidate: Offered): void {
     if (this.isTaken || (this.#best && this.#merit(candidate) <= this.#merit(this.#best))) return;
     this.journal.mark(MARK);
     saveModel(loadModel(candidate.built.path), this.path).commit();
     this.#best = candidate;
+  }
+
+  /** Of one that an earlier run of this search has offered: its file need not be there. */
+  recall(candidate: Offered): void {
+    if (!this.#best || this.#merit(candidate) > this.#merit(this.#best)) this.#best = candidate;
   }
 
   /** The search is over: the output takes its place. */
@@ -44,7 +54,7 @@ export class BestSoFar {
     this.#best = null;
   }
 
-  #merit({ speedup, built }: Candidate): number {
+  #merit({ speedup, built }: Offered): number {
     return this.goal === "size" ? -built.bytes : (speedup ?? 0);
   }
 }

@@ -2,6 +2,7 @@
 import type { PercentileName } from "../base/percentiles.js";
 import type { MetricRef } from "../metric/index.js";
 import type { RangeMethod } from "../observe/index.js";
+import type { Sparsity } from "../pruning/sparsity/sparsity.js";
 import type { Correction } from "./corrections.js";
 
 /** How far a metric may fall: percentage points (of a rate) or relative percent, or the metric's own unit. */
@@ -132,6 +133,12 @@ export interface PruneConfig extends FuseConfig {
     readonly targetSpeedup: number | null;
     /** Share of every group that stays, in place of a search. */
     readonly keepRatio: number | null;
+    /** How many units of each group stay, as a result told: those that can be narrowed, in order; null where nobody said. */
+    readonly widths: readonly number[] | null;
+    /** Zeros in the weights in place of fewer channels; null where nobody asked for them. */
+    readonly sparsity: Sparsity | null;
+    /** What counts as gain. */
+    readonly goal: "speed" | "size";
     /** Whether what is left learns from the original by gradients, after the fit. */
     readonly recover: boolean;
     readonly selection: Selection;

@@ -11,8 +11,11 @@ import type { Candidate } from "./candidate.js";
 
 const VERSION = 1;
 
-/** What is measured of a candidate. */
-export type Measure = "error" | "speed" | "accuracy";
+/** What is measured of a candidate; or planned, before there are any. */
+export type Measure = "error" | "speed" | "accuracy" | "plan";
+
+/** A candidate by how it is made; anything else by a name that is its alone. */
+export type Subject = Pick<Candidate, "variant" | "keptFloat"> | string;
 
 interface Entry {
   readonly candidate: string;
@@ -44,12 +47,12 @@ export class Journal {
   }
 
   /** undefined: not measured yet. What is known was written by `record`, for the same kind of measure. */
-  recall<T>(candidate: Candidate, measure: Measure): T | undefined {
-    return this.#known.get(`${measure} ${candidateKey(candidate)}`) as T | undefined;
+  recall<T>(subject: Subject, measure: Measure): T | undefined {
+    return this.#known.get(`${measure} ${keyOf(subject)}`) as T | undefined;
   }
 
-  record(candidate: Candidate, measure: Measure, value: unknown): void {
-    this.#add({ candidate: candidateKey(candidate), measure, value });
+  record(subject: Subject, measure: Measure, value: unknown): void {
+    this.#add({ candidate: keyOf(subject), measure, value });
   }
 
   /** Something that is so from now on, in the runs that go on with this one too. */
@@ -126,8 +129,8 @@ function parsed<T extends object>(line: string): T | null {
 }
 
 /** The same for the same recipe and the same nodes in float, whatever the reasons. */
-const candidateKey = ({ variant, keptFloat }: Pick<Candidate, "variant" | "keptFloat">): string =>
-  digestOf([variant, [...keptFloat.keys()].sort()]);
+const keyOf = (subject: Subject): string =>
+  typeof subject === "string" ? subject : digestOf([subject.variant, [...subject.keptFloat.keys()].sort()]);
 
 /** Of plain data with maps, sets, tensors and typed arrays in it; the order of maps does not count. */
 export const digestOf = (value: unknown): string =>

@@ -32,7 +32,7 @@ export function pauser(): (bytes: number) => Promise<void> | undefined {
 }
 
 /** The digest of a file of any size, in hex. A stream would do, but leaves the file's worth of garbage behind. */
-async function sha256Of(path: string): Promise<string> {
+export async function sha256Of(path: string): Promise<string> {
   const hash = createHash("sha256");
   const pause = pauser();
   for (const chunk of fileSource(path, 0, statSync(path).size).chunks()) {

@@ -7,7 +7,6 @@
  * can pay, half precision.
  */
 import { collectGarbage } from "../base/collect-garbage.js";
-import { InferOptError } from "../base/errors.js";
 import { type Model, opsetOf } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { KeptIntegers } from "../quantization/kept-integers.js";
@@ -96,11 +95,7 @@ class OptimizeRun {
     try {
       return await this.#run();
     } catch (thrown) {
-      if (this.#files && this.context.signal.aborted) throw this.#files.interrupted(thrown);
-      const isMistake = thrown instanceof InferOptError && (thrown.kind === "usage" || thrown.kind === "input");
-      // What was measured is of no use once it is mended.
-      if (isMistake) this.#files?.remove();
-      throw thrown;
+      throw this.#files ? this.#files.failed(thrown, this.context.signal) : thrown;
     } finally {
       this.#integers.drop();
     }

@@ -16,11 +16,24 @@ export class SearchFiles {
 
   /** Null where no file is written, or no limit given to search for. */
   static forRun(config: OptimizeConfig, intake: Intake, record: RunRecord): SearchFiles | null {
-    const { output } = config.out;
-    if (output === null || !isSearched(config)) return null;
+    if (!isSearched(config)) return null;
     const identity = searchIdentity(record.command, config, intake, record.context);
+    return SearchFiles.beside(config.out.output, identity, config.quantize.goal, record);
+  }
+
+  /**
+   * @param identity see Journal
+   * Null where no file is written.
+   */
+  static beside(
+    output: string | null,
+    identity: string,
+    goal: "speed" | "size",
+    record: Pick<RunRecord, "warn">,
+  ): SearchFiles | null {
+    if (output === null) return null;
     const journal = new Journal(`${output}.journal.jsonl`, identity, (warning) => record.warn(warning));
-    const best = new BestSoFar(output, journal, config.quantize.goal);
+    const best = new BestSoFar(output, journal, goal);
     if (best.isTaken) record.warn(`${best.path} is there already and stays: the best file so far is not kept`);
     return new SearchFiles(journal, best);
   }
@@ -29,6 +42,14 @@ export class SearchFiles {
   remove(): void {
     this.best.remove();
     this.journal.remove();
+  }
+
+  /** Of a search that failed: what to throw. What was measured is kept for the next run, unless that will be asked something else. */
+  failed(thrown: unknown, { aborted }: AbortSignal): unknown {
+    if (aborted) return this.interrupted(thrown);
+    const isMistake = thrown instanceof InferOptError && (thrown.kind === "usage" || thrown.kind === "input");
+    if (isMistake) this.remove();
+    return thrown;
   }
 
   /** INTERRUPTED with word of what is on disk, or the cause itself where nothing is. */

@@ -5,26 +5,40 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { OptimizeConfig } from "./config.js";
+import type { FuseConfig, Limits, OptimizeConfig, PruneConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import type { Intake } from "./intake.js";
 import { digestOf } from "./journal.js";
 
-export function searchIdentity(
-  command: string,
-  config: OptimizeConfig,
-  { facts, fit, evaluation, evaluationDigest, metric }: Intake,
-  { toolVersion, environment }: Pick<RunContext, "toolVersion" | "environment">,
-): string {
-  const { model: _model, data: _data, out: _out, quantize, runtime, ...rest } = config;
+type Known = Pick<RunContext, "toolVersion" | "environment">;
+
+export function searchIdentity(command: string, config: OptimizeConfig, intake: Intake, known: Known): string {
+  const { quantize, ...rest } = config;
   const { searchMs: _searchMs, budgetMs: _budgetMs, ranges, ...choices } = quantize;
+  return identityOf(command, rest, { choices, ranges: ranges && contentOf(ranges) }, intake, known);
+}
+
+export function pruneIdentity(config: PruneConfig, intake: Intake, known: Known): string {
+  const { prune, ...rest } = config;
+  const { budgetMs: _budgetMs, ...choices } = prune;
+  return identityOf("prune", rest, { choices }, intake, known);
+}
+
+function identityOf(
+  command: string,
+  config: FuseConfig & { readonly limits: Limits },
+  choices: Readonly<Record<string, unknown>>,
+  { facts, fit, evaluation, evaluationDigest, metric }: Intake,
+  { toolVersion, environment }: Known,
+): string {
+  const { model: _model, data: _data, out: _out, runtime, ...rest } = config;
   const { benchMs: _benchMs, ...session } = runtime;
   const { ref, source } = evaluation;
   return digestOf([
-    { command, ...rest, choices, session },
+    { command, ...rest, ...choices, session },
     { model: facts.sha256, calibration: fit && { digest: fit.digest, indices: fit.ref.indices } },
     { evaluation: { digest: evaluationDigest, source, indices: ref.indices, random: ref.random } },
-    { ranges: ranges && contentOf(ranges), metric: metric.kind === "module" ? contentOf(metric.path) : metric.name },
+    { metric: metric.kind === "module" ? contentOf(metric.path) : metric.name },
     { toolVersion, environment },
   ]);
 }

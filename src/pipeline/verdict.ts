@@ -27,6 +27,8 @@ export interface Evidence {
   readonly latency: LatencyMeasure | null;
   /** Model files with their external data. */
   readonly bytes: { readonly baseline: number; readonly candidate: number };
+  /** The same as `gzip` makes them: what counts where zeros are what was wanted. */
+  readonly compressed?: { readonly baseline: number; readonly candidate: number };
   /** What speaks against the candidate where it is to run, and cannot be measured here. */
   readonly elsewhere?: VerdictReason | null;
   /** Why its outputs are no answer at all, whatever the limits. */
@@ -37,6 +39,8 @@ export interface VerdictOptions {
   /** A candidate without gain is refused; what counts as gain is the goal. */
   readonly gainRequired: boolean;
   readonly goal: "speed" | "size";
+  /** Whether one that is smaller and clearly slower is a gain in size; true when absent. */
+  readonly mayBeSlower?: boolean;
   /** What "cannot tell" is worth: a failure of its own, or a warning. "fail" when absent. */
   readonly inconclusive?: "fail" | "warn";
 }
@@ -69,7 +73,7 @@ export function judge(limits: Limits, evidence: Evidence, options: VerdictOption
     ...sloReasons(limits, evidence),
     ...sizeReasons(limits, evidence),
   ];
-  const gain = options.gainRequired ? [gainReason(evidence, options.goal)] : [];
+  const gain = options.gainRequired ? [gainReason(evidence, options)] : [];
   const reasons = [...accuracy, ...speed, ...gain];
 
   const isMissed = ({ status }: VerdictReason): boolean => status === "missed";
@@ -191,16 +195,26 @@ function sizeReasons({ maxSizeBytes }: Limits, { bytes }: Evidence): VerdictReas
   ];
 }
 
-function gainReason({ latency, bytes }: Evidence, goal: "speed" | "size"): VerdictReason {
+function gainReason(
+  { latency, bytes, compressed }: Evidence,
+  { goal, mayBeSlower = true }: VerdictOptions,
+): VerdictReason {
   if (goal === "size") {
-    const isSmaller = bytes.candidate < bytes.baseline;
+    const { baseline, candidate } = compressed ?? bytes;
+    const isSmaller = candidate < baseline;
+    const isSlower = !mayBeSlower && latency !== null && latency.facts.speedupInterval[1] < 1;
+    const objection = !isSmaller
+      ? ": not smaller"
+      : isSlower
+        ? `, but it is slower: ${speedupText(latency.facts)}`
+        : "";
     return {
       limit: "gain",
-      wanted: bytes.baseline,
-      got: bytes.candidate,
-      status: isSmaller ? "met" : "missed",
+      wanted: baseline,
+      got: candidate,
+      status: objection === "" ? "met" : "missed",
       unit: "bytes",
-      text: `${size(bytes.baseline)} became ${size(bytes.candidate)}${isSmaller ? "" : ": not smaller"}`,
+      text: `${size(baseline)}${compressed ? " compressed" : ""} became ${size(candidate)}${objection}`,
     };
   }
   if (!latency) return notMeasured("gain", leastGain, "times", "the models were not timed, so no gain was shown");

@@ -1,5 +1,6 @@
 /** What pruning left of each group, which layers could not be fitted, and the nets that no other exceeds. */
 import type { PruningFacts, RecoveryFacts } from "../pipeline/prune/pruning-facts.js";
+import type { SparsityFacts } from "../pipeline/prune/sparsity-facts.js";
 import { middle, printable } from "./escape.js";
 import { bytes, count, plural, ratio, score, significant } from "./numbers.js";
 import { byReason } from "./reasons.js";
@@ -8,7 +9,9 @@ import { columns, wrap } from "./table.js";
 
 const MOST_ROWS = 12;
 
-export function pruningLines({ groups, fitted, unfitted, recovery, pareto }: PruningFacts, sheet: Sheet): string[] {
+export function pruningLines(facts: PruningFacts, sheet: Sheet): string[] {
+  const { groups, fitted, unfitted, recovery, pareto, sparsity } = facts;
+  if (sparsity) return sparsityLines(sparsity, facts, sheet);
   const narrowed = groups.filter(({ width, kept }) => kept < width);
   const rows = narrowed.map(({ group, kind, width, kept }) => [
     `  ${middle(printable(group), 40)}`,
@@ -46,6 +49,32 @@ export function pruningLines({ groups, fitted, unfitted, recovery, pareto }: Pru
           ),
         ]
       : []),
+  ];
+}
+
+function sparsityLines(
+  { asked, layers, weights, zeros, dense, compressedBytes }: SparsityFacts,
+  facts: PruningFacts,
+  sheet: Sheet,
+): string[] {
+  const { before, after } = compressedBytes;
+  const missed = (which: "before" | "after"): number =>
+    (100 * facts.fitted.reduce((sum, each) => sum + each[which], 0)) / Math.max(1, facts.fitted.length);
+  const lines = [
+    `${count(zeros)} of ${count(weights)} weights are 0 (${significant((100 * zeros) / Math.max(1, weights))} %), in ${plural(layers, "layer")}`,
+    `compressed (gzip)  ${bytes(before)} -> ${bytes(after)}, ${ratio(before / Math.max(1, after))} smaller`,
+    ...(facts.fitted.length > 0
+      ? [
+          `on other samples a layer misses ${significant(missed("after"))} % of what it should make, and ${significant(missed("before"))} % with the smallest weights left out and no others changed`,
+        ]
+      : []),
+    ...byReason([...facts.unfitted, ...dense]).map(
+      ({ reason, nodes }) => `${printable(reason)}: ${nodes.map(printable).join(", ")}`,
+    ),
+  ];
+  return [
+    `zeros  ${printable(asked)}`,
+    ...lines.flatMap((line) => wrap(line, sheet.columns - 4).map((each) => `  ${each}`)),
   ];
 }
 

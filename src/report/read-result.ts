@@ -272,6 +272,12 @@ const rendered = v.looseObject({
       groups: v.array(v.looseObject({ group: text, kind: text, width: number, kept: number })),
       fitted: v.array(v.looseObject({ node: text })),
       unfitted: float,
+      sparsity: v.optional(
+        v.looseObject({
+          ...{ asked: text, layers: number, weights: number, zeros: number, dense: float },
+          compressedBytes: v.looseObject({ before: number, after: number }),
+        }),
+      ),
       recovery: v.optional(
         v.union([
           v.looseObject({ reason: text }),

@@ -59,6 +59,10 @@ export const openVino = (name: string): Target => ({
   newestOpset: 25,
   newestIrVersion: null,
   sources: ["https://github.com/openvinotoolkit/openvino/blob/master/src/frontends/onnx/docs/supported_ops.md"],
+  zeros: {
+    says: "its documents say that its CPU plugin keeps sparse INT8 weights of matrix products packed where the share of zeros is above CPU_SPARSE_WEIGHTS_DECOMPRESSION_RATE",
+    source: "https://docs.openvino.ai/2025/api/c_cpp_api/group__ov__runtime__cpu__prop__cpp__api.html",
+  },
   objectionTo,
   openSizes: null,
 });

@@ -28,6 +28,8 @@ export interface Target {
   /** Newest IR version that it reads; null where no document says. */
   readonly newestIrVersion: number | null;
   readonly sources: readonly string[];
+  /** What its documents say that it makes of zeros in weights, and of which pattern of them; absent where they say nothing. */
+  readonly zeros?: { readonly pattern?: string; readonly says: string; readonly source: string };
   /** The first objection to running this node in a model of this opset; null when there is none, or too little is known. */
   readonly objectionTo: (node: Node, opset: number) => Objection | null;
   /** Objections to inputs of the model whose sizes are open; null where any size goes. */

@@ -124,6 +124,11 @@ const target: Omit<Target, "name"> = {
     "https://github.com/onnx/onnx-tensorrt/blob/main/docs/operators.md",
     "https://docs.nvidia.com/deeplearning/tensorrt/latest/inference-library/work-with-quantized-types.html",
   ],
+  zeros: {
+    pattern: "2:4",
+    says: "its documents say that GPUs from Ampere on run convolutions and products of matrices with 2:4 weights faster where the engine is built with SPARSE_WEIGHTS",
+    source: "https://docs.nvidia.com/deeplearning/tensorrt/latest/inference-library/advanced.html",
+  },
   objectionTo,
   openSizes: {
     weight: "caution",

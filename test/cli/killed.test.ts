@@ -1,9 +1,11 @@
 /** Ctrl-C, polite and impolite kills, of the command and of the process that runs the models. */
 import type { ChildProcess } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { CLASSIFIER, classifier, images, modelBytes } from "../support/odd-files.js";
+import { digits, digitsModel } from "../support/real-run.js";
 import { type Ended, expectFault, type Scene, scene, spawnCommand } from "../support/scene.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Samples enough that calibrating, scoring and timing are still under way when a signal arrives. */
 const SAMPLES = 20_000;
@@ -215,4 +217,49 @@ describe.skipIf(process.platform !== "linux")("a search that is cut short", () =
     expect(measuresAccuracy(anew)).toBe(true);
     expect(anew.stderr).toContain("out.best.onnx is there already and stays");
   });
+});
+
+describe.skipIf(process.platform !== "linux")("pruning that is cut short", () => {
+  const search = [
+    ...["prune", "model.onnx", "-o", "out.onnx", "--calibration", "d.npz", "--keep-ratio", "0.5"],
+    ...["--include", "/stage1/*", "--max-drop", "none", "--budget", "2s", "--threads", "1", "--keep-rejected"],
+  ];
+  const stage = async (): Promise<Scene> => {
+    const data = await digits(temporaryFolder(), 60);
+    return scene({ "model.onnx": readFileSync(digitsModel), "d.npz": readFileSync(data) });
+  };
+  /** How fast it is, noise may hide: the net is the same. */
+  const delivered = (folder: string): Buffer =>
+    readFileSync(`${folder}/${existsSync(`${folder}/out.rejected.onnx`) ? "out.rejected.onnx" : "out.onnx"}`);
+  const begin = async (): Promise<Scene> => {
+    const here = await stage();
+    rmSync(`${here.folder}/out.onnx`, { force: true });
+    return here;
+  };
+
+  it.each([
+    ["SIGKILL", null],
+    ["SIGINT", 130],
+  ] as const)(
+    "by %s goes on to the same file, without ranking units and fitting layers again",
+    async (signal, code) => {
+      const here = await begin();
+      const killed = await here.run(search, { onStderr: atStage("bench: keep 0.5", (child) => child.kill(signal)) });
+      expect(killed.code).toBe(code);
+      expect(readdirSync(here.folder)).toContain("out.onnx.journal.jsonl");
+      if (code !== null) expect(killed.stderr).toMatch(/out\.onnx\.journal\.jsonl holds what was measured/);
+
+      const resumed = await here.run(search);
+      expect(resumed.stderr).not.toMatch(/\] calibrate/);
+      expect(resumed.stderr).not.toMatch(/\] verify: keep 0\.5\n.*\] verify: keep 0\.5/s);
+      expect(readdirSync(here.folder).filter((name) => /journal|best/.test(name))).toEqual([]);
+      const output = delivered(here.folder);
+
+      const apart = await begin();
+      const whole = await apart.run(search);
+      expect(whole.stderr).toMatch(/\] calibrate/);
+      expect(delivered(apart.folder)).toEqual(output);
+      for (const each of [here, apart]) rmSync(each.scratch, { recursive: true, force: true });
+    },
+  );
 });

@@ -15,6 +15,8 @@ import {
   parseShard,
   parseSize,
   parseSlo,
+  parseSparsity,
+  parseWidths,
   type Source,
 } from "../../src/cli/units.js";
 
@@ -122,6 +124,26 @@ const table: readonly [string, Parse<unknown>, readonly [string, unknown][], rea
       ["2x", 2],
     ],
     ["0", "-1", "x", "fast"],
+  ],
+  [
+    "zeros in weights",
+    parseSparsity,
+    [
+      ["50%", { kind: "share", share: 0.5 }],
+      ["12.5 %", { kind: "share", share: 0.125 }],
+      ["2:4", { kind: "pattern", kept: 2, of: 4 }],
+      ["1:2", { kind: "pattern", kept: 1, of: 2 }],
+    ],
+    ["50", "0.5", "0%", "100%", "4:4", "5:4", "0:4", "2:64", "2/4", "half", ""],
+  ],
+  [
+    "widths",
+    parseWidths,
+    [
+      ["48,32,0,48", [48, 32, 0, 48]],
+      ["7", [7]],
+    ],
+    ["48,", ",48", "a", "1.5", "-1", ""],
   ],
   [
     "a whole number",

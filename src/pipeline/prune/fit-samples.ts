@@ -5,6 +5,8 @@ import { allOf, type Intake } from "../intake.js";
 import type { RunRecord } from "../run-record.js";
 import type { FitSamples } from "./refit-net.js";
 
+/** What the sums of fits are made of. */
+export const LEAST_OPSET = 13;
 /** Fewer would be learned by heart. */
 const LEAST = 24;
 /** With fewer, other samples are served visibly worse than those that were fitted. */

@@ -10,7 +10,7 @@ import { asDelivered } from "../model-runs.js";
 import { judgeSense } from "../nonsense.js";
 import type { AccuracyFacts, VerdictReason } from "../result.js";
 import type { RunRecord } from "../run-record.js";
-import { type AccuracyMeasure, judge, type LatencyMeasure, type Ruling } from "../verdict.js";
+import { type AccuracyMeasure, type Evidence, judge, type LatencyMeasure, type Ruling } from "../verdict.js";
 import type { PrunedFile } from "./pruned-file.js";
 
 /** Samples on which outputs are compared one by one. */
@@ -21,7 +21,8 @@ const LEAST_RACE_MS = 1000;
 /** What was measured of a net; what is null was not. */
 export interface Measured {
   readonly accuracy: AccuracyMeasure;
-  readonly differences: readonly OutputDifference[];
+  /** null until they are asked for. */
+  differences: readonly OutputDifference[] | null;
   readonly nonsense: VerdictReason | null;
   latency: LatencyMeasure | null;
 }
@@ -52,19 +53,26 @@ export class PrunedJudge {
           onProgress: record.progress,
         });
         this.#baselineScores = scores.baselineScores;
-        const data = fewOf(intake.trial, COMPARED);
-        const differences = await record.context.runtime.compare({
-          baseline: config.model,
-          candidate: file.path,
-          data,
-          session,
-        });
+        const differences = await this.#differences(file);
         const dtypes = new Map(intake.signature.outputs.map(({ name: output, dtype }) => [output, dtype]));
         const nonsense = judgeSense(differences, (output) => isFloat(dtypes.get(output) ?? "f32"));
         return { accuracy: scores.candidates[0]!, differences, nonsense, latency: null };
       },
       name,
     );
+  }
+
+  async compare(file: PrunedFile, name: string): Promise<readonly OutputDifference[]> {
+    return this.record.stage("verify", () => this.#differences(file), name);
+  }
+
+  #differences({ path }: PrunedFile): Promise<readonly OutputDifference[]> {
+    const { config, intake, record } = this;
+    const data = fewOf(intake.trial, COMPARED);
+    return record.context.runtime.compare({
+      ...{ baseline: config.model, candidate: path, data },
+      session: asDelivered(config.runtime),
+    });
   }
 
   /** @param aim to know about how fast it is, and whether that is more than this; null for as long as the limits take */
@@ -92,12 +100,21 @@ export class PrunedJudge {
     return latencies.candidates[0]!;
   }
 
-  rule(file: PrunedFile, { accuracy, latency, nonsense }: Measured): Ruling {
-    const { limits } = this.config;
+  /** @param file what its files are when they are compressed, where that is what was wanted of it */
+  rule(
+    file: Pick<PrunedFile, "bytes"> & Pick<Evidence, "compressed">,
+    { accuracy, latency, nonsense }: Measured,
+  ): Ruling {
+    const { limits, prune } = this.config;
+    const { bytes, compressed } = file;
     return judge(
       latency ? { ...limits, minSpeedup: this.#leastSpeedup() } : { ...limits, minSpeedup: null, slo: [] },
-      { accuracy, nonsense, latency, bytes: { baseline: this.intake.facts.bytes, candidate: file.bytes } },
-      { gainRequired: latency !== null, goal: "speed" },
+      {
+        ...{ accuracy, nonsense, latency },
+        bytes: { baseline: this.intake.facts.bytes, candidate: bytes },
+        ...(compressed && { compressed }),
+      },
+      { gainRequired: latency !== null, goal: prune.goal, mayBeSlower: false },
     );
   }
 

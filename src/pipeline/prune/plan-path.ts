@@ -5,7 +5,7 @@ import { LatencyTable, type ProfiledNet } from "../../pruning/choose/latency-tab
 import { type GroupError, NarrowingPath } from "../../pruning/choose/narrowing-path.js";
 import { NodeShares } from "../../pruning/choose/node-shares.js";
 import { uniformWidths, type Widths } from "../../pruning/choose/widths.js";
-import type { ChannelGroup } from "../../pruning/groups/channel-group.js";
+import type { ChannelGroup, ChannelMap } from "../../pruning/groups/channel-group.js";
 import { isLinear } from "../../pruning/refit/linear-layers.js";
 import type { NodeTime } from "../../runtime/port.js";
 import type { RunContext } from "../context.js";
@@ -27,13 +27,31 @@ export interface PathRequest extends PruningKnown {
   readonly block: number;
 }
 
+/** What was measured of groups, from which the path follows. */
+export interface GroupMeasures {
+  readonly errors: ReadonlyMap<ChannelGroup, GroupError>;
+  /** The whole net first. */
+  readonly nets: readonly ProfiledNet[];
+  /** Milliseconds of nets without a branch. */
+  readonly without: ReadonlyMap<ChannelGroup, number>;
+}
+
+export function pathOf({ errors, nets, without }: GroupMeasures, map: ChannelMap, block: number): NarrowingPath {
+  const shares = new NodeShares(map, block);
+  const table = new LatencyTable(shares, nets);
+  const besides = [...without].map(([group, ms]) => {
+    const saved = nets[0]!.totalMs - ms;
+    return [group, Math.max(0, saved - table.branchMs(group))] as const;
+  });
+  return new NarrowingPath(errors, new LatencyTable(shares, nets, new Map(besides)), block);
+}
+
 /** Removes the files of the trials. */
-export async function planPath(request: PathRequest, context: RunContext): Promise<NarrowingPath> {
+export async function measureGroups(request: PathRequest, context: RunContext): Promise<GroupMeasures> {
   const tried = [...request.ranked].flatMap(([group, { trial }]) => (trial ? [{ group, trial }] : []));
   try {
     const errors = await groupErrors(request, tried, context);
-    const table = await latencyTable(request, tried, context);
-    return new NarrowingPath(errors, table, request.block);
+    return { errors, ...(await netTimes(request, tried, context)) };
   } finally {
     for (const { trial } of tried) for (const path of filesOf(trial)) removeLinked(path);
   }
@@ -78,7 +96,11 @@ function missed(decibels: Float64Array): number {
   return Number.isFinite(share) ? share : 1e6;
 }
 
-async function latencyTable(request: PathRequest, tried: readonly Tried[], context: RunContext): Promise<LatencyTable> {
+async function netTimes(
+  request: PathRequest,
+  tried: readonly Tried[],
+  context: RunContext,
+): Promise<Pick<GroupMeasures, "nets" | "without">> {
   const { map, groups, samples, runtime, block } = request;
   const shares: Widths[] = [1, ...PROFILED_SHARES].map((share) => uniformWidths(groups, share, block));
   const files = shares.map((widths) => cutFile(request, widths, context));
@@ -94,13 +116,8 @@ async function latencyTable(request: PathRequest, tried: readonly Tried[], conte
       const times = profiles[i]!;
       return { widths, times: timesByNode(map.model, times), totalMs: totalMs(times) };
     });
-    const shareOf = new NodeShares(map, block);
-    const table = new LatencyTable(shareOf, nets);
-    const besides = branches.map(({ group }, i) => {
-      const saved = nets[0]!.totalMs - totalMs(profiles[nets.length + i]!);
-      return [group, Math.max(0, saved - table.branchMs(group))] as const;
-    });
-    return new LatencyTable(shareOf, nets, new Map(besides));
+    const without = branches.map(({ group }, i) => [group, totalMs(profiles[nets.length + i]!)] as const);
+    return { nets, without: new Map(without) };
   } finally {
     for (const file of files) removePruned(file);
   }

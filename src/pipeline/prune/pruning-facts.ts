@@ -1,8 +1,9 @@
 /** What of a pruning goes into the result. */
 
-import type { ChannelMap } from "../../pruning/groups/channel-group.js";
+import type { ChannelGroup, ChannelMap } from "../../pruning/groups/channel-group.js";
 import type { NotRecovered, Recovery } from "../recover/recover-weights.js";
 import type { Tried } from "./search.js";
+import type { SparsityFacts } from "./sparsity-facts.js";
 
 /** In units of the variance of the original's outputs, on samples that nothing was learned from; or why nothing was. */
 export type RecoveryFacts =
@@ -17,6 +18,8 @@ export type RecoveryFacts =
   | { readonly reason: string };
 
 export interface PruningFacts {
+  /** Of `--sparsity`: zeros in the weights, in place of fewer channels. */
+  readonly sparsity?: SparsityFacts;
   /** Of `--recover`: how far the chosen net was from the original before and after it learned. */
   readonly recovery?: RecoveryFacts;
   /** Groups of channels as the model has them, and how many of each are left in the chosen net. */
@@ -35,6 +38,8 @@ export interface PruningFacts {
   /** Nets that were timed and that no other one exceeds in speed, accuracy and size; the slowest first. */
   readonly pareto: readonly {
     readonly name: string;
+    /** Of the groups that can be narrowed, as `prune --widths` takes them. */
+    readonly widths: readonly number[];
     readonly bytes: number;
     readonly accuracy: number;
     readonly speedup: number;
@@ -46,6 +51,7 @@ export function narrowingFacts(
   { groups }: ChannelMap,
   { widths, file, recovery }: Tried,
   tried: readonly Tried[],
+  searched: readonly ChannelGroup[],
 ): PruningFacts {
   return {
     groups: groups.map((group) => ({
@@ -60,11 +66,12 @@ export function narrowingFacts(
     ...(recovery && { recovery: recoveryFacts(recovery) }),
     pareto: tried
       .filter((each) => tried.every((other) => other === each || !isBetter(other, each)))
-      .flatMap(({ name, file: { bytes }, measured: { latency, accuracy } }) =>
+      .flatMap(({ name, widths, file: { bytes }, measured: { latency, accuracy } }) =>
         latency
           ? [
               {
                 name,
+                widths: searched.map((group) => widths.get(group) ?? group.width),
                 bytes,
                 accuracy: accuracy.facts.candidate,
                 speedup: latency.facts.speedup,

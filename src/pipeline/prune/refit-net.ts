@@ -3,14 +3,16 @@
  * as it is by then. The sums of one wave of layers, those that do not depend on one another, are held at a time.
  */
 import type { DatasetRef } from "../../dataset/index.js";
-import type { Value } from "../../ir/index.js";
+import type { Node, Value } from "../../ir/index.js";
 import { type FitTask, fitTasks, readyTasks, type Unfitted } from "../../pruning/refit/fit-tasks.js";
 import { type LinearLayer, linearLayer, readLinear, writeLinear } from "../../pruning/refit/linear-layers.js";
 import { momentsOf, tapMoments } from "../../pruning/refit/moment-taps.js";
 import { outputVariance } from "../../pruning/refit/moments.js";
 import type { NetPair } from "../../pruning/refit/net-pair.js";
-import { refit } from "../../pruning/refit/ridge.js";
+import { type LayerFit, refit } from "../../pruning/refit/ridge.js";
 import type { Segment } from "../../pruning/refit/segment.js";
+import { sparseFit } from "../../pruning/sparsity/sparse-fit.js";
+import type { Sparsity } from "../../pruning/sparsity/sparsity.js";
 import type { Sums } from "../../runtime/port.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
@@ -33,6 +35,8 @@ export interface RefitRequest {
   readonly samples: FitSamples;
   readonly sizes: SampleSizes;
   readonly runtime: RuntimeConfig;
+  /** Layers of the pruned net that get zeros; absent where none does. */
+  readonly sparsities?: ReadonlyMap<Node, Sparsity>;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -125,12 +129,17 @@ class NetFit {
 
   #refit({ name }: FitTask, layer: LinearLayer, label: string, { fitted, heldOut }: Sums): void {
     const others = momentsOf(layer, label, heldOut);
-    const result = refit(momentsOf(layer, label, fitted), others, readLinear(layer));
+    const { pair, sparsities } = this.request;
+    const sparsity = sparsities?.get(layer.node);
+    const [moments, start] = [momentsOf(layer, label, fitted), readLinear(layer)];
+    const result: LayerFit = sparsity
+      ? sparseFit(layer, sparsity, moments, others, start)
+      : refit(moments, others, start);
+    if (result.linear) writeLinear(pair.sliced.model, layer, result.linear);
     if ("reason" in result) {
       this.#unfitted.push({ node: name, reason: result.reason });
       return;
     }
-    writeLinear(this.request.pair.sliced.model, layer, result.linear);
     const variance = outputVariance(others);
     const share = (error: number): number => (variance > 0 ? error / variance : 0);
     this.#fitted.push({ node: name, before: share(result.before), after: share(result.after) });

@@ -3,13 +3,18 @@
  * first that reaches it; without one, the fastest that is still as accurate as the limit says. Every net that is tried is
  * fitted, judged on the evaluation data and timed.
  */
+import { copyFileSync, existsSync, renameSync } from "node:fs";
 import type { NarrowingPath, PathStep } from "../../pruning/choose/narrowing-path.js";
 import type { Widths } from "../../pruning/choose/widths.js";
+import type { Offered } from "../best-so-far.js";
 import type { PruneConfig } from "../config.js";
+import { sha256Of } from "../model-facts.js";
+import { scratchFile } from "../model-runs.js";
 import type { NotRecovered, Recovery } from "../recover/recover-weights.js";
 import type { RunRecord } from "../run-record.js";
-import type { Ruling } from "../verdict.js";
+import type { LatencyMeasure, Ruling } from "../verdict.js";
 import type { Measured, PrunedJudge } from "./judge-pruned.js";
+import type { PruneMemory } from "./prune-memory.js";
 import { cutFile, type PrunedFile, type PruningKnown, prunedFile, removePruned } from "./pruned-file.js";
 import { recoverPruned } from "./recover-pruned.js";
 
@@ -47,6 +52,7 @@ export class PruneSearch {
     readonly known: PruningKnown,
     readonly judge: PrunedJudge,
     readonly record: RunRecord,
+    readonly memory: PruneMemory,
   ) {}
 
   async only(widths: Widths, name: string): Promise<Tried> {
@@ -107,10 +113,15 @@ export class PruneSearch {
 
   /** Of a net that is cut and not fitted. */
   async #speedOf(path: NarrowingPath, step: PathStep, wanted: number): Promise<number> {
-    const { known, record, judge } = this;
+    const { known, record, judge, memory } = this;
+    const key = `${this.#keyOf(step.widths)}, not fitted`;
+    const before = memory.race(key);
+    if (before) return before.facts.speedup;
     const file = cutFile(known, step.widths, record.context);
     try {
-      return (await judge.race(file, `${stepName(path, step)}, not fitted`, wanted)).facts.speedup;
+      const latency = await judge.race(file, `${stepName(path, step)}, not fitted`, wanted);
+      memory.keepRace(key, latency);
+      return latency.facts.speedup;
     } finally {
       removePruned(file);
     }
@@ -142,20 +153,77 @@ export class PruneSearch {
   }
 
   async #try(widths: Widths, name: string): Promise<Tried> {
-    const { known, record, judge } = this;
-    const file = await record.stage("prune", () => prunedFile(known, widths, record.context, record.progress), name);
-    const measured = await judge.measureAccuracy(file, name);
-    const fitted = { name, widths, file, measured, recovery: null };
-    const tried = this.#mayLearn(fitted) ? await this.#recover(fitted) : fitted;
+    const { judge } = this;
+    const tried = this.#recalled(widths, name) ?? (await this.#made(widths, name));
     this.tried.push(tried);
     judge.tell(name, null, tried.measured.accuracy.facts);
     return tried;
   }
 
+  /** A net that an earlier run has tried; its file is made again when it is needed. */
+  #recalled(widths: Widths, name: string): Tried | null {
+    const known = this.memory.tried(this.#keyOf(widths));
+    if (!known) return null;
+    const { accuracy, nonsense, recovery, report, bytes } = known;
+    const measured = { accuracy, nonsense, differences: null, latency: null };
+    return {
+      name,
+      widths,
+      file: { path: scratchFile(this.record.context, "pruned"), bytes, report },
+      measured,
+      recovery,
+    };
+  }
+
+  async #made(widths: Widths, name: string): Promise<Tried> {
+    const made = await this.#make(widths, name);
+    const { accuracy, nonsense } = made.measured;
+    const { path, bytes, report } = made.file;
+    const { recovery } = made;
+    const sha256 = await sha256Of(path);
+    this.memory.keepTried(this.#keyOf(widths), { bytes, sha256, report, recovery, accuracy, nonsense });
+    return made;
+  }
+
+  async #make(widths: Widths, name: string): Promise<Tried> {
+    const { known, record, judge } = this;
+    const file = await record.stage("prune", () => prunedFile(known, widths, record.context, record.progress), name);
+    const measured = await judge.measureAccuracy(file, name);
+    const fitted = { name, widths, file, measured, recovery: null };
+    return this.#mayLearn(fitted) ? this.#recover(fitted) : fitted;
+  }
+
+  /** Everything that is to be known of a net that is delivered. */
+  async complete(tried: Tried): Promise<void> {
+    await this.#restore(tried);
+    tried.measured.differences ??= await this.judge.compare(tried.file, tried.name);
+  }
+
+  /** Brings back the file of a net that an earlier run has tried: the same bytes. */
+  async #restore({ file, widths, name, measured }: Tried): Promise<void> {
+    if (existsSync(file.path)) return;
+    const { memory } = this;
+    const wanted = memory.tried(this.#keyOf(widths))?.sha256;
+    const best = memory.files?.best;
+    if (best?.exists && (await sha256Of(best.path)) === wanted) {
+      copyFileSync(best.path, file.path);
+      return;
+    }
+    const again = await this.#make(widths, name);
+    renameSync(again.file.path, file.path);
+    // What was measured of other bytes says nothing of these.
+    if ((await sha256Of(file.path)) !== wanted) Object.assign(measured, again.measured);
+  }
+
+  #keyOf(widths: Widths): string {
+    return this.known.map.groups.flatMap((group) => widths.get(group) ?? []).join(",");
+  }
+
   /** Where the fastest accurate net is looked for, those that are accurate already need not learn. */
   #mayLearn({ file, measured }: Tried): boolean {
-    const { recover, targetSpeedup, keepRatio } = this.config.prune;
-    return recover && (targetSpeedup !== null || keepRatio !== null || !this.judge.isAccurate(file, measured));
+    const { recover, targetSpeedup, keepRatio, widths } = this.config.prune;
+    const isGiven = targetSpeedup !== null || keepRatio !== null || widths !== null;
+    return recover && (isGiven || !this.judge.isAccurate(file, measured));
   }
 
   /** The net after learning, unless it is further from the original or less accurate than before. */
@@ -177,11 +245,25 @@ export class PruneSearch {
       : { ...fitted, file: learned, measured: after, recovery: outcome };
   }
 
-  async #race(tried: Tried, aim: number | null) {
+  async #race(tried: Tried, aim: number | null): Promise<LatencyMeasure> {
     const { file, name, measured } = tried;
-    measured.latency = await this.judge.race(file, name, aim);
-    this.judge.tell(name, measured.latency.facts.speedup, measured.accuracy.facts);
-    return measured.latency;
+    const { memory, judge } = this;
+    const key = `${this.#keyOf(tried.widths)}${aim === null ? "" : ", at a glance"}`;
+    const before = memory.race(key);
+    if (!before) await this.#restore(tried);
+    const latency = before ?? (await judge.race(file, name, aim));
+    measured.latency = latency;
+    if (!before) memory.keepRace(key, latency);
+    const { speedup } = latency.facts;
+    judge.tell(name, speedup, measured.accuracy.facts);
+    if (this.rule(tried).verdict.outcome === "met") this.#offer({ speedup, built: file });
+    return latency;
+  }
+
+  #offer(met: Offered): void {
+    const best = this.memory.files?.best;
+    if (existsSync(met.built.path)) best?.offer(met);
+    else best?.recall(met);
   }
 
   #isOver(): boolean {

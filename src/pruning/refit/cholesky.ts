@@ -118,8 +118,8 @@ export function solve({ size, lower }: Factor, right: Float64Array, count: numbe
   return solved;
 }
 
-/** The inverse of the factored matrix, both triangles: that of L first, row by row, then transpose(L^-1) L^-1. */
-export function inverse({ size, lower }: Factor): Float64Array {
+/** L^-1, row by row; 0 above the diagonal. */
+export function lowerInverse({ size, lower }: Factor): Float64Array {
   const own = new Float64Array(size * size);
   for (let i = 0; i < size; i++) {
     const row = i * size;
@@ -132,6 +132,13 @@ export function inverse({ size, lower }: Factor): Float64Array {
     const pivot = 1 / lower[row + i]!;
     for (let j = 0; j <= i; j++) own[row + j]! *= pivot;
   }
+  return own;
+}
+
+/** The inverse of the factored matrix, both triangles: transpose(L^-1) L^-1. */
+export function inverse(factored: Factor): Float64Array {
+  const { size } = factored;
+  const own = lowerInverse(factored);
   const inverted = new Float64Array(size * size);
   for (let k = 0; k < size; k++) {
     const row = k * size;

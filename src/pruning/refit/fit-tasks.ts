@@ -38,7 +38,7 @@ export function fitTasks(pair: NetPair): {
     if (!isLinear(node)) continue;
     const [input, weight] = node.inputs;
     // Products of two activations have no weights to fit.
-    if (!input || !weight?.constant || pair.readsSame(node, 0)) continue;
+    if (!input || !weight?.constant || (pair.readsSame(node, 0) && !pair.changing.has(node))) continue;
     const layer = linearLayer(node);
     const made = "reason" in layer ? layer : taskOf(layer, pair, order);
     if ("reason" in made) unfitted.push({ node: node.displayName, reason: made.reason });

@@ -13,6 +13,8 @@ export class NetPair {
     readonly map: ChannelMap,
     readonly sliced: SlicedModel,
     readonly kept: Kept,
+    /** Nodes of the pruned net that will get other weights, though they have those of the original now. */
+    readonly changing: ReadonlySet<Node> = new Set(),
   ) {
     for (const [original, pruned] of sliced.valueOf) {
       const first = this.#originalOf.get(pruned);
@@ -74,7 +76,7 @@ export class NetPair {
     }
     for (const node of graph.nodes()) {
       const original = this.#nodeOf.get(node);
-      if (!original || !this.#isSameNode(node, original)) continue;
+      if (!original || this.changing.has(node) || !this.#isSameNode(node, original)) continue;
       node.outputs.forEach((value, i) => {
         const other = original.outputs[i];
         if (value && other) this.#same.set(value, other);

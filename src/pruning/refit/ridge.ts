@@ -13,6 +13,8 @@ import { areNumbers, centred, joined, type Linear, type Moments, squaredError } 
 
 export interface Refit {
   readonly linear: Linear;
+  /** Of the samples that are fitted alone: the others say how good it is. */
+  readonly ofFitted: Linear;
   readonly strength: number;
   /** On rows that were not fitted by then, before and after. */
   readonly before: number;
@@ -23,6 +25,9 @@ export interface Refit {
 export interface Unfit {
   readonly reason: string;
 }
+
+/** What becomes of a layer: other weights and what they miss before and after; or why not, and what it gets all the same. */
+export type LayerFit = Pick<Refit, "linear" | "before" | "after"> | (Unfit & { readonly linear?: Linear });
 
 /** From weak to strong, the first one to begin with: neighbours are tried for as long as they are better. */
 const STRENGTHS = [0.001, 0.01, 0.1, 1];
@@ -50,7 +55,7 @@ export function refit(fitted: Moments, others: Moments, start: Linear): Refit | 
     if (!tried.has(index)) {
       const strength = STRENGTHS[index]!;
       const linear = solveAll(problem, strength, start);
-      tried.set(index, linear && { linear, strength, before, after: squaredError(others, linear) });
+      tried.set(index, linear && { linear, ofFitted: linear, strength, before, after: squaredError(others, linear) });
     }
     return tried.get(index)!;
   };
@@ -88,7 +93,8 @@ function problemOf(moments: Moments, { bias }: Linear): Problem {
 
 const isBetter = (refit: Refit | null, than: number): boolean => refit !== null && refit.after < than;
 
-function diagonalMeans(gram: Float64Array, { groups, inputs }: Moments): Float64Array {
+/** Of each group. */
+export function diagonalMeans(gram: Float64Array, { groups, inputs }: Moments): Float64Array {
   return Float64Array.from({ length: groups }, (_, g) => {
     let sum = 0;
     for (let i = 0; i < inputs; i++) sum += gram[(g * inputs + i) * inputs + i]!;
@@ -118,7 +124,8 @@ function solveAll({ moments, gram, cross, scales }: Problem, strength: number, s
   return { weights, bias: start.bias && biasFor(weights, { groups, inputs, outputs, rows, inputSums, outputSums }) };
 }
 
-function biasFor(
+/** The bias with which the means of what the layer makes are those that are wanted. */
+export function biasFor(
   weights: Float64Array,
   { groups, inputs, outputs, rows, inputSums, outputSums }: Omit<Moments, "gram" | "cross" | "outputSquares">,
 ): Float64Array {

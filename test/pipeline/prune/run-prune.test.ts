@@ -7,7 +7,7 @@ import { runPrune } from "../../../src/pipeline/prune/run-prune.js";
 import { palette } from "../../../src/report/palette.js";
 import { renderText } from "../../../src/report/text.js";
 import { startRuntime, temporaryFolder } from "../../runtime/ort/workbench.js";
-import { digits, digitsModel, fuseConfig, realContext } from "../../support/real-run.js";
+import { digits, digitsModel, fuseConfig, graphConfig, realContext } from "../../support/real-run.js";
 import { limitsOf } from "../../support/run-config.js";
 import { runFile } from "../../support/run-model.js";
 
@@ -27,6 +27,9 @@ async function configFor(
       targetSpeedup: null,
       keepRatio: null,
       recover: false,
+      sparsity: null,
+      widths: null,
+      goal: "speed",
       selection: { include: [], exclude: [] },
       budgetMs: null,
       ...prune,
@@ -101,6 +104,43 @@ describe("prune", () => {
     const result = await runPrune(config, realContext(startRuntime()));
     const narrowed = result.pruning?.groups.filter(({ kept, width }) => kept < width) ?? [];
     expect(narrowed.filter(({ kind }) => kind === "channels")).toEqual([]);
+  }, 240_000);
+
+  it("puts zeros where they are missed least: closer to the original than the smallest weights left out", async () => {
+    const folder = temporaryFolder();
+    const config = {
+      ...(await configFor(folder, { sparsity: { kind: "pattern", kept: 2, of: 4 }, goal: "size" })),
+      graph: graphConfig({ target: "tensorrt" }),
+    };
+    const result = await runPrune(config, realContext(startRuntime()));
+    const { sparsity, fitted } = result.pruning!;
+    expect(sparsity).toMatchObject({ asked: "2:4" });
+    expect(sparsity!.zeros / sparsity!.weights).toBeGreaterThan(0.45);
+    expect(sparsity!.compressedBytes.after).toBeLessThan(0.7 * sparsity!.compressedBytes.before);
+    expect(fitted.length).toBeGreaterThan(2);
+    const missed = (which: "before" | "after") => fitted.reduce((sum, each) => sum + each[which], 0);
+    expect(missed("after")).toBeLessThan(0.4 * missed("before"));
+    expect(result.accuracy!.candidate).toBeGreaterThan(0.9);
+    expect(result.warnings.join()).toMatch(/TensorRT.*Ampere.*not measured/);
+    expect(result.latency).not.toBeNull();
+    expect(renderText(result, palette(false))).toMatch(/compressed \(gzip\)/);
+    // Unless noise made it look slower.
+    if (result.verdict.outcome !== "met") return;
+    const sparse = loadModel(config.out.output!);
+    check(sparse.graph);
+    for (const node of sparse.graph.nodes()) {
+      const weight = node.inputs[1]?.constant;
+      if (node.op !== "Conv" || !weight || weight.dims[1]! % 4 !== 0) continue;
+      const [rows = 0, channels = 0, ...kernel] = weight.dims;
+      const places = kernel.reduce((product, size) => product * size, 1);
+      const values = weight.f32();
+      for (let four = 0; four < (rows * channels) / 4; four++) {
+        for (let place = 0; place < places; place++) {
+          const zeros = [0, 1, 2, 3].filter((c) => values[(4 * four + c) * places + place] === 0);
+          expect(zeros.length).toBeGreaterThanOrEqual(2);
+        }
+      }
+    }
   }, 240_000);
 
   it.each([

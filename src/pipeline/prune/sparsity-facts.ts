@@ -1,0 +1,45 @@
+/** What of zeros in the weights goes into the result. */
+import { loadModel } from "../../ir/index.js";
+import type { SparseLayers } from "../../pruning/sparsity/sparse-layers.js";
+import { type Sparsity, sparsityText } from "../../pruning/sparsity/sparsity.js";
+
+export interface SparsityFacts {
+  /** As it was asked for: `50%`, `2:4`. */
+  readonly asked: string;
+  /** Layers that got zeros. */
+  readonly layers: number;
+  /** Weights of all layers that were selected, dense ones among them, and how many of those are 0. */
+  readonly weights: number;
+  readonly zeros: number;
+  /** Layers that stay dense, and why. */
+  readonly dense: readonly { readonly node: string; readonly reason: string }[];
+  /** All files of the model as gzip makes them. */
+  readonly compressedBytes: { readonly before: number; readonly after: number };
+}
+
+/** @param path of the sparse model */
+export function sparsityFacts(
+  path: string,
+  sparsity: Sparsity,
+  { chosen, dense }: { readonly chosen: ReadonlySet<string>; readonly dense: SparseLayers["dense"] },
+  compressed: { readonly baseline: number; readonly candidate: number },
+): SparsityFacts {
+  const stays = new Set(dense.map(({ node }) => node));
+  let [weights, zeros] = [0, 0];
+  for (const node of loadModel(path).graph.nodes()) {
+    if (!chosen.has(node.displayName) && !stays.has(node.displayName)) continue;
+    const tensor = node.inputs[1]?.constant;
+    if (tensor?.dtype !== "f32") continue;
+    weights += tensor.elementCount;
+    for (const value of tensor.f32()) if (value === 0) zeros++;
+  }
+  const { baseline: before, candidate: after } = compressed;
+  return {
+    asked: sparsityText(sparsity),
+    layers: chosen.size,
+    weights,
+    zeros,
+    dense,
+    compressedBytes: { before, after },
+  };
+}
