@@ -32,6 +32,7 @@ export interface Actions {
   readonly fp16: Run<Fp16Config>;
   readonly quantize: Run<OptimizeConfig>;
   readonly optimize: Run<OptimizeConfig>;
+  readonly optimizePruned: Run<OptimizeConfig>;
   readonly prune: Run<PruneConfig>;
   readonly calibrate: Run<CalibrateConfig>;
   readonly mergeRanges: (parts: readonly string[], output: string) => Promise<MergedRanges>;
@@ -64,6 +65,8 @@ export const pipelineActions: Actions = {
   fp16: async (config, context) => (await import("../pipeline/fp16.js")).runFp16(config, context),
   quantize: async (config, context) => (await import("../pipeline/optimize.js")).runQuantize(config, context),
   optimize: async (config, context) => (await import("../pipeline/optimize.js")).runOptimize(config, context),
+  optimizePruned: async (config, context) =>
+    (await import("../pipeline/optimize-pruned.js")).runOptimizePruned(config, context),
   prune: async (config, context) => (await import("../pipeline/prune/run-prune.js")).runPrune(config, context),
   calibrate: async (config, context) => (await import("../pipeline/calibrate.js")).runCalibrate(config, context),
   mergeRanges: async (parts, output) => {

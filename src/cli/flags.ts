@@ -192,6 +192,7 @@ export const flags = {
     "speed",
   ),
 
+  prune: onOff(["--prune", "Change", "try narrower nets too: minutes, and samples to fit them to"]),
   recover: onOff(["--recover", "Change", "what is left learns from the original by gradients, which takes minutes"]),
   keepRatio: optional(
     ["--keep-ratio <share>", "Change", "0.5: this share of every group stays, in place of a search"],
@@ -219,6 +220,10 @@ export const flags = {
   metric: optional(
     ["--metric <metric>", "Limits", "top1, top5, agreement, cosine, sqnr, mse or a module ./metric.mjs"],
     parseMetricName,
+  ),
+  baseline: optional(
+    ["--baseline <model>", "Data", "judge against this model, which the given one was made of: pruned before, say"],
+    parsePath,
   ),
   maxDrop: optional(
     ["--max-drop <limit>", "Limits", "0.5% (points of a rate), 0.01 (the metric's unit) or none [1%]"],

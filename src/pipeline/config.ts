@@ -122,6 +122,8 @@ export interface Fp16Config extends FuseConfig {
 }
 
 export interface OptimizeConfig extends FuseConfig {
+  /** The model that the result is judged against; `model` itself when absent. */
+  readonly baseline?: string;
   readonly limits: Limits;
   readonly quantize: QuantizeConfig;
 }

@@ -55,7 +55,7 @@ export async function chooseEvaluation(
 }
 
 /** A candidate may do without an input, but cannot be fed what the baseline does not know. */
-function refuseOtherInputs(baseline: ModelSignature, { inputs }: ModelSignature, candidate: string): void {
+export function refuseOtherInputs(baseline: ModelSignature, { inputs }: ModelSignature, candidate: string): void {
   const known = baseline.inputs.map(({ name }) => name);
   const other = inputs.find(({ name }) => !known.includes(name));
   if (!other) return;

@@ -25,6 +25,8 @@ interface Entry {
 
 export class Journal {
   readonly #known = new Map<string, unknown>();
+  /** What subjects are of, where a run has several parts that may call theirs alike. */
+  #chapter = "";
   /** Whether the file has our first line. */
   #isOpen = false;
   #isBroken = false;
@@ -46,13 +48,18 @@ export class Journal {
     return this.#known.size;
   }
 
+  /** From now on subjects are of another part of the run. */
+  begin(chapter: string): void {
+    this.#chapter = `${chapter}: `;
+  }
+
   /** undefined: not measured yet. What is known was written by `record`, for the same kind of measure. */
   recall<T>(subject: Subject, measure: Measure): T | undefined {
-    return this.#known.get(`${measure} ${keyOf(subject)}`) as T | undefined;
+    return this.#known.get(`${measure} ${this.#chapter}${keyOf(subject)}`) as T | undefined;
   }
 
   record(subject: Subject, measure: Measure, value: unknown): void {
-    this.#add({ candidate: keyOf(subject), measure, value });
+    this.#add({ candidate: this.#chapter + keyOf(subject), measure, value });
   }
 
   /** Something that is so from now on, in the runs that go on with this one too. */

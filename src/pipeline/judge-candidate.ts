@@ -15,7 +15,7 @@ import { measureLatency } from "./latency.js";
 import { isSearched } from "./make-candidates.js";
 import { asDelivered, untimed } from "./model-runs.js";
 import { judgeSense } from "./nonsense.js";
-import type { VerdictReason } from "./result.js";
+import type { ModelFacts, VerdictReason } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 import { type AccuracyMeasure, judge, type LatencyMeasure, leastGain, type Ruling } from "./verdict.js";
 
@@ -50,6 +50,8 @@ export class Judge {
     readonly beforeRace: (candidate: Candidate) => Promise<unknown> = async () => undefined,
     /** Of all activations of one sample; 0 where that is not known. */
     readonly elements = 0,
+    /** The model that limits are about. */
+    readonly against: Pick<ModelFacts, "path" | "bytes"> = intake.facts,
   ) {}
 
   /** Whether a candidate meets the limits on accuracy and size; measures it once. */
@@ -83,7 +85,7 @@ export class Judge {
         accuracy: this.#accuracies.get(candidate) ?? null,
         nonsense: this.#nonsense.get(candidate) ?? null,
         latency,
-        bytes: { baseline: this.intake.facts.bytes, candidate: candidate.built.bytes },
+        bytes: { baseline: this.against.bytes, candidate: candidate.built.bytes },
       },
       { gainRequired: latency !== null, goal: quantize.goal },
     );
@@ -98,7 +100,7 @@ export class Judge {
       "verify",
       () =>
         record.context.runtime.compare({
-          baseline: config.model,
+          baseline: this.against.path,
           candidate: candidate.built.path,
           data: fewOf(intake.trial, COMPARED),
           session: untimed(asDelivered(config.runtime)),
@@ -133,7 +135,7 @@ export class Judge {
         // Two more processes hold a model each now.
         collectGarbage();
         return measureLatency(record.context, {
-          baseline: config.model,
+          baseline: this.against.path,
           candidates: [candidate.built.path],
           data: intake.trial,
           runtime: { ...config.runtime, benchMs: this.#raceMs() },
@@ -173,7 +175,7 @@ export class Judge {
       "verify",
       () =>
         scoreModels(record.context, {
-          models: [config.model, candidate.built.path],
+          models: [this.against.path, candidate.built.path],
           data,
           metric: intake.metric,
           session: untimed(asDelivered(config.runtime)),

@@ -15,6 +15,7 @@ import type { OutputDifference } from "../runtime/port.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import { alreadyQuantized } from "./already-quantized.js";
+import { baselineOf } from "./baseline.js";
 import { loadRanges, observeActivations, observeValues, widestPlacement } from "./calibration.js";
 import { type Candidate, candidateFacts, isInteger, isStatic } from "./candidate.js";
 import { chooseCandidate, contenders } from "./choose-candidate.js";
@@ -40,12 +41,12 @@ import { leaveWhatDoesNotPay } from "./paying-regions.js";
 import { type Prepared, prepareModel } from "./prepare.js";
 import { requestOf } from "./prepare-request.js";
 import { chosenRanges, nothingQuantized, quantizationFacts } from "./quantization-facts.js";
-import type { CorrectionFacts, LossyFacts, RunResult, Verdict } from "./result.js";
+import type { CorrectionFacts, LossyFacts, ModelFacts, RunResult, Verdict } from "./result.js";
 import { roundStatics } from "./round-statics.js";
 import { roundCandidates } from "./round-weights.js";
 import { RunRecord } from "./run-record.js";
 import { ScratchWeights } from "./scratch-weights.js";
-import { SearchFiles } from "./search-files.js";
+import { type PartOf, SearchFiles } from "./search-files.js";
 import { leftOut } from "./select.js";
 import { slowBlocks } from "./slow-blocks.js";
 import { Workshop } from "./workshop.js";
@@ -63,7 +64,7 @@ const MOST_ROUNDED_ON = 96;
 /** Candidates that are looked at region by region. */
 const MOST_REFINED = 2;
 
-class OptimizeRun {
+export class OptimizeRun {
   readonly record: RunRecord;
   readonly target: IntegerTarget;
   readonly config: OptimizeConfig;
@@ -79,8 +80,9 @@ class OptimizeRun {
     readonly command: "quantize" | "optimize",
     config: OptimizeConfig,
     readonly context: RunContext,
+    readonly part: PartOf | null = null,
   ) {
-    this.record = new RunRecord(command, context);
+    this.record = part?.record ?? new RunRecord(command, context);
     const here = integerTarget(config.runtime.provider, process.arch, context.environment.flags);
     const target = integerTargetNamed(config.graph.target, here);
     const runtimeSpecific = config.graph.runtimeSpecific && target.isMeasurable;
@@ -95,7 +97,7 @@ class OptimizeRun {
     try {
       return await this.#run();
     } catch (thrown) {
-      throw this.#files ? this.#files.failed(thrown, this.context.signal) : thrown;
+      throw this.#files && !this.part ? this.#files.failed(thrown, this.context.signal) : thrown;
     } finally {
       this.#integers.drop();
     }
@@ -107,6 +109,7 @@ class OptimizeRun {
     if (!this.target.isMeasurable) record.warn(...whatIsUnseen(this.target, config.runtime.provider));
     if (mode === "static") requireCalibration(config.data.calibration !== null || ranges !== null);
     const intake = await record.stage("load", () => takeIn(config, record));
+    const against = await baselineOf(config, intake, this.context);
     const { original } = intake;
     const already = alreadyQuantized(original);
     // Nodes that are named to be quantized are meant, also where others are already.
@@ -122,9 +125,9 @@ class OptimizeRun {
     const fused = lossy?.prepared ?? exact;
     // Before the long work: a selector that matches nothing ends the run.
     const excluded = leftOut(fused.model, config.quantize.selection);
-    this.#files = SearchFiles.forRun(config, intake, record);
+    this.#files = this.part ? this.part.files(intake) : SearchFiles.forRun(config, intake, record);
     const common = {
-      original: config.model,
+      original: against.path,
       fused: fused.path,
       target: this.target,
       trial: intake.trial,
@@ -188,7 +191,7 @@ class OptimizeRun {
       await record.stage("verify", () => workshop.measureError(unknown), "errors on a few samples");
     }
     const examine = (candidate: Candidate) => this.#examine(candidate, intake);
-    const judge = new Judge(config, intake, record, this.#files, examine, elements);
+    const judge = new Judge(config, intake, record, this.#files, examine, elements, against);
     const { judged, made } = await chooseCandidate(candidates, judge, workshop, record, config);
     this.#tried.push(...made);
     workshop.restore(judged.candidate);
@@ -199,6 +202,7 @@ class OptimizeRun {
       workshop,
       intake,
       prepared,
+      against,
     );
   }
 
@@ -310,6 +314,7 @@ class OptimizeRun {
     workshop: Workshop,
     intake: Intake,
     prepared: Prepared,
+    against: ModelFacts,
   ): Promise<RunResult> {
     const { record, config } = this;
     const { original, fit } = intake;
@@ -325,12 +330,13 @@ class OptimizeRun {
         ? writeOutput(candidate.built.path, original, config.out, record)
         : writeRejected(candidate.built.path, original, config.out, record),
     );
-    this.#files?.remove();
+    if (!this.part) this.#files?.remove();
     candidate.note ||= isPassed ? "chosen" : "";
     const calibration = chosenRanges(candidate, workshop);
     const times = operatorTimes(candidate);
     return record.result({
       model: intake.facts,
+      ...(config.baseline !== undefined && { baseline: against }),
       output,
       passes: prepared.passes,
       unfused: prepared.unfused,

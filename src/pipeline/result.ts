@@ -26,6 +26,8 @@ export interface RunResult {
   readonly commandLine?: string;
   readonly tool: { readonly version: string };
   readonly model: ModelFacts;
+  /** Of `--baseline`: the model that `model` was made of, against which accuracy, speed and size are. */
+  readonly baseline?: ModelFacts;
   /** null when none was written. */
   readonly output: ModelFacts | null;
   readonly passes: readonly PassFacts[];
@@ -37,6 +39,8 @@ export interface RunResult {
   readonly verdict: Verdict;
   /** Everything that was measured on the way, best first; the chosen one is marked. */
   readonly candidates: readonly CandidateFacts[];
+  /** Of `optimize --prune`: files that were timed and that no other one exceeds in speed, accuracy and size; the slowest first. */
+  readonly pareto?: readonly ParetoEntry[];
   readonly precision: PrecisionFacts | null;
   /** Numerical difference between input and output, per output of the model. */
   readonly difference: readonly DifferenceFacts[];
@@ -296,6 +300,19 @@ export interface Verdict {
 
 /** `accuracy` and `latency` name the kind of limit that was missed. */
 export type Outcome = "met" | "accuracy" | "latency" | "no-gain" | "inconclusive";
+
+export interface ParetoEntry {
+  readonly name: string;
+  readonly bytes: number;
+  /** The metric on the evaluation data. */
+  readonly accuracy: number;
+  readonly speedup: number;
+  readonly speedupInterval: readonly [number, number];
+  readonly chosen: boolean;
+  readonly meetsLimits: boolean;
+  /** Those that make it again, in order. */
+  readonly commands: readonly string[];
+}
 
 export interface CandidateFacts {
   readonly name: string;

@@ -8,6 +8,12 @@ import { isSearched } from "./make-candidates.js";
 import type { RunRecord } from "./run-record.js";
 import { searchIdentity } from "./search-identity.js";
 
+/** A run that is part of another one, which tells what came of it and keeps the files of all its parts. */
+export interface PartOf {
+  readonly record: RunRecord;
+  readonly files: (intake: Intake) => SearchFiles | null;
+}
+
 export class SearchFiles {
   private constructor(
     readonly journal: Journal,

@@ -13,9 +13,15 @@ import { digestOf } from "./journal.js";
 type Known = Pick<RunContext, "toolVersion" | "environment">;
 
 export function searchIdentity(command: string, config: OptimizeConfig, intake: Intake, known: Known): string {
-  const { quantize, ...rest } = config;
+  const { quantize, baseline, ...rest } = config;
   const { searchMs: _searchMs, budgetMs: _budgetMs, ranges, ...choices } = quantize;
-  return identityOf(command, rest, { choices, ranges: ranges && contentOf(ranges) }, intake, known);
+  return identityOf(
+    command,
+    rest,
+    { choices, ranges: ranges && contentOf(ranges), ...(baseline && { baseline: contentOf(baseline) }) },
+    intake,
+    known,
+  );
 }
 
 export function pruneIdentity(config: PruneConfig, intake: Intake, known: Known): string {

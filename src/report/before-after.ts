@@ -29,7 +29,8 @@ export function accuracyLines({ accuracy }: RunResult, sheet: Sheet): string[] {
   return [...titled("accuracy", title, sheet), ...indented(columns(rows, ["left", "right", "left"]))];
 }
 
-export function sizeLines({ model, output, candidateModel }: RunResult): string[] {
+export function sizeLines({ model: own, baseline, output, candidateModel }: RunResult): string[] {
+  const model = baseline ?? own;
   const after = output ?? candidateModel;
   if (!after) return [];
   const rows = [

@@ -143,8 +143,17 @@ const rendered = v.looseObject({
   commandLine: v.optional(text),
   tool: v.looseObject({ version: text }),
   model,
+  baseline: v.optional(model),
   output: v.nullable(model),
   candidateModel: v.optional(model),
+  pareto: v.optional(
+    v.array(
+      v.looseObject({
+        ...{ name: text, bytes: number, accuracy: number, speedup: number, chosen: v.boolean() },
+        ...{ meetsLimits: v.boolean(), commands: v.array(text) },
+      }),
+    ),
+  ),
   quantization: v.nullable(
     v.looseObject({
       mode: text,

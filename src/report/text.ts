@@ -19,6 +19,7 @@ import { loadLines } from "./load-table.js";
 import { suggest } from "./next.js";
 import { bytes, duration, plural } from "./numbers.js";
 import type { Palette } from "./palette.js";
+import { paretoLines } from "./pareto-table.js";
 import { type PlacementNote, placementNotes } from "./placement.js";
 import { profileLines } from "./profile-table.js";
 import { pruningLines } from "./pruning-table.js";
@@ -61,6 +62,7 @@ export function renderText(
     result.drift ? driftLines(result.drift) : [],
     result.layers ? layerLines(result.layers, sheet) : [],
     result.pruning ? pruningLines(result.pruning, sheet) : [],
+    paretoLines(result.pareto ?? []),
     candidateLines(result, sheet),
     warningLines(result, paint, sheet),
     closingLines(result, paint, commandLine, sheet),
@@ -85,6 +87,7 @@ function headLines(result: RunResult, paint: Palette, sheet: Sheet): string[] {
     `${color(word)}  ${padEnd(title, room)}${where}`,
     // The table of bench says it all.
     ...(result.bench ? [] : wrap(printable(verdict.summary), sheet.columns - 2)),
+    ...(result.baseline ? [`before is ${printable(basename(result.baseline.path))}`] : []),
   ];
 }
 

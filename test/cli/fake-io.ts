@@ -63,6 +63,7 @@ export function fakeActions(replaced: Partial<Actions> = {}): { actions: Actions
     fp16: run("fp16"),
     quantize: run("quantize"),
     optimize: run("optimize"),
+    optimizePruned: run("optimizePruned"),
     prune: run("prune"),
     calibrate: run("calibrate"),
     verify: run("verify"),

@@ -237,29 +237,31 @@ describe.skipIf(process.platform !== "linux")("pruning that is cut short", () =>
     return here;
   };
 
-  it.each([
-    ["SIGKILL", null],
-    ["SIGINT", 130],
-  ] as const)(
-    "by %s goes on to the same file, without ranking units and fitting layers again",
-    async (signal, code) => {
-      const here = await begin();
-      const killed = await here.run(search, { onStderr: atStage("bench: keep 0.5", (child) => child.kill(signal)) });
-      expect(killed.code).toBe(code);
-      expect(readdirSync(here.folder)).toContain("out.onnx.journal.jsonl");
-      if (code !== null) expect(killed.stderr).toMatch(/out\.onnx\.journal\.jsonl holds what was measured/);
+  const atRace = (signal: NodeJS.Signals) => atStage("bench: keep 0.5", (child) => child.kill(signal));
 
-      const resumed = await here.run(search);
-      expect(resumed.stderr).not.toMatch(/\] calibrate/);
-      expect(resumed.stderr).not.toMatch(/\] verify: keep 0\.5\n.*\] verify: keep 0\.5/s);
-      expect(readdirSync(here.folder).filter((name) => /journal|best/.test(name))).toEqual([]);
-      const output = delivered(here.folder);
+  it("by kill -9 goes on to the same file, without ranking units and fitting layers again", async () => {
+    const here = await begin();
+    const killed = await here.run(search, { onStderr: atRace("SIGKILL") });
+    expect(killed.code).toBeNull();
+    expect(readdirSync(here.folder)).toContain("out.onnx.journal.jsonl");
 
-      const apart = await begin();
-      const whole = await apart.run(search);
-      expect(whole.stderr).toMatch(/\] calibrate/);
-      expect(delivered(apart.folder)).toEqual(output);
-      for (const each of [here, apart]) rmSync(each.scratch, { recursive: true, force: true });
-    },
-  );
+    const resumed = await here.run(search);
+    expect(resumed.stderr).not.toMatch(/\] calibrate/);
+    expect(readdirSync(here.folder).filter((name) => /journal|best/.test(name))).toEqual([]);
+    const output = delivered(here.folder);
+
+    const apart = await begin();
+    const whole = await apart.run(search);
+    expect(whole.stderr).toMatch(/\] calibrate/);
+    expect(delivered(apart.folder)).toEqual(output);
+    for (const each of [here, apart]) rmSync(each.scratch, { recursive: true, force: true });
+  }, 240_000);
+
+  it("by Ctrl-C says where its journal is", async () => {
+    const here = await begin();
+    const interrupted = await here.run(search, { onStderr: atRace("SIGINT") });
+    expectFault(interrupted, [130, "INTERRUPTED", "out.onnx.journal.jsonl"]);
+    expect(existsSync(`${here.folder}/out.onnx`)).toBe(false);
+    expect(readdirSync(here.scratch)).toEqual([]);
+  }, 240_000);
 });

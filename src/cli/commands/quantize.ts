@@ -10,6 +10,7 @@ const flags = [
   ...passChoice,
   ...limits,
   "goal",
+  "baseline",
   ...(["calibration", "ranges", "eval"] as const),
   ...running,
   "maxMemory",
@@ -42,13 +43,15 @@ export const optimize: Command = {
   about: "Fuse, fp16 or int8, verify, time, choose",
   examples: [
     "infer-opt optimize model.onnx -o small.onnx --calibration samples.npz --eval test.npz --metric top1",
-    "infer-opt optimize model.onnx -o small.onnx --calibration samples.npz --max-drop 0.5% --slo p95=20ms",
+    "infer-opt optimize model.onnx -o small.onnx --prune --calibration samples.npz --max-drop 0.5% --slo p95=20ms",
   ],
-  flags: [...flags, "lossy"],
+  flags: [...flags, "lossy", "prune"],
   exits: judgedExits,
   run(invocation) {
     const config = optimizeConfig(invocation);
-    return runAndDeliver(invocation, (context) => invocation.actions.optimize(config, context));
+    const { optimize, optimizePruned } = invocation.actions;
+    const run = invocation.settings.prune ? optimizePruned : optimize;
+    return runAndDeliver(invocation, (context) => run(config, context));
   },
 };
 
@@ -57,6 +60,7 @@ function optimizeConfig({ parameters, settings }: Invocation): OptimizeConfig {
   return {
     ...fuseConfig(settings, model, modelOutput(model, settings), true),
     limits: limitsOf(settings),
+    ...(settings.baseline !== null && { baseline: settings.baseline }),
     quantize: quantizeConfig(settings),
   };
 }

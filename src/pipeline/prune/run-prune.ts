@@ -16,7 +16,7 @@ import { type Prepared, prepareModel } from "../prepare.js";
 import { requestOf } from "../prepare-request.js";
 import type { RunResult, Verdict } from "../result.js";
 import { RunRecord } from "../run-record.js";
-import { SearchFiles } from "../search-files.js";
+import { type PartOf, SearchFiles } from "../search-files.js";
 import { pruneIdentity } from "../search-identity.js";
 import { writeOutput, writeRejected } from "../write-output.js";
 import { fitSamples, LEAST_OPSET } from "./fit-samples.js";
@@ -35,26 +35,40 @@ export function runPrune(config: PruneConfig, context: RunContext): Promise<RunR
   return sparsity ? runSparse(config, sparsity, context) : new PruneRun(config, context).run();
 }
 
-class PruneRun {
+/** What came of looking for narrower nets. */
+export interface Found {
+  readonly intake: Intake;
+  readonly prepared: Prepared;
+  readonly map: ChannelMap;
+  /** Groups that may be narrowed. */
+  readonly groups: readonly ChannelGroup[];
+  /** null where nothing can be narrowed. */
+  readonly search: PruneSearch | null;
+  readonly chosen: Tried | null;
+}
+
+export class PruneRun {
   readonly record: RunRecord;
   #files: SearchFiles | null = null;
 
   constructor(
     readonly config: PruneConfig,
     readonly context: RunContext,
+    readonly part: PartOf | null = null,
   ) {
-    this.record = new RunRecord("prune", context);
+    this.record = part?.record ?? new RunRecord("prune", context);
   }
 
   async run(): Promise<RunResult> {
     try {
-      return await this.#run();
+      return await this.#finish(await this.find());
     } catch (thrown) {
       throw this.#files ? this.#files.failed(thrown, this.context.signal) : thrown;
     }
   }
 
-  async #run(): Promise<RunResult> {
+  /** Nets with what was measured of them; the files of those that are chosen are there. */
+  async find(): Promise<Found> {
     const { config, record, context } = this;
     const { runtime } = config;
     const intake = await record.stage("load", () => takeIn(config, record));
@@ -65,7 +79,7 @@ class PruneRun {
     record.warn(...prepared.warnings);
     const map = findChannelGroups(prepared.model);
     const groups = groupsToPrune(map, config.prune.selection);
-    if (groups.length === 0) return this.#nothingToDo(intake, prepared, map);
+    if (groups.length === 0) return { intake, prepared, map, groups, search: null, chosen: null };
 
     const { keepRatio, widths, goal } = config.prune;
     const given = widths
@@ -74,8 +88,9 @@ class PruneRun {
         ? null
         : this.#uniform(groups, keepRatio);
     const sizes = await sampleSizes(prepared.path, samples.data, runtime, context);
-    const identity = pruneIdentity(config, intake, context);
-    this.#files = SearchFiles.beside(config.out.output, identity, goal, record);
+    this.#files = this.part
+      ? this.part.files(intake)
+      : SearchFiles.beside(config.out.output, pruneIdentity(config, intake, context), goal, record);
     const memory = new PruneMemory(this.#files);
     const request = { map, groups, samples, sizes, runtime, withTrials: given === null, onProgress: record.progress };
     const known = memory.plan(map);
@@ -88,7 +103,7 @@ class PruneRun {
       ? await search.only(given, widths ? "the given widths" : `keep ${keepRatio}`)
       : await search.along(pathOf(measures!, map, this.#block));
     if (chosen) await search.complete(chosen);
-    return this.#finish(intake, prepared, map, groups, search, chosen);
+    return { intake, prepared, map, groups, search, chosen };
   }
 
   #uniform(groups: readonly ChannelGroup[], share: number): Widths {
@@ -108,61 +123,63 @@ class PruneRun {
     return { order, measures: await record.stage("profile", () => measureGroups(asked, context), "groups") };
   }
 
-  async #finish(
-    intake: Intake,
-    prepared: Prepared,
-    map: ChannelMap,
-    groups: readonly ChannelGroup[],
-    search: PruneSearch,
-    chosen: Tried | null,
-  ): Promise<RunResult> {
+  async #finish(found: Found): Promise<RunResult> {
     const { config, record } = this;
-    if (!chosen) {
+    const { intake, search, chosen } = found;
+    if (!search || !chosen) {
       this.#files?.remove();
-      return this.#nothingToDo(intake, prepared, map);
+      return this.#nothingToDo(found);
     }
-    const { file, measured } = chosen;
-    const differences = measured.differences ?? [];
     const ruling = search.rule(chosen);
-    record.warn(...ruling.warnings, ...differenceWarnings(differences));
     const isPassed = ruling.verdict.outcome === "met";
-    const { original } = intake;
+    record.warn(...ruling.warnings, ...differenceWarnings(chosen.measured.differences ?? []));
     const output = await record.stage("write", () =>
-      isPassed
-        ? writeOutput(file.path, original, config.out, record)
-        : writeRejected(file.path, original, config.out, record),
+      (isPassed ? writeOutput : writeRejected)(chosen.file.path, intake.original, config.out, record),
     );
     this.#files?.remove();
     return record.result({
+      ...findingsOf(found, search, chosen),
       model: intake.facts,
-      output,
-      passes: prepared.passes,
-      unfused: prepared.unfused,
-      accuracy: measured.accuracy.facts,
-      latency: measured.latency?.facts ?? null,
       verdict: ruling.verdict,
-      difference: differenceFacts(differences),
-      candidates: search.tried.map((each) => ({
-        name: each.name,
-        chosen: each === chosen && isPassed,
-        bytes: each.file.bytes,
-        quantizedNodes: 0,
-        floatNodes: 0,
-        speedup: each.measured.latency?.facts.speedup ?? null,
-        sqnrDb: null,
-        accuracy: each.measured.accuracy.facts.candidate,
-        reason: each === chosen ? "chosen" : "",
-      })),
-      pruning: narrowingFacts(map, chosen, search.tried, groups),
+      output,
     });
   }
 
-  #nothingToDo({ facts }: Intake, prepared: Prepared, map: ChannelMap): RunResult {
-    const frozen = map.groups.find((group) => group.frozen !== null);
-    const why = frozen
-      ? `no group of channels can be narrowed: ${frozen.name}: ${frozen.frozen}`
-      : "it has no groups of channels";
-    const verdict: Verdict = { status: "fail", outcome: "no-gain", reasons: [], summary: `nothing to do: ${why}` };
+  #nothingToDo({ intake: { facts }, prepared, map }: Found): RunResult {
+    const verdict: Verdict = { status: "fail", outcome: "no-gain", reasons: [], summary: whyNothing(map) };
     return this.record.result({ model: facts, passes: prepared.passes, verdict });
   }
+}
+
+export function whyNothing({ groups }: ChannelMap): string {
+  const frozen = groups.find((group) => group.frozen !== null);
+  const why = frozen
+    ? `no group of channels can be narrowed: ${frozen.name}: ${frozen.frozen}`
+    : "it has no groups of channels";
+  return `nothing to do: ${why}`;
+}
+
+/** What a result says of one of the nets that were found. */
+export function findingsOf({ prepared, map, groups }: Found, search: PruneSearch, chosen: Tried) {
+  const { measured } = chosen;
+  const isPassed = search.rule(chosen).verdict.outcome === "met";
+  return {
+    passes: prepared.passes,
+    ...(prepared.unfused && { unfused: prepared.unfused }),
+    accuracy: measured.accuracy.facts,
+    latency: measured.latency?.facts ?? null,
+    difference: differenceFacts(measured.differences ?? []),
+    candidates: search.tried.map((each) => ({
+      name: each.name,
+      chosen: each === chosen && isPassed,
+      bytes: each.file.bytes,
+      quantizedNodes: 0,
+      floatNodes: 0,
+      speedup: each.measured.latency?.facts.speedup ?? null,
+      sqnrDb: null,
+      accuracy: each.measured.accuracy.facts.candidate,
+      reason: each === chosen ? "chosen" : "",
+    })),
+    pruning: narrowingFacts(map, chosen, search.tried, groups),
+  };
 }
