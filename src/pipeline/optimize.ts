@@ -333,7 +333,8 @@ export class OptimizeRun {
     if (!this.part) this.#files?.remove();
     candidate.note ||= isPassed ? "chosen" : "";
     const calibration = chosenRanges(candidate, workshop);
-    const times = operatorTimes(candidate);
+    // Profiled beside the model that was given, which is not the one that is judged against.
+    const times = config.baseline === undefined ? operatorTimes(candidate) : null;
     return record.result({
       model: intake.facts,
       ...(config.baseline !== undefined && { baseline: against }),
