@@ -353,6 +353,7 @@ export const flags = {
     parsePath,
   ),
   top: value(["--top <n>", "Output", "rows of each table [15]"], parseInteger(1, 100_000), 15),
+  text: commandLineOnly(onOff(["--text", "Output", "print it, on a terminal too"])),
   html: commandLineOnly(optional(["--html <file>", "Output", "write a page that needs nothing else"], parsePath)),
   markdown: commandLineOnly(optional(["--markdown <file>", "Output", "write Markdown"], parsePath)),
   junit: commandLineOnly(optional(["--junit <file>", "Output", "write JUnit XML"], parsePath)),

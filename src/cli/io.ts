@@ -1,5 +1,6 @@
 /** The outside world as a value, so that whole commands can run in a test. */
 import { type Sheet, sheetOf } from "../report/sheet.js";
+import type { Terminal } from "../tui/terminal.js";
 
 export interface Io {
   /** The result and nothing else. */
@@ -9,6 +10,8 @@ export interface Io {
   readonly isTTY: { readonly stdout: boolean; readonly stderr: boolean };
   /** Cells of a line of the terminal at stdout; null where there is none. */
   readonly columns: number | null;
+  /** Keyboard and screen, where both are a person's; null elsewhere. */
+  readonly terminal: Terminal | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What relative paths start from. */
   readonly cwd: string;
@@ -29,6 +32,10 @@ export function processIo(): Io {
     // Asked for when it is wanted: a window may have been made larger during the run.
     get columns() {
       return stdout.isTTY ? stdout.columns : null;
+    },
+    // Nobody is asked for a keyboard before it is wanted: that opens standard input.
+    get terminal() {
+      return stdout.isTTY && process.stdin.isTTY ? { stdin: process.stdin, stdout } : null;
     },
     env,
     cwd: ".",

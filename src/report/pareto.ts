@@ -1,0 +1,45 @@
+/** Every candidate by speed and accuracy, and which ones no other beats on both. */
+import type { CandidateFacts, RunResult } from "../pipeline/result.js";
+
+export interface CandidatePoint {
+  readonly candidate: CandidateFacts;
+  /** Times as fast as before; null where it was not timed. */
+  readonly speed: number | null;
+  /** Of the scale that `worthOf` names. */
+  readonly worth: number | null;
+  /** Beaten by no other on both. */
+  readonly isBest: boolean;
+}
+
+export interface Worth {
+  readonly title: string;
+  readonly isMetric: boolean;
+  readonly isHigherBetter: boolean;
+}
+
+/** The metric where at least two candidates have one, else the SQNR of the search. */
+export function worthOf({ candidates, accuracy }: RunResult): Worth {
+  const scored = candidates.filter((each) => each.accuracy !== null && each.speedup !== null);
+  return scored.length > 1
+    ? { title: accuracy?.metric ?? "accuracy", isMetric: true, isHigherBetter: accuracy?.higherIsBetter ?? true }
+    : { title: "SQNR dB", isMetric: false, isHigherBetter: true };
+}
+
+export function candidatePoints(result: RunResult): CandidatePoint[] {
+  const { isMetric, isHigherBetter } = worthOf(result);
+  const sign = isHigherBetter ? 1 : -1;
+  const points = result.candidates.map((candidate) => ({
+    candidate,
+    speed: candidate.speedup,
+    worth: isMetric ? candidate.accuracy : candidate.sqnrDb,
+  }));
+  const beats = (a: (typeof points)[number], b: (typeof points)[number]): boolean => {
+    if (a.speed === null || b.speed === null || a.worth === null || b.worth === null) return false;
+    const gains = [a.speed - b.speed, sign * (a.worth - b.worth)];
+    return gains.every((gain) => gain >= 0) && gains.some((gain) => gain > 0);
+  };
+  return points.map((point) => ({
+    ...point,
+    isBest: point.speed !== null && point.worth !== null && !points.some((other) => beats(other, point)),
+  }));
+}

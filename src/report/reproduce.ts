@@ -1,0 +1,95 @@
+/** Commands made of the one that gave a result: what makes a candidate again, or leaves more layers in float. */
+import { shellWord } from "../base/shell-word.js";
+import type { CandidateFacts, RunResult } from "../pipeline/result.js";
+
+/** Words as a shell splits them, quotes kept. */
+export const shellWords = (commandLine: string): string[] => commandLine.match(/(?:'[^']*'|\\'|[^\s'\\])+/g) ?? [];
+
+const unquoted = (word: string): string => word.replace(/'([^']*)'|\\'/g, (_, inside?: string) => inside ?? "'");
+
+/** The values that a flag was given, in any spelling. */
+export function flagValues(commandLine: string, flag: string): string[] {
+  const words = shellWords(commandLine);
+  return words.flatMap((word, i) => {
+    if (word === flag) return words[i + 1] === undefined ? [] : [unquoted(words[i + 1]!)];
+    return word.startsWith(`${flag}=`) ? [unquoted(word.slice(flag.length + 1))] : [];
+  });
+}
+
+/** The command with the flag given so and in no other way; null takes it out. */
+export function withFlag(commandLine: string, flag: string, value: string | null): string {
+  const words = shellWords(commandLine);
+  const kept = words.filter((word, i) => word !== flag && words[i - 1] !== flag && !word.startsWith(`${flag}=`));
+  return [...kept, ...(value === null ? [] : [flag, shellWord(value)])].join(" ");
+}
+
+/** What was typed; where nobody knows, as far as the result tells. */
+export function commandOf(result: RunResult, commandLine: string | null): string {
+  if (commandLine !== null) return commandLine;
+  const { command, model, output } = result;
+  const out = output ? ` -o ${shellWord(output.path)}` : "";
+  return `infer-opt ${command} ${shellWord(model.path)}${out}`;
+}
+
+export interface Reproduction {
+  readonly command: string;
+  /** What to know about it; null where it does just the same. */
+  readonly note: string | null;
+}
+
+/** The command that makes a candidate. One that was not taken is asked for by what makes it different. */
+export function reproduce(result: RunResult, candidate: CandidateFacts, commandLine: string | null): Reproduction {
+  const command = commandOf(result, commandLine);
+  const missing = commandLine === null ? "the result does not say which data and limits there were: add them" : null;
+  if (candidate.chosen) return { command, note: missing };
+  const { model, output } = result;
+  const out = shellWord(
+    output?.path ?? flagValues(command, "-o")[0] ?? flagValues(command, "--output")[0] ?? "out.onnx",
+  );
+  const { name } = candidate;
+  if (/^float32 fused/.test(name)) return { command: `infer-opt fuse ${shellWord(model.path)} -o ${out}`, note: null };
+  if (/^float16/.test(name)) return { command: `infer-opt fp16 ${shellWord(model.path)} -o ${out}`, note: null };
+  const mode = / static/.test(name)
+    ? "static"
+    : / dynamic/.test(name)
+      ? "dynamic"
+      : / weights/.test(name)
+        ? "weights"
+        : null;
+  if (mode === null) return { command, note: "the whole search, which comes by it on the way" };
+  const method = /^int8 static (\w+)(?![\w/])/.exec(name)?.[1] ?? null;
+  const bits = /^int4 /.test(name) ? "4" : null;
+  const asked = [
+    ["--mode", mode],
+    ["--method", method],
+    ["--bits", bits],
+    // It is to be made, whatever it costs.
+    ["--max-drop", "none"],
+  ] as const;
+  const made = asked.reduce((sofar, [flag, value]) => (value === null ? sofar : withFlag(sofar, flag, value)), command);
+  return { command: made, note: missing ?? "nodes that cost more than they gain may be put back to float on the way" };
+}
+
+export interface ExcludeList {
+  /** A config file. */
+  readonly text: string;
+  readonly command: string;
+}
+
+/** A config file that keeps these nodes in float as well, and the command that uses it. */
+export function excludeList(
+  result: RunResult,
+  nodes: readonly string[],
+  path: string,
+  commandLine: string | null,
+): ExcludeList {
+  const command = commandOf(result, commandLine);
+  const before = flagValues(command, "--exclude");
+  // A name is taken as it is written, unless it looks like a pattern: those are matched, each by itself.
+  const exclude = [...new Set([...before, ...nodes])];
+  const config = flagValues(command, "--config");
+  const text = `${JSON.stringify({ exclude }, null, 2)}\n`;
+  if (config.length === 0) return { text, command: withFlag(withFlag(command, "--exclude", null), "--config", path) };
+  const flags = exclude.map((node) => `--exclude ${shellWord(node)}`).join(" ");
+  return { text, command: `${withFlag(command, "--exclude", null)} ${flags}` };
+}

@@ -1,0 +1,97 @@
+/** What a result knows about layers, in one list whatever command it is of: time before and after, error, form, reason. */
+import type { RunResult } from "../pipeline/result.js";
+
+export interface LayerRow {
+  /** Or the one that the others of its region go with. */
+  readonly node: string;
+  /** Empty where the result does not say. */
+  readonly op: string;
+  /** `float`, `static`, ...; of a pruned group how many channels stay. Empty where there is none. */
+  readonly form: string;
+  readonly nodes: readonly string[];
+  /** Milliseconds of a run; null where they were not measured. */
+  readonly beforeMs: number | null;
+  readonly afterMs: number | null;
+  /** SQNR, dB: of the outputs when this alone is integers, or of its own value where layers were compared. */
+  readonly sqnrDb: number | null;
+  /** Of its weights, or moved by a run of it where that was profiled. */
+  readonly weightBytes: number | null;
+  /** Why it is as it is; empty where nothing is said. */
+  readonly reason: string;
+}
+
+const unknown = { op: "", form: "", beforeMs: null, afterMs: null, sqnrDb: null, weightBytes: null, reason: "" };
+
+/** In the order of the result; nodes of a region are part of its row. */
+export function layerRows(result: RunResult): LayerRow[] {
+  return [...quantized(result), ...profiled(result), ...compared(result), ...pruned(result)];
+}
+
+function quantized({ quantization, precision }: RunResult): LayerRow[] {
+  const float = [...(quantization?.float ?? []), ...(precision?.float ?? [])];
+  const ops = new Map(float.map(({ node, op }) => [node, op]));
+  const regions = (quantization?.regions ?? []).map(
+    ({ region, nodes, form, beforeMs, afterMs, sqnrDb, reason }): LayerRow => ({
+      ...unknown,
+      ...{ node: region, op: ops.get(region) ?? "", form, nodes, beforeMs, afterMs, sqnrDb, reason },
+    }),
+  );
+  const told = new Set(regions.flatMap(({ node, nodes }) => [node, ...nodes]));
+  const formed = (quantization?.forms ?? []).map(({ node, form }) => ({ ...unknown, node, nodes: [node], form }));
+  const kept = float.map(({ node, op, reason }) => ({
+    ...unknown,
+    ...{ node, nodes: [node], op, form: "float", reason },
+  }));
+  return [...regions, ...[...formed, ...kept].filter(({ node }) => !told.has(node))];
+}
+
+function profiled({ profile }: RunResult): LayerRow[] {
+  if (!profile) return [];
+  if (profile.compared) {
+    return profile.compared.map(({ value, before, after, beforeMs, afterMs }) => ({
+      ...unknown,
+      ...{ node: value === "" ? "(the end)" : value, nodes: [...new Set([...before, ...after])], beforeMs, afterMs },
+      form: `${before.length} -> ${after.length}`,
+    }));
+  }
+  return profile.models[0]!.nodes.map(({ name, op, ms, bytes, bound }) => ({
+    ...unknown,
+    ...{ node: name.replace(/_nchwc$/, "") || op, nodes: [name], op, afterMs: ms, weightBytes: bytes },
+    form: bound === null ? "" : `${bound}-bound`,
+  }));
+}
+
+const compared = ({ layers }: RunResult): LayerRow[] =>
+  (layers?.worst ?? []).map(({ value, node, op, sqnrDb, maxAbs }) => ({
+    ...unknown,
+    ...{ node: node || value, nodes: node ? [node] : [], op, sqnrDb },
+    reason: `its output ${value} differs by ${maxAbs} at most`,
+  }));
+
+const pruned = ({ pruning }: RunResult): LayerRow[] =>
+  (pruning?.groups ?? []).map(({ group, kind, width, kept, frozen }) => ({
+    ...unknown,
+    ...{ node: group, nodes: [], op: kind, form: `${kept} of ${width}`, reason: frozen ?? "" },
+  }));
+
+/** What a row gained; negative where it lost. */
+export const savedMs = ({ beforeMs, afterMs }: LayerRow): number | null =>
+  beforeMs === null || afterMs === null ? null : beforeMs - afterMs;
+
+export const layerOrders = ["time", "saved", "error", "bytes"] as const;
+export type LayerOrder = (typeof layerOrders)[number];
+
+/** The most time, saving, error or bytes first; what is not known comes last, in the order of the result. */
+export function orderLayers(rows: readonly LayerRow[], order: LayerOrder): LayerRow[] {
+  const key: Record<LayerOrder, (row: LayerRow) => number | null> = {
+    time: ({ beforeMs, afterMs }) => afterMs ?? beforeMs,
+    saved: savedMs,
+    // A low SQNR is a large error.
+    error: ({ sqnrDb }) => (sqnrDb === null ? null : -sqnrDb),
+    bytes: ({ weightBytes }) => weightBytes,
+  };
+  return rows
+    .map((row) => ({ row, by: key[order](row) ?? Number.NEGATIVE_INFINITY }))
+    .sort((a, b) => (a.by === b.by ? 0 : b.by - a.by))
+    .map(({ row }) => row);
+}

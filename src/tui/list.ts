@@ -1,0 +1,85 @@
+/** Tables of which a window is seen: columns that fit, a cursor, and never a line too many. */
+import { clip, padLeft, padRight, shorten, shortenEnd, widthOf } from "../report/cells.js";
+import type { Look } from "./look.js";
+
+export interface ListColumn<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => string;
+  readonly isNumber?: boolean;
+  /** The first to go where there is no room is the one with the highest number; 0 never goes. */
+  readonly rank: number;
+  /** A sentence, which is cut at its end; names are cut in the middle. */
+  readonly isText?: boolean;
+  /** Takes what room is left, down to this; others have the width of their widest cell. */
+  readonly least?: number;
+}
+
+/** The first row seen, so that the cursor is, and as few rows move as can be. */
+export function windowTop(top: number, cursor: number, height: number, count: number): number {
+  const lowest = Math.max(0, count - height);
+  return Math.max(0, Math.min(lowest, cursor, Math.max(top, cursor - height + 1)));
+}
+
+export interface ListView {
+  readonly cursor: number;
+  readonly top: number;
+}
+
+/** A heading and up to `height - 1` rows. */
+export function list<Row>(
+  rows: readonly Row[],
+  columns: readonly ListColumn<Row>[],
+  { cursor, top }: ListView,
+  { width, height, look }: { readonly width: number; readonly height: number; readonly look: Look },
+): string[] {
+  const laid = layOut(rows, columns, width - 2);
+  const line = (cells: readonly string[]): string =>
+    laid
+      .map(({ column, wide }, i) => {
+        const cell = (column.isText ? shortenEnd : shorten)(cells[i]!, wide);
+        return column.isNumber ? padLeft(cell, wide) : padRight(cell, wide);
+      })
+      .join("  ");
+  const shown = rows.slice(top, top + Math.max(0, height - 1));
+  return [
+    look.faint(clip(`  ${line(laid.map(({ column }) => column.title))}`, width)),
+    ...shown.map((row, i) => {
+      const text = line(laid.map(({ column }) => column.cell(row)));
+      if (top + i !== cursor) return clip(`  ${text}`, width);
+      return look.chosen(padRight(clip(`> ${text}`, width), width));
+    }),
+  ];
+}
+
+interface Laid<Row> {
+  readonly column: ListColumn<Row>;
+  readonly wide: number;
+}
+
+function layOut<Row>(rows: readonly Row[], columns: readonly ListColumn<Row>[], width: number): Laid<Row>[] {
+  const natural = columns.map((column) =>
+    rows.reduce((most, row) => Math.max(most, widthOf(column.cell(row))), widthOf(column.title)),
+  );
+  let kept = columns.map((column, i) => ({ column, wide: natural[i]! }));
+  const needed = (): number =>
+    kept.reduce((sum, { column, wide }) => sum + Math.min(wide, column.least ?? wide) + 2, -2);
+  while (needed() > width) {
+    const worst = kept.reduce((a, b) => (b.column.rank > a.column.rank ? b : a));
+    if (worst.column.rank === 0) break;
+    kept = kept.filter((each) => each !== worst);
+  }
+  const flexible = kept.filter(({ column, wide }) => column.least !== undefined && wide > column.least);
+  const given = new Map(flexible.map(({ column }) => [column, column.least!]));
+  // The room that is left goes to all of them alike, as far as they can use it.
+  let spare = width - needed();
+  for (let open = flexible; spare > 0 && open.length > 0; ) {
+    const each = Math.max(1, Math.floor(spare / open.length));
+    for (const { column, wide } of open) {
+      const more = Math.min(each, spare, wide - given.get(column)!);
+      given.set(column, given.get(column)! + more);
+      spare -= more;
+    }
+    open = open.filter(({ column, wide }) => given.get(column)! < wide);
+  }
+  return kept.map(({ column, wide }) => ({ column, wide: given.get(column) ?? wide }));
+}

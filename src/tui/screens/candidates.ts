@@ -1,0 +1,160 @@
+/** Everything that was measured, by speed and by accuracy, and the command that makes each. */
+import { printable } from "../../report/escape.js";
+import { bytes, count, ratio, score, significant } from "../../report/numbers.js";
+import { type CandidatePoint, worthOf } from "../../report/pareto.js";
+import { reproduce } from "../../report/reproduce.js";
+import { type ListColumn, list } from "../list.js";
+import { plot, rangeOf, tidy } from "../plot.js";
+import type { ListScreen, Scene } from "../screen.js";
+import { optional, paragraph, titled } from "./rows.js";
+
+/** Below this there is no room for a chart. */
+const CHART_FROM = 16;
+const COMMAND_LINES = 4;
+
+export const candidates: ListScreen = {
+  kind: "list",
+  name: "candidates",
+  title: "Pareto",
+  about:
+    "All candidates that were measured: to the right is faster, up is more accurate. The command below the list makes the one under the cursor.",
+  hasFilter: false,
+  keys: () => [
+    ["up/down", "candidate"],
+    ["enter", "detail"],
+  ],
+  count: ({ candidates: all }) => all.length,
+  visible: (scene) => listHeight(scene) - 1,
+  body: (scene) => {
+    const { book, state, look, width } = scene;
+    if (book.candidates.length === 0) return paragraph(none(scene), width);
+    const place = state.places.candidates;
+    const chosen = book.candidates[place.cursor]!;
+    const height = chartHeight(scene);
+    return [
+      ...(height > 0 ? chart(scene, height) : []),
+      ...list(book.candidates, columns(scene), place, { width, height: listHeight(scene), look }),
+      "",
+      ...command(scene, chosen).slice(0, COMMAND_LINES),
+    ];
+  },
+  detail: (scene, row) => {
+    const point = scene.book.candidates[row]!;
+    const {
+      name,
+      chosen,
+      bytes: size,
+      quantizedNodes,
+      floatNodes,
+      speedup,
+      sqnrDb,
+      accuracy,
+      reason,
+    } = point.candidate;
+    return [
+      ...titled("candidate", name, scene.width),
+      ...titled("taken", chosen ? "yes" : "no", scene.width),
+      ...titled("why", reason, scene.width),
+      ...titled("speed", optional(speedup, ratio), scene.width),
+      ...titled("accuracy", optional(accuracy, score), scene.width),
+      ...titled("SQNR", sqnrDb === null ? "-" : `${significant(sqnrDb)} dB`, scene.width),
+      ...titled("size", bytes(size), scene.width),
+      ...titled("nodes", `${count(quantizedNodes)} on integers, ${count(floatNodes)} in float`, scene.width),
+      "",
+      ...command(scene, point),
+    ];
+  },
+};
+
+const chartHeight = ({ book, height }: Scene): number =>
+  height < CHART_FROM || drawable(book.candidates).length < 2
+    ? 0
+    : Math.max(8, height - COMMAND_LINES - 2 - Math.min(6, book.candidates.length));
+
+const listHeight = (scene: Scene): number => Math.max(2, scene.height - chartHeight(scene) - COMMAND_LINES - 1);
+
+const none = ({ book: { result } }: Scene): string =>
+  `\`${result.command}\` had one way to go, and compared no candidates. \`infer-opt quantize\`, \`optimize\` and \`prune\` try several.`;
+
+interface Drawn extends CandidatePoint {
+  readonly speed: number;
+  readonly worth: number;
+}
+
+const drawable = (points: readonly CandidatePoint[]): Drawn[] =>
+  points.flatMap((point) => (point.speed === null || point.worth === null ? [] : [point as Drawn]));
+
+const marks = { taken: "*", best: "o", beaten: "." } as const;
+const markOf = ({ candidate, isBest }: CandidatePoint): string =>
+  candidate.chosen ? marks.taken : isBest ? marks.best : marks.beaten;
+
+function chart({ book, state, look, width }: Scene, height: number): string[] {
+  const points = drawable(book.candidates);
+  const { title } = worthOf(book.result);
+  const under = book.candidates[state.places.candidates.cursor];
+  const x = rangeOf([1, ...points.map(({ speed }) => speed)], 0.06);
+  const y = rangeOf(
+    points.map(({ worth }) => worth),
+    0.1,
+  );
+  const front = points.filter(({ isBest }) => isBest).sort((a, b) => a.speed - b.speed);
+  const dots = (which: readonly Drawn[], mark: string, paint: (text: string) => string) => ({
+    ...{ points: which.map(({ speed, worth }) => [speed, worth] as const), kind: "dots" as const, mark, paint },
+  });
+  return [
+    `${look.faint(`${title}, up is better;`)} * taken  o beaten by no other  . beaten  @ cursor`.slice(0, width + 20),
+    ...plot({
+      ...{ width, height: height - 1, x, y, look, xTitle: "x as fast", showY: tidyScore },
+      series: [
+        {
+          points: [
+            [1, y.low],
+            [1, y.high],
+          ],
+          kind: "dashed",
+          mark: ":",
+          paint: look.faint,
+        },
+        {
+          points: front.map(({ speed, worth }) => [speed, worth] as const),
+          kind: "dashed",
+          mark: "-",
+          paint: look.faint,
+        },
+        ...points.map((point) => dots([point], markOf(point), point.candidate.chosen ? look.good : look.after)),
+        ...(under ? [dots(drawable([under]), "@", look.strong)] : []),
+      ],
+    }),
+  ];
+}
+
+const tidyScore = (value: number): string => tidy(Number(value.toPrecision(4)));
+
+function columns({ book }: Scene): ListColumn<CandidatePoint>[] {
+  const has = (of: (point: CandidatePoint) => number | null): boolean =>
+    book.candidates.some((point) => of(point) !== null);
+  return [
+    { title: "", cell: markOf, rank: 0 },
+    { title: "candidate", cell: ({ candidate }) => printable(candidate.name), rank: 0, least: 30 },
+    { title: "speed", cell: ({ candidate }) => optional(candidate.speedup, ratio), isNumber: true, rank: 1 },
+    ...(has(({ candidate }) => candidate.accuracy)
+      ? [
+          {
+            title: "accuracy",
+            cell: ({ candidate }: CandidatePoint) => optional(candidate.accuracy, score),
+            isNumber: true,
+            rank: 2,
+          },
+        ]
+      : []),
+    { title: "SQNR dB", cell: ({ candidate }) => significant(candidate.sqnrDb), isNumber: true, rank: 3 },
+    { title: "size", cell: ({ candidate }) => bytes(candidate.bytes), isNumber: true, rank: 4 },
+    { title: "float", cell: ({ candidate }) => count(candidate.floatNodes), isNumber: true, rank: 5 },
+    { title: "why", cell: ({ candidate }) => printable(candidate.reason), rank: 6, least: 20, isText: true },
+  ];
+}
+
+function command({ book, look, width }: Scene, { candidate }: CandidatePoint): string[] {
+  const { command: made, note } = reproduce(book.result, candidate, book.commandLine);
+  return [...paragraph(made, width), ...(note === null ? [] : paragraph(`(${note})`, width).map(look.faint))];
+}

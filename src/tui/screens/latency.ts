@@ -1,0 +1,173 @@
+/** How long runs took before and after: where most of them lie, and how long the tail is. */
+
+import type { LatencyDistribution, LatencyFacts, Percentiles, RunResult } from "../../pipeline/result.js";
+import { padRight } from "../../report/cells.js";
+import { count, interval, milliseconds, ratio, significant } from "../../report/numbers.js";
+import { bars, plot, type Range, rangeOf, share, tidy, valueAt } from "../plot.js";
+import type { Scene, TextScreen } from "../screen.js";
+import { grid, paragraph } from "./rows.js";
+
+const charts = ["both", "histogram", "curve"] as const;
+
+export const latency: TextScreen = {
+  kind: "text",
+  name: "latency",
+  title: "Latency",
+  about:
+    "Above, how many runs took so long; below, the share of runs that took no longer. Percentiles are marked on both. Curves that cross: faster in the middle, slower in the tail.",
+  keys: ({ chart }) => [["v", `view: ${chart}`]],
+  press: (key, _, state) =>
+    key === "v" ? { state: { ...state, chart: charts[(charts.indexOf(state.chart) + 1) % charts.length]! } } : null,
+  text: (scene) => {
+    const { result } = scene.book;
+    const { latency: facts } = result;
+    if (!facts) return [...otherTimes(result, scene.width), ...paragraph(none(result), scene.width)];
+    const { distribution } = facts;
+    const figures = table(facts, scene.width);
+    if (!distribution) {
+      return [
+        ...figures,
+        "",
+        ...paragraph(
+          "The result holds percentiles only: it was written by an earlier version, and single times are not in it.",
+          scene.width,
+        ),
+      ];
+    }
+    return [...figures, "", ...drawn(scene, facts, distribution, scene.height - figures.length - 1)];
+  },
+};
+
+const none = ({ command }: RunResult): string =>
+  `\`${command}\` timed no model against another. \`infer-opt bench BEFORE AFTER --report result.json\` does, and so do \`gate\`, and \`quantize\` and \`optimize\` of what they write.`;
+
+/** Of `bench` with one model: percentiles are all there is. */
+function otherTimes({ bench }: RunResult, width: number): string[] {
+  if (!bench) return [];
+  const rows = bench.models.map((row) =>
+    ["p50Ms", "p95Ms", "p99Ms", "p999Ms"].map((key) => milliseconds(row[key as keyof Percentiles])),
+  );
+  return [...grid([["ms", "p50", "p95", "p99", "p99.9", ""], ...rows.map((row) => ["", ...row, ""])], width), ""];
+}
+
+function table({ baseline, candidate, runs, speedup, speedupInterval }: LatencyFacts, width: number): string[] {
+  const row = (title: string, { p50Ms, p95Ms, p99Ms, p999Ms }: Percentiles): string[] => [
+    title,
+    ...[p50Ms, p95Ms, p99Ms, p999Ms].map(milliseconds),
+    count(runs),
+    "",
+  ];
+  return [
+    ...grid(
+      [["ms", "p50", "p95", "p99", "p99.9", "runs", ""], row("before", baseline), row("after", candidate)],
+      width,
+    ),
+    ...paragraph(`${ratio(speedup)} as fast, interval ${interval(speedupInterval, ratio)}`, width),
+  ];
+}
+
+/** Shares of the runs up to each of the edges, by straight lines between quantiles. */
+export function sharesUpTo(edges: readonly number[], at: readonly number[], valuesMs: readonly number[]): number[] {
+  return edges.map((edge) => {
+    const above = valuesMs.findIndex((value) => value > edge);
+    if (above < 0) return 1;
+    if (above === 0) return 0;
+    const [from, to] = [valuesMs[above - 1]!, valuesMs[above]!];
+    return at[above - 1]! + ((at[above]! - at[above - 1]!) * (edge - from)) / (to - from);
+  });
+}
+
+/** The last runs are far out and few: charts end where all but these are. */
+const SHOWN = 0.995;
+
+function drawn(
+  scene: Scene,
+  facts: LatencyFacts,
+  { at, baselineMs, candidateMs }: LatencyDistribution,
+  height: number,
+): string[] {
+  const { look, width, state } = scene;
+  const upTo = (values: readonly number[]): readonly number[] => values.filter((_, i) => at[i]! <= SHOWN);
+  const x = rangeOfTimes([...upTo(baselineMs), ...upTo(candidateMs)]);
+  const beyond = Math.max(baselineMs.at(-1) ?? 0, candidateMs.at(-1) ?? 0);
+  const has = { histogram: state.chart !== "curve", curve: state.chart !== "histogram" };
+  // Each needs some height to tell anything: where there is not enough for two, the rest is scrolled to.
+  const each = Math.max(7, has.histogram && has.curve ? Math.floor((height - 1) / 2) : height - 1);
+  const columns = Math.max(8, width - 9);
+  const edges = Array.from({ length: columns + 1 }, (_, i) => valueAt(i / columns, x));
+  const sets = [
+    { title: "before", values: baselineMs, marks: facts.baseline, paint: look.before },
+    { title: "after", values: candidateMs, marks: facts.candidate, paint: look.after },
+  ];
+  const bins = sets.map(({ values }) => {
+    const shares = sharesUpTo(edges, at, values);
+    // Between two quantiles far apart lies less than a run in each column: nothing to see.
+    return edges
+      .slice(1)
+      .map((_, i) => (shares[i + 1]! - shares[i]! < 0.5 / facts.runs ? 0 : shares[i + 1]! - shares[i]!));
+  });
+  const most = Math.max(...bins.flat(), Number.MIN_VALUE);
+  const barRows = Math.max(1, Math.floor((each - 4) / 2));
+  const histogram = sets.flatMap(({ title, marks, paint }, i) => {
+    const lines = bars(
+      bins[i]!.map((part) => part / most),
+      barRows,
+      look,
+    );
+    return [
+      ...lines.map((line, row) => `${padRight(row === barRows - 1 ? title : "", 8)} ${paint(line)}`),
+      `${" ".repeat(9)}${look.faint(markLine(marks, x, columns))}`,
+    ];
+  });
+  const axis = plot({
+    ...{ width, height: each, x, y: { low: 0, high: 1 }, look },
+    xTitle: "ms",
+    showY: (part) => `${Math.round(100 * part)} %`,
+    series: sets.map(({ values, paint, title }, i) => ({
+      points: values.map((value, q) => [value, at[q]!] as const).filter(([value]) => value <= x.high),
+      kind: i === 0 ? ("dashed" as const) : ("curve" as const),
+      mark: title === "before" ? "." : "#",
+      paint,
+    })),
+  });
+  const key = look.isUnicode
+    ? `${look.before("┄┄")} before  ${look.after("──")} after`
+    : `${look.before("..")} before  ${look.after("##")} after`;
+  const tail = beyond > x.high ? `; the slowest run took ${significant(beyond)} ms` : "";
+  return [
+    ...(has.histogram ? [`${look.faint("runs, from")} ${tidyRange(x)}${look.faint(tail)}`, ...histogram] : []),
+    ...(has.histogram && has.curve ? [""] : []),
+    ...(has.curve ? [`${look.faint("share of runs that took no longer:")} ${key}`, ...axis] : []),
+  ];
+}
+
+/** Times that span much are told apart by their ratio. */
+const LOGARITHMIC_FROM = 6;
+
+function rangeOfTimes(values: readonly number[]): Range {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  if (least > 0 && most / least >= LOGARITHMIC_FROM) return { low: least / 1.1, high: most * 1.1, isLogarithmic: true };
+  const { low, high } = rangeOf(values, 0.02);
+  return { low: Math.max(0, low), high };
+}
+
+const tidyRange = ({ low, high, isLogarithmic }: Range): string =>
+  `${tidy(Number(low.toPrecision(3)))} to ${tidy(Number(high.toPrecision(3)))} ms${isLogarithmic ? ", logarithmic" : ""}`;
+
+/** Where p50, p95 and p99 lie below bars that are `columns` wide. */
+export function markLine({ p50Ms, p95Ms, p99Ms }: Percentiles, range: Range, columns: number): string {
+  let line = "";
+  const marks = [
+    ["p50", p50Ms],
+    ["p95", p95Ms],
+    ["p99", p99Ms],
+  ] as const;
+  for (const [name, value] of marks) {
+    const at = value === null ? -1 : Math.floor(share(value, range) * columns);
+    if (at < line.length || at >= columns) continue;
+    // The mark stands in the column of its value; the name beside it where it has room.
+    const label = `^${name}`;
+    line = line.padEnd(at) + (at + label.length <= columns ? label : "^");
+  }
+  return line;
+}
