@@ -40,6 +40,8 @@ export interface LatencyOptions {
   readonly noiseCheck?: boolean;
   /** Runs of each model so far, of those planned. */
   readonly onProgress?: (done: number, planned: number) => void;
+  /** All times so far, [model][process][run]; only for the moment of the call. */
+  readonly onTimes?: (series: readonly (readonly number[])[][]) => void;
   readonly signal?: AbortSignal;
   /** Milliseconds from anywhere; the process's own clock when absent. */
   readonly clock?: () => number;
@@ -168,6 +170,7 @@ class Race {
       }
       this.runs += runs;
       this.options.onProgress?.(this.runs, stages.at(-1)!.until);
+      this.options.onTimes?.(this.series);
     }
   }
 

@@ -31,6 +31,8 @@ export function lines(stream: NodeJS.WritableStream, now: () => number): Watch {
         case "progress":
           progress = ` ${event.done} of ${event.total}`;
           return;
+        case "timing":
+          return;
         case "candidate":
           return say(`  ${candidateText(event)}`);
         case "warning":

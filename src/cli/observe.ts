@@ -1,12 +1,12 @@
-/** Picks, once, how a run shows what it is doing: bars on a terminal, lines elsewhere, or nothing. Always on stderr. */
+/** Picks, once, how a run shows what it is doing: drawn on a terminal, as lines elsewhere, or not at all. Always on stderr. */
 import type { Observer } from "../pipeline/events.js";
 import type { Settings } from "./flags.js";
-import type { Io } from "./io.js";
+import { type Io, wantsColor } from "./io.js";
 import { lines } from "./observe-lines.js";
 
 export interface Watch {
   readonly observer: Observer;
-  /** Takes timers and bars away. */
+  /** Takes timers and what is drawn away. */
   stop(): void;
 }
 
@@ -16,10 +16,22 @@ export async function watchRun(
   io: Io,
   { quiet, json }: Pick<Settings, "quiet" | "json">,
   now: () => number,
+  signal: AbortSignal | null = null,
 ): Promise<Watch> {
   if (quiet) return silence;
   const live = io.isTTY.stderr && !json && !io.env["CI"] && io.env["TERM"] !== "dumb";
   if (!live) return lines(io.stderr, now);
-  const { bars } = await import("./observe-bars.js");
-  return bars(io.stderr, now);
+  const [{ watchLive }, { canShowUnicode, look }] = await Promise.all([
+    import("../tui/live/watch-live.js"),
+    import("../tui/look.js"),
+  ]);
+  const watch = watchLive(io.stderr, now, look(wantsColor(io, "stderr"), canShowUnicode(io.env, process.platform)));
+  signal?.addEventListener("abort", watch.interrupted, { once: true });
+  return {
+    observer: watch.observer,
+    stop() {
+      signal?.removeEventListener("abort", watch.interrupted);
+      watch.stop();
+    },
+  };
 }

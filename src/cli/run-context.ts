@@ -34,7 +34,7 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
       };
       const runtime = ortRuntime({ signal, scratch });
       runtime.warmUp();
-      const watch = await watchRun(io, settings, now);
+      const watch = await watchRun(io, settings, now, signal);
       try {
         return await body({
           runtime,

@@ -11,6 +11,16 @@ export type RunEvent =
       readonly speedup: number | null;
       readonly accuracy: number | null;
     }
+  /** Times of a race so far. */
+  | {
+      readonly type: "timing";
+      /** Median of the original. */
+      readonly baselineMs: number;
+      /** Of the best candidate, old over new; null where the original runs alone. */
+      readonly speedup: number | null;
+      /** Half of the range that the middle half of the original's runs lies in, as a share of the median. */
+      readonly spread: number;
+    }
   /** Worth telling now, and kept in the result. */
   | { readonly type: "warning"; readonly warning: string };
 

@@ -10,6 +10,7 @@ import { batchOf } from "./evaluation-data.js";
 import { asDelivered } from "./model-runs.js";
 import type { LatencyFacts, Percentiles } from "./result.js";
 import { refuseInterrupted } from "./run-record.js";
+import { timingSoFar } from "./timing-so-far.js";
 import { type LatencyMeasure, leastGain, type PercentileBounds } from "./verdict.js";
 
 export interface LatencyRequest {
@@ -54,6 +55,7 @@ export async function measureLatency(context: RunContext, request: LatencyReques
       ...(request.isQuick && { isQuick: true }),
       ...(request.noiseCheck && { noiseCheck: true }),
       ...(request.onProgress && { onProgress: request.onProgress }),
+      onTimes: timingSoFar(context),
       signal,
       clock: context.now,
     });

@@ -24,7 +24,16 @@ const unknown = { op: "", form: "", beforeMs: null, afterMs: null, sqnrDb: null,
 
 /** In the order of the result; nodes of a region are part of its row. */
 export function layerRows(result: RunResult): LayerRow[] {
-  return [...quantized(result), ...profiled(result), ...compared(result), ...pruned(result)];
+  const rows = [...quantized(result), ...profiled(result), ...compared(result), ...pruned(result)];
+  // Weights of integers stand behind nodes of their own: what a layer has of them, the graph before tells.
+  const graph = result.graphs?.before ?? result.graphs?.after;
+  if (!graph) return rows;
+  const at = new Map(graph.nodes.map((node, i) => [node, i]));
+  return rows.map((row) => {
+    const i = at.get(row.node);
+    if (i === undefined) return row;
+    return { ...row, op: row.op || graph.ops[i]!, weightBytes: row.weightBytes ?? graph.weightBytes[i]! };
+  });
 }
 
 function quantized({ quantization, precision }: RunResult): LayerRow[] {
@@ -33,7 +42,9 @@ function quantized({ quantization, precision }: RunResult): LayerRow[] {
   const regions = (quantization?.regions ?? []).map(
     ({ region, nodes, form, beforeMs, afterMs, sqnrDb, reason }): LayerRow => ({
       ...unknown,
-      ...{ node: region, op: ops.get(region) ?? "", form, nodes, beforeMs, afterMs, sqnrDb, reason },
+      ...{ node: region, op: ops.get(region) ?? "", form, nodes, beforeMs, sqnrDb, reason },
+      // Times of integers that were not taken are what was given up: the layer runs as before.
+      afterMs: form === "float" ? beforeMs : afterMs,
     }),
   );
   const told = new Set(regions.flatMap(({ node, nodes }) => [node, ...nodes]));

@@ -1,9 +1,9 @@
 /** What calibration saw of each tensor, and what each way to choose a range makes of it. */
+import type { CalibratedTensor } from "../../pipeline/calibration-facts.js";
 import { padLeft, padRight } from "../../report/cells.js";
 import { printable } from "../../report/escape.js";
 import { count, plural, significant } from "../../report/numbers.js";
 import type { Book } from "../book.js";
-import { type CalibratedTensor, calibrationOf } from "../calibrated.js";
 import { type ListColumn, list } from "../list.js";
 import { bars } from "../plot.js";
 import type { ListScreen, Scene } from "../screen.js";
@@ -27,7 +27,7 @@ export const calibration: ListScreen = {
   visible: (scene) => scene.height - chartHeight(scene) - 2,
   body: (scene) => {
     const { book, state, look, width, height } = scene;
-    const seen = calibrationOf(book.result);
+    const seen = book.result.calibration;
     if (!seen || seen.tensors.length === 0) return paragraph(none(scene), width);
     const place = state.places.calibration;
     const rows = shown(book, place.filter);
@@ -56,10 +56,10 @@ export const calibration: ListScreen = {
 };
 
 const shown = ({ result }: Book, filter: string): readonly CalibratedTensor[] =>
-  (calibrationOf(result)?.tensors ?? []).filter(({ tensor }) => tensor.toLowerCase().includes(filter.toLowerCase()));
+  (result.calibration?.tensors ?? []).filter(({ tensor }) => tensor.toLowerCase().includes(filter.toLowerCase()));
 
 const chartHeight = ({ book, height }: Scene): number =>
-  height < CHART_FROM || !calibrationOf(book.result) ? 0 : Math.min(14, Math.floor(height / 2) + 1);
+  height < CHART_FROM || !book.result.calibration ? 0 : Math.min(14, Math.floor(height / 2) + 1);
 
 const none = ({ book: { result } }: Scene): string =>
   `No ranges in this result: ${result.quantization?.mode === "static" ? "it was written by an earlier version" : `\`${result.command}\` chose none`}. ` +

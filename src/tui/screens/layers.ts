@@ -110,7 +110,14 @@ function columns(rows: readonly LayerRow[], { marked, order }: State): ListColum
       rank: 7,
       has: (row) => row.weightBytes !== null,
     },
-    { title: "why", cell: ({ reason }) => printable(reason), rank: 8, least: 16, isText: true, has: ({ reason }) => reason !== "" },
+    {
+      title: "why",
+      cell: ({ reason }) => printable(reason),
+      rank: 8,
+      least: 16,
+      isText: true,
+      has: ({ reason }) => reason !== "",
+    },
   ];
   // A column that says nothing in any row is left out.
   return all.filter(({ has }) => rows.some(has));

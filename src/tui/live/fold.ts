@@ -1,0 +1,70 @@
+/** What a run is doing, folded from its events. Pure: drawing is somebody else's business. */
+import type { RunEvent, Stage } from "../../pipeline/events.js";
+
+type Event<T extends RunEvent["type"]> = Extract<RunEvent, { readonly type: T }>;
+
+export interface LiveStage {
+  readonly stage: Stage;
+  readonly detail: string | null;
+  readonly sinceMs: number;
+  readonly progress: Progress | null;
+  readonly timing: Event<"timing"> | null;
+}
+
+interface Progress {
+  readonly done: number;
+  readonly total: number;
+  /** When counting began, and at what: what went before is no measure of its pace. */
+  readonly firstMs: number;
+  readonly firstDone: number;
+}
+
+export interface LiveView {
+  readonly current: LiveStage | null;
+  /** The fastest so far, of those that were timed. */
+  readonly best: Event<"candidate"> | null;
+  readonly candidates: number;
+}
+
+export const idle: LiveView = { current: null, best: null, candidates: 0 };
+
+export function reduce(view: LiveView, event: RunEvent, nowMs: number): LiveView {
+  const { current, best } = view;
+  switch (event.type) {
+    case "stage": {
+      const { stage, detail = null } = event;
+      return { ...view, current: { stage, detail, sinceMs: nowMs, progress: null, timing: null } };
+    }
+    case "progress": {
+      if (!current) return view;
+      const { done, total } = event;
+      const before = current.progress;
+      // Counting that starts anew within a stage is another piece of work.
+      const isSame = before !== null && before.total === total && before.done <= done;
+      const { firstMs, firstDone } = isSame ? before : { firstMs: nowMs, firstDone: done };
+      return { ...view, current: { ...current, progress: { done, total, firstMs, firstDone } } };
+    }
+    case "timing":
+      return current ? { ...view, current: { ...current, timing: event } } : view;
+    case "candidate": {
+      const isBetter = best === null || (event.speedup ?? 0) > (best.speedup ?? 0);
+      return { ...view, candidates: view.candidates + 1, best: isBetter ? event : best };
+    }
+    case "warning":
+      return view;
+    default:
+      event satisfies never;
+      return view;
+  }
+}
+
+/** Less than this was not watched long enough to tell. */
+const TOLD_FROM_MS = 2000;
+
+/** Milliseconds that the rest of what is counted takes at the pace so far; null where nobody can tell. */
+export function remainingMs({ progress }: LiveStage, nowMs: number): number | null {
+  if (!progress) return null;
+  const { done, total, firstMs, firstDone } = progress;
+  const [spent, made] = [nowMs - firstMs, done - firstDone];
+  return spent < TOLD_FROM_MS || made <= 0 || done >= total ? null : (spent / made) * (total - done);
+}
