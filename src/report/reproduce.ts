@@ -43,12 +43,13 @@ export function reproduce(result: RunResult, candidate: CandidateFacts, commandL
   const missing = commandLine === null ? "the result does not say which data and limits there were: add them" : null;
   if (candidate.chosen) return { command, note: missing };
   const { model, output } = result;
-  const out = shellWord(
-    output?.path ?? flagValues(command, "-o")[0] ?? flagValues(command, "--output")[0] ?? "out.onnx",
-  );
+  // What was taken stays: this goes beside it.
+  const taken = output?.path ?? flagValues(command, "-o")[0] ?? flagValues(command, "--output")[0] ?? "out.onnx";
+  const out = `${taken.replace(/\.onnx$/i, "")}.other.onnx`;
   const { name } = candidate;
-  if (/^float32 fused/.test(name)) return { command: `infer-opt fuse ${shellWord(model.path)} -o ${out}`, note: null };
-  if (/^float16/.test(name)) return { command: `infer-opt fp16 ${shellWord(model.path)} -o ${out}`, note: null };
+  const from = shellWord(model.path);
+  if (/^float32 fused/.test(name)) return { command: `infer-opt fuse ${from} -o ${shellWord(out)}`, note: null };
+  if (/^float16/.test(name)) return { command: `infer-opt fp16 ${from} -o ${shellWord(out)}`, note: null };
   const mode = / static/.test(name)
     ? "static"
     : / dynamic/.test(name)
@@ -61,12 +62,15 @@ export function reproduce(result: RunResult, candidate: CandidateFacts, commandL
   const bits = /^int4 /.test(name) ? "4" : null;
   const asked = [
     ["--mode", mode],
-    ["--method", method],
-    ["--bits", bits],
+    ...(method === null ? [] : [["--method", method] as const]),
+    ...(bits === null ? [] : [["--bits", bits] as const]),
     // It is to be made, whatever it costs.
     ["--max-drop", "none"],
+    ["--output", null],
+    ["-o", out],
+    ...["--report", "--min-speedup", "--slo", "--max-size"].map((flag) => [flag, null] as const),
   ] as const;
-  const made = asked.reduce((sofar, [flag, value]) => (value === null ? sofar : withFlag(sofar, flag, value)), command);
+  const made = asked.reduce((sofar, [flag, value]) => withFlag(sofar, flag, value), command);
   return { command: made, note: missing ?? "nodes that cost more than they gain may be put back to float on the way" };
 }
 

@@ -34,7 +34,7 @@ export interface PlotOptions {
 /** Later series lie on top of earlier ones. Exactly `height` lines, none wider than `width`. */
 export function plot({ width, height, x, y, xTitle, showY, series, look }: PlotOptions): string[] {
   const rows = Math.max(1, height - 2);
-  const yTicks = ticks(y, Math.max(2, Math.floor(rows / 3)));
+  const yTicks = ticks(y, Math.max(3, Math.floor(rows / 3)));
   const labels = yTicks.map(showY);
   const gutter = Math.max(...labels.map(widthOf), 1);
   const columns = Math.max(4, width - gutter - 2);

@@ -24,7 +24,7 @@ export interface Reading {
 export function readReport(reading: Reading): Promise<"quit" | "interrupted"> {
   const { result, path, terminal, look, onInterrupt } = reading;
   const book = openBook(result, path, result.commandLine ?? null);
-  let state = firstState();
+  let state = firstState(book);
   return new Promise((resolve, reject) => {
     const end = (finish: () => void): void => {
       release();

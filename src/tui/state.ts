@@ -1,4 +1,5 @@
 /** Where a reader of a report is: which screen, which row, what was typed and marked. Plain data; keys make a new one. */
+import type { Book } from "./book.js";
 import type { LayerOrder } from "./layer-rows.js";
 
 export const screenNames = [
@@ -43,9 +44,19 @@ export interface State {
 
 const start: Place = { cursor: 0, top: 0, shift: 0, filter: "", detail: null };
 
-export const firstState = (screen: ScreenName = "summary"): State => ({
-  screen,
-  places: Object.fromEntries(screenNames.map((name) => [name, start])) as Record<ScreenName, Place>,
+/** On the first screen, and among the candidates on the one that was taken. */
+export const firstState = ({ candidates }: Pick<Book, "candidates">): State => ({
+  screen: "summary",
+  places: {
+    ...(Object.fromEntries(screenNames.map((name) => [name, start])) as Record<ScreenName, Place>),
+    candidates: {
+      ...start,
+      cursor: Math.max(
+        0,
+        candidates.findIndex(({ candidate }) => candidate.chosen),
+      ),
+    },
+  },
   help: null,
   typing: null,
   order: "time",

@@ -65,7 +65,7 @@ it("is silent with --quiet", async () => {
   expect(io.stderr.text).toBe("");
 });
 
-it("draws bars on a terminal, with finished stages above and nothing on stdout", async () => {
+it("draws on a terminal, with finished stages above and nothing on stdout", async () => {
   const io = fakeIo({ isTTY: terminal });
   let ms = 0;
   const { observer, stop } = await watchRun(io, flags, () => ms);
@@ -76,8 +76,19 @@ it("draws bars on a terminal, with finished stages above and nothing on stdout",
   observer({ type: "stage", stage: "bench" });
   observer({ type: "candidate", candidate: "int8", speedup: 2, accuracy: null });
   stop();
-  expect(io.stderr.text).toContain(" warning: odd\n");
-  expect(io.stderr.text).toContain(" calibrate  2.0 s\n");
-  expect(io.stderr.text).toContain(" bench      0 ms\n");
+  expect(io.stderr.text).toMatch(/warning:.* odd/);
+  expect(io.stderr.text).toContain(" calibrate  2.0 s");
+  expect(io.stderr.text).toContain(" bench      0 ms");
+  expect(io.stderr.text).toContain("2.00x  int8");
   expect(io.stdout.text).toBe("");
+});
+
+it("says on a terminal that an interrupt was heard, once", async () => {
+  const io = fakeIo({ isTTY: terminal, env: { NO_COLOR: "1" } });
+  const controller = new AbortController();
+  const { observer, stop } = await watchRun(io, flags, () => 0, controller.signal);
+  observer({ type: "stage", stage: "bench" });
+  controller.abort();
+  stop();
+  expect(io.stderr.text.match(/interrupted:/g)).toHaveLength(1);
 });

@@ -1,8 +1,14 @@
 /**
- * A few lines at the end of what a terminal shows, drawn anew in place. Between frames the cursor stays where they begin:
- * whatever a terminal makes of them when its size changes, erasing from there on takes all of it away.
+ * A few lines at the end of what a terminal shows, drawn anew in place. Between frames the cursor stays where they begin.
+ * Terminals that become narrower break lines anew, and differ in where they leave the cursor then: where a line of ours
+ * no longer fits, all that is seen is drawn again.
  */
+import { clip, widthOf } from "../../report/cells.js";
+
 const ESC = "\x1b[";
+
+/** As many lines as a terminal may have to show again. */
+const KEPT = 200;
 
 export interface RegionStream extends NodeJS.WritableStream {
   /** Absent where nobody knows. */
@@ -12,6 +18,7 @@ export interface RegionStream extends NodeJS.WritableStream {
 
 export class Region {
   #shown: readonly string[] = [];
+  #above: string[] = [];
 
   constructor(private readonly stream: RegionStream) {}
 
@@ -30,12 +37,20 @@ export class Region {
     this.#draw(text, lines);
   }
 
-  /** The same lines again, wherever the terminal has moved what was left of them. */
-  redraw(lines: readonly string[]): void {
-    this.#draw([], lines);
+  /** After the size of the terminal changed. */
+  resized(lines: readonly string[]): void {
+    const { columns, rows } = this.size;
+    if (![...this.#shown, ...this.#above.slice(-rows)].some((line) => widthOf(line) > columns)) {
+      this.#draw([], lines);
+      return;
+    }
+    const seen = this.#above.slice(-Math.max(1, rows - lines.length)).map((line) => clip(line, columns - 1));
+    this.stream.write(`${ESC}H`);
+    this.#draw(seen, lines, false);
   }
 
-  #draw(text: readonly string[], lines: readonly string[]): void {
+  #draw(text: readonly string[], lines: readonly string[], isNew = true): void {
+    if (isNew && text.length > 0) this.#above = [...this.#above, ...text].slice(-KEPT);
     const kept = text.map((line) => `${line}${ESC}K\n`).join("");
     const drawn = lines.map((line) => `${line}${ESC}0m${ESC}K`).join("\n");
     const back = lines.length > 1 ? `${ESC}${lines.length - 1}A` : "";

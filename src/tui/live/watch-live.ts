@@ -28,7 +28,7 @@ export function watchLive(stream: RegionStream, now: () => number, look: Look): 
     return drawLive(view, now(), { columns, rows: rows - 1 }, look);
   };
   const tick = (): void => region.show(frame());
-  const onResize = (): void => region.redraw(frame());
+  const onResize = (): void => region.resized(frame());
   // However the program ends, a terminal without a cursor is no way to leave it.
   const showCursor = (): void => void stream.write(SHOW_CURSOR);
 

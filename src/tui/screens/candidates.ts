@@ -66,10 +66,15 @@ export const candidates: ListScreen = {
   },
 };
 
-const chartHeight = ({ book, height }: Scene): number =>
-  height < CHART_FROM || drawable(book.candidates).length < 2
-    ? 0
-    : Math.max(8, height - COMMAND_LINES - 2 - Math.min(6, book.candidates.length));
+/** A larger drawing tells no more. */
+const TALLEST_CHART = 24;
+const WIDEST_CHART = 120;
+
+function chartHeight({ book, height }: Scene): number {
+  if (height < CHART_FROM || drawable(book.candidates).length < 2) return 0;
+  const below = COMMAND_LINES + 2 + Math.min(6, book.candidates.length);
+  return Math.max(8, Math.min(TALLEST_CHART, height - below));
+}
 
 const listHeight = (scene: Scene): number => Math.max(2, scene.height - chartHeight(scene) - COMMAND_LINES - 1);
 
@@ -88,7 +93,8 @@ const marks = { taken: "*", best: "o", beaten: "." } as const;
 const markOf = ({ candidate, isBest }: CandidatePoint): string =>
   candidate.chosen ? marks.taken : isBest ? marks.best : marks.beaten;
 
-function chart({ book, state, look, width }: Scene, height: number): string[] {
+function chart({ book, state, look, width: whole }: Scene, height: number): string[] {
+  const width = Math.min(whole, WIDEST_CHART);
   const points = drawable(book.candidates);
   const { title } = worthOf(book.result);
   const under = book.candidates[state.places.candidates.cursor];

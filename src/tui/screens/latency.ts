@@ -77,6 +77,10 @@ export function sharesUpTo(edges: readonly number[], at: readonly number[], valu
   });
 }
 
+/** Larger drawings tell no more. */
+const WIDEST_CHART = 140;
+const TALLEST_CHART = 20;
+
 /** The last runs are far out and few: charts end where all but these are. */
 const SHOWN = 0.995;
 
@@ -86,13 +90,17 @@ function drawn(
   { at, baselineMs, candidateMs }: LatencyDistribution,
   height: number,
 ): string[] {
-  const { look, width, state } = scene;
+  const { look, state } = scene;
+  const width = Math.min(scene.width, WIDEST_CHART);
   const upTo = (values: readonly number[]): readonly number[] => values.filter((_, i) => at[i]! <= SHOWN);
   const x = rangeOfTimes([...upTo(baselineMs), ...upTo(candidateMs)]);
   const beyond = Math.max(baselineMs.at(-1) ?? 0, candidateMs.at(-1) ?? 0);
   const has = { histogram: state.chart !== "curve", curve: state.chart !== "histogram" };
   // Each needs some height to tell anything: where there is not enough for two, the rest is scrolled to.
-  const each = Math.max(7, has.histogram && has.curve ? Math.floor((height - 1) / 2) : height - 1);
+  const each = Math.min(
+    TALLEST_CHART,
+    Math.max(7, has.histogram && has.curve ? Math.floor((height - 1) / 2) : height - 1),
+  );
   const columns = Math.max(8, width - 9);
   const edges = Array.from({ length: columns + 1 }, (_, i) => valueAt(i / columns, x));
   const sets = [
