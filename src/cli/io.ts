@@ -63,6 +63,9 @@ export function takesUnicode(env: Io["env"]): boolean {
   return TERM !== "dumb" && (locale === "" || /utf-?8/i.test(locale));
 }
 
+/** Blocks and dots of charts as well, which the console of Linux has not. */
+export const drawsUnicode = (env: Io["env"]): boolean => takesUnicode(env) && env["TERM"] !== "linux";
+
 /** https://no-color.org: any value but the empty one; FORCE_COLOR overrules a pipe, not a wish. */
 export function wantsColor(io: Io, stream: "stdout" | "stderr"): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = io.env;

@@ -2,7 +2,7 @@
 import type { RunResult } from "../pipeline/result.js";
 import type { Invocation } from "./command.js";
 import { type ExitCode, exitCode } from "./exit-code.js";
-import { wantsColor } from "./io.js";
+import { drawsUnicode, wantsColor } from "./io.js";
 import { writeWhole } from "./write-file.js";
 
 /** Whether the answer is for a person with a keyboard, and not for a program, a file or a log. */
@@ -13,13 +13,10 @@ export const isForReader = ({ io, settings }: Invocation): boolean => {
 
 /** Until the reader quits. */
 export async function openReport(result: RunResult, { io, parameters }: Invocation): Promise<ExitCode> {
-  const [{ readReport }, { canShowUnicode, look }] = await Promise.all([
-    import("../tui/read-report.js"),
-    import("../tui/look.js"),
-  ]);
+  const [{ readReport }, { look }] = await Promise.all([import("../tui/read-report.js"), import("../tui/look.js")]);
   const ended = await readReport({
     ...{ result, path: parameters[0]!, terminal: io.terminal!, writeFile: writeWhole },
-    look: look(wantsColor(io, "stdout"), canShowUnicode(io.env, process.platform)),
+    look: look(wantsColor(io, "stdout"), drawsUnicode(io.env)),
     onInterrupt: (handler) => io.onInterrupt(handler),
   });
   return ended === "quit" ? exitCode.done : exitCode.interrupted;

@@ -1,9 +1,9 @@
 /** The whole frame of a report: title, tabs, the open screen, and keys. A pure function; never more lines than the terminal has. */
 import { basename } from "node:path";
-import { clip, padRight, shorten, widthOf } from "../report/cells.js";
 import { printable } from "../report/escape.js";
 import { verdictWord } from "../report/limits.js";
 import type { Book } from "./book.js";
+import { clip, padRight, shorten, widthOf } from "./cells.js";
 import type { Look } from "./look.js";
 import type { Scene } from "./screen.js";
 import { helpText } from "./screens/help.js";

@@ -1,5 +1,5 @@
 /** Tables of which a window is seen: columns that fit, a cursor, and never a line too many. */
-import { clip, padLeft, padRight, shorten, shortenEnd, widthOf } from "../report/cells.js";
+import { clip, padLeft, padRight, shorten, shortenEnd, widthOf } from "./cells.js";
 import type { Look } from "./look.js";
 
 export interface ListColumn<Row> {

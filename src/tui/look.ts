@@ -16,10 +16,3 @@ export function look(isColored: boolean, isUnicode: boolean): Look {
   const { inverse, cyan, magenta } = picocolors.createColors(isColored);
   return { ...palette(isColored), chosen: inverse, before: magenta, after: cyan, isUnicode };
 }
-
-/** By the locale, as programs have always done; the console of Linux has no Braille. */
-export function canShowUnicode(env: Readonly<Record<string, string | undefined>>, platform: string): boolean {
-  if (env["TERM"] === "linux") return false;
-  const locale = env["LC_ALL"] || env["LC_CTYPE"] || env["LANG"];
-  return locale ? /utf-?8/i.test(locale) : platform === "win32";
-}

@@ -1,6 +1,7 @@
 /** Charts of characters: curves in Braille dots or in ASCII, bars in eighths or in ASCII; axes with round numbers. */
-import { clip, padLeft, widthOf } from "../report/cells.js";
+
 import { significant } from "../report/numbers.js";
+import { clip, padLeft, widthOf } from "./cells.js";
 import type { Look } from "./look.js";
 
 export interface Range {

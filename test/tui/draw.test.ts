@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { RunResult } from "../../src/pipeline/result.js";
-import { widthOf } from "../../src/report/cells.js";
 import { openBook } from "../../src/tui/book.js";
+import { widthOf } from "../../src/tui/cells.js";
 import { draw } from "../../src/tui/draw.js";
 import { look } from "../../src/tui/look.js";
 import { press, settle } from "../../src/tui/press.js";
@@ -146,7 +146,7 @@ describe("screens", () => {
   it("show the verdict first, in the words of the other reports", () => {
     const text = reader(refusedResult()).text();
     expect(text).toMatch(/^ NO GAIN {2}net\.onnx/);
-    expect(text).toContain("MISSED  gain");
+    expect(text).toContain("miss    gain");
   });
 
   it("use no escape codes without colour, and the same words with it", () => {

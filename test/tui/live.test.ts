@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { RunEvent } from "../../src/pipeline/events.js";
-import { widthOf } from "../../src/report/cells.js";
+import { widthOf } from "../../src/tui/cells.js";
 import { drawLive } from "../../src/tui/live/draw.js";
 import { idle, type LiveView, reduce, remainingMs } from "../../src/tui/live/fold.js";
 import { Region, type RegionStream } from "../../src/tui/live/region.js";

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { sampleResult } from "../report/sample-result.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { hostileResult } from "./hostile-result.js";
-import { ptyLibrary, type Size, TerminalSession } from "./pseudo-terminal.js";
+import { ptyLibrary, type Size, TerminalSession, written } from "./pseudo-terminal.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const binary = join(root, "bin", "infer-opt.js");
@@ -25,7 +25,8 @@ function open(size: Size, { folder = stored(), argv = [] as string[], env = {} a
 }
 
 /** The screen as it was, its cursor there, nothing in raw mode. */
-function expectRestored(session: TerminalSession): void {
+async function expectRestored(session: TerminalSession): Promise<void> {
+  await written(session.terminal, "");
   const { raw, terminal } = session;
   expect(raw.lastIndexOf(leaveAlternate)).toBeGreaterThan(raw.lastIndexOf(enterAlternate));
   expect(raw.lastIndexOf("\u001b[?25h")).toBeGreaterThan(raw.lastIndexOf("\u001b[?25l"));
@@ -47,7 +48,7 @@ describe.skipIf(!ptyLibrary)("report on a terminal", () => {
       ["3", "[3 Latency]", "24.3"],
       ["4", "[4 Pareto]", "2.14x"],
       ["5", "[5 Ranges]", "No ranges"],
-      ["6", "[6 Decisions]", "pass  "],
+      ["6", "[6 Decisions]", "applied 53x"],
       ["7", "[7 Environment]", "Some CPU"],
       ["\t", "[1 Summary]", "PASS"],
       ["?", "Keys", "1-7, tab"],
@@ -58,7 +59,7 @@ describe.skipIf(!ptyLibrary)("report on a terminal", () => {
     }
     session.press("x", "q");
     expect(await session.ended).toMatchObject({ code: 0 });
-    expectRestored(session);
+    await expectRestored(session);
     expect(session.screen.trim()).toBe("");
   });
 
@@ -136,7 +137,7 @@ describe.skipIf(!ptyLibrary)("report on a terminal", () => {
     await session.sees("[1 Summary]");
     interrupt(session);
     expect(await session.ended).toMatchObject({ code });
-    expectRestored(session);
+    await expectRestored(session);
   });
 
   it("gives the terminal back when a screen throws, and when anything else does", async () => {
@@ -160,7 +161,7 @@ describe.skipIf(!ptyLibrary)("report on a terminal", () => {
       await session.sees("[1 Summary]");
       session.press("7");
       expect((await session.ended).code).not.toBe(0);
-      expectRestored(session);
+      await expectRestored(session);
       await session.sees(said);
     }
   });

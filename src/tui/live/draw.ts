@@ -1,7 +1,8 @@
 /** The lines below a run that goes on: stage, progress and time left, timing and noise, the best candidate so far. */
-import { clip, padRight } from "../../report/cells.js";
+
 import { printable } from "../../report/escape.js";
 import { milliseconds, ratio, score } from "../../report/numbers.js";
+import { clip, padRight } from "../cells.js";
 import type { Look } from "../look.js";
 import { bar } from "../plot.js";
 import { type LiveStage, type LiveView, remainingMs } from "./fold.js";

@@ -3,7 +3,7 @@
  * Terminals that become narrower break lines anew, and differ in where they leave the cursor then: where a line of ours
  * no longer fits, all that is seen is drawn again.
  */
-import { clip, widthOf } from "../../report/cells.js";
+import { clip, widthOf } from "../cells.js";
 
 const ESC = "\x1b[";
 

@@ -1,8 +1,8 @@
 /** A run on a terminal: stages that are done scroll up, what goes on is drawn below them. */
 import type { Observer } from "../../pipeline/events.js";
-import { clip, padRight, wrapCells } from "../../report/cells.js";
 import { printable } from "../../report/escape.js";
 import { duration } from "../../report/numbers.js";
+import { clip, padRight, wrapCells } from "../cells.js";
 import type { Look } from "../look.js";
 import { drawLive } from "./draw.js";
 import { idle, reduce } from "./fold.js";

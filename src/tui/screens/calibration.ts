@@ -1,9 +1,9 @@
 /** What calibration saw of each tensor, and what each way to choose a range makes of it. */
 import type { CalibratedTensor } from "../../pipeline/calibration-facts.js";
-import { padLeft, padRight } from "../../report/cells.js";
 import { printable } from "../../report/escape.js";
 import { count, plural, significant } from "../../report/numbers.js";
 import type { Book } from "../book.js";
+import { padLeft, padRight } from "../cells.js";
 import { type ListColumn, list } from "../list.js";
 import { bars } from "../plot.js";
 import type { ListScreen, Scene } from "../screen.js";

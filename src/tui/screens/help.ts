@@ -1,5 +1,5 @@
 /** Every key, and what the open screen shows. */
-import { padRight } from "../../report/cells.js";
+import { padRight } from "../cells.js";
 import type { KeyHint, Screen } from "../screen.js";
 import type { State } from "../state.js";
 import { paragraph } from "./rows.js";

@@ -1,8 +1,8 @@
 /** How long runs took before and after: where most of them lie, and how long the tail is. */
 
 import type { LatencyDistribution, LatencyFacts, Percentiles, RunResult } from "../../pipeline/result.js";
-import { padRight } from "../../report/cells.js";
 import { count, interval, milliseconds, ratio, significant } from "../../report/numbers.js";
+import { padRight } from "../cells.js";
 import { bars, plot, type Range, rangeOf, share, tidy, valueAt } from "../plot.js";
 import type { Scene, TextScreen } from "../screen.js";
 import { grid, paragraph } from "./rows.js";
@@ -45,7 +45,7 @@ const none = ({ command }: RunResult): string =>
 function otherTimes({ bench }: RunResult, width: number): string[] {
   if (!bench) return [];
   const rows = bench.models.map((row) =>
-    ["p50Ms", "p95Ms", "p99Ms", "p999Ms"].map((key) => milliseconds(row[key as keyof Percentiles])),
+    (["p50Ms", "p95Ms", "p99Ms", "p999Ms"] as const).map((key) => milliseconds(row[key])),
   );
   return [...grid([["ms", "p50", "p95", "p99", "p99.9", ""], ...rows.map((row) => ["", ...row, ""])], width), ""];
 }

@@ -1,6 +1,7 @@
 /** Lines that several screens are made of. */
-import { padLeft, padRight, widthOf, wrapCells } from "../../report/cells.js";
+
 import { printable } from "../../report/escape.js";
+import { padLeft, padRight, widthOf, wrapCells } from "../cells.js";
 
 /** Text of anybody's, in lines that no one's cursor moves on. */
 export const paragraph = (text: string, width: number, indent = 0): string[] =>

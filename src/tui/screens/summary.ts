@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { RunResult } from "../../pipeline/result.js";
 import { benchLines, layerLines } from "../../report/bench-table.js";
 import { differenceLines } from "../../report/difference-table.js";
-import { limitRows, verdictSummary } from "../../report/limits.js";
+import { limitRows, statusWord, verdictSummary } from "../../report/limits.js";
 import { loadLines } from "../../report/load-table.js";
 import { suggest } from "../../report/next.js";
 import { bytes, change, count, duration, interval, milliseconds, plural, ratio, score } from "../../report/numbers.js";
@@ -12,7 +12,9 @@ import { profileLines } from "../../report/profile-table.js";
 import { pruningLines } from "../../report/pruning-table.js";
 import { byReason } from "../../report/reasons.js";
 import { requestLines } from "../../report/request-table.js";
+import { type Sheet, sheetOf } from "../../report/sheet.js";
 import { sweepLines } from "../../report/sweep-table.js";
+import { timeLines } from "../../report/time-table.js";
 import type { Look } from "../look.js";
 import type { TextScreen } from "../screen.js";
 import { grid, paragraph, titled } from "./rows.js";
@@ -29,10 +31,9 @@ export const summary: TextScreen = {
       verdict(result, look, width),
       limits(result, look, width),
       numbers(result, width),
-      ...measured(result),
+      ...measured(result, sheetOf(width + 2, !look.isUnicode)),
       gains(result, width),
       float(result, width),
-      differenceLines(result.difference),
       warnings(result, look, width),
       next(result, commandLine, look, width),
     ]
@@ -45,13 +46,11 @@ function verdict(result: RunResult, look: Look, width: number): string[] {
   return said === null ? [] : paragraph(said, width).map(look.strong);
 }
 
-const words = { met: "ok", missed: "MISSED", inconclusive: "unsure" } as const;
-
 function limits(result: RunResult, look: Look, width: number): string[] {
   const paint = { met: look.good, missed: look.bad, inconclusive: look.unsure };
   return limitRows(result).flatMap(({ limit, status, text }) => {
     const [first, ...rest] = titled(limit, text, width - 8);
-    return [`${paint[status](words[status].padEnd(6))}  ${first}`, ...rest.map((line) => `        ${line}`)];
+    return [`${paint[status](statusWord[status].padEnd(6))}  ${first}`, ...rest.map((line) => `        ${line}`)];
   });
 }
 
@@ -84,16 +83,19 @@ function numbers({ accuracy, latency, model, output, candidateModel, bench }: Ru
 
 const TABLE_ROWS = 10;
 
-/** Of commands that measure rather than change. */
-function measured({ bench, profile, request, load, sweep, pruning, layers }: RunResult): string[][] {
+/** Tables that are as wide as the text report has them: where there is less room, one goes to the right. */
+function measured(result: RunResult, sheet: Sheet): string[][] {
+  const { bench, profile, request, load, sweep, pruning, layers, difference } = result;
   return [
-    bench ? benchLines(bench) : [],
-    ...(profile ? profileLines(profile, TABLE_ROWS) : []),
-    request ? requestLines(request) : [],
-    load ? loadLines(load) : [],
-    sweep ? sweepLines(sweep) : [],
-    pruning ? pruningLines(pruning) : [],
-    layers ? layerLines(layers) : [],
+    timeLines(result, sheet),
+    bench ? benchLines(bench, sheet) : [],
+    ...(profile ? profileLines(profile, TABLE_ROWS, sheet) : []),
+    request ? requestLines(request, sheet) : [],
+    load ? loadLines(load, sheet) : [],
+    sweep ? sweepLines(sweep, sheet) : [],
+    pruning ? pruningLines(pruning, sheet) : [],
+    layers ? layerLines(layers, sheet) : [],
+    differenceLines(difference),
   ].map((lines) => [...lines]);
 }
 
