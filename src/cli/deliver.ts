@@ -1,4 +1,4 @@
-/** A result to whoever asked: report files, then stdout, then the exit code. */
+/** A result to whoever asked: stdout, then report files, then the exit code. */
 import { appendFileSync } from "node:fs";
 import { messageOf } from "../base/errors.js";
 import type { RunResult } from "../pipeline/result.js";
@@ -9,22 +9,27 @@ import type { Invocation } from "./command.js";
 import { type ExitCode, exitOfOutcome } from "./exit-code.js";
 import type { ReportFile } from "./flags.js";
 import { sheetFor, wantsColor } from "./io.js";
-import { checkWritable } from "./output-path.js";
+import { checkSideOutput } from "./output-path.js";
 import { writeWhole } from "./write-file.js";
 
-/** Before any work: reports that could not be written are refused now. */
-export function checkReports({ settings }: Invocation): void {
-  for (const { path } of settings.report) checkWritable(path);
+/** Before any work: what is written besides a model is refused now where it could not be, or where it would replace an input. */
+export function checkReports({ settings, parameters, more, configPath }: Invocation): void {
+  const { report, hdrLog, chromeTrace, history, calibration, eval: evaluation, ranges, pipeline, trace } = settings;
+  const isGiven = (path: string | null): path is string => path !== null && path !== "";
+  const written = [...report.map(({ path }) => path), hdrLog, chromeTrace, history].filter(isGiven);
+  const read = [...parameters, ...more, calibration, evaluation, ranges, pipeline, trace, configPath].filter(isGiven);
+  for (const [i, path] of written.entries()) checkSideOutput(path, read, written.slice(0, i));
 }
 
 export async function deliver(found: RunResult, invocation: Invocation): Promise<ExitCode> {
   const { io, settings, commandLine } = invocation;
   const result = { ...found, commandLine };
-  for (const report of settings.report) await writeReport(result, report, commandLine);
   if (settings.json) io.stdout.write(renderJson(result));
   else if (!settings.quiet) {
     io.stdout.write(renderText(result, palette(wantsColor(io, "stdout")), commandLine, settings.top, sheetFor(io)));
   }
+  // After the answer: a disk that is full by now does not take that away.
+  for (const report of settings.report) await writeReport(result, report, commandLine);
   const { GITHUB_ACTIONS } = io.env;
   if (GITHUB_ACTIONS === "true") await tellGithub(result, invocation);
   return exitOfOutcome[result.verdict.outcome];

@@ -24,6 +24,7 @@ import {
   parseIntegers,
   parseNames,
   parsePercentile,
+  parsePositive,
   parseProcessors,
   parseRequiredShare,
   parseShape,
@@ -304,7 +305,7 @@ export const flags = {
     parseSize,
     2 ** 28,
   ),
-  rate: optional(["--rate <n>", "Run", "requests a second that arrive, served or not: 40, 0.5"], parseFactor),
+  rate: optional(["--rate <n>", "Run", "requests a second that arrive, served or not: 40, 0.5"], parsePositive("40")),
   arrivals: value(
     ["--arrivals <kind>", "Run", "poisson: as of many users; or constant [poisson]"],
     parseChoice(["poisson", "constant"]),
@@ -318,7 +319,7 @@ export const flags = {
   ),
   costPerHour: optional(
     ["--cost-per-hour <n>", "Run", "of this machine: tells what a million inferences cost"],
-    parseFactor,
+    parsePositive("0.4"),
   ),
   findMaxRate: onOff(["--find-max-rate", "Run", "search for the highest rate at which --slo is met"]),
   requireEp: list(

@@ -1,6 +1,6 @@
 /** Where results may be written, decided before any work is done. */
 import { accessSync, type BigIntStats, constants, realpathSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import { InferOptError } from "../base/errors.js";
 import { isSystemError, outputFailed } from "../onnx/output-file.js";
 import type { Settings } from "./flags.js";
@@ -42,6 +42,21 @@ export function requiredOutput({ output }: Pick<Settings, "output">, inputs: rea
     throw usage("OUTPUT_IS_INPUT", `-o ${output} is the input ${same}`, hint, output);
   }
   return output;
+}
+
+/**
+ * What is written besides a model: neither an input nor a file that something else goes to. Throws OUTPUT_IS_INPUT,
+ * OUTPUT_CONFLICT and what `checkWritable` throws.
+ */
+export function checkSideOutput(path: string, inputs: readonly string[], others: readonly string[]): void {
+  checkWritable(path);
+  const input = inputs.find((each) => isSameFile(each, path));
+  if (input !== undefined) {
+    throw usage("OUTPUT_IS_INPUT", `${path} would be written over the input ${input}`, "Name another file.", path);
+  }
+  if (others.some((other) => resolve(other) === resolve(path))) {
+    throw usage("OUTPUT_CONFLICT", `${path} is named for two things`, "Name a file for each.", path);
+  }
 }
 
 /** Throws OUTPUT_FAILED when the folder is missing or closed, or the path names a folder. */

@@ -168,6 +168,14 @@ export const parseFactor: Parse<number> = formed(
   },
 );
 
+/** `40`, `0.5`. */
+export const parsePositive = (example: string): Parse<number> =>
+  formed({ number: { type: "number", exclusiveMinimum: 0 }, text: whole(POSITIVE) }, (text, source) => {
+    const value = decimal(text);
+    if (value !== null && value > 0) return value;
+    throw invalid(text, source, "is no number above 0", `Write one in digits: ${example}.`);
+  });
+
 const bytesPer: Readonly<Record<string, number>> = {
   b: 1,
   kb: 1e3,

@@ -1,11 +1,13 @@
 /** Small text files that appear whole or not at all. */
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { outputFailed } from "../onnx/output-file.js";
 
-/** Replaces the file. Throws OUTPUT_FAILED. */
+/** Replaces the file; a device or a pipe is written to, and stays what it is. Throws OUTPUT_FAILED. */
 export function writeWhole(path: string, text: string): void {
   const beside = `${path}.${process.pid}.partial`;
   try {
+    const isOther = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+    if (isOther) return writeFileSync(path, text);
     writeFileSync(beside, text, { flush: true });
     renameSync(beside, path);
   } catch (cause) {

@@ -1,5 +1,5 @@
 /** Numerical differences of outputs, as the result tells them. */
-import type { OutputDifference } from "../runtime/port.js";
+import type { DifferenceIntervals, OutputDifference } from "../runtime/port.js";
 import type { DifferenceFacts } from "./result.js";
 
 /** JSON has no infinity: equal outputs have no SQNR, and noise without a signal has the least there is. */
@@ -12,11 +12,30 @@ const LEAST_SQNR_DB = -1000;
 /** The largest number there is for an infinite one, such as the distance to an overflow. */
 export const finite = (value: number): number => (value === Number.POSITIVE_INFINITY ? Number.MAX_VALUE : value);
 
+/** As far apart as can be, where an element is NaN in one model only: what the others are says nothing then. */
+export const withNaNs = (difference: OutputDifference): OutputDifference =>
+  difference.nanMismatch === 0
+    ? difference
+    : {
+        ...difference,
+        ...{ maxAbs: Number.POSITIVE_INFINITY, maxRelative: Number.MAX_VALUE, rmse: Number.POSITIVE_INFINITY },
+        ...{ relativeL2: Number.POSITIVE_INFINITY, sqnrDb: Number.NEGATIVE_INFINITY, cosine: 0, intervals: null },
+      };
+
+function finiteIntervals({ rmse, sqnrDb, ...rest }: DifferenceIntervals): NonNullable<DifferenceFacts["intervals"]> {
+  const both = <T>([low, high]: readonly [number, number], of: (end: number) => T): readonly [T, T] => [
+    of(low),
+    of(high),
+  ];
+  return { ...rest, rmse: both(rmse, finite), sqnrDb: both(sqnrDb, sqnrOrNull) };
+}
+
 /** Outputs that could not be compared have no facts; `differenceWarnings` names them. */
 export const differenceFacts = (differences: readonly OutputDifference[]): DifferenceFacts[] =>
   differences
     .filter(({ mismatch }) => mismatch === null)
-    .map(({ output, maxAbs, maxRelative, rmse, relativeL2, sqnrDb, cosine, argmaxAgreement }) => ({
+    .map(withNaNs)
+    .map(({ output, maxAbs, maxRelative, rmse, relativeL2, sqnrDb, cosine, argmaxAgreement, intervals }) => ({
       output,
       maxAbs: finite(maxAbs),
       maxRelative,
@@ -25,6 +44,7 @@ export const differenceFacts = (differences: readonly OutputDifference[]): Diffe
       sqnrDb: sqnrOrNull(sqnrDb),
       cosine,
       argmaxAgreement,
+      ...(intervals && { intervals: finiteIntervals(intervals) }),
     }));
 
 export const differenceWarnings = (differences: readonly OutputDifference[]): string[] =>

@@ -1,6 +1,7 @@
 /** `gate`: two models and the limits between them, as a step of somebody's CI. Only what the limits ask for is measured. */
 import { InferOptError } from "../base/errors.js";
 import { scoreModels } from "./accuracy.js";
+import { watchConditions } from "./conditions.js";
 import type { DataConfig, Limits, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { chooseEvaluation, type Evaluation, timingData } from "./evaluation-data.js";
@@ -41,6 +42,7 @@ export interface GateConfig {
 
 export async function runGate(config: GateConfig, context: RunContext): Promise<RunResult> {
   const { baseline, candidate, limits } = config;
+  const isTimed = limits.minSpeedup !== null || limits.slo.length > 0;
   const record = new RunRecord("gate", context);
   // Before the long work: a file that cannot be read ends the run.
   const before = config.history ? readHistory(config.history.path) : [];
@@ -51,13 +53,14 @@ export async function runGate(config: GateConfig, context: RunContext): Promise<
   }));
   refuseEmpty(config);
   const placement = await provePlacement(candidate, evaluation.data.ref, config.runtime, record);
+  const conditions = isTimed ? watchConditions(config.runtime, [config.runtime.threads], record) : null;
 
   const accuracy =
     limits.maxDrop === "none" ? null : await record.stage("verify", () => measureAccuracy(config, evaluation, record));
   const references =
     limits.maxDrop === "none" ? null : await compareWithReferences(context, config, evaluation, config.runtime);
-  const isTimed = limits.minSpeedup !== null || limits.slo.length > 0;
-  const latency = isTimed ? await record.stage("bench", () => measureSpeed(config, evaluation, record)) : null;
+  const timed = isTimed ? await record.stage("bench", () => measureSpeed(config, evaluation, record)) : null;
+  const latency = timed?.measure ?? null;
 
   const saturation = judgeSaturation(candidate, config.target ?? null, config.runtime, context);
   const { verdict, warnings } = judge(
@@ -83,6 +86,7 @@ export async function runGate(config: GateConfig, context: RunContext): Promise<
     ...(config.configPath !== undefined && { configPath: config.configPath }),
     ...(references && { references: references.facts }),
     ...(placement && { placement }),
+    ...(conditions && timed && conditions(timed.allowed)),
     ...(history && { history }),
   });
 }
@@ -127,7 +131,7 @@ async function measureAccuracy(
 }
 
 async function measureSpeed(config: GateConfig, { data, signature }: Evaluation, record: RunRecord) {
-  const { candidates, warnings } = await measureLatency(record.context, {
+  const { candidates, comparison, warnings } = await measureLatency(record.context, {
     baseline: config.baseline,
     candidates: [config.candidate],
     data: timingData(data, signature, config.runtime),
@@ -137,5 +141,6 @@ async function measureSpeed(config: GateConfig, { data, signature }: Evaluation,
     onProgress: record.progress,
   });
   record.warn(...warnings);
-  return candidates[0]!;
+  const allowed = [comparison.baseline, ...comparison.candidates].flatMap((each) => each.allowed);
+  return { measure: candidates[0]!, allowed };
 }

@@ -13,7 +13,7 @@ import { keepOutputs, tapValues } from "../rewrite/tap-model.js";
 import type { OutputDifference } from "../runtime/port.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import { finite, sqnrOrNull } from "./difference.js";
+import { finite, sqnrOrNull, withNaNs } from "./difference.js";
 import { asWritten, describer, linkedFile, removeLinked } from "./model-runs.js";
 import type { LayerDifference, LayerDifferences } from "./result.js";
 import { refuseInterrupted } from "./run-record.js";
@@ -72,7 +72,10 @@ export async function compareLayers(context: RunContext, request: LayerRequest):
       });
       for (const [i, difference] of differences.entries()) {
         if (difference.mismatch !== null) uncompared++;
-        else found.push({ difference: layerOf(before.get(labels[i]!)!, difference), sqnrDb: difference.sqnrDb });
+        else {
+          const told = withNaNs(difference);
+          found.push({ difference: layerOf(before.get(labels[i]!)!, told), sqnrDb: told.sqnrDb });
+        }
       }
     } finally {
       for (const path of Object.values(paths)) removeLinked(path);

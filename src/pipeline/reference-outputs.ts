@@ -27,7 +27,7 @@ export async function compareWithReferences(
       data: data.ref,
       pairs: references.map((name) => [name, name] as const),
       session: asDelivered(runtime),
-      withArgmax: true,
+      isDetailed: true,
       withReferences: true,
     });
   const [baseline, candidate] = [await compare(models.baseline), await compare(models.candidate)];

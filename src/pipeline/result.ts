@@ -339,6 +339,14 @@ export interface DifferenceFacts {
   readonly rmse?: number;
   /** Share of the rows along the last axis whose largest element is at the same place; null for rows of one element. */
   readonly argmaxAgreement?: number | null;
+  /** 95 % intervals over samples; absent where there was one sample, or where an element was NaN in one model only. */
+  readonly intervals?: {
+    readonly rmse: readonly [number, number];
+    /** An end is null where samples may be equal. */
+    readonly sqnrDb: readonly [number | null, number | null];
+    readonly cosine: readonly [number, number];
+    readonly argmaxAgreement: readonly [number, number] | null;
+  };
 }
 
 export interface ReferenceFacts {

@@ -62,7 +62,7 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
         candidate,
         data: data.ref,
         session: asDelivered(runtime),
-        withArgmax: true,
+        isDetailed: true,
       }),
       references: await compareWithReferences(context, config, evaluation, runtime),
       drift: config.drift ? await measureDrift(config, data.ref, context) : null,

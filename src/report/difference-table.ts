@@ -14,14 +14,17 @@ export function differenceLines(difference: readonly DifferenceFacts[], sheet: S
   if (difference.length === 0) return [];
   const shown = difference.slice(0, MOST_OUTPUTS);
   const isDetailed = difference.some(({ argmaxAgreement }) => argmaxAgreement != null);
-  const rows = shown.map(({ output, maxAbs, rmse, relativeL2, sqnrDb, cosine, argmaxAgreement }) => [
-    middle(printable(output), isRoomy(sheet) ? 48 : isDetailed ? 18 : 30),
-    significant(maxAbs),
-    ...(isDetailed ? [significant(rmse ?? null)] : []),
-    significant(relativeL2),
-    decibels(sqnrDb),
-    cosineText(cosine),
-    ...(isDetailed ? [argmaxAgreement == null ? "-" : `${significant(100 * argmaxAgreement)} %`] : []),
+  const rows = shown.flatMap(({ output, maxAbs, rmse, relativeL2, sqnrDb, cosine, argmaxAgreement, intervals }) => [
+    [
+      middle(printable(output), isRoomy(sheet) ? 48 : isDetailed ? 18 : 30),
+      significant(maxAbs),
+      ...(isDetailed ? [significant(rmse ?? null)] : []),
+      significant(relativeL2),
+      decibels(sqnrDb),
+      cosineText(cosine),
+      ...(isDetailed ? [argmaxAgreement == null ? "-" : `${significant(100 * argmaxAgreement)} %`] : []),
+    ],
+    ...(isDetailed && intervals ? intervalRows(intervals) : []),
   ]);
   const head = isDetailed
     ? ["outputs", "max |diff|", "RMSE", "relative L2", "SQNR dB", "cosine", "same top1"]
@@ -29,6 +32,19 @@ export function differenceLines(difference: readonly DifferenceFacts[], sheet: S
   const table = columns([head, ...rows], ["left", ...head.slice(1).map(() => "right" as const)]);
   const left = difference.length - shown.length;
   return left > 0 ? [...table, `and ${plural(left, "output")} more`] : table;
+}
+
+/** Under an output: from where to where its figures lie, as far as samples tell. */
+function intervalRows({
+  rmse,
+  sqnrDb,
+  cosine,
+  argmaxAgreement,
+}: NonNullable<DifferenceFacts["intervals"]>): string[][] {
+  return (["  95 % from", "  to"] as const).map((title, end) => [
+    ...[title, "", significant(rmse[end]!), "", decibels(sqnrDb[end] ?? null), cosineText(cosine[end]!)],
+    argmaxAgreement === null ? "-" : `${significant(100 * argmaxAgreement[end]!)} %`,
+  ]);
 }
 
 export const driftLines = ({ asWritten, baseline, candidate }: DriftFacts): string[] =>

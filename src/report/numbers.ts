@@ -10,7 +10,7 @@ export function significant(value: number | null, digits = 3): string {
   if (value === 0) return "0";
   // Rounding may carry: 0.9996 has the digits of 1.00.
   const magnitude = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits)))));
-  if (magnitude < -6) return value.toExponential(digits - 1);
+  if (magnitude < -6 || magnitude > 20) return value.toExponential(digits - 1);
   return grouped(value.toFixed(Math.max(0, digits - 1 - magnitude)));
 }
 

@@ -68,6 +68,12 @@ const load = v.looseObject({
 const differences = v.array(
   v.looseObject({
     ...{ output: text, maxAbs: maybe, relativeL2: maybe, sqnrDb: maybe, cosine: maybe },
+    intervals: v.optional(
+      v.looseObject({
+        ...{ rmse: pair, sqnrDb: v.tuple([maybe, maybe]), cosine: pair },
+        argmaxAgreement: v.nullable(pair),
+      }),
+    ),
     ...{ rmse: v.optional(maybe), argmaxAgreement: v.optional(maybe) },
   }),
 );

@@ -196,8 +196,8 @@ export interface CompareJob {
   readonly candidateSession?: SessionOptions;
   /** Outputs of the baseline that are held while two large models take turns; 256 MiB when absent. */
   readonly heldBytes?: number;
-  /** Also compare the largest element of each row, which takes another look at every element. */
-  readonly withArgmax?: boolean;
+  /** Also compare the largest element of each row, which takes another look at every element, and tell intervals. */
+  readonly isDetailed?: boolean;
   /** When the candidate is given up: after so long, and so many times what the baseline took. Without it, as any job. */
   readonly patience?: Patience;
 }
@@ -230,6 +230,8 @@ export interface OutputDifference {
   readonly cosine: number;
   /** Share of the rows along the last axis whose largest element is at the same place in both; null for rows of one element, and where it was not asked for. */
   readonly argmaxAgreement: number | null;
+  /** What it might be with other samples; null for a single one, and where it was not asked for. */
+  readonly intervals: DifferenceIntervals | null;
   /** Elements that differ at all, those that are NaN on one side only, and how many were compared. */
   readonly differing: number;
   readonly nanMismatch: number;
@@ -241,6 +243,14 @@ export interface OutputDifference {
   readonly variation: { readonly baseline: number; readonly candidate: number };
   /** Set when the two outputs could not be compared (shape or type differ). */
   readonly mismatch: string | null;
+}
+
+/** 95 % intervals over samples. */
+export interface DifferenceIntervals {
+  readonly rmse: readonly [number, number];
+  readonly sqnrDb: readonly [number, number];
+  readonly cosine: readonly [number, number];
+  readonly argmaxAgreement: readonly [number, number] | null;
 }
 
 export interface TimerSpec {

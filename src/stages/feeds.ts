@@ -1,4 +1,5 @@
 /** Tensors as users write them, `{ dims, data, type? }` by input name, and as the house has them. */
+import { messageOf } from "../base/errors.js";
 import { nearestName } from "../base/nearest.js";
 import { aligned, type DType, elementCount, formatShape, type Shape, Tensor } from "../ir/index.js";
 import type { PortWords } from "./pipeline-module.js";
@@ -146,6 +147,10 @@ const refused = ({ path, stage, request }: FeedsSource, what: string, hint: stri
     : stageError("PIPELINE_TENSORS", `stage ${stage} of ${path} ${what} (request ${request})`, hint, {
         fields: { path, stage, request },
       });
+
+/** Reading what the stages gave ran code of theirs (a getter), which threw. */
+export const unreadable = (source: FeedsSource, cause: unknown) =>
+  refused(source, `gave what cannot be read: ${messageOf(cause)}`, "Return plain objects: { dims, data }.");
 
 /** Our tensors as a user sees them: what a request is where the data gives it. */
 export function toUserTensors(tensors: ReadonlyMap<string, Tensor>): Record<string, UserTensor> {

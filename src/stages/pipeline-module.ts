@@ -93,6 +93,8 @@ export async function loadPipelineModule(path: string): Promise<PipelineModule> 
   return { path, before: halves[0]!, after: halves[1]!, requests };
 }
 
+const STAGE_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_ .-]*$/u;
+
 /** `[decode, { name: "resize", run: f }, "inference", softmax]`. */
 function orderedStages(path: string, stages: unknown): Pick<PipelineModule, "before" | "after"> {
   const example = 'Write export const stages = [decode, resize, "inference", softmax].';
@@ -104,7 +106,12 @@ function orderedStages(path: string, stages: unknown): Pick<PipelineModule, "bef
     if (i === at) return null;
     const { name, run } =
       typeof stage === "function" ? { name: stage.name, run: stage } : ((stage ?? {}) as Record<string, unknown>);
-    if (typeof name !== "string" || !/^[\p{L}\p{N}_][\p{L}\p{N}_ .-]*$/u.test(name)) {
+    if (stage === "inference") throw wrong(path, 'has "inference" twice among its stages', example);
+    if (typeof name === "string" && name !== "" && typeof run === "function" && !STAGE_NAME.test(name)) {
+      const hint = "Letters, digits, spaces, dots and dashes are what --budget can name.";
+      throw wrong(path, `has a stage called ${shown(name)}`, hint);
+    }
+    if (typeof name !== "string" || !STAGE_NAME.test(name)) {
       throw wrong(path, `has ${shown(stage)} for stage ${i + 1}, which has no name`, example);
     }
     if (taken.has(name)) throw wrong(path, `has two stages called "${name}"`, "Give each stage a name of its own.");

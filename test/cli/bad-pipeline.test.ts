@@ -18,6 +18,19 @@ const faults: Record<string, [source: string, fault: Fault]> = {
   ],
   "without a stage": ["export const answer = 42;", [3, "PIPELINE_EXPORTS", "p.mjs", "answer"]],
   "that does not parse": ["export const preprocess = (;", [3, "PIPELINE_FAILED", "p.mjs", "line 1"]],
+  "that gives what throws when it is read": [
+    "export const preprocess = () => ({ get x() { throw new Error('trap'); } });",
+    [3, "PIPELINE_TENSORS", "preprocess", "cannot be read: trap"],
+  ],
+  "with the model twice": ["export const stages = ['inference', 'inference'];", [3, "PIPELINE_EXPORTS", "twice"]],
+  "with a name that no budget could have": [
+    "export const stages = [{ name: 'a,b=1', run: (x) => x }, 'inference'];",
+    [3, "PIPELINE_EXPORTS", '"a,b=1"', "--budget"],
+  ],
+  "that leaves a rejection to nobody": [
+    "export const postprocess = () => void Promise.reject(new Error('later'));",
+    [3, "PIPELINE_ENDED", "p.mjs", "Error: later"],
+  ],
   "that ends the process": ["export const postprocess = () => process.exit(0);", [3, "PIPELINE_ENDED", "postprocess"]],
 };
 

@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, symlinkSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, it } from "vitest";
-import { checkWritable, modelOutput } from "../../src/cli/output-path.js";
+import { checkSideOutput, checkWritable, modelOutput } from "../../src/cli/output-path.js";
 import { faultOf } from "../support/dataset.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -71,4 +71,14 @@ it.each([
   const fault = await faultOf(() => checkWritable(join(folder, path)));
   expect(fault).toMatchObject({ code: "OUTPUT_FAILED", kind: "input" });
   expect(fault.message).toContain(why);
+});
+
+it.each([
+  ["the input", "m.onnx", "OUTPUT_IS_INPUT"],
+  ["what something else is written to", "r.json", "OUTPUT_CONFLICT"],
+  ["a folder", "sub", "OUTPUT_FAILED"],
+])("refuses to write a log over %s", async (_, name, code) => {
+  const { folder, model } = folderWithModel();
+  const fault = await faultOf(() => checkSideOutput(join(folder, name), [model], [join(folder, "sub/../r.json")]));
+  expect(fault.code).toBe(code);
 });

@@ -63,6 +63,23 @@ describe("compareLayers", () => {
     ]);
   });
 
+  it("finds the layer where NaN begin", async () => {
+    const folder = temporaryFolder({ "d.npz": npz({ x: f32Npy([2, 4], new Array(8).fill(1)) }) });
+    const runtime = new FakeRuntime(
+      {},
+      { compare: (job) => job.pairs!.map(([name]) => differenceOf(name, { nanMismatch: name === "b" ? 3 : 0 })) },
+    );
+    const { first, worst } = await compareLayers(fakeContext(runtime, { scratch: folder }), {
+      baseline: modelFile(folder, before, { name: "old.onnx" }),
+      candidate: modelFile(folder, after, { name: "new.onnx" }),
+      data: { path: `${folder}/d.npz` },
+      count: 2,
+      runtime: runtimeConfig(),
+    });
+    expect(first).toMatchObject({ value: "b", sqnrDb: -1000, cosine: 0, maxAbs: Number.MAX_VALUE });
+    expect(worst).toHaveLength(1);
+  });
+
   it("leaves equal layers out of the worst", async () => {
     const { layers } = await compare({ c: 50 });
     expect(layers).toMatchObject({ first: null, compared: 4 });

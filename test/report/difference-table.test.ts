@@ -23,6 +23,17 @@ describe("differences", () => {
     expect(Math.max(...detailed.map(({ length }) => length))).toBeLessThanOrEqual(78);
   });
 
+  it("have the ends of their intervals under each output", () => {
+    const intervals = {
+      ...{ rmse: [0.08, 0.12] as const, sqnrDb: [38, null] as const, cosine: [0.9999, 1] as const },
+      argmaxAgreement: [0.95, 1] as const,
+    };
+    const lines = differenceLines([facts({ rmse: 0.1, argmaxAgreement: 0.975, intervals })]);
+    expect(lines[2]).toMatch(/^ {2}95 % from +0\.0800 +38\.0 +0\.99990 +95\.0 %$/);
+    expect(lines[3]).toMatch(/^ {2}to +0\.120 +equal +1 +100 %$/);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(78);
+  });
+
   it("are none without outputs, and few where there are many", () => {
     expect(differenceLines([])).toEqual([]);
     expect(differenceLines(Array.from({ length: 10 }, () => facts())).at(-1)).toBe("and 2 outputs more");

@@ -54,7 +54,7 @@ describe("a pipeline's module", () => {
     ['export const stages = ["inference", { name: "a", run: 1 }];', "exports 1 as a", "function"],
     ['const f = () => 1; export const stages = [f, f, "inference"];', 'two stages called "f"', "name of its own"],
     ['export const stages = ["inference", { name: "transfer", run() {} }];', 'two stages called "transfer"', "own"],
-    ['export const stages = ["inference", { name: "a,b=1", run() {} }];', "which has no name", "decode"],
+    ['export const stages = ["inference", { name: "a,b=1", run() {} }];', 'called "a,b=1"', "--budget"],
     ['export const stages = ["inference"]; export function preprocess() {}', "both stages and preprocess", "Keep one"],
     ["export function serialise() {} export function serialize() {}", "both serialise and serialize", "Keep one"],
   ])("is refused: %s", async (source, message, hint) => {

@@ -59,6 +59,7 @@ export const differenceOf = (output: string, facts: Partial<OutputDifference> = 
   sqnrDb: Number.POSITIVE_INFINITY,
   cosine: 1,
   argmaxAgreement: 1,
+  intervals: null,
   differing: 0,
   nanMismatch: 0,
   nanOnBoth: 0,

@@ -1,5 +1,4 @@
 import { type Command, limits, running, smokeTest } from "../command.js";
-import { checkWritable } from "../output-path.js";
 import { comparedExits, runAndDeliver } from "../run-and-deliver.js";
 import { dataConfig, limitsOf, runtimeConfig } from "../settings.js";
 
@@ -18,6 +17,7 @@ export const gate: Command = {
     "inconclusive",
     ...(["eval", "calibration", "target"] as const),
     ...running,
+    "affinity",
     "budget",
     "history",
     "report",
@@ -37,7 +37,6 @@ export const gate: Command = {
       ...(settings.target !== null && { target: settings.target }),
       ...(settings.history !== null && { history: { path: settings.history, at: new Date().toISOString() } }),
     };
-    if (settings.history !== null) checkWritable(settings.history);
     return runAndDeliver(invocation, (context) => actions.gate(config, context));
   },
 };

@@ -1,6 +1,5 @@
 import { renderChromeTrace } from "../../report/chrome-trace.js";
 import { type Command, running } from "../command.js";
-import { checkWritable } from "../output-path.js";
 import { changeExits, runAndDeliver } from "../run-and-deliver.js";
 import { runtimeConfig } from "../settings.js";
 import { writeWhole } from "../write-file.js";
@@ -15,12 +14,11 @@ export const profile: Command = {
     "infer-opt profile model.onnx --threads 1 --shape input=1,3,224,224",
     "infer-opt profile model.onnx int8.onnx --eval test.npz --threads 1 --chrome-trace run.json",
   ],
-  flags: ["eval", ...running, "budget", "pipeline", "requireEp", "top", "chromeTrace", "report"],
+  flags: ["eval", ...running, "affinity", "budget", "pipeline", "requireEp", "top", "chromeTrace", "report"],
   exits: changeExits,
   run(invocation) {
     const { more, settings, actions } = invocation;
     const { eval: data, requireEp: required, chromeTrace, pipeline } = settings;
-    if (chromeTrace !== null) checkWritable(chromeTrace);
     const config = { models: more, data, runtime: runtimeConfig(settings), required, pipeline };
     return runAndDeliver(invocation, async (context) => {
       const result = await actions.profile(config, context);

@@ -2,11 +2,14 @@
 import { readFileSync } from "node:fs";
 import { InferOptError, messageOf } from "../../base/errors.js";
 
+/** A longer recording is none in seconds, or more than one sitting. */
+const MOST_HOURS = 24;
+
 /**
  * One moment a line, in seconds, ascending; blank lines and those that begin with # are skipped. Milliseconds from the
- * first. Throws TRACE_INVALID, which names the line.
+ * first, up to `untilMs`; all of them when null. Throws TRACE_INVALID, which names the line.
  */
-export function readArrivalTrace(path: string): Float64Array {
+export function readArrivalTrace(path: string, untilMs: number | null): Float64Array {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -27,7 +30,17 @@ export function readArrivalTrace(path: string): Float64Array {
   if (moments.at(-1) === moments[0]) {
     throw invalid(path, "has all arrivals at one moment, which makes no rate", "Record a stretch of time.");
   }
-  return Float64Array.from(moments, (seconds) => 1000 * (seconds - moments[0]!));
+  const all = Float64Array.from(moments, (seconds) => 1000 * (seconds - moments[0]!));
+  const kept = untilMs === null ? all : all.filter((ms) => ms <= untilMs);
+  const hours = kept.at(-1)! / 3_600_000;
+  if (hours > MOST_HOURS) {
+    const hint = "Moments are in seconds; --budget 1m replays the first minute only.";
+    throw invalid(path, `lasts ${Math.round(hours)} hours, and that is how long replaying it takes`, hint);
+  }
+  if (kept.length < 2 || !(kept.at(-1)! > 0)) {
+    throw invalid(path, `holds ${kept.length} arrivals within --budget`, "Give it more time.");
+  }
+  return kept;
 }
 
 const invalid = (path: string, why: string, hint: string): InferOptError =>

@@ -38,7 +38,10 @@ export interface LoadConfig {
   readonly data: string | null;
   readonly runtime: RuntimeConfig;
   /** Requests a second, or a file of the moments at which they came. */
-  readonly offered: { readonly rate: number; readonly kind: ArrivalKind } | { readonly trace: string };
+  readonly offered:
+    | { readonly rate: number; readonly kind: ArrivalKind }
+    /** `untilMs`: how much of it; null for all. */
+    | { readonly trace: string; readonly untilMs: number | null };
   /** That share the requests. */
   readonly processes: number;
   readonly slo: readonly LatencyLimit[];
@@ -124,7 +127,7 @@ interface OfferedLoad {
 
 function offeredLoad({ offered, runtime: { seed, benchMs } }: LoadConfig): OfferedLoad {
   if ("trace" in offered) {
-    const arrivalsMs = readArrivalTrace(offered.trace);
+    const arrivalsMs = readArrivalTrace(offered.trace, offered.untilMs);
     return { arrivalsMs, durationMs: arrivalsMs.at(-1)!, rate: rateOf(arrivalsMs), kind: "trace" };
   }
   const { rate, kind } = offered;

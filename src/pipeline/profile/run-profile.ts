@@ -7,6 +7,7 @@ import { groupBy } from "../../base/group-by.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import { loadModel } from "../../ir/index.js";
 import type { NodeProfile, ProfiledStep } from "../../runtime/node-profile.js";
+import { watchConditions } from "../conditions.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { batchOf } from "../evaluation-data.js";
@@ -58,6 +59,7 @@ export async function runProfile(config: ProfileConfig, context: RunContext): Pr
   if (config.pipeline) requireOneModel(config.models);
   const record = new RunRecord("profile", context);
   const { runtime } = config;
+  const conditions = watchConditions(runtime, [runtime.threads], record);
   const { models, data } = await record.stage("load", () => timedModels(config.models, config.data, runtime, context));
   // What may be wrong with a module of the user's is told before the long work.
   const { pipeline = null } = config;
@@ -102,6 +104,7 @@ export async function runProfile(config: ProfileConfig, context: RunContext): Pr
     ...(request && { request }),
     ...(models[1] && { candidateModel: models[1] }),
     latency: candidates[0]?.facts ?? null,
+    ...conditions(latencies.flatMap(({ allowed }) => allowed)),
     verdict: { status: "pass", outcome: "met", reasons: [], summary: summaryOf(profile) },
     profile,
   });

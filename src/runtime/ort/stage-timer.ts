@@ -36,15 +36,20 @@ export async function openStageTimer(pool: JobPool, spec: StagesSpec, timeoutMs:
 
 /** A process that falls silent or ends while the user's code has the word does so by that code. */
 function blamed(error: unknown, path: string): unknown {
-  if (!(error instanceof InferOptError) || typeof error.fields["doing"] !== "string") return error;
-  const { doing, timeoutMs, signal, exitCode, output } = error.fields;
+  if (!(error instanceof InferOptError)) return error;
+  const { timeoutMs, signal, exitCode, output } = error.fields;
+  const isTold = typeof error.fields["doing"] === "string";
+  const doing = isTold ? error.fields["doing"] : `one of the stages of ${path}`;
   const details = { cause: error, fields: { path, doing, output } };
   if (error.code === "RUNTIME_TIMEOUT") {
+    if (!isTold) return error;
     const seconds = Math.round((timeoutMs as number) / 100) / 10;
     const hint = "Look for a loop or a promise that never ends; a server or a download has no place in a stage.";
     return stageError("PIPELINE_HANGS", `${doing} did not end within ${seconds} s`, hint, details);
   }
   if (error.code !== "RUNTIME_CRASHED" || signal !== null) return error;
   const hint = "Stages return or throw: process.exit and rejections that nobody handles end the program around them.";
-  return stageError("PIPELINE_ENDED", `${doing} ended the process (exit code ${exitCode})`, hint, details);
+  const said = /^\w*Error: .*$/m.exec(String(output ?? ""))?.[0];
+  const how = `exit code ${exitCode}${said === undefined ? "" : `; ${said}`}`;
+  return stageError("PIPELINE_ENDED", `${doing} ended the process (${how})`, hint, details);
 }

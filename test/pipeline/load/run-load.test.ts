@@ -102,7 +102,7 @@ describe("runLoad", () => {
   it("replays a trace", async () => {
     const moments = Array.from({ length: 60 }, (_, i) => (i / 20).toFixed(3)).join("\n");
     const trace = join(temporaryFolder({ "t.txt": moments }), "t.txt");
-    const { load: facts } = await load(4, { offered: { trace } });
+    const { load: facts } = await load(4, { offered: { trace, untilMs: null } });
     expect(facts).toMatchObject({ arrivals: "trace" });
     expect(facts!.rate).toBeCloseTo(20, 6);
     expect(facts!.models[0]!.waiting.p50Ms).toBe(0);

@@ -102,6 +102,24 @@ describe("DifferenceSum", () => {
     expect(difference([i64(4n), i64(5n)])).toMatchObject({ maxRelative: 0.25, rmse: 1 });
   });
 
+  it("tells intervals over samples, when asked and where there are several", () => {
+    const sum = new DifferenceSum("y", true);
+    sum.add(f32(1, 2), f32(1, 2.1), "a");
+    expect(sum.result().intervals).toBeNull();
+    for (let i = 0; i < 9; i++) sum.add(f32(1, 2), f32(i === 4 ? 3 : 1.1, 2), "b");
+    const { intervals, rmse, sqnrDb, cosine } = sum.result();
+    expect(intervals!.rmse[0]).toBeLessThan(rmse);
+    expect(intervals!.rmse[1]).toBeGreaterThan(rmse);
+    expect(intervals!.sqnrDb[0]).toBeLessThan(sqnrDb);
+    expect(intervals!.cosine[1]).toBeGreaterThan(cosine);
+    // Of ten samples one has its largest element elsewhere: R's binom.test(9, 10).
+    expect(intervals!.argmaxAgreement![0]).toBeCloseTo(0.555, 3);
+    expect(intervals!.argmaxAgreement![1]).toBeCloseTo(0.9975, 3);
+    expect(difference([f32(1), f32(2)], [f32(1), f32(2)]).intervals).toBeNull();
+    sum.add(f32(1, 2), f32(Infinity, 2), "c");
+    expect(sum.result().intervals).toBeNull();
+  });
+
   it("counts rows whose largest element stays where it is, when asked", () => {
     const before = Tensor.f32([3, 2], [1, 2, 5, 5, 0, 1]);
     const after = Tensor.f32([3, 2], [2, 3, 5, 5, 1, 0]);

@@ -117,9 +117,9 @@ export class Comparison {
   /** Outputs of the baseline that are compared and can be read. */
   readonly wanted: readonly string[];
 
-  constructor(baseline: Ports, { pairs, withArgmax }: Pick<Args, "pairs" | "withArgmax"> = {}) {
+  constructor(baseline: Ports, { pairs, isDetailed }: Pick<Args, "pairs" | "isDetailed"> = {}) {
     const asked = pairs ?? baseline.signature.outputs.map(({ name }) => [name, name] as const);
-    this.#pairs = asked.map(([old, now]) => ({ old, now, sum: new DifferenceSum(old, withArgmax) }));
+    this.#pairs = asked.map(([old, now]) => ({ old, now, sum: new DifferenceSum(old, isDetailed) }));
     for (const { old, sum } of this.#pairs) refuseUnreadable(sum, baseline, old, "baseline");
     this.wanted = baseline.readable.filter((name) => this.#pairs.some(({ old }) => old === name));
   }

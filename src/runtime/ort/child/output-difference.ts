@@ -5,11 +5,14 @@
 import { f16BitsToF32 } from "../../../base/f16.js";
 import { aligned, formatShape, type Tensor } from "../../../ir/index.js";
 import type { OutputDifference } from "../../port.js";
+import { intervalsOf, type SampleDifference } from "./sample-differences.js";
 
 export class DifferenceSum {
   #maxAbs = 0;
   #maxMagnitude = 0;
   #maxRelative = 0;
+  /** One a sample, where details are wanted. */
+  readonly #perSample: SampleDifference[] = [];
   #rows = 0;
   #agreeingRows = 0;
   #squaredDifference = 0;
@@ -26,7 +29,7 @@ export class DifferenceSum {
 
   constructor(
     readonly output: string,
-    private readonly withArgmax = false,
+    private readonly isDetailed = false,
   ) {}
 
   /** Nothing more is compared after a mismatch. */
@@ -42,10 +45,12 @@ export class DifferenceSum {
     } else if (formatShape(baseline.dims) !== formatShape(candidate.dims)) {
       this.refuse(`${formatShape(baseline.dims)} became ${formatShape(candidate.dims)} on ${where}`);
     } else if (baseline.dtype === "string") {
-      this.#addTexts(baseline.utf8(), candidate.utf8());
+      this.#inDetail(() => this.#addTexts(baseline.utf8(), candidate.utf8()));
     } else {
-      this.#addNumbers(elementsOf(baseline), elementsOf(candidate));
-      if (this.withArgmax) this.#addRows(elementsOf(baseline), elementsOf(candidate), baseline.dims.at(-1) ?? 1);
+      this.#inDetail(() => {
+        this.#addNumbers(elementsOf(baseline), elementsOf(candidate));
+        if (this.isDetailed) this.#addRows(elementsOf(baseline), elementsOf(candidate), baseline.dims.at(-1) ?? 1);
+      });
       this.#baseline.add(baseline);
       this.#candidate.add(candidate);
     }
@@ -63,6 +68,8 @@ export class DifferenceSum {
       sqnrDb: l2 === 0 ? Number.POSITIVE_INFINITY : 10 * Math.log10(this.#squaredBaseline / l2),
       cosine: this.#samples === 0 ? 1 : this.#cosines / this.#samples,
       argmaxAgreement: this.#rows === 0 ? null : this.#agreeingRows / this.#rows,
+      // An infinite distance leaves nothing to draw from.
+      intervals: this.isDetailed && Number.isFinite(l2) ? intervalsOf(this.#perSample) : null,
       differing: this.#differing,
       nanMismatch: this.#nanMismatch,
       nanOnBoth: this.#nanOnBoth,
@@ -70,6 +77,27 @@ export class DifferenceSum {
       samples: this.#samples,
       variation: { baseline: this.#baseline.relative(), candidate: this.#candidate.relative() },
       mismatch: this.#mismatch,
+    };
+  }
+
+  /** What `add` adds to the sums is what the sample adds. */
+  #inDetail(add: () => void): void {
+    const before = this.#sums();
+    add();
+    if (!this.isDetailed) return;
+    const after = this.#sums();
+    const added = (sum: keyof SampleDifference): number => after[sum] - before[sum];
+    this.#perSample.push({
+      ...{ elements: added("elements"), cosine: added("cosine"), rows: added("rows") },
+      ...{ squaredDifference: added("squaredDifference"), squaredBaseline: added("squaredBaseline") },
+      agreeingRows: added("agreeingRows"),
+    });
+  }
+
+  #sums(): SampleDifference {
+    return {
+      ...{ elements: this.#elements, cosine: this.#cosines, rows: this.#rows, agreeingRows: this.#agreeingRows },
+      ...{ squaredDifference: this.#squaredDifference, squaredBaseline: this.#squaredBaseline },
     };
   }
 

@@ -4,7 +4,7 @@
  */
 import { performance } from "node:perf_hooks";
 import type { Tensor as OrtTensor } from "onnxruntime-node";
-import { invariant } from "../../../base/errors.js";
+import { InferOptError, invariant } from "../../../base/errors.js";
 import {
   feedsFrom,
   loadPipelineModule,
@@ -14,6 +14,7 @@ import {
   type StageContext,
   toUserTensors,
   type UserStage,
+  unreadable,
 } from "../../../stages/index.js";
 import { allowedOfThreads } from "../../affinity.js";
 import type { StageRuns, StagesSpec } from "../../port.js";
@@ -113,7 +114,14 @@ const travellerOf = ({ requests, ports }: Stand, index: number, state: Record<st
 /** What the stages made, as the runtime takes it. */
 function transfer({ model, module }: Stand, value: unknown, index: number): Feeds {
   const stage = module.before.at(-1)?.called ?? null;
-  return model.feeds(feedsFrom(value, model.signature.inputs, { path: module.path, stage, request: index }));
+  const source = { path: module.path, stage, request: index };
+  let feeds: ReturnType<typeof feedsFrom>;
+  try {
+    feeds = feedsFrom(value, model.signature.inputs, source);
+  } catch (cause) {
+    throw cause instanceof InferOptError ? cause : unreadable(source, cause);
+  }
+  return model.feeds(feeds);
 }
 
 async function infer({ model }: Stand, feeds: Feeds, index: number): Promise<Readonly<Record<string, unknown>>> {
