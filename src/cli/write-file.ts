@@ -7,7 +7,10 @@ export function writeWhole(path: string, text: string): void {
   const beside = `${path}.${process.pid}.partial`;
   try {
     const isOther = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
-    if (isOther) return writeFileSync(path, text);
+    if (isOther) {
+      writeFileSync(path, text);
+      return;
+    }
     writeFileSync(beside, text, { flush: true });
     renameSync(beside, path);
   } catch (cause) {
