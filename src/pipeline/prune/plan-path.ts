@@ -1,5 +1,7 @@
 /** What narrowing costs and saves, measured; and the path that follows from it. */
 import { spread } from "../../base/spread.js";
+import { ascending, quantile } from "../../base/statistics.js";
+import type { DatasetRef } from "../../dataset/index.js";
 import { type Model, type Node, nodesWithin } from "../../ir/index.js";
 import { LatencyTable, type ProfiledNet } from "../../pruning/choose/latency-table.js";
 import { type GroupError, NarrowingPath } from "../../pruning/choose/narrowing-path.js";
@@ -9,6 +11,7 @@ import type { ChannelGroup, ChannelMap } from "../../pruning/groups/channel-grou
 import { isLinear } from "../../pruning/refit/linear-layers.js";
 import type { NodeTime } from "../../runtime/port.js";
 import type { RunContext } from "../context.js";
+import { measureLatency } from "../latency.js";
 import { asDelivered, removeLinked } from "../model-runs.js";
 import { totalMs } from "../regions.js";
 import { cutFile, type PruningKnown, removePruned } from "./pruned-file.js";
@@ -16,6 +19,10 @@ import type { Ranked, Trial } from "./rank-groups.js";
 
 /** Shares of all groups at which nets are profiled. */
 const PROFILED_SHARES = [0.75, 0.5, 0.25];
+/** How long the whole net is timed by itself. */
+const ALONE_MS = 1500;
+/** No node takes nothing: of what the profiler says of it. */
+const LEAST_OF_NODE = 0.1;
 /** Samples that tell what trials miss at the output. */
 const TRIAL_SAMPLES = 16;
 
@@ -112,15 +119,42 @@ async function netTimes(
       data,
       asDelivered(runtime),
     );
+    const own = await leastMs(request, data, context);
+    const told = withoutOverhead(profiles, own);
     const nets = shares.map((widths, i): ProfiledNet => {
-      const times = profiles[i]!;
+      const times = told[i]!;
       return { widths, times: timesByNode(map.model, times), totalMs: totalMs(times) };
     });
-    const without = branches.map(({ group }, i) => [group, totalMs(profiles[nets.length + i]!)] as const);
+    const without = branches.map(({ group }, i) => [group, totalMs(told[nets.length + i]!)] as const);
     return { nets, without: new Map(without) };
   } finally {
     for (const file of files) removePruned(file);
   }
+}
+
+/** What the whole net takes when nobody looks at its nodes. */
+async function leastMs({ whole, runtime }: PathRequest, data: DatasetRef, context: RunContext): Promise<number> {
+  const { comparison } = await measureLatency(context, {
+    baseline: whole,
+    candidates: [],
+    data,
+    runtime: { ...runtime, benchMs: ALONE_MS },
+    minSpeedup: null,
+    slo: [],
+  });
+  return quantile(ascending(comparison.baseline.samplesMs), 0.1);
+}
+
+/** To look at a node takes time as well, which counts for each alike: that of the whole net tells how much. */
+function withoutOverhead(
+  profiles: readonly (readonly NodeTime[])[],
+  wholeMs: number,
+): readonly (readonly NodeTime[])[] {
+  const [whole] = profiles as readonly [readonly NodeTime[]];
+  const each = Math.max(0, totalMs(whole) - wholeMs) / whole.length;
+  return profiles.map((times) =>
+    times.map((node) => ({ ...node, ms: Math.max(LEAST_OF_NODE * node.ms, node.ms - each) })),
+  );
 }
 
 /** The runtime keeps the names of nodes, or gives its own the name of what they make, with something behind it. */

@@ -47,17 +47,17 @@ const MOST_CHANGES = 200;
 /** Widths above its own that a group is tried at. */
 const WIDER_TRIED = 2;
 
-/** What is measured of a net that is hardly narrower may be noise. */
-const LEAST_TOLD = 1.02;
-/** What a table says besides the time of the net may be most of it where nodes are small. */
-const MOST_OVERHEAD = 0.98;
+/** Overheads that are tried between the least and the most, in shares of the whole net and of the fastest. */
+const OVERHEADS = 400;
+const [LEAST_OVERHEAD, MOST_OVERHEAD] = [-3, 0.98];
 
 export class NarrowingPath {
   /** The whole net first, then faster ones that miss more. */
   readonly steps: readonly PathStep[];
   readonly #finder: PathFinder;
-  /** What profiling adds to every net alike; below nothing where nets take time that no node does. */
+  /** What the table has too much for every net; below nothing where nets take time that no node does. */
   #overheadMs = 0;
+  readonly #raced: { readonly ms: number; readonly speedup: number }[] = [];
 
   constructor(errors: ReadonlyMap<ChannelGroup, GroupError>, table: LatencyTable, block: number) {
     this.#finder = new PathFinder(errors, table, block);
@@ -83,10 +83,18 @@ export class NarrowingPath {
 
   /** Takes in how much faster than the whole net one was when the two were raced: of all other nets more is known then. */
   note({ ms }: PathStep, measured: number): void {
-    if (ms * LEAST_TOLD > this.#finder.wholeMs) return;
-    const speedup = Math.max(LEAST_TOLD, measured);
-    const told = (speedup * ms - this.#finder.wholeMs) / (speedup - 1);
-    this.#overheadMs = Math.min(told, MOST_OVERHEAD * this.fastest.ms);
+    this.#raced.push({ ms, speedup: measured });
+    const wholeMs = this.#finder.wholeMs;
+    const [from, to] = [LEAST_OVERHEAD * wholeMs, MOST_OVERHEAD * this.fastest.ms];
+    let least = Number.POSITIVE_INFINITY;
+    for (let i = 0; i <= OVERHEADS; i++) {
+      const overheadMs = from + ((to - from) * i) / OVERHEADS;
+      const off = this.#raced.reduce((sum, raced) => {
+        const expected = (wholeMs - overheadMs) / (raced.ms - overheadMs);
+        return sum + Math.log(expected / raced.speedup) ** 2;
+      }, 0);
+      if (off < least) [least, this.#overheadMs] = [off, overheadMs];
+    }
   }
 
   /** The net that misses least of those that are at least so fast; the fastest where none is. */

@@ -1,6 +1,6 @@
 /**
  * How much of its work each node still has when groups are narrowed: channels that it reads times channels that it makes,
- * as shares of what they were. Convolutions make whole blocks of channels at a time, and read as many as there are. What
+ * as shares of what they were. Convolutions read and make whole blocks of channels at a time: what lies between is padded. What
  * goes with a branch has none.
  */
 import type { Node, Value } from "../../ir/index.js";
@@ -62,7 +62,7 @@ export class NodeShares {
     const [read, weights] = node.inputs;
     const isMixing =
       weights && (node.is("Gemm") || node.is("MatMul") || (node.op.startsWith("Conv") && node.int("group", 1) === 1));
-    if (isMixing) return made * this.#shareOf(read, widths, 1);
+    if (isMixing) return made * this.#shareOf(read, widths, node.op.startsWith("Conv") ? this.block : 1);
     return this.#rows.has(node.outputs[0]!) ? made : this.#shareOf(read, widths, 1);
   }
 
