@@ -20,8 +20,12 @@ export interface Factor {
  * Factors a copy of the matrix; only its lower triangle is read. Null where it is not positive definite to working
  * precision: a pivot is not above `tolerance` times its diagonal element, or is no number.
  */
-export function factor(matrix: Float64Array, size: number, tolerance = 1e-12): Factor | null {
-  const lower = matrix.slice();
+export const factor = (matrix: Float64Array, size: number, tolerance?: number): Factor | null =>
+  factorInPlace(matrix.slice(), size, tolerance);
+
+/** The same, and the matrix becomes the factor. */
+export function factorInPlace(lower: Float64Array, size: number, tolerance = 1e-12): Factor | null {
+  const diagonal = Float64Array.from({ length: size }, (_, i) => lower[i * (size + 1)]!);
   for (let from = 0; from < size; from += BLOCK) {
     const to = Math.min(size, from + BLOCK);
     for (let i = from; i < size; i++) subtractBefore(lower, size, i, from, Math.min(to, i + 1));
@@ -36,7 +40,7 @@ export function factor(matrix: Float64Array, size: number, tolerance = 1e-12): F
           lower[row + j] = value / lower[other + j]!;
           continue;
         }
-        if (!(value > tolerance * matrix[row + i]!) || !Number.isFinite(value)) return null;
+        if (!(value > tolerance * diagonal[i]!) || !Number.isFinite(value)) return null;
         lower[row + i] = Math.sqrt(value);
       }
     }

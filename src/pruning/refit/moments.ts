@@ -83,29 +83,29 @@ export function outputVariance({ groups, outputs, rows, outputSums, outputSquare
 
 /** The moments about the means, gram and cross: those of a layer with a bias, which takes the means over. */
 export function centred(moments: Moments): Pick<Moments, "gram" | "cross"> {
-  const { groups, inputs, outputs, rows, inputSums, outputSums } = moments;
-  const gram = moments.gram.slice();
-  const cross = moments.cross.slice();
+  const { gram, cross } = moments;
+  const copy = { ...moments, gram: gram.slice(), cross: cross.slice() };
+  centre(copy);
+  return copy;
+}
+
+/** Gram and cross become those about the means; with `back`, what they were before. */
+export function centre(
+  { groups, inputs, outputs, rows, inputSums, outputSums, gram, cross }: Moments,
+  back = false,
+): void {
   for (let g = 0; g < groups; g++) {
     for (let i = 0; i < inputs; i++) {
-      const mean = inputSums[g * inputs + i]! / rows;
+      const mean = ((back ? -1 : 1) * inputSums[g * inputs + i]!) / rows;
       for (let j = 0; j < inputs; j++) gram[(g * inputs + i) * inputs + j]! -= mean * inputSums[g * inputs + j]!;
       for (let o = 0; o < outputs; o++) cross[(g * outputs + o) * inputs + i]! -= mean * outputSums[g * outputs + o]!;
     }
   }
-  return { gram, cross };
 }
 
-/** Of the rows of both. */
-export function joined(a: Moments, b: Moments): Moments {
-  const sum = (x: Float64Array, y: Float64Array): Float64Array => x.map((value, i) => value + y[i]!);
-  return {
-    ...a,
-    rows: a.rows + b.rows,
-    gram: sum(a.gram, b.gram),
-    cross: sum(a.cross, b.cross),
-    inputSums: sum(a.inputSums, b.inputSums),
-    outputSums: sum(a.outputSums, b.outputSums),
-    outputSquares: sum(a.outputSquares, b.outputSquares),
-  };
+/** Of the rows of both; the sums of the first take in those of the second. */
+export function joined(into: Moments, other: Moments): Moments {
+  for (const part of ["gram", "cross", "inputSums", "outputSums", "outputSquares"] as const)
+    for (let i = 0; i < into[part].length; i++) into[part][i]! += other[part][i]!;
+  return { ...into, rows: into.rows + other.rows };
 }

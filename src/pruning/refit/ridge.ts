@@ -8,8 +8,8 @@
  * samples say nothing, nothing changes. How strong it is, other samples say: several are tried, and the one with the least
  * error on rows that were not fitted is taken; then all rows are fitted with it.
  */
-import { factor, solve } from "./cholesky.js";
-import { areNumbers, centred, joined, type Linear, type Moments, squaredError } from "./moments.js";
+import { factorInPlace, solve } from "./cholesky.js";
+import { areNumbers, centre, joined, type Linear, type Moments, squaredError } from "./moments.js";
 
 export interface Refit {
   readonly linear: Linear;
@@ -37,15 +37,18 @@ const FIRST = 1;
 const LEAST_VARIATION = 1e-9;
 
 /**
- * @param fitted of the samples that are fitted
+ * Grams of wide layers are large, so few of them are held at a time.
+ *
+ * @param fitted of the samples that are fitted; the sums of the others are added to them on the way
  * @param others of samples that are not: they choose, and must say that it helps
  * @param start the weights that are there
  */
 export function refit(fitted: Moments, others: Moments, start: Linear): Refit | Unfit {
   if (!areNumbers(fitted) || !areNumbers(others)) return { reason: "its activations hold NaN or infinities" };
   if (fitted.rows < 2 || others.rows < 1) return { reason: "too few rows of samples reach it" };
-  const problem = problemOf(fitted, start);
   const squares = diagonalMeans(fitted.gram, fitted);
+  if (start.bias) centre(fitted);
+  const problem = problemOf(fitted);
   if (problem.scales.every((scale, g) => !(scale > LEAST_VARIATION * squares[g]!)))
     return { reason: "its inputs are constant" };
 
@@ -73,23 +76,21 @@ export function refit(fitted: Moments, others: Moments, start: Linear): Refit | 
   if (!(best.after < before))
     return { reason: "on other samples the fit is no better than the weights that are there" };
   // What has been chosen by may be fitted too, now that it has nothing more to say.
-  const linear = solveAll(problemOf(joined(fitted, others), start), best.strength, start);
+  if (start.bias) centre(fitted, true);
+  const all = joined(fitted, others);
+  if (start.bias) centre(all);
+  const linear = solveAll(problemOf(all), best.strength, start);
   return { ...best, linear: linear ?? best.linear };
 }
 
-/** Moments as they are solved: about the means where there is a bias. */
 interface Problem {
+  /** About the means where there is a bias. */
   readonly moments: Moments;
-  readonly gram: Float64Array;
-  readonly cross: Float64Array;
   /** Mean of the diagonal, by group. */
   readonly scales: Float64Array;
 }
 
-function problemOf(moments: Moments, { bias }: Linear): Problem {
-  const { gram, cross } = bias ? centred(moments) : moments;
-  return { moments, gram, cross, scales: diagonalMeans(gram, moments) };
-}
+const problemOf = (moments: Moments): Problem => ({ moments, scales: diagonalMeans(moments.gram, moments) });
 
 const isBetter = (refit: Refit | null, than: number): boolean => refit !== null && refit.after < than;
 
@@ -103,8 +104,8 @@ export function diagonalMeans(gram: Float64Array, { groups, inputs }: Moments): 
 }
 
 /** Null where no group can be solved; a group of constant inputs keeps its weights. */
-function solveAll({ moments, gram, cross, scales }: Problem, strength: number, start: Linear): Linear | null {
-  const { groups, inputs, outputs, rows, inputSums, outputSums } = moments;
+function solveAll({ moments, scales }: Problem, strength: number, start: Linear): Linear | null {
+  const { groups, inputs, outputs, rows, gram, cross, inputSums, outputSums } = moments;
   const weights = start.weights.slice();
   let solved = 0;
   for (let g = 0; g < groups; g++) {
@@ -112,7 +113,7 @@ function solveAll({ moments, gram, cross, scales }: Problem, strength: number, s
     if (!(ridge > 0)) continue;
     const matrix = gram.slice(g * inputs * inputs, (g + 1) * inputs * inputs);
     for (let i = 0; i < inputs; i++) matrix[i * (inputs + 1)]! += ridge;
-    const factored = factor(matrix, inputs);
+    const factored = factorInPlace(matrix, inputs);
     if (!factored) continue;
     const from = g * outputs * inputs;
     const right = cross.slice(from, from + outputs * inputs);
