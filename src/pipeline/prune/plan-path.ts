@@ -175,12 +175,14 @@ function timesByNode(model: Model, times: readonly NodeTime[]): ReadonlyMap<Node
   return found;
 }
 
-/** What activations are part of is named after them. */
+/** What activations and sums are part of is named after them: of several layers that are summed the last one. */
 function workerOf(named: Node | null, op: string): Node | null {
-  for (let node = named; node && isLinear(node) === false; node = node.inputs[0]?.producer ?? null) {
-    if (!/Conv|Gemm|MatMul/.test(op) || node.outputs.length > 1) return named;
-    const { producer } = node.inputs[0] ?? {};
-    if (producer && isLinear(producer)) return producer;
+  if (!/Conv|Gemm|MatMul/.test(op)) return named;
+  for (let node = named; node && !isLinear(node) && node.outputs.length === 1; ) {
+    const makers = node.inputs.flatMap((value) => value?.producer ?? []);
+    const worker = makers.findLast(isLinear);
+    if (worker) return worker;
+    node = makers.length === 1 ? makers[0]! : null;
   }
   return named;
 }

@@ -1,0 +1,176 @@
+/** The search along the path, with nets that are only widths: how fast each really is, and how accurate, the test says. */
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import type { PruneConfig } from "../../../src/pipeline/config.js";
+import type { Measured, PrunedJudge } from "../../../src/pipeline/prune/judge-pruned.js";
+import type { PrunedFile, PruningKnown } from "../../../src/pipeline/prune/pruned-file.js";
+import { PruneSearch } from "../../../src/pipeline/prune/search.js";
+import type { RunRecord } from "../../../src/pipeline/run-record.js";
+import type { LatencyTable } from "../../../src/pruning/choose/latency-table.js";
+import { NarrowingPath } from "../../../src/pruning/choose/narrowing-path.js";
+import type { Widths } from "../../../src/pruning/choose/widths.js";
+import type { ChannelGroup } from "../../../src/pruning/groups/channel-group.js";
+
+const events: string[] = [];
+let learns: number | null = null;
+
+vi.mock("../../../src/pipeline/prune/pruned-file.js", () => {
+  const file = (widths: Widths, kind: string) => ({ path: kind, bytes: left(widths), report: null, widths });
+  return {
+    cutFile: (_: unknown, widths: Widths) => file(widths, "cut"),
+    prunedFile: (_: unknown, widths: Widths) => {
+      events.push("fit");
+      return Promise.resolve(file(widths, "fitted"));
+    },
+    removePruned: () => undefined,
+  };
+});
+vi.mock("../../../src/pipeline/prune/recover-pruned.js", () => ({
+  recoverPruned: (_: unknown, file: Faked) => {
+    events.push("learn");
+    return Promise.resolve({ file: { ...file, path: "learned" }, outcome: { step: 1, before: 1, after: 0.5 } });
+  },
+}));
+
+type Faked = PrunedFile & { readonly widths: Widths };
+
+const groups = Array.from(
+  { length: 4 },
+  (_, i): ChannelGroup =>
+    ({ name: `group ${i}`, kind: "channels", width: 128, unitSize: 1, frozen: null }) as unknown as ChannelGroup,
+);
+const left = (widths: Widths): number => groups.reduce((sum, group) => sum + (widths.get(group) ?? 128), 0);
+const WHOLE = 4 * 128;
+
+/** By the table a unit takes a millisecond, and nothing takes time besides. */
+const table = {
+  totalMs: left,
+  savedMs: (_: ChannelGroup, before: Widths, after: Widths) => left(before) - left(after),
+} as unknown as LatencyTable;
+
+const path = (): NarrowingPath => {
+  const errors = groups.map((group, i) => {
+    const removal = {
+      order: new Int32Array(128),
+      errors: Float64Array.from({ length: 128 }, (_, n) => (n * (i + 1)) ** 2),
+    };
+    return [group, { removal, scale: 1, none: null }] as const;
+  });
+  return new NarrowingPath(new Map(errors), table, 16);
+};
+
+interface World {
+  readonly speedOf: (widths: Widths) => number;
+  readonly accuracyOf?: (widths: Widths) => number;
+  readonly least?: number;
+  readonly prune?: Partial<PruneConfig["prune"]>;
+}
+
+function searchIn({ speedOf, accuracyOf = () => 1, least = 0, prune = {} }: World): PruneSearch {
+  const judge: Partial<PrunedJudge> = {
+    measureAccuracy: (file) => {
+      const own = accuracyOf((file as Faked).widths) + (file.path === "learned" ? learns! : 0);
+      const facts = { candidate: own, higherIsBetter: true, metric: "top1" };
+      return Promise.resolve({ accuracy: { facts }, latency: null } as unknown as Measured);
+    },
+    race: (file) => {
+      events.push(file.path === "cut" ? "race cut" : "race");
+      const speedup = speedOf((file as Faked).widths);
+      return Promise.resolve({ facts: { speedup, speedupInterval: [speedup * 0.99, speedup * 1.01] } }) as never;
+    },
+    isAccurate: (_, measured) => measured.accuracy.facts.candidate >= least,
+    tell: () => undefined,
+  };
+  const record = { elapsedMs: 0, context: {}, stage: (_: string, work: () => unknown) => work() };
+  const config = { prune: { targetSpeedup: null, keepRatio: null, recover: false, budgetMs: null, ...prune } };
+  return new PruneSearch(
+    config as PruneConfig,
+    {} as PruningKnown,
+    judge as PrunedJudge,
+    record as unknown as RunRecord,
+  );
+}
+
+/** Nothing but units takes time, or so much besides that no narrowing takes away. */
+const truth = (besides: number) => (widths: Widths) => (WHOLE + besides) / (left(widths) + besides);
+
+const count = (event: string): number => events.filter((each) => each === event).length;
+
+beforeEach(() => {
+  events.length = 0;
+  learns = null;
+});
+
+describe("a target for the speed", () => {
+  it.each([
+    ["as the table says", 0],
+    ["less than the table says", 200],
+    ["more than the table says", -80],
+  ])("is met by the least narrow net where narrowing pays %s", async (_, besides) => {
+    const speedOf = truth(besides);
+    const search = searchIn({ speedOf, prune: { targetSpeedup: 1.5 } });
+    const { widths, measured } = (await search.along(path()))!;
+    expect(measured.latency!.facts.speedupInterval[0]).toBeGreaterThanOrEqual(1.5);
+    // One step of 16 units more would miss it, or all but miss it.
+    expect((WHOLE + besides) / (left(widths) + 32 + besides)).toBeLessThan(1.5 * 1.04);
+    expect(count("fit")).toBe(1);
+    expect(count("race cut")).toBeLessThanOrEqual(6);
+  });
+
+  it("that no net reaches ends with the fastest", async () => {
+    const search = searchIn({ speedOf: truth(5000), prune: { targetSpeedup: 3 } });
+    const { measured } = (await search.along(path()))!;
+    expect(measured.latency!.facts.speedup).toBeLessThan(1.2);
+    expect(count("fit")).toBeLessThanOrEqual(3);
+  });
+
+  it("ends soon where what is measured is nothing but chance", async () => {
+    let seed = 7;
+    const speedOf = (): number => {
+      seed = (seed * 16807) % 2147483647;
+      return 0.8 + (2 * seed) / 2147483647;
+    };
+    const search = searchIn({ speedOf, prune: { targetSpeedup: 1.5 } });
+    expect(await search.along(path())).not.toBeNull();
+    expect(count("race cut")).toBeLessThanOrEqual(6);
+    expect(count("fit")).toBeLessThanOrEqual(3);
+  });
+
+  it("stops with what it has when the time is over", async () => {
+    const search = searchIn({ speedOf: truth(200), prune: { targetSpeedup: 1.5, budgetMs: -1 } });
+    expect(await search.along(path())).not.toBeNull();
+    expect(events).toEqual(["fit", "race"]);
+  });
+});
+
+describe("a limit for the accuracy", () => {
+  it("is met by the fastest net that is accurate", async () => {
+    const accuracyOf = (widths: Widths): number => left(widths) / WHOLE;
+    const search = searchIn({ speedOf: truth(50), accuracyOf, least: 0.55 });
+    const { widths } = (await search.along(path()))!;
+    expect(left(widths) / WHOLE).toBeGreaterThanOrEqual(0.55);
+    expect(left(widths) / WHOLE).toBeLessThan(0.65);
+    expect(count("fit")).toBeLessThanOrEqual(6);
+  });
+
+  it("lets only those learn that are not accurate yet, and keeps that where it is no worse", async () => {
+    learns = 0.05;
+    const accuracyOf = (widths: Widths): number => left(widths) / WHOLE;
+    const search = searchIn({ speedOf: truth(50), accuracyOf, least: 0.6, prune: { recover: true } });
+    const { measured, file, recovery } = (await search.along(path()))!;
+    expect(measured.accuracy.facts.candidate).toBeGreaterThanOrEqual(0.6);
+    expect(count("learn")).toBeGreaterThan(0);
+    expect(count("learn")).toBeLessThanOrEqual(count("fit"));
+    expect(file.path === "learned").toBe(recovery !== null);
+    learns = -0.1;
+    const worse = await searchIn({ speedOf: truth(50), accuracyOf, prune: { recover: true } }).only(
+      new Map(),
+      "as it is",
+    );
+    expect(worse.file.path).toBe("fitted");
+  });
+});
+
+it("says so where there is nothing to narrow", async () => {
+  const only = new NarrowingPath(new Map(), table, 16);
+  expect(await searchIn({ speedOf: () => 1, prune: { targetSpeedup: 1.5 } }).along(only)).toBeNull();
+});
