@@ -1,7 +1,10 @@
 /** The search along the path, with nets that are only widths: how fast each really is, and how accurate, the test says. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { PruneConfig } from "../../../src/pipeline/config.js";
 import type { Measured, PrunedJudge } from "../../../src/pipeline/prune/judge-pruned.js";
+import { PruneMemory } from "../../../src/pipeline/prune/prune-memory.js";
 import type { PrunedFile, PruningKnown } from "../../../src/pipeline/prune/pruned-file.js";
 import { PruneSearch } from "../../../src/pipeline/prune/search.js";
 import type { RunRecord } from "../../../src/pipeline/run-record.js";
@@ -9,12 +12,17 @@ import type { LatencyTable } from "../../../src/pruning/choose/latency-table.js"
 import { NarrowingPath } from "../../../src/pruning/choose/narrowing-path.js";
 import type { Widths } from "../../../src/pruning/choose/widths.js";
 import type { ChannelGroup } from "../../../src/pruning/groups/channel-group.js";
+import { temporaryFolder } from "../../runtime/ort/workbench.js";
 
 const events: string[] = [];
 let learns: number | null = null;
 
 vi.mock("../../../src/pipeline/prune/pruned-file.js", () => {
-  const file = (widths: Widths, kind: string) => ({ path: kind, bytes: left(widths), report: null, widths });
+  const file = (widths: Widths, kind: string) => {
+    const path = join(temporaryFolder(), "net");
+    writeFileSync(path, kind);
+    return { path, bytes: left(widths), report: null, widths, kind };
+  };
   return {
     cutFile: (_: unknown, widths: Widths) => file(widths, "cut"),
     prunedFile: (_: unknown, widths: Widths) => {
@@ -27,11 +35,11 @@ vi.mock("../../../src/pipeline/prune/pruned-file.js", () => {
 vi.mock("../../../src/pipeline/prune/recover-pruned.js", () => ({
   recoverPruned: (_: unknown, file: Faked) => {
     events.push("learn");
-    return Promise.resolve({ file: { ...file, path: "learned" }, outcome: { step: 1, before: 1, after: 0.5 } });
+    return Promise.resolve({ file: { ...file, kind: "learned" }, outcome: { step: 1, before: 1, after: 0.5, blocked: new Map() } });
   },
 }));
 
-type Faked = PrunedFile & { readonly widths: Widths };
+type Faked = PrunedFile & { readonly widths: Widths; readonly kind: "cut" | "fitted" | "learned" };
 
 const groups = Array.from(
   { length: 4 },
@@ -68,25 +76,28 @@ interface World {
 function searchIn({ speedOf, accuracyOf = () => 1, least = 0, prune = {} }: World): PruneSearch {
   const judge: Partial<PrunedJudge> = {
     measureAccuracy: (file) => {
-      const own = accuracyOf((file as Faked).widths) + (file.path === "learned" ? learns! : 0);
+      const { widths, kind } = file as Faked;
+      const own = accuracyOf(widths) + (kind === "learned" ? learns! : 0);
       const facts = { candidate: own, higherIsBetter: true, metric: "top1" };
       return Promise.resolve({ accuracy: { facts }, latency: null } as unknown as Measured);
     },
     race: (file) => {
-      events.push(file.path === "cut" ? "race cut" : "race");
+      events.push((file as Faked).kind === "cut" ? "race cut" : "race");
       const speedup = speedOf((file as Faked).widths);
       return Promise.resolve({ facts: { speedup, speedupInterval: [speedup * 0.99, speedup * 1.01] } }) as never;
     },
     isAccurate: (_, measured) => measured.accuracy.facts.candidate >= least,
     tell: () => undefined,
+    rule: () => ({ verdict: { outcome: "missed" }, warnings: [] }) as never,
   };
   const record = { elapsedMs: 0, context: {}, stage: (_: string, work: () => unknown) => work() };
   const config = { prune: { targetSpeedup: null, keepRatio: null, recover: false, budgetMs: null, ...prune } };
   return new PruneSearch(
     config as PruneConfig,
-    {} as PruningKnown,
+    { map: { groups } } as unknown as PruningKnown,
     judge as PrunedJudge,
     record as unknown as RunRecord,
+    new PruneMemory(null),
   );
 }
 
@@ -160,13 +171,13 @@ describe("a limit for the accuracy", () => {
     expect(measured.accuracy.facts.candidate).toBeGreaterThanOrEqual(0.6);
     expect(count("learn")).toBeGreaterThan(0);
     expect(count("learn")).toBeLessThanOrEqual(count("fit"));
-    expect(file.path === "learned").toBe(recovery !== null);
+    expect((file as Faked).kind === "learned").toBe(recovery !== null);
     learns = -0.1;
     const worse = await searchIn({ speedOf: truth(50), accuracyOf, prune: { recover: true } }).only(
       new Map(),
       "as it is",
     );
-    expect(worse.file.path).toBe("fitted");
+    expect((worse.file as Faked).kind).toBe("fitted");
   });
 });
 
