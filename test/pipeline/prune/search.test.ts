@@ -35,7 +35,10 @@ vi.mock("../../../src/pipeline/prune/pruned-file.js", () => {
 vi.mock("../../../src/pipeline/prune/recover-pruned.js", () => ({
   recoverPruned: (_: unknown, file: Faked) => {
     events.push("learn");
-    return Promise.resolve({ file: { ...file, kind: "learned" }, outcome: { step: 1, before: 1, after: 0.5, blocked: new Map() } });
+    return Promise.resolve({
+      file: { ...file, kind: "learned" },
+      outcome: { step: 1, before: 1, after: 0.5, blocked: new Map() },
+    });
   },
 }));
 
