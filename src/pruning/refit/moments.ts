@@ -1,3 +1,5 @@
+import { ROWS_TOGETHER, rowsTimesGram } from "./rows-times-gram.js";
+
 /**
  * Sums over rows of what a linear layer reads and should make: all that least squares needs, whatever the number
  * of samples. A layer of several groups of channels has a problem for each; one of a depthwise convolution has few inputs
@@ -52,16 +54,18 @@ export function rowTimesGram(
 /** sum over rows and outputs of (y - W x - b)^2, for all groups together. */
 export function squaredError(moments: Moments, { weights, bias }: Linear): number {
   const { groups, inputs, outputs, rows, gram, cross, inputSums, outputSums, outputSquares } = moments;
-  const image = new Float64Array(inputs);
+  const images = new Float64Array(Math.min(outputs, ROWS_TOGETHER) * inputs);
   let total = 0;
   for (let g = 0; g < groups; g++) {
     for (let o = 0; o < outputs; o++) {
       const at = (g * outputs + o) * inputs;
-      rowTimesGram(image, weights, at, gram, g * inputs * inputs);
+      const row = o % ROWS_TOGETHER;
+      const count = Math.min(ROWS_TOGETHER, outputs - o);
+      if (row === 0) rowsTimesGram(images, weights, at, count, inputs, gram, g * inputs * inputs);
       let [product, sum, quadratic] = [0, 0, 0];
       for (let i = 0; i < inputs; i++) {
         const weight = weights[at + i]!;
-        quadratic += weight * image[i]!;
+        quadratic += weight * images[row * inputs + i]!;
         if (weight === 0) continue;
         product += weight * cross[at + i]!;
         sum += weight * inputSums[g * inputs + i]!;

@@ -3,14 +3,13 @@
  * output is a problem of its own, too large to solve one by one. A few steps of conjugate gradients, scaled by the diagonal,
  * win most of what there is to win; several outputs go side by side, so that the Gram matrix is read once for all.
  */
+import { ROWS_TOGETHER, rowsTimesGram } from "../refit/rows-times-gram.js";
 import type { DenseGroup } from "./reconstruct.js";
 
 /** More steps change little. */
 const MOST_STEPS = 12;
 /** Multiplications that they may take for one group of channels: seconds. */
 const MOST_WORK = 6e9;
-/** Outputs that go side by side. */
-const TOGETHER = 16;
 /** Of the error at first: what is left is not worth a step. */
 const SOLVED = 1e-8;
 
@@ -18,8 +17,8 @@ const SOLVED = 1e-8;
 export function refine(weights: Float64Array, group: DenseGroup): void {
   const { inputs, outputs } = group;
   const steps = Math.min(MOST_STEPS, Math.floor(MOST_WORK / (outputs * inputs ** 2)));
-  for (let from = 0; from < outputs && steps > 0; from += TOGETHER) {
-    new Rows(weights, group, from, Math.min(outputs, from + TOGETHER)).descend(steps);
+  for (let from = 0; from < outputs && steps > 0; from += ROWS_TOGETHER) {
+    new Rows(weights, group, from, Math.min(outputs, from + ROWS_TOGETHER)).descend(steps);
   }
 }
 
@@ -54,13 +53,13 @@ class Rows {
     const { inputs } = group;
     const start = from * inputs;
     for (let i = 0; i < count * inputs; i++) this.#direction[i] = group.weights[start + i]! - weights[start + i]!;
-    rowsTimesGram(this.#slope, this.#direction, count, group);
+    rowsTimesGram(this.#slope, this.#direction, 0, count, inputs, group.gram);
     this.#direction.fill(0);
     for (let row = 0; row < count; row++) this.#turn(row, 0);
     const enough = this.#steepness.map((value) => value * SOLVED);
     for (let step = 0; step < steps; step++) {
       if (this.#steepness.every((value, row) => !(value > enough[row]!))) break;
-      rowsTimesGram(this.#image, this.#direction, count, group);
+      rowsTimesGram(this.#image, this.#direction, 0, count, inputs, group.gram);
       for (let row = 0; row < count; row++) if (this.#steepness[row]! > enough[row]!) this.#step(row);
     }
   }
@@ -96,30 +95,5 @@ class Rows {
     for (let i = 0; i < inputs; i++)
       this.#direction[at + i] = this.#slope[at + i]! / gram[i * (inputs + 1)]! + kept * this.#direction[at + i]!;
     this.#steepness[row] = after;
-  }
-}
-
-/** images = rows H, for all rows together: four rows of H at a time. */
-function rowsTimesGram(
-  images: Float64Array,
-  rows: Float64Array,
-  count: number,
-  { inputs, gram }: Pick<DenseGroup, "inputs" | "gram">,
-): void {
-  images.fill(0);
-  for (let i = 0; i < inputs; i += 4) {
-    // The last rows of H are done one at a time, so to speak: others count 0.
-    const [a, b, c, d] = [i, Math.min(i + 1, inputs - 1), Math.min(i + 2, inputs - 1), Math.min(i + 3, inputs - 1)];
-    const [ga, gb, gc, gd] = [a * inputs, b * inputs, c * inputs, d * inputs];
-    for (let row = 0; row < count; row++) {
-      const at = row * inputs;
-      const wa = rows[at + a]!;
-      const wb = i + 1 < inputs ? rows[at + b]! : 0;
-      const wc = i + 2 < inputs ? rows[at + c]! : 0;
-      const wd = i + 3 < inputs ? rows[at + d]! : 0;
-      if (wa === 0 && wb === 0 && wc === 0 && wd === 0) continue;
-      for (let j = 0; j < inputs; j++)
-        images[at + j]! += wa * gram[ga + j]! + wb * gram[gb + j]! + wc * gram[gc + j]! + wd * gram[gd + j]!;
-    }
   }
 }

@@ -24,7 +24,8 @@ export function sparseFit(
   const magnitude = byMagnitude(start, layer, sparsity);
   const asIs = (reason: string): LayerFit => ({ reason: `zeros by magnitude: ${reason}`, linear: magnitude });
   if (!areNumbers(fitted) || !areNumbers(others)) return asIs("its activations hold NaN or infinities");
-  const dense = refit(fitted, others, start);
+  // A fit may make use of the sums that it is given.
+  const dense = refit(copyOf(fitted), others, start);
   const isFitted = !("reason" in dense);
   const target = isFitted ? dense.ofFitted : start;
   const linear = reconstructAll(layer, sparsity, fitted, target, isFitted ? dense.strength : DAMPING);
@@ -56,3 +57,12 @@ function reconstructAll(
   }
   return { weights: sparse, bias: bias && biasFor(sparse, moments) };
 }
+
+const copyOf = (moments: Moments): Moments => ({
+  ...moments,
+  gram: moments.gram.slice(),
+  cross: moments.cross.slice(),
+  inputSums: moments.inputSums.slice(),
+  outputSums: moments.outputSums.slice(),
+  outputSquares: moments.outputSquares.slice(),
+});

@@ -45,6 +45,14 @@ describe("sparseFit", () => {
     expect(result.linear.weights.filter((weight) => weight === 0)).toHaveLength(start.weights.length / 2);
   });
 
+  it("leaves the sums that it is given as they are", () => {
+    const layer = layerOf("(x: f32[N,8]) -> (y) { y = Gemm(x, $w: f32[8,2], $b: f32[2]) }");
+    const [fitted, others] = [momentsOf(layer, 60, 1), momentsOf(layer, 30, 2)];
+    const before = structuredClone([fitted, others]);
+    sparseFit(layer, half, fitted, others, readLinear(layer));
+    expect([fitted, others]).toEqual(before);
+  });
+
   it("makes up for what happened to its inputs before it", () => {
     const layer = layerOf("(x: f32[N,32]) -> (y) { y = Gemm(x, $w: f32[32,8], $b: f32[8]) }");
     const result = sparseFit(
