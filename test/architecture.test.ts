@@ -114,6 +114,12 @@ describe("the house", () => {
     expect(between("cli/main.ts", "runtime/ort/client.ts")).toBe(true);
   });
 
+  it("loads what draws on terminals only where there is one", () => {
+    const users = inside.filter(({ from, to }) => roomOf(to) === "tui" && roomOf(from) !== "tui");
+    expect(users.length).toBeGreaterThan(0);
+    expect(users.filter(({ kind }) => kind === "value").map(shown)).toEqual([]);
+  });
+
   it("knows the wire format in one room and ONNX Runtime in one room", () => {
     const users = (name: string): string[] => [
       ...new Set(imports.filter(({ to }) => to === name).map((i) => roomOf(i.from))),

@@ -113,7 +113,7 @@ async function dynamicRecipe({ workshop, model, record }: CandidatesRequest): Pr
     () => observeChannels({ prepared, model, data, runtime, takes }, workshop.context),
     "channels of activations",
   );
-  return tunedRecipe(tuneDynamic(model, statistics, target, takes));
+  return tunedRecipe(await tuneDynamic(model, statistics, target, takes));
 }
 
 /** Where static integers are out of the question, what dynamic ones leave is smaller at least, at no cost in time. */

@@ -11,6 +11,7 @@
  * Evening out costs one product per element; scales per row cost about a quarter of the
  * node's time, and go where they save most.
  */
+import { setImmediate } from "node:timers/promises";
 import type { Model, Node, Value } from "../ir/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { ChannelStatistics } from "./channel-observer.js";
@@ -55,12 +56,12 @@ interface Site {
   readonly rowNoise: number;
 }
 
-export function tuneDynamic(
+export async function tuneDynamic(
   model: Model,
   statistics: ReadonlyMap<string, ChannelStatistics>,
   target: DynamicLimits,
   takes: (node: Node) => boolean,
-): DynamicTuning {
+): Promise<DynamicTuning> {
   const readers = new Map<Value, Node[]>();
   for (const node of dynamicProducts(model)) {
     const input = node.inputs[0]!;
@@ -70,6 +71,8 @@ export function tuneDynamic(
   const smoothing = new Map<string, Float32Array>();
   const sites: Site[] = [];
   for (const [input, nodes] of readers) {
+    // Weights of many megabytes: an interrupt between two of them is heard.
+    await setImmediate();
     const seen = statistics.get(input.label)!;
     const matrices = nodes.map((node) => measured(readersWeight(node), seen));
     // Nothing comes out of it, so nothing can be lost.

@@ -3,6 +3,7 @@
  * counts depend on the model alone, so a caller can stop a pass after n applications
  * and find the one that went wrong.
  */
+import { setImmediate } from "node:timers/promises";
 import { InferOptError } from "../base/errors.js";
 import { check, type Graph, type Model, type Node, opsetOf } from "../ir/index.js";
 import type { Target } from "../target/target.js";
@@ -67,6 +68,7 @@ export interface RunPassesOptions extends Partial<PassOptions> {
 }
 
 const DEFAULT_ROUNDS = 12;
+const LONGEST_TURN_MS = 20;
 const DEFAULT_FOLD_GROWTH_BYTES = 64 << 10;
 
 interface Progress {
@@ -96,10 +98,16 @@ export async function runPasses(
   const rounds = options.maxRounds ?? DEFAULT_ROUNDS;
   const index = new RootIndex(model.graph);
   let changes = 0;
+  let rested = clock();
   for (let round = 1; round <= rounds; round++) {
     const changesBefore = changes;
     let revealed = false;
     for (const progress of chosen) {
+      // A key that interrupts, and whoever draws what goes on, wait for their turn.
+      if (clock() - rested > LONGEST_TURN_MS) {
+        await setImmediate();
+        rested = clock();
+      }
       options.signal?.throwIfAborted();
       const { pass } = progress;
       if (progress.seen === changes) continue;

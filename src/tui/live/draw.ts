@@ -21,12 +21,7 @@ export function drawLive(
 ): string[] {
   if (!current) return [];
   const lines = [stageLine(current, nowMs, columns - 2, look)];
-  if (current.timing) {
-    const { baselineMs, speedup, spread } = current.timing;
-    const faster = speedup === null ? "" : `, ${ratio(speedup)} as fast so far`;
-    const noise = `, noise ${(100 * spread).toFixed(spread < 0.1 ? 1 : 0)} %`;
-    lines.push(`${padRight("timing", TITLE)} ${milliseconds(baselineMs)} ms before${faster}${noise}`);
-  }
+  if (current.timing) lines.push(`${padRight("timing", TITLE)} ${timingText(current.timing, columns - TITLE - 3)}`);
   if (best) {
     const parts = [
       ...(best.speedup === null ? [] : [ratio(best.speedup)]),
@@ -37,6 +32,14 @@ export function drawLive(
     lines.push(`${padRight("best", TITLE)} ${parts.join("  ")}`);
   }
   return lines.slice(0, Math.max(0, rows)).map((line) => clip(` ${line}`, columns - 1));
+}
+
+function timingText({ baselineMs, speedup, spread }: NonNullable<LiveStage["timing"]>, width: number): string {
+  const before = `${milliseconds(baselineMs)} ms before`;
+  const noise = `noise ${(100 * spread).toFixed(spread < 0.1 ? 1 : 0)} %`;
+  if (speedup === null) return `${before}, ${noise}`;
+  const whole = `${before}, ${ratio(speedup)} as fast so far, ${noise}`;
+  return whole.length <= width ? whole : `${ratio(speedup)} so far, ${noise}`;
 }
 
 function stageLine(stage: LiveStage, nowMs: number, width: number, look: Look): string {
