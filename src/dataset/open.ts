@@ -1,6 +1,7 @@
 /** From a path to a dataset: the file's name or the folder's contents say which reader it takes. */
 import { readdir, stat } from "node:fs/promises";
 import { extname } from "node:path";
+import { nearbyFile } from "../base/nearby-file.js";
 import type { Dataset, DatasetRef, InputSpec } from "./dataset.js";
 import { datasetError } from "./errors.js";
 import { openJsonl } from "./jsonl.js";
@@ -84,10 +85,11 @@ async function checkFolder(path: string): Promise<boolean> {
     const stats = await stat(path);
     if (stats.isDirectory() || stats.isFile()) return stats.isDirectory();
   } catch (cause) {
+    const likely = nearbyFile(path);
     throw datasetError(
       "DATASET_MISSING",
       `there is no dataset ${path}`,
-      "Check the path; relative ones start at the current folder.",
+      likely === null ? "Check the path; relative ones start at the current folder." : `Did you mean ${likely}?`,
       {
         fields: { path },
         cause,

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { InferOptError, messageOf } from "../base/errors.js";
+import { nearbyFile } from "../base/nearby-file.js";
 import { readRange } from "./byte-source.js";
 import { type FileRange, scanModel, tooDeep } from "./scan-model.js";
 import { decodeModel, hasField, type ModelProto } from "./schema.js";
@@ -58,8 +59,9 @@ function fileSize(path: string, shown: string): number {
   try {
     stats = statSync(path);
   } catch (cause) {
+    const likely = nearbyFile(shown);
     throw new InferOptError("MODEL_MISSING", "input", `there is no file ${shown}`, {
-      hint: "Check the path.",
+      hint: likely === null ? "Check the path." : `Did you mean ${likely}?`,
       cause,
       fields: { path },
     });

@@ -20,8 +20,15 @@ export interface Candidate {
   sqnrDb: number | null;
   /** Old over new, from the profile or a comparison; null until measured. */
   speedup: number | null;
-  /** Node by node, by the runtime's profile, beside the prepared float model's in the same minutes; null until measured. */
-  times?: { readonly float: readonly NodeTime[]; readonly own: readonly NodeTime[] } | null;
+  /**
+   * Node by node, by the runtime's profile, beside the prepared float model's in the same minutes, and where float
+   * candidates are compared too beside the original's; null until measured.
+   */
+  times?: {
+    readonly float: readonly NodeTime[];
+    readonly own: readonly NodeTime[];
+    readonly original?: readonly NodeTime[];
+  } | null;
   accuracy: AccuracyFacts | null;
   /** By region, when it alone is integers: SQNR of the outputs, dB; absent until a search measured it. */
   errors?: ReadonlyMap<string, number>;

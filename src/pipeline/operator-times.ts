@@ -4,7 +4,7 @@ import type { Candidate } from "./candidate.js";
 
 /** Of one run each: the sum of what each node took at least. */
 export interface OperatorTimesFacts {
-  /** The graph in float, as it was before integers. */
+  /** The original; of `quantize`, which compares no float graphs, the fused one that integers were made of. */
   readonly before: readonly OperatorShare[];
   readonly after: readonly OperatorShare[];
 }
@@ -18,7 +18,7 @@ export interface OperatorShare {
 
 /** null where the candidate's speed was told in another way. */
 export function operatorTimes({ times }: Pick<Candidate, "times">): OperatorTimesFacts | null {
-  return times ? { before: byOperator(times.float), after: byOperator(times.own) } : null;
+  return times ? { before: byOperator(times.original ?? times.float), after: byOperator(times.own) } : null;
 }
 
 /** The most time first. */

@@ -229,8 +229,9 @@ export class Workshop {
     const models = [...baseline, prepared, ...candidates.map(({ built }) => built.path)];
     const times = await this.context.runtime.nodeTimes(models, trial, asDelivered(runtime));
     const float = times[baseline.length]!;
+    const before = baseline.length > 0 && { original: times[0]! };
     for (const [i, candidate] of candidates.entries()) {
-      candidate.times = { float, own: times[baseline.length + 1 + i]! };
+      candidate.times = { float, own: times[baseline.length + 1 + i]!, ...before };
       candidate.speedup = totalMs(times[0]!) / totalMs(candidate.times.own);
       const { speedup } = candidate;
       this.journal?.record(candidate, "speed", { speedup, times: candidate.times } satisfies SpeedEntry);
