@@ -16,13 +16,13 @@ export function changedLines({ passes, quantization, precision }: RunResult, she
   const applied = passes.filter((pass) => pass.applied > 0);
   const undone = passes.filter((pass) => pass.rejected !== undefined);
   const rows = applied.map(({ name, applied: times, skipped, durationMs }) => [
-    name,
+    middle(printable(name), roomy ? 60 : 48),
     `${count(times)}x`,
     ...(roomy ? [skipped.length > 0 ? `${count(skipped.length)} left` : "", `${milliseconds(durationMs)} ms`] : []),
   ]);
   const lines = columns(rows, ["left", "right", "right", "right"]);
   for (const { name, applied: kept, rejected } of undone) {
-    lines.push(...wrap(`${name} undone${kept > 0 ? " in part" : ""}: ${printable(rejected!)}`, room));
+    lines.push(...wrap(`${printable(name)} undone${kept > 0 ? " in part" : ""}: ${printable(rejected!)}`, room));
   }
   if (quantization) {
     const { mode, bits, method, nodes, why, calibration } = quantization;
@@ -79,7 +79,7 @@ export function candidateLines({ candidates }: RunResult, sheet: Sheet): string[
     bytes(each.bytes),
     ...(roomy ? [count(each.quantizedNodes)] : []),
     count(each.floatNodes),
-    ...(roomy ? [middle(printable(each.reason), 28)] : []),
+    ...(roomy ? [middle(printable(each.reason), sheet.columns - 94)] : []),
   ]);
   const heads = [
     "speed",
