@@ -14,7 +14,7 @@ import { differenceFacts, differenceWarnings } from "../difference.js";
 import { type Intake, takeIn } from "../intake.js";
 import { type Prepared, prepareModel } from "../prepare.js";
 import { requestOf } from "../prepare-request.js";
-import type { RunResult, Verdict } from "../result.js";
+import type { AccuracyFacts, RunResult, Verdict } from "../result.js";
 import { RunRecord } from "../run-record.js";
 import { type PartOf, SearchFiles } from "../search-files.js";
 import { pruneIdentity } from "../search-identity.js";
@@ -133,6 +133,8 @@ export class PruneRun {
     const ruling = search.rule(chosen);
     const isPassed = ruling.verdict.outcome === "met";
     record.warn(...ruling.warnings, ...differenceWarnings(chosen.measured.differences ?? []));
+    const loss = isPassed ? visibleLoss(chosen.measured.accuracy.facts) : null;
+    if (loss !== null) record.warn(loss);
     const output = await record.stage("write", () =>
       (isPassed ? writeOutput : writeRejected)(chosen.file.path, intake.original, config.out, record),
     );
@@ -182,4 +184,13 @@ export function findingsOf({ prepared, map, groups }: Found, search: PruneSearch
     })),
     pruning: narrowingFacts(map, chosen, search.tried, groups),
   };
+}
+
+/** More than this share of a metric shows in use, whatever the limit was. */
+const VISIBLE = 0.01;
+
+function visibleLoss({ metric, baseline, candidate, higherIsBetter }: AccuracyFacts): string | null {
+  const share = (higherIsBetter ? baseline - candidate : candidate - baseline) / Math.abs(baseline);
+  if (!(share > VISIBLE) || !Number.isFinite(share)) return null;
+  return `a visible loss: ${metric} ${candidate.toFixed(4)}, where the original has ${baseline.toFixed(4)}`;
 }
