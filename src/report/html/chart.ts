@@ -49,12 +49,23 @@ export interface Axes {
   readonly y: Scale;
 }
 
-export function axesFor(xs: readonly number[], ys: readonly number[], along = linear): Axes {
-  return {
-    x: along(Math.min(...xs), Math.max(...xs), margin.left, WIDTH - margin.right),
-    y: linear(Math.min(...ys), Math.max(...ys), HEIGHT - margin.bottom, margin.top),
-  };
+/** Room for marks of all these values; for logarithmic scales all of them are above 0. */
+export function axesFor(xs: readonly number[], ys: readonly number[], along = linear, up = linear): Axes {
+  const [left, right] = extent(xs);
+  const [low, high] = extent(ys);
+  return { x: along(left, right, margin.left, WIDTH - margin.right), y: up(low, high, BOTTOM, margin.top) };
 }
+
+/** Where the x axis is, and the upper end of the y axis. */
+export const BOTTOM = HEIGHT - margin.bottom;
+export const TOP = margin.top;
+export const [LEFT, RIGHT] = [margin.left, WIDTH - margin.right];
+
+const extent = (values: readonly number[]): [number, number] =>
+  values.reduce<[number, number]>(
+    ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
+    [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
+  );
 
 export const px = (value: number): string => value.toFixed(1);
 
@@ -65,10 +76,9 @@ export function chart(
   titles: readonly [string, string],
   marks: readonly Markup[],
 ): Markup {
-  const bottom = HEIGHT - margin.bottom;
   const columns = x.ticks.map(
     (tick) =>
-      html`<line class="grid" x1="${px(x(tick))}" x2="${px(x(tick))}" y1="${margin.top}" y2="${bottom}"/><text class="tick" x="${px(x(tick))}" y="${bottom + 16}" text-anchor="middle">${label(tick)}</text>`,
+      html`<line class="grid" x1="${px(x(tick))}" x2="${px(x(tick))}" y1="${margin.top}" y2="${BOTTOM}"/><text class="tick" x="${px(x(tick))}" y="${BOTTOM + 16}" text-anchor="middle">${label(tick)}</text>`,
   );
   const rows = y.ticks.map(
     (tick) =>
@@ -82,6 +92,14 @@ const label = (tick: number): string =>
   significant(Number(tick.toPrecision(6)), 6)
     .replace(/(\.\d*?)0+$/, "$1")
     .replace(/\.$/, "");
+
+/** What a colour means, as a line. */
+export const lineKey = (className: string, words: string): Markup =>
+  html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><line class="${className}" x1="0" x2="28" y1="6" y2="6"/></svg>${words}</span>`;
+
+/** What a colour means, as a dot. */
+export const dotKey = (className: string, words: string): Markup =>
+  html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><circle class="${className}" cx="14" cy="6" r="4"/></svg>${words}</span>`;
 
 export const line = (className: string, points: readonly (readonly [number, number])[]): Markup =>
   html`<polyline class="${className}" points="${points.map(([x, y]) => `${px(x)},${px(y)}`).join(" ")}"/>`;

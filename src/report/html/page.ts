@@ -8,12 +8,18 @@ import type { RunResult } from "../../pipeline/result.js";
 import { verdictSummary, verdictWord } from "../limits.js";
 import { html, Markup } from "./markup.js";
 import type { Panel } from "./panel.js";
+import { answersPanel } from "./panels/answers.js";
+import { calibrationPanel } from "./panels/calibration.js";
 import { candidatesPanel } from "./panels/candidates.js";
 import { decisionsPanel } from "./panels/decisions.js";
+import { depthPanel } from "./panels/depth.js";
 import { environmentPanel } from "./panels/environment.js";
+import { graphPanel } from "./panels/graph.js";
 import { latencyPanel } from "./panels/latency.js";
 import { layersPanel } from "./panels/layers.js";
 import { measurementsPanel } from "./panels/measurements.js";
+import { memoryPanel } from "./panels/memory.js";
+import { rooflinePanel } from "./panels/roofline.js";
 import { timePanel } from "./panels/time.js";
 import { differencesPanel, verdictPanel } from "./panels/verdict.js";
 import { SCRIPT } from "./script.js";
@@ -26,8 +32,14 @@ export function renderHtml(result: RunResult, commandLine: string | null = null)
     measurementsPanel(result),
     latencyPanel(result),
     candidatesPanel(result),
+    answersPanel(result),
     layersPanel(result),
+    graphPanel(result),
     timePanel(result),
+    rooflinePanel(result),
+    memoryPanel(result),
+    calibrationPanel(result),
+    depthPanel(result),
     differencesPanel(result),
     decisionsPanel(result),
     environmentPanel(result, commandLine),

@@ -3,7 +3,7 @@ export const STYLE = `
 :root { color-scheme: light dark; --ink: light-dark(#1c2024, #e8eaed); --faint: light-dark(#5b6470, #9aa4b1); --line: light-dark(#d7dce2, #3a414b);
   --paper: light-dark(#ffffff, #16191d); --panel: light-dark(#f6f8fa, #1e2228); --before: light-dark(#8a5a00, #e0a63a); --after: light-dark(#0b5fb0, #6cb6ff);
   --good: light-dark(#0a6b35, #58c886); --bad: light-dark(#b3261e, #ff8a80); --unsure: light-dark(#7a5b00, #e3c04d); }
-* { box-sizing: border-box; }
+* { box-sizing: border-box; } [hidden] { display: none !important; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
 header, main, footer { max-width: 1180px; margin: 0 auto; padding: 0 20px; }
 header { padding-top: 20px; }
@@ -37,10 +37,31 @@ svg text { fill: var(--faint); } svg text.axis { fill: var(--ink); }
 .limit { stroke: var(--bad); stroke-width: 1.5; stroke-dasharray: 4 4; }
 .bar.before { fill: var(--before); stroke: none; opacity: .55; } .bar.after { fill: var(--after); stroke: none; }
 .key { display: flex; flex-wrap: wrap; gap: 4px 20px; margin: 4px 0; } .key svg { width: 28px; height: 12px; display: inline-block; vertical-align: middle; margin-right: 6px; }
+.spot { fill: var(--after); fill-opacity: .6; stroke: var(--paper); stroke-width: .5; } .spot.base { fill: var(--before); } .spot.bad { fill: var(--bad); } .spot.good { fill: var(--good); }
+.faint-line { stroke: var(--faint); stroke-width: 1; fill: none; opacity: .6; } .arrow { stroke: var(--faint); stroke-width: .7; opacity: .5; }
+.roof { stroke: var(--before); stroke-width: 2; fill: none; } .roof.integers { stroke: var(--after); stroke-dasharray: 6 3; }
+.answer.both { fill: var(--good); opacity: .45; } .answer.onlyBefore { fill: var(--bad); } .answer.onlyAfter { fill: var(--after); } .answer.neither { fill: var(--line); }
+figure { margin: 0; min-width: 0; } figcaption { color: var(--faint); overflow-wrap: anywhere; }
+.small-charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(260px, 100%), 1fr)); gap: 12px 20px; } .small-charts svg { max-width: none; }
+.bars { fill: var(--faint); opacity: .65; } .range { stroke: var(--before); stroke-width: 1.2; stroke-dasharray: 3 3; } .range.taken { stroke: var(--after); stroke-width: 2.2; stroke-dasharray: none; }
+.graphs { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(340px, 100%), 1fr)); gap: 12px; }
+.scroll { overflow: auto; max-height: 560px; border: 1px solid var(--line); border-radius: 6px; background: var(--paper); }
+svg.graph { width: auto; max-width: none; margin: 0 auto; font-size: 11px; } .edges { fill: none; stroke: var(--faint); stroke-width: 1; opacity: .7; }
+.box rect { stroke: var(--faint); stroke-width: 1; fill: var(--paper); } svg .box text { fill: var(--ink); text-anchor: middle; } svg .box .sub, svg .tile .sub { font-size: 9px; }
+svg.graph .box { cursor: pointer; } .box.dim { opacity: .15; } .box.hit rect, .box.on rect { stroke: var(--ink); stroke-width: 2.5; }
+.h0 rect { fill: color-mix(in srgb, var(--after) 6%, var(--paper)); } .h1 rect { fill: color-mix(in srgb, var(--after) 18%, var(--paper)); } .h2 rect { fill: color-mix(in srgb, var(--after) 32%, var(--paper)); }
+.h3 rect { fill: color-mix(in srgb, var(--after) 46%, var(--paper)); } .h4 rect { fill: color-mix(in srgb, var(--after) 60%, var(--paper)); }
+.p1 rect { fill: color-mix(in srgb, var(--good) 25%, var(--paper)); } .p2 rect { fill: color-mix(in srgb, var(--good) 50%, var(--paper)); }
+.n1 rect { fill: color-mix(in srgb, var(--bad) 25%, var(--paper)); } .n2 rect { fill: color-mix(in srgb, var(--bad) 50%, var(--paper)); }
+.q8 rect { fill: color-mix(in srgb, var(--after) 40%, var(--paper)); } .qw rect { fill: color-mix(in srgb, var(--good) 35%, var(--paper)); } .qh rect { fill: color-mix(in srgb, var(--unsure) 40%, var(--paper)); } .qf rect { fill: color-mix(in srgb, var(--before) 18%, var(--paper)); }
+.box.h- rect { stroke-dasharray: 2 2; }
+.tile rect { stroke: var(--panel); stroke-width: 1.5; } svg .tile text { fill: var(--ink); } .t-f rect { fill: color-mix(in srgb, var(--before) 35%, var(--paper)); } .t-8 rect { fill: color-mix(in srgb, var(--after) 40%, var(--paper)); } .t-h rect { fill: color-mix(in srgb, var(--unsure) 45%, var(--paper)); } .t-o rect { fill: color-mix(in srgb, var(--faint) 30%, var(--paper)); }
+.controls { display: flex; flex-wrap: wrap; gap: 4px 16px; } .controls select, .controls input { font: inherit; max-width: 60vw; }
+.picked { white-space: pre-line; }
 code { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
 pre { overflow-x: auto; padding: 8px; border: 1px solid var(--line); border-radius: 6px; margin: 6px 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 details > summary { cursor: pointer; color: var(--after); }
 button.copy { font: inherit; }
 @media (max-width: 600px) { header, main, footer { padding: 0 10px; } nav { position: static; } nav ul { padding: 8px 10px; } section { padding: 10px; } }
-@media print { :root { color-scheme: light; } nav, .filter, button.copy { display: none; } section { break-inside: avoid; } }
+@media print { :root { color-scheme: light; } nav, .filter, button.copy { display: none; } .controls, .picked { display: none; } section { break-inside: auto; } figure, svg { break-inside: avoid; } .scroll { overflow: hidden; max-height: none; } svg.graph { width: 100%; height: auto; max-height: 24cm; } }
 `;

@@ -23,8 +23,11 @@ export function table<Row>(caption: string, rows: readonly Row[], columns: reado
   );
   const body = rows.map((row) => {
     const cells = columns.map(({ cell, value, isNumber }) => {
-      const key = value(row);
-      return html`<td${side(isNumber)} data-v="${key === null ? "" : key}">${cell(row)}</td>`;
+      const shown = cell(row);
+      const key = value(row) ?? "";
+      // Where the two are one, as most texts are, it stands there once.
+      const sortedBy = isSorted && key !== shown ? html` data-v="${key}"` : null;
+      return html`<td${side(isNumber)}${sortedBy}>${shown}</td>`;
     });
     return html`<tr>${cells}</tr>\n`;
   });
@@ -36,6 +39,10 @@ export function table<Row>(caption: string, rows: readonly Row[], columns: reado
 <thead><tr>${head}</tr></thead>
 <tbody>${body}</tbody></table></div>`;
 }
+
+/** A table that nobody sorts, of texts alone: what stands behind a small chart. */
+export const plainTable = (caption: string, heads: readonly string[], rows: readonly (readonly string[])[]): Markup =>
+  html`<div class="table"><table><caption>${caption}</caption><thead><tr>${heads.map((head) => html`<th scope="col" class="n">${head}</th>`)}</tr></thead><tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td class="n">${cell}</td>`)}</tr>`)}</tbody></table></div>`;
 
 const side = (isNumber = false): Markup | null => (isNumber ? html` class="n"` : null);
 

@@ -1,7 +1,7 @@
 /** Every candidate that was measured: accuracy against speed, and which ones no other beats on both. */
 import type { CandidateFacts, RunResult } from "../../../pipeline/result.js";
 import { bytes, count, plural, ratio, score, significant } from "../../numbers.js";
-import { axesFor, chart, line, px } from "../chart.js";
+import { axesFor, BOTTOM, chart, line, px, TOP } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { number, table, text } from "../table.js";
@@ -81,6 +81,6 @@ function pareto(points: readonly Point[], title: string, isHigherBetter: boolean
     "front-line",
     best.map(({ speed, value }) => [x(speed), y(value)] as const),
   );
-  const even = html`<line class="limit" x1="${px(x(1))}" x2="${px(x(1))}" y1="12" y2="220"><title>as fast as before</title></line>`;
+  const even = html`<line class="limit" x1="${px(x(1))}" x2="${px(x(1))}" y1="${TOP}" y2="${BOTTOM}"><title>as fast as before</title></line>`;
   return html`${chart(description, axes, ["times as fast", title], [even, steps, ...dots])}<p class="faint">Filled: taken. Blue: beaten by no other on both. Dashed: as fast as before.</p>`;
 }

@@ -1,7 +1,7 @@
 /** Latency before and after: how many runs took no longer than so long. */
 import type { LatencyDistribution, LatencyFacts, RunResult } from "../../../pipeline/result.js";
 import { milliseconds, plural } from "../../numbers.js";
-import { axesFor, chart, line, logarithmic, px } from "../chart.js";
+import { axesFor, chart, line, lineKey, logarithmic, px } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { number, table } from "../table.js";
@@ -31,11 +31,9 @@ function drawn(latency: LatencyFacts, distribution: LatencyDistribution): Markup
     ),
   );
   const description = `Share of ${plural(latency.runs, "run")} that took no longer: the median is ${milliseconds(latency.baseline.p50Ms)} ms before and ${milliseconds(latency.candidate.p50Ms)} ms after.`;
-  const key = (className: string, words: string): Markup =>
-    html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><line class="${className}" x1="0" x2="28" y1="6" y2="6"/></svg>${words}</span>`;
   const rows = at.map((share, i) => ({ share, before: baselineMs[i]!, after: candidateMs[i]! }));
   return [
-    html`<p class="key">${key("before", "before")}${key("after", "after")}<span>dots: p50, p95, p99</span></p>`,
+    html`<p class="key">${lineKey("before", "before")}${lineKey("after", "after")}<span>dots: p50, p95, p99</span></p>`,
     chart(
       description,
       axes,

@@ -6,6 +6,7 @@ import { percent, requestNotes } from "../../request-table.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { type Column, number, table, text } from "../table.js";
+import { rateCurve, sweepCurve } from "./load-curve.js";
 
 const percentiles = <Row>(of: (row: Row) => Percentiles): Column<Row>[] => [
   number("p50 ms", (row) => of(row).p50Ms, milliseconds),
@@ -73,16 +74,22 @@ function load({ load: facts }: RunResult): Markup[] {
     ...percentiles<(typeof rows)[number]>(({ times }) => times),
     number("busy", ({ model }) => model.utilization, percent),
   ]);
-  const rates = facts.models.flatMap(({ model, maxRate }) =>
-    maxRate
+  const rates = facts.models.flatMap((each) => {
+    const { model, maxRate } = each;
+    return maxRate
       ? [
+          ...rateCurve(each),
           table(`Rates tried with ${basename(model.path)}`, maxRate.tried, [
             number("a second", ({ perSecond }) => perSecond, significant),
+            number("p50 ms", ({ latency }) => latency?.p50Ms ?? null, milliseconds),
+            number("p95", ({ latency }) => latency?.p95Ms ?? null, milliseconds),
+            number("p99", ({ latency }) => latency?.p99Ms ?? null, milliseconds),
+            number("waiting p95", ({ waiting }) => waiting?.p95Ms ?? null, milliseconds),
             text("limits", ({ status }) => status),
           ]),
         ]
-      : [],
-  );
+      : [];
+  });
   return [shown, ...rates];
 }
 
@@ -91,6 +98,7 @@ function sweep({ sweep: facts }: RunResult): Markup[] {
   const taken = facts.best ?? facts.fastest;
   const rows = facts.settings.map((setting, i) => ({ ...setting, isTaken: i === taken }));
   return [
+    ...sweepCurve(facts),
     table("Batch sizes and threads; the best is marked", rows, [
       {
         title: "batch",

@@ -1,0 +1,102 @@
+/** What calibration saw of each tensor: how its elements are spread, the range of each method, and the one that was taken. */
+import type { CalibratedTensor } from "../../../pipeline/calibration-facts.js";
+import type { RunResult } from "../../../pipeline/result.js";
+import { middle } from "../../escape.js";
+import { count, interval, plural, significant } from "../../numbers.js";
+import { lineKey } from "../chart.js";
+import { html, type Markup } from "../markup.js";
+import type { Panel } from "../panel.js";
+import { number, plainTable, table, text } from "../table.js";
+
+const MOST_DRAWN = 24;
+const WIDE = 300;
+const HIGH = 110;
+
+export function calibrationPanel({ calibration }: RunResult): Panel {
+  const panel = { id: "calibration", title: "Calibration" };
+  if (!calibration || calibration.tensors.length === 0) return { ...panel, body: [] };
+  const { tensors, of } = calibration;
+  const drawn = [...tensors].sort((a, b) => lost(b) - lost(a)).slice(0, MOST_DRAWN);
+  const which =
+    drawn.length < of
+      ? `The ${count(drawn.length)} of ${plural(of, "tensor")} that lose the most`
+      : plural(of, "tensor");
+  const hasChosen = tensors.some(({ chosen }) => chosen !== null);
+  return {
+    ...panel,
+    body: [
+      html`<p>${which}; bars are elements on a logarithmic scale.</p>`,
+      html`<p class="key">${hasChosen ? lineKey("range taken", "the range that was taken") : null}${lineKey("range", "ranges of the other methods")}</p>`,
+      html`<div class="small-charts">${drawn.map(figure)}</div>`,
+      rangesTable(tensors, of),
+    ],
+  };
+}
+
+const share = (part: number): string => `${significant(100 * part, 2)} %`;
+
+/** Of the range in use, or of the tightest. */
+const lost = (tensor: CalibratedTensor): number =>
+  taken(tensor)?.clippedShare ?? Math.max(...tensor.ranges.map(({ clippedShare }) => clippedShare));
+
+const taken = ({ ranges, chosen }: CalibratedTensor): CalibratedTensor["ranges"][number] | null =>
+  ranges.find(({ method }) => method === chosen) ?? null;
+
+function figure(tensor: CalibratedTensor): Markup {
+  const { histogram, ranges, chosen, min, max, elements } = tensor;
+  const { from, width, counts } = histogram;
+  const ends = [from, from + width * counts.length, ...ranges.flatMap(({ low, high }) => [low, high])];
+  const [low, high] = [Math.min(...ends), Math.max(...ends)];
+  const x = (value: number): string => (((value - low) / (high - low || 1)) * (WIDE - 8) + 4).toFixed(1);
+  const most = Math.log1p(Math.max(...counts));
+  const bars = counts.map((many, i) => {
+    if (many === 0) return null;
+    const tall = Math.max(1, (Math.log1p(many) / most) * (HIGH - 34));
+    const start = Number(x(from + i * width));
+    return html`<rect x="${start}" y="${(HIGH - 18 - tall).toFixed(1)}" width="${Math.max(1, Number(x(from + (i + 1) * width)) - start - 0.5).toFixed(1)}" height="${tall.toFixed(1)}"/>`;
+  });
+  const marks = [...ranges]
+    .sort((a, b) => Number(a.method === chosen) - Number(b.method === chosen))
+    .map(({ method, low: least, high: largest, clippedShare }) => {
+      const title = html`<title>${method}: ${interval([least, largest], significant)}, clips ${share(clippedShare)}</title>`;
+      const name = method === chosen ? "range taken" : "range";
+      return [least, largest].map(
+        (end) => html`<line class="${name}" x1="${x(end)}" x2="${x(end)}" y1="10" y2="${HIGH - 18}">${title}</line>`,
+      );
+    });
+  const own = taken(tensor);
+  const said = own
+    ? `${own.method} takes ${interval([own.low, own.high], significant)} and clips ${share(own.clippedShare)}`
+    : "no range is taken yet";
+  const description = `${plural(elements, "element")} of ${tensor.tensor} between ${significant(min)} and ${significant(max)}: ${said}.`;
+  const isApart = Number(x(0)) > 40 && Number(x(0)) < WIDE - 40;
+  const zero =
+    low < 0 && high > 0 && isApart
+      ? html`<text class="tick" x="${x(0)}" y="${HIGH - 4}" text-anchor="middle">0</text>`
+      : null;
+  const bins = counts.map((many, i) => [significant(from + i * width), count(many)]);
+  return html`<figure><figcaption title="${tensor.tensor}">${middle(tensor.tensor, 44)}</figcaption><svg viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${description}"><g class="bars">${bars}</g>${marks}<text class="tick" x="2" y="${HIGH - 4}">${significant(low)}</text>${zero}<text class="tick" x="${WIDE - 2}" y="${HIGH - 4}" text-anchor="end">${significant(high)}</text></svg><p class="faint">${own ? `${own.method} ${interval([own.low, own.high], significant)}, clips ${share(own.clippedShare)}` : `${significant(min)} .. ${significant(max)}`}</p><details><summary>Bins</summary>${plainTable("Elements by bin", ["from", "elements"], bins)}</details></figure>`;
+}
+
+function rangesTable(tensors: readonly CalibratedTensor[], of: number): Markup {
+  const methods = [...new Set(tensors.flatMap(({ ranges }) => ranges.map(({ method }) => method)))];
+  const title =
+    tensors.length < of ? `${count(tensors.length)} of ${plural(of, "tensor")}, those that lose the most` : "Tensors";
+  return table(`${title}: ranges by method`, tensors, [
+    text("tensor", ({ tensor }) => tensor),
+    number("elements", ({ elements }) => elements, count),
+    text("taken", ({ chosen }) => chosen ?? "-"),
+    number("clipped", (row) => taken(row)?.clippedShare ?? null, share),
+    number("least", ({ min }) => min, significant),
+    number("largest", ({ max }) => max, significant),
+    ...methods.map((method) => ({
+      title: method,
+      isNumber: true,
+      value: (row: CalibratedTensor) => row.ranges.find((range) => range.method === method)?.high ?? null,
+      cell: (row: CalibratedTensor) => {
+        const range = row.ranges.find((each) => each.method === method);
+        return range ? interval([range.low, range.high], significant) : "-";
+      },
+    })),
+  ]);
+}

@@ -1,0 +1,277 @@
+/** Both graphs as drawings, side by side: coloured by what is known of each node, and which nodes became which. */
+import type { GraphFacts } from "../../../pipeline/graph-facts.js";
+import type { RunResult } from "../../../pipeline/result.js";
+import { middle } from "../../escape.js";
+import { type GraphBox, graphBoxes, isConversion } from "../../graph-boxes.js";
+import { beforeRows, layerRows } from "../../layer-rows.js";
+import { bytes, count, milliseconds, plural, significant } from "../../numbers.js";
+import { type Layout, layOut } from "../layered-layout.js";
+import { html, type Markup } from "../markup.js";
+import type { Panel } from "../panel.js";
+import { type Column, number, table, text } from "../table.js";
+
+const SIZE = { boxWidth: 118, boxHeight: 32, gapX: 10, gapY: 20 };
+const LETTERS = 17;
+const MARGIN = 6;
+
+/** What boxes can be coloured by, in the order in which they are offered. */
+interface Measure {
+  readonly id: string;
+  readonly title: string;
+  readonly of: (box: GraphBox) => number | null;
+  readonly show: (value: number) => string;
+  /** Colours from bad to good around 0, or from little to much. */
+  readonly isSigned?: boolean;
+  /** Little is what to look at. */
+  readonly isDown?: boolean;
+}
+
+const measures: readonly Measure[] = [
+  { id: "saved", title: "time saved", of: ({ savedMs }) => savedMs, show: inMs, isSigned: true },
+  { id: "after", title: "time after", of: ({ afterMs }) => afterMs, show: inMs },
+  { id: "before", title: "time before", of: ({ beforeMs }) => beforeMs, show: inMs },
+  { id: "sqnr", title: "SQNR", of: ({ sqnrDb }) => sqnrDb, show: (db) => `${significant(db)} dB`, isDown: true },
+  { id: "weights", title: "weights", of: ({ weightBytes }) => weightBytes || null, show: bytes },
+];
+
+interface Drawn {
+  readonly side: "before" | "after";
+  readonly graph: GraphFacts;
+  readonly boxes: readonly GraphBox[];
+}
+
+export function graphPanel(result: RunResult): Panel {
+  const { graphs } = result;
+  const sides: Drawn[] = [];
+  if (graphs?.before) {
+    const rows = graphs.after ? beforeRows(result) : layerRows(result);
+    sides.push({ side: "before", graph: graphs.before, boxes: graphBoxes(graphs.before, rows) });
+  }
+  if (graphs?.after) {
+    sides.push({ side: "after", graph: graphs.after, boxes: graphBoxes(graphs.after, layerRows(result)) });
+  }
+  return { id: "graph", title: "Graph", body: sides.every(({ boxes }) => boxes.length === 0) ? [] : drawn(sides) };
+}
+
+function drawn(sides: readonly Drawn[]): Markup[] {
+  const boxes = sides.flatMap((side) => side.boxes);
+  const present = measures.filter(({ of }) => boxes.some((box) => of(box) !== null));
+  const scales = present.map((measure) => ({ measure, ...scaleOf(measure, boxes) }));
+  const hasPrecision = boxes.some(({ precision }) => precision !== "");
+  const choices = [
+    ...present.map(({ id, title }) => ({ id, title })),
+    ...(hasPrecision ? [{ id: "precision", title: "precision" }] : []),
+  ];
+  const chosen = choices[0]?.id ?? "precision";
+  const options = choices.map(({ id, title }) => html`<option value="${id}">${title}</option>`);
+  const legends = [
+    ...scales.map((scale) => legend(scale, scale.measure.id !== chosen)),
+    ...(hasPrecision ? [precisionLegend(boxes, chosen !== "precision")] : []),
+  ];
+  const classesOf = (box: GraphBox): readonly string[] => [
+    ...scales.map(({ measure, classOf }) => classOf(measure.of(box))),
+    ...(hasPrecision ? [precisionClass(box.precision)] : []),
+  ];
+  const index = choices.findIndex(({ id }) => id === chosen);
+  return [
+    html`<p class="controls"><label>Colour <select class="colour">${options}</select></label> <label>Find <input type="search" class="find" placeholder="name or operator"></label> <output class="found"></output></p>`,
+    html`<div class="legends">${legends}</div>`,
+    html`<div class="graphs">${sides.map((side) => drawing(side, classesOf, index))}</div>`,
+    html`<p class="picked faint" role="status">A click on a box tells what it is and what it became.</p>`,
+    ...becameTable(sides),
+    ...sides.map((side) => boxTable(side, present)),
+  ];
+}
+
+function drawing(
+  { side, graph, boxes }: Drawn,
+  classesOf: (box: GraphBox) => readonly string[],
+  index: number,
+): Markup {
+  const layout = layOut(
+    boxes.map(({ reads }) => reads),
+    SIZE,
+  );
+  const [width, height] = [Math.ceil(layout.width) + 2 * MARGIN, Math.ceil(layout.height) + 2 * MARGIN];
+  const joined =
+    boxes.length < graph.nodes.length ? `, drawn as ${plural(boxes.length, "box").replace("boxs", "boxes")}` : "";
+  const description = `The graph ${side}: ${plural(graph.nodes.length, "node")}${joined}, from its inputs at the top to its outputs at the bottom.`;
+  const shapes = boxes.map((box, i) => {
+    const { x, y } = layout.boxes[i]!;
+    const classes = classesOf(box);
+    const [left, top] = [Math.round(x - SIZE.boxWidth / 2), Math.round(y - SIZE.boxHeight / 2)];
+    const many = box.nodes.length > 1;
+    const sub = many ? tail(box.title) : nameTail(box.title);
+    return html`<g class="box ${classes[index] ?? "h-"}" data-c="${classes.join(" ")}" data-p="${box.parts.join(" ")}" transform="translate(${left} ${top})"><rect width="${SIZE.boxWidth}" height="${SIZE.boxHeight}" rx="${many ? 2 : 8}"/><text x="59" y="14">${middle(box.kind, LETTERS)}</text><text x="59" y="26" class="sub">${sub}</text><title>${tooltip(box)}</title></g>\n`;
+  });
+  return html`<figure class="of-${side}"><figcaption>${side}: ${plural(graph.nodes.length, "node")}${joined}</figcaption><div class="scroll" tabindex="0"><svg class="graph" role="img" aria-label="${description}" width="${width}" height="${height}" viewBox="${-MARGIN} ${-MARGIN} ${width} ${height}"><path class="edges" d="${edgePath(layout)}"/>${shapes}</svg></div></figure>`;
+}
+
+/** All edges in one path: straight lines, bent halfway between layers. */
+const edgePath = ({ edges }: Layout): string =>
+  edges
+    .map((points) =>
+      points
+        .map(([x, y], i) => {
+          if (i === 0) return `M${Math.round(x)} ${Math.round(y)}`;
+          const [fromX, fromY] = points[i - 1]!;
+          if (Math.round(fromX) === Math.round(x)) return `V${Math.round(y)}`;
+          const bend = Math.round((fromY + y) / 2);
+          return `C${Math.round(fromX)} ${bend} ${Math.round(x)} ${bend} ${Math.round(x)} ${Math.round(y)}`;
+        })
+        .join(""),
+    )
+    .join("");
+
+const MOST_NAMED = 200;
+
+function tooltip({ title, kind, nodes, precision, beforeMs, afterMs, savedMs, sqnrDb, weightBytes }: GraphBox): string {
+  const facts = [
+    precision,
+    beforeMs === null ? "" : `${inMs(beforeMs)} before`,
+    afterMs === null ? "" : `${inMs(afterMs)} after`,
+    savedMs === null ? "" : `${inMs(savedMs)} saved`,
+    sqnrDb === null ? "" : `SQNR ${significant(sqnrDb)} dB`,
+    weightBytes > 0 ? `${bytes(weightBytes)} of weights` : "",
+  ].filter((fact) => fact !== "");
+  const left = nodes.length - MOST_NAMED;
+  const within =
+    nodes.length > 1 ? `\n${nodes.slice(0, MOST_NAMED).join("\n")}${left > 0 ? `\nand ${count(left)} more` : ""}` : "";
+  return `${kind} ${title}${facts.length > 0 ? `\n${facts.join(", ")}` : ""}${within}`;
+}
+
+const tail = (name: string): string => (name.length <= LETTERS + 3 ? name : `...${name.slice(-LETTERS)}`);
+
+/** The end of a path says which node it is; its operator is told above. */
+const nameTail = (name: string): string => tail(name.replace(/^\//, ""));
+
+interface Scale {
+  readonly classOf: (value: number | null) => string;
+  readonly bounds: readonly number[];
+  readonly classes: readonly string[];
+}
+
+const STEPS = 5;
+
+/** Classes of equal width from 0, or from the least for decibels, to the largest that is not far out. */
+function scaleOf({ of, isSigned, isDown }: Measure, boxes: readonly GraphBox[]): Scale {
+  const values = boxes.flatMap((box) => of(box) ?? []).sort((a, b) => a - b);
+  const far = (share: number): number => values[Math.min(values.length - 1, Math.floor(share * values.length))] ?? 0;
+  if (isSigned) {
+    const reach = Math.max(Math.abs(far(0.02)), Math.abs(far(0.98)), Number.MIN_VALUE);
+    const bounds = [-1, -0.6, -0.2, 0.2, 0.6, 1].map((share) => share * reach);
+    const classes = ["n2", "n1", "h0", "p1", "p2"];
+    return { bounds, classes, classOf: (value) => (value === null ? "h-" : classes[stepOf(value, bounds)]!) };
+  }
+  const low = isDown ? far(0) : 0;
+  const high = Math.max(far(0.98), low + Number.MIN_VALUE);
+  const bounds = Array.from({ length: STEPS + 1 }, (_, i) => low + ((high - low) * i) / STEPS);
+  const classes = Array.from({ length: STEPS }, (_, i) => `h${isDown ? STEPS - 1 - i : i}`);
+  return { bounds, classes, classOf: (value) => (value === null ? "h-" : classes[stepOf(value, bounds)]!) };
+}
+
+const stepOf = (value: number, bounds: readonly number[]): number => {
+  const found = bounds.slice(1, -1).findIndex((bound) => value < bound);
+  return found < 0 ? bounds.length - 2 : found;
+};
+
+function legend({ measure, bounds, classes }: Scale & { readonly measure: Measure }, isHidden: boolean): Markup {
+  const swatches = classes.map(
+    (name, i) =>
+      html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><g class="box ${name}"><rect width="28" height="12"/></g></svg>${i === 0 ? "up to " : ""}${measure.show(i === 0 ? bounds[1]! : bounds[i]!)}${i === 0 ? "" : i === classes.length - 1 ? " and more" : " and up"}</span>`,
+  );
+  return html`<p class="key" data-m="${measure.id}"${isHidden ? html` hidden` : null}>${swatches}<span><svg viewBox="0 0 28 12" aria-hidden="true"><g class="box h-"><rect width="28" height="12"/></g></svg>not known</span></p>`;
+}
+
+const precisionTitles = [
+  ["q8", "integers", /^[iu]8$/],
+  ["qw", "weights as integers", /^w\d+$/],
+  ["qh", "half", /^b?f16$/],
+  ["qf", "float", /^f(32|64)$/],
+] as const;
+
+const precisionClass = (precision: string): string =>
+  precisionTitles.find(([, , form]) => form.test(precision))?.[0] ?? "h-";
+
+function precisionLegend(boxes: readonly GraphBox[], isHidden: boolean): Markup {
+  const used = new Set(boxes.map(({ precision }) => precisionClass(precision)));
+  const swatches = [...precisionTitles.map(([name, title]) => [name, title] as const), ["h-", "others"] as const]
+    .filter(([name]) => used.has(name))
+    .map(
+      ([name, title]) =>
+        html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><g class="box ${name}"><rect width="28" height="12"/></g></svg>${title}</span>`,
+    );
+  return html`<p class="key" data-m="precision"${isHidden ? html` hidden` : null}>${swatches}</p>`;
+}
+
+const MOST_PARTS = 200;
+const MOST_TOLD = 12;
+
+/** Nodes of both that make the same tensor, where they are not one and the same. */
+function becameTable(sides: readonly Drawn[]): Markup[] {
+  const [before, after] = sides.map(({ graph }) => graph);
+  if (!before || !after) return [];
+  const members = ({ parts, nodes, ops }: GraphFacts): Map<number, { name: string; op: string }[]> => {
+    const map = new Map<number, { name: string; op: string }[]>();
+    for (const [i, part] of parts.entries()) {
+      // Conversions are part of their edges here as well.
+      if (isConversion(ops[i]!)) continue;
+      const list = map.get(part) ?? [];
+      list.push({ name: nodes[i]!, op: ops[i]! });
+      map.set(part, list);
+    }
+    return map;
+  };
+  const [old, now] = [members(before), members(after)];
+  const rows = [...new Set([...old.keys(), ...now.keys()])]
+    .map((part) => ({ was: old.get(part) ?? [], is: now.get(part) ?? [] }))
+    .filter(({ was, is }) => was.length !== is.length || was.some(({ op }, i) => op !== is[i]!.op))
+    .sort((a, b) => Math.abs(b.was.length - b.is.length) - Math.abs(a.was.length - a.is.length));
+  if (rows.length === 0) return [html`<p class="faint">Both graphs have the same nodes.</p>`];
+  const told = (list: readonly { name: string; op: string }[]): string => {
+    const left = list.length - MOST_TOLD;
+    return `${list
+      .slice(0, MOST_TOLD)
+      .map(({ op }) => op)
+      .join(", ")}${left > 0 ? `, and ${count(left)} more` : ""}`;
+  };
+  const shown = rows.slice(0, MOST_PARTS);
+  const left = rows.length - shown.length;
+  const body = table(
+    `What became of what: nodes that make the same tensor${left > 0 ? `; ${count(left)} more are not shown` : ""}`,
+    shown,
+    [
+      number("nodes before", ({ was }) => was.length, count),
+      number("after", ({ is }) => is.length, count),
+      text("were", ({ was }) => told(was)),
+      text("are now", ({ is }) => told(is)),
+      text("the last of them", ({ was, is }) => (is.at(-1) ?? was.at(-1))!.name),
+    ],
+  );
+  const [first] = rows;
+  const sentence =
+    first && first.is.length > 0 && first.was.length > first.is.length
+      ? `For one, ${plural(first.was.length, "node")} became ${count(first.is.length)}: ${first.is.at(-1)!.name}. `
+      : "";
+  return [
+    html`<details><summary>${sentence}What became of what: ${plural(rows.length, "place")}</summary>${body}</details>`,
+  ];
+}
+
+function boxTable({ side, boxes }: Drawn, present: readonly Measure[]): Markup {
+  const own = present.filter(({ of }) => boxes.some((box) => of(box) !== null));
+  const columns: Column<GraphBox>[] = [
+    text("name", ({ title }) => title),
+    text("operator", ({ kind }) => kind),
+    ...(boxes.some(({ precision }) => precision !== "")
+      ? [text<GraphBox>("precision", ({ precision }) => precision)]
+      : []),
+    ...own.map(({ title, of, show }) => number<GraphBox>(title, of, show)),
+  ];
+  const shown = table(`Boxes of the graph ${side}, in execution order`, boxes, columns);
+  return html`<details><summary>The graph ${side} as a table</summary>${shown}</details>`;
+}
+
+function inMs(ms: number): string {
+  return `${milliseconds(ms)} ms`;
+}

@@ -1,0 +1,78 @@
+/** Latency as the load grows: of the rates that `--find-max-rate` tried, and of the batch sizes of a sweep. */
+import { basename } from "node:path";
+import type { ModelLoadFacts, TriedRate } from "../../../pipeline/load/load-facts.js";
+import type { SweepFacts } from "../../../pipeline/sweep/sweep-facts.js";
+import { milliseconds, plural, significant } from "../../numbers.js";
+import { axesFor, BOTTOM, chart, dotKey, line, lineKey, logarithmic, px, TOP } from "../chart.js";
+import { html, type Markup } from "../markup.js";
+
+type Known = TriedRate & { readonly latency: NonNullable<TriedRate["latency"]> };
+
+/** Nothing for results of versions that kept no latencies of the rates. */
+export function rateCurve({ model, maxRate }: ModelLoadFacts): Markup[] {
+  const tried = (maxRate?.tried ?? []).filter((each): each is Known => each.latency !== undefined);
+  const known = tried.filter(({ latency }) => latency.p50Ms > 0).sort((a, b) => a.perSecond - b.perSecond);
+  if (known.length < 2) return [];
+  const tail = ({ latency }: Known): number => latency.p95Ms ?? latency.p50Ms;
+  const axes = axesFor(
+    known.map(({ perSecond }) => perSecond),
+    known.flatMap((each) => [each.latency.p50Ms, tail(each)]),
+    logarithmic,
+    logarithmic,
+  );
+  const { x, y } = axes;
+  const lines = [
+    line(
+      "after",
+      known.map((each) => [x(each.perSecond), y(tail(each))] as const),
+    ),
+    line(
+      "front-line",
+      known.map((each) => [x(each.perSecond), y(each.latency.p50Ms)] as const),
+    ),
+  ];
+  const dots = known.map(
+    (each) =>
+      html`<circle class="spot ${each.status === "met" ? "good" : "bad"}" cx="${px(x(each.perSecond))}" cy="${px(y(tail(each)))}" r="5"><title>${significant(each.perSecond)} a second: p50 ${milliseconds(each.latency.p50Ms)} ms, p95 ${milliseconds(each.latency.p95Ms)} ms, ${each.status}</title></circle>`,
+  );
+  const most = maxRate?.perSecond ?? null;
+  const limit =
+    most === null
+      ? []
+      : [
+          html`<line class="limit" x1="${px(x(most))}" x2="${px(x(most))}" y1="${TOP}" y2="${BOTTOM}"><title>${significant(most)} a second</title></line>`,
+        ];
+  const said =
+    most === null ? "no rate tried meets the limits" : `limits are met up to ${significant(most)} requests a second`;
+  const description = `Latency of ${basename(model.path)} from arrival to answer at ${plural(known.length, "rate")}: ${said}.`;
+  return [
+    html`<p class="key">${lineKey("after", "p95")}${lineKey("front-line", "p50")}${dotKey("spot good", "limits met")}${dotKey("spot bad", "not met")}</p>`,
+    chart(description, axes, ["requests a second (logarithmic)", "ms (logarithmic)"], [...limit, ...lines, ...dots]),
+  ];
+}
+
+export function sweepCurve({ settings, best, fastest }: SweepFacts): Markup[] {
+  if (settings.length < 2) return [];
+  const axes = axesFor(
+    settings.map(({ throughputPerSecond }) => throughputPerSecond),
+    settings.map(({ p50Ms, p95Ms }) => p95Ms ?? p50Ms),
+  );
+  const { x, y } = axes;
+  const taken = best ?? fastest;
+  const dots = settings.map(({ model, batch, threads, throughputPerSecond, p50Ms, p95Ms }, i) => {
+    const [left, top] = [x(throughputPerSecond), y(p95Ms ?? p50Ms)];
+    const title = `${basename(model.path)}, batch ${batch}, ${plural(threads, "thread")}: ${significant(throughputPerSecond)} a second, p95 ${milliseconds(p95Ms)} ms`;
+    return html`<circle class="${i === taken ? "spot taken" : "spot base"}" cx="${px(left)}" cy="${px(top)}" r="5"><title>${title}</title></circle><text class="tick" x="${px(left)}" y="${px(top - 9)}" text-anchor="middle">${batch} x ${threads}</text>`;
+  });
+  const chosen = settings[taken]!;
+  const description = `Throughput and latency of ${plural(settings.length, "setting")}, batch size times threads; ${best === null ? "the fastest" : "the best"} is batch ${chosen.batch} with ${plural(chosen.threads, "thread")}: ${significant(chosen.throughputPerSecond)} a second.`;
+  return [
+    html`<p class="key">${dotKey("spot taken", best === null ? "most a second" : "best within the limits")}${dotKey("spot base", "others; batch size x threads")}</p>`,
+    chart(
+      description,
+      axes,
+      ["samples a second", settings.some(({ p95Ms }) => p95Ms === null) ? "ms" : "p95, ms"],
+      dots,
+    ),
+  ];
+}

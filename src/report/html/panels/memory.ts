@@ -1,0 +1,108 @@
+/** Where the bytes are: weights by the part of the model that reads them, and what a run holds at once. */
+import { basename } from "node:path";
+import type { GraphFacts } from "../../../pipeline/graph-facts.js";
+import type { RunResult } from "../../../pipeline/result.js";
+import { bytes, count, plural } from "../../numbers.js";
+import { treemap } from "../../treemap.js";
+import { type WeightGroup, weightGroups } from "../../weight-groups.js";
+import { axesFor, chart, line } from "../chart.js";
+import { html, type Markup } from "../markup.js";
+import type { Panel } from "../panel.js";
+import { number, table, text } from "../table.js";
+
+const [WIDE, HIGH] = [560, 260];
+
+export function memoryPanel(result: RunResult): Panel {
+  const { graphs } = result;
+  const sides = [
+    ["before", graphs?.before],
+    ["after", graphs?.after],
+  ] as const;
+  const total = (graph: GraphFacts): number => graph.weightBytes.reduce((sum, size) => sum + size, 0);
+  const most = Math.max(...sides.map(([, graph]) => (graph ? total(graph) : 0)));
+  const maps = sides.flatMap(([side, graph]) =>
+    graph && total(graph) > 0 ? [weights(side, graph, total(graph), most)] : [],
+  );
+  const body = [...(maps.length > 0 ? [html`<div class="graphs">${maps}</div>`] : []), ...activations(result)];
+  return { id: "memory", title: "Memory", body };
+}
+
+/** Both maps to the same scale: half the bytes are half the area. */
+function weights(side: string, graph: GraphFacts, total: number, most: number): Markup {
+  const groups = weightGroups(graph);
+  const scale = Math.sqrt(total / most);
+  const area = { x: 0, y: 0, width: WIDE * scale, height: HIGH * scale };
+  const places = treemap(
+    groups.map((group) => group.bytes),
+    area,
+  );
+  const tiles = groups.map((group, i) => {
+    const { x, y, width, height } = places[i]!;
+    const fits = width > 46 && height > 16;
+    const room = Math.floor((width - 6) / 6.2);
+    const label = fits ? html`<text x="4" y="13">${tail(group.name, Math.max(4, room))}</text>` : null;
+    const size =
+      fits && height > 32 && width > 56 ? html`<text x="4" y="27" class="sub">${bytes(group.bytes)}</text>` : null;
+    return html`<g class="tile t-${typeClass(group.type)}" transform="translate(${x.toFixed(1)} ${y.toFixed(1)})"><rect width="${width.toFixed(1)}" height="${height.toFixed(1)}"/>${label}${size}<title>${group.name}: ${bytes(group.bytes)}, ${group.type}, ${plural(group.nodes, "node")}</title></g>`;
+  });
+  const types = [...new Set(groups.map(({ type }) => type))];
+  const keys = types.map(
+    (type) =>
+      html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><g class="tile t-${typeClass(type)}"><rect width="28" height="12"/></g></svg>${type}</span>`,
+  );
+  const largest = groups[0]!;
+  const description = `Weights ${side}: ${bytes(total)} in ${plural(groups.length, "part")}, the largest ${largest.name} with ${bytes(largest.bytes)}.`;
+  const shown = table<WeightGroup>(`Weights ${side} by part of the model`, groups, [
+    text("part", ({ name }) => name),
+    text("type", ({ type }) => type),
+    number("nodes", ({ nodes }) => nodes, count),
+    number("bytes", ({ bytes: size }) => size, bytes),
+  ]);
+  return html`<figure><figcaption>Weights ${side}: ${bytes(total)}</figcaption><svg viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${description}">${tiles}</svg><p class="key">${keys}</p><details><summary>As a table</summary>${shown}</details></figure>`;
+}
+
+/** Names differ at their ends. */
+const tail = (name: string, room: number): string => (name.length <= room ? name : `…${name.slice(1 - room)}`);
+
+const typeClass = (type: string): string => {
+  if (/^[iu][248]$/.test(type)) return "8";
+  if (/^b?f16$/.test(type)) return "h";
+  return /^f(32|64)$/.test(type) ? "f" : "o";
+};
+
+function activations({ profile }: RunResult): Markup[] {
+  const known = (profile?.models ?? []).flatMap(({ model, memory: { activations: found } }, i) =>
+    found?.along?.length ? [{ model, found, along: found.along, className: i === 0 ? "before" : "after" }] : [],
+  );
+  if (known.length === 0) return [];
+  // Over the share of the run: two models have different numbers of nodes.
+  const curves = known.map(({ along }) =>
+    along.map((size, i) => [(100 * (i + 1)) / along.length, size / 1e6] as const),
+  );
+  const axes = axesFor([0, 100], [0, ...curves.flat().map(([, size]) => size)]);
+  const description = known
+    .map(
+      ({ model, found }) =>
+        `${basename(model.path)} holds at most ${bytes(found.peakBytes)} of activations at once, at ${found.peakNode}`,
+    )
+    .join("; ");
+  const lines = curves.map((points, i) =>
+    line(
+      known[i]!.className,
+      points.map(([at, size]) => [axes.x(at), axes.y(size)] as const),
+    ),
+  );
+  return [
+    html`<h3>Activations</h3>`,
+    html`<p>${description}.</p>`,
+    chart(`${description}.`, axes, ["% of the nodes, in execution order", "MB alive"], lines),
+    ...known.map(({ model, along }) => {
+      const rows = along.map((size, i) => ({ at: i + 1, size }));
+      return html`<details><summary>${basename(model.path)} as a table</summary>${table(
+        "Bytes alive, in execution order",
+        rows,
+        [number("place", ({ at }) => at, count), number("alive", ({ size }) => size, bytes)],
+      )}</details>`;
+    }),
+  ];
+}
