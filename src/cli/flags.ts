@@ -344,7 +344,7 @@ export const flags = {
     parsePath,
   ),
   keepRejected: onOff(["--keep-rejected", "Output", "keep a candidate that missed a limit, as OUT.rejected.onnx"]),
-  report: list(["--report <file>", "Output", "also write .md, .json or .xml (JUnit); repeatable"], parseReport),
+  report: list(["--report <file>", "Output", "also write .html, .md, .json or .xml (JUnit); repeatable"], parseReport),
   chromeTrace: optional(
     ["--chrome-trace <file>", "Output", "also write the quickest run for chrome://tracing or ui.perfetto.dev"],
     parsePath,
@@ -358,6 +358,22 @@ export const flags = {
   html: commandLineOnly(optional(["--html <file>", "Output", "write a page that needs nothing else"], parsePath)),
   markdown: commandLineOnly(optional(["--markdown <file>", "Output", "write Markdown"], parsePath)),
   junit: commandLineOnly(optional(["--junit <file>", "Output", "write JUnit XML"], parsePath)),
+  csv: commandLineOnly(optional(["--csv <file>", "Output", "write layers as a table for spreadsheets"], parsePath)),
+  metrics: commandLineOnly(
+    optional(["--metrics <file>", "Output", "write its numbers by flat names (MLflow, W&B)"], parsePath),
+  ),
+  benchmarkJson: commandLineOnly(
+    optional(["--benchmark-json <file>", "Output", "write what github-action-benchmark follows"], parsePath),
+  ),
+  resultTrace: commandLineOnly(
+    optional(["--trace <file>", "Output", "write time lines for chrome://tracing or ui.perfetto.dev"], parsePath),
+  ),
+  nodeData: commandLineOnly(
+    optional(
+      ["--node-data <file>", "Output", "write numbers of nodes for Model Explorer, a file a measure"],
+      parsePath,
+    ),
+  ),
   markdownTable: commandLineOnly(onOff(["--markdown", "Output", "as a Markdown table"])),
   node: optional(["--node <glob>", "Output", "only nodes whose name matches"], parseText),
   values: value(

@@ -1,4 +1,5 @@
 /** What operators of the runtime do, whatever form they have: Conv, FusedConv and QLinearConv are all convolutions. */
+import { ownEntry } from "../base/own-entry.js";
 
 const families: Readonly<Record<string, string>> = {
   QuantizeLinear: "Quantize/Dequantize",
@@ -26,4 +27,4 @@ const families: Readonly<Record<string, string>> = {
 
 /** `FusedConv` and `QLinearConv` are `Conv`; what has no other form is itself. */
 export const operatorFamily = (op: string): string =>
-  families[op] ?? op.replace(/^(?:QLinear|Nhwc|Fused)+(?=[A-Z])/, "");
+  ownEntry(families, op) ?? op.replace(/^(?:QLinear|Nhwc|Fused)+(?=[A-Z])/, "");

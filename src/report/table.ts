@@ -33,11 +33,12 @@ export function wrap(text: string, width: number): string[] {
 
 /** Where a word is wider than a line, nothing of it may be lost. */
 function pieces(word: string, width: number): string[] {
-  if (cellsOf(word) <= width) return [word];
+  // A title may leave no room at all: a character takes two cells at most.
+  const room = Math.max(2, width);
   const found: string[] = [];
   let rest = word;
-  while (cellsOf(rest) > width) {
-    const piece = firstCells(rest, Math.max(2, width));
+  while (cellsOf(rest) > room) {
+    const piece = firstCells(rest, room);
     found.push(piece);
     rest = rest.slice(piece.length);
   }

@@ -1,3 +1,4 @@
+import type { ExportFormat } from "../../report/exports.js";
 import { palette } from "../../report/palette.js";
 import { renderText } from "../../report/text.js";
 import type { Command } from "../command.js";
@@ -6,18 +7,21 @@ import { exitCode } from "../exit-code.js";
 import { sheetFor, wantsColor } from "../io.js";
 import { isForReader, openReport } from "../open-report.js";
 import { requiredOutput } from "../output-path.js";
+import { writeWhole } from "../write-file.js";
+
+const exportFormats: readonly ExportFormat[] = ["csv", "metrics", "benchmarkJson", "resultTrace", "nodeData"];
 
 export const report: Command = {
   name: "report",
   group: "Look",
   parameters: "<result>",
-  about: "A stored result to read, page, Markdown, JUnit",
-  note: "On a terminal it opens seven screens: ? lists the keys, q quits. Elsewhere, and with --text, it is printed.",
+  about: "A stored result to read, page, Markdown, JUnit, or for other programs",
+  note: "On a terminal it opens seven screens: ? lists the keys, q quits. Elsewhere, and with --text, it is printed. --node-data writes a file for each measure (nodes.json becomes nodes.ms-after.json and so on), which Model Explorer lays over the graph.",
   examples: [
     "infer-opt report result.json",
-    "infer-opt report result.json --html report.html --markdown gate.md --junit gate.xml",
+    "infer-opt report result.json --html report.html --markdown gate.md --csv layers.csv",
   ],
-  flags: ["text", "html", "markdown", "junit"],
+  flags: ["text", "html", "markdown", "junit", ...exportFormats],
   exits: [exitCode.done, exitCode.usage, exitCode.input, exitCode.interrupted],
   async run(invocation) {
     const { parameters, settings, io } = invocation;
@@ -27,13 +31,20 @@ export const report: Command = {
       { path: settings.markdown, format: "md" },
       { path: settings.junit, format: "xml" },
     ] as const;
-    for (const file of files) if (file.path !== null) requiredOutput({ output: file.path }, [path]);
+    const exported = exportFormats.map((format) => ({ path: settings[format], format }));
+    for (const file of [...files, ...exported]) if (file.path !== null) requiredOutput({ output: file.path }, [path]);
     const { readResult } = await import("../../report/read-result.js");
     const result = readResult(path);
     const commandLine = result.commandLine ?? null;
     for (const file of files)
       if (file.path !== null) await writeReport(result, { ...file, path: file.path }, commandLine);
-    if (isForReader(invocation) && files.every((file) => file.path === null)) return openReport(result, invocation);
+    const { exportResult } = await import("../../report/exports.js");
+    for (const file of exported) {
+      if (file.path === null) continue;
+      for (const { path: to, text } of exportResult(result, file.format, file.path)) writeWhole(to, text);
+    }
+    const isWritten = [...files, ...exported].some((file) => file.path !== null);
+    if (isForReader(invocation) && !isWritten) return openReport(result, invocation);
     answer(invocation, renderText(result, palette(wantsColor(io, "stdout")), commandLine, undefined, sheetFor(io)), {
       ...result,
       command: result.command,

@@ -22,14 +22,16 @@ export function linear(low: number, high: number, from: number, to: number): Sca
 
 /** The same for positive values that span powers of ten: equal ratios are equally far apart. */
 export function logarithmic(low: number, high: number, from: number, to: number): Scale {
-  const scale = linear(Math.log10(low), Math.log10(high), from, to);
-  const at = (value: number): number => scale(Math.log10(value));
+  // What is 0 or less has no logarithm: it stands at the least.
+  const least = low > 0 ? low : high > 0 ? Math.min(high, 1) / 1000 : 1;
+  const scale = linear(Math.log10(least), Math.log10(Math.max(least, high)), from, to);
+  const at = (value: number): number => scale(Math.log10(Math.max(least, value)));
   const powers = Array.from({ length: 40 }, (_, i) => 10 ** (i - 20));
   const candidates = [[1, 2, 5], [1, 3], [1]].map((factors) =>
-    powers.flatMap((power) => factors.map((factor) => factor * power)).filter((tick) => tick >= low && tick <= high),
+    powers.flatMap((power) => factors.map((factor) => factor * power)).filter((tick) => tick >= least && tick <= high),
   );
   const ticks = candidates.find((each) => each.length <= MOST_TICKS + 2) ?? candidates.at(-1)!;
-  return Object.assign(at, { ticks: ticks.length > 1 ? ticks : roundNumbers(low, high) });
+  return Object.assign(at, { ticks: ticks.length > 1 ? ticks : roundNumbers(least, Math.max(2 * least, high)) });
 }
 
 const MOST_TICKS = 6;

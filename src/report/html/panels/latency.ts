@@ -7,7 +7,7 @@ import type { Panel } from "../panel.js";
 import { number, table } from "../table.js";
 
 export function latencyPanel({ latency }: RunResult): Panel {
-  const body = latency?.distribution ? drawn(latency, latency.distribution) : [];
+  const body = latency?.distribution?.at.length ? drawn(latency, latency.distribution) : [];
   return { id: "latency", title: "Latency", body };
 }
 
