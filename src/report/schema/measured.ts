@@ -136,7 +136,7 @@ export const bench = v.looseObject({
   models: v.array(
     v.looseObject({
       ...percentiles.entries,
-      ...{ model, bounds: v.optional(bounds), throughputPerSecond: number, loadMs: number, firstRunMs: number },
+      ...{ model, bounds, throughputPerSecond: number, loadMs: number, firstRunMs: number },
       ...{ peakRssBytes: number, speedup: maybe, speedupInterval: v.nullable(pair) },
       coldStart: v.optional(v.looseObject({ ...start, totalMs: number, steadyMs: number })),
       memory: v.optional(v.looseObject({ runtimeBytes: number, sessionBytes: number, peakBytes: number })),

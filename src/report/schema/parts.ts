@@ -46,7 +46,7 @@ const time = { durationMs: number };
 export const placement = v.looseObject({
   ...{ provider: text, runs: v.optional(number), nodes: number, ...time },
   providers: v.array(v.looseObject({ ...time, provider: text, nodes: number })),
-  operators: v.array(v.looseObject({ ...time, op: text, provider: text, nodes: number })),
+  operators: v.array(v.looseObject({ ...time, op: text, provider: text, nodes: number, calls: v.optional(number) })),
   conversions: v.array(v.looseObject({ ...time, op: text, nodes: number, inserted: number })),
   islands: v.array(v.looseObject({ ...time, node: text, op: text })),
 });
