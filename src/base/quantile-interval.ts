@@ -12,7 +12,7 @@
  */
 import { binomialAtMost } from "./binomial.js";
 import { invariant } from "./errors.js";
-import { normalQuantile, studentQuantile } from "./statistics.js";
+import { mean, normalQuantile, studentQuantile, variance } from "./statistics.js";
 
 /** null where the values do not reach that far. */
 export interface Bounds {
@@ -68,12 +68,28 @@ export function isQuantileAbove(values: ArrayLike<number>, p: number, limit: num
 function inflation(values: ArrayLike<number>, value: number, p: number, tail: number): number {
   const n = values.length;
   const isBelow = Float64Array.from(values, (each) => (each <= value ? 1 : 0));
-  const f = Math.max(1, 2 * pairSum(isBelow) - 1);
+  const f = Math.max(1, longRunVariance(isBelow));
   if (f === 1) return 1;
   const stretches = (n * Math.min(p, 1 - p)) / f;
   // Satterthwaite's degrees: 1 is known, f - 1 is not.
   const degrees = Math.max(1, DEGREES * stretches * (f / (f - 1)) ** 2);
   return f * (studentQuantile(1 - tail, degrees) / normalQuantile(1 - tail)) ** 2;
+}
+
+/** Longer series are looked at in the means of stretches: what takes a square of the length would take minutes. */
+const MOST_TERMS = 8192;
+
+/**
+ * n times the variance of the mean over the variance of a value: 1 + 2 * (r(1) + r(2) + ...). Means of stretches of m have what is left of it
+ * when that of m values is taken out.
+ */
+function longRunVariance(series: Float64Array): number {
+  const m = Math.ceil(series.length / MOST_TERMS);
+  if (m === 1) return 2 * pairSum(series) - 1;
+  const stretches = Math.floor(series.length / m);
+  const means = Float64Array.from({ length: stretches }, (_, i) => mean(series.subarray(i * m, (i + 1) * m)));
+  const each = variance(series);
+  return each === 0 ? 1 : ((m * variance(means)) / each) * (2 * pairSum(means) - 1);
 }
 
 /** r(0) + r(1) + ..., in pairs, until one is not above 0; none counts for more than the one before. */

@@ -128,7 +128,7 @@ const WORTH: Readonly<Record<Measured, (usual: number) => number>> = {
 const spelled: Readonly<Record<Measured, (value: number) => string>> = {
   speedup: (value) => `${value.toFixed(2)}x`,
   accuracy: (value) => value.toFixed(4),
-  bytes: (value) => `${(value / 1e6).toPrecision(4)} MB`,
+  bytes: (value) => (value < 1e6 ? `${value}` : `${(value / 1e6).toPrecision(4)} million`),
 };
 
 /** What of the newest entry is out of line with those of its series before it. */

@@ -172,7 +172,8 @@ export function judgePercentile(
   const text = `${name} is ${time(got)} (${range(low, high)}), at most ${time(ms)} wanted`;
   if (high !== null && high <= ms) return reason("met", text);
   if (low !== null && low > ms) return reason("missed", text);
-  return reason("inconclusive", `${text}; ${noisy}`);
+  const why = high === null ? "the runs are too few for an upper bound: time longer" : noisy;
+  return reason("inconclusive", `${text}; ${why}`);
 }
 
 function range(low: number | null, high: number | null): string {

@@ -107,3 +107,32 @@ describe("whether a quantile is above a limit", () => {
     expect(isQuantileAbove(new Float64Array(50).fill(2), 0.95, 1)).toBe(true);
   });
 });
+
+describe("long series", () => {
+  /** Leaning on the one before; the variance of the mean is (1 + lean) / (1 - lean) times that of independent values. */
+  const leaning = (n: number, lean: number, seed: number): Float64Array => {
+    const random = seededRandom(seed);
+    let at = random.normal();
+    return Float64Array.from({ length: n }, () => (at = lean * at + Math.sqrt(1 - lean ** 2) * random.normal()));
+  };
+  const width = (values: Float64Array): number => {
+    const [{ low, high }] = quantileIntervals(values, [0.5]) as [{ low: number; high: number }];
+    return high - low;
+  };
+
+  it("have intervals as wide as shorter ones foretell, also where they are looked at in stretches", () => {
+    for (const lean of [0, 0.9]) {
+      const mean = (n: number): number =>
+        [1, 2, 3, 4].reduce((sum, seed) => sum + width(leaning(n, lean, seed)) / 4, 0);
+      // Eight times as many values, intervals narrower by the root of that.
+      expect(mean(8000) / mean(64_000) / Math.sqrt(8)).toBeGreaterThan(0.75);
+      expect(mean(8000) / mean(64_000) / Math.sqrt(8)).toBeLessThan(1.33);
+    }
+  });
+
+  it("end soon where values drift, and every lag would have to be looked at", () => {
+    // Without stretches this takes a square of the length: half an hour, and the test runner ends it.
+    const drifting = Float64Array.from({ length: 1_000_000 }, (_, i) => 10 + i / 1e6 + ((i * 7919) % 1000) / 1000);
+    expect(quantileIntervals(drifting, [0.5, 0.99])).toHaveLength(2);
+  });
+});
