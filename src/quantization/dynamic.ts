@@ -29,7 +29,7 @@ import type { FloatNode } from "./plan-static.js";
 import { columnsFrom, productWeight, removeUnreadTranspose } from "./product-weight.js";
 import { replaceRecurrent, whyNotRecurrent } from "./recurrent.js";
 import { WeightStore, type WeightTensors } from "./weight-store.js";
-import { matrixOf, quantizeWeight, weightScales } from "./weights.js";
+import { matrixOf, quantizeWeight, scaledRows, weightScales } from "./weights.js";
 
 export interface DynamicOptions extends NodeChoice {
   /** Nodes whose activations are scaled row by row. Absent: none. */
@@ -179,13 +179,8 @@ function columnsOf(
   factors: Float32Array | null,
   { weightLimit, saturatesPairs }: IntegerTarget,
 ): WeightTensors {
-  const matrix = matrixOf(tensor, isTurned);
-  const { dims } = matrix;
-  let { values } = matrix;
-  if (factors) {
-    const columns = dims[1]!;
-    values = values.map((value, i) => value * factors[Math.floor(i / columns)]!);
-  }
+  const { values: plain, dims } = matrixOf(tensor, isTurned);
+  const values = factors ? scaledRows(plain, dims[1], factors) : plain;
   const scales = weightScales(values, dims, 1, weightLimit, saturatesPairs);
   return {
     integers: quantizeWeight(values, dims, 1, scales, weightLimit, saturatesPairs).integers,

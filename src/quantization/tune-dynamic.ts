@@ -18,7 +18,7 @@ import type { ChannelStatistics } from "./channel-observer.js";
 import { dynamicProducts } from "./dynamic.js";
 import { productWeight } from "./product-weight.js";
 import type { Form } from "./recipe.js";
-import { matrixOf, weightScales } from "./weights.js";
+import { matrixOf, scaledRows, weightScales } from "./weights.js";
 
 export interface DynamicTuning {
   /** By value label, as `Recipe.smoothing`. */
@@ -217,7 +217,7 @@ function weightNoiseOf(
   { weightLimit, saturatesPairs }: DynamicLimits,
 ): number {
   const energy = meanSquare.reduce((sum, square, k) => sum + square / (factors?.[k] ?? 1) ** 2, 0);
-  const scaled = factors ? values.map((value, i) => value * factors[Math.floor(i / columns)]!) : values;
+  const scaled = factors ? scaledRows(values, columns, factors) : values;
   const scales = weightScales(scaled, [rows.length, columns], 1, weightLimit, saturatesPairs);
   return (scales.reduce((sum, scale) => sum + scale ** 2, 0) / 12) * energy;
 }

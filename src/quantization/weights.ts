@@ -94,6 +94,16 @@ export function matrixOf(tensor: Tensor, isTurned: boolean): { values: Float32Ar
   return { values: turned, dims: [columns, rows] };
 }
 
+/** Row r of a matrix times factors[r]; new. A loop of its own: with a function for each element it takes ten times as long. */
+export function scaledRows(values: Float32Array, columns: number, factors: Float32Array): Float32Array {
+  const scaled = new Float32Array(values.length);
+  for (let row = 0, at = 0; at < values.length; row++) {
+    const factor = factors[row]!;
+    for (const end = at + columns; at < end; at++) scaled[at] = values[at]! * factor;
+  }
+  return scaled;
+}
+
 const LARGEST_INT32 = 2 ** 31 - 1;
 
 /**

@@ -83,13 +83,14 @@ function mapped(
   axis: number,
   { factor, directions }: OutputLine,
 ): Float32Array {
-  const result = values.map((value) => value * factor);
+  const result = new Float32Array(values.length);
+  for (let i = 0; i < values.length; i++) result[i] = values[i]! * factor;
   if (!directions) return result;
   const { count, to, from } = directions;
   const others = values.length / channels;
   const [ofChannel, ofOther] = axis === 0 ? [others, 1] : [1, channels];
   const along = new Float64Array(others);
-  const sums = Float64Array.from(result);
+  const sums = new Float64Array(result);
   for (let i = 0; i < count; i++) {
     along.fill(0);
     for (let c = 0; c < channels; c++) {
@@ -101,5 +102,5 @@ function mapped(
       for (let o = 0; o < others; o++) sums[c * ofChannel + o * ofOther]! += weight * along[o]!;
     }
   }
-  return Float32Array.from(sums);
+  return new Float32Array(sums);
 }
