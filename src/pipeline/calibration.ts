@@ -31,7 +31,7 @@ export interface ObserveRequest {
  * Ranges of a tensor settle with the elements seen, and with the samples that these come from. So many
  * samples are looked at, and more as long as all that is observed of them takes no more than so much.
  */
-const LEAST_OBSERVED = 32;
+const LEAST_OBSERVED = 24;
 const OBSERVED_BYTES = 2 ** 29;
 
 export interface CalibrationRequest extends ObserveRequest {

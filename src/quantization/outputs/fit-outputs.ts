@@ -89,18 +89,22 @@ function mapped(
   const { count, to, from } = directions;
   const others = values.length / channels;
   const [ofChannel, ofOther] = axis === 0 ? [others, 1] : [1, channels];
-  const along = new Float64Array(others);
-  const sums = new Float64Array(result);
+  const along = new Float64Array(count * others);
   for (let i = 0; i < count; i++) {
-    along.fill(0);
     for (let c = 0; c < channels; c++) {
       const weight = from[i * channels + c]!;
-      for (let o = 0; o < others; o++) along[o]! += weight * values[c * ofChannel + o * ofOther]!;
-    }
-    for (let c = 0; c < channels; c++) {
-      const weight = to[i * channels + c]!;
-      for (let o = 0; o < others; o++) sums[c * ofChannel + o * ofOther]! += weight * along[o]!;
+      for (let o = 0; o < others; o++) along[i * others + o]! += weight * values[c * ofChannel + o * ofOther]!;
     }
   }
-  return new Float32Array(sums);
+  // Summed in double precision row by row: all sums at once would weigh twice what the weights do.
+  const sums = new Float64Array(others);
+  for (let c = 0; c < channels; c++) {
+    for (let o = 0; o < others; o++) sums[o] = result[c * ofChannel + o * ofOther]!;
+    for (let i = 0; i < count; i++) {
+      const weight = to[i * channels + c]!;
+      for (let o = 0; o < others; o++) sums[o]! += weight * along[i * others + o]!;
+    }
+    for (let o = 0; o < others; o++) result[c * ofChannel + o * ofOther] = sums[o]!;
+  }
+  return result;
 }

@@ -21,7 +21,7 @@ export const observe: JobHandler<"observe"> = async (args, context) => {
   const taps = args.taps.map(newTap);
   const part = args.part;
   const keeper = args.keep ? new SampleKeeper(args.keep, part.index) : null;
-  const reader = new TapReader(model, taps, keeper?.outputs ?? []);
+  const reader = new TapReader(model, taps, keeper);
   try {
     refuseUnknownTaps(model, args.taps);
     const { from, count, samples } = await openPart(args.data, model.signature.inputs, part);
@@ -30,8 +30,7 @@ export const observe: JobHandler<"observe"> = async (args, context) => {
     context.progress(done, count);
     for await (const sample of samples()) {
       const feeds = model.feeds(feedsOf(sample, model.signature.inputs));
-      const results = await reader.add(feeds, sample.id);
-      keeper?.add(sample.id, from + done, results);
+      await reader.add(feeds, sample.id, from + done);
       collect();
       context.progress(++done, count);
     }
@@ -57,21 +56,20 @@ class TapReader {
   constructor(
     readonly model: OpenModel,
     readonly taps: readonly TapStatistics[],
-    /** Outputs besides. */
-    others: readonly string[],
+    readonly keeper: SampleKeeper | null,
   ) {
     const inputs = new Set(model.signature.inputs.map(({ name }) => name));
-    const wanted = new Set([...taps.map(({ name }) => name), ...others]);
+    const wanted = new Set([...taps.map(({ name }) => name), ...(keeper?.outputs ?? [])]);
     this.#names = [...wanted].filter((name) => !inputs.has(name));
   }
 
-  /** Returns what was seen, which holds until the next call. */
-  async add(feeds: Feeds, where: string): Promise<Results> {
+  /** Nothing of what was seen outlives the call but memory for the next one. */
+  async add(feeds: Feeds, where: string, position: number): Promise<void> {
     const computed = this.#names.length > 0 ? await this.#run(feeds, where) : new Map();
     // Inputs are at hand; the runtime hands them on, and does not write them to memory that it is given.
     const results = new Map([...computed, ...Object.entries(feeds)]);
     for (const tap of this.taps) observeTensor(tap, fromOrtTensor(tap.name, results.get(tap.name)!).toF32()!);
-    return results;
+    this.keeper?.add(where, position, results);
   }
 
   /** Lets go of the memory that results were written to. */
