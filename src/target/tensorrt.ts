@@ -127,7 +127,7 @@ const target: Omit<Target, "name"> = {
   zeros: {
     pattern: "2:4",
     says: "its documents say that GPUs from Ampere on run convolutions and products of matrices with 2:4 weights faster where the engine is built with SPARSE_WEIGHTS",
-    source: "https://docs.nvidia.com/deeplearning/tensorrt/latest/inference-library/advanced.html",
+    source: "https://docs.nvidia.com/deeplearning/tensorrt/latest/inference-library/io-formats-sparsity.html",
   },
   objectionTo,
   openSizes: {

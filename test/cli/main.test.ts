@@ -279,6 +279,36 @@ describe("what flags become", () => {
     }
   });
 
+  it("zeros for size, and given widths, where nothing else says how a net becomes smaller", async () => {
+    const prune = (...flags: string[]) =>
+      command(["prune", "m.onnx", "-o", outIn(temporaryFolder()), "--calibration", "c.npz", ...flags]);
+    const { calls } = await prune("--sparsity", "2:4", "--target", "tensorrt");
+    expect(calls).toMatchObject([
+      { action: "prune", config: { prune: { sparsity: { kind: "pattern", kept: 2, of: 4 }, goal: "size" } } },
+    ]);
+    expect((await prune("--widths", "48,0,32")).calls).toMatchObject([
+      { config: { prune: { widths: [48, 0, 32], sparsity: null, goal: "speed" } } },
+    ]);
+    for (const flags of [
+      ["--sparsity", "50%", "--keep-ratio", "0.5"],
+      ["--sparsity", "50%", "--widths", "4"],
+      ["--sparsity", "50%", "--target-speedup", "2"],
+      ["--sparsity", "50%", "--recover"],
+      ["--widths", "4", "--keep-ratio", "0.5"],
+      ["--widths", "4", "--target-speedup", "2"],
+    ]) {
+      const ended = await prune(...flags);
+      expect([ended.code, ended.calls]).toEqual([2, []]);
+      expect(ended.stderr).toContain("FLAG_INVALID");
+    }
+  });
+
+  it("an optimization with narrower nets, and a baseline", async () => {
+    const output = outIn(temporaryFolder());
+    const { calls } = await command(["optimize", "m.onnx", "-o", output, "--prune", "--baseline", "/o.onnx"]);
+    expect(calls).toMatchObject([{ action: "optimizePruned", config: { baseline: "/o.onnx" } }]);
+  });
+
   it("an OptimizeConfig, every flag in its place", async () => {
     const output = outIn(temporaryFolder());
     const { calls } = await command([

@@ -70,6 +70,17 @@ describe("BestSoFar", () => {
     expect(holds(path, "Relu")).toBe(true);
   });
 
+  it("is not given up for what is slower than one that an earlier run has offered", () => {
+    const { path, open } = search();
+    open().best.offer(relu(2));
+    const { best } = open();
+    best.recall(relu(2));
+    best.offer(abs(1.5));
+    expect(holds(path, "Relu")).toBe(true);
+    best.offer(abs(2.5));
+    expect(holds(path, "Abs")).toBe(true);
+  });
+
   it("outlives its candidate's file, and goes when the search is over", () => {
     const { path, open } = search();
     const { best } = open();

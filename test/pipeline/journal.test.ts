@@ -30,6 +30,19 @@ describe("Journal", () => {
     expect(warnings).toEqual([]);
   });
 
+  it("keeps what has a name apart from candidates, and parts of a run from one another", () => {
+    const { open } = journal();
+    const first = open();
+    first.record("48,32", "speed", 1);
+    first.begin("whole");
+    first.record("48,32", "speed", 2);
+    first.record(candidate("a"), "speed", 3);
+    const again = open();
+    expect([again.recall("48,32", "speed"), again.recall(candidate("a"), "speed")]).toEqual([1, undefined]);
+    again.begin("whole");
+    expect([again.recall("48,32", "speed"), again.recall(candidate("a"), "speed")]).toEqual([2, 3]);
+  });
+
   it("leaves no file where nothing was measured, nor once the search is over", () => {
     const { open, path } = journal();
     const first = open();

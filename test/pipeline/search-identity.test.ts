@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { OptimizeConfig } from "../../src/pipeline/config.js";
+import type { OptimizeConfig, PruneConfig } from "../../src/pipeline/config.js";
 import type { Intake } from "../../src/pipeline/intake.js";
-import { searchIdentity } from "../../src/pipeline/search-identity.js";
+import { pruneIdentity, searchIdentity } from "../../src/pipeline/search-identity.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
 import { optimizeConfig } from "../support/real-run.js";
 import { limitsOf, runtimeConfig } from "../support/run-config.js";
@@ -83,6 +83,31 @@ describe("searchIdentity", () => {
       writeFileSync(file, before);
     }
     expect(now()).toBe(first);
+  });
+
+  it("is another against another baseline", () => {
+    const folder = temporaryFolder({ "a.onnx": "1", "b.onnx": "2" });
+    const [a, b] = ["a", "b"].map((name) => identity({ config: { baseline: `${folder}/${name}.onnx` } }));
+    expect(new Set([a, b, identity()]).size).toBe(3);
+  });
+
+  it("of a pruning is another for other widths, and the same for another budget", () => {
+    const { quantize: _quantize, ...rest } = config;
+    const of = (prune: Partial<PruneConfig["prune"]>): string =>
+      pruneIdentity(
+        {
+          ...rest,
+          prune: {
+            ...{ targetSpeedup: null, keepRatio: null, widths: null, sparsity: null, recover: false },
+            ...{ goal: "speed", selection: { include: [], exclude: [] }, budgetMs: null },
+            ...prune,
+          },
+        },
+        intake,
+        context,
+      );
+    expect(of({ budgetMs: 5 })).toBe(of({}));
+    expect(new Set([of({}), of({ widths: [4] }), of({ widths: [5] }), of({ recover: true })]).size).toBe(4);
   });
 
   it("leaves it to others to object to a ranges file that is not there", () => {

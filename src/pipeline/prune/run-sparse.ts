@@ -2,7 +2,6 @@
  * `prune --sparsity`: zeros in the weights, and the others fitted to what the original made. The net stays as large and as fast
  * as it was; what is won is that its files compress better, and what runtimes with kernels for such weights make of them.
  */
-import type { Node } from "../../ir/index.js";
 import { findChannelGroups } from "../../pruning/groups/find-channel-groups.js";
 import { NetPair } from "../../pruning/refit/net-pair.js";
 import { sliceChannels } from "../../pruning/slice/slice-channels.js";
@@ -96,7 +95,7 @@ class SparseRun {
         ...{ groups: [], pareto: [] },
         fitted: file.report?.fitted ?? [],
         unfitted: file.report?.unfitted ?? [],
-        sparsity: sparsityFacts(file.path, sparsity, namesOf(layers), compressed),
+        sparsity: sparsityFacts(file.path, sparsity, layers, compressed),
       },
     });
   }
@@ -124,18 +123,11 @@ class SparseRun {
   }
 }
 
-const namesOf = ({ chosen, dense }: SparseLayers) => ({
-  chosen: new Set([...chosen.keys()].map((node: Node) => node.displayName)),
-  dense,
-});
-
 /** What the place where it is to run makes of the zeros, as its documents say: nothing of it can be measured here. */
 function whatZerosAreFor(name: string | undefined, sparsity: Sparsity): string {
   const { title, zeros } = (name === undefined ? null : findTarget(name)) ?? hostTarget;
-  const isTaken = zeros?.pattern === undefined || zeros.pattern === sparsityText(sparsity);
-  if (!zeros || !isTaken) {
-    const only = zeros ? `, but only for ${zeros.pattern}` : "";
-    return `for size: ${title} is not known to compute zeros any faster${only && ` than other weights in this pattern${only}`}`;
-  }
+  if (!zeros) return `for size: ${title} is not known to compute zeros any faster`;
+  if (zeros.pattern !== undefined && zeros.pattern !== sparsityText(sparsity))
+    return `for size: ${title} is known to compute zeros faster where they are ${zeros.pattern}, and nowhere else`;
   return `${title}: ${zeros.says} (${zeros.source}); this was not measured`;
 }

@@ -21,15 +21,14 @@ export interface SparsityFacts {
 export function sparsityFacts(
   path: string,
   sparsity: Sparsity,
-  { chosen, dense }: { readonly chosen: ReadonlySet<string>; readonly dense: SparseLayers["dense"] },
+  { chosen, counted, dense }: SparseLayers,
   compressed: { readonly baseline: number; readonly candidate: number },
 ): SparsityFacts {
-  const stays = new Set(dense.map(({ node }) => node));
+  const names = new Set([...counted].map(({ displayName }) => displayName));
   let [weights, zeros] = [0, 0];
   for (const node of loadModel(path).graph.nodes()) {
-    if (!chosen.has(node.displayName) && !stays.has(node.displayName)) continue;
     const tensor = node.inputs[1]?.constant;
-    if (tensor?.dtype !== "f32") continue;
+    if (!tensor || !names.has(node.displayName)) continue;
     weights += tensor.elementCount;
     for (const value of tensor.f32()) if (value === 0) zeros++;
   }

@@ -6,6 +6,8 @@ import type { Sparsity } from "./sparsity.js";
 export interface SparseLayers {
   /** What each layer is given: where a share is asked for, more than that, to make up for the small layers. */
   readonly chosen: ReadonlyMap<Node, Sparsity>;
+  /** All that were selected and have weights of their own, which a share is one of. */
+  readonly counted: ReadonlySet<Node>;
   /** Layers that stay dense. */
   readonly dense: readonly { readonly node: string; readonly reason: string }[];
 }
@@ -19,20 +21,30 @@ const MOST_ZEROS = 0.99;
 export function sparseLayers(model: Model, isSelected: (node: Node) => boolean, sparsity: Sparsity): SparseLayers {
   const dense: { node: string; reason: string }[] = [];
   const layers: LinearLayer[] = [];
+  const counted = new Set<Node>();
+  let all = 0;
   for (const node of model.graph.nodes()) {
     if (!isLinear(node) || !node.inputs[1]?.constant || !isSelected(node)) continue;
     const layer = linearLayer(node);
-    const reason = "reason" in layer ? layer.reason : tooNarrow(layer, sparsity);
-    if (reason !== null) dense.push({ node: node.displayName, reason });
-    else layers.push(layer as LinearLayer);
+    if ("reason" in layer) {
+      dense.push({ node: node.displayName, reason: layer.reason });
+      continue;
+    }
+    counted.add(node);
+    all += layer.weight.elementCount;
+    const reason = tooNarrow(layer, sparsity);
+    if (reason === null) layers.push(layer);
+    else dense.push({ node: node.displayName, reason });
   }
-  if (sparsity.kind === "pattern") return { chosen: new Map(layers.map(({ node }) => [node, sparsity])), dense };
-  const all = layers.reduce((sum, { weight }) => sum + weight.elementCount, 0);
+  if (sparsity.kind === "pattern") {
+    return { chosen: new Map(layers.map(({ node }) => [node, sparsity])), counted, dense };
+  }
+  const wide = layers.reduce((sum, { weight }) => sum + weight.elementCount, 0);
   const large = new Set(layers);
-  let rest = all;
+  let rest = wide;
   for (const layer of [...layers].sort((a, b) => a.weight.elementCount - b.weight.elementCount)) {
     const { elementCount } = layer.weight;
-    if (all - rest + elementCount > SMALL_SHARE * all) break;
+    if (wide - rest + elementCount > SMALL_SHARE * wide) break;
     large.delete(layer);
     rest -= elementCount;
   }
@@ -46,6 +58,7 @@ export function sparseLayers(model: Model, isSelected: (node: Node) => boolean, 
   }
   return {
     chosen: new Map(layers.filter((layer) => large.has(layer)).map(({ node }) => [node, { ...sparsity, share }])),
+    counted,
     dense,
   };
 }

@@ -106,7 +106,7 @@ describe("sparseLayers", () => {
     );
     const [given] = [...chosen.values()] as { share: number }[];
     expect(given!.share).toBeGreaterThan(0.5);
-    expect(given!.share * 16384).toBeCloseTo(0.5 * (16384 + 192 + 24), 6);
+    expect(given!.share * 16384).toBeCloseTo(0.5 * (16384 + 192 + 24 + 576), 6);
   });
 
   it("gives a pattern to all that read enough channels", () => {
