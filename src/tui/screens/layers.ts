@@ -69,11 +69,13 @@ const none = ({ book: { result } }: Scene): string =>
   "and `infer-opt verify --layers` tells where two models part.";
 
 function columns(rows: readonly LayerRow[], { marked, order }: State): ListColumn<LayerRow>[] {
+  /** What is sorted by stays as long as anything does. */
+  const rank = (by: State["order"], usual: number): number => (order === by ? 1 : usual);
   const title = (text: string, by: State["order"]): string => (order === by ? `${text} v` : text);
   const all: (ListColumn<LayerRow> & { readonly has: (row: LayerRow) => boolean })[] = [
     { title: "", cell: ({ node }) => (marked.has(node) ? "x" : " "), rank: 0, has: () => marked.size > 0 },
-    { title: "layer", cell: ({ node }) => printable(node), rank: 0, least: 12, has: () => true },
-    { title: "operator", cell: ({ op }) => printable(op), rank: 6, has: ({ op }) => op !== "" },
+    { title: "layer", cell: ({ node }) => printable(node), rank: 0, least: 22, has: () => true },
+    { title: "operator", cell: ({ op }) => printable(op), rank: 7, has: ({ op }) => op !== "" },
     { title: "form", cell: ({ form }) => printable(form), rank: 3, has: ({ form }) => form !== "" },
     {
       title: "ms before",
@@ -86,28 +88,28 @@ function columns(rows: readonly LayerRow[], { marked, order }: State): ListColum
       title: title("ms", "time"),
       cell: ({ afterMs }) => milliseconds(afterMs),
       isNumber: true,
-      rank: 1,
+      rank: rank("time", 1),
       has: ({ afterMs }) => afterMs !== null,
     },
     {
       title: title("saved", "saved"),
       cell: (row) => optional(savedMs(row), milliseconds),
       isNumber: true,
-      rank: 2,
+      rank: rank("saved", 2),
       has: (row) => savedMs(row) !== null,
     },
     {
       title: title("SQNR dB", "error"),
       cell: ({ sqnrDb }) => significant(sqnrDb),
       isNumber: true,
-      rank: 4,
+      rank: rank("error", 4),
       has: ({ sqnrDb }) => sqnrDb !== null,
     },
     {
       title: title("bytes", "bytes"),
       cell: (row) => optional(row.weightBytes, bytes),
       isNumber: true,
-      rank: 7,
+      rank: rank("bytes", 6),
       has: (row) => row.weightBytes !== null,
     },
     {
@@ -134,7 +136,7 @@ function detail({ book: { result }, state, width }: Scene, row: LayerRow): strin
   const facts: (readonly [string, string])[] = [
     ["layer", node],
     ...(op === "" ? [] : [["operator", op] as const]),
-    ...(form === "" ? [] : [["is", form + (state.marked.has(node) ? ", marked to stay float" : "")] as const]),
+    ...(form === "" ? [] : [["form", form + (state.marked.has(node) ? ", marked to stay float" : "")] as const]),
     ["time before", beforeMs === null ? "not measured" : `${milliseconds(beforeMs)} ms`],
     ["time after", afterMs === null ? "not measured" : `${milliseconds(afterMs)} ms`],
     ...(saved === null ? [] : [["saved", `${milliseconds(saved)} ms`] as const]),

@@ -4,6 +4,7 @@ import type { RunResult } from "../../pipeline/result.js";
 import { benchLines, layerLines } from "../../report/bench-table.js";
 import { differenceLines } from "../../report/difference-table.js";
 import { limitRows, statusWord, verdictSummary } from "../../report/limits.js";
+import { limitLines } from "../../report/limits-table.js";
 import { loadLines } from "../../report/load-table.js";
 import { suggest } from "../../report/next.js";
 import { bytes, change, count, duration, interval, milliseconds, plural, ratio, score } from "../../report/numbers.js";
@@ -46,7 +47,11 @@ function verdict(result: RunResult, look: Look, width: number): string[] {
   return said === null ? [] : paragraph(said, width).map(look.strong);
 }
 
+/** As wide as the table of the text report is. */
+const TABLE_FROM = 76;
+
 function limits(result: RunResult, look: Look, width: number): string[] {
+  if (width >= TABLE_FROM) return limitLines(result, look, sheetOf(width + 2, !look.isUnicode));
   const paint = { met: look.good, missed: look.bad, inconclusive: look.unsure };
   return limitRows(result).flatMap(({ limit, status, text }) => {
     const [first, ...rest] = titled(limit, text, width - 8);
