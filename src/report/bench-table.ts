@@ -5,12 +5,11 @@ import type { BenchFacts, LayerDifferences, ModelFacts } from "../pipeline/resul
 import { middle, printable } from "./escape.js";
 import { bytes, count, interval, milliseconds, percentileCells, plural, ratio, significant } from "./numbers.js";
 import { isRoomy, type Sheet } from "./sheet.js";
-import { columns, wrap } from "./table.js";
+import { fitted, wrap } from "./table.js";
 
 export function benchLines(bench: BenchFacts, sheet: Sheet): string[] {
-  const width = isRoomy(sheet) ? 36 : 24;
-  const lines = [...latencyLines(bench, width), "", ...comparedLines(bench, width)];
-  lines.push(...startLines(bench));
+  const lines = [...latencyLines(bench, sheet), "", ...comparedLines(bench, sheet)];
+  lines.push(...startLines(bench, sheet));
   const { runs, processes, provider, threads, batch, data, noise } = bench;
   lines.push(
     "",
@@ -29,41 +28,44 @@ export function benchLines(bench: BenchFacts, sheet: Sheet): string[] {
 }
 
 /** Percentiles, and under each the ends of its interval. */
-function latencyLines({ models }: BenchFacts, width: number): string[] {
+function latencyLines({ models }: BenchFacts, sheet: Sheet): string[] {
   const rows = models.flatMap((row) => {
     const ends = (end: "low" | "high"): string[] =>
       // Results of earlier versions have fewer percentiles.
       percentileNames.map((name) => milliseconds(row.bounds[name]?.[end] ?? null));
     return [
-      [titleOf(row.model, width), ...percentileCells(row)],
+      [titleOf(row.model, sheet), ...percentileCells(row)],
       ["  95 % from", ...ends("low")],
       ["  to", ...ends("high")],
     ];
   });
-  return columns(
+  return fitted(
     [["latency ms", ...percentileNames.map(percentileText)], ...rows],
     ["left", ...percentileNames.map(() => "right" as const)],
+    sheet,
   );
 }
 
-function comparedLines({ models }: BenchFacts, width: number): string[] {
+function comparedLines({ models }: BenchFacts, sheet: Sheet): string[] {
   const rows = models.map(({ model, speedup, speedupInterval, throughputPerSecond, peakRssBytes }) => [
-    titleOf(model, width),
+    titleOf(model, sheet),
     speedup === null ? "1" : ratio(speedup),
     speedupInterval === null ? "" : interval(speedupInterval, (value) => value.toFixed(2)),
     significant(throughputPerSecond),
     bytes(peakRssBytes),
   ]);
-  return columns(
+  return fitted(
     [["", "speed", "interval", "a second", "memory"], ...rows],
     ["left", "right", "right", "right", "right"],
+    sheet,
   );
 }
 
-const titleOf = ({ path }: ModelFacts, width: number): string => middle(printable(basename(path)), width);
+const titleOf = ({ path }: ModelFacts, sheet: Sheet): string =>
+  middle(printable(basename(path)), isRoomy(sheet) ? 36 : 24);
 
 /** Results of earlier versions do not tell. A warm run is the median of the table above. */
-function startLines({ models }: BenchFacts): string[] {
+function startLines({ models }: BenchFacts, sheet: Sheet): string[] {
   const rows = models.flatMap(({ model, coldStart, memory }) => {
     if (!coldStart || !memory) return [];
     const { processMs, runtimeMs, sessionMs, firstRunMs, totalMs } = coldStart;
@@ -77,7 +79,7 @@ function startLines({ models }: BenchFacts): string[] {
   });
   if (rows.length === 0) return [];
   const heads = ["cold start ms", "process", "runtime", "session", "run", "in all", "no model", "loaded"];
-  return ["", ...columns([heads, ...rows], ["left", ...heads.slice(1).map(() => "right" as const)])];
+  return ["", ...fitted([heads, ...rows], ["left", ...heads.slice(1).map(() => "right" as const)], sheet)];
 }
 
 export function layerLines(
@@ -98,12 +100,13 @@ export function layerLines(
   return [
     `layers  ${count(compared)} compared on ${plural(samples, "sample")}, ${count(uncompared)} without a namesake`,
     ...wrap(where, sheet.columns - 2),
-    ...columns(
+    ...fitted(
       [
         ["  worst", "operator", "SQNR dB", "max |diff|", "rel. L2"],
         ...rows.map(([name, ...cells]) => [`  ${name}`, ...cells]),
       ],
       ["left", "left", "right", "right", "right"],
+      sheet,
     ),
   ];
 }

@@ -5,7 +5,7 @@ import { formsText, integersText } from "./forms-text.js";
 import { bytes, count, milliseconds, plural, ratio, score, significant } from "./numbers.js";
 import { byReason } from "./reasons.js";
 import { isRoomy, type Sheet } from "./sheet.js";
-import { columns, indented, wrap } from "./table.js";
+import { columns, fitted, indented, wrap } from "./table.js";
 
 const MOST_REASONS = 5;
 const MOST_CANDIDATES = 8;
@@ -90,9 +90,10 @@ export function candidateLines({ candidates }: RunResult, sheet: Sheet): string[
     "float",
     ...(roomy ? [""] : []),
   ];
-  const table = columns(
+  const table = fitted(
     [["candidates", ...heads], ...rows],
     ["left", ...heads.map((head) => (head === "" ? ("left" as const) : ("right" as const)))],
+    sheet,
   );
   const left = candidates.length - shown.length;
   return left > 0 ? [...table, `  and ${left} more in the JSON result`] : table;

@@ -5,7 +5,7 @@ import type { LoadFacts, ModelLoadFacts } from "../pipeline/load/load-facts.js";
 import { middle, printable } from "./escape.js";
 import { count, percentileCells, plural, significant } from "./numbers.js";
 import type { Sheet } from "./sheet.js";
-import { columns, wrap } from "./table.js";
+import { fitted, wrap } from "./table.js";
 
 export function loadLines(load: LoadFacts, sheet: Sheet): string[] {
   const width = sheet.columns - 2;
@@ -20,9 +20,10 @@ export function loadLines(load: LoadFacts, sheet: Sheet): string[] {
     row("  waiting", waiting, ""),
     row("  being served", service, ""),
   ]);
-  const table = columns(
+  const table = fitted(
     [["from arrival, ms", ...percentileNames.map(percentileText), "busy"], ...rows],
     ["left", ...percentileNames.map(() => "right" as const), "right"],
+    sheet,
   );
   const words = { poisson: "at random", constant: "evenly", trace: "as recorded" };
   const how =

@@ -10,7 +10,7 @@ import type { Bound } from "../pipeline/profile/roofline.js";
 import { middle, printable } from "./escape.js";
 import { bytes, count, milliseconds, plural, ratio, significant } from "./numbers.js";
 import { isRoomy, type Sheet } from "./sheet.js";
-import { columns, titled } from "./table.js";
+import { fitted, titled } from "./table.js";
 
 const MOST_ALIVE = 4;
 
@@ -46,9 +46,10 @@ function stages(models: readonly ModelProfileFacts[], sheet: Sheet): string[] {
     ...[loadMs, firstRunMs, run.p50Ms, run.p95Ms, run.p99Ms, nodesMs].map(milliseconds),
     bytes(peakRssBytes),
   ]);
-  return columns(
+  return fitted(
     [["stages ms", "load", "first run", "p50", "p95", "p99", "nodes", "memory"], ...table],
     ["left", "right", "right", "right", "right", "right", "right", "right"],
+    sheet,
   );
 }
 
@@ -81,9 +82,10 @@ function operators({ operators: all, nodesMs }: ModelProfileFacts, most: number,
       rate(flops, ms),
       rate(moved, ms),
     ]);
-  const table = columns(
+  const table = fitted(
     [["operators", "nodes", "ms", "time", "GFLOP/s", "GB/s"], ...rows],
     ["left", "right", "right", "right", "right", "right"],
+    sheet,
   );
   return more(table, all.length - rows.length, "operator");
 }
@@ -100,9 +102,10 @@ function nodes({ nodes: all, nodesMs }: ModelProfileFacts, most: number, sheet: 
       bound ?? "-",
       peakShare === null ? "-" : percent(peakShare),
     ]);
-  const table = columns(
+  const table = fitted(
     [["slowest nodes", "operator", "ms", "time", "FLOP/B", "bound", "of peak"], ...rows],
     ["left", "left", "right", "right", "right", "left", "right"],
+    sheet,
   );
   return more(table, all.length - rows.length, "node");
 }
@@ -131,9 +134,10 @@ function operatorsSideBySide(
   ];
   const sumOf = (model: ModelProfileFacts) => ({ many: model.nodes.length, ms: model.nodesMs });
   const rows = all.slice(0, most).map(({ op, old, now }) => row(middle(printable(op), nameRoom(sheet)), old, now));
-  const table = columns(
+  const table = fitted(
     [["operators", "nodes", "ms", "nodes", "ms", "change"], ...rows, row("all", sumOf(before), sumOf(after))],
     ["left", "right", "right", "right", "right", "right"],
+    sheet,
   );
   return more(table, all.length - rows.length, "operator");
 }
@@ -149,9 +153,10 @@ function parts(all: readonly ComparedPart[], most: number, sheet: Sheet): string
       signed(afterMs - beforeMs),
       afterMs > 0 && beforeMs > 0 ? ratio(beforeMs / afterMs) : "-",
     ]);
-  const table = columns(
+  const table = fitted(
     [["what makes", "nodes", "ms", "ms", "change", "speed"], ...rows],
     ["left", "right", "right", "right", "right", "right"],
+    sheet,
   );
   return more(table, all.length - rows.length, "part");
 }

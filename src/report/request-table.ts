@@ -5,7 +5,7 @@ import type { RequestFacts } from "../pipeline/stages/request-facts.js";
 import { middle, printable } from "./escape.js";
 import { count, interval, milliseconds, percentileCells, plural, ratio, significant } from "./numbers.js";
 import type { Sheet } from "./sheet.js";
-import { columns, wrap } from "./table.js";
+import { fitted, wrap } from "./table.js";
 
 /** Where the model takes so much more among the stages than alone, that is worth a line. */
 const NOTABLE = 1.1;
@@ -20,13 +20,14 @@ export function requestLines(request: RequestFacts, sheet: Sheet): string[] {
     interval(stage.shareInterval, (share) => significant(100 * share, share < 0.1 ? 2 : 3)),
     ...percentileCells(stage),
   ]);
-  const table = columns(
+  const table = fitted(
     [
       ["a request, ms", "share", "95 %", ...percentileNames.map(percentileText)],
       ...rows,
       ["  in total", "", "", ...percentileCells(request.total)],
     ],
     ["left", "right", "right", ...percentileNames.map(() => "right" as const)],
+    sheet,
   );
   const notes = requestNotes(request).flatMap((note) => wrap(note, width));
   return [...table, "", ...notes, "", ...wrap(conditionsOf(request), width)];

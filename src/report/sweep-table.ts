@@ -5,7 +5,7 @@ import { middle, printable } from "./escape.js";
 import { statusWord } from "./limits.js";
 import { bytes, count, milliseconds, significant } from "./numbers.js";
 import type { Sheet } from "./sheet.js";
-import { columns, wrap } from "./table.js";
+import { fitted, wrap } from "./table.js";
 
 export function sweepLines(
   { settings, costPerHour, provider, data, best, fastest }: SweepFacts,
@@ -29,9 +29,10 @@ export function sweepLines(
   });
   const hasLimits = settings.some(({ limits }) => limits.length > 0);
   const head = ["  batch", "threads", "p50 ms", "p95", "p99", "a second", "memory"];
-  const table = columns(
+  const table = fitted(
     [[...head, ...(costPerHour === null ? [] : ["cost/million"]), ...(hasLimits ? ["limits"] : [])], ...rows],
     ["left", ...Array.from({ length: 8 }, () => "right" as const)],
+    sheet,
   );
   const how = `${printable(provider)}; fed ${printable(data)}; each setting in three processes, in turns`;
   const price =

@@ -1,5 +1,6 @@
 /** Columns of text: no borders, numbers to the right; widths are cells of a terminal. */
 import { cellsOf, firstCells, padEnd, padStart } from "./cell-width.js";
+import { middle } from "./escape.js";
 import type { Sheet } from "./sheet.js";
 
 export type Align = "left" | "right";
@@ -17,6 +18,26 @@ export function columns(rows: readonly (readonly string[])[], align: readonly Al
       .trimEnd(),
   );
 }
+
+/** As `columns`, within the sheet: where the room is not enough, columns move together, then the first one is cut. */
+export function fitted(rows: readonly (readonly string[])[], align: readonly Align[], sheet: Sheet): string[] {
+  const room = sheet.columns - 1;
+  const excess = (lines: readonly string[]): number => Math.max(0, ...lines.map(cellsOf)) - room;
+  const wide = columns(rows, align);
+  if (excess(wide) <= 0) return wide;
+  const close = columns(rows, align, 1);
+  const over = excess(close);
+  if (over <= 0) return close;
+  const most = Math.max(LEAST_NAME, Math.max(...rows.map(([name = ""]) => cellsOf(name))) - over);
+  return columns(
+    rows.map(([name = "", ...cells]) => [middle(name, most), ...cells]),
+    align,
+    1,
+  );
+}
+
+/** Cells that a name has left at least. */
+const LEAST_NAME = 12;
 
 /** Breaks at spaces so that no line is wider than `width`, and within a word where one is. */
 export function wrap(text: string, width: number): string[] {

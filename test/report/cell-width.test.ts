@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { cellsOf, firstCells, lastCells, padEnd, padStart } from "../../src/report/cell-width.js";
 import { middle } from "../../src/report/escape.js";
-import { columns, wrap } from "../../src/report/table.js";
+import { plainSheet } from "../../src/report/sheet.js";
+import { columns, fitted, wrap } from "../../src/report/table.js";
 
 describe("cells", () => {
   it.each([
@@ -36,6 +37,16 @@ describe("cells", () => {
       ["left", "right"],
     );
     expect(lines).toEqual(["卷积   1", "conv  22"]);
+  });
+
+  it("keep a table within its sheet: closer together first, then shorter names", () => {
+    const row = (name: string): string[] => [name, ...Array.from({ length: 5 }, () => "123456789")];
+    const align = ["left", ...Array.from({ length: 5 }, () => "right" as const)] as const;
+    const widthOf = (name: string) => cellsOf(fitted([row(name)], align, plainSheet)[0]!);
+    expect(fitted([row("a name")], align, plainSheet)).toEqual(columns([row("a name")], align));
+    expect(fitted([row("n".repeat(27))], align, plainSheet)).toEqual(columns([row("n".repeat(27))], align, 1));
+    expect(widthOf("层".repeat(40))).toBeLessThanOrEqual(79);
+    expect(fitted([row("层".repeat(40))], align, plainSheet)[0]).toContain("...");
   });
 
   it("are what lines are broken by; a word that is wider loses nothing", () => {
