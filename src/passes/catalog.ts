@@ -115,6 +115,7 @@ import { fuseArithmeticDown } from "./linear/arithmetic-down.js";
 import { fuseArithmeticPair } from "./linear/arithmetic-pair.js";
 import { fuseArithmeticUp } from "./linear/arithmetic-up.js";
 import { fuseGemmSum } from "./linear/gemm-sum.js";
+import { joinAddedPoints } from "./linear/join-added-points.js";
 import { fuseLinearChain, joinLinearChain } from "./linear/linear-chain.js";
 import { fuseLinearParts } from "./linear/linear-parts.js";
 import { fuseMatMulFactors } from "./linear/matmul-factors.js";
@@ -272,7 +273,7 @@ export const runtimeFusions: readonly AnyPass[] = [
 ];
 
 /** What pays where products become integers, and costs time in float: `quantize` and `optimize` run it on what such candidates are made of. */
-export const integerJoins: readonly AnyPass[] = [joinLinearChain];
+export const integerJoins: readonly AnyPass[] = [joinLinearChain, joinAddedPoints];
 
 /** What trades precision for speed: run on request, when all that keeps the results is done. */
 export const approximations: readonly AnyPass[] = [approximateGelu];

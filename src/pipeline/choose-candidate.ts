@@ -169,16 +169,19 @@ async function closest(
 
 /** Of the outputs: what some speed is given up for at all. */
 const LEAST_GAIN_DB = 0.3;
+/** What has more in float and is as fast is less rounded: few samples, or few numbers in an answer, say otherwise by chance up to this. */
+const CHANCE_DB = 1;
 /** Errors of under 2 % of the signal: less is worth no time. */
 export const ENOUGH_DB = 35;
 
-/** The fastest, which is the first, or one that is more accurate by more than the speed that it gives up. */
+/** The first, with most integers, or one that is more accurate by more than the speed that it gives up. */
 export function worthItsTime(made: readonly Candidate[]): Candidate {
   const [fast] = made as [Candidate, ...Candidate[]];
   const worth = (each: Candidate): number => {
     const lost = 1 - (each.speedup ?? 1) / (fast.speedup ?? 1);
     const gainDb = Math.min(ENOUGH_DB, each.sqnrDb ?? 0) - Math.min(ENOUGH_DB, fast.sqnrDb ?? 0);
-    return gainDb - lost / SPEED_PER_DB - (each === fast ? 0 : LEAST_GAIN_DB);
+    const doubt = lost > 0 ? LEAST_GAIN_DB : -CHANCE_DB;
+    return gainDb - lost / SPEED_PER_DB - (each === fast ? 0 : doubt);
   };
   return made.reduce((best, each) => (worth(each) > worth(best) ? each : best), fast);
 }

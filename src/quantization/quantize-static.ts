@@ -4,6 +4,7 @@ import { chooseRange, clampTap, type TapRange, type TapStatistics } from "../obs
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { effectiveRange } from "./effective-range.js";
 import { activationsOf, insertQdq } from "./insert-qdq.js";
+import { withJoinedParts } from "./joined-schemes.js";
 import type { KeptIntegers } from "./kept-integers.js";
 import { crowdedNotes, whyMixed } from "./mixed-ranges.js";
 import type { NodeChoice } from "./node-choice.js";
@@ -31,7 +32,8 @@ export function quantizeStatic(model: Model, request: StaticRequest, nodes: Node
   const plan = withKnownRanges(model, request, nodes, rangeOf);
   const ranges = new Map(activationsOf(plan).map((value) => [value.label, rangeOf(value)!]));
   const schemes = new Map([...ranges].map(([label, range]) => [label, activationScheme(range, target.activations)]));
-  const { quantized, notes } = insertQdq(model, plan, schemes, target, choice.inputs, request.kept);
+  const joined = withJoinedParts(model, plan, schemes);
+  const { quantized, notes } = insertQdq(model, plan, joined, target, choice.inputs, request.kept);
   return { quantized, float: plan.float, notes: [...notes, ...crowdedNotes(ranges, taps)] };
 }
 

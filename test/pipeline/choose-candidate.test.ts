@@ -282,6 +282,8 @@ describe("worthItsTime", () => {
     ["not one that gives up more than that", made([2, 20], [1.9, 22.2]), 0],
     ["the best of several", made([2, 20], [1.98, 21.5], [1.94, 26], [1.9, 26.5]), 2],
     ["the fastest of those that are all accurate enough", made([2, 36], [1.99, 50]), 0],
+    ["what has more in float and is as fast, though a little worse on these samples", made([2, 20], [2.01, 19.4]), 1],
+    ["not what is clearly worse", made([2, 20], [2.01, 17]), 0],
     ["the fastest where errors cannot be measured", made([2, null], [1.99, null]), 0],
   ])("takes %s", (_, candidates, best) => expect(candidates.indexOf(worthItsTime(candidates))).toBe(best));
 });
