@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { excludeList, flagValues, reproduce, withFlag } from "../../src/report/reproduce.js";
+import { sampleResult } from "./sample-result.js";
+
+const typed =
+  "infer-opt optimize 'my net.onnx' -o out/net.int8.onnx --exclude 'op:Mat*' --exclude=/a --slo p95=2ms --report r.json";
+
+describe("flags of a command line", () => {
+  it("are found in both spellings, without their quotes", () => {
+    expect(flagValues(typed, "--exclude")).toEqual(["op:Mat*", "/a"]);
+    expect(flagValues("infer-opt x --exclude 'it'\\''s'", "--exclude")).toEqual(["it's"]);
+    expect(flagValues(typed, "--include")).toEqual([]);
+  });
+
+  it("are replaced and taken out, the rest as it was", () => {
+    expect(withFlag(typed, "--exclude", null)).toBe(
+      "infer-opt optimize 'my net.onnx' -o out/net.int8.onnx --slo p95=2ms --report r.json",
+    );
+    expect(withFlag("infer-opt x m.onnx -o a.onnx", "-o", "b c.onnx")).toBe("infer-opt x m.onnx -o 'b c.onnx'");
+  });
+});
+
+describe("a candidate", () => {
+  const sample = sampleResult();
+  const named = (name: string) => ({ ...sample.candidates[1]!, name });
+
+  it("that was taken is made by the command as typed", () => {
+    expect(reproduce(sample, sample.candidates[0]!, typed)).toEqual({ command: typed, note: null });
+  });
+
+  it("that was not is asked for by what sets it apart, beside what was taken and without limits", () => {
+    const { command, note } = reproduce(sample, named("int8 static mse +neighbours"), typed);
+    expect(command).toContain("--mode static --method mse --max-drop none -o out/net.int8.other.onnx");
+    expect(command).not.toMatch(/--slo|--report/);
+    expect(note).toContain("may be put back to float");
+    expect(reproduce(sample, named("int8 static mse/percentile"), typed).command).not.toContain("--method");
+    expect(reproduce(sample, named("int4 weights"), typed).command).toContain("--mode weights --bits 4");
+  });
+
+  it("says what is missing where the result does not know its command", () => {
+    expect(reproduce(sample, sample.candidates[0]!, null).note).toContain("add them");
+  });
+});
+
+it("adds to the list what a config file would otherwise have replaced", () => {
+  const { text, command } = excludeList(sampleResult(), ["/b", "/a"], "r.exclude.json", `${typed} --config my.json`);
+  expect(JSON.parse(text)).toEqual({ exclude: ["op:Mat*", "/a", "/b"] });
+  // One command reads one config file: flags say it beside the one that is there.
+  expect(command).toContain("--config my.json --exclude 'op:Mat*' --exclude /a --exclude /b");
+});
