@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunResult } from "../../../src/pipeline/result.js";
 import { renderHtml } from "../../../src/report/html/page.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
+import { graphResult } from "../graph-result.js";
 import { sampleResult } from "../sample-result.js";
 
 const places = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -41,10 +42,10 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
   }, 60_000);
   afterAll(() => browser?.close());
 
-  async function opened(options: { width?: number; colorScheme?: "light" | "dark" } = {}) {
+  async function opened(options: { width?: number; colorScheme?: "light" | "dark"; shown?: RunResult } = {}) {
     const path = join(temporaryFolder(), "report.html");
-    writeFileSync(path, renderHtml(result(), "infer-opt optimize net.onnx"));
-    const { width = 1280, colorScheme = "light" } = options;
+    const { width = 1280, colorScheme = "light", shown = result() } = options;
+    writeFileSync(path, renderHtml(shown, "infer-opt optimize net.onnx"));
     const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
     const said: string[] = [];
     const asked: string[] = [];
@@ -90,6 +91,24 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
     await page.locator("#layers input[type=search]").first().fill("DEPTHWISE");
     expect(await firstColumn(page)).toEqual(["f"]);
     expect(await page.locator("#layers output").first().textContent()).toBe("1 of 12");
+  });
+
+  it("colours both graphs, finds boxes, and tells what a box was", async () => {
+    const { page, said } = await opened({ shown: graphResult(), width: 390 });
+    const after = page.locator("#graph figure.of-after .box");
+    expect(await after.first().getAttribute("class")).toBe("box p2");
+    await page.locator("#graph select.colour").selectOption({ label: "precision" });
+    expect(await after.first().getAttribute("class")).toBe("box q8");
+    expect(await page.locator("#graph .legends .key:visible").count()).toBe(1);
+    await page.locator("#graph input.find").fill("net/d");
+    expect(await page.locator("#graph output.found").textContent()).toBe("2 of 6");
+    await after.first().click();
+    expect(await page.locator("#graph .picked").textContent()).toContain(
+      "was: Conv net/a, BatchNormalization net/b, Relu net/c",
+    );
+    expect(await page.locator("#graph figure.of-before .box.on").count()).toBe(3);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    expect(said).toEqual([]);
   });
 
   it("prints", async () => {
