@@ -125,7 +125,9 @@ const edgePath = ({ edges }: Layout): string =>
 
 const MOST_NAMED = 200;
 
-function tooltip({ title, kind, nodes, precision, beforeMs, afterMs, savedMs, sqnrDb, weightBytes }: GraphBox): string {
+/** A line for what it is, one for what is known of it, and one for each node in it. */
+function tooltip(box: GraphBox): Markup[] {
+  const { title, kind, nodes, precision, beforeMs, afterMs, savedMs, sqnrDb, weightBytes } = box;
   const facts = [
     precision,
     beforeMs === null ? "" : `${inMs(beforeMs)} before`,
@@ -135,9 +137,14 @@ function tooltip({ title, kind, nodes, precision, beforeMs, afterMs, savedMs, sq
     weightBytes > 0 ? `${bytes(weightBytes)} of weights` : "",
   ].filter((fact) => fact !== "");
   const left = nodes.length - MOST_NAMED;
-  const within =
-    nodes.length > 1 ? `\n${nodes.slice(0, MOST_NAMED).join("\n")}${left > 0 ? `\nand ${count(left)} more` : ""}` : "";
-  return `${kind} ${title}${facts.length > 0 ? `\n${facts.join(", ")}` : ""}${within}`;
+  const lines = [
+    `${kind} ${title}`,
+    ...(facts.length > 0 ? [facts.join(", ")] : []),
+    ...(nodes.length > 1 ? nodes.slice(0, MOST_NAMED) : []),
+    ...(left > 0 ? [`and ${count(left)} more`] : []),
+  ];
+  // Line breaks of the page's own: those in names are spelled out.
+  return lines.map((line, i) => (i === 0 ? html`${line}` : html`\n${line}`));
 }
 
 const tail = (name: string): string => (name.length <= LETTERS + 3 ? name : `...${name.slice(-LETTERS)}`);
