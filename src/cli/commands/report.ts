@@ -15,7 +15,7 @@ export const report: Command = {
   name: "report",
   group: "Look",
   parameters: "<result>",
-  about: "A stored result to read, page, Markdown, JUnit, or for other programs",
+  about: "A stored result, to read or in another format",
   note: "On a terminal it opens seven screens: ? lists the keys, q quits. Elsewhere, and with --text, it is printed. --node-data writes a file for each measure (nodes.json becomes nodes.ms-after.json and so on), which Model Explorer lays over the graph.",
   examples: [
     "infer-opt report result.json",
