@@ -64,6 +64,22 @@ export function isQuantileAbove(values: ArrayLike<number>, p: number, limit: num
   return few >= 0 && 1 - binomialAtMost(few, n, 1 - p) <= 1 - confidence;
 }
 
+/**
+ * Whether so few are above `limit` that the p-quantile is not: as sure as `confidence`. What depends on each other is seen around
+ * the limit and around the median, where there is more to see it by; whichever says more of it counts.
+ */
+export function isQuantileBelow(values: ArrayLike<number>, p: number, limit: number, confidence = 0.95): boolean {
+  const total = values.length;
+  let above = 0;
+  for (let i = 0; i < total; i++) if (values[i]! > limit) above++;
+  const tail = 1 - confidence;
+  const sorted = Float64Array.from(values).sort();
+  const atMedian = inflation(values, atRank(sorted, (total + 1) / 2), 0.5, tail);
+  const atLimit = above === 0 ? 1 : inflation(values, limit, 1 - above / total, tail);
+  const n = Math.max(1, Math.round(total / Math.max(atMedian, atLimit)));
+  return binomialAtMost(Math.ceil((above / total) * n), n, 1 - p) <= tail;
+}
+
 /** By how much the variance of the share at most `value` is larger than that of independent values; at least 1. */
 function inflation(values: ArrayLike<number>, value: number, p: number, tail: number): number {
   const n = values.length;

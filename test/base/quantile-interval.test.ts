@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chanceOf, percentileCoverage } from "../../bench/trust/coverage-trials.mjs";
 import { latencySources } from "../../bench/trust/latency-sources.mjs";
-import { isQuantileAbove, quantileIntervals } from "../../src/base/quantile-interval.js";
+import { isQuantileAbove, isQuantileBelow, quantileIntervals } from "../../src/base/quantile-interval.js";
 import { seededRandom } from "../../src/base/random.js";
 
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
@@ -101,6 +101,14 @@ describe("whether a quantile is above a limit", () => {
       expect(said(0.5)).toBeGreaterThanOrEqual(95);
     },
   );
+
+  it.each([0, 0.8])("and below it as well (leaning %f)", (lean) => {
+    const said = (limit: number): number =>
+      Array.from({ length: 100 }, (_, seed) => isQuantileBelow(series(seed, lean), 0.95, limit)).filter(Boolean).length;
+    expect(said(1.645)).toBeLessThanOrEqual(12);
+    // 600 that lean so much say no more than 66 that do not, and 59 are the least for p95.
+    expect(said(3)).toBeGreaterThanOrEqual(lean === 0 ? 95 : 50);
+  });
 
   it("is never said of values that are all below", () => {
     expect(isQuantileAbove([1, 1, 1], 0.5, 1)).toBe(false);

@@ -5,7 +5,7 @@
 import { basename } from "node:path";
 import { InferOptError } from "../../base/errors.js";
 import { percentileShares } from "../../base/percentiles.js";
-import { isQuantileAbove } from "../../base/quantile-interval.js";
+import { isQuantileAbove, isQuantileBelow } from "../../base/quantile-interval.js";
 import { seededRandom } from "../../base/random.js";
 import {
   type ArrivalKind,
@@ -230,19 +230,28 @@ function reasonsFor(
 }
 
 /**
- * By the bounds of the percentile as everywhere; and by the requests that were late, which tell of a limit that is far away before
- * the bounds do, and have to be as few as LoadGen asks for where a limit is met.
+ * By how many requests were late, which tells of a limit that is far away long before the bounds of the percentile do, and
+ * when there were as many as LoadGen asks for.
  */
 function judgeLate(reason: VerdictReason, { percentile, ms }: LatencyLimit, latencies: Float64Array): VerdictReason {
-  if (reason.status === "missed") return reason;
   const share = percentileShares[percentile];
   const late = latencies.reduce((count, latency) => count + (latency > ms ? 1 : 0), 0);
-  const told = `${late} of ${latencies.length} requests took longer`;
-  if (isQuantileAbove(latencies, share, ms)) return { ...reason, status: "missed", text: `${reason.text}; ${told}` };
+  const text = `${reason.text.split("; ")[0]}; ${late} of ${latencies.length} requests took longer`;
+  if (isQuantileAbove(latencies, share, ms)) return { ...reason, status: "missed", text };
   const needed = queriesNeeded(late, share);
-  if (reason.status === "inconclusive" || latencies.length >= needed) return reason;
-  const text = `${reason.text}; ${told}, and then it takes ${needed} to be 99 % sure: time longer`;
-  return { ...reason, status: "inconclusive", text };
+  if (latencies.length < needed) {
+    return {
+      ...reason,
+      status: "inconclusive",
+      text: `${text}, and then it takes ${needed} to be 99 % sure: time longer`,
+    };
+  }
+  if (isQuantileBelow(latencies, share, ms)) return { ...reason, status: "met", text };
+  return {
+    ...reason,
+    status: "inconclusive",
+    text: `${text}, which depend on each other too much to be sure: time longer`,
+  };
 }
 
 const per = (rate: number): string => `${Number(rate.toPrecision(3))} requests a second`;
