@@ -274,13 +274,15 @@ describe("chooseCandidate", () => {
 });
 
 describe("worthItsTime", () => {
-  const made = (...each: readonly [speedup: number, sqnrDb: number | null][]) =>
-    each.map(([speedup, sqnrDb]) => ({ speedup, sqnrDb }) as Candidate);
+  const made = (...each: readonly [speedup: number, sqnrDb: number | null, bytes?: number][]) =>
+    each.map(([speedup, sqnrDb, bytes = 100]) => ({ speedup, sqnrDb, built: { bytes } }) as Candidate);
   it.each([
     ["the fastest where the others are no more accurate", made([2, 20], [1.95, 20.2]), 0],
     ["one that is more accurate by more than its time is worth", made([2, 20], [1.95, 22.2]), 1],
     ["not one that gives up more than that", made([2, 20], [1.9, 22.2]), 0],
     ["the best of several", made([2, 20], [1.98, 21.5], [1.94, 26], [1.9, 26.5]), 2],
+    ["not one whose file is larger by more than that", made([2, 20, 100], [1.99, 22, 109]), 0],
+    ["one whose file is little larger", made([2, 20, 100], [1.99, 22, 104]), 1],
     ["the fastest of those that are all accurate enough", made([2, 36], [1.99, 50]), 0],
     ["what has more in float and is as fast, though a little worse on these samples", made([2, 20], [2.01, 19.4]), 1],
     ["not what is clearly worse", made([2, 20], [2.01, 17]), 0],
