@@ -101,8 +101,8 @@ const done = [];
 for (const row of rows) {
   const pruned = join(out, `${row.name.replace(/\W+/g, "-")}.onnx`);
   const data = ["--calibration", row.calibration, "--eval", row.evaluation, "--metric", row.metric];
-  const shared = [...data, "--max-drop", "none", "--threads", "1", "--json"];
-  const watched = await watch(["prune", row.model, "-o", pruned, ...row.flags, ...shared, "--keep-rejected"]);
+  const shared = [...data, "--threads", "1", "--json"];
+  const watched = await watch(["prune", row.model, "-o", pruned, ...row.flags, "--max-drop", "none", ...shared]);
   const { result } = watched;
   const { accuracy, latency, pruning, output } = result;
   const found = {
@@ -119,7 +119,10 @@ for (const row of rows) {
     int8: null,
   };
   if (row.int8 && result.verdict.outcome === "met") {
-    const { result: whole } = await watch(["quantize", pruned, "-o", pruned.replace(".onnx", "-int8.onnx"), ...shared]);
+    const { result: whole } = await watch([
+      ...["quantize", pruned, "-o", pruned.replace(".onnx", "-int8.onnx"), "--max-drop", "0.5%"],
+      ...shared,
+    ]);
     found.int8 = {
       accuracy: whole.accuracy.candidate,
       speedup: whole.latency?.speedup ?? null,
@@ -166,7 +169,9 @@ function descendants(pid) {
   return [pid, ...children.flatMap((child) => descendants(Number(child)))];
 }
 
-const residentBytes = (pid) => 4096 * Number(textOf(`/proc/${pid}/statm`).split(" ")[1] ?? 0);
+function residentBytes(pid) {
+  return 4096 * Number(textOf(`/proc/${pid}/statm`).split(" ")[1] ?? 0);
+}
 
 /** Empty where there is no such process any more, or no /proc. */
 function textOf(path) {

@@ -62,7 +62,7 @@ const runs: readonly (readonly [name: string, argv: readonly string[]])[] = [
   ],
   [
     "verify",
-    ["verify", digits, "fused.onnx", "--eval", samples, "--metric", "top1", "--layers", "--drift", ...running],
+    ["verify", digits, "fused.onnx", "--eval", samples, "--metric", "agreement", "--layers", "--drift", ...running],
   ],
   ["bench", ["bench", digits, "fused.onnx", "--noise-check", ...quick]],
   ["bench --rate", ["bench", digits, "--rate", "100", "--find-max-rate", "--slo", "p50=50ms", ...quick]],
