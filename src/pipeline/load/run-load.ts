@@ -171,7 +171,7 @@ const MOST_TRIALS = 9;
 
 /** Halves the distance, by factors, between what passes and what does not, from below what the model can serve at all. */
 async function findMaxRate(server: Server, config: LoadConfig, context: RunContext): Promise<MaxRateFacts> {
-  const { runtime, processes, slo } = config;
+  const { runtime, processes } = config;
   const kind = "trace" in config.offered ? "poisson" : config.offered.kind;
   const capacity = (1000 * processes) / server.serviceMs;
   const tried: TriedRate[] = [];
@@ -179,15 +179,9 @@ async function findMaxRate(server: Server, config: LoadConfig, context: RunConte
   let failed: number | null = null;
   let rate = capacity / 2;
   while (tried.length < MOST_TRIALS) {
-    refuseInterrupted(context.signal);
-    // No fewer requests than the declared percentiles need, whatever the rate.
-    const durationMs = Math.max(runtime.benchMs / 2, (1000 * leastRequests(slo)) / rate);
-    const arrivalsMs = arrivals(kind, rate, durationMs, seededRandom(runtime.seed + tried.length + 1));
-    const served = await server.serve(arrivalsMs);
-    const summary = summarizeLoad(served, durationMs, processes);
-    const { latencies } = countedTimes(served, durationMs);
-    const status = worstOf(reasonsFor(summary, latencies, slo, rate));
-    tried.push({ perSecond: rate, status, latency: summary.latency, waiting: summary.waiting });
+    const trial = await tryRate(server, config, { rate, kind, seed: runtime.seed + tried.length + 1 }, context);
+    tried.push(trial);
+    const { status } = trial;
     if (status === "met") passed = rate;
     else failed = rate;
     if (passed !== null && failed !== null && failed / passed < FINE_ENOUGH) break;
@@ -198,6 +192,27 @@ async function findMaxRate(server: Server, config: LoadConfig, context: RunConte
     else rate = Math.sqrt(passed * failed);
   }
   return { perSecond: passed, failedPerSecond: failed, tried };
+}
+
+/** A rate that cannot be decided is tried for longer, up to so many times as long: taken for a failure, it would end the search far too low. */
+const LONGEST = 4;
+
+async function tryRate(
+  server: Server,
+  { runtime, processes, slo }: LoadConfig,
+  { rate, kind, seed }: { readonly rate: number; readonly kind: ArrivalKind; readonly seed: number },
+  context: RunContext,
+): Promise<TriedRate> {
+  // No fewer requests than the declared percentiles need, whatever the rate.
+  const leastMs = Math.max(runtime.benchMs / 2, (1000 * leastRequests(slo)) / rate);
+  for (let durationMs = leastMs; ; durationMs *= 2) {
+    const served = await server.serve(arrivals(kind, rate, durationMs, seededRandom(seed)));
+    refuseInterrupted(context.signal);
+    const summary = summarizeLoad(served, durationMs, processes);
+    const status = worstOf(reasonsFor(summary, countedTimes(served, durationMs).latencies, slo, rate));
+    if (status === "inconclusive" && durationMs < LONGEST * leastMs) continue;
+    return { perSecond: rate, status, latency: summary.latency, waiting: summary.waiting };
+  }
 }
 
 /** As many as a percentile takes of which a few are late. */

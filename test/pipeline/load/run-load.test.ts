@@ -94,6 +94,17 @@ describe("runLoad", () => {
     expect(tried.length).toBeLessThanOrEqual(9);
   });
 
+  it("tries a rate for longer before it counts as too high", async () => {
+    // A rate of 50 is far from the limit, but 50 requests or so do not show it for every seed.
+    for (const seed of [1, 2, 3, 4, 5]) {
+      const runtime = runtimeConfig({ benchMs: 2000, seed });
+      const { load: facts } = await load(10, { slo: p95(45), runtime, findMaxRate: true });
+      const { perSecond } = facts!.models[0]!.maxRate!;
+      expect(perSecond!).toBeGreaterThan(52);
+      expect(perSecond!).toBeLessThan(80);
+    }
+  });
+
   it("says so when no rate passes", async () => {
     const { load: facts } = await load(10, { slo: p95(5), findMaxRate: true });
     expect(facts!.models[0]!.maxRate).toMatchObject({ perSecond: null });
