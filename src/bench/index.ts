@@ -10,7 +10,7 @@ export { type HdrLogOptions, hdrLog, type LatencySeries } from "./hdr-log.js";
 export { countedTimes, type LoadSummary, summarizeLoad } from "./load-summary.js";
 export type { NoiseCheck } from "./noise.js";
 export { type Served, Server } from "./open-loop.js";
-export { type LatencyPercentiles, latencyPercentiles } from "./percentiles.js";
+export { type LatencyPercentiles, latencyPercentiles, percentileBounds } from "./percentiles.js";
 export { queriesNeeded } from "./queries-needed.js";
 export { type Decision, decide, type Speedup } from "./speedup.js";
 export { type StageTimes, type StageTimesOptions, stageTimes } from "./stage-times.js";

@@ -1,9 +1,9 @@
 /** Percentiles of a queue, with bounds that know of neighbours that wait for the same request. */
-import { byPercentile, type PercentileName, percentileNames, percentileShares } from "../base/percentiles.js";
-import { type Bounds, quantileIntervals } from "../base/quantile-interval.js";
+import type { PercentileName } from "../base/percentiles.js";
+import type { Bounds } from "../base/quantile-interval.js";
 import { mean } from "../base/statistics.js";
 import type { Served } from "./open-loop.js";
-import { type LatencyPercentiles, latencyPercentiles } from "./percentiles.js";
+import { type LatencyPercentiles, latencyPercentiles, percentileBounds } from "./percentiles.js";
 
 export interface LoadSummary {
   /** Requests that count; those of the start, when no queue had formed yet, do not. */
@@ -24,8 +24,6 @@ export interface LoadSummary {
 
 /** Of the time at the start, while the queue forms. */
 const FORMING = 0.1;
-/** One-sided 95 % each. */
-const CONFIDENCE = 0.9;
 
 /** Of the requests that count, in the order of arrival; milliseconds. */
 export interface CountedTimes {
@@ -45,11 +43,13 @@ export function countedTimes({ arrivalMs, startMs, endMs }: Served, durationMs: 
 }
 
 /** `durationMs`: for how long requests arrived. Throws for a load without requests. */
-export function summarizeLoad(served: Served, durationMs: number, processes: number): LoadSummary {
-  const { latencies, waits, services } = countedTimes(served, durationMs);
+export function summarizeLoad(
+  served: Served,
+  durationMs: number,
+  processes: number,
+  { latencies, waits, services } = countedTimes(served, durationMs),
+): LoadSummary {
   const countedMs = (1 - FORMING) * durationMs;
-  const shares = percentileNames.map((name) => percentileShares[name]);
-  const bounds = quantileIntervals(latencies, shares, CONFIDENCE);
   const lastEnd = served.endMs.reduce((last, end) => Math.max(last, end), 0);
   return {
     requests: latencies.length,
@@ -60,6 +60,6 @@ export function summarizeLoad(served: Served, durationMs: number, processes: num
     waiting: latencyPercentiles(waits),
     service: latencyPercentiles(services),
     meanWaitingMs: mean(waits),
-    bounds: byPercentile((name) => bounds[percentileNames.indexOf(name)]!),
+    bounds: percentileBounds(latencies),
   };
 }

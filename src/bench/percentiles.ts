@@ -1,5 +1,6 @@
 /** Latencies as the result shows them. */
-import { percentileShares } from "../base/percentiles.js";
+import { byPercentile, type PercentileName, percentileNames, percentileShares } from "../base/percentiles.js";
+import { type Bounds, quantileIntervals } from "../base/quantile-interval.js";
 import { ascending, nearestRank, percentileOrNull } from "../base/statistics.js";
 
 /** Milliseconds; null where the number of runs cannot support the percentile. Each is one of the times that were measured. */
@@ -26,4 +27,14 @@ export function latencyPercentiles(samplesMs: ArrayLike<number>): LatencyPercent
     p99Ms: percentileOrNull(sorted, p99),
     p999Ms: percentileOrNull(sorted, p999),
   };
+}
+
+/** Of times in the order they were measured. By default as limits are judged: each end holds at 95 %. */
+export function percentileBounds(
+  samplesMs: ArrayLike<number>,
+  confidence = 0.9,
+): Readonly<Record<PercentileName, Bounds>> {
+  const shares = percentileNames.map((name) => percentileShares[name]);
+  const intervals = quantileIntervals(samplesMs, shares, confidence);
+  return byPercentile((name) => intervals[percentileNames.indexOf(name)]!);
 }

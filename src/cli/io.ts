@@ -57,7 +57,7 @@ export function sheetFor({ columns, env }: Io): Sheet {
 }
 
 /** By the locale, as other programs have it; where none is set, as nearly all terminals have it by now. */
-export function takesUnicode(env: Io["env"]): boolean {
+function takesUnicode(env: Io["env"]): boolean {
   const { LC_ALL, LC_CTYPE, LANG, TERM } = env;
   const locale = LC_ALL || LC_CTYPE || LANG || "";
   return TERM !== "dumb" && (locale === "" || /utf-?8/i.test(locale));

@@ -46,11 +46,7 @@ export function lines(stream: NodeJS.WritableStream, now: () => number): Watch {
 }
 
 /** "int8 static  2.14x  accuracy 0.9930" */
-export function candidateText({
-  candidate,
-  speedup,
-  accuracy,
-}: Extract<RunEvent, { readonly type: "candidate" }>): string {
+function candidateText({ candidate, speedup, accuracy }: Extract<RunEvent, { readonly type: "candidate" }>): string {
   const parts = [printable(candidate)];
   if (speedup !== null) parts.push(ratio(speedup));
   if (accuracy !== null) parts.push(`accuracy ${score(accuracy)}`);

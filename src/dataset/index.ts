@@ -6,5 +6,5 @@ export { inputsOf } from "./dataset.js";
 export { type OpenOptions, openDataset, openDatasetRef } from "./open.js";
 export { type RandomOptions, randomDataset } from "./random.js";
 export { referencesOf } from "./references.js";
-export { openStore, partOfStore, SampleStore, type StoredTensors, storedById } from "./sample-store.js";
+export { openStore, partOfStore, SampleStore, storedById } from "./sample-store.js";
 export { selectSamples } from "./select.js";

@@ -2,13 +2,13 @@
 
 import { basename } from "node:path";
 import { InferOptError } from "../base/errors.js";
-import type { LatencyComparison, LatencySeries, ModelLatency } from "../bench/index.js";
+import { type LatencyComparison, type LatencySeries, type ModelLatency, percentileBounds } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { watchConditions } from "./conditions.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { batchOf } from "./evaluation-data.js";
-import { boundsOf, measureLatency, percentilesOf, usedProvider } from "./latency.js";
+import { measureLatency, percentilesOf, usedProvider } from "./latency.js";
 import { provePlacement } from "./placement.js";
 import type { BenchFacts, BenchRow, ColdStartFacts, MemoryFacts, RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
@@ -96,7 +96,7 @@ function benchFacts(
   const row = (latency: ModelLatency, i: number): BenchRow => ({
     ...models[i]!,
     ...percentilesOf(latency),
-    bounds: boundsOf(latency, INTERVAL),
+    bounds: percentileBounds(latency.samplesMs, INTERVAL),
     throughputPerSecond: (1000 * batch) / latency.p50Ms,
     loadMs: latency.loadMs,
     firstRunMs: latency.firstRunMs,

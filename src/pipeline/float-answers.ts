@@ -55,8 +55,8 @@ export function planAnswers(
   const axes = new Map<string, number>();
   for (const { node } of planStatic(model, target, placement).nodes) {
     const [input, weight] = node.inputs;
-    const channels = channelAxis(node);
-    if (channels && input && !input.constant && weight?.constant) axes.set(input.label, channels.axis);
+    const axis = channelAxis(node);
+    if (axis !== null && input && !input.constant && weight?.constant) axes.set(input.label, axis);
   }
   const few = fitted ? spread(fitted.indices!, MOST_SAMPLES) : [];
   return {

@@ -52,8 +52,10 @@ export function withGraphs(result: RunResult): RunResult {
   const after = result.output ?? result.candidateModel ?? null;
   if (command === "bench" || command === "calibrate") return result;
   const isReplaced = after !== null && after.path === model.path;
-  const [old, now] = [isReplaced ? null : readGraph(model), after ? readGraph(after) : null];
-  if (old === "too large" || now === "too large" || (!old && !now)) return result;
+  const old = isReplaced ? null : readGraph(model);
+  if (old === "too large") return result;
+  const now = after ? readGraph(after) : null;
+  if (now === "too large" || (!old && !now)) return result;
   return { ...result, graphs: describeGraphs(old, now) };
 }
 

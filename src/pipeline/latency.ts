@@ -1,8 +1,12 @@
 /** Times candidates against the original and puts what came out in the words of the result. */
-import { byPercentile, percentileNames, percentileShares } from "../base/percentiles.js";
-import { quantileIntervals } from "../base/quantile-interval.js";
 import { ascending, quantile } from "../base/statistics.js";
-import { type CandidateLatency, compareLatency, type LatencyComparison, type ModelLatency } from "../bench/index.js";
+import {
+  type CandidateLatency,
+  compareLatency,
+  type LatencyComparison,
+  type ModelLatency,
+  percentileBounds,
+} from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
 import type { LatencyLimit, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
@@ -11,7 +15,7 @@ import { asDelivered } from "./model-runs.js";
 import type { LatencyFacts, Percentiles } from "./result.js";
 import { refuseInterrupted } from "./run-record.js";
 import { timingSoFar } from "./timing-so-far.js";
-import { type LatencyMeasure, leastGain, type PercentileBounds } from "./verdict.js";
+import { type LatencyMeasure, leastGain } from "./verdict.js";
 
 export interface LatencyRequest {
   readonly baseline: string;
@@ -68,7 +72,7 @@ export async function measureLatency(context: RunContext, request: LatencyReques
     comparison,
     candidates: comparison.candidates.map((candidate) => ({
       facts: factsOf(comparison, candidate, request, usedProvider(context, request.runtime)),
-      bounds: boundsOf(candidate),
+      bounds: percentileBounds(candidate.samplesMs),
     })),
     warnings: warningsOf(comparison),
   };
@@ -116,16 +120,6 @@ export const percentilesOf = ({ p50Ms, p90Ms, p95Ms, p99Ms, p999Ms }: ModelLaten
   p99Ms,
   p999Ms,
 });
-
-/** Runs in the order of time; null where they do not reach that far. As limits are judged, each bound holds at 95 %. */
-export function boundsOf(
-  { samplesMs }: { readonly samplesMs: ArrayLike<number> },
-  confidence = 0.9,
-): Record<LatencyLimit["percentile"], PercentileBounds> {
-  const shares = percentileNames.map((name) => percentileShares[name]);
-  const intervals = quantileIntervals(samplesMs, shares, confidence);
-  return byPercentile((name) => intervals[percentileNames.indexOf(name)]!);
-}
 
 function warningsOf({ settled, noise }: LatencyComparison): string[] {
   const warnings: string[] = [];

@@ -1,4 +1,5 @@
 /** Where the time of a candidate goes and went before, told from the profile that it was compared in. */
+import { groupBy } from "../base/group-by.js";
 import type { NodeTime } from "../runtime/port.js";
 import type { Candidate } from "./candidate.js";
 
@@ -22,11 +23,7 @@ export function operatorTimes({ times }: Pick<Candidate, "times">): OperatorTime
 }
 
 /** The most time first. */
-function byOperator(nodes: readonly NodeTime[]): readonly OperatorShare[] {
-  const shares = new Map<string, { op: string; nodes: number; ms: number }>();
-  for (const { op, ms } of nodes) {
-    const share = shares.get(op) ?? { op, nodes: 0, ms: 0 };
-    shares.set(op, { op, nodes: share.nodes + 1, ms: share.ms + ms });
-  }
-  return [...shares.values()].sort((a, b) => b.ms - a.ms);
-}
+const byOperator = (nodes: readonly NodeTime[]): readonly OperatorShare[] =>
+  [...groupBy(nodes, ({ op }) => op)]
+    .map(([op, of]) => ({ op, nodes: of.length, ms: of.reduce((sum, { ms }) => sum + ms, 0) }))
+    .sort((a, b) => b.ms - a.ms);

@@ -1,5 +1,6 @@
 /** From limits and measurements to a verdict: pure, so that every rule can be tested without running anything. */
-import { percentileShares, percentileText } from "../base/percentiles.js";
+import { type PercentileName, percentileShares, percentileText } from "../base/percentiles.js";
+import type { Bounds } from "../base/quantile-interval.js";
 import { leastCountFor } from "../base/statistics.js";
 import { decide } from "../bench/index.js";
 import { type AccuracyMeasure, defaultMaxDrop, judgeAccuracy } from "./accuracy-limit.js";
@@ -8,17 +9,11 @@ import type { LatencyFacts, Outcome, Percentiles, Verdict, VerdictReason } from 
 
 export type { AccuracyMeasure } from "./accuracy-limit.js";
 
-/** One-sided bounds of a percentile in milliseconds, each at 95 %; null where the runs do not reach that far. */
-export interface PercentileBounds {
-  readonly low: number | null;
-  readonly high: number | null;
-}
-
 /** Latency of one candidate with what a judge needs besides. */
 export interface LatencyMeasure {
   readonly facts: LatencyFacts;
-  /** Of the candidate. */
-  readonly bounds: Readonly<Record<LatencyLimit["percentile"], PercentileBounds>>;
+  /** Of the candidate, in milliseconds; one-sided, each end at 95 %. */
+  readonly bounds: Readonly<Record<PercentileName, Bounds>>;
 }
 
 export interface Evidence {

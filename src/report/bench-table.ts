@@ -14,7 +14,7 @@ export function benchLines(bench: BenchFacts, sheet: Sheet): string[] {
   lines.push(
     "",
     ...wrap(
-      `${plural(runs, "run")} of each model in ${plural(processes, "process").replace("processs", "processes")}; ` +
+      `${plural(runs, "run")} of each model in ${plural(processes, "process")}; ` +
         `${printable(provider)}, ${plural(threads, "thread")}, batch ${batch}; fed ${printable(data)}`,
       sheet.columns - 2,
     ),

@@ -5,6 +5,7 @@
 import { basename } from "node:path";
 import type { Percentiles, RunResult } from "../pipeline/result.js";
 import { printable } from "./escape.js";
+import { renderJson } from "./json.js";
 import { bytes, interval, plural, ratio } from "./numbers.js";
 
 interface Benchmark {
@@ -16,9 +17,9 @@ interface Benchmark {
 }
 
 /** For charts of a trend: other machines give other numbers, and what passes or fails is decided by `gate`. */
-export const renderBenchmarkJson = (result: RunResult): string => `${JSON.stringify(benchmarksOf(result), null, 2)}\n`;
+export const renderBenchmarkJson = (result: RunResult): string => renderJson(benchmarksOf(result));
 
-export function benchmarksOf(result: RunResult): Benchmark[] {
+function benchmarksOf(result: RunResult): Benchmark[] {
   const { model, latency, accuracy, bench, environment } = result;
   const after = result.output ?? result.candidateModel ?? null;
   const subject = nameOf((after ?? model).path);

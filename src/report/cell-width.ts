@@ -38,7 +38,7 @@ const wide: readonly (readonly [number, number])[] = [
 ];
 
 /** Of one character. */
-export function cellsOfCharacter(character: string): 0 | 1 | 2 {
+function cellsOfCharacter(character: string): 0 | 1 | 2 {
   const code = character.codePointAt(0)!;
   if (code < 0x300) return 1;
   if (marks.test(character)) return 0;

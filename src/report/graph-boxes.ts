@@ -24,7 +24,7 @@ export interface GraphBox {
   readonly weightBytes: number;
 }
 
-export const MOST_BOXES = 300;
+const MOST_BOXES = 300;
 
 /** `rows`: of the graph's nodes, in any order. */
 export function graphBoxes(graph: GraphFacts, rows: readonly LayerRow[], most = MOST_BOXES): GraphBox[] {

@@ -3,12 +3,12 @@ import type * as v from "valibot";
 import { resultSchema } from "./result-schema.js";
 
 /** The parts of a schema of valibot that are looked at. */
-interface Part {
+export interface SchemaPart {
   readonly type: string;
-  readonly entries?: Readonly<Record<string, Part>>;
-  readonly item?: Part;
-  readonly items?: readonly Part[];
-  readonly wrapped?: Part;
+  readonly entries?: Readonly<Record<string, SchemaPart>>;
+  readonly item?: SchemaPart;
+  readonly items?: readonly SchemaPart[];
+  readonly wrapped?: SchemaPart;
   readonly literal?: unknown;
   /** Of a picklist values, of a union schemas. */
   readonly options?: readonly unknown[];
@@ -31,15 +31,15 @@ export const resultJsonSchema = (): object => ({
 });
 
 /** Throws for a kind of schema that it does not know. */
-export function jsonSchemaOf(schema: v.GenericSchema): object {
-  return formOf(schema as unknown as Part);
+function jsonSchemaOf(schema: v.GenericSchema): object {
+  return formOf(schema as unknown as SchemaPart);
 }
 
-function formOf(part: Part): object {
+function formOf(part: SchemaPart): object {
   return { ...shapeOf(part), ...refinements(part.pipe ?? []) };
 }
 
-function shapeOf(part: Part): object {
+function shapeOf(part: SchemaPart): object {
   switch (part.type) {
     case "string":
     case "number":
@@ -54,7 +54,7 @@ function shapeOf(part: Part): object {
     case "optional":
       return formOf(part.wrapped!);
     case "union":
-      return { anyOf: (part.options as readonly Part[]).map(formOf) };
+      return { anyOf: (part.options as readonly SchemaPart[]).map(formOf) };
     case "array":
       return { type: "array", items: formOf(part.item!) };
     case "tuple": {

@@ -25,7 +25,7 @@ export function latencyLines({ latency }: RunResult, sheet: Sheet): string[] {
   return [...table, `${"speed".padEnd(TITLE)}  ${speedText(latency)}`];
 }
 
-export const speedText = ({ speedup, speedupInterval }: LatencyFacts): string =>
+const speedText = ({ speedup, speedupInterval }: LatencyFacts): string =>
   `${ratio(speedup)} as fast, interval ${interval(speedupInterval, ratio)}`;
 
 /** null where the distribution does not hold that share. */

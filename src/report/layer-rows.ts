@@ -44,10 +44,12 @@ export function layerRows(result: RunResult): LayerRow[] {
   return all;
 }
 
-/** Of the model before: only what the search, the profile and the comparison of layers know. */
-export function beforeRows({ graphs, profile, layers, quantization }: RunResult): LayerRow[] {
+/** Of the model before: beside one that came out only what the search, the profile and the comparison of layers know of it. */
+export function beforeRows(result: RunResult): LayerRow[] {
+  const { graphs, profile, layers, quantization } = result;
   const graph = graphs?.before;
   if (!graph) return [];
+  if (!graphs.after) return layerRows(result);
   const rows = new Rows(graph);
   const [first, second] = profile?.models ?? [];
   if (first && second) {

@@ -29,7 +29,7 @@ export function loadLines(load: LoadFacts, sheet: Sheet): string[] {
   const how =
     `${significant(rate)} requests a second ${words[arrivals]} for ${significant(durationMs / 1000)} s: ` +
     `${models.map(({ requests }) => count(requests)).join(", ")} counted, those while the queue forms not; ` +
-    `${plural(processes, "process").replace("processs", "processes")}, ${printable(provider)}, ${plural(threads, "thread")}; fed ${printable(data)}`;
+    `${plural(processes, "process")}, ${printable(provider)}, ${plural(threads, "thread")}; fed ${printable(data)}`;
   return [...table, "", ...wrap(how, width), ...models.flatMap((model) => maxRateLines(model, width))];
 }
 

@@ -1,13 +1,12 @@
 /** The numbers of a result by flat names, as trackers of experiments take them: `mlflow.log_metrics(json.load(file))`. */
 import { basename } from "node:path";
 import type { Percentiles, RunResult } from "../pipeline/result.js";
+import { renderJson } from "./json.js";
 
 /** One object of numbers. What was not measured is left out; names of models and stages are reduced to what every tracker takes. */
-export function renderMetrics(result: RunResult): string {
-  return `${JSON.stringify(metricsOf(result), null, 2)}\n`;
-}
+export const renderMetrics = (result: RunResult): string => renderJson(metricsOf(result));
 
-export function metricsOf(result: RunResult): Readonly<Record<string, number>> {
+function metricsOf(result: RunResult): Readonly<Record<string, number>> {
   const { model, accuracy, latency, verdict, resources, quantization, difference, candidates, passes } = result;
   const after = result.output ?? result.candidateModel ?? null;
   const metrics = new Map<string, number>();

@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { shellWord } from "../base/shell-word.js";
 import type { RunResult } from "../pipeline/result.js";
+import { flagValues, withFlag } from "./reproduce.js";
 
 export interface Suggestion {
   /** Can be pasted. */
@@ -17,7 +18,9 @@ export function suggest(result: RunResult, commandLine: string | null): Suggesti
   const { model, output, quantization, latency, command } = result;
   const path = shellWord(model.path);
   const again = (flag: string, value: string, why: string): Suggestion | null =>
-    commandLine === null ? null : { command: withFlag(commandLine, flag, value), why };
+    commandLine === null
+      ? null
+      : { command: value === "" ? `${commandLine} ${flag}` : withFlag(commandLine, flag, value), why };
   const makesCandidates = command === "quantize" || command === "optimize";
   switch (result.verdict.outcome) {
     case "met":
@@ -59,12 +62,7 @@ const isUnrun = ({ precision, difference }: RunResult): boolean =>
   precision?.target === "bf16" && difference.length === 0;
 
 /** The result file that the command wrote: it knows more than the model does. */
-const storedResult = (commandLine: string | null): string | null =>
-  / --report[= ]('[^']*\.json'|[^ ']+\.json)(?= |$)/.exec(commandLine ?? "")?.[1] ?? null;
-
-/** A flag that takes a value replaces the one given before. */
-function withFlag(commandLine: string, flag: string, value: string): string {
-  const before = new RegExp(` ${flag}[= ]('[^']*'|[^ ']+)(?= |$)`, "g");
-  const rest = value === "" ? commandLine : commandLine.replace(before, "");
-  return [rest, flag, value].filter((word) => word !== "").join(" ");
+function storedResult(commandLine: string | null): string | null {
+  const stored = flagValues(commandLine ?? "", "--report").find((path) => path.endsWith(".json"));
+  return stored === undefined ? null : shellWord(stored);
 }

@@ -37,7 +37,7 @@ export function nodeDataFiles(result: RunResult): NodeDataFile[] {
   if (!graphs) return [];
   const sides: (readonly [GraphFacts, readonly LayerRow[]])[] = [
     ...(graphs.after ? [[graphs.after, layerRows(result)] as const] : []),
-    ...(graphs.before ? [[graphs.before, graphs.after ? beforeRows(result) : layerRows(result)] as const] : []),
+    ...(graphs.before ? [[graphs.before, beforeRows(result)] as const] : []),
   ];
   return measures.flatMap(({ name, of, gradient }) => {
     const byGraph = new Map<string, { results: Record<string, { value: number }>; gradient: object }>();

@@ -58,8 +58,9 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** "1 node", "2 nodes". */
-export const plural = (many: number, thing: string): string => `${count(many)} ${thing}${many === 1 ? "" : "s"}`;
+/** "1 node", "2 nodes", "2 boxes". */
+export const plural = (many: number, thing: string): string =>
+  `${count(many)} ${thing}${many === 1 ? "" : /[sx]$/.test(thing) ? "es" : "s"}`;
 
 function grouped(digits: string): string {
   const [whole, fraction] = digits.split(".");

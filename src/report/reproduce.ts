@@ -3,7 +3,7 @@ import { shellWord } from "../base/shell-word.js";
 import type { CandidateFacts, RunResult } from "../pipeline/result.js";
 
 /** Words as a shell splits them, quotes kept. */
-export const shellWords = (commandLine: string): string[] => commandLine.match(/(?:'[^']*'|\\'|[^\s'\\])+/g) ?? [];
+const shellWords = (commandLine: string): string[] => commandLine.match(/(?:'[^']*'|\\'|[^\s'\\])+/g) ?? [];
 
 const unquoted = (word: string): string => word.replace(/'([^']*)'|\\'/g, (_, inside?: string) => inside ?? "'");
 

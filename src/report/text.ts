@@ -25,6 +25,7 @@ import { profileLines } from "./profile-table.js";
 import { pruningLines } from "./pruning-table.js";
 import { requestLines } from "./request-table.js";
 import { allInAscii, inAscii, isRoomy, plainSheet, type Sheet } from "./sheet.js";
+import { stageTimes } from "./stage-times.js";
 import { sweepLines } from "./sweep-table.js";
 import { titled, wrap } from "./table.js";
 import { timeLines } from "./time-table.js";
@@ -132,9 +133,7 @@ function closingLines(result: RunResult, paint: Palette, commandLine: string | n
   return next ? [...lines, `next  ${printable(next.command)}`, `      ${paint.faint(`(${next.why})`)}`] : lines;
 }
 
-/** What the run itself took its time for. */
-function stageText(stages: RunResult["stages"]): string {
-  const sums = new Map<string, number>();
-  for (const { stage, wallMs } of stages) sums.set(stage, (sums.get(stage) ?? 0) + wallMs);
-  return [...sums].map(([stage, ms]) => `${stage} ${duration(ms)}`).join(", ");
-}
+const stageText = (stages: RunResult["stages"]): string =>
+  stageTimes(stages)
+    .map(({ stage, wallMs }) => `${stage} ${duration(wallMs)}`)
+    .join(", ");

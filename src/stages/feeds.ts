@@ -1,5 +1,5 @@
 /** Tensors as users write them, `{ dims, data, type? }` by input name, and as the house has them. */
-import { messageOf } from "../base/errors.js";
+import { InferOptError, messageOf } from "../base/errors.js";
 import { nearestName } from "../base/nearest.js";
 import { aligned, type DType, elementCount, formatShape, type Shape, Tensor } from "../ir/index.js";
 import type { PortWords } from "./pipeline-module.js";
@@ -62,6 +62,15 @@ export interface FeedsSource {
  * Throws PIPELINE_TENSORS.
  */
 export function feedsFrom(value: unknown, inputs: readonly Port[], source: FeedsSource): ReadonlyMap<string, Tensor> {
+  try {
+    return checkedFeeds(value, inputs, source);
+  } catch (cause) {
+    // What the module gave may have getters, and these may throw.
+    throw cause instanceof InferOptError ? cause : unreadable(source, cause);
+  }
+}
+
+function checkedFeeds(value: unknown, inputs: readonly Port[], source: FeedsSource): ReadonlyMap<string, Tensor> {
   const given = byName(value, inputs);
   if (given === null) {
     const wanted = inputs.map(({ name }) => `"${name}"`).join(", ");
@@ -149,7 +158,7 @@ const refused = ({ path, stage, request }: FeedsSource, what: string, hint: stri
       });
 
 /** Reading what the stages gave ran code of theirs (a getter), which threw. */
-export const unreadable = (source: FeedsSource, cause: unknown) =>
+const unreadable = (source: FeedsSource, cause: unknown) =>
   refused(source, `gave what cannot be read: ${messageOf(cause)}`, "Return plain objects: { dims, data }.");
 
 /** Our tensors as a user sees them: what a request is where the data gives it. */

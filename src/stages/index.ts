@@ -1,4 +1,4 @@
-export { feedsFrom, type Port, portable, portWords, toUserTensors, unreadable } from "./feeds.js";
+export { feedsFrom, type Port, portable, portWords, toUserTensors } from "./feeds.js";
 export {
   loadPipelineModule,
   ownStages,

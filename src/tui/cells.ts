@@ -42,23 +42,3 @@ export function shortenEnd(text: string, width: number): string {
 
 export const padRight = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)));
 export const padLeft = (text: string, width: number): string => " ".repeat(Math.max(0, width - widthOf(text))) + text;
-
-/** Text without colours broken at spaces; a word that is too long is broken where it must be. */
-export function wrapCells(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && cellsOf(line) + 1 + cellsOf(word) <= width) {
-      line += ` ${word}`;
-      continue;
-    }
-    if (line !== "") lines.push(line);
-    line = word;
-    while (cellsOf(line) > width && width >= 2) {
-      const part = firstCells(line, width);
-      lines.push(part);
-      line = line.slice(part.length);
-    }
-  }
-  return [...lines, line];
-}

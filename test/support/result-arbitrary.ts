@@ -2,18 +2,8 @@
 import fc from "fast-check";
 import type { GraphFacts } from "../../src/pipeline/graph-facts.js";
 import type { RunResult } from "../../src/pipeline/result.js";
+import type { SchemaPart } from "../../src/report/json-schema.js";
 import { resultSchema } from "../../src/report/result-schema.js";
-
-interface Part {
-  readonly type: string;
-  readonly entries?: Readonly<Record<string, Part>>;
-  readonly item?: Part;
-  readonly items?: readonly Part[];
-  readonly wrapped?: Part;
-  readonly literal?: unknown;
-  readonly options?: readonly unknown[];
-  readonly pipe?: readonly { readonly type: string; readonly requirement?: number }[];
-}
 
 /** Names that strangers might give to nodes, to break what shows them. */
 export const hostileNames = [
@@ -40,12 +30,12 @@ const numbers = fc.oneof(
   fc.constantFrom(0, 1, -1, 1e-9, 1e12),
 );
 
-function numbersFrom({ pipe = [] }: Part): fc.Arbitrary<number> {
+function numbersFrom({ pipe = [] }: SchemaPart): fc.Arbitrary<number> {
   if (pipe.some(({ type }) => type === "gt_value")) return numbers.map((value) => Math.abs(value) || 1);
   return pipe.some(({ type }) => type === "min_value") ? numbers.map(Math.abs) : numbers;
 }
 
-function arbitraryOf(part: Part): fc.Arbitrary<unknown> {
+function arbitraryOf(part: SchemaPart): fc.Arbitrary<unknown> {
   switch (part.type) {
     case "string":
       return texts;
@@ -60,11 +50,12 @@ function arbitraryOf(part: Part): fc.Arbitrary<unknown> {
     case "nullable":
       return fc.option(arbitraryOf(part.wrapped!), { nil: null, freq: 3 });
     case "union":
-      return fc.oneof(...(part.options as readonly Part[]).map(arbitraryOf));
+      return fc.oneof(...(part.options as readonly SchemaPart[]).map(arbitraryOf));
     case "array": {
-      const least = part.pipe?.find(({ type }) => type === "min_length")?.requirement ?? 0;
-      const most = part.pipe?.find(({ type }) => type === "max_length")?.requirement ?? 4;
-      return fc.array(arbitraryOf(part.item!), { minLength: least, maxLength: most });
+      const bound = (kind: string): unknown => part.pipe?.find(({ type }) => type === kind)?.requirement;
+      const minLength = (bound("min_length") as number | undefined) ?? 0;
+      const maxLength = (bound("max_length") as number | undefined) ?? 4;
+      return fc.array(arbitraryOf(part.item!), { minLength, maxLength });
     }
     case "tuple":
       return fc.tuple(...part.items!.map(arbitraryOf));
@@ -128,4 +119,4 @@ function soundGraph(graph: GraphFacts | null): GraphFacts | null {
 }
 
 /** Optional fields are missing at random. */
-export const anyResult = (arbitraryOf(resultSchema as unknown as Part) as fc.Arbitrary<RunResult>).map(sound);
+export const anyResult = (arbitraryOf(resultSchema as unknown as SchemaPart) as fc.Arbitrary<RunResult>).map(sound);

@@ -38,12 +38,14 @@ export const report: Command = {
     const commandLine = result.commandLine ?? null;
     for (const file of files)
       if (file.path !== null) await writeReport(result, { ...file, path: file.path }, commandLine);
-    const { exportResult } = await import("../../report/exports.js");
-    for (const file of exported) {
-      if (file.path === null) continue;
-      for (const { path: to, text } of exportResult(result, file.format, file.path)) writeWhole(to, text);
+    const wanted = exported.flatMap(({ path: to, format }) => (to === null ? [] : [{ to, format }]));
+    if (wanted.length > 0) {
+      const { exportResult } = await import("../../report/exports.js");
+      for (const { to, format } of wanted) {
+        for (const file of exportResult(result, format, to)) writeWhole(file.path, file.text);
+      }
     }
-    const isWritten = [...files, ...exported].some((file) => file.path !== null);
+    const isWritten = wanted.length > 0 || files.some((file) => file.path !== null);
     if (isForReader(invocation) && !isWritten) return openReport(result, invocation);
     answer(invocation, renderText(result, palette(wantsColor(io, "stdout")), commandLine, undefined, sheetFor(io)), {
       ...result,

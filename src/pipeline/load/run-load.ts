@@ -90,12 +90,13 @@ export async function runLoad(config: LoadConfig, context: RunContext): Promise<
           const sent = bearable(offered, server.serviceMs / processes);
           if (sent !== offered) record.warn(cutShort(model.path, offered, sent));
           const served = await server.serve(sent.arrivalsMs, record.progress);
-          const { latencies, waits, services } = countedTimes(served, sent.durationMs);
+          const counted = countedTimes(served, sent.durationMs);
+          const { latencies, waits, services } = counted;
           const name = basename(model.path);
           config.onSeries?.({ name, samplesMs: latencies });
           config.onSeries?.({ name: `${name}:waiting`, samplesMs: waits });
           config.onSeries?.({ name: `${name}:served`, samplesMs: services });
-          const summary = summarizeLoad(served, sent.durationMs, processes);
+          const summary = summarizeLoad(served, sent.durationMs, processes, counted);
           reasons.push(...named(reasonsFor(summary, latencies, slo, rate)));
           const maxRate = config.findMaxRate ? await findMaxRate(server, config, context) : null;
           return { model, ...summary, peakRssBytes: served.peakRssBytes, ...(maxRate && { maxRate }) };
@@ -208,8 +209,9 @@ async function tryRate(
   for (let durationMs = leastMs; ; durationMs *= 2) {
     const served = await server.serve(arrivals(kind, rate, durationMs, seededRandom(seed)));
     refuseInterrupted(context.signal);
-    const summary = summarizeLoad(served, durationMs, processes);
-    const status = worstOf(reasonsFor(summary, countedTimes(served, durationMs).latencies, slo, rate));
+    const counted = countedTimes(served, durationMs);
+    const summary = summarizeLoad(served, durationMs, processes, counted);
+    const status = worstOf(reasonsFor(summary, counted.latencies, slo, rate));
     if (status === "inconclusive" && durationMs < LONGEST * leastMs) continue;
     return { perSecond: rate, status, latency: summary.latency, waiting: summary.waiting };
   }

@@ -4,12 +4,18 @@
  */
 import { InferOptError } from "../../base/errors.js";
 import { mean } from "../../base/statistics.js";
-import { type LatencySeries, latencyPercentiles, type StageTimes, stageTimes } from "../../bench/index.js";
+import {
+  type LatencySeries,
+  latencyPercentiles,
+  percentileBounds,
+  type StageTimes,
+  stageTimes,
+} from "../../bench/index.js";
 import { ownStages } from "../../stages/index.js";
 import { watchConditions } from "../conditions.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { boundsOf, usedProvider } from "../latency.js";
+import { usedProvider } from "../latency.js";
 import { asDelivered } from "../model-runs.js";
 import { verdictOfReasons } from "../reasons-verdict.js";
 import type { RunResult, VerdictReason } from "../result.js";
@@ -146,7 +152,7 @@ function factsOf(
 const timesOf = (samplesMs: Float64Array): StageTimeFacts => ({
   ...latencyPercentiles(samplesMs),
   meanMs: mean(samplesMs),
-  bounds: boundsOf({ samplesMs }),
+  bounds: percentileBounds(samplesMs),
 });
 
 /** The largest share; every stage that may well have it, where intervals overlap. */

@@ -1,13 +1,19 @@
 /** `bench` over batch sizes and thread counts: latency against throughput, what a million inferences cost, and the best setting within the limits. */
 import { basename } from "node:path";
 import { InferOptError } from "../../base/errors.js";
-import { type LatencySeries, latencyPercentiles, type SweepSeries, sweep } from "../../bench/index.js";
+import {
+  type LatencySeries,
+  latencyPercentiles,
+  percentileBounds,
+  type SweepSeries,
+  sweep,
+} from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import { watchConditions } from "../conditions.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { batchOf, chooseEvaluationData, refuseUnfit, timingData } from "../evaluation-data.js";
-import { boundsOf, usedProvider } from "../latency.js";
+import { usedProvider } from "../latency.js";
 import { modelFacts } from "../model-facts.js";
 import { asDelivered, asWritten } from "../model-runs.js";
 import type { ModelFacts, RunResult, Verdict, VerdictReason } from "../result.js";
@@ -112,7 +118,7 @@ function settingFacts(
   { slo, costPerHour }: SweepConfig,
 ): SweepSettingFacts {
   const percentiles = latencyPercentiles(samplesMs);
-  const bounds = boundsOf({ samplesMs });
+  const bounds = percentileBounds(samplesMs);
   const throughputPerSecond = (1000 * batch) / percentiles.p50Ms;
   return {
     ...{ model, batch, threads, runs: samplesMs.length },

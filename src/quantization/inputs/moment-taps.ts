@@ -3,13 +3,11 @@ import type { Node } from "../../ir/index.js";
 import type { ChannelMoments } from "../../observe/index.js";
 import type { InputMoments, ProductLayout } from "./round-in-view.js";
 
-/** Axis and rank of the channels that a product's weights meet; null where they are not known. */
-export function channelAxis(node: Node): { readonly axis: number; readonly rank: number } | null {
-  const weight = node.inputs[1]?.constant;
-  if (node.op === "Conv" && weight) return { axis: 1, rank: weight.dims.length };
-  if (node.op === "Gemm") return { axis: 1, rank: 2 };
+/** Axis of the channels that a product's weights meet; null where it is not known. */
+export function channelAxis(node: Node): number | null {
+  if ((node.op === "Conv" && node.inputs[1]?.constant) || node.op === "Gemm") return 1;
   const rank = node.inputs[0]?.shape?.length;
-  return node.op === "MatMul" && rank !== undefined && rank > 1 ? { axis: rank - 1, rank } : null;
+  return node.op === "MatMul" && rank !== undefined && rank > 1 ? rank - 1 : null;
 }
 
 /** How the weights of a Conv, Gemm or MatMul lie; null for other products. */

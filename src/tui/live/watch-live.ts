@@ -2,7 +2,8 @@
 import type { Observer } from "../../pipeline/events.js";
 import { printable } from "../../report/escape.js";
 import { duration } from "../../report/numbers.js";
-import { clip, padRight, wrapCells } from "../cells.js";
+import { wrap } from "../../report/table.js";
+import { clip, padRight } from "../cells.js";
 import type { Look } from "../look.js";
 import { drawLive } from "./draw.js";
 import { idle, reduce } from "./fold.js";
@@ -46,7 +47,7 @@ export function watchLive(stream: RegionStream, now: () => number, look: Look): 
     return [clip(line, region.size.columns - 1).trimEnd()];
   };
   const paragraph = (title: string, text: string): string[] =>
-    wrapCells(printable(text), Math.max(16, region.size.columns - title.length - 3)).map(
+    wrap(printable(text), Math.max(16, region.size.columns - title.length - 3)).map(
       (line, i) => ` ${i === 0 ? look.unsure(title) : " ".repeat(title.length)} ${line}`,
     );
 

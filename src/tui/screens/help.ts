@@ -4,7 +4,7 @@ import type { KeyHint, Screen } from "../screen.js";
 import type { State } from "../state.js";
 import { paragraph } from "./rows.js";
 
-export const everywhereKeys: readonly KeyHint[] = [
+const everywhereKeys: readonly KeyHint[] = [
   ["1-7, tab", "go to a screen; shift-tab goes back"],
   ["up, down, j, k", "one row"],
   ["page up, page down, space, b", "one page"],

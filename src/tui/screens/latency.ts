@@ -67,7 +67,7 @@ function table({ baseline, candidate, runs, speedup, speedupInterval }: LatencyF
 }
 
 /** Shares of the runs up to each of the edges, by straight lines between quantiles. */
-export function sharesUpTo(edges: readonly number[], at: readonly number[], valuesMs: readonly number[]): number[] {
+function sharesUpTo(edges: readonly number[], at: readonly number[], valuesMs: readonly number[]): number[] {
   return edges.map((edge) => {
     const above = valuesMs.findIndex((value) => value > edge);
     if (above < 0) return 1;
@@ -163,7 +163,7 @@ const tidyRange = ({ low, high, isLogarithmic }: Range): string =>
   `${tidy(Number(low.toPrecision(3)))} to ${tidy(Number(high.toPrecision(3)))} ms${isLogarithmic ? ", logarithmic" : ""}`;
 
 /** Where p50, p95 and p99 lie below bars that are `columns` wide. */
-export function markLine({ p50Ms, p95Ms, p99Ms }: Percentiles, range: Range, columns: number): string {
+function markLine({ p50Ms, p95Ms, p99Ms }: Percentiles, range: Range, columns: number): string {
   let line = "";
   const marks = [
     ["p50", p50Ms],

@@ -1,16 +1,17 @@
 /** Lines that several screens are made of. */
 
 import { printable } from "../../report/escape.js";
-import { padLeft, padRight, widthOf, wrapCells } from "../cells.js";
+import { wrap } from "../../report/table.js";
+import { padLeft, padRight, widthOf } from "../cells.js";
 
 /** Text of anybody's, in lines that no one's cursor moves on. */
 export const paragraph = (text: string, width: number, indent = 0): string[] =>
-  wrapCells(printable(text), Math.max(4, width - indent)).map((line) => `${" ".repeat(indent)}${line}`);
+  wrap(printable(text), Math.max(4, width - indent)).map((line) => `${" ".repeat(indent)}${line}`);
 
 /** A title and what is said of it beside it, or below it where that leaves too little room. */
 export function titled(title: string, text: string, width: number, column = 14): string[] {
   if (width - column < 24) return [title, ...paragraph(text, width, 2)];
-  const [first, ...rest] = wrapCells(printable(text), width - column);
+  const [first, ...rest] = wrap(printable(text), width - column);
   return [`${padRight(title, column)}${first}`, ...rest.map((line) => `${" ".repeat(column)}${line}`)];
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../src/base/random.js";
-import { latencyPercentiles } from "../../../src/bench/index.js";
-import { boundsOf } from "../../../src/pipeline/latency.js";
+import { latencyPercentiles, percentileBounds } from "../../../src/bench/index.js";
 import { budgetOver, judgeBudget } from "../../../src/pipeline/stages/latency-budget.js";
 import { faultOf } from "../../support/dataset.js";
 
@@ -37,7 +36,7 @@ describe("a budget", () => {
 const timesOf = (samplesMs: Float64Array) => ({
   ...latencyPercentiles(samplesMs),
   meanMs: 0,
-  bounds: boundsOf({ samplesMs }),
+  bounds: percentileBounds(samplesMs),
 });
 
 describe("a budget is judged by intervals", () => {

@@ -21,7 +21,7 @@ const productsOf = (nodes: Iterable<Node>) => [...nodes].filter((node) => channe
 /** Of each product's input, in two samples. */
 async function momentsOf(): Promise<ReadonlyMap<string, InputMoments>> {
   const model = await prepared(text);
-  const inputs = new Map(productsOf(model.graph.nodes()).map((node) => [node.inputs[0]!, channelAxis(node)!.axis]));
+  const inputs = new Map(productsOf(model.graph.nodes()).map((node) => [node.inputs[0]!, channelAxis(node)!]));
   const names = tapValues(model, [...inputs.keys()]);
   const runs: Record<string, Tensor>[] = [];
   for (const seed of [1, 2]) runs.push(await runModel(model, seededFeeds(model, 2, seed)));

@@ -1,6 +1,7 @@
 /** Every pass: what it did, what it left and why, what was undone; and what was tried against the errors of integers. */
 import type { PassFacts, RunResult } from "../../../pipeline/result.js";
 import { count, duration, plural, significant } from "../../numbers.js";
+import { type StageTime, stageTimes } from "../../stage-times.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { number, table, text } from "../table.js";
@@ -12,9 +13,7 @@ export function decisionsPanel({ passes, unfused = [], quantization, stages }: R
   const idle = passes.filter((pass) => !active.includes(pass));
   if (idle.length > 0) {
     const shown = passTable("Passes that changed nothing", idle);
-    body.push(
-      html`<details><summary>${`${count(idle.length)} ${idle.length === 1 ? "pass" : "passes"}`} that changed nothing</summary>${shown}</details>`,
-    );
+    body.push(html`<details><summary>${plural(idle.length, "pass")} that changed nothing</summary>${shown}</details>`);
   }
   const left = passes.flatMap(({ name, skipped }) => skipped.map((each) => ({ pass: name, ...each })));
   const declined = [...left, ...unfused.map(({ node, pass, reason }) => ({ node, pass: pass ?? "", reason }))];
@@ -61,19 +60,3 @@ const passTable = (caption: string, passes: readonly PassFacts[]): Markup =>
     ),
     text("undone", ({ rejected }) => rejected ?? ""),
   ]);
-
-interface StageTime {
-  readonly stage: string;
-  readonly times: number;
-  readonly wallMs: number;
-}
-
-/** A stage that came several times is one row, where it came first. */
-function stageTimes(stages: RunResult["stages"]): StageTime[] {
-  const sums = new Map<string, StageTime>();
-  for (const { stage, wallMs } of stages) {
-    const before = sums.get(stage) ?? { stage, times: 0, wallMs: 0 };
-    sums.set(stage, { stage, times: before.times + 1, wallMs: before.wallMs + wallMs });
-  }
-  return [...sums.values()];
-}

@@ -44,8 +44,7 @@ export function graphPanel(result: RunResult): Panel {
   const { graphs } = result;
   const sides: Drawn[] = [];
   if (graphs?.before) {
-    const rows = graphs.after ? beforeRows(result) : layerRows(result);
-    sides.push({ side: "before", graph: graphs.before, boxes: graphBoxes(graphs.before, rows) });
+    sides.push({ side: "before", graph: graphs.before, boxes: graphBoxes(graphs.before, beforeRows(result)) });
   }
   if (graphs?.after) {
     sides.push({ side: "after", graph: graphs.after, boxes: graphBoxes(graphs.after, layerRows(result)) });
@@ -93,8 +92,7 @@ function drawing(
     SIZE,
   );
   const [width, height] = [Math.ceil(layout.width) + 2 * MARGIN, Math.ceil(layout.height) + 2 * MARGIN];
-  const joined =
-    boxes.length < graph.nodes.length ? `, drawn as ${plural(boxes.length, "box").replace("boxs", "boxes")}` : "";
+  const joined = boxes.length < graph.nodes.length ? `, drawn as ${plural(boxes.length, "box")}` : "";
   const description = `The graph ${side}: ${plural(graph.nodes.length, "node")}${joined}, from its inputs at the top to its outputs at the bottom.`;
   const shapes = boxes.map((box, i) => {
     const { x, y } = layout.boxes[i]!;

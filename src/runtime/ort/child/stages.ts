@@ -4,7 +4,7 @@
  */
 import { performance } from "node:perf_hooks";
 import type { Tensor as OrtTensor } from "onnxruntime-node";
-import { InferOptError, invariant } from "../../../base/errors.js";
+import { invariant } from "../../../base/errors.js";
 import {
   feedsFrom,
   loadPipelineModule,
@@ -14,7 +14,6 @@ import {
   type StageContext,
   toUserTensors,
   type UserStage,
-  unreadable,
 } from "../../../stages/index.js";
 import { allowedOfThreads } from "../../affinity.js";
 import type { StageRuns, StagesSpec } from "../../port.js";
@@ -115,13 +114,7 @@ const travellerOf = ({ requests, ports }: Stand, index: number, state: Record<st
 function transfer({ model, module }: Stand, value: unknown, index: number): Feeds {
   const stage = module.before.at(-1)?.called ?? null;
   const source = { path: module.path, stage, request: index };
-  let feeds: ReturnType<typeof feedsFrom>;
-  try {
-    feeds = feedsFrom(value, model.signature.inputs, source);
-  } catch (cause) {
-    throw cause instanceof InferOptError ? cause : unreadable(source, cause);
-  }
-  return model.feeds(feeds);
+  return model.feeds(feedsFrom(value, model.signature.inputs, source));
 }
 
 async function infer({ model }: Stand, feeds: Feeds, index: number): Promise<Readonly<Record<string, unknown>>> {
