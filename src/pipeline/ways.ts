@@ -1,4 +1,5 @@
 /** Several ways to a faster model, each judged as a whole against the same original: which is the best, and which no other exceeds. */
+import { exceeds } from "../base/exceeds.js";
 import type { AccuracyFacts, CandidateFacts, LatencyFacts, ParetoEntry, RunResult, Verdict } from "./result.js";
 
 export interface Way {
@@ -37,10 +38,8 @@ export function undominated(ways: readonly Way[], chosen: Way): readonly ParetoE
     (a.accuracy.higherIsBetter ? 1 : -1) * (a.accuracy.candidate - b.accuracy.candidate),
     b.way.bytes - a.way.bytes,
   ];
-  const exceeds = (a: (typeof timed)[number], b: (typeof timed)[number]): boolean =>
-    gains(a, b).every((gain) => gain >= 0) && gains(a, b).some((gain) => gain > 0);
   return timed
-    .filter((each) => !timed.some((other) => exceeds(other, each)))
+    .filter((each) => !timed.some((other) => exceeds(gains(other, each))))
     .sort((a, b) => a.latency.speedup - b.latency.speedup)
     .map(({ way, latency: { speedup, speedupInterval }, accuracy }) => ({
       ...{ name: way.name, bytes: way.bytes, accuracy: accuracy.candidate, speedup, speedupInterval },

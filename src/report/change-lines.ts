@@ -2,7 +2,7 @@
 import type { RunResult } from "../pipeline/result.js";
 import { middle, printable } from "./escape.js";
 import { formsText, integersText } from "./forms-text.js";
-import { bytes, count, milliseconds, plural, ratio, score, significant } from "./numbers.js";
+import { bytes, count, milliseconds, optional, plural, ratio, score, significant } from "./numbers.js";
 import { byReason } from "./reasons.js";
 import { isRoomy, type Sheet } from "./sheet.js";
 import { columns, fitted, indented, wrap } from "./table.js";
@@ -69,8 +69,6 @@ export function candidateLines({ candidates }: RunResult, sheet: Sheet): string[
   if (candidates.length < 2) return [];
   const roomy = isRoomy(sheet);
   const shown = candidates.slice(0, MOST_CANDIDATES);
-  const optional = (value: number | null, show: (value: number) => string): string =>
-    value === null ? "-" : show(value);
   const rows = shown.map((each) => [
     `${each.chosen ? "*" : " "} ${middle(printable(each.name), roomy ? 36 : 28)}`,
     optional(each.speedup, ratio),

@@ -1,7 +1,7 @@
 /** How far outputs are apart: of two models, and of one model with itself. */
 import type { DifferenceFacts, DriftFacts, ReferenceFacts } from "../pipeline/result.js";
 import { middle, printable } from "./escape.js";
-import { cosineText, plural, significant } from "./numbers.js";
+import { cosineText, optional, percent, plural, significant } from "./numbers.js";
 import { isRoomy, plainSheet, type Sheet } from "./sheet.js";
 import { columns } from "./table.js";
 
@@ -22,7 +22,7 @@ export function differenceLines(difference: readonly DifferenceFacts[], sheet: S
       significant(relativeL2),
       decibels(sqnrDb),
       cosineText(cosine),
-      ...(isDetailed ? [argmaxAgreement == null ? "-" : `${significant(100 * argmaxAgreement)} %`] : []),
+      ...(isDetailed ? [optional(argmaxAgreement, (share) => percent(share, 3))] : []),
     ],
     ...(isDetailed && intervals ? intervalRows(intervals) : []),
   ]);
@@ -43,7 +43,7 @@ function intervalRows({
 }: NonNullable<DifferenceFacts["intervals"]>): string[][] {
   return (["  95 % from", "  to"] as const).map((title, end) => [
     ...[title, "", significant(rmse[end]!), "", decibels(sqnrDb[end] ?? null), cosineText(cosine[end]!)],
-    argmaxAgreement === null ? "-" : `${significant(100 * argmaxAgreement[end]!)} %`,
+    argmaxAgreement === null ? "-" : percent(argmaxAgreement[end]!, 3),
   ]);
 }
 

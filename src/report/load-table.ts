@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { percentileNames, percentileText } from "../base/percentiles.js";
 import type { LoadFacts, ModelLoadFacts } from "../pipeline/load/load-facts.js";
 import { middle, printable } from "./escape.js";
-import { count, percentileCells, plural, significant } from "./numbers.js";
+import { count, percent, percentileCells, plural, significant } from "./numbers.js";
 import type { Sheet } from "./sheet.js";
 import { fitted, wrap } from "./table.js";
 
@@ -16,7 +16,7 @@ export function loadLines(load: LoadFacts, sheet: Sheet): string[] {
     more,
   ];
   const rows = models.flatMap(({ model, latency, waiting, service, utilization }) => [
-    row(middle(printable(basename(model.path)), 24), latency, `${significant(100 * utilization, 2)} %`),
+    row(middle(printable(basename(model.path)), 24), latency, percent(utilization, 2)),
     row("  waiting", waiting, ""),
     row("  being served", service, ""),
   ]);

@@ -19,6 +19,8 @@ import {
   duration,
   interval,
   milliseconds,
+  optional,
+  percent,
   percentileCells,
   plural,
   ratio,
@@ -27,7 +29,7 @@ import {
 } from "./numbers.js";
 import { placementNotes, timeShare } from "./placement.js";
 import { byReason } from "./reasons.js";
-import { percent, requestNotes } from "./request-table.js";
+import { requestNotes } from "./request-table.js";
 import { shapeRows } from "./shapes.js";
 
 /** Platforms refuse comments above 65,536 characters. */
@@ -192,7 +194,7 @@ function profile({ models }: ProfileFacts): string {
   return models
     .map(({ model, operators, nodesMs }) => {
       const rows = operators.slice(0, MOST_OPERATORS).map(({ op, provider, nodes, ms }) => {
-        const part = `${significant((100 * ms) / Math.max(nodesMs, Number.MIN_VALUE), 2)} %`;
+        const part = percent(ms / Math.max(nodesMs, Number.MIN_VALUE), 2);
         return [markdownCode(op), markdownText(provider), count(nodes), milliseconds(ms), part];
       });
       const heading = ["operator", "provider", "nodes", "ms", "time"];
@@ -203,8 +205,6 @@ function profile({ models }: ProfileFacts): string {
 
 function candidates({ candidates }: RunResult): string {
   if (candidates.length === 0) return "";
-  const optional = (value: number | null, show: (value: number) => string): string =>
-    value === null ? "-" : show(value);
   return table(
     ["candidate", "speed", "accuracy", "SQNR dB", "size", "float nodes", ""],
     ["l", "r", "r", "r", "r", "r", "l"],

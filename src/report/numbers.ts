@@ -14,6 +14,13 @@ export function significant(value: number | null, digits = 3): string {
   return grouped(value.toFixed(Math.max(0, digits - 1 - magnitude)));
 }
 
+/** "-" for what is not known. */
+export const optional = (value: number | null | undefined, show: (value: number) => string): string =>
+  value === null || value === undefined ? "-" : show(value);
+
+/** Of a share. */
+export const percent = (share: number, digits = share < 0.1 ? 2 : 3): string => `${significant(100 * share, digits)} %`;
+
 /** Milliseconds, without the unit; "-" for what could not be measured. */
 export const milliseconds = (value: number | null): string => (value === null ? "-" : significant(value));
 

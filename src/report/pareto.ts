@@ -1,4 +1,5 @@
 /** Every candidate by speed and accuracy, and which ones no other beats on both. */
+import { exceeds } from "../base/exceeds.js";
 import type { CandidateFacts, RunResult } from "../pipeline/result.js";
 
 export interface CandidatePoint {
@@ -35,8 +36,7 @@ export function candidatePoints(result: RunResult): CandidatePoint[] {
   }));
   const beats = (a: (typeof points)[number], b: (typeof points)[number]): boolean => {
     if (a.speed === null || b.speed === null || a.worth === null || b.worth === null) return false;
-    const gains = [a.speed - b.speed, sign * (a.worth - b.worth)];
-    return gains.every((gain) => gain >= 0) && gains.some((gain) => gain > 0);
+    return exceeds([a.speed - b.speed, sign * (a.worth - b.worth)]);
   };
   return points.map((point) => ({
     ...point,

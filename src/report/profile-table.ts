@@ -8,7 +8,7 @@ import type {
 } from "../pipeline/profile/profile-facts.js";
 import type { Bound } from "../pipeline/profile/roofline.js";
 import { middle, printable } from "./escape.js";
-import { bytes, count, milliseconds, plural, ratio, significant } from "./numbers.js";
+import { bytes, count, milliseconds, optional, percent, plural, ratio, significant } from "./numbers.js";
 import { isRoomy, type Sheet } from "./sheet.js";
 import { fitted, titled } from "./table.js";
 
@@ -100,7 +100,7 @@ function nodes({ nodes: all, nodesMs }: ModelProfileFacts, most: number, sheet: 
       share(ms, nodesMs),
       intensity === null ? "-" : significant(intensity),
       bound ?? "-",
-      peakShare === null ? "-" : percent(peakShare),
+      optional(peakShare, (part) => percent(part, 2)),
     ]);
   const table = fitted(
     [["slowest nodes", "operator", "ms", "time", "FLOP/B", "bound", "of peak"], ...rows],
@@ -210,7 +210,6 @@ const nameRoom = (sheet: Sheet): number => (isRoomy(sheet) ? 56 : 28);
 const more = (table: string[], left: number, thing: string): string[] =>
   left > 0 ? [...table, `and ${plural(left, thing)} more: --top, or the JSON result`] : table;
 
-const percent = (part: number): string => `${significant(100 * part, 2)} %`;
-const share = (ms: number, whole: number): string => percent(ms / Math.max(whole, Number.MIN_VALUE));
+const share = (ms: number, whole: number): string => percent(ms / Math.max(whole, Number.MIN_VALUE), 2);
 const rate = (work: number, ms: number): string => (work > 0 && ms > 0 ? significant(work / ms / 1e6) : "-");
 const signed = (ms: number): string => (ms > 0 ? `+${milliseconds(ms)}` : milliseconds(ms));

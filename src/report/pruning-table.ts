@@ -2,7 +2,7 @@
 import type { PruningFacts, RecoveryFacts } from "../pipeline/prune/pruning-facts.js";
 import type { SparsityFacts } from "../pipeline/prune/sparsity-facts.js";
 import { middle, printable } from "./escape.js";
-import { bytes, count, plural, ratio, score, significant } from "./numbers.js";
+import { bytes, count, percent, plural, ratio, score, significant } from "./numbers.js";
 import { byReason } from "./reasons.js";
 import type { Sheet } from "./sheet.js";
 import { columns, wrap } from "./table.js";
@@ -83,6 +83,6 @@ function recoveryText(recovery: RecoveryFacts): string {
   const { step, before, after, blocked } = recovery;
   if (step === 0) return "no step of learning from the original brought it closer on other samples";
   const stopped = blocked.length > 0 ? `; no gradient passes ${plural(blocked.length, "node")}` : "";
-  const missed = `${significant(100 * before)} % to ${significant(100 * after)} %`;
+  const missed = `${percent(before, 3)} to ${percent(after, 3)}`;
   return `learned from the original in ${plural(step, "step")}: of the variance of its outputs ${missed} are missed on other samples${stopped}`;
 }

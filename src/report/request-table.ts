@@ -3,14 +3,12 @@ import { basename } from "node:path";
 import { percentileNames, percentileText } from "../base/percentiles.js";
 import type { RequestFacts } from "../pipeline/stages/request-facts.js";
 import { middle, printable } from "./escape.js";
-import { count, interval, milliseconds, percentileCells, plural, ratio, significant } from "./numbers.js";
+import { count, interval, milliseconds, percent, percentileCells, plural, ratio, significant } from "./numbers.js";
 import type { Sheet } from "./sheet.js";
 import { fitted, wrap } from "./table.js";
 
 /** Where the model takes so much more among the stages than alone, that is worth a line. */
 const NOTABLE = 1.1;
-
-export const percent = (share: number): string => `${significant(100 * share, share < 0.1 ? 2 : 3)} %`;
 
 export function requestLines(request: RequestFacts, sheet: Sheet): string[] {
   const width = sheet.columns - 2;

@@ -1,5 +1,5 @@
 /** What of a pruning goes into the result. */
-
+import { exceeds } from "../../base/exceeds.js";
 import type { ChannelGroup, ChannelMap } from "../../pruning/groups/channel-group.js";
 import type { NotRecovered, Recovery } from "../recover/recover-weights.js";
 import type { Tried } from "./search.js";
@@ -99,10 +99,9 @@ function isBetter(a: Tried, b: Tried): boolean {
   const [own, other] = [a.measured, b.measured];
   if (!own.latency || !other.latency) return false;
   const sign = own.accuracy.facts.higherIsBetter ? 1 : -1;
-  const gains = [
+  return exceeds([
     own.latency.facts.speedup - other.latency.facts.speedup,
     sign * (own.accuracy.facts.candidate - other.accuracy.facts.candidate),
     b.file.bytes - a.file.bytes,
-  ];
-  return gains.every((gain) => gain >= 0) && gains.some((gain) => gain > 0);
+  ]);
 }

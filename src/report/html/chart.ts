@@ -103,5 +103,9 @@ export const lineKey = (className: string, words: string): Markup =>
 export const dotKey = (className: string, words: string): Markup =>
   html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><circle class="${className}" cx="14" cy="6" r="4"/></svg>${words}</span>`;
 
+/** What a colour means, as an area. */
+export const areaKey = (className: string, words: string): Markup =>
+  html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><g class="${className}"><rect width="28" height="12"/></g></svg>${words}</span>`;
+
 export const line = (className: string, points: readonly (readonly [number, number])[]): Markup =>
   html`<polyline class="${className}" points="${points.map(([x, y]) => `${px(x)},${px(y)}`).join(" ")}"/>`;

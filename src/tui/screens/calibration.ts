@@ -1,13 +1,13 @@
 /** What calibration saw of each tensor, and what each way to choose a range makes of it. */
 import type { CalibratedTensor } from "../../pipeline/calibration-facts.js";
 import { printable } from "../../report/escape.js";
-import { count, plural, significant } from "../../report/numbers.js";
+import { count, optional, percent, plural, significant } from "../../report/numbers.js";
 import type { Book } from "../book.js";
 import { padLeft, padRight } from "../cells.js";
 import { type ListColumn, list } from "../list.js";
 import { bars } from "../plot.js";
 import type { ListScreen, Scene } from "../screen.js";
-import { optional, paragraph, titled } from "./rows.js";
+import { paragraph, titled } from "./rows.js";
 
 /** Below this there is no room for the histogram beside the list. */
 const CHART_FROM = 14;
@@ -74,10 +74,13 @@ const columns: readonly ListColumn<CalibratedTensor>[] = [
   { title: "range", cell: ({ chosen }) => chosen ?? "-", rank: 1 },
   { title: "from", cell: (row) => optional(rangeInUse(row)?.low, significant), isNumber: true, rank: 5 },
   { title: "to", cell: (row) => optional(rangeInUse(row)?.high, significant), isNumber: true, rank: 4 },
-  { title: "clipped", cell: (row) => optional(rangeInUse(row)?.clippedShare, percent), isNumber: true, rank: 1 },
+  {
+    title: "clipped",
+    cell: (row) => optional(rangeInUse(row)?.clippedShare, (share) => percent(share, 2)),
+    isNumber: true,
+    rank: 1,
+  },
 ];
-
-const percent = (share: number): string => (share === 0 ? "0 %" : `${significant(100 * share, 2)} %`);
 
 function facts({ elements, min, max, ranges, chosen }: CalibratedTensor, { width }: Scene): string[] {
   return [
@@ -85,7 +88,7 @@ function facts({ elements, min, max, ranges, chosen }: CalibratedTensor, { width
     ...ranges.flatMap(({ method, low, high, clippedShare }) =>
       titled(
         `${method === chosen ? "*" : " "} ${method}`,
-        `${significant(low)} to ${significant(high)}, clips ${percent(clippedShare)}${method === chosen ? ", in use" : ""}`,
+        `${significant(low)} to ${significant(high)}, clips ${percent(clippedShare, 2)}${method === chosen ? ", in use" : ""}`,
         width,
       ),
     ),

@@ -1,12 +1,12 @@
 /** Everything that was measured, by speed and by accuracy, and the command that makes each. */
 import { printable } from "../../report/escape.js";
-import { bytes, count, ratio, score, significant } from "../../report/numbers.js";
+import { bytes, count, optional, ratio, score, significant } from "../../report/numbers.js";
 import { type CandidatePoint, worthOf } from "../../report/pareto.js";
 import { reproduce } from "../../report/reproduce.js";
 import { type ListColumn, list } from "../list.js";
 import { plot, rangeOf, tidy } from "../plot.js";
 import type { ListScreen, Scene } from "../screen.js";
-import { optional, paragraph, titled } from "./rows.js";
+import { paragraph, titled } from "./rows.js";
 
 /** Below this there is no room for a chart. */
 const CHART_FROM = 16;

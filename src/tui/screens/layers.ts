@@ -1,14 +1,14 @@
 /** Where time and accuracy go, layer by layer; what is marked here goes into a list for `--exclude`. */
 import { basename, dirname, extname, join } from "node:path";
 import { printable } from "../../report/escape.js";
-import { bytes, milliseconds, plural, significant } from "../../report/numbers.js";
+import { bytes, milliseconds, optional, plural, significant } from "../../report/numbers.js";
 import { excludeList } from "../../report/reproduce.js";
 import { layersShown } from "../book.js";
 import { type LayerRow, layerOrders, savedMs } from "../layer-rows.js";
 import { type ListColumn, list } from "../list.js";
 import type { ListScreen, Outcome, Scene } from "../screen.js";
 import { placeOf, type State } from "../state.js";
-import { optional, paragraph, titled } from "./rows.js";
+import { paragraph, titled } from "./rows.js";
 
 const shown = ({ book, state }: Pick<Scene, "book" | "state">): LayerRow[] =>
   layersShown(book, state.order, state.places.layers.filter);

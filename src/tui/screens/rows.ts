@@ -15,9 +15,6 @@ export function titled(title: string, text: string, width: number, column = 14):
   return [`${padRight(title, column)}${first}`, ...rest.map((line) => `${" ".repeat(column)}${line}`)];
 }
 
-export const optional = (value: number | null | undefined, show: (value: number) => string): string =>
-  value === null || value === undefined ? "-" : show(value);
-
 /** Below this, text is better off on lines of its own. */
 const LEAST_TEXT = 26;
 

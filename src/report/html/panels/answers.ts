@@ -1,6 +1,7 @@
 /** Whose answers changed: right before and after, only before, only after, neither; and the samples that lost the most. */
 import type { AnswerFacts, RunResult } from "../../../pipeline/result.js";
-import { change, count, plural, score, significant } from "../../numbers.js";
+import { change, count, percent, plural, score } from "../../numbers.js";
+import { areaKey } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { number, table } from "../table.js";
@@ -34,7 +35,7 @@ function drawn(answers: AnswerFacts): Markup[] {
     ] as const
   ).map(([key, title]) => ({ key, title, samples: answers[key] }));
   const total = rows.reduce((sum, { samples }) => sum + samples, 0);
-  const share = (samples: number): string => `${significant((100 * samples) / Math.max(1, total), 3)} %`;
+  const share = (samples: number): string => percent(samples / Math.max(1, total), 3);
   let left = 0;
   const bars = rows.map(({ key, title, samples }) => {
     const wide = (WIDE * samples) / Math.max(1, total);
@@ -44,10 +45,7 @@ function drawn(answers: AnswerFacts): Markup[] {
   });
   const changed = answers.onlyBefore + answers.onlyAfter;
   const description = `Of ${plural(total, "sample")}, ${rows.map(({ title, samples }) => `${count(samples)} ${title}`).join(", ")}.`;
-  const keys = rows.map(
-    ({ key, title }) =>
-      html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><rect class="answer ${key}" width="28" height="12"/></svg>${title}</span>`,
-  );
+  const keys = rows.map(({ key, title }) => areaKey(`answer ${key}`, title));
   return [
     html`<p>${plural(changed, "answer")} of ${count(total)} changed: ${count(answers.onlyBefore)} for the worse, ${count(answers.onlyAfter)} for the better.</p>`,
     html`<p class="key">${keys}</p><svg viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${description}">${bars}</svg>`,

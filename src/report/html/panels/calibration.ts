@@ -2,7 +2,7 @@
 import type { CalibratedTensor } from "../../../pipeline/calibration-facts.js";
 import type { RunResult } from "../../../pipeline/result.js";
 import { middle } from "../../escape.js";
-import { count, interval, plural, significant } from "../../numbers.js";
+import { count, interval, percent, plural, significant } from "../../numbers.js";
 import { lineKey } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
@@ -33,7 +33,7 @@ export function calibrationPanel({ calibration }: RunResult): Panel {
   };
 }
 
-const share = (part: number): string => `${significant(100 * part, 2)} %`;
+const share = (part: number): string => percent(part, 2);
 
 /** Of the range in use, or of the tightest. */
 const lost = (tensor: CalibratedTensor): number =>

@@ -1,24 +1,23 @@
 /** Every candidate that was measured: accuracy against speed, and which ones no other beats on both. */
-import type { CandidateFacts, RunResult } from "../../../pipeline/result.js";
+import type { RunResult } from "../../../pipeline/result.js";
 import { bytes, count, plural, ratio, score, significant } from "../../numbers.js";
+import { type CandidatePoint, candidatePoints, worthOf } from "../../pareto.js";
 import { axesFor, BOTTOM, chart, line, px, TOP } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { number, table, text } from "../table.js";
 
-export function candidatesPanel({ candidates, accuracy }: RunResult): Panel {
+export function candidatesPanel(result: RunResult): Panel {
+  const { candidates } = result;
   if (candidates.length === 0) return { id: "candidates", title: "Candidates", body: [] };
-  const worth = accuracyOf(candidates);
-  const points = candidates.flatMap((candidate): Point[] => {
-    const value = worth.of(candidate);
-    return candidate.speedup === null || value === null ? [] : [{ candidate, speed: candidate.speedup, value }];
-  });
-  const isHigherBetter = worth.isMetric ? (accuracy?.higherIsBetter ?? true) : true;
+  const points = candidatePoints(result).flatMap(({ candidate, speed, worth, isBest }): Point[] =>
+    speed === null || worth === null ? [] : [{ candidate, speed, worth, isBest }],
+  );
   return {
     id: "candidates",
     title: "Candidates",
     body: [
-      ...(points.length > 1 ? [pareto(points, worth.title, isHigherBetter)] : []),
+      ...(points.length > 1 ? [pareto(points, worthOf(result).isMetric ? "accuracy" : "SQNR, dB")] : []),
       table(`${plural(candidates.length, "candidate")}; the one that was taken is marked`, candidates, [
         {
           title: "candidate",
@@ -36,50 +35,25 @@ export function candidatesPanel({ candidates, accuracy }: RunResult): Panel {
   };
 }
 
-interface Point {
-  readonly candidate: CandidateFacts;
-  readonly speed: number;
-  readonly value: number;
-}
+type Point = CandidatePoint & { readonly speed: number; readonly worth: number };
 
-/** The metric where at least two have one, else the SQNR of the search. */
-function accuracyOf(candidates: readonly CandidateFacts[]): {
-  readonly title: string;
-  readonly isMetric: boolean;
-  readonly of: (candidate: CandidateFacts) => number | null;
-} {
-  const measured = candidates.filter(({ accuracy, speedup }) => accuracy !== null && speedup !== null);
-  return measured.length > 1
-    ? { title: "accuracy", isMetric: true, of: ({ accuracy }) => accuracy }
-    : { title: "SQNR, dB", isMetric: false, of: ({ sqnrDb }) => sqnrDb };
-}
-
-/** Those that no other beats: none is at least as good on both and better on one. */
-export function front(points: readonly Point[], isHigherBetter: boolean): readonly Point[] {
-  const sign = isHigherBetter ? 1 : -1;
-  const beats = (a: Point, b: Point): boolean =>
-    a.speed >= b.speed && sign * a.value >= sign * b.value && (a.speed > b.speed || sign * a.value > sign * b.value);
-  return points.filter((point) => !points.some((other) => beats(other, point))).sort((a, b) => a.speed - b.speed);
-}
-
-function pareto(points: readonly Point[], title: string, isHigherBetter: boolean): Markup {
+function pareto(points: readonly Point[], title: string): Markup {
   const axes = axesFor(
     [1, ...points.map(({ speed }) => speed)],
-    points.map(({ value }) => value),
+    points.map(({ worth }) => worth),
   );
   const { x, y } = axes;
-  const best = front(points, isHigherBetter);
-  const dots = points.map((point) => {
-    const { candidate, speed, value } = point;
-    const rank = candidate.chosen ? "dot taken" : best.includes(point) ? "dot front" : "dot";
-    return html`<circle class="${rank}" cx="${px(x(speed))}" cy="${px(y(value))}" r="6"><title>${candidate.name}: ${ratio(speed)}, ${significant(value, 4)}, ${bytes(candidate.bytes)}</title></circle>`;
+  const best = points.filter(({ isBest }) => isBest).sort((a, b) => a.speed - b.speed);
+  const dots = points.map(({ candidate, speed, worth, isBest }) => {
+    const rank = candidate.chosen ? "dot taken" : isBest ? "dot front" : "dot";
+    return html`<circle class="${rank}" cx="${px(x(speed))}" cy="${px(y(worth))}" r="6"><title>${candidate.name}: ${ratio(speed)}, ${significant(worth, 4)}, ${bytes(candidate.bytes)}</title></circle>`;
   });
   const chosen = points.find(({ candidate }) => candidate.chosen);
   const said = chosen ? `; taken is ${chosen.candidate.name} at ${ratio(chosen.speed)}` : "";
   const description = `${plural(points.length, "candidate")} by speed and ${title}, ${count(best.length)} of them beaten by no other${said}.`;
   const steps = line(
     "front-line",
-    best.map(({ speed, value }) => [x(speed), y(value)] as const),
+    best.map(({ speed, worth }) => [x(speed), y(worth)] as const),
   );
   const even = html`<line class="limit" x1="${px(x(1))}" x2="${px(x(1))}" y1="${TOP}" y2="${BOTTOM}"><title>as fast as before</title></line>`;
   return html`${chart(description, axes, ["times as fast", title], [even, steps, ...dots])}<p class="faint">Filled: taken. Blue: beaten by no other on both. Dashed: as fast as before.</p>`;

@@ -5,6 +5,7 @@ import { middle } from "../../escape.js";
 import { type GraphBox, graphBoxes, isConversion } from "../../graph-boxes.js";
 import { beforeRows, layerRows } from "../../layer-rows.js";
 import { bytes, count, milliseconds, plural, significant } from "../../numbers.js";
+import { areaKey } from "../chart.js";
 import { type Layout, layOut } from "../layered-layout.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
@@ -181,11 +182,13 @@ const stepOf = (value: number, bounds: readonly number[]): number => {
 };
 
 function legend({ measure, bounds, classes }: Scale & { readonly measure: Measure }, isHidden: boolean): Markup {
-  const swatches = classes.map(
-    (name, i) =>
-      html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><g class="box ${name}"><rect width="28" height="12"/></g></svg>${i === 0 ? "up to " : ""}${measure.show(i === 0 ? bounds[1]! : bounds[i]!)}${i === 0 ? "" : i === classes.length - 1 ? " and more" : " and up"}</span>`,
-  );
-  return html`<p class="key" data-m="${measure.id}"${isHidden ? html` hidden` : null}>${swatches}<span><svg viewBox="0 0 28 12" aria-hidden="true"><g class="box h-"><rect width="28" height="12"/></g></svg>not known</span></p>`;
+  const { show } = measure;
+  const words = (i: number): string => {
+    if (i === 0) return `up to ${show(bounds[1]!)}`;
+    return `${show(bounds[i]!)} and ${i === classes.length - 1 ? "more" : "up"}`;
+  };
+  const swatches = classes.map((name, i) => areaKey(`box ${name}`, words(i)));
+  return html`<p class="key" data-m="${measure.id}"${isHidden ? html` hidden` : null}>${swatches}${areaKey("box h-", "not known")}</p>`;
 }
 
 const precisionTitles = [
@@ -202,10 +205,7 @@ function precisionLegend(boxes: readonly GraphBox[], isHidden: boolean): Markup 
   const used = new Set(boxes.map(({ precision }) => precisionClass(precision)));
   const swatches = [...precisionTitles.map(([name, title]) => [name, title] as const), ["h-", "others"] as const]
     .filter(([name]) => used.has(name))
-    .map(
-      ([name, title]) =>
-        html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><g class="box ${name}"><rect width="28" height="12"/></g></svg>${title}</span>`,
-    );
+    .map(([name, title]) => areaKey(`box ${name}`, title));
   return html`<p class="key" data-m="precision"${isHidden ? html` hidden` : null}>${swatches}</p>`;
 }
 

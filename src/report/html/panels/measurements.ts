@@ -1,8 +1,8 @@
 /** What `bench` measured: models in turns, requests under load, settings, stages of a request. */
 import { basename } from "node:path";
 import type { Percentiles, RunResult } from "../../../pipeline/result.js";
-import { bytes, count, interval, milliseconds, plural, ratio, significant } from "../../numbers.js";
-import { percent, requestNotes } from "../../request-table.js";
+import { bytes, count, interval, milliseconds, percent, plural, ratio, significant } from "../../numbers.js";
+import { requestNotes } from "../../request-table.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { type Column, number, table, text } from "../table.js";

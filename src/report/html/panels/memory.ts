@@ -5,7 +5,7 @@ import type { RunResult } from "../../../pipeline/result.js";
 import { bytes, count, plural } from "../../numbers.js";
 import { treemap } from "../../treemap.js";
 import { type WeightGroup, weightGroups } from "../../weight-groups.js";
-import { axesFor, chart, line } from "../chart.js";
+import { areaKey, axesFor, chart, line } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { number, table, text } from "../table.js";
@@ -46,10 +46,7 @@ function weights(side: string, graph: GraphFacts, total: number, most: number): 
     return html`<g class="tile t-${typeClass(group.type)}" transform="translate(${x.toFixed(1)} ${y.toFixed(1)})"><rect width="${width.toFixed(1)}" height="${height.toFixed(1)}"/>${label}${size}<title>${group.name}: ${bytes(group.bytes)}, ${group.type}, ${plural(group.nodes, "node")}</title></g>`;
   });
   const types = [...new Set(groups.map(({ type }) => type))];
-  const keys = types.map(
-    (type) =>
-      html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><g class="tile t-${typeClass(type)}"><rect width="28" height="12"/></g></svg>${type}</span>`,
-  );
+  const keys = types.map((type) => areaKey(`tile t-${typeClass(type)}`, type));
   const largest = groups[0]!;
   const description = `Weights ${side}: ${bytes(total)} in ${plural(groups.length, "part")}, the largest ${largest.name} with ${bytes(largest.bytes)}.`;
   const shown = table<WeightGroup>(`Weights ${side} by part of the model`, groups, [

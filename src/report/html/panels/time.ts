@@ -1,7 +1,7 @@
 /** Where the time goes: by operator and node, before and after where both were looked at. */
 import type { ModelProfileFacts, ProfileFacts } from "../../../pipeline/profile/profile-facts.js";
 import type { PlacementFacts, RunResult } from "../../../pipeline/result.js";
-import { bytes, count, milliseconds, significant } from "../../numbers.js";
+import { bytes, count, milliseconds, percent, significant } from "../../numbers.js";
 import { placementNotes, timeShare } from "../../placement.js";
 import { WIDTH } from "../chart.js";
 import { html, type Markup } from "../markup.js";
@@ -52,7 +52,7 @@ function profiled({ models, compared }: ProfileFacts): Markup[] {
 }
 
 function nodes({ model, nodes: all, nodesMs }: ModelProfileFacts): Markup {
-  const share = (ms: number): string => `${significant((100 * ms) / Math.max(nodesMs, Number.MIN_VALUE), 2)} %`;
+  const share = (ms: number): string => percent(ms / Math.max(nodesMs, Number.MIN_VALUE), 2);
   const shown = table(`Nodes of ${model.path}`, all, [
     text("node", ({ name }) => name),
     text("operator", ({ op }) => op),
@@ -65,7 +65,7 @@ function nodes({ model, nodes: all, nodesMs }: ModelProfileFacts): Markup {
     number(
       "of peak",
       ({ peakShare }) => peakShare,
-      (value) => `${significant(100 * value, 2)} %`,
+      (value) => percent(value, 2),
     ),
   ]);
   return html`<details open><summary>Nodes of ${model.path}</summary>${shown}</details>`;
