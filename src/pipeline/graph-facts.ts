@@ -14,6 +14,7 @@ import {
   nodesWithin,
   type Value,
 } from "../ir/index.js";
+import { quantizedFormOf } from "../ops/quantizing.js";
 import { leading, namedTensors } from "./profile/match-nodes.js";
 import type { ModelFacts, RunResult } from "./result.js";
 
@@ -141,12 +142,10 @@ function valuesRead(node: Node): Value[] {
   return [...values];
 }
 
-const integerOps = /^(QLinear|QGemm|QAttention|Dynamic?QuantizeMatMul|DynamicQuantizeLSTM)|Integer(ToFloat)?$/;
-const storedOps = /^(MatMulNBits|GatherBlockQuantized)$/;
-
 function precisionOf(node: Node, known: ReadonlyMap<Node, string>): string {
-  if (node.is("QuantizeLinear") || node.is("DequantizeLinear") || integerOps.test(node.op)) return "i8";
-  if (storedOps.test(node.op)) return `w${node.int("bits", 4)}`;
+  const form = quantizedFormOf(node.opName);
+  if (form === "weights-only" && node.op !== "DequantizeLinear") return `w${node.int("bits", 4)}`;
+  if (form) return node.op === "MatMulInteger16" ? "i16" : "i8";
   const behind = node.inputs.flatMap((value) =>
     value?.producer?.is("DequantizeLinear") ? [value.producer.inputs[0]] : [],
   );

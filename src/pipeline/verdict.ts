@@ -135,40 +135,50 @@ function sloReasons({ slo }: Limits, { latency }: Evidence): VerdictReason[] {
   );
 }
 
+/** What was measured of a percentile that has a limit; whoever judges it adds a status, and a text of what it went by. */
+export function percentileReason(
+  { percentile, ms }: LatencyLimit,
+  measured: Percentiles,
+  bounds: LatencyMeasure["bounds"],
+): Omit<VerdictReason, "status"> {
+  const got = measured[`${percentile}Ms`] ?? null;
+  const { low, high } = bounds[percentile];
+  const name = percentileText(percentile);
+  const wanted = `at most ${time(ms)} wanted`;
+  const found = (): string => {
+    if (got !== null) return `${name} is ${time(got)} (${range(low, high)}), ${wanted}`;
+    // A bound from below needs fewer runs than the percentile itself.
+    return low === null ? `${name}: ${wanted}` : `${name} is above ${time(low)}, ${wanted}`;
+  };
+  return {
+    limit: `slo ${percentile}`,
+    wanted: ms,
+    got,
+    text: found(),
+    unit: "ms",
+    interval: [low, high],
+  };
+}
+
 /** One limit on a percentile, by its bounds. */
 export function judgePercentile(
-  { percentile, ms }: LatencyLimit,
+  limit: LatencyLimit,
   measured: Percentiles,
   bounds: LatencyMeasure["bounds"],
   runs: number,
 ): VerdictReason {
-  const got = measured[`${percentile}Ms`] ?? null;
+  const { percentile, ms } = limit;
+  const reason = percentileReason(limit, measured, bounds);
   const { low, high } = bounds[percentile];
-  const name = percentileText(percentile);
-  const reason = (status: VerdictReason["status"], text: string): VerdictReason => ({
-    limit: `slo ${percentile}`,
-    wanted: ms,
-    got,
-    status,
-    text,
-    unit: "ms",
-    interval: [low, high],
-  });
-  if (got === null) {
+  if (low !== null && low > ms) return { ...reason, status: "missed" };
+  if (reason.got === null) {
     const needed = leastCountFor(percentileShares[percentile]);
-    return reason(
-      // A bound from below needs fewer runs than the percentile itself, and may already be above the limit.
-      low !== null && low > ms ? "missed" : "inconclusive",
-      low !== null && low > ms
-        ? `${name} is above ${time(low)}, at most ${time(ms)} wanted`
-        : `${name} takes at least ${needed} runs and there were ${runs}: time longer`,
-    );
+    const text = `${percentileText(percentile)} takes at least ${needed} runs and there were ${runs}: time longer`;
+    return { ...reason, status: "inconclusive", text };
   }
-  const text = `${name} is ${time(got)} (${range(low, high)}), at most ${time(ms)} wanted`;
-  if (high !== null && high <= ms) return reason("met", text);
-  if (low !== null && low > ms) return reason("missed", text);
+  if (high !== null && high <= ms) return { ...reason, status: "met" };
   const why = high === null ? "the runs are too few for an upper bound: time longer" : noisy;
-  return reason("inconclusive", `${text}; ${why}`);
+  return { ...reason, status: "inconclusive", text: `${reason.text}; ${why}` };
 }
 
 function range(low: number | null, high: number | null): string {

@@ -48,6 +48,21 @@ describe("describeGraphs", () => {
     expect(after!.precisions).toEqual(["i8", "i8", "i8", "i8", "w8", "f16", "f32"]);
   });
 
+  it("knows the operators that compute on integers, and those whose weights are only stored as such", () => {
+    const { after } = describeGraphs(
+      null,
+      parseModel(`(x: f32[4,64], b: u8[64,4], a: u8[4,64], h: i16[4,64], g: i16[64,4]) -> (q, m, n, p, r, s) {
+        q, scale, zero = DynamicQuantizeLinear(x)
+        m = MatMulInteger(a, b)
+        n = com.microsoft::MatMulInteger16(h, g)
+        p = com.microsoft::MatMulBnb4<K = 64, N = 4, block_size = 64, quant_type = 1>(x, $w: u8[128], $absmax: f32[4])
+        r = com.microsoft::MatMulNBits<K = 64, N = 4, block_size = 64, bits = 8>(x, $v: u8[4,1,64], $scales: f32[4])
+        s = com.microsoft::QuickGelu(x)
+      }`),
+    );
+    expect(after!.precisions).toEqual(["i8", "i8", "i16", "w4", "w8", "f32"]);
+  });
+
   it("tells names beyond all measure by their ends", () => {
     const name = "n".repeat(10_000);
     const { after } = describeGraphs(null, parseModel(`(x: f32[2]) -> (${name}) { ${name} = Relu(x) }`));

@@ -28,7 +28,7 @@ import { verdictOfReasons, worstOf } from "../reasons-verdict.js";
 import type { RunResult, VerdictReason } from "../result.js";
 import { RunRecord, refuseInterrupted } from "../run-record.js";
 import { timedModels } from "../timed-models.js";
-import { judgePercentile } from "../verdict.js";
+import { percentileReason } from "../verdict.js";
 import { readArrivalTrace } from "./arrival-trace.js";
 import type { LoadFacts, MaxRateFacts, ModelLoadFacts, TriedRate } from "./load-facts.js";
 
@@ -228,7 +228,7 @@ function reasonsFor(
   slo: readonly LatencyLimit[],
   rate: number,
 ): VerdictReason[] {
-  const { servedPerSecond, utilization, latency, bounds, requests } = summary;
+  const { servedPerSecond, utilization } = summary;
   const isServed = utilization < 1;
   const busy = `${Math.round(100 * utilization)} % busy`;
   return [
@@ -242,7 +242,7 @@ function reasonsFor(
         ? `${per(rate)} arrived and were served, ${busy}`
         : `the queue grows: of ${per(rate)} only ${per(servedPerSecond)} were served, ${busy}`,
     },
-    ...slo.map((limit) => judgeLate(judgePercentile(limit, latency, bounds, requests), limit, latencies)),
+    ...slo.map((limit) => judgeLate(limit, summary, latencies)),
   ];
 }
 
@@ -250,25 +250,22 @@ function reasonsFor(
  * By how many requests were late, which tells of a limit that is far away long before the bounds of the percentile do, and
  * when there were as many as LoadGen asks for.
  */
-function judgeLate(reason: VerdictReason, { percentile, ms }: LatencyLimit, latencies: Float64Array): VerdictReason {
+function judgeLate(limit: LatencyLimit, { latency, bounds }: LoadSummary, latencies: Float64Array): VerdictReason {
+  const { percentile, ms } = limit;
   const share = percentileShares[percentile];
-  const late = latencies.reduce((count, latency) => count + (latency > ms ? 1 : 0), 0);
-  const text = `${reason.text.split("; ")[0]}; ${late} of ${latencies.length} requests took longer`;
-  if (isQuantileAbove(latencies, share, ms)) return { ...reason, status: "missed", text };
+  const late = latencies.reduce((count, each) => count + (each > ms ? 1 : 0), 0);
+  const reason = percentileReason(limit, latency, bounds);
+  const told = (status: VerdictReason["status"], remark = ""): VerdictReason => {
+    const text = `${reason.text}; ${late} of ${latencies.length} requests took longer${remark}`;
+    return { ...reason, status, text };
+  };
+  if (isQuantileAbove(latencies, share, ms)) return told("missed");
   const needed = queriesNeeded(late, share);
   if (latencies.length < needed) {
-    return {
-      ...reason,
-      status: "inconclusive",
-      text: `${text}, and then it takes ${needed} to be 99 % sure: time longer`,
-    };
+    return told("inconclusive", `, and then it takes ${needed} to be 99 % sure: time longer`);
   }
-  if (isQuantileBelow(latencies, share, ms)) return { ...reason, status: "met", text };
-  return {
-    ...reason,
-    status: "inconclusive",
-    text: `${text}, which depend on each other too much to be sure: time longer`,
-  };
+  if (isQuantileBelow(latencies, share, ms)) return told("met");
+  return told("inconclusive", ", which depend on each other too much to be sure: time longer");
 }
 
 const per = (rate: number): string => `${Number(rate.toPrecision(3))} requests a second`;

@@ -192,7 +192,7 @@ function legend({ measure, bounds, classes }: Scale & { readonly measure: Measur
 }
 
 const precisionTitles = [
-  ["q8", "integers", /^[iu]8$/],
+  ["q8", "integers", /^[iu](8|16)$/],
   ["qw", "weights as integers", /^w\d+$/],
   ["qh", "half", /^b?f16$/],
   ["qf", "float", /^f(32|64)$/],
