@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 // CommonJS (see package.json beside this file): it starts sooner.
-const { start } = require("../dist/bundle/start.cjs");
+const { isWatched, start } = require("../dist/bundle/start.cjs");
 
-void start("main")
-  .main(process.argv.slice(2))
-  .then((code) => {
-    process.exitCode = code;
-  });
+const run = isWatched ? start("foreground").foreground : start("main").main;
+void run(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});

@@ -44,7 +44,8 @@ const folder = `${root}/dist/bundle`;
 rmSync(folder, { recursive: true, force: true });
 const output = [];
 for (const [name, file] of [
-  ["main", "cli/main.js"],
+  ["main", "cli/background.js"],
+  ["foreground", "cli/foreground.js"],
   ["child", "runtime/ort/child/main.js"],
   ["ahead", "runtime/ort/child-process.js"],
 ]) {
@@ -66,7 +67,7 @@ for (const [name, file] of [
   if (name === "ahead") continue;
   writeFileSync(path, `${HEAD}${inAscii(withNativeImports(readFileSync(path, "utf8")))}\n})`);
 }
-for (const file of ["start.cjs", "start-child.cjs"])
+for (const file of ["start.cjs", "start-child.cjs", "start-work.cjs"])
   copyFileSync(`${root}/scripts/bundle/${file}`, `${folder}/${file}`);
 
 // Whoever gets the bundle gets the licences of what is in it.

@@ -5,18 +5,33 @@
 const { existsSync, readFileSync, writeFileSync } = require("node:fs");
 const { createRequire } = require("node:module");
 const { join } = require("node:path");
+const { isatty } = require("node:tty");
 const { debuglog } = require("node:util");
 const { setFlagsFromString } = require("node:v8");
 const { Script } = require("node:vm");
+const { isMainThread } = require("node:worker_threads");
 const { crc32 } = require("node:zlib");
 
 /** Commands that run models as soon as they have looked at their arguments. */
 const runners = ["calibrate", "fold", "fp16", "fuse", "inspect", "optimize", "quantize", "verify"];
 
 const [, , command, ...parameters] = process.argv;
-const runsModels = !process.send && runners.includes(command) && parameters.length > 0;
+const isWork = !process.send && parameters.length > 0 && !parameters.some((each) => each === "--help" || each === "-h");
+
+/** Commands that take their time. */
+const watched = [...runners, "bench", "gate", "profile", "prune"];
+
+/** Whether somebody sits there and watches: then this thread is for that, and the work gets another. */
+const isDrawn = isatty(2) && !process.env.CI && process.env.TERM !== "dumb" && !process.env.INFER_OPT_COMPLETE;
+exports.isWatched =
+  isMainThread &&
+  isWork &&
+  isDrawn &&
+  watched.includes(command) &&
+  !parameters.some((each) => each === "--json" || each === "--quiet");
+
 // Before all else: the child loads the runtime while this process reads its own code, and then the model.
-if (runsModels && !parameters.some((each) => each === "--help" || each === "-h")) {
+if (isWork && !exports.isWatched && runners.includes(command)) {
   require("./ahead.cjs").startAhead(join(__dirname, "start-child.cjs"));
 }
 
@@ -44,7 +59,10 @@ const engineFlags = [
   { from: 11, to: 13, flag: "--no-concurrent-array-buffer-sweeping" },
 ];
 const v8 = Number(process.versions.v8.split(".")[0]);
-for (const { from, to, flag } of engineFlags) if (v8 >= from && v8 <= to) setFlagsFromString(flag);
+// They are the whole process's, but once another thread was made under them they count as others in what V8 writes into
+// its code: of two threads only the one that works sets them.
+if (!exports.isWatched)
+  for (const { from, to, flag } of engineFlags) if (v8 >= from && v8 <= to) setFlagsFromString(flag);
 
 /** The exports of NAME.cjs beside this file. */
 exports.start = function start(name) {

@@ -1,6 +1,7 @@
 /** The outside world as a value, so that whole commands can run in a test. */
 import { type Sheet, sheetOf } from "../report/sheet.js";
 import type { Terminal } from "../tui/terminal.js";
+import type { Watch } from "./observe.js";
 
 export interface Io {
   /** The result and nothing else. */
@@ -10,6 +11,8 @@ export interface Io {
   readonly isTTY: { readonly stdout: boolean; readonly stderr: boolean };
   /** Cells of a line of the terminal at stdout; null where there is none. */
   readonly columns: number | null;
+  /** Draws what a run does, where somebody watches it; null elsewhere. */
+  readonly watch: (() => Watch) | null;
   /** Keyboard and screen, where both are a person's; null elsewhere. */
   readonly terminal: Terminal | null;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -33,6 +36,7 @@ export function processIo(): Io {
     get columns() {
       return stdout.isTTY ? stdout.columns : null;
     },
+    watch: null,
     // Nobody is asked for a keyboard before it is wanted: that opens standard input.
     get terminal() {
       return stdout.isTTY && process.stdin.isTTY ? { stdin: process.stdin, stdout } : null;

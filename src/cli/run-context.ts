@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, sep } from "node:path";
 import { InferOptError, messageOf } from "../base/errors.js";
+import { hold } from "../base/unfinished.js";
 import type { RunContext } from "../pipeline/context.js";
 import type { EnvironmentFacts } from "../pipeline/result.js";
 import type { Invocation } from "./command.js";
@@ -16,10 +17,9 @@ import { watchRun } from "./observe.js";
 export async function withRunContext<T>(invocation: Invocation, body: (context: RunContext) => Promise<T>): Promise<T> {
   const { io, settings, toolVersion } = invocation;
   const now = (): number => performance.now();
-  return untilInterrupted(io, async (signal, onKill) => {
+  return untilInterrupted(io, async (signal) => {
     const scratch = makeScratch(io.env["INFER_OPT_TMP"] || tmpdir());
-    const removeScratch = (): void => rmSync(scratch, { recursive: true, force: true });
-    onKill(removeScratch);
+    const release = hold({ path: scratch });
     try {
       const [{ ortRuntime }, { readEnvironment }, { readMachineState: machineState }] = await Promise.all([
         import("../runtime/ort/index.js"),
@@ -34,7 +34,7 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
       };
       const runtime = ortRuntime({ signal, scratch });
       runtime.warmUp();
-      const watch = await watchRun(io, settings, now, signal);
+      const watch = watchRun(io, settings, now);
       try {
         return await body({
           runtime,
@@ -57,32 +57,26 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
         await runtime.close();
       }
     } finally {
-      removeScratch();
+      rmSync(scratch, { recursive: true, force: true });
+      release();
     }
   });
 }
 
-/** The first interrupt aborts the signal; the second ends the program at once, after `onKill`. */
-export async function untilInterrupted<T>(
-  io: Invocation["io"],
-  body: (signal: AbortSignal, onKill: (action: () => void) => void) => Promise<T>,
-): Promise<T> {
+/** The first interrupt aborts the signal; the second ends the program at once. */
+export async function untilInterrupted<T>(io: Invocation["io"], body: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
-  const killActions: (() => void)[] = [];
   const interrupted = (cause?: unknown): InferOptError =>
     new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted", {
       hint: "Nothing was left half-written; run the command again to start over.",
       cause,
     });
   const release = io.onInterrupt(() => {
-    if (controller.signal.aborted) {
-      for (const action of killActions) action();
-      io.exitNow(exitCode.interrupted);
-    }
+    if (controller.signal.aborted) io.exitNow(exitCode.interrupted);
     controller.abort(interrupted());
   });
   try {
-    return await body(controller.signal, (action) => killActions.push(action));
+    return await body(controller.signal);
   } catch (thrown) {
     if (!controller.signal.aborted) throw thrown;
     if (thrown instanceof InferOptError && thrown.kind === "interrupted" && thrown.hint !== undefined) throw thrown;

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { InferOptError } from "../base/errors.js";
+import { hold } from "../base/unfinished.js";
 
 /** A new file that knows its length, and its digest unless it is not hashed: that is empty then. */
 export function openOutput(path: string, { isSynced = true, isHashed = true } = {}) {
@@ -70,6 +71,8 @@ interface SharedFile {
   holders: number;
   /** It was there before us, or a committed model needs it. */
   wanted: boolean;
+  /** Says that it stays should the process end now. */
+  spare(): void;
 }
 
 const shared = new Map<string, SharedFile>();
@@ -77,6 +80,8 @@ const shared = new Map<string, SharedFile>();
 export interface HeldFile {
   /** The file stays. */
   keep(): void;
+  /** It stays should the process end before `keep` or `release`: a model that needs it is about to be in place. */
+  spare(): void;
   /** The file goes, unless somebody else needs it. */
   release(): void;
 }
@@ -87,7 +92,7 @@ export interface HeldFile {
  * must not take the file from the others.
  */
 export function holdByContent(from: string, path: string): HeldFile {
-  const file = shared.get(path) ?? { holders: 0, wanted: existsSync(path) };
+  const file = shared.get(path) ?? sharedFile(path);
   renameSync(from, path);
   shared.set(path, file);
   file.holders++;
@@ -95,6 +100,7 @@ export function holdByContent(from: string, path: string): HeldFile {
   const letGo = (): void => {
     if (held && --file.holders === 0) {
       shared.delete(path);
+      file.spare();
       if (!file.wanted) rmSync(path, { force: true });
     }
     held = false;
@@ -102,8 +108,15 @@ export function holdByContent(from: string, path: string): HeldFile {
   return {
     keep() {
       file.wanted = true;
+      file.spare();
       letGo();
     },
+    spare: () => file.spare(),
     release: letGo,
   };
+}
+
+function sharedFile(path: string): SharedFile {
+  const wanted = existsSync(path);
+  return { holders: 0, wanted, spare: wanted ? () => undefined : hold({ path }) };
 }

@@ -6,6 +6,7 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { InferOptError, invariant } from "../base/errors.js";
+import { hold } from "../base/unfinished.js";
 import {
   type HeldFile,
   holdByContent,
@@ -64,23 +65,6 @@ export interface StagedModel {
 /** Staged models of this process so far: several may be on their way to one name. */
 let stagedCount = 0;
 
-/** What is to be removed when the process ends before it was committed or discarded. */
-const unfinished = new Set<() => void>();
-
-/** Answers how to take it back. */
-function removeAtExit(remove: () => void): () => void {
-  if (unfinished.size === 0) process.on("exit", removeUnfinished);
-  unfinished.add(remove);
-  return () => {
-    unfinished.delete(remove);
-    if (unfinished.size === 0) process.off("exit", removeUnfinished);
-  };
-}
-
-function removeUnfinished(): void {
-  for (const remove of unfinished) remove();
-}
-
 /** Writes `message` beside `outputPath`. Throws OUTPUT_FAILED (disk full, no permission, no folder) or OUTPUT_TOO_LARGE. */
 export function stageModel(message: ModelProto, outputPath: string, options: WriteOptions = {}): StagedModel {
   const target = resolve(outputPath);
@@ -89,10 +73,15 @@ export function stageModel(message: ModelProto, outputPath: string, options: Wri
   const tensors = [...tensorsWithin(message)].filter(({ tensor }) => tensor.source);
   const restore = rememberPlaces(tensors);
   let data: HeldFile | null = null;
+  const holds = [partial, dataPartial].map((path) => hold({ path }));
+  const finished = (): void => {
+    for (const release of holds) release();
+  };
   const removeAll = (): void => {
     // Asked first: where a path cannot be, removing it fails too, and would hide why.
     for (const path of [partial, dataPartial]) if (existsSync(path)) rmSync(path, { force: true });
     data?.release();
+    finished();
   };
   try {
     refuseSpecialFile(target, outputPath);
@@ -107,7 +96,6 @@ export function stageModel(message: ModelProto, outputPath: string, options: Wri
     }
     const model = writeProto(message, tensors, partial, options.isScratch);
     let isOpen = true;
-    const finished = removeAtExit(removeAll);
     return {
       path: partial,
       sizeBytes: model.sizeBytes + dataBytes,
@@ -115,7 +103,9 @@ export function stageModel(message: ModelProto, outputPath: string, options: Wri
       commit() {
         invariant(isOpen, `${outputPath} was committed or discarded before`);
         isOpen = false;
+        // Before the model is in place: from then on it needs them.
         finished();
+        data?.spare();
         try {
           refuseSpecialFile(target, outputPath);
           renameSync(partial, target);
@@ -128,7 +118,6 @@ export function stageModel(message: ModelProto, outputPath: string, options: Wri
       discard() {
         if (isOpen) removeAll();
         isOpen = false;
-        finished();
       },
     };
   } catch (error) {

@@ -27,6 +27,7 @@ export function fakeIo(parts: Partial<Io> = {}): FakeIo {
   return {
     isTTY: { stdout: false, stderr: false },
     columns: null,
+    watch: null,
     terminal: null,
     env: {},
     cwd: ".",

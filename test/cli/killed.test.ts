@@ -3,6 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { CLASSIFIER, classifier, images, modelBytes } from "../support/odd-files.js";
+import { childrenOf, parentOf } from "../support/processes.js";
 import { digits, digitsModel } from "../support/real-run.js";
 import { type Ended, expectFault, type Scene, scene, spawnCommand } from "../support/scene.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -37,28 +38,6 @@ const atStage = (stage: string, action: (child: ChildProcess) => void) => {
     action(child);
   };
 };
-
-/** Ids of the processes that a process started. */
-function childrenOf(pid: number): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((id) => parentOf(id) === pid);
-}
-
-/** null when the process is gone. */
-function parentOf(pid: number): number | null {
-  try {
-    // "pid (name) state parent": the name may hold anything.
-    const fields = readFileSync(`/proc/${pid}/stat`, "latin1")
-      .replace(/^.*\) /s, "")
-      .split(" ");
-    return fields[0] === "Z" ? null : Number(fields[1]);
-  } catch (cause) {
-    if (cause instanceof Error && "code" in cause) return null;
-    throw cause;
-  }
-}
 
 const kill = (pid: number, signal: NodeJS.Signals): void => {
   try {

@@ -3,7 +3,6 @@ import { watchRun } from "../../src/cli/observe.js";
 import { fakeIo } from "./fake-io.js";
 
 const flags = { quiet: false, json: false };
-const terminal = { stdout: true, stderr: true };
 
 describe("lines", () => {
   let ms = 0;
@@ -14,9 +13,9 @@ describe("lines", () => {
   afterEach(() => void vi.useRealTimers());
   const now = (): number => ms;
 
-  it("has one line for a stage, a candidate and a warning", async () => {
+  it("has one line for a stage, a candidate and a warning", () => {
     const io = fakeIo();
-    const { observer, stop } = await watchRun(io, flags, now);
+    const { observer, stop } = watchRun(io, flags, now);
     observer({ type: "stage", stage: "calibrate", detail: "64 samples" });
     ms = 1500;
     observer({ type: "progress", done: 3, total: 64 });
@@ -29,9 +28,9 @@ describe("lines", () => {
     expect(io.stdout.text).toBe("");
   });
 
-  it("gives a sign of life when nothing was said for ten seconds, and none after the end", async () => {
+  it("gives a sign of life when nothing was said for ten seconds, and none after the end", () => {
     const io = fakeIo();
-    const { observer, stop } = await watchRun(io, flags, now);
+    const { observer, stop } = watchRun(io, flags, now);
     observer({ type: "stage", stage: "bench" });
     observer({ type: "progress", done: 10, total: 200 });
     for (ms = 0; ms < 14_000; ms += 500) vi.advanceTimersByTime(500);
@@ -42,53 +41,22 @@ describe("lines", () => {
     vi.advanceTimersByTime(60_000);
     expect(io.stderr.text).toBe(before);
   });
+});
 
-  it.each([
-    ["json on a terminal", { isTTY: terminal }, { quiet: false, json: true }],
-    ["CI on a terminal", { isTTY: terminal, env: { CI: "true" } }, flags],
-    ["a dumb terminal", { isTTY: terminal, env: { TERM: "dumb" } }, flags],
-  ])("are chosen for %s", async (_, parts, settings) => {
-    const io = fakeIo(parts);
-    const { observer, stop } = await watchRun(io, settings, now);
-    observer({ type: "stage", stage: "load" });
-    stop();
-    expect(io.stderr.text).toBe("[   0.0 s] load\n");
+it.each([
+  ["is seen by whoever watches", flags, ["stage"]],
+  ["is told in lines with --json, whoever watches", { quiet: false, json: true }, []],
+  ["is not told with --quiet", { quiet: true, json: false }, []],
+])("%s", (_, settings, events: readonly string[]) => {
+  const seen: string[] = [];
+  let stops = 0;
+  const io = fakeIo({
+    watch: () => ({ observer: ({ type }) => void seen.push(type), stop: () => void stops++ }),
   });
-});
-
-it("is silent with --quiet", async () => {
-  const io = fakeIo({ isTTY: terminal });
-  const { observer, stop } = await watchRun(io, { quiet: true, json: false }, () => 0);
+  const { observer, stop } = watchRun(io, settings, () => 0);
   observer({ type: "stage", stage: "load" });
-  observer({ type: "warning", warning: "odd" });
   stop();
-  expect(io.stderr.text).toBe("");
-});
-
-it("draws on a terminal, with finished stages above and nothing on stdout", async () => {
-  const io = fakeIo({ isTTY: terminal });
-  let ms = 0;
-  const { observer, stop } = await watchRun(io, flags, () => ms);
-  observer({ type: "stage", stage: "calibrate" });
-  observer({ type: "progress", done: 32, total: 64 });
-  observer({ type: "warning", warning: "odd" });
-  ms = 2000;
-  observer({ type: "stage", stage: "bench" });
-  observer({ type: "candidate", candidate: "int8", speedup: 2, accuracy: null });
-  stop();
-  expect(io.stderr.text).toMatch(/warning:.* odd/);
-  expect(io.stderr.text).toContain(" calibrate  2.0 s");
-  expect(io.stderr.text).toContain(" bench      0 ms");
-  expect(io.stderr.text).toContain("2.00x  int8");
-  expect(io.stdout.text).toBe("");
-});
-
-it("says on a terminal that an interrupt was heard, once", async () => {
-  const io = fakeIo({ isTTY: terminal, env: { NO_COLOR: "1" } });
-  const controller = new AbortController();
-  const { observer, stop } = await watchRun(io, flags, () => 0, controller.signal);
-  observer({ type: "stage", stage: "bench" });
-  controller.abort();
-  stop();
-  expect(io.stderr.text.match(/interrupted:/g)).toHaveLength(1);
+  expect(seen).toEqual(events);
+  expect(stops).toBe(events.length);
+  expect(io.stderr.text).toBe(settings.json ? "[   0.0 s] load\n" : "");
 });

@@ -78,6 +78,10 @@ export class TerminalSession {
     });
   }
 
+  get pid(): number {
+    return this.pty.pid;
+  }
+
   get screen(): string {
     return seen(this.terminal).join("\n");
   }

@@ -1,8 +1,9 @@
 /** Runs on a pseudo-terminal: what goes on is seen, and what is left when they end. */
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { childrenOf, parentOf } from "../support/processes.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { history, ptyLibrary, type Size, TerminalSession, written } from "./pseudo-terminal.js";
 
@@ -69,6 +70,65 @@ describe.skipIf(!ptyLibrary)("a run on a terminal", () => {
     expect(text).toContain("interrupted: ending");
     expect(text).toContain("INTERRUPTED");
     expect(existsSync(join(cwd, "out.onnx"))).toBe(false);
+  });
+
+  /** A run with something that happens in the thread that works, half a second after it began. */
+  function runWith(happening: string) {
+    const cwd = temporaryFolder();
+    const scratch = join(cwd, "scratch");
+    mkdirSync(scratch);
+    const preload = join(cwd, "preload.cjs");
+    writeFileSync(
+      preload,
+      `const { existsSync, writeFileSync } = require("node:fs");
+       if (!require("node:worker_threads").isMainThread) setTimeout(() => { ${happening} }, 500);`,
+    );
+    const argv = [binary, "bench", digits, digits, "--budget", "5s", "--threads", "1"];
+    const env = { INFER_OPT_TMP: scratch, NODE_OPTIONS: `--require ${preload}` };
+    return { cwd, scratch, session: new TerminalSession(argv, [80, 24], { cwd, env }) };
+  }
+
+  describe("whose work computes without a pause", () => {
+    /** Until the file "go" is there. */
+    async function begin() {
+      const begun = runWith('writeFileSync("stuck", ""); while (!existsSync("go"));');
+      await begun.session.sees(/^ (load|bench) /m);
+      await expect.poll(() => existsSync(join(begun.cwd, "stuck")), { timeout: 30_000 }).toBe(true);
+      return begun;
+    }
+
+    it("goes on being drawn", async () => {
+      const { cwd, session } = await begin();
+      await session.sees(/^ (load|bench) .*\b[2-9] s\b/m);
+      session.resize([60, 12]);
+      await session.sees(/^ (load|bench) .*\b[3-9] s\b/m);
+      writeFileSync(join(cwd, "go"), "");
+      expect((await session.ended).code).toBe(0);
+      expect(await leftBy(session)).toContain("PASS");
+    });
+
+    it.each([
+      ["by one Ctrl-C, which it does not hear", ["\u0003"]],
+      ["at once by two", ["\u0003", "\u0003"]],
+    ])("is cut off %s, and leaves neither files nor processes", async (_, keys) => {
+      const { scratch, session } = await begin();
+      const children = process.platform === "linux" ? childrenOf(session.pid) : [];
+      expect(readdirSync(scratch)).toHaveLength(1);
+      for (const key of keys) session.press(key);
+      expect((await session.ended).code).toBe(130);
+      const text = await leftBy(session);
+      expect(text).toContain("INTERRUPTED");
+      expect(text.match(/interrupted: ending/g)).toHaveLength(1);
+      expect(readdirSync(scratch)).toEqual([]);
+      await expect.poll(() => children.filter((pid) => parentOf(pid) !== null), { timeout: 10_000 }).toEqual([]);
+    });
+  });
+
+  it("tells a fault that nobody caught, and gives the terminal back", async () => {
+    const { scratch, session } = runWith('throw new Error("far away");');
+    expect((await session.ended).code).toBe(1);
+    expect(await leftBy(session)).toMatch(/error INTERNAL\n +far away/);
+    expect(readdirSync(scratch)).toEqual([]);
   });
 
   it.each([

@@ -7,6 +7,7 @@ import type { ChildProcess, ForkOptions } from "node:child_process";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { InferOptError, invariant, messageOf } from "../../base/errors.js";
+import { hold } from "../../base/unfinished.js";
 import { linkMark } from "../../onnx/index.js";
 import { processorText, tasksetPath } from "../affinity.js";
 import type { ProviderFallback } from "../port.js";
@@ -120,6 +121,7 @@ export class JobProcess {
 
   #start(): ChildProcess {
     const child = takeAhead(this.#allocation) ?? startChild(childEntry(), this.#allocation, startOn(this.#affinity));
+    const gone = child.pid === undefined ? () => undefined : hold({ pid: child.pid });
     const output = new OutputTail();
     if (child.stdout) output.listen(child.stdout);
     if (child.stderr) output.listen(child.stderr);
@@ -132,6 +134,7 @@ export class JobProcess {
     });
     // "close" and not "exit": only then has all that it printed arrived.
     child.once("close", (exitCode, signal) => {
+      gone();
       this.#household.memory.ended(child);
       if (this.#child === child) this.#died(exitCode, signal);
     });
