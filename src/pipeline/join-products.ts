@@ -3,10 +3,10 @@
  * rounded to 8 bits. The float model would be slower by it, so the joined model is for those candidates only, and
  * only where its products do become integers.
  */
-import { loadModel } from "../ir/index.js";
+import { loadModel, nodesWithin } from "../ir/index.js";
 import { recipes } from "../passes/catalog.js";
 import { planStatic } from "../quantization/plan-static.js";
-import { runPasses } from "../rewrite/index.js";
+import { type AnyPass, runPasses } from "../rewrite/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { widestPlacement } from "./calibration.js";
 import type { Placed } from "./place-statics.js";
@@ -17,8 +17,10 @@ import type { RunRecord } from "./run-record.js";
 
 export interface Joined {
   readonly prepared: Prepared;
-  /** Names of the nodes that two became. */
+  /** Names of the nodes that two or more became. */
   readonly nodes: ReadonlySet<string>;
+  /** Those between products that are no more. */
+  readonly tensors: number;
 }
 
 /**
@@ -33,13 +35,7 @@ export async function joinProducts(
   const { skip, only } = request.graph;
   const passes = recipes.integers.filter(({ name }) => !skip.includes(name));
   if (only.length > 0 || passes.length === 0) return null;
-  const nodes = new Set<string>();
-  const { signal } = record.context;
-  await runPasses(loadModel(prepared.path), passes, {
-    signal,
-    onEvent: (event) => void (event.type === "applied" && nodes.add(event.node)),
-  });
-  if (nodes.size === 0) return null;
+  if (!(await appliesAnywhere(passes, prepared.path, record))) return null;
   const joined = await record.stage(
     "fuse",
     () =>
@@ -55,10 +51,21 @@ export async function joinProducts(
       ),
     "products in a row",
   );
-  if (joined.passes.every(({ applied, rejected }) => applied === 0 || rejected !== undefined)) return null;
+  const present = new Set([...nodesWithin(joined.model.graph)].map(({ name }) => name));
+  const sites = [...joined.appliedAt.values()].flat();
+  // What was joined may have been joined again, under another name.
+  const nodes = new Set(sites.filter((name) => present.has(name)));
+  if (nodes.size === 0) return null;
   const all: readonly PassFacts[] = [...prepared.passes, ...joined.passes];
   const warnings = [...new Set([...prepared.warnings, ...joined.warnings])];
-  return { prepared: { ...joined, passes: all, unfused: prepared.unfused, warnings }, nodes };
+  return { prepared: { ...joined, passes: all, unfused: prepared.unfused, warnings }, nodes, tensors: sites.length };
+}
+
+/** Before anything is run for it: most models have nothing to join. */
+async function appliesAnywhere(passes: readonly AnyPass[], path: string, { context }: RunRecord): Promise<boolean> {
+  const maxApplications = new Map(passes.map(({ name }) => [name, 1]));
+  const reports = await runPasses(loadModel(path), passes, { maxApplications, signal: context.signal });
+  return reports.some(({ applied }) => applied > 0);
 }
 
 /** Whether all that was joined becomes integers: as floats, two products are faster than the one. */
@@ -75,7 +82,7 @@ export function areStatic(
   });
 }
 
-export function joinFacts({ nodes }: Joined): CorrectionFacts {
-  const detail = `${nodes.size} ${nodes.size === 1 ? "tensor" : "tensors"} less between products`;
+export function joinFacts({ tensors }: Joined): CorrectionFacts {
+  const detail = `${tensors} ${tensors === 1 ? "tensor" : "tensors"} less between products`;
   return { correction: "join", isKept: true, detail, beforeDb: null, afterDb: null };
 }

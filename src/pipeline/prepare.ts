@@ -41,6 +41,8 @@ export interface Prepared {
   /** The same model as a linked file in the scratch folder: its weights lie in the original and beside it. */
   readonly path: string;
   readonly passes: readonly PassFacts[];
+  /** By pass: the nodes that it was applied at, in turn. What another rewrite took up later is gone by now. */
+  readonly appliedAt: ReadonlyMap<string, readonly string[]>;
   /** What one would expect to be fused and is still there. */
   readonly unfused: readonly UnfusedNode[];
   readonly differences: readonly OutputDifference[];
@@ -145,6 +147,7 @@ class Preparer {
         return outcome.link();
       },
       passes: this.#facts(chosen, outcome.reports),
+      appliedAt: outcome.appliedAt,
       unfused: outcome.unfused,
       differences,
       equivalence: {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadModel, nodesWithin } from "../../src/ir/index.js";
 import { takeIn } from "../../src/pipeline/intake.js";
-import { areStatic, joinProducts } from "../../src/pipeline/join-products.js";
+import { areStatic, joinFacts, joinProducts } from "../../src/pipeline/join-products.js";
 import { prepareModel } from "../../src/pipeline/prepare.js";
 import { requestOf } from "../../src/pipeline/prepare-request.js";
 import { RunRecord } from "../../src/pipeline/run-record.js";
@@ -49,6 +49,20 @@ describe("joinProducts", () => {
     expect(joined!.prepared.passes.filter(({ applied }) => applied > 0).map(({ name }) => name)).toContain(
       "join-linear-chain",
     );
+  });
+
+  it("names what is left where a product that was joined is joined again", async () => {
+    const { joined } = await joinIn(`(x: f32[1,8,6,6], z: f32[1,8,6,6]) -> (y) {
+      a = Conv(x, $u: f32[4,8,1,1], $ub: f32[4])
+      b = Conv(z, $v: f32[4,8,1,1], $vb: f32[4])
+      s = Add(a, b)
+      c = Conv(s, $w: f32[10,4,1,1], $wb: f32[10])
+      y = Relu(c)
+    }`);
+    const left = convs(joined!.prepared.path);
+    expect(left).toHaveLength(1);
+    expect([...joined!.nodes]).toEqual(left);
+    expect(joinFacts(joined!).detail).toBe("2 tensors less between products");
   });
 
   it("has nothing to do where the product would be much larger, or the pass is to be left out", async () => {

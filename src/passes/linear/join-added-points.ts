@@ -10,6 +10,7 @@ import { type Attribute, attr, type Node } from "../../ir/index.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { hasSameShape, soleProducer } from "../../rewrite/match.js";
 import { tensorLike } from "../fuse/computed-tensor.js";
+import { doesNotPad } from "../fuse/input-affine.js";
 import { floatsOf, type Linear, linearOf } from "../fuse/linear.js";
 
 const MOST_ELEMENTS = 1 << 24;
@@ -39,12 +40,11 @@ export const joinAddedPoints = defineRewrite({
 });
 
 /** A kernel of one element in two dimensions that sees no padding, of all channels. */
-function isPoint({ node, weightTensor: { dims } }: Linear): boolean {
+function isPoint(linear: Linear): boolean {
+  const { dims } = linear.weightTensor;
   const isSmall = dims.length === 4 && dims[2] === 1 && dims[3] === 1;
-  return isSmall && node.int("group", 1) === 1 && node.string("auto_pad", "NOTSET") === "NOTSET" && padsNothing(node);
+  return isSmall && linear.node.int("group", 1) === 1 && doesNotPad(linear);
 }
-
-const padsNothing = (conv: Node): boolean => (conv.ints("pads") ?? []).every((pad) => pad === 0);
 
 function joined(root: Node, a: Linear, b: Linear, context: RewriteContext) {
   const { dtype } = a.weightTensor;

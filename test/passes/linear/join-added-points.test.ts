@@ -15,6 +15,9 @@ testRewrite(joinAddedPoints, {
       `a = Conv(x, $w: f32[5,4,1,1])\n  b = Conv<strides=[2,2]>(z, $v: f32[5,3,1,1], $vb: f32[5])\n  y = Add(b, a)`,
       "x: f32[N,4,3,3], z: f32[N,3,6,6]",
     ),
+    "a Conv that says it does not pad": graph(
+      `a = Conv<auto_pad="VALID">(x, $w: f32[5,4,1,1])\n  ${POINT}\n  y = Add(a, b)`,
+    ),
     "the same input twice": graph(
       "a = Conv(x, $w: f32[5,4,1,1])\n  b = Conv<strides=[1,1], pads=[0,0,0,0]>(x, $v: f32[5,4,1,1])\n  y = Add(a, b)",
     ),
