@@ -5,9 +5,11 @@ import { InferOptError } from "../base/errors.js";
 import { type DatasetRef, datasetDigest, type InputSpec, openDataset, openDatasetRef } from "../dataset/index.js";
 import { mergeTaps, type TapStatistics } from "../observe/index.js";
 import { outputFailed } from "../onnx/index.js";
+import { activationsOf } from "../quantization/insert-qdq.js";
+import { planStatic } from "../quantization/plan-static.js";
 import { mergeRanges, type RangesFile, rangesOf, readRanges } from "../quantization/ranges-file.js";
 import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
-import { type CalibrationRequest, observeActivations, rangesRecipe } from "./calibration.js";
+import { type CalibrationRequest, observeActivations, rangesRecipe, widestPlacement } from "./calibration.js";
 import { calibrationFacts } from "./calibration-facts.js";
 import { CalibrationJournal, type JournalState } from "./calibration-journal.js";
 import type { FuseConfig } from "./config.js";
@@ -66,7 +68,7 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
     model: intake.facts,
     passes: prepared.passes,
     unfused: prepared.unfused,
-    calibration: calibrationFacts(taps, () => null),
+    calibration: calibrationFacts(activationsOf(planStatic(prepared.model, target, widestPlacement)), taps, () => null),
     verdict: { status: "pass", outcome: "met", reasons: [], summary },
   });
 }

@@ -1,7 +1,8 @@
 /** What a result says of the integers in it: which nodes, in what form, why these, and what stayed float. */
 import { loadModel, type Model } from "../ir/index.js";
+import { activationsOf } from "../quantization/insert-qdq.js";
 import { planStatic } from "../quantization/plan-static.js";
-import { bitsOf, type Form, methodsOf, modeOfFile } from "../quantization/recipe.js";
+import { bitsOf, type Form, methodFor, methodsOf, modeOfFile } from "../quantization/recipe.js";
 import { saturableNodes } from "../quantization/saturable.js";
 import type { WeightBits } from "../quantization/weight-only.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
@@ -58,10 +59,15 @@ export function quantizationFacts(chosen: Candidate, findings: Findings): Quanti
 }
 
 /** The ranges of a candidate with measured ones, beside those that it might have had; null for any other. */
-export function chosenRanges({ variant, built }: Candidate, { options: { taps } }: Workshop): CalibrationFacts | null {
-  if (variant.kind !== "integers" || !taps || ![...built.forms.values()].includes("static")) return null;
-  const { statics } = variant.recipe;
-  return statics && calibrationFacts(taps, (tensor) => statics.methods?.get(tensor) ?? statics.method);
+export function chosenRanges({ variant, built, keptFloat }: Candidate, workshop: Workshop): CalibrationFacts | null {
+  const statics = variant.kind === "integers" ? variant.recipe.statics : null;
+  const { target, taps, excluded } = workshop.options;
+  if (!statics || !taps) return null;
+  const keepFloat = new Map([...excluded, ...keptFloat]);
+  const plan = planStatic(workshop.model, target, { ...statics.placement, keepFloat });
+  const nodes = plan.nodes.filter(({ node }) => built.forms.get(node.name) === "static");
+  if (nodes.length === 0) return null;
+  return calibrationFacts(activationsOf({ nodes, float: [] }), taps, (label) => methodFor(statics, label));
 }
 
 /** Of a model that stays as it is, with the reason of each node. */

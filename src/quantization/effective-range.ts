@@ -4,6 +4,7 @@
  * there costs nothing.
  */
 import type { Node, Value } from "../ir/index.js";
+import { clampTap, type TapStatistics } from "../observe/index.js";
 
 export interface EffectiveRange {
   /** At most 0; -Infinity for no bound. */
@@ -51,4 +52,10 @@ function seenBy(node: Node, value: Value): EffectiveRange {
 function bound(value: Value | null | undefined, none: number): number {
   if (!value) return none;
   return value.constant?.toF32()?.[0] ?? none;
+}
+
+/** What was observed of a value as far as its readers tell its elements apart: what its range is taken from. */
+export function effectiveTap(value: Value, tap: TapStatistics): TapStatistics {
+  const { low, high } = effectiveRange(value);
+  return clampTap(tap, low, high);
 }

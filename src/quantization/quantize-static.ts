@@ -1,15 +1,15 @@
 /** Static integers: where, with which ranges, and written into the graph. */
 import type { Model, Value } from "../ir/index.js";
-import { chooseRange, clampTap, type TapRange, type TapStatistics } from "../observe/index.js";
+import { chooseRange, type TapRange, type TapStatistics } from "../observe/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
-import { effectiveRange } from "./effective-range.js";
+import { effectiveTap } from "./effective-range.js";
 import { activationsOf, insertQdq } from "./insert-qdq.js";
 import { withJoinedParts } from "./joined-schemes.js";
 import type { KeptIntegers } from "./kept-integers.js";
 import { crowdedNotes, whyMixed } from "./mixed-ranges.js";
 import type { NodeChoice } from "./node-choice.js";
 import { type FloatNode, type PlannedNode, planStatic, type StaticPlan } from "./plan-static.js";
-import type { StaticChoice } from "./recipe.js";
+import { methodFor, type StaticChoice } from "./recipe.js";
 import { activationScheme } from "./scheme.js";
 
 export interface StaticRequest {
@@ -45,8 +45,7 @@ function rangesOf({ choice, taps }: StaticRequest): RangeOf {
   const find = (value: Value): TapRange | null => {
     const tap = taps.get(value.label);
     if (!tap || whyUnusable(tap, value.label)) return null;
-    const { low, high } = effectiveRange(value);
-    return chooseRange(clampTap(tap, low, high), { method: choice.methods?.get(value.label) ?? choice.method });
+    return chooseRange(effectiveTap(value, tap), { method: methodFor(choice, value.label) });
   };
   return (value) => {
     let range = known.get(value);

@@ -49,6 +49,10 @@ export interface Recipe {
   readonly lines?: ReadonlyMap<string, OutputLine>;
 }
 
+/** Of a value's range. */
+export const methodFor = ({ method, methods }: StaticChoice, label: string): RangeMethod =>
+  methods?.get(label) ?? method;
+
 /** The range methods in use, the main one first. */
 export const methodsOf = ({ method, methods }: StaticChoice): string =>
   [...new Set([method, ...(methods?.values() ?? [])])].join("/");
