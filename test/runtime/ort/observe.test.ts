@@ -74,56 +74,74 @@ describe("observe", () => {
     expect(seen.at(-1)).toBe("3/3");
   });
 
-  it("sees every sample anew: inputs, what only looks at them, and shapes that depend on values", async () => {
-    const model = writeModel({
-      node: [
-        node("Identity", ["x"], ["same"]),
-        node("Flatten", ["x"], ["flat"]),
-        node("Greater", ["x", "zero"], ["above"]),
-        node("Reshape", ["above", "all"], ["mask"]),
-        node("Compress", ["x", "mask"], ["positive"]),
-      ],
-      initializer: [
-        constant("zero", "f32", [], new Float32Array([0])),
-        constant("all", "i64", [1], new BigInt64Array([-1n])),
-      ],
-      input: [port("x", "f32", ["N", 2])],
-      output: ["x", "same", "flat", "positive"].map((name) => port(name, "f32", null)),
-    });
-    const rows = [
-      [[1, -2]],
-      [[3, 4]],
-      [[-5, -6]],
-      [
-        [7, 8],
-        [-9, 10],
-      ],
-      [[11, 12]],
-      [[0.5, 0]],
-    ];
-    const taps = await startRuntime({ workers: 1 }).observe({
-      model,
-      data: { path: jsonl(...rows.map((x) => ({ x }))) },
-      taps: ["x", "same", "flat", "positive"],
-      session: { ...session, optimization: "disabled" },
-    });
-    for (const name of ["x", "same", "flat", "positive"]) {
-      const tap = newTap(name);
-      for (const row of rows) {
-        observeTensor(tap, Float32Array.from(row.flat().filter((value) => name !== "positive" || value > 0)));
+  it.each([
+    ["in the thread of the model", 0],
+    ["in a thread of its own", 2 ** 30],
+  ])(
+    "sees every sample anew, %s: inputs, what only looks at them, and shapes that depend on values",
+    async (_, heldBytes) => {
+      const model = writeModel({
+        node: [
+          node("Identity", ["x"], ["same"]),
+          node("Flatten", ["x"], ["flat"]),
+          node("Greater", ["x", "zero"], ["above"]),
+          node("Reshape", ["above", "all"], ["mask"]),
+          node("Compress", ["x", "mask"], ["positive"]),
+        ],
+        initializer: [
+          constant("zero", "f32", [], new Float32Array([0])),
+          constant("all", "i64", [1], new BigInt64Array([-1n])),
+        ],
+        input: [port("x", "f32", ["N", 2])],
+        output: ["x", "same", "flat", "positive"].map((name) => port(name, "f32", null)),
+      });
+      const rows = [
+        [[1, -2]],
+        [[3, 4]],
+        [[-5, -6]],
+        [
+          [7, 8],
+          [-9, 10],
+        ],
+        [[11, 12]],
+        [[0.5, 0]],
+      ];
+      const taps = await startRuntime({ workers: 1 }).observe({
+        model,
+        data: { path: jsonl(...rows.map((x) => ({ x }))) },
+        taps: ["x", "same", "flat", "positive"],
+        heldBytes,
+        session: { ...session, optimization: "disabled" },
+      });
+      for (const name of ["x", "same", "flat", "positive"]) {
+        const tap = newTap(name);
+        for (const row of rows) {
+          observeTensor(tap, Float32Array.from(row.flat().filter((value) => name !== "positive" || value > 0)));
+        }
+        expect(taps.get(name), name).toEqual(tap);
       }
-      expect(taps.get(name), name).toEqual(tap);
-    }
-  });
+    },
+  );
 
-  it.each([1, 2])("keeps answers and moments of single samples, in %i processes", async (workers) => {
+  it.each([
+    [1, 0],
+    [1, 2 ** 30],
+    [2, 0],
+  ])("keeps answers and moments of single samples, in %i processes, holding %i bytes", async (workers, heldBytes) => {
     const path = join(temporaryFolder(), "kept");
     const keep = {
       answers: { path: `${path}-answers`, outputs: ["y"] },
       moments: { path: `${path}-moments`, axes: new Map([["y", 1]]), positions: [1, 3] },
     };
     const data = { path: jsonl(...samples), indices: [4, 0, 1, 2] };
-    const taps = await startRuntime({ workers }).observe({ model: scaling(2), data, taps: [], session, keep });
+    const taps = await startRuntime({ workers }).observe({
+      model: scaling(2),
+      data,
+      taps: [],
+      heldBytes,
+      session,
+      keep,
+    });
     expect(taps.size).toBe(0);
     const answers = [...storedById(keep.answers.path).values()].map((kept) => [...kept.get("y")!().f32()]);
     expect(answers).toEqual([4, 0, 1, 2].map((i) => samples[i]!.x[0]!.map((value) => 2 * value)));
@@ -146,6 +164,20 @@ describe("observe", () => {
     });
     const taps = await startRuntime().observe({ model, data: { path: jsonl(...samples) }, taps: ["y"], session });
     expect(taps.get("y")).toMatchObject({ min: -2, max: 1000, count: 10 });
+  });
+
+  it("tells what goes wrong in a thread of its own", async () => {
+    const model = writeModel({
+      node: [node("Cast", ["x"], ["y"], [intAttribute("to", 7)])],
+      input: [port("x", "f32", [1, 2])],
+      output: [port("y", "i64", [1, 2])],
+    });
+    const path = join(temporaryFolder(), "kept");
+    // Integers have no moments.
+    const moments = { path: `${path}-moments`, axes: new Map([["y", 1]]), positions: [1] };
+    const keep = { answers: { path: `${path}-answers`, outputs: ["y"] }, moments };
+    const job = { model, data: { path: jsonl(...samples) }, taps: [], session, heldBytes: 2 ** 30, keep };
+    await expect(startRuntime().observe(job)).rejects.toThrow("length");
   });
 
   it("refuses a tap that is no float output", async () => {

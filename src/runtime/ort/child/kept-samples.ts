@@ -3,7 +3,7 @@ import { partOfStore, SampleStore, storedById } from "../../../dataset/index.js"
 import { Tensor } from "../../../ir/index.js";
 import { channelMoments, meanOf, meanSquareOf } from "../../../observe/index.js";
 import type { KeepOfSamples, Tensors } from "../../port.js";
-import type { Results } from "./session.js";
+import type { ObservedTensors } from "./observer.js";
 import { fromOrtTensor } from "./tensors.js";
 
 export class SampleKeeper {
@@ -18,14 +18,8 @@ export class SampleKeeper {
     this.#moments = new SampleStore(partOfStore(keep.moments.path, part));
   }
 
-  /** Outputs that have to be there. */
-  get outputs(): readonly string[] {
-    const { answers, moments } = this.keep;
-    return [...answers.outputs, ...moments.axes.keys()];
-  }
-
   /** `position` is that of the sample in the whole data. */
-  add(id: string, position: number, results: Results): void {
+  add(id: string, position: number, results: ObservedTensors): void {
     const tensorOf = (name: string): Tensor => fromOrtTensor(name, results.get(name)!);
     const { answers, moments } = this.keep;
     this.#answers.add({ id, feeds: new Map(answers.outputs.map((name) => [name, tensorOf(name)])), labels: null });

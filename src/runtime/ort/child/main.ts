@@ -4,12 +4,13 @@
  * pay for what only scoring needs.
  */
 
-import { isMainThread } from "node:worker_threads";
+import { isMainThread, workerData } from "node:worker_threads";
 import { trustLinks } from "../../../onnx/link-place.js";
 import type { ProviderFallback } from "../../port.js";
 import type { JobHandler, JobName, Reply, Request } from "../protocol.js";
 import { peakResidentBytes } from "../resident-size.js";
 import { toWireError } from "../wire-error.js";
+import type { ObserverData } from "./observer-in-thread.js";
 
 type Handlers = { readonly [J in JobName]: () => Promise<JobHandler<J>> };
 
@@ -64,6 +65,8 @@ if (isMainThread) {
   // Ctrl-C reaches every process of a terminal; what becomes of a run is for the parent to say.
   process.on("SIGINT", () => undefined);
 } else {
-  // The same file is what a thread starts with: a user's stages, ahead of the model.
-  void import("./stage-thread.js").then(({ workAhead }) => workAhead());
+  // The same file is what a thread starts with: statistics behind a model, or a user's stages ahead of it.
+  const { observe } = workerData as Partial<ObserverData>;
+  if (observe) void import("./observing-thread.js").then(({ observeInThread }) => observeInThread(observe));
+  else void import("./stage-thread.js").then(({ workAhead }) => workAhead());
 }

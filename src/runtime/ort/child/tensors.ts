@@ -56,7 +56,7 @@ export function toOrtTensor(ort: OrtModule, name: string, tensor: Tensor): OrtTe
   return new ort.Tensor(target.name as "float32", data, dims);
 }
 
-export function fromOrtTensor(name: string, { type, dims, data }: OrtTensor): Tensor {
+export function fromOrtTensor(name: string, { type, dims, data }: Pick<OrtTensor, "type" | "dims" | "data">): Tensor {
   if (type === "string") {
     const encoder = new TextEncoder();
     return Tensor.strings(

@@ -1,0 +1,54 @@
+/** Takes in what a model made of samples, one after the other: statistics of some tensors, and what is kept of others. */
+import type { Tensor as OrtTensor } from "onnxruntime-node";
+import { newTap, observeTensor, type TapStatistics } from "../../../observe/index.js";
+import type { KeepOfSamples } from "../../port.js";
+import { SampleKeeper } from "./kept-samples.js";
+import { fromOrtTensor } from "./tensors.js";
+
+/** What of a runtime's tensor crosses to another thread. */
+export interface ObservedTensor extends Pick<OrtTensor, "type" | "dims" | "data"> {
+  /** Whether the memory stays with whoever made it. */
+  readonly isLent: boolean;
+}
+
+export type ObservedTensors = ReadonlyMap<string, ObservedTensor>;
+
+export interface ObservedSample {
+  readonly id: string;
+  /** In the whole data. */
+  readonly position: number;
+  readonly tensors: ObservedTensors;
+}
+
+export interface ObservingTask {
+  /** Float tensors. */
+  readonly taps: readonly string[];
+  readonly keep?: KeepOfSamples;
+  /** Of the data, that samples are of. */
+  readonly part: number;
+}
+
+export const wantedBy = ({ taps, keep }: ObservingTask): readonly string[] => [
+  ...new Set([...taps, ...(keep ? [...keep.answers.outputs, ...keep.moments.axes.keys()] : [])]),
+];
+
+export class Observer {
+  readonly #taps: readonly TapStatistics[];
+  readonly #keeper: SampleKeeper | null;
+
+  constructor({ taps, keep, part }: ObservingTask) {
+    this.#taps = taps.map(newTap);
+    this.#keeper = keep ? new SampleKeeper(keep, part) : null;
+  }
+
+  /** Nothing of the sample is needed any more when this returns. */
+  add({ id, position, tensors }: ObservedSample): void {
+    for (const tap of this.#taps) observeTensor(tap, fromOrtTensor(tap.name, tensors.get(tap.name)!).toF32()!);
+    this.#keeper?.add(id, position, tensors);
+  }
+
+  finish(): TapStatistics[] {
+    this.#keeper?.finish();
+    return [...this.#taps];
+  }
+}
