@@ -17,6 +17,7 @@ import {
 import { quantizedFormOf } from "../ops/quantizing.js";
 import { leading, namedTensors } from "./profile/match-nodes.js";
 import type { ModelFacts, RunResult } from "./result.js";
+import { afterOf } from "./sides.js";
 
 /** One entry for each node of the graph itself, in execution order, in every list; bodies belong to the node that owns them. */
 export interface GraphFacts {
@@ -50,7 +51,7 @@ const LONGEST_NAME = 240;
 /** The result with its graphs, where it is about one model that became another; a file that cannot be read any more is left out. */
 export function withGraphs(result: RunResult): RunResult {
   const { model, command } = result;
-  const after = result.output ?? result.candidateModel ?? null;
+  const after = afterOf(result);
   if (command === "bench" || command === "calibrate") return result;
   const isReplaced = after !== null && after.path === model.path;
   const old = isReplaced ? null : readGraph(model);

@@ -1,5 +1,6 @@
 /** Accuracy, size and sizes of inputs before and after, for a terminal. */
 import type { RunResult } from "../pipeline/result.js";
+import { afterOf, beforeOf } from "../pipeline/sides.js";
 import { middle, printable } from "./escape.js";
 import { bytes, change, interval, plural, ratio, score } from "./numbers.js";
 import { shapeRows } from "./shapes.js";
@@ -29,9 +30,8 @@ export function accuracyLines({ accuracy }: RunResult, sheet: Sheet): string[] {
   return [...titled("accuracy", title, sheet), ...indented(columns(rows, ["left", "right", "left"]))];
 }
 
-export function sizeLines({ model: own, baseline, output, candidateModel }: RunResult): string[] {
-  const model = baseline ?? own;
-  const after = output ?? candidateModel;
+export function sizeLines(result: RunResult): string[] {
+  const [model, after] = [beforeOf(result), afterOf(result)];
   if (!after) return [];
   const rows = [
     ["before", bytes(model.bytes), plural(model.nodes, "node"), ""],

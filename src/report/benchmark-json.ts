@@ -4,6 +4,7 @@
  */
 import { basename } from "node:path";
 import type { Percentiles, RunResult } from "../pipeline/result.js";
+import { subjectOf } from "../pipeline/sides.js";
 import { printable } from "./escape.js";
 import { renderJson } from "./json.js";
 import { bytes, interval, plural, ratio } from "./numbers.js";
@@ -20,9 +21,9 @@ interface Benchmark {
 export const renderBenchmarkJson = (result: RunResult): string => renderJson(benchmarksOf(result));
 
 function benchmarksOf(result: RunResult): Benchmark[] {
-  const { model, latency, accuracy, bench, environment } = result;
-  const after = result.output ?? result.candidateModel ?? null;
-  const subject = nameOf((after ?? model).path);
+  const { latency, accuracy, bench, environment } = result;
+  const { path, bytes: size } = subjectOf(result);
+  const subject = nameOf(path);
   const entries: Benchmark[] = [];
   const times = (name: string, percentiles: Percentiles, more: Pick<Benchmark, "range" | "extra">): void => {
     for (const [title, key] of [
@@ -54,7 +55,6 @@ function benchmarksOf(result: RunResult): Benchmark[] {
     const extra = `${plural(samples, "sample")}, ${kind}; ${accuracy.baseline} before, ${accuracy.candidate} after`;
     entries.push({ name: `${subject} ${printable(metric)} lost`, unit: printable(metric), value: drop, extra });
   }
-  const size = (after ?? model).bytes;
   entries.push({ name: `${subject} size`, unit: "bytes", value: size, extra: bytes(size) });
   return entries;
 }

@@ -4,6 +4,7 @@
  */
 import { basename } from "node:path";
 import type { RunResult } from "../pipeline/result.js";
+import { subjectOf } from "../pipeline/sides.js";
 import { printable } from "./escape.js";
 import { limitRows, verdictWord } from "./limits.js";
 
@@ -12,8 +13,8 @@ const MOST_WARNINGS = 5;
 
 /** One command a line: an error for each limit that is missed or undecided, or for a verdict without any; warnings; a notice of what passed. */
 export function renderAnnotations(result: RunResult): string {
-  const { command, verdict, warnings, output, candidateModel, model } = result;
-  const subject = basename((output ?? candidateModel ?? model).path);
+  const { command, verdict, warnings } = result;
+  const subject = basename(subjectOf(result).path);
   const title = (what: string): string => `infer-opt ${command}: ${what} (${subject})`;
   const open = limitRows(result).filter(({ status }) => status !== "met");
   const isPass = verdict.outcome === "met";

@@ -4,12 +4,13 @@
  */
 import { basename } from "node:path";
 import type { RunResult } from "../pipeline/result.js";
+import { subjectOf } from "../pipeline/sides.js";
 import { xml } from "./escape.js";
 import { limitRows, verdictWord } from "./limits.js";
 
 export function renderJunit(result: RunResult): string {
   const suite = `infer-opt ${result.command}`;
-  const subject = xml(basename((result.output ?? result.candidateModel ?? result.model).path));
+  const subject = xml(basename(subjectOf(result).path));
   const cases = casesOf(result);
   const failures = cases.filter(({ status }) => status !== "met").length;
   const seconds = (result.resources.wallMs / 1000).toFixed(3);

@@ -1,6 +1,6 @@
 /** Latency before and after, for a terminal. */
 import type { LatencyDistribution, LatencyFacts, RunResult } from "../pipeline/result.js";
-import { count, interval, milliseconds, percentileCells, ratio } from "./numbers.js";
+import { count, interval, milliseconds, percentileCells, percentileHeads, ratio } from "./numbers.js";
 import { isRoomy, type Sheet } from "./sheet.js";
 import { columns } from "./table.js";
 
@@ -16,8 +16,9 @@ export function latencyLines({ latency }: RunResult, sheet: Sheet): string[] {
     const cells = more.length > 0 ? [least!, p25!, p50!, p75!] : [p50!];
     return [title, ...cells, ...tail, count(latency.runs)];
   };
-  const names = more.length > 0 ? ["least", "p25", "p50", "p75"] : ["p50"];
-  const heads = ["latency ms".padEnd(TITLE), ...names, "p90", "p95", "p99", "p99.9", "runs"];
+  const [p50, ...tail] = percentileHeads;
+  const names = more.length > 0 ? ["least", "p25", p50!, "p75"] : [p50!];
+  const heads = ["latency ms".padEnd(TITLE), ...names, ...tail, "runs"];
   const table = columns(
     [heads, row("before", "baseline"), row("after", "candidate")],
     ["left", ...heads.slice(1).map(() => "right" as const)],

@@ -5,6 +5,7 @@
 import { basename } from "node:path";
 import type { ProfileFacts } from "../pipeline/profile/profile-facts.js";
 import type { Percentiles, RunResult } from "../pipeline/result.js";
+import { afterOf, beforeOf, subjectOf } from "../pipeline/sides.js";
 import type { RequestFacts } from "../pipeline/stages/request-facts.js";
 import { conditionsText } from "./conditions.js";
 import { markdownCode, markdownText } from "./escape.js";
@@ -22,6 +23,8 @@ import {
   optional,
   percent,
   percentileCells,
+  percentileHeads,
+  percentileRows,
   plural,
   ratio,
   score,
@@ -64,9 +67,9 @@ export function renderMarkdown(result: RunResult, commandLine: string | null = n
 }
 
 function headline(result: RunResult): string {
-  const { model, latency } = result;
+  const { latency } = result;
   const summary = verdictSummary(result);
-  const subject = result.output ?? result.candidateModel ?? model;
+  const subject = subjectOf(result);
   const where = latency ? ` on ${markdownText(latency.provider)}, ${plural(latency.threads, "thread")}` : "";
   // Finds the comment again, to replace it: a name in it must not end the HTML comment.
   const name = subject.path.replace(/[^\w./-]/g, "_").replace(/--+/g, "-");
@@ -94,8 +97,9 @@ function action(result: RunResult, commandLine: string | null): string {
   return next ? `Next: ${markdownCode(next.command)} (${next.why})\n` : "";
 }
 
-function numbers({ accuracy, latency, model, output: written, candidateModel }: RunResult): string {
-  const output = written ?? candidateModel ?? null;
+function numbers(result: RunResult): string {
+  const { accuracy, latency } = result;
+  const [before, after] = [beforeOf(result), afterOf(result)];
   const rows: string[][] = [];
   if (accuracy) {
     const { metric, kind, samples, baseline, candidate, delta, deltaInterval } = accuracy;
@@ -105,14 +109,11 @@ function numbers({ accuracy, latency, model, output: written, candidateModel }: 
   if (latency) {
     const { baseline, candidate, speedup, speedupInterval, runs } = latency;
     const note = `${ratio(speedup)} (${interval(speedupInterval, ratio)}), ${plural(runs, "run")}`;
-    rows.push(["p50 ms", milliseconds(baseline.p50Ms), milliseconds(candidate.p50Ms), note]);
-    rows.push(["p90 ms", milliseconds(baseline.p90Ms ?? null), milliseconds(candidate.p90Ms ?? null), ""]);
-    rows.push(["p95 ms", milliseconds(baseline.p95Ms), milliseconds(candidate.p95Ms), ""]);
-    rows.push(["p99 ms", milliseconds(baseline.p99Ms), milliseconds(candidate.p99Ms), ""]);
+    rows.push(...percentileRows(baseline, candidate).map((row, i) => [...row, i === 0 ? note : ""]));
   }
-  if (output) {
-    rows.push(["size", bytes(model.bytes), bytes(output.bytes), ratio(model.bytes / Math.max(1, output.bytes))]);
-    rows.push(["nodes", count(model.nodes), count(output.nodes), ""]);
+  if (after) {
+    rows.push(["size", bytes(before.bytes), bytes(after.bytes), ratio(before.bytes / Math.max(1, after.bytes))]);
+    rows.push(["nodes", count(before.nodes), count(after.nodes), ""]);
   }
   return rows.length === 0 ? "" : table(["", "before", "after", ""], ["l", "r", "r", "l"], rows);
 }
@@ -183,7 +184,8 @@ function requestStages(request: RequestFacts): string {
   const rows = request.stages.map((stage) =>
     row(markdownText(stage.name), `${percent(stage.share)} (${interval(stage.shareInterval, percent)})`, stage),
   );
-  const heads = ["stage", "share", "p50 ms", "p90", "p95", "p99", "p99.9"];
+  const [p50, ...tail] = percentileHeads;
+  const heads = ["stage", "share", `${p50} ms`, ...tail];
   const notes = requestNotes(request).map((note) => `- ${markdownText(note)}\n`);
   return `${table(heads, ["l", "r", "r", "r", "r", "r", "r"], [...rows, row("in total", "", request.total)])}\n${notes.join("")}`;
 }

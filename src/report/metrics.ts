@@ -1,14 +1,16 @@
 /** The numbers of a result by flat names, as trackers of experiments take them: `mlflow.log_metrics(json.load(file))`. */
 import { basename } from "node:path";
+import { percentileNames } from "../base/percentiles.js";
 import type { Percentiles, RunResult } from "../pipeline/result.js";
+import { afterOf, beforeOf } from "../pipeline/sides.js";
 import { renderJson } from "./json.js";
 
 /** One object of numbers. What was not measured is left out; names of models and stages are reduced to what every tracker takes. */
 export const renderMetrics = (result: RunResult): string => renderJson(metricsOf(result));
 
 function metricsOf(result: RunResult): Readonly<Record<string, number>> {
-  const { model, accuracy, latency, verdict, resources, quantization, difference, candidates, passes } = result;
-  const after = result.output ?? result.candidateModel ?? null;
+  const { accuracy, latency, verdict, resources, quantization, difference, candidates, passes } = result;
+  const [before, after] = [beforeOf(result), afterOf(result)];
   const metrics = new Map<string, number>();
   const put = (name: string, value: number | null | undefined): void => {
     if (typeof value !== "number" || !Number.isFinite(value)) return;
@@ -18,18 +20,15 @@ function metricsOf(result: RunResult): Readonly<Record<string, number>> {
     metrics.set(free, value);
   };
   const times = (name: string, percentiles: Percentiles): void => {
-    put(`${name}.p50_ms`, percentiles.p50Ms);
-    put(`${name}.p95_ms`, percentiles.p95Ms);
-    put(`${name}.p99_ms`, percentiles.p99Ms);
-    put(`${name}.p999_ms`, percentiles.p999Ms);
+    for (const percentile of percentileNames) put(`${name}.${percentile}_ms`, percentiles[`${percentile}Ms`]);
   };
   put("verdict.pass", verdict.status === "pass" ? 1 : 0);
   for (const { limit, got, status } of verdict.reasons) {
     put(`limit.${word(limit)}.got`, got);
     put(`limit.${word(limit)}.met`, status === "met" ? 1 : 0);
   }
-  put("size.baseline.bytes", model.bytes);
-  put("size.baseline.nodes", model.nodes);
+  put("size.baseline.bytes", before.bytes);
+  put("size.baseline.nodes", before.nodes);
   put("size.candidate.bytes", after?.bytes);
   put("size.candidate.nodes", after?.nodes);
   if (accuracy) {

@@ -1,5 +1,5 @@
 /** Numbers as people read them: few digits, grouped, the unit where the caller does not put it in a heading. */
-import { percentileNames } from "../base/percentiles.js";
+import { percentileNames, percentileText } from "../base/percentiles.js";
 import type { Percentiles } from "../pipeline/result.js";
 
 /** Three significant digits without an exponent; integers keep all of theirs: 0.0123, 1.23, 12.3, 1,234. */
@@ -24,9 +24,20 @@ export const percent = (share: number, digits = share < 0.1 ? 2 : 3): string => 
 /** Milliseconds, without the unit; "-" for what could not be measured. */
 export const milliseconds = (value: number | null): string => (value === null ? "-" : significant(value));
 
+/** "p50", ..., "p99.9": above what `percentileCells` gives. */
+export const percentileHeads: readonly string[] = percentileNames.map(percentileText);
+
 /** All of them, in the order of their names. */
 export const percentileCells = (times: Percentiles): string[] =>
   percentileNames.map((name) => milliseconds(times[`${name}Ms`] ?? null));
+
+/** Of two, one row each: "p50 ms", before, after; without what neither has. */
+export const percentileRows = (before: Percentiles, after: Percentiles): [string, string, string][] =>
+  percentileNames.flatMap((name): [string, string, string][] => {
+    const [was, now] = [before[`${name}Ms`] ?? null, after[`${name}Ms`] ?? null];
+    if (was === null && now === null) return [];
+    return [[`${percentileText(name)} ms`, milliseconds(was), milliseconds(now)]];
+  });
 
 /** 1,234,567 */
 export const count = (value: number): string => grouped(String(Math.round(value)));

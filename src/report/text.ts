@@ -5,6 +5,7 @@
  */
 import { basename } from "node:path";
 import type { LatencyFacts, PlacementFacts, RunResult } from "../pipeline/result.js";
+import { afterOf } from "../pipeline/sides.js";
 import { accuracyLines, fixedSizeLines, sizeLines } from "./before-after.js";
 import { benchLines, layerLines } from "./bench-table.js";
 import { cellsOf, padEnd } from "./cell-width.js";
@@ -25,7 +26,7 @@ import { profileLines } from "./profile-table.js";
 import { pruningLines } from "./pruning-table.js";
 import { requestLines } from "./request-table.js";
 import { allInAscii, inAscii, isRoomy, plainSheet, type Sheet } from "./sheet.js";
-import { stageTimes } from "./stage-times.js";
+import { stageText } from "./stage-times.js";
 import { sweepLines } from "./sweep-table.js";
 import { titled, wrap } from "./table.js";
 import { timeLines } from "./time-table.js";
@@ -76,7 +77,7 @@ export function renderText(
 
 function headLines(result: RunResult, paint: Palette, sheet: Sheet): string[] {
   const { verdict, model, latency, profile, load, request } = result;
-  const output = result.output ?? result.candidateModel ?? null;
+  const output = afterOf(result);
   const color = { pass: paint.good, fail: paint.bad, inconclusive: paint.unsure }[verdict.status];
   const word = verdictWord(result);
   const run = latency ?? profile ?? load;
@@ -132,8 +133,3 @@ function closingLines(result: RunResult, paint: Palette, commandLine: string | n
   const lines = [`${spent}, ${machine}`, ...steps].flatMap((text) => wrap(text, sheet.columns - 2)).map(paint.faint);
   return next ? [...lines, `next  ${printable(next.command)}`, `      ${paint.faint(`(${next.why})`)}`] : lines;
 }
-
-const stageText = (stages: RunResult["stages"]): string =>
-  stageTimes(stages)
-    .map(({ stage, wallMs }) => `${stage} ${duration(wallMs)}`)
-    .join(", ");

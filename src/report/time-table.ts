@@ -2,6 +2,7 @@
 
 import type { OperatorShare } from "../pipeline/operator-times.js";
 import type { RunResult } from "../pipeline/result.js";
+import { cellsOf } from "./cell-width.js";
 import { middle, printable } from "./escape.js";
 import { count } from "./numbers.js";
 import { operatorFamily } from "./operator-family.js";
@@ -61,7 +62,7 @@ export function timeLines(result: RunResult, sheet: Sheet): string[] {
     ],
     ["left", ...Array.from({ length: roomy ? 5 : 3 }, () => "right" as const)],
   );
-  const room = sheet.columns - 3 - Math.max(...table.map((line) => line.length));
+  const room = sheet.columns - 3 - Math.max(...table.map(cellsOf));
   return table.map((line, i) => {
     const row = rows[i - 1];
     return row === undefined ? line : `${line}  ${bar(row, largest, room, sheet)}`.trimEnd();

@@ -1,5 +1,6 @@
 /** The whole frame of a report: title, tabs, the open screen, and keys. A pure function; never more lines than the terminal has. */
 import { basename } from "node:path";
+import { afterOf } from "../pipeline/sides.js";
 import { printable } from "../report/escape.js";
 import { verdictWord } from "../report/limits.js";
 import type { Book } from "./book.js";
@@ -42,9 +43,9 @@ export function draw(book: Book, state: State, size: Size, look: Look): string[]
 }
 
 function titleLine({ result }: Book, { look, width }: Scene): string {
-  const { verdict, model, output, candidateModel, latency, command } = result;
+  const { verdict, model, latency, command } = result;
   const paint = { pass: look.good, fail: look.bad, inconclusive: look.unsure }[verdict.status];
-  const after = output ?? candidateModel;
+  const after = afterOf(result);
   const where = latency ? `${latency.provider}, ${latency.threads} thr, batch ${latency.batch}` : command;
   const word = verdictWord(result);
   const right = width >= 60 ? where : "";

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { cellsOf } from "../../src/report/cell-width.js";
 import { operatorFamily } from "../../src/report/operator-family.js";
 import { plainSheet, sheetOf } from "../../src/report/sheet.js";
 import { familyTimes, timeLines } from "../../src/report/time-table.js";
@@ -33,6 +34,13 @@ describe("where the time went", () => {
     const lines = timeLines(sampleResult({ operatorTimes }), sheetOf(200, true));
     expect(lines[1]).toBe(`  Conv                      12    20.0     12    8.1   11.9  ${"#".repeat(36)}`);
     expect(lines[3]).toMatch(/ {2}---$/);
+  });
+
+  it("leaves bars the room that names of wide characters leave", () => {
+    const wide = [{ op: "畳み込み層", nodes: 1, ms: 9 }];
+    for (const line of timeLines(sampleResult({ operatorTimes: { before: wide, after: [] } }), plainSheet)) {
+      expect(cellsOf(line)).toBeLessThanOrEqual(plainSheet.columns);
+    }
   });
 
   it("sums up what is many, and loses nothing by it", () => {

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import type { RunResult } from "../../pipeline/result.js";
+import { afterOf } from "../../pipeline/sides.js";
 import { verdictSummary, verdictWord } from "../limits.js";
 import { html, Markup } from "./markup.js";
 import type { Panel } from "./panel.js";
@@ -45,7 +46,7 @@ export function renderHtml(result: RunResult, commandLine: string | null = null)
     environmentPanel(result, commandLine),
   ].filter(({ body }) => body.length > 0);
   const { model } = result;
-  const after = result.output ?? result.candidateModel ?? null;
+  const after = afterOf(result);
   const names = [model, ...(after ? [after] : [])].map(({ path }) => basename(path)).join(" → ");
   const word = verdictWord(result);
   const summary = verdictSummary(result);

@@ -1,7 +1,7 @@
 /** How long runs took before and after: where most of them lie, and how long the tail is. */
 
 import type { LatencyDistribution, LatencyFacts, Percentiles, RunResult } from "../../pipeline/result.js";
-import { count, interval, milliseconds, ratio, significant } from "../../report/numbers.js";
+import { count, interval, percentileCells, percentileHeads, ratio, significant } from "../../report/numbers.js";
 import { padRight } from "../cells.js";
 import { bars, plot, type Range, rangeOf, share, tidy, valueAt } from "../plot.js";
 import type { Scene, TextScreen } from "../screen.js";
@@ -44,24 +44,14 @@ const none = ({ command }: RunResult): string =>
 /** Of `bench` with one model: percentiles are all there is. */
 function otherTimes({ bench }: RunResult, width: number): string[] {
   if (!bench) return [];
-  const rows = bench.models.map((row) =>
-    (["p50Ms", "p95Ms", "p99Ms", "p999Ms"] as const).map((key) => milliseconds(row[key])),
-  );
-  return [...grid([["ms", "p50", "p95", "p99", "p99.9", ""], ...rows.map((row) => ["", ...row, ""])], width), ""];
+  const rows = bench.models.map((row) => ["", ...percentileCells(row), ""]);
+  return [...grid([["ms", ...percentileHeads, ""], ...rows], width), ""];
 }
 
 function table({ baseline, candidate, runs, speedup, speedupInterval }: LatencyFacts, width: number): string[] {
-  const row = (title: string, { p50Ms, p95Ms, p99Ms, p999Ms }: Percentiles): string[] => [
-    title,
-    ...[p50Ms, p95Ms, p99Ms, p999Ms].map(milliseconds),
-    count(runs),
-    "",
-  ];
+  const row = (title: string, times: Percentiles): string[] => [title, ...percentileCells(times), count(runs), ""];
   return [
-    ...grid(
-      [["ms", "p50", "p95", "p99", "p99.9", "runs", ""], row("before", baseline), row("after", candidate)],
-      width,
-    ),
+    ...grid([["ms", ...percentileHeads, "runs", ""], row("before", baseline), row("after", candidate)], width),
     ...paragraph(`${ratio(speedup)} as fast, interval ${interval(speedupInterval, ratio)}`, width),
   ];
 }

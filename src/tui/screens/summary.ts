@@ -1,13 +1,24 @@
 /** The first screen: what came of it, in ten seconds. */
 import { basename } from "node:path";
 import type { RunResult } from "../../pipeline/result.js";
+import { afterOf, beforeOf } from "../../pipeline/sides.js";
 import { benchLines, layerLines } from "../../report/bench-table.js";
 import { differenceLines } from "../../report/difference-table.js";
 import { limitRows, statusWord, verdictSummary } from "../../report/limits.js";
 import { limitLines } from "../../report/limits-table.js";
 import { loadLines } from "../../report/load-table.js";
 import { suggest } from "../../report/next.js";
-import { bytes, change, count, duration, interval, milliseconds, plural, ratio, score } from "../../report/numbers.js";
+import {
+  bytes,
+  change,
+  count,
+  duration,
+  interval,
+  percentileRows,
+  plural,
+  ratio,
+  score,
+} from "../../report/numbers.js";
 import { placementNotes } from "../../report/placement.js";
 import { profileLines } from "../../report/profile-table.js";
 import { pruningLines } from "../../report/pruning-table.js";
@@ -59,7 +70,9 @@ function limits(result: RunResult, look: Look, width: number): string[] {
   });
 }
 
-function numbers({ accuracy, latency, model, output, candidateModel, bench }: RunResult, width: number): string[] {
+function numbers(result: RunResult, width: number): string[] {
+  const { accuracy, latency, bench } = result;
+  const [model, after] = [beforeOf(result), afterOf(result)];
   const rows: string[][] = [];
   if (accuracy) {
     const { metric, kind, samples, baseline, candidate, delta, deltaInterval } = accuracy;
@@ -69,13 +82,8 @@ function numbers({ accuracy, latency, model, output, candidateModel, bench }: Ru
   if (latency && !bench) {
     const { baseline, candidate, speedup, speedupInterval, runs } = latency;
     const said = `${ratio(speedup)} as fast (${interval(speedupInterval, ratio)}), ${plural(runs, "run")}`;
-    for (const [i, key] of (["p50Ms", "p95Ms", "p99Ms", "p999Ms"] as const).entries()) {
-      if (baseline[key] === null && candidate[key] === null) continue;
-      const title = `${key === "p999Ms" ? "p99.9" : key.slice(0, 3)} ms`;
-      rows.push([title, milliseconds(baseline[key]), milliseconds(candidate[key]), i === 0 ? said : ""]);
-    }
+    rows.push(...percentileRows(baseline, candidate).map((row, i) => [...row, i === 0 ? said : ""]));
   }
-  const after = output ?? candidateModel;
   if (after) {
     const times = model.bytes / Math.max(1, after.bytes);
     const said = ratio(times) === ratio(1) ? "" : times > 1 ? `${ratio(times)} smaller` : `${ratio(1 / times)} larger`;
@@ -146,8 +154,8 @@ const warnings = ({ warnings: all }: RunResult, look: Look, width: number): stri
 
 function next(result: RunResult, commandLine: string | null, look: Look, width: number): string[] {
   const suggestion = suggest(result, commandLine);
-  const { model, output, candidateModel, resources } = result;
-  const after = output ?? candidateModel;
+  const { model, resources } = result;
+  const after = afterOf(result);
   const files = [model, ...(after ? [after] : [])].map(({ path }) => basename(path)).join(" -> ");
   const closing = paragraph(
     `${files}, ${duration(resources.wallMs)}, peak memory ${bytes(resources.peakRssBytes)}`,

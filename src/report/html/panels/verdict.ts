@@ -1,8 +1,9 @@
 /** The verdict's limits, and what came before and after in one table. */
 import type { RunResult } from "../../../pipeline/result.js";
+import { afterOf, beforeOf } from "../../../pipeline/sides.js";
 import { limitRows } from "../../limits.js";
 import { suggest } from "../../next.js";
-import { bytes, change, count, interval, milliseconds, plural, ratio, score } from "../../numbers.js";
+import { bytes, change, count, interval, percentileRows, plural, ratio, score } from "../../numbers.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { table, text } from "../table.js";
@@ -38,7 +39,9 @@ interface Row {
   readonly note: string;
 }
 
-function numbers({ accuracy, latency, model, output, candidateModel }: RunResult): Markup {
+function numbers(result: RunResult): Markup {
+  const { accuracy, latency } = result;
+  const [model, after] = [beforeOf(result), afterOf(result)];
   const rows: Row[] = [];
   if (accuracy) {
     const { metric, kind, samples, baseline, candidate, delta, deltaInterval, confidence } = accuracy;
@@ -50,12 +53,10 @@ function numbers({ accuracy, latency, model, output, candidateModel }: RunResult
     const { baseline, candidate, speedup, speedupInterval, runs, provider, threads, batch } = latency;
     const where = `${provider}, ${plural(threads, "thread")}, batch ${batch}`;
     const note = `${ratio(speedup)} as fast (${interval(speedupInterval, ratio)}); ${plural(runs, "run")}, ${where}`;
-    for (const [what, key] of percentiles) {
-      const [before, after] = [milliseconds(baseline[key] ?? null), milliseconds(candidate[key] ?? null)];
-      if (before !== "-" || after !== "-") rows.push({ what, before, after, note: key === "p50Ms" ? note : "" });
+    for (const [i, [what, before, after]] of percentileRows(baseline, candidate).entries()) {
+      rows.push({ what, before, after, note: i === 0 ? note : "" });
     }
   }
-  const after = output ?? candidateModel;
   if (after) {
     rows.push({
       what: "size",
@@ -72,14 +73,6 @@ function numbers({ accuracy, latency, model, output, candidateModel }: RunResult
   );
   return html`<div class="table"><table><caption>Before and after</caption><thead><tr><th scope="col"></th><th scope="col" class="n">before</th><th scope="col" class="n">after</th><th scope="col"></th></tr></thead><tbody>${lines}</tbody></table></div>`;
 }
-
-const percentiles = [
-  ["p50 ms", "p50Ms"],
-  ["p90 ms", "p90Ms"],
-  ["p95 ms", "p95Ms"],
-  ["p99 ms", "p99Ms"],
-  ["p99.9 ms", "p999Ms"],
-] as const;
 
 export function differencesPanel({ difference, layers, drift }: RunResult): Panel {
   const body: Markup[] = [];
