@@ -107,5 +107,34 @@ export const dotKey = (className: string, words: string): Markup =>
 export const areaKey = (className: string, words: string): Markup =>
   html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><g class="${className}"><rect width="28" height="12"/></g></svg>${words}</span>`;
 
+/** More than this many marks, and what each says is left to the table: a browser makes two elements of every one. */
+const MOST_TOLD = 200;
+
+export interface Mark {
+  readonly className: string;
+  readonly at: readonly [x: number, y: number];
+  readonly radius: number;
+  readonly title: string;
+}
+
+/** Dots that tell what they are; where there are many, one path for all of a kind. */
+export function marks(all: readonly Mark[]): Markup[] {
+  if (all.length <= MOST_TOLD) {
+    return all.map(
+      ({ className, at: [x, y], radius, title }) =>
+        html`<circle class="${className}" cx="${px(x)}" cy="${px(y)}" r="${px(radius)}"><title>${title}</title></circle>`,
+    );
+  }
+  const kinds = new Map<string, Mark[]>();
+  for (const mark of all) kinds.set(mark.className, [...(kinds.get(mark.className) ?? []), mark]);
+  return [...kinds].map(([className, kind]) => html`<path class="${className}" d="${kind.map(circle).join("")}"/>`);
+}
+
+const circle = ({ at: [x, y], radius }: Mark): string => {
+  const r = px(radius);
+  const [across, back] = [px(2 * radius), px(-2 * radius)];
+  return `M${px(x - radius)} ${px(y)}a${r} ${r} 0 1 0 ${across} 0a${r} ${r} 0 1 0 ${back} 0`;
+};
+
 export const line = (className: string, points: readonly (readonly [number, number])[]): Markup =>
   html`<polyline class="${className}" points="${points.map(([x, y]) => `${px(x)},${px(y)}`).join(" ")}"/>`;

@@ -23,6 +23,15 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return new Markup(strings.reduce((text, string, i) => text + textOf(parts[i - 1] ?? null) + string));
 }
 
+/** Of a block of JSON in the page, which no text can end: what a script puts on the page is spelled out as everything else is. */
+export const data = (value: unknown): Markup =>
+  new Markup(
+    JSON.stringify(value, (_, part: unknown) => (typeof part === "string" ? printable(part) : part)).replaceAll(
+      "<",
+      "\\u003c",
+    ),
+  );
+
 function textOf(part: Part): string {
   if (part === null) return "";
   if (part instanceof Markup) return part.text;

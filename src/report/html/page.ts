@@ -23,7 +23,7 @@ import { memoryPanel } from "./panels/memory.js";
 import { rooflinePanel } from "./panels/roofline.js";
 import { timePanel } from "./panels/time.js";
 import { differencesPanel, verdictPanel } from "./panels/verdict.js";
-import { SCRIPT } from "./script.js";
+import { SCRIPT } from "./script/script.js";
 import { STYLE } from "./style.js";
 
 /** `commandLine`: of the command that made the result, null when nobody knows. */

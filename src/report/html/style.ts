@@ -13,6 +13,8 @@ p { margin: 4px 0; overflow-wrap: anywhere; }
 nav { position: sticky; top: 0; background: var(--paper); border-bottom: 1px solid var(--line); z-index: 1; }
 nav ul { max-width: 1180px; margin: 0 auto; padding: 8px 20px; display: flex; flex-wrap: wrap; gap: 4px 16px; list-style: none; }
 a { color: var(--after); }
+/* What is out of sight is neither styled nor laid out until it comes near. */
+section { content-visibility: auto; contain-intrinsic-size: auto 600px; } @media print { section { content-visibility: visible; } }
 section { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 16px; margin: 16px 0; scroll-margin-top: 56px; }
 .word { display: inline-block; font-weight: 700; padding: 2px 10px; border: 2px solid currentColor; border-radius: 6px; margin-right: 8px; }
 .pass, .met { color: var(--good); } .fail, .missed { color: var(--bad); } .inconclusive { color: var(--unsure); }
@@ -63,5 +65,7 @@ pre { overflow-x: auto; padding: 8px; border: 1px solid var(--line); border-radi
 details > summary { cursor: pointer; color: var(--after); }
 button.copy { font: inherit; }
 @media (max-width: 600px) { header, main, footer { padding: 0 10px; } nav { position: static; } nav ul { padding: 8px 10px; } section { padding: 10px; } }
-@media print { :root { color-scheme: light; } nav, .filter, button.copy { display: none; } .controls, .picked { display: none; } section { break-inside: auto; } figure, svg { break-inside: avoid; } .scroll { overflow: hidden; max-height: none; } svg.graph { width: 100%; height: auto; max-height: 24cm; } }
+.more { color: var(--faint); } button { font: inherit; }
+@media print { :root { color-scheme: light; } nav, .filter, button { display: none; } th button { display: inline; } .controls, .picked { display: none; }
+  details:not([open])::details-content { content-visibility: visible; block-size: auto; } section { break-inside: auto; } figure, svg { break-inside: avoid; } .scroll { overflow: hidden; max-height: none; } svg.graph { width: 100%; height: auto; max-height: 24cm; } }
 `;

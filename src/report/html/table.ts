@@ -1,33 +1,54 @@
-/** Tables of a page. Those of many rows can be sorted by clicking a heading, and filtered. */
-import { html, type Markup } from "./markup.js";
+/**
+ * Tables of a page: sorted by a click on a heading, filtered, and long ones in pieces. The first rows are markup and can be
+ * read without a script; the others are texts beside it, which the script makes rows of when somebody asks for them: a
+ * browser takes longer over ten thousand cells than a reader has patience.
+ */
+import { data, html, type Markup } from "./markup.js";
 
 export interface Column<Row> {
   readonly title: string;
   /** What is shown. */
-  readonly cell: (row: Row) => string | Markup;
+  readonly cell: (row: Row) => string;
   /** What rows are sorted by; a number stands to the right. null comes last. */
   readonly value: (row: Row) => number | string | null;
   readonly isNumber?: boolean;
+  /** Told apart from the other rows. */
+  readonly isMarked?: (row: Row) => boolean;
 }
 
 /** Headings of tables with fewer rows are not worth a click. */
 const SORTED_FROM = 3;
 const FILTERED_FROM = 12;
+/** Rows that stand there at first: in the open, and where somebody has to unfold them. */
+const OPEN_ROWS = 50;
+const FOLDED_ROWS = 10;
+/** A table that is hardly longer is shown as a whole. */
+const HARDLY_LONGER = 1.2;
 
-export function table<Row>(caption: string, rows: readonly Row[], columns: readonly Column<Row>[]): Markup {
+export const table = <Row>(caption: string, rows: readonly Row[], columns: readonly Column<Row>[]): Markup =>
+  tableOf(caption, rows, columns, OPEN_ROWS);
+
+/** The twin of a chart, or what only some want to read. */
+export const folded = <Row>(
+  summary: string,
+  caption: string,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): Markup => html`<details><summary>${summary}</summary>${tableOf(caption, rows, columns, FOLDED_ROWS)}</details>`;
+
+function tableOf<Row>(caption: string, rows: readonly Row[], columns: readonly Column<Row>[], most: number): Markup {
   const isSorted = rows.length >= SORTED_FROM;
   const head = columns.map(({ title, isNumber }) =>
     isSorted
       ? html`<th scope="col" aria-sort="none"${side(isNumber)}><button type="button">${title}</button></th>`
       : html`<th scope="col"${side(isNumber)}>${title}</th>`,
   );
-  const body = rows.map((row) => {
-    const cells = columns.map(({ cell, value, isNumber }) => {
-      const shown = cell(row);
-      const key = value(row) ?? "";
-      // Where the two are one, as most texts are, it stands there once.
-      const sortedBy = isSorted && key !== shown ? html` data-v="${key}"` : null;
-      return html`<td${side(isNumber)}${sortedBy}>${shown}</td>`;
+  const first = rows.length > most * HARDLY_LONGER ? rows.slice(0, most) : rows;
+  const body = first.map((row) => {
+    const cells = columns.map((column) => {
+      const { shown, key } = cellOf(column, row);
+      const told = column.isMarked?.(row) ? html`<strong>* ${shown}</strong>` : shown;
+      return html`<td${side(column.isNumber)}${key !== undefined && isSorted ? html` data-v="${key}"` : null}>${told}</td>`;
     });
     return html`<tr>${cells}</tr>\n`;
   });
@@ -37,12 +58,36 @@ export function table<Row>(caption: string, rows: readonly Row[], columns: reado
       : null;
   return html`<div class="table">${filter}<table${isSorted ? html` class="sorted"` : null}><caption>${caption}</caption>
 <thead><tr>${head}</tr></thead>
-<tbody>${body}</tbody></table></div>`;
+<tbody>${body}</tbody></table>${rest(rows.slice(first.length), columns, rows.length)}</div>`;
 }
 
-/** A table that nobody sorts, of texts alone: what stands behind a small chart. */
-export const plainTable = (caption: string, heads: readonly string[], rows: readonly (readonly string[])[]): Markup =>
-  html`<div class="table"><table><caption>${caption}</caption><thead><tr>${heads.map((head) => html`<th scope="col" class="n">${head}</th>`)}</tr></thead><tbody>${rows.map((row) => html`<tr>${row.map((cell) => html`<td class="n">${cell}</td>`)}</tr>`)}</tbody></table></div>`;
+/** A text for each cell; where it is not sorted by its text, text and key; and whether it is marked. */
+function rest<Row>(rows: readonly Row[], columns: readonly Column<Row>[], all: number): Markup | null {
+  if (rows.length === 0) return null;
+  const cells = rows.map((row) =>
+    columns.map((column) => {
+      const { shown, key } = cellOf(column, row);
+      if (column.isMarked?.(row)) return [shown, key ?? shown, 1];
+      return key === undefined ? shown : [shown, key];
+    }),
+  );
+  return html`<p class="more">The first ${all - rows.length} of ${all} rows.</p><script type="application/json" class="rest">${data(cells)}</script>`;
+}
+
+/** `key`: what the row is sorted by where that is not what the text says. */
+function cellOf<Row>({ cell, value, isNumber }: Column<Row>, row: Row): { shown: string; key?: string | number } {
+  const shown = cell(row);
+  const key = value(row);
+  if (key === null) return shown === "" || shown === "-" ? { shown } : { shown, key: "" };
+  if (!isNumber || typeof key === "string") return key === shown ? { shown } : { shown, key };
+  // A unit or a factor stands between what is read and what is meant; rounding does not change the order.
+  const read = shown === "" ? Number.NaN : Number(shown.replaceAll(",", ""));
+  const isSaid = Math.abs(read - key) <= ROUNDED * Math.abs(key);
+  return isSaid ? { shown } : { shown, key: Number(key.toPrecision(6)) };
+}
+
+/** What three significant digits may be off. */
+const ROUNDED = 0.0051;
 
 const side = (isNumber = false): Markup | null => (isNumber ? html` class="n"` : null);
 

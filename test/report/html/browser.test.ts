@@ -5,7 +5,9 @@ import { pathToFileURL } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { RunResult } from "../../../src/pipeline/result.js";
+import { printable } from "../../../src/report/escape.js";
 import { renderHtml } from "../../../src/report/html/page.js";
+import { hostileNames } from "../../support/result-arbitrary.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { graphResult } from "../graph-result.js";
 import { sampleResult } from "../sample-result.js";
@@ -31,6 +33,12 @@ const result = (): RunResult =>
       distribution: { at: [0, 0.5, 1], baselineMs: [20, 24.31, 30], candidateMs: [10, 11.36, 14] },
     },
   });
+
+const hostile = (name: string): RunResult["quantization"] => ({
+  ...sampleResult().quantization!,
+  float: [],
+  regions: Array.from({ length: 100 }, () => ({ ...regions[0]!, region: name, reason: name })),
+});
 
 describe.skipIf(executablePath === undefined)("the page in a browser", () => {
   let browser: Browser;
@@ -96,6 +104,8 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
   it("colours both graphs, finds boxes, and tells what a box was", async () => {
     const { page, said } = await opened({ shown: graphResult(), width: 390 });
     const after = page.locator("#graph figure.of-after .box");
+    expect(await after.count()).toBe(0);
+    await page.locator("#graph").scrollIntoViewIfNeeded();
     expect(await after.first().getAttribute("class")).toBe("box p2");
     await page.locator("#graph select.colour").selectOption({ label: "precision" });
     expect(await after.first().getAttribute("class")).toBe("box q8");
@@ -111,8 +121,65 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
     expect(said).toEqual([]);
   });
 
-  it("prints", async () => {
-    const { page } = await opened();
+  const many = (): RunResult => {
+    const long = Array.from({ length: 1000 }, (_, i) => ({
+      ...regions[0]!,
+      region: `layer ${i}`,
+      sqnrDb: (i * 37) % 1000,
+      reason: i === 999 ? "the last" : "",
+    }));
+    return sampleResult({ quantization: { ...sampleResult().quantization!, regions: long } });
+  };
+
+  it("shows a long table in pieces, and sorts, filters and shows all of it", async () => {
+    const { page, said } = await opened({ shown: many() });
+    const more = page.locator("#layers .more").first();
+    expect(await firstColumn(page)).toHaveLength(50);
+    expect(await more.textContent()).toContain("The first 50 of 1000 rows.");
+    await page.locator("#layers th", { hasText: "SQNR dB alone" }).first().getByRole("button").click();
+    expect((await firstColumn(page)).slice(0, 2)).toEqual(["layer 27", "layer 54"]);
+    await page.locator("#layers input[type=search]").first().fill("the last");
+    expect(await firstColumn(page)).toEqual(["layer 999"]);
+    expect(await more.isVisible()).toBe(false);
+    await page.locator("#layers input[type=search]").first().fill("");
+    await more.getByRole("button").click();
+    expect(await firstColumn(page)).toHaveLength(1000);
+    expect(said).toEqual([]);
+  });
+
+  it("prints, with every row of what is open and all that is drawn", async () => {
+    const { page } = await opened({ shown: { ...graphResult(), quantization: many().quantization } });
+    await page.evaluate(
+      `void addEventListener("beforeprint", () => {
+        seen = [document.querySelectorAll("#layers tbody tr").length, document.querySelectorAll("#graph svg.graph .box").length];
+      })`,
+    );
     expect((await page.pdf()).length).toBeGreaterThan(10_000);
+    expect(await page.evaluate("seen")).toEqual([1000 + 3, 6]);
+    expect(await firstColumn(page)).toHaveLength(50);
+  });
+
+  it("can be read without a script: verdict, limits, numbers and the first rows of tables", async () => {
+    const path = join(temporaryFolder(), "report.html");
+    writeFileSync(path, renderHtml(many()));
+    const page = await browser.newPage({ javaScriptEnabled: false });
+    await page.goto(pathToFileURL(path).href);
+    expect(await page.locator("header").textContent()).toContain("PASS");
+    expect(await page.locator("#verdict").textContent()).toContain("2.14x as fast, at least 1.2x wanted");
+    expect(await firstColumn(page)).toHaveLength(50);
+    expect(await page.locator("#layers").textContent()).toContain("The first 50 of 1000 rows.");
+  });
+
+  it.each(hostileNames)("takes names like %j for text, also those that the script puts there", async (name) => {
+    const { page, said, asked } = await opened({ shown: { ...graphResult(name), quantization: hostile(name) } });
+    await page.locator("#graph").scrollIntoViewIfNeeded();
+    await page.locator("#graph figure.of-after .box").first().click();
+    await page.locator("#layers .more button").first().click();
+    expect(await page.locator("#graph svg.graph .box").count()).toBe(6);
+    const last = await page.locator("#layers table").first().locator("tbody tr td").last().textContent();
+    expect(last).toBe(printable(name));
+    expect(await page.locator("img, iframe, object, svg svg").count()).toBe(0);
+    expect(said).toEqual([]);
+    expect(asked).toHaveLength(1);
   });
 });

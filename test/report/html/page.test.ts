@@ -77,7 +77,7 @@ describe("renderHtml", () => {
     expect(page).toMatch(
       /role="img" aria-label="Share of 640 runs that took no longer: the median is 24\.3 ms before and 11\.4 ms after\."/,
     );
-    expect([...page.matchAll(/<td class="n" data-v="(?:25\.9|11\.92)">/g)]).toHaveLength(2);
+    expect(page).toContain('<td class="n" data-v="0.95">95 %</td><td class="n">25.9</td><td class="n">11.9</td>');
   });
 
   it("shows names that strangers made as text", () => {
@@ -110,7 +110,8 @@ describe("renderHtml", () => {
     expect(policy).toContain(`style-src 'sha256-${hashOf("style")}'`);
     expect(policy).toContain(`script-src 'sha256-${hashOf("script")}'`);
     expect(page).not.toMatch(/ (?:src|style|on\w+)=/);
-    expect(page).not.toMatch(/https?:/);
+    // The name of SVG is no address.
+    expect(page.replace("http://www.w3.org/2000/svg", "")).not.toMatch(/https?:/);
   });
 
   it("shows a result with every optional field missing", () => {

@@ -6,7 +6,7 @@ import { count, interval, percent, plural, significant } from "../../numbers.js"
 import { lineKey } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
-import { number, plainTable, table, text } from "../table.js";
+import { folded, number, table, text } from "../table.js";
 
 const MOST_DRAWN = 24;
 const WIDE = 300;
@@ -50,19 +50,19 @@ function figure(tensor: CalibratedTensor): Markup {
   const x = (value: number): string => (((value - low) / (high - low || 1)) * (WIDE - 8) + 4).toFixed(1);
   const most = Math.log1p(Math.max(...counts));
   const bars = counts.map((many, i) => {
-    if (many === 0) return null;
+    if (many === 0) return "";
     const tall = Math.max(1, (Math.log1p(many) / most) * (HIGH - 34));
     const start = Number(x(from + i * width));
-    return html`<rect x="${start}" y="${(HIGH - 18 - tall).toFixed(1)}" width="${Math.max(1, Number(x(from + (i + 1) * width)) - start - 0.5).toFixed(1)}" height="${tall.toFixed(1)}"/>`;
+    const wide = Math.max(1, Number(x(from + (i + 1) * width)) - start - 0.5).toFixed(1);
+    return `M${start} ${HIGH - 18}v-${tall.toFixed(1)}h${wide}v${tall.toFixed(1)}z`;
   });
   const marks = [...ranges]
     .sort((a, b) => Number(a.method === chosen) - Number(b.method === chosen))
     .map(({ method, low: least, high: largest, clippedShare }) => {
       const title = html`<title>${method}: ${interval([least, largest], significant)}, clips ${share(clippedShare)}</title>`;
       const name = method === chosen ? "range taken" : "range";
-      return [least, largest].map(
-        (end) => html`<line class="${name}" x1="${x(end)}" x2="${x(end)}" y1="10" y2="${HIGH - 18}">${title}</line>`,
-      );
+      const ends = [least, largest].map((end) => `M${x(end)} 10V${HIGH - 18}`).join("");
+      return html`<path class="${name}" d="${ends}">${title}</path>`;
     });
   const own = taken(tensor);
   const said = own
@@ -74,8 +74,13 @@ function figure(tensor: CalibratedTensor): Markup {
     low < 0 && high > 0 && isApart
       ? html`<text class="tick" x="${x(0)}" y="${HIGH - 4}" text-anchor="middle">0</text>`
       : null;
-  const bins = counts.map((many, i) => [significant(from + i * width), count(many)]);
-  return html`<figure><figcaption title="${tensor.tensor}">${middle(tensor.tensor, 44)}</figcaption><svg viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${description}"><g class="bars">${bars}</g>${marks}<text class="tick" x="2" y="${HIGH - 4}">${significant(low)}</text>${zero}<text class="tick" x="${WIDE - 2}" y="${HIGH - 4}" text-anchor="end">${significant(high)}</text></svg><p class="faint">${own ? `${own.method} ${interval([own.low, own.high], significant)}, clips ${share(own.clippedShare)}` : `${significant(min)} .. ${significant(max)}`}</p><details><summary>Bins</summary>${plainTable("Elements by bin", ["from", "elements"], bins)}</details></figure>`;
+  const bins = folded(
+    "Bins",
+    "Elements by bin",
+    counts.map((many, i) => ({ at: from + i * width, many })),
+    [number("from", ({ at }) => at, significant), number("elements", ({ many }) => many, count)],
+  );
+  return html`<figure><figcaption title="${tensor.tensor}">${middle(tensor.tensor, 44)}</figcaption><svg viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${description}"><path class="bars" d="${bars.join("")}"/>${marks}<text class="tick" x="2" y="${HIGH - 4}">${significant(low)}</text>${zero}<text class="tick" x="${WIDE - 2}" y="${HIGH - 4}" text-anchor="end">${significant(high)}</text></svg><p class="faint">${own ? `${own.method} ${interval([own.low, own.high], significant)}, clips ${share(own.clippedShare)}` : `${significant(min)} .. ${significant(max)}`}</p>${bins}</figure>`;
 }
 
 function rangesTable(tensors: readonly CalibratedTensor[], of: number): Markup {

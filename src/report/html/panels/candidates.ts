@@ -22,7 +22,8 @@ export function candidatesPanel(result: RunResult): Panel {
         {
           title: "candidate",
           value: ({ name }) => name,
-          cell: ({ name, chosen }) => (chosen ? html`<strong>* ${name}</strong>` : name),
+          cell: ({ name }) => name,
+          isMarked: ({ chosen }) => chosen,
         },
         number("speed", (row) => row.speedup, ratio),
         number("accuracy", (row) => row.accuracy, score),

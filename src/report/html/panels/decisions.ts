@@ -2,28 +2,30 @@
 import type { PassFacts, RunResult } from "../../../pipeline/result.js";
 import { count, duration, plural, significant } from "../../numbers.js";
 import { type StageTime, stageTimes } from "../../stage-times.js";
-import { html, type Markup } from "../markup.js";
+import type { Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
-import { number, table, text } from "../table.js";
+import { type Column, folded, number, table, text } from "../table.js";
 
 export function decisionsPanel({ passes, unfused = [], quantization, stages }: RunResult): Panel {
   const body: Markup[] = [];
   const active = passes.filter(({ applied, rejected }) => applied > 0 || rejected !== undefined);
-  if (active.length > 0) body.push(passTable("Passes that changed something, in the order in which they ran", active));
+  if (active.length > 0)
+    body.push(table("Passes that changed something, in the order in which they ran", active, passColumns));
   const idle = passes.filter((pass) => !active.includes(pass));
   if (idle.length > 0) {
-    const shown = passTable("Passes that changed nothing", idle);
-    body.push(html`<details><summary>${plural(idle.length, "pass")} that changed nothing</summary>${shown}</details>`);
+    const summary = `${plural(idle.length, "pass")} that changed nothing`;
+    body.push(folded(summary, "Passes that changed nothing", idle, passColumns));
   }
   const left = passes.flatMap(({ name, skipped }) => skipped.map((each) => ({ pass: name, ...each })));
   const declined = [...left, ...unfused.map(({ node, pass, reason }) => ({ node, pass: pass ?? "", reason }))];
   if (declined.length > 0) {
-    const shown = table("Nodes that passes looked at and left", declined, [
-      text("node", ({ node }) => node),
-      text("pass", ({ pass }) => pass),
-      text("reason", ({ reason }) => reason),
-    ]);
-    body.push(html`<details><summary>${plural(declined.length, "node")} left as they were</summary>${shown}</details>`);
+    body.push(
+      folded(`${plural(declined.length, "node")} left as they were`, "Nodes that passes looked at and left", declined, [
+        text("node", ({ node }) => node),
+        text("pass", ({ pass }) => pass),
+        text("reason", ({ reason }) => reason),
+      ]),
+    );
   }
   const corrections = quantization?.corrections ?? [];
   if (corrections.length > 0) {
@@ -48,15 +50,14 @@ export function decisionsPanel({ passes, unfused = [], quantization, stages }: R
   return { id: "decisions", title: "Decisions", body };
 }
 
-const passTable = (caption: string, passes: readonly PassFacts[]): Markup =>
-  table(caption, passes, [
-    text("pass", ({ name }) => name),
-    number("applied", ({ applied }) => applied, count),
-    number("left", ({ skipped }) => skipped.length, count),
-    number(
-      "ms",
-      ({ durationMs }) => durationMs,
-      (ms) => ms.toFixed(1),
-    ),
-    text("undone", ({ rejected }) => rejected ?? ""),
-  ]);
+const passColumns: readonly Column<PassFacts>[] = [
+  text("pass", ({ name }) => name),
+  number("applied", ({ applied }) => applied, count),
+  number("left", ({ skipped }) => skipped.length, count),
+  number(
+    "ms",
+    ({ durationMs }) => durationMs,
+    (ms) => ms.toFixed(1),
+  ),
+  text("undone", ({ rejected }) => rejected ?? ""),
+];

@@ -1,10 +1,10 @@
 /** How the error grows from layer to layer, in execution order. */
 import type { RunResult } from "../../../pipeline/result.js";
 import { count, plural, significant } from "../../numbers.js";
-import { axesFor, chart, LEFT, line, px, RIGHT } from "../chart.js";
+import { axesFor, chart, LEFT, line, marks, px, RIGHT } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
-import { number, table, text } from "../table.js";
+import { folded, number, text } from "../table.js";
 
 export function depthPanel({ layers }: RunResult): Panel {
   const body = layers?.along?.some(({ sqnrDb }) => sqnrDb !== null) ? drawn(layers, layers.along) : [];
@@ -20,9 +20,13 @@ function drawn(
   );
   const axes = axesFor([1, along.length], [thresholdDb, ...points.map(({ sqnrDb }) => sqnrDb)]);
   const { x, y } = axes;
-  const dots = points.map(
-    ({ at, value, op, sqnrDb }) =>
-      html`<circle class="${sqnrDb < thresholdDb ? "spot bad" : "spot taken"}" cx="${px(x(at))}" cy="${px(y(sqnrDb))}" r="2.5"><title>${at}. ${value} (${op}): ${significant(sqnrDb)} dB</title></circle>`,
+  const dots = marks(
+    points.map(({ at, value, op, sqnrDb }) => ({
+      className: sqnrDb < thresholdDb ? "spot bad" : "spot taken",
+      at: [x(at), y(sqnrDb)],
+      radius: 2.5,
+      title: `${at}. ${value} (${op}): ${significant(sqnrDb)} dB`,
+    })),
   );
   const limit = html`<line class="limit" x1="${LEFT}" x2="${RIGHT}" y1="${px(y(thresholdDb))}" y2="${px(y(thresholdDb))}"><title>${thresholdDb} dB</title></line>`;
   const path = line(
@@ -37,12 +41,12 @@ function drawn(
   return [
     html`<p>${first ? `First below ${thresholdDb} dB: ${first.value} of ${first.node} (${first.op}).` : `None below ${thresholdDb} dB.`} ${equal > 0 ? `${plural(equal, "tensor")} equal in both.` : ""} ${left > 0 ? `${count(left)} that differ less are not shown.` : ""}</p>`,
     chart(description, axes, ["in execution order", "SQNR, dB"], [limit, path, ...dots]),
-    html`<details><summary>As a table</summary>${table("Tensors in execution order", points, [
+    folded("As a table", "Tensors in execution order", points, [
       number("place", ({ at }) => at, count),
       text("tensor", ({ value }) => value),
       text("node", ({ node }) => node),
       text("operator", ({ op }) => op),
       number("SQNR dB", ({ sqnrDb }) => sqnrDb, significant),
-    ])}</details>`,
+    ]),
   ];
 }

@@ -7,9 +7,9 @@ import { beforeRows, layerRows } from "../../layer-rows.js";
 import { bytes, count, milliseconds, plural, significant } from "../../numbers.js";
 import { areaKey } from "../chart.js";
 import { type Layout, layOut } from "../layered-layout.js";
-import { html, type Markup } from "../markup.js";
+import { data, html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
-import { type Column, number, table, text } from "../table.js";
+import { type Column, folded, number, text } from "../table.js";
 
 const SIZE = { boxWidth: 118, boxHeight: 32, gapX: 10, gapY: 20 };
 const LETTERS = 17;
@@ -72,38 +72,47 @@ function drawn(sides: readonly Drawn[]): Markup[] {
     ...scales.map(({ measure, classOf }) => classOf(measure.of(box))),
     ...(hasPrecision ? [precisionClass(box.precision)] : []),
   ];
-  const index = choices.findIndex(({ id }) => id === chosen);
   return [
     html`<p class="controls"><label>Colour <select class="colour">${options}</select></label> <label>Find <input type="search" class="find" placeholder="name or operator"></label> <output class="found"></output></p>`,
     html`<div class="legends">${legends}</div>`,
-    html`<div class="graphs">${sides.map((side) => drawing(side, classesOf, index))}</div>`,
-    html`<p class="picked faint" role="status">A click on a box tells what it is and what it became.</p>`,
+    html`<div class="graphs">${sides.map((side) => drawing(side, classesOf))}</div>`,
+    html`<p class="picked faint" role="status">A click on a box tells what it is and what it became.</p><noscript><p>The drawing needs a script; the tables below say what it shows.</p></noscript>`,
     ...becameTable(sides),
     ...sides.map((side) => boxTable(side, present)),
   ];
 }
 
-function drawing(
-  { side, graph, boxes }: Drawn,
-  classesOf: (box: GraphBox) => readonly string[],
-  index: number,
-): Markup {
+/** What the script draws it from, once the reader comes near: five hundred boxes are four thousand elements. */
+function drawing({ side, graph, boxes }: Drawn, classesOf: (box: GraphBox) => readonly string[]): Markup {
   const layout = layOut(
     boxes.map(({ reads }) => reads),
     SIZE,
   );
-  const [width, height] = [Math.ceil(layout.width) + 2 * MARGIN, Math.ceil(layout.height) + 2 * MARGIN];
   const joined = boxes.length < graph.nodes.length ? `, drawn as ${plural(boxes.length, "box")}` : "";
   const description = `The graph ${side}: ${plural(graph.nodes.length, "node")}${joined}, from its inputs at the top to its outputs at the bottom.`;
   const shapes = boxes.map((box, i) => {
     const { x, y } = layout.boxes[i]!;
-    const classes = classesOf(box);
-    const [left, top] = [Math.round(x - SIZE.boxWidth / 2), Math.round(y - SIZE.boxHeight / 2)];
     const many = box.nodes.length > 1;
-    const sub = many ? tail(box.title) : nameTail(box.title);
-    return html`<g class="box ${classes[index] ?? "h-"}" data-c="${classes.join(" ")}" data-p="${box.parts.join(" ")}" transform="translate(${left} ${top})"><rect width="${SIZE.boxWidth}" height="${SIZE.boxHeight}" rx="${many ? 2 : 8}"/><text x="59" y="14">${middle(box.kind, LETTERS)}</text><text x="59" y="26" class="sub">${sub}</text><title>${tooltip(box)}</title></g>\n`;
+    return [
+      Math.round(x - SIZE.boxWidth / 2),
+      Math.round(y - SIZE.boxHeight / 2),
+      classesOf(box).join(" "),
+      box.parts,
+      middle(box.kind, LETTERS),
+      many ? tail(box.title) : nameTail(box.title),
+      `${box.kind} ${box.title}`,
+      factsOf(box),
+      ...(many ? [namesOf(box)] : []),
+    ];
   });
-  return html`<figure class="of-${side}"><figcaption>${side}: ${plural(graph.nodes.length, "node")}${joined}</figcaption><div class="scroll" tabindex="0"><svg class="graph" role="img" aria-label="${description}" width="${width}" height="${height}" viewBox="${-MARGIN} ${-MARGIN} ${width} ${height}"><path class="edges" d="${edgePath(layout)}"/>${shapes}</svg></div></figure>`;
+  const drawn = {
+    width: Math.ceil(layout.width) + 2 * MARGIN,
+    height: Math.ceil(layout.height) + 2 * MARGIN,
+    box: [SIZE.boxWidth, SIZE.boxHeight],
+    edges: edgePath(layout),
+    boxes: shapes,
+  };
+  return html`<figure class="of-${side}"><figcaption>${side}: ${plural(graph.nodes.length, "node")}${joined}</figcaption><div class="scroll" tabindex="0" role="img" aria-label="${description}"></div><script type="application/json" class="drawing">${data(drawn)}</script></figure>`;
 }
 
 /** All edges in one path: straight lines, bent halfway between layers. */
@@ -124,9 +133,8 @@ const edgePath = ({ edges }: Layout): string =>
 
 const MOST_NAMED = 200;
 
-/** A line for what it is, one for what is known of it, and one for each node in it. */
-function tooltip(box: GraphBox): Markup[] {
-  const { title, kind, nodes, precision, beforeMs, afterMs, savedMs, sqnrDb, weightBytes } = box;
+/** What is known of it besides its name. */
+function factsOf({ precision, beforeMs, afterMs, savedMs, sqnrDb, weightBytes }: GraphBox): string {
   const facts = [
     precision,
     beforeMs === null ? "" : `${inMs(beforeMs)} before`,
@@ -134,16 +142,18 @@ function tooltip(box: GraphBox): Markup[] {
     savedMs === null ? "" : `${inMs(savedMs)} saved`,
     sqnrDb === null ? "" : `SQNR ${significant(sqnrDb)} dB`,
     weightBytes > 0 ? `${bytes(weightBytes)} of weights` : "",
-  ].filter((fact) => fact !== "");
-  const left = nodes.length - MOST_NAMED;
-  const lines = [
-    `${kind} ${title}`,
-    ...(facts.length > 0 ? [facts.join(", ")] : []),
-    ...(nodes.length > 1 ? nodes.slice(0, MOST_NAMED) : []),
-    ...(left > 0 ? [`and ${count(left)} more`] : []),
   ];
-  // Line breaks of the page's own: those in names are spelled out.
-  return lines.map((line, i) => (i === 0 ? html`${line}` : html`\n${line}`));
+  return facts.filter((fact) => fact !== "").join(", ");
+}
+
+/** What the names have in common, then the rest of each: nodes of one box are of one part of the model. */
+function namesOf({ nodes }: GraphBox): string[] {
+  const [first = ""] = nodes;
+  let same = first.length;
+  for (const name of nodes) while (!name.startsWith(first.slice(0, same))) same--;
+  const left = nodes.length - MOST_NAMED;
+  const ends = nodes.slice(0, MOST_NAMED).map((name) => name.slice(same));
+  return [first.slice(0, same), ...ends, ...(left > 0 ? [`... and ${count(left)} more`] : [])];
 }
 
 const tail = (name: string): string => (name.length <= LETTERS + 3 ? name : `...${name.slice(-LETTERS)}`);
@@ -242,8 +252,9 @@ function becameTable(sides: readonly Drawn[]): Markup[] {
   };
   const shown = rows.slice(0, MOST_PARTS);
   const left = rows.length - shown.length;
-  const body = table(
-    `What became of what: nodes that make the same tensor${left > 0 ? `; ${count(left)} more are not shown` : ""}`,
+  const body = folded(
+    `What became of what: ${plural(rows.length, "place")}`,
+    `Nodes that make the same tensor${left > 0 ? `; ${count(left)} more are not shown` : ""}`,
     shown,
     [
       number("nodes before", ({ was }) => was.length, count),
@@ -256,11 +267,9 @@ function becameTable(sides: readonly Drawn[]): Markup[] {
   const [first] = rows;
   const sentence =
     first && first.is.length > 0 && first.was.length > first.is.length
-      ? `For one, ${plural(first.was.length, "node")} became ${count(first.is.length)}: ${first.is.at(-1)!.name}. `
-      : "";
-  return [
-    html`<details><summary>${sentence}What became of what: ${plural(rows.length, "place")}</summary>${body}</details>`,
-  ];
+      ? html`<p>For one, ${plural(first.was.length, "node")} became ${count(first.is.length)}: ${first.is.at(-1)!.name}.</p>`
+      : null;
+  return [...(sentence ? [sentence] : []), body];
 }
 
 function boxTable({ side, boxes }: Drawn, present: readonly Measure[]): Markup {
@@ -273,8 +282,7 @@ function boxTable({ side, boxes }: Drawn, present: readonly Measure[]): Markup {
       : []),
     ...own.map(({ title, of, show }) => number<GraphBox>(title, of, show)),
   ];
-  const shown = table(`Boxes of the graph ${side}, in execution order`, boxes, columns);
-  return html`<details><summary>The graph ${side} as a table</summary>${shown}</details>`;
+  return folded(`The graph ${side} as a table`, `Boxes of the graph ${side}, in execution order`, boxes, columns);
 }
 
 function inMs(ms: number): string {

@@ -4,7 +4,7 @@ import { milliseconds, plural } from "../../numbers.js";
 import { axesFor, chart, line, lineKey, logarithmic, px } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
-import { number, table } from "../table.js";
+import { folded, number } from "../table.js";
 
 export function latencyPanel({ latency }: RunResult): Panel {
   const body = latency?.distribution?.at.length ? drawn(latency, latency.distribution) : [];
@@ -40,7 +40,7 @@ function drawn(latency: LatencyFacts, distribution: LatencyDistribution): Markup
       ["ms (logarithmic)", "share of runs"],
       [curve("before", baselineMs), curve("after", candidateMs), ...marks.flatMap((mark) => (mark ? [mark] : []))],
     ),
-    html`<details><summary>As a table</summary>${table("Quantiles of latency, ms", rows, [
+    folded("As a table", "Quantiles of latency, ms", rows, [
       number(
         "quantile",
         (row) => row.share,
@@ -48,6 +48,6 @@ function drawn(latency: LatencyFacts, distribution: LatencyDistribution): Markup
       ),
       number("before", (row) => row.before, milliseconds),
       number("after", (row) => row.after, milliseconds),
-    ])}</details>`,
+    ]),
   ];
 }

@@ -103,7 +103,8 @@ function sweep({ sweep: facts }: RunResult): Markup[] {
       {
         title: "batch",
         value: ({ batch }) => batch,
-        cell: ({ batch, isTaken }) => (isTaken ? html`<strong>* ${batch}</strong>` : `${batch}`),
+        cell: ({ batch }) => `${batch}`,
+        isMarked: ({ isTaken }) => isTaken,
         isNumber: true,
       },
       number("threads", ({ threads }) => threads, count),

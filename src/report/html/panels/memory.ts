@@ -8,7 +8,7 @@ import { type WeightGroup, weightGroups } from "../../weight-groups.js";
 import { areaKey, axesFor, chart, line } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
-import { number, table, text } from "../table.js";
+import { folded, number, text } from "../table.js";
 
 const [WIDE, HIGH] = [560, 260];
 
@@ -49,13 +49,13 @@ function weights(side: string, graph: GraphFacts, total: number, most: number): 
   const keys = types.map((type) => areaKey(`tile t-${typeClass(type)}`, type));
   const largest = groups[0]!;
   const description = `Weights ${side}: ${bytes(total)} in ${plural(groups.length, "part")}, the largest ${largest.name} with ${bytes(largest.bytes)}.`;
-  const shown = table<WeightGroup>(`Weights ${side} by part of the model`, groups, [
+  const shown = folded<WeightGroup>("As a table", `Weights ${side} by part of the model`, groups, [
     text("part", ({ name }) => name),
     text("type", ({ type }) => type),
     number("nodes", ({ nodes }) => nodes, count),
     number("bytes", ({ bytes: size }) => size, bytes),
   ]);
-  return html`<figure><figcaption>Weights ${side}: ${bytes(total)}</figcaption><svg viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${description}">${tiles}</svg><p class="key">${keys}</p><details><summary>As a table</summary>${shown}</details></figure>`;
+  return html`<figure><figcaption>Weights ${side}: ${bytes(total)}</figcaption><svg viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${description}">${tiles}</svg><p class="key">${keys}</p>${shown}</figure>`;
 }
 
 /** Names differ at their ends. */
@@ -95,11 +95,10 @@ function activations({ profile }: RunResult): Markup[] {
     chart(`${description}.`, axes, ["% of the nodes, in execution order", "MB alive"], lines),
     ...known.map(({ model, along }) => {
       const rows = along.map((size, i) => ({ at: i + 1, size }));
-      return html`<details><summary>${basename(model.path)} as a table</summary>${table(
-        "Bytes alive, in execution order",
-        rows,
-        [number("place", ({ at }) => at, count), number("alive", ({ size }) => size, bytes)],
-      )}</details>`;
+      return folded(`${basename(model.path)} as a table`, "Bytes alive, in execution order", rows, [
+        number("place", ({ at }) => at, count),
+        number("alive", ({ size }) => size, bytes),
+      ]);
     }),
   ];
 }

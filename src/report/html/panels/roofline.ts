@@ -2,10 +2,10 @@
 import type { ModelProfileFacts, NodeProfileFacts, ProfileFacts } from "../../../pipeline/profile/profile-facts.js";
 import type { RunResult } from "../../../pipeline/result.js";
 import { milliseconds, plural, significant } from "../../numbers.js";
-import { axesFor, chart, dotKey, line, lineKey, logarithmic, px } from "../chart.js";
+import { axesFor, chart, dotKey, line, lineKey, logarithmic, marks, px } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
-import { number, table, text } from "../table.js";
+import { folded, number, text } from "../table.js";
 
 export function rooflinePanel({ profile }: RunResult): Panel {
   return { id: "roofline", title: "Roofline", body: profile?.machine ? drawn(profile, profile.machine) : [] };
@@ -59,7 +59,12 @@ function drawn({ models }: ProfileFacts, machine: NonNullable<ProfileFacts["mach
   const longest = Math.max(...points.map(({ node }) => node.ms));
   const dots = points.map(({ side, node, intensity, speed }) => {
     const radius = 2.5 + 7 * Math.sqrt(node.ms / longest);
-    return html`<circle class="${side === "before" ? "spot base" : "spot taken"}" cx="${px(x(intensity))}" cy="${px(y(speed))}" r="${px(radius)}"><title>${node.op} ${node.name} ${side}: ${significant(speed)} GFLOP/s at ${significant(intensity)} FLOP/B, ${milliseconds(node.ms)} ms</title></circle>`;
+    return {
+      className: side === "before" ? "spot base" : "spot taken",
+      at: [x(intensity), y(speed)] as const,
+      radius,
+      title: `${node.op} ${node.name} ${side}: ${significant(speed)} GFLOP/s at ${significant(intensity)} FLOP/B, ${milliseconds(node.ms)} ms`,
+    };
   });
   const arrows = after ? moved(points, x, y) : [];
   const description = `${plural(points.length, "node")} by arithmetic for each byte and by speed, under what the machine reaches: ${significant(roofs[0]!.peak)} GFLOP/s in float, ${significant(roofs[1]!.peak)} in 8-bit integers, ${significant(bandwidth)} GB/s.`;
@@ -70,12 +75,13 @@ function drawn({ models }: ProfileFacts, machine: NonNullable<ProfileFacts["mach
       description,
       axes,
       ["FLOP for each byte (logarithmic)", "GFLOP/s (logarithmic)"],
-      [...lines, ...arrows, ...dots],
+      [...lines, ...arrows, ...marks(dots)],
     ),
     ...(left > 0
       ? [html`<p class="faint">${plural(left, "node")} that take the least time are in the table only.</p>`]
       : []),
-    html`<details><summary>As a table</summary>${table(
+    folded(
+      "As a table",
       "Nodes with arithmetic, by time",
       [...all].sort((a, b) => b.node.ms - a.node.ms),
       [
@@ -86,20 +92,19 @@ function drawn({ models }: ProfileFacts, machine: NonNullable<ProfileFacts["mach
         number("GFLOP/s", ({ speed }) => speed, significant),
         number("ms", ({ node }) => node.ms, milliseconds),
       ],
-    )}</details>`,
+    ),
   ];
 }
 
 /** From a node before to the node of the same name after. */
 function moved(points: readonly Point[], x: (value: number) => number, y: (value: number) => number): Markup[] {
   const old = new Map(points.filter(({ side }) => side === "before").map((point) => [nameOf(point), point]));
-  return points.flatMap((point) => {
+  const ways = points.flatMap((point) => {
     const from = point.side === "after" ? old.get(nameOf(point)) : undefined;
     if (!from || nameOf(point) === "") return [];
-    return [
-      html`<line class="arrow" x1="${px(x(from.intensity))}" y1="${px(y(from.speed))}" x2="${px(x(point.intensity))}" y2="${px(y(point.speed))}"/>`,
-    ];
+    return [`M${px(x(from.intensity))} ${px(y(from.speed))}L${px(x(point.intensity))} ${px(y(point.speed))}`];
   });
+  return ways.length > 0 ? [html`<path class="arrow" d="${ways.join("")}"/>`] : [];
 }
 
 /** In the runtime's blocked layout and in its integer kernels a node has more behind its name. */

@@ -1,0 +1,17 @@
+/** Of the page's script: on paper nothing can be clicked, so that what is short of rows or not drawn yet is made up for. */
+export const PRINT = `
+const FOLDED_ON_PAPER = 100;
+let afterwards = [];
+addEventListener("beforeprint", () => {
+  for (const drawNow of drawings) drawNow();
+  afterwards = tables.filter(({ more }) => more).map(({ box, limit, atMost }) => {
+    const was = atMost();
+    limit(box.closest("details:not([open])") ? Math.max(was, FOLDED_ON_PAPER) : Infinity);
+    return () => limit(was);
+  });
+});
+addEventListener("afterprint", () => {
+  for (const restore of afterwards) restore();
+  afterwards = [];
+});
+`;

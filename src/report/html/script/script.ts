@@ -1,0 +1,21 @@
+/** What the page does when it is touched. It reads the page it is in, and nothing else. */
+import { GRAPH } from "./graph.js";
+import { PRINT } from "./print.js";
+import { TABLES } from "./tables.js";
+
+const COPY = `
+for (const pre of document.querySelectorAll("pre.command")) {
+  if (!navigator.clipboard) continue;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(pre.textContent);
+    button.textContent = "Copied";
+  });
+  pre.after(button);
+}
+`;
+
+export const SCRIPT = `"use strict";${TABLES}${GRAPH}${PRINT}${COPY}`;
