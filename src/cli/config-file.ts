@@ -61,7 +61,9 @@ const example = 'Write flags as a JSON object, for example {"maxDrop": "0.5%", "
 
 function readJson(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    const text = readFileSync(path, "utf8");
+    // Some editors put a mark of the byte order before the text.
+    return JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);
   } catch (cause) {
     const why =
       cause instanceof SyntaxError ? `is no JSON: ${messageOf(cause)}` : `cannot be read: ${messageOf(cause)}`;

@@ -28,10 +28,14 @@ export async function deliver(found: RunResult, invocation: Invocation): Promise
   else if (!settings.quiet) {
     io.stdout.write(renderText(result, palette(wantsColor(io, "stdout")), commandLine, settings.top, sheetFor(io)));
   }
-  // After the answer: a disk that is full by now does not take that away.
-  for (const report of settings.report) await writeReport(result, report, commandLine);
+  // After the answer: a disk that is full by now does not take that away, nor other files.
+  const failures: unknown[] = [];
+  for (const report of settings.report) {
+    await writeReport(result, report, commandLine).catch((failure: unknown) => void failures.push(failure));
+  }
   const { GITHUB_ACTIONS } = io.env;
   if (GITHUB_ACTIONS === "true") await tellGithub(result, invocation);
+  if (failures.length > 0) throw failures[0];
   return exitOfOutcome[result.verdict.outcome];
 }
 

@@ -87,8 +87,11 @@ function unlike(metric: string, name: string, wanted: MetricTensor, got: MetricT
   return new InferOptError(
     "METRIC_OUTPUT_SHAPE",
     "input",
-    `${metric} compares output "${name}", which is ${show(got)} here and ${show(wanted)} in the baseline`,
-    { hint: "Compare models whose outputs have the same shapes.", fields: { metric, output: name } },
+    `${metric} compares output "${name}", which is ${show(got)} here and ${show(wanted)} in the reference`,
+    {
+      hint: "Compare models whose outputs have the same shapes, and with outputs of theirs where data brings some.",
+      fields: { metric, output: name },
+    },
   );
 }
 

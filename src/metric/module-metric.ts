@@ -68,7 +68,7 @@ async function call(
   given: Parameters<ModuleScore>,
 ): Promise<unknown> {
   try {
-    return await score(...given);
+    return await inTime(score(...given));
   } catch (cause) {
     throw new InferOptError(
       "METRIC_SCORE_FAILED",
@@ -76,6 +76,22 @@ async function call(
       `metric module ${path} failed on sample ${sample}: ${messageOf(cause)}`,
       { hint: "Correct the module's score function.", cause, fields: { path, sample } },
     );
+  }
+}
+
+/** A promise that nothing keeps would be waited for without end. */
+const LONGEST_MS = 30_000;
+
+async function inTime(value: unknown): Promise<unknown> {
+  if (!(value instanceof Promise)) return value;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no score within ${LONGEST_MS / 1000} s of its promise`)), LONGEST_MS);
+  });
+  try {
+    return await Promise.race([value, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

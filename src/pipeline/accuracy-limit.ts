@@ -67,6 +67,7 @@ export function judgeAccuracy(
   }
   const atMost = (value: number): boolean => value <= drop.wanted + SAME * Math.abs(drop.wanted);
   const straddles = atMost(drop.low) && !atMost(drop.high);
+  const hopeless = isHopeless(facts, isRate) ? [nothingToLose(facts)] : [];
   const needed = straddles ? samplesToDecide(facts.samples, drop) : null;
   if (confidence === null) {
     const warnings = straddles
@@ -75,11 +76,18 @@ export function judgeAccuracy(
             `${span(drop, "and")}; ${advice(needed)}`,
         ]
       : [];
-    return ruling(atMost(drop.value) ? "met" : "missed", null, warnings);
+    return ruling(atMost(drop.value) ? "met" : "missed", null, [...warnings, ...hopeless]);
   }
-  if (straddles) return ruling("inconclusive", advice(needed));
-  return ruling(atMost(drop.high) ? "met" : "missed", null);
+  if (straddles) return ruling("inconclusive", advice(needed), hopeless);
+  return ruling(atMost(drop.high) ? "met" : "missed", null, hopeless);
 }
+
+/** A rate of 0 cannot fall: labels that are off by one, outputs that are all NaN, references of another model. */
+const isHopeless = ({ baseline, higherIsBetter }: AccuracyFacts, isRate: boolean): boolean =>
+  isRate && higherIsBetter && baseline === 0;
+
+const nothingToLose = ({ metric, kind }: AccuracyFacts): string =>
+  `${metric} of the baseline${AGAINST[kind]} is 0 on every sample, so that no candidate can be worse: check the model and what it is compared with`;
 
 /** null when a percentage has nothing to be a percentage of. */
 function dropOf(facts: AccuracyFacts, isRate: boolean, limit: Exclude<DropLimit, "none">): Drop | null {

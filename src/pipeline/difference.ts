@@ -48,9 +48,15 @@ export const differenceFacts = (differences: readonly OutputDifference[]): Diffe
     }));
 
 export const differenceWarnings = (differences: readonly OutputDifference[]): string[] =>
-  differences.flatMap(({ output, mismatch, nanMismatch, elements }) => {
+  differences.flatMap(({ output, mismatch, nanMismatch, nanOnBoth, elements }) => {
     if (mismatch !== null) return [`output "${output}" could not be compared: ${mismatch}`];
-    return nanMismatch > 0
-      ? [`output "${output}": ${nanMismatch} of ${elements} elements are NaN in one model only`]
-      : [];
+    const which = (count: number): string => (count === elements ? "all" : `${count} of`);
+    return [
+      ...(nanMismatch > 0
+        ? [`output "${output}": ${which(nanMismatch)} ${elements} elements are NaN in one model only`]
+        : []),
+      ...(nanOnBoth > 0
+        ? [`output "${output}": ${which(nanOnBoth)} ${elements} elements are NaN in both models, and count as equal`]
+        : []),
+    ];
   });

@@ -36,8 +36,16 @@ export interface GateConfig {
   readonly inconclusive: "fail" | "warn";
   /** The file that limits came from, for the report. */
   readonly configPath?: string;
-  /** A file that gets a line for this run, and the time of it (ISO 8601). */
-  readonly history?: { readonly path: string; readonly at: string };
+  /** A file that gets a line for this run. */
+  readonly history?: GateHistory;
+}
+
+export interface GateHistory {
+  readonly path: string;
+  /** When the run is, as ISO 8601. */
+  readonly at: string;
+  /** Told why the line could not be written, for after the verdict; the run rejects with it where nobody listens. */
+  readonly onUnwritten?: (failure: InferOptError) => void;
 }
 
 export async function runGate(config: GateConfig, context: RunContext): Promise<RunResult> {
@@ -92,12 +100,18 @@ export async function runGate(config: GateConfig, context: RunContext): Promise<
 }
 
 function keepHistory(
-  { path, at }: NonNullable<GateConfig["history"]>,
+  { path, at, onUnwritten }: GateHistory,
   before: readonly HistoryEntry[],
   run: GateRun,
 ): HistoryFacts {
   const entry = entryOf(run, at);
-  appendHistory(path, entry);
+  try {
+    appendHistory(path, entry);
+  } catch (failure) {
+    // The verdict is there, whatever a disk says.
+    if (!(failure instanceof InferOptError) || !onUnwritten) throw failure;
+    onUnwritten(failure);
+  }
   const runs = before.filter(({ series }) => series === entry.series).length + 1;
   return { path, runs, changes: changesIn(before, entry) };
 }

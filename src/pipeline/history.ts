@@ -2,7 +2,7 @@
  * `gate --history FILE.jsonl`: one line a run, and whether the newest is out of line with those before. Only what holds on any
  * machine is compared: the ratio to a baseline that ran beside it, accuracy, and size.
  */
-import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from "node:fs";
 import * as v from "valibot";
 import { InferOptError, messageOf } from "../base/errors.js";
 import { median } from "../base/statistics.js";
@@ -67,7 +67,7 @@ export function readHistory(path: string): HistoryEntry[] {
     try {
       return [parseEntry(line)];
     } catch (cause) {
-      if (i === lines.length - 1) return [];
+      if (i === lines.length - 1 && isCutEntry(line)) return [];
       throw invalid(path, `has a line ${i + 1} that is no entry: ${messageOf(cause)}`);
     }
   });
@@ -75,9 +75,20 @@ export function readHistory(path: string): HistoryEntry[] {
 
 const parseEntry = (line: string): HistoryEntry => v.parse(entrySchema, JSON.parse(line));
 
+/** How `appendHistory` begins a line. */
+const OPENING = '{"schemaVersion"';
+
+/** Whether a line that is no entry may be the beginning of one, and not a line of somebody's own file. */
+const isCutEntry = (line: string): boolean => line.startsWith(OPENING) || OPENING.startsWith(line);
+
+/** Some editors put a mark of the byte order before the first line. */
+const withoutMark = (text: string): string => (text.startsWith("\ufeff") ? text.slice(1) : text);
+
 function textOf(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    // A device may have no end, and a pipe no other one.
+    if (!statSync(path).isFile()) throw new Error("it is no plain file");
+    return withoutMark(readFileSync(path, "utf8"));
   } catch (cause) {
     throw invalid(path, `cannot be read: ${messageOf(cause)}`);
   }

@@ -63,6 +63,7 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
         data: data.ref,
         session: asDelivered(runtime),
         isDetailed: true,
+        onProgress: record.progress,
       }),
       references: await compareWithReferences(context, config, evaluation, runtime),
       drift: config.drift ? await measureDrift(config, data.ref, context) : null,

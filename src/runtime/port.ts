@@ -134,6 +134,8 @@ export interface ScoreJob {
   readonly answers?: string;
   /** Also how far the candidates' outputs are from the baseline's, on so many samples; 0 when absent. Not with `isInTurn`. */
   readonly compared?: number;
+  /** Models that weigh more than this together take turns, so that one is loaded at a time; 1 GiB when absent. */
+  readonly togetherBytes?: number;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -200,6 +202,7 @@ export interface CompareJob {
   readonly isDetailed?: boolean;
   /** When the candidate is given up: after so long, and so many times what the baseline took. Without it, as any job. */
   readonly patience?: Patience;
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 export interface Patience {

@@ -58,13 +58,13 @@ describe("a metric is refused:", () => {
     ],
     "a module that ends its process": [
       module("export const score = () => process.exit(7);"),
-      [4, "RUNTIME_CRASHED", "exit code 7"],
+      [3, "METRIC_SCORE_FAILED", "exit code 7"],
     ],
     "a module that throws behind our back": [
       module(
         'export const score = async () => { setTimeout(() => { throw new Error("x"); }, 0); await new Promise((r) => setTimeout(r, 50)); return 1; };',
       ),
-      [4, "RUNTIME_CRASHED", "exit code 1"],
+      [3, "METRIC_SCORE_FAILED", "exit code 1"],
     ],
   };
   for (const [name, [source, fault]] of Object.entries(modules)) {

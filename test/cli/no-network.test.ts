@@ -1,6 +1,6 @@
 /** No telemetry, no update check: nothing that runs, parent or child, reaches for another computer. */
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -74,4 +74,16 @@ it.skipIf(!canBeAlone)("works where there is no network at all", () => {
     expect(ended.stderr).not.toContain("error ");
     expect(ended.status).toBe(0);
   }
+});
+
+it("leaves nothing in folders that are the system's or the user's: neither this program nor the runtime keeps a record of what was run", () => {
+  const folders = Object.fromEntries(["HOME", "XDG_CACHE_HOME", "TMPDIR"].map((name) => [name, temporaryFolder()]));
+  const { ORT_DISABLE_TELEMETRY: _, ...rest } = process.env;
+  const env = { ...rest, ...folders };
+  const { status } = spawnSync(process.execPath, [binary, "bench", digits, "--budget", "1s"], {
+    env,
+    encoding: "utf8",
+  });
+  expect(status).toBe(0);
+  expect(Object.values(folders).flatMap((folder) => readdirSync(folder))).toEqual([]);
 });

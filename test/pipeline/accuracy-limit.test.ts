@@ -25,6 +25,17 @@ const statusOf = (
   confidence: number | null = null,
 ) => judgeAccuracy(measure, limit, confidence).reason.status;
 
+it("a rate of 0 cannot fall, which is worth a warning, however it is judged", () => {
+  const nothing = measured({ baseline: 0, candidate: 0, delta: 0, deltaInterval: [0, 0] });
+  for (const confidence of [null, 0.95]) {
+    const { reason, warnings } = judgeAccuracy(nothing, { percent: 1 }, confidence);
+    expect(reason.status).toBe("met");
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain("top1 of the baseline is 0 on every sample");
+  }
+  expect(judgeAccuracy(measured(), { percent: 1 }, null).warnings).toEqual([]);
+});
+
 describe("a percentage limit", () => {
   it("means points of a rate", () => {
     const { reason } = judgeAccuracy(measured(), { percent: 0.6 }, null);

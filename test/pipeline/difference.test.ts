@@ -14,6 +14,13 @@ it("an output that is NaN in one model only is as far away as can be, in numbers
   expect(differenceWarnings(found)).toEqual(['output "y": 2 of 10 elements are NaN in one model only']);
 });
 
+it("NaN on both sides is equal, and worth a word", () => {
+  expect(differenceWarnings([differenceOf("y", { nanOnBoth: 10, elements: 10 })])).toEqual([
+    'output "y": all 10 elements are NaN in both models, and count as equal',
+  ]);
+  expect(differenceWarnings([differenceOf("y", { nanOnBoth: 1, elements: 10 })])[0]).toContain("1 of 10 elements");
+});
+
 it("intervals are told where there are some, and an end without noise is null", () => {
   const intervals: DifferenceIntervals = {
     rmse: [0, 0.1],

@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { InferOptError } from "../../src/base/errors.js";
 import type { Limits } from "../../src/pipeline/config.js";
-import { runGate } from "../../src/pipeline/gate.js";
+import { type GateConfig, runGate } from "../../src/pipeline/gate.js";
 import type { ModelSignature } from "../../src/runtime/port.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
 import { modelFile } from "../support/model-file.js";
@@ -17,6 +19,7 @@ async function gate(
   limits: Partial<Limits>,
   inconclusive: "fail" | "warn" = "fail",
   signature: ModelSignature = classifier,
+  more: Pick<GateConfig, "history"> = {},
 ) {
   const folder = temporaryFolder();
   const baseline = modelFile(folder, RELU, { name: "old.onnx" });
@@ -26,11 +29,31 @@ async function gate(
     [candidate]: { signature, latency: (chance) => 2 + chance.next() / 2 },
   });
   const data = { calibration: null, eval: null, metric: null };
-  const config = { baseline, candidate, data, limits: limitsOf(limits), runtime: runtimeConfig(), inconclusive };
+  const config = {
+    baseline,
+    candidate,
+    data,
+    limits: limitsOf(limits),
+    runtime: runtimeConfig(),
+    inconclusive,
+    ...more,
+  };
   return { result: await runGate(config, fakeContext(runtime)), runtime };
 }
 
 describe("runGate", () => {
+  it("keeps its verdict where the history cannot be written", async () => {
+    const path = join(temporaryFolder(), "gone", "h.jsonl");
+    const failures: InferOptError[] = [];
+    const onUnwritten = (failure: InferOptError) => void failures.push(failure);
+    const at = "2030-01-01T00:00:00.000Z";
+    const { result } = await gate({ maxSizeBytes: 1 }, "fail", classifier, { history: { path, at, onUnwritten } });
+    expect(result.verdict.outcome).toBe("latency");
+    expect(failures.map(({ code }) => code)).toEqual(["OUTPUT_FAILED"]);
+    const unheard = gate({ maxSizeBytes: 1 }, "fail", classifier, { history: { path, at } });
+    await expect(unheard).rejects.toMatchObject({ code: "OUTPUT_FAILED" });
+  });
+
   it("passes a candidate within its limits", async () => {
     const { result } = await gate({ minSpeedup: 1.5, maxSizeBytes: 1e6 });
     expect(result.verdict).toMatchObject({ status: "pass", outcome: "met" });

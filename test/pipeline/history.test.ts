@@ -38,6 +38,20 @@ describe("the file of runs", () => {
     expect(readHistory(path)).toEqual([entry(), entry({ bytes: 7 })]);
   });
 
+  it("is read behind the mark that some editors put first", () => {
+    const path = join(temporaryFolder({ "h.jsonl": `\ufeff${JSON.stringify(entry())}\r\n` }), "h.jsonl");
+    expect(readHistory(path)).toEqual([entry()]);
+  });
+
+  it.each(["notes of mine", '{"name": "x"}'])("is refused where it is somebody's own: %s", async (text) => {
+    const path = join(temporaryFolder({ "h.jsonl": text }), "h.jsonl");
+    expect((await faultOf(() => readHistory(path))).code).toBe("HISTORY_INVALID");
+  });
+
+  it.skipIf(process.platform === "win32")("is no device, which may be read without end", async () => {
+    expect((await faultOf(() => readHistory("/dev/zero"))).code).toBe("HISTORY_INVALID");
+  });
+
   it.each([
     ["is no JSON", "{\n", "line 1"],
     ["misses a field", `${JSON.stringify({ ...entry(), bytes: undefined })}\n`, "line 1"],

@@ -1,3 +1,4 @@
+import type { InferOptError } from "../../base/errors.js";
 import { type Command, limits, running, smokeTest } from "../command.js";
 import { comparedExits, runAndDeliver } from "../run-and-deliver.js";
 import { dataConfig, limitsOf, runtimeConfig } from "../settings.js";
@@ -24,8 +25,12 @@ export const gate: Command = {
   ],
   exits: comparedExits,
   findsConfig: true,
-  run(invocation) {
+  async run(invocation) {
     const { parameters, settings, configPath, actions } = invocation;
+    let unwritten: InferOptError | null = null;
+    const onUnwritten = (failure: InferOptError): void => {
+      unwritten = failure;
+    };
     const config = {
       baseline: parameters[0]!,
       candidate: parameters[1]!,
@@ -35,8 +40,12 @@ export const gate: Command = {
       inconclusive: settings.inconclusive,
       ...(configPath !== null && { configPath }),
       ...(settings.target !== null && { target: settings.target }),
-      ...(settings.history !== null && { history: { path: settings.history, at: new Date().toISOString() } }),
+      ...(settings.history !== null && {
+        history: { path: settings.history, at: new Date().toISOString(), onUnwritten },
+      }),
     };
-    return runAndDeliver(invocation, (context) => actions.gate(config, context));
+    const code = await runAndDeliver(invocation, (context) => actions.gate(config, context));
+    if (unwritten !== null) throw unwritten;
+    return code;
   },
 };

@@ -43,6 +43,9 @@ export const startChild = (
 function childEnvironment(env: NodeJS.ProcessEnv, allocation: Allocation): NodeJS.ProcessEnv {
   const { NODE_EXTRA_CA_CERTS: certificates, NODE_OPTIONS: options, ...rest } = env;
   return {
+    // Builds of the runtime record every session, to be sent to its makers: no machine's models are their business, and
+    // what is timed would be timed with it.
+    ORT_DISABLE_TELEMETRY: "1",
     ...rest,
     // To read all certificates of a machine takes longer than all else that Node does to start. A user's stages, which
     // run as they would elsewhere, may speak to somebody.

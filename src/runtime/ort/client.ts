@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { InferOptError } from "../../base/errors.js";
 import { mergeTaps, type TapStatistics } from "../../observe/index.js";
 import type {
   ModelSignature,
@@ -161,7 +162,9 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
     },
 
     async score(job): Promise<ScoreResult> {
-      const parts = await split("score", job.models[0] ?? "no model", job);
+      const parts = await split("score", job.models[0] ?? "no model", job).catch((cause: unknown) => {
+        throw job.metric.kind === "module" ? whereMetricEnded(job.metric.path, cause) : cause;
+      });
       return {
         metric: parts[0]!.metric,
         scores: job.models.map((_, model) => concatenate(parts.map(({ scores }) => scores[model]!))),
@@ -178,7 +181,14 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
       return { ...result!, best: fromWireTensors(result!.best) };
     },
 
-    compare: (job): Promise<OutputDifference[]> => call("compare", job.candidate, job.session, job),
+    async compare({ onProgress, ...args }): Promise<OutputDifference[]> {
+      const { candidate: model, session } = args;
+      const [differences] = await pool.callAll(
+        [{ job: "compare", args, model, timeoutMs: timeoutOf(session), onProgress }],
+        workersFor(session),
+      );
+      return differences!;
+    },
 
     async timer(spec: TimerSpec): Promise<Timer> {
       // What is timed has the machine to itself.
@@ -230,6 +240,18 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
   if (options.signal?.aborted) stop();
   else options.signal?.addEventListener("abort", stop, { once: true });
   return runtime;
+}
+
+/** A process that ends by itself while a module scores does so by the module. */
+function whereMetricEnded(path: string, cause: unknown): unknown {
+  const ended = cause instanceof InferOptError && cause.code === "RUNTIME_CRASHED" && cause.fields["signal"] === null;
+  if (!ended) return cause;
+  const how = `exit code ${String(cause.fields["exitCode"])}`;
+  return new InferOptError("METRIC_SCORE_FAILED", "input", `metric module ${path} ended the process (${how})`, {
+    hint: "score returns or throws: process.exit and rejections that nobody handles end the program around it.",
+    cause,
+    fields: { path },
+  });
 }
 
 /** One count out of the counts of several parts; silent until every part has told its size. */

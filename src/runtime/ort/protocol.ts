@@ -71,7 +71,7 @@ export interface Jobs {
     };
     result: Omit<TrainResult, "best"> & { readonly best: WireTensors };
   };
-  compare: { args: CompareJob; result: OutputDifference[] };
+  compare: { args: Omit<CompareJob, "onProgress">; result: OutputDifference[] };
   placement: {
     args: {
       readonly model: string;

@@ -3,7 +3,19 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { DatasetRef } from "../../../src/dataset/index.js";
 import type { MetricRef } from "../../../src/metric/index.js";
-import { jsonl, reshaping, scaling, session, startRuntime, temporaryFolder, writeFile } from "./workbench.js";
+import { faultOf } from "../../support/dataset.js";
+import {
+  jsonl,
+  node,
+  port,
+  reshaping,
+  scaling,
+  session,
+  startRuntime,
+  temporaryFolder,
+  writeFile,
+  writeModel,
+} from "./workbench.js";
 
 const samples = [1, 2, 3].map((x) => ({ x: [[x, 0]], labels: x }));
 const mse: MetricRef = { kind: "builtin", name: "mse" };
@@ -49,6 +61,47 @@ describe("score", () => {
       [309, 103],
     ]);
     expect(result).toEqual(await runtime.score(job));
+  });
+
+  it("scores models that are too large to lie side by side as it scores small ones", async () => {
+    const runtime = startRuntime({ workers: 1 });
+    const job = {
+      models: [scaling(1), scaling(2), scaling(4)],
+      data: { path: jsonl(...samples) },
+      session,
+      compared: 2,
+    };
+    const metrics = [metricModule("return labels * 100 + outputs.y.data[0] - reference.y.data[0]"), firstOutput(), mse];
+    for (const metric of metrics) {
+      for (const baselineScores of [undefined, Float64Array.of(7, 8, 9)]) {
+        const asked = { ...job, metric, ...(baselineScores && { baselineScores }) };
+        expect(await runtime.score({ ...asked, togetherBytes: 0 })).toEqual(await runtime.score(asked));
+      }
+    }
+    const counts: number[] = [];
+    const onProgress = (done: number, total: number) => void counts.push(done, total);
+    await runtime.score({ ...job, models: job.models.slice(0, 2), metric: mse, togetherBytes: 0, onProgress });
+    expect(counts.at(-2)).toBe(3);
+    expect(counts.filter((_, i) => i % 2 === 0)).toEqual(counts.filter((_, i) => i % 2 === 0).sort());
+  });
+
+  it("says when a metric ends the process", async () => {
+    const job = { models: [scaling(1), scaling(2)], data: { path: jsonl(...samples) }, session };
+    const ended = await faultOf(() => startRuntime().score({ ...job, metric: metricModule("process.exit(3)") }));
+    expect(ended).toMatchObject({ code: "METRIC_SCORE_FAILED", kind: "input" });
+    expect(ended.message).toContain("exit code 3");
+  });
+
+  it("refuses a model without an output that can be read", async () => {
+    const model = writeModel({
+      node: [node("SequenceConstruct", ["x", "x"], ["s"])],
+      input: [port("x", "f32", [1, 2])],
+      output: [port("s", null, null)],
+    });
+    const job = { models: [model, model], data: { path: jsonl(...samples) }, metric: mse, session };
+    const fault = await faultOf(() => startRuntime().score(job));
+    expect(fault).toMatchObject({ code: "OUTPUTS_UNREADABLE", kind: "input" });
+    expect(fault.message).toContain('"s"');
   });
 
   it("remembers what a baseline answered, and that another is another", async () => {

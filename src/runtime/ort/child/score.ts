@@ -1,7 +1,7 @@
 /**
  * Scores models on samples by a metric. All models see a sample before the next one is
  * read, so the baseline's outputs live for one sample and memory does not grow with
- * their number.
+ * their number. Models that are too large to lie side by side take turns over many samples.
  */
 import { referencesOf, type Sample } from "../../../dataset/index.js";
 import { loadMetric, type Metric, type NamedTensors } from "../../../metric/index.js";
@@ -16,15 +16,17 @@ import { forMetric, named, tensorsOf } from "./scored-sample.js";
 import { type OpenModel, openModel } from "./session.js";
 import { signatureOfFile } from "./signature.js";
 
-/** Candidates are loaded together as long as they weigh less than this on disk, else one group after the other. */
-const GROUP_BYTES = 2 ** 30;
+/** Candidates are loaded together as long as they weigh less than this on disk, else one group after the other; where nobody says. */
+const TOGETHER_BYTES = 2 ** 30;
+/** Samples, and what the baseline made of them, that wait where a group weighs more than that and its models take turns. */
+const HELD_BYTES = 256 * 2 ** 20;
 
 type Args = Jobs["score"]["args"];
 
 export const score: JobHandler<"score"> = async (args, context) => {
   const metric = await loadMetric(args.metric);
   if (args.isInTurn) return scoreInTurn(args, metric, context);
-  const groups = groupBySize(args.models.slice(1));
+  const groups = groupBySize(args.models.slice(1), args.togetherBytes ?? TOGETHER_BYTES);
   const rows = new Map<number, Float64Array>();
   const differences: (readonly OutputDifference[])[] = [];
   let usedReference = false;
@@ -46,12 +48,12 @@ export const score: JobHandler<"score"> = async (args, context) => {
 };
 
 /** Positions in `models`, from 1 on; one empty group when there is only the baseline. */
-function groupBySize(candidates: readonly string[]): number[][] {
+function groupBySize(candidates: readonly string[], most: number): number[][] {
   const groups: number[][] = [[]];
   let bytes = 0;
   for (const [i, path] of candidates.entries()) {
     const size = candidates.length === 1 ? 0 : modelBytes(path);
-    if (bytes + size > GROUP_BYTES && groups.at(-1)!.length > 0) {
+    if (bytes + size > most && groups.at(-1)!.length > 0) {
       groups.push([]);
       bytes = 0;
     }
@@ -77,17 +79,12 @@ async function scoreGroup(
   metric: Metric,
   context: JobContext,
 ): Promise<GroupScores> {
-  const opened: OpenModel[] = [];
-  const open = async (path: string): Promise<OpenModel> => {
-    const model = await openModel(path, args.session, context);
-    opened.push(model);
-    return model;
-  };
+  const paths = group.map((index) => args.models[index]!);
+  const bytes = modelBytes(args.models[0]!) + sumOf(paths.map(modelBytes));
+  const takeTurns = group.length > 0 && bytes > (args.togetherBytes ?? TOGETHER_BYTES);
+  const models = new OpenModels(args, context, takeTurns);
   try {
-    const candidates: OpenModel[] = [];
-    for (const index of group) candidates.push(await open(args.models[index]!));
-    let baseline: OpenModel | null = null;
-    const openBaseline = async (): Promise<OpenModel> => (baseline ??= await open(args.models[0]!));
+    if (!takeTurns) for (const path of paths) await models.open(path);
 
     // Data is read as the baseline wants it, which need not be loaded for that.
     const { inputs, outputs } = signatureOfFile(args.models[0]!);
@@ -95,27 +92,67 @@ async function scoreGroup(
     const given = known ?? args.baselineScores?.subarray(part.from, part.from + part.count) ?? null;
     const compared = Math.min(args.compared ?? 0, part.count);
     const truth = args.withReferences ? (sample: Sample) => named(referencesOf(sample, outputs)) : null;
-    return await scoreSamples({ part, metric, candidates, given, truth, openBaseline, compared }, context);
+    const openBaseline = (): Promise<OpenModel> => models.open(args.models[0]!);
+    const candidates = paths.map((path) => () => models.open(path));
+    return await scoreSamples({ part, metric, candidates, given, truth, openBaseline, compared, takeTurns }, context);
   } finally {
-    for (const model of opened) await model.release();
+    await models.release();
+  }
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
+/** Models that are loaded when first asked for, and stay until they are released; or until the next one, where they take turns. */
+class OpenModels {
+  readonly #open = new Map<string, OpenModel>();
+
+  constructor(
+    readonly args: Args,
+    readonly context: JobContext,
+    readonly takeTurns: boolean,
+  ) {}
+
+  async open(path: string): Promise<OpenModel> {
+    const known = this.#open.get(path);
+    if (known) return known;
+    if (this.takeTurns) await this.release();
+    const model = await openModel(path, this.args.session, this.context);
+    this.#open.set(path, model);
+    return model;
+  }
+
+  async release(): Promise<void> {
+    const models = [...this.#open.values()];
+    this.#open.clear();
+    for (const model of models) await model.release();
   }
 }
 
 interface Scoring {
   readonly part: PartOfDataset;
   readonly metric: Metric;
-  readonly candidates: readonly OpenModel[];
+  readonly candidates: readonly (() => Promise<OpenModel>)[];
   /** Scores of the baseline when they are known already. */
   readonly given: Float64Array | null;
   /** The reference of a sample, where it came with the data. */
   readonly truth: ((sample: Sample) => NamedTensors) | null;
   /** Samples on which outputs are compared: the first. */
   readonly compared: number;
+  /** Whether opening one model may close another: then many samples go through each in a row. */
+  readonly takeTurns: boolean;
   openBaseline(): Promise<OpenModel>;
 }
 
+/** A sample that the baseline has seen and the candidates have not. */
+interface Held {
+  readonly at: number;
+  readonly sample: Sample;
+  readonly original: Tensors | null;
+  readonly reference: NamedTensors | null;
+}
+
 async function scoreSamples(scoring: Scoring, context: JobContext): Promise<GroupScores> {
-  const { part, metric, candidates, given, truth, compared, openBaseline } = scoring;
+  const { part, metric, candidates, given, truth, compared, takeTurns, openBaseline } = scoring;
   const baselineRow = new Float64Array(part.count);
   const rows = candidates.map(() => new Float64Array(part.count));
   // A metric of our own says whether it wants the reference; of a module we find out.
@@ -130,38 +167,60 @@ async function scoreSamples(scoring: Scoring, context: JobContext): Promise<Grou
   const comparisons = compared > 0 ? await comparisonsWith(openBaseline, candidates.length) : [];
   const runBaseline = async (sample: Sample): Promise<Tensors> => tensorsOf(await openBaseline(), sample);
   const collect = betweenSamples();
-  let i = 0;
+  let done = 0;
+  const tell = (): void => context.progress(Math.floor(done / (1 + candidates.length)), part.count);
+
+  const scoreHeld = async (model: OpenModel, c: number, { at, sample, original, reference }: Held): Promise<number> => {
+    const { labels, facts } = forMetric(sample);
+    const tensors = await tensorsOf(model, sample);
+    if (original && at < compared) comparisons[c]!.addOutputs(model, original, tensors, sample.id);
+    const outputs = named(tensors);
+    if (reference) return metric.score(outputs, labels, facts, watched(reference));
+    const value = await scoreWithout(
+      () => metric.score(outputs, labels, facts, watched({})),
+      () => usedReference,
+    );
+    return value ?? metric.score(outputs, labels, facts, watched(named(await runBaseline(sample))));
+  };
+  let held: Held[] = [];
+  let heldBytes = 0;
+  const scoreCandidates = async (): Promise<void> => {
+    for (const [c, open] of candidates.entries()) {
+      const model = await open();
+      for (const each of held) {
+        rows[c]![each.at] = await scoreHeld(model, c, each);
+        done++;
+        if (takeTurns) tell();
+      }
+    }
+    held = [];
+    heldBytes = 0;
+    collect();
+  };
+
+  let at = 0;
   context.progress(0, part.count);
   for await (const sample of part.samples()) {
-    const { labels, facts } = forMetric(sample);
-    const original = given === null || usedReference || i < compared ? await runBaseline(sample) : null;
+    // Where models take turns, there is no going back to the baseline for a metric that turns out to want it.
+    const mayBeWanted = usedReference || (takeTurns && metric.needsReference === null);
+    const original = given === null || mayBeWanted || at < compared ? await runBaseline(sample) : null;
     const answer = original && named(original);
-    let reference = truth ? truth(sample) : answer;
-    baselineRow[i] = given?.[i] ?? (await metric.score(answer!, labels, facts, watched(reference!)));
-
-    for (const [c, candidate] of candidates.entries()) {
-      const tensors = await tensorsOf(candidate, sample);
-      if (original && i < compared) comparisons[c]!.addOutputs(candidate, original, tensors, sample.id);
-      const outputs = named(tensors);
-      if (reference === null) {
-        const value = await scoreWithout(
-          () => metric.score(outputs, labels, facts, watched({})),
-          () => usedReference,
-        );
-        if (value !== null) {
-          rows[c]![i] = value;
-          continue;
-        }
-        reference = named(await runBaseline(sample));
-      }
-      rows[c]![i] = await metric.score(outputs, labels, facts, watched(reference));
-    }
-    collect();
-    context.progress(++i, part.count);
+    const reference = truth ? truth(sample) : answer;
+    const { labels, facts } = forMetric(sample);
+    baselineRow[at] = given?.[at] ?? (await metric.score(answer!, labels, facts, watched(reference!)));
+    held.push({ at: at++, sample, original, reference });
+    heldBytes += sizeOf(sample.feeds) + (original ? sizeOf(original) : 0);
+    done++;
+    if (!takeTurns || heldBytes > HELD_BYTES) await scoreCandidates();
+    tell();
   }
+  if (held.length > 0) await scoreCandidates();
+  tell();
   const differences = comparisons.map((comparison) => comparison.results());
   return { baseline: baselineRow, candidates: rows, differences, usedReference };
 }
+
+const sizeOf = (tensors: Tensors): number => sumOf(Array.from(tensors.values(), ({ byteLength }) => byteLength));
 
 async function comparisonsWith(openBaseline: () => Promise<OpenModel>, count: number): Promise<readonly Comparison[]> {
   const baseline = await openBaseline();

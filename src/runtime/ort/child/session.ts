@@ -58,6 +58,7 @@ export async function openModel(
     signature,
     readable,
     async run(feeds, outputs, where) {
+      if (Array.isArray(outputs) && outputs.length === 0) refuseUnreadable({ path, signature, readable });
       try {
         return new Map(Object.entries(await session.run(feeds, outputs)));
       } catch (cause) {
@@ -67,6 +68,25 @@ export async function openModel(
     feeds: (tensors) => toFeeds(ort, tensors),
     release: () => session.release(),
   };
+}
+
+/** For those who run the bare session. Throws OUTPUTS_UNREADABLE where it would have nothing to answer with. */
+export function refuseUnreadable({
+  path,
+  signature,
+  readable,
+}: Pick<OpenModel, "path" | "signature" | "readable">): void {
+  if (readable.length > 0) return;
+  const names = signature.outputs.map(({ name }) => `"${name}"`).join(", ");
+  throw new InferOptError(
+    "OUTPUTS_UNREADABLE",
+    "input",
+    `${path} has no output that can be read: ${names || "none at all"}; ONNX Runtime hands Node tensors, and neither sequences, maps nor optionals`,
+    {
+      hint: "Add an output that is a tensor, such as what ConcatFromSequence makes of a sequence.",
+      fields: { model: path, outputs: signature.outputs.map(({ name }) => name) },
+    },
+  );
 }
 
 /** As `openModel`, but the bare session. */

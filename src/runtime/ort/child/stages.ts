@@ -20,7 +20,7 @@ import type { StageRuns, StagesSpec } from "../../port.js";
 import type { JobContext, JobHandler } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
 import { emptyDataset, feedsOf, openPart } from "./samples.js";
-import { type OpenModel, openModel, runFailed } from "./session.js";
+import { type OpenModel, openModel, refuseUnreadable, runFailed } from "./session.js";
 import { CannotWorkAhead, StagesAhead } from "./stages-ahead.js";
 import { isElsewhere } from "./time.js";
 import { type Traveller, throughStages } from "./user-stages.js";
@@ -61,6 +61,7 @@ export const stagesOpen: JobHandler<"stagesOpen"> = async (args, context) => {
   const model = await openModel(args.model, args.session, context, {
     keepsThreads: isElsewhere(args.session.affinity),
   });
+  refuseUnreadable(model);
   const { inputs, outputs } = model.signature;
   stand = {
     ...{ model, module, made: [], collect: betweenSamples(), patienceMs: 0, next: 0, ahead: null },

@@ -9,7 +9,7 @@ import { sharedNowMs } from "../shared-clock.js";
 import { betweenSamples } from "./collect-garbage.js";
 import { loadedInMs, loadOrt, startedMs } from "./load-ort.js";
 import { emptyDataset, feedsOf, openPart } from "./samples.js";
-import { type OpenModel, openModel, runFailed } from "./session.js";
+import { type OpenModel, openModel, refuseUnreadable, runFailed } from "./session.js";
 
 /** Samples held in memory and fed in turn. */
 const MAX_SAMPLES = 16;
@@ -35,6 +35,7 @@ export const timeOpen: JobHandler<"timeOpen"> = async (args, context) => {
     keepsThreads: isElsewhere(args.session.affinity),
   });
   const loadMs = performance.now();
+  refuseUnreadable(model);
   const start: ColdStart = {
     ...{ processMs: startedMs, runtimeMs: loadedInMs, sessionMs: model.sessionMs },
     ...{ runtimeBytes, sessionBytes: residentBytes() },
