@@ -62,9 +62,13 @@ export function planRuns(remainingMs: number, startMs: number, perRunMs: readonl
   const parts = [8, 4, 2, 1].map((part) => Math.ceil(runs / part)).filter((look) => look >= soonest);
   if (isQuick && parts.length > 0) parts[0] = soonest;
   const looks = parts.length > 0 ? parts : [runs];
+  // All runs of a small model are over long before its budget is: what is left pays for processes, in which such models differ most.
+  const spareMs = affordable > mostRuns ? remainingMs - runs * roundMs - (processes - 1) * startMs : 0;
+  const spare = Math.min(mostProcesses, Math.floor(spareMs / startMs / Math.max(1, looks.length - 1)));
   const stages = looks.flatMap((look, i): Stage[] => {
     const from = i === 0 ? 0 : looks[i - 1]!;
-    const fresh = i === 0 ? processes : worthwhileProcesses((look - from) * roundMs, startMs, mostProcesses);
+    const later = Math.max(spare, worthwhileProcesses((look - from) * roundMs, startMs, mostProcesses));
+    const fresh = i === 0 ? processes : later;
     const pieces = Math.max(1, fresh);
     return Array.from({ length: pieces }, (_, piece) => ({
       fresh: i === 0 ? piece > 0 : fresh > 0,

@@ -15,6 +15,7 @@ import { type InputMoments, roundInView } from "./inputs/round-in-view.js";
 import { KeptIntegers } from "./kept-integers.js";
 import { addsPairs, fitPairs } from "./pair-sums.js";
 import type { StaticPlan } from "./plan-static.js";
+import { poolMeans } from "./pool-means.js";
 import type { ActivationScheme } from "./scheme.js";
 import { type StoredWeight, WeightStore } from "./weight-store.js";
 import { makeRoomForBias, quantizeBias, quantizeWeight, weightScales } from "./weights.js";
@@ -52,8 +53,11 @@ export function insertQdq(
   kept = new KeptIntegers(),
 ): InsertReport {
   invariant(opsetOf(model) >= 13, "per-channel DequantizeLinear needs opset 13");
-  const writer = new QdqWriter(model.graph, schemes, target, inputs, kept);
-  for (const { node, kernel, outputs } of plan.nodes) {
+  const { nodes, squeezed } = poolMeans(plan.nodes);
+  const all = new Map(schemes);
+  for (const [pooled, mean] of squeezed) all.set(pooled, schemes.get(mean)!);
+  const writer = new QdqWriter(model.graph, all, target, inputs, kept);
+  for (const { node, kernel, outputs } of nodes) {
     const slots = activationSlots(node, kernel);
     writer.scheme(node.inputs[slots[0]!]!);
     if (kernel.kind === "passthrough") for (const output of outputs) writer.share(node.inputs[0]!, output);
@@ -70,22 +74,19 @@ class QdqWriter {
   /** From a value to what its integers say it is. */
   readonly #dequantized = new Map<Value, Value>();
   readonly #origin = new Map<Value, Value>();
-  readonly #schemes: Map<string, ActivationScheme>;
   readonly #store = new WeightStore();
 
   constructor(
     readonly graph: Graph,
-    schemes: ReadonlyMap<string, ActivationScheme>,
+    readonly schemes: Map<string, ActivationScheme>,
     readonly target: IntegerTarget,
     readonly inputs: ReadonlyMap<string, InputMoments>,
     readonly kept: KeptIntegers,
-  ) {
-    this.#schemes = new Map(schemes);
-  }
+  ) {}
 
   scheme(value: Value): ActivationScheme {
     const label = (this.#origin.get(value) ?? value).label;
-    const scheme = this.#given(value) ?? this.#schemes.get(label);
+    const scheme = this.#given(value) ?? this.schemes.get(label);
     invariant(scheme, `no range is known for ${label}`);
     return scheme;
   }
@@ -104,7 +105,7 @@ class QdqWriter {
 
   /** Makes `to` use the scheme of `from`: moving elements must not change integers. */
   share(from: Value, to: Value): void {
-    this.#schemes.set(to.label, this.scheme(from));
+    this.schemes.set(to.label, this.scheme(from));
   }
 
   /** Makes one activation input come from integers. */

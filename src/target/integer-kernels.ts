@@ -4,10 +4,11 @@
  * CPU rows: ONNX Runtime's CPU provider, versions 1.30 and 1.31, found by loading
  * small graphs at the highest optimization level and reading back the graph that it
  * saved. ConvTranspose, Sub, Div, Max, Tanh, Gelu, HardSwish, Erf, a Relu on its own,
- * ReduceMean, LayerNormalization, Pad and linear Resize stay float there, and so does
- * everything that is fed 16-bit activations. The rows hold for x86 and ARM alike; what
+ * LayerNormalization, Pad and linear Resize stay float there, a ReduceMean unless it is written as
+ * GlobalAveragePool, and so does everything that is fed 16-bit activations. The rows hold for x86 and ARM alike; what
  * differs is how the products are added up.
  */
+import { soleReader } from "../ir/index.js";
 import { accelerators } from "./accelerator-kernels.js";
 import {
   compute,
@@ -32,6 +33,21 @@ const average: IntegerKernel = {
     node.attributes.has("dilations") || (node.int("ceil_mode", 0) !== 0 && node.int("count_include_pad", 0) !== 0),
 };
 
+/**
+ * The mean of each channel, whose kernel is that of GlobalAveragePool: over the last two of four axes, and nothing
+ * behind it that a range would have to take care of.
+ */
+const channelMean: IntegerKernel = {
+  ...elementwise([0]),
+  takes: (node) => {
+    const [data, axes] = node.inputs;
+    const given = axes ? axes.constant?.integers() : node.ints("axes");
+    const behind = soleReader(node.output);
+    if (data?.shape?.length !== 4 || given?.length !== 2 || behind?.is("Relu") || behind?.is("Clip")) return false;
+    return [2, 3].every((axis) => given.some((each) => each === axis || each === axis - 4));
+  },
+};
+
 const cpu: KernelTable = {
   Conv: compute(true),
   MatMul: { ...compute(false), ofActivations: true },
@@ -39,6 +55,7 @@ const cpu: KernelTable = {
   ...kernelsOf("Add Mul Concat", elementwise()),
   ...kernelsOf("Sigmoid LeakyRelu Softmax GlobalAveragePool", elementwise([0])),
   AveragePool: average,
+  ReduceMean: channelMean,
   Where: elementwise([1, 2]),
   ...kernelsOf("MaxPool ReduceMax Reshape Transpose Squeeze Unsqueeze Flatten Split Slice Gather Tile", passthrough),
   Resize: nearest,

@@ -79,6 +79,7 @@ const others: Readonly<Record<string, readonly [float: number, integer: number]>
   Concat: [0.15, 0.15],
   Where: [0.3, 0.3],
   GlobalAveragePool: [0.11, 0.07],
+  ReduceMean: [0.11, 0.07],
   AveragePool: [0.3, 0.8],
   MaxPool: [0.3, 0.3],
   ReduceMax: [0.3, 0.3],

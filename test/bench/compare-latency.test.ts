@@ -114,6 +114,19 @@ describe("compareLatency", () => {
     expect(close.runs).toBeGreaterThan(60);
   });
 
+  it("asks further processes where a small model is faster in one and slower in the next", async () => {
+    /** Up to a third either way, as memory lies in each process. */
+    const uneven = (ms: number): FakeModel => ({
+      latency: (chance, _run, _nowMs, process) => ms * (1 + 0.3 * Math.sin(37 * process)) * jitter(chance, 0.1),
+      loadMs: 200,
+    });
+    const fake = new FakeTimers({ a: uneven(0.15), b: uneven(0.12) }, 21);
+    const { candidates, processes } = await compare(fake, { isQuick: true, minSpeedup: 1.02 });
+    expect(candidates[0]!.decision).toBe("met");
+    expect(processes).toBeGreaterThan(3);
+    expect(fake.nowMs).toBeLessThan(10_500);
+  });
+
   it("ends the processes that did start together with one that did not", async () => {
     const fake = new FakeTimers({ a: steady(10), b: steady(5) }, 16);
     await expect(compare(fake, { isQuick: true, candidates: ["b", "missing"] })).rejects.toThrow();

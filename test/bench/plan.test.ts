@@ -42,6 +42,17 @@ describe("planRuns", () => {
     ]);
   });
 
+  it("starts further processes for what is over long before its budget", () => {
+    const freshIn = (budgetMs: number, perRunMs: readonly number[]): number =>
+      planRuns(budgetMs, 500, perRunMs, true).stages.filter(({ fresh }) => fresh).length;
+    expect(freshIn(10_000, [0.15, 0.12])).toBe(2 + 2 * 3);
+    // Where half a budget is left, half as many.
+    expect(freshIn(5000, [0.15, 0.12])).toBe(2 + 2 * 3);
+    expect(freshIn(4000, [0.15, 0.12])).toBe(2 + 2 * 2);
+    // Runs that take all of the time leave a share of it alone.
+    expect(freshIn(10_000, [6, 4])).toBe(5);
+  });
+
   it("lets quick models run several times a turn and slow ones once", () => {
     expect(planRuns(10_000, 50, [0.1, 0.1]).sliceRuns).toBe(32);
     expect(planRuns(10_000, 50, [9, 7]).sliceRuns).toBe(1);

@@ -19,6 +19,11 @@ const image = (
   ${body}
   y = Conv(n, $w2: f32[8,8,1,1])
 }`;
+const headed = (body: string): string => `(x: f32[1,8,4,4]) -> (y) {
+  a = Conv(x, $w: f32[8,8,1,1], $b: f32[8])
+  ${body}
+  y = Gemm(n, $w2: f32[8,4])
+}`;
 const rows = (body: string): string => `(x: f32[1,16]) -> (y) {
   a = MatMul(x, $w: f32[16,8])
   ${body}
@@ -59,6 +64,11 @@ const confirmed: Readonly<Record<string, readonly (readonly [text: string, kerne
   LeakyRelu: [[image("n = LeakyRelu<alpha=0.1>(a)"), "QLinearLeakyRelu"]],
   AveragePool: [[image("n = AveragePool<kernel_shape=[2,2], strides=[2,2]>(a)"), "QLinearAveragePool"]],
   GlobalAveragePool: [[image("n = GlobalAveragePool(a)"), "QLinearGlobalAveragePool"]],
+  ReduceMean: [
+    [image("n = ReduceMean<axes=[2,3]>(a)"), "QLinearGlobalAveragePool"],
+    [image("n = ReduceMean<axes=[-1,-2]>(a)"), "QLinearGlobalAveragePool"],
+    [headed("n = ReduceMean<axes=[2,3], keepdims=0>(a)"), "QLinearGlobalAveragePool"],
+  ],
   MaxPool: [[image("n = MaxPool<kernel_shape=[2,2], strides=[2,2]>(a)"), null]],
   Reshape: [
     [image("n = Reshape(a, $s: i64[4] = {0,8,2,8})"), null],
