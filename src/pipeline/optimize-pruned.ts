@@ -10,7 +10,7 @@ import type { Intake } from "./intake.js";
 import { scratchFile } from "./model-runs.js";
 import { OptimizeRun } from "./optimize.js";
 import { type Found, findingsOf, PruneRun, whyNothing } from "./prune/run-prune.js";
-import type { Tried } from "./prune/search.js";
+import type { Tried } from "./prune/net-trials.js";
 import { commandsFor } from "./reproduce.js";
 import type { CandidateFacts, RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";

@@ -14,8 +14,9 @@ import type { RunContext } from "../context.js";
 import { measureLatency } from "../latency.js";
 import { asDelivered, removeLinked } from "../model-runs.js";
 import { totalMs } from "../regions.js";
+import { branchTrials } from "./branch-trials.js";
 import { cutFile, type PruningKnown, removePruned } from "./pruned-file.js";
-import type { Ranked, Trial } from "./rank-groups.js";
+import type { Ranked } from "./rank-groups.js";
 
 /** Shares of all groups at which nets are profiled. */
 const PROFILED_SHARES = [0.75, 0.5, 0.25];
@@ -46,39 +47,45 @@ export interface GroupMeasures {
 export function pathOf({ errors, nets, without }: GroupMeasures, map: ChannelMap, block: number): NarrowingPath {
   const shares = new NodeShares(map, block);
   const table = new LatencyTable(shares, nets);
-  const besides = [...without].map(([group, ms]) => {
+  const seen = [...without].map(([group, ms]) => {
     const saved = nets[0]!.totalMs - ms;
     return [group, Math.max(0, saved - table.branchMs(group))] as const;
   });
+  // All of them together save no more than no node is known to take, however profiles scatter.
+  const all = seen.reduce((sum, [, ms]) => sum + ms, 0);
+  const believed = all > table.restMs ? table.restMs / all : 1;
+  const besides = seen.map(([group, ms]) => [group, ms * believed] as const);
   return new NarrowingPath(errors, new LatencyTable(shares, nets, new Map(besides)), block);
 }
 
 /** Removes the files of the trials. */
 export async function measureGroups(request: PathRequest, context: RunContext): Promise<GroupMeasures> {
-  const tried = [...request.ranked].flatMap(([group, { trial }]) => (trial ? [{ group, trial }] : []));
+  const halves = new Map([...request.ranked].flatMap(([group, { trial }]) => (trial ? [[group, trial.path]] : [])));
+  const files = [...halves.values()];
   try {
-    const errors = await groupErrors(request, tried, context);
-    return { errors, ...(await netTimes(request, tried, context)) };
+    const branches = await branchTrials(request, request.groups, context);
+    files.push(...branches.values());
+    const errors = await groupErrors(request, { halves, branches }, context);
+    return { errors, ...(await netTimes(request, branches, context)) };
   } finally {
-    for (const { trial } of tried) for (const path of filesOf(trial)) removeLinked(path);
+    for (const path of files) removeLinked(path);
   }
 }
 
-interface Tried {
-  readonly group: ChannelGroup;
-  readonly trial: Trial;
+interface TrialFiles {
+  readonly halves: ReadonlyMap<ChannelGroup, string>;
+  /** Without the branch that a group is all of. */
+  readonly branches: ReadonlyMap<ChannelGroup, string>;
 }
-
-const filesOf = ({ path, without }: Trial): readonly string[] => (without === null ? [path] : [path, without]);
 
 /** Share of the output that is missed when a group is at half its width, over what its readers miss then; and without its branch. */
 async function groupErrors(
   { ranked, whole, samples, runtime }: PathRequest,
-  tried: readonly Tried[],
+  { halves, branches }: TrialFiles,
   context: RunContext,
 ): Promise<ReadonlyMap<ChannelGroup, GroupError>> {
   const indices = spread(samples.data.indices!.slice(samples.fitted), TRIAL_SAMPLES);
-  const files = tried.flatMap(({ trial }) => filesOf(trial));
+  const files = [...halves.values(), ...branches.values()];
   const { scores } = await context.runtime.score({
     models: [whole, ...files],
     data: { ...samples.data, indices },
@@ -88,11 +95,12 @@ async function groupErrors(
   });
   const missedBy = new Map(files.map((path, i) => [path, missed(scores[i + 1]!)]));
   return new Map(
-    tried.map(({ group, trial: { path, removed, without } }) => {
-      const { removal } = ranked.get(group)!;
-      const local = removal.errors[removed]!;
+    [...halves].map(([group, path]) => {
+      const { removal, trial } = ranked.get(group)!;
+      const local = removal.errors[trial!.removed]!;
       const scale = local > 0 ? missedBy.get(path)! / local : 1;
-      return [group, { removal, scale, none: without === null ? null : missedBy.get(without)! }] as const;
+      const without = branches.get(group);
+      return [group, { removal, scale, none: without === undefined ? null : missedBy.get(without)! }] as const;
     }),
   );
 }
@@ -105,17 +113,16 @@ function missed(decibels: Float64Array): number {
 
 async function netTimes(
   request: PathRequest,
-  tried: readonly Tried[],
+  branches: TrialFiles["branches"],
   context: RunContext,
 ): Promise<Pick<GroupMeasures, "nets" | "without">> {
   const { map, groups, samples, runtime, block } = request;
   const shares: Widths[] = [1, ...PROFILED_SHARES].map((share) => uniformWidths(groups, share, block));
   const files = shares.map((widths) => cutFile(request, widths, context));
-  const branches = tried.flatMap(({ group, trial: { without } }) => (without === null ? [] : [{ group, without }]));
   try {
     const data = { ...samples.data, indices: samples.data.indices!.slice(0, 1) };
     const profiles = await context.runtime.nodeTimes(
-      [...files.map(({ path }) => path), ...branches.map(({ without }) => without)],
+      [...files.map(({ path }) => path), ...branches.values()],
       data,
       asDelivered(runtime),
     );
@@ -125,7 +132,7 @@ async function netTimes(
       const times = told[i]!;
       return { widths, times: timesByNode(map.model, times), totalMs: totalMs(times) };
     });
-    const without = branches.map(({ group }, i) => [group, totalMs(told[nets.length + i]!)] as const);
+    const without = [...branches.keys()].map((group, i) => [group, totalMs(told[nets.length + i]!)] as const);
     return { nets, without: new Map(without) };
   } finally {
     for (const file of files) removePruned(file);

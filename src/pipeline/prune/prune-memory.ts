@@ -27,6 +27,8 @@ export interface TriedNet {
   readonly recovery: Recovery | NotRecovered | null;
   readonly accuracy: AccuracyMeasure;
   readonly nonsense: VerdictReason | null;
+  /** What it took to make it and to judge it. */
+  readonly spentMs: number;
 }
 
 /** As JSON has it: groups by name, which is theirs alone, and nodes by their place in the graph. */

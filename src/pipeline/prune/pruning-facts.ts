@@ -2,7 +2,7 @@
 import { exceeds } from "../../base/exceeds.js";
 import type { ChannelGroup, ChannelMap } from "../../pruning/groups/channel-group.js";
 import type { NotRecovered, Recovery } from "../recover/recover-weights.js";
-import type { Tried } from "./search.js";
+import type { Tried } from "./net-trials.js";
 import type { SparsityFacts } from "./sparsity-facts.js";
 
 /** In units of the variance of the original's outputs, on samples that nothing was learned from; or why nothing was. */

@@ -3,18 +3,16 @@
  * in the original, on the samples that are fitted.
  */
 import { setImmediate } from "node:timers/promises";
-import { linkModel, type Model, Tensor, type Value } from "../../ir/index.js";
+import { linkModel, type Value } from "../../ir/index.js";
 import { type Reader, type Removal, removalOrder } from "../../pruning/choose/removal-order.js";
 import { smallestFirst } from "../../pruning/choose/smallest-first.js";
 import { trialWeights } from "../../pruning/choose/trial-weights.js";
 import type { ChannelGroup, ChannelMap, GroupConsumer } from "../../pruning/groups/channel-group.js";
-import { type ResidualBranch, residualBranches } from "../../pruning/groups/residual-branches.js";
 import { type LinearLayer, linearLayer, readLinear, writeLinear } from "../../pruning/refit/linear-layers.js";
 import { momentsOf, tapMoments } from "../../pruning/refit/moment-taps.js";
-import { areNumbers, centred, type Moments } from "../../pruning/refit/moments.js";
+import { areNumbers, centred } from "../../pruning/refit/moments.js";
 import type { Segment } from "../../pruning/refit/segment.js";
 import { sliceChannels } from "../../pruning/slice/slice-channels.js";
-import { removeWithFeeders } from "../../rewrite/index.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { linkedFile } from "../model-runs.js";
@@ -55,13 +53,10 @@ export interface Ranked {
   readonly trial: Trial | null;
 }
 
-/** Files of nets in which one group is narrowed and nothing else is changed. */
+/** The file of a net in which one group has half of its units and its readers are fitted; nothing else is changed. */
 export interface Trial {
-  /** With half of it, its readers fitted. */
   readonly path: string;
   readonly removed: number;
-  /** With the mean of the branch that passes it on in that branch's place; null where it is not all that one passes on. */
-  readonly without: string | null;
 }
 
 /** For each group the order in which its units go. */
@@ -74,7 +69,6 @@ export async function rankGroups(
   const { data, heldOut } = samples;
   const walk = new NetWalk({ like: map.model, twinOf: (value) => value, data, heldOut, runtime }, context);
   const ranked = new Map<ChannelGroup, Ranked>();
-  const branches = residualBranches(map);
   const asked = groups.map((group, i): Asked => ({ group, readers: readersOf(group, i) }));
   try {
     for (let from = 0; from < asked.length; ) {
@@ -105,7 +99,7 @@ export async function rankGroups(
         const { group } = each;
         const told = each.readers.flatMap(({ consumer, layer, label }) => readerOf(consumer, layer, label, sums) ?? []);
         const removal = removalOrder(group.width, told) ?? smallestFirst(group);
-        const trial = request.withTrials ? trialOf(map, each, removal, branches.get(group), sums, context) : null;
+        const trial = request.withTrials ? trialOf(map, each, removal, sums, context) : null;
         ranked.set(group, { removal, trial });
       }
       from = to;
@@ -131,7 +125,6 @@ function trialOf(
   map: ChannelMap,
   { group, readers }: Asked,
   { order }: Removal,
-  branch: ResidualBranch | undefined,
   sums: ReadonlyMap<string, Float64Array>,
   context: RunContext,
 ): Trial {
@@ -152,36 +145,9 @@ function trialOf(
       cut.outputs === layer.outputs && areNumbers(moments) ? trialWeights(moments, readLinear(layer), inputs) : null;
     if (fitted) writeLinear(model, cut, fitted);
   }
-  const last = branch && readers.find(({ layer }) => layer.node === branch.layer.node);
-  const means = last ? outputMeans(momentsOf(last.layer, last.label, sums)) : null;
-  const without = branch && means ? written(withoutBranch(map, branch, means), context) : null;
-  return { path: written(model, context), removed, without };
-}
-
-function written(model: Model, context: RunContext): string {
   const path = linkedFile(context, "trial");
   linkModel(model, path);
-  return path;
-}
-
-/** Null where they are not known. */
-function outputMeans(moments: Moments): Float32Array | null {
-  const { outputSums, rows } = moments;
-  return areNumbers(moments) && rows > 0 ? Float32Array.from(outputSums, (sum) => sum / rows) : null;
-}
-
-/** The whole net with a constant for each channel where the branch was. */
-function withoutBranch(map: ChannelMap, { layer, sum }: ResidualBranch, means: Float32Array): Model {
-  const { model, nodeOf, valueOf: copies } = sliceChannels(map, new Map());
-  const { graph } = model;
-  const behind = (layer.output.shape?.length ?? 0) - layer.axis - 1;
-  const dims = [means.length, ...Array.from({ length: behind }, () => 1)];
-  const copy = nodeOf.get(sum)!;
-  const at = copy.inputs.indexOf(copies.get(layer.output)!);
-  const feeder = copy.inputs[at]!.producer!;
-  graph.setInput(copy, at, graph.addConstant(`${copy.displayName}/mean`, Tensor.f32(dims, means)));
-  removeWithFeeders(feeder);
-  return model;
+  return { path, removed };
 }
 
 function endOfPart(asked: readonly Asked[], from: number): number {

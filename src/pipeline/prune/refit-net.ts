@@ -37,6 +37,8 @@ export interface RefitRequest {
   readonly runtime: RuntimeConfig;
   /** Layers of the pruned net that get zeros; absent where none does. */
   readonly sparsities?: ReadonlyMap<Node, Sparsity>;
+  /** Waves of layers that are fitted, from the front; all when absent. */
+  readonly mostWaves?: number;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -81,12 +83,12 @@ class NetFit {
   }
 
   async run(): Promise<RefitReport> {
-    const { pair, onProgress } = this.request;
+    const { pair, onProgress, mostWaves = Number.POSITIVE_INFINITY } = this.request;
     const { tasks, unfitted } = fitTasks(pair);
     this.#unfitted.push(...unfitted);
     let waiting = tasks;
     try {
-      while (waiting.length > 0) {
+      for (let waves = 0; waiting.length > 0 && waves < mostWaves; waves++) {
         refuseInterrupted(this.context.signal);
         const wave = withinBound(readyTasks(pair, waiting));
         waiting = waiting.filter((task) => !wave.includes(task));

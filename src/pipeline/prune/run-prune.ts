@@ -22,13 +22,14 @@ import { writeOutput, writeRejected } from "../write-output.js";
 import { fitSamples, LEAST_OPSET } from "./fit-samples.js";
 import { givenWidths, groupsToPrune } from "./groups-to-prune.js";
 import { PrunedJudge } from "./judge-pruned.js";
+import type { Tried } from "./net-trials.js";
 import { measureGroups, pathOf } from "./plan-path.js";
 import { PruneMemory, type PrunePlan } from "./prune-memory.js";
 import { narrowingFacts } from "./pruning-facts.js";
 import { type RankRequest, rankGroups } from "./rank-groups.js";
 import { runSparse } from "./run-sparse.js";
 import { sampleSizes } from "./sample-sizes.js";
-import { PruneSearch, type Tried } from "./search.js";
+import { PruneSearch } from "./search.js";
 
 export function runPrune(config: PruneConfig, context: RunContext): Promise<RunResult> {
   const { sparsity } = config.prune;

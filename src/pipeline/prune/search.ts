@@ -1,63 +1,64 @@
 /**
  * Looks along the path from the whole net to ever narrower ones for the one that is wanted: with a target for the speed, the
- * first that reaches it; without one, the fastest that is still as accurate as the limit says. Every net that is tried is
- * fitted, judged on the evaluation data and timed.
+ * most accurate of several that just reach it; without one, the fastest that is still as accurate as the limit says. Every
+ * net that is chosen from is fitted, judged on the evaluation data and timed.
  */
-import { copyFileSync, existsSync, renameSync } from "node:fs";
 import type { NarrowingPath, PathStep } from "../../pruning/choose/narrowing-path.js";
 import type { Widths } from "../../pruning/choose/widths.js";
-import type { Offered } from "../best-so-far.js";
 import type { PruneConfig } from "../config.js";
-import { sha256Of } from "../model-facts.js";
-import { scratchFile } from "../model-runs.js";
-import type { NotRecovered, Recovery } from "../recover/recover-weights.js";
 import type { RunRecord } from "../run-record.js";
 import type { LatencyMeasure, Ruling } from "../verdict.js";
-import type { Measured, PrunedJudge } from "./judge-pruned.js";
+import type { PrunedJudge } from "./judge-pruned.js";
+import { isMoreAccurate, isSame, NetTrials, type Tried } from "./net-trials.js";
 import type { PruneMemory } from "./prune-memory.js";
-import { cutFile, type PrunedFile, type PruningKnown, prunedFile, removePruned } from "./pruned-file.js";
-import { recoverPruned } from "./recover-pruned.js";
-
-export interface Tried {
-  readonly name: string;
-  readonly widths: Widths;
-  readonly file: PrunedFile;
-  readonly measured: Measured;
-  /** What came of learning; null where it was not asked for, or of no use. */
-  readonly recovery: Recovery | NotRecovered | null;
-}
+import type { PruningKnown } from "./pruned-file.js";
 
 /** Nets that are timed for one target: each knows better what the table's times are worth. */
-const MOST_SOUGHT = 6;
-/** So much faster than is wanted is close enough. */
-const CLOSE = 1.03;
-/** And nets that are fitted for it, where the first is not quite as fast as it was unfitted. */
-const MOST_FOR_TARGET = 3;
+const MOST_SOUGHT = 8;
+/** Nets that were found to be fast enough, of which the most accurate is wanted. */
+const ENOUGH_TO_CHOOSE = 4;
+/** So much faster than is wanted is close enough: nets that are slower still hardly miss less. */
+const CLOSE = 1.04;
+/** Fits of further nets begin for as long as all of them took less than this. */
+const MOST_FIT_MS = 45_000;
+/** Nets of other speeds are looked for so often, where the race that decides says that none is fast enough. */
+const MOST_ROUNDS = 3;
 /** Nets that are fitted where the fastest accurate one is looked for. */
 const MOST_FOR_LIMIT = 6;
 /** The table's speed to begin with, where nobody said how fast. */
 const FIRST_SPEEDUP = 1.5;
 /** Nets closer together on the path are alike. */
 const LEAST_STEP = 1.04;
-/** So much faster than the target is faster than was asked for, and less accurate than could be. */
-const OVERSHOT = 1.12;
 /** Above a target by so much, so that the interval is too. */
 const HEADROOM = 1.03;
 
+interface Raced {
+  readonly step: PathStep;
+  readonly latency: LatencyMeasure;
+}
+
 export class PruneSearch {
-  readonly tried: Tried[] = [];
+  readonly #nets: NetTrials;
+  readonly #raced: Raced[] = [];
 
   constructor(
     readonly config: PruneConfig,
-    readonly known: PruningKnown,
+    known: PruningKnown,
     readonly judge: PrunedJudge,
     readonly record: RunRecord,
-    readonly memory: PruneMemory,
-  ) {}
+    memory: PruneMemory,
+  ) {
+    this.#nets = new NetTrials(known, judge, record, memory);
+  }
+
+  get tried(): readonly Tried[] {
+    return this.#nets.tried;
+  }
 
   async only(widths: Widths, name: string): Promise<Tried> {
-    const tried = await this.#try(widths, name);
-    await this.#race(tried, null);
+    const fitted = await this.#nets.fit(widths, name);
+    const tried = this.config.prune.recover ? await this.#nets.learn(fitted) : fitted;
+    await this.#nets.race(tried, null);
     return tried;
   }
 
@@ -72,59 +73,66 @@ export class PruneSearch {
     return this.judge.rule(file, measured);
   }
 
-  /**
-   * The least narrow net that reaches the target. What the table's times are worth is learned from nets that are
-   * cut and not fitted, which are as fast; then the net is fitted, and a narrower one where it misses the target after all.
-   */
+  complete(tried: Tried): Promise<void> {
+    return this.#nets.complete(tried);
+  }
+
+  /** The most accurate of the least narrow nets that reach the target; the fastest that was found where none does. */
   async #reach(path: NarrowingPath, target: number): Promise<Tried> {
-    const wanted = target * HEADROOM;
-    let step = await this.#asFastAs(path, wanted);
-    let best: Tried | null = null;
-    for (let i = 1; ; i++) {
-      const tried = await this.#try(step.widths, stepName(path, step));
-      const { facts } = await this.#race(tried, null);
-      const isFastEnough = facts.speedupInterval[0] >= target;
-      if (isFastEnough && (!best || isMoreAccurate(tried, best))) best = tried;
-      const isFound = isFastEnough ? facts.speedup <= target * OVERSHOT : best !== null || step.ms <= path.fastest.ms;
-      path.note(step, facts.speedup);
-      const next = path.at(isFastEnough ? wanted : Math.max(wanted, facts.speedup * LEAST_STEP));
-      const isKnown = next.ms >= path.steps[0]!.ms || this.tried.some(({ widths }) => isSame(widths, next.widths));
-      if (isFound || isKnown || i === MOST_FOR_TARGET || this.#isOver()) return best ?? tried;
-      step = next;
+    let wanted = target * HEADROOM;
+    let fastest: Tried | null = null;
+    for (let round = 1; ; round++) {
+      const steps = await this.#fastEnough(path, wanted);
+      const fitted = await this.#fitAll(path, steps);
+      for (const each of fitted.sort(mostAccurateFirst)) {
+        const net = this.config.prune.recover ? await this.#nets.learn(each) : each;
+        const { facts } = await this.#nets.race(net, null);
+        if (facts.speedupInterval[0] >= target) return net;
+        if (!fastest || facts.speedup > speedOf(fastest)) fastest = net;
+        if (this.#isOver()) return fastest;
+      }
+      // What a short race took for fast enough was not, by as much.
+      const off = Math.max(LEAST_STEP, target / fastest!.measured.latency!.facts.speedupInterval[0]);
+      wanted *= Math.min(off, LEAST_STEP ** 2);
+      if (round === MOST_ROUNDS || path.speedup(path.fastest) < wanted) return fastest!;
     }
   }
 
-  /** The least narrow net that was found to be so fast, before anything is fitted. */
-  async #asFastAs(path: NarrowingPath, wanted: number): Promise<PathStep> {
-    const raced: PathStep[] = [];
-    const enough: PathStep[] = [];
-    let step = path.at(wanted);
+  /**
+   * Nets that are so fast when they are raced, cut and not fitted: those that miss least by what is known of their groups.
+   * What the table's times are worth is learned from each race. The one that comes closest where none is fast enough.
+   */
+  async #fastEnough(path: NarrowingPath, wanted: number): Promise<readonly PathStep[]> {
+    const raced = this.#raced;
     for (let i = 0; i < MOST_SOUGHT && !this.#isOver(); i++) {
-      const measured = await this.#speedOf(path, step, wanted);
-      raced.push(step);
-      if (measured >= wanted) enough.push(step);
-      if (measured >= wanted && measured <= wanted * CLOSE) break;
-      path.note(step, measured);
-      step = path.at(wanted);
-      if (raced.some(({ widths }) => isSame(widths, step.widths))) break;
+      const enough = raced.filter((each) => speedIn(each) >= wanted);
+      if (enough.length >= ENOUGH_TO_CHOOSE && enough.some((each) => speedIn(each) <= wanted * CLOSE)) break;
+      const isNew = ({ widths }: PathStep): boolean => !raced.some(({ step }) => isSame(step.widths, widths));
+      const step = path.severalAt(wanted).find(isNew);
+      if (!step || step.ms >= path.steps[0]!.ms) break;
+      const latency = await this.#nets.speedOf(step, stepName(path, step), wanted);
+      raced.push({ step, latency });
+      path.note(step, latency.facts.speedup);
     }
-    return enough.sort((a, b) => a.error - b.error)[0] ?? step;
+    const enough = raced.filter((each) => speedIn(each) >= wanted);
+    if (enough.length > 0) return enough.map(({ step }) => step).sort((a, b) => a.error - b.error);
+    const nearest = raced.reduce<Raced | null>((best, each) => (best && speedIn(best) >= speedIn(each) ? best : each), null);
+    return [nearest?.step ?? path.at(wanted)];
   }
 
-  /** Of a net that is cut and not fitted. */
-  async #speedOf(path: NarrowingPath, step: PathStep, wanted: number): Promise<number> {
-    const { known, record, judge, memory } = this;
-    const key = `${this.#keyOf(step.widths)}, not fitted`;
-    const before = memory.race(key);
-    if (before) return before.facts.speedup;
-    const file = cutFile(known, step.widths, record.context);
-    try {
-      const latency = await judge.race(file, `${stepName(path, step)}, not fitted`, wanted);
-      memory.keepRace(key, latency);
-      return latency.facts.speedup;
-    } finally {
-      removePruned(file);
+  /** Those that miss least, as far as there is time for all of them. */
+  async #fitAll(path: NarrowingPath, steps: readonly PathStep[]): Promise<Tried[]> {
+    const fitted: Tried[] = [];
+    let spentMs = 0;
+    for (const step of steps.slice(0, ENOUGH_TO_CHOOSE)) {
+      const known = this.#nets.find(step.widths);
+      if (!known && fitted.length > 0 && (spentMs * (1 + 1 / fitted.length) > MOST_FIT_MS || this.#isOver())) break;
+      const tried = known ?? (await this.#nets.fit(step.widths, stepName(path, step)));
+      tried.measured.latency ??= this.#raced.find((raced) => raced.step === step)?.latency ?? null;
+      spentMs += tried.spentMs;
+      fitted.push(tried);
     }
+    return fitted;
   }
 
   async #fastestAccurate(path: NarrowingPath): Promise<Tried> {
@@ -134,12 +142,11 @@ export class PruneSearch {
     let best: Tried | null = null;
     for (let i = 0; i < MOST_FOR_LIMIT && !(i > 0 && this.#isOver()); i++) {
       const step = path.at(wanted);
-      if (this.tried.some(({ widths }) => isSame(widths, step.widths))) break;
-      const tried = await this.#try(step.widths, stepName(path, step));
-      const isAccurate = this.judge.isAccurate(tried.file, tried.measured);
-      if (isAccurate) {
-        const { facts } = await this.#race(tried, wanted);
-        if (!best || facts.speedup > best.measured.latency!.facts.speedup) best = tried;
+      if (this.#nets.find(step.widths)) break;
+      const tried = await this.#accurateIfPossible(await this.#nets.fit(step.widths, stepName(path, step)));
+      if (this.#isAccurate(tried)) {
+        const { facts } = await this.#nets.race(tried, wanted);
+        if (!best || facts.speedup > speedOf(best)) best = tried;
         path.note(step, facts.speedup);
         low = path.speedup(step);
         if (step.ms <= path.fastest.ms) break;
@@ -148,122 +155,17 @@ export class PruneSearch {
       wanted = high === Number.POSITIVE_INFINITY ? low * FIRST_SPEEDUP : Math.sqrt(low * high);
     }
     const chosen = best ?? this.tried.at(-1)!;
-    if (best) await this.#race(best, null);
+    if (best) await this.#nets.race(best, null);
     return chosen;
   }
 
-  async #try(widths: Widths, name: string): Promise<Tried> {
-    const { judge } = this;
-    const tried = this.#recalled(widths, name) ?? (await this.#made(widths, name));
-    this.tried.push(tried);
-    judge.tell(name, null, tried.measured.accuracy.facts);
-    return tried;
+  /** Those that are accurate already need not learn. */
+  async #accurateIfPossible(tried: Tried): Promise<Tried> {
+    return this.config.prune.recover && !this.#isAccurate(tried) ? this.#nets.learn(tried) : tried;
   }
 
-  /** A net that an earlier run has tried; its file is made again when it is needed. */
-  #recalled(widths: Widths, name: string): Tried | null {
-    const known = this.memory.tried(this.#keyOf(widths));
-    if (!known) return null;
-    const { accuracy, nonsense, recovery, report, bytes } = known;
-    const measured = { accuracy, nonsense, differences: null, latency: null };
-    return {
-      name,
-      widths,
-      file: { path: scratchFile(this.record.context, "pruned"), bytes, report },
-      measured,
-      recovery,
-    };
-  }
-
-  async #made(widths: Widths, name: string): Promise<Tried> {
-    const made = await this.#make(widths, name);
-    const { accuracy, nonsense } = made.measured;
-    const { path, bytes, report } = made.file;
-    const { recovery } = made;
-    const sha256 = await sha256Of(path);
-    this.memory.keepTried(this.#keyOf(widths), { bytes, sha256, report, recovery, accuracy, nonsense });
-    return made;
-  }
-
-  async #make(widths: Widths, name: string): Promise<Tried> {
-    const { known, record, judge } = this;
-    const file = await record.stage("prune", () => prunedFile(known, widths, record.context, record.progress), name);
-    const measured = await judge.measureAccuracy(file, name);
-    const fitted = { name, widths, file, measured, recovery: null };
-    return this.#mayLearn(fitted) ? this.#recover(fitted) : fitted;
-  }
-
-  /** Everything that is to be known of a net that is delivered. */
-  async complete(tried: Tried): Promise<void> {
-    await this.#restore(tried);
-    tried.measured.differences ??= await this.judge.compare(tried.file, tried.name);
-  }
-
-  /** Brings back the file of a net that an earlier run has tried: the same bytes. */
-  async #restore({ file, widths, name, measured }: Tried): Promise<void> {
-    if (existsSync(file.path)) return;
-    const { memory } = this;
-    const wanted = memory.tried(this.#keyOf(widths))?.sha256;
-    const best = memory.files?.best;
-    if (best?.exists && (await sha256Of(best.path)) === wanted) {
-      copyFileSync(best.path, file.path);
-      return;
-    }
-    const again = await this.#make(widths, name);
-    renameSync(again.file.path, file.path);
-    // What was measured of other bytes says nothing of these.
-    if ((await sha256Of(file.path)) !== wanted) Object.assign(measured, again.measured);
-  }
-
-  #keyOf(widths: Widths): string {
-    return this.known.map.groups.flatMap((group) => widths.get(group) ?? []).join(",");
-  }
-
-  /** Where the fastest accurate net is looked for, those that are accurate already need not learn. */
-  #mayLearn({ file, measured }: Tried): boolean {
-    const { recover, targetSpeedup, keepRatio, widths } = this.config.prune;
-    const isGiven = targetSpeedup !== null || keepRatio !== null || widths !== null;
-    return recover && (isGiven || !this.judge.isAccurate(file, measured));
-  }
-
-  /** The net after learning, unless it is further from the original or less accurate than before. */
-  async #recover(fitted: Tried): Promise<Tried> {
-    const { known, record, judge } = this;
-    const { name, file } = fitted;
-    const { outcome, file: learned } = await record.stage(
-      "recover",
-      () => recoverPruned(known, file, record.context),
-      name,
-    );
-    if (learned === file) return { ...fitted, recovery: outcome };
-    const after = await judge.measureAccuracy(learned, `${name}, recovered`);
-    const now = after.accuracy.facts;
-    const isWorse = isMoreAccurate(fitted, { ...fitted, measured: after });
-    removePruned(isWorse ? learned : file);
-    return isWorse
-      ? { ...fitted, recovery: { reason: `what it learned made it worse: ${now.metric} ${now.candidate.toFixed(4)}` } }
-      : { ...fitted, file: learned, measured: after, recovery: outcome };
-  }
-
-  async #race(tried: Tried, aim: number | null): Promise<LatencyMeasure> {
-    const { file, name, measured } = tried;
-    const { memory, judge } = this;
-    const key = `${this.#keyOf(tried.widths)}${aim === null ? "" : ", at a glance"}`;
-    const before = memory.race(key);
-    if (!before) await this.#restore(tried);
-    const latency = before ?? (await judge.race(file, name, aim));
-    measured.latency = latency;
-    if (!before) memory.keepRace(key, latency);
-    const { speedup } = latency.facts;
-    judge.tell(name, speedup, measured.accuracy.facts);
-    if (this.rule(tried).verdict.outcome === "met") this.#offer({ speedup, built: file });
-    return latency;
-  }
-
-  #offer(met: Offered): void {
-    const best = this.memory.files?.best;
-    if (existsSync(met.built.path)) best?.offer(met);
-    else best?.recall(met);
+  #isAccurate({ file, measured }: Tried): boolean {
+    return this.judge.isAccurate(file, measured);
   }
 
   #isOver(): boolean {
@@ -274,9 +176,8 @@ export class PruneSearch {
 
 const stepName = (path: NarrowingPath, step: PathStep): string => `about ${path.speedup(step).toFixed(2)}x`;
 
-const isSame = (a: Widths, b: Widths): boolean => [...a].every(([group, width]) => b.get(group) === width);
+const speedIn = ({ latency }: Raced): number => latency.facts.speedup;
 
-function isMoreAccurate(a: Tried, b: Tried): boolean {
-  const [own, other] = [a.measured.accuracy.facts, b.measured.accuracy.facts];
-  return own.higherIsBetter ? own.candidate > other.candidate : own.candidate < other.candidate;
-}
+const speedOf = ({ measured }: Tried): number => measured.latency?.facts.speedup ?? 0;
+
+const mostAccurateFirst = (a: Tried, b: Tried): number => (isMoreAccurate(a, b) ? -1 : isMoreAccurate(b, a) ? 1 : 0);

@@ -23,7 +23,8 @@ interface Point {
 
 export class LatencyTable {
   readonly #points = new Map<Node, readonly Point[]>();
-  readonly #restMs: number;
+  /** Of the whole net, what no node could be told to take. */
+  readonly restMs: number;
 
   /** @param besides what goes with a branch and could not be told apart, such as changes of layout */
   constructor(
@@ -40,12 +41,12 @@ export class LatencyTable {
         monotone(nets.flatMap(({ widths, times }) => pointOf(shares.of(node, widths), times.get(node)))),
       );
     }
-    this.#restMs = Math.max(0, whole.totalMs - told);
+    this.restMs = Math.max(0, whole.totalMs - told);
   }
 
   /** Of the whole net. */
   totalMs(widths: Widths): number {
-    let total = this.#restMs;
+    let total = this.restMs;
     for (const node of this.#points.keys()) total += this.#msOf(node, widths);
     for (const [group, ms] of this.besides) if (widths.get(group) === 0) total -= ms;
     return total;

@@ -42,6 +42,8 @@ const UNIFORM_STEPS = 20;
 
 /** Nets as fast as is asked for, or faster, from which one that misses less is looked for. */
 const STARTS = 3;
+/** The same, where several different nets are wanted. */
+const MORE_STARTS = 8;
 /** Changes of one net: each makes the error less, so there is an end; this is far beyond it. */
 const MOST_CHANGES = 200;
 /** Widths above its own that a group is tried at. */
@@ -99,11 +101,23 @@ export class NarrowingPath {
 
   /** The net that misses least of those that are at least so fast; the fastest where none is. */
   at(speedup: number): PathStep {
+    return this.#improved(speedup, STARTS)[0] ?? this.fastest;
+  }
+
+  /** Several such nets, in order of what they miss. */
+  severalAt(speedup: number): readonly PathStep[] {
+    const steps = this.#improved(speedup, MORE_STARTS);
+    return steps.length > 0 ? steps : [this.fastest];
+  }
+
+  #improved(speedup: number, starts: number): readonly PathStep[] {
     const mostMs = this.#overheadMs + (this.#finder.wholeMs - this.#overheadMs) / speedup;
-    const starts = this.steps.filter(({ ms }) => ms <= mostMs).slice(0, STARTS);
-    return starts
-      .map(({ widths }) => this.#finder.improved(widths, mostMs))
-      .reduce((best, step) => (step.error < best.error ? step : best), starts[0] ?? this.fastest);
+    const found = new Map<string, PathStep>();
+    for (const { widths } of this.steps.filter(({ ms }) => ms <= mostMs).slice(0, starts)) {
+      const step = this.#finder.improved(widths, mostMs);
+      found.set([...step.widths.values()].join(), step);
+    }
+    return [...found.values()].sort((a, b) => a.error - b.error);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * How much of its work each node still has when groups are narrowed: channels that it reads times channels that it makes,
- * as shares of what they were. Convolutions read and make whole blocks of channels at a time: what lies between is padded. What
- * goes with a branch has none.
+ * as shares of what they were. Convolutions read and make whole blocks of channels at a time: what lies between is padded.
+ * Fewer than one block they read one by one. What goes with a branch has none.
  */
 import type { Node, Value } from "../../ir/index.js";
 import type { ChannelGroup, ChannelMap } from "../groups/channel-group.js";
@@ -58,22 +58,28 @@ export class NodeShares {
   /** Of the node's work in the original. */
   of(node: Node, widths: Widths): number {
     if (this.#deadWithout.get(node)?.some((group) => widths.get(group) === 0)) return 0;
-    const made = this.#shareOf(node.outputs[0], widths, node.op.startsWith("Conv") ? this.block : 1);
+    const isConvolution = node.op.startsWith("Conv");
+    const made = this.#shareOf(node.outputs[0], widths, isConvolution ? this.#blocksMade : channels);
     const [read, weights] = node.inputs;
-    const isMixing =
-      weights && (node.is("Gemm") || node.is("MatMul") || (node.op.startsWith("Conv") && node.int("group", 1) === 1));
-    if (isMixing) return made * this.#shareOf(read, widths, node.op.startsWith("Conv") ? this.block : 1);
-    return this.#rows.has(node.outputs[0]!) ? made : this.#shareOf(read, widths, 1);
+    const isMixing = weights && (node.is("Gemm") || node.is("MatMul") || (isConvolution && node.int("group", 1) === 1));
+    if (isMixing) return made * this.#shareOf(read, widths, isConvolution ? this.#blocksRead : channels);
+    return this.#rows.has(node.outputs[0]!) ? made : this.#shareOf(read, widths, channels);
   }
 
-  #shareOf(value: Value | null | undefined, widths: Widths, block: number): number {
+  // Sums of fractions may exceed a whole number by their last bits.
+  readonly #blocksMade = (count: number): number => Math.ceil(count / this.block - 1e-9);
+  readonly #blocksRead = (count: number): number =>
+    count < this.block ? count / this.block : this.#blocksMade(count);
+
+  #shareOf(value: Value | null | undefined, widths: Widths, workOf: (count: number) => number): number {
     let share = 1;
     for (const { size, of } of (value && this.#rows.get(value)) ?? []) {
       let left = size;
       for (const { group, positions } of of) left -= positions * (1 - (widths.get(group) ?? group.width) / group.width);
-      // Sums of fractions may exceed a whole number by their last bits.
-      share *= Math.ceil(left / block - 1e-9) / Math.ceil(size / block);
+      share *= workOf(left) / workOf(size);
     }
     return share;
   }
 }
+
+const channels = (count: number): number => count;

@@ -1,0 +1,37 @@
+/**
+ * Nets that go without one residual branch. The layers behind it are fitted, front to back, as they would be in a net that
+ * is delivered: what reads the sum can often take over all that the branch did, which a net whose other weights stay
+ * as they are says nothing of.
+ */
+import { linkModel } from "../../ir/index.js";
+import type { ChannelGroup } from "../../pruning/groups/channel-group.js";
+import { residualBranches } from "../../pruning/groups/residual-branches.js";
+import { NetPair } from "../../pruning/refit/net-pair.js";
+import { sliceChannels } from "../../pruning/slice/slice-channels.js";
+import type { RunContext } from "../context.js";
+import { linkedFile } from "../model-runs.js";
+import type { PruningKnown } from "./pruned-file.js";
+import { refitNet } from "./refit-net.js";
+
+/** Waves of layers behind a branch that are fitted: those that read the sum, and those that make up for what they leave. */
+const WAVES = 4;
+
+/** Files of nets without the branch that a group is all of, by group; others have none. */
+export async function branchTrials(
+  { map, samples, sizes, runtime }: PruningKnown,
+  groups: readonly ChannelGroup[],
+  context: RunContext,
+): Promise<ReadonlyMap<ChannelGroup, string>> {
+  const branches = residualBranches(map);
+  const files = new Map<ChannelGroup, string>();
+  for (const group of groups) {
+    if (!branches.has(group)) continue;
+    const kept = new Map([[group, []]]);
+    const sliced = sliceChannels(map, kept);
+    await refitNet({ pair: new NetPair(map, sliced, kept), samples, sizes, runtime, mostWaves: WAVES }, context);
+    const path = linkedFile(context, "trial");
+    linkModel(sliced.model, path);
+    files.set(group, path);
+  }
+  return files;
+}
