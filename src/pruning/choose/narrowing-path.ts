@@ -44,6 +44,8 @@ const UNIFORM_STEPS = 20;
 const STARTS = 3;
 /** The same, where several different nets are wanted. */
 const MORE_STARTS = 8;
+/** What misses so much more by what is known may miss less in truth. */
+const ALIKE = 1.5;
 /** Changes of one net: each makes the error less, so there is an end; this is far beyond it. */
 const MOST_CHANGES = 200;
 /** Widths above its own that a group is tried at. */
@@ -104,21 +106,30 @@ export class NarrowingPath {
     return this.#improved(speedup, STARTS)[0] ?? this.fastest;
   }
 
-  /** Several such nets, in order of what they miss. */
+  /** Several such nets in order of what they miss, its neighbours among them: what is known of errors is not exact. */
   severalAt(speedup: number): readonly PathStep[] {
-    const steps = this.#improved(speedup, MORE_STARTS);
-    return steps.length > 0 ? steps : [this.fastest];
+    const [best, ...others] = this.#improved(speedup, MORE_STARTS);
+    if (!best) return [this.fastest];
+    const near = this.#finder.neighbours(best.widths, this.#mostMs(speedup));
+    return distinct([best, ...others, ...near]).filter(({ error }) => error <= ALIKE * best.error);
   }
 
-  #improved(speedup: number, starts: number): readonly PathStep[] {
-    const mostMs = this.#overheadMs + (this.#finder.wholeMs - this.#overheadMs) / speedup;
-    const found = new Map<string, PathStep>();
-    for (const { widths } of this.steps.filter(({ ms }) => ms <= mostMs).slice(0, starts)) {
-      const step = this.#finder.improved(widths, mostMs);
-      found.set([...step.widths.values()].join(), step);
-    }
-    return [...found.values()].sort((a, b) => a.error - b.error);
+  #mostMs(speedup: number): number {
+    return this.#overheadMs + (this.#finder.wholeMs - this.#overheadMs) / speedup;
   }
+
+  /** The one that misses least first. */
+  #improved(speedup: number, starts: number): readonly PathStep[] {
+    const mostMs = this.#mostMs(speedup);
+    const from = this.steps.filter(({ ms }) => ms <= mostMs).slice(0, starts);
+    return distinct(from.map(({ widths }) => this.#finder.improved(widths, mostMs)));
+  }
+}
+
+/** The one that misses least first. */
+function distinct(steps: readonly PathStep[]): readonly PathStep[] {
+  const byWidths = new Map(steps.map((step) => [[...step.widths.values()].join(), step]));
+  return [...byWidths.values()].sort((a, b) => a.error - b.error);
 }
 
 class PathFinder {
@@ -191,6 +202,12 @@ class PathFinder {
       widths = best.widths;
     }
     return this.#step(widths);
+  }
+
+  /** All nets that are one change away and as fast. */
+  neighbours(widths: Widths, mostMs: number): readonly PathStep[] {
+    const spareMs = mostMs - this.table.totalMs(widths);
+    return [...this.#changes(widths, spareMs)].map((change) => this.#step(change.widths));
   }
 
   /** One group wider, and another one narrower where that takes more time than is left. */
