@@ -116,7 +116,10 @@ export class PruneSearch {
     }
     const enough = raced.filter((each) => speedIn(each) >= wanted);
     if (enough.length > 0) return enough.map(({ step }) => step).sort((a, b) => a.error - b.error);
-    const nearest = raced.reduce<Raced | null>((best, each) => (best && speedIn(best) >= speedIn(each) ? best : each), null);
+    const nearest = raced.reduce<Raced | null>(
+      (best, each) => (best && speedIn(best) >= speedIn(each) ? best : each),
+      null,
+    );
     return [nearest?.step ?? path.at(wanted)];
   }
 

@@ -68,8 +68,7 @@ export class NodeShares {
 
   // Sums of fractions may exceed a whole number by their last bits.
   readonly #blocksMade = (count: number): number => Math.ceil(count / this.block - 1e-9);
-  readonly #blocksRead = (count: number): number =>
-    count < this.block ? count / this.block : this.#blocksMade(count);
+  readonly #blocksRead = (count: number): number => (count < this.block ? count / this.block : this.#blocksMade(count));
 
   #shareOf(value: Value | null | undefined, widths: Widths, workOf: (count: number) => number): number {
     let share = 1;
