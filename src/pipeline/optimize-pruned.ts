@@ -4,18 +4,20 @@
  * is delivered, and those that no other exceeds in speed, accuracy and size are listed.
  */
 import { InferOptError } from "../base/errors.js";
-import type { OptimizeConfig, PruneConfig } from "./config.js";
+import { loadModel, type Model, nodesWithin } from "../ir/index.js";
+import type { OptimizeConfig, PruneConfig, Selection } from "./config.js";
 import type { RunContext } from "./context.js";
 import type { Intake } from "./intake.js";
 import { scratchFile } from "./model-runs.js";
 import { OptimizeRun } from "./optimize.js";
-import { type Found, findingsOf, PruneRun, whyNothing } from "./prune/run-prune.js";
 import type { Tried } from "./prune/net-trials.js";
+import { type Found, findingsOf, PruneRun, whyNothing } from "./prune/run-prune.js";
 import { commandsFor } from "./reproduce.js";
 import type { CandidateFacts, RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { SearchFiles } from "./search-files.js";
 import { searchIdentity } from "./search-identity.js";
+import { selectNodes } from "./select.js";
 import { bestFirst, undominated, type Way } from "./ways.js";
 import { writeOutput, writeRejected } from "./write-output.js";
 
@@ -67,7 +69,9 @@ class PrunedRun {
     const ways: Way[] = [await this.#whole()];
     for (const net of nets) ways.push(this.#alone(found, net));
     for (const net of nets) {
-      const way = await this.#combined(found, net);
+      const selection = selectionIn(loadModel(net.file.path), found, config);
+      if (!selection) continue;
+      const way = await this.#combined(found, net, selection);
       ways.push(way);
       if (way.verdict.outcome === "met") break;
     }
@@ -80,8 +84,7 @@ class PrunedRun {
     const { budgetMs = null, goal } = config.quantize;
     const prune: PruneConfig["prune"] = {
       ...{ targetSpeedup: null, keepRatio: null, widths: null, sparsity: null, recover: false, goal },
-      // Those of the run are about integers.
-      selection: { include: [], exclude: [] },
+      selection: config.quantize.selection,
       budgetMs: budgetMs === null ? null : PRUNED_BY * budgetMs,
     };
     const part = { record, files: (intake: Intake) => this.#begin(intake) };
@@ -122,10 +125,11 @@ class PrunedRun {
     };
   }
 
-  async #combined(found: Found, net: Tried): Promise<Way> {
+  async #combined(found: Found, net: Tried, selection: Selection): Promise<Way> {
     const { config } = this;
     const name = prunedName(net);
-    const narrowed = { ...config, model: net.file.path, baseline: config.model };
+    const quantize = { ...config.quantize, selection };
+    const narrowed = { ...config, quantize, model: net.file.path, baseline: config.model };
     const result = await this.#part(name, narrowed, 1).run();
     const { pruning } = findingsOf(found, found.search!, net);
     const way = wayOf(result, `${name}, then ${chosenName(result)}`);
@@ -188,3 +192,20 @@ const prunedName = ({ measured }: Tried): string => `pruned ${measured.latency!.
 
 const widthsOf = ({ groups }: Found, { widths }: Tried): readonly number[] =>
   groups.map((group) => widths.get(group) ?? group.width);
+
+/**
+ * What --include and --exclude mean in a narrower net, by the names of its nodes: what they were made of is not told there, and some
+ * are gone. Null where nothing is left of what is included.
+ */
+export function selectionIn(
+  narrower: Model,
+  { prepared }: Pick<Found, "prepared">,
+  { quantize: { selection } }: Pick<OptimizeConfig, "quantize">,
+): Selection | null {
+  const left = new Set(Array.from(nodesWithin(narrower.graph), ({ displayName }) => displayName));
+  const named = (selectors: readonly string[], flag: string): readonly string[] =>
+    selectors.flatMap((selector) => [...selectNodes(prepared.model, selector, flag)].filter((name) => left.has(name)));
+  const include = named(selection.include, "--include");
+  const isNothing = selection.include.length > 0 && include.length === 0;
+  return isNothing ? null : { include, exclude: named(selection.exclude, "--exclude") };
+}

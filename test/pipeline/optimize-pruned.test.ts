@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { check, loadModel, saveModel } from "../../src/ir/index.js";
+import { check, loadModel, parseModel, saveModel } from "../../src/ir/index.js";
 import type { OptimizeConfig } from "../../src/pipeline/config.js";
 import { runOptimize } from "../../src/pipeline/optimize.js";
-import { runOptimizePruned } from "../../src/pipeline/optimize-pruned.js";
+import { runOptimizePruned, selectionIn } from "../../src/pipeline/optimize-pruned.js";
 import { palette } from "../../src/report/palette.js";
 import { renderText } from "../../src/report/text.js";
 import { startRuntime, temporaryFolder } from "../runtime/ort/workbench.js";
@@ -44,6 +44,35 @@ describe("optimize --prune", () => {
     expect(own.graph.inputs.map(({ label }) => label)).toEqual(original.graph.inputs.map(({ label }) => label));
     expect(own.graph.outputs.map(({ name }) => name)).toEqual(original.graph.outputs.map(({ name }) => name));
   }, 400_000);
+
+  it("knows what was included and excluded by the nodes that are left of it", () => {
+    const whole = parseModel(`(x: f32[1,8]) -> (y) {
+      a = MatMul(x, $v: f32[8,8])
+      b = Relu(a)
+      y = MatMul(b, $w: f32[8,8])
+    }`);
+    const narrower = parseModel("(x: f32[1,8]) -> (y) { a = MatMul(x, $v: f32[8,8]) y = Relu(a) }");
+    for (const { graph } of [whole, narrower]) for (const node of graph.nodes()) node.name = `/${node.output.label}`;
+    whole.graph.firstNode!.provenance = ["/before"];
+    const meant = (include: string[], exclude: string[]) =>
+      selectionIn(
+        narrower,
+        { prepared: { model: whole } } as never,
+        { quantize: { selection: { include, exclude } } } as never,
+      );
+    expect(meant([], ["/before", "/b"])).toEqual({ include: [], exclude: ["/a"] });
+    expect(meant(["op:MatMul"], [])).toEqual({ include: ["/a", "/y"], exclude: [] });
+    expect(meant(["/b"], [])).toBeNull();
+  });
+
+  it("narrows only what is selected", async () => {
+    const config = await configFor(temporaryFolder());
+    const selection = { include: [], exclude: ["*"] };
+    const none = { ...config, quantize: { ...config.quantize, selection } };
+    const { warnings, pruning } = await runOptimizePruned(none, realContext(startRuntime()));
+    expect(pruning).toBeUndefined();
+    expect(warnings.some((warning) => warning.startsWith("not pruned"))).toBe(true);
+  }, 240_000);
 
   it("needs a limit on accuracy", async () => {
     const config = { ...(await configFor(temporaryFolder())), limits: limitsOf({ maxDrop: "none" }) };

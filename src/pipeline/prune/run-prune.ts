@@ -155,6 +155,8 @@ export class PruneRun {
 }
 
 export function whyNothing({ groups }: ChannelMap): string {
+  if (groups.some((group) => group.frozen === null))
+    return "nothing to do: --include and --exclude leave no group of channels that can be narrowed";
   const frozen = groups.find((group) => group.frozen !== null);
   const why = frozen
     ? `no group of channels can be narrowed: ${frozen.name}: ${frozen.frozen}`
