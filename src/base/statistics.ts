@@ -26,14 +26,17 @@ export function variance(values: ArrayLike<number>): number {
   return values.length > 1 ? sum / (values.length - 1) : 0;
 }
 
-/** Linear between order statistics (type 7 of Hyndman and Fan 1996), as numpy and R do by default. */
+/** Linear between order statistics (type 7 of Hyndman and Fan 1996), as numpy and R do by default; infinities are values like others. */
 export function quantile(sorted: ArrayLike<number>, p: number): number {
   invariant(sorted.length > 0, "a quantile of nothing");
   const at = (sorted.length - 1) * p;
   const below = Math.floor(at);
   const low = sorted[below]!;
   const high = sorted[Math.min(below + 1, sorted.length - 1)]!;
-  return low + (high - low) * (at - below);
+  const part = at - below;
+  // Between -Infinity and anything else there is no number but that one.
+  if (part === 0 || low === high || low === Number.NEGATIVE_INFINITY) return low;
+  return low + (high - low) * part;
 }
 
 /** The smallest of the values that a share `p` of them does not exceed: one of them, nothing in between. */

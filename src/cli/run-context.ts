@@ -1,8 +1,8 @@
 /** The outside world of one run: runtime, clock, observer, a scratch folder, and an end on Ctrl-C. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join, sep } from "node:path";
 import { InferOptError, messageOf } from "../base/errors.js";
+import { scratchRoot } from "../base/scratch-root.js";
 import { hold } from "../base/unfinished.js";
 import type { RunContext } from "../pipeline/context.js";
 import type { EnvironmentFacts } from "../pipeline/result.js";
@@ -18,7 +18,7 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
   const { io, settings, toolVersion } = invocation;
   const now = (): number => performance.now();
   return untilInterrupted(io, async (signal) => {
-    const scratch = makeScratch(io.env["INFER_OPT_TMP"] || tmpdir());
+    const scratch = makeScratch(scratchRoot(io.env));
     const release = hold({ path: scratch });
     try {
       const [{ ortRuntime }, { readEnvironment }, { readMachineState: machineState }] = await Promise.all([

@@ -26,6 +26,8 @@ export interface FloatAnswers {
     readonly path: string;
     /** By the label of what a product reads, the axis of its channels. */
     readonly axes: ReadonlyMap<string, number>;
+    /** And the name that it is kept by. */
+    readonly names: ReadonlyMap<string, string>;
     /** A few of `fitted`. */
     readonly indices: readonly number[];
   };
@@ -53,17 +55,21 @@ export function planAnswers(
   const outputs = model.graph.outputs.flatMap(({ value }) => (value.dtype && isFloat(value.dtype) ? [value] : []));
   const wanted = [...outputs, ...products.map(({ value }) => value), ...beforeSquashing(model.graph)];
   const axes = new Map<string, number>();
+  const names = new Map<string, string>();
   for (const { node } of planStatic(model, target, placement).nodes) {
     const [input, weight] = node.inputs;
     const axis = channelAxis(node);
-    if (axis !== null && input && !input.constant && weight?.constant) axes.set(input.label, axis);
+    if (axis === null || !input || input.constant || !weight?.constant) continue;
+    axes.set(input.label, axis);
+    names.set(input.label, portOf(model.graph, input));
   }
   const few = fitted ? spread(fitted.indices!, MOST_SAMPLES) : [];
+  const told = few.length > 0 ? { axes, names } : { axes: new Map(), names: new Map() };
   return {
     path: samplesFile(context),
     labels: [...new Set(wanted.map(({ label }) => label))],
     fitted,
-    moments: { path: samplesFile(context), axes: few.length > 0 ? axes : new Map(), indices: few },
+    moments: { path: samplesFile(context), ...told, indices: few },
     indices: [...trial.indices, ...(fitted?.indices ?? [])].sort((a, b) => a - b),
   };
 }

@@ -4,13 +4,12 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { storedById } from "../dataset/index.js";
-import { loadModel } from "../ir/index.js";
 import { meanOf, meanSquareOf } from "../observe/index.js";
 import { inputMoments } from "../quantization/inputs/moment-taps.js";
 import type { InputMoments } from "../quantization/inputs/round-in-view.js";
 import type { Candidate } from "./candidate.js";
 import { type Corrected, keepBetter } from "./corrections.js";
-import { type FloatAnswers, portOf } from "./float-answers.js";
+import type { FloatAnswers } from "./float-answers.js";
 import type { Workshop } from "./workshop.js";
 
 /** The first candidate is the widest: the others take a part of its products. */
@@ -21,8 +20,7 @@ export async function roundStatics(
 ): Promise<Corrected> {
   const [first] = candidates;
   if (!first) return { candidates, facts: null };
-  const { prepared, equalized = prepared } = workshop.options;
-  const inputs = momentsIn(answers, equalized);
+  const inputs = momentsIn(answers);
   if (inputs.size === 0) return { candidates, facts: null };
   // What there is runs in its own process while its other form is made here.
   const unknown = candidates.filter(({ sqnrDb, built }) => sqnrDb === null && built.forms.size > 0);
@@ -46,20 +44,17 @@ export async function roundStatics(
 }
 
 /** By the labels of what products read, as far as it held numbers. */
-function momentsIn({ moments: { path, axes } }: FloatAnswers, prepared: string): ReadonlyMap<string, InputMoments> {
-  const { graph } = loadModel(prepared);
-  const values = [...graph.inputs, ...[...graph.nodes()].flatMap(({ outputs }) => outputs)];
+function momentsIn({ moments: { path, names } }: FloatAnswers): ReadonlyMap<string, InputMoments> {
   const samples = [...storedById(path).values()];
-  const found = new Map<string, InputMoments>();
-  for (const value of values) {
-    if (!value || !axes.has(value.label)) continue;
-    const name = portOf(graph, value);
-    const each = samples.map((kept) => ({
-      mean: kept.get(meanOf(name))!().f32(),
-      meanSquare: kept.get(meanSquareOf(name))!().f32(),
-    }));
-    const moments = each.length > 0 ? inputMoments(each) : null;
-    if (moments) found.set(value.label, moments);
-  }
-  return found;
+  if (samples.length === 0) return new Map();
+  const found = [...names].flatMap(([label, name]) => {
+    const moments = inputMoments(
+      samples.map((kept) => ({
+        mean: kept.get(meanOf(name))!().f32(),
+        meanSquare: kept.get(meanSquareOf(name))!().f32(),
+      })),
+    );
+    return moments ? [[label, moments] as const] : [];
+  });
+  return new Map(found);
 }

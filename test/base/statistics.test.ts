@@ -21,6 +21,15 @@ describe("quantile", () => {
     expect(median([3, 1, 2])).toBe(2);
   });
 
+  it.each([
+    [[1, 2, Infinity], 0.5, 2],
+    [[1, 2, Infinity], 0.75, Infinity],
+    [[1, Infinity, Infinity], 0.75, Infinity],
+    [[-Infinity, 2, 3], 0.25, -Infinity],
+    [[-Infinity, -Infinity, 3], 0.25, -Infinity],
+    [[-Infinity, Infinity], 0.5, -Infinity],
+  ])("of %j at %d is a number: %d", (values, p, expected) => expect(quantile(values, p)).toBe(expected));
+
   it("refuses nothing", () => {
     expect(() => quantile([], 0.5)).toThrow(/internal: a quantile of nothing/);
   });

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { InferOptError, messageOf } from "../../base/errors.js";
+import { scratchRoot } from "../../base/scratch-root.js";
 import { Tensor } from "../../ir/index.js";
 import { type Environment, hasVnni, readEnvironment } from "../environment.js";
 import type { SessionOptions } from "../port.js";
@@ -151,7 +152,7 @@ function images(): Finding {
 
 function temporaryFolder(): Finding {
   const check = "temporary folder";
-  const path = process.env["INFER_OPT_TMP"] || tmpdir();
+  const path = scratchRoot(process.env);
   try {
     accessSync(path, constants.W_OK);
     const { bavail, bsize } = statfsSync(path);

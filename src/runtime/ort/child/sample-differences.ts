@@ -63,10 +63,5 @@ function agreement(samples: readonly SampleDifference[], drawn: readonly number[
 
 function middle(values: readonly number[]): readonly [number, number] {
   const sorted = ascending(values);
-  // Between two infinities there is no number.
-  const at = (share: number): number => {
-    const found = quantile(sorted, share);
-    return Number.isNaN(found) ? sorted[Math.floor((sorted.length - 1) * share)]! : found;
-  };
-  return [at(0.025), at(0.975)];
+  return [quantile(sorted, 0.025), quantile(sorted, 0.975)];
 }

@@ -1,9 +1,8 @@
 /** The stages before the model in a thread of their own: this side of it. */
-import { performance } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
 import { invariant, messageOf } from "../../../base/errors.js";
 import type { StageContext } from "../../../stages/index.js";
-import { sharedNowMs } from "../shared-clock.js";
+import { ownMs } from "../shared-clock.js";
 import { fromWireError, type WireError } from "../wire-error.js";
 
 export interface AheadData {
@@ -66,7 +65,7 @@ export class StagesAhead {
   async next(): Promise<Omit<Prepared, "startedAt"> & { readonly startedMs: number }> {
     const reply = await this.#reply();
     invariant(reply.kind === "prepared", "a thread that was asked has something prepared");
-    return { value: reply.value, state: reply.state, startedMs: reply.startedAt - sharedNowMs() + performance.now() };
+    return { value: reply.value, state: reply.state, startedMs: ownMs(reply.startedAt) };
   }
 
   async #reply(): Promise<ThreadReply> {

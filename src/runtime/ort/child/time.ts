@@ -5,7 +5,7 @@ import { invariant } from "../../../base/errors.js";
 import { allowedOfThreads, allowedProcessors } from "../../affinity.js";
 import type { ColdStart } from "../../port.js";
 import type { JobHandler } from "../protocol.js";
-import { sharedNowMs } from "../shared-clock.js";
+import { ownMs } from "../shared-clock.js";
 import { betweenSamples } from "./collect-garbage.js";
 import { loadedInMs, loadOrt, startedMs } from "./load-ort.js";
 import { emptyDataset, feedsOf, openPart } from "./samples.js";
@@ -89,7 +89,7 @@ export const timeServe: JobHandler<"timeServe"> = async ({ arrivalsMs, startAtMs
   invariant(stand, "the timer is open");
   const startMs = new Float64Array(arrivalsMs.length);
   const endMs = new Float64Array(arrivalsMs.length);
-  const zero = startAtMs - sharedNowMs() + performance.now();
+  const zero = ownMs(startAtMs);
   let told = performance.now();
   context.due(WAITING_MS + (arrivalsMs[0] ?? 0));
   for (const [i, arrival] of arrivalsMs.entries()) {
