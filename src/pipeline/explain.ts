@@ -9,8 +9,8 @@ import { nearestName } from "../base/nearest.js";
 import type { FloatNode } from "../quantization/plan-static.js";
 import type { GraphConfig, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
+import { explainResult } from "./explain-result.js";
 import type { PassFacts, RegionFacts } from "./result.js";
-import { parseSavedResult } from "./saved-result.js";
 import { globMatcher } from "./select.js";
 import type { UnfusedNode } from "./unfused/find-unfused.js";
 
@@ -96,38 +96,6 @@ export function isResult(path: string): boolean {
   } finally {
     closeSync(fd);
   }
-}
-
-function explainResult(path: string, text: string): Explanation {
-  const { command, passes, unfused, quantization, precision } = parseSavedResult(path, text);
-  const why = quantization ? [`quantized ${quantization.mode}: ${quantization.why}`] : [];
-  const { integer, float: unfit } = quantization?.integers ?? { integer: 0, float: [] };
-  if (integer + unfit.length > 0) {
-    why.push(`${integer} of ${integer + unfit.length} nodes that were to run on integers do in the runtime's graph`);
-  }
-  return {
-    path,
-    source: "result",
-    passes,
-    unfused: unfused ?? declined(passes),
-    runtimeSpecific: [],
-    lossy: [],
-    nodes: [],
-    float: [...(quantization?.float ?? []), ...unfit, ...(precision?.float ?? [])],
-    ...(quantization?.regions && { regions: quantization.regions }),
-    notes: [`what \`${command}\` did`, ...why],
-  };
-}
-
-/** What passes declined, each node once: results of older versions say no more. */
-function declined(passes: readonly PassFacts[]): readonly UnfusedNode[] {
-  const first = new Map<string, UnfusedNode>();
-  for (const { name, skipped } of passes) {
-    for (const { node, reason } of skipped) {
-      if (!first.has(node)) first.set(node, { node, op: "", pass: name, reason });
-    }
-  }
-  return [...first.values()];
 }
 
 function onlyNodes({ regions: allRegions = [], ...explanation }: Explanation, glob: string): Explanation {

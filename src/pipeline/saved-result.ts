@@ -3,46 +3,11 @@ import * as v from "valibot";
 import { InferOptError, messageOf } from "../base/errors.js";
 import type { RunResult } from "./result.js";
 
-const floatNode = v.object({ node: v.string(), op: v.string(), reason: v.string() });
-
-const region = v.looseObject({
-  region: v.string(),
-  nodes: v.array(v.string()),
-  form: v.string(),
-  sqnrDb: v.nullable(v.number()),
-  beforeMs: v.number(),
-  afterMs: v.number(),
-  reason: v.string(),
-});
-
-/** The parts that are read back; the rest is taken as it is. */
-const savedResult = v.looseObject({
-  schemaVersion: v.number(),
-  command: v.string(),
-  passes: v.array(
-    v.looseObject({
-      name: v.string(),
-      applied: v.number(),
-      skipped: v.array(v.object({ node: v.string(), reason: v.string() })),
-    }),
-  ),
-  unfused: v.optional(
-    v.array(v.looseObject({ node: v.string(), op: v.string(), pass: v.nullable(v.string()), reason: v.string() })),
-  ),
-  quantization: v.nullable(
-    v.looseObject({
-      mode: v.string(),
-      why: v.string(),
-      float: v.array(floatNode),
-      regions: v.optional(v.array(region)),
-      integers: v.optional(v.looseObject({ integer: v.number(), float: v.array(floatNode), conversions: v.number() })),
-    }),
-  ),
-  precision: v.optional(v.nullable(v.looseObject({ float: v.array(floatNode) }))),
-});
-
-/** Throws RESULT_INVALID, or RESULT_VERSION for one of another schema. */
-export function parseSavedResult(path: string, text: string): RunResult {
+/**
+ * @param schema of the parts that are going to be read; the rest is taken as it is
+ * Throws RESULT_INVALID, or RESULT_VERSION for one of another schema.
+ */
+export function parseSavedResult(path: string, text: string, schema: v.GenericSchema): RunResult {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -61,10 +26,11 @@ export function parseSavedResult(path: string, text: string): RunResult {
       },
     );
   }
-  const parsed = v.safeParse(savedResult, json);
+  const parsed = v.safeParse(schema, json);
   if (parsed.success) return json as RunResult;
   const [issue] = parsed.issues;
-  throw invalid(path, `${v.getDotPath(issue) ?? "the whole"}: ${issue.message}`, undefined);
+  const what = issue.message.endsWith("received undefined") ? "is missing" : issue.message;
+  throw invalid(path, `${v.getDotPath(issue) ?? "the whole"}: ${what}`, undefined);
 }
 
 const invalid = (path: string, why: string, cause: unknown): InferOptError =>
