@@ -75,11 +75,15 @@ const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").repl
 
 /** The command as one would type it, then the report; what is told below of passes and candidates is left out. */
 export function shortened(report) {
-  const typed = commandLine.replace(/ (?=--(?:calibration|eval|metric))/g, " \\\n    ");
+  const typed = broken(commandLine, "    ");
   const blocks = report.trimEnd().split("\n\n");
   const end = blocks.findIndex((block) => block.startsWith(" kept in float"));
-  return [`$ ${typed}`, ...blocks.slice(0, end + 1), " ...", blocks.at(-1)].join("\n\n");
+  const last = blocks.at(-1).replace(/^ next {2}.*$/m, (line) => broken(line, "         "));
+  return [`$ ${typed}`, ...blocks.slice(0, end + 1), " ...", last].join("\n\n");
 }
+
+/** A command in lines that still can be pasted. */
+const broken = (line, indent) => line.replace(/ (?=--(?:calibration|eval|metric))/g, ` \\\n${indent}`);
 
 /** The picture of the stored result. */
 export async function reportPicture({ palette, readResult, renderText }) {

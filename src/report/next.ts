@@ -15,7 +15,7 @@ export interface Suggestion {
  * suggestions that stand alone are made.
  */
 export function suggest(result: RunResult, commandLine: string | null): Suggestion | null {
-  const { model, output, quantization, latency, command } = result;
+  const { model, latency, command } = result;
   const path = shellWord(model.path);
   const again = (flag: string, value: string, why: string): Suggestion | null =>
     commandLine === null
@@ -24,16 +24,7 @@ export function suggest(result: RunResult, commandLine: string | null): Suggesti
   const makesCandidates = command === "quantize" || command === "optimize";
   switch (result.verdict.outcome) {
     case "met":
-      if (output && quantization && quantization.float.length > 0) {
-        return {
-          command: `infer-opt explain ${storedResult(commandLine) ?? path}`,
-          why: "why nodes stay float and passes decline",
-        };
-      }
-      if (output && !latency && hasChanged(result) && !isUnrun(result)) {
-        return { command: `infer-opt bench ${path} ${shellWord(output.path)}`, why: "is it faster?" };
-      }
-      return null;
+      return afterSuccess(result, commandLine);
     case "accuracy":
       if (command === "verify" && !result.layers) return again("--layers", "", "where the two models part");
       return makesCandidates ? again("--keep-rejected", "", "keeps the refused file, to look at") : null;
@@ -52,9 +43,63 @@ export function suggest(result: RunResult, commandLine: string | null): Suggesti
   }
 }
 
+function afterSuccess(result: RunResult, commandLine: string | null): Suggestion | null {
+  const { model, output, candidateModel, quantization, latency, command, bench } = result;
+  const path = shellWord(model.path);
+  const given = (...flags: readonly string[]): string => flags.map((flag) => repeated(commandLine, flag)).join("");
+  const pair = (to: { readonly path: string }): string => `${path} ${shellWord(to.path)}`;
+  if (output && quantization) {
+    // Where no limit asks for it, few samples were looked at.
+    const isJudged = result.verdict.reasons.some(({ limit }) => limit === "max-drop");
+    if (!isJudged && given("--eval") !== "") {
+      const flags = given("--eval", "--metric", "--provider");
+      return { command: `infer-opt verify ${pair(output)}${flags}`, why: "accuracy on all samples" };
+    }
+    const stored = storedResult(commandLine);
+    if (stored !== null && quantization.float.length > 0) {
+      return { command: `infer-opt explain ${stored}`, why: "why nodes stay float and passes decline" };
+    }
+    if (isJudged && given("--eval") !== "") {
+      const limits = [
+        "--eval",
+        "--metric",
+        "--max-drop",
+        "--min-speedup",
+        "--slo",
+        "--max-size",
+        "--threads",
+        "--provider",
+      ];
+      return { command: `infer-opt gate ${pair(output)}${given(...limits)}`, why: "the same limits, as a step of CI" };
+    }
+    return null;
+  }
+  if (output && !latency && hasChanged(result) && !isUnrun(result)) {
+    return { command: `infer-opt bench ${pair(output)}`, why: "is it faster?" };
+  }
+  if (command === "verify" && candidateModel) {
+    return { command: `infer-opt bench ${pair(candidateModel)}${given("--threads")}`, why: "is it faster?" };
+  }
+  const [, other, ...more] = bench?.models ?? [];
+  if (command === "bench" && other && more.length === 0 && !isSame(model, other.model)) {
+    return { command: `infer-opt verify ${pair(other.model)}${given("--eval")}`, why: "are the answers the same?" };
+  }
+  if (command === "profile") return { command: `infer-opt inspect ${path}`, why: "what to do about it" };
+  return null;
+}
+
+/** A flag as the command was given it, each time, with a space before. */
+const repeated = (commandLine: string | null, flag: string): string =>
+  flagValues(commandLine ?? "", flag)
+    .map((value) => ` ${flag} ${shellWord(value)}`)
+    .join("");
+
+const isSame = (one: { readonly path: string }, other: { readonly path: string }): boolean =>
+  resolve(one.path) === resolve(other.path);
+
 /** Whether there are two files to compare, and one is not a copy of the other. */
 const hasChanged = ({ model, output, passes, quantization, precision }: RunResult): boolean =>
-  resolve(model.path) !== resolve(output?.path ?? "") &&
+  !isSame(model, output ?? { path: "" }) &&
   (passes.some(({ applied }) => applied > 0) || Boolean(quantization) || Boolean(precision));
 
 /** bfloat16 that was written unseen: most providers, the CPU among them, have no kernels to time it with. */

@@ -118,7 +118,7 @@ function footLine(scene: Scene): string {
     length !== null && length > scene.height
       ? `${from + 1}-${Math.min(length, from + scene.height)} of ${length}  `
       : "";
-  const keys = isOpen ? [["escape", "back"] as const] : screen.keys(state);
+  const keys = isOpen ? [["escape", "back"] as const] : screen.keys(scene.book, state);
   const said = [...keys, ["?", "help"] as const, ["q", "quit"] as const].map(
     ([key, does]) => `${look.strong(key)} ${does}`,
   );

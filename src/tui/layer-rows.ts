@@ -92,17 +92,22 @@ export const savedMs = ({ beforeMs, afterMs }: LayerRow): number | null =>
 export const layerOrders = ["time", "saved", "error", "bytes"] as const;
 export type LayerOrder = (typeof layerOrders)[number];
 
+const keys: Readonly<Record<LayerOrder, (row: LayerRow) => number | null>> = {
+  time: ({ beforeMs, afterMs }) => afterMs ?? beforeMs,
+  saved: savedMs,
+  // A low SQNR is a large error.
+  error: ({ sqnrDb }) => (sqnrDb === null ? null : -sqnrDb),
+  bytes: ({ weightBytes }) => weightBytes,
+};
+
+/** What is known of any row, and so can be sorted by. */
+export const ordersOf = (rows: readonly LayerRow[]): LayerOrder[] =>
+  layerOrders.filter((order) => rows.some((row) => keys[order](row) !== null));
+
 /** The most time, saving, error or bytes first; what is not known comes last, in the order of the result. */
 export function orderLayers(rows: readonly LayerRow[], order: LayerOrder): LayerRow[] {
-  const key: Record<LayerOrder, (row: LayerRow) => number | null> = {
-    time: ({ beforeMs, afterMs }) => afterMs ?? beforeMs,
-    saved: savedMs,
-    // A low SQNR is a large error.
-    error: ({ sqnrDb }) => (sqnrDb === null ? null : -sqnrDb),
-    bytes: ({ weightBytes }) => weightBytes,
-  };
   return rows
-    .map((row) => ({ row, by: key[order](row) ?? Number.NEGATIVE_INFINITY }))
+    .map((row) => ({ row, by: keys[order](row) ?? Number.NEGATIVE_INFINITY }))
     .sort((a, b) => (a.by === b.by ? 0 : b.by - a.by))
     .map(({ row }) => row);
 }

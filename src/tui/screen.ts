@@ -30,7 +30,8 @@ interface AnyScreen {
   readonly title: string;
   /** A paragraph for help. */
   readonly about: string;
-  readonly keys: (state: State) => readonly KeyHint[];
+  /** Of its own, that do something here and now; the first are shown where there is little room. */
+  readonly keys: (book: Book, state: State) => readonly KeyHint[];
   /** Keys of its own; null for those that are not. */
   readonly press?: (key: string, book: Book, state: State) => Outcome | null;
 }

@@ -1,6 +1,6 @@
 /** Where a reader of a report is: which screen, which row, what was typed and marked. Plain data; keys make a new one. */
 import type { Book } from "./book.js";
-import type { LayerOrder } from "./layer-rows.js";
+import { type LayerOrder, ordersOf } from "./layer-rows.js";
 
 export const screenNames = [
   "summary",
@@ -45,7 +45,7 @@ export interface State {
 const start: Place = { cursor: 0, top: 0, shift: 0, filter: "", detail: null };
 
 /** On the first screen, and among the candidates on the one that was taken. */
-export const firstState = ({ candidates }: Pick<Book, "candidates">): State => ({
+export const firstState = ({ candidates, layers }: Pick<Book, "candidates" | "layers">): State => ({
   screen: "summary",
   places: {
     ...(Object.fromEntries(screenNames.map((name) => [name, start])) as Record<ScreenName, Place>),
@@ -59,7 +59,7 @@ export const firstState = ({ candidates }: Pick<Book, "candidates">): State => (
   },
   help: null,
   typing: null,
-  order: "time",
+  order: ordersOf(layers)[0] ?? "time",
   marked: new Set(),
   chart: "both",
   notice: null,

@@ -63,7 +63,8 @@ export class FullScreen {
   show(lines: readonly string[]): void {
     if (!this.#isOpen) return;
     const changed = lines.flatMap((line, row) =>
-      line === this.#shown[row] ? [] : [`${ESC}${row + 1};1H${line}${ESC}0m${ESC}K`],
+      // Erased before: after a line that reaches the last column the cursor stands on that, and would take it away.
+      line === this.#shown[row] ? [] : [`${ESC}${row + 1};1H${ESC}0m${ESC}K${line}`],
     );
     const below = lines.length < this.#shown.length ? [`${ESC}${lines.length + 1};1H${ESC}J`] : [];
     this.#shown = lines;

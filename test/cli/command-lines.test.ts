@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { commands } from "../../src/cli/commands/index.js";
 import { loadModel } from "../../src/ir/index.js";
 import { findingsOf } from "../../src/pipeline/inspect-findings.js";
+import type { RunResult } from "../../src/pipeline/result.js";
 import { suggest } from "../../src/report/next.js";
 import { refusedResult, sampleResult } from "../report/sample-result.js";
 import { commandLinesOf, objectionTo, withoutShell } from "./command-lines.js";
@@ -72,13 +73,35 @@ it.each(readdirSync(join(root, "fixtures/models")).filter((name) => name.endsWit
 );
 
 it("what a report suggests next is a command", async () => {
-  const commandLine = "infer-opt optimize models/net.onnx -o x.onnx --calibration 'my data.npz'";
+  const commandLine =
+    "infer-opt optimize models/net.onnx -o x.onnx --calibration 'my data.npz' --eval t.npz --metric top1 --max-drop 1%";
+  const made = sampleResult();
+  const { model: candidateModel } = made;
+  const unjudged = { ...made.verdict, reasons: [] };
+  const bare = { ...made, output: null, quantization: null, latency: null, candidateModel };
+  const other = { ...candidateModel, path: "other net.onnx" };
   const results = [
-    sampleResult(),
+    made,
+    { ...made, verdict: unjudged },
     refusedResult(),
-    { ...sampleResult(), command: "fuse", latency: null, quantization: null },
+    { ...made, command: "fuse", latency: null, quantization: null },
+    { ...bare, command: "verify" },
+    { ...bare, command: "bench", bench: { models: [{ model: made.model }, { model: other }] } } as unknown as RunResult,
+    { ...bare, command: "profile" },
   ];
-  const lines = results.flatMap((result) => suggest(result, commandLine)?.command ?? []);
-  expect(lines).toHaveLength(3);
+  const lines = [
+    ...results.map((result) => suggest(result, commandLine)),
+    suggest(made, `${commandLine} --report 'my r.json'`),
+  ].flatMap((suggested) => suggested?.command ?? []);
+  expect(lines.map((line) => line.split(" ")[1])).toEqual([
+    "gate",
+    "verify",
+    "optimize",
+    "bench",
+    "bench",
+    "verify",
+    "inspect",
+    "explain",
+  ]);
   expect(await objections(lines)).toEqual([]);
 });

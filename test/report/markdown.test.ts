@@ -25,8 +25,6 @@ describe("renderMarkdown", () => {
       | max-drop | met | top1 got worse by 0.12 points, 0.5 allowed |
       | min-speedup | met | 2.14x as fast, at least 1.2x wanted |
 
-      Next: \`infer-opt explain models/net.onnx\` (why nodes stay float and passes decline)
-
       |  | before | after |  |
       | --- | --: | --: | --- |
       | top1 | 0.7600 | 0.7588 | -0.0012 (-0.0029 .. +0.0005), n = 5,000, labels |

@@ -16,7 +16,49 @@ describe("the next command", () => {
   it("explains the stored result where there is one", () => {
     const line = "infer-opt optimize models/net.onnx -o x.onnx --report r.md --report 'my r.json' --threads 1";
     expect(commandOf(sampleResult(), line)).toBe("infer-opt explain 'my r.json'");
-    expect(commandOf(sampleResult(), null)).toBe("infer-opt explain models/net.onnx");
+    // The model by itself tells nothing about integers.
+    expect(commandOf(sampleResult(), null)).toBeNull();
+  });
+
+  it("measures on all samples what no limit asked for, and holds the limits that were asked for in CI", () => {
+    const line = "infer-opt quantize models/net.onnx -o x.onnx --eval 'my test.npz' --metric top1 --threads 2";
+    const gain = { ...verdict("met", "gain"), status: "pass" } as const;
+    expect(commandOf({ ...sampleResult(), verdict: gain }, line)).toBe(
+      "infer-opt verify models/net.onnx out/net.int8.onnx --eval 'my test.npz' --metric top1",
+    );
+    const drop = { ...verdict("met", "max-drop"), status: "pass" } as const;
+    expect(commandOf({ ...sampleResult(), verdict: drop }, `${line} --max-drop=1% --slo p95=9ms --slo p99=20ms`)).toBe(
+      "infer-opt gate models/net.onnx out/net.int8.onnx --eval 'my test.npz' --metric top1 --max-drop 1% --slo p95=9ms --slo p99=20ms --threads 2",
+    );
+    for (const lacking of [null, "infer-opt quantize models/net.onnx -o x.onnx --max-drop 1%"]) {
+      expect(commandOf({ ...sampleResult(), verdict: drop }, lacking)).toBeNull();
+    }
+  });
+
+  it("times what was compared, and compares what was timed", () => {
+    const { model, ...facts } = sampleResult();
+    const [candidateModel, other] = ["b c.onnx", "d.onnx"].map((path) => ({ ...model, path })) as [
+      typeof model,
+      typeof model,
+    ];
+    const bare = { ...facts, model, output: null, quantization: null, candidateModel };
+    const line = "infer-opt verify models/net.onnx 'b c.onnx' --threads 1 --json";
+    expect(commandOf({ ...bare, command: "verify" }, line)).toBe(
+      "infer-opt bench models/net.onnx 'b c.onnx' --threads 1",
+    );
+    const timed = (...models: readonly (typeof model)[]) =>
+      ({
+        ...bare,
+        command: "bench",
+        bench: { models: models.map((each) => ({ model: each })) },
+      }) as unknown as RunResult;
+    expect(commandOf(timed(model, candidateModel), "infer-opt bench a b --eval e.npz")).toBe(
+      "infer-opt verify models/net.onnx 'b c.onnx' --eval e.npz",
+    );
+    for (const models of [[model], [model, model], [model, candidateModel, other]]) {
+      expect(commandOf(timed(...models), null)).toBeNull();
+    }
+    expect(commandOf({ ...bare, command: "profile" }, null)).toBe("infer-opt inspect models/net.onnx");
   });
 
   it("replaces a budget that was too short", () => {

@@ -52,8 +52,6 @@ describe("renderText", () => {
        warning  the samples repeat: 4 of 64 are equal
 
        42 s, peak memory 412 MB, Some CPU, onnxruntime 1.30.0
-       next  infer-opt explain models/net.onnx
-             (why nodes stay float and passes decline)
       "
     `);
   });

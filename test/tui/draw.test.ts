@@ -130,6 +130,8 @@ describe("screens", () => {
       "decides nothing",
     ].entries()) {
       expect(said[i]).toContain(words);
+      // Of keys that would do nothing, none is offered.
+      expect(said[i]!.split("\n").at(-1)).toBe(" ? help  q quit");
     }
   });
 
@@ -196,6 +198,35 @@ describe("layers", () => {
     expect(order(it.text())).toBe("/b/c/a");
     it.press("s");
     expect(order(it.text())).toBe("/b/a/c");
+  });
+
+  it("are sorted only by what is known of any of them", () => {
+    const { layers: _, ...rest } = sampleResult({ command: "verify", quantization: null });
+    const difference = (node: string, sqnrDb: number) => ({
+      value: `${node}_out`,
+      node,
+      op: "Conv",
+      sqnrDb,
+      maxAbs: 1,
+    });
+    const layers = { worst: [difference("/a", 30), difference("/b", 12)] } as unknown as NonNullable<
+      RunResult["layers"]
+    >;
+    const it = reader({ ...rest, layers });
+    it.press("2");
+    expect(it.text()).toContain("2 rows, most error first");
+    expect(order(it.text())).toBe("/b/a");
+    expect(it.text()).not.toContain("sort:");
+    it.press("s");
+    expect(order(it.text())).toBe("/b/a");
+  });
+
+  it("have the key that writes marked ones in sight", () => {
+    const it = reader(layered());
+    it.press("2");
+    expect(it.lines().at(-1)).not.toContain("w write list");
+    it.press("x");
+    expect(it.lines().at(-1)).toContain("w write list");
   });
 
   it("are filtered as one types, and all there again after escape", () => {

@@ -61,6 +61,9 @@ describe.skipIf(!ptyLibrary)("report on a terminal", () => {
     expect(await session.ended).toMatchObject({ code: 0 });
     await expectRestored(session);
     expect(session.screen.trim()).toBe("");
+    // A line is erased before it is written: some terminals would erase the last column with it.
+    expect(session.raw).toMatch(/H\u001b\[0m\u001b\[K/);
+    expect(session.raw).not.toMatch(/[^mH]\u001b\[K/);
   });
 
   it("follows the size of the terminal, and tears nothing", async () => {

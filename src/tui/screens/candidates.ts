@@ -19,9 +19,9 @@ export const candidates: ListScreen = {
   about:
     "All candidates that were measured: to the right is faster, up is more accurate. The command below the list makes the one under the cursor.",
   hasFilter: false,
-  keys: () => [
-    ["up/down", "candidate"],
-    ["enter", "detail"],
+  keys: ({ candidates: all }) => [
+    ...(all.length > 1 ? [["up/down", "candidate"] as const] : []),
+    ...(all.length > 0 ? [["enter", "detail"] as const] : []),
   ],
   count: ({ candidates: all }) => all.length,
   visible: (scene) => listHeight(scene) - 1,
@@ -66,6 +66,9 @@ export const candidates: ListScreen = {
   },
 };
 
+/** Errors below this SQNR are nothing to choose by: what is above it would press all others together. */
+const CLEAN_DB = 60;
+
 /** A larger drawing tells no more. */
 const TALLEST_CHART = 24;
 const WIDEST_CHART = 120;
@@ -86,8 +89,10 @@ interface Drawn extends CandidatePoint {
   readonly worth: number;
 }
 
-const drawable = (points: readonly CandidatePoint[]): Drawn[] =>
-  points.flatMap((point) => (point.speed === null || point.worth === null ? [] : [point as Drawn]));
+const drawable = (points: readonly CandidatePoint[], most = Number.POSITIVE_INFINITY): Drawn[] =>
+  points.flatMap(({ speed, worth, ...point }) =>
+    speed === null || worth === null ? [] : [{ ...point, speed, worth: Math.min(worth, most) }],
+  );
 
 const marks = { taken: "*", best: "o", beaten: "." } as const;
 const markOf = ({ candidate, isBest }: CandidatePoint): string =>
@@ -95,8 +100,10 @@ const markOf = ({ candidate, isBest }: CandidatePoint): string =>
 
 function chart({ book, state, look, width: whole }: Scene, height: number): string[] {
   const width = Math.min(whole, WIDEST_CHART);
-  const points = drawable(book.candidates);
-  const { title } = worthOf(book.result);
+  const { title, isMetric } = worthOf(book.result);
+  const most = isMetric ? Number.POSITIVE_INFINITY : CLEAN_DB;
+  const points = drawable(book.candidates, most);
+  const isCut = points.some(({ candidate, worth }) => !isMetric && (candidate.sqnrDb ?? 0) > worth);
   const under = book.candidates[state.places.candidates.cursor];
   const x = rangeOf([1, ...points.map(({ speed }) => speed)], 0.06);
   const y = rangeOf(
@@ -108,7 +115,10 @@ function chart({ book, state, look, width: whole }: Scene, height: number): stri
     ...{ points: which.map(({ speed, worth }) => [speed, worth] as const), kind: "dots" as const, mark, paint },
   });
   return [
-    `${look.faint(`${title}, up is better;`)} * taken  o beaten by no other  . beaten  @ cursor`.slice(0, width + 20),
+    `${look.faint(`${title}, ${isCut ? `${CLEAN_DB} and more at the top` : "up is better"};`)} * taken  o beaten by no other  . beaten  @ cursor`.slice(
+      0,
+      width + 20,
+    ),
     ...plot({
       ...{ width, height: height - 1, x, y, look, xTitle: "x as fast", showY: tidyScore },
       series: [
@@ -128,7 +138,7 @@ function chart({ book, state, look, width: whole }: Scene, height: number): stri
           paint: look.faint,
         },
         ...points.map((point) => dots([point], markOf(point), point.candidate.chosen ? look.good : look.after)),
-        ...(under ? [dots(drawable([under]), "@", look.strong)] : []),
+        ...(under ? [dots(drawable([under], most), "@", look.strong)] : []),
       ],
     }),
   ];

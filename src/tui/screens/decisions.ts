@@ -8,6 +8,11 @@ import { type ListColumn, list } from "../list.js";
 import type { ListScreen } from "../screen.js";
 import { paragraph, titled } from "./rows.js";
 
+const searched = [
+  ["/", "filter"],
+  ["enter", "detail"],
+] as const;
+
 export const decisions: ListScreen = {
   kind: "list",
   name: "decisions",
@@ -15,10 +20,7 @@ export const decisions: ListScreen = {
   about:
     "Passes that changed something and nodes they left, candidates, corrections, and nodes kept in float. Filter by a node, a pass or a word of a reason.",
   hasFilter: true,
-  keys: () => [
-    ["/", "filter"],
-    ["enter", "detail"],
-  ],
+  keys: ({ decisions: rows }) => (rows.length > 0 ? searched : []),
   count: (book, { places }) => decisionsShown(book, places.decisions.filter).length,
   visible: ({ height }) => height - 2,
   body: ({ book, state, look, width, height }) => {

@@ -20,7 +20,7 @@ const screenKeys: readonly KeyHint[] = [
   ["s", "layers: sort by time, saved time, error or bytes"],
   ["x", "layers: mark to stay in float, or take the mark away"],
   ["w", "layers: write the marked ones to a file, and show the command that uses it"],
-  ["v", "latency and calibration: another view"],
+  ["v", "latency: another view"],
 ];
 
 export function helpText({ title, about }: Screen, _state: State, width: number): string[] {

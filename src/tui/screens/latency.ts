@@ -15,7 +15,7 @@ export const latency: TextScreen = {
   title: "Latency",
   about:
     "Above, how many runs took so long; below, the share of runs that took no longer. Percentiles are marked on both. Curves that cross: faster in the middle, slower in the tail.",
-  keys: ({ chart }) => [["v", `view: ${chart}`]],
+  keys: ({ result }, { chart }) => (result.latency?.distribution ? [["v", `view: ${chart}`]] : []),
   press: (key, _, state) =>
     key === "v" ? { state: { ...state, chart: charts[(charts.indexOf(state.chart) + 1) % charts.length]! } } : null,
   text: (scene) => {

@@ -4,7 +4,7 @@ import { printable } from "../../report/escape.js";
 import { bytes, milliseconds, optional, plural, significant } from "../../report/numbers.js";
 import { excludeList } from "../../report/reproduce.js";
 import { layersShown } from "../book.js";
-import { type LayerRow, layerOrders, savedMs } from "../layer-rows.js";
+import { type LayerRow, ordersOf, savedMs } from "../layer-rows.js";
 import { type ListColumn, list } from "../list.js";
 import type { ListScreen, Outcome, Scene } from "../screen.js";
 import { placeOf, type State } from "../state.js";
@@ -20,13 +20,19 @@ export const layers: ListScreen = {
   about:
     "Nodes with what goes with them: time before and after, SQNR of the outputs when they alone are integers, and why they are as they are. Mark what should stay in float, and write the list that does it.",
   hasFilter: true,
-  keys: ({ order }) => [
-    ["s", `sort: ${order}`],
-    ["/", "filter"],
-    ["enter", "detail"],
-    ["x", "keep float"],
-    ["w", "write list"],
-  ],
+  keys: ({ layers: rows }, { order, marked }) => {
+    if (rows.length === 0) return [];
+    const write = ["w", "write list"] as const;
+    // The last ones go where there is no room: what was marked wants to be written.
+    return [
+      ...(marked.size > 0 ? [write] : []),
+      ...(ordersOf(rows).length > 1 ? [["s", `sort: ${order}`] as const] : []),
+      ["/", "filter"],
+      ["enter", "detail"],
+      ["x", "keep float"],
+      ...(marked.size > 0 ? [] : [write]),
+    ];
+  },
   count: (book, state) => shown({ book, state }).length,
   visible: ({ height }) => height - 2,
   body: (scene) => {
@@ -40,7 +46,7 @@ export const layers: ListScreen = {
         : `${rows.length} of ${plural(book.layers.length, "row")} with "${printable(filter)}"`;
     const marked = state.marked.size === 0 ? "" : `, ${state.marked.size} marked`;
     return [
-      look.faint(`${found}, most ${words[state.order]} first${marked}`.slice(0, width)),
+      look.faint(`${found}${sorted(rows, state)}${marked}`.slice(0, width)),
       ...list(rows, columns(rows, state), placeOf(state), { width, height: height - 1, look }),
     ];
   },
@@ -48,8 +54,9 @@ export const layers: ListScreen = {
   press: (key, book, state) => {
     switch (key) {
       case "s": {
-        const order = layerOrders[(layerOrders.indexOf(state.order) + 1) % layerOrders.length]!;
-        return { state: { ...state, order } };
+        const orders = ordersOf(book.layers);
+        const order = orders[(orders.indexOf(state.order) + 1) % orders.length];
+        return order === undefined ? { state } : { state: { ...state, order } };
       }
       case "x":
         return mark(shown({ book, state })[placeOf(state).cursor], state);
@@ -60,6 +67,10 @@ export const layers: ListScreen = {
     }
   },
 };
+
+/** Where nothing is known to sort by, they are as the result has them. */
+const sorted = (rows: readonly LayerRow[], { order }: State): string =>
+  ordersOf(rows).includes(order) ? `, most ${words[order]} first` : "";
 
 const words = { time: "time", saved: "time saved", error: "error", bytes: "bytes" } as const;
 
