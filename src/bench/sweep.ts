@@ -19,6 +19,8 @@ export interface SweepSeries {
   readonly firstRunMs: number;
   readonly peakRssBytes: number;
   readonly settled: boolean;
+  /** Fewer than others have where one alone takes far longer than the setting's share of the budget. */
+  readonly processes: number;
   /** As told by its processes (`Timer`). */
   readonly allowed: Timer["allowed"];
 }
@@ -35,6 +37,8 @@ export interface SweepOptions {
 /** Each setting in so many processes, one at a time: what else the machine does befalls all of them. */
 const ROUNDS = 3;
 const LEAST_RUNS = 4;
+/** What a setting may take beyond its share of the budget before it is left at that. */
+const OVERDRAFT_MS = 3000;
 /** Of a slice of the budget, for warming up. */
 const WARM_SHARE = 0.3;
 
@@ -45,19 +49,24 @@ export async function sweep(
   { budgetMs, seed, clock, signal, onProgress }: SweepOptions,
 ): Promise<SweepSeries[]> {
   const random = seededRandom(seed);
-  const parts = settings.map((): SweepSeries[] => []);
+  const parts = settings.map((): Omit<SweepSeries, "processes">[] => []);
   const sliceMs = budgetMs / (ROUNDS * settings.length);
+  const spentMs = settings.map(() => 0);
   let done = 0;
   for (let round = 0; round < ROUNDS; round++) {
     for (const i of shuffled(settings.length, random)) {
       signal?.throwIfAborted();
+      done++;
+      if (spentMs[i]! > ROUNDS * sliceMs + OVERDRAFT_MS) continue;
+      const from = clock();
       const timer = await runtime.timer(settings[i]!);
       try {
         parts[i]!.push(await timeSlice(timer, sliceMs, clock));
       } finally {
         await timer.close();
       }
-      onProgress?.(++done, ROUNDS * settings.length);
+      spentMs[i]! += clock() - from;
+      onProgress?.(done, ROUNDS * settings.length);
     }
   }
   return parts.map((series) => ({
@@ -65,12 +74,13 @@ export async function sweep(
     loadMs: median(series.map(({ loadMs }) => loadMs)),
     firstRunMs: median(series.map(({ firstRunMs }) => firstRunMs)),
     peakRssBytes: Math.max(...series.map(({ peakRssBytes }) => peakRssBytes)),
+    processes: series.length,
     settled: series.every(({ settled }) => settled),
     allowed: series.flatMap(({ allowed }) => allowed),
   }));
 }
 
-async function timeSlice(timer: Timer, sliceMs: number, clock: () => number): Promise<SweepSeries> {
+async function timeSlice(timer: Timer, sliceMs: number, clock: () => number): Promise<Omit<SweepSeries, "processes">> {
   const from = clock();
   const { perRunMs, settled } = await warmUp([timer], from + WARM_SHARE * sliceMs, clock);
   const leftMs = from + sliceMs - clock();

@@ -188,7 +188,15 @@ export function withBatch(
   }
   const sized = (dim: Dim, axis: number): Dim =>
     (axis === 0 && dim === null) || (typeof dim === "string" && symbols.has(dim)) ? batch : dim;
-  return inputs.map((input) => (shapes.has(input.name) ? input : { ...input, shape: input.shape?.map(sized) ?? null }));
+  // What a given shape leaves open in front is the batch as well.
+  const isOpen = (name: string, axis: number): boolean => {
+    const shape = shapes.get(name);
+    return shape === undefined || (axis === 0 && shape[0] === null);
+  };
+  return inputs.map((input) => ({
+    ...input,
+    shape: input.shape?.map((dim, axis) => (isOpen(input.name, axis) ? sized(dim, axis) : dim)) ?? null,
+  }));
 }
 
 export interface HeldOut {

@@ -1,5 +1,6 @@
 /** Models that are only timed, and what to feed them. */
 import type { DatasetRef } from "../dataset/index.js";
+import { refuseBatchBeyondMemory } from "./batch-memory.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { chooseEvaluationData, refuseUnfit, timingData } from "./evaluation-data.js";
@@ -24,6 +25,7 @@ export async function timedModels(
   for (const path of paths) models.push(await modelFacts(path));
   const signature = await context.runtime.describe(models[0]!.path, asWritten(runtime));
   const chosen = await chooseEvaluationData({ calibration: null, eval: data, metric: null }, signature, runtime);
+  if (data === null) await refuseBatchBeyondMemory(models[0]!.path, signature.inputs, runtime, context);
   const ref = timingData(chosen, signature, runtime);
   await refuseUnfit(ref, signature);
   return { models, data: ref };

@@ -34,7 +34,7 @@ export function sweepLines(
     ["left", ...Array.from({ length: 8 }, () => "right" as const)],
     sheet,
   );
-  const how = `${printable(provider)}; fed ${printable(data)}; each setting in three processes, in turns`;
+  const how = `${printable(provider)}; fed ${printable(data)}; each setting in up to three processes, in turns`;
   const price =
     costPerHour === null ? "" : `; a machine for ${significant(costPerHour)} an hour that does nothing else`;
   return [...table, "", ...wrap(`${how}${price}`, sheet.columns - 2)];

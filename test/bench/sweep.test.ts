@@ -33,6 +33,17 @@ describe("a sweep", () => {
     expect([a!.samplesMs.length, b!.samplesMs.length]).toEqual([12, 12]);
   });
 
+  it("leaves a setting at what it has where a single process took far more than its share", async () => {
+    const slow = { b: { latency: () => 2000, loadMs: 50 }, a: { latency: () => 2, loadMs: 30 } };
+    const fakes = new FakeTimers(slow, 1);
+    const told: [number, number][] = [];
+    const onProgress = (...done: [number, number]) => void told.push(done);
+    const [a, b] = await sweep(fakes.runtime, settings, { budgetMs: 600, seed: 1, clock: fakes.clock, onProgress });
+    expect([a!.processes, b!.processes]).toEqual([3, 1]);
+    expect(b!.samplesMs).toHaveLength(4);
+    expect(told.at(-1)![1]).toBe(6);
+  });
+
   it("leaves no process behind when it is stopped or one fails", async () => {
     const fakes = timers();
     const stop = new AbortController();

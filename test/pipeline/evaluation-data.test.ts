@@ -92,6 +92,12 @@ describe("made-up inputs", () => {
     expect(batchOf(ref)).toBe(2);
   });
 
+  it("have the batch where a given shape leaves the first dimension open", () => {
+    const config = runtimeConfig({ batch: 4, shapes: new Map([["a", [null, 3]]]) });
+    expect(withBatch(inputs.slice(0, 1), config)[0]!.shape).toEqual([4, 3]);
+    expect(batchOf(randomInputs(inputs.slice(0, 1), config, 1))).toBe(4);
+  });
+
   it("are one sample when a model is timed", () => {
     const ref = timingData({ ref: { path: "" }, count: 8, source: "random" }, classifier, runtimeConfig({ batch: 16 }));
     expect(ref.random!.count).toBe(1);

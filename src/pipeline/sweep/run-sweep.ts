@@ -9,6 +9,7 @@ import {
   sweep,
 } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
+import { refuseBatchBeyondMemory } from "../batch-memory.js";
 import { watchConditions } from "../conditions.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
@@ -59,6 +60,13 @@ export async function runSweep(config: SweepConfig, context: RunContext): Promis
     record.warn("latency had not settled when timing began: times may still be falling; time longer");
   }
   for (const [i, { model, config: sized }] of settings.entries()) {
+    const { processes, samplesMs } = series[i]!;
+    if (processes < Math.max(...series.map((each) => each.processes))) {
+      record.warn(
+        `batch ${sized.batch} with ${sized.threads} ${sized.threads === 1 ? "thread" : "threads"} takes so long that ${samplesMs.length} runs in ` +
+          `${processes === 1 ? "one process" : `${processes} processes`} are all that the budget has: say more with --budget`,
+      );
+    }
     const name = `${basename(model.path)}:batch=${sized.batch}:threads=${sized.threads}`;
     config.onSeries?.({ name, samplesMs: series[i]!.samplesMs });
   }
@@ -97,6 +105,7 @@ async function settingsOf(
       const chosen = await chooseEvaluationData({ calibration: null, eval: given, metric: null }, signature, sized);
       const data = timingData(chosen, signature, sized);
       await refuseUnfit(data, signature);
+      if (given === null) await refuseBatchBeyondMemory(path, signature.inputs, sized, context);
       if (batchOf(data) !== batch) throw fixedBatch(given ?? path, batch, batchOf(data), given !== null);
       for (const count of threads) settings.push({ model, data, config: { ...sized, threads: count } });
     }
