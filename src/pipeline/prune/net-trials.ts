@@ -93,8 +93,15 @@ export class NetTrials {
 
   /** Everything that is to be known of a net that is delivered. */
   async complete(tried: Tried): Promise<void> {
+    const { file, name, widths, measured } = tried;
+    const wasTimed = measured.latency !== null;
     await this.#restore(tried);
-    tried.measured.differences ??= await this.judge.compare(tried.file, tried.name);
+    // Other bytes than those that were raced: their speed is not known yet.
+    if (wasTimed && measured.latency === null) {
+      measured.latency = await this.judge.race(file, name, null);
+      this.memory.keepRace(this.#keyOf(widths), measured.latency);
+    }
+    measured.differences ??= await this.judge.compare(file, name);
   }
 
   /** A net that an earlier run has tried is not made again before its file is needed. */

@@ -131,10 +131,15 @@ async function learn(
   context: RunContext,
 ): Promise<Learned | NotRecovered> {
   const { student, teacher, runtime } = request;
-  const batch = Math.min(BATCH, fit.indices.length);
+  // Lone numbers have no axis along which samples could lie.
+  const mayBatch = [...fit.sizes.values()].every((dims) => dims.length > 0);
+  const batch = mayBatch ? Math.min(BATCH, fit.indices.length) : 1;
   const asked = { describe: describer(runtime, context), evaluate: evaluator(runtime, context) };
   for (const size of batch > 1 ? [batch, 1] : [1]) {
-    const sizes = new Map([...fit.sizes].map(([name, [first, ...rest]]) => [name, [first! * size, ...rest]]));
+    const sizes =
+      size === 1
+        ? fit.sizes
+        : new Map([...fit.sizes].map(([name, [first, ...rest]]) => [name, [first! * size, ...rest]]));
     try {
       const models = await trainingModels({ student, teacher, sizes, ...asked });
       if (!("reason" in models)) {

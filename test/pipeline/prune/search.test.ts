@@ -74,9 +74,10 @@ interface World {
   readonly accuracyOf?: (widths: Widths) => number;
   readonly least?: number;
   readonly prune?: Partial<PruneConfig["prune"]>;
+  readonly memory?: Partial<PruneMemory>;
 }
 
-function searchIn({ speedOf, accuracyOf = () => 1, least = 0, prune = {} }: World): PruneSearch {
+function searchIn({ speedOf, accuracyOf = () => 1, least = 0, prune = {}, memory }: World): PruneSearch {
   const judge: Partial<PrunedJudge> = {
     measureAccuracy: (file) => {
       const { widths, kind } = file as Faked;
@@ -93,14 +94,15 @@ function searchIn({ speedOf, accuracyOf = () => 1, least = 0, prune = {} }: Worl
     tell: () => undefined,
     rule: () => ({ verdict: { outcome: "missed" }, warnings: [] }) as never,
   };
-  const record = { elapsedMs: 0, context: {}, stage: (_: string, work: () => unknown) => work() };
+  const context = { scratch: temporaryFolder() };
+  const record = { elapsedMs: 0, context, stage: (_: string, work: () => unknown) => work() };
   const config = { prune: { targetSpeedup: null, keepRatio: null, recover: false, budgetMs: null, ...prune } };
   return new PruneSearch(
     config as PruneConfig,
     { map: { groups } } as unknown as PruningKnown,
     judge as PrunedJudge,
     record as unknown as RunRecord,
-    new PruneMemory(null),
+    (memory as PruneMemory) ?? new PruneMemory(null),
   );
 }
 
@@ -211,6 +213,24 @@ describe("a limit for the accuracy", () => {
     );
     expect((worse.file as Faked).kind).toBe("fitted");
   });
+});
+
+it("times a net of an earlier run again where its file cannot be made again", async () => {
+  const facts = (speedup: number) => ({ facts: { speedup, speedupInterval: [speedup, speedup] } }) as never;
+  const kept: unknown[] = [];
+  const memory: Partial<PruneMemory> = {
+    tried: () => ({ sha256: "of other bytes", accuracy: { facts: { candidate: 1 } } }) as never,
+    race: () => facts(9),
+    keepRace: (_, latency) => void kept.push(latency),
+    files: null,
+  };
+  const search = searchIn({ speedOf: () => 1.2, memory });
+  const tried = await search.only(new Map(), "as it is");
+  expect(tried.measured.latency!.facts.speedup).toBe(9);
+  Object.assign(search.judge, { compare: () => Promise.resolve([]) });
+  await search.complete(tried);
+  expect(tried.measured.latency!.facts.speedup).toBe(1.2);
+  expect(kept).toEqual([tried.measured.latency]);
 });
 
 it("says so where there is nothing to narrow", async () => {

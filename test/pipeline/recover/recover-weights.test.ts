@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../src/base/random.js";
+import type { InputSpec } from "../../../src/dataset/index.js";
 import { type Model, parseModel, Tensor } from "../../../src/ir/index.js";
 import { type Recovery, recoverWeights } from "../../../src/pipeline/recover/recover-weights.js";
 import { ortRuntime } from "../../../src/runtime/ort/index.js";
@@ -52,14 +53,18 @@ function samples(count: number, sizes: readonly number[] = SIZES): string {
   return path;
 }
 
-async function recovered(student: Model, teacher: Model, options: { steps?: number; data?: string } = {}) {
+async function recovered(
+  student: Model,
+  teacher: Model,
+  options: { steps?: number; data?: string; inputs?: readonly InputSpec[] } = {},
+) {
   const runtime = ortRuntime({ workers: 1 });
   try {
     const path = options.data ?? samples(48);
     const request = {
       student,
       teacher,
-      inputs: [input("x", "f32", ["N", ...SIZES])],
+      inputs: options.inputs ?? [input("x", "f32", ["N", ...SIZES])],
       fit: { path, indices: Array.from({ length: 40 }, (_, i) => i) },
       heldOut: { path, indices: [40, 41, 42, 43, 44, 45, 46, 47] },
       steps: options.steps ?? 80,
@@ -96,6 +101,21 @@ describe("recoverWeights", () => {
     const result = (await recovered(student, net(), { steps: 10 })) as Recovery;
     expect(result).toMatchObject({ step: 0, before: 0, after: 0 });
     expect(student.graph.constants.map(({ constant }) => constant)).toEqual(before);
+  });
+
+  it("takes one sample at a time where an input is a lone number", async () => {
+    const text = NET.replace("(x: f32[N,1,8,8])", "(x: f32[N,1,8,8], k: f32[])").replace(
+      "y = Softmax<axis=1>(g)",
+      "y = Mul(g, k)",
+    );
+    const path = join(temporaryFolder(), "samples.npz");
+    const random = seededRandom(9);
+    const values = Array.from({ length: 48 * 64 }, () => random.normal());
+    const scales = Array.from({ length: 48 }, (_, i) => 1 + (i % 3));
+    writeFileSync(path, npz({ x: f32Npy([48, ...SIZES], values), k: f32Npy([48], scales) }));
+    const inputs = [input("x", "f32", ["N", ...SIZES]), input("k", "f32", [])];
+    const result = await recovered(disturbed(net(text), 0.3), net(text), { steps: 60, data: path, inputs });
+    expect((result as Recovery).after).toBeLessThan((result as Recovery).before);
   });
 
   it("gives the same weights for the same seed", async () => {

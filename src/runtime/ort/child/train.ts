@@ -93,6 +93,8 @@ function inBatches(count: number, size: number): number[][] {
 /** Samples of the same sizes, one after the other along the first axis. */
 function batchOf(rows: readonly Tensors[], indices: readonly number[]): Tensors {
   const [first] = indices;
+  // Also of a lone number, which has no axis.
+  if (indices.length === 1) return rows[first!]!;
   return new Map(
     [...rows[first!]!].map(([name, { dtype, dims, byteLength }]) => {
       const bytes = new Uint8Array(byteLength * indices.length);
