@@ -29,6 +29,8 @@ const MOST_FOR_LIMIT = 6;
 const FIRST_SPEEDUP = 1.5;
 /** Nets closer together on the path are alike. */
 const LEAST_STEP = 1.04;
+/** So much faster than is wanted is faster than was asked for, and less accurate than could be. */
+const OVERSHOT = 1.12;
 /** Above a target by so much, so that the interval is too. */
 const HEADROOM = 1.03;
 
@@ -77,25 +79,39 @@ export class PruneSearch {
     return this.#nets.complete(tried);
   }
 
-  /** The most accurate of the least narrow nets that reach the target; the fastest that was found where none does. */
+  /**
+   * The most accurate of the least narrow nets that reach the target; the fastest that was found where none does. What short
+   * races say of a net is corrected by the one that decides: where that tells of more speed than was asked for, milder nets follow.
+   */
   async #reach(path: NarrowingPath, target: number): Promise<Tried> {
     let wanted = target * HEADROOM;
-    let fastest: Tried | null = null;
+    let best: Tried | null = null;
+    const decided = new Set<Tried>();
     for (let round = 1; ; round++) {
-      const steps = await this.#fastEnough(path, wanted);
-      const fitted = await this.#fitAll(path, steps);
-      for (const each of fitted.sort(mostAccurateFirst)) {
+      const fitted = await this.#fitAll(path, await this.#fastEnough(path, wanted));
+      const open = fitted.filter((each) => !decided.has(each)).sort(mostAccurateFirst);
+      if (open.length === 0) break;
+      for (const each of open) {
+        if (best && !isMoreAccurate(each, best)) break;
         const net = this.config.prune.recover ? await this.#nets.learn(each) : each;
-        const { facts } = await this.#nets.race(net, null);
-        if (facts.speedupInterval[0] >= target) return net;
-        if (!fastest || facts.speedup > speedOf(fastest)) fastest = net;
-        if (this.#isOver()) return fastest;
+        this.#correct(path, net.widths, await this.#nets.race(net, null));
+        decided.add(net);
+        if (leastSpeedOf(net) >= target) best = net;
+        if (best || this.#isOver()) break;
       }
-      // What a short race took for fast enough was not, by as much.
-      const off = Math.max(LEAST_STEP, target / fastest!.measured.latency!.facts.speedupInterval[0]);
-      wanted *= Math.min(off, LEAST_STEP ** 2);
-      if (round === MOST_ROUNDS || path.speedup(path.fastest) < wanted) return fastest!;
+      if (best && speedOf(best) <= wanted * OVERSHOT) return best;
+      if (!best) wanted *= LEAST_STEP;
+      if (round === MOST_ROUNDS || this.#isOver()) break;
     }
+    return best ?? [...decided].reduce((fastest, each) => (speedOf(each) > speedOf(fastest) ? each : fastest));
+  }
+
+  #correct(path: NarrowingPath, widths: Widths, latency: LatencyMeasure): void {
+    const at = this.#raced.findIndex(({ step }) => isSame(step.widths, widths));
+    if (at < 0) return;
+    const { step } = this.#raced[at]!;
+    this.#raced[at] = { step, latency };
+    path.note(step, latency.facts.speedup);
   }
 
   /**
@@ -180,6 +196,8 @@ export class PruneSearch {
 const stepName = (path: NarrowingPath, step: PathStep): string => `about ${path.speedup(step).toFixed(2)}x`;
 
 const speedIn = ({ latency }: Raced): number => latency.facts.speedup;
+
+const leastSpeedOf = ({ measured }: Tried): number => measured.latency?.facts.speedupInterval[0] ?? 0;
 
 const speedOf = ({ measured }: Tried): number => measured.latency?.facts.speedup ?? 0;
 

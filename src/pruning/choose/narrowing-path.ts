@@ -61,7 +61,8 @@ export class NarrowingPath {
   readonly #finder: PathFinder;
   /** What the table has too much for every net; below nothing where nets take time that no node does. */
   #overheadMs = 0;
-  readonly #raced: { readonly ms: number; readonly speedup: number }[] = [];
+  /** By widths. */
+  readonly #raced = new Map<string, { readonly ms: number; readonly speedup: number }>();
 
   constructor(errors: ReadonlyMap<ChannelGroup, GroupError>, table: LatencyTable, block: number) {
     this.#finder = new PathFinder(errors, table, block);
@@ -85,15 +86,15 @@ export class NarrowingPath {
     return (this.#finder.wholeMs - this.#overheadMs) / (ms - this.#overheadMs);
   }
 
-  /** Takes in how much faster than the whole net one was when the two were raced: of all other nets more is known then. */
-  note({ ms }: PathStep, measured: number): void {
-    this.#raced.push({ ms, speedup: measured });
+  /** Takes in how much faster than the whole net one was when the two were raced last: of all other nets more is known then. */
+  note({ widths, ms }: PathStep, measured: number): void {
+    this.#raced.set([...widths.values()].join(), { ms, speedup: measured });
     const wholeMs = this.#finder.wholeMs;
     const [from, to] = [LEAST_OVERHEAD * wholeMs, MOST_OVERHEAD * this.fastest.ms];
     let least = Number.POSITIVE_INFINITY;
     for (let i = 0; i <= OVERHEADS; i++) {
       const overheadMs = from + ((to - from) * i) / OVERHEADS;
-      const off = this.#raced.reduce((sum, raced) => {
+      const off = [...this.#raced.values()].reduce((sum, raced) => {
         const expected = (wholeMs - overheadMs) / (raced.ms - overheadMs);
         return sum + Math.log(expected / raced.speedup) ** 2;
       }, 0);
