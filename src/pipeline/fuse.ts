@@ -65,6 +65,7 @@ async function fuse(config: Config, context: RunContext, output: Output): Promis
     model: facts,
     output: written,
     passes: prepared.passes,
+    ...(prepared.provenance && { provenance: prepared.provenance }),
     unfused: prepared.unfused,
     difference: differenceFacts(prepared.differences),
     equivalence: prepared.equivalence,

@@ -15,7 +15,8 @@ import {
   type Value,
 } from "../ir/index.js";
 import { quantizedFormOf } from "../ops/quantizing.js";
-import { leading, namedTensors } from "./profile/match-nodes.js";
+import { partsOf } from "./graph-parts.js";
+import type { ProvenanceFacts } from "./provenance.js";
 import type { ModelFacts, RunResult } from "./result.js";
 import { afterOf } from "./sides.js";
 
@@ -34,7 +35,7 @@ export interface GraphFacts {
   /** Bytes of the constants that it is the first to read, and the type of the largest of them. */
   readonly weightBytes: readonly number[];
   readonly weightTypes: readonly string[];
-  /** Nodes of both graphs with the same number make the same tensor together; -1 where there is but one graph. */
+  /** Nodes of both graphs with the same number belong together, those with 0 to none of the other graph; -1 where there is but one. */
   readonly parts: readonly number[];
 }
 
@@ -58,24 +59,19 @@ export function withGraphs(result: RunResult): RunResult {
   if (old === "too large") return result;
   const now = after ? readGraph(after) : null;
   if (now === "too large" || (!old && !now)) return result;
-  return { ...result, graphs: describeGraphs(old, now) };
+  return { ...result, graphs: describeGraphs(old, now, result.output ? (result.provenance ?? null) : null) };
 }
 
-export function describeGraphs(before: Model | null, after: Model | null): GraphsFacts {
+/** @param provenance of the nodes of `after`; null where it is not known, and tensors of one name have to tell */
+export function describeGraphs(
+  before: Model | null,
+  after: Model | null,
+  provenance: readonly ProvenanceFacts[] | null = null,
+): GraphsFacts {
   if (!before || !after)
     return { before: before && factsOf(before, () => -1), after: after && factsOf(after, () => -1) };
-  const [oldTensor, newTensor] = [namedTensors(before), namedTensors(after)];
-  const [old, now] = [made(before, oldTensor), made(after, newTensor)];
-  const numbers = new Map([...old].filter((name) => now.has(name)).map((name, i) => [name, i + 1]));
-  const partIn = (tensorOf: typeof oldTensor): ((node: Node) => number) => {
-    const leadsTo = leading((label) => {
-      const name = tensorOf(label);
-      return name !== null && numbers.has(name) ? name : null;
-    });
-    // What is in front of no tensor of both is one part, 0.
-    return (node) => numbers.get(leadsTo(node) ?? "") ?? 0;
-  };
-  return { before: factsOf(before, partIn(oldTensor)), after: factsOf(after, partIn(newTensor)) };
+  const parts = partsOf(before, after, provenance);
+  return { before: factsOf(before, parts.before), after: factsOf(after, parts.after) };
 }
 
 function readGraph({ path }: ModelFacts): Model | "too large" | null {
@@ -88,11 +84,6 @@ function readGraph({ path }: ModelFacts): Model | "too large" | null {
     throw thrown;
   }
 }
-
-const made = ({ graph }: Model, tensorOf: (label: string) => string | null): Set<string> =>
-  new Set(
-    [...graph.nodes()].flatMap((node) => node.outputs.flatMap((value) => (value && tensorOf(value.label)) ?? [])),
-  );
 
 function factsOf({ graph }: Model, partOf: (node: Node) => number): GraphFacts {
   const nodes = [...graph.nodes()];

@@ -12,6 +12,7 @@ import { widestPlacement } from "./calibration.js";
 import type { Placed } from "./place-statics.js";
 import { type Prepared, prepareModel } from "./prepare.js";
 import type { PrepareRequest } from "./prepare-request.js";
+import { throughBoth } from "./provenance.js";
 import type { CorrectionFacts, PassFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 
@@ -57,8 +58,9 @@ export async function joinProducts(
   const nodes = new Set(sites.filter((name) => present.has(name)));
   if (nodes.size === 0) return null;
   const all: readonly PassFacts[] = [...prepared.passes, ...joined.passes];
+  const provenance = throughBoth(prepared.provenance, joined.provenance);
   const warnings = [...new Set([...prepared.warnings, ...joined.warnings])];
-  return { prepared: { ...joined, passes: all, unfused: prepared.unfused, warnings }, nodes, tensors: sites.length };
+  return { prepared: { ...joined, passes: all, provenance, unfused: prepared.unfused, warnings }, nodes, tensors: sites.length };
 }
 
 /** Before anything is run for it: most models have nothing to join. */

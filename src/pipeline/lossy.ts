@@ -6,6 +6,7 @@
  */
 import { type Prepared, prepareModel } from "./prepare.js";
 import type { PrepareRequest } from "./prepare-request.js";
+import { throughBoth } from "./provenance.js";
 import type { LossyFacts, PassFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 
@@ -31,7 +32,8 @@ export async function approximate(exact: Prepared, request: PrepareRequest, reco
   const applied = lossy.passes.reduce((sum, pass) => sum + (pass.rejected === undefined ? pass.applied : 0), 0);
   const passes: readonly PassFacts[] = [...exact.passes, ...lossy.passes];
   const warnings = [...new Set([...exact.warnings, ...lossy.warnings])];
-  const prepared = { ...(applied > 0 ? lossy : exact), passes, unfused: exact.unfused, warnings };
+  const provenance = applied > 0 ? throughBoth(exact.provenance, lossy.provenance) : exact.provenance;
+  const prepared = { ...(applied > 0 ? lossy : exact), passes, provenance, unfused: exact.unfused, warnings };
   return { prepared, facts: { applied, largestShift: applied > 0 ? largestShift(lossy) : null } };
 }
 

@@ -340,6 +340,7 @@ export class OptimizeRun {
       ...(config.baseline !== undefined && { baseline: against }),
       output,
       passes: prepared.passes,
+      ...(prepared.provenance && { provenance: prepared.provenance }),
       unfused: prepared.unfused,
       quantization: quantizationFacts(candidate, {
         tried: this.#tried,

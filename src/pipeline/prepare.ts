@@ -21,6 +21,7 @@ import { type Attempt, type Culprit, findCulprit, type Trial } from "./find-culp
 import { fixShapes } from "./fix-shapes.js";
 import { describer, evaluator, linkedFile, linkedTwin, removeLinked, scratchFile } from "./model-runs.js";
 import type { PrepareRequest } from "./prepare-request.js";
+import { type ProvenanceFacts, provenanceOf } from "./provenance.js";
 import {
   applyAskedOpset,
   highestOpset,
@@ -43,6 +44,8 @@ export interface Prepared {
   readonly passes: readonly PassFacts[];
   /** By pass: the nodes that it was applied at, in turn. What another rewrite took up later is gone by now. */
   readonly appliedAt: ReadonlyMap<string, readonly string[]>;
+  /** What nodes stand for in the model that was read; null where that is too much to keep. */
+  readonly provenance: readonly ProvenanceFacts[] | null;
   /** What one would expect to be fused and is still there. */
   readonly unfused: readonly UnfusedNode[];
   readonly differences: readonly OutputDifference[];
@@ -148,6 +151,7 @@ class Preparer {
       },
       passes: this.#facts(chosen, outcome.reports),
       appliedAt: outcome.appliedAt,
+      provenance: provenanceOf(outcome.model),
       unfused: outcome.unfused,
       differences,
       equivalence: {

@@ -12,6 +12,7 @@ import type { HistoryFacts } from "./history.js";
 import type { LoadFacts } from "./load/load-facts.js";
 import type { OperatorTimesFacts } from "./operator-times.js";
 import type { ProfileFacts } from "./profile/profile-facts.js";
+import type { ProvenanceFacts } from "./provenance.js";
 import type { PruningFacts } from "./prune/pruning-facts.js";
 import type { RequestFacts } from "./stages/request-facts.js";
 import type { SweepFacts } from "./sweep/sweep-facts.js";
@@ -31,6 +32,8 @@ export interface RunResult {
   /** null when none was written. */
   readonly output: ModelFacts | null;
   readonly passes: readonly PassFacts[];
+  /** What nodes of the output stand for in `model`; those that are what they were are left out. */
+  readonly provenance?: readonly ProvenanceFacts[];
   /** Nodes that one would expect to be fused and that the passes left, each with the reason. */
   readonly unfused?: readonly UnfusedNode[];
   readonly quantization: QuantizationFacts | null;

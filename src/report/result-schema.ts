@@ -178,6 +178,12 @@ const fields = {
       skipped: v.array(v.looseObject({ node: text, reason: text })),
     }),
   ),
+  provenance: v.optional(
+    told(
+      v.array(v.looseObject({ node: text, from: v.array(text) })),
+      "What nodes of the output stand for in the model that was read; those that are what they were are left out.",
+    ),
+  ),
   unfused: v.optional(
     v.array(
       v.looseObject({

@@ -170,6 +170,7 @@ export function findingsOf({ prepared, map, groups }: Found, search: PruneSearch
   const isPassed = search.rule(chosen).verdict.outcome === "met";
   return {
     passes: prepared.passes,
+    ...(prepared.provenance && { provenance: prepared.provenance }),
     ...(prepared.unfused && { unfused: prepared.unfused }),
     accuracy: measured.accuracy.facts,
     latency: measured.latency?.facts ?? null,

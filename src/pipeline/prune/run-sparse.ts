@@ -79,6 +79,7 @@ class SparseRun {
       model: intake.facts,
       output,
       passes: prepared.passes,
+      ...(prepared.provenance && { provenance: prepared.provenance }),
       unfused: prepared.unfused,
       accuracy: accuracy.facts,
       latency: latency?.facts ?? null,

@@ -222,7 +222,7 @@ function precisionLegend(boxes: readonly GraphBox[], isHidden: boolean): Markup 
 const MOST_PARTS = 200;
 const MOST_TOLD = 12;
 
-/** Nodes of both that make the same tensor, where they are not one and the same. */
+/** Nodes of both that belong together, where they are not one and the same; those of which nothing is left are one row. */
 function becameTable(sides: readonly Drawn[]): Markup[] {
   const [before, after] = sides.map(({ graph }) => graph);
   if (!before || !after) return [];
@@ -254,13 +254,13 @@ function becameTable(sides: readonly Drawn[]): Markup[] {
   const left = rows.length - shown.length;
   const body = folded(
     `What became of what: ${plural(rows.length, "place")}`,
-    `Nodes that make the same tensor${left > 0 ? `; ${count(left)} more are not shown` : ""}`,
+    `Nodes before and after that belong together${left > 0 ? `; ${count(left)} more are not shown` : ""}`,
     shown,
     [
       number("nodes before", ({ was }) => was.length, count),
       number("after", ({ is }) => is.length, count),
       text("were", ({ was }) => told(was)),
-      text("are now", ({ is }) => told(is)),
+      text("are now", ({ is }) => told(is) || "computed ahead, or not needed"),
       text("the last of them", ({ was, is }) => (is.at(-1) ?? was.at(-1))!.name),
     ],
   );
