@@ -60,7 +60,11 @@ export async function joinProducts(
   const all: readonly PassFacts[] = [...prepared.passes, ...joined.passes];
   const provenance = throughBoth(prepared.provenance, joined.provenance);
   const warnings = [...new Set([...prepared.warnings, ...joined.warnings])];
-  return { prepared: { ...joined, passes: all, provenance, unfused: prepared.unfused, warnings }, nodes, tensors: sites.length };
+  return {
+    prepared: { ...joined, passes: all, provenance, unfused: prepared.unfused, warnings },
+    nodes,
+    tensors: sites.length,
+  };
 }
 
 /** Before anything is run for it: most models have nothing to join. */

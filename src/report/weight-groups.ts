@@ -11,9 +11,11 @@ export interface WeightGroup {
 const MOST_GROUPS = 60;
 
 /** The largest first; what is too small to be seen is one group at the end. */
-export function weightGroups({ nodes, weightBytes, weightTypes }: GraphFacts, most = MOST_GROUPS): WeightGroup[] {
-  const readers = nodes.flatMap((node, i) =>
-    weightBytes[i]! > 0 ? [{ node, type: weightTypes[i]!, bytes: weightBytes[i]! }] : [],
+export function weightGroups(graph: GraphFacts, most = MOST_GROUPS): WeightGroup[] {
+  const { nodes, weightBytes, weightTypes } = graph;
+  const readerOf = readersOfConversions(graph);
+  const readers = nodes.flatMap((_, i) =>
+    weightBytes[i]! > 0 ? [{ node: nodes[readerOf(i)]!, type: weightTypes[i]!, bytes: weightBytes[i]! }] : [],
   );
   const deepest = Math.max(0, ...readers.map(({ node }) => partsOf(node).length));
   let groups = grouped(readers, deepest);
@@ -29,6 +31,19 @@ export function weightGroups({ nodes, weightBytes, weightTypes }: GraphFacts, mo
     bytes: sum((each) => each.bytes),
   };
   return [...sorted.slice(0, most - 1), others].sort((a, b) => b.bytes - a.bytes);
+}
+
+/** Integers of a weight are read by the conversion in front of the node that they are for. */
+function readersOfConversions({ ops, reads }: GraphFacts): (at: number) => number {
+  const first = new Map<number, number>();
+  for (const [reader, from] of reads.entries()) {
+    for (const source of from) if (!first.has(source)) first.set(source, reader);
+  }
+  return (at) => {
+    let found = at;
+    while (ops[found] === "DequantizeLinear" && first.has(found)) found = first.get(found)!;
+    return found;
+  };
 }
 
 function grouped(readers: readonly { node: string; type: string; bytes: number }[], depth: number): WeightGroup[] {

@@ -10,9 +10,7 @@ const before = "(x: f32[4]) -> (y) { k = Neg($c: f32[1] = {1}) s = Sigmoid(x) m 
 describe("parts by what rewrites told", () => {
   it("joins all nodes that one stands for, whatever its tensors are called", () => {
     const after = parseModel("(x: f32[4]) -> (y) { other = Swish(x) y = Add(other, $k: f32[1] = {-1}) }");
-    const graphs = describeGraphs(parseModel(before), after, [
-      { node: "Swish:other", from: ["Sigmoid:s", "Mul:m"] },
-    ]);
+    const graphs = describeGraphs(parseModel(before), after, [{ node: "Swish:other", from: ["Sigmoid:s", "Mul:m"] }]);
     expect(graphs.before!.parts).toEqual([0, 1, 1, 2]);
     expect(graphs.after!.parts).toEqual([1, 2]);
   });

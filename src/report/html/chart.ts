@@ -3,8 +3,8 @@ import { significant } from "../numbers.js";
 import { html, type Markup } from "./markup.js";
 
 export const WIDTH = 640;
-const HEIGHT = 260;
-const margin = { left: 56, right: 16, top: 12, bottom: 40 };
+const HEIGHT = 272;
+const margin = { left: 64, right: 16, top: 12, bottom: 52 };
 
 export interface Scale {
   /** Pixels of a value. */
@@ -80,7 +80,7 @@ export function chart(
 ): Markup {
   const columns = x.ticks.map(
     (tick) =>
-      html`<line class="grid" x1="${px(x(tick))}" x2="${px(x(tick))}" y1="${margin.top}" y2="${BOTTOM}"/><text class="tick" x="${px(x(tick))}" y="${BOTTOM + 16}" text-anchor="middle">${label(tick)}</text>`,
+      html`<line class="grid" x1="${px(x(tick))}" x2="${px(x(tick))}" y1="${margin.top}" y2="${BOTTOM}"/><text class="tick" x="${px(x(tick))}" y="${BOTTOM + 20}" text-anchor="middle">${label(tick)}</text>`,
   );
   const rows = y.ticks.map(
     (tick) =>

@@ -67,10 +67,12 @@ export function layOut(reads: readonly (readonly number[])[], size: LayoutSize):
     height: Math.max(0, layers.length * step - size.gapY),
     boxes: boxes.map(middle),
     edges: routes.map((route) =>
-      route.map((place, i) => {
+      route.flatMap((place, i) => {
         const { x, y } = middle(place);
-        const isEnd = i === route.length - 1;
-        return [x, y + (i === 0 ? size.boxHeight / 2 : isEnd ? -size.boxHeight / 2 : 0)] as const;
+        const [top, bottom] = [y - size.boxHeight / 2, y + size.boxHeight / 2];
+        // Straight past the boxes of a layer: edges bend between layers only.
+        if (i === 0) return [[x, bottom] as const];
+        return i === route.length - 1 ? [[x, top] as const] : [[x, top] as const, [x, bottom] as const];
       }),
     ),
   };

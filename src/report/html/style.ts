@@ -23,7 +23,10 @@ section { background: var(--panel); border: 1px solid var(--line); border-radius
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--faint); padding: 2px 0; }
 th, td { text-align: left; padding: 3px 14px 3px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-td:not(.n) { overflow-wrap: anywhere; min-width: 12ch; }
+td:not(.n) { overflow-wrap: anywhere; } th.w1 { min-width: 11ch; } th.w2 { min-width: 18ch; } th.w3 { min-width: 34ch; }
+table.stacked td:not(.note) { white-space: nowrap; } .limit-bar { width: 200px; min-width: 120px; } .span { stroke-width: 6; opacity: .45; } .span.met { stroke: var(--good); } .span.missed { stroke: var(--bad); } .span.inconclusive { stroke: var(--unsure); }
+.point.met { fill: var(--good); } .point.missed { fill: var(--bad); } .point.inconclusive { fill: var(--unsure); }
+.outside rect { fill: var(--bad); opacity: .1; }
 th.n, td.n { text-align: right; white-space: nowrap; }
 th button { all: unset; cursor: pointer; }
 th button:focus-visible, a:focus-visible, summary:focus-visible, input:focus-visible, button:focus-visible { outline: 2px solid var(--after); outline-offset: 2px; }
@@ -44,7 +47,7 @@ svg text { fill: var(--faint); } svg text.axis { fill: var(--ink); }
 .roof { stroke: var(--before); stroke-width: 2; fill: none; } .roof.integers { stroke: var(--after); stroke-dasharray: 6 3; }
 .answer.both { fill: var(--good); opacity: .45; } .answer.onlyBefore { fill: var(--bad); } .answer.onlyAfter { fill: var(--after); } .answer.neither { fill: var(--line); }
 figure { margin: 0; min-width: 0; } figcaption { color: var(--faint); overflow-wrap: anywhere; }
-.small-charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(260px, 100%), 1fr)); gap: 12px 20px; } .small-charts svg { max-width: none; }
+.small-charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(260px, 100%), 1fr)); gap: 12px 20px; } .small-charts svg { max-width: none; } .small-charts figcaption { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .bars { fill: var(--faint); opacity: .65; } .range { stroke: var(--before); stroke-width: 1.2; stroke-dasharray: 3 3; } .range.taken { stroke: var(--after); stroke-width: 2.2; stroke-dasharray: none; }
 .graphs { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(340px, 100%), 1fr)); gap: 12px; }
 .scroll { overflow: auto; max-height: 560px; border: 1px solid var(--line); border-radius: 6px; background: var(--paper); }
@@ -64,7 +67,11 @@ code { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
 pre { overflow-x: auto; padding: 8px; border: 1px solid var(--line); border-radius: 6px; margin: 6px 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 details > summary { cursor: pointer; color: var(--after); }
 button.copy { font: inherit; }
-@media (max-width: 600px) { header, main, footer { padding: 0 10px; } nav { position: static; } nav ul { padding: 8px 10px; } section { padding: 10px; } }
+.wide { overflow-x: auto; } .wide svg { min-width: 520px; }
+@media (max-width: 600px) { svg { font-size: 19px; } .small-charts svg, .wide svg, svg.graph { font-size: 12px; }
+  th.w2 { min-width: 16ch; } th.w3 { min-width: 24ch; }
+  table.stacked thead th.note { display: none; } table.stacked tr { display: flex; flex-wrap: wrap; gap: 0 14px; border-bottom: 1px solid var(--line); } table.stacked td { border: 0; padding-right: 0; } table.stacked :is(td, th):first-child { min-width: 12ch; } table.stacked .n { min-width: 8ch; padding-right: 0; } table.stacked th { border: 0; } table.stacked td.note { flex-basis: 100%; color: var(--faint); } table.stacked td.note:empty { display: none; }
+  header, main, footer { padding: 0 10px; } nav { position: static; } nav ul { padding: 8px 10px; } section { padding: 10px; } }
 .more { color: var(--faint); } button { font: inherit; }
 @media print { :root { color-scheme: light; } nav, .filter, button { display: none; } th button { display: inline; } .controls, .picked { display: none; }
   details:not([open])::details-content { content-visibility: visible; block-size: auto; } section { break-inside: auto; } figure, svg { break-inside: avoid; } .scroll { overflow: hidden; max-height: none; } svg.graph { width: 100%; height: auto; max-height: 24cm; } }

@@ -38,11 +38,13 @@ export const folded = <Row>(
 
 function tableOf<Row>(caption: string, rows: readonly Row[], columns: readonly Column<Row>[], most: number): Markup {
   const isSorted = rows.length >= SORTED_FROM;
-  const head = columns.map(({ title, isNumber }) =>
-    isSorted
-      ? html`<th scope="col" aria-sort="none"${side(isNumber)}><button type="button">${title}</button></th>`
-      : html`<th scope="col"${side(isNumber)}>${title}</th>`,
-  );
+  const head = columns.map((column) => {
+    const { title, isNumber } = column;
+    const shape = isNumber ? side(true) : width(column, rows);
+    return isSorted
+      ? html`<th scope="col" aria-sort="none"${shape}><button type="button">${title}</button></th>`
+      : html`<th scope="col"${shape}>${title}</th>`;
+  });
   const first = rows.length > most * HARDLY_LONGER ? rows.slice(0, most) : rows;
   const body = first.map((row) => {
     const cells = columns.map((column) => {
@@ -88,6 +90,12 @@ function cellOf<Row>({ cell, value, isNumber }: Column<Row>, row: Row): { shown:
 
 /** What three significant digits may be off. */
 const ROUNDED = 0.0051;
+
+/** Room for its texts: a browser breaks names of nodes to pieces before it makes numbers narrower. */
+function width<Row>({ cell }: Column<Row>, rows: readonly Row[]): Markup | null {
+  const longest = rows.slice(0, OPEN_ROWS).reduce((most, row) => Math.max(most, cell(row).length), 0);
+  return longest > 32 ? html` class="w3"` : longest > 14 ? html` class="w2"` : longest > 5 ? html` class="w1"` : null;
+}
 
 const side = (isNumber = false): Markup | null => (isNumber ? html` class="n"` : null);
 

@@ -1,8 +1,8 @@
 /** Every candidate that was measured: accuracy against speed, and which ones no other beats on both. */
-import type { RunResult } from "../../../pipeline/result.js";
+import type { RunResult, VerdictReason } from "../../../pipeline/result.js";
 import { bytes, count, plural, ratio, score, significant } from "../../numbers.js";
 import { type CandidatePoint, candidatePoints, worthOf } from "../../pareto.js";
-import { axesFor, BOTTOM, chart, line, px, TOP } from "../chart.js";
+import { type Axes, areaKey, axesFor, BOTTOM, chart, dotKey, LEFT, line, lineKey, px, RIGHT, TOP } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { number, table, text } from "../table.js";
@@ -17,7 +17,9 @@ export function candidatesPanel(result: RunResult): Panel {
     id: "candidates",
     title: "Candidates",
     body: [
-      ...(points.length > 1 ? [pareto(points, worthOf(result).isMetric ? "accuracy" : "SQNR, dB")] : []),
+      ...(points.length > 1
+        ? [pareto(points, worthOf(result).isMetric ? "accuracy" : "SQNR, dB", boundsOf(result))]
+        : []),
       table(`${plural(candidates.length, "candidate")}; the one that was taken is marked`, candidates, [
         {
           title: "candidate",
@@ -38,10 +40,55 @@ export function candidatesPanel(result: RunResult): Panel {
 
 type Point = CandidatePoint & { readonly speed: number; readonly worth: number };
 
-function pareto(points: readonly Point[], title: string): Markup {
+/** What limits leave: the least speed, and the worst accuracy where the points have one. */
+interface Bounds {
+  readonly speed: number | null;
+  readonly worth: number | null;
+  readonly isHigherBetter: boolean;
+}
+
+function boundsOf(result: RunResult): Bounds {
+  const { accuracy, verdict } = result;
+  const { isMetric, isHigherBetter } = worthOf(result);
+  const speeds = verdict.reasons.flatMap(({ limit, wanted, unit }) =>
+    (limit === "min-speedup" || limit === "gain") && unit === "times" ? [wanted] : [],
+  );
+  const drop = verdict.reasons.find(({ limit }) => limit === "max-drop");
+  const allowed = drop && accuracy && isMetric ? inMetric(drop, accuracy.baseline) : null;
+  return {
+    speed: speeds.length > 0 ? Math.max(...speeds) : null,
+    worth: allowed === null ? null : accuracy!.baseline - (isHigherBetter ? allowed : -allowed),
+    isHigherBetter,
+  };
+}
+
+function inMetric({ wanted, unit }: VerdictReason, baseline: number): number | null {
+  if (unit === "points") return wanted / 100;
+  if (unit === "percent") return (Math.abs(baseline) * wanted) / 100;
+  return unit === "metric" ? wanted : null;
+}
+
+/** Slower, or less accurate, than a limit allows. */
+function refused({ speed, worth, isHigherBetter }: Bounds, { x, y }: Axes): Markup[] {
+  const area = (left: number, top: number, right: number, bottom: number): Markup[] =>
+    right > left && bottom > top
+      ? [
+          html`<g class="outside"><rect x="${px(left)}" y="${px(top)}" width="${px(right - left)}" height="${px(bottom - top)}"/></g>`,
+        ]
+      : [];
+  const edge = worth === null ? null : Math.min(BOTTOM, Math.max(TOP, y(worth)));
+  const wall = speed === null ? LEFT : Math.min(RIGHT, Math.max(LEFT, x(speed)));
+  // Side by side: where two of them met, the colour would double.
+  return [
+    ...area(LEFT, TOP, wall, BOTTOM),
+    ...(edge === null ? [] : isHigherBetter ? area(wall, edge, RIGHT, BOTTOM) : area(wall, TOP, RIGHT, edge)),
+  ];
+}
+
+function pareto(points: readonly Point[], title: string, bounds: Bounds): Markup {
   const axes = axesFor(
-    [1, ...points.map(({ speed }) => speed)],
-    points.map(({ worth }) => worth),
+    [1, ...(bounds.speed === null ? [] : [bounds.speed]), ...points.map(({ speed }) => speed)],
+    [...(bounds.worth === null ? [] : [bounds.worth]), ...points.map(({ worth }) => worth)],
   );
   const { x, y } = axes;
   const best = points.filter(({ isBest }) => isBest).sort((a, b) => a.speed - b.speed);
@@ -57,5 +104,5 @@ function pareto(points: readonly Point[], title: string): Markup {
     best.map(({ speed, worth }) => [x(speed), y(worth)] as const),
   );
   const even = html`<line class="limit" x1="${px(x(1))}" x2="${px(x(1))}" y1="${TOP}" y2="${BOTTOM}"><title>as fast as before</title></line>`;
-  return html`${chart(description, axes, ["times as fast", title], [even, steps, ...dots])}<p class="faint">Filled: taken. Blue: beaten by no other on both. Dashed: as fast as before.</p>`;
+  return html`${chart(description, axes, ["times as fast", title], [...refused(bounds, axes), even, steps, ...dots])}<p class="key">${dotKey("dot taken", "taken")}${dotKey("dot front", "beaten by no other on both")}${dotKey("dot", "others")}${lineKey("limit", "as fast as before")}${bounds.speed === null && bounds.worth === null ? null : areaKey("outside", "outside the limits")}</p>`;
 }

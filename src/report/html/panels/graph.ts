@@ -264,7 +264,7 @@ function becameTable(sides: readonly Drawn[]): Markup[] {
       text("the last of them", ({ was, is }) => (is.at(-1) ?? was.at(-1))!.name),
     ],
   );
-  const [first] = rows;
+  const first = rows.find(({ is }) => is.length > 0);
   const sentence =
     first && first.is.length > 0 && first.was.length > first.is.length
       ? html`<p>For one, ${plural(first.was.length, "node")} became ${count(first.is.length)}: ${first.is.at(-1)!.name}.</p>`

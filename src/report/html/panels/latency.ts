@@ -1,21 +1,35 @@
 /** Latency before and after: how many runs took no longer than so long. */
 import type { LatencyDistribution, LatencyFacts, RunResult } from "../../../pipeline/result.js";
 import { milliseconds, plural } from "../../numbers.js";
-import { axesFor, chart, line, lineKey, logarithmic, px } from "../chart.js";
+import { axesFor, BOTTOM, chart, line, lineKey, logarithmic, px, TOP } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { folded, number } from "../table.js";
 
-export function latencyPanel({ latency }: RunResult): Panel {
-  const body = latency?.distribution?.at.length ? drawn(latency, latency.distribution) : [];
+export function latencyPanel({ latency, verdict }: RunResult): Panel {
+  const body = latency?.distribution?.at.length ? drawn(latency, latency.distribution, slosOf(verdict)) : [];
   return { id: "latency", title: "Latency", body };
 }
 
 const marked = [0.5, 0.95, 0.99] as const;
 
-function drawn(latency: LatencyFacts, distribution: LatencyDistribution): Markup[] {
+/** What is asked of a percentile. */
+interface Slo {
+  readonly title: string;
+  readonly ms: number;
+}
+
+const slosOf = ({ reasons }: RunResult["verdict"]): Slo[] =>
+  reasons.flatMap(({ limit, wanted }) => {
+    const percentile = /^slo (p[\d.]+)$/.exec(limit)?.[1];
+    return percentile === undefined || !(wanted > 0)
+      ? []
+      : [{ title: `${percentile} at most ${milliseconds(wanted)} ms`, ms: wanted }];
+  });
+
+function drawn(latency: LatencyFacts, distribution: LatencyDistribution, slos: readonly Slo[]): Markup[] {
   const { at, baselineMs, candidateMs } = distribution;
-  const axes = axesFor([...baselineMs, ...candidateMs], [0, 1], logarithmic);
+  const axes = axesFor([...baselineMs, ...candidateMs, ...slos.map(({ ms }) => ms)], [0, 1], logarithmic);
   const { x, y } = axes;
   const curve = (className: string, values: readonly number[]): Markup =>
     line(
@@ -30,15 +44,24 @@ function drawn(latency: LatencyFacts, distribution: LatencyDistribution): Markup
         : html`<circle class="dot ${i === 0 ? "base" : "taken"}" cx="${px(x(value))}" cy="${px(y(marked[p]!))}" r="4"><title>${`p${100 * marked[p]!} ${i === 0 ? "before" : "after"}: ${milliseconds(value)} ms`}</title></circle>`,
     ),
   );
+  const lines = slos.map(
+    ({ title, ms }) =>
+      html`<line class="limit" x1="${px(x(ms))}" x2="${px(x(ms))}" y1="${TOP}" y2="${BOTTOM}"><title>${title}</title></line>`,
+  );
   const description = `Share of ${plural(latency.runs, "run")} that took no longer: the median is ${milliseconds(latency.baseline.p50Ms)} ms before and ${milliseconds(latency.candidate.p50Ms)} ms after.`;
   const rows = at.map((share, i) => ({ share, before: baselineMs[i]!, after: candidateMs[i]! }));
   return [
-    html`<p class="key">${lineKey("before", "before")}${lineKey("after", "after")}<span>dots: p50, p95, p99</span></p>`,
+    html`<p class="key">${lineKey("before", "before")}${lineKey("after", "after")}<span>dots: p50, p95, p99</span>${slos.map(({ title }) => lineKey("limit", title))}</p>`,
     chart(
       description,
       axes,
       ["ms (logarithmic)", "share of runs"],
-      [curve("before", baselineMs), curve("after", candidateMs), ...marks.flatMap((mark) => (mark ? [mark] : []))],
+      [
+        ...lines,
+        curve("before", baselineMs),
+        curve("after", candidateMs),
+        ...marks.flatMap((mark) => (mark ? [mark] : [])),
+      ],
     ),
     folded("As a table", "Quantiles of latency, ms", rows, [
       number(

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { ModelLoadFacts, TriedRate } from "../../../pipeline/load/load-facts.js";
 import type { SweepFacts } from "../../../pipeline/sweep/sweep-facts.js";
 import { milliseconds, plural, significant } from "../../numbers.js";
-import { axesFor, BOTTOM, chart, dotKey, line, lineKey, logarithmic, px, TOP } from "../chart.js";
+import { axesFor, BOTTOM, chart, dotKey, LEFT, line, lineKey, logarithmic, px, RIGHT, TOP } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 
 type Known = TriedRate & { readonly latency: NonNullable<TriedRate["latency"]> };
@@ -55,24 +55,43 @@ export function sweepCurve({ settings, best, fastest }: SweepFacts): Markup[] {
   if (settings.length < 2) return [];
   const axes = axesFor(
     settings.map(({ throughputPerSecond }) => throughputPerSecond),
-    settings.map(({ p50Ms, p95Ms }) => p95Ms ?? p50Ms),
+    [
+      ...settings.map(({ p50Ms, p95Ms }) => p95Ms ?? p50Ms),
+      ...settings[0]!.limits.flatMap(({ limit, wanted }) => (limit === "slo p95" ? [wanted] : [])),
+    ],
   );
   const { x, y } = axes;
   const taken = best ?? fastest;
+  // Names of dots that are near each other: above or below, where no other is.
+  const named: (readonly [left: number, top: number])[] = [];
+  const placed = (left: number, top: number): number => {
+    const isFree = (at: number): boolean =>
+      named.every(([x0, y0]) => Math.abs(x0 - left) > 34 || Math.abs(y0 - at) > 13);
+    const at = [top - 9, top + 18, top - 22, top + 31].find(isFree) ?? top - 9;
+    named.push([left, at]);
+    return at;
+  };
+  const wanted = settings[0]!.limits.find(({ limit }) => limit === "slo p95")?.wanted ?? null;
+  const ceiling =
+    wanted === null
+      ? []
+      : [
+          html`<line class="limit" x1="${LEFT}" x2="${RIGHT}" y1="${px(y(wanted))}" y2="${px(y(wanted))}"><title>p95 at most ${milliseconds(wanted)} ms</title></line>`,
+        ];
   const dots = settings.map(({ model, batch, threads, throughputPerSecond, p50Ms, p95Ms }, i) => {
     const [left, top] = [x(throughputPerSecond), y(p95Ms ?? p50Ms)];
     const title = `${basename(model.path)}, batch ${batch}, ${plural(threads, "thread")}: ${significant(throughputPerSecond)} a second, p95 ${milliseconds(p95Ms)} ms`;
-    return html`<circle class="${i === taken ? "spot taken" : "spot base"}" cx="${px(left)}" cy="${px(top)}" r="5"><title>${title}</title></circle><text class="tick" x="${px(left)}" y="${px(top - 9)}" text-anchor="middle">${batch} x ${threads}</text>`;
+    return html`<circle class="${i === taken ? "spot taken" : "spot base"}" cx="${px(left)}" cy="${px(top)}" r="5"><title>${title}</title></circle><text class="tick" x="${px(left)}" y="${px(placed(left, top))}" text-anchor="middle">${batch} x ${threads}</text>`;
   });
   const chosen = settings[taken]!;
   const description = `Throughput and latency of ${plural(settings.length, "setting")}, batch size times threads; ${best === null ? "the fastest" : "the best"} is batch ${chosen.batch} with ${plural(chosen.threads, "thread")}: ${significant(chosen.throughputPerSecond)} a second.`;
   return [
-    html`<p class="key">${dotKey("spot taken", best === null ? "most a second" : "best within the limits")}${dotKey("spot base", "others; batch size x threads")}</p>`,
+    html`<p class="key">${dotKey("spot taken", best === null ? "most a second" : "best within the limits")}${dotKey("spot base", "others; batch size x threads")}${wanted === null ? null : lineKey("limit", `p95 at most ${milliseconds(wanted)} ms`)}</p>`,
     chart(
       description,
       axes,
       ["samples a second", settings.some(({ p95Ms }) => p95Ms === null) ? "ms" : "p95, ms"],
-      dots,
+      [...ceiling, ...dots],
     ),
   ];
 }

@@ -39,7 +39,7 @@ function weights(side: string, graph: GraphFacts, total: number, most: number): 
   const tiles = groups.map((group, i) => {
     const { x, y, width, height } = places[i]!;
     const fits = width > 46 && height > 16;
-    const room = Math.floor((width - 6) / 6.2);
+    const room = Math.floor((width - 6) / 7);
     const label = fits ? html`<text x="4" y="13">${tail(group.name, Math.max(4, room))}</text>` : null;
     const size =
       fits && height > 32 && width > 56 ? html`<text x="4" y="27" class="sub">${bytes(group.bytes)}</text>` : null;
@@ -55,7 +55,7 @@ function weights(side: string, graph: GraphFacts, total: number, most: number): 
     number("nodes", ({ nodes }) => nodes, count),
     number("bytes", ({ bytes: size }) => size, bytes),
   ]);
-  return html`<figure><figcaption>Weights ${side}: ${bytes(total)}</figcaption><svg viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${description}">${tiles}</svg><p class="key">${keys}</p>${shown}</figure>`;
+  return html`<figure><figcaption>Weights ${side}: ${bytes(total)}</figcaption><div class="wide"><svg viewBox="0 0 ${WIDE} ${Math.ceil(area.height)}" role="img" aria-label="${description}">${tiles}</svg></div><p class="key">${keys}</p>${shown}</figure>`;
 }
 
 /** Names differ at their ends. */

@@ -98,7 +98,7 @@ function sideBySide(before: ModelProfileFacts, after: ModelProfileFacts): Markup
     return html`<text class="axis" x="${LABEL - 8}" y="${y + 20}" text-anchor="end">${op.length > 24 ? `${op.slice(0, 23)}…` : op}</text><rect class="bar before" x="${LABEL}" y="${y + 3}" width="${wide(old)}" height="12"><title>${op} before: ${milliseconds(old)} ms</title></rect><rect class="bar after" x="${LABEL}" y="${y + 17}" width="${wide(now)}" height="12"><title>${op} after: ${milliseconds(now)} ms</title></rect><text class="tick" x="${LABEL + Number(wide(old)) + 4}" y="${y + 13}">${milliseconds(old)}</text><text class="tick" x="${LABEL + Number(wide(now)) + 4}" y="${y + 27}">${milliseconds(now)}</text>`;
   });
   const description = `Milliseconds by operator before and after; ${milliseconds(before.nodesMs)} in all before, ${milliseconds(after.nodesMs)} after.`;
-  return html`<svg viewBox="0 0 ${WIDTH} ${shown.length * ROW + 4}" role="img" aria-label="${description}">${bars}</svg><p class="key"><span>upper bar: before</span><span>lower bar: after</span></p>${table(
+  return html`<div class="wide"><svg viewBox="0 0 ${WIDTH} ${shown.length * ROW + 4}" role="img" aria-label="${description}">${bars}</svg></div><p class="key"><span>upper bar: before</span><span>lower bar: after</span></p>${table(
     "Operators before and after",
     rows,
     [

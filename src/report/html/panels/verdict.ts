@@ -3,10 +3,11 @@ import type { RunResult } from "../../../pipeline/result.js";
 import { afterOf, beforeOf } from "../../../pipeline/sides.js";
 import { limitRows } from "../../limits.js";
 import { suggest } from "../../next.js";
-import { bytes, change, count, interval, percentileRows, plural, ratio, score } from "../../numbers.js";
+import { bytes, change, count, interval, percentileRows, plural, ratio, score, significant } from "../../numbers.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { table, text } from "../table.js";
+import { limitBar } from "./limit-bars.js";
 
 export function verdictPanel(result: RunResult, commandLine: string | null): Panel {
   const next = suggest(result, commandLine);
@@ -25,11 +26,13 @@ export function verdictPanel(result: RunResult, commandLine: string | null): Pan
 function limits(result: RunResult): Markup {
   const rows = limitRows(result);
   if (rows.length === 0) return html`<p class="faint">No limit was declared.</p>`;
+  const bars = result.verdict.reasons.map(limitBar);
+  const hasBars = bars.some((bar) => bar !== null);
   const lines = rows.map(
-    ({ limit, status, text: said }) =>
-      html`<tr><td>${limit}</td><td class="${status}"><strong>${status}</strong></td><td>${said}</td></tr>`,
+    ({ limit, status, text: said }, i) =>
+      html`<tr><td>${limit}</td><td class="${status}"><strong>${status}</strong></td>${hasBars ? html`<td class="bar-cell">${bars[i] ?? null}</td>` : null}<td class="note">${said}</td></tr>`,
   );
-  return html`<div class="table"><table><caption>Declared limits</caption><thead><tr><th scope="col">limit</th><th scope="col">result</th><th scope="col">measured</th></tr></thead><tbody>${lines}</tbody></table></div>`;
+  return html`<div class="table"><table class="stacked"><caption>Declared limits${hasBars ? "; the line is the limit, the bar the interval of what was measured" : ""}</caption><thead><tr><th scope="col">limit</th><th scope="col">result</th>${hasBars ? html`<th scope="col"></th>` : null}<th scope="col">measured</th></tr></thead><tbody>${lines}</tbody></table></div>`;
 }
 
 interface Row {
@@ -69,15 +72,18 @@ function numbers(result: RunResult): Markup {
   if (rows.length === 0) return html`<p>${bytes(model.bytes)}, ${plural(model.nodes, "node")}</p>`;
   const lines = rows.map(
     ({ what, before, after: now, note }) =>
-      html`<tr><td>${what}</td><td class="n">${before}</td><td class="n">${now}</td><td>${note}</td></tr>`,
+      html`<tr><td>${what}</td><td class="n">${before}</td><td class="n">${now}</td><td class="note">${note}</td></tr>`,
   );
-  return html`<div class="table"><table><caption>Before and after</caption><thead><tr><th scope="col"></th><th scope="col" class="n">before</th><th scope="col" class="n">after</th><th scope="col"></th></tr></thead><tbody>${lines}</tbody></table></div>`;
+  return html`<div class="table"><table class="stacked"><caption>Before and after</caption><thead><tr><th scope="col"></th><th scope="col" class="n">before</th><th scope="col" class="n">after</th><th scope="col"></th></tr></thead><tbody>${lines}</tbody></table></div>`;
 }
 
 export function differencesPanel({ difference, layers, drift }: RunResult): Panel {
   const body: Markup[] = [];
   const db = (value: number | null): string => (value === null ? "equal" : value.toFixed(1));
-  const scientific = (value: number | null): string => (value === null ? "-" : value.toPrecision(3));
+  const scientific = (value: number | null): string => {
+    if (value === null) return "-";
+    return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential(2) : significant(value);
+  };
   const outputs = (caption: string, rows: typeof difference): Markup =>
     table(caption, rows, [
       text("output", ({ output }) => output),
