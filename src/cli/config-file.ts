@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { InferOptError, messageOf } from "../base/errors.js";
+import { nearbyFile } from "../base/nearby-file.js";
 import { likelyName } from "../base/nearest.js";
 import { type Flag, type FlagName, flags } from "./flags.js";
 import type { RawConfig, RawValues } from "./settings.js";
@@ -65,10 +66,15 @@ function readJson(path: string): unknown {
     // Some editors put a mark of the byte order before the text.
     return JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);
   } catch (cause) {
-    const why =
-      cause instanceof SyntaxError ? `is no JSON: ${messageOf(cause)}` : `cannot be read: ${messageOf(cause)}`;
+    const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    const likely = isMissing ? nearbyFile(path) : null;
+    const why = isMissing
+      ? "is not there"
+      : cause instanceof SyntaxError
+        ? `is no JSON: ${messageOf(cause)}`
+        : `cannot be read: ${messageOf(cause)}`;
     throw new InferOptError("CONFIG_UNREADABLE", "input", `config ${path} ${why}`, {
-      hint: example,
+      hint: likely === null ? example : `Did you mean ${likely}?`,
       cause,
       fields: { path },
     });

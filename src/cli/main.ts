@@ -59,9 +59,10 @@ export async function main(
     return code;
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCode.done;
-    const command = commands.find(({ name }) => argv.includes(name))?.name ?? null;
-    const context = { command, commandLine, json: argv.includes("--json"), verbose: argv.includes("--verbose") };
-    return reportFault(thrown instanceof CommanderError ? usageFault(thrown, command) : thrown, context, io);
+    const command = commandIn(argv);
+    const [json, verbose] = [argv.includes("--json"), argv.includes("--verbose")];
+    const context = { command: command?.name ?? null, commandLine, json, verbose };
+    return reportFault(thrown instanceof CommanderError ? usageFault(thrown, command, argv) : thrown, context, io);
   }
 }
 
@@ -152,12 +153,36 @@ const usageCodes: Readonly<Record<string, string>> = {
   "commander.unknownCommand": "COMMAND_UNKNOWN",
 };
 
-function usageFault({ code, message }: CommanderError, command: string | null): InferOptError {
+/** The first word that is one: others may be names of files. */
+function commandIn(argv: readonly string[]): Command | null {
+  const word = argv.find((each) => commands.some(({ name }) => name === each));
+  return commands.find(({ name }) => name === word) ?? null;
+}
+
+function usageFault(
+  { code, message }: CommanderError,
+  command: Command | null,
+  argv: readonly string[],
+): InferOptError {
   const [what, suggestion] = message.replace(/^error: /, "").split("\n");
-  const help = `\`infer-opt ${command === null ? "--help" : `help ${command}`}\` says what there is.`;
-  return new InferOptError(usageCodes[code] ?? "USAGE", "usage", what!, {
-    hint: suggestion ? suggestion.replace(/^\((.*)\)$/, "$1") : help,
-  });
+  const hint = suggestion ? suggestion.replace(/^\((.*)\)$/, "$1") : usageHint(code, command, argv);
+  return new InferOptError(usageCodes[code] ?? "USAGE", "usage", what!, { hint });
+}
+
+function usageHint(code: string, command: Command | null, argv: readonly string[]): string {
+  const [first = ""] = argv;
+  if (!command) {
+    return /\.onnx$/i.test(first)
+      ? `Say what to do with it: \`infer-opt inspect ${shellWord(first)}\` tells what there is to do.`
+      : "`infer-opt --help` says what there is.";
+  }
+  if (first.startsWith("-")) return `Flags come after the command: infer-opt ${command.name} ${first}`;
+  if (code === "commander.missingArgument") return `For example: ${command.examples[0]}`;
+  const last = argv.at(-1)!;
+  if (code === "commander.excessArguments" && command.flags.includes("output") && /\.onnx$/i.test(last)) {
+    return `Did you mean -o ${shellWord(last)}?`;
+  }
+  return `\`infer-opt help ${command.name}\` says what there is.`;
 }
 
 function unknownCommand(name: string): InferOptError {

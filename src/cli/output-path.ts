@@ -7,7 +7,7 @@ import type { Settings } from "./flags.js";
 
 /**
  * The path to write a model to: `--output`, or the input itself with `--in-place`
- * (behind a link, what it points to). Throws OUTPUT_MISSING, OUTPUT_IS_INPUT and what
+ * (behind a link, what it points to). Throws OUTPUT_MISSING, OUTPUT_IS_INPUT, FLAG_INVALID and what
  * `checkWritable` throws.
  */
 export function modelOutput(model: string, { output, inPlace }: Pick<Settings, "output" | "inPlace">): string {
@@ -24,8 +24,14 @@ export function modelOutput(model: string, { output, inPlace }: Pick<Settings, "
     checkWritable(path);
     return path;
   }
+  if (output !== null && otherFormat.test(output)) {
+    throw usage("FLAG_INVALID", `-o ${output}: what is written is an ONNX model`, "Name it so: -o FILE.onnx.", output);
+  }
   return requiredOutput({ output }, [model]);
 }
+
+/** Files of other programs, which are no ONNX models whatever their name says. */
+const otherFormat = /\.(pt|pth|ts|tflite|engine|plan|trt|ort|safetensors|gguf|h5|keras|mlmodel|mlpackage|npz)$/i;
 
 /** `--output`, which must be a file and none of the inputs. */
 export function requiredOutput({ output }: Pick<Settings, "output">, inputs: readonly string[]): string {

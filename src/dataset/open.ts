@@ -24,27 +24,37 @@ export async function openDataset(path: string, { signature }: OpenOptions = {})
     const names = await readdir(path);
     if (names.includes(MANIFEST)) return openManifest(path);
     if (isTestDataFolder(names)) return openTestData(path, signature);
-    throw datasetError(
-      "DATASET_KIND",
-      `folder ${path} holds neither ${MANIFEST} nor test_data_set_* folders`,
-      "Give a .npz or .jsonl file, a folder with manifest.json, or one with test_data_set_*/input_*.pb.",
-      { fields: { path } },
-    );
+    const images = names.filter((name) => isImage(name)).length;
+    const holds =
+      images > 0
+        ? `holds images (${images}) but no ${MANIFEST}`
+        : `holds neither ${MANIFEST} nor test_data_set_* folders`;
+    throw datasetError("DATASET_KIND", `folder ${path} ${holds}`, images > 0 ? LIST_IMAGES : KINDS, {
+      fields: { path },
+    });
   }
   switch (extname(path).toLowerCase()) {
     case ".npz":
       return openNpz(path);
     case ".jsonl":
       return openJsonl(path, signature);
+    case ".npy":
+      throw datasetError("DATASET_KIND", `${path} is an array without the name of its input`, NAME_IT, {
+        fields: { path },
+      });
     default:
-      throw datasetError(
-        "DATASET_KIND",
-        `${path} is no kind of dataset that is known`,
-        "Give a .npz or .jsonl file, a folder with manifest.json, or one with test_data_set_*/input_*.pb.",
-        { fields: { path } },
-      );
+      throw isImage(path)
+        ? datasetError("DATASET_KIND", `${path} is a single image`, LIST_IMAGES, { fields: { path } })
+        : datasetError("DATASET_KIND", `${path} is no kind of dataset that is known`, KINDS, { fields: { path } });
   }
 }
+
+const KINDS = "Give a .npz or .jsonl file, a folder with manifest.json, or one with test_data_set_*/input_*.pb.";
+const NAME_IT = 'Save it under the name of the input, one row a sample: np.savez("samples.npz", input=array).';
+/** As little as will do. */
+const LIST_IMAGES = `List the images in ${MANIFEST} of their folder: {"version": 1, "samples": [{"inputs": {"NAME-OF-INPUT": "a.png"}}]}; docs/data.md tells how to resize and normalize them.`;
+
+const isImage = (path: string): boolean => /\.(png|jpe?g|webp)$/i.test(path);
 
 /** A dataset from the plain data of a job; `signature` is that of the model that runs. */
 export async function openDatasetRef(ref: DatasetRef, signature?: readonly InputSpec[]): Promise<Dataset> {

@@ -67,7 +67,10 @@ export function judgeAccuracy(
   }
   const atMost = (value: number): boolean => value <= drop.wanted + SAME * Math.abs(drop.wanted);
   const straddles = atMost(drop.low) && !atMost(drop.high);
-  const hopeless = isHopeless(facts, isRate) ? [nothingToLose(facts)] : [];
+  const hopeless = [
+    ...(isHopeless(facts, isRate) ? [nothingToLose(facts)] : []),
+    ...(isRate && drop.wanted >= (drop.unit === "points" ? 100 : 1) ? [nothingIsTooMuch(facts)] : []),
+  ];
   const needed = straddles ? samplesToDecide(facts.samples, drop) : null;
   if (confidence === null) {
     const warnings = straddles
@@ -85,6 +88,9 @@ export function judgeAccuracy(
 /** A rate of 0 cannot fall: labels that are off by one, outputs that are all NaN, references of another model. */
 const isHopeless = ({ baseline, higherIsBetter }: AccuracyFacts, isRate: boolean): boolean =>
   isRate && higherIsBetter && baseline === 0;
+
+const nothingIsTooMuch = ({ metric }: AccuracyFacts): string =>
+  `the limit lets ${metric} fall from 1 to 0, so that every candidate meets it: one point is written 1%, or 0.01`;
 
 const nothingToLose = ({ metric, kind }: AccuracyFacts): string =>
   `${metric} of the baseline${AGAINST[kind]} is 0 on every sample, so that no candidate can be worse: check the model and what it is compared with`;

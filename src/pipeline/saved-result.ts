@@ -1,6 +1,7 @@
 /** A result read back from a file: what we wrote, or something else, told in words. */
 import * as v from "valibot";
 import { InferOptError, messageOf } from "../base/errors.js";
+import { shellWord } from "../base/shell-word.js";
 import type { RunResult } from "./result.js";
 
 /**
@@ -35,7 +36,9 @@ export function parseSavedResult(path: string, text: string, schema: v.GenericSc
 
 const invalid = (path: string, why: string, cause: unknown): InferOptError =>
   new InferOptError("RESULT_INVALID", "input", `${path} is no result of this program (${why})`, {
-    hint: "Name a file that --json or --report FILE.json wrote.",
+    hint: /\.onnx$/i.test(path)
+      ? `It looks like a model: \`infer-opt inspect ${shellWord(path)}\` tells what is in it.`
+      : "Name a file that --json or --report FILE.json wrote.",
     cause,
     fields: { path },
   });

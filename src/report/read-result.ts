@@ -1,6 +1,7 @@
 /** A stored result, checked whole: the renderers must not stumble over a file somebody edited. */
 import { readFileSync } from "node:fs";
 import { InferOptError, messageOf } from "../base/errors.js";
+import { nearbyFile } from "../base/nearby-file.js";
 import type { RunResult } from "../pipeline/result.js";
 import { parseSavedResult } from "../pipeline/saved-result.js";
 import { resultSchema } from "./result-schema.js";
@@ -12,8 +13,11 @@ function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
-    throw new InferOptError("RESULT_UNREADABLE", "input", `cannot read the result ${path}: ${messageOf(cause)}`, {
-      hint: "Name a file that --json or --report FILE.json wrote.",
+    const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    const likely = isMissing ? nearbyFile(path) : null;
+    const why = isMissing ? `there is no result ${path}` : `cannot read the result ${path}: ${messageOf(cause)}`;
+    throw new InferOptError("RESULT_UNREADABLE", "input", why, {
+      hint: likely === null ? "Name a file that --json or --report FILE.json wrote." : `Did you mean ${likely}?`,
       cause,
       fields: { path },
     });

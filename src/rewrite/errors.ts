@@ -5,7 +5,8 @@ import { likelyName } from "../base/nearest.js";
 export function unknownPass(name: string, names: readonly string[]): InferOptError {
   const likely = likelyName(name, names);
   return new InferOptError("PASS_UNKNOWN", "usage", `there is no pass called "${name}"`, {
-    hint: likely === null ? "`infer-opt passes` lists them." : `Did you mean "${likely}"?`,
+    hint:
+      likely === null ? "`infer-opt passes` lists them." : `Did you mean "${likely}"? \`infer-opt passes\` lists them.`,
     fields: { pass: name },
   });
 }

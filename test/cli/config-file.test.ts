@@ -56,7 +56,8 @@ describe("readConfigFile", () => {
   });
 
   it("refuses a file that is not there", async () => {
-    expect((await faultOf(() => readConfigFile("nowhere/c.json"))).code).toBe("CONFIG_UNREADABLE");
+    const { code, message } = await faultOf(() => readConfigFile("nowhere/c.json"));
+    expect([code, message]).toEqual(["CONFIG_UNREADABLE", "config nowhere/c.json is not there"]);
   });
 });
 

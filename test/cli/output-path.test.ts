@@ -50,6 +50,14 @@ it("refuses standard output", async () => {
   });
 });
 
+it.each(["o.pt", "o.tflite", "o.ORT"])("refuses %s: no such file is written", async (output) => {
+  const { folder, model } = folderWithModel();
+  expect(await faultOf(() => modelOutput(model, { output: join(folder, output), inPlace: false }))).toMatchObject({
+    code: "FLAG_INVALID",
+    kind: "usage",
+  });
+});
+
 it("replaces the file behind a link with --in-place, not the link", () => {
   const { folder, model } = folderWithModel();
   symlinkSync(model, join(folder, "link.onnx"));

@@ -31,6 +31,24 @@ describe("openDataset", () => {
   });
 });
 
+it.each([
+  ["a folder of images", { "d/1.png": "", "d/2.JPG": "", "d/notes.txt": "" }, "d", "images (2)", "manifest.json"],
+  ["one image", { "1.webp": "" }, "1.webp", "single image", "manifest.json"],
+  ["an array by itself", { "x.npy": "" }, "x.npy", "name of its input", "np.savez("],
+])("tells how %s becomes data", async (_, files, path, message, hint) => {
+  const fault = await faultOf(() => openDataset(`${temporaryFolder(files as Record<string, string>)}/${path}`));
+  expect(fault.code).toBe("DATASET_KIND");
+  expect(fault.message).toContain(message);
+  expect(fault.hint).toContain(hint);
+});
+
+it("reads the manifest of its own advice, once the names in it are right", async () => {
+  const { hint } = await faultOf(() => openDataset(temporaryFolder({ "a.png": "" })));
+  const [advised] = /\{.*\}/.exec(hint!)!;
+  const dataset = await openDataset(temporaryFolder({ "a.png": "", "manifest.json": advised }));
+  expect(dataset.count).toBe(1);
+});
+
 describe("openDatasetRef", () => {
   const path = () => `${temporaryFolder({ "d.npz": npz({ x: f32Npy([3, 1], [1, 2, 3]) }) })}/d.npz`;
 

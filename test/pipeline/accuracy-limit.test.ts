@@ -25,6 +25,16 @@ const statusOf = (
   confidence: number | null = null,
 ) => judgeAccuracy(measure, limit, confidence).reason.status;
 
+it.each([
+  [{ absolute: 1 }, 1],
+  [{ percent: 100 }, 1],
+  [{ absolute: 0.5 }, 0],
+  [{ percent: 1 }, 0],
+])("a limit of %o that no rate can miss is worth a warning: %i", (limit, count) => {
+  const { warnings } = judgeAccuracy(measured(), limit, null);
+  expect(warnings.filter((warning) => warning.includes("one point is written 1%"))).toHaveLength(count);
+});
+
 it("a rate of 0 cannot fall, which is worth a warning, however it is judged", () => {
   const nothing = measured({ baseline: 0, candidate: 0, delta: 0, deltaInterval: [0, 0] });
   for (const confidence of [null, 0.95]) {

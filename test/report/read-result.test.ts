@@ -23,6 +23,16 @@ it.each([
   expect(fault.message).toContain("r.json");
 });
 
+it("refuses a model, and says what reads it", async () => {
+  const folder = temporaryFolder({ "m.onnx": "\b\b" });
+  const { code, hint } = await faultOf(() => readResult(join(folder, "m.onnx")));
+  expect([code, hint]).toEqual(["RESULT_INVALID", expect.stringContaining("infer-opt inspect")]);
+});
+
 it("refuses a file that is not there", async () => {
+  const folder = temporaryFolder({ "result.json": "{}" });
+  const { message, hint } = await faultOf(() => readResult(join(folder, "reslt.json")));
+  expect(message).not.toContain("ENOENT");
+  expect(hint).toBe(`Did you mean ${join(folder, "result.json")}?`);
   expect(await faultOf(() => readResult("no-such.json"))).toMatchObject({ code: "RESULT_UNREADABLE", kind: "input" });
 });

@@ -258,7 +258,7 @@ describe("runPasses", () => {
   it("refuses a pass name that nobody has, with the nearest one", async () => {
     await expect(runPasses(model(), [reluToAbs], { skip: ["relu-to-ab"] })).rejects.toMatchObject({
       code: "PASS_UNKNOWN",
-      hint: 'Did you mean "relu-to-abs"?',
+      hint: 'Did you mean "relu-to-abs"? `infer-opt passes` lists them.',
       fields: { pass: "relu-to-ab" },
     });
   });
