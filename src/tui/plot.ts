@@ -1,6 +1,6 @@
 /** Charts of characters: curves in Braille dots or in ASCII, bars in eighths or in ASCII; axes with round numbers. */
 
-import { significant } from "../report/numbers.js";
+import { powersOfTen, roundNumbers, tickText } from "../report/ticks.js";
 import { clip, padLeft, widthOf } from "./cells.js";
 import type { Look } from "./look.js";
 
@@ -73,7 +73,7 @@ function xLabels(x: Range, columns: number, title: string): string {
   let line = "";
   const room = columns - widthOf(title) - 1;
   for (const value of ticks(x, Math.max(2, Math.floor(columns / 10)))) {
-    const label = tidy(value);
+    const label = tickText(value);
     const at = Math.round(share(value, x) * (columns - 1) - label.length / 2);
     const from = Math.max(0, at);
     if ((line !== "" && from < line.length + 2) || from + label.length > room) continue;
@@ -82,27 +82,8 @@ function xLabels(x: Range, columns: number, title: string): string {
   return `${line.padEnd(columns - widthOf(title))}${title}`;
 }
 
-/** Multiples of 1, 2 or 5 times a power of ten within the range. */
-export function ticks({ low, high, isLogarithmic }: Range, most: number): number[] {
-  if (!(high > low)) return [low];
-  if (isLogarithmic) {
-    const powers = Array.from({ length: 40 }, (_, i) => 10 ** (i - 20));
-    const all = powers.flatMap((power) => [power, 2 * power, 5 * power]);
-    return all.map((tick) => Number(tick.toPrecision(6))).filter((tick) => tick >= low && tick <= high);
-  }
-  const raw = (high - low) / most;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= raw)!;
-  const first = Math.ceil(low / step - 1e-9);
-  const last = Math.floor(high / step + 1e-9);
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => Number(((first + i) * step).toPrecision(12)));
-}
-
-/** A tick: what is left beyond its digits is binary arithmetic. */
-export const tidy = (value: number): string => {
-  const text = significant(Number(value.toPrecision(6)), 6);
-  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
-};
+const ticks = ({ low, high, isLogarithmic }: Range, most: number): number[] =>
+  isLogarithmic && high > low ? powersOfTen(low, high, [1, 2, 5]) : roundNumbers(low, high, most);
 
 /** A little room on either side; a width of its own where there is only one value. */
 export function rangeOf(values: readonly number[], room = 0.04): Range {

@@ -146,17 +146,23 @@ const mostThroughput = (indices: readonly number[], settings: readonly SweepSett
 
 function verdictOf({ settings, fastest, best }: SweepFacts, { slo, inconclusive }: SweepConfig): Verdict {
   const chosen = settings[best ?? fastest]!;
-  const named = ({ batch, threads, throughputPerSecond }: SweepSettingFacts): string =>
-    `batch ${batch} with ${threads} ${threads === 1 ? "thread" : "threads"} at ${Number(throughputPerSecond.toPrecision(3))} a second`;
+  const isSeveral = new Set(settings.map(({ model }) => model.path)).size > 1;
+  const nameOf = ({ model }: SweepSettingFacts): string => (isSeveral ? `${basename(model.path)}, ` : "");
+  const named = (setting: SweepSettingFacts): string => {
+    const { batch, threads, throughputPerSecond } = setting;
+    const where = `${nameOf(setting)}batch ${batch} with ${threads} ${threads === 1 ? "thread" : "threads"}`;
+    return `${where} at ${Number(throughputPerSecond.toPrecision(3))} a second`;
+  };
   if (best !== null) {
     const words = slo.length === 0 ? "the most" : "the most within the limits";
     const reasons = chosen.limits;
     return { status: "pass", outcome: "met", reasons, summary: `${words}: ${named(chosen)}` };
   }
   const isUnsure = settings.some(({ limits }) => limits.every(({ status }) => status !== "missed"));
-  const reasons: VerdictReason[] = settings.map(({ batch, threads, limits }) => {
+  const reasons: VerdictReason[] = settings.map((setting) => {
+    const { batch, threads, limits } = setting;
     const worst = limits.find(({ status }) => status === "missed") ?? limits.find(({ status }) => status !== "met")!;
-    return { ...worst, text: `batch ${batch}, threads ${threads}: ${worst.text}` };
+    return { ...worst, text: `${nameOf(setting)}batch ${batch}, threads ${threads}: ${worst.text}` };
   });
   if (!isUnsure) {
     return { status: "fail", outcome: "latency", reasons, summary: "no setting meets every limit" };

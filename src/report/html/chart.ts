@@ -1,5 +1,5 @@
 /** Charts as SVG: scales, axes, marks. Colours come from the page's style, so that they follow light and dark. */
-import { significant } from "../numbers.js";
+import { powersOfTen, roundNumbers, tickText } from "../ticks.js";
 import { html, type Markup } from "./markup.js";
 
 export const WIDTH = 640;
@@ -17,7 +17,7 @@ export function linear(low: number, high: number, from: number, to: number): Sca
   const room = high > low ? (high - low) * 0.04 : Math.abs(low) * 0.1 || 1;
   const [first, last] = [low - room, high + room];
   const at = (value: number): number => from + ((value - first) / (last - first)) * (to - from);
-  return Object.assign(at, { ticks: roundNumbers(first, last) });
+  return Object.assign(at, { ticks: roundNumbers(first, last, MOST_TICKS) });
 }
 
 /** The same for positive values that span powers of ten: equal ratios are equally far apart. */
@@ -26,25 +26,14 @@ export function logarithmic(low: number, high: number, from: number, to: number)
   const least = low > 0 ? low : high > 0 ? Math.min(high, 1) / 1000 : 1;
   const scale = linear(Math.log10(least), Math.log10(Math.max(least, high)), from, to);
   const at = (value: number): number => scale(Math.log10(Math.max(least, value)));
-  const powers = Array.from({ length: 40 }, (_, i) => 10 ** (i - 20));
-  const candidates = [[1, 2, 5], [1, 3], [1]].map((factors) =>
-    powers.flatMap((power) => factors.map((factor) => factor * power)).filter((tick) => tick >= least && tick <= high),
-  );
+  const candidates = [[1, 2, 5], [1, 3], [1]].map((factors) => powersOfTen(least, high, factors));
   const ticks = candidates.find((each) => each.length <= MOST_TICKS + 2) ?? candidates.at(-1)!;
-  return Object.assign(at, { ticks: ticks.length > 1 ? ticks : roundNumbers(least, Math.max(2 * least, high)) });
+  return Object.assign(at, {
+    ticks: ticks.length > 1 ? ticks : roundNumbers(least, Math.max(2 * least, high), MOST_TICKS),
+  });
 }
 
 const MOST_TICKS = 6;
-
-/** Multiples of 1, 2 or 5 times a power of ten, at most six of them. */
-function roundNumbers(low: number, high: number): number[] {
-  const raw = (high - low) / MOST_TICKS;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= raw)!;
-  const first = Math.ceil(low / step);
-  const last = Math.floor(high / step);
-  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * step);
-}
 
 export interface Axes {
   readonly x: Scale;
@@ -80,20 +69,14 @@ export function chart(
 ): Markup {
   const columns = x.ticks.map(
     (tick) =>
-      html`<line class="grid" x1="${px(x(tick))}" x2="${px(x(tick))}" y1="${margin.top}" y2="${BOTTOM}"/><text class="tick" x="${px(x(tick))}" y="${BOTTOM + 20}" text-anchor="middle">${label(tick)}</text>`,
+      html`<line class="grid" x1="${px(x(tick))}" x2="${px(x(tick))}" y1="${margin.top}" y2="${BOTTOM}"/><text class="tick" x="${px(x(tick))}" y="${BOTTOM + 20}" text-anchor="middle">${tickText(tick)}</text>`,
   );
   const rows = y.ticks.map(
     (tick) =>
-      html`<line class="grid" x1="${margin.left}" x2="${WIDTH - margin.right}" y1="${px(y(tick))}" y2="${px(y(tick))}"/><text class="tick" x="${margin.left - 6}" y="${px(y(tick) + 4)}" text-anchor="end">${label(tick)}</text>`,
+      html`<line class="grid" x1="${margin.left}" x2="${WIDTH - margin.right}" y1="${px(y(tick))}" y2="${px(y(tick))}"/><text class="tick" x="${margin.left - 6}" y="${px(y(tick) + 4)}" text-anchor="end">${tickText(tick)}</text>`,
   );
   return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${description}">${columns}${rows}<text class="axis" x="${WIDTH - margin.right}" y="${HEIGHT - 6}" text-anchor="end">${titles[0]}</text><text class="axis" x="4" y="${margin.top + 4}" transform="rotate(-90 14 ${margin.top + 4})" text-anchor="end">${titles[1]}</text>${marks}</svg>`;
 }
-
-/** Ticks are multiples of a round step: what is left beyond that is binary arithmetic. */
-const label = (tick: number): string =>
-  significant(Number(tick.toPrecision(6)), 6)
-    .replace(/(\.\d*?)0+$/, "$1")
-    .replace(/\.$/, "");
 
 /** What a colour means, as a line. */
 export const lineKey = (className: string, words: string): Markup =>

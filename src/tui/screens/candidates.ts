@@ -3,8 +3,9 @@ import { printable } from "../../report/escape.js";
 import { bytes, count, optional, ratio, score, significant } from "../../report/numbers.js";
 import { type CandidatePoint, worthOf } from "../../report/pareto.js";
 import { reproduce } from "../../report/reproduce.js";
+import { tickText } from "../../report/ticks.js";
 import { type ListColumn, list } from "../list.js";
-import { plot, rangeOf, tidy } from "../plot.js";
+import { plot, rangeOf } from "../plot.js";
 import type { ListScreen, Scene } from "../screen.js";
 import { paragraph, titled } from "./rows.js";
 
@@ -144,7 +145,7 @@ function chart({ book, state, look, width: whole }: Scene, height: number): stri
   ];
 }
 
-const tidyScore = (value: number): string => tidy(Number(value.toPrecision(4)));
+const tidyScore = (value: number): string => tickText(Number(value.toPrecision(4)));
 
 function columns({ book }: Scene): ListColumn<CandidatePoint>[] {
   const has = (of: (point: CandidatePoint) => number | null): boolean =>

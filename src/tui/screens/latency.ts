@@ -2,8 +2,9 @@
 
 import type { LatencyDistribution, LatencyFacts, Percentiles, RunResult } from "../../pipeline/result.js";
 import { count, interval, percentileCells, percentileHeads, ratio, significant } from "../../report/numbers.js";
+import { tickText } from "../../report/ticks.js";
 import { padRight } from "../cells.js";
-import { bars, plot, type Range, rangeOf, share, tidy, valueAt } from "../plot.js";
+import { bars, plot, type Range, rangeOf, share, valueAt } from "../plot.js";
 import type { Scene, TextScreen } from "../screen.js";
 import { grid, paragraph } from "./rows.js";
 
@@ -150,7 +151,7 @@ function rangeOfTimes(values: readonly number[]): Range {
 }
 
 const tidyRange = ({ low, high, isLogarithmic }: Range): string =>
-  `${tidy(Number(low.toPrecision(3)))} to ${tidy(Number(high.toPrecision(3)))} ms${isLogarithmic ? ", logarithmic" : ""}`;
+  `${tickText(Number(low.toPrecision(3)))} to ${tickText(Number(high.toPrecision(3)))} ms${isLogarithmic ? ", logarithmic" : ""}`;
 
 /** Where p50, p95 and p99 lie below bars that are `columns` wide. */
 function markLine({ p50Ms, p95Ms, p99Ms }: Percentiles, range: Range, columns: number): string {

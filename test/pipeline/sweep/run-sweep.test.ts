@@ -26,16 +26,17 @@ class Sized extends FakeRuntime {
   }
 }
 
-function run(parts: Partial<SweepConfig> = {}, text = "(x: f32[N,4]) -> (y) { y = Relu(x) }") {
-  const path = modelFile(temporaryFolder(), text);
+function run(parts: Partial<SweepConfig> = {}, text = "(x: f32[N,4]) -> (y) { y = Relu(x) }", names = ["model.onnx"]) {
+  const folder = temporaryFolder();
+  const models = names.map((name) => modelFile(folder, text, { name }));
   const fixed = text.includes("f32[1,4]");
   const signature = {
     inputs: [{ name: "x", dtype: "f32", shape: [fixed ? 1 : "N", 4] } as const],
     outputs: [{ name: "y", dtype: "f32", shape: [fixed ? 1 : "N", 4] } as const],
   };
-  const runtime = new Sized({ [path]: { latency: () => 1, signature } });
+  const runtime = new Sized(Object.fromEntries(models.map((path) => [path, { latency: () => 1, signature }])));
   const config: SweepConfig = {
-    ...{ models: [path], data: null, batches: [1, 4, 16], threads: [1, 2], runtime: runtimeConfig({ benchMs: 6000 }) },
+    ...{ models, data: null, batches: [1, 4, 16], threads: [1, 2], runtime: runtimeConfig({ benchMs: 6000 }) },
     ...{ slo: [], costPerHour: null, inconclusive: "fail" },
     ...parts,
   };
@@ -78,6 +79,16 @@ describe("runSweep", () => {
       "missed",
       "missed",
     ]);
+  });
+
+  it("names the model where there are several", async () => {
+    const names = ["one.onnx", "other.onnx"];
+    const { verdict } = await run({}, undefined, names);
+    expect(verdict.summary).toBe("the most: one.onnx, batch 16 with 2 threads at 1780 a second");
+    const { verdict: missed } = await run({ slo: [{ percentile: "p50", ms: 1 }] }, undefined, names);
+    expect(missed.reasons.map(({ text }) => text.split(",")[0])).toEqual(
+      names.flatMap((name) => Array.from({ length: 6 }, () => name)),
+    );
   });
 
   it("fails where no setting meets the limits", async () => {
