@@ -118,7 +118,7 @@ describe("stages at fault", () => {
       "requests of",
     ],
   ])("that hang %s are told by name", async (_, source, what) => {
-    const fault = await faultOf(() => open(source, 1500));
+    const fault = await faultOf(() => open(source, 3000));
     expect(fault).toMatchObject({ code: "PIPELINE_HANGS", kind: "input" });
     expect(fault.message).toContain(what);
     expect(fault.message).toContain("steps.mjs");
