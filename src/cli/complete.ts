@@ -17,6 +17,11 @@ export async function completions(
   actions: Pick<Actions, "passes" | "names">,
 ): Promise<readonly string[]> {
   const current = words.at(-1) ?? "";
+  const [, flag, value] = /^(--[\w-]+)=(.*)$/s.exec(current) ?? [];
+  if (flag !== undefined && value !== undefined) {
+    const found = await completions([...words.slice(0, -1), flag, value], commands, actions);
+    return found.map((word) => `${flag}=${word}`);
+  }
   const found = await possible(words, current, commands, actions);
   return found.filter((word) => word.startsWith(current));
 }
@@ -48,7 +53,11 @@ async function values(
   words: readonly string[],
   actions: Pick<Actions, "passes" | "names">,
 ): Promise<readonly string[]> {
-  if (flag === "skip" || flag === "only") return (await actions.passes()).map(({ name }) => name);
+  if (flag === "skip" || flag === "only") {
+    // One of several, separated by commas: those before it stay.
+    const before = /^.*,/s.exec(words.at(-1)!)?.[0] ?? "";
+    return (await actions.passes()).map(({ name }) => before + name);
+  }
   if (flag === "include" || flag === "exclude") {
     const model = words.slice(1, -1).find((word) => word.endsWith(".onnx"));
     return model === undefined ? [] : nodeNames(model, actions);
@@ -68,7 +77,7 @@ async function nodeNames(model: string, actions: Pick<Actions, "names">): Promis
 }
 
 export const completionScripts: Readonly<Record<Shell, string>> = {
-  // The line itself, since bash takes words apart at colons.
+  // The line itself, since bash takes words apart at colons and equals signs.
   bash: `_infer_opt() {
   local line="\${COMP_LINE:0:COMP_POINT}" IFS=$' \\t\\n'
   local -a words
@@ -76,7 +85,7 @@ export const completionScripts: Readonly<Record<Shell, string>> = {
   [[ "$line" == *[[:space:]] ]] && words+=("")
   local current="\${words[-1]}" IFS=$'\\n'
   COMPREPLY=($(INFER_OPT_COMPLETE=1 infer-opt "\${words[@]:1}" 2>/dev/null))
-  local apart="\${current%"\${current##*:}"}"
+  local apart="\${current%"\${current##*[:=]}"}"
   COMPREPLY=("\${COMPREPLY[@]#"$apart"}")
 }
 complete -o default -F _infer_opt infer-opt
@@ -90,8 +99,13 @@ _infer_opt() {
 compdef _infer_opt infer-opt
 `,
   fish: `function __infer_opt
-    INFER_OPT_COMPLETE=1 infer-opt (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null
+    set -l found (INFER_OPT_COMPLETE=1 infer-opt (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)
+    if test (count $found) -gt 0
+        printf '%s\\n' $found
+    else
+        __fish_complete_path (commandline -ct)
+    end
 end
-complete -c infer-opt -a '(__infer_opt)'
+complete -c infer-opt -f -a '(__infer_opt)'
 `,
 };

@@ -34,6 +34,10 @@ describe("completions", () => {
     ["quantize net.onnx --skip fuse-", ["fuse-clip", "fuse-pad"]],
     ["quantize net.onnx --exclude /b", ["/b/Conv"]],
     ["quantize net.onnx --exclude op:", ["op:Conv"]],
+    ["quantize net.onnx --skip fuse-clip,fuse-p", ["fuse-clip,fuse-pad"]],
+    ["quantize net.onnx --mode=d", ["--mode=dynamic"]],
+    ["quantize net.onnx --exclude=/b", ["--exclude=/b/Conv"]],
+    ["quantize net.onnx --calibration=", []],
     // The name of a file is for the shell to find.
     ["quantize ne", []],
     ["quantize net.onnx -o ", []],
