@@ -13,6 +13,7 @@ import { removeUnreadConstants } from "./dead-constants.js";
 import { productLayout } from "./inputs/moment-taps.js";
 import { type InputMoments, roundInView } from "./inputs/round-in-view.js";
 import { KeptIntegers } from "./kept-integers.js";
+import { padImage, withZeroChannels } from "./pad-channels.js";
 import { addsPairs, fitPairs } from "./pair-sums.js";
 import type { StaticPlan } from "./plan-static.js";
 import { poolMeans } from "./pool-means.js";
@@ -53,6 +54,8 @@ export function insertQdq(
   kept = new KeptIntegers(),
 ): InsertReport {
   invariant(opsetOf(model) >= 13, "per-channel DequantizeLinear needs opset 13");
+  // By the graph as it is: a Conv behind a pair reads no image any more.
+  const depths = new Map(plan.nodes.map(({ node }) => [node, depthsOf(node, target)]));
   const { nodes, squeezed } = poolMeans(plan.nodes);
   const all = new Map(schemes);
   for (const [pooled, mean] of squeezed) all.set(pooled, schemes.get(mean)!);
@@ -61,12 +64,28 @@ export function insertQdq(
     const slots = activationSlots(node, kernel);
     writer.scheme(node.inputs[slots[0]!]!);
     if (kernel.kind === "passthrough") for (const output of outputs) writer.share(node.inputs[0]!, output);
-    if (kernel.kind === "compute") writer.weights(node);
+    const padded = depths.get(node);
+    if (kernel.kind === "compute") writer.weights(node, padded?.depth ?? null);
     for (const index of slots) writer.readQuantized(node, index);
+    if (padded) writer.pad(node, padded);
     for (const output of outputs) writer.quantizeBehind(output);
   }
+  writer.end();
   removeUnreadConstants(model.graph);
   return { quantized: plan.nodes.map(({ node }) => node.name), notes: writer.notes };
+}
+
+interface Depths {
+  readonly own: number;
+  readonly depth: number;
+}
+
+/** Input channels of a Conv that gets more of them; null where it keeps its own. */
+function depthsOf(node: Node, { times }: IntegerTarget): Depths | null {
+  if (!times || !node.is("Conv")) return null;
+  const own = node.inputs[1]!.constant!.dims[1]!;
+  const depth = times.paddedDepth(node);
+  return depth > own ? { own, depth } : null;
 }
 
 class QdqWriter {
@@ -75,6 +94,8 @@ class QdqWriter {
   readonly #dequantized = new Map<Value, Value>();
   readonly #origin = new Map<Value, Value>();
   readonly #store = new WeightStore();
+  /** What Convs read before channels were added. */
+  readonly #padded = new Set<Node>();
 
   constructor(
     readonly graph: Graph,
@@ -126,7 +147,18 @@ class QdqWriter {
     this.graph.replaceUses(value, readable, quantize);
   }
 
-  weights(node: Node): void {
+  /** Channels of zeros for what a Conv reads, whose weights have them. */
+  pad(node: Node, { own, depth }: Depths): void {
+    this.#padded.add(node.inputs[0]!.producer!);
+    padImage(this.graph, node, own, depth);
+  }
+
+  end(): void {
+    for (const dequantize of this.#padded) if (dequantize.output.useCount === 0) this.graph.removeNode(dequantize);
+  }
+
+  /** `depth`: input channels to make of its own; null to leave them. */
+  weights(node: Node, depth: number | null): void {
     const [, weight, bias] = node.inputs;
     const tensor = weight!.constant!;
     const isConv = node.op === "Conv";
@@ -165,8 +197,9 @@ class QdqWriter {
       biasValues = biasValues?.map((value, i) => value + rounded.shift![i]!);
       make = () => this.kept.store(Tensor.ofArray("i8", dims, rounded.integers));
     }
+    if (depth !== null) form += ` of ${depth} channels`;
     const stored = this.#store.of(weight!, form, () => ({
-      integers: make(),
+      integers: depth === null ? make() : withZeroChannels(make(), depth),
       scales: Tensor.f32([scales.length], scales),
     }));
     this.graph.setInput(node, 1, this.#dequantizedConstant(node, weight!, stored, axis));

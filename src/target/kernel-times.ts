@@ -40,6 +40,8 @@ export interface KernelTimes {
   readonly conversionMs: (elements: number, integer: Node, floats: readonly Node[]) => number;
   /** What an activation takes that float kernels compute on the way, and integer ones leave to others. */
   readonly activationMs: (activation: Node, elements: number) => number;
+  /** Input channels that a Conv is best given as integers: its own, or more, with zeros for weights. */
+  readonly paddedDepth: (conv: Node) => number;
 }
 
 /** Values in one vector: kernels work on whole ones. */
@@ -124,7 +126,7 @@ function activationMs({ domain, op }: Node, elements: number): number {
 }
 
 /** On x86 with VNNI. */
-export const vnniKernelTimes: KernelTimes = { node: nodeTime, conversionMs, activationMs };
+export const vnniKernelTimes: KernelTimes = { node: nodeTime, conversionMs, activationMs, paddedDepth };
 
 /** Windows of each channel, those of groups, and those of all channels have different inner loops. */
 function convolution(node: Node, { read, made, weights: all }: NodeElements): KernelTime | null {
@@ -170,12 +172,47 @@ function convolution(node: Node, { read, made, weights: all }: NodeElements): Ke
   const floatNs = isShort
     ? 0.0165 * lanes * depth * taps + 0.024 * lanes * depth + (isFloatFar ? 0.15 : 0.03) * lanes + 0.3 * read
     : 0.0172 * lanes * padded(depth, LANES) * taps + 0.064 * lanes;
+  const integerNs = places * integerPlaceNs(channels, depth, taps, isPoint);
+  return fromNanos(PRODUCT_NS[0] + floatNs + floatFar, PRODUCT_NS[1] + integerNs + integerFar);
+}
+
+/** Of one place that an integer convolution in one group writes, all its channels. */
+function integerPlaceNs(channels: number, depth: number, taps: number, isPoint: boolean): number {
+  const lanes = padded(channels, LANES);
   // Fours of inputs and whole vectors of outputs are multiplied without gathering them first.
   const isDirect = depth % QUADS === 0 && channels >= LANES;
-  const integerNs = isDirect
-    ? 0.0044 * lanes * depth * taps + 0.08 * written + places * (isPoint ? 0.6 : 3.2 + taps * (0.4 + 0.004 * depth))
-    : 0.0047 * lanes * padded(depth * taps, QUADS) + 0.25 * written + places * (12 + taps * (0.65 + 0.035 * depth));
-  return fromNanos(PRODUCT_NS[0] + floatNs + floatFar, PRODUCT_NS[1] + integerNs + integerFar);
+  return isDirect
+    ? 0.0044 * lanes * depth * taps + 0.08 * channels + (isPoint ? 0.6 : 3.2 + taps * (0.4 + 0.004 * depth))
+    : 0.0047 * lanes * padded(depth * taps, QUADS) + 0.25 * channels + 12 + taps * (0.65 + 0.035 * depth);
+}
+
+/** For each element of an image with channels added: to write it, and to put more channels last. */
+const ADDED_NS = 0.08;
+/** Of the time without more channels, the most that it may take with them: they are one more node. */
+const ADDED_SHARE = 0.85;
+/** Of a size that is free: enough for one more node not to matter. */
+const FREE_SIZE = 100;
+
+/**
+ * The images that models are given have one channel or three. Elsewhere a tensor lies with its channels last already,
+ * where adding some means writing it place by place. Placement does not count on it: what is saved is little, and too
+ * little to round an image for that could stay float.
+ */
+function paddedDepth(conv: Node): number {
+  const [input, weight] = conv.inputs;
+  const dims = weight?.constant?.dims;
+  if (!input || input.producer || input.constant || dims?.length !== 4) return dims?.[1] ?? 0;
+  const [channels, depth, ...kernel] = dims as [number, number, number, number];
+  if (conv.int("group", 1) !== 1 || elementCount(dims) === 0) return depth;
+  const given = padded(depth, QUADS);
+  const taps = elementCount(kernel);
+  const strides = elementCount(conv.ints("strides") ?? [1, 1]);
+  const isPoint = taps === 1 && strides === 1;
+  const sizes = conv.output.shape?.slice(2) ?? ["H", "W"];
+  const places = elementCount(sizes.map((dim) => (typeof dim === "number" ? dim : FREE_SIZE)));
+  const addedNs = ADDED_NS * given * strides + NODE_NS / Math.max(1, places);
+  const withMore = integerPlaceNs(channels, given, taps, isPoint) + addedNs;
+  return withMore < ADDED_SHARE * integerPlaceNs(channels, depth, taps, isPoint) ? given : depth;
 }
 
 function product(node: Node, { read, weights: all }: NodeElements): KernelTime | null {

@@ -21,6 +21,7 @@ const kernelTimes: KernelTimes = {
   node: (node, { read, made }) => (node.is("Conv") ? { floatMs: read, integerMs: made } : null),
   conversionMs: (count, integer, floats) => count + (integer.is("Conv") ? 1e4 : 0) + 1e5 * floats.length,
   activationMs: ({ op }) => (op === "HardSwish" ? 7 : 0),
+  paddedDepth: () => 0,
 };
 
 function estimate(forms: Readonly<Record<string, Form>>) {

@@ -106,6 +106,7 @@ describe("placeStatics with a table of kernels", () => {
       },
       conversionMs: () => 0.004,
       activationMs: () => 0,
+      paddedDepth: () => 0,
     },
   });
 

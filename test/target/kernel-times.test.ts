@@ -128,4 +128,36 @@ describe("vnniKernelTimes", () => {
     for (const node of none) expect(timesOf(node, 64, 64)).toBeNull();
     expect(timesOf(conv("4,4,1,1"), 0, 0)).toBeNull();
   });
+
+  describe("paddedDepth", () => {
+    const depthOf = (weights: string, attributes = "", size = 24, from = "x"): number => {
+      const text = `(x: f32[1,N,${size},${size}]) -> (y) { t = Tanh(x)\n y = Conv${attributes}(${from}, $w: f32[${weights}]) }`;
+      const node = [...parseModel(text).graph.nodes()].at(-1)!;
+      return vnniKernelTimes.paddedDepth(node);
+    };
+
+    it.each([
+      ["three channels of an image", depthOf("32,3,3,3", "<strides=[2,2]>"), 4],
+      ["one", depthOf("16,1,3,3"), 4],
+      ["a large window of three", depthOf("64,3,7,7", "<strides=[2,2]>"), 4],
+      ["six", depthOf("32,6,3,3"), 8],
+    ])("adds to %s", (_, depth, wanted) => expect(depth).toBe(wanted));
+
+    it.each([
+      ["whole fours", depthOf("32,4,3,3"), 4],
+      ["a large window of one, which would be four times the work", depthOf("64,1,7,7"), 1],
+      ["less than a vector of outputs", depthOf("8,3,3,3"), 3],
+      ["what a node makes", depthOf("32,3,3,3", "", 24, "t"), 3],
+      ["groups", depthOf("32,1,3,3", "<group=3>"), 1],
+    ])("leaves %s", (_, depth, wanted) => expect(depth).toBe(wanted));
+
+    it("leaves what is too small for one more node, as far as sizes are known", () => {
+      const sized = (size: number): number => {
+        const node = nodeOf("(x: f32[N,3,H,W]) -> (y) { y = Conv<pads=[1,1,1,1]>(x, $w: f32[32,3,3,3]) }");
+        node.output.type = { dtype: "f32", shape: ["N", 32, size, size] };
+        return vnniKernelTimes.paddedDepth(node);
+      };
+      expect([sized(2), sized(40)]).toEqual([3, 4]);
+    });
+  });
 });
