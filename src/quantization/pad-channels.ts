@@ -13,7 +13,7 @@ export function padImage(graph: Graph, conv: Node, own: number, depth: number): 
   const [image, scale, zeroPoint] = dequantize.inputs;
   const { shape, dtype } = image!;
   const { name, provenance } = conv;
-  const deeper = shape && shape.map((dim, axis) => (axis === 1 ? depth : dim));
+  const deeper = shape?.map((dim, axis) => (axis === 1 ? depth : dim)) ?? null;
   const pads = graph.addConstant(`${name}/pads`, Tensor.i64([8], [0, 0, 0, 0, 0, depth - own, 0, 0]));
   const pad = graph.addNode(
     {
