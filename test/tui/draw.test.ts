@@ -295,6 +295,24 @@ it("windows a list around its cursor", () => {
   expect(it.text()).toContain("> /node0");
 });
 
+it.each([
+  [true, "up is better"],
+  [false, "down is better"],
+])("says which way of the chart is better: %s", (higherIsBetter, said) => {
+  const sample = sampleResult();
+  const point = (name: string, speedup: number, accuracy: number) => ({
+    ...{ ...sample.candidates[0]!, name, speedup, accuracy },
+  });
+  const seen = reader(
+    sampleResult({
+      accuracy: { ...sample.accuracy!, higherIsBetter },
+      candidates: [point("one", 1.5, 0.2), point("other", 2, 0.3)],
+    }),
+  );
+  seen.press(String(screenNames.indexOf("candidates") + 1));
+  expect(seen.text()).toContain(said);
+});
+
 it("starts among the candidates at the one that was taken, and shows the command of the one under the cursor", () => {
   const it = reader(
     sampleResult({ commandLine: "infer-opt optimize models/net.onnx -o out/net.int8.onnx --report r.json" }),

@@ -54,9 +54,26 @@ describe("the view", () => {
       [4, stage("verify")],
     );
     expect(view.best).toMatchObject({ candidate: "fast" });
-    expect(view.candidates).toBe(3);
+    expect([...view.candidates.keys()]).toEqual(["slow", "fast", "unknown"]);
     expect(view.current).toMatchObject({ stage: "verify", progress: null });
   });
+});
+
+it("takes in what is found out of a candidate later, and counts it once", () => {
+  const found = (candidate: string, speedup: number | null, accuracy: number | null): RunEvent => ({
+    ...{ type: "candidate", candidate, speedup, accuracy },
+  });
+  const view = folded(
+    [0, found("a", null, null)],
+    [1, found("a", 2, null)],
+    [2, found("b", 1.5, null)],
+    [3, found("a", null, 0.9)],
+  );
+  expect(view.best).toMatchObject({ candidate: "a", speedup: 2, accuracy: 0.9 });
+  expect(view.candidates.size).toBe(2);
+  // A longer race knows better.
+  const later = folded([0, found("a", 2, 0.9)], [1, found("b", 1.5, 0.9)], [2, found("a", 1.2, 0.9)]);
+  expect(later.best).toMatchObject({ candidate: "b" });
 });
 
 describe("the lines", () => {

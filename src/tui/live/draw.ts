@@ -27,7 +27,7 @@ export function drawLive(
       ...(best.speedup === null ? [] : [ratio(best.speedup)]),
       ...(best.accuracy === null ? [] : [`accuracy ${score(best.accuracy)}`]),
       printable(best.candidate),
-      ...(candidates > 1 ? [`(of ${candidates})`] : []),
+      ...(candidates.size > 1 ? [`(of ${candidates.size})`] : []),
     ];
     lines.push(`${padRight("best", TITLE)} ${parts.join("  ")}`);
   }

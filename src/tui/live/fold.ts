@@ -23,13 +23,14 @@ export interface LiveView {
   readonly current: LiveStage | null;
   /** The fastest so far, of those that were timed. */
   readonly best: Event<"candidate"> | null;
-  readonly candidates: number;
+  /** By name, with what is known by now: each is told of more than once. */
+  readonly candidates: ReadonlyMap<string, Event<"candidate">>;
 }
 
-export const idle: LiveView = { current: null, best: null, candidates: 0 };
+export const idle: LiveView = { current: null, best: null, candidates: new Map() };
 
 export function reduce(view: LiveView, event: RunEvent, nowMs: number): LiveView {
-  const { current, best } = view;
+  const { current } = view;
   switch (event.type) {
     case "stage": {
       const { stage, detail = null } = event;
@@ -47,8 +48,12 @@ export function reduce(view: LiveView, event: RunEvent, nowMs: number): LiveView
     case "timing":
       return current ? { ...view, current: { ...current, timing: event } } : view;
     case "candidate": {
-      const isBetter = best === null || (event.speedup ?? 0) > (best.speedup ?? 0);
-      return { ...view, candidates: view.candidates + 1, best: isBetter ? event : best };
+      const before = view.candidates.get(event.candidate);
+      const [speedup, accuracy] = [event.speedup ?? before?.speedup, event.accuracy ?? before?.accuracy];
+      const known = { ...event, speedup: speedup ?? null, accuracy: accuracy ?? null };
+      const candidates = new Map(view.candidates).set(event.candidate, known);
+      const best = [...candidates.values()].reduce((a, b) => ((b.speedup ?? 0) > (a.speedup ?? 0) ? b : a));
+      return { ...view, candidates, best };
     }
     case "warning":
       return view;

@@ -18,7 +18,7 @@ export const candidates: ListScreen = {
   name: "candidates",
   title: "Pareto",
   about:
-    "All candidates that were measured: to the right is faster, up is more accurate. The command below the list makes the one under the cursor.",
+    "All candidates that were measured: to the right is faster; which way is more accurate stands above the chart. The command below the list makes the one under the cursor.",
   hasFilter: false,
   keys: ({ candidates: all }) => [
     ...(all.length > 1 ? [["up/down", "candidate"] as const] : []),
@@ -101,7 +101,8 @@ const markOf = ({ candidate, isBest }: CandidatePoint): string =>
 
 function chart({ book, state, look, width: whole }: Scene, height: number): string[] {
   const width = Math.min(whole, WIDEST_CHART);
-  const { title, isMetric } = worthOf(book.result);
+  const { title, isMetric, isHigherBetter } = worthOf(book.result);
+  const better = isHigherBetter ? "up is better" : "down is better";
   const most = isMetric ? Number.POSITIVE_INFINITY : CLEAN_DB;
   const points = drawable(book.candidates, most);
   const isCut = points.some(({ candidate, worth }) => !isMetric && (candidate.sqnrDb ?? 0) > worth);
@@ -116,7 +117,7 @@ function chart({ book, state, look, width: whole }: Scene, height: number): stri
     ...{ points: which.map(({ speed, worth }) => [speed, worth] as const), kind: "dots" as const, mark, paint },
   });
   return [
-    `${look.faint(`${title}, ${isCut ? `${CLEAN_DB} and more at the top` : "up is better"};`)} * taken  o beaten by no other  . beaten  @ cursor`.slice(
+    `${look.faint(`${title}, ${isCut ? `${CLEAN_DB} and more at the top` : better};`)} * taken  o beaten by no other  . beaten  @ cursor`.slice(
       0,
       width + 20,
     ),
