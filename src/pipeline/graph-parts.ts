@@ -36,7 +36,10 @@ const made = ({ graph }: Model, tensorOf: (label: string) => string | null): Set
     [...graph.nodes()].flatMap((node) => node.outputs.flatMap((value) => (value && tensorOf(value.label)) ?? [])),
   );
 
-/** A node that stands for several joins them; several that stand for the same one are joined by it. */
+/**
+ * One part for each node that stands for something. What two of them share, such as a mask that all layers read, does not
+ * make them one: only where most of what both stand for is the same, or nothing is left to one of them, were they made of one thing.
+ */
 function byOrigin(before: Model, after: Model, provenance: readonly ProvenanceFacts[]): Parts {
   const origins = new Map(provenance.map(({ node, from }) => [node, from]));
   const old = new Map<string, Node>();
@@ -44,53 +47,37 @@ function byOrigin(before: Model, after: Model, provenance: readonly ProvenanceFa
     for (const body of node.bodies) for (const inner of nodesWithin(body)) old.set(inner.displayName, node);
     old.set(node.displayName, node);
   }
-  const groups = new Groups<Node>();
-  const known = new Map<string, Node>();
-  const others: Node[] = [];
-  for (const node of after.graph.nodes()) {
-    const from = (origins.get(node.displayName) ?? [node.displayName]).flatMap((name) => old.get(name) ?? []);
-    for (const source of from) groups.join(source, node);
-    if (from.length === 0) others.push(node);
-    else for (const output of node.outputs) if (output) known.set(output.label, node);
+  const numbers = new Map<Node, number>();
+  const sizes: number[] = [0];
+  const known = new Map<string, number>();
+  const made = [...after.graph.nodes()].map((node) => {
+    const named = origins.get(node.displayName) ?? [node.displayName];
+    return { node, from: [...new Set(named.flatMap((name) => old.get(name) ?? []))] };
+  });
+  // What stands for the least knows best: what all layers share can stand for nodes of each of them.
+  const bySize = made.filter(({ from }) => from.length > 0).sort((a, b) => a.from.length - b.from.length);
+  for (const { node, from } of bySize) {
+    const shared = new Map<number, number>();
+    for (const source of from) {
+      const part = numbers.get(source);
+      if (part !== undefined) shared.set(part, (shared.get(part) ?? 0) + 1);
+    }
+    const [most] = [...shared].sort((a, b) => b[1] - a[1]);
+    const isLeft = from.some((source) => !numbers.has(source));
+    const isSame = most !== undefined && (!isLeft || 2 * most[1] > Math.max(from.length, sizes[most[0]]!));
+    const part = isSame ? most[0] : sizes.push(0) - 1;
+    sizes[part] = Math.max(sizes[part]!, from.length);
+    numbers.set(node, part);
+    for (const source of from) if (!numbers.has(source)) numbers.set(source, part);
+    for (const output of node.outputs) if (output) known.set(output.label, part);
   }
   // What quantization put in, say: it belongs to the next node that stands for something.
   const leadsTo = leading((label) => (known.has(label) ? label : null));
-  for (const node of others) {
-    const next = leadsTo(node);
-    if (next !== null) groups.join(known.get(next)!, node);
+  for (const { node, from } of made) {
+    if (from.length === 0) numbers.set(node, known.get(leadsTo(node) ?? "") ?? 0);
   }
-  const numbers = new Map<Node, number>();
-  for (const node of after.graph.nodes()) {
-    const group = groups.of(node);
-    if (groups.isAlone(node)) continue;
-    if (!numbers.has(group)) numbers.set(group, numbers.size + 1);
-  }
-  const part = (node: Node): number => numbers.get(groups.of(node)) ?? 0;
+  const inOrder = new Map([0, ...made.map(({ node }) => numbers.get(node)!)].map((part) => [part, 0]));
+  for (const [i, part] of [...inOrder.keys()].entries()) inOrder.set(part, i);
+  const part = (node: Node): number => inOrder.get(numbers.get(node) ?? 0)!;
   return { before: part, after: part };
-}
-
-/** Disjoint sets (Galler and Fischer, 1964), with halved paths. */
-class Groups<T> {
-  readonly #above = new Map<T, T>();
-  readonly #joined = new Set<T>();
-
-  of(item: T): T {
-    let at = item;
-    for (let above = this.#above.get(at); above !== undefined; above = this.#above.get(at)) {
-      const further = this.#above.get(above);
-      if (further !== undefined) this.#above.set(at, further);
-      at = above;
-    }
-    return at;
-  }
-
-  join(one: T, other: T): void {
-    const [a, b] = [this.of(one), this.of(other)];
-    if (a !== b) this.#above.set(a, b);
-    this.#joined.add(one).add(other);
-  }
-
-  isAlone(item: T): boolean {
-    return !this.#joined.has(item);
-  }
 }

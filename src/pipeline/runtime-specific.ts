@@ -15,6 +15,7 @@ import { comparisonData, onFirstThatRuns } from "./comparison-data.js";
 import { asDelivered } from "./model-runs.js";
 import { type Prepared, prepareModel } from "./prepare.js";
 import type { PrepareRequest } from "./prepare-request.js";
+import { throughBoth } from "./provenance.js";
 import type { PassFacts, RuntimeSpecificFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 import type { UnfusedNode } from "./unfused/find-unfused.js";
@@ -50,6 +51,7 @@ export async function chooseRuntimeSpecific(
   const counts = { made, nodes: countNodes(fused.model.graph), portableNodes: countNodes(portable.model.graph) };
   const both = {
     ...fused,
+    provenance: throughBoth(portable.provenance, fused.provenance),
     passes: mergePasses(portable.passes, fused.passes),
     unfused: stillUnfused(portable, fused),
     warnings: [...new Set([...portable.warnings, ...fused.warnings])],

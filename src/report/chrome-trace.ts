@@ -6,6 +6,7 @@ import { basename } from "node:path";
 import type { ProfileFacts } from "../pipeline/profile/profile-facts.js";
 import type { RunResult } from "../pipeline/result.js";
 import { printable } from "./escape.js";
+import { plural } from "./numbers.js";
 
 type TraceEvent = Readonly<Record<string, unknown>>;
 
@@ -25,7 +26,7 @@ function runs({ models, threads, provider }: ProfileFacts): TraceEvent[] {
     const pid = i + 1;
     return [
       { ph: "M", pid, tid: 1, name: "process_name", args: { name: printable(basename(model.path)) } },
-      { ph: "M", pid, tid: 1, name: "thread_name", args: { name: `nodes, ${threads} threads` } },
+      { ph: "M", pid, tid: 1, name: "thread_name", args: { name: `nodes, ${plural(threads, "thread")}` } },
       ...timeline.map(({ node, op, startMs, ms }) => {
         const { flops = null, bytes = null, bound = null } = facts.get(`${op}\n${node}`) ?? {};
         const args = { node: printable(node), provider, flops, bytes, bound };

@@ -28,6 +28,28 @@ describe("parts by what rewrites told", () => {
     expect(graphs.after!.parts).toEqual([1, 1, 2, 2, 3]);
   });
 
+  it("keeps apart what shares a little of what it was made of", () => {
+    const layers = parseModel(`(x: f32[4]) -> (y) {
+      mask = Neg(x) a = Exp(x) b = Add(a, mask) c = Exp(b) y = Add(c, mask)
+    }`);
+    const fused = parseModel("(x: f32[4]) -> (y) { b = Abs(x) y = Sign(b) }");
+    const { before, after } = describeGraphs(layers, fused, [
+      { node: "Abs:b", from: ["Neg:mask", "Exp:a", "Add:b"] },
+      { node: "Sign:y", from: ["Neg:mask", "Exp:c", "Add:y"] },
+    ]);
+    const shared = parseModel("(x: f32[4]) -> (y) { m = Ceil(x) b = Abs(m) y = Sign(b) }");
+    const all = ["Neg:mask", "Exp:a", "Add:b", "Exp:c", "Add:y"];
+    const withMask = describeGraphs(layers, shared, [
+      { node: "Ceil:m", from: all },
+      { node: "Abs:b", from: ["Exp:a", "Add:b"] },
+      { node: "Sign:y", from: ["Exp:c", "Add:y"] },
+    ]);
+    expect(withMask.before!.parts).toEqual([1, 2, 2, 3, 3]);
+    expect(withMask.after!.parts).toEqual([1, 2, 3]);
+    expect(before!.parts).toEqual([1, 1, 1, 2, 2]);
+    expect(after!.parts).toEqual([1, 2]);
+  });
+
   it("takes a node of a body for the node that owns it", () => {
     const nested = parseModel(
       "(c: bool[], x: f32[4]) -> (y) { y = If<then_branch = () -> (t) { t = Neg(x) }, else_branch = () -> (e) { e = Abs(x) }>(c) }",
