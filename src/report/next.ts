@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { shellWord } from "../base/shell-word.js";
 import type { RunResult } from "../pipeline/result.js";
+import { beforeOf } from "../pipeline/sides.js";
 import { flagValues, withFlag } from "./reproduce.js";
 
 export interface Suggestion {
@@ -47,7 +48,9 @@ function afterSuccess(result: RunResult, commandLine: string | null): Suggestion
   const { model, output, candidateModel, quantization, latency, command, bench } = result;
   const path = shellWord(model.path);
   const given = (...flags: readonly string[]): string => flags.map((flag) => repeated(commandLine, flag)).join("");
-  const pair = (to: { readonly path: string }): string => `${path} ${shellWord(to.path)}`;
+  // What limits were held against.
+  const before = shellWord(beforeOf(result).path);
+  const pair = (to: { readonly path: string }): string => `${before} ${shellWord(to.path)}`;
   if (output && quantization) {
     // Where no limit asks for it, few samples were looked at.
     const isJudged = result.verdict.reasons.some(({ limit }) => limit === "max-drop");

@@ -35,6 +35,15 @@ describe("the next command", () => {
     }
   });
 
+  it("holds limits against what they were held against: the model that the given one was made of", () => {
+    const baseline = { path: "models/dense.onnx", sha256: "cc", bytes: 8_000_000, nodes: 181 };
+    const line = "infer-opt quantize models/net.onnx -o x.onnx --baseline models/dense.onnx --eval d.npz --max-drop 1%";
+    const drop = { ...verdict("met", "max-drop"), status: "pass" } as const;
+    expect(commandOf({ ...sampleResult({ baseline }), verdict: drop }, line)).toBe(
+      "infer-opt gate models/dense.onnx out/net.int8.onnx --eval d.npz --max-drop 1%",
+    );
+  });
+
   it("times what was compared, and compares what was timed", () => {
     const { model, ...facts } = sampleResult();
     const [candidateModel, other] = ["b c.onnx", "d.onnx"].map((path) => ({ ...model, path })) as [
