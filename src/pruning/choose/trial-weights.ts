@@ -8,8 +8,8 @@ import { centred, type Linear, type Moments, rowTimesGram } from "../refit/momen
 const RIDGE = 0.01;
 
 /**
+ * @param moments of all inputs of the reader, one group
  * @param keptInputs ascending
- * @param inputs moments of all inputs of the reader, one group
  * Null where the inputs say nothing.
  */
 export function trialWeights(
