@@ -1,5 +1,5 @@
 /** The search along the path, with nets that are only widths: how fast each really is, and how accurate, the test says. */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { PruneConfig } from "../../../src/pipeline/config.js";
@@ -8,6 +8,7 @@ import { PruneMemory } from "../../../src/pipeline/prune/prune-memory.js";
 import type { PrunedFile, PruningKnown } from "../../../src/pipeline/prune/pruned-file.js";
 import { PruneSearch } from "../../../src/pipeline/prune/search.js";
 import type { RunRecord } from "../../../src/pipeline/run-record.js";
+import type { SearchFiles } from "../../../src/pipeline/search-files.js";
 import type { LatencyTable } from "../../../src/pruning/choose/latency-table.js";
 import { NarrowingPath } from "../../../src/pruning/choose/narrowing-path.js";
 import type { Widths } from "../../../src/pruning/choose/widths.js";
@@ -20,7 +21,7 @@ let learns: number | null = null;
 vi.mock("../../../src/pipeline/prune/pruned-file.js", () => {
   const file = (widths: Widths, kind: string) => {
     const path = join(temporaryFolder(), "net");
-    writeFileSync(path, kind);
+    writeFileSync(path, JSON.stringify([kind, ...groups.map((group) => widths.get(group) ?? 128)]));
     return { path, bytes: left(widths), report: null, widths, kind };
   };
   return {
@@ -75,9 +76,11 @@ interface World {
   readonly least?: number;
   readonly prune?: Partial<PruneConfig["prune"]>;
   readonly memory?: Partial<PruneMemory>;
+  /** Fails when so many things have been done. */
+  readonly endsAfter?: number;
 }
 
-function searchIn({ speedOf, accuracyOf = () => 1, least = 0, prune = {}, memory }: World): PruneSearch {
+function searchIn({ speedOf, accuracyOf = () => 1, least = 0, prune = {}, memory, endsAfter }: World): PruneSearch {
   const judge: Partial<PrunedJudge> = {
     measureAccuracy: (file) => {
       const { widths, kind } = file as Faked;
@@ -85,9 +88,12 @@ function searchIn({ speedOf, accuracyOf = () => 1, least = 0, prune = {}, memory
       const facts = { candidate: own, higherIsBetter: true, metric: "top1" };
       return Promise.resolve({ accuracy: { facts }, latency: null } as unknown as Measured);
     },
-    race: (file) => {
-      events.push((file as Faked).kind === "cut" ? "race cut" : "race");
-      const speedup = speedOf((file as Faked).widths);
+    race: ({ path: net }) => {
+      if (events.length === endsAfter) throw new Error("interrupted");
+      // A net of an earlier run is known by its file alone.
+      const [kind, ...kept] = JSON.parse(readFileSync(net, "utf8")) as [string, ...number[]];
+      events.push(kind === "cut" ? "race cut" : "race");
+      const speedup = speedOf(new Map(groups.map((group, i) => [group, kept[i]!])));
       return Promise.resolve({ facts: { speedup, speedupInterval: [speedup * 0.99, speedup * 1.01] } }) as never;
     },
     isAccurate: (_, measured) => measured.accuracy.facts.candidate >= least,
@@ -104,6 +110,16 @@ function searchIn({ speedOf, accuracyOf = () => 1, least = 0, prune = {}, memory
     record as unknown as RunRecord,
     (memory as PruneMemory) ?? new PruneMemory(null),
   );
+}
+
+/** As a journal keeps it: JSON. */
+function lastingMemory(): PruneMemory {
+  const kept = new Map<string, string>();
+  const journal = {
+    recall: (name: string, what: string) => JSON.parse(kept.get(`${name}: ${what}`) ?? "null") as unknown,
+    record: (name: string, what: string, value: unknown) => kept.set(`${name}: ${what}`, JSON.stringify(value)),
+  };
+  return new PruneMemory({ journal, best: null } as unknown as SearchFiles);
 }
 
 /** Nothing but units takes time, or so much besides that no narrowing takes away. */
@@ -236,4 +252,45 @@ it("times a net of an earlier run again where its file cannot be made again", as
 it("says so where there is nothing to narrow", async () => {
   const only = new NarrowingPath(new Map(), table, 16);
   expect(await searchIn({ speedOf: () => 1, prune: { targetSpeedup: 1.5 } }).along(only)).toBeNull();
+});
+
+describe("a search that was cut short", () => {
+  const accuracyOf = (widths: Widths): number => 0.9 + ([...widths.values()][3]! / 128) * 0.1;
+  let calls = 0;
+  /** No two races tell quite the same. */
+  const speedOf = (widths: Widths): number => truth(60)(widths) * (1 + 0.02 * Math.sin(++calls));
+  const worlds: readonly (readonly [string, Omit<World, "memory">])[] = [
+    ["for a speed", { speedOf, accuracyOf, prune: { targetSpeedup: 1.5 } }],
+    ["for a speed, learning", { speedOf, accuracyOf, prune: { targetSpeedup: 1.5, recover: true } }],
+    ["for the fastest accurate one", { speedOf, accuracyOf, least: 0.95 }],
+  ];
+
+  it.each(worlds)(
+    "%s goes on where it was: what was done is not done again, and the choice is the same",
+    async (_, world) => {
+      learns = 0.001;
+      const memory = lastingMemory();
+      const whole = (await searchIn({ ...world, memory }).along(path()))!;
+      const done = [...events];
+      for (let endsAfter = 1; endsAfter < done.length; endsAfter++) {
+        events.length = 0;
+        calls = 0;
+        const again = lastingMemory();
+        await searchIn({ ...world, memory: again, endsAfter })
+          .along(path())
+          .catch(() => undefined);
+        const before = events.length;
+        const resumed = (await searchIn({ ...world, memory: again }).along(path()))!;
+        const undisturbed = (await searchIn({ ...world, memory: again }).along(path()))!;
+        expect([...resumed.widths.values()]).toEqual([...undisturbed.widths.values()]);
+        expect(resumed.measured.accuracy.facts.candidate).toBe(undisturbed.measured.accuracy.facts.candidate);
+        expect(before).toBeGreaterThanOrEqual(endsAfter);
+      }
+      events.length = 0;
+      const recalled = (await searchIn({ ...world, memory }).along(path()))!;
+      expect(events).toEqual([]);
+      expect([...recalled.widths.values()]).toEqual([...whole.widths.values()]);
+      expect(recalled.measured.latency).toEqual(whole.measured.latency);
+    },
+  );
 });
