@@ -19,8 +19,8 @@ const MOST_SOUGHT = 8;
 const ENOUGH_TO_CHOOSE = 4;
 /** So much faster than is wanted is close enough: nets that are slower still hardly miss less. */
 const CLOSE = 1.04;
-/** Fits of further nets begin for as long as all of them took less than this. */
-const MOST_FIT_MS = 45_000;
+/** Once there is a net, further ones are fitted for as long as all of them together take less than this. */
+const MOST_FIT_MS = 60_000;
 /** Nets of other speeds are looked for so often, where the race that decides says that none is fast enough. */
 const MOST_ROUNDS = 3;
 /** Nets that are fitted where the fastest accurate one is looked for. */
@@ -99,7 +99,7 @@ export class PruneSearch {
         if (leastSpeedOf(net) >= target) best = net;
         if (best || this.#isOver()) break;
       }
-      if (best && speedOf(best) <= wanted * OVERSHOT) return best;
+      if (best && (speedOf(best) <= wanted * OVERSHOT || this.#fitMs() > MOST_FIT_MS)) return best;
       if (!best) wanted *= LEAST_STEP;
       if (round === MOST_ROUNDS || this.#isOver()) break;
     }
@@ -142,16 +142,19 @@ export class PruneSearch {
   /** Those that miss least, as far as there is time for all of them. */
   async #fitAll(path: NarrowingPath, steps: readonly PathStep[]): Promise<Tried[]> {
     const fitted: Tried[] = [];
-    let spentMs = 0;
     for (const step of steps.slice(0, ENOUGH_TO_CHOOSE)) {
       const known = this.#nets.find(step.widths);
-      if (!known && fitted.length > 0 && (spentMs * (1 + 1 / fitted.length) > MOST_FIT_MS || this.#isOver())) break;
+      const oneMoreMs = this.#fitMs() * (1 + 1 / Math.max(1, this.tried.length));
+      if (!known && fitted.length > 0 && (oneMoreMs > MOST_FIT_MS || this.#isOver())) break;
       const tried = known ?? (await this.#nets.fit(step.widths, stepName(path, step)));
       tried.measured.latency ??= this.#raced.find((raced) => raced.step === step)?.latency ?? null;
-      spentMs += tried.spentMs;
       fitted.push(tried);
     }
     return fitted;
+  }
+
+  #fitMs(): number {
+    return this.tried.reduce((sum, { spentMs }) => sum + spentMs, 0);
   }
 
   async #fastestAccurate(path: NarrowingPath): Promise<Tried> {
