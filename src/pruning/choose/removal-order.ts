@@ -12,7 +12,7 @@
  * Errors count as shares of the variance of what the consumer makes.
  */
 import { factor, inverse, solve } from "../refit/cholesky.js";
-import { rowTimesGram } from "../refit/moments.js";
+import { ROWS_TOGETHER, rowsTimesGram } from "../refit/rows-times-gram.js";
 
 /** One who reads the units. Matrices are changed on the way. */
 export interface Reader {
@@ -50,10 +50,12 @@ export function removalOrder(width: number, readers: readonly Reader[]): Removal
     const costs = [...left].map((unit) => ({ unit, cost: totalCost(states, unit) }));
     costs.sort((a, b) => a.cost - b.cost || a.unit - b.unit);
     const count = Math.min(left.size - 1, Math.max(1, Math.floor(left.size * AT_ONCE)));
-    for (const { unit } of costs.slice(0, count)) {
-      let cost = 0;
-      for (const state of states) cost += state.remove(unit);
-      missed += cost / states.length;
+    const gone = costs.slice(0, count).map(({ unit }) => unit);
+    const missedOf = new Float64Array(count);
+    for (const state of states)
+      for (const [i, cost] of state.remove(gone).entries()) missedOf[i]! += cost / states.length;
+    for (const [i, unit] of gone.entries()) {
+      missed += missedOf[i]!;
       order.push(unit);
       errors[order.length] = missed;
       left.delete(unit);
@@ -95,49 +97,57 @@ class ReaderState {
   }
 
   costOf(unit: number): number {
-    const block = this.#blockOf(unit);
-    if (!block) return 0;
-    const rows = this.#columns(block.at);
-    const solved = solve(block.factored, rows, this.reader.outputs);
+    const at = this.#inputsOf.get(unit);
+    const factored = at && factor(this.#blockOf(at), at.length);
+    if (!at || !factored) return 0;
+    const rows = this.#columns(at);
+    const solved = solve(factored, rows, this.reader.outputs);
     let cost = 0;
     for (let k = 0; k < rows.length; k++) cost += rows[k]! * solved[k]!;
     return cost / this.variance;
   }
 
-  /** Takes a unit out, and says what that costs. */
-  remove(unit: number): number {
-    const block = this.#blockOf(unit);
-    if (!block) return 0;
-    const { inputs, outputs } = this.reader;
-    const { at, factored } = block;
+  /** Takes units out, all at once, and says what each costs when they go in this order. */
+  remove(units: readonly number[]): Float64Array {
+    const costs = new Float64Array(units.length);
+    const owners = units.flatMap((unit, i) => (this.#inputsOf.get(unit) ?? []).map((input) => ({ input, i })));
+    const at = owners.map(({ input }) => input);
     const size = at.length;
-    const rows = this.#columns(at);
-    const solved = solve(factored, rows, outputs);
-    let cost = 0;
-    for (let k = 0; k < rows.length; k++) cost += rows[k]! * solved[k]!;
-    for (let o = 0; o < outputs; o++) {
-      for (let k = 0; k < size; k++) this.#subtract(this.weights, o * inputs, solved[o * size + k]!, at[k]!);
+    const factored = size > 0 ? factor(this.#blockOf(at), size) : null;
+    if (!factored) {
+      // Together they depend on one another too closely: one by one, or not at all.
+      if (size > 0 && units.length > 1) for (const [i, unit] of units.entries()) costs.set(this.remove([unit]), i);
+      return costs;
     }
+    const { inputs, outputs } = this.reader;
+    const rows = this.#columns(at);
+    // With L of the block, (L^-1 w)^2 is what each input costs once those before it are gone.
+    const { lower } = factored;
+    const image = new Float64Array(size);
+    for (let o = 0; o < outputs; o++) {
+      for (let k = 0; k < size; k++) {
+        let value = rows[o * size + k]!;
+        for (let l = 0; l < k; l++) value -= lower[k * size + l]! * image[l]!;
+        image[k] = value / lower[k * size + k]!;
+        costs[owners[k]!.i]! += image[k]! ** 2 / this.variance;
+      }
+    }
+    const solved = solve(factored, rows, outputs);
     // H^-1_i,B for every input i, before anything of it changes.
     const columns = new Float64Array(inputs * size);
     for (let i = 0; i < inputs; i++)
       for (let k = 0; k < size; k++) columns[i * size + k] = this.inverse[i * inputs + at[k]!]!;
     const factors = solve(factored, columns, inputs);
     const removed = at.map((input) => this.inverse.slice(input * inputs, (input + 1) * inputs));
+    for (let o = 0; o < outputs; o++) subtractRows(this.weights, o * inputs, solved, o * size, removed);
     for (let i = 0; i < inputs; i++) subtractRows(this.inverse, i * inputs, factors, i * size, removed);
     for (const input of at) {
       this.inverse.fill(0, input * inputs, (input + 1) * inputs);
       for (let i = 0; i < inputs; i++) this.inverse[i * inputs + input] = 0;
       for (let o = 0; o < outputs; o++) this.weights[o * inputs + input] = 0;
     }
-    this.#inputsOf.delete(unit);
-    return cost / this.variance;
-  }
-
-  #subtract(matrix: Float64Array, row: number, by: number, input: number): void {
-    const { inputs } = this.reader;
-    const from = input * inputs;
-    for (let j = 0; j < inputs; j++) matrix[row + j]! -= by * this.inverse[from + j]!;
+    for (const unit of units) this.#inputsOf.delete(unit);
+    return costs;
   }
 
   /** W_B, [outputs, inputs of the unit]. */
@@ -150,17 +160,13 @@ class ReaderState {
     return rows;
   }
 
-  #blockOf(
-    unit: number,
-  ): { readonly at: readonly number[]; readonly factored: NonNullable<ReturnType<typeof factor>> } | null {
-    const at = this.#inputsOf.get(unit);
-    if (!at) return null;
+  /** H^-1_BB. */
+  #blockOf(at: readonly number[]): Float64Array {
     const { inputs } = this.reader;
-    const block = Float64Array.from({ length: at.length ** 2 }, (_, k) => {
-      return this.inverse[at[Math.floor(k / at.length)]! * inputs + at[k % at.length]!]!;
+    const size = at.length;
+    return Float64Array.from({ length: size ** 2 }, (_, k) => {
+      return this.inverse[at[Math.floor(k / size)]! * inputs + at[k % size]!]!;
     });
-    const factored = factor(block, at.length);
-    return factored && { at, factored };
   }
 }
 
@@ -185,10 +191,11 @@ function subtractRows(
 /** sum over outputs of W H transpose(W): the squares of what the reader makes. */
 export function varianceOf({ inputs, outputs, gram, weights }: Omit<Reader, "unitOf">): number {
   let total = 0;
-  const image = new Float64Array(inputs);
-  for (let o = 0; o < outputs; o++) {
-    rowTimesGram(image, weights, o * inputs, gram);
-    for (let i = 0; i < inputs; i++) total += weights[o * inputs + i]! * image[i]!;
+  const images = new Float64Array(Math.min(outputs, ROWS_TOGETHER) * inputs);
+  for (let o = 0; o < outputs; o += ROWS_TOGETHER) {
+    const count = Math.min(ROWS_TOGETHER, outputs - o);
+    rowsTimesGram(images, weights, o * inputs, count, inputs, gram, 0);
+    for (let i = 0; i < count * inputs; i++) total += weights[o * inputs + i]! * images[i]!;
   }
   return total;
 }

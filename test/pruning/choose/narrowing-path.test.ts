@@ -102,9 +102,14 @@ describe("narrowing", () => {
     expect(path.speedup(step)).toBeCloseTo(1.2 * told, 1);
     expect(path.speedup(path.steps[0]!)).toBe(1);
     expect(path.at(1.5).ms).toBeGreaterThanOrEqual(step.ms);
-    // Two that contradict one another are met in the middle.
+    // Of two races of one net the later one counts, and two nets that contradict one another are met in between.
     path.note(step, told / 1.2);
-    expect(path.speedup(step)).toBeCloseTo(told, 1);
+    expect(path.speedup(step)).toBeCloseTo(told / 1.2, 1);
+    const other = path.at(2);
+    const expected = path.speedup(other);
+    path.note(other, 1.5 * expected);
+    expect(path.speedup(other)).toBeGreaterThan(expected);
+    expect(path.speedup(other)).toBeLessThan(1.5 * expected);
     path.note(path.fastest, 1);
     expect(path.speedup(path.fastest)).toBeGreaterThan(1);
   });

@@ -39,6 +39,7 @@ describe("removalOrder", () => {
   it.each([
     ["one input a unit", 12, 1],
     ["nine inputs a unit", 6, 9],
+    ["two units at a time", 150, 1],
   ])("tells what is missed when the others take over: %s", (_, units, places) => {
     const reader = readerOf(units, places, 5);
     const { order, errors } = removalOrder(units, [reader])!;
