@@ -24,6 +24,8 @@ export interface ScoreRequest {
   readonly compared?: number;
   /** Scores of the original on the same data, from an earlier call. */
   readonly baselineScores?: Float64Array;
+  /** Where answers of the original were kept. */
+  readonly answers?: string;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -40,7 +42,7 @@ const DEFAULT_CONFIDENCE = 0.95;
 
 /** Rejects with whatever running the models, reading the data or scoring rejects with. */
 export async function scoreModels({ runtime }: RunContext, request: ScoreRequest): Promise<Scores> {
-  const { models, data, metric, session, baselineScores, compared, onProgress } = request;
+  const { models, data, metric, session, baselineScores, compared, answers, onProgress } = request;
   const result = await runtime.score({
     models,
     data,
@@ -49,6 +51,7 @@ export async function scoreModels({ runtime }: RunContext, request: ScoreRequest
     ...(request.withReferences && { withReferences: true }),
     ...(baselineScores && { baselineScores }),
     ...(compared && { compared }),
+    ...(answers !== undefined && { answers }),
     ...(onProgress && { onProgress }),
   });
   const baseline = result.scores[0]!;

@@ -10,14 +10,16 @@ import { type AnyPass, runPasses } from "../rewrite/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { widestPlacement } from "./calibration.js";
 import type { Placed } from "./place-statics.js";
-import { type Prepared, prepareModel } from "./prepare.js";
+import { draftModel, type Prepared } from "./prepare.js";
 import type { PrepareRequest } from "./prepare-request.js";
 import { throughBoth } from "./provenance.js";
-import type { CorrectionFacts, PassFacts } from "./result.js";
+import type { CorrectionFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 
 export interface Joined {
   readonly prepared: Prepared;
+  /** The same once it was compared with the original; null where it is wrong. */
+  ifRight(): Promise<Prepared | null>;
   /** Names of the nodes that two or more became. */
   readonly nodes: ReadonlySet<string>;
   /** Those between products that are no more. */
@@ -26,21 +28,23 @@ export interface Joined {
 
 /**
  * @param request what `prepared` was made by
+ * @param isProven whether joins that turn out to be wrong are found and left out here
  * @returns null where there is nothing to join, or a check has undone it
  */
 export async function joinProducts(
   prepared: Prepared,
   request: PrepareRequest,
   record: RunRecord,
+  isProven: boolean,
 ): Promise<Joined | null> {
   const { skip, only } = request.graph;
   const passes = recipes.integers.filter(({ name }) => !skip.includes(name));
   if (only.length > 0 || passes.length === 0) return null;
   if (!(await appliesAnywhere(passes, prepared.path, record))) return null;
-  const joined = await record.stage(
+  const draft = await record.stage(
     "fuse",
     () =>
-      prepareModel(
+      draftModel(
         {
           ...request,
           model: prepared.path,
@@ -52,19 +56,25 @@ export async function joinProducts(
       ),
     "products in a row",
   );
+  const joined = isProven ? await draft.prove() : draft.prepared;
   const present = new Set([...nodesWithin(joined.model.graph)].map(({ name }) => name));
   const sites = [...joined.appliedAt.values()].flat();
   // What was joined may have been joined again, under another name.
   const nodes = new Set(sites.filter((name) => present.has(name)));
   if (nodes.size === 0) return null;
-  const all: readonly PassFacts[] = [...prepared.passes, ...joined.passes];
-  const provenance = throughBoth(prepared.provenance, joined.provenance);
-  const warnings = [...new Set([...prepared.warnings, ...joined.warnings])];
-  return {
-    prepared: { ...joined, passes: all, provenance, unfused: prepared.unfused, warnings },
-    nodes,
-    tensors: sites.length,
+  const withEarlier = (own: Prepared): Prepared => ({
+    ...own,
+    path: own.path,
+    passes: [...prepared.passes, ...own.passes],
+    provenance: throughBoth(prepared.provenance, own.provenance),
+    unfused: prepared.unfused,
+    warnings: [...new Set([...prepared.warnings, ...own.warnings])],
+  });
+  const ifRight = async (): Promise<Prepared | null> => {
+    const own = isProven ? joined : await draft.ifRight();
+    return own && withEarlier(own);
   };
+  return { prepared: withEarlier(joined), ifRight, nodes, tensors: sites.length };
 }
 
 /** Before anything is run for it: most models have nothing to join. */

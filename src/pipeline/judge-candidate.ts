@@ -13,7 +13,7 @@ import { fewOf, type Intake } from "./intake.js";
 import type { Journal } from "./journal.js";
 import { measureLatency } from "./latency.js";
 import { isSearched } from "./make-candidates.js";
-import { asDelivered, untimed } from "./model-runs.js";
+import { asDelivered, linkedTwin, samplesFile, untimed } from "./model-runs.js";
 import { judgeSense } from "./nonsense.js";
 import type { ModelFacts, VerdictReason } from "./result.js";
 import type { RunRecord } from "./run-record.js";
@@ -39,6 +39,8 @@ export class Judge {
   /** Why outputs are no answer, of candidates that were compared with the original. */
   readonly #nonsense = new Map<Candidate, VerdictReason>();
   #baselineScores: Float64Array | undefined;
+  /** Where the original's answers to the data that judges are being kept; null where they are not. */
+  #answers: Promise<string | null> = Promise.resolve(null);
 
   constructor(
     readonly config: OptimizeConfig,
@@ -53,6 +55,22 @@ export class Judge {
     /** The model that limits are about. */
     readonly against: Pick<ModelFacts, "path" | "bytes"> = intake.facts,
   ) {}
+
+  /** Has the original answer while this process makes a candidate: for the one look that there is without a limit to search for. */
+  begin(): void {
+    const { config, intake, record, against } = this;
+    const data = this.#judgingData();
+    if (isSearched(config) || data.random) return;
+    const path = samplesFile(record.context);
+    const outputs = intake.signature.outputs.flatMap(({ name, dtype }) => (dtype === null ? [] : [name]));
+    const session = untimed(asDelivered(config.runtime));
+    const model = linkedTwin(against.path, record.context);
+    // Where it fails it is asked again when a candidate is judged, and then it is told.
+    this.#answers = record.context.runtime.answer({ model, data, outputs, path, session }).then(
+      () => path,
+      () => null,
+    );
+  }
 
   /** Whether a candidate meets the limits on accuracy and size; measures it once. */
   async isAccurate(candidate: Candidate): Promise<boolean> {
@@ -171,12 +189,15 @@ export class Judge {
       return;
     }
     const data = this.#judgingData();
+    this.#tellShare(data);
     const scores = await record.stage(
       "verify",
-      () =>
-        scoreModels(record.context, {
+      async () => {
+        const answers = await this.#answers;
+        return scoreModels(record.context, {
           models: [this.against.path, candidate.built.path],
           data,
+          ...(answers !== null && { answers }),
           metric: intake.metric,
           session: untimed(asDelivered(config.runtime)),
           seed: config.runtime.seed,
@@ -185,7 +206,8 @@ export class Judge {
           // Both models are loaded and run: the outputs of the first samples are at hand.
           ...(!isSearched(config) && { compared: COMPARED }),
           onProgress: record.progress,
-        }),
+        });
+      },
       candidate.name,
     );
     this.#baselineScores = scores.baselineScores;
@@ -202,10 +224,15 @@ export class Judge {
     const { ref, count } = this.intake.evaluation;
     const most = samplesWithin(GLANCE_MS, this.elements, LEAST_GLANCED, MOST_GLANCED);
     if (this.config.limits.maxDrop !== "none" || ref.random || count <= most) return ref;
-    this.record.warn(
-      `accuracy was looked at on ${most} of ${count} evaluation samples, since no limit asks for it: \`verify\` measures it on all`,
-    );
     return { ...ref, indices: spread(ref.indices ?? count, most) };
+  }
+
+  #tellShare({ indices }: DatasetRef): void {
+    const { count } = this.intake.evaluation;
+    if (this.config.limits.maxDrop !== "none" || !indices || indices.length >= count) return;
+    this.record.warn(
+      `accuracy was looked at on ${indices.length} of ${count} evaluation samples, since no limit asks for it: \`verify\` measures it on all`,
+    );
   }
 
   #tell({ name, speedup, accuracy }: Candidate): void {

@@ -7,7 +7,7 @@
  * can pay, half precision.
  */
 import { collectGarbage } from "../base/collect-garbage.js";
-import { type Model, opsetOf } from "../ir/index.js";
+import { loadModel, type Model, opsetOf } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { KeptIntegers } from "../quantization/kept-integers.js";
 import { planStatic } from "../quantization/plan-static.js";
@@ -29,16 +29,17 @@ import { equalizeModel, type QuickOptions } from "./equalize-model.js";
 import { type Examination, examineCandidate } from "./examine-candidate.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { type FloatAnswers, planAnswers } from "./float-answers.js";
-import { allOf, type Intake, requireCalibration, takeIn } from "./intake.js";
-import { areStatic, joinFacts, joinProducts } from "./join-products.js";
+import { allOf, type Intake, requireCalibration, takeInLoaded } from "./intake.js";
+import { joinFacts } from "./join-products.js";
 import { Judge, type Judged } from "./judge-candidate.js";
+import { layOut, layOutDraft } from "./lay-out.js";
 import { approximate, lossyText } from "./lossy.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
 import { scratchFile } from "./model-runs.js";
 import { operatorTimes } from "./operator-times.js";
 import { whatIsUnseen, withoutSpeed } from "./other-target.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
-import { type Prepared, prepareModel } from "./prepare.js";
+import { type Draft, draftModel, type Prepared } from "./prepare.js";
 import { requestOf } from "./prepare-request.js";
 import { chosenRanges, nothingQuantized, quantizationFacts } from "./quantization-facts.js";
 import type { CorrectionFacts, LossyFacts, ModelFacts, RunResult, Verdict } from "./result.js";
@@ -108,27 +109,29 @@ export class OptimizeRun {
     const { mode, ranges } = config.quantize;
     if (!this.target.isMeasurable) record.warn(...whatIsUnseen(this.target, config.runtime.provider));
     if (mode === "static") requireCalibration(config.data.calibration !== null || ranges !== null);
-    const intake = await record.stage("load", () => takeIn(config, record));
-    const against = await baselineOf(config, intake, this.context);
-    const { original } = intake;
+    const original = loadModel(config.model);
     const already = alreadyQuantized(original);
     // Nodes that are named to be quantized are meant, also where others are already.
     const isMore = config.quantize.selection.include.length > 0;
+    const taken = takeInLoaded(original, config, record, "numbers");
+    const taking = Promise.all([taken.judged, taken.facts]).then(([judgement, facts]) => ({ ...judgement, facts }));
     if (already && this.command === "quantize" && !isMore) {
-      return this.#nothingToDo(intake, null, already + floatRest(original, this.target));
+      const why = already + floatRest(original, this.target);
+      return this.#nothingToDo(await record.stage("load", () => taking), null, why);
     }
 
-    const request = requestOf(config, intake, "fuse", leastOpset(config, original));
-    const exact = await record.stage("fuse", () => prepareModel(request, this.context));
-    const lossy = config.graph.lossy ? await approximate(exact, request, record) : null;
+    const request = requestOf(config, taken.judged, "fuse", leastOpset(config, original));
+    const [intake, draft] = await this.#taken(taking, draftModel(request, this.context));
+    const against = await baselineOf(config, intake, this.context);
+    const exact = config.graph.lossy ? await record.stage("fuse", () => draft.prove()) : null;
+    const lossy = exact && (await approximate(exact, request, record));
     this.#lossy = lossy?.facts ?? null;
-    const fused = lossy?.prepared ?? exact;
+    const model = (lossy?.prepared ?? exact ?? draft.prepared).model;
     // Before the long work: a selector that matches nothing ends the run.
-    const excluded = leftOut(fused.model, config.quantize.selection);
+    const excluded = leftOut(model, config.quantize.selection);
     this.#files = this.part ? this.part.files(intake) : SearchFiles.forRun(config, intake, record);
     const common = {
       original: against.path,
-      fused: fused.path,
       target: this.target,
       trial: intake.trial,
       excluded,
@@ -136,25 +139,24 @@ export class OptimizeRun {
       ...(config.quantize.format && { format: config.quantize.format }),
       runtime: config.runtime,
     };
-    const isPlaced = (already === null || isMore) && this.#mayBeStatic(fused);
     const journal = this.#files?.journal ?? null;
-    const place = ({ path }: Prepared): Promise<EarlyPlacement> =>
-      isPlaced
-        ? placeEarly(config, intake, { ...common, prepared: path }, record, journal)
-        : Promise.resolve(notPlaced);
-    const joined = isPlaced && this.#mayJoin(intake) ? await joinProducts(fused, request, record) : null;
-    let prepared = joined?.prepared ?? fused;
-    let early = await place(prepared);
-    if (joined && !areStatic(joined, early.placed, this.target)) {
-      prepared = fused;
-      early = await place(fused);
-    } else if (joined) this.#corrections.push(joinFacts(joined));
+    const isPlaced = (fused: Prepared): boolean => (already === null || isMore) && this.#mayBeStatic(fused);
+    const place = async (prepared: Prepared): Promise<EarlyPlacement> =>
+      isPlaced(prepared)
+        ? placeEarly(config, intake, { ...common, prepared: prepared.path }, record, journal)
+        : notPlaced;
+    const mayJoin = (fused: Prepared): boolean => isPlaced(fused) && this.#mayJoin(intake);
+    const asked = { request, mayJoin, place, target: this.target, record };
+    const { fused, prepared, joined, early } = exact
+      ? await layOut(lossy?.prepared ?? exact, asked)
+      : await layOutDraft(draft, asked, this.command === "optimize");
+    if (joined) this.#corrections.push(joinFacts(joined));
     record.warn(...prepared.warnings);
     const { quick, sizes, placed, tried } = early;
     this.#tried.push(...tried);
     // What all placements have in common; a second one has more in float.
     const keepFloat = new Map([...excluded, ...(placed?.[0]?.keptFloat ?? [])]);
-    const own = { ...common, prepared: prepared.path };
+    const own = { ...common, fused: fused.path, prepared: prepared.path };
     const equalized = await this.#equalized(intake, prepared, { ...own, excluded: keepFloat, quick });
     const elements = [...(sizes?.values() ?? [])].reduce((sum, each) => sum + each, 0);
     const float = equalized ?? prepared.path;
@@ -169,6 +171,8 @@ export class OptimizeRun {
       taps,
       ...(answers && { answers: answers.path }),
     };
+    const examine = (candidate: Candidate) => this.#examine(candidate, intake);
+    const judge = new Judge(config, intake, record, this.#files, examine, elements, against);
     const workshop = new Workshop(known, this.context, journal);
     const candidates = await makeCandidates({
       config,
@@ -179,7 +183,10 @@ export class OptimizeRun {
       placed,
       fit: intake.fit ? allOf(intake.fit) : intake.trial,
       record,
-      correct: (statics) => this.#corrected(statics, workshop, answers),
+      correct: (statics) => {
+        judge.begin();
+        return this.#corrected(statics, workshop, answers);
+      },
       round: (others) => this.#rounded(others, workshop, intake),
     });
     this.#tried.push(...candidates);
@@ -190,8 +197,6 @@ export class OptimizeRun {
     if (unknown.length > 0) {
       await record.stage("verify", () => workshop.measureError(unknown), "errors on a few samples");
     }
-    const examine = (candidate: Candidate) => this.#examine(candidate, intake);
-    const judge = new Judge(config, intake, record, this.#files, examine, elements, against);
     const { judged, made } = await chooseCandidate(candidates, judge, workshop, record, config);
     this.#tried.push(...made);
     workshop.restore(judged.candidate);
@@ -204,6 +209,18 @@ export class OptimizeRun {
       prepared,
       against,
     );
+  }
+
+  /** What is wrong with the file, or with the data, is told first. */
+  async #taken(taking: Promise<Intake>, drafting: Promise<Draft>): Promise<[Intake, Draft]> {
+    const settled = Promise.allSettled([drafting]);
+    const { record } = this;
+    try {
+      const intake = await record.stage("load", () => taking);
+      return [intake, await record.stage("fuse", () => drafting)];
+    } finally {
+      await settled;
+    }
   }
 
   #mayBeStatic({ model }: Prepared): boolean {

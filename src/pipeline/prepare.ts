@@ -56,6 +56,9 @@ export interface Prepared {
 /** Single rewrites of one pass that are left out before the pass is. */
 const MOST_BARRED = 8;
 
+/** What there is to say before anything was compared. */
+const UNPROVEN: Equivalence = { differences: [], violation: null, unchecked: "it was not compared yet", data: null };
+
 interface Outcome extends Pick<Trial, "appliedAt"> {
   readonly model: Model;
   /** Writes it when first asked for. */
@@ -63,13 +66,27 @@ interface Outcome extends Pick<Trial, "appliedAt"> {
   readonly reports: readonly PassReport[];
   readonly unfused: readonly UnfusedNode[];
   readonly warnings: readonly string[];
-  readonly equivalence: Equivalence;
+  /** Compares it with the original, once. */
+  readonly verify: () => Promise<Equivalence>;
   /** The pass after which the result was wrong, where each was checked. */
   readonly wrongPass: string | null;
   /** Whether nodes are left that the newer opset needs: what one operator said before can take several there. */
   readonly hasOpsetNodes: boolean;
   drop(): void;
 }
+
+/** What the passes made of a model, as long as nobody has compared it with the original. */
+export interface Draft {
+  readonly prepared: Prepared;
+  /** The same with what the comparison said; null where it is wrong, whoever is to blame. */
+  ifRight(): Promise<Prepared | null>;
+  /** The same; or where it is wrong, what comes of it without the pass that is to blame. Throws as `prepareModel`. */
+  prove(): Promise<Prepared>;
+}
+
+/** As `prepareModel`, in two steps: most often the first is right, and what comes next can begin with it. */
+export const draftModel = (request: PrepareRequest, context: RunContext): Promise<Draft> =>
+  new Preparer(request, context, recipes[request.recipe]).draft();
 
 /**
  * @param passes in place of those of the request's recipe
@@ -80,7 +97,7 @@ export const prepareModel = async (
   request: PrepareRequest,
   context: RunContext,
   passes: readonly AnyPass[] = recipes[request.recipe],
-): Promise<Prepared> => new Preparer(request, context, passes).run();
+): Promise<Prepared> => (await new Preparer(request, context, passes).draft()).prove();
 
 class Preparer {
   readonly #rejected = new Map<string, string>();
@@ -98,33 +115,53 @@ class Preparer {
     this.#loaded = request.loaded ?? null;
   }
 
-  async run(): Promise<Prepared> {
+  async draft(): Promise<Draft> {
     const { graph } = this.request;
     for (const name of [...graph.skip, ...graph.only]) refuseUnknownPass(name);
     const chosen = this.passes
       .map(({ name }) => name)
       .filter((name) => !graph.skip.includes(name) && (graph.only.length === 0 || graph.only.includes(name)));
+    const raiseOpset = !graph.keepOpset && graph.opset === undefined;
+    const outcome = await this.#attempt(this.#whole(raiseOpset, chosen));
+    const prepared = this.#prepared(outcome, chosen, UNPROVEN);
+    const ifRight = async (): Promise<Prepared | null> => {
+      const equivalence = await outcome.verify();
+      return equivalence.violation === null ? this.#prepared(outcome, chosen, equivalence) : null;
+    };
+    return { prepared, ifRight, prove: () => this.#prove(outcome, chosen, raiseOpset) };
+  }
+
+  #whole(raiseOpset: boolean, only: readonly string[]): Attempt {
+    const { meanwhile } = this.request;
+    return { raiseOpset, only, ...(meanwhile && { meanwhile }) };
+  }
+
+  async #prove(first: Outcome, chosen: readonly string[], mayRaise: boolean): Promise<Prepared> {
+    let outcome = first;
     let passes = chosen;
-    let raiseOpset = !graph.keepOpset && graph.opset === undefined;
+    let raiseOpset = mayRaise;
     for (;;) {
-      const { meanwhile } = this.request;
-      const outcome = await this.#attempt({ raiseOpset, only: passes, ...(meanwhile && { meanwhile }) });
-      const { violation } = outcome.equivalence;
-      if (violation === null) return this.#prepared(await this.#smaller(outcome, passes), chosen);
+      const equivalence = await outcome.verify();
+      const { violation } = equivalence;
+      if (violation === null) {
+        const best = await this.#smaller(outcome, passes);
+        return this.#prepared(best, chosen, await best.verify());
+      }
       outcome.drop();
+      const { graph } = this.request;
       const culprit = await this.#findCulprit({ raiseOpset, only: passes }, violation, outcome.wrongPass);
       if (culprit === null) {
         // Not even with no pass at all: what is left is the conversion of the opset, or reading and writing.
         if (!raiseOpset) throw unfaithful(this.request.model, graph.opset, violation);
         raiseOpset = false;
         this.#warnings.push(`the opset was left as it is: converting it changes results (${violation})`);
-        continue;
+      } else if (!this.#bar(culprit, equivalence.isRefused ?? false)) {
+        const where = culprit.node === null ? "" : ` at ${culprit.node}`;
+        this.#rejected.set(culprit.pass, culprit.reason);
+        this.#warnings.push(`pass rejected: ${culprit.pass}${where} (${culprit.reason})`);
+        passes = passes.filter((name) => name !== culprit.pass);
       }
-      if (this.#bar(culprit, outcome.equivalence.isRefused ?? false)) continue;
-      const where = culprit.node === null ? "" : ` at ${culprit.node}`;
-      this.#rejected.set(culprit.pass, culprit.reason);
-      this.#warnings.push(`pass rejected: ${culprit.pass}${where} (${culprit.reason})`);
-      passes = passes.filter((name) => name !== culprit.pass);
+      outcome = await this.#attempt(this.#whole(raiseOpset, passes));
     }
   }
 
@@ -132,16 +169,16 @@ class Preparer {
   async #smaller(raised: Outcome, only: readonly string[]): Promise<Outcome> {
     if (!raised.hasOpsetNodes || this.request.minOpset > 0) return raised;
     const plain = await this.#attempt({ raiseOpset: false, only });
-    const isBetter =
-      plain.equivalence.violation === null && countNodes(plain.model.graph) < countNodes(raised.model.graph);
+    const { violation } = await plain.verify();
+    const isBetter = violation === null && countNodes(plain.model.graph) < countNodes(raised.model.graph);
     (isBetter ? raised : plain).drop();
     return isBetter ? plain : raised;
   }
 
-  #prepared(outcome: Outcome, chosen: readonly string[]): Prepared {
-    const { differences, unchecked, data } = outcome.equivalence;
+  #prepared(outcome: Outcome, chosen: readonly string[], equivalence: Equivalence): Prepared {
+    const { differences, unchecked, data } = equivalence;
     const { verify: level } = this.request.graph;
-    if (unchecked !== null) {
+    if (unchecked !== null && equivalence !== UNPROVEN) {
       this.#warnings.push(`the rewritten graph was not compared with the original: ${unchecked}`);
     }
     return {
@@ -181,8 +218,9 @@ class Preparer {
   async #findCulprit(attempt: Attempt, violation: string, wrongPass: string | null): Promise<Culprit | null> {
     const tryOut = async (each: Attempt): Promise<Trial> => {
       const outcome = await this.#attempt(each);
+      const { violation } = await outcome.verify();
       outcome.drop();
-      return { violation: outcome.equivalence.violation, appliedAt: outcome.appliedAt };
+      return { violation, appliedAt: outcome.appliedAt };
     };
     if (attempt.only.length === 0 || (await tryOut({ ...attempt, only: [] })).violation !== null) return null;
     if (wrongPass !== null) return { pass: wrongPass, node: null, reason: violation };
@@ -282,10 +320,8 @@ class Preparer {
     const hasOpsetNodes = opsetNodes.some(({ attached }) => attached);
     const result = { model, link, reports, unfused, warnings, appliedAt, wrongPass, hasOpsetNodes, drop };
     if (steps?.violation) {
-      return {
-        ...result,
-        equivalence: { differences: [], violation: steps.violation, unchecked: null, data: null },
-      };
+      const known = { differences: [], violation: steps.violation, unchecked: null, data: null };
+      return { ...result, verify: async () => known };
     }
     // Where every pass that did something promises the same bits, they must be the same; unless
     // the model that was read is not the one that is compared with.
@@ -294,7 +330,7 @@ class Preparer {
       opsetOf(model) === opset &&
       this.passes.every(({ name, numerics }) => numerics === "exact" || !appliedAt.has(name));
     const isLossy = this.passes.some(({ name, numerics }) => numerics === "lossy" && appliedAt.has(name));
-    const comparing = this.#verify(link, isLossy ? "lossy" : strictest(isExact ? "exact" : "rounding"), dataFor);
+    const numerics = isLossy ? "lossy" : strictest(isExact ? "exact" : "rounding");
     const working = async (): Promise<void> => {
       // What is to be done blocks: the runtime's process gets its work first.
       await setImmediate();
@@ -302,8 +338,12 @@ class Preparer {
       if (graph.verify !== "none") collectGarbage();
       attempt.meanwhile?.(model);
     };
-    const [equivalence] = await Promise.all([comparing, working()]);
-    return { ...result, equivalence };
+    const compare = async (): Promise<Equivalence> => {
+      const [equivalence] = await Promise.all([this.#verify(link, numerics, dataFor), working()]);
+      return equivalence;
+    };
+    let comparing: Promise<Equivalence> | null = null;
+    return { ...result, verify: () => (comparing ??= compare()) };
   }
 
   /** The result against the original; nothing is run when that was not wanted. */

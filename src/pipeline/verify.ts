@@ -53,7 +53,8 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
       withReferences: evaluation.references.length > 0,
       seed: runtime.seed,
       confidence: limits.confidence,
-      onProgress: record.progress,
+      // The samples are gone through twice.
+      onProgress: (done, total) => record.progress(done, 2 * total),
     });
     return {
       accuracy: scores.candidates[0]!,
@@ -63,7 +64,7 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
         data: data.ref,
         session: asDelivered(runtime),
         isDetailed: true,
-        onProgress: record.progress,
+        onProgress: (done, total) => record.progress(total + done, 2 * total),
       }),
       references: await compareWithReferences(context, config, evaluation, runtime),
       drift: config.drift ? await measureDrift(config, data.ref, context) : null,

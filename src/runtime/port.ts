@@ -76,6 +76,15 @@ export interface KeepOfSamples {
   };
 }
 
+export interface AnswerJob {
+  readonly model: string;
+  readonly data: DatasetRef;
+  readonly outputs: readonly string[];
+  /** Of the file that they are kept in, for `ScoreJob.answers`. */
+  readonly path: string;
+  readonly session: SessionOptions;
+}
+
 export interface ReduceJob {
   readonly model: string;
   readonly data: DatasetRef;
@@ -130,7 +139,7 @@ export interface ScoreJob {
    * candidates and few samples. `baselineScores` are not looked at.
    */
   readonly isInTurn?: boolean;
-  /** Where answers of the baseline were kept: of the samples whose outputs are all there it need not be run. With `isInTurn`. */
+  /** Where answers of the baseline were kept: of the samples whose outputs are all there it need not be run. */
   readonly answers?: string;
   /** Also how far the candidates' outputs are from the baseline's, on so many samples; 0 when absent. Not with `isInTurn`. */
   readonly compared?: number;
@@ -200,9 +209,10 @@ export interface CompareJob {
   readonly heldBytes?: number;
   /** Also compare the largest element of each row, which takes another look at every element, and tell intervals. */
   readonly isDetailed?: boolean;
+  /** Called after each sample. */
+  readonly onProgress?: (done: number, total: number) => void;
   /** When the candidate is given up: after so long, and so many times what the baseline took. Without it, as any job. */
   readonly patience?: Patience;
-  readonly onProgress?: (done: number, total: number) => void;
 }
 
 export interface Patience {
@@ -411,6 +421,8 @@ export interface Runtime {
   /** Runs once on given inputs; every output comes back. For folding and tests: data crosses. */
   run(model: string, feeds: Tensors, session: SessionOptions): Promise<Tensors>;
   observe(job: ObserveJob): Promise<ReadonlyMap<string, TapStatistics>>;
+  /** Keeps what a model answers, as far as there is room. */
+  answer(job: AnswerJob): Promise<void>;
   /** Elementwise over the samples, in double precision and in their order: the same on every machine. */
   reduce(job: ReduceJob): Promise<ReadonlyMap<string, Float64Array>>;
   /** Runs one part of a model over all samples; see AdvanceJob. */

@@ -34,7 +34,7 @@ async function joinIn(text: string, graph: Parameters<typeof graphConfig>[0] = {
   const record = new RunRecord("quantize", context);
   const request = requestOf(config, await takeIn(config, record), "fuse");
   const prepared = await prepareModel(request, context);
-  return { prepared, joined: await joinProducts(prepared, request, record) };
+  return { prepared, joined: await joinProducts(prepared, request, record, false) };
 }
 
 const convs = (path: string): string[] =>
@@ -63,6 +63,14 @@ describe("joinProducts", () => {
     expect(left).toHaveLength(1);
     expect([...joined!.nodes]).toEqual(left);
     expect(joinFacts(joined!).detail).toBe("2 tensors less between products");
+  });
+
+  it("is compared with the original when that is asked for", async () => {
+    const { prepared, joined } = await joinIn(CHAIN);
+    expect(joined!.prepared.equivalence.checked).toBe(false);
+    const proven = await joined!.ifRight();
+    expect(proven!.equivalence).toMatchObject({ level: prepared.equivalence.level, checked: true });
+    expect(proven!.path).toBe(joined!.prepared.path);
   });
 
   it("has nothing to do where the product would be much larger, or the pass is to be left out", async () => {

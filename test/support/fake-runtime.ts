@@ -162,6 +162,9 @@ export class FakeRuntime implements Runtime {
     throw new Error("a test that trains brings its own runtime");
   }
 
+  /** Keeps nothing: whoever asks runs the model. */
+  async answer(): Promise<void> {}
+
   async reduce(): Promise<never> {
     throw new Error("a test that reduces outputs brings its own runtime");
   }

@@ -71,6 +71,7 @@ export function holdParent(child: ChildProcess, hold: boolean): void {
 
 interface Ahead {
   readonly child: ChildProcess;
+  readonly allocation: Allocation;
   /** Nobody has to see to its end any more. */
   release(): void;
 }
@@ -80,21 +81,24 @@ const AHEAD = Symbol.for("infer-opt.child-ahead");
 const place = globalThis as { [AHEAD]?: Ahead | undefined };
 
 /** Starts a child that the first job will find ready. It ends with this process when there is none. */
-export function startAhead(entry: string): ChildProcess {
-  const child = startChild(entry, "frugal");
+export function startAhead(entry: string, allocation: Allocation): ChildProcess {
+  const child = startChild(entry, allocation);
   holdParent(child, false);
   const end = (): void => void child.kill("SIGKILL");
   // Where it cannot start, the one that is started in its place tells why.
   child.once("error", () => undefined);
   process.once("exit", end);
-  place[AHEAD] = { child, release: () => process.off("exit", end) };
+  place[AHEAD] = { child, allocation, release: () => process.off("exit", end) };
   return child;
 }
 
-/** The child that was started ahead, once; null where there is none, or none any more. */
+/** Of the child that was started ahead; null where there is none, or none any more. */
+export const aheadAllocation = (): Allocation | null => place[AHEAD]?.allocation ?? null;
+
+/** The child that was started ahead, once; null where there is none like that, or none any more. */
 export function takeAhead(allocation: Allocation): ChildProcess | null {
   const ahead = place[AHEAD];
-  if (!ahead || allocation !== "frugal") return null;
+  if (ahead?.allocation !== allocation) return null;
   place[AHEAD] = undefined;
   ahead.release();
   const { child } = ahead;

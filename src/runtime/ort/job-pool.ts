@@ -1,5 +1,5 @@
 /** The child processes of one runtime: few, kept between jobs, each given one job at a time. */
-import type { Allocation } from "./child-process.js";
+import { type Allocation, aheadAllocation } from "./child-process.js";
 import { type Call, type Household, interrupted, JobProcess } from "./job-process.js";
 import type { JobName, Jobs } from "./protocol.js";
 
@@ -9,7 +9,7 @@ export class JobPool {
   readonly #busy = new Set<JobProcess>();
   readonly #waiting: { readonly limit: number; readonly take: (error: Error | null) => void }[] = [];
   #stopped: Error | null = null;
-  #allocation: Allocation = "frugal";
+  #allocation: Allocation = aheadAllocation() ?? "frugal";
   /** Jobs of the queue under way; processes given out by `own` do not count. */
   #running = 0;
 

@@ -120,6 +120,7 @@ export class JobProcess {
   }
 
   #start(): ChildProcess {
+    this.#household.memory.started();
     const child = takeAhead(this.#allocation) ?? startChild(childEntry(), this.#allocation, startOn(this.#affinity));
     const gone = child.pid === undefined ? () => undefined : hold({ pid: child.pid });
     const output = new OutputTail();

@@ -1,5 +1,5 @@
 /** How much memory processes hold. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 const STATUS = "/proc/self/status";
 const hasStatus = existsSync(STATUS);
@@ -16,10 +16,33 @@ export function peakResidentBytes(): number {
   return process.resourceUsage().maxRSS * 1024;
 }
 
+/** Linux forgets the peak where this is written to; elsewhere, or where that is forbidden, it is the one since the start. */
+const [FORGETS, FORGET_PEAK] = ["/proc/self/clear_refs", "5"];
+let canForget = existsSync(FORGETS);
+
+/** Of this process, since it was asked last. */
+function peakSinceAsked(): number {
+  const peak = peakResidentBytes();
+  if (canForget) {
+    try {
+      writeFileSync(FORGETS, FORGET_PEAK);
+    } catch (thrown) {
+      if (!(thrown instanceof Error && "code" in thrown)) throw thrown;
+      canForget = false;
+    }
+  }
+  return peak;
+}
+
 /** Sums the peaks of processes that are alive at the same time, and keeps the largest sum. */
 export class ResidentSum {
   readonly #alive = new Map<object, number>();
   #peak = 0;
+
+  /** What this process held before another one was there does not count beside that one. */
+  started(): void {
+    this.#note();
+  }
 
   update(owner: object, peakBytes: number): void {
     this.#alive.set(owner, peakBytes);
@@ -38,7 +61,7 @@ export class ResidentSum {
   }
 
   #note(): void {
-    let sum = peakResidentBytes();
+    let sum = peakSinceAsked();
     for (const bytes of this.#alive.values()) sum += bytes;
     if (sum > this.#peak) this.#peak = sum;
   }

@@ -16,7 +16,7 @@ function isAlive(pid: number): boolean {
 
 describe("a child that was started ahead", () => {
   it("runs the first job, and nobody else's", async () => {
-    const child = startAhead(entry);
+    const child = startAhead(entry, "frugal");
     const first = startRuntime();
     await first.facts();
     expect(first.pids()).toEqual([child.pid]);
@@ -26,7 +26,7 @@ describe("a child that was started ahead", () => {
   });
 
   it("is replaced when it is gone", async () => {
-    const child = startAhead(entry);
+    const child = startAhead(entry, "frugal");
     child.kill("SIGKILL");
     await once(child, "close");
     const runtime = startRuntime();
@@ -35,7 +35,7 @@ describe("a child that was started ahead", () => {
   });
 
   it("is not what allocates in another way", () => {
-    const child = startAhead(entry);
+    const child = startAhead(entry, "frugal");
     expect(takeAhead("roomy")).toBeNull();
     expect(takeAhead("frugal")).toBe(child);
     child.kill("SIGKILL");
@@ -43,7 +43,7 @@ describe("a child that was started ahead", () => {
 
   it("ends with the process that never needed it", async () => {
     const code = `import(${JSON.stringify(fileURLToPath(new URL("../../../dist/runtime/ort/child-process.js", import.meta.url)))})
-      .then(({ startAhead }) => process.stdout.write(String(startAhead(${JSON.stringify(entry)}).pid)));`;
+      .then(({ startAhead }) => process.stdout.write(String(startAhead(${JSON.stringify(entry)}, "frugal").pid)));`;
     const { stdout } = spawnSync(process.execPath, [writeFile("parent.cjs", code)], { encoding: "utf8" });
     const pid = Number(stdout);
     expect(pid).toBeGreaterThan(0);

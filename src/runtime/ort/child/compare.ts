@@ -19,8 +19,10 @@ type Args = Jobs["compare"]["args"];
 
 export const compare: JobHandler<"compare"> = async (args, context) => {
   const takeTurns = modelBytes(args.baseline) + modelBytes(args.candidate) > BOTH_BYTES;
-  const baseline = new Turn(args.baseline, args, context);
-  const candidate = new Turn(args.candidate, { ...args, session: args.candidateSession ?? args.session }, context);
+  const isLean = takeTurns || isSoonDone(args);
+  const baseline = new Turn(args.baseline, args, context, isLean);
+  const candidateArgs = { ...args, session: args.candidateSession ?? args.session };
+  const candidate = new Turn(args.candidate, candidateArgs, context, isLean);
   const memory = BaselineMemory.of(args);
   baseline.slowestMs = memory?.slowestMs ?? 0;
   try {
@@ -81,6 +83,12 @@ function declaredPorts(path: string): Ports {
   return { signature, readable: signature.outputs.map(({ name }) => name) };
 }
 
+/** Weights that are not packed save time for so many samples; from then on each run costs more, of integers many times as much. */
+const FEW_SAMPLES = 12;
+
+const isSoonDone = ({ data: { random, indices } }: Args): boolean =>
+  random !== undefined || (indices !== undefined && indices.length <= FEW_SAMPLES);
+
 /** A model that is loaded when needed and may be released in between. */
 class Turn {
   #model: OpenModel | null = null;
@@ -91,10 +99,11 @@ class Turn {
     readonly path: string,
     readonly args: Args,
     readonly context: JobContext,
+    readonly isLean: boolean,
   ) {}
 
   async open(): Promise<OpenModel> {
-    return (this.#model ??= await openModel(this.path, this.args.session, this.context, { isLean: true }));
+    return (this.#model ??= await openModel(this.path, this.args.session, this.context, { isLean: this.isLean }));
   }
 
   async timed<T>(work: () => Promise<T>): Promise<T> {

@@ -5,16 +5,19 @@
  */
 import { referencesOf, type Sample } from "../../../dataset/index.js";
 import { loadMetric, type Metric, type NamedTensors } from "../../../metric/index.js";
-import type { OutputDifference, Tensors } from "../../port.js";
+import type { ModelSignature, OutputDifference, Tensors } from "../../port.js";
 import { modelBytes } from "../model-bytes.js";
 import type { JobContext, JobHandler, Jobs } from "../protocol.js";
+import type { Ports } from "./baseline-memory.js";
 import { betweenSamples } from "./collect-garbage.js";
 import { Comparison } from "./compare.js";
+import { keptAnswers } from "./kept-samples.js";
 import { openPart, type PartOfDataset } from "./samples.js";
 import { scoreInTurn } from "./score-in-turn.js";
 import { forMetric, named, tensorsOf } from "./scored-sample.js";
 import { type OpenModel, openModel } from "./session.js";
 import { signatureOfFile } from "./signature.js";
+import { crosses } from "./tensors.js";
 
 /** Candidates are loaded together as long as they weigh less than this on disk, else one group after the other; where nobody says. */
 const TOGETHER_BYTES = 2 ** 30;
@@ -87,14 +90,20 @@ async function scoreGroup(
     if (!takeTurns) for (const path of paths) await models.open(path);
 
     // Data is read as the baseline wants it, which need not be loaded for that.
-    const { inputs, outputs } = signatureOfFile(args.models[0]!);
+    const signature = signatureOfFile(args.models[0]!);
+    const { inputs, outputs } = signature;
     const part = await openPart(args.data, inputs, args.part);
     const given = known ?? args.baselineScores?.subarray(part.from, part.from + part.count) ?? null;
     const compared = Math.min(args.compared ?? 0, part.count);
     const truth = args.withReferences ? (sample: Sample) => named(referencesOf(sample, outputs)) : null;
     const openBaseline = (): Promise<OpenModel> => models.open(args.models[0]!);
+    const kept = args.answers === undefined ? null : answersIn(args.answers, signature);
+    const baselineOf = async (): Promise<Ports> => kept?.ports ?? openBaseline();
+    const answer = async (sample: Sample): Promise<Tensors> =>
+      kept?.of(sample.id) ?? tensorsOf(await openBaseline(), sample);
     const candidates = paths.map((path) => () => models.open(path));
-    return await scoreSamples({ part, metric, candidates, given, truth, openBaseline, compared, takeTurns }, context);
+    const scoring = { part, metric, candidates, given, truth, compared, takeTurns, baselineOf, answer };
+    return await scoreSamples(scoring, context);
   } finally {
     await models.release();
   }
@@ -128,6 +137,15 @@ class OpenModels {
   }
 }
 
+/** What was kept of the baseline; null where its file does not say what all its outputs are. */
+function answersIn(path: string, signature: ModelSignature) {
+  const { outputs } = signature;
+  if (outputs.some(({ dtype }) => dtype === null)) return null;
+  const readable = outputs.filter(({ dtype }) => crosses(dtype)).map(({ name }) => name);
+  const kept = keptAnswers(path);
+  return { ports: { signature, readable } satisfies Ports, of: (id: string) => kept.of(id, readable) };
+}
+
 interface Scoring {
   readonly part: PartOfDataset;
   readonly metric: Metric;
@@ -140,7 +158,9 @@ interface Scoring {
   readonly compared: number;
   /** Whether opening one model may close another: then many samples go through each in a row. */
   readonly takeTurns: boolean;
-  openBaseline(): Promise<OpenModel>;
+  baselineOf(): Promise<Ports>;
+  /** Of the baseline. */
+  answer(sample: Sample): Promise<Tensors>;
 }
 
 /** A sample that the baseline has seen and the candidates have not. */
@@ -152,7 +172,7 @@ interface Held {
 }
 
 async function scoreSamples(scoring: Scoring, context: JobContext): Promise<GroupScores> {
-  const { part, metric, candidates, given, truth, compared, takeTurns, openBaseline } = scoring;
+  const { part, metric, candidates, given, truth, compared, takeTurns, baselineOf, answer } = scoring;
   const baselineRow = new Float64Array(part.count);
   const rows = candidates.map(() => new Float64Array(part.count));
   // A metric of our own says whether it wants the reference; of a module we find out.
@@ -164,8 +184,7 @@ async function scoreSamples(scoring: Scoring, context: JobContext): Promise<Grou
         })
       : reference;
 
-  const comparisons = compared > 0 ? await comparisonsWith(openBaseline, candidates.length) : [];
-  const runBaseline = async (sample: Sample): Promise<Tensors> => tensorsOf(await openBaseline(), sample);
+  const comparisons = compared > 0 ? await comparisonsWith(baselineOf, candidates.length) : [];
   const collect = betweenSamples();
   let done = 0;
   const tell = (): void => context.progress(Math.floor(done / (1 + candidates.length)), part.count);
@@ -180,7 +199,7 @@ async function scoreSamples(scoring: Scoring, context: JobContext): Promise<Grou
       () => metric.score(outputs, labels, facts, watched({})),
       () => usedReference,
     );
-    return value ?? metric.score(outputs, labels, facts, watched(named(await runBaseline(sample))));
+    return value ?? metric.score(outputs, labels, facts, watched(named(await answer(sample))));
   };
   let held: Held[] = [];
   let heldBytes = 0;
@@ -203,11 +222,11 @@ async function scoreSamples(scoring: Scoring, context: JobContext): Promise<Grou
   for await (const sample of part.samples()) {
     // Where models take turns, there is no going back to the baseline for a metric that turns out to want it.
     const mayBeWanted = usedReference || (takeTurns && metric.needsReference === null);
-    const original = given === null || mayBeWanted || at < compared ? await runBaseline(sample) : null;
-    const answer = original && named(original);
-    const reference = truth ? truth(sample) : answer;
+    const original = given === null || mayBeWanted || at < compared ? await answer(sample) : null;
+    const own = original && named(original);
+    const reference = truth ? truth(sample) : own;
     const { labels, facts } = forMetric(sample);
-    baselineRow[at] = given?.[at] ?? (await metric.score(answer!, labels, facts, watched(reference!)));
+    baselineRow[at] = given?.[at] ?? (await metric.score(own!, labels, facts, watched(reference!)));
     held.push({ at: at++, sample, original, reference });
     heldBytes += sizeOf(sample.feeds) + (original ? sizeOf(original) : 0);
     done++;
@@ -222,8 +241,8 @@ async function scoreSamples(scoring: Scoring, context: JobContext): Promise<Grou
 
 const sizeOf = (tensors: Tensors): number => sumOf(Array.from(tensors.values(), ({ byteLength }) => byteLength));
 
-async function comparisonsWith(openBaseline: () => Promise<OpenModel>, count: number): Promise<readonly Comparison[]> {
-  const baseline = await openBaseline();
+async function comparisonsWith(baselineOf: () => Promise<Ports>, count: number): Promise<readonly Comparison[]> {
+  const baseline = await baselineOf();
   return Array.from({ length: count }, () => new Comparison(baseline));
 }
 

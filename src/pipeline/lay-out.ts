@@ -1,0 +1,54 @@
+/**
+ * What is settled about integers before the long work: products joined, and what stays float. It is settled on
+ * the model as the passes left it; whether that is right is asked once, of the model that is gone on with.
+ */
+import type { IntegerTarget } from "../target/integer-kernel.js";
+import type { EarlyPlacement } from "./early-placement.js";
+import { areStatic, type Joined, joinProducts } from "./join-products.js";
+import type { Draft, Prepared } from "./prepare.js";
+import type { PrepareRequest } from "./prepare-request.js";
+import type { RunRecord } from "./run-record.js";
+
+export interface LaidOut {
+  readonly fused: Prepared;
+  /** `fused`, or what was joined of it. */
+  readonly prepared: Prepared;
+  readonly joined: Joined | null;
+  readonly early: EarlyPlacement;
+}
+
+export interface LayOutRequest {
+  /** What the model was prepared by. */
+  readonly request: PrepareRequest;
+  readonly mayJoin: (fused: Prepared) => boolean;
+  readonly place: (prepared: Prepared) => Promise<EarlyPlacement>;
+  readonly target: IntegerTarget;
+  readonly record: RunRecord;
+}
+
+export async function layOut(fused: Prepared, asked: LayOutRequest, isProven = true): Promise<LaidOut> {
+  const { request, mayJoin, place, target, record } = asked;
+  const joined = mayJoin(fused) ? await joinProducts(fused, request, record, isProven) : null;
+  if (joined) {
+    const early = await place(joined.prepared);
+    if (areStatic(joined, early.placed, target)) return { fused, prepared: joined.prepared, joined, early };
+  }
+  return { fused, prepared: fused, joined: null, early: await place(fused) };
+}
+
+/**
+ * The same of a model that was not compared with the original yet; what comes back is proven. Where products were joined the
+ * float model is compared apart only if it `isWanted` itself.
+ */
+export async function layOutDraft(draft: Draft, asked: LayOutRequest, isWanted: boolean): Promise<LaidOut> {
+  const laid = await layOut(draft.prepared, asked, false);
+  const { joined } = laid;
+  const prove = async (): Promise<LaidOut | null> => {
+    const prepared = joined ? await joined.ifRight() : null;
+    if (joined && !prepared) return null;
+    const fused = joined && !isWanted ? laid.fused : await draft.ifRight();
+    return fused && { ...laid, fused, prepared: prepared ?? fused };
+  };
+  const proven = await asked.record.stage("fuse", prove, "comparison with the original");
+  return proven ?? layOut(await draft.prove(), asked);
+}
