@@ -23,8 +23,8 @@ import type {
   Tensors,
   Timer,
   TimerSpec,
-  TrainResult,
 } from "../port.js";
+import type { TrainResult } from "../train-job.js";
 import { JobPool } from "./job-pool.js";
 import { type Call, interrupted } from "./job-process.js";
 import { modelBytes } from "./model-bytes.js";

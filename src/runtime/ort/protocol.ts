@@ -26,9 +26,8 @@ import type {
   Sums,
   Timer,
   TimerSpec,
-  TrainJob,
-  TrainResult,
 } from "../port.js";
+import type { TrainJob, TrainResult } from "../train-job.js";
 import type { WireError } from "./wire-error.js";
 import type { WireTensors } from "./wire-tensors.js";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseModel, saveModel, Tensor } from "../../../src/ir/index.js";
-import type { TrainJob } from "../../../src/runtime/port.js";
+import type { TrainJob } from "../../../src/runtime/train-job.js";
 import { input } from "../../support/dataset.js";
 import { jsonl, session, startRuntime, temporaryFolder } from "./workbench.js";
 
