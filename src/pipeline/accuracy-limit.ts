@@ -81,8 +81,25 @@ export function judgeAccuracy(
       : [];
     return ruling(atMost(drop.value) ? "met" : "missed", null, [...warnings, ...hopeless]);
   }
-  if (straddles) return ruling("inconclusive", advice(needed), hopeless);
-  return ruling(atMost(drop.high) ? "met" : "missed", null, hopeless);
+  const least = isRate && !facts.answers ? samplesToSee(drop, confidence) : 0;
+  if (straddles) return ruling("inconclusive", advice(needed && Math.max(needed, least)), hopeless);
+  if (!atMost(drop.high)) return ruling("missed", null, hopeless);
+  if (facts.samples >= least) return ruling("met", null, hopeless);
+  const rare = `a failure of as few as one sample in ${Math.round(1 / (2 * shareOf(drop)))} may be among none of them`;
+  return ruling("inconclusive", `${rare}; ${advice(least)}`, hopeless);
+}
+
+/** A limit in points, or of a metric in 0..1, as a share of what could be lost. */
+const shareOf = ({ wanted, unit }: Drop): number => (unit === "points" ? wanted / 100 : wanted);
+
+/**
+ * Samples of which one at least fails, at this confidence, where so many fail altogether that twice the limit is lost. An interval is
+ * made of what was seen, and knows nothing of rare failures that were not. Shares of right answers need no such rule: their
+ * interval allows for what was not seen.
+ */
+function samplesToSee(drop: Drop, confidence: number): number {
+  const share = 2 * shareOf(drop);
+  return share > 0 && share < 1 ? Math.ceil(Math.log((1 - confidence) / 2) / Math.log1p(-share)) : 0;
 }
 
 /** A rate of 0 cannot fall: labels that are off by one, outputs that are all NaN, references of another model. */

@@ -46,6 +46,27 @@ it("a rate of 0 cannot fall, which is worth a warning, however it is judged", ()
   expect(judgeAccuracy(measured(), { percent: 1 }, null).warnings).toEqual([]);
 });
 
+describe("with a confidence, scores between 0 and 1", () => {
+  const f1 = { metric: "f1", delta: -0.001, deltaInterval: [-0.002, 0] } as const;
+
+  it("are not passed on so few samples that rare failures may be among none of them", () => {
+    // 0.98^183 is 2.5 %: so often none of as many samples fails where 2 % do.
+    const { reason } = judgeAccuracy(measured({ ...f1, samples: 182 }), { percent: 1 }, 0.95);
+    expect(reason.status).toBe("inconclusive");
+    expect(reason.text).toContain("one sample in 50 may be among none of them; about 183 samples would decide it");
+    expect(statusOf(measured({ ...f1, samples: 183 }), { percent: 1 }, 0.95)).toBe("met");
+    expect(statusOf(measured({ ...f1, samples: 183 }), { absolute: 0.01 }, 0.95)).toBe("met");
+    expect(statusOf(measured({ ...f1, samples: 183 }), { percent: 0.5 }, 0.95)).toBe("inconclusive");
+    expect(statusOf(measured({ ...f1, samples: 10 }), { percent: 1 })).toBe("met");
+  });
+
+  it("are another thing than right answers, whose interval allows for what was not seen, and than a metric without bounds", () => {
+    const answers = { both: 90, onlyBefore: 0, onlyAfter: 0, neither: 10 };
+    expect(statusOf(measured({ ...f1, samples: 100, answers }), { percent: 1 }, 0.95)).toBe("met");
+    expect(statusOf(measured({ ...f1, samples: 10 }, false), { percent: 1 }, 0.95)).toBe("met");
+  });
+});
+
 describe("a percentage limit", () => {
   it("means points of a rate", () => {
     const { reason } = judgeAccuracy(measured(), { percent: 0.6 }, null);
