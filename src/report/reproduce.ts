@@ -23,6 +23,23 @@ export function withFlag(commandLine: string, flag: string, value: string | null
   return [...kept, ...(value === null ? [] : [flag, shellWord(value)])].join(" ");
 }
 
+const withoutSwitch = (commandLine: string, flag: string): string =>
+  shellWords(commandLine)
+    .filter((word) => word !== flag)
+    .join(" ");
+
+/** Those of these flags that the command was given, as they were, with a space before each. */
+function carried(commandLine: string, values: readonly string[], switches: readonly string[]): string {
+  const words = shellWords(commandLine);
+  return [
+    ...values.flatMap((flag) => flagValues(commandLine, flag).map((value) => ` ${flag} ${shellWord(value)}`)),
+    ...switches.filter((flag) => words.includes(flag)).map((flag) => ` ${flag}`),
+  ].join("");
+}
+
+/** Flags that mean the same to every command that changes a model. */
+const changing = ["--skip", "--only", "--fold-budget", "--shape", "--batch"];
+
 /** What was typed; where nobody knows, as far as the result tells. */
 export function commandOf(result: RunResult, commandLine: string | null): string {
   if (commandLine !== null) return commandLine;
@@ -48,8 +65,15 @@ export function reproduce(result: RunResult, candidate: CandidateFacts, commandL
   const out = `${taken.replace(/\.onnx$/i, "")}.other.onnx`;
   const { name } = candidate;
   const from = shellWord(model.path);
-  if (/^float32 fused/.test(name)) return { command: `infer-opt fuse ${from} -o ${shellWord(out)}`, note: null };
-  if (/^float16/.test(name)) return { command: `infer-opt fp16 ${from} -o ${shellWord(out)}`, note: null };
+  const to = `${from} -o ${shellWord(out)}`;
+  if (/^float32 fused/.test(name)) {
+    const flags = carried(command, [...changing, "--target"], ["--keep-opset", "--lossy", "--runtime-specific"]);
+    return { command: `infer-opt fuse ${to}${flags}`, note: null };
+  }
+  if (/^float16/.test(name)) {
+    const flags = carried(command, [...changing, "--include", "--exclude"], ["--keep-opset"]);
+    return { command: `infer-opt fp16 ${to}${flags}`, note: null };
+  }
   const mode = / static/.test(name)
     ? "static"
     : / dynamic/.test(name)
@@ -57,7 +81,9 @@ export function reproduce(result: RunResult, candidate: CandidateFacts, commandL
       : / weights/.test(name)
         ? "weights"
         : null;
-  if (mode === null) return { command, note: "the whole search, which comes by it on the way" };
+  // What was pruned before is nowhere to be had by itself.
+  const isPruned = shellWords(command).includes("--prune");
+  if (mode === null || isPruned) return { command, note: "the whole search, which comes by it on the way" };
   const method = /^int8 static (\w+)(?![\w/])/.exec(name)?.[1] ?? null;
   const bits = /^int4 /.test(name) ? "4" : null;
   const asked = [
@@ -70,8 +96,12 @@ export function reproduce(result: RunResult, candidate: CandidateFacts, commandL
     ["-o", out],
     ...["--report", "--min-speedup", "--slo", "--max-size"].map((flag) => [flag, null] as const),
   ] as const;
-  const made = asked.reduce((sofar, [flag, value]) => withFlag(sofar, flag, value), command);
-  return { command: made, note: missing ?? "nodes that cost more than they gain may be put back to float on the way" };
+  // By itself: `optimize` would try the others again, and take one of them.
+  const alone = command.replace(/^(\S+) optimize(?= )/, "$1 quantize");
+  const plain = ["--in-place", "--lossy", "--keep-rejected", "--json", "--quiet"].reduce(withoutSwitch, alone);
+  const made = asked.reduce((sofar, [flag, value]) => withFlag(sofar, flag, value), plain);
+  const rejected = out.replace(/\.onnx$/i, ".rejected.onnx");
+  return { command: `${made} --keep-rejected`, note: missing ?? `written as ${rejected} where it is no gain` };
 }
 
 export interface ExcludeList {

@@ -32,9 +32,29 @@ describe("a candidate", () => {
     const { command, note } = reproduce(sample, named("int8 static mse +neighbours"), typed);
     expect(command).toContain("--mode static --method mse --max-drop none -o out/net.int8.other.onnx");
     expect(command).not.toMatch(/--slo|--report/);
-    expect(note).toContain("may be put back to float");
+    // Others are not tried again, and it is written though it is no gain.
+    expect(command).toMatch(/^infer-opt quantize 'my net\.onnx' .* --keep-rejected$/);
+    expect(note).toContain("out/net.int8.other.rejected.onnx");
     expect(reproduce(sample, named("int8 static mse/percentile"), typed).command).not.toContain("--method");
     expect(reproduce(sample, named("int4 weights"), typed).command).toContain("--mode weights --bits 4");
+  });
+
+  it("takes the flags along that mean something to the command that makes it", () => {
+    const line =
+      "infer-opt optimize a.onnx --in-place --lossy --skip 'x,y' --shape i=1,3 --keep-opset --threads 2 --json";
+    const commandOf = (name: string): string => reproduce(sample, named(name), line).command;
+    const to = `${sample.model.path} -o ${sample.output!.path.replace(".onnx", ".other.onnx")}`;
+    expect(commandOf("float32 fused")).toBe(`infer-opt fuse ${to} --skip x,y --shape i=1,3 --keep-opset --lossy`);
+    expect(commandOf("float16")).toBe(`infer-opt fp16 ${to} --skip x,y --shape i=1,3 --keep-opset`);
+    expect(commandOf("int8 dynamic")).toBe(
+      "infer-opt quantize a.onnx --skip 'x,y' --shape i=1,3 --keep-opset --threads 2 --mode dynamic --max-drop none " +
+        `-o ${sample.output!.path.replace(".onnx", ".other.onnx")} --keep-rejected`,
+    );
+  });
+
+  it("of a net that was pruned first is found by the whole search only", () => {
+    const line = "infer-opt optimize a.onnx -o b.onnx --prune --calibration c.npz";
+    expect(reproduce(sample, named("int8 static mse"), line)).toMatchObject({ command: line });
   });
 
   it("says what is missing where the result does not know its command", () => {
