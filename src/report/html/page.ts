@@ -20,6 +20,7 @@ import { latencyPanel } from "./panels/latency.js";
 import { layersPanel } from "./panels/layers.js";
 import { measurementsPanel } from "./panels/measurements.js";
 import { memoryPanel } from "./panels/memory.js";
+import { pruningPanel } from "./panels/pruning.js";
 import { rooflinePanel } from "./panels/roofline.js";
 import { timePanel } from "./panels/time.js";
 import { differencesPanel, verdictPanel } from "./panels/verdict.js";
@@ -33,6 +34,7 @@ export function renderHtml(result: RunResult, commandLine: string | null = null)
     measurementsPanel(result),
     latencyPanel(result),
     candidatesPanel(result),
+    pruningPanel(result),
     answersPanel(result),
     layersPanel(result),
     graphPanel(result),

@@ -42,7 +42,7 @@ svg text { fill: var(--faint); } svg text.axis { fill: var(--ink); }
 .limit { stroke: var(--bad); stroke-width: 1.5; stroke-dasharray: 4 4; }
 .bar.before { fill: var(--before); stroke: none; opacity: .55; } .bar.after { fill: var(--after); stroke: none; }
 .key { display: flex; flex-wrap: wrap; gap: 4px 20px; margin: 4px 0; } .key svg { width: 28px; height: 12px; display: inline-block; vertical-align: middle; margin-right: 6px; }
-.spot { fill: var(--after); fill-opacity: .6; stroke: var(--paper); stroke-width: .5; } .spot.base { fill: var(--before); } .spot.bad { fill: var(--bad); } .spot.good { fill: var(--good); }
+.spot { fill: var(--after); fill-opacity: .6; stroke: var(--paper); stroke-width: .5; } .spot.base { fill: var(--before); } .spot.bad { fill: var(--bad); } .spot.good { fill: var(--good); } .spot.unsure { fill: var(--unsure); } .most { stroke: var(--good); stroke-width: 1.5; stroke-dasharray: 2 3; }
 .faint-line { stroke: var(--faint); stroke-width: 1; fill: none; opacity: .6; } .arrow { stroke: var(--faint); stroke-width: .7; opacity: .5; }
 .roof { stroke: var(--before); stroke-width: 2; fill: none; } .roof.integers { stroke: var(--after); stroke-dasharray: 6 3; }
 .answer.both { fill: var(--good); opacity: .45; } .answer.onlyBefore { fill: var(--bad); } .answer.onlyAfter { fill: var(--after); } .answer.neither { fill: var(--line); }

@@ -8,7 +8,8 @@ const HIGH = 22;
 const EDGE = 8;
 
 /** Nothing where there are no numbers to draw. The figures stand beside it. */
-export function limitBar({ limit, wanted, got, interval, status }: VerdictReason): Markup | null {
+export function limitBar({ limit, wanted, got, interval, status, unit }: VerdictReason): Markup | null {
+  if (unit === undefined) return null;
   if (got === null || got === undefined || !Number.isFinite(got) || !Number.isFinite(wanted)) return null;
   const [low, high] = interval ?? [null, null];
   const known = [wanted, got, ...(low === null ? [] : [low]), ...(high === null ? [] : [high])];

@@ -9,14 +9,15 @@ import { html, type Markup } from "../markup.js";
 type Known = TriedRate & { readonly latency: NonNullable<TriedRate["latency"]> };
 
 /** Nothing for results of versions that kept no latencies of the rates. */
-export function rateCurve({ model, maxRate }: ModelLoadFacts): Markup[] {
+/** @param slo milliseconds that the 95th percentile may take; null where nobody said */
+export function rateCurve({ model, maxRate }: ModelLoadFacts, slo: number | null): Markup[] {
   const tried = (maxRate?.tried ?? []).filter((each): each is Known => each.latency !== undefined);
   const known = tried.filter(({ latency }) => latency.p50Ms > 0).sort((a, b) => a.perSecond - b.perSecond);
   if (known.length < 2) return [];
   const tail = ({ latency }: Known): number => latency.p95Ms ?? latency.p50Ms;
   const axes = axesFor(
     known.map(({ perSecond }) => perSecond),
-    known.flatMap((each) => [each.latency.p50Ms, tail(each)]),
+    [...(slo === null ? [] : [slo]), ...known.flatMap((each) => [each.latency.p50Ms, tail(each)])],
     logarithmic,
     logarithmic,
   );
@@ -33,20 +34,26 @@ export function rateCurve({ model, maxRate }: ModelLoadFacts): Markup[] {
   ];
   const dots = known.map(
     (each) =>
-      html`<circle class="spot ${each.status === "met" ? "good" : "bad"}" cx="${px(x(each.perSecond))}" cy="${px(y(tail(each)))}" r="5"><title>${significant(each.perSecond)} a second: p50 ${milliseconds(each.latency.p50Ms)} ms, p95 ${milliseconds(each.latency.p95Ms)} ms, ${each.status}</title></circle>`,
+      html`<circle class="spot ${{ met: "good", missed: "bad", inconclusive: "unsure" }[each.status]}" cx="${px(x(each.perSecond))}" cy="${px(y(tail(each)))}" r="5"><title>${significant(each.perSecond)} a second: p50 ${milliseconds(each.latency.p50Ms)} ms, p95 ${milliseconds(each.latency.p95Ms)} ms, ${each.status}</title></circle>`,
   );
   const most = maxRate?.perSecond ?? null;
-  const limit =
-    most === null
+  const limit = [
+    ...(slo === null
       ? []
       : [
-          html`<line class="limit" x1="${px(x(most))}" x2="${px(x(most))}" y1="${TOP}" y2="${BOTTOM}"><title>${significant(most)} a second</title></line>`,
-        ];
+          html`<line class="limit" x1="${LEFT}" x2="${RIGHT}" y1="${px(y(slo))}" y2="${px(y(slo))}"><title>p95 at most ${milliseconds(slo)} ms</title></line>`,
+        ]),
+    ...(most === null
+      ? []
+      : [
+          html`<line class="most" x1="${px(x(most))}" x2="${px(x(most))}" y1="${TOP}" y2="${BOTTOM}"><title>${significant(most)} a second</title></line>`,
+        ]),
+  ];
   const said =
     most === null ? "no rate tried meets the limits" : `limits are met up to ${significant(most)} requests a second`;
   const description = `Latency of ${basename(model.path)} from arrival to answer at ${plural(known.length, "rate")}: ${said}.`;
   return [
-    html`<p class="key">${lineKey("after", "p95")}${lineKey("front-line", "p50")}${dotKey("spot good", "limits met")}${dotKey("spot bad", "not met")}</p>`,
+    html`<p class="key">${lineKey("after", "p95")}${lineKey("front-line", "p50")}${dotKey("spot good", "limits met")}${dotKey("spot unsure", "undecided")}${dotKey("spot bad", "missed")}${slo === null ? null : lineKey("limit", `p95 at most ${milliseconds(slo)} ms`)}${most === null ? null : lineKey("most", "the highest rate within the limits")}</p>`,
     chart(description, axes, ["requests a second (logarithmic)", "ms (logarithmic)"], [...limit, ...lines, ...dots]),
   ];
 }

@@ -63,8 +63,9 @@ function request({ request: facts }: RunResult): Markup[] {
   ];
 }
 
-function load({ load: facts }: RunResult): Markup[] {
+function load({ load: facts, verdict }: RunResult): Markup[] {
   if (!facts) return [];
+  const slo = verdict.reasons.find(({ limit }) => limit === "slo p95")?.wanted ?? null;
   const rows = facts.models.flatMap((model) =>
     (["latency", "waiting", "service"] as const).map((part) => ({ model, part, times: model[part] })),
   );
@@ -78,7 +79,7 @@ function load({ load: facts }: RunResult): Markup[] {
     const { model, maxRate } = each;
     return maxRate
       ? [
-          ...rateCurve(each),
+          ...rateCurve(each, slo),
           table(`Rates tried with ${basename(model.path)}`, maxRate.tried, [
             number("a second", ({ perSecond }) => perSecond, significant),
             number("p50 ms", ({ latency }) => latency?.p50Ms ?? null, milliseconds),
