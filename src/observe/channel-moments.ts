@@ -1,12 +1,18 @@
-/** Mean and mean square of each channel of one tensor: what a product's weights are multiplied by, and how strongly it varies. */
+/**
+ * Mean and mean square of each channel of one tensor: what a product's weights are multiplied by, how strongly it varies,
+ * and how much of that neighbours have in common.
+ */
 
 /** What the moments of a tensor are called where they are kept. */
 export const meanOf = (tensor: string): string => `${tensor}/mean`;
 export const meanSquareOf = (tensor: string): string => `${tensor}/mean square`;
+export const meanPairOf = (tensor: string): string => `${tensor}/mean pair`;
 
 export interface ChannelMoments {
   readonly mean: Float32Array;
   readonly meanSquare: Float32Array;
+  /** Mean product of a value and the next along the last axis; 0 where there is none. */
+  readonly meanPair: Float32Array;
 }
 
 /** `dims[axis]` are the channels; the values are only read. */
@@ -15,6 +21,8 @@ export function channelMoments(values: Float32Array, dims: readonly number[], ax
   const inner = dims.slice(axis + 1).reduce((product, dim) => product * dim, 1);
   const sums = new Float64Array(channels);
   const squares = new Float64Array(channels);
+  const pairs = new Float64Array(channels);
+  const width = inner === 1 ? 1 : dims.at(-1)!;
   const places = channels > 0 ? values.length / channels : 0;
   if (inner === 1) {
     for (let i = 0; i < values.length; ) {
@@ -28,17 +36,26 @@ export function channelMoments(values: Float32Array, dims: readonly number[], ax
     for (let from = 0, run = 0; from < values.length; from += inner, run++) {
       let sum = 0;
       let square = 0;
-      for (let i = from; i < from + inner; i++) {
-        const value = values[i]!;
-        sum += value;
-        square += value * value;
+      let pair = 0;
+      for (let row = from; row < from + inner; row += width) {
+        let before = 0;
+        for (let i = row; i < row + width; i++) {
+          const value = values[i]!;
+          sum += value;
+          square += value * value;
+          pair += value * before;
+          before = value;
+        }
       }
       sums[run % channels]! += sum;
       squares[run % channels]! += square;
+      pairs[run % channels]! += pair;
     }
   }
+  const pairsSeen = (places / width) * (width - 1);
   return {
     mean: Float32Array.from(sums, (sum) => sum / places),
     meanSquare: Float32Array.from(squares, (sum) => sum / places),
+    meanPair: Float32Array.from(pairs, (sum) => (pairsSeen > 0 ? sum / pairsSeen : 0)),
   };
 }

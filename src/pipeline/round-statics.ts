@@ -4,7 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { storedById } from "../dataset/index.js";
-import { meanOf, meanSquareOf } from "../observe/index.js";
+import { meanOf, meanPairOf, meanSquareOf } from "../observe/index.js";
 import { inputMoments } from "../quantization/inputs/moment-taps.js";
 import type { InputMoments } from "../quantization/inputs/round-in-view.js";
 import type { Candidate } from "./candidate.js";
@@ -52,6 +52,7 @@ function momentsIn({ moments: { path, names } }: FloatAnswers): ReadonlyMap<stri
       samples.map((kept) => ({
         mean: kept.get(meanOf(name))!().f32(),
         meanSquare: kept.get(meanSquareOf(name))!().f32(),
+        meanPair: kept.get(meanPairOf(name))!().f32(),
       })),
     );
     return moments ? [[label, moments] as const] : [];

@@ -30,11 +30,21 @@ export function inputMoments(samples: readonly ChannelMoments[]): InputMoments |
   const channels = samples[0]?.mean.length ?? 0;
   const means = new Float32Array(channels * samples.length);
   const spread = new Float32Array(channels);
-  for (const [s, { mean, meanSquare }] of samples.entries()) {
+  const shared = new Float32Array(channels);
+  for (const [s, { mean, meanSquare, meanPair }] of samples.entries()) {
     means.set(mean, s * channels);
     for (let channel = 0; channel < channels; channel++) {
-      spread[channel]! += Math.max(0, meanSquare[channel]! - mean[channel]! ** 2) / samples.length;
+      const own = Math.max(0, meanSquare[channel]! - mean[channel]! ** 2) / samples.length;
+      const next = Math.max(0, meanPair[channel]! - mean[channel]! ** 2) / samples.length;
+      spread[channel]! += own;
+      shared[channel]! += next;
     }
   }
-  return spread.every(Number.isFinite) ? { samples: samples.length, means, spread } : null;
+  if (!spread.every(Number.isFinite)) return null;
+  // Next to each other, and two apart: what is shared wanes by the same share each step.
+  for (let channel = 0; channel < channels; channel++) {
+    const share = spread[channel]! > 0 ? Math.min(1, shared[channel]! / spread[channel]!) : 0;
+    shared[channel] = (spread[channel]! * (share + share ** 2)) / 2;
+  }
+  return { samples: samples.length, means, spread, shared };
 }

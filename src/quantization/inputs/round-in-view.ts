@@ -10,7 +10,9 @@
  *   smallest  sum over samples of (sum_c d_c m_c)^2 + samples * sum_c d_c^2 (a v_c + u_c)
  *
  * with m the mean of a channel over a sample (all places of a kernel see nearly the same one), v its
- * energy about that, and u the variance of m, which stands for samples not seen. What samples have in common goes into the bias where there is
+ * energy about that, and u the variance of m, which stands for samples not seen. Of v, neighbouring places share a part
+ * (images are smooth): to that part, and to u, the places of a kernel are one, and what one of them errs the next makes
+ * up for. What samples have in common goes into the bias where there is
  * one, and only how they differ is left to rounding. The idea of rounding along a path is
  * Lybrand and Saab's (2021); means of a few samples in the place of the data make it cheap.
  */
@@ -24,6 +26,8 @@ export interface InputMoments {
   readonly means: Float32Array;
   /** By channel: the mean square of the distance from the sample's mean. */
   readonly spread: Float32Array;
+  /** The part of it that the places of a kernel have in common. */
+  readonly shared: Float32Array;
 }
 
 /** How a product's weights lie in memory. */
@@ -66,7 +70,7 @@ export function roundInView(
   const shift = hasBias ? new Float32Array(outputs) : null;
   const channels = Array.from({ length: group }, (_, g) => channelsOf(moments, g * inputs, inputs, hasBias));
   for (let output = 0; output < outputs; output++) {
-    const { order, away, gain, common } = channels[Math.floor((output * group) / outputs)]!;
+    const { order, away, gain, common, together } = channels[Math.floor((output * group) / outputs)]!;
     const scale = scales[output]!;
     let shared = 0;
     // The error in each sample so far; an array in their place takes three times as long.
@@ -90,15 +94,19 @@ export function roundInView(
       const a6 = away[row + 6]!;
       const a7 = away[row + 7]!;
       const mended = gain[channel]!;
+      const one = together[channel]!;
+      // The errors of the channel's places so far.
+      let own = 0;
       const first = output * outputStride + channel * inputStride;
       for (let at = first; at < first + places; at++) {
         const exact = weights[at]! / scale;
-        const before = e0 * a0 + e1 * a1 + e2 * a2 + e3 * a3 + (e4 * a4 + e5 * a5 + e6 * a6 + e7 * a7);
+        const before = e0 * a0 + e1 * a1 + e2 * a2 + e3 * a3 + (e4 * a4 + e5 * a5 + e6 * a6 + e7 * a7) + own * one;
         const down = Math.floor(exact);
         const nearest = roundHalfEven(exact - before * mended);
         const integer = Math.min(limit, Math.max(-limit, Math.min(down + 1, Math.max(down, nearest))));
         integers[at] = integer;
         const change = integer - exact;
+        own += change;
         e0 += change * a0;
         e1 += change * a1;
         e2 += change * a2;
@@ -116,7 +124,7 @@ export function roundInView(
 }
 
 /** The channels that one group reads, numbered from 0. */
-function channelsOf({ samples, means, spread }: InputMoments, from: number, count: number, isCentred: boolean) {
+function channelsOf({ samples, means, spread, shared }: InputMoments, from: number, count: number, isCentred: boolean) {
   const total = means.length / samples;
   const common = new Float64Array(count);
   /** By channel and sample: what rounding has to answer for. */
@@ -124,6 +132,8 @@ function channelsOf({ samples, means, spread }: InputMoments, from: number, coun
   /** By channel: how much of the error that a change of the weight would mend is worth mending. */
   const gain = new Float64Array(count);
   const energy = new Float64Array(count);
+  /** By channel: of the cost of an error, what errors at other places of the kernel add to. */
+  const together = new Float64Array(count);
   for (let channel = 0; channel < count; channel++) {
     const mean = (s: number): number => means[s * total + from + channel]!;
     for (let s = 0; s < samples; s++) common[channel]! += mean(s) / samples;
@@ -136,8 +146,9 @@ function channelsOf({ samples, means, spread }: InputMoments, from: number, coun
       energy[channel]! += value ** 2;
     }
     const cost = energy[channel]! + samples * SPREAD_SHARE * spread[from + channel]! + unseen;
+    together[channel] = samples * SPREAD_SHARE * shared[from + channel]! + unseen;
     gain[channel] = cost > 0 ? 1 / cost : 0; // silent: rounded to the nearest
   }
   const order = Int32Array.from({ length: count }, (_, i) => i).sort((a, b) => energy[b]! - energy[a]! || a - b);
-  return { order, away, gain, common };
+  return { order, away, gain, common, together };
 }

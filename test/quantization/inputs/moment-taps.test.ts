@@ -60,6 +60,19 @@ describe("inputMoments", () => {
     expect(inputMoments([good, good])).toMatchObject({ samples: 2, means: Float32Array.of(1, 2, 1, 2) });
     expect(inputMoments([good, bad])).toBeNull();
   });
+
+  it("tells what of the energy neighbouring places share", () => {
+    const shared = (...values: number[]) => inputMoments([channelMoments(Float32Array.from(values), [1, 1, 2, 4], 1)])!;
+    const smooth = shared(0, 0, 0, 0, 2, 2, 2, 2);
+    expect(smooth.spread[0]).toBe(1);
+    expect(smooth.shared[0]).toBe(1);
+    const rough = shared(0, 2, 0, 2, 2, 0, 2, 0);
+    expect(rough.spread[0]).toBe(1);
+    expect(rough.shared[0]).toBe(0);
+    // Two of three pairs are of equal numbers: a third is left, and a ninth two places on.
+    expect(shared(0, 0, 2, 2, 2, 2, 0, 0).shared[0]).toBeCloseTo((1 / 3 + 1 / 9) / 2, 6);
+    expect(inputMoments([channelMoments(Float32Array.of(1, 2), [1, 2], 1)])!.shared).toEqual(new Float32Array(2));
+  });
 });
 
 describe("productLayout", () => {

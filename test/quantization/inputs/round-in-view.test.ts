@@ -14,10 +14,11 @@ const matrix = (outputs: number, inputs: number): ProductLayout => ({
   inputStride: 1,
 });
 
-const momentsOf = (samples: number, means: Float32Array, spread = 0): InputMoments => ({
+const momentsOf = (samples: number, means: Float32Array, spread = 0, shared = 0): InputMoments => ({
   samples,
   means,
   spread: new Float32Array(means.length / samples).fill(spread),
+  shared: new Float32Array(means.length / samples).fill(shared),
 });
 
 /** Of the answers to the means, what is left of the error behind the shift, squared and summed. */
@@ -111,5 +112,27 @@ describe("roundInView", () => {
       roundInView(turned, columns, scales, 127, moments, true).integers,
     ];
     rows.forEach((integer, i) => void expect(other[(i % inputs) * outputs + Math.floor(i / inputs)]).toBe(integer));
+  });
+
+  it("lets the places of a kernel make up for each other as far as they see the same", () => {
+    const kernels = noise(64 * 9);
+    const layout: ProductLayout = { outputs: 64, inputs: 1, places: 9, group: 1, outputStride: 9, inputStride: 9 };
+    const scale = new Float32Array(64).fill(1 / 127);
+    /** Mean square of the sum of a kernel's errors, in steps. */
+    const left = (shared: number): number => {
+      const means = momentsOf(2, Float32Array.of(0.5, 0.5), 1, shared);
+      const { integers } = roundInView(kernels, layout, scale, 127, means, true);
+      let sum = 0;
+      for (let o = 0; o < 64; o++) {
+        let error = 0;
+        for (let i = 9 * o; i < 9 * o + 9; i++) error += integers[i]! - kernels[i]! * 127;
+        sum += error ** 2 / 64;
+      }
+      return sum;
+    };
+    // Nine errors of their own, each of 1 / 12; one error; and something between.
+    expect(left(0)).toBeGreaterThan(0.5);
+    expect(left(1)).toBeLessThan(0.15);
+    expect(left(0.5)).toBeLessThan(left(0));
   });
 });

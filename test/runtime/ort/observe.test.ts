@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { storedById } from "../../../src/dataset/index.js";
-import { meanOf, meanSquareOf, newTap, observeTensor } from "../../../src/observe/index.js";
+import { meanOf, meanPairOf, meanSquareOf, newTap, observeTensor } from "../../../src/observe/index.js";
 import {
   constant,
   intAttribute,
@@ -154,6 +154,7 @@ describe("observe", () => {
       [4, 1],
       [49, 12.25],
     ]);
+    expect([...moments[0]!.get(meanPairOf("y"))!().f32()]).toEqual([0, 0]);
   });
 
   it("reads float16", async () => {

@@ -1,7 +1,7 @@
 /** Writes down what a model makes of single samples, and reads it again for another job. */
 import { partOfStore, SampleStore, storedById } from "../../../dataset/index.js";
 import { Tensor } from "../../../ir/index.js";
-import { channelMoments, meanOf, meanSquareOf } from "../../../observe/index.js";
+import { channelMoments, meanOf, meanPairOf, meanSquareOf } from "../../../observe/index.js";
 import type { KeepOfSamples, Tensors } from "../../port.js";
 import type { ObservedTensors } from "./observer.js";
 import { fromOrtTensor } from "./tensors.js";
@@ -27,9 +27,10 @@ export class SampleKeeper {
     const found = new Map<string, Tensor>();
     for (const [name, axis] of moments.axes) {
       const tensor = tensorOf(name);
-      const { mean, meanSquare } = channelMoments(tensor.toF32()!, tensor.dims, axis);
+      const { mean, meanSquare, meanPair } = channelMoments(tensor.toF32()!, tensor.dims, axis);
       found.set(meanOf(name), Tensor.f32([mean.length], mean));
       found.set(meanSquareOf(name), Tensor.f32([meanSquare.length], meanSquare));
+      found.set(meanPairOf(name), Tensor.f32([meanPair.length], meanPair));
     }
     this.#moments.add({ id, feeds: found, labels: null });
   }
