@@ -9,7 +9,7 @@ import type { KeepOfSamples } from "../runtime/port.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import type { FloatAnswers } from "./float-answers.js";
+import { type FloatAnswers, LEAST_OBSERVED } from "./float-answers.js";
 import { asWritten, linkedFile, removeLinked, untimed } from "./model-runs.js";
 import { refuseInterrupted } from "./run-record.js";
 import { groupTaps, type TapGroup } from "./tap-groups.js";
@@ -23,7 +23,7 @@ export interface ObserveRequest {
   readonly onProgress: (done: number, total: number) => void;
   /** As many samples, spread over the data, as say what ranges are; all of them when absent. */
   readonly isBrief?: boolean;
-  /** What is kept of the samples besides; these are among those looked at. */
+  /** What is kept of the samples besides; these are among those looked at, or run for it alone. */
   readonly answers?: FloatAnswers;
 }
 
@@ -31,7 +31,6 @@ export interface ObserveRequest {
  * Ranges of a tensor settle with the elements seen, and with the samples that these come from. So many
  * samples are looked at, and more as long as all that is observed of them takes no more than so much.
  */
-const LEAST_OBSERVED = 24;
 const OBSERVED_BYTES = 2 ** 29;
 
 export interface CalibrationRequest extends ObserveRequest {
@@ -69,7 +68,7 @@ export async function observeValues(
   if (labels.length === 0 && !answers) return new Map();
   const sources = observedInstead(prepared, labels);
   const groups = await groupTaps(prepared, [...new Set(sources.values())], given, runtime, context);
-  const data = isBrief ? enoughOf(given, groups, answers?.indices ?? []) : given;
+  const data = isBrief ? enoughOf(given, groups, answers) : given;
   const seen = new Map<string, TapStatistics>();
   // What is kept takes all of the model: with one group there is no other run.
   const runs = answers && groups.length !== 1 ? [...groups, { labels: [], bytes: 0 }] : groups;
@@ -102,23 +101,25 @@ const labelsOf = ({ labels }: TapGroup, kept: FloatAnswers | undefined): readonl
 
 /** @param names of the outputs that tell values, by their labels */
 function keepOf(
-  { path, labels, moments }: FloatAnswers,
+  { path, labels, moments, aside }: FloatAnswers,
   names: ReadonlyMap<string, string>,
   { indices = [] }: DatasetRef,
 ): KeepOfSamples {
   const axes = new Map([...moments.axes].map(([label, axis]) => [names.get(label)!, axis] as const));
-  const positions = indices.flatMap((index, position) => (moments.indices.includes(index) ? [position] : []));
+  const positionsOf = (wanted: readonly number[]): number[] =>
+    indices.flatMap((index, position) => (wanted.includes(index) ? [position] : []));
   return {
     answers: { path, outputs: labels.map((label) => names.get(label)!) },
-    moments: { path: moments.path, axes, positions },
+    aside: positionsOf(aside),
+    moments: { path: moments.path, axes, positions: positionsOf(moments.indices) },
   };
 }
 
-/** @param sure samples that are among them */
-function enoughOf(data: DatasetRef, groups: readonly TapGroup[], sure: readonly number[]): DatasetRef {
+function enoughOf(data: DatasetRef, groups: readonly TapGroup[], answers: FloatAnswers | undefined): DatasetRef {
   if (!data.indices) return data;
   const each = groups.reduce((sum, { bytes }) => sum + bytes, 0);
-  const most = Math.max(LEAST_OBSERVED, Math.floor(OBSERVED_BYTES / Math.max(1, each)));
+  const { aside = [], indices: sure = [] } = answers ?? {};
+  const most = Math.max(LEAST_OBSERVED, Math.floor(OBSERVED_BYTES / Math.max(1, each))) + aside.length;
   const others = data.indices.filter((index) => !sure.includes(index));
   const indices = [...sure, ...spread(others, Math.max(0, most - sure.length))];
   return { ...data, indices: indices.sort((a, b) => a - b) };

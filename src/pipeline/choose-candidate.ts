@@ -169,7 +169,7 @@ async function closest(
 
 /** Of the outputs: what some speed is given up for at all. */
 const LEAST_GAIN_DB = 0.3;
-/** What has more in float and is as fast is less rounded: few samples, or few numbers in an answer, say otherwise by chance up to this. */
+/** What has more in float and is as fast, in no larger a file, is less rounded: few samples, or few numbers in an answer, say otherwise by chance up to this. */
 const CHANCE_DB = 1;
 /** Errors of under 2 % of the signal: less is worth no time. */
 export const ENOUGH_DB = 35;
@@ -183,8 +183,8 @@ export function worthItsTime(made: readonly Candidate[]): Candidate {
   const worth = (each: Candidate): number => {
     const lost = 1 - (each.speedup ?? 1) / (fast.speedup ?? 1);
     const gainDb = Math.min(ENOUGH_DB, each.sqnrDb ?? 0) - Math.min(ENOUGH_DB, fast.sqnrDb ?? 0);
-    const doubt = lost > 0 ? LEAST_GAIN_DB : -CHANCE_DB;
     const grown = each.built.bytes / fast.built.bytes - 1;
+    const doubt = lost > 0 || grown > SAME_SIZE ? LEAST_GAIN_DB : -CHANCE_DB;
     return gainDb - lost / SPEED_PER_DB - grown / SIZE_PER_DB - (each === fast ? 0 : doubt);
   };
   return made.reduce((best, each) => (worth(each) > worth(best) ? each : best), fast);

@@ -7,8 +7,10 @@
  * So first every method is measured on the whole model, then, where it matters which, the others are
  * measured on one stretch of the model at a time. Errors of stretches add up nearly as they are, so the
  * best method of each is found on its own; the combination is kept only where it also wins on
- * samples that had no part in choosing it.
+ * samples that had no part in choosing it. Wherever there are enough samples, those that methods are chosen
+ * by are none that ranges were made of.
  */
+import { spread } from "../base/spread.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { linkModel, loadModel } from "../ir/index.js";
 import type { RangeMethod, TapStatistics } from "../observe/index.js";
@@ -42,14 +44,21 @@ const LEAST_GAIN_DB = 0.1;
 
 type Choice = Omit<StaticChoice, "placement">;
 
+export interface SamplesToChooseBy {
+  /** Best none of those that the statistics are of: what is clipped of values beyond shows on no other. */
+  readonly fit: DatasetRef;
+  /** Null where there are too few: `fit` is parted then. */
+  readonly checks: DatasetRef | null;
+}
+
 /**
- * The methods for the tensors that a placement quantizes, `keptFloat` left out. `workshop` has statistics;
- * `data` are the samples that they were made of, with indices. One method for all of them unless refined.
+ * The methods for the tensors that a placement quantizes, `keptFloat` left out. `workshop` has statistics.
+ * One method for all of them unless refined.
  */
 export async function chooseMethods(
   workshop: Workshop,
   placement: StaticChoice["placement"],
-  data: DatasetRef,
+  data: SamplesToChooseBy,
   keptFloat: ReadonlyMap<string, string> = new Map(),
   isRefined = true,
 ): Promise<Choice> {
@@ -72,7 +81,7 @@ export async function chooseMethods(
   };
   try {
     const { stretches: count, samples } = affordable(options.taps!, unsquashed);
-    const [fit, held] = split(data, samples);
+    const [fit, held] = isRefined ? split(data, samples) : [data.fit];
     const singles = METHODS.map((method) => ({ method }));
     const noises = await measure(fit, singles);
     const best = noises.indexOf(Math.min(...noises));
@@ -94,15 +103,20 @@ export async function chooseMethods(
     });
     if (methods.size === 0) return single;
     const combined = { ...single, methods };
-    const [before, after] = await measure(held, [single, combined]);
+    const [before, after] = await measure(held!, [single, combined]);
     return gainDb(before!, after!) < LEAST_GAIN_DB ? single : combined;
   } finally {
     removeLinked(unsquashed);
   }
 }
 
-/** Of the outputs, relative to the signal; no number where nothing could be measured, infinite where the runtime refused. */
-const noiseOf = ({ sqnrDb }: Candidate): number => (sqnrDb === null ? 0 : 10 ** (-sqnrDb / 10));
+/**
+ * Of the outputs, relative to the signal: between the mean of the samples' decibels, where those that fare worst
+ * hardly count, and the decibels of their mean noise, where little else does. What is clipped shows on few samples.
+ * No number where nothing could be measured, infinite where the runtime refused.
+ */
+const noiseOf = ({ sqnrDb, pooledDb = sqnrDb ?? 0 }: Candidate): number =>
+  sqnrDb === null ? 0 : 10 ** (-(sqnrDb + pooledDb) / 20);
 
 const gainDb = (before: number, after: number): number => 10 * Math.log10(before / after);
 
@@ -129,13 +143,14 @@ function cut<T>(all: readonly T[], parts: number): T[][] {
   );
 }
 
-/** Samples to choose by and others to check with, spread over the data. Made-up and single samples serve as both. */
-function split(data: DatasetRef, samples: number): readonly [DatasetRef, DatasetRef] {
-  const { indices } = data;
-  if (!indices || indices.length < 2) return [data, data];
-  const of = Math.min(2 * samples, indices.length);
-  const spread = Array.from({ length: of }, (_, i) => indices[Math.floor((i * indices.length) / of)]!);
-  const half = (which: 0 | 1): DatasetRef => ({ ...data, indices: spread.filter((_, i) => i % 2 === which) });
+/** Samples to choose by and others to check with. Made-up and single samples serve as both. */
+function split({ fit, checks }: SamplesToChooseBy, samples: number): readonly [DatasetRef, DatasetRef] {
+  const some = (data: DatasetRef): DatasetRef => ({ ...data, indices: spread(data.indices!, samples) });
+  const { indices } = fit;
+  if (!indices || indices.length < 2) return [fit, fit];
+  if (checks) return [some(fit), some(checks)];
+  const all = spread(indices, 2 * samples);
+  const half = (which: 0 | 1): DatasetRef => ({ ...fit, indices: all.filter((_, i) => i % 2 === which) });
   return [half(0), half(1)];
 }
 

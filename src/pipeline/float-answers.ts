@@ -33,7 +33,12 @@ export interface FloatAnswers {
   };
   /** In the calibration data, ascending: all that have to be run. */
   readonly indices: readonly number[];
+  /** Those of the trial, where ranges can do without: what has to be judged was not made of them then. */
+  readonly aside: readonly number[];
 }
+
+/** Samples that ranges are made of in any case. */
+export const LEAST_OBSERVED = 24;
 
 /**
  * @param prepared the model that will be run
@@ -71,6 +76,7 @@ export function planAnswers(
     fitted,
     moments: { path: samplesFile(context), ...told, indices: few },
     indices: [...trial.indices, ...(fitted?.indices ?? [])].sort((a, b) => a - b),
+    aside: fit.count - trial.indices.length >= LEAST_OBSERVED ? trial.indices : [],
   };
 }
 

@@ -51,8 +51,10 @@ export interface CandidatesRequest {
   /** Float candidates too, and not only integers. */
   readonly withFloat: boolean;
   readonly isQuantized: boolean;
-  /** Samples to choose range methods by: those of the calibration, or some of the evaluation; made-up where there is neither. */
+  /** Samples to choose range methods by; made-up where there are none. */
   readonly fit: DatasetRef;
+  /** Others to check with; null where those are too few. */
+  readonly checks: DatasetRef | null;
   readonly record: RunRecord;
   /** Which nodes of the widest placement stay float, decided before; null where that is for races or the target to say. */
   readonly placed: readonly Placed[] | null;
@@ -218,7 +220,7 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
     ? { method: fixed }
     : await record.stage(
         "quantize",
-        () => chooseMethods(workshop, widestPlacement, request.fit, undefined, isRefined),
+        () => chooseMethods(workshop, widestPlacement, request, undefined, isRefined),
         "ranges",
       );
   const variants = [widestPlacement, ...narrower].map(
@@ -258,7 +260,7 @@ async function makePlaced(
     ? { method }
     : await record.stage(
         "quantize",
-        () => chooseMethods(workshop, widestPlacement, request.fit, placed[0]!.keptFloat, isSearched(request.config)),
+        () => chooseMethods(workshop, widestPlacement, request, placed[0]!.keptFloat, isSearched(request.config)),
         "ranges",
       );
   const variant: Variant = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, ...ranges }) };

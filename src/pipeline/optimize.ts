@@ -181,7 +181,8 @@ export class OptimizeRun {
       withFloat: this.command === "optimize",
       isQuantized: already !== null && !isMore,
       placed,
-      fit: intake.fit ? allOf(intake.fit) : intake.trial,
+      fit: intake.trial,
+      checks: samplesToFit(intake),
       record,
       correct: (statics) => {
         judge.begin();

@@ -169,6 +169,7 @@ export class Workshop {
         const row = scores[i + 1]!;
         const mean = row.reduce((sum, value) => sum + value, 0) / row.length;
         candidate.sqnrDb = Number.isNaN(mean) ? Number.NEGATIVE_INFINITY : mean;
+        candidate.pooledDb = -10 * Math.log10(row.reduce((sum, db) => sum + 10 ** (-db / 10), 0) / row.length);
       });
     } catch (thrown) {
       // Answers in integers have no distance to measure: candidates are told apart by speed and accuracy alone.

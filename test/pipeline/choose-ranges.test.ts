@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { seededRandom } from "../../src/base/random.js";
+import type { DatasetRef } from "../../src/dataset/index.js";
 import { loadModel, parseModel, saveModel } from "../../src/ir/index.js";
 import { newTap, observeTensor, type RangeMethod, type TapStatistics } from "../../src/observe/index.js";
 import { widestPlacement } from "../../src/pipeline/calibration.js";
@@ -36,10 +37,16 @@ function tapOf(name: string): TapStatistics {
 /** Noise by what a tensor's method is: told from its scale. */
 type Noise = (label: string, method: RangeMethod, isHeld: boolean) => number;
 
+/** The noise of a second sample beside that of the first. */
+type Outlier = (method: RangeMethod) => number;
+
 class ScaleReader extends FakeRuntime {
   readonly jobs: ScoreJob[] = [];
 
-  constructor(readonly noise: Noise) {
+  constructor(
+    readonly noise: Noise,
+    readonly outlier: Outlier | null,
+  ) {
     super({});
   }
 
@@ -52,7 +59,10 @@ class ScaleReader extends FakeRuntime {
         const scale = scales.find((each) => each.label === `${label}/scale`)?.constant?.toF32()?.[0];
         return sum + (scale === undefined ? 0 : this.noise(label, methodOf(scale), isHeld));
       }, 0);
-      return Float64Array.of(-10 * Math.log10(total));
+      const own = -10 * Math.log10(total);
+      const scale = scales.find((each) => each.label === "x/scale")?.constant?.toF32()?.[0];
+      const other = this.outlier && scale !== undefined ? this.outlier(methodOf(scale)) : 1;
+      return this.outlier ? Float64Array.of(own, own - 10 * Math.log10(other)) : Float64Array.of(own);
     });
     return { metric: { name: "sqnr", higherIsBetter: true }, scores, usedReference: true };
   }
@@ -61,13 +71,13 @@ class ScaleReader extends FakeRuntime {
 let scales: readonly number[] = [];
 const methodOf = (scale: number): RangeMethod => (["minmax", "percentile", "mse"] as const)[scales.indexOf(scale)]!;
 
-async function choose(noise: Noise) {
+async function choose(noise: Noise, outlier: Outlier | null = null, checks: DatasetRef | null = null) {
   const folder = temporaryFolder();
   const model = parseModel(chain);
   makeNamesUnique(model);
   const prepared = join(folder, "prepared.onnx");
   saveModel(model, prepared).commit();
-  const runtime = new ScaleReader(noise);
+  const runtime = new ScaleReader(noise, outlier);
   const options = {
     original: prepared,
     prepared,
@@ -83,7 +93,10 @@ async function choose(noise: Noise) {
   scales = (["minmax", "percentile", "mse"] as const).map((method) =>
     Math.fround(activationScheme(chooseRange(tapOf("x"), { method })).scale),
   );
-  const data = { path: "samples.npz", indices: Array.from({ length: 20 }, (_, i) => i) };
+  const data = {
+    fit: { path: "samples.npz", indices: Array.from({ length: 20 }, (_, i) => i) },
+    checks,
+  };
   return { choice: await chooseMethods(new Workshop(options, context), widestPlacement, data), runtime };
 }
 
@@ -119,4 +132,22 @@ it("measures before the Softmax, on some samples, and checks on others", async (
   const chosenBy = new Set(runtime.jobs[0]!.data.indices);
   expect(runtime.jobs.at(-1)!.data.indices!.some((index) => chosenBy.has(index))).toBe(false);
   expect(runtime.jobs.length).toBeGreaterThan(5);
+});
+
+it("minds the samples that fare worst", async () => {
+  const isEven = (method: RangeMethod): number => (method === "mse" ? 0.5 : 1);
+  expect((await choose((_, method) => isEven(method))).choice).toEqual({ method: "mse" });
+  // One sample in two, of which a little is clipped: in the mean of decibels it counts for little.
+  const clipped: Outlier = (method) => (method === "mse" ? 3.5 : 1);
+  expect((await choose((_, method) => isEven(method), clipped)).choice.method).not.toBe("mse");
+});
+
+it("checks on samples that are given for it", async () => {
+  const { runtime } = await choose(
+    (label, method) => dislike(method, label === "x" ? "minmax" : "mse", "percentile"),
+    null,
+    { path: "samples.npz", indices: [101, 103] },
+  );
+  expect(runtime.jobs.at(-1)!.data.indices).toEqual([101, 103]);
+  expect(runtime.jobs[0]!.data.indices!.every((index) => index < 100)).toBe(true);
 });

@@ -131,6 +131,7 @@ describe("observe", () => {
     const path = join(temporaryFolder(), "kept");
     const keep = {
       answers: { path: `${path}-answers`, outputs: ["y"] },
+      aside: [],
       moments: { path: `${path}-moments`, axes: new Map([["y", 1]]), positions: [1, 3] },
     };
     const data = { path: jsonl(...samples), indices: [4, 0, 1, 2] };
@@ -157,6 +158,25 @@ describe("observe", () => {
     expect([...moments[0]!.get(meanPairOf("y"))!().f32()]).toEqual([0, 0]);
   });
 
+  it("leaves samples out of the statistics whose answers alone are wanted", async () => {
+    const path = join(temporaryFolder(), "kept");
+    const keep = {
+      answers: { path: `${path}-answers`, outputs: ["y"] },
+      aside: [0, 2],
+      moments: { path: `${path}-moments`, axes: new Map(), positions: [] },
+    };
+    const observed = async (indices: number[], kept: boolean) =>
+      startRuntime().observe({
+        model: scaling(2),
+        data: { path: jsonl(...samples), indices },
+        taps: ["y"],
+        session,
+        ...(kept && { keep }),
+      });
+    expect(await observed([4, 0, 1, 2], true)).toEqual(await observed([0, 2], false));
+    expect([...storedById(keep.answers.path).keys()]).toHaveLength(4);
+  });
+
   it("reads float16", async () => {
     const model = writeModel({
       node: [node("Cast", ["x"], ["y"], [intAttribute("to", 10)])],
@@ -176,7 +196,7 @@ describe("observe", () => {
     const path = join(temporaryFolder(), "kept");
     // Integers have no moments.
     const moments = { path: `${path}-moments`, axes: new Map([["y", 1]]), positions: [1] };
-    const keep = { answers: { path: `${path}-answers`, outputs: ["y"] }, moments };
+    const keep = { answers: { path: `${path}-answers`, outputs: ["y"] }, aside: [], moments };
     const job = { model, data: { path: jsonl(...samples) }, taps: [], session, heldBytes: 2 ** 30, keep };
     await expect(startRuntime().observe(job)).rejects.toThrow("length");
   });

@@ -36,7 +36,7 @@ describe("reduce", () => {
     const path = jsonl(...samples);
     const kept = join(temporaryFolder(), "kept");
     const none = { path: `${kept}-moments`, axes: new Map(), positions: [] };
-    const keep = { answers: { path: kept, outputs: ["y"] }, moments: none };
+    const keep = { answers: { path: kept, outputs: ["y"] }, aside: [], moments: none };
     await runtime.observe({ model: scaling(10), data: { path, indices: [0, 2] }, taps: [], session, keep });
     const model = writeModel({
       node: [node("Sub", ["float", "x"], ["z"])],

@@ -128,6 +128,7 @@ describe("score", () => {
     const path = join(temporaryFolder(), "kept");
     const keep = {
       answers: { path, outputs: ["y"] },
+      aside: [],
       moments: { path: `${path}-moments`, axes: new Map(), positions: [] },
     };
     // Other answers than the baseline's, to see whose they are.

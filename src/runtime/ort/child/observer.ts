@@ -35,15 +35,18 @@ export const wantedBy = ({ taps, keep }: ObservingTask): readonly string[] => [
 export class Observer {
   readonly #taps: readonly TapStatistics[];
   readonly #keeper: SampleKeeper | null;
+  readonly #aside: ReadonlySet<number>;
 
   constructor({ taps, keep, part }: ObservingTask) {
+    this.#aside = new Set(keep?.aside);
     this.#taps = taps.map(newTap);
     this.#keeper = keep ? new SampleKeeper(keep, part) : null;
   }
 
   /** Nothing of the sample is needed any more when this returns. */
   add({ id, position, tensors }: ObservedSample): void {
-    for (const tap of this.#taps) observeTensor(tap, fromOrtTensor(tap.name, tensors.get(tap.name)!).toF32()!);
+    if (!this.#aside.has(position))
+      for (const tap of this.#taps) observeTensor(tap, fromOrtTensor(tap.name, tensors.get(tap.name)!).toF32()!);
     this.#keeper?.add(id, position, tensors);
   }
 
