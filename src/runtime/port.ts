@@ -67,9 +67,8 @@ export interface ObserveJob {
 
 /** Files of what a model made of single samples, which are found again by their ids. As far as there is room. */
 export interface KeepOfSamples {
-  /** Outputs as they are, of every sample. */
+  /** Outputs as they are, of every sample; of those at the positions `aside` nothing else counts. */
   readonly answers: { readonly path: string; readonly outputs: readonly string[] };
-  /** Positions in the data of samples that only have their answers kept: they are no part of the statistics. */
   readonly aside: readonly number[];
   /** Of float outputs the mean and the mean square by channel, along the axis given (observe/channel-moments.ts); of the samples at these positions in the data. */
   readonly moments: {
