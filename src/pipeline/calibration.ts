@@ -119,7 +119,7 @@ function enoughOf(data: DatasetRef, groups: readonly TapGroup[], answers: FloatA
   if (!data.indices) return data;
   const each = groups.reduce((sum, { bytes }) => sum + bytes, 0);
   const { aside = [], indices: sure = [] } = answers ?? {};
-  const most = Math.max(LEAST_OBSERVED, Math.floor(OBSERVED_BYTES / Math.max(1, each))) + aside.length;
+  const most = Math.max(LEAST_OBSERVED + aside.length, Math.floor(OBSERVED_BYTES / Math.max(1, each)));
   const others = data.indices.filter((index) => !sure.includes(index));
   const indices = [...sure, ...spread(others, Math.max(0, most - sure.length))];
   return { ...data, indices: indices.sort((a, b) => a - b) };
