@@ -69,7 +69,7 @@ export interface ObserveJob {
 export interface KeepOfSamples {
   /** Outputs as they are, of every sample; of those at the positions `aside` nothing else counts. */
   readonly answers: { readonly path: string; readonly outputs: readonly string[] };
-  readonly aside: readonly number[];
+  readonly aside?: readonly number[];
   /** Of float outputs the mean and the mean square by channel, along the axis given (observe/channel-moments.ts); of the samples at these positions in the data. */
   readonly moments: {
     readonly path: string;
