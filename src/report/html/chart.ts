@@ -3,8 +3,8 @@ import { powersOfTen, roundNumbers, tickText } from "../ticks.js";
 import { html, type Markup } from "./markup.js";
 
 export const WIDTH = 640;
-const HEIGHT = 272;
-const margin = { left: 64, right: 16, top: 12, bottom: 52 };
+const HEIGHT = 290;
+const margin = { left: 64, right: 16, top: 30, bottom: 52 };
 
 export interface Scale {
   /** Pixels of a value. */
@@ -75,7 +75,7 @@ export function chart(
     (tick) =>
       html`<line class="grid" x1="${margin.left}" x2="${WIDTH - margin.right}" y1="${px(y(tick))}" y2="${px(y(tick))}"/><text class="tick" x="${margin.left - 6}" y="${px(y(tick) + 4)}" text-anchor="end">${tickText(tick)}</text>`,
   );
-  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${description}">${columns}${rows}<text class="axis" x="${WIDTH - margin.right}" y="${HEIGHT - 6}" text-anchor="end">${titles[0]}</text><text class="axis" x="4" y="${margin.top + 4}" transform="rotate(-90 14 ${margin.top + 4})" text-anchor="end">${titles[1]}</text>${marks}</svg>`;
+  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${description}">${columns}${rows}<text class="axis" x="${WIDTH - margin.right}" y="${HEIGHT - 6}" text-anchor="end">${titles[0]}</text><text class="axis" x="4" y="16">${titles[1]}</text>${marks}</svg>`;
 }
 
 /** What a colour means, as a line. */

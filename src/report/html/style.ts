@@ -73,6 +73,6 @@ button.copy { font: inherit; }
   table.stacked thead th.note { display: none; } table.stacked tr { display: flex; flex-wrap: wrap; gap: 0 14px; border-bottom: 1px solid var(--line); } table.stacked td { border: 0; padding-right: 0; } table.stacked :is(td, th):first-child { min-width: 12ch; } table.stacked .n { min-width: 8ch; padding-right: 0; } table.stacked th { border: 0; } table.stacked td.note { flex-basis: 100%; color: var(--faint); } table.stacked td.note:empty { display: none; }
   header, main, footer { padding: 0 10px; } nav { position: static; } nav ul { padding: 8px 10px; } section { padding: 10px; } }
 .more { color: var(--faint); } button { font: inherit; }
-@media print { :root { color-scheme: light; } nav, .filter, button { display: none; } th button { display: inline; } .controls, .picked { display: none; }
+@media print { :root { color-scheme: light; } table { font-size: 11px; } th, td { padding-right: 8px; } th.w1 { min-width: 7ch; } th.w2 { min-width: 12ch; } th.w3 { min-width: 18ch; } .table, .wide { overflow: visible; }  nav, .filter, button { display: none; } th button { display: inline; } .controls, .picked { display: none; }
   details:not([open])::details-content { content-visibility: visible; block-size: auto; } section { break-inside: auto; } figure, svg { break-inside: avoid; } .scroll { overflow: hidden; max-height: none; } svg.graph { width: 100%; height: auto; max-height: 24cm; } }
 `;

@@ -9,7 +9,8 @@ const EDGE = 8;
 
 /** Nothing where there are no numbers to draw. The figures stand beside it. */
 export function limitBar({ limit, wanted, got, interval, status, unit }: VerdictReason): Markup | null {
-  if (unit === undefined) return null;
+  // How many requests happened to arrive is no figure to hold against a line.
+  if (unit === undefined || unit === "a second") return null;
   if (got === null || got === undefined || !Number.isFinite(got) || !Number.isFinite(wanted)) return null;
   const [low, high] = interval ?? [null, null];
   const known = [wanted, got, ...(low === null ? [] : [low]), ...(high === null ? [] : [high])];
