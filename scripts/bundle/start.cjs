@@ -21,7 +21,7 @@ const [, , command, ...parameters] = process.argv;
 const isWork = !process.send && parameters.length > 0 && !parameters.some((each) => each === "--help" || each === "-h");
 
 /** Commands that take their time. */
-const watched = [...runners, "bench", "gate", "profile", "prune"];
+const watched = [...runners, "bench", "explain", "gate", "profile", "prune", "show"];
 
 /** Whether somebody sits there and watches: then this thread is for that, and the work gets another. */
 const isDrawn = isatty(2) && !process.env.CI && process.env.TERM !== "dumb" && !process.env.INFER_OPT_COMPLETE;

@@ -22,7 +22,6 @@ export async function background(): Promise<void> {
 function ioThrough(port: MessagePort, say: (message: FromWork) => void, facts: TerminalFacts): Io {
   const handlers = new Set<() => void>();
   let { columns } = facts;
-  const stdout = writableTo("stdout", say);
   port.on("message", (message: ToWork) => {
     switch (message.kind) {
       case "interrupt":
@@ -33,16 +32,13 @@ function ioThrough(port: MessagePort, say: (message: FromWork) => void, facts: T
       case "columns":
         columns = message.columns;
         return;
-      case "lost":
-        stdout.emit("error", Object.assign(new Error(message.message), { code: message.code }));
-        return;
       default:
         message satisfies never;
     }
   });
   port.unref();
   return {
-    ...{ stdout, stderr: writableTo("stderr", say) },
+    ...{ stdout: writableTo("stdout", say), stderr: writableTo("stderr", say) },
     isTTY: { stdout: columns !== null, stderr: true },
     get columns() {
       return columns;

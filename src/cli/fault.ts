@@ -14,6 +14,13 @@ export interface FaultContext {
   readonly verbose: boolean;
 }
 
+/** What was to be said on stdout cannot be said there. */
+export const lostOutput = (cause: Error): InferOptError =>
+  new InferOptError("OUTPUT_FAILED", "input", `cannot write to standard output: ${cause.message}`, {
+    hint: "Send it to a place with room. Files named on the command line were written all the same.",
+    cause,
+  });
+
 /** Prints the error and returns the exit code. */
 export function reportFault(thrown: unknown, context: FaultContext, io: Io): ExitCode {
   const known = thrown instanceof InferOptError ? thrown : null;

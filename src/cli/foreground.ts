@@ -9,7 +9,7 @@ import { end, type Unfinished } from "../base/unfinished.js";
 import { type LiveWatch, watchLive } from "../tui/live/watch-live.js";
 import { look } from "../tui/look.js";
 import { exitCode } from "./exit-code.js";
-import { reportFault } from "./fault.js";
+import { lostOutput, reportFault } from "./fault.js";
 import { drawsUnicode, processIo, wantsColor } from "./io.js";
 import type { FromWork, TerminalFacts, ToWork } from "./thread-messages.js";
 
@@ -91,7 +91,10 @@ export function foreground(argv: readonly string[]): Promise<number> {
     }
   };
 
-  stdout.on("error", ({ message, code }: NodeJS.ErrnoException) => tell({ kind: "lost", message, code }));
+  stdout.on("error", (cause: NodeJS.ErrnoException) => {
+    // A reader that leaves early (`| head`) is no fault.
+    if (cause.code !== "EPIPE") void cutOff(exitCode.input, lostOutput(cause));
+  });
   const resized = (): void => tell({ kind: "columns", columns: io.columns });
   stdout.on("resize", resized);
   const release = io.onInterrupt(interrupted);

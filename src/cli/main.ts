@@ -8,7 +8,7 @@ import { type Actions, pipelineActions } from "./actions.js";
 import { type Command, everywhere } from "./command.js";
 import { commands } from "./commands/index.js";
 import { exitCode } from "./exit-code.js";
-import { reportFault } from "./fault.js";
+import { lostOutput, reportFault } from "./fault.js";
 import { type Flag, flags } from "./flags.js";
 import { commandHelp, rootHelp, shortHelp } from "./help.js";
 import { type Io, processIo } from "./io.js";
@@ -66,14 +66,8 @@ export async function main(
   }
 }
 
-/** What was to be said on stdout cannot be said there. */
+/** Of what has no command to speak of. */
 const quietContext = { command: null, json: false, verbose: false };
-
-const lostOutput = (cause: Error): InferOptError =>
-  new InferOptError("OUTPUT_FAILED", "input", `cannot write to standard output: ${cause.message}`, {
-    hint: "Send it to a place with room. Files named on the command line were written all the same.",
-    cause,
-  });
 
 type Start = (command: Command, parameters: readonly string[], raw: RawFlags) => Promise<void>;
 type RawFlags = RawValues & { readonly config?: string };

@@ -16,11 +16,7 @@ export type FromWork =
   /** All has been said. */
   | { readonly kind: "ended"; readonly code: number };
 
-export type ToWork =
-  | { readonly kind: "interrupt" }
-  | { readonly kind: "columns"; readonly columns: number | null }
-  /** Standard output takes nothing more. */
-  | { readonly kind: "lost"; readonly message: string; readonly code: string | undefined };
+export type ToWork = { readonly kind: "interrupt" } | { readonly kind: "columns"; readonly columns: number | null };
 
 /** What the work has to know of the terminal from its start. */
 export interface TerminalFacts {
