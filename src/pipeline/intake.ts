@@ -7,6 +7,7 @@ import type { MetricRef } from "../metric/index.js";
 import { OLDEST_OPSET } from "../passes/opset/range.js";
 import type { ModelSignature } from "../runtime/port.js";
 import type { DataConfig, FuseConfig, RuntimeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
 import {
   chooseEvaluationData,
   chooseMetric,
@@ -87,9 +88,7 @@ async function judge(
   const signature = sizedSignature(described, config.graph.shapes);
   const { data, runtime } = config;
 
-  const calibration = data.calibration === null ? null : await letIn(data.calibration, signature, record);
-  const eval_ =
-    data.eval === null || data.eval === data.calibration ? calibration : await letIn(data.eval, signature, record);
+  const [calibration, eval_] = await letBothIn(data, signature, record);
   if (calibration && eval_ && data.eval !== null) warnOfOverlap(calibration, eval_, record);
 
   const evaluation = withStore(await chooseEvaluationData(data, signature, runtime), eval_ ?? calibration);
@@ -130,13 +129,32 @@ interface Admitted extends Admission {
   readonly store?: string;
 }
 
-async function letIn(path: string, signature: ModelSignature, record: RunRecord): Promise<Admitted> {
+/** Calibration and evaluation data, which may be the same; what is wrong with the former is told first. */
+async function letBothIn(
+  data: DataConfig,
+  signature: ModelSignature,
+  record: RunRecord,
+): Promise<readonly [Admitted | null, Admitted | null]> {
+  const paths =
+    data.eval === null || data.eval === data.calibration ? [data.calibration] : [data.calibration, data.eval];
+  // Inflating keeps a thread busy: two files are read at once.
+  const read = await Promise.allSettled(
+    paths.map((path) => (path === null ? null : letIn(path, signature, record.context))),
+  );
+  const admitted = read.map((one) => {
+    if (one.status === "rejected") throw one.reason;
+    for (const { message, hint, severity } of one.value?.findings ?? []) {
+      if (severity === "warning") record.warn(hint ? `${message}. ${hint}` : message);
+    }
+    return one.value;
+  });
+  return [admitted[0]!, admitted.at(-1)!];
+}
+
+async function letIn(path: string, signature: ModelSignature, context: RunContext): Promise<Admitted> {
   const dataset = await openDataset(path, { signature: signature.inputs });
-  const store = new SampleStore(samplesFile(record.context));
+  const store = new SampleStore(samplesFile(context));
   const admission = await admit(dataset, signature.inputs, { store });
-  for (const { message, hint, severity } of admission.findings) {
-    if (severity === "warning") record.warn(hint ? `${message}. ${hint}` : message);
-  }
   return store.finish(dataset) ? { ...admission, store: store.path } : admission;
 }
 

@@ -157,6 +157,15 @@ describe("openNpz refuses", () => {
     expect((await faultOfReading(damaged)).code).toBe("DATASET_ARCHIVE_DAMAGED");
   });
 
+  it("a member that inflates to more than the archive says", async () => {
+    const claimed = npy("<f4", [64, 64], noise(4096)).length;
+    const longer = npz({ x: npy("<f4", [64, 64], noise(8192)) }, { deflate: true });
+    longer.writeUInt32LE(claimed, longer.indexOf("PK\x01\x02", 0, "latin1") + 24);
+    const fault = await faultOfReading(longer);
+    expect(fault.code).toBe("DATASET_ARCHIVE_DAMAGED");
+    expect(fault.message).toContain(`longer than its ${claimed} bytes`);
+  });
+
   it("an index that is not there", async () => {
     const dataset = await open(npz({ x: f32Npy([2, 1], [1, 2]) }));
     const fault = await faultOf(() => samplesOf(dataset, [0, 2]));
