@@ -173,7 +173,7 @@ export const parsePositive = (example: string): Parse<number> =>
   formed({ number: { type: "number", exclusiveMinimum: 0 }, text: whole(POSITIVE) }, (text, source) => {
     const value = decimal(text);
     if (value !== null && value > 0) return value;
-    throw invalid(text, source, "is no number above 0", `Write one in digits: ${example}.`);
+    throw invalid(text, source, "is no plain number above 0", `Write one in digits: ${example}.`);
   });
 
 const bytesPer: Readonly<Record<string, number>> = {

@@ -28,7 +28,7 @@ export function loadLines(load: LoadFacts, sheet: Sheet): string[] {
   const words = { poisson: "at random", constant: "evenly", trace: "as recorded" };
   const how =
     `${significant(rate)} requests a second ${words[arrivals]} for ${significant(durationMs / 1000)} s: ` +
-    `${models.map(({ requests }) => count(requests)).join(", ")} counted, those while the queue forms not; ` +
+    `${models.map(({ requests }) => count(requests)).join(", ")} counted, without those that came while the queue was forming; ` +
     `${plural(processes, "process")}, ${printable(provider)}, ${plural(threads, "thread")}; fed ${printable(data)}`;
   return [...table, "", ...wrap(how, width), ...models.flatMap((model) => maxRateLines(model, width))];
 }

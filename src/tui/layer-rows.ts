@@ -1,4 +1,5 @@
 /** What a result knows about layers, in one list whatever command it is of: time before and after, error, form, reason. */
+import type { Bound } from "../pipeline/profile/roofline.js";
 import type { RunResult } from "../pipeline/result.js";
 
 export interface LayerRow {
@@ -56,6 +57,13 @@ function quantized({ quantization, precision }: RunResult): LayerRow[] {
   return [...regions, ...[...formed, ...kept].filter(({ node }) => !told.has(node))];
 }
 
+const boundForms: Readonly<Record<Bound, string>> = {
+  compute: "compute-bound",
+  memory: "memory-bound",
+  neither: "far from both peaks",
+  unknown: "",
+};
+
 function profiled({ profile }: RunResult): LayerRow[] {
   if (!profile) return [];
   if (profile.compared) {
@@ -68,7 +76,7 @@ function profiled({ profile }: RunResult): LayerRow[] {
   return profile.models[0]!.nodes.map(({ name, op, ms, bytes, bound }) => ({
     ...unknown,
     ...{ node: name.replace(/_nchwc$/, "") || op, nodes: [name], op, afterMs: ms, weightBytes: bytes },
-    form: bound === null ? "" : `${bound}-bound`,
+    form: bound === null ? "" : boundForms[bound],
   }));
 }
 
