@@ -88,7 +88,7 @@ export class NarrowingPath {
 
   /** Takes in how much faster than the whole net one was when the two were raced last: of all other nets more is known then. */
   note({ widths, ms }: PathStep, measured: number): void {
-    this.#raced.set([...widths.values()].join(), { ms, speedup: measured });
+    this.#raced.set(keyOf(widths), { ms, speedup: measured });
     const wholeMs = this.#finder.wholeMs;
     const [from, to] = [LEAST_OVERHEAD * wholeMs, MOST_OVERHEAD * this.fastest.ms];
     let least = Number.POSITIVE_INFINITY;
@@ -127,9 +127,11 @@ export class NarrowingPath {
   }
 }
 
+const keyOf = (widths: Widths): string => [...widths.values()].join();
+
 /** The one that misses least first. */
 function distinct(steps: readonly PathStep[]): readonly PathStep[] {
-  const byWidths = new Map(steps.map((step) => [[...step.widths.values()].join(), step]));
+  const byWidths = new Map(steps.map((step) => [keyOf(step.widths), step]));
   return [...byWidths.values()].sort((a, b) => a.error - b.error);
 }
 

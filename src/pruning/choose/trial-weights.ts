@@ -3,7 +3,8 @@
  * how much that shows at the output of the net when nothing else is changed.
  */
 import { factor, solve } from "../refit/cholesky.js";
-import { centred, type Linear, type Moments, rowTimesGram } from "../refit/moments.js";
+import { centred, type Linear, type Moments } from "../refit/moments.js";
+import { rowsTimesGram } from "../refit/rows-times-gram.js";
 
 const RIDGE = 0.01;
 
@@ -33,7 +34,7 @@ export function trialWeights(
   const right = new Float64Array(outputs * count);
   const image = new Float64Array(inputs);
   for (let o = 0; o < outputs; o++) {
-    rowTimesGram(image, weights, o * inputs, gram);
+    rowsTimesGram(image, weights, o * inputs, 1, inputs, gram);
     for (let k = 0; k < count; k++)
       right[o * count + k] = image[keptInputs[k]!]! + RIDGE * mean * weights[o * inputs + keptInputs[k]!]!;
   }

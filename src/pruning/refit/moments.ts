@@ -33,24 +33,6 @@ export interface Linear {
 export const areNumbers = ({ gram, cross, inputSums, outputSums, outputSquares }: Moments): boolean =>
   [gram, cross, inputSums, outputSums, outputSquares].every((sums) => sums.every(Number.isFinite));
 
-/** `image` becomes w G: w is the row of weights that begins at `from`, as long as the image, G the square matrix that begins at `gramFrom`. */
-export function rowTimesGram(
-  image: Float64Array,
-  weights: Float64Array,
-  from: number,
-  gram: Float64Array,
-  gramFrom = 0,
-): void {
-  const inputs = image.length;
-  image.fill(0);
-  for (let i = 0; i < inputs; i++) {
-    const weight = weights[from + i]!;
-    if (weight === 0) continue;
-    const row = gramFrom + i * inputs;
-    for (let j = 0; j < inputs; j++) image[j]! += weight * gram[row + j]!;
-  }
-}
-
 /** sum over rows and outputs of (y - W x - b)^2, for all groups together. */
 export function squaredError(moments: Moments, { weights, bias }: Linear): number {
   const { groups, inputs, outputs, rows, gram, cross, inputSums, outputSums, outputSquares } = moments;
