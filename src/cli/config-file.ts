@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as v from "valibot";
+import { withoutMark } from "../base/byte-order-mark.js";
 import { InferOptError, messageOf } from "../base/errors.js";
 import { nearbyFile } from "../base/nearby-file.js";
 import { likelyName } from "../base/nearest.js";
@@ -62,9 +63,7 @@ const example = 'Write flags as a JSON object, for example {"maxDrop": "0.5%", "
 
 function readJson(path: string): unknown {
   try {
-    const text = readFileSync(path, "utf8");
-    // Some editors put a mark of the byte order before the text.
-    return JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);
+    return JSON.parse(withoutMark(readFileSync(path, "utf8")));
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
     const likely = isMissing ? nearbyFile(path) : null;

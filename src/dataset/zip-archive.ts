@@ -57,10 +57,10 @@ export class ZipArchive {
   /** The member's bytes from `start` on; only a stored member may start elsewhere than at 0. */
   async read(member: ZipMember, start = 0): Promise<MemberStream> {
     const { entry, stored } = member;
-    const first = (await this.positionOf(member)) + start;
-    const end = first - start + entry.compressedSize - 1;
-    const raw =
-      end < first ? Readable.from([]) : createReadStream(this.path, { start: first, end, highWaterMark: CHUNK });
+    const begin = await this.positionOf(member);
+    const range = { start: begin + start, end: begin + entry.compressedSize - 1 };
+    const isEmpty = start >= entry.compressedSize;
+    const raw = isEmpty ? Readable.from([]) : createReadStream(this.path, { ...range, highWaterMark: CHUNK });
     return new MemberStream(this.path, member, stored ? raw : inflated(raw), start);
   }
 

@@ -4,6 +4,7 @@
  */
 import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from "node:fs";
 import * as v from "valibot";
+import { withoutMark } from "../base/byte-order-mark.js";
 import { InferOptError, messageOf } from "../base/errors.js";
 import { median } from "../base/statistics.js";
 import type { AccuracyFacts, LatencyFacts, ModelFacts, Outcome } from "./result.js";
@@ -80,9 +81,6 @@ const OPENING = '{"schemaVersion"';
 
 /** Whether a line that is no entry may be the beginning of one, and not a line of somebody's own file. */
 const isCutEntry = (line: string): boolean => line.startsWith(OPENING) || OPENING.startsWith(line);
-
-/** Some editors put a mark of the byte order before the first line. */
-const withoutMark = (text: string): string => (text.startsWith("\ufeff") ? text.slice(1) : text);
 
 function textOf(path: string): string {
   try {

@@ -135,8 +135,7 @@ async function letBothIn(
   signature: ModelSignature,
   record: RunRecord,
 ): Promise<readonly [Admitted | null, Admitted | null]> {
-  const paths =
-    data.eval === null || data.eval === data.calibration ? [data.calibration] : [data.calibration, data.eval];
+  const paths = [...new Set([data.calibration, data.eval ?? data.calibration])];
   // Inflating keeps a thread busy: two files are read at once.
   const read = await Promise.allSettled(
     paths.map((path) => (path === null ? null : letIn(path, signature, record.context))),

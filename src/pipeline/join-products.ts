@@ -64,7 +64,6 @@ export async function joinProducts(
   if (nodes.size === 0) return null;
   const withEarlier = (own: Prepared): Prepared => ({
     ...own,
-    path: own.path,
     passes: [...prepared.passes, ...own.passes],
     provenance: throughBoth(prepared.provenance, own.provenance),
     unfused: prepared.unfused,

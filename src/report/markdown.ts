@@ -25,6 +25,7 @@ import {
   percentileCells,
   percentileHeads,
   percentileRows,
+  percentOf,
   plural,
   ratio,
   score,
@@ -196,7 +197,7 @@ function profile({ models }: ProfileFacts): string {
   return models
     .map(({ model, operators, nodesMs }) => {
       const rows = operators.slice(0, MOST_OPERATORS).map(({ op, provider, nodes, ms }) => {
-        const part = percent(ms / Math.max(nodesMs, Number.MIN_VALUE), 2);
+        const part = percentOf(ms, nodesMs);
         return [markdownCode(op), markdownText(provider), count(nodes), milliseconds(ms), part];
       });
       const heading = ["operator", "provider", "nodes", "ms", "time"];

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { shellWord } from "../base/shell-word.js";
 import type { RunResult } from "../pipeline/result.js";
 import { beforeOf } from "../pipeline/sides.js";
-import { flagValues, withFlag } from "./reproduce.js";
+import { carried, flagValues, withFlag } from "./reproduce.js";
 
 export interface Suggestion {
   /** Can be pasted. */
@@ -47,7 +47,7 @@ export function suggest(result: RunResult, commandLine: string | null): Suggesti
 function afterSuccess(result: RunResult, commandLine: string | null): Suggestion | null {
   const { model, output, candidateModel, quantization, latency, command, bench } = result;
   const path = shellWord(model.path);
-  const given = (...flags: readonly string[]): string => flags.map((flag) => repeated(commandLine, flag)).join("");
+  const given = (...flags: readonly string[]): string => carried(commandLine ?? "", flags);
   // What limits were held against.
   const before = shellWord(beforeOf(result).path);
   const pair = (to: { readonly path: string }): string => `${before} ${shellWord(to.path)}`;
@@ -90,12 +90,6 @@ function afterSuccess(result: RunResult, commandLine: string | null): Suggestion
   if (command === "profile") return { command: `infer-opt inspect ${path}`, why: "what to do about it" };
   return null;
 }
-
-/** A flag as the command was given it, each time, with a space before. */
-const repeated = (commandLine: string | null, flag: string): string =>
-  flagValues(commandLine ?? "", flag)
-    .map((value) => ` ${flag} ${shellWord(value)}`)
-    .join("");
 
 const isSame = (one: { readonly path: string }, other: { readonly path: string }): boolean =>
   resolve(one.path) === resolve(other.path);

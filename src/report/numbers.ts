@@ -21,6 +21,9 @@ export const optional = (value: number | null | undefined, show: (value: number)
 /** Of a share. */
 export const percent = (share: number, digits = share < 0.1 ? 2 : 3): string => `${significant(100 * share, digits)} %`;
 
+/** A part of a whole, which may be nothing. */
+export const percentOf = (part: number, whole: number): string => percent(part / Math.max(whole, Number.MIN_VALUE), 2);
+
 /** Milliseconds, without the unit; "-" for what could not be measured. */
 export const milliseconds = (value: number | null): string => (value === null ? "-" : significant(value));
 

@@ -8,7 +8,7 @@ import type {
 } from "../pipeline/profile/profile-facts.js";
 import type { Bound } from "../pipeline/profile/roofline.js";
 import { middle, printable } from "./escape.js";
-import { bytes, count, milliseconds, optional, percent, plural, ratio, significant } from "./numbers.js";
+import { bytes, count, milliseconds, optional, percent, percentOf, plural, ratio, significant } from "./numbers.js";
 import { isRoomy, type Sheet } from "./sheet.js";
 import { fitted, titled } from "./table.js";
 
@@ -78,7 +78,7 @@ function operators({ operators: all, nodesMs }: ModelProfileFacts, most: number,
       middle(printable(op), nameRoom(sheet)),
       count(many),
       milliseconds(ms),
-      share(ms, nodesMs),
+      percentOf(ms, nodesMs),
       rate(flops, ms),
       rate(moved, ms),
     ]);
@@ -97,7 +97,7 @@ function nodes({ nodes: all, nodesMs }: ModelProfileFacts, most: number, sheet: 
       middle(printable(name.replace(/_nchwc$/, "") || op), nameRoom(sheet)),
       middle(printable(op), isRoomy(sheet) ? 20 : 12),
       milliseconds(ms),
-      share(ms, nodesMs),
+      percentOf(ms, nodesMs),
       intensity === null ? "-" : significant(intensity),
       bound ?? "-",
       optional(peakShare, (part) => percent(part, 2)),
@@ -178,7 +178,7 @@ function boundText({ bound, nodesMs, flops, bytes: moved }: ModelProfileFacts): 
   const shares = (Object.entries(bound) as [Bound, number][])
     .filter(([, ms]) => ms > 0)
     .sort((a, b) => b[1] - a[1])
-    .map(([name, ms]) => `${words[name]} ${share(ms, nodesMs)}`);
+    .map(([name, ms]) => `${words[name]} ${percentOf(ms, nodesMs)}`);
   return `${shares.join(", ")} of the nodes' time; ${significant(flops / 1e9)} GFLOP and ${bytes(moved)} in a run`;
 }
 
@@ -210,6 +210,5 @@ const nameRoom = (sheet: Sheet): number => (isRoomy(sheet) ? 56 : 28);
 const more = (table: string[], left: number, thing: string): string[] =>
   left > 0 ? [...table, `and ${plural(left, thing)} more: --top, or the JSON result`] : table;
 
-const share = (ms: number, whole: number): string => percent(ms / Math.max(whole, Number.MIN_VALUE), 2);
 const rate = (work: number, ms: number): string => (work > 0 && ms > 0 ? significant(work / ms / 1e6) : "-");
 const signed = (ms: number): string => (ms > 0 ? `+${milliseconds(ms)}` : milliseconds(ms));

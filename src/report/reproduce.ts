@@ -29,7 +29,7 @@ const withoutSwitch = (commandLine: string, flag: string): string =>
     .join(" ");
 
 /** Those of these flags that the command was given, as they were, with a space before each. */
-function carried(commandLine: string, values: readonly string[], switches: readonly string[]): string {
+export function carried(commandLine: string, values: readonly string[], switches: readonly string[] = []): string {
   const words = shellWords(commandLine);
   return [
     ...values.flatMap((flag) => flagValues(commandLine, flag).map((value) => ` ${flag} ${shellWord(value)}`)),

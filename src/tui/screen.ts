@@ -15,6 +15,12 @@ export interface Scene {
 /** A key and what it does here, for the last line and for help. */
 export type KeyHint = readonly [key: string, does: string];
 
+/** Of a list that is searched. */
+export const searchKeys: readonly KeyHint[] = [
+  ["/", "filter"],
+  ["enter", "detail"],
+];
+
 export type Effect =
   | { readonly type: "quit" }
   | { readonly type: "write"; readonly path: string; readonly text: string };

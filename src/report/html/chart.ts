@@ -1,4 +1,5 @@
 /** Charts as SVG: scales, axes, marks. Colours come from the page's style, so that they follow light and dark. */
+import { groupBy } from "../../base/group-by.js";
 import { powersOfTen, roundNumbers, tickText } from "../ticks.js";
 import { html, type Markup } from "./markup.js";
 
@@ -108,9 +109,9 @@ export function marks(all: readonly Mark[]): Markup[] {
         html`<circle class="${className}" cx="${px(x)}" cy="${px(y)}" r="${px(radius)}"><title>${title}</title></circle>`,
     );
   }
-  const kinds = new Map<string, Mark[]>();
-  for (const mark of all) kinds.set(mark.className, [...(kinds.get(mark.className) ?? []), mark]);
-  return [...kinds].map(([className, kind]) => html`<path class="${className}" d="${kind.map(circle).join("")}"/>`);
+  return [...groupBy(all, ({ className }) => className)].map(
+    ([className, kind]) => html`<path class="${className}" d="${kind.map(circle).join("")}"/>`,
+  );
 }
 
 const circle = ({ at: [x, y], radius }: Mark): string => {

@@ -6,13 +6,8 @@ import type { Book } from "../book.js";
 import { padLeft, padRight } from "../cells.js";
 import { type ListColumn, list } from "../list.js";
 import { bars } from "../plot.js";
-import type { ListScreen, Scene } from "../screen.js";
+import { type ListScreen, type Scene, searchKeys } from "../screen.js";
 import { paragraph, titled } from "./rows.js";
-
-const searched = [
-  ["/", "filter"],
-  ["enter", "detail"],
-] as const;
 
 /** Below this there is no room for the histogram beside the list. */
 const CHART_FROM = 14;
@@ -24,7 +19,7 @@ export const calibration: ListScreen = {
   about:
     "Values of each tensor that calibration saw, and the ranges that were to choose from; * is the one in use. A tight range rounds finely and clips what lies outside; a wide one clips nothing and rounds coarsely.",
   hasFilter: true,
-  keys: ({ result }) => (result.calibration?.tensors.length ? searched : []),
+  keys: ({ result }) => (result.calibration?.tensors.length ? searchKeys : []),
   count: (book, state) => shown(book, state.places.calibration.filter).length,
   visible: (scene) => scene.height - chartHeight(scene) - 2,
   body: (scene) => {

@@ -5,13 +5,8 @@ import { printable } from "../../report/escape.js";
 import { plural } from "../../report/numbers.js";
 import { decisionsShown } from "../book.js";
 import { type ListColumn, list } from "../list.js";
-import type { ListScreen } from "../screen.js";
+import { type ListScreen, searchKeys } from "../screen.js";
 import { paragraph, titled } from "./rows.js";
-
-const searched = [
-  ["/", "filter"],
-  ["enter", "detail"],
-] as const;
 
 export const decisions: ListScreen = {
   kind: "list",
@@ -20,7 +15,7 @@ export const decisions: ListScreen = {
   about:
     "Passes that changed something and nodes they left, candidates, corrections, and nodes kept in float. Filter by a node, a pass or a word of a reason.",
   hasFilter: true,
-  keys: ({ decisions: rows }) => (rows.length > 0 ? searched : []),
+  keys: ({ decisions: rows }) => (rows.length > 0 ? searchKeys : []),
   count: (book, { places }) => decisionsShown(book, places.decisions.filter).length,
   visible: ({ height }) => height - 2,
   body: ({ book, state, look, width, height }) => {

@@ -6,7 +6,7 @@ import { excludeList } from "../../report/reproduce.js";
 import { layersShown } from "../book.js";
 import { type LayerRow, ordersOf, savedMs } from "../layer-rows.js";
 import { type ListColumn, list } from "../list.js";
-import type { ListScreen, Outcome, Scene } from "../screen.js";
+import { type ListScreen, type Outcome, type Scene, searchKeys } from "../screen.js";
 import { placeOf, type State } from "../state.js";
 import { paragraph, titled } from "./rows.js";
 
@@ -27,8 +27,7 @@ export const layers: ListScreen = {
     return [
       ...(marked.size > 0 ? [write] : []),
       ...(ordersOf(rows).length > 1 ? [["s", `sort: ${order}`] as const] : []),
-      ["/", "filter"],
-      ["enter", "detail"],
+      ...searchKeys,
       ["x", "keep float"],
       ...(marked.size > 0 ? [] : [write]),
     ];

@@ -3,13 +3,29 @@ import { basename } from "node:path";
 import type { ModelLoadFacts, TriedRate } from "../../../pipeline/load/load-facts.js";
 import type { SweepFacts } from "../../../pipeline/sweep/sweep-facts.js";
 import { milliseconds, plural, significant } from "../../numbers.js";
-import { axesFor, BOTTOM, chart, dotKey, LEFT, line, lineKey, logarithmic, px, RIGHT, TOP } from "../chart.js";
+import {
+  axesFor,
+  BOTTOM,
+  chart,
+  dotKey,
+  LEFT,
+  line,
+  lineKey,
+  logarithmic,
+  px,
+  RIGHT,
+  type Scale,
+  TOP,
+} from "../chart.js";
 import { html, type Markup } from "../markup.js";
 
 type Known = TriedRate & { readonly latency: NonNullable<TriedRate["latency"]> };
 
-/** Nothing for results of versions that kept no latencies of the rates. */
-/** @param slo milliseconds that the 95th percentile may take; null where nobody said */
+/**
+ * Nothing for results of versions that kept no latencies of the rates.
+ *
+ * @param slo milliseconds that the 95th percentile may take; null where nobody said
+ */
 export function rateCurve({ model, maxRate }: ModelLoadFacts, slo: number | null): Markup[] {
   const tried = (maxRate?.tried ?? []).filter((each): each is Known => each.latency !== undefined);
   const known = tried.filter(({ latency }) => latency.p50Ms > 0).sort((a, b) => a.perSecond - b.perSecond);
@@ -38,11 +54,7 @@ export function rateCurve({ model, maxRate }: ModelLoadFacts, slo: number | null
   );
   const most = maxRate?.perSecond ?? null;
   const limit = [
-    ...(slo === null
-      ? []
-      : [
-          html`<line class="limit" x1="${LEFT}" x2="${RIGHT}" y1="${px(y(slo))}" y2="${px(y(slo))}"><title>p95 at most ${milliseconds(slo)} ms</title></line>`,
-        ]),
+    ...ceiling(slo, y),
     ...(most === null
       ? []
       : [
@@ -53,19 +65,17 @@ export function rateCurve({ model, maxRate }: ModelLoadFacts, slo: number | null
     most === null ? "no rate tried meets the limits" : `limits are met up to ${significant(most)} requests a second`;
   const description = `Latency of ${basename(model.path)} from arrival to answer at ${plural(known.length, "rate")}: ${said}.`;
   return [
-    html`<p class="key">${lineKey("after", "p95")}${lineKey("front-line", "p50")}${dotKey("spot good", "limits met")}${dotKey("spot unsure", "undecided")}${dotKey("spot bad", "missed")}${slo === null ? null : lineKey("limit", `p95 at most ${milliseconds(slo)} ms`)}${most === null ? null : lineKey("most", "the highest rate within the limits")}</p>`,
+    html`<p class="key">${lineKey("after", "p95")}${lineKey("front-line", "p50")}${dotKey("spot good", "limits met")}${dotKey("spot unsure", "undecided")}${dotKey("spot bad", "missed")}${ceilingKey(slo)}${most === null ? null : lineKey("most", "the highest rate within the limits")}</p>`,
     chart(description, axes, ["requests a second (logarithmic)", "ms (logarithmic)"], [...limit, ...lines, ...dots]),
   ];
 }
 
 export function sweepCurve({ settings, best, fastest }: SweepFacts): Markup[] {
   if (settings.length < 2) return [];
+  const slo = settings[0]!.limits.find(({ limit }) => limit === "slo p95")?.wanted ?? null;
   const axes = axesFor(
     settings.map(({ throughputPerSecond }) => throughputPerSecond),
-    [
-      ...settings.map(({ p50Ms, p95Ms }) => p95Ms ?? p50Ms),
-      ...settings[0]!.limits.flatMap(({ limit, wanted }) => (limit === "slo p95" ? [wanted] : [])),
-    ],
+    [...settings.map(({ p50Ms, p95Ms }) => p95Ms ?? p50Ms), ...(slo === null ? [] : [slo])],
   );
   const { x, y } = axes;
   const taken = best ?? fastest;
@@ -78,13 +88,6 @@ export function sweepCurve({ settings, best, fastest }: SweepFacts): Markup[] {
     named.push([left, at]);
     return at;
   };
-  const wanted = settings[0]!.limits.find(({ limit }) => limit === "slo p95")?.wanted ?? null;
-  const ceiling =
-    wanted === null
-      ? []
-      : [
-          html`<line class="limit" x1="${LEFT}" x2="${RIGHT}" y1="${px(y(wanted))}" y2="${px(y(wanted))}"><title>p95 at most ${milliseconds(wanted)} ms</title></line>`,
-        ];
   const dots = settings.map(({ model, batch, threads, throughputPerSecond, p50Ms, p95Ms }, i) => {
     const [left, top] = [x(throughputPerSecond), y(p95Ms ?? p50Ms)];
     const title = `${basename(model.path)}, batch ${batch}, ${plural(threads, "thread")}: ${significant(throughputPerSecond)} a second, p95 ${milliseconds(p95Ms)} ms`;
@@ -93,12 +96,23 @@ export function sweepCurve({ settings, best, fastest }: SweepFacts): Markup[] {
   const chosen = settings[taken]!;
   const description = `Throughput and latency of ${plural(settings.length, "setting")}, batch size times threads; ${best === null ? "the fastest" : "the best"} is batch ${chosen.batch} with ${plural(chosen.threads, "thread")}: ${significant(chosen.throughputPerSecond)} a second.`;
   return [
-    html`<p class="key">${dotKey("spot taken", best === null ? "most a second" : "best within the limits")}${dotKey("spot base", "others; batch size x threads")}${wanted === null ? null : lineKey("limit", `p95 at most ${milliseconds(wanted)} ms`)}</p>`,
+    html`<p class="key">${dotKey("spot taken", best === null ? "most a second" : "best within the limits")}${dotKey("spot base", "others; batch size x threads")}${ceilingKey(slo)}</p>`,
     chart(
       description,
       axes,
       ["samples a second", settings.some(({ p95Ms }) => p95Ms === null) ? "ms" : "p95, ms"],
-      [...ceiling, ...dots],
+      [...ceiling(slo, y), ...dots],
     ),
   ];
 }
+
+const ceilingText = (slo: number): string => `p95 at most ${milliseconds(slo)} ms`;
+
+const ceilingKey = (slo: number | null): Markup | null => (slo === null ? null : lineKey("limit", ceilingText(slo)));
+
+const ceiling = (slo: number | null, y: Scale): Markup[] =>
+  slo === null
+    ? []
+    : [
+        html`<line class="limit" x1="${LEFT}" x2="${RIGHT}" y1="${px(y(slo))}" y2="${px(y(slo))}"><title>${ceilingText(slo)}</title></line>`,
+      ];

@@ -1,7 +1,7 @@
 /** Where the time goes: by operator and node, before and after where both were looked at. */
 import type { ModelProfileFacts, ProfileFacts } from "../../../pipeline/profile/profile-facts.js";
 import type { PlacementFacts, RunResult } from "../../../pipeline/result.js";
-import { bytes, count, milliseconds, percent, significant } from "../../numbers.js";
+import { bytes, count, milliseconds, percent, percentOf, significant } from "../../numbers.js";
 import { placementNotes, timeShare } from "../../placement.js";
 import { WIDTH } from "../chart.js";
 import { html, type Markup } from "../markup.js";
@@ -52,12 +52,11 @@ function profiled({ models, compared }: ProfileFacts): Markup[] {
 }
 
 function nodes({ model, nodes: all, nodesMs }: ModelProfileFacts): Markup {
-  const share = (ms: number): string => percent(ms / Math.max(nodesMs, Number.MIN_VALUE), 2);
   const shown = table(`Nodes of ${model.path}`, all, [
     text("node", ({ name }) => name),
     text("operator", ({ op }) => op),
     number("ms", ({ ms }) => ms, milliseconds),
-    { title: "time", value: (row) => row.ms, cell: (row) => share(row.ms), isNumber: true },
+    { title: "time", value: (row) => row.ms, cell: (row) => percentOf(row.ms, nodesMs), isNumber: true },
     number("MFLOP", ({ flops }) => (flops === null ? null : flops / 1e6), significant),
     number("moved", ({ bytes: moved }) => moved, bytes),
     number("FLOP/B", ({ intensity }) => intensity, significant),
