@@ -2,9 +2,10 @@
  * What does the tool add to what it measures? Its own timer and a bare loop around onnxruntime-node, in turns, in a process
  * each. The claim is for models from 0.2 ms up; a smaller one shows what is left below.
  *
- *   node bench/trust/overhead.mjs [--seconds 20]
+ *   node bench/trust/overhead.mjs [--seconds 20] [--pairs 3]
  *
- * Needs `npm run build`. So many seconds for each of four models, in three fresh pairs of processes.
+ * Needs `npm run build`. So many seconds for each of four models, in that many fresh pairs of processes: where a process lands in memory
+ * moves a short run by several percent, so more processes narrow the interval and more seconds do not.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -14,10 +15,12 @@ import { bareTimer } from "./bare-timer.mjs";
 import { chainModel, folderOf } from "./made-models.mjs";
 import { HELD, MISSED, Proofs, percent, UNSURE } from "./verdict.mjs";
 
-const { values: asked } = parseArgs({ options: { seconds: { type: "string", default: "20" } } });
+const { values: asked } = parseArgs({
+  options: { seconds: { type: "string", default: "20" }, pairs: { type: "string", default: "3" } },
+});
 const folder = folderOf("overhead");
 const proofs = new Proofs();
-const PAIRS = 3;
+const PAIRS = Number(asked.pairs);
 /** Within this of the bare loop. */
 const SLACK = 0.03;
 const LEAST_MS = 0.2;
