@@ -134,7 +134,7 @@ class Race {
 
   /** The budget is spent and the least number of runs is there. */
   get isOver(): boolean {
-    return this.remainingMs <= 0 && this.runs >= leastRuns;
+    return this.remainingMs <= 0 && this.runs >= leastRuns(this.models.length);
   }
 
   /** A fresh, warm process for each model. */
@@ -202,7 +202,7 @@ function speedupAt(race: Race, m: number, { seed, confidence = 0.99 }: LatencyOp
 }
 
 function isDecided(race: Race, options: LatencyOptions, margin: number): boolean {
-  if (options.candidates.length === 0 || race.runs < (options.minRuns ?? (options.isQuick ? leastRuns : 60)))
+  if (options.candidates.length === 0 || race.runs < (options.minRuns ?? (options.isQuick ? leastRuns(race.models.length) : 60)))
     return false;
   const limit = options.minSpeedup ?? 1;
   return options.candidates.every((_, c) => {

@@ -7,7 +7,7 @@ export {
   type ModelLatency,
 } from "./compare-latency.js";
 export { type HdrLogOptions, hdrLog, type LatencySeries } from "./hdr-log.js";
-export { countedTimes, type LoadSummary, summarizeLoad } from "./load-summary.js";
+export { type CountedTimes, countedTimes, type LoadSummary, summarizeLoad } from "./load-summary.js";
 export type { NoiseCheck } from "./noise.js";
 export { type Served, Server } from "./open-loop.js";
 export { type LatencyPercentiles, latencyPercentiles, percentileBounds } from "./percentiles.js";

@@ -4,7 +4,7 @@
  * each answer leaves out). Several processes get the requests dealt in turn, as a balancer does.
  */
 import type { DatasetRef } from "../dataset/index.js";
-import type { Runtime, SessionOptions, Timer } from "../runtime/port.js";
+import type { Runtime, ServingPatience, SessionOptions, Timer } from "../runtime/port.js";
 import { warmUp } from "./warm-up.js";
 
 export interface OpenLoopOptions {
@@ -20,7 +20,7 @@ export interface OpenLoopOptions {
   readonly signal?: AbortSignal;
 }
 
-/** One entry a request, in the order of arrival; moments in milliseconds from the start. */
+/** One entry a request that was served, in the order of arrival; moments in milliseconds from the start. */
 export interface Served {
   readonly arrivalMs: Float64Array;
   readonly startMs: Float64Array;
@@ -56,31 +56,45 @@ export class Server {
     }
   }
 
+  get processes(): number {
+    return this.timers.length;
+  }
+
   /** As told by its processes (`Timer`). */
   get allowed(): Timer["allowed"] {
     return this.timers.flatMap(({ allowed }) => allowed);
   }
 
-  async serve(arrivalsMs: Float64Array, onProgress?: OpenLoopOptions["onProgress"]): Promise<Served> {
+  /** All of them, or the first ones where patience ends before. */
+  async serve(
+    arrivalsMs: Float64Array,
+    onProgress?: OpenLoopOptions["onProgress"],
+    patience?: ServingPatience,
+  ): Promise<Served> {
     const processes = this.timers.length;
     const dealt = this.timers.map((_, i) => arrivalsMs.filter((_, request) => request % processes === i));
     const done = new Array<number>(processes).fill(0);
+    const each = patience && { ...patience, leastRequests: Math.ceil(patience.leastRequests / processes) };
     const parts = await Promise.all(
-      this.timers.map((timer, i) =>
-        timer.serve(dealt[i]!, (served) => {
+      this.timers.map((timer, i) => {
+        const tell = (served: number): void => {
           done[i] = served;
           onProgress?.(
-            done.reduce((sum, each) => sum + each, 0),
+            done.reduce((sum, requests) => sum + requests, 0),
             arrivalsMs.length,
           );
-        }),
-      ),
+        };
+        return timer.serve(dealt[i]!, tell, each);
+      }),
     );
+    // Up to the first that a process did not come to.
+    const left = parts.map(({ endMs }, i) => endMs.length * processes + i);
+    const arrivalMs = arrivalsMs.slice(0, Math.min(arrivalsMs.length, ...left));
     const merged = (of: "startMs" | "endMs"): Float64Array =>
-      arrivalsMs.map((_, request) => parts[request % processes]![of][Math.floor(request / processes)]!);
+      arrivalMs.map((_, request) => parts[request % processes]![of][Math.floor(request / processes)]!);
     let peakRssBytes = 0;
     for (const timer of this.timers) peakRssBytes += await timer.peakRssBytes();
-    return { arrivalMs: arrivalsMs, startMs: merged("startMs"), endMs: merged("endMs"), peakRssBytes };
+    return { arrivalMs, startMs: merged("startMs"), endMs: merged("endMs"), peakRssBytes };
   }
 
   async stop(): Promise<void> {

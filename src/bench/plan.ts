@@ -21,8 +21,9 @@ export interface Stage {
   readonly margin: number;
 }
 
-/** Fewer pairs than this say nothing about an interval; measured whatever the budget. */
-export const leastRuns = 12;
+/** Fewer pairs than this say nothing about an interval; measured whatever the budget. A model alone has a middle sooner. */
+const [LEAST_PAIRS, LEAST_ALONE] = [12, 3];
+export const leastRuns = (models: number): number => (models === 1 ? LEAST_ALONE : LEAST_PAIRS);
 /** Enough for p99.9. */
 const mostRuns = 3200;
 /** Between two looks. */
@@ -54,11 +55,12 @@ export function planRuns(remainingMs: number, startMs: number, perRunMs: readonl
   const quickly = startMs > SLOW_START_MS ? 2 : mostProcesses;
   const processes = isQuick ? quickly : 1 + worthwhileProcesses(remainingMs, startMs, mostProcesses - 1);
   const affordable = Math.floor((remainingMs * (1 - startingShare)) / roundMs);
-  const runs = Math.max(leastRuns, Math.min(mostRuns, affordable));
+  const least = leastRuns(perRunMs.length);
+  const runs = Math.max(least, Math.min(mostRuns, affordable));
   const isEager = isQuick && processes === mostProcesses;
-  const quickRuns = Math.max(leastRuns, Math.min(mostQuickRuns, Math.ceil(quickMs / roundMs)));
+  const quickRuns = Math.max(least, Math.min(mostQuickRuns, Math.ceil(quickMs / roundMs)));
   // Two processes of three have the least number already.
-  const soonest = isQuick ? Math.ceil(quickRuns * (isEager ? mostProcesses / 2 : 1)) : leastRuns;
+  const soonest = isQuick ? Math.ceil(quickRuns * (isEager ? mostProcesses / 2 : 1)) : least;
   const parts = [8, 4, 2, 1].map((part) => Math.ceil(runs / part)).filter((look) => look >= soonest);
   if (isQuick && parts.length > 0) parts[0] = soonest;
   const looks = parts.length > 0 ? parts : [runs];

@@ -36,8 +36,8 @@ export interface SweepOptions {
 
 /** Each setting in so many processes, one at a time: what else the machine does befalls all of them. */
 const ROUNDS = 3;
-const LEAST_RUNS = 4;
-/** What a setting may take beyond its share of the budget before it is left at that. */
+const LEAST_RUNS = 3;
+/** What a setting may take beyond its share of the budget: starting a process takes its time, however small the model. */
 const OVERDRAFT_MS = 3000;
 /** Of a slice of the budget, for warming up. */
 const WARM_SHARE = 0.3;
@@ -57,7 +57,10 @@ export async function sweep(
     for (const i of shuffled(settings.length, random)) {
       signal?.throwIfAborted();
       done++;
-      if (spentMs[i]! > ROUNDS * sliceMs + OVERDRAFT_MS) continue;
+      // Another process would take what those before it took each.
+      const processes = parts[i]!.length;
+      const expectedMs = processes === 0 ? 0 : (spentMs[i]! * (processes + 1)) / processes;
+      if (expectedMs > ROUNDS * sliceMs + OVERDRAFT_MS) continue;
       const from = clock();
       const timer = await runtime.timer(settings[i]!);
       try {

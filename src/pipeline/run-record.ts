@@ -38,6 +38,11 @@ export class RunRecord {
     }
   }
 
+  /** Tells what of a stage is being done now. */
+  doing(stage: Stage, detail: string): void {
+    this.context.observer({ type: "stage", stage, detail });
+  }
+
   /** For `onProgress` of jobs. */
   readonly progress = (done: number, total: number): void => this.context.observer({ type: "progress", done, total });
 

@@ -35,11 +35,12 @@ export function loadLines(load: LoadFacts, sheet: Sheet): string[] {
 
 function maxRateLines({ model, maxRate }: ModelLoadFacts, width: number): string[] {
   if (!maxRate) return [];
-  const { perSecond, failedPerSecond, tried } = maxRate;
+  const { perSecond, failedPerSecond, tried, isCutShort = false } = maxRate;
   const above = failedPerSecond === null ? "" : `, and not at ${significant(failedPerSecond)}`;
+  const count = `${plural(tried.length, "rate")} tried${isCutShort ? ", then the time was over" : ""}`;
+  const least = Math.min(...tried.map((trial) => trial.perSecond));
+  const none = tried.length === 0 ? "there was no time to try a rate" : `no rate tried surely meets the limits, down to ${significant(least)} a second`;
   const text =
-    perSecond === null
-      ? `no rate tried meets the limits, down to ${significant(Math.min(...tried.map((trial) => trial.perSecond)))} a second`
-      : `limits are met up to ${significant(perSecond)} requests a second${above} (${plural(tried.length, "rate")} tried)`;
+    perSecond === null ? none : `limits are met up to ${significant(perSecond)} requests a second${above} (${count})`;
   return wrap(`${middle(printable(basename(model.path)), 24)}: ${text}`, width);
 }

@@ -252,6 +252,12 @@ export interface ColdStart {
   readonly sessionBytes: number;
 }
 
+/** No request is begun after this moment (milliseconds from the start), once so many were served. */
+export interface ServingPatience {
+  readonly untilMs: number;
+  readonly leastRequests: number;
+}
+
 /** A model loaded in a process of its own, ready to be timed. */
 export interface Timer {
   readonly start: ColdStart;
@@ -264,11 +270,13 @@ export interface Timer {
   measure(runs: number): Promise<Float64Array>;
   /**
    * Serves requests that arrive at these moments (milliseconds from the start, ascending), one after the other, each as soon as it has
-   * arrived and those before it are done. Moments in which each began and ended, from the same start.
+   * arrived and those before it are done. Moments in which each began and ended, from the same start; of the first of them, where
+   * patience ends before the last one is served.
    */
   serve(
     arrivalsMs: Float64Array,
     onProgress?: (served: number) => void,
+    patience?: ServingPatience,
   ): Promise<{ readonly startMs: Float64Array; readonly endMs: Float64Array }>;
   /** Largest resident size of the process so far. */
   peakRssBytes(): Promise<number>;

@@ -20,6 +20,18 @@ describe("a server", () => {
     expect(server.serviceMs).toBe(30);
   });
 
+  it("has served the first of them where patience ends, whichever process came least far", async () => {
+    const runtime = new FakeRuntime({ m: { latency: () => 30 } });
+    const server = await Server.start(runtime, { ...options, processes: 2 });
+    const arrivals = Float64Array.from({ length: 20 }, (_, i) => i);
+    const served = await server.serve(arrivals, undefined, { untilMs: 100, leastRequests: 2 });
+    // Each process begins its fourth request before 100 ms are over, and no fifth.
+    expect([...served.arrivalMs]).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(served.endMs).toHaveLength(8);
+    const few = await server.serve(arrivals, undefined, { untilMs: 0, leastRequests: 5 });
+    expect(few.arrivalMs).toHaveLength(6);
+  });
+
   it("leaves no process behind when one does not start", async () => {
     const runtime = new FakeRuntime({ m: { latency: () => 30 } });
     const closed: number[] = [];

@@ -24,6 +24,11 @@ describe("planRuns", () => {
     expect(lookRuns(planRuns(1e6, 50, [0.1, 0.1])).at(-1)).toBe(3200);
   });
 
+  it("keeps to its time with a model alone, of which a few runs tell the middle", () => {
+    expect(lookRuns(planRuns(100, 50, [900]))).toEqual([3]);
+    expect(lookRuns(planRuns(14_000, 50, [2000])).at(-1)).toBe(4);
+  });
+
   it("looks early where a verdict is wanted soon, and trusts two processes only with what is clear", () => {
     const { stages } = planRuns(10_000, 50, [60, 40], true);
     expect(stages.slice(0, 3)).toEqual([

@@ -30,7 +30,7 @@ describe("a sweep", () => {
   it("runs each a few times when there is no time", async () => {
     const fakes = timers();
     const [a, b] = await sweep(fakes.runtime, settings, { budgetMs: 1, seed: 1, clock: fakes.clock });
-    expect([a!.samplesMs.length, b!.samplesMs.length]).toEqual([12, 12]);
+    expect([a!.samplesMs.length, b!.samplesMs.length]).toEqual([9, 9]);
   });
 
   it("leaves a setting at what it has where a single process took far more than its share", async () => {
@@ -40,8 +40,16 @@ describe("a sweep", () => {
     const onProgress = (...done: [number, number]) => void told.push(done);
     const [a, b] = await sweep(fakes.runtime, settings, { budgetMs: 600, seed: 1, clock: fakes.clock, onProgress });
     expect([a!.processes, b!.processes]).toEqual([3, 1]);
-    expect(b!.samplesMs).toHaveLength(4);
+    expect(b!.samplesMs).toHaveLength(3);
     expect(told.at(-1)![1]).toBe(6);
+  });
+
+  it("keeps to its time where a few runs are all that it has", async () => {
+    const fakes = new FakeTimers({ a: { latency: () => 2000, loadMs: 300 } }, 1);
+    const [a] = await sweep(fakes.runtime, settings.slice(0, 1), { budgetMs: 10_000, seed: 1, clock: fakes.clock });
+    expect(a).toMatchObject({ processes: 1 });
+    // One run to warm up.
+    expect(fakes.nowMs).toBeLessThan(10_000);
   });
 
   it("leaves no process behind when it is stopped or one fails", async () => {

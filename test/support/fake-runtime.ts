@@ -190,17 +190,19 @@ export class FakeRuntime implements Runtime {
           this.nowMs += ms;
           return ms;
         }),
-      serve: async (arrivalsMs, onProgress) => {
-        const startMs = new Float64Array(arrivalsMs.length);
+      serve: async (arrivalsMs, onProgress, patience) => {
+        const [starts, ends]: number[][] = [[], []];
         let endMs = 0;
-        const ends = arrivalsMs.map((arrival, i) => {
-          startMs[i] = Math.max(arrival, endMs);
-          endMs = startMs[i]! + latency(this.chance);
-          return endMs;
-        });
-        onProgress?.(arrivalsMs.length);
+        for (const [i, arrival] of arrivalsMs.entries()) {
+          if (patience && i >= patience.leastRequests && endMs > patience.untilMs) break;
+          const startMs = Math.max(arrival, endMs);
+          endMs = startMs + latency(this.chance);
+          starts!.push(startMs);
+          ends!.push(endMs);
+        }
+        onProgress?.(ends!.length);
         this.nowMs += endMs;
-        return { startMs, endMs: ends };
+        return { startMs: Float64Array.from(starts!), endMs: Float64Array.from(ends!) };
       },
       peakRssBytes: async () => 1e6,
       close: async () => {},

@@ -31,6 +31,8 @@ export interface MaxRateFacts {
   readonly perSecond: number | null;
   /** The lowest rate above it that did not pass; null when none failed. */
   readonly failedPerSecond: number | null;
+  /** Whether the time ended before both lay close together; results of earlier versions are without. */
+  readonly isCutShort?: boolean;
   readonly tried: readonly TriedRate[];
 }
 

@@ -4,33 +4,23 @@
  */
 import { basename } from "node:path";
 import { InferOptError } from "../../base/errors.js";
-import { percentileShares } from "../../base/percentiles.js";
-import { isQuantileAbove, isQuantileBelow } from "../../base/quantile-interval.js";
 import { seededRandom } from "../../base/random.js";
-import {
-  type ArrivalKind,
-  arrivals,
-  countedTimes,
-  type LatencySeries,
-  type LoadSummary,
-  queriesNeeded,
-  rateOf,
-  Server,
-  summarizeLoad,
-} from "../../bench/index.js";
+import { type ArrivalKind, arrivals, type LatencySeries, rateOf, Server } from "../../bench/index.js";
 import { watchConditions } from "../conditions.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { batchOf } from "../evaluation-data.js";
 import { usedProvider } from "../latency.js";
 import { asDelivered } from "../model-runs.js";
-import { verdictOfReasons, worstOf } from "../reasons-verdict.js";
+import { verdictOfReasons } from "../reasons-verdict.js";
 import type { RunResult, VerdictReason } from "../result.js";
 import { RunRecord, refuseInterrupted } from "../run-record.js";
 import { timedModels } from "../timed-models.js";
-import { percentileReason } from "../verdict.js";
 import { readArrivalTrace } from "./arrival-trace.js";
-import type { LoadFacts, MaxRateFacts, ModelLoadFacts, TriedRate } from "./load-facts.js";
+import { findMaxRate, type RateSearch, triedRate } from "./find-max-rate.js";
+import { judgeLoad } from "./judge-load.js";
+import type { LoadFacts, ModelLoadFacts } from "./load-facts.js";
+import { LEAST_REQUESTS, type SentLoad, type ServedLoad, serveLoad } from "./serve-load.js";
 
 export interface LoadConfig {
   readonly models: readonly string[];
@@ -52,8 +42,8 @@ export interface LoadConfig {
   readonly onSeries?: (series: LatencySeries) => void;
 }
 
-/** Requests that the percentiles start to be worth something with, and as many as are held with their times. */
-const [LEAST_REQUESTS, MOST_REQUESTS] = [30, 5_000_000];
+/** As many as are held with their times. */
+const MOST_REQUESTS = 5_000_000;
 
 /** Rejects with LOAD_TOO_FEW, LOAD_TOO_MANY, TRACE_INVALID, FLAG_INVALID (a search without limits), and as running the models does. */
 export async function runLoad(config: LoadConfig, context: RunContext): Promise<RunResult> {
@@ -87,19 +77,17 @@ export async function runLoad(config: LoadConfig, context: RunContext): Promise<
         const server = await Server.start(context.runtime, options);
         allowed.push(...server.allowed);
         try {
-          const sent = bearable(offered, server.serviceMs / processes);
-          if (sent !== offered) record.warn(cutShort(model.path, offered, sent));
-          const served = await server.serve(sent.arrivalsMs, record.progress);
-          const counted = countedTimes(served, sent.durationMs);
-          const { latencies, waits, services } = counted;
+          const served = await serveLoad(server, offered, PATIENCE * durationMs, record.progress);
+          if (served.durationMs < durationMs) record.warn(cutShort(model.path, offered, served));
+          const { latencies, waits, services } = served.counted;
           const name = basename(model.path);
           config.onSeries?.({ name, samplesMs: latencies });
           config.onSeries?.({ name: `${name}:waiting`, samplesMs: waits });
           config.onSeries?.({ name: `${name}:served`, samplesMs: services });
-          const summary = summarizeLoad(served, sent.durationMs, processes, counted);
-          reasons.push(...named(reasonsFor(summary, latencies, slo, rate)));
-          const maxRate = config.findMaxRate ? await findMaxRate(server, config, context) : null;
-          return { model, ...summary, peakRssBytes: served.peakRssBytes, ...(maxRate && { maxRate }) };
+          reasons.push(...named(judgeLoad(served.summary, latencies, slo, rate)));
+          const maxRate = config.findMaxRate ? await findMaxRate(server, searchFrom(offered, served, config), record) : null;
+          if (maxRate?.isCutShort) record.warn(searchCutShort(model.path));
+          return { model, ...served.summary, peakRssBytes: served.peakRssBytes, ...(maxRate && { maxRate }) };
         } finally {
           await server.stop();
         }
@@ -119,9 +107,7 @@ export async function runLoad(config: LoadConfig, context: RunContext): Promise<
   return record.result({ model: models[0]!, verdict, ...conditions(allowed), load: facts });
 }
 
-interface OfferedLoad {
-  readonly arrivalsMs: Float64Array;
-  readonly durationMs: number;
+interface OfferedLoad extends SentLoad {
   readonly rate: number;
   readonly kind: LoadFacts["arrivals"];
 }
@@ -152,120 +138,22 @@ function offeredLoad({ offered, runtime: { seed, benchMs } }: LoadConfig): Offer
   return { arrivalsMs, durationMs: benchMs, rate, kind };
 }
 
-/** Longer than so many times the time in which they arrive nobody waits for requests that queue up: that they do is seen before. */
+/** Longer than so many times the time in which they arrive nobody waits for requests that queue up. */
 const PATIENCE = 3;
 
-/** The first of them, where all would take far longer than they arrive in; `everyMs`: so often one is served. */
-function bearable(offered: OfferedLoad, everyMs: number): OfferedLoad {
-  const { arrivalsMs, durationMs } = offered;
-  const most = Math.max(LEAST_REQUESTS, Math.floor((PATIENCE * durationMs) / everyMs));
-  const until = arrivalsMs[most] ?? 0;
-  return until > 0 ? { ...offered, arrivalsMs: arrivalsMs.slice(0, most), durationMs: until } : offered;
+const cutShort = (path: string, { arrivalsMs }: OfferedLoad, { requests, durationMs }: ServedLoad): string =>
+  `${path} serves far less than arrives: the first ${requests} of ${arrivalsMs.length} requests were sent, those of ${Number((durationMs / 1000).toPrecision(2))} s`;
+
+/** Of the budget, for the search. */
+const SEARCH_BUDGETS = 3;
+
+/** What the declared rate showed is the first of the trials, unless it showed nothing, or was a recording, which has bursts of its own. */
+function searchFrom({ rate, kind }: OfferedLoad, served: ServedLoad, { runtime, slo }: LoadConfig): RateSearch {
+  const search = { slo, seed: runtime.seed, budgetMs: SEARCH_BUDGETS * runtime.benchMs };
+  if (kind === "trace") return { ...search, kind: "poisson", known: null };
+  const known = triedRate(rate, served, slo);
+  return { ...search, kind, known: known.status === "inconclusive" ? null : known };
 }
 
-const cutShort = (path: string, { arrivalsMs }: OfferedLoad, sent: OfferedLoad): string =>
-  `${path} serves far less than arrives: the first ${sent.arrivalsMs.length} of ${arrivalsMs.length} requests were sent, those of ${Number((sent.durationMs / 1000).toPrecision(2))} s`;
-
-/** Rates are told apart to within this factor. */
-const FINE_ENOUGH = 1.05;
-const MOST_TRIALS = 9;
-
-/** Halves the distance, by factors, between what passes and what does not, from below what the model can serve at all. */
-async function findMaxRate(server: Server, config: LoadConfig, context: RunContext): Promise<MaxRateFacts> {
-  const { runtime, processes } = config;
-  const kind = "trace" in config.offered ? "poisson" : config.offered.kind;
-  const capacity = (1000 * processes) / server.serviceMs;
-  const tried: TriedRate[] = [];
-  let passed: number | null = null;
-  let failed: number | null = null;
-  let rate = capacity / 2;
-  while (tried.length < MOST_TRIALS) {
-    const trial = await tryRate(server, config, { rate, kind, seed: runtime.seed + tried.length + 1 }, context);
-    tried.push(trial);
-    const { status } = trial;
-    if (status === "met") passed = rate;
-    else failed = rate;
-    if (passed !== null && failed !== null && failed / passed < FINE_ENOUGH) break;
-    if (failed === null) {
-      if (rate >= capacity) break;
-      rate = Math.min(capacity, rate * Math.SQRT2);
-    } else if (passed === null) rate /= 4;
-    else rate = Math.sqrt(passed * failed);
-  }
-  return { perSecond: passed, failedPerSecond: failed, tried };
-}
-
-/** A rate that cannot be decided is tried for longer, up to so many times as long: taken for a failure, it would end the search far too low. */
-const LONGEST = 4;
-
-async function tryRate(
-  server: Server,
-  { runtime, processes, slo }: LoadConfig,
-  { rate, kind, seed }: { readonly rate: number; readonly kind: ArrivalKind; readonly seed: number },
-  context: RunContext,
-): Promise<TriedRate> {
-  // No fewer requests than the declared percentiles need, whatever the rate.
-  const leastMs = Math.max(runtime.benchMs / 2, (1000 * leastRequests(slo)) / rate);
-  for (let durationMs = leastMs; ; durationMs *= 2) {
-    const served = await server.serve(arrivals(kind, rate, durationMs, seededRandom(seed)));
-    refuseInterrupted(context.signal);
-    const counted = countedTimes(served, durationMs);
-    const summary = summarizeLoad(served, durationMs, processes, counted);
-    const status = worstOf(reasonsFor(summary, counted.latencies, slo, rate));
-    if (status === "inconclusive" && durationMs < LONGEST * leastMs) continue;
-    return { perSecond: rate, status, latency: summary.latency, waiting: summary.waiting };
-  }
-}
-
-/** As many as a percentile takes of which a few are late. */
-const leastRequests = (slo: readonly LatencyLimit[]): number =>
-  Math.max(...slo.map(({ percentile }) => queriesNeeded(A_FEW, percentileShares[percentile])));
-const A_FEW = 4;
-
-function reasonsFor(
-  summary: LoadSummary,
-  latencies: Float64Array,
-  slo: readonly LatencyLimit[],
-  rate: number,
-): VerdictReason[] {
-  const { servedPerSecond, utilization } = summary;
-  const isServed = utilization < 1;
-  const busy = `${Math.round(100 * utilization)} % busy`;
-  return [
-    {
-      limit: "rate",
-      wanted: rate,
-      got: servedPerSecond,
-      unit: "a second",
-      status: isServed ? "met" : "missed",
-      text: isServed
-        ? `${per(rate)} arrived and were served, ${busy}`
-        : `the queue grows: of ${per(rate)} only ${per(servedPerSecond)} were served, ${busy}`,
-    },
-    ...slo.map((limit) => judgeLate(limit, summary, latencies)),
-  ];
-}
-
-/**
- * By how many requests were late, which tells of a limit that is far away long before the bounds of the percentile do, and
- * when there were as many as LoadGen asks for.
- */
-function judgeLate(limit: LatencyLimit, { latency, bounds }: LoadSummary, latencies: Float64Array): VerdictReason {
-  const { percentile, ms } = limit;
-  const share = percentileShares[percentile];
-  const late = latencies.reduce((count, each) => count + (each > ms ? 1 : 0), 0);
-  const reason = percentileReason(limit, latency, bounds);
-  const told = (status: VerdictReason["status"], remark = ""): VerdictReason => {
-    const text = `${reason.text}; ${late} of ${latencies.length} requests took longer${remark}`;
-    return { ...reason, status, text };
-  };
-  if (isQuantileAbove(latencies, share, ms)) return told("missed");
-  const needed = queriesNeeded(late, share);
-  if (latencies.length < needed) {
-    return told("inconclusive", `, and then it takes ${needed} to be 99 % sure: time longer`);
-  }
-  if (isQuantileBelow(latencies, share, ms)) return told("met");
-  return told("inconclusive", ", which depend on each other too much to be sure: time longer");
-}
-
-const per = (rate: number): string => `${Number(rate.toPrecision(3))} requests a second`;
+const searchCutShort = (path: string): string =>
+  `the search for the highest rate of ${path} ended with its time, which is ${SEARCH_BUDGETS} times --budget: say more`;

@@ -26,7 +26,7 @@ export const load = v.looseObject({
       meanWaitingMs: v.optional(number),
       maxRate: v.optional(
         v.looseObject({
-          ...{ perSecond: maybe, failedPerSecond: maybe },
+          ...{ perSecond: maybe, failedPerSecond: maybe, isCutShort: v.optional(v.boolean()) },
           tried: v.array(
             v.looseObject({
               ...{ perSecond: number, status },

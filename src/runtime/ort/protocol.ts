@@ -18,6 +18,7 @@ import type {
   ReduceJob,
   ScoreJob,
   ScoreResult,
+  ServingPatience,
   SessionOptions,
   StageOrder,
   StageRuns,
@@ -92,7 +93,11 @@ export interface Jobs {
   };
   timeOpen: { args: TimerSpec; result: TimerOpened };
   timeServe: {
-    args: { readonly arrivalsMs: Float64Array; readonly startAtMs: number };
+    args: {
+      readonly arrivalsMs: Float64Array;
+      readonly startAtMs: number;
+      readonly patience: ServingPatience | null;
+    };
     result: { readonly startMs: Float64Array; readonly endMs: Float64Array };
   };
   stagesOpen: { args: StagesSpec; result: StagesOpened };

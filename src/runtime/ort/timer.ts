@@ -30,8 +30,8 @@ export async function openTimer(pool: JobPool, spec: TimerSpec, timeoutMs: numbe
     return {
       ...(await call("timeOpen", spec)),
       measure: (runs) => call("timeRuns", { runs }),
-      serve: (arrivalsMs, onProgress) =>
-        call("timeServe", { arrivalsMs, startAtMs: sharedNowMs() + LEAD_MS }, onProgress),
+      serve: (arrivalsMs, onProgress, patience) =>
+        call("timeServe", { arrivalsMs, patience: patience ?? null, startAtMs: sharedNowMs() + LEAD_MS }, onProgress),
       peakRssBytes: () => call("peakRss", {}),
       close,
     };

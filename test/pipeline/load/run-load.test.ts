@@ -101,12 +101,47 @@ describe("runLoad", () => {
   it("tries a rate for longer before it counts as too high", async () => {
     // A rate of 50 is far from the limit, but 50 requests or so do not show it for every seed.
     for (const seed of [1, 2, 3, 4, 5]) {
-      const runtime = runtimeConfig({ benchMs: 2000, seed });
+      const runtime = runtimeConfig({ benchMs: 20_000, seed });
       const { load: facts } = await load(10, { slo: p95(45), runtime, findMaxRate: true });
       const { perSecond } = facts!.models[0]!.maxRate!;
       expect(perSecond!).toBeGreaterThan(52);
       expect(perSecond!).toBeLessThan(80);
     }
+  });
+
+  it("begins its search with what the declared rate showed", async () => {
+    const { load: facts } = await load(10, { slo: p95(11), findMaxRate: true, offered: { rate: 80, kind: "constant" } });
+    const { tried, isCutShort } = facts!.models[0]!.maxRate!;
+    expect(tried[0]).toMatchObject({ perSecond: 80, status: "met" });
+    expect(Math.min(...tried.map(({ perSecond }) => perSecond))).toBe(80);
+    expect(isCutShort).toBe(false);
+  });
+
+  it("ends its search with the time for it, however slow the model has become, and says so", async () => {
+    let runs = 0;
+    // 200 a second back to back, and 20 once requests come.
+    const path = modelFile(temporaryFolder(), "(x: f32[1,4]) -> (y) { y = Relu(x) }");
+    const runtime = new FakeRuntime({ [path]: { latency: () => (runs++ < 60 ? 5 : 50) } });
+    const context = fakeContext(runtime);
+    const config: LoadConfig = {
+      ...{ models: [path], data: null, runtime: runtimeConfig({ benchMs: 5000 }), processes: 1, slo: p95(60) },
+      ...{ offered: { rate: 10, kind: "constant" }, findMaxRate: true, inconclusive: "fail" },
+    };
+    const { load: facts, warnings, resources } = await runLoad(config, context);
+    expect(facts!.models[0]!.maxRate!.isCutShort).toBe(true);
+    expect(warnings.join()).toContain("ended with its time, which is 3 times --budget");
+    // The load itself, warming up, and the search.
+    expect(resources.wallMs).toBeLessThan(5000 + 2500 + 3 * 5000 + 500);
+    const told = context.events.flatMap((event) => (event.type === "stage" && event.detail ? [event.detail] : []));
+    expect(told.some((detail) => /^\d+(\.\d+)? requests a second$/.test(detail))).toBe(true);
+  });
+
+  it("calls a rate that it has no time to decide neither met nor too high", async () => {
+    const slo = [{ percentile: "p999", ms: 400 } as const];
+    const { load: facts, warnings } = await load(4, { slo, findMaxRate: true });
+    // 6,600 requests are the least, and 20 s of 50 a second do not have them.
+    expect(facts!.models[0]!.maxRate).toMatchObject({ failedPerSecond: null, isCutShort: true });
+    expect(warnings.join()).toContain("say more");
   });
 
   it("says so when no rate passes", async () => {

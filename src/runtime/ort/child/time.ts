@@ -85,19 +85,22 @@ export const timeRuns: JobHandler<"timeRuns"> = async ({ runs }, context) => {
 const AWAKE_MS = 2;
 
 /** Processes that share a load start at one moment of a clock that they share; all else is told by this process's own. */
-export const timeServe: JobHandler<"timeServe"> = async ({ arrivalsMs, startAtMs }, context) => {
+export const timeServe: JobHandler<"timeServe"> = async ({ arrivalsMs, startAtMs, patience }, context) => {
   invariant(stand, "the timer is open");
   const startMs = new Float64Array(arrivalsMs.length);
   const endMs = new Float64Array(arrivalsMs.length);
   const zero = ownMs(startAtMs);
   let told = performance.now();
   context.due(WAITING_MS + (arrivalsMs[0] ?? 0));
+  let served = 0;
   for (const [i, arrival] of arrivalsMs.entries()) {
+    if (patience && i >= patience.leastRequests && performance.now() - zero > patience.untilMs) break;
     await until(zero + arrival);
     const before = performance.now();
     await timeOne(stand);
     startMs[i] = before - zero;
     endMs[i] = performance.now() - zero;
+    served = i + 1;
     stand.collect();
     const next = arrivalsMs[i + 1];
     const pauseMs = next === undefined ? 0 : zero + next - performance.now();
@@ -106,7 +109,7 @@ export const timeServe: JobHandler<"timeServe"> = async ({ arrivalsMs, startAtMs
     if (pauseMs > SIGN_OF_LIFE_MS) context.due(WAITING_MS + pauseMs);
     told = performance.now();
   }
-  return { startMs, endMs };
+  return { startMs: startMs.slice(0, served), endMs: endMs.slice(0, served) };
 };
 
 /** A request that is waited for is no silence. */

@@ -1,0 +1,36 @@
+/** Requests sent to a server when they are due, for as long as waiting for the answers is worth it. */
+import { type CountedTimes, countedTimes, type LoadSummary, type Server, summarizeLoad } from "../../bench/index.js";
+
+export interface SentLoad {
+  /** Ascending, milliseconds from the start. */
+  readonly arrivalsMs: Float64Array;
+  /** For how long they arrive. */
+  readonly durationMs: number;
+}
+
+export interface ServedLoad {
+  /** Requests that were served, and for how long these arrived: fewer and shorter than what was sent where the queue grew. */
+  readonly requests: number;
+  readonly durationMs: number;
+  readonly counted: CountedTimes;
+  readonly summary: LoadSummary;
+  readonly peakRssBytes: number;
+}
+
+/** Requests that the percentiles start to be worth something with. */
+export const LEAST_REQUESTS = 30;
+
+/** No request is begun after `untilMs` from the start, but for the least that figures can be made of. */
+export async function serveLoad(
+  server: Server,
+  { arrivalsMs, durationMs }: SentLoad,
+  untilMs: number,
+  onProgress: (done: number, total: number) => void,
+): Promise<ServedLoad> {
+  const served = await server.serve(arrivalsMs, onProgress, { untilMs, leastRequests: LEAST_REQUESTS });
+  const requests = served.arrivalMs.length;
+  const servedMs = arrivalsMs[requests] ?? durationMs;
+  const counted = countedTimes(served, servedMs);
+  const summary = summarizeLoad(served, servedMs, server.processes, counted);
+  return { requests, durationMs: servedMs, counted, summary, peakRssBytes: served.peakRssBytes };
+}
