@@ -202,7 +202,10 @@ function speedupAt(race: Race, m: number, { seed, confidence = 0.99 }: LatencyOp
 }
 
 function isDecided(race: Race, options: LatencyOptions, margin: number): boolean {
-  if (options.candidates.length === 0 || race.runs < (options.minRuns ?? (options.isQuick ? leastRuns(race.models.length) : 60)))
+  if (
+    options.candidates.length === 0 ||
+    race.runs < (options.minRuns ?? (options.isQuick ? leastRuns(race.models.length) : 60))
+  )
     return false;
   const limit = options.minSpeedup ?? 1;
   return options.candidates.every((_, c) => {

@@ -7,7 +7,7 @@
 import { basename } from "node:path";
 import { InferOptError } from "../base/errors.js";
 import type { InputSpec } from "../dataset/index.js";
-import { elementCount, isStatic, loadModel, packedBytes, type Value } from "../ir/index.js";
+import { elementCount, isStatic, loadModel, type Model, packedBytes, type Value } from "../ir/index.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { randomInputs } from "./evaluation-data.js";
@@ -27,32 +27,35 @@ export async function refuseBatchBeyondMemory(
   const { batch } = runtime;
   const memoryBytes = context.machineState?.().memoryBytes;
   if (batch <= 2 || memoryBytes === undefined) return;
-  const [one, two] = [await needOf(path, inputs, 1, runtime, context), await needOf(path, inputs, 2, runtime, context)];
-  const perSample = Math.max(0, two - one);
+  const needOf = async (samples: number): Promise<number> => {
+    // Sizes are written on the graph: each has one of its own.
+    const model = loadModel(path);
+    await sizeBySample(model, randomInputs(inputs, { ...runtime, batch: samples }, 1), runtime, context);
+    return tensorBytes(model);
+  };
+  const one = await needOf(1);
+  const perSample = Math.max(0, (await needOf(2)) - one);
   const need = one + (batch - 1) * perSample;
   if (need <= memoryBytes) return;
-  const most = Math.max(1, Math.floor((memoryBytes - one) / perSample) + 1);
   const size = (bytes: number): string => `${Number((bytes / 1e9).toPrecision(3))} GB`;
   throw new InferOptError(
     "BATCH_TOO_LARGE",
     "input",
     `a batch of ${batch} takes ${size(need)} or more of memory for the tensors of ${basename(path)}, and this machine has ${size(memoryBytes)}`,
-    { hint: `Say a smaller --batch: more than ${most} cannot fit.`, fields: { path, batch, need, memoryBytes } },
+    { hint: hintFor(memoryBytes - one, perSample), fields: { path, batch, need, memoryBytes } },
   );
 }
 
-async function needOf(
-  path: string,
-  inputs: readonly InputSpec[],
-  batch: number,
-  runtime: RuntimeConfig,
-  context: RunContext,
-): Promise<number> {
-  const sized = { ...runtime, batch };
-  const model = loadModel(path);
-  await sizeBySample(model, randomInputs(inputs, sized, 1), sized, context);
-  const given = model.graph.inputs.reduce((sum, input) => sum + bytesOf(input), 0);
-  return given + LEAST_SHARE * (activationMemory(model.graph)?.peakBytes ?? 0);
+/** `left`: beyond what the first sample takes. */
+function hintFor(left: number, perSample: number): string {
+  if (left < 0) return "Not even a batch of one fits: say smaller sizes with --shape.";
+  return `Say a smaller --batch: more than ${Math.floor(left / perSample) + 1} cannot fit.`;
+}
+
+/** What a model that was sized needs for its inputs and what is computed of them. */
+function tensorBytes({ graph }: Model): number {
+  const given = graph.inputs.reduce((sum, input) => sum + bytesOf(input), 0);
+  return given + LEAST_SHARE * (activationMemory(graph)?.peakBytes ?? 0);
 }
 
 const bytesOf = ({ dtype, shape }: Value): number =>

@@ -39,7 +39,10 @@ function maxRateLines({ model, maxRate }: ModelLoadFacts, width: number): string
   const above = failedPerSecond === null ? "" : `, and not at ${significant(failedPerSecond)}`;
   const count = `${plural(tried.length, "rate")} tried${isCutShort ? ", then the time was over" : ""}`;
   const least = Math.min(...tried.map((trial) => trial.perSecond));
-  const none = tried.length === 0 ? "there was no time to try a rate" : `no rate tried surely meets the limits, down to ${significant(least)} a second`;
+  const none =
+    tried.length === 0
+      ? "there was no time to try a rate"
+      : `no rate tried surely meets the limits, down to ${significant(least)} a second`;
   const text =
     perSecond === null ? none : `limits are met up to ${significant(perSecond)} requests a second${above} (${count})`;
   return wrap(`${middle(printable(basename(model.path)), 24)}: ${text}`, width);

@@ -85,7 +85,9 @@ export async function runLoad(config: LoadConfig, context: RunContext): Promise<
           config.onSeries?.({ name: `${name}:waiting`, samplesMs: waits });
           config.onSeries?.({ name: `${name}:served`, samplesMs: services });
           reasons.push(...named(judgeLoad(served.summary, latencies, slo, rate)));
-          const maxRate = config.findMaxRate ? await findMaxRate(server, searchFrom(offered, served, config), record) : null;
+          const maxRate = config.findMaxRate
+            ? await findMaxRate(server, searchFrom(offered, served, config), record)
+            : null;
           if (maxRate?.isCutShort) record.warn(searchCutShort(model.path));
           return { model, ...served.summary, peakRssBytes: served.peakRssBytes, ...(maxRate && { maxRate }) };
         } finally {

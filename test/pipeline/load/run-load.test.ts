@@ -110,7 +110,11 @@ describe("runLoad", () => {
   });
 
   it("begins its search with what the declared rate showed", async () => {
-    const { load: facts } = await load(10, { slo: p95(11), findMaxRate: true, offered: { rate: 80, kind: "constant" } });
+    const { load: facts } = await load(10, {
+      slo: p95(11),
+      findMaxRate: true,
+      offered: { rate: 80, kind: "constant" },
+    });
     const { tried, isCutShort } = facts!.models[0]!.maxRate!;
     expect(tried[0]).toMatchObject({ perSecond: 80, status: "met" });
     expect(Math.min(...tried.map(({ perSecond }) => perSecond))).toBe(80);
