@@ -3,11 +3,12 @@
  * (`tool: customSmallerIsBetter`): all of it is better when it is smaller.
  */
 import { basename } from "node:path";
-import type { Percentiles, RunResult } from "../pipeline/result.js";
+import { percentileNames, percentileText } from "../base/percentiles.js";
+import type { BenchRow, Percentiles, RunResult } from "../pipeline/result.js";
 import { subjectOf } from "../pipeline/sides.js";
 import { printable } from "./escape.js";
 import { renderJson } from "./json.js";
-import { bytes, interval, plural, ratio } from "./numbers.js";
+import { bytes, interval, plural, ratio, significant } from "./numbers.js";
 
 interface Benchmark {
   readonly name: string;
@@ -21,42 +22,77 @@ interface Benchmark {
 export const renderBenchmarkJson = (result: RunResult): string => renderJson(benchmarksOf(result));
 
 function benchmarksOf(result: RunResult): Benchmark[] {
-  const { latency, accuracy, bench, environment } = result;
+  const { latency, accuracy, bench, load, sweep, request, profile } = result;
   const { path, bytes: size } = subjectOf(result);
   const subject = nameOf(path);
   const entries: Benchmark[] = [];
-  const times = (name: string, percentiles: Percentiles, more: Pick<Benchmark, "range" | "extra">): void => {
-    for (const [title, key] of [
-      ["p50", "p50Ms"],
-      ["p95", "p95Ms"],
-      ["p99", "p99Ms"],
-    ] as const) {
-      const value = percentiles[key];
-      if (value !== null) entries.push({ name: `${name} ${title}`, unit: "ms", value, ...more });
+  const times = (name: string, percentiles: Percentiles, extra: string, bounds?: Bounds): void => {
+    for (const percentile of percentileNames) {
+      const value = percentiles[`${percentile}Ms`] ?? null;
+      if (value === null) continue;
+      const { low, high } = bounds?.[percentile] ?? { low: null, high: null };
+      const range = low === null || high === null ? {} : { range: `${low} .. ${high}` };
+      entries.push({ name: `${name} ${percentileText(percentile)}`, unit: "ms", value, ...range, extra });
     }
   };
-  const machine = printable(environment.cpu);
-  if (latency) {
-    const { provider, threads, batch, runs, speedup, speedupInterval } = latency;
-    const extra = `${printable(provider)}, ${plural(threads, "thread")}, batch ${batch}, ${plural(runs, "run")}; ${ratio(speedup)} as fast as before (${interval(speedupInterval, ratio)}); ${machine}`;
-    times(subject, latency.candidate, { extra });
+  const machine = printable(result.environment.cpu);
+  const setting = ({ provider, threads, batch }: Setting): string =>
+    `${printable(provider)}, ${plural(threads, "thread")}${batch === undefined ? "" : `, batch ${batch}`}`;
+  if (latency && !bench) {
+    const { runs, speedup, speedupInterval } = latency;
+    const gain = `${ratio(speedup)} as fast as before (${interval(speedupInterval, ratio)})`;
+    times(subject, latency.candidate, `${setting(latency)}, ${plural(runs, "run")}; ${gain}; ${machine}`);
   }
   for (const row of bench?.models ?? []) {
-    const { low, high } = row.bounds?.p50 ?? { low: null, high: null };
-    const range = low === null || high === null ? {} : { range: `${low} .. ${high}` };
-    const { provider, threads, batch, runs } = bench!;
-    const extra = `${printable(provider)}, ${plural(threads, "thread")}, batch ${batch}, ${plural(runs, "run")}; ${machine}`;
-    times(nameOf(row.model.path), row, { ...range, extra });
-    entries.push({ name: `${nameOf(row.model.path)} memory`, unit: "bytes", value: row.peakRssBytes });
+    const name = nameOf(row.model.path);
+    times(name, row, `${setting(bench!)}, ${plural(bench!.runs, "run")}; ${machine}`, row.bounds);
+    entries.push({ name: `${name} memory`, unit: "bytes", value: row.peakRssBytes });
   }
-  if (accuracy) {
+  for (const { model, latency: arrived, requests, bounds } of load?.models ?? []) {
+    const many = `${significant(load!.rate)} requests a second, ${plural(requests, "request")}`;
+    times(`${nameOf(model.path)} from arrival`, arrived, `${setting(load!)}; ${many}; ${machine}`, bounds);
+  }
+  for (const { model, batch, threads, ...row } of sweep?.settings ?? []) {
+    const name = `${nameOf(model.path)}, batch ${batch}, ${plural(threads, "thread")}`;
+    times(name, row, `${setting({ provider: sweep!.provider, threads, batch })}; ${machine}`);
+    entries.push({ name: `${name}, memory`, unit: "bytes", value: row.peakRssBytes });
+  }
+  if (request) {
+    const extra = `${setting(request)}, ${plural(request.requests, "request")}; ${machine}`;
+    for (const stage of request.stages) times(`stage ${printable(stage.name)}`, stage, extra, stage.bounds);
+    times(`${printable(basename(request.pipeline))} in total`, request.total, extra, request.total.bounds);
+  }
+  for (const { model, stages, nodesMs } of latency ? [] : (profile?.models ?? [])) {
+    const extra = `${setting(profile!)}; ${machine}`;
+    times(nameOf(model.path), stages.run, extra);
+    entries.push({ name: `${nameOf(model.path)} nodes`, unit: "ms", value: nodesMs, extra });
+  }
+  if (accuracy && accuracy.kind !== "smoke") {
     const { metric, higherIsBetter, samples, kind } = accuracy;
     const drop = higherIsBetter === false ? accuracy.delta : -accuracy.delta;
     const extra = `${plural(samples, "sample")}, ${kind}; ${accuracy.baseline} before, ${accuracy.candidate} after`;
     entries.push({ name: `${subject} ${printable(metric)} lost`, unit: printable(metric), value: drop, extra });
   }
   entries.push({ name: `${subject} size`, unit: "bytes", value: size, extra: bytes(size) });
-  return entries;
+  return apart(entries);
+}
+
+type Bounds = Partial<BenchRow["bounds"]>;
+
+interface Setting {
+  readonly provider: string;
+  readonly threads: number;
+  readonly batch?: number;
+}
+
+/** A chart is found by its name: files of one name in two folders have one each. */
+function apart(entries: readonly Benchmark[]): Benchmark[] {
+  const seen = new Map<string, number>();
+  return entries.map((entry) => {
+    const before = seen.get(entry.name) ?? 0;
+    seen.set(entry.name, before + 1);
+    return before === 0 ? entry : { ...entry, name: `${entry.name} (${before + 1})` };
+  });
 }
 
 const nameOf = (path: string): string => printable(basename(path));

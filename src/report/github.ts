@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import type { RunResult } from "../pipeline/result.js";
 import { subjectOf } from "../pipeline/sides.js";
 import { printable } from "./escape.js";
-import { limitRows, verdictWord } from "./limits.js";
+import { limitRows, verdictSentence, verdictWord } from "./limits.js";
 
 /** GitHub shows ten of each kind in a step. */
 const MOST_WARNINGS = 5;
@@ -19,10 +19,10 @@ export function renderAnnotations(result: RunResult): string {
   const open = limitRows(result).filter(({ status }) => status !== "met");
   const isPass = verdict.outcome === "met";
   const lines = isPass
-    ? [annotation("notice", title(verdictWord(result)), verdict.summary)]
+    ? [annotation("notice", title(verdictWord(result)), verdictSentence(result))]
     : open.length > 0
       ? open.map(({ limit, status, text }) => annotation("error", title(`${limit} ${status}`), text))
-      : [annotation("error", title(verdictWord(result)), verdict.summary)];
+      : [annotation("error", title(verdictWord(result)), verdictSentence(result))];
   const told = warnings.slice(0, MOST_WARNINGS).map((warning) => annotation("warning", title("warning"), warning));
   return [...lines, ...told].map((line) => `${line}\n`).join("");
 }

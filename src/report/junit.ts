@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import type { RunResult } from "../pipeline/result.js";
 import { subjectOf } from "../pipeline/sides.js";
 import { xml } from "./escape.js";
-import { limitRows, verdictWord } from "./limits.js";
+import { limitRows, verdictSentence, verdictWord } from "./limits.js";
 
 export function renderJunit(result: RunResult): string {
   const suite = `infer-opt ${result.command}`;
@@ -19,8 +19,11 @@ export function renderJunit(result: RunResult): string {
     `<?xml version="1.0" encoding="UTF-8"?>`,
     `<testsuites name="infer-opt" ${counts}>`,
     `  <testsuite name="${xml(suite)}" ${counts}>`,
-    ...cases.flatMap(({ limit, status, text }) => {
-      const open = `    <testcase classname="${subject}" name="${xml(limit)}"`;
+    ...cases.flatMap(({ limit, status, text }, i) => {
+      // Limits of several models have one name, and servers keep one case of each.
+      const before = cases.slice(0, i).filter((each) => each.limit === limit).length;
+      const name = before === 0 ? limit : `${limit} (${before + 1})`;
+      const open = `    <testcase classname="${subject}" name="${xml(name)}"`;
       if (status === "met") return [`${open}/>`];
       return [
         `${open}>`,
@@ -28,7 +31,7 @@ export function renderJunit(result: RunResult): string {
         "    </testcase>",
       ];
     }),
-    `    <system-out>${xml(`${verdictWord(result)}: ${result.verdict.summary.replace(/^(inconclusive|no gain): /, "")}`)}</system-out>`,
+    `    <system-out>${xml(`${verdictWord(result)}: ${verdictSentence(result)}`)}</system-out>`,
     "  </testsuite>",
     "</testsuites>",
     "",

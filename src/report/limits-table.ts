@@ -34,12 +34,16 @@ export function limitLines(result: RunResult, paint: Palette, sheet: Sheet): str
         ...rest.map((text) => " ".repeat(WORD + name + 2) + text),
       ];
     }
-    const below = isTold(row, result) ? [] : wrap(printable(row.text), sheet.columns - 2 - WORD);
+    const below = isTold(row, result) && isAlone(row, rows) ? [] : wrap(printable(row.text), sheet.columns - 2 - WORD);
     return [painted + line.slice(word.length), ...below.map((text) => " ".repeat(WORD) + text)];
   });
   const from = result.configPath === undefined ? [] : [`limits read from ${printable(basename(result.configPath))}`];
   return [rows.some(({ figures }) => figures !== null) ? heading! : "limits", ...lines, ...from];
 }
+
+/** Limits of several models have one name: their sentences tell them apart. */
+const isAlone = (row: LimitRow, rows: readonly LimitRow[]): boolean =>
+  rows.every((each) => each === row || each.limit !== row.limit);
 
 /** Whether the figures, or the sentence at the top, say all that the row's own sentence says. */
 const isTold = ({ status, text }: LimitRow, { verdict }: RunResult): boolean =>

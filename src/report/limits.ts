@@ -1,6 +1,7 @@
 /** The declared limits and what became of each, and the outcome, in the words that every format shares. */
 import type { RunResult, VerdictReason } from "../pipeline/result.js";
-import { bytes, significant } from "./numbers.js";
+import { afterOf, beforeOf } from "../pipeline/sides.js";
+import { bytes, ratio, score, significant } from "./numbers.js";
 
 export interface LimitRow {
   readonly limit: string;
@@ -37,9 +38,35 @@ export function verdictWord({ verdict }: RunResult): string {
   return { pass: "PASS", fail: "FAIL", inconclusive: "INCONCLUSIVE" }[verdict.status];
 }
 
-/** The verdict in a sentence, or null where the limits below it say the same. */
-export const verdictSummary = ({ verdict }: RunResult): string | null =>
-  verdict.reasons.some(({ text }) => text !== "" && verdict.summary.includes(text)) ? null : verdict.summary;
+/**
+ * The verdict in a sentence that says how much: without the word that stands before it, and with the gain where it only
+ * tells that limits are met.
+ */
+export function verdictSentence(result: RunResult): string {
+  const said = result.verdict.summary.replace(/^(inconclusive|no gain): /, "");
+  const gained = result.verdict.outcome === "met" && !/\d/.test(said) ? gains(result) : [];
+  return gained.length === 0 ? said : `${said}: ${gained.join(", ")}`;
+}
+
+/** The same, or null where the limits below it are told in full and say so. */
+export const verdictSummary = (result: RunResult): string | null =>
+  result.verdict.reasons.some(({ text }) => text !== "" && result.verdict.summary.includes(text))
+    ? null
+    : verdictSentence(result);
+
+/** Of two models: what the second one gained, in as few words as there are. */
+function gains(result: RunResult): string[] {
+  const { latency, accuracy } = result;
+  const [before, after] = [beforeOf(result), afterOf(result)];
+  const times = after === null ? 1 : before.bytes / Math.max(1, after.bytes);
+  return [
+    ...(latency ? [`${ratio(latency.speedup)} as fast`] : []),
+    ...(ratio(times) === ratio(1) ? [] : [times > 1 ? `${ratio(times)} smaller` : `${ratio(1 / times)} larger`]),
+    ...(accuracy && accuracy.kind !== "smoke"
+      ? [`${accuracy.metric} ${score(accuracy.baseline)} -> ${score(accuracy.candidate)}`]
+      : []),
+  ];
+}
 
 type Unit = NonNullable<VerdictReason["unit"]>;
 

@@ -11,84 +11,201 @@ export interface Suggestion {
   readonly why: string;
 }
 
-/**
- * `commandLine` is the command that gave the result, as typed; without it only
- * suggestions that stand alone are made.
- */
+/** `commandLine` is the command that gave the result, as typed; without it only suggestions that stand alone are made. */
 export function suggest(result: RunResult, commandLine: string | null): Suggestion | null {
-  const { model, latency, command } = result;
-  const path = shellWord(model.path);
-  const again = (flag: string, value: string, why: string): Suggestion | null =>
-    commandLine === null
-      ? null
-      : { command: value === "" ? `${commandLine} ${flag}` : withFlag(commandLine, flag, value), why };
-  const makesCandidates = command === "quantize" || command === "optimize";
+  const line = new Line(result, commandLine);
   switch (result.verdict.outcome) {
     case "met":
-      return afterSuccess(result, commandLine);
+      return afterSuccess(result, line);
     case "accuracy":
-      if (command === "verify" && !result.layers) return again("--layers", "", "where the two models part");
-      return makesCandidates ? again("--keep-rejected", "", "keeps the refused file, to look at") : null;
+      return afterLoss(result, line);
     case "latency":
-      return makesCandidates ? { command: `infer-opt inspect ${path}`, why: "what the model is made of" } : null;
+      return afterSlowness(result, line);
     case "no-gain":
-      return makesCandidates && result.candidates.some(({ bytes }) => bytes < model.bytes)
-        ? again("--goal", "size", "if a smaller file is worth having all the same")
-        : null;
+      return afterNoGain(result, line);
     case "inconclusive":
-      // Time does not help where it is samples that are too few.
-      return latency &&
-        result.verdict.reasons.some(({ limit, status }) => status === "inconclusive" && limit !== "max-drop")
-        ? again("--budget", "5m", "measures longer; an idle machine helps too")
-        : null;
+      return afterDoubt(result, line);
   }
 }
 
-function afterSuccess(result: RunResult, commandLine: string | null): Suggestion | null {
-  const { model, output, candidateModel, quantization, latency, command, bench } = result;
-  const path = shellWord(model.path);
-  const given = (...flags: readonly string[]): string => carried(commandLine ?? "", flags);
-  // What limits were held against.
-  const before = shellWord(beforeOf(result).path);
-  const pair = (to: { readonly path: string }): string => `${before} ${shellWord(to.path)}`;
-  if (output && quantization) {
-    // Where no limit asks for it, few samples were looked at.
-    const isJudged = result.verdict.reasons.some(({ limit }) => limit === "max-drop");
-    if (!isJudged && given("--eval") !== "") {
-      const flags = given("--eval", "--metric", "--provider");
-      return { command: `infer-opt verify ${pair(output)}${flags}`, why: "accuracy on all samples" };
+/** The command that gave the result, and what of it is worth giving to the next one. */
+class Line {
+  readonly model: string;
+
+  constructor(
+    private readonly result: RunResult,
+    readonly typed: string | null,
+  ) {
+    this.model = shellWord(result.model.path);
+  }
+
+  /** Those of these flags that were given, with their values and a space before each. */
+  given(...flags: readonly string[]): string {
+    return carried(this.typed ?? "", flags);
+  }
+
+  has(flag: string): boolean {
+    return carried(this.typed ?? "", [], [flag]) !== "";
+  }
+
+  /** What limits were held against, and another. */
+  pair(to: { readonly path: string }): string {
+    return `${shellWord(beforeOf(this.result).path)} ${shellWord(to.path)}`;
+  }
+
+  /** null where nobody knows the command. */
+  again(flag: string, value: string, why: string): Suggestion | null {
+    if (this.typed === null) return null;
+    return { command: value === "" ? `${this.typed} ${flag}` : withFlag(this.typed, flag, value), why };
+  }
+
+  compare(other: { readonly path: string }): Suggestion {
+    return { command: `infer-opt verify ${this.pair(other)}${this.given("--eval")}`, why: "are the answers the same?" };
+  }
+
+  /** Of both models where there are two. */
+  profile(after: { readonly path: string } | null, why: string): Suggestion {
+    const models = after && !isSame(beforeOf(this.result), after) ? this.pair(after) : this.model;
+    const flags = this.given("--eval", "--shape", "--batch", "--threads", "--provider");
+    return { command: `infer-opt profile ${models}${flags}`, why };
+  }
+}
+
+const searches = (command: string): boolean => command === "quantize" || command === "optimize";
+
+function afterLoss({ command, layers, candidateModel, pruning }: RunResult, line: Line): Suggestion | null {
+  if (command === "verify") return layers ? null : line.again("--layers", "", "where the two models part");
+  if (command === "gate" && candidateModel) {
+    const flags = line.given("--eval", "--calibration", "--metric", "--max-drop", "--provider");
+    return {
+      command: `infer-opt verify ${line.pair(candidateModel)}${flags} --layers`,
+      why: "where the two models part",
+    };
+  }
+  if (command === "prune" && !pruning?.sparsity && !line.has("--recover")) {
+    return line.again("--recover", "", "what is left learns from the original, which takes minutes");
+  }
+  return searches(command) && !line.has("--keep-rejected")
+    ? line.again("--keep-rejected", "", "keeps the refused file, to look at")
+    : null;
+}
+
+function afterSlowness(result: RunResult, line: Line): Suggestion | null {
+  const { command, candidateModel, verdict } = result;
+  if (searches(command)) return { command: `infer-opt inspect ${line.model}`, why: "what the model is made of" };
+  if (command === "prune") return { command: `infer-opt show ${line.model} --groups`, why: "what can be narrowed" };
+  if (command !== "gate" || !candidateModel) return null;
+  const missed = verdict.reasons.filter(({ status }) => status === "missed");
+  if (missed.every(({ limit }) => limit === "max-size")) {
+    return { command: `infer-opt inspect ${shellWord(candidateModel.path)}`, why: "what the file is made of" };
+  }
+  return line.profile(candidateModel, "which layers take the time");
+}
+
+function afterNoGain({ command, candidates, model }: RunResult, line: Line): Suggestion | null {
+  if (command === "prune") return { command: `infer-opt show ${line.model} --groups`, why: "what can be narrowed" };
+  if (!searches(command)) return null;
+  return candidates.some(({ bytes }) => bytes < model.bytes)
+    ? line.again("--goal", "size", "if a smaller file is worth having all the same")
+    : { command: `infer-opt inspect ${line.model}`, why: "what the model is made of" };
+}
+
+/** Time does not help where it is samples that are too few. */
+function afterDoubt({ command, latency, verdict }: RunResult, line: Line): Suggestion | null {
+  const open = verdict.reasons.filter(({ status }) => status === "inconclusive");
+  if (latency && open.some(({ limit }) => limit !== "max-drop")) {
+    const longer = line.given("--budget") === " --budget 5m" ? "20m" : "5m";
+    return line.again("--budget", longer, "measures longer; an idle machine helps too");
+  }
+  return searches(command) && open.length > 0 && !line.has("--keep-rejected")
+    ? line.again("--keep-rejected", "", "keeps the file, to be tried on more samples")
+    : null;
+}
+
+function afterSuccess(result: RunResult, line: Line): Suggestion | null {
+  const { model, output, candidateModel, latency, command, quantization, pruning } = result;
+  if (output) {
+    if (command === "prune" && pruning && !pruning.sparsity) return integersToo(output, line);
+    if (quantization || latency) return afterSearch(result, output, line);
+    return hasChanged(result) && !isUnrun(result)
+      ? { command: `infer-opt bench ${line.pair(output)}`, why: "is it faster?" }
+      : null;
+  }
+  switch (command) {
+    case "verify":
+      return candidateModel
+        ? { command: `infer-opt bench ${line.pair(candidateModel)}${line.given("--threads")}`, why: "is it faster?" }
+        : null;
+    case "gate": {
+      const stored = storedResult(line.typed);
+      if (stored === null) return null;
+      const page = shellWord(stored.replace(/\.json$/i, ".html"));
+      return { command: `infer-opt report ${shellWord(stored)} --html ${page}`, why: "a page to show others" };
     }
-    const stored = storedResult(commandLine);
-    if (stored !== null && quantization.float.length > 0) {
-      return { command: `infer-opt explain ${stored}`, why: "why nodes stay float and passes decline" };
-    }
-    if (isJudged && given("--eval") !== "") {
-      const limits = [
-        "--eval",
-        "--metric",
-        "--max-drop",
-        "--min-speedup",
-        "--slo",
-        "--max-size",
-        "--threads",
-        "--provider",
-      ];
-      return { command: `infer-opt gate ${pair(output)}${given(...limits)}`, why: "the same limits, as a step of CI" };
-    }
-    return null;
+    case "bench":
+      return afterBench(result, line);
+    case "profile":
+      return candidateModel && !isSame(model, candidateModel)
+        ? line.compare(candidateModel)
+        : { command: `infer-opt inspect ${line.model}`, why: "what to do about it" };
+    default:
+      return null;
   }
-  if (output && !latency && hasChanged(result) && !isUnrun(result)) {
-    return { command: `infer-opt bench ${pair(output)}`, why: "is it faster?" };
+}
+
+/** What was taken is written, and was timed. */
+function afterSearch(result: RunResult, output: { readonly path: string }, line: Line): Suggestion | null {
+  const { verdict, quantization, command } = result;
+  // Where no limit asks for it, few samples were looked at.
+  const isJudged = verdict.reasons.some(({ limit }) => limit === "max-drop");
+  const isSampled = line.given("--eval") !== "";
+  if (quantization && isSampled && !isJudged) {
+    const flags = line.given("--eval", "--metric", "--provider");
+    return { command: `infer-opt verify ${line.pair(output)}${flags}`, why: "accuracy on all samples" };
   }
-  if (command === "verify" && candidateModel) {
-    return { command: `infer-opt bench ${pair(candidateModel)}${given("--threads")}`, why: "is it faster?" };
+  const stored = storedResult(line.typed);
+  if (stored !== null && quantization && quantization.float.length > 0) {
+    return { command: `infer-opt explain ${shellWord(stored)}`, why: "why nodes stay float and passes decline" };
   }
-  const [, other, ...more] = bench?.models ?? [];
-  if (command === "bench" && other && more.length === 0 && !isSame(model, other.model)) {
-    return { command: `infer-opt verify ${pair(other.model)}${given("--eval")}`, why: "are the answers the same?" };
+  if (isSampled && isJudged) {
+    const limits = ["--metric", "--max-drop", "--min-speedup", "--slo", "--max-size", "--threads", "--provider"];
+    const flags = line.given("--eval", ...limits);
+    return { command: `infer-opt gate ${line.pair(output)}${flags}`, why: "the same limits, as a step of CI" };
   }
-  if (command === "profile") return { command: `infer-opt inspect ${path}`, why: "what to do about it" };
-  return null;
+  if (!searches(command) || isSame(result.model, output) || line.typed === null) return null;
+  return line.profile(output, "where the time goes now, layer by layer");
+}
+
+function integersToo(output: { readonly path: string }, line: Line): Suggestion | null {
+  const samples = line.given("--calibration") || line.given("--eval").replace("--eval", "--calibration");
+  if (samples === "") return null;
+  const to = shellWord(`${output.path.replace(/\.onnx$/i, "")}.int8.onnx`);
+  const limits = line.given("--eval", "--metric", "--max-drop", "--threads");
+  const flags = `-o ${to} --baseline ${line.model}${samples}${limits}`;
+  return { command: `infer-opt quantize ${shellWord(output.path)} ${flags}`, why: "integers as well" };
+}
+
+function afterBench({ model, bench, load, sweep }: RunResult, line: Line): Suggestion | null {
+  if (sweep) {
+    const { model: timed, batch, threads } = sweep.settings[sweep.best ?? sweep.fastest]!;
+    const flags = `--batch ${batch} --threads ${threads}${line.given("--provider")}`;
+    return {
+      command: `infer-opt profile ${shellWord(timed.path)} ${flags}`,
+      why: "where the time of this setting goes",
+    };
+  }
+  if (load) {
+    const isLimited = line.given("--slo") !== "" && !line.has("--find-max-rate");
+    return isLimited ? line.again("--find-max-rate", "", "how many requests a second it can take") : null;
+  }
+  if (!bench) return null;
+  const [, other, ...more] = bench.models;
+  if (!other) return line.profile(null, "where the time goes");
+  if (more.length > 0) {
+    const fastest = bench.models.reduce((a, b) => (b.p50Ms < a.p50Ms ? b : a));
+    return line.profile(fastest.model, "where the time of the fastest goes");
+  }
+  return isSame(model, other.model) ? null : line.compare(other.model);
 }
 
 const isSame = (one: { readonly path: string }, other: { readonly path: string }): boolean =>
@@ -106,5 +223,5 @@ const isUnrun = ({ precision, difference }: RunResult): boolean =>
 /** The result file that the command wrote: it knows more than the model does. */
 function storedResult(commandLine: string | null): string | null {
   const stored = flagValues(commandLine ?? "", "--report").find((path) => path.endsWith(".json"));
-  return stored === undefined ? null : shellWord(stored);
+  return stored ?? null;
 }

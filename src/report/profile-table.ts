@@ -1,5 +1,6 @@
 /** Where time and memory went: of one model by operators and nodes, of two side by side. */
 import { basename } from "node:path";
+import { percentileNames, percentileText } from "../base/percentiles.js";
 import type {
   ComparedPart,
   MemoryProfile,
@@ -41,16 +42,17 @@ export function profileLines(profile: ProfileFacts, rows: number, sheet: Sheet):
 const TITLES = ["before", "after"] as const;
 
 function stages(models: readonly ModelProfileFacts[], sheet: Sheet): string[] {
+  // What no model was run often enough for is left out.
+  const shown = percentileNames.filter((name) =>
+    models.some(({ stages: { run } }) => (run[`${name}Ms`] ?? null) !== null),
+  );
   const table = models.map(({ model, stages: { loadMs, firstRunMs, run }, nodesMs, peakRssBytes }) => [
     middle(printable(basename(model.path)), isRoomy(sheet) ? 40 : 22),
-    ...[loadMs, firstRunMs, run.p50Ms, run.p95Ms, run.p99Ms, nodesMs].map(milliseconds),
+    ...[loadMs, firstRunMs, ...shown.map((name) => run[`${name}Ms`] ?? null), nodesMs].map(milliseconds),
     bytes(peakRssBytes),
   ]);
-  return fitted(
-    [["stages ms", "load", "first run", "p50", "p95", "p99", "nodes", "memory"], ...table],
-    ["left", "right", "right", "right", "right", "right", "right", "right"],
-    sheet,
-  );
+  const heads = ["stages ms", "load", "first run", ...shown.map(percentileText), "nodes", "memory"];
+  return fitted([heads, ...table], ["left", ...heads.slice(1).map(() => "right" as const)], sheet);
 }
 
 function machine({ machine: peaks, threads, provider, models }: ProfileFacts, sheet: Sheet): string[] {
@@ -135,7 +137,11 @@ function operatorsSideBySide(
   const sumOf = (model: ModelProfileFacts) => ({ many: model.nodes.length, ms: model.nodesMs });
   const rows = all.slice(0, most).map(({ op, old, now }) => row(middle(printable(op), nameRoom(sheet)), old, now));
   const table = fitted(
-    [["operators", "nodes", "ms", "nodes", "ms", "change"], ...rows, row("all", sumOf(before), sumOf(after))],
+    [
+      ["operators, ms", "nodes", "before", "nodes", "after", "change"],
+      ...rows,
+      row("all", sumOf(before), sumOf(after)),
+    ],
     ["left", "right", "right", "right", "right", "right"],
     sheet,
   );
@@ -154,7 +160,7 @@ function parts(all: readonly ComparedPart[], most: number, sheet: Sheet): string
       afterMs > 0 && beforeMs > 0 ? ratio(beforeMs / afterMs) : "-",
     ]);
   const table = fitted(
-    [["what makes", "nodes", "ms", "ms", "change", "speed"], ...rows],
+    [["what makes, ms", "nodes", "before", "after", "change", "speed"], ...rows],
     ["left", "right", "right", "right", "right", "right"],
     sheet,
   );

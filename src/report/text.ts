@@ -14,7 +14,7 @@ import { conditionsText } from "./conditions.js";
 import { differenceLines, driftLines, referenceLines } from "./difference-table.js";
 import { middle, printable } from "./escape.js";
 import { latencyLines } from "./latency-table.js";
-import { verdictWord } from "./limits.js";
+import { verdictSentence, verdictWord } from "./limits.js";
 import { limitLines } from "./limits-table.js";
 import { loadLines } from "./load-table.js";
 import { suggest } from "./next.js";
@@ -76,11 +76,11 @@ export function renderText(
 }
 
 function headLines(result: RunResult, paint: Palette, sheet: Sheet): string[] {
-  const { verdict, model, latency, profile, load, request } = result;
+  const { verdict, model, latency, bench, profile, load, request } = result;
   const output = afterOf(result);
   const color = { pass: paint.good, fail: paint.bad, inconclusive: paint.unsure }[verdict.status];
   const word = verdictWord(result);
-  const run = latency ?? profile ?? load;
+  const run = latency ?? bench ?? profile ?? load;
   const where = run ? conditions(run) : request ? `${request.provider}, ${plural(request.threads, "thread")}` : "";
   const names = [model, output].flatMap((file) => (file ? [printable(basename(file.path))] : []));
   const room = sheet.columns - word.length - 4 - (where ? where.length + 3 : 0);
@@ -88,7 +88,7 @@ function headLines(result: RunResult, paint: Palette, sheet: Sheet): string[] {
   return [
     `${color(word)}  ${padEnd(title, room)}${where}`,
     // The table of bench says it all.
-    ...(result.bench ? [] : wrap(printable(verdict.summary), sheet.columns - 2)),
+    ...(bench ? [] : wrap(printable(verdictSentence(result)), sheet.columns - 2)),
     ...(result.baseline ? [`before is ${printable(basename(result.baseline.path))}`] : []),
   ];
 }

@@ -22,7 +22,7 @@ describe("in GitHub Actions", () => {
     const { stdout, stderr } = await run({ GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: summary });
     expect(JSON.parse(stdout)).toMatchObject({ command: "optimize" });
     expect(stderr).toMatch(/^::(error|notice) title=infer-opt/m);
-    expect(readFileSync(summary, "utf8")).toMatch(/^before\n<!-- infer-opt/);
+    expect(readFileSync(summary, "utf8")).toMatch(/^before\n### infer-opt: \*\*FAIL\*\* /);
   });
 
   it("says when the summary cannot be written, and ends as ever", async () => {

@@ -50,6 +50,41 @@ describe("exports", () => {
     expect(entries.find(({ name }) => name.endsWith("top1 lost"))).toMatchObject({ value: 0.0012 });
   });
 
+  it("have every percentile that there is, once for each model and setting, with its own range", () => {
+    const { model, latency: _, ...rest } = graphResult();
+    const times = { p50Ms: 1, p90Ms: 2, p95Ms: 3, p99Ms: null, p999Ms: 5 };
+    const none = { low: null, high: null };
+    const bounds = { p50: { low: 0.5, high: 1.5 }, p90: { low: 1.5, high: null }, p95: none, p99: none, p999: none };
+    const row = { ...times, model, bounds, peakRssBytes: 1e6 };
+    const latency = { ...sampleResult().latency!, candidate: { ...times, p50Ms: 99 } };
+    const bench = { provider: "cpu", threads: 1, batch: 1, runs: 9, models: [row, row] };
+    const setting = { ...times, model, threads: 2, peakRssBytes: 1 };
+    const sweep = {
+      provider: "cpu",
+      settings: [
+        { ...setting, batch: 1 },
+        { ...setting, batch: 8 },
+      ],
+    };
+    const all = { ...rest, model, latency, bench, sweep } as unknown as Parameters<typeof only>[1];
+    const entries = JSON.parse(only("benchmarkJson", all)) as { name: string; value: number; range?: string }[];
+    expect(new Set(entries.map(({ name }) => name)).size).toBe(entries.length);
+    const shown = entries.map(({ name, value, range }) => [name, value, range]);
+    expect(shown).toContainEqual(["net.onnx p50", 1, "0.5 .. 1.5"]);
+    expect(shown).toContainEqual(["net.onnx p50 (2)", 1, "0.5 .. 1.5"]);
+    expect(shown).toContainEqual(["net.onnx p90", 2, undefined]);
+    expect(shown).toContainEqual(["net.onnx p99.9", 5, undefined]);
+    expect(shown).toContainEqual(["net.onnx, batch 8, 2 threads p90", 2, undefined]);
+    expect(entries.some(({ value }) => value === 99)).toBe(false);
+  });
+
+  it("tell nothing of accuracy on inputs that were made up", () => {
+    const accuracy = { ...sampleResult().accuracy!, kind: "smoke" as const };
+    const result = { ...graphResult(), accuracy };
+    expect(only("benchmarkJson", result)).not.toContain("lost");
+    expect(only("metrics", result)).not.toContain("accuracy.");
+  });
+
   it("have the stages one after the other, in microseconds", () => {
     const { traceEvents } = JSON.parse(only("resultTrace")) as { traceEvents: { ph: string; dur?: number }[] };
     expect(traceEvents.filter(({ ph }) => ph === "X").map(({ dur }) => dur)).toEqual([100_000]);

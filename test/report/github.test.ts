@@ -7,7 +7,9 @@ const verdict = sampleResult().verdict;
 describe("annotations", () => {
   it("notice what passed, and warn", () => {
     const lines = renderAnnotations(sampleResult()).split("\n");
-    expect(lines[0]).toBe("::notice title=infer-opt optimize%3A PASS (net.int8.onnx)::every limit is met");
+    expect(lines[0]).toBe(
+      "::notice title=infer-opt optimize%3A PASS (net.int8.onnx)::every limit is met: 2.14x as fast, 3.96x smaller, top1 0.7600 -> 0.7588",
+    );
     expect(lines[1]).toMatch(/^::warning title=infer-opt optimize%3A warning \(net\.int8\.onnx\)::/);
   });
 

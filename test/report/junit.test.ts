@@ -11,7 +11,7 @@ describe("renderJunit", () => {
         `  <testsuite name="infer-opt optimize" tests="2" failures="0" errors="0" skipped="0" time="42.000">`,
         `    <testcase classname="net.int8.onnx" name="max-drop"/>`,
         `    <testcase classname="net.int8.onnx" name="min-speedup"/>`,
-        "    <system-out>PASS: every limit is met</system-out>",
+        "    <system-out>PASS: every limit is met: 2.14x as fast, 3.96x smaller, top1 0.7600 -&gt; 0.7588</system-out>",
         "  </testsuite>",
         "</testsuites>",
         "",
@@ -23,6 +23,17 @@ describe("renderJunit", () => {
     const text = renderJunit(refusedResult());
     expect(text).toContain(`tests="1" failures="1"`);
     expect(text).toContain(`<failure type="missed" message="0.97x as fast">0.97x as fast</failure>`);
+  });
+
+  it("keeps a case for each of several models, by one name that no other has", () => {
+    const reason = { limit: "rate", wanted: 1, got: 1, status: "met", text: "a served" } as const;
+    const reasons = [reason, { ...reason, text: "b served" }, { ...reason, limit: "slo p95" }];
+    const text = renderJunit(sampleResult({ verdict: { ...sampleResult().verdict, reasons } }));
+    expect([...text.matchAll(/testcase classname="net.int8.onnx" name="([^"]*)"/g)].map(([, name]) => name)).toEqual([
+      "rate",
+      "rate (2)",
+      "slo p95",
+    ]);
   });
 
   it("fails what could not be decided, for skipped looks green", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { RunResult } from "../../src/pipeline/result.js";
 import { renderMarkdown } from "../../src/report/markdown.js";
 import { palette } from "../../src/report/palette.js";
 import { renderText } from "../../src/report/text.js";
@@ -13,17 +14,26 @@ it("tells which sizes were fixed, in both formats", () => {
 });
 
 describe("renderMarkdown", () => {
-  it("has the verdict in its first visible line, one table of limits, and folds the rest", () => {
+  it("has the verdict in its first line, one table, one sentence to act on, and folds the rest", () => {
     expect(renderMarkdown(sampleResult(), "infer-opt optimize net.onnx -o x.onnx")).toMatchInlineSnapshot(`
-      "<!-- infer-opt:out/net.int8.onnx@cpu -->
-      ### infer-opt: **PASS** \`net.int8.onnx\` on cpu, 1 thread
+      "### infer-opt: **PASS** \`net.int8.onnx\` on cpu, 1 thread
 
-      every limit is met
+      every limit is met: 2.14x as fast, 3.96x smaller, top1 0.7600 -&gt; 0.7588
 
-      | limit |  | result |
-      | --- | --- | --- |
-      | max-drop | met | top1 got worse by 0.12 points, 0.5 allowed |
-      | min-speedup | met | 2.14x as fast, at least 1.2x wanted |
+      | limit | wanted | got | interval |  |
+      | --- | --: | --: | --: | --- |
+      | max-drop | 0.5 pt | 0.12 pt | -0.05 .. 0.29 | met |
+      | min-speedup | 1.20x | 2.14x | 2.11 .. 2.17 | met |
+
+      Next: \`infer-opt profile models/net.onnx out/net.int8.onnx\` (where the time goes now, layer by layer)
+
+      <details><summary>1 warning</summary>
+
+      - the samples repeat: 4 of 64 are equal
+
+      </details>
+
+      <details><summary>Before and after</summary>
 
       |  | before | after |  |
       | --- | --: | --: | --- |
@@ -35,7 +45,14 @@ describe("renderMarkdown", () => {
       | size | 4.00 MB | 1.01 MB | 3.96x |
       | nodes | 175 | 210 |  |
 
-      - Warning: the samples repeat: 4 of 64 are equal
+      </details>
+
+      <details><summary>Limits in words</summary>
+
+      - max-drop, ok: top1 got worse by 0.12 points, 0.5 allowed
+      - min-speedup, ok: 2.14x as fast, at least 1.2x wanted
+
+      </details>
 
       <details><summary>What changed</summary>
 
@@ -84,6 +101,8 @@ describe("renderMarkdown", () => {
       - \`infer-opt optimize net.onnx -o x.onnx\`
 
       </details>
+
+      <!-- infer-opt:out/net.int8.onnx@cpu -->
       "
     `);
   });
@@ -107,17 +126,49 @@ describe("renderMarkdown", () => {
     expect(text).not.toContain("@team");
     expect(text).not.toContain("\n# x");
     expect(text.split("-->")).toHaveLength(2);
+    expect(text.trimEnd()).toMatch(/\n<!-- infer-opt:[\w./@-]+ -->$/);
     const cells = text.split("\n").find((line) => line.startsWith("| **a"))!;
     expect(cells.replace(/\\\|/g, "").split("|")).toHaveLength(9);
   });
 
-  it("stays below what platforms take as a comment", () => {
+  it("shows of every command's result one table", () => {
+    const bare = { ...sampleResult(), output: null, latency: null, accuracy: null, quantization: null } as const;
+    const { reasons: _, ...verdict } = bare.verdict;
+    const plain = { ...bare, candidates: [], difference: [], verdict: { ...verdict, reasons: [] } };
+    const times = { p50Ms: 1, p90Ms: 2, p95Ms: 3, p99Ms: null, p999Ms: null };
+    const { model } = bare;
+    const setting = { ...times, model, batch: 2, threads: 1, throughputPerSecond: 9, peakRssBytes: 1e6, limits: [] };
+    const sweep = { settings: [setting, { ...setting, batch: 4 }], fastest: 1, best: null, costPerHour: null };
+    const load = { models: [{ model, latency: times, waiting: times, service: times, utilization: 0.5 }] };
+    for (const [parts, row] of [
+      [{ sweep }, "| **`net.onnx`** | **4** | **1** | **1.00** | **2.00** | **3.00** | **-** | **-** | **9.00** |"],
+      [{ load }, "| `net.onnx` | 1.00 | 2.00 | 3.00 | - | - | 50 % |"],
+    ] as const) {
+      const text = renderMarkdown({ ...plain, ...parts } as unknown as RunResult);
+      expect(text).toContain(row);
+      const visible = text.replace(/<details>[\s\S]*?<\/details>/g, "");
+      expect(visible.match(/^\| -|^\| :?--/gm)).toHaveLength(1);
+    }
+  });
+
+  it("stays below what platforms take as a comment, and keeps the verdict and what finds it again", () => {
     const row = sampleResult().candidates[0]!;
     const long = "x".repeat(5000);
+    const many = Array.from({ length: 5000 }, (_, i) => ({ node: `${i}${long}`, op: long, reason: `${i}${long}` }));
+    const result = sampleResult();
     const text = renderMarkdown(
-      sampleResult({ candidates: Array.from({ length: 30 }, () => ({ ...row, name: long })) }),
+      sampleResult({
+        candidates: Array.from({ length: 5000 }, () => ({ ...row, name: long })),
+        quantization: { ...result.quantization!, float: many, notes: many.map(({ node }) => node) },
+        warnings: many.map(({ node }) => node),
+        model: { ...result.model, path: long },
+        output: { ...result.output!, path: long },
+      }),
+      `infer-opt optimize ${long}`,
     );
-    expect(text.length).toBeLessThan(60_100);
+    expect(text.length).toBeLessThan(65_536);
+    expect(text).toMatch(/^### infer-opt: \*\*PASS\*\* `x+\.\.\.x+` on cpu/);
     expect(text).toContain("left out: too long for a comment");
+    expect(text.trimEnd()).toMatch(/@cpu -->$/);
   });
 });

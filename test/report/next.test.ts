@@ -30,9 +30,11 @@ describe("the next command", () => {
     expect(commandOf({ ...sampleResult(), verdict: drop }, `${line} --max-drop=1% --slo p95=9ms --slo p99=20ms`)).toBe(
       "infer-opt gate models/net.onnx out/net.int8.onnx --eval 'my test.npz' --metric top1 --max-drop 1% --slo p95=9ms --slo p99=20ms --threads 2",
     );
-    for (const lacking of [null, "infer-opt quantize models/net.onnx -o x.onnx --max-drop 1%"]) {
-      expect(commandOf({ ...sampleResult(), verdict: drop }, lacking)).toBeNull();
-    }
+    expect(commandOf({ ...sampleResult(), verdict: drop }, null)).toBeNull();
+    // Without samples to judge by there is still where the time goes.
+    expect(commandOf({ ...sampleResult(), verdict: drop }, "infer-opt quantize a -o b --max-drop 1% --threads 2")).toBe(
+      "infer-opt profile models/net.onnx out/net.int8.onnx --threads 2",
+    );
   });
 
   it("holds limits against what they were held against: the model that the given one was made of", () => {
@@ -64,10 +66,20 @@ describe("the next command", () => {
     expect(commandOf(timed(model, candidateModel), "infer-opt bench a b --eval e.npz")).toBe(
       "infer-opt verify models/net.onnx 'b c.onnx' --eval e.npz",
     );
-    for (const models of [[model], [model, model], [model, candidateModel, other]]) {
-      expect(commandOf(timed(...models), null)).toBeNull();
-    }
-    expect(commandOf({ ...bare, command: "profile" }, null)).toBe("infer-opt inspect models/net.onnx");
+    expect(commandOf(timed(model, model), null)).toBeNull();
+    expect(commandOf(timed(model), "infer-opt bench a --threads=2 --shape x=1,3")).toBe(
+      "infer-opt profile models/net.onnx --shape x=1,3 --threads 2",
+    );
+    const three = timed(model, candidateModel, other);
+    const fast = three.bench!.models.map((row, i) => ({ ...row, p50Ms: [3, 1, 2][i]! }));
+    expect(commandOf({ ...three, bench: { ...three.bench!, models: fast } }, null)).toBe(
+      "infer-opt profile models/net.onnx 'b c.onnx'",
+    );
+    expect(commandOf({ ...bare, command: "profile" }, "infer-opt profile a b --eval e.npz")).toBe(
+      "infer-opt verify models/net.onnx 'b c.onnx' --eval e.npz",
+    );
+    const { candidateModel: _, ...single } = bare;
+    expect(commandOf({ ...single, command: "profile" }, null)).toBe("infer-opt inspect models/net.onnx");
   });
 
   it("replaces a budget that was too short", () => {
@@ -79,15 +91,85 @@ describe("the next command", () => {
     );
   });
 
-  it("asks for no more time where samples are too few", () => {
-    expect(
-      commandOf({ ...refusedResult(), verdict: verdict("inconclusive", "max-drop") }, "infer-opt gate a b"),
-    ).toBeNull();
+  it("asks for no more time where samples are too few, and keeps the file that they could not decide about", () => {
+    const result = { ...refusedResult(), verdict: verdict("inconclusive", "max-drop") };
+    expect(commandOf({ ...result, command: "gate" }, "infer-opt gate a b")).toBeNull();
+    expect(commandOf(result, "infer-opt optimize a -o b")).toBe("infer-opt optimize a -o b --keep-rejected");
+    expect(commandOf(result, "infer-opt optimize a -o b --keep-rejected")).toBeNull();
+  });
+
+  it("does not ask for the budget that was too short", () => {
+    const result = { ...refusedResult(), verdict: verdict("inconclusive", "min-speedup") };
+    expect(commandOf(result, "infer-opt gate a b --budget 5m")).toBe("infer-opt gate a b --budget 20m");
+  });
+
+  describe("of a gate", () => {
+    const bare = sampleResult({ command: "gate", output: null, quantization: null });
+    const gate = { ...bare, candidateModel: { ...bare.model, path: "b.onnx" } };
+    const line =
+      "infer-opt gate a b --eval e.npz --metric top1 --max-drop 1% --threads 1 --report g.md --report g.json";
+    const missed = (outcome: Verdict["outcome"], ...limits: readonly string[]): RunResult => ({
+      ...gate,
+      verdict: {
+        ...{ status: "fail", outcome, summary: "" },
+        reasons: limits.map((limit) => ({ limit, wanted: 1, got: 2, status: "missed", text: "" })),
+      },
+    });
+
+    it("that accuracy failed tells where the models part", () => {
+      expect(commandOf(missed("accuracy", "max-drop"), line)).toBe(
+        "infer-opt verify models/net.onnx b.onnx --eval e.npz --metric top1 --max-drop 1% --layers",
+      );
+    });
+
+    it("that latency or size failed tells where they go", () => {
+      expect(commandOf(missed("latency", "slo p95", "max-size"), line)).toBe(
+        "infer-opt profile models/net.onnx b.onnx --eval e.npz --threads 1",
+      );
+      expect(commandOf(missed("latency", "max-size"), line)).toBe("infer-opt inspect b.onnx");
+    });
+
+    it("that passed makes a page of what was kept of it", () => {
+      expect(commandOf(gate, line)).toBe("infer-opt report g.json --html g.html");
+      expect(commandOf(gate, "infer-opt gate a b --report g.md")).toBeNull();
+    });
+  });
+
+  it("goes on with integers after pruning, held to the same limits and the first model", () => {
+    const pruning = { groups: [], fitted: [], unfitted: [], pareto: [] };
+    const output = { ...sampleResult().model, path: "out/p q.onnx" };
+    const pruned = sampleResult({ command: "prune", quantization: null, output, pruning });
+    const line = "infer-opt prune models/net.onnx -o x --calibration c.npz --eval e.npz --metric top1 --max-drop 1%";
+    expect(commandOf(pruned, line)).toBe(
+      "infer-opt quantize 'out/p q.onnx' -o 'out/p q.int8.onnx' --baseline models/net.onnx --calibration c.npz --eval e.npz --metric top1 --max-drop 1%",
+    );
+    expect(commandOf(pruned, "infer-opt prune a -o x --eval e.npz")).toContain("--calibration e.npz --eval e.npz");
+    expect(commandOf(pruned, null)).toBeNull();
+  });
+
+  it("learns what pruning could not keep, once", () => {
+    const verdictOf = { ...verdict("accuracy", "max-drop"), status: "fail" } as const;
+    const pruned = sampleResult({ command: "prune", output: null, verdict: verdictOf });
+    expect(commandOf(pruned, "infer-opt prune a -o b --keep-ratio 0.5")).toBe(
+      "infer-opt prune a -o b --keep-ratio 0.5 --recover",
+    );
+    expect(commandOf(pruned, "infer-opt prune a -o b --recover")).toBeNull();
+  });
+
+  it("profiles the best setting of a sweep", () => {
+    const setting = { model: sampleResult().model, batch: 4, threads: 2 };
+    const sweep = { settings: [setting, { ...setting, batch: 8 }], fastest: 1, best: null };
+    const result = sampleResult({ command: "bench", output: null, quantization: null }) as unknown as RunResult;
+    expect(commandOf({ ...result, sweep } as unknown as RunResult, "infer-opt bench a --batch 4,8")).toBe(
+      "infer-opt profile models/net.onnx --batch 8 --threads 2",
+    );
   });
 
   it("offers a smaller file only where a candidate was smaller", () => {
     const result = refusedResult();
-    expect(commandOf({ ...result, candidates: [] }, "infer-opt optimize a -o b")).toBeNull();
+    expect(commandOf({ ...result, candidates: [] }, "infer-opt optimize a -o b")).toBe(
+      "infer-opt inspect models/net.onnx",
+    );
   });
 
   it("does not time a file against itself, nor a copy", () => {

@@ -39,6 +39,13 @@ describe("settings as text", () => {
     expect(Math.max(...shown.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 
+  it("have every percentile where there is room", () => {
+    const often = { ...setting(1, null), p90Ms: 4.5, p999Ms: 7 };
+    expect(text(facts([often]))).toMatch(/p50 ms +p90 +p95 +p99 +p99\.9 [\s\S]*4\.00 +4\.50 +5\.00 +- +7\.00 +250/);
+    const priced = { ...often, costPerMillion: 0.75 };
+    expect(text(facts([{ ...priced, limits: setting(1, "met").limits }]))).toMatch(/p50 ms +p95 +p99 +a second/);
+  });
+
   it("leave out columns that say nothing, and name models where there are several", () => {
     const one = text(facts([setting(1, null)]));
     expect(one).not.toMatch(/memory +limits/);

@@ -9,7 +9,7 @@ describe("renderText", () => {
   it("tells the verdict first, then limits, numbers, changes, and what stayed float", () => {
     expect(renderText(sampleResult(), plain)).toMatchInlineSnapshot(`
       " PASS  net.onnx -> net.int8.onnx                      cpu, 1 thread, batch 1
-       every limit is met
+       every limit is met: 2.14x as fast, 3.96x smaller, top1 0.7600 -> 0.7588
 
        limits             wanted      got       interval
        ok    max-drop     0.5 pt  0.12 pt  -0.05 .. 0.29

@@ -87,11 +87,22 @@ describe("the lines", () => {
 
   it("show stage, progress, time left, noise and the best so far", () => {
     expect(drawLive(busy, 10_000, wide, plain)).toEqual([
-      " bench      ######...................   25 %  50 of 200  10 s, about 30 s left",
+      " bench      #######...................   25 %  50 of 200  10 s, about 30 s left",
       " timing     24.3 ms before, 2.11x as fast so far, noise 4.2 %",
       " best       2.14x  accuracy 0.9900  int8 \\x1b[2J 静态",
     ]);
     expect(drawLive(busy, 10_000, { columns: 120, rows: 24 }, plain)[0]).toContain("50 of 200  10 s, about 30 s left");
+  });
+
+  it("tell the time left and both figures of the best where there is little room", () => {
+    expect(drawLive(busy, 10_000, { columns: 40, rows: 12 }, plain)).toEqual([
+      " bench       25 %  50 of 200  30 s left",
+      " timing     2.11x so far, noise 4.2 %",
+      " best       2.14x  accuracy 0.9900",
+    ]);
+    const [stageLine, , best] = drawLive(busy, 10_000, { columns: 50, rows: 12 }, plain);
+    expect(stageLine).toBe(" bench      ##......   25 %  50 of 200  30 s left");
+    expect(best).toBe(" best       2.14x  accuracy 0.9900  int8 ..J 静态");
   });
 
   it.each([10, 20, 40, 80, 200])("stay within %i columns, one left free", (columns) => {

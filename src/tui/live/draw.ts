@@ -2,7 +2,7 @@
 
 import { printable } from "../../report/escape.js";
 import { milliseconds, ratio, score } from "../../report/numbers.js";
-import { clip, padRight } from "../cells.js";
+import { clip, padRight, shorten, widthOf } from "../cells.js";
 import type { Look } from "../look.js";
 import { bar } from "../plot.js";
 import { type LiveStage, type LiveView, remainingMs } from "./fold.js";
@@ -11,6 +11,8 @@ const TITLE = 10;
 const WIDEST_BAR = 30;
 /** Of a bar that says anything. */
 const LEAST_BAR = 8;
+/** Of a name that tells candidates apart. */
+const LEAST_NAME = 8;
 
 /** At most `rows` lines, each narrower than `columns`: the last column stays free, so that nothing wraps. */
 export function drawLive(
@@ -22,16 +24,20 @@ export function drawLive(
   if (!current) return [];
   const lines = [stageLine(current, nowMs, columns - 2, look)];
   if (current.timing) lines.push(`${padRight("timing", TITLE)} ${timingText(current.timing, columns - TITLE - 3)}`);
-  if (best) {
-    const parts = [
-      ...(best.speedup === null ? [] : [ratio(best.speedup)]),
-      ...(best.accuracy === null ? [] : [`accuracy ${score(best.accuracy)}`]),
-      printable(best.candidate),
-      ...(candidates.size > 1 ? [`(of ${candidates.size})`] : []),
-    ];
-    lines.push(`${padRight("best", TITLE)} ${parts.join("  ")}`);
-  }
+  if (best) lines.push(`${padRight("best", TITLE)} ${bestText(best, candidates.size, columns - TITLE - 3)}`);
   return lines.slice(0, Math.max(0, rows)).map((line) => clip(` ${line}`, columns - 1));
+}
+
+/** Figures first: a name that has no room is shortened, and goes where too little of it would be left. */
+function bestText({ speedup, accuracy, candidate }: NonNullable<LiveView["best"]>, of: number, width: number): string {
+  const figures = [
+    ...(speedup === null ? [] : [ratio(speedup)]),
+    ...(accuracy === null ? [] : [`accuracy ${score(accuracy)}`]),
+  ];
+  const count = of > 1 ? [`(of ${of})`] : [];
+  const room = width - [...figures, "", ...count].join("  ").length;
+  const name = room < LEAST_NAME ? [] : [shorten(printable(candidate), room)];
+  return [...figures, ...name, ...count].join("  ");
 }
 
 function timingText({ baselineMs, speedup, spread }: NonNullable<LiveStage["timing"]>, width: number): string {
@@ -52,14 +58,22 @@ function stageLine(stage: LiveStage, nowMs: number, width: number, look: Look): 
   const { done, total } = progress;
   const left = remainingMs(stage, nowMs);
   const share = Math.min(1, done / total);
-  const figures = [
-    `${String(Math.floor(100 * share)).padStart(3)} %`,
-    `${done} of ${total}`,
-    left === null ? spent : `${spent}, about ${clock(left)} left`,
-  ];
-  const room = width - TITLE - 2 - figures.join("  ").length;
-  const drawn = room - 2 < LEAST_BAR ? "" : `${look.after(bar(share, Math.min(WIDEST_BAR, room - 2), look))}  `;
-  return `${look.strong(title)} ${drawn}${figures.join("  ")}`;
+  const counted = [`${String(Math.floor(100 * share)).padStart(3)} %`, `${done} of ${total}`];
+  // Where there is little room, the time left counts for more than the time spent.
+  const figures =
+    left === null
+      ? [[...counted, spent], counted]
+      : [
+          [...counted, `${spent}, about ${clock(left)} left`],
+          [...counted, `${clock(left)} left`],
+          [counted[0]!, `${clock(left)} left`],
+        ];
+  const room = width - TITLE - 1;
+  const texts = figures.map((parts) => parts.join("  "));
+  const text = texts.find((each) => widthOf(each) <= room) ?? texts.at(-1)!;
+  const free = room - text.length - 2;
+  const drawn = free < LEAST_BAR ? "" : `${look.after(bar(share, Math.min(WIDEST_BAR, free), look))}  `;
+  return `${look.strong(title)} ${drawn}${text}`;
 }
 
 /** Whole seconds: a clock that ticks more often would be drawn more often. */
