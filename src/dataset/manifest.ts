@@ -29,8 +29,8 @@
  *   crop      [h, w] from the centre, after resizing. Default: none.
  *   channels  "RGB", "BGR" or "gray". Default: RGB.
  *   scale     a pixel (0..255) is multiplied by it. Default: 1/255, and 1 when dtype is u8.
- *   mean, std subtracted and divided by after scaling; one number a channel, in the order of
- *             `channels`, or one for all. Default: 0 and 1. Not with u8.
+ *   mean, std subtracted and divided by after scaling; a list with one number a channel, in the order
+ *             of `channels`, or one number for all. Default: 0 and 1. Not with u8.
  *   layout    "NCHW" or "NHWC", with N = 1. Default: NCHW.
  *   dtype     "f32", "f16" or "u8". Default: f32.
  */
@@ -53,7 +53,17 @@ const imageExtensions: readonly string[] = [".png", ".jpg", ".jpeg", ".webp"];
 
 const pixelCount = v.pipe(v.number(), v.integer(), v.minValue(1));
 const size = v.tuple([pixelCount, pixelCount]);
-const perChannel = v.pipe(v.array(v.pipe(v.number(), v.finite())), v.minLength(1), v.maxLength(3));
+const level = v.pipe(v.number(), v.finite());
+const perChannel = v.union(
+  [
+    v.pipe(
+      level,
+      v.transform((one) => [one]),
+    ),
+    v.pipe(v.array(level), v.minLength(1), v.maxLength(3)),
+  ],
+  "is one number, or a list with one for each channel",
+);
 
 const resizeSchema = v.strictObject({
   size: v.optional(size),

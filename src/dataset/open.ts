@@ -1,6 +1,6 @@
 /** From a path to a dataset: the file's name or the folder's contents say which reader it takes. */
 import { readdir, stat } from "node:fs/promises";
-import { extname } from "node:path";
+import { basename, dirname, extname } from "node:path";
 import { nearbyFile } from "../base/nearby-file.js";
 import type { Dataset, DatasetRef, InputSpec } from "./dataset.js";
 import { datasetError } from "./errors.js";
@@ -43,6 +43,7 @@ export async function openDataset(path: string, { signature }: OpenOptions = {})
         fields: { path },
       });
     default:
+      if (basename(path) === MANIFEST) return openManifest(dirname(path));
       throw isImage(path)
         ? datasetError("DATASET_KIND", `${path} is a single image`, LIST_IMAGES, { fields: { path } })
         : datasetError("DATASET_KIND", `${path} is no kind of dataset that is known`, KINDS, { fields: { path } });

@@ -41,6 +41,16 @@ describe("openManifest", () => {
     ]);
   });
 
+  it("takes one number for all channels with and without a list around it", async () => {
+    const prepared = async (steps: unknown) => {
+      const folder = folderOf(withImage(steps), { "a.png": png(1, 1, 3, [10, 20, 30]) });
+      const [sample] = await samplesOf(await openManifest(folder));
+      return numbersOf(sample!.feeds.get("x"));
+    };
+    expect(await prepared({ scale: 1, mean: 10, std: 5 })).toEqual([0, 2, 4]);
+    expect(await prepared({ scale: 1, mean: [10], std: [5] })).toEqual([0, 2, 4]);
+  });
+
   it("scales to 0..1, channels first, unless told", async () => {
     const [sample] = await samplesOf(
       await openManifest(folderOf(withFile("a.png"), { "a.png": png(1, 1, 3, [0, 51, 255]) })),
@@ -73,6 +83,8 @@ describe("openManifest refuses", () => {
     ["padding without a size", withImage({ resize: { shortSide: 1, fit: "pad" } }), "preprocess.x.resize"],
     ["a size of zero", withImage({ crop: [0, 1] }), "preprocess.x.crop.0"],
     ["a deviation of zero", withImage({ std: [0] }), "preprocess.x.std"],
+    ["one deviation of zero", withImage({ std: 0 }), "preprocess.x.std"],
+    ["a mean in words", withImage({ mean: "imagenet" }), "preprocess.x.mean"],
     ["a mean for two channels", withImage({ mean: [0, 0] }), "preprocess.x.mean"],
     ["three means for gray", withImage({ channels: "gray", mean: [0, 0, 0] }), "preprocess.x.mean"],
     ["a mean of bytes", withImage({ dtype: "u8", mean: [0] }), "preprocess.x.mean"],

@@ -14,6 +14,7 @@ describe("openDataset", () => {
     ["a .jsonl file", { "d.jsonl": '{"x": 1}' }, "d.jsonl", 1],
     ["test data", { "test_data_set_0/input_0.pb": scalar, "test_data_set_1/input_0.pb": scalar }, "", 2],
     ["a folder with a manifest", { "manifest.json": manifest }, "", 2],
+    ["a manifest by its own path", { "manifest.json": manifest }, "manifest.json", 2],
   ])("reads %s", async (_, files, name, count) => {
     expect((await openDataset(`${temporaryFolder(files)}/${name}`)).count).toBe(count);
   });
