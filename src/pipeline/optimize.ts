@@ -37,7 +37,7 @@ import { approximate, lossyText } from "./lossy.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
 import { scratchFile } from "./model-runs.js";
 import { operatorTimes } from "./operator-times.js";
-import { whatIsUnseen, withoutSpeed } from "./other-target.js";
+import { timedOnAnother, whatIsUnseen, withoutSpeed } from "./other-target.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
 import { type Draft, draftModel, type Prepared } from "./prepare.js";
 import { requestOf } from "./prepare-request.js";
@@ -108,6 +108,7 @@ export class OptimizeRun {
     const { config, record } = this;
     const { mode, ranges } = config.quantize;
     if (!this.target.isMeasurable) record.warn(...whatIsUnseen(this.target, config.runtime.provider));
+    else record.warn(...timedOnAnother(this.target, process.arch));
     if (mode === "static") requireCalibration(config.data.calibration !== null || ranges !== null);
     const original = loadModel(config.model);
     const already = alreadyQuantized(original);

@@ -21,3 +21,9 @@ export function whatIsUnseen({ name, title, kernels, sources }: IntegerTarget, p
     `made for ${title}, which does not run here: its integer kernels are those of its documents (${sources.join(", ")}), and ${measured}`,
   ];
 }
+
+/** What the times of a run on this processor cannot say about one of another kind, which would run the same file. */
+export const timedOnAnother = ({ title, architecture }: IntegerTarget, here: string): string[] =>
+  architecture === undefined || architecture === here
+    ? []
+    : [`made for ${title}: speed was measured on this ${here} processor, so time both files there (infer-opt bench)`];

@@ -46,6 +46,8 @@ export interface IntegerTarget {
   readonly saturatesPairs: boolean;
   /** Whether ONNX Runtime on the CPU is what it runs in, so that speed measured here says something. */
   readonly isMeasurable: boolean;
+  /** Of the processors that it is, in Node's word: times taken on others are not its own. Absent: of none in particular. */
+  readonly architecture?: "x64" | "arm64";
   /** What its kernels take, where that is known well enough to place integers by; absent: a profile has to tell. */
   readonly times?: KernelTimes;
   /** The documents that the table follows; none where it was found by running models. */

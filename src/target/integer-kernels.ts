@@ -72,9 +72,15 @@ export const weightInputs: Readonly<Record<string, readonly number[]>> = {
   RNN: [1, 2],
 };
 
-const onCpu = (name: string, title: string, saturatesPairs: boolean): IntegerTarget => ({
+const onCpu = (
+  name: string,
+  title: string,
+  saturatesPairs: boolean,
+  architecture?: IntegerTarget["architecture"],
+): IntegerTarget => ({
   name,
   title,
+  ...(architecture && { architecture }),
   kernels: cpu,
   activations: "u8",
   bias: "i32",
@@ -86,12 +92,12 @@ const onCpu = (name: string, title: string, saturatesPairs: boolean): IntegerTar
 });
 
 const vnni: IntegerTarget = {
-  ...onCpu("ort-cpu-vnni", "ONNX Runtime on x86 with VNNI", false),
+  ...onCpu("ort-cpu-vnni", "ONNX Runtime on x86 with VNNI", false, "x64"),
   times: vnniKernelTimes,
 };
-const avx2 = onCpu("ort-cpu-avx2", "ONNX Runtime on x86 without VNNI", true);
-const arm = onCpu("ort-cpu-arm64", "ONNX Runtime on ARM without dot product", false);
-const armDot = onCpu("ort-cpu-arm64-dot", "ONNX Runtime on ARM with dot product", false);
+const avx2 = onCpu("ort-cpu-avx2", "ONNX Runtime on x86 without VNNI", true, "x64");
+const arm = onCpu("ort-cpu-arm64", "ONNX Runtime on ARM without dot product", false, "arm64");
+const armDot = onCpu("ort-cpu-arm64-dot", "ONNX Runtime on ARM with dot product", false, "arm64");
 const unknown = onCpu("ort-cpu", "ONNX Runtime on the CPU", false);
 
 const named: ReadonlyMap<string, IntegerTarget> = new Map(
