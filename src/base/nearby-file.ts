@@ -1,6 +1,6 @@
 /** Whether somebody meant another file of the same folder: the name is mistyped, or short of its ending. */
 import { readdirSync } from "node:fs";
-import { dirname, join, parse } from "node:path";
+import { basename, dirname, join, parse } from "node:path";
 import { likelyName } from "./nearest.js";
 
 const MOST_LOOKED_AT = 1000;
@@ -19,6 +19,8 @@ export function nearbyFile(path: string): string | null {
   const { name: wanted, ext } = parse(path);
   const stems = new Map(
     names
+      // A link to nothing is there by name only.
+      .filter((name) => name !== basename(path))
       .slice(0, MOST_LOOKED_AT)
       .map((name) => [name, parse(name)] as const)
       .filter(([, parts]) => ext === "" || parts.ext === ext)

@@ -57,7 +57,9 @@ async function fuse(config: Config, context: RunContext, output: Output): Promis
   const raised =
     opsetOf(prepared.model) > original.opset ? `, opset ${original.opset} raised to ${opsetOf(prepared.model)}` : "";
   const summary = [
-    applied === 0 ? `nothing to ${config.recipe}${raised}` : `${applied} rewrites${raised}`,
+    applied === 0
+      ? `nothing to ${config.recipe}${raised}`
+      : `${applied} ${applied === 1 ? "rewrite" : "rewrites"}${raised}`,
     ...(choice ? [runtimeSpecificText(choice.facts)] : []),
     ...(lossy ? [lossyText(lossy.facts)] : []),
   ].join("; ");

@@ -131,6 +131,7 @@ function regionFacts(
 function whyChosen(candidate: Candidate, others: readonly Candidate[]): string {
   const text = ({ name, speedup, sqnrDb }: Candidate): string =>
     `${name} ${speedup === null ? "untimed" : `${speedup.toFixed(2)}x`}${sqnrDb === null ? "" : ` at ${sqnrDb.toFixed(1)} dB`}`;
-  if (others.length === 0) return `${candidate.name} was the only way to quantize this model`;
+  if (others.length === 0)
+    return `${candidate.name}${candidate.speedup === null ? ", by size and error" : ", the only candidate that was timed"}`;
   return `measured here: ${text(candidate)}; against ${others.map(text).join(", ")}`;
 }

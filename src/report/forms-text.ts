@@ -14,7 +14,8 @@ const MOST_NAMED = 3;
 /** What the runtime made of the integers, in a line: "97 of 98 nodes run on integers, 2 conversions; float: relu_7". */
 export function integersText({ integers, saturable = 0, target }: QuantizationFacts): string[] {
   const lines: string[] = [];
-  if (integers) {
+  // Weights alone are widened: no node is meant to compute with integers.
+  if (integers && integers.integer + integers.float.length > 0) {
     const { integer, float, conversions } = integers;
     const named = float.slice(0, MOST_NAMED).map(({ node, op }) => `${node} (${op})`);
     const more = float.length > MOST_NAMED ? `, and ${count(float.length - MOST_NAMED)} more` : "";

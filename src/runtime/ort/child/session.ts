@@ -81,7 +81,7 @@ export function refuseUnreadable({
   throw new InferOptError(
     "OUTPUTS_UNREADABLE",
     "input",
-    `${path} has no output that can be read: ${names || "none at all"}; ONNX Runtime hands Node tensors, and neither sequences, maps nor optionals`,
+    `the model has no output that can be read: ${names || "none at all"}; ONNX Runtime hands Node tensors, and neither sequences, maps nor optionals`,
     {
       hint: "Add an output that is a tensor, such as what ConcatFromSequence makes of a sequence.",
       fields: { model: path, outputs: signature.outputs.map(({ name }) => name) },
