@@ -34,6 +34,7 @@ export function foreground(argv: readonly string[]): Promise<number> {
   const held = new Map<number, Unfinished>();
   let watch: LiveWatch | null = null;
   let ended: number | null = null;
+  let lost: Error | null = null;
   let patience: NodeJS.Timeout | undefined;
 
   const unwatch = (): void => {
@@ -60,7 +61,8 @@ export function foreground(argv: readonly string[]): Promise<number> {
   const received = (message: FromWork): void => {
     switch (message.kind) {
       case "write":
-        (message.to === "stdout" ? stdout : stderr).write(message.chunk);
+        if (message.to === "stderr") stderr.write(message.chunk);
+        else if (lost === null) stdout.write(message.chunk);
         return;
       case "watch":
         watch = watchLive(stderr, () => performance.now(), look(wantsColor(io, "stderr"), drawsUnicode(io.env)));
@@ -92,8 +94,8 @@ export function foreground(argv: readonly string[]): Promise<number> {
   };
 
   stdout.on("error", (cause: NodeJS.ErrnoException) => {
-    // A reader that leaves early (`| head`) is no fault.
-    if (cause.code !== "EPIPE") void cutOff(exitCode.input, lostOutput(cause));
+    // A reader that leaves early (`| head`) is no fault. Whatever else is to be written still is: told at the end.
+    if (cause.code !== "EPIPE") lost ??= cause;
   });
   const resized = (): void => tell({ kind: "columns", columns: io.columns });
   stdout.on("resize", resized);
@@ -106,7 +108,8 @@ export function foreground(argv: readonly string[]): Promise<number> {
       stdout.off("resize", resized);
       release();
       clearTimeout(patience);
-      resolve(ended);
+      // What stdout could not take is known a moment after it was asked to.
+      setImmediate(() => resolve(lost === null ? ended! : reportFault(lostOutput(lost), context, io)));
     });
   });
 }

@@ -155,7 +155,7 @@ function afterSuccess(result: RunResult, line: Line): Suggestion | null {
 
 /** What was taken is written, and was timed. */
 function afterSearch(result: RunResult, output: { readonly path: string }, line: Line): Suggestion | null {
-  const { verdict, quantization, command } = result;
+  const { verdict, quantization } = result;
   // Where no limit asks for it, few samples were looked at.
   const isJudged = verdict.reasons.some(({ limit }) => limit === "max-drop");
   const isSampled = line.given("--eval") !== "";
@@ -172,7 +172,7 @@ function afterSearch(result: RunResult, output: { readonly path: string }, line:
     const flags = line.given("--eval", ...limits);
     return { command: `infer-opt gate ${line.pair(output)}${flags}`, why: "the same limits, as a step of CI" };
   }
-  if (!searches(command) || isSame(result.model, output) || line.typed === null) return null;
+  if (isSame(result.model, output) || line.typed === null) return null;
   return line.profile(output, "where the time goes now, layer by layer");
 }
 

@@ -18,6 +18,8 @@ export interface FamilyTime {
 }
 
 const MOST = 6;
+/** A change of this share of the time has a bar of its full length at least. */
+const SLIGHT = 0.1;
 
 /** The most time first, on whichever side; null where nothing was measured on both sides. */
 export function familyTimes({ operatorTimes }: RunResult): FamilyTime[] | null {
@@ -45,8 +47,10 @@ export function timeLines(result: RunResult, sheet: Sheet): string[] {
   const shown = all.slice(0, all.length > most + 1 ? most : all.length);
   const rest = all.slice(shown.length);
   const rows = rest.length > 0 ? [...shown, total("other", rest)] : shown;
-  const largest = Math.max(...rows.map(({ beforeMs, afterMs }) => Math.abs(beforeMs - afterMs)));
   const whole = total("all", all);
+  // Where next to nothing changed, the bars say so.
+  const least = SLIGHT * Math.max(whole.beforeMs, whole.afterMs);
+  const largest = Math.max(least, ...rows.map(({ beforeMs, afterMs }) => Math.abs(beforeMs - afterMs)));
   const show = decimals(Math.max(whole.beforeMs, whole.afterMs));
   const table = columns(
     [

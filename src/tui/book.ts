@@ -2,7 +2,7 @@
 import type { RunResult } from "../pipeline/result.js";
 import { type DecisionRow, decisionRows } from "../report/decision-rows.js";
 import { type CandidatePoint, candidatePoints } from "../report/pareto.js";
-import { type LayerOrder, type LayerRow, layerRows, orderLayers } from "./layer-rows.js";
+import { type LayerEntry, type LayerOrder, layerEntries, orderLayers } from "./layer-entries.js";
 
 export interface Book {
   readonly result: RunResult;
@@ -10,14 +10,14 @@ export interface Book {
   readonly path: string;
   /** The command that gave the result; null where nobody knows. */
   readonly commandLine: string | null;
-  readonly layers: readonly LayerRow[];
+  readonly layers: readonly LayerEntry[];
   readonly candidates: readonly CandidatePoint[];
   readonly decisions: readonly DecisionRow[];
 }
 
 export const openBook = (result: RunResult, path: string, commandLine: string | null): Book => ({
   ...{ result, path, commandLine },
-  layers: layerRows(result),
+  layers: layerEntries(result),
   candidates: candidatePoints(result),
   decisions: decisionRows(result),
 });
@@ -30,7 +30,7 @@ const matches = (words: readonly string[], filter: string): boolean => {
     .every((part) => text.includes(part));
 };
 
-export const layersShown = ({ layers }: Book, order: LayerOrder, filter: string): LayerRow[] =>
+export const layersShown = ({ layers }: Book, order: LayerOrder, filter: string): LayerEntry[] =>
   orderLayers(
     layers.filter(({ node, op, form, reason, nodes }) => matches([node, op, form, reason, ...nodes], filter)),
     order,

@@ -1,6 +1,6 @@
 /** Where a reader of a report is: which screen, which row, what was typed and marked. Plain data; keys make a new one. */
 import type { Book } from "./book.js";
-import { type LayerOrder, ordersOf } from "./layer-rows.js";
+import { type LayerOrder, ordersOf } from "./layer-entries.js";
 
 export const screenNames = [
   "summary",

@@ -36,6 +36,12 @@ describe("where the time went", () => {
     expect(lines[3]).toMatch(/ {2}---$/);
   });
 
+  it("draws next to no bars where next to nothing changed", () => {
+    const before = [{ op: "Conv", nodes: 1, ms: 100 }];
+    const after = [{ op: "Conv", nodes: 1, ms: 99 }];
+    expect(timeLines(sampleResult({ operatorTimes: { before, after } }), plainSheet)[1]).toMatch(/ 1 {2}█{3}$/);
+  });
+
   it("leaves bars the room that names of wide characters leave", () => {
     const wide = [{ op: "畳み込み層", nodes: 1, ms: 9 }];
     for (const line of timeLines(sampleResult({ operatorTimes: { before: wide, after: [] } }), plainSheet)) {

@@ -131,6 +131,30 @@ describe.skipIf(!ptyLibrary)("a run on a terminal", () => {
     expect(readdirSync(scratch)).toEqual([]);
   });
 
+  it.skipIf(process.platform !== "linux")("tells of a full disk behind stdout when all else is written", async () => {
+    const cwd = temporaryFolder();
+    const argv = [
+      binary,
+      "fuse",
+      digits,
+      "-o",
+      "out.onnx",
+      "--report",
+      "r.json",
+      "--report",
+      "r.html",
+      "--threads",
+      "1",
+    ];
+    const script = `const { openSync } = require("node:fs");
+      const stdio = ["inherit", openSync("/dev/full", "w"), "inherit"];
+      process.exit(require("node:child_process").spawnSync(process.execPath, ${JSON.stringify(argv)}, { stdio }).status);`;
+    const session = new TerminalSession(["-e", script], [80, 24], { cwd });
+    expect((await session.ended).code).toBe(3);
+    expect(await leftBy(session)).toMatch(/error OUTPUT_FAILED\n +cannot write to standard output: ENOSPC/);
+    expect(readdirSync(cwd).sort()).toEqual(["out.onnx", "r.html", "r.json"]);
+  });
+
   it.each([
     ["--quiet", ["--quiet"], {}],
     ["--json", ["--json"], {}],

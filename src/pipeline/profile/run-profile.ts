@@ -219,8 +219,10 @@ function boundTimes(nodes: readonly NodeProfileFacts[]): Record<Bound, number> {
 }
 
 function summaryOf({ models, machine }: ProfileFacts): string {
-  const [{ stages, bound, nodesMs }] = models as [ModelProfileFacts];
-  const median = `median ${Number(stages.run.p50Ms.toPrecision(4))} ms`;
+  const [first, second] = models as [ModelProfileFacts, ModelProfileFacts?];
+  const { bound, nodesMs } = second ?? first;
+  const medianOf = ({ stages }: ModelProfileFacts): string => `${Number(stages.run.p50Ms.toPrecision(4))} ms`;
+  const median = `median ${second ? `${medianOf(first)} before, ${medianOf(second)} after` : medianOf(first)}`;
   if (!machine || !bound) return median;
   const known = (["compute", "memory", "neither"] as const).map((name) => [name, bound[name]] as const);
   const [name, ms] = known.sort((a, b) => b[1] - a[1])[0]!;
@@ -229,7 +231,7 @@ function summaryOf({ models, machine }: ProfileFacts): string {
     memory: "bound by memory",
     neither: "far from both peaks: small nodes or slow kernels",
   };
-  return `${median}; ${Math.round((100 * ms) / Math.max(nodesMs, Number.MIN_VALUE))} % of the nodes' time is ${words[name]}`;
+  return `${median}; ${Math.round((100 * ms) / Math.max(nodesMs, Number.MIN_VALUE))} % of the nodes' time ${second ? "after " : ""}is ${words[name]}`;
 }
 
 const sum = <T>(items: readonly T[], of: (item: T) => number): number =>

@@ -4,13 +4,13 @@ import { printable } from "../../report/escape.js";
 import { bytes, milliseconds, optional, plural, significant } from "../../report/numbers.js";
 import { excludeList } from "../../report/reproduce.js";
 import { layersShown } from "../book.js";
-import { type LayerRow, ordersOf, savedMs } from "../layer-rows.js";
+import { type LayerEntry, ordersOf, savedMs } from "../layer-entries.js";
 import { type ListColumn, list } from "../list.js";
 import { type ListScreen, type Outcome, type Scene, searchKeys } from "../screen.js";
 import { placeOf, type State } from "../state.js";
 import { paragraph, titled } from "./rows.js";
 
-const shown = ({ book, state }: Pick<Scene, "book" | "state">): LayerRow[] =>
+const shown = ({ book, state }: Pick<Scene, "book" | "state">): LayerEntry[] =>
   layersShown(book, state.order, state.places.layers.filter);
 
 export const layers: ListScreen = {
@@ -68,7 +68,7 @@ export const layers: ListScreen = {
 };
 
 /** Where nothing is known to sort by, they are as the result has them. */
-const sorted = (rows: readonly LayerRow[], { order }: State): string =>
+const sorted = (rows: readonly LayerEntry[], { order }: State): string =>
   ordersOf(rows).includes(order) ? `, most ${words[order]} first` : "";
 
 const words = { time: "time", saved: "time saved", error: "error", bytes: "bytes" } as const;
@@ -78,11 +78,11 @@ const none = ({ book: { result } }: Scene): string =>
   "`infer-opt profile MODEL --report result.json` times them, `infer-opt quantize` finds which of them pay as integers, " +
   "and `infer-opt verify --layers` tells where two models part.";
 
-function columns(rows: readonly LayerRow[], { marked, order }: State): ListColumn<LayerRow>[] {
+function columns(rows: readonly LayerEntry[], { marked, order }: State): ListColumn<LayerEntry>[] {
   /** What is sorted by stays as long as anything does. */
   const rank = (by: State["order"], usual: number): number => (order === by ? 1 : usual);
   const title = (text: string, by: State["order"]): string => (order === by ? `${text} v` : text);
-  const all: (ListColumn<LayerRow> & { readonly has: (row: LayerRow) => boolean })[] = [
+  const all: (ListColumn<LayerEntry> & { readonly has: (row: LayerEntry) => boolean })[] = [
     { title: "", cell: ({ node }) => (marked.has(node) ? "x" : " "), rank: 0, has: () => marked.size > 0 },
     { title: "layer", cell: ({ node }) => printable(node), rank: 0, least: 22, has: () => true },
     { title: "operator", cell: ({ op }) => printable(op), rank: 7, has: ({ op }) => op !== "" },
@@ -135,7 +135,7 @@ function columns(rows: readonly LayerRow[], { marked, order }: State): ListColum
   return all.filter(({ has }) => rows.some(has));
 }
 
-function detail({ book: { result }, state, width }: Scene, row: LayerRow): string[] {
+function detail({ book: { result }, state, width }: Scene, row: LayerEntry): string[] {
   const { node, op, form, nodes, beforeMs, afterMs, sqnrDb, reason } = row;
   const of = new Set([node, ...nodes]);
   const said = result.passes.flatMap(({ name: pass, skipped }) =>
@@ -159,7 +159,7 @@ function detail({ book: { result }, state, width }: Scene, row: LayerRow): strin
   return facts.flatMap(([title, text]) => titled(title, text, width));
 }
 
-function mark(row: LayerRow | undefined, state: State): Outcome {
+function mark(row: LayerEntry | undefined, state: State): Outcome {
   if (!row) return { state };
   if (row.form === "float") return { state: { ...state, notice: `${printable(row.node)} is in float already` } };
   const marked = new Set(state.marked);

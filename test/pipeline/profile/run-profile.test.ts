@@ -64,9 +64,13 @@ describe("runProfile", () => {
     try {
       const before = file("(x: f32[4,64]) -> (y) { s = Sigmoid(x) m = Mul(x, s) y = MatMul(m, $w: f32[64,8]) }");
       const after = file("(x: f32[4,64]) -> (y) { m = Relu(x) y = MatMul(m, $w: f32[64,8]) }");
-      const { profile, latency, candidateModel } = await runProfile(configOf([before, after]), realContext(runtime));
+      const { profile, latency, candidateModel, verdict } = await runProfile(
+        configOf([before, after]),
+        realContext(runtime),
+      );
       expect(candidateModel!.path).toBe(after);
       expect(latency!.speedup).toBeGreaterThan(0);
+      expect(verdict.summary).toMatch(/^median .* ms before, .* ms after; \d+ % of the nodes' time after is /);
       const compared = profile!.compared!;
       for (const [i, side] of (["beforeMs", "afterMs"] as const).entries()) {
         expect(compared.reduce((sum, part) => sum + part[side], 0)).toBeCloseTo(profile!.models[i]!.nodesMs, 10);

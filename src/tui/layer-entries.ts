@@ -1,8 +1,11 @@
-/** What a result knows about layers, in one list whatever command it is of: time before and after, error, form, reason. */
+/**
+ * What a reader goes through on the screen of layers, whatever command the result is of: a region with its nodes is one entry, and
+ * so is a group that was pruned or a tensor that was compared. report/layer-rows.ts has a row for each node of the graph instead.
+ */
 import type { Bound } from "../pipeline/profile/roofline.js";
 import type { RunResult } from "../pipeline/result.js";
 
-export interface LayerRow {
+export interface LayerEntry {
   /** Or the one that the others of its region go with. */
   readonly node: string;
   /** Empty where the result does not say. */
@@ -24,7 +27,7 @@ export interface LayerRow {
 const unknown = { op: "", form: "", beforeMs: null, afterMs: null, sqnrDb: null, weightBytes: null, reason: "" };
 
 /** In the order of the result; nodes of a region are part of its row. */
-export function layerRows(result: RunResult): LayerRow[] {
+export function layerEntries(result: RunResult): LayerEntry[] {
   const rows = [...quantized(result), ...profiled(result), ...compared(result), ...pruned(result)];
   // Weights of integers stand behind nodes of their own: what a layer has of them, the graph before tells.
   const graph = result.graphs?.before ?? result.graphs?.after;
@@ -37,11 +40,11 @@ export function layerRows(result: RunResult): LayerRow[] {
   });
 }
 
-function quantized({ quantization, precision }: RunResult): LayerRow[] {
+function quantized({ quantization, precision }: RunResult): LayerEntry[] {
   const float = [...(quantization?.float ?? []), ...(precision?.float ?? [])];
   const ops = new Map(float.map(({ node, op }) => [node, op]));
   const regions = (quantization?.regions ?? []).map(
-    ({ region, nodes, form, beforeMs, afterMs, sqnrDb, reason }): LayerRow => ({
+    ({ region, nodes, form, beforeMs, afterMs, sqnrDb, reason }): LayerEntry => ({
       ...unknown,
       ...{ node: region, op: ops.get(region) ?? "", form, nodes, beforeMs, sqnrDb, reason },
       // Times of integers that were not taken are what was given up: the layer runs as before.
@@ -64,7 +67,7 @@ const boundForms: Readonly<Record<Bound, string>> = {
   unknown: "",
 };
 
-function profiled({ profile }: RunResult): LayerRow[] {
+function profiled({ profile }: RunResult): LayerEntry[] {
   if (!profile) return [];
   if (profile.compared) {
     return profile.compared.map(({ value, before, after, beforeMs, afterMs }) => ({
@@ -80,27 +83,27 @@ function profiled({ profile }: RunResult): LayerRow[] {
   }));
 }
 
-const compared = ({ layers }: RunResult): LayerRow[] =>
+const compared = ({ layers }: RunResult): LayerEntry[] =>
   (layers?.worst ?? []).map(({ value, node, op, sqnrDb, maxAbs }) => ({
     ...unknown,
     ...{ node: node || value, nodes: node ? [node] : [], op, sqnrDb },
     reason: `its output ${value} differs by ${maxAbs} at most`,
   }));
 
-const pruned = ({ pruning }: RunResult): LayerRow[] =>
+const pruned = ({ pruning }: RunResult): LayerEntry[] =>
   (pruning?.groups ?? []).map(({ group, kind, width, kept, frozen }) => ({
     ...unknown,
     ...{ node: group, nodes: [], op: kind, form: `${kept} of ${width}`, reason: frozen ?? "" },
   }));
 
 /** What a row gained; negative where it lost. */
-export const savedMs = ({ beforeMs, afterMs }: LayerRow): number | null =>
+export const savedMs = ({ beforeMs, afterMs }: LayerEntry): number | null =>
   beforeMs === null || afterMs === null ? null : beforeMs - afterMs;
 
 export const layerOrders = ["time", "saved", "error", "bytes"] as const;
 export type LayerOrder = (typeof layerOrders)[number];
 
-const keys: Readonly<Record<LayerOrder, (row: LayerRow) => number | null>> = {
+const keys: Readonly<Record<LayerOrder, (row: LayerEntry) => number | null>> = {
   time: ({ beforeMs, afterMs }) => afterMs ?? beforeMs,
   saved: savedMs,
   // A low SQNR is a large error.
@@ -109,11 +112,11 @@ const keys: Readonly<Record<LayerOrder, (row: LayerRow) => number | null>> = {
 };
 
 /** What is known of any row, and so can be sorted by. */
-export const ordersOf = (rows: readonly LayerRow[]): LayerOrder[] =>
+export const ordersOf = (rows: readonly LayerEntry[]): LayerOrder[] =>
   layerOrders.filter((order) => rows.some((row) => keys[order](row) !== null));
 
 /** The most time, saving, error or bytes first; what is not known comes last, in the order of the result. */
-export function orderLayers(rows: readonly LayerRow[], order: LayerOrder): LayerRow[] {
+export function orderLayers(rows: readonly LayerEntry[], order: LayerOrder): LayerEntry[] {
   return rows
     .map((row) => ({ row, by: keys[order](row) ?? Number.NEGATIVE_INFINITY }))
     .sort((a, b) => (a.by === b.by ? 0 : b.by - a.by))
