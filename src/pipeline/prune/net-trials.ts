@@ -79,7 +79,7 @@ export class NetTrials {
   async race(tried: Tried, aim: number | null): Promise<LatencyMeasure> {
     const { file, name, measured } = tried;
     const { memory, judge } = this;
-    const key = `${this.#keyOf(tried.widths)}${aim === null ? "" : ", at a glance"}`;
+    const key = `${this.#keyOfNet(tried)}${aim === null ? "" : ", at a glance"}`;
     const before = memory.race(key);
     if (!before) await this.#restore(tried);
     const latency = before ?? (await judge.race(file, name, aim));
@@ -93,13 +93,13 @@ export class NetTrials {
 
   /** Everything that is to be known of a net that is delivered. */
   async complete(tried: Tried): Promise<void> {
-    const { file, name, widths, measured } = tried;
+    const { file, name, measured } = tried;
     const wasTimed = measured.latency !== null;
     await this.#restore(tried);
     // Other bytes than those that were raced: their speed is not known yet.
     if (wasTimed && measured.latency === null) {
       measured.latency = await this.judge.race(file, name, null);
-      this.memory.keepRace(this.#keyOf(widths), measured.latency);
+      this.memory.keepRace(this.#keyOfNet(tried), measured.latency);
     }
     measured.differences ??= await this.judge.compare(file, name);
   }
@@ -158,10 +158,11 @@ export class NetTrials {
   }
 
   /** Brings back the file of a net that an earlier run has tried: the same bytes. */
-  async #restore({ file, widths, name, measured, recovery }: Tried): Promise<void> {
+  async #restore(tried: Tried): Promise<void> {
+    const { file, widths, name, measured, recovery } = tried;
     if (existsSync(file.path)) return;
     const { memory } = this;
-    const wanted = memory.tried(recovery ? this.#learnedKeyOf(widths) : this.#keyOf(widths))?.sha256;
+    const wanted = memory.tried(this.#keyOfNet(tried))?.sha256;
     const best = memory.files?.best;
     if (best?.exists && (await sha256Of(best.path)) === wanted) {
       copyFileSync(best.path, file.path);
@@ -180,6 +181,10 @@ export class NetTrials {
 
   #learnedKeyOf(widths: Widths): string {
     return `${this.#keyOf(widths)}, learned`;
+  }
+
+  #keyOfNet({ widths, recovery }: Tried): string {
+    return recovery ? this.#learnedKeyOf(widths) : this.#keyOf(widths);
   }
 
   #offer(met: Offered): void {

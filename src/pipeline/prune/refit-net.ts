@@ -7,7 +7,6 @@ import type { Node, Value } from "../../ir/index.js";
 import { type FitTask, fitTasks, readyTasks, type Unfitted } from "../../pruning/refit/fit-tasks.js";
 import { type LinearLayer, linearLayer, readLinear, writeLinear } from "../../pruning/refit/linear-layers.js";
 import { momentsOf, tapMoments } from "../../pruning/refit/moment-taps.js";
-import { outputVariance } from "../../pruning/refit/moments.js";
 import type { NetPair } from "../../pruning/refit/net-pair.js";
 import { type LayerFit, refit } from "../../pruning/refit/ridge.js";
 import type { Segment } from "../../pruning/refit/segment.js";
@@ -142,9 +141,8 @@ class NetFit {
       this.#unfitted.push({ node: name, reason: result.reason });
       return;
     }
-    const variance = outputVariance(others);
-    const share = (error: number): number => (variance > 0 ? error / variance : 0);
-    this.#fitted.push({ node: name, before: share(result.before), after: share(result.after) });
+    const { before, after } = result;
+    this.#fitted.push({ node: name, before, after });
   }
 }
 

@@ -3,7 +3,7 @@
  * most accurate of several that just reach it; without one, the fastest that is still as accurate as the limit says. Every
  * net that is chosen from is fitted, judged on the evaluation data and timed.
  */
-import type { NarrowingPath, PathStep } from "../../pruning/choose/narrowing-path.js";
+import type { NarrowingPath, PathStep, RacedSpeed } from "../../pruning/choose/narrowing-path.js";
 import type { Widths } from "../../pruning/choose/widths.js";
 import type { PruneConfig } from "../config.js";
 import type { RunRecord } from "../run-record.js";
@@ -81,7 +81,8 @@ export class PruneSearch {
 
   /**
    * The most accurate of the least narrow nets that reach the target; the fastest that was found where none does. What short
-   * races say of a net is corrected by the one that decides: where that tells of more speed than was asked for, milder nets follow.
+   * races say of a net is corrected by the one that decides: where that tells of more speed than was asked for, milder nets
+   * follow. Only what is chosen in the end learns.
    */
   async #reach(path: NarrowingPath, target: number): Promise<Tried> {
     let wanted = target * HEADROOM;
@@ -93,17 +94,24 @@ export class PruneSearch {
       if (open.length === 0) break;
       for (const each of open) {
         if (best && !isMoreAccurate(each, best)) break;
-        const net = this.config.prune.recover ? await this.#nets.learn(each) : each;
-        this.#correct(path, net.widths, await this.#nets.race(net, null));
-        decided.add(net);
-        if (leastSpeedOf(net) >= target) best = net;
-        if (best || this.#isOver()) break;
+        this.#correct(path, each.widths, await this.#nets.race(each, null));
+        decided.add(each);
+        if (leastSpeedOf(each) >= target) best = each;
+        if (best === each || this.#isOver()) break;
       }
-      if (best && (speedOf(best) <= wanted * OVERSHOT || this.#fitMs() > MOST_FIT_MS)) return best;
+      if (best && (speedOf(best) <= wanted * OVERSHOT || this.#fitMs() > MOST_FIT_MS)) break;
       if (!best) wanted *= LEAST_STEP;
       if (round === MOST_ROUNDS || this.#isOver()) break;
     }
-    return best ?? [...decided].reduce((fastest, each) => (speedOf(each) > speedOf(fastest) ? each : fastest));
+    const chosen = best ?? [...decided].reduce((fastest, each) => (speedOf(each) > speedOf(fastest) ? each : fastest));
+    return this.config.prune.recover ? this.#taught(chosen) : chosen;
+  }
+
+  /** What has learned is another file, which is timed too. */
+  async #taught(chosen: Tried): Promise<Tried> {
+    const learned = await this.#nets.learn(chosen);
+    if (learned.file !== chosen.file) await this.#nets.race(learned, null);
+    return learned;
   }
 
   #correct(path: NarrowingPath, widths: Widths, latency: LatencyMeasure): void {
@@ -111,32 +119,35 @@ export class PruneSearch {
     if (at < 0) return;
     const { step } = this.#raced[at]!;
     this.#raced[at] = { step, latency };
-    path.note(step, latency.facts.speedup);
+    path.note(step, racedSpeed(latency));
   }
 
   /**
-   * Nets that are so fast when they are raced, cut and not fitted: those that miss least by what is known of their groups.
+   * Nets that are so fast by what races of cut and unfitted nets say: those that miss least by what is known of their groups.
    * What the table's times are worth is learned from each race. The one that comes closest where none is fast enough.
    */
   async #fastEnough(path: NarrowingPath, wanted: number): Promise<readonly PathStep[]> {
     const raced = this.#raced;
+    const fastEnough = (): PathStep[] => raced.map(({ step }) => step).filter((step) => path.believed(step) >= wanted);
     for (let i = 0; i < MOST_SOUGHT && !this.#isOver(); i++) {
-      const enough = raced.filter((each) => speedIn(each) >= wanted);
-      if (enough.length >= ENOUGH_TO_CHOOSE && enough.some((each) => speedIn(each) <= wanted * CLOSE)) break;
+      const enough = fastEnough();
+      if (enough.length >= ENOUGH_TO_CHOOSE && enough.some((step) => path.believed(step) <= wanted * CLOSE)) break;
       const isNew = ({ widths }: PathStep): boolean => !raced.some(({ step }) => isSame(step.widths, widths));
       const step = path.severalAt(wanted).find(isNew);
       if (!step || step.ms >= path.steps[0]!.ms) break;
       const latency = await this.#nets.speedOf(step, stepName(path, step), wanted);
       raced.push({ step, latency });
-      path.note(step, latency.facts.speedup);
+      path.note(step, racedSpeed(latency));
     }
-    const enough = raced.filter((each) => speedIn(each) >= wanted);
-    if (enough.length > 0) return enough.map(({ step }) => step).sort((a, b) => a.error - b.error);
-    const nearest = raced.reduce<Raced | null>(
-      (best, each) => (best && speedIn(best) >= speedIn(each) ? best : each),
-      null,
-    );
-    return [nearest?.step ?? path.at(wanted)];
+    const enough = fastEnough();
+    if (enough.length > 0) return enough.sort((a, b) => a.error - b.error);
+    const nearest = raced
+      .map(({ step }) => step)
+      .reduce<PathStep | null>(
+        (best, step) => (best && path.believed(best) >= path.believed(step) ? best : step),
+        null,
+      );
+    return [nearest ?? path.at(wanted)];
   }
 
   /** Those that miss least, as far as there is time for all of them. */
@@ -169,7 +180,7 @@ export class PruneSearch {
       if (this.#isAccurate(tried)) {
         const { facts } = await this.#nets.race(tried, wanted);
         if (!best || facts.speedup > speedOf(best)) best = tried;
-        path.note(step, facts.speedup);
+        path.note(step, racedSpeed({ facts }));
         low = path.speedup(step);
         if (step.ms <= path.fastest.ms) break;
       } else high = path.speedup(step);
@@ -198,7 +209,13 @@ export class PruneSearch {
 
 const stepName = (path: NarrowingPath, step: PathStep): string => `about ${path.speedup(step).toFixed(2)}x`;
 
-const speedIn = ({ latency }: Raced): number => latency.facts.speedup;
+/** Intervals of races leave out one in a hundred. */
+const INTERVAL_DEVIATIONS = 2 * 2.576;
+
+function racedSpeed({ facts: { speedup, speedupInterval } }: Pick<LatencyMeasure, "facts">): RacedSpeed {
+  const [low, high] = speedupInterval;
+  return { speedup, deviation: Math.log(high / low) / INTERVAL_DEVIATIONS };
+}
 
 const leastSpeedOf = ({ measured }: Tried): number => measured.latency?.facts.speedupInterval[0] ?? 0;
 

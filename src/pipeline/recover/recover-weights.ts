@@ -49,8 +49,8 @@ export interface NotRecovered {
 }
 
 const BATCH = 32;
-/** Beyond that a small model learns next to nothing. */
-const MOST_STEPS = 600;
+/** Twice as many bring a small model next to nothing more. */
+const MOST_STEPS = 300;
 const LEAST_STEPS = 40;
 /** Multiply-accumulates of all steps together: minutes on one core. */
 const MOST_MACS = 1.2e13;

@@ -28,6 +28,17 @@ export interface PathStep {
   readonly error: number;
 }
 
+/** How much faster than the whole net one was when the two were raced. */
+export interface RacedSpeed {
+  readonly speedup: number;
+  /** Standard deviation of its logarithm; 0 where nothing is in doubt. */
+  readonly deviation: number;
+}
+
+interface RacedStep extends RacedSpeed {
+  readonly ms: number;
+}
+
 interface Change {
   readonly widths: Widths;
   /** By how much less is missed. */
@@ -51,6 +62,11 @@ const MOST_CHANGES = 200;
 /** Widths above its own that a group is tried at. */
 const WIDER_TRIED = 2;
 
+/** How far off the table is, once races have corrected it: the standard deviation of the logarithm of a speedup. */
+const TABLE_DEVIATION = 0.08;
+/** The same of a table that no race has corrected yet: one that is in doubt itself corrects little. */
+const FIRST_DEVIATION = 0.3;
+
 /** Overheads that are tried between the least and the most, in shares of the whole net and of the fastest. */
 const OVERHEADS = 400;
 const [LEAST_OVERHEAD, MOST_OVERHEAD] = [-3, 0.98];
@@ -62,7 +78,7 @@ export class NarrowingPath {
   /** What the table has too much for every net; below nothing where nets take time that no node does. */
   #overheadMs = 0;
   /** By widths. */
-  readonly #raced = new Map<string, { readonly ms: number; readonly speedup: number }>();
+  readonly #raced = new Map<string, RacedStep>();
 
   constructor(errors: ReadonlyMap<ChannelGroup, GroupError>, table: LatencyTable, block: number) {
     this.#finder = new PathFinder(errors, table, block);
@@ -86,20 +102,35 @@ export class NarrowingPath {
     return (this.#finder.wholeMs - this.#overheadMs) / (ms - this.#overheadMs);
   }
 
-  /** Takes in how much faster than the whole net one was when the two were raced last: of all other nets more is known then. */
-  note({ widths, ms }: PathStep, measured: number): void {
-    this.#raced.set(keyOf(widths), { ms, speedup: measured });
+  /** Takes in what the last race of a net has said: of all other nets more is known then. */
+  note({ widths, ms }: PathStep, raced: RacedSpeed): void {
+    this.#raced.set(keyOf(widths), { ms, ...raced });
     const wholeMs = this.#finder.wholeMs;
     const [from, to] = [LEAST_OVERHEAD * wholeMs, MOST_OVERHEAD * this.fastest.ms];
     let least = Number.POSITIVE_INFINITY;
     for (let i = 0; i <= OVERHEADS; i++) {
       const overheadMs = from + ((to - from) * i) / OVERHEADS;
-      const off = [...this.#raced.values()].reduce((sum, raced) => {
+      let off = 0;
+      for (const raced of this.#raced.values()) {
         const expected = (wholeMs - overheadMs) / (raced.ms - overheadMs);
-        return sum + Math.log(expected / raced.speedup) ** 2;
-      }, 0);
+        const doubt = TABLE_DEVIATION ** 2 + raced.deviation ** 2;
+        off += Math.log(expected / raced.speedup) ** 2 / doubt;
+        off += (Math.log((expected * raced.ms) / wholeMs) / FIRST_DEVIATION) ** 2 / this.#raced.size;
+      }
       if (off < least) [least, this.#overheadMs] = [off, overheadMs];
     }
+  }
+
+  /**
+   * How fast a net is by all that is known: its own race, as far as that is in no doubt, and what the table says since races
+   * have corrected it. Short races of nets that take a tenth of a millisecond can be a quarter off.
+   */
+  believed(step: PathStep): number {
+    const told = this.speedup(step);
+    const raced = this.#raced.get(keyOf(step.widths));
+    if (!raced) return told;
+    const trust = TABLE_DEVIATION ** 2 / (TABLE_DEVIATION ** 2 + raced.deviation ** 2);
+    return told * (raced.speedup / told) ** trust;
   }
 
   /** The net that misses least of those that are at least so fast; the fastest where none is. */

@@ -37,6 +37,8 @@ export interface Removal {
 const DAMPING = 0.01;
 /** Units that go before all others are looked at again, of so many that are left. */
 const AT_ONCE = 1 / 64;
+/** Matrices are made smaller when less than this of their inputs is left. */
+const WORTH_MOVING = 0.8;
 
 /** Null where nobody's inputs say anything. */
 export function removalOrder(width: number, readers: readonly Reader[]): Removal | null {
@@ -68,20 +70,22 @@ const totalCost = (states: readonly ReaderState[], unit: number): number =>
   states.reduce((sum, state) => sum + state.costOf(unit), 0);
 
 class ReaderState {
-  readonly #inputsOf = new Map<number, number[]>();
+  #inputsOf: Map<number, number[]>;
+  /** The unit of each input that the matrices have, or -1; gone with its unit. */
+  #units: Int32Array;
+  #left: number;
 
   private constructor(
-    readonly reader: Reader,
-    readonly inverse: Float64Array,
-    readonly weights: Float64Array,
+    private inputs: number,
+    readonly outputs: number,
+    unitOf: Int32Array,
+    private inverse: Float64Array,
+    private weights: Float64Array,
     readonly variance: number,
   ) {
-    reader.unitOf.forEach((unit, input) => {
-      if (unit < 0) return;
-      const inputs = this.#inputsOf.get(unit);
-      if (inputs) inputs.push(input);
-      else this.#inputsOf.set(unit, [input]);
-    });
+    this.#units = unitOf;
+    this.#left = inputs;
+    this.#inputsOf = inputsByUnit(unitOf);
   }
 
   static of(reader: Reader): ReaderState | null {
@@ -93,7 +97,8 @@ class ReaderState {
     const damped = gram.slice();
     for (let i = 0; i < inputs; i++) damped[i * (inputs + 1)]! += DAMPING * mean;
     const factored = factor(damped, inputs);
-    return factored && new ReaderState(reader, inverse(factored), weights.slice(0, outputs * inputs), variance);
+    const own = weights.slice(0, outputs * inputs);
+    return factored && new ReaderState(inputs, outputs, reader.unitOf, inverse(factored), own, variance);
   }
 
   costOf(unit: number): number {
@@ -101,7 +106,7 @@ class ReaderState {
     const factored = at && factor(this.#blockOf(at), at.length);
     if (!at || !factored) return 0;
     const rows = this.#columns(at);
-    const solved = solve(factored, rows, this.reader.outputs);
+    const solved = solve(factored, rows, this.outputs);
     let cost = 0;
     for (let k = 0; k < rows.length; k++) cost += rows[k]! * solved[k]!;
     return cost / this.variance;
@@ -119,7 +124,7 @@ class ReaderState {
       if (size > 0 && units.length > 1) for (const [i, unit] of units.entries()) costs.set(this.remove([unit]), i);
       return costs;
     }
-    const { inputs, outputs } = this.reader;
+    const { inputs, outputs } = this;
     const rows = this.#columns(at);
     // With L of the block, (L^-1 w)^2 is what each input costs once those before it are gone.
     const { lower } = factored;
@@ -147,12 +152,30 @@ class ReaderState {
       for (let o = 0; o < outputs; o++) this.weights[o * inputs + input] = 0;
     }
     for (const unit of units) this.#inputsOf.delete(unit);
+    this.#left -= size;
+    if (this.#left < WORTH_MOVING * inputs) this.#compact();
     return costs;
+  }
+
+  /** What is gone holds zeros: matrices without it say the same. */
+  #compact(): void {
+    const kept = [...this.#units.keys()].filter((input) => {
+      const unit = this.#units[input]!;
+      return unit < 0 || this.#inputsOf.has(unit);
+    });
+    const { inputs, outputs } = this;
+    const all = Array.from({ length: outputs }, (_, o) => o);
+    this.inverse = part(this.inverse, inputs, kept, kept);
+    this.weights = part(this.weights, inputs, all, kept);
+    this.#units = Int32Array.from(kept, (input) => this.#units[input]!);
+    this.inputs = kept.length;
+    this.#left = kept.length;
+    this.#inputsOf = inputsByUnit(this.#units);
   }
 
   /** W_B, [outputs, inputs of the unit]. */
   #columns(at: readonly number[]): Float64Array {
-    const { inputs, outputs } = this.reader;
+    const { inputs, outputs } = this;
     const rows = new Float64Array(outputs * at.length);
     for (let o = 0; o < outputs; o++) {
       for (let k = 0; k < at.length; k++) rows[o * at.length + k] = this.weights[o * inputs + at[k]!]!;
@@ -162,12 +185,33 @@ class ReaderState {
 
   /** H^-1_BB. */
   #blockOf(at: readonly number[]): Float64Array {
-    const { inputs } = this.reader;
+    const { inputs } = this;
     const size = at.length;
     return Float64Array.from({ length: size ** 2 }, (_, k) => {
       return this.inverse[at[Math.floor(k / size)]! * inputs + at[k % size]!]!;
     });
   }
+}
+
+/** Some rows and columns of a matrix. */
+function part(matrix: Float64Array, size: number, rows: readonly number[], columns: readonly number[]): Float64Array {
+  const small = new Float64Array(rows.length * columns.length);
+  for (let r = 0, at = 0; r < rows.length; r++) {
+    const from = rows[r]! * size;
+    for (let c = 0; c < columns.length; c++, at++) small[at] = matrix[from + columns[c]!]!;
+  }
+  return small;
+}
+
+function inputsByUnit(unitOf: Int32Array): Map<number, number[]> {
+  const inputsOf = new Map<number, number[]>();
+  unitOf.forEach((unit, input) => {
+    if (unit < 0) return;
+    const inputs = inputsOf.get(unit);
+    if (inputs) inputs.push(input);
+    else inputsOf.set(unit, [input]);
+  });
+  return inputsOf;
 }
 
 /** matrix[at..] -= sum over k of factors[from + k] rows[k], four rows at a time. */

@@ -6,17 +6,17 @@
  *
  * with G and C about the means where the layer has a bias. The ridge draws towards the weights W0 that are there: where
  * samples say nothing, nothing changes. How strong it is, other samples say: several are tried, and the one with the least
- * error on rows that were not fitted is taken; then all rows are fitted with it.
+ * error on rows that were not fitted is taken; then all rows are fitted with it. Some outputs are enough to choose by, since
+ * each has a problem of its own with the same Gram matrix.
  */
 import { factorInPlace, solve } from "./cholesky.js";
-import { areNumbers, centre, joined, type Linear, type Moments, squaredError } from "./moments.js";
+import { areNumbers, centre, joined, type Linear, type Moments, outputVariance, squaredError } from "./moments.js";
+import { linearOfOutputs, momentsOfOutputs, someOutputs } from "./some-outputs.js";
 
 export interface Refit {
   readonly linear: Linear;
-  /** Of the samples that are fitted alone: the others say how good it is. */
-  readonly ofFitted: Linear;
   readonly strength: number;
-  /** On rows that were not fitted by then, before and after. */
+  /** Shares of the variance that are missed on rows that were not fitted by then, before and after; of those outputs that chose. */
   readonly before: number;
   readonly after: number;
 }
@@ -52,36 +52,47 @@ export function refit(fitted: Moments, others: Moments, start: Linear): Refit | 
   if (problem.scales.every((scale, g) => !(scale > LEAST_VARIATION * squares[g]!)))
     return { reason: "its inputs are constant" };
 
-  const before = squaredError(others, start);
-  const tried = new Map<number, Refit | null>();
-  const tryAt = (index: number): Refit | null => {
+  const chosen = someOutputs(fitted);
+  const judges = momentsOfOutputs(others, chosen);
+  const own = linearOfOutputs(start, fitted, chosen);
+  const part = { ...problem, moments: momentsOfOutputs(fitted, chosen) };
+  const before = squaredError(judges, own);
+  const tried = new Map<number, number | null>();
+  /** What is missed with a ridge of this strength; null where nothing can be solved. */
+  const tryAt = (index: number): number | null => {
     if (!tried.has(index)) {
-      const strength = STRENGTHS[index]!;
-      const linear = solveAll(problem, strength, start);
-      tried.set(index, linear && { linear, ofFitted: linear, strength, before, after: squaredError(others, linear) });
+      const linear = solveAll(part, STRENGTHS[index]!, own);
+      tried.set(index, linear && squaredError(judges, linear));
     }
     return tried.get(index)!;
   };
   let at = FIRST;
   for (;;) {
-    const here = tryAt(at)?.after ?? Number.POSITIVE_INFINITY;
+    const here = tryAt(at) ?? Number.POSITIVE_INFINITY;
     const next = [at + 1, at - 1].find(
       (index) => STRENGTHS[index] !== undefined && !tried.has(index) && isBetter(tryAt(index), here),
     );
     if (next === undefined) break;
     at = next;
   }
-  const best = tryAt(at);
-  if (!best) return { reason: "its inputs depend on one another too closely" };
-  if (!(best.after < before))
-    return { reason: "on other samples the fit is no better than the weights that are there" };
+  const after = tryAt(at);
+  if (after === null) return { reason: "its inputs depend on one another too closely" };
+  if (!(after < before)) return { reason: "on other samples the fit is no better than the weights that are there" };
+  const strength = STRENGTHS[at]!;
+  const variance = outputVariance(judges);
+  const share = (error: number): number => (variance > 0 ? error / variance : 0);
   // What has been chosen by may be fitted too, now that it has nothing more to say.
   if (start.bias) centre(fitted, true);
   const all = joined(fitted, others);
   if (start.bias) centre(all);
-  const linear = solveAll(problemOf(all), best.strength, start);
-  return { ...best, linear: linear ?? best.linear };
+  const linear = solveAll(problemOf(all), strength, start);
+  if (!linear) return { reason: "its inputs depend on one another too closely" };
+  return { linear, strength, before: share(before), after: share(after) };
 }
+
+/** Moments about the means where there is a bias; null where no group can be solved. */
+export const ridge = (moments: Moments, strength: number, start: Linear): Linear | null =>
+  solveAll(problemOf(moments), strength, start);
 
 interface Problem {
   /** About the means where there is a bias. */
@@ -92,7 +103,7 @@ interface Problem {
 
 const problemOf = (moments: Moments): Problem => ({ moments, scales: diagonalMeans(moments.gram, moments) });
 
-const isBetter = (refit: Refit | null, than: number): boolean => refit !== null && refit.after < than;
+const isBetter = (error: number | null, than: number): boolean => error !== null && error < than;
 
 /** Of each group. */
 export function diagonalMeans(gram: Float64Array, { groups, inputs }: Moments): Float64Array {

@@ -4,8 +4,8 @@
  * make up for them. Zeros in place of the smallest weights are what it must beat on samples that were not fitted.
  */
 import type { LinearLayer } from "../refit/linear-layers.js";
-import { areNumbers, centred, type Linear, type Moments, squaredError } from "../refit/moments.js";
-import { biasFor, diagonalMeans, type LayerFit, refit } from "../refit/ridge.js";
+import { areNumbers, centred, type Linear, type Moments, outputVariance, squaredError } from "../refit/moments.js";
+import { biasFor, diagonalMeans, type LayerFit, refit, ridge } from "../refit/ridge.js";
 import { byMagnitude } from "./by-magnitude.js";
 import { inputBlocks } from "./input-blocks.js";
 import { reconstruct } from "./reconstruct.js";
@@ -26,11 +26,15 @@ export function sparseFit(
   if (!areNumbers(fitted) || !areNumbers(others)) return asIs("its activations hold NaN or infinities");
   // A fit may make use of the sums that it is given.
   const dense = refit(copyOf(fitted), others, start);
-  const isFitted = !("reason" in dense);
-  const target = isFitted ? dense.ofFitted : start;
-  const linear = reconstructAll(layer, sparsity, fitted, target, isFitted ? dense.strength : DAMPING);
+  const strength = "reason" in dense ? null : dense.strength;
+  // Of the samples that are fitted alone: the others say how good it is.
+  const own =
+    strength === null ? null : ridge(start.bias ? { ...fitted, ...centred(fitted) } : fitted, strength, start);
+  const linear = reconstructAll(layer, sparsity, fitted, own ?? start, strength ?? DAMPING);
   if (!linear) return asIs("its inputs depend on one another too closely");
-  const [before, after] = [squaredError(others, magnitude), squaredError(others, linear)];
+  const variance = outputVariance(others);
+  const missed = (zeroed: Linear): number => (variance > 0 ? squaredError(others, zeroed) / variance : 0);
+  const [before, after] = [missed(magnitude), missed(linear)];
   return after < before ? { linear, before, after } : asIs("on other samples nothing is closer");
 }
 

@@ -98,19 +98,35 @@ describe("narrowing", () => {
     const path = new NarrowingPath(errorsOf(groups), table, 16);
     const step = path.at(1.5);
     const told = path.speedup(step);
-    path.note(step, 1.2 * told);
+    path.note(step, { speedup: 1.2 * told, deviation: 0 });
     expect(path.speedup(step)).toBeCloseTo(1.2 * told, 1);
     expect(path.speedup(path.steps[0]!)).toBe(1);
     expect(path.at(1.5).ms).toBeGreaterThanOrEqual(step.ms);
     // Of two races of one net the later one counts, and two nets that contradict one another are met in between.
-    path.note(step, told / 1.2);
+    path.note(step, { speedup: told / 1.2, deviation: 0 });
     expect(path.speedup(step)).toBeCloseTo(told / 1.2, 1);
     const other = path.at(2);
     const expected = path.speedup(other);
-    path.note(other, 1.5 * expected);
+    path.note(other, { speedup: 1.5 * expected, deviation: 0 });
     expect(path.speedup(other)).toBeGreaterThan(expected);
     expect(path.speedup(other)).toBeLessThan(1.5 * expected);
-    path.note(path.fastest, 1);
+    path.note(path.fastest, { speedup: 1, deviation: 0 });
     expect(path.speedup(path.fastest)).toBeGreaterThan(1);
+  });
+
+  it("believes a race as far as it is in no doubt, and the table besides", async () => {
+    const { groups, table } = await scene();
+    const path = new NarrowingPath(errorsOf(groups), table, 16);
+    const [step, other] = [path.at(1.5), path.at(2)];
+    const told = path.speedup(step);
+    expect(path.believed(step)).toBe(told);
+    path.note(other, { speedup: path.speedup(other), deviation: 0 });
+    path.note(step, { speedup: 1.3 * told, deviation: 0.15 });
+    // A race that is in doubt moves little.
+    expect(path.speedup(other)).toBeLessThan(1.1 * 2);
+    expect(path.believed(step)).toBeGreaterThan(path.speedup(step));
+    expect(path.believed(step)).toBeLessThan(1.15 * told);
+    path.note(step, { speedup: 1.3 * told, deviation: 0 });
+    expect(path.believed(step)).toBeCloseTo(1.3 * told, 6);
   });
 });

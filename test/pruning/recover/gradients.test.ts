@@ -87,6 +87,34 @@ const cases: readonly (readonly [string, string])[] = [
     "Conv, depthwise",
     "(x: f32[2,4,6,6], w: f32[4,1,3,3], b: f32[4]) -> (y) { y = Conv<group=4, strides=[2, 2], pads=[1, 1, 1, 1]>(x, w, b) }",
   ],
+  [
+    "Conv, depthwise, 5x5 one by one",
+    "(x: f32[2,3,6,7], w: f32[3,1,5,5]) -> (y) { y = Conv<group=3, pads=[2, 2, 2, 2]>(x, w) }",
+  ],
+  [
+    "Conv, depthwise, dilated, strides leave a rest",
+    "(x: f32[2,3,9,8], w: f32[3,1,3,2]) -> (y) { y = Conv<group=3, strides=[2, 3], dilations=[3, 1], pads=[1, 0, 2, 1]>(x, w) }",
+  ],
+  [
+    "Conv, depthwise, one axis",
+    "(x: f32[2,3,9], w: f32[3,1,3]) -> (y) { y = Conv<group=3, strides=[2], pads=[1, 1]>(x, w) }",
+  ],
+  [
+    "Conv, depthwise, three axes",
+    "(x: f32[1,2,4,5,6], w: f32[2,1,2,3,2]) -> (y) { y = Conv<group=2, pads=[0, 1, 0, 1, 1, 0]>(x, w) }",
+  ],
+  [
+    "Conv, many weights beside few places",
+    "(x: f32[3,9,3,3], w: f32[8,9,3,3]) -> (y) { y = Conv<pads=[0, 1, 0, 0]>(x, w) }",
+  ],
+  [
+    "Conv behind Conv",
+    "(x: f32[2,3,6,6], w: f32[3,1,3,3], v: f32[4,3,1,1], u: f32[8,4,3,3]) -> (y) { a = Conv<group=3, pads=[1, 1, 1, 1]>(x, w) b = Conv(a, v) y = Conv<strides=[2, 2]>(b, u) }",
+  ],
+  [
+    "ConvTranspose, depthwise",
+    "(x: f32[2,3,4,4], w: f32[3,1,3,3]) -> (y) { y = ConvTranspose<group=3, strides=[2, 2], pads=[1, 0, 1, 0]>(x, w) }",
+  ],
   ["Conv, groups of two", "(x: f32[2,4,5,5], w: f32[6,2,3,3]) -> (y) { y = Conv<group=2>(x, w) }"],
   [
     "Conv, SAME_UPPER",
