@@ -1,5 +1,6 @@
 /** What was done to the model, what was left and why, and what else was tried, for a terminal. */
 import type { RunResult } from "../pipeline/result.js";
+import { candidateWhy } from "./candidate-why.js";
 import { middle, printable } from "./escape.js";
 import { formsText, integersText } from "./forms-text.js";
 import { bytes, count, milliseconds, optional, plural, ratio, score, significant } from "./numbers.js";
@@ -65,7 +66,8 @@ export function keptFloatLines({ quantization, precision }: RunResult, sheet: Sh
   return [`kept in float  ${count(float.length)}${of}`, ...lines.map((line) => ` ${line}`)];
 }
 
-export function candidateLines({ candidates }: RunResult, sheet: Sheet): string[] {
+export function candidateLines(result: RunResult, sheet: Sheet): string[] {
+  const { candidates } = result;
   if (candidates.length < 2) return [];
   const roomy = isRoomy(sheet);
   const shown = candidates.slice(0, MOST_CANDIDATES);
@@ -77,7 +79,7 @@ export function candidateLines({ candidates }: RunResult, sheet: Sheet): string[
     bytes(each.bytes),
     ...(roomy ? [count(each.quantizedNodes)] : []),
     count(each.floatNodes),
-    ...(roomy ? [middle(printable(each.reason), sheet.columns - 94)] : []),
+    ...(roomy ? [middle(printable(candidateWhy(each, result)), sheet.columns - 94)] : []),
   ]);
   const heads = [
     "speed",

@@ -1,5 +1,6 @@
 /** Everything that was decided, in the order in which it was: passes, nodes they left, corrections, nodes kept in float. */
 import type { RunResult } from "../pipeline/result.js";
+import { candidateWhy } from "./candidate-why.js";
 import { count, plural, significant } from "./numbers.js";
 
 export interface DecisionRow {
@@ -10,7 +11,8 @@ export interface DecisionRow {
   readonly details: readonly string[];
 }
 
-export function decisionRows({ passes, unfused = [], quantization, precision, candidates }: RunResult): DecisionRow[] {
+export function decisionRows(result: RunResult): DecisionRow[] {
+  const { passes, unfused = [], quantization, precision, candidates } = result;
   const active = passes.filter(({ applied, rejected }) => applied > 0 || rejected !== undefined);
   const idle = passes.filter((pass) => !active.includes(pass) && pass.skipped.length > 0);
   const passRows = [...active, ...idle].map(({ name, applied, skipped, rejected, durationMs }): DecisionRow => {
@@ -45,10 +47,10 @@ export function decisionRows({ passes, unfused = [], quantization, precision, ca
     ...(quantization?.integers?.float ?? []),
     ...(precision?.float ?? []),
   ].map(({ node, op, reason }): DecisionRow => ({ kind: "float", name: node, what: reason, details: [op] }));
-  const tried = candidates.map(
-    ({ name, chosen, reason }): DecisionRow => ({
-      ...{ kind: "candidate", name, what: `${chosen ? "taken" : "not taken"}: ${reason}`, details: [] },
-    }),
-  );
+  const tried = candidates.map((candidate): DecisionRow => {
+    const why = candidateWhy(candidate, result);
+    const said = `${candidate.chosen ? "taken" : "not taken"}${why === "" || why === "chosen" ? "" : `: ${why}`}`;
+    return { kind: "candidate", name: candidate.name, what: said, details: [] };
+  });
   return [...passRows, ...tried, ...corrections, ...float, ...leftRows];
 }

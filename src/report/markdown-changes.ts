@@ -1,5 +1,6 @@
 /** What was done to a model, what was left and what else was tried, as tables of Markdown: "" for what a result has none of. */
 import type { RunResult } from "../pipeline/result.js";
+import { candidateWhy } from "./candidate-why.js";
 import { markdownText } from "./escape.js";
 import { formsText, integersText } from "./forms-text.js";
 import { bullets, codeCell, saidCell, table } from "./markdown-table.js";
@@ -55,17 +56,17 @@ export const prunedTable = ({ pruning }: RunResult): string =>
       .map(({ group, kind, width, kept }) => [codeCell(group), saidCell(kind), count(width), count(kept)]),
   );
 
-export const candidatesTable = ({ candidates }: RunResult): string =>
+export const candidatesTable = (result: RunResult): string =>
   table(
     ["candidate", "speed", "accuracy", "SQNR dB", "size", "float nodes", ""],
     ["l", "r", "r", "r", "r", "r", "l"],
-    candidates.map((candidate) => [
+    result.candidates.map((candidate) => [
       candidate.chosen ? `**${saidCell(candidate.name)}**` : saidCell(candidate.name),
       optional(candidate.speedup, ratio),
       optional(candidate.accuracy, score),
       optional(candidate.sqnrDb, significant),
       bytes(candidate.bytes),
       count(candidate.floatNodes),
-      saidCell(candidate.reason),
+      saidCell(candidateWhy(candidate, result)),
     ]),
   );

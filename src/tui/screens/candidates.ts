@@ -1,4 +1,5 @@
 /** Everything that was measured, by speed and by accuracy, and the command that makes each. */
+import { candidateWhy } from "../../report/candidate-why.js";
 import { printable } from "../../report/escape.js";
 import { bytes, count, optional, ratio, score, significant } from "../../report/numbers.js";
 import { type CandidatePoint, worthOf } from "../../report/pareto.js";
@@ -41,21 +42,11 @@ export const candidates: ListScreen = {
   },
   detail: (scene, row) => {
     const point = scene.book.candidates[row]!;
-    const {
-      name,
-      chosen,
-      bytes: size,
-      quantizedNodes,
-      floatNodes,
-      speedup,
-      sqnrDb,
-      accuracy,
-      reason,
-    } = point.candidate;
+    const { name, chosen, bytes: size, quantizedNodes, floatNodes, speedup, sqnrDb, accuracy } = point.candidate;
     return [
       ...titled("candidate", name, scene.width),
       ...titled("taken", chosen ? "yes" : "no", scene.width),
-      ...titled("why", reason, scene.width),
+      ...titled("why", candidateWhy(point.candidate, scene.book.result), scene.width),
       ...titled("speed", optional(speedup, ratio), scene.width),
       ...titled("accuracy", optional(accuracy, score), scene.width),
       ...titled("SQNR", sqnrDb === null ? "-" : `${significant(sqnrDb)} dB`, scene.width),
@@ -168,7 +159,13 @@ function columns({ book }: Scene): ListColumn<CandidatePoint>[] {
     { title: "SQNR dB", cell: ({ candidate }) => significant(candidate.sqnrDb), isNumber: true, rank: 3 },
     { title: "size", cell: ({ candidate }) => bytes(candidate.bytes), isNumber: true, rank: 4 },
     { title: "float", cell: ({ candidate }) => count(candidate.floatNodes), isNumber: true, rank: 5 },
-    { title: "why", cell: ({ candidate }) => printable(candidate.reason), rank: 6, least: 20, isText: true },
+    {
+      title: "why",
+      cell: ({ candidate }) => printable(candidateWhy(candidate, book.result)),
+      rank: 6,
+      least: 20,
+      isText: true,
+    },
   ];
 }
 

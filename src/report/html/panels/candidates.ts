@@ -1,5 +1,7 @@
 /** Every candidate that was measured: accuracy against speed, and which ones no other beats on both. */
+
 import type { RunResult, VerdictReason } from "../../../pipeline/result.js";
+import { candidateWhy } from "../../candidate-why.js";
 import { bytes, count, plural, ratio, score, significant } from "../../numbers.js";
 import { type CandidatePoint, candidatePoints, worthOf } from "../../pareto.js";
 import { type Axes, areaKey, axesFor, BOTTOM, chart, dotKey, LEFT, line, lineKey, px, RIGHT, TOP } from "../chart.js";
@@ -32,7 +34,7 @@ export function candidatesPanel(result: RunResult): Panel {
         number("SQNR dB", (row) => row.sqnrDb, significant),
         number("size", (row) => row.bytes, bytes),
         number("float nodes", (row) => row.floatNodes, count),
-        text("why", ({ reason }) => reason),
+        text("why", (row) => candidateWhy(row, result)),
       ]),
     ],
   };
