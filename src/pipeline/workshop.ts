@@ -53,14 +53,18 @@ export interface WorkshopOptions {
 
 /**
  * Models are loaded several at a time, in as many processes as there are workers. Loaded,
- * a model takes about four times its file: weights, packed weights and activations.
+ * a model takes so many times its file: weights, packed weights and activations.
  */
+const LOADED_TIMES = 4;
 const LOADED_BYTES = 64 << 20;
 const LARGEST_BATCH = 6;
 /** Faults that one candidate may cause and others not. */
 const refusals = new Set(["MODEL_REJECTED", "RUN_FAILED", "RUNTIME_CRASHED"]);
 /** Candidates in one race, each in a process of its own beside the original's. */
 const IN_ONE_RACE = 2;
+
+/** Candidates that are measured at the same time, as far as the runtime has processes for it. */
+const atOnce = ({ built }: Candidate): number => (2 * LOADED_TIMES * built.bytes <= LOADED_BYTES ? 2 : 1);
 
 interface ErrorEntry {
   readonly sqnrDb: number | null;
@@ -95,24 +99,25 @@ export class Workshop {
     };
   }
 
-  /** Makes them in order; each is measured in its own process while the next is made here. */
+  /** Makes them in order; while the next is made here, the last ones are measured in processes of their own. */
   async makeMeasured(wanted: readonly Pick<Candidate, "variant" | "keptFloat">[]): Promise<Candidate[]> {
     const made: Candidate[] = [];
-    let measured: Promise<unknown> = Promise.resolve();
+    const measured: Promise<unknown>[] = [];
     try {
       for (const { variant, keptFloat } of wanted) {
         const candidate = this.make(variant, keptFloat);
         made.push(candidate);
-        await measured;
-        measured = this.measureError([candidate]);
+        while (measured.length >= atOnce(candidate)) await measured.shift();
+        const measuring = this.measureError([candidate]);
         // What goes wrong meanwhile is told when it is waited for.
-        measured.catch(() => undefined);
+        measuring.catch(() => undefined);
+        measured.push(measuring);
         await setImmediate();
       }
-      await measured;
+      await Promise.all(measured);
       return made;
     } catch (thrown) {
-      await Promise.allSettled([measured]);
+      await Promise.allSettled(measured);
       for (const candidate of made) this.discard(candidate);
       throw thrown;
     }
@@ -192,7 +197,7 @@ export class Workshop {
     for (const candidate of candidates) {
       const batch = batches.at(-1);
       bytes += candidate.built.bytes;
-      if (batch && batch.length < LARGEST_BATCH && 4 * bytes <= LOADED_BYTES) batch.push(candidate);
+      if (batch && batch.length < LARGEST_BATCH && LOADED_TIMES * bytes <= LOADED_BYTES) batch.push(candidate);
       else {
         batches.push([candidate]);
         bytes = candidate.built.bytes;

@@ -65,6 +65,12 @@ const SHARED_BYTES = 512 * 2 ** 20;
 /** The same for observing, where each process holds the weights and a sample's activations. */
 const OBSERVED_BYTES = 24 * 2 ** 20;
 
+/** Models that weigh more than this together have the memory of the machine to themselves. */
+const BESIDE_BYTES = 128 * 2 ** 20;
+
+/** Tensors looked at, after which a process holds more memory than a new one takes. */
+const RENEWED_BYTES = 256 * 2 ** 20;
+
 /** Answered sooner by the process that is there, when its turn comes, than by one that would have to start. */
 const inTurn: ReadonlySet<JobName> = new Set(["describe", "run"]);
 
@@ -85,6 +91,12 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
   const workersFor = ({ threads }: SessionOptions): number =>
     options.workers ?? Math.max(1, Math.min(MAX_WORKERS, Math.floor(availableParallelism() / Math.max(1, threads))));
 
+  /** Processes at work at the same time. What is not timed goes on beside others, whatever its own threads. */
+  const limitFor = (session: SessionOptions, models: readonly string[]): number => {
+    const isBeside = session.waitsAsleep === true && weightOf(models) <= BESIDE_BYTES;
+    return Math.max(workersFor(session), isBeside ? workersFor({ ...session, threads: 1 }) : 1);
+  };
+
   const call = <J extends JobName>(
     job: J,
     model: string,
@@ -93,7 +105,7 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
   ): Promise<Jobs[J]["result"]> =>
     pool.call(
       { job, args, model, timeoutMs: timeoutOf(session) },
-      session && !inTurn.has(job) ? workersFor(session) : 1,
+      session && !inTurn.has(job) ? limitFor(session, [model]) : 1,
     );
 
   /** The same job on parts of the samples, in the order of the dataset. */
@@ -115,7 +127,8 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
       const args = { ...spec, part } as Jobs[J]["args"];
       return { job, args, model, timeoutMs: timeoutOf(spec.session), onProgress: progress?.(index) };
     });
-    return pool.callAll(calls, workers);
+    const models = "models" in spec ? spec.models : [spec.model];
+    return pool.callAll(calls, of > 1 ? workers : limitFor(spec.session, models));
   };
 
   const withFolder = async <T>(work: (folder: string) => Promise<T>): Promise<T> => {
@@ -143,8 +156,12 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
       const dismissed = pool.makeRoomy();
       const parts = await split("observe", job.model, job);
       await dismissed;
-      // Where they were several, they would hold together what one alone needs from now on.
-      if (parts.length > 1) await pool.dismissIdle();
+      // They would hold what was looked at, or together what one alone needs from now on.
+      const seen = (job.heldBytes ?? 0) * (job.data.indices?.length ?? 0);
+      if (parts.length > 1 || seen > RENEWED_BYTES) {
+        await pool.dismissIdle();
+        pool.warmUp();
+      }
       const merged = parts.reduce((a, b) => a.map((tap, i) => mergeTaps(tap, b[i]!)));
       return new Map(merged.map((tap) => [tap.name, tap]));
     },
@@ -152,7 +169,10 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
     async answer({ outputs, path, ...job }): Promise<void> {
       const moments = { path: `${path}-moments`, axes: new Map(), positions: [] };
       const keep = { answers: { path, outputs }, moments };
-      await call("observe", job.model, job.session, { ...job, taps: [], keep, part: { index: 0, of: 1 } });
+      // Another process would hold what it holds of candidates meanwhile.
+      await pool.dismissIdle(1);
+      const args = { ...job, taps: [], keep, part: { index: 0, of: 1 } };
+      await pool.call({ job: "observe", args, model: job.model, timeoutMs: timeoutOf(job.session) }, 1);
     },
 
     // In one process: sums of parts would depend on how many there are.

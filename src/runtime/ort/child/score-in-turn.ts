@@ -28,6 +28,8 @@ interface Answered {
 interface Answers {
   readonly all: readonly Answered[];
   readonly bytes: number;
+  /** What the baseline scores against itself. */
+  readonly row: Float64Array;
 }
 
 /** Of baselines, the one that was asked for last at the end; whole parts only. */
@@ -41,7 +43,7 @@ export async function scoreInTurn(args: Args, metric: Metric, context: JobContex
   if (before) {
     known.delete(key!);
     known.set(key!, before);
-    const scores = await scoreAll(candidates, before.all.length, () => before.all, args, metric, context);
+    const scores = await scoreAll(candidates, before.all.length, () => before.all, before.row, args, metric, context);
     return { metric: { name: metric.name, higherIsBetter: metric.higherIsBetter }, scores, usedReference: true };
   }
   let baseline: OpenModel | null = null;
@@ -72,24 +74,25 @@ export async function scoreInTurn(args: Args, metric: Metric, context: JobContex
         collect();
       }
     }
-    const scores = await scoreAll(candidates, part.count, answered, args, metric, context);
-    if (key !== null && kept.length === part.count) keep(key, { all: kept, bytes });
+    const scores = await scoreAll(candidates, part.count, answered, null, args, metric, context);
+    if (key !== null && kept.length === part.count) keep(key, { all: kept, bytes, row: scores[0]! });
     return { metric: { name: metric.name, higherIsBetter: metric.higherIsBetter }, scores, usedReference: true };
   } finally {
     await baseline?.release();
   }
 }
 
-/** A row for the baseline, and one for each candidate. */
+/** A row for the baseline, where it is not `known`, and one for each candidate. */
 async function scoreAll(
   candidates: readonly string[],
   count: number,
   answered: () => AsyncIterable<Answered> | Iterable<Answered>,
+  known: Float64Array | null,
   { session }: Args,
   metric: Metric,
   context: JobContext,
 ): Promise<Float64Array[]> {
-  const total = count * (candidates.length + 1);
+  const total = count * (candidates.length + (known ? 0 : 1));
   let done = 0;
   const row = async (answer: (known: Answered) => NamedTensors | Promise<NamedTensors>): Promise<Float64Array> => {
     const scores = new Float64Array(count);
@@ -101,7 +104,7 @@ async function scoreAll(
     }
     return scores;
   };
-  const scores = [await row(({ reference }) => reference)];
+  const scores = [known ?? (await row(({ reference }) => reference))];
   for (const path of candidates) {
     const candidate: OpenModel = await openModel(path, session, context);
     try {
@@ -114,9 +117,9 @@ async function scoreAll(
 }
 
 /** What answers depend on; null for a file that is not there, which is for loading to say. */
-function keyOf(path: string, { data, part, session, answers }: Args): string | null {
+function keyOf(path: string, { data, part, session, answers, metric }: Args): string | null {
   const file = statSync(path, { throwIfNoEntry: false });
-  return file ? JSON.stringify([path, file.size, file.mtimeMs, data, part, session, answers]) : null;
+  return file ? JSON.stringify([path, file.size, file.mtimeMs, data, part, session, answers, metric]) : null;
 }
 
 function keep(key: string, answers: Answers): void {
