@@ -6,6 +6,7 @@ import { scratchRoot } from "../base/scratch-root.js";
 import { hold } from "../base/unfinished.js";
 import type { RunContext } from "../pipeline/context.js";
 import type { EnvironmentFacts } from "../pipeline/result.js";
+import { removeAbandoned, scratchPrefix } from "./abandoned-scratch.js";
 import type { Invocation } from "./command.js";
 import { exitCode } from "./exit-code.js";
 import { watchRun } from "./observe.js";
@@ -18,7 +19,9 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
   const { io, settings, toolVersion } = invocation;
   const now = (): number => performance.now();
   return untilInterrupted(io, async (signal) => {
-    const scratch = makeScratch(scratchRoot(io.env));
+    const root = scratchRoot(io.env);
+    removeAbandoned(root, Date.now());
+    const scratch = makeScratch(root);
     const release = hold({ path: scratch });
     try {
       const [{ ortRuntime }, { readEnvironment }, { readMachineState: machineState }] = await Promise.all([
@@ -88,7 +91,7 @@ export async function untilInterrupted<T>(io: Invocation["io"], body: (signal: A
 
 function makeScratch(parent: string): string {
   try {
-    return mkdtempSync(join(parent, "infer-opt-"));
+    return mkdtempSync(join(parent, scratchPrefix(process.pid)));
   } catch (cause) {
     throw scratchFailed(parent, cause);
   }
