@@ -26,6 +26,8 @@ export interface TrainJob {
   /** Steps between two checks, and how many in a row without a better loss end it. */
   readonly every: number;
   readonly patience: number;
+  /** No step begins when so much time has passed; there is no such end when absent. */
+  readonly mostMs?: number;
   readonly session: SessionOptions;
   readonly onProgress?: (done: number, total: number) => void;
 }

@@ -134,9 +134,15 @@ export class PrunedJudge {
     return asked.length === 0 ? null : Math.max(...asked);
   }
 
+  /** Of the time that was given; null where there is as much as it takes. */
+  get leftMs(): number | null {
+    const { budgetMs } = this.config.prune;
+    return budgetMs === null ? null : budgetMs - this.record.elapsedMs;
+  }
+
   #raceMs(isDecisive: boolean): number {
-    const { prune, runtime } = this.config;
-    const left = prune.budgetMs === null ? Number.POSITIVE_INFINITY : prune.budgetMs - this.record.elapsedMs;
-    return Math.max(LEAST_RACE_MS, Math.min(isDecisive ? runtime.benchMs : runtime.benchMs / 4, left));
+    const { benchMs } = this.config.runtime;
+    const left = this.leftMs ?? Number.POSITIVE_INFINITY;
+    return Math.max(LEAST_RACE_MS, Math.min(isDecisive ? benchMs : benchMs / 4, left));
   }
 }

@@ -142,9 +142,11 @@ export class NetTrials {
   async #learned(fitted: Omit<Tried, "spentMs">): Promise<Omit<Tried, "spentMs">> {
     const { known, record, judge } = this;
     const { name, file } = fitted;
+    const { leftMs } = judge;
+    if (leftMs !== null && leftMs <= 0) return { ...fitted, recovery: { reason: "no time was left to learn" } };
     const { outcome, file: learned } = await record.stage(
       "recover",
-      () => recoverPruned(known, file, record.context),
+      () => recoverPruned(known, file, leftMs, record.context),
       name,
     );
     if (learned === file) return { ...fitted, recovery: outcome };

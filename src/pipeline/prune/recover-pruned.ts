@@ -9,6 +9,7 @@ import { type PrunedFile, type PruningKnown, writtenNet } from "./pruned-file.js
 export async function recoverPruned(
   { map, samples, runtime }: PruningKnown,
   file: PrunedFile,
+  mostMs: number | null,
   context: RunContext,
 ): Promise<{ readonly file: PrunedFile; readonly outcome: Recovery | NotRecovered }> {
   const student = loadModel(file.path);
@@ -18,6 +19,7 @@ export async function recoverPruned(
   const outcome = await recoverWeights(
     {
       ...{ student, teacher: map.model, inputs, seed: runtime.seed, runtime },
+      ...(mostMs !== null && { mostMs }),
       fit: { ...data, indices: indices.slice(0, fitted) },
       heldOut: { ...data, indices: indices.slice(fitted, fitted + heldOut) },
     },

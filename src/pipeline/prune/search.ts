@@ -202,8 +202,8 @@ export class PruneSearch {
   }
 
   #isOver(): boolean {
-    const { budgetMs } = this.config.prune;
-    return budgetMs !== null && this.record.elapsedMs > budgetMs;
+    const { leftMs } = this.judge;
+    return leftMs !== null && leftMs < 0;
   }
 }
 

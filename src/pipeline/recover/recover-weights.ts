@@ -28,6 +28,8 @@ export interface RecoverRequest {
   readonly heldOut: DatasetRef;
   /** As many as a few minutes allow, by the arithmetic of the models, when absent. */
   readonly steps?: number;
+  /** Learning ends after this long, whatever has been learned by then; there is no such end when absent. */
+  readonly mostMs?: number;
   readonly seed: number;
   readonly runtime: RuntimeConfig;
 }
@@ -187,6 +189,7 @@ const train = (
         loss: LOSS,
         every: Math.max(1, Math.ceil(request.steps / CHECKS)),
         patience: PATIENCE,
+        ...(request.mostMs !== undefined && { mostMs: request.mostMs }),
         session: asDelivered(request.runtime),
         onProgress: (done, total) => context.observer({ type: "progress", done, total }),
       }),

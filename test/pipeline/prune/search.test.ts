@@ -114,6 +114,7 @@ function searchIn({
     },
     isAccurate: (_, measured) => measured.accuracy.facts.candidate >= least,
     tell: () => undefined,
+    leftMs: prune.budgetMs ?? null,
     rule: () => ({ verdict: { outcome: "missed" }, warnings: [] }) as never,
   };
   const context = { scratch: temporaryFolder() };
@@ -229,11 +230,15 @@ describe("a target for the speed", () => {
     expect(count("fit")).toBeLessThanOrEqual(3 * 4);
   });
 
-  it("stops with what it has when the time is over", async () => {
-    const search = searchIn({ speedOf: truth(200), prune: { targetSpeedup: 1.5, budgetMs: -1 } });
-    expect(await search.along(path())).not.toBeNull();
-    expect(events).toEqual(["fit", "race"]);
-  });
+  it.each([false, true])(
+    "stops with what it has when the time is over, also where it was to learn: %s",
+    async (recover) => {
+      const search = searchIn({ speedOf: truth(200), prune: { targetSpeedup: 1.5, budgetMs: -1, recover } });
+      const { recovery } = (await search.along(path()))!;
+      expect(events).toEqual(["fit", "race"]);
+      expect(recovery).toEqual(recover ? { reason: "no time was left to learn" } : null);
+    },
+  );
 });
 
 describe("a limit for the accuracy", () => {

@@ -56,7 +56,7 @@ function samples(count: number, sizes: readonly number[] = SIZES): string {
 async function recovered(
   student: Model,
   teacher: Model,
-  options: { steps?: number; data?: string; inputs?: readonly InputSpec[] } = {},
+  options: { steps?: number; mostMs?: number; data?: string; inputs?: readonly InputSpec[] } = {},
 ) {
   const runtime = ortRuntime({ workers: 1 });
   try {
@@ -68,6 +68,7 @@ async function recovered(
       fit: { path, indices: Array.from({ length: 40 }, (_, i) => i) },
       heldOut: { path, indices: [40, 41, 42, 43, 44, 45, 46, 47] },
       steps: options.steps ?? 80,
+      ...(options.mostMs !== undefined && { mostMs: options.mostMs }),
       seed: 1,
       runtime: runtimeConfig(),
     };
@@ -85,6 +86,13 @@ const outputOf = async (model: Model): Promise<number[]> => [...(await runModel(
 const apart = (a: readonly number[], b: readonly number[]): number => Math.hypot(...a.map((each, i) => each - b[i]!));
 
 describe("recoverWeights", () => {
+  it("ends when its time is over, with what it has learned by then", async () => {
+    const student = disturbed(net(), 0.3);
+    const { history, before, after } = (await recovered(student, net(), { mostMs: 0 })) as Recovery;
+    expect(history.map(({ step }) => step)).toEqual([0, 1]);
+    expect(after).toBeLessThanOrEqual(before);
+  });
+
   it("brings a student closer to its teacher, on samples that it has not learned from too", async () => {
     const student = disturbed(net(), 0.3);
     const wanted = await outputOf(net());

@@ -51,14 +51,16 @@ async function learn(
   const history = [{ step: 0, loss: best.loss }];
   const wanted = Object.values(args.carried);
   const collect = betweenSamples();
-  for (let i = 0, sinceBest = 0; i < args.batches.length && sinceBest < args.patience; i++) {
+  const until = performance.now() + (args.mostMs ?? Number.POSITIVE_INFINITY);
+  for (let i = 0, sinceBest = 0, isOver = false; !isOver && sinceBest < args.patience; i++) {
     const told = step.feeds(new Map([...batchOf(rows, args.batches[i]!), ...fromWireTensors(args.told[i]!)]));
     const results = await step.run({ ...told, ...state }, wanted, `step ${i + 1}`);
     const next = Object.entries(args.carried).map(([input, output]) => [input, results.get(output)!] as const);
     state = { ...state, ...Object.fromEntries(next) };
     context.progress(i + 1, args.batches.length);
     collect();
-    if ((i + 1) % args.every !== 0 && i + 1 < args.batches.length) continue;
+    isOver = i + 1 === args.batches.length || performance.now() > until;
+    if ((i + 1) % args.every !== 0 && !isOver) continue;
     const loss = await lossOf(state);
     history.push({ step: i + 1, loss });
     // Weights that are no numbers any more never become any again.
