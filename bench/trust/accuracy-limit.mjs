@@ -8,7 +8,7 @@
 import { parseArgs } from "node:util";
 import { pairedDifferenceInterval } from "../../dist/base/bootstrap.js";
 import { judgeAccuracy } from "../../dist/pipeline/accuracy-limit.js";
-import { limitTrials } from "./accuracy-trials.mjs";
+import { limitTrials, losses, lossTrials } from "./accuracy-trials.mjs";
 import { HELD, MISSED, Proofs } from "./verdict.mjs";
 
 const { values: asked } = parseArgs({ options: { sets: { type: "string", default: "1000" } } });
@@ -27,6 +27,14 @@ for (const samples of [200, 1000, 5000]) {
       said(seen),
     );
   }
+}
+for (const loss of Object.keys(losses)) {
+  const seen = [10, 32, 100, 200].map((samples) => lossTrials(examined, { sets, samples, loss }));
+  proofs.tell(
+    seen.every(({ met }) => met <= 0.025 * sets) ? HELD : MISSED,
+    `scores without bounds of which twice the limit is lost, ${loss}: 10, 32, 100, 200 samples`,
+    `${seen.map(({ met }) => met).join(", ")} met`,
+  );
 }
 const few = limitTrials(examined, { sets, samples: 100, drop: 0.002, changed: 0.02, confidence: 0.95 });
 proofs.tell(

@@ -9,8 +9,20 @@ export interface LimitTrials {
   readonly warnsRightly: number;
 }
 
+interface Examined {
+  readonly pairedDifferenceInterval: unknown;
+  readonly judgeAccuracy: unknown;
+}
+
+export const losses: Readonly<Record<string, unknown>>;
+
+export function lossTrials(
+  examined: Examined,
+  options: { readonly sets: number; readonly samples: number; readonly loss: string; readonly seed?: number },
+): Pick<LimitTrials, "met" | "missed" | "inconclusive" | "advised">;
+
 export function limitTrials(
-  examined: { readonly pairedDifferenceInterval: unknown; readonly judgeAccuracy: unknown },
+  examined: Examined,
   options: {
     readonly sets: number;
     readonly samples: number;

@@ -81,13 +81,24 @@ export function judgeAccuracy(
       : [];
     return ruling(atMost(drop.value) ? "met" : "missed", null, [...warnings, ...hopeless]);
   }
-  const least = isRate && !facts.answers ? samplesToSee(drop, confidence) : 0;
+  const least = facts.answers ? 0 : Math.max(LEAST_SCORES, isRate ? samplesToSee(drop, confidence) : 0);
   if (straddles) return ruling("inconclusive", advice(needed && Math.max(needed, least)), hopeless);
   if (!atMost(drop.high)) return ruling("missed", null, hopeless);
   if (facts.samples >= least) return ruling("met", null, hopeless);
-  const rare = `a failure of as few as one sample in ${Math.round(1 / (2 * shareOf(drop)))} may be among none of them`;
-  return ruling("inconclusive", `${rare}; ${advice(least)}`, hopeless);
+  return ruling("inconclusive", `${unseen(drop, least)}; ${advice(least)}`, hopeless);
 }
+
+/**
+ * Scores that are no right or wrong may have rare ones that are far worse than all others, and few samples hold none of them.
+ * Chosen by simulation (bench/trust/accuracy-limit.mjs): of 32 samples whose losses spread as much as a lognormal of sigma 2, an interval
+ * says too little in 49 of 1,000.
+ */
+const LEAST_SCORES = 100;
+
+const unseen = (drop: Drop, least: number): string =>
+  least === LEAST_SCORES
+    ? "so few scores may hold none of the rare ones that are far worse"
+    : `a failure of as few as one sample in ${Math.round(1 / (2 * shareOf(drop)))} may be among none of them`;
 
 /** A limit in points, or of a metric in 0..1, as a share of what could be lost. */
 const shareOf = ({ wanted, unit }: Drop): number => (unit === "points" ? wanted / 100 : wanted);

@@ -1,6 +1,6 @@
 /** Short runs of the proofs in bench/trust that time nothing: on made-up latencies, answers and queues. */
 import { describe, expect, it } from "vitest";
-import { limitTrials } from "../../bench/trust/accuracy-trials.mjs";
+import { limitTrials, lossTrials } from "../../bench/trust/accuracy-trials.mjs";
 import { speedupCoverage } from "../../bench/trust/coverage-trials.mjs";
 import { latencySources } from "../../bench/trust/latency-sources.mjs";
 import { pairedDifferenceInterval } from "../../src/base/bootstrap.js";
@@ -42,6 +42,12 @@ describe("a gate on accuracy", () => {
   it.each([200, 1000, 5000])("with --confidence passes hardly one of twice the drop, on %d samples", (samples) => {
     const seen = limitTrials(examined, { sets, samples, drop: 0.02, changed: 0.05, confidence: 0.95 });
     expect(seen.met).toBeLessThanOrEqual(0.025 * sets);
+  });
+
+  it.each([10, 100])("with --confidence passes hardly one of scores that a few far worse ones bring down, on %d", (samples) => {
+    const seen = lossTrials(examined, { sets, samples, loss: "lognormal of sigma 2" });
+    expect(seen.met).toBeLessThanOrEqual(0.025 * sets);
+    expect(seen.advised).toBe(seen.inconclusive);
   });
 
   it("with --confidence and too few samples cannot tell, and says how many it takes", () => {

@@ -60,10 +60,9 @@ describe("with a confidence, scores between 0 and 1", () => {
     expect(statusOf(measured({ ...f1, samples: 10 }), { percent: 1 })).toBe("met");
   });
 
-  it("are another thing than right answers, whose interval allows for what was not seen, and than a metric without bounds", () => {
+  it("are another thing than right answers, whose interval allows for what was not seen", () => {
     const answers = { both: 90, onlyBefore: 0, onlyAfter: 0, neither: 10 };
     expect(statusOf(measured({ ...f1, samples: 100, answers }), { percent: 1 }, 0.95)).toBe("met");
-    expect(statusOf(measured({ ...f1, samples: 10 }, false), { percent: 1 }, 0.95)).toBe("met");
   });
 });
 
@@ -158,6 +157,23 @@ describe("an interval across the limit", () => {
   it("says so when no number of samples would decide", () => {
     const at = measured({ deltaInterval: [-0.015, 0.005], delta: -0.005 });
     expect(judgeAccuracy(at, { percent: 0.5 }, 0.95).reason.text).toContain("no number of samples would decide it");
+  });
+});
+
+describe("with a confidence, scores without bounds", () => {
+  const sqnr = (samples: number) =>
+    measured({ metric: "sqnr", samples, baseline: 30, candidate: 29.9, delta: -0.1, deltaInterval: [-0.2, 0] }, false);
+
+  it("are not met on samples too few to hold the rare ones that are far worse", () => {
+    const { reason } = judgeAccuracy(sqnr(99), { absolute: 0.5 }, 0.95);
+    expect(reason.status).toBe("inconclusive");
+    expect(reason.text).toContain("so few scores may hold none of the rare ones that are far worse; about 100 samples");
+    expect(statusOf(sqnr(100), { absolute: 0.5 }, 0.95)).toBe("met");
+  });
+
+  it("are missed, and met without it, on however few", () => {
+    expect(statusOf(sqnr(3), { absolute: -0.5 }, 0.95)).toBe("missed");
+    expect(statusOf(sqnr(3), { absolute: 0.5 })).toBe("met");
   });
 });
 
