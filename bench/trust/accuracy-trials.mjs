@@ -69,7 +69,12 @@ export function lossTrials({ pairedDifferenceInterval, judgeAccuracy }, { sets, 
     const mean = (of) => of.reduce((sum, each) => sum + each, 0) / samples;
     const facts = {
       ...{ metric: "sqnr", kind: "labels", higherIsBetter: true, samples, confidence: 0.95 },
-      ...{ baseline: mean(before), candidate: mean(after), delta: mean(after) - mean(before), deltaInterval: [low, high] },
+      ...{
+        baseline: mean(before),
+        candidate: mean(after),
+        delta: mean(after) - mean(before),
+        deltaInterval: [low, high],
+      },
     };
     const { reason } = judgeAccuracy({ facts, isRate: false }, { absolute: 0.5 }, 0.95);
     seen[reason.status]++;

@@ -1,9 +1,13 @@
 /** The percentiles that latencies are told by, everywhere the same. */
+import type { Bounds } from "./quantile-interval.js";
 
 /** In the words of results and limits, and the share of the runs that each stands for. */
 export const percentileShares = { p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99, p999: 0.999 } as const;
 
 export type PercentileName = keyof typeof percentileShares;
+
+/** An interval of each; an end is null where the values do not reach that far. */
+export type PercentileBounds = Readonly<Record<PercentileName, Bounds>>;
 
 /** Ascending. */
 export const percentileNames = Object.keys(percentileShares) as readonly PercentileName[];

@@ -1,6 +1,5 @@
 /** Percentiles of a queue, with bounds that know of neighbours that wait for the same request. */
-import type { PercentileName } from "../base/percentiles.js";
-import type { Bounds } from "../base/quantile-interval.js";
+import type { PercentileBounds } from "../base/percentiles.js";
 import { mean } from "../base/statistics.js";
 import type { Served } from "./open-loop.js";
 import { type LatencyPercentiles, latencyPercentiles, percentileBounds } from "./percentiles.js";
@@ -19,7 +18,7 @@ export interface LoadSummary {
   readonly service: LatencyPercentiles;
   readonly meanWaitingMs: number;
   /** Of the latency, each bound at 95 %; null where the requests do not reach that far. */
-  readonly bounds: Readonly<Record<PercentileName, Bounds>>;
+  readonly bounds: PercentileBounds;
 }
 
 /** Of the time at the start, while the queue forms. */

@@ -1,6 +1,6 @@
 /** Latencies as the result shows them. */
-import { byPercentile, type PercentileName, percentileNames, percentileShares } from "../base/percentiles.js";
-import { type Bounds, quantileIntervals } from "../base/quantile-interval.js";
+import { byPercentile, type PercentileBounds, percentileNames, percentileShares } from "../base/percentiles.js";
+import { quantileIntervals } from "../base/quantile-interval.js";
 import { ascending, nearestRank, percentileOrNull } from "../base/statistics.js";
 
 /** Milliseconds; null where the number of runs cannot support the percentile. Each is one of the times that were measured. */
@@ -10,10 +10,17 @@ export interface LatencyPercentiles {
   readonly p95Ms: number | null;
   readonly p99Ms: number | null;
   readonly p999Ms: number | null;
+  /** At 95 %. */
+  readonly bounds: PercentileBounds;
 }
 
+/** Of what is shown. */
+const SHOWN = 0.95;
+/** Of what a limit is held against: each end holds at 95 %. */
+const JUDGED = 0.9;
+
 /**
- * By the nearest rank, as histograms of latencies have them (and `--hdr-log` therefore): in the tail a value between
+ * Of times in the order they were measured. By the nearest rank, as histograms of latencies have them (and `--hdr-log` therefore): in the tail a value between
  * two neighbours that lie far apart would be one that never occurred. Speedups divide medians of the same kind, so that
  * one p50 over another is the speedup that is told.
  */
@@ -26,14 +33,14 @@ export function latencyPercentiles(samplesMs: ArrayLike<number>): LatencyPercent
     p95Ms: percentileOrNull(sorted, p95),
     p99Ms: percentileOrNull(sorted, p99),
     p999Ms: percentileOrNull(sorted, p999),
+    bounds: intervalsOf(samplesMs, SHOWN),
   };
 }
 
-/** Of times in the order they were measured. By default as limits are judged: each end holds at 95 %. */
-export function percentileBounds(
-  samplesMs: ArrayLike<number>,
-  confidence = 0.9,
-): Readonly<Record<PercentileName, Bounds>> {
+/** For limits. Of times in the order they were measured. */
+export const percentileBounds = (samplesMs: ArrayLike<number>): PercentileBounds => intervalsOf(samplesMs, JUDGED);
+
+function intervalsOf(samplesMs: ArrayLike<number>, confidence: number): PercentileBounds {
   const shares = percentileNames.map((name) => percentileShares[name]);
   const intervals = quantileIntervals(samplesMs, shares, confidence);
   return byPercentile((name) => intervals[percentileNames.indexOf(name)]!);

@@ -1,6 +1,5 @@
 /** What `bench` finds: every model by itself, timed in turns with the others. */
-import type { PercentileName } from "../base/percentiles.js";
-import type { Bounds } from "../base/quantile-interval.js";
+import type { PercentileBounds } from "../base/percentiles.js";
 import type { ModelFacts, Percentiles, PlacementFacts } from "./result.js";
 
 export interface BenchFacts {
@@ -21,7 +20,7 @@ export interface BenchFacts {
 export interface BenchRow extends Percentiles {
   readonly model: ModelFacts;
   /** The 95 % interval of each percentile; an end is null where the runs do not reach that far. */
-  readonly bounds: Readonly<Record<PercentileName, Bounds>>;
+  readonly bounds: PercentileBounds;
   /** Samples a second when run back to back at the median. */
   readonly throughputPerSecond: number;
   readonly loadMs: number;

@@ -2,7 +2,7 @@
 
 import { basename } from "node:path";
 import { InferOptError } from "../base/errors.js";
-import { type LatencyComparison, type LatencySeries, type ModelLatency, percentileBounds } from "../bench/index.js";
+import type { LatencyComparison, LatencySeries, ModelLatency } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { watchConditions } from "./conditions.js";
 import type { RuntimeConfig } from "./config.js";
@@ -68,9 +68,6 @@ export async function runBench(config: BenchConfig, context: RunContext): Promis
   });
 }
 
-/** Of the percentiles that are shown; a limit is judged on one-sided bounds. */
-const INTERVAL = 0.95;
-
 function coldStartOf({ start, firstRunMs, p50Ms }: ModelLatency): ColdStartFacts {
   const { processMs, runtimeMs, sessionMs } = start;
   const totalMs = processMs + runtimeMs + sessionMs + firstRunMs;
@@ -96,7 +93,6 @@ function benchFacts(
   const row = (latency: ModelLatency, i: number): BenchRow => ({
     ...models[i]!,
     ...percentilesOf(latency),
-    bounds: percentileBounds(latency.samplesMs, INTERVAL),
     throughputPerSecond: (1000 * batch) / latency.p50Ms,
     loadMs: latency.loadMs,
     firstRunMs: latency.firstRunMs,

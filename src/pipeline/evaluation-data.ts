@@ -32,6 +32,8 @@ export interface Evaluation {
   readonly signature: ModelSignature;
   /** Its outputs that every sample has a reference for. */
   readonly references: readonly string[];
+  /** Its outputs that the candidate has not. */
+  readonly missing: readonly string[];
 }
 
 /** Loads the original once to learn what goes in and out. Rejects as loading, opening and admitting the data do. */
@@ -43,7 +45,9 @@ export async function chooseEvaluation(
   context: RunContext,
 ): Promise<Evaluation> {
   const signature = await context.runtime.describe(model, asWritten(runtime));
-  refuseOtherInputs(signature, await context.runtime.describe(candidate, asWritten(runtime)), candidate);
+  const other = await context.runtime.describe(candidate, asWritten(runtime));
+  refuseOtherInputs(signature, other, candidate);
+  const kept = new Set(other.outputs.map(({ name }) => name));
   const data = await chooseEvaluationData(config, signature, runtime);
   const references = await refuseUnfit(data.ref, signature, signature.outputs);
   return {
@@ -51,6 +55,7 @@ export async function chooseEvaluation(
     references,
     metric: chooseMetric(config.metric, data, signature, classProbabilities(loadModel(model))),
     signature,
+    missing: signature.outputs.map(({ name }) => name).filter((name) => !kept.has(name)),
   };
 }
 

@@ -60,6 +60,7 @@ export async function runGate(config: GateConfig, context: RunContext): Promise<
     evaluation: await chooseEvaluation(baseline, candidate, config.data, config.runtime, context),
   }));
   refuseEmpty(config);
+  refuseMissingOutputs(candidate, evaluation);
   const placement = await provePlacement(candidate, evaluation.data.ref, config.runtime, record);
   const conditions = isTimed ? watchConditions(config.runtime, [config.runtime.threads], record) : null;
 
@@ -123,6 +124,16 @@ function refuseEmpty({ data, limits: { maxDrop, minSpeedup, slo, maxSizeBytes } 
   if (judgesAccuracy || minSpeedup !== null || slo.length > 0 || maxSizeBytes !== null) return;
   throw new InferOptError("GATE_EMPTY", "usage", "the gate has nothing to judge: neither data nor a limit was given", {
     hint: "Pass --eval DATA for the accuracy, or a limit: --min-speedup, --slo, --max-size.",
+  });
+}
+
+/** Whoever reads an output that is gone is failed by the candidate, however quick or small it is. */
+function refuseMissingOutputs(candidate: string, { missing, signature }: Evaluation): void {
+  if (missing.length === 0) return;
+  const named = missing.map((name) => `"${name}"`).join(", ");
+  throw new InferOptError("MODELS_DIFFER", "input", `${candidate} lacks what the baseline gives: ${named}`, {
+    hint: "Compare two forms of one model, with the same names of outputs.",
+    fields: { candidate, missing, outputs: signature.outputs.map(({ name }) => name) },
   });
 }
 

@@ -4,6 +4,7 @@ import {
   type CandidateLatency,
   compareLatency,
   type LatencyComparison,
+  type LatencyPercentiles,
   type ModelLatency,
   percentileBounds,
 } from "../bench/index.js";
@@ -12,7 +13,7 @@ import type { LatencyLimit, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { batchOf } from "./evaluation-data.js";
 import { asDelivered } from "./model-runs.js";
-import type { LatencyFacts, Percentiles } from "./result.js";
+import type { LatencyFacts } from "./result.js";
 import { refuseInterrupted } from "./run-record.js";
 import { timingSoFar } from "./timing-so-far.js";
 import { type LatencyMeasure, leastGain } from "./verdict.js";
@@ -113,12 +114,9 @@ function quantilesOf(samplesMs: ArrayLike<number>): number[] {
 export const usedProvider = ({ runtime }: RunContext, { provider }: RuntimeConfig): string =>
   runtime.fallbacks().find(({ wanted }) => wanted === provider)?.used ?? provider;
 
-export const percentilesOf = ({ p50Ms, p90Ms, p95Ms, p99Ms, p999Ms }: ModelLatency): Percentiles => ({
-  p50Ms,
-  p90Ms,
-  p95Ms,
-  p99Ms,
-  p999Ms,
+export const percentilesOf = ({ p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, bounds }: ModelLatency): LatencyPercentiles => ({
+  ...{ p50Ms, p90Ms, p95Ms, p99Ms, p999Ms },
+  bounds,
 });
 
 function warningsOf({ settled, noise }: LatencyComparison): string[] {

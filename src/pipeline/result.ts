@@ -1,4 +1,5 @@
 /** The outcome of a run: plain data, versioned, safe for JSON. Programs of users read it: what is here stays as it is. */
+import type { PercentileBounds } from "../base/percentiles.js";
 import type { FloatNode } from "../quantization/plan-static.js";
 import type { Form, Mode } from "../quantization/recipe.js";
 import type { WeightBits } from "../quantization/weight-only.js";
@@ -255,6 +256,8 @@ export interface Percentiles {
   readonly p95Ms: number | null;
   readonly p99Ms: number | null;
   readonly p999Ms: number | null;
+  /** The 95 % interval of each; an end is null where the runs do not reach that far. Results of earlier versions have few of them. */
+  readonly bounds?: PercentileBounds;
 }
 
 export interface LatencyFacts {

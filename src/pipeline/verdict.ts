@@ -1,6 +1,5 @@
 /** From limits and measurements to a verdict: pure, so that every rule can be tested without running anything. */
-import { type PercentileName, percentileShares, percentileText } from "../base/percentiles.js";
-import type { Bounds } from "../base/quantile-interval.js";
+import { type PercentileBounds, percentileShares, percentileText } from "../base/percentiles.js";
 import { leastCountFor } from "../base/statistics.js";
 import { decide } from "../bench/index.js";
 import { type AccuracyMeasure, defaultMaxDrop, judgeAccuracy } from "./accuracy-limit.js";
@@ -13,7 +12,7 @@ export type { AccuracyMeasure } from "./accuracy-limit.js";
 export interface LatencyMeasure {
   readonly facts: LatencyFacts;
   /** Of the candidate, in milliseconds; one-sided, each end at 95 %. */
-  readonly bounds: Readonly<Record<PercentileName, Bounds>>;
+  readonly bounds: PercentileBounds;
 }
 
 export interface Evidence {

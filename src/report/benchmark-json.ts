@@ -4,7 +4,7 @@
  */
 import { basename } from "node:path";
 import { percentileNames, percentileText } from "../base/percentiles.js";
-import type { BenchRow, Percentiles, RunResult } from "../pipeline/result.js";
+import type { Percentiles, RunResult } from "../pipeline/result.js";
 import { subjectOf } from "../pipeline/sides.js";
 import { printable } from "./escape.js";
 import { renderJson } from "./json.js";
@@ -26,11 +26,11 @@ function benchmarksOf(result: RunResult): Benchmark[] {
   const { path, bytes: size } = subjectOf(result);
   const subject = nameOf(path);
   const entries: Benchmark[] = [];
-  const times = (name: string, percentiles: Percentiles, extra: string, bounds?: Bounds): void => {
+  const times = (name: string, percentiles: Percentiles, extra: string): void => {
     for (const percentile of percentileNames) {
       const value = percentiles[`${percentile}Ms`] ?? null;
       if (value === null) continue;
-      const { low, high } = bounds?.[percentile] ?? { low: null, high: null };
+      const { low, high } = percentiles.bounds?.[percentile] ?? { low: null, high: null };
       const range = low === null || high === null ? {} : { range: `${low} .. ${high}` };
       entries.push({ name: `${name} ${percentileText(percentile)}`, unit: "ms", value, ...range, extra });
     }
@@ -45,12 +45,12 @@ function benchmarksOf(result: RunResult): Benchmark[] {
   }
   for (const row of bench?.models ?? []) {
     const name = nameOf(row.model.path);
-    times(name, row, `${setting(bench!)}, ${plural(bench!.runs, "run")}; ${machine}`, row.bounds);
+    times(name, row, `${setting(bench!)}, ${plural(bench!.runs, "run")}; ${machine}`);
     entries.push({ name: `${name} memory`, unit: "bytes", value: row.peakRssBytes });
   }
-  for (const { model, latency: arrived, requests, bounds } of load?.models ?? []) {
+  for (const { model, latency: arrived, requests } of load?.models ?? []) {
     const many = `${significant(load!.rate)} requests a second, ${plural(requests, "request")}`;
-    times(`${nameOf(model.path)} from arrival`, arrived, `${setting(load!)}; ${many}; ${machine}`, bounds);
+    times(`${nameOf(model.path)} from arrival`, arrived, `${setting(load!)}; ${many}; ${machine}`);
   }
   for (const { model, batch, threads, ...row } of sweep?.settings ?? []) {
     const name = `${nameOf(model.path)}, batch ${batch}, ${plural(threads, "thread")}`;
@@ -59,8 +59,8 @@ function benchmarksOf(result: RunResult): Benchmark[] {
   }
   if (request) {
     const extra = `${setting(request)}, ${plural(request.requests, "request")}; ${machine}`;
-    for (const stage of request.stages) times(`stage ${printable(stage.name)}`, stage, extra, stage.bounds);
-    times(`${printable(basename(request.pipeline))} in total`, request.total, extra, request.total.bounds);
+    for (const stage of request.stages) times(`stage ${printable(stage.name)}`, stage, extra);
+    times(`${printable(basename(request.pipeline))} in total`, request.total, extra);
   }
   for (const { model, stages, nodesMs } of latency ? [] : (profile?.models ?? [])) {
     const extra = `${setting(profile!)}; ${machine}`;
@@ -76,8 +76,6 @@ function benchmarksOf(result: RunResult): Benchmark[] {
   entries.push({ name: `${subject} size`, unit: "bytes", value: size, extra: bytes(size) });
   return apart(entries);
 }
-
-type Bounds = Partial<BenchRow["bounds"]>;
 
 interface Setting {
   readonly provider: string;

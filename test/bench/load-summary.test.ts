@@ -34,7 +34,8 @@ describe("a load", () => {
     // The i-th waits 10 i, and is served for 20.
     expect(latency.p50Ms).toBe(20 + 10 * 54);
     expect(waiting.p50Ms).toBe(10 * 54);
-    expect(service).toEqual({ p50Ms: 20, p90Ms: 20, p95Ms: 20, p99Ms: null, p999Ms: null });
+    expect(service).toMatchObject({ p50Ms: 20, p90Ms: 20, p95Ms: 20, p99Ms: null, p999Ms: null });
+    expect(service.bounds).toMatchObject({ p50: { low: 20, high: 20 }, p99: { high: null } });
     expect(utilization).toBeCloseTo(2, 10);
   });
 

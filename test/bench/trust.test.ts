@@ -44,11 +44,14 @@ describe("a gate on accuracy", () => {
     expect(seen.met).toBeLessThanOrEqual(0.025 * sets);
   });
 
-  it.each([10, 100])("with --confidence passes hardly one of scores that a few far worse ones bring down, on %d", (samples) => {
-    const seen = lossTrials(examined, { sets, samples, loss: "lognormal of sigma 2" });
-    expect(seen.met).toBeLessThanOrEqual(0.025 * sets);
-    expect(seen.advised).toBe(seen.inconclusive);
-  });
+  it.each([10, 100])(
+    "with --confidence passes hardly one of scores that a few far worse ones bring down, on %d",
+    (samples) => {
+      const seen = lossTrials(examined, { sets, samples, loss: "lognormal of sigma 2" });
+      expect(seen.met).toBeLessThanOrEqual(0.025 * sets);
+      expect(seen.advised).toBe(seen.inconclusive);
+    },
+  );
 
   it("with --confidence and too few samples cannot tell, and says how many it takes", () => {
     const seen = limitTrials(examined, { sets, samples: 100, drop: 0.002, changed: 0.02, confidence: 0.95 });

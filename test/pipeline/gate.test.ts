@@ -88,6 +88,15 @@ describe("runGate", () => {
     });
   });
 
+  it("refuses a candidate without an output of the baseline, whatever is judged", async () => {
+    const other = { ...classifier, outputs: [{ ...classifier.outputs[0]!, name: "z" }] };
+    const fault = { code: "MODELS_DIFFER", fields: { missing: ["y"], outputs: ["y"] } };
+    await expect(gate({ maxDrop: "none", maxSizeBytes: 1e6 }, "fail", other)).rejects.toMatchObject(fault);
+    // One output more is nobody's loss.
+    const more = { ...classifier, outputs: [...classifier.outputs, ...other.outputs] };
+    expect((await gate({ maxDrop: "none", maxSizeBytes: 1e6 }, "fail", more)).result.verdict.outcome).toBe("met");
+  });
+
   it("cannot judge accuracy on made-up inputs", async () => {
     expect((await gate({ maxDrop: { percent: 1 } })).result.verdict.outcome).toBe("inconclusive");
     expect((await gate({ maxDrop: { percent: 1 } }, "warn")).result.verdict).toMatchObject({

@@ -1,3 +1,4 @@
+import type { ProfileFacts } from "../../pipeline/profile/profile-facts.js";
 import { renderChromeTrace } from "../../report/chrome-trace.js";
 import { type Command, running } from "../command.js";
 import { changeExits, runAndDeliver } from "../run-and-deliver.js";
@@ -16,14 +17,18 @@ export const profile: Command = {
   ],
   flags: ["eval", ...running, "affinity", "budget", "pipeline", "requireEp", "top", "chromeTrace", "report"],
   exits: changeExits,
-  run(invocation) {
+  async run(invocation) {
     const { more, settings, actions } = invocation;
     const { eval: data, requireEp: required, chromeTrace, pipeline } = settings;
     const config = { models: more, data, runtime: runtimeConfig(settings), required, pipeline };
-    return runAndDeliver(invocation, async (context) => {
+    let found: ProfileFacts | undefined;
+    const code = await runAndDeliver(invocation, async (context) => {
       const result = await actions.profile(config, context);
-      if (chromeTrace !== null && result.profile) writeWhole(chromeTrace, renderChromeTrace(result.profile));
+      found = result.profile;
       return result;
     });
+    // Once the figures are told: the file may not be written.
+    if (chromeTrace !== null && found) writeWhole(chromeTrace, renderChromeTrace(found));
+    return code;
   },
 };

@@ -11,8 +11,11 @@ export const pair = v.tuple([number, number]);
 export const sizes = v.array(v.nullable(v.union([number, text])));
 export const model = v.looseObject({ path: text, sha256: text, bytes: size, nodes: size });
 const percentile = v.nullable(size);
+const bound = v.looseObject({ low: maybe, high: maybe });
+export const bounds = v.looseObject({ p50: bound, p90: v.optional(bound), p95: bound, p99: bound, p999: bound });
 export const percentiles = v.looseObject({
   ...{ p50Ms: size, p90Ms: v.optional(percentile), p95Ms: percentile, p99Ms: percentile, p999Ms: percentile },
+  bounds: v.optional(bounds),
 });
 export const float = v.array(v.looseObject({ node: text, op: text, reason: text }));
 export const layer = v.looseObject({
@@ -50,6 +53,3 @@ export const placement = v.looseObject({
   conversions: v.array(v.looseObject({ ...time, op: text, nodes: number, inserted: number })),
   islands: v.array(v.looseObject({ ...time, node: text, op: text })),
 });
-
-const bound = v.looseObject({ low: maybe, high: maybe });
-export const bounds = v.looseObject({ p50: bound, p90: v.optional(bound), p95: bound, p99: bound, p999: bound });
