@@ -8,8 +8,12 @@ import { renderText } from "../../src/report/text.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { sampleResult } from "./sample-result.js";
 
-const percentiles = (p50Ms: number) => ({ p50Ms, p90Ms: 1.8 * p50Ms, p95Ms: 2 * p50Ms, p99Ms: null, p999Ms: null });
 const none = { low: null, high: null };
+const bounds = { p50: none, p90: none, p95: none, p99: none, p999: none };
+const percentiles = (p50Ms: number) => ({
+  ...{ p50Ms, p90Ms: 1.8 * p50Ms, p95Ms: 2 * p50Ms, p99Ms: null, p999Ms: null },
+  bounds,
+});
 const model = (parts: Partial<ModelLoadFacts> = {}): ModelLoadFacts => ({
   model: { path: "m/a.onnx", sha256: "aa", bytes: 1, nodes: 1 },
   ...{
@@ -21,7 +25,7 @@ const model = (parts: Partial<ModelLoadFacts> = {}): ModelLoadFacts => ({
     peakRssBytes: 9,
   },
   ...{ latency: percentiles(9), waiting: percentiles(3), service: percentiles(6) },
-  bounds: { p50: none, p90: none, p95: none, p99: none, p999: none },
+  bounds,
   ...parts,
 });
 const facts = (models: readonly ModelLoadFacts[]): LoadFacts => ({
