@@ -42,7 +42,7 @@ function maxRateLines({ model, maxRate }: ModelLoadFacts, width: number): string
   const none =
     tried.length === 0
       ? "there was no time to try a rate"
-      : `no rate tried surely meets the limits, down to ${significant(least)} a second`;
+      : `no rate tried meets the limits, down to ${significant(least)} a second`;
   const text =
     perSecond === null ? none : `limits are met up to ${significant(perSecond)} requests a second${above} (${count})`;
   return wrap(`${middle(printable(basename(model.path)), 24)}: ${text}`, width);
