@@ -297,7 +297,7 @@ export const flags = {
     "p95",
   ),
   pipeline: optional(
-    ["--pipeline <module>", "Data", "time whole requests: your own steps around the model (docs/bench.md)"],
+    ["--pipeline <module>", "Data", "time whole requests: your own steps around one model (docs/bench.md)"],
     parsePath,
   ),
   maxMemory: value(

@@ -13,7 +13,7 @@ export const bench: Command = {
   group: "Prove",
   parameters: "<models...>",
   about: "Latency, in turns, against the first",
-  note: "With --rate or --trace, requests arrive whether or not those before them are done, and latency counts from their arrival; --budget is for how long. With --pipeline, whole requests are timed, your own steps included, and --budget may also say what each step may take.",
+  note: "With --rate or --trace, requests arrive whether or not those before them are done, and latency counts from their arrival; --budget is for how long. With --pipeline, whole requests to one model are timed, your own steps included, and --budget may also say what each step may take.",
   examples: [
     "infer-opt bench model.onnx --rate 40 --slo p95=20ms --slo p99=50ms --budget 1m --find-max-rate",
     "infer-opt bench model.onnx --pipeline steps.mjs --budget preprocess=10ms,inference=30ms --budget 1m",

@@ -64,7 +64,7 @@ export function requireOneModel(models: readonly string[]): void {
       "usage",
       `--pipeline: ${models.length} models cannot stand in one pipeline`,
       {
-        hint: "Name one model.",
+        hint: "Name one model, and run it once for each; without --pipeline several are timed in turns.",
         fields: { flag: "--pipeline", models },
       },
     );
