@@ -1,7 +1,7 @@
 /**
  * Runs models until their latency has settled: caches filled, memory pools grown, clocks up.
- * Looks at the series, not at a count: two windows in a row whose median fell by less than 5 %. Only
- * falling counts: that is what warming up looks like, while other load moves latencies both ways.
+ * Looks at the series, not at a count: two windows in a row whose median is not 5 % below the least so far.
+ * Only new lows count: that is what warming up looks like, while other load lifts a window, and lets go of the next.
  */
 import { median } from "../base/statistics.js";
 import type { Timer } from "../runtime/port.js";
@@ -37,11 +37,13 @@ export async function warmUp(
   };
   let last = await window(1);
   const runs = Math.max(leastRuns, Math.min(100, Math.ceil(windowMs / Math.max(...last))));
+  let least = last;
   let calm = 0;
   for (let i = 0; i < mostWindows && clock() < deadline; i++) {
     const next = await window(runs);
-    const fall = Math.max(...next.map((ms, t) => 1 - ms / last[t]!));
+    const fall = Math.max(...next.map((ms, t) => 1 - ms / least[t]!));
     last = next;
+    least = next.map((ms, t) => Math.min(ms, least[t]!));
     calm = fall < tolerance ? calm + 1 : 0;
     if (calm === 2) return { perRunMs: last, settled: true };
   }
