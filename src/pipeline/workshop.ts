@@ -63,8 +63,10 @@ const refusals = new Set(["MODEL_REJECTED", "RUN_FAILED", "RUNTIME_CRASHED"]);
 /** Candidates in one race, each in a process of its own beside the original's. */
 const IN_ONE_RACE = 2;
 
-/** Candidates that are measured at the same time, as far as the runtime has processes for it. */
-const atOnce = ({ built }: Candidate): number => (2 * LOADED_TIMES * built.bytes <= LOADED_BYTES ? 2 : 1);
+/** What measuring a candidate takes, at least, before another process for the next one is worth its start. */
+const WORTH_STARTING_MS = 150;
+/** The longest that measuring one has taken, by run. When they are measured does not show in what comes out. */
+const measuringMs = new WeakMap<RunContext, number>();
 
 interface ErrorEntry {
   readonly sqnrDb: number | null;
@@ -107,8 +109,8 @@ export class Workshop {
       for (const { variant, keptFloat } of wanted) {
         const candidate = this.make(variant, keptFloat);
         made.push(candidate);
-        while (measured.length >= atOnce(candidate)) await measured.shift();
-        const measuring = this.measureError([candidate]);
+        while (measured.length >= this.#atOnce(candidate)) await measured.shift();
+        const measuring = this.#measureTimed(candidate);
         // What goes wrong meanwhile is told when it is waited for.
         measuring.catch(() => undefined);
         measured.push(measuring);
@@ -121,6 +123,18 @@ export class Workshop {
       for (const candidate of made) this.discard(candidate);
       throw thrown;
     }
+  }
+
+  /** How many are measured at the same time, as far as the runtime has processes for it. */
+  #atOnce({ built }: Candidate): number {
+    const isLong = (measuringMs.get(this.context) ?? 0) >= WORTH_STARTING_MS;
+    return isLong && 2 * LOADED_TIMES * built.bytes <= LOADED_BYTES ? 2 : 1;
+  }
+
+  async #measureTimed(candidate: Candidate): Promise<void> {
+    const from = this.context.now();
+    await this.measureError([candidate]);
+    measuringMs.set(this.context, Math.max(measuringMs.get(this.context) ?? 0, this.context.now() - from));
   }
 
   /** Frees a candidate's room on disk; its facts stay, and `restore` brings the file back. */
