@@ -74,6 +74,9 @@ export function reproduce(result: RunResult, candidate: CandidateFacts, commandL
     const flags = carried(command, [...changing, "--include", "--exclude"], ["--keep-opset"]);
     return { command: `infer-opt fp16 ${to}${flags}`, note: null };
   }
+  const widths =
+    result.command === "prune" ? result.pruning?.pareto.find((net) => net.name === name)?.widths : undefined;
+  if (widths) return { command: prunedTo(widths, command, out), note: missing ?? rejectedNote(out) };
   const mode = / static/.test(name)
     ? "static"
     : / dynamic/.test(name)
@@ -90,18 +93,35 @@ export function reproduce(result: RunResult, candidate: CandidateFacts, commandL
     ["--mode", mode],
     ...(method === null ? [] : [["--method", method] as const]),
     ...(bits === null ? [] : [["--bits", bits] as const]),
-    // It is to be made, whatever it costs.
+  ] as const;
+  // By itself: `optimize` would try the others again, and take one of them.
+  const alone = withoutSwitch(command.replace(/^(\S+) optimize(?= )/, "$1 quantize"), "--lossy");
+  return { command: madeAlone(alone, asked, out), note: missing ?? rejectedNote(out) };
+}
+
+const rejectedNote = (out: string): string =>
+  `written as ${out.replace(/\.onnx$/i, ".rejected.onnx")} where it is no gain`;
+
+/** The net of these widths, without the search that found it. */
+function prunedTo(widths: readonly number[], command: string, out: string): string {
+  const asked = [
+    ["--target-speedup", null],
+    ["--keep-ratio", null],
+    ["--widths", widths.join(",")],
+  ] as const;
+  return madeAlone(command, asked, out);
+}
+
+/** It is to be made, whatever it costs. */
+function madeAlone(command: string, asked: readonly (readonly [string, string | null])[], out: string): string {
+  const beside = [
     ["--max-drop", "none"],
     ["--output", null],
     ["-o", out],
     ...["--report", "--min-speedup", "--slo", "--max-size"].map((flag) => [flag, null] as const),
   ] as const;
-  // By itself: `optimize` would try the others again, and take one of them.
-  const alone = command.replace(/^(\S+) optimize(?= )/, "$1 quantize");
-  const plain = ["--in-place", "--lossy", "--keep-rejected", "--json", "--quiet"].reduce(withoutSwitch, alone);
-  const made = asked.reduce((sofar, [flag, value]) => withFlag(sofar, flag, value), plain);
-  const rejected = out.replace(/\.onnx$/i, ".rejected.onnx");
-  return { command: `${made} --keep-rejected`, note: missing ?? `written as ${rejected} where it is no gain` };
+  const plain = ["--in-place", "--keep-rejected", "--json", "--quiet"].reduce(withoutSwitch, command);
+  return `${[...asked, ...beside].reduce((sofar, [flag, value]) => withFlag(sofar, flag, value), plain)} --keep-rejected`;
 }
 
 export interface ExcludeList {

@@ -52,6 +52,23 @@ describe("a candidate", () => {
     );
   });
 
+  it("of a net of known widths is made without the search", () => {
+    const line =
+      "infer-opt prune a.onnx -o b.onnx --calibration c.npz --target-speedup 2 --max-drop 1% --report r.json";
+    const measured = { bytes: 1, accuracy: 1, speedup: 1, speedupInterval: [1, 1] } as const;
+    const net = { name: "about 1.5x", widths: [16, 0, 32], ...measured };
+    const pruning = { groups: [], fitted: [], unfitted: [], pareto: [net] };
+    const tried = { ...sampleResult().candidates[1]!, name: "about 1.5x" };
+    const result = sampleResult({ command: "prune", pruning, candidates: [tried] });
+    expect(reproduce(result, tried, line)).toEqual({
+      command:
+        "infer-opt prune a.onnx --calibration c.npz --widths 16,0,32 --max-drop none -o out/net.int8.other.onnx --keep-rejected",
+      note: "written as out/net.int8.other.rejected.onnx where it is no gain",
+    });
+    // Of one that others exceed, widths are not kept.
+    expect(reproduce(result, { ...tried, name: "about 3x" }, line).command).toBe(line);
+  });
+
   it("of a net that was pruned first is found by the whole search only", () => {
     const line = "infer-opt optimize a.onnx -o b.onnx --prune --calibration c.npz";
     expect(reproduce(sample, named("int8 static mse"), line)).toMatchObject({ command: line });
