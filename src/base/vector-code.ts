@@ -10,12 +10,18 @@ declare const WebAssembly:
   | undefined;
 
 /**
- * What a new instance with memory of its own exports; null where the engine does not know the instructions.
+ * What a new instance with memory of its own exports; null where the engine does not know the instructions, or may not
+ * have the memory: it reserves gigabytes of addresses, more than `ulimit -v` may allow.
  *
  * @param code in base 64
  */
 export function vectorCode(code: string): unknown {
   const bytes = Buffer.from(code, "base64");
   if (typeof WebAssembly === "undefined" || !WebAssembly.validate(bytes)) return null;
-  return new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
+  try {
+    return new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return null;
+  }
 }

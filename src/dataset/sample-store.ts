@@ -33,6 +33,11 @@ interface Contents {
 
 const listOf = (path: string): string => `${path}.json`;
 
+/** What the system refuses, such as room on the disk, is no loss: a store saves time, and that is all. */
+function refuseOurs(thrown: unknown): void {
+  if (!(thrown instanceof Error && "code" in thrown)) throw thrown;
+}
+
 /** Takes the samples of one pass over a dataset, in order. */
 export class SampleStore {
   readonly #samples: StoredSample[] = [];
@@ -69,8 +74,7 @@ export class SampleStore {
         labels: labels instanceof Tensor ? this.#write(labels) : labels,
       });
     } catch (thrown) {
-      // No room: it would have saved time, and that is all.
-      if (!(thrown instanceof Error && "code" in thrown)) throw thrown;
+      refuseOurs(thrown);
       this.#isFull = true;
     }
   }
@@ -79,12 +83,20 @@ export class SampleStore {
   finish({ count, hasLabels }: Pick<Dataset, "count" | "hasLabels">): boolean {
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = null;
-    if (this.#samples.length === 0) {
-      rmSync(this.path, { force: true });
-      return false;
+    if (this.#samples.length === 0) return this.#drop();
+    const contents: Contents = { count, hasLabels, samples: this.#samples };
+    try {
+      writeFileSync(listOf(this.path), JSON.stringify(contents));
+    } catch (thrown) {
+      refuseOurs(thrown);
+      return this.#drop();
     }
-    writeFileSync(listOf(this.path), JSON.stringify({ count, hasLabels, samples: this.#samples } satisfies Contents));
     return true;
+  }
+
+  #drop(): false {
+    for (const file of [this.path, listOf(this.path)]) if (existsSync(file)) rmSync(file, { force: true });
+    return false;
   }
 
   #write(tensor: Tensor): StoredTensor {

@@ -74,12 +74,18 @@ export class Journal {
   #add(entry: Entry): void {
     this.#known.set(`${entry.measure} ${entry.candidate}`, entry.value);
     if (this.#isBroken) return;
-    try {
+    this.#write(() => {
       if (!this.#isOpen) writeFileSync(this.path, `${JSON.stringify(this.#heading)}\n`);
       this.#isOpen = true;
       appendFileSync(this.path, `${JSON.stringify(entry)}\n`);
+    });
+  }
+
+  /** A search without a journal is still a search. */
+  #write(act: () => void): void {
+    try {
+      act();
     } catch (cause) {
-      // A search without a journal is still a search.
       this.#isBroken = true;
       this.warn(`no journal is kept, so an interrupted search starts over: ${messageOf(cause)}`);
     }
@@ -116,8 +122,10 @@ export class Journal {
     if (broken >= 0)
       this.warn(`the journal ${this.path} is damaged at line ${broken + 2}: what follows is measured again`);
     for (const entry of whole) if (isEntry(entry)) this.#known.set(`${entry.measure} ${entry.candidate}`, entry.value);
-    writeFileSync(this.path, [first, ...lines.slice(0, whole.length)].map((line) => `${line}\n`).join(""));
     this.#isOpen = true;
+    this.#write(() =>
+      writeFileSync(this.path, [first, ...lines.slice(0, whole.length)].map((line) => `${line}\n`).join("")),
+    );
   }
 }
 

@@ -59,6 +59,15 @@ describe("a store of samples", () => {
     expect(opened).toBe(1);
   });
 
+  it("is none where there is no room for its list", () => {
+    // As long as a name may be: the list's is longer.
+    const store = new SampleStore(join(temporaryFolder(), "s".repeat(253)));
+    store.add(sample(0));
+    expect(existsSync(store.path)).toBe(true);
+    expect(store.finish({ count: 1, hasLabels: false })).toBe(false);
+    expect(existsSync(store.path)).toBe(false);
+  });
+
   it("is not made of texts, nor where outputs come with the samples", () => {
     const texts = sample(0, { feeds: new Map([["t", Tensor.strings([1], [new TextEncoder().encode("a")])]]) });
     const withOutputs = sample(0, { references: [{ name: "y", position: 0, tensor: Tensor.f32([1], [1]) }] });
