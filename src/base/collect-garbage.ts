@@ -12,9 +12,10 @@ let collect: (() => void) | undefined;
 export function collectGarbage(): void {
   if (!collect) {
     setFlagsFromString("--expose-gc");
-    collect = globalThis.gc ?? (runInNewContext("gc") as () => void);
+    // Flags are the whole process's: where another thread took it back in between, there is a next time.
+    collect = globalThis.gc ?? (runInNewContext("typeof gc === 'function' ? gc : undefined") as typeof collect);
     // As it was: compiled code is kept for the flags with which it will be asked for (scripts/bundle/start.cjs).
     setFlagsFromString("--no-expose-gc");
   }
-  collect();
+  collect?.();
 }

@@ -4,17 +4,20 @@
  */
 import { existsSync } from "node:fs";
 import type { DatasetRef } from "../dataset/index.js";
+import { loadModel, type Model } from "../ir/index.js";
 import type { Candidate } from "./candidate.js";
 import type { RuntimeConfig } from "./config.js";
+import { type ExecutedNodes, executedNodes } from "./executed-nodes.js";
 import { auditCandidate } from "./integer-audit.js";
 import { removeLinked, scratchFile } from "./model-runs.js";
-import { measurePlacement } from "./placement.js";
-import type { IntegerFacts, PlacementFacts } from "./result.js";
+import { measurePlacement, type Placed, profilePlacement } from "./placement.js";
+import type { IntegerFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 
 export interface Examination {
   readonly integers: IntegerFacts | null;
-  readonly placement: PlacementFacts | null;
+  readonly placed: Placed | null;
+  readonly executed: ExecutedNodes | null;
   /** For the candidate that is chosen: of others nobody wants to know. */
   readonly warnings: readonly string[];
 }
@@ -33,13 +36,40 @@ export async function examineCandidate(
     stage: record.stage.bind(record),
     warn: (...texts: readonly string[]) => void warnings.push(...texts),
   };
-  const executed = scratchFile(record.context, "executed");
+  const path = scratchFile(record.context, "executed");
   try {
-    const placement = await measurePlacement(built.path, data, config, quiet, isAudited ? executed : undefined);
-    const known = existsSync(executed) ? executed : null;
-    const integers = isAudited ? await auditCandidate(built, config, quiet, known) : null;
-    return { integers, placement, warnings };
+    const placed = await measurePlacement(built.path, data, config, quiet, path);
+    const executed = placed && nodesOf(loadModel(built.path), path, placed);
+    const integers = isAudited ? await auditCandidate(built, config, quiet, existsSync(path) ? path : null) : null;
+    return { integers, placed, executed, warnings };
   } finally {
-    removeLinked(executed);
+    removeLinked(path);
   }
 }
+
+/** What a candidate is compared with, node by node. */
+export interface OriginalTimes {
+  readonly steps: Placed["steps"];
+  readonly executed: ExecutedNodes;
+}
+
+/** null where it could not be profiled, which only warns. */
+export async function examineOriginal(
+  model: Model,
+  file: string,
+  data: DatasetRef,
+  config: RuntimeConfig,
+  record: RunRecord,
+): Promise<OriginalTimes | null> {
+  const path = scratchFile(record.context, "executed");
+  try {
+    const placed = await profilePlacement(file, data, config, record, path);
+    return placed && { steps: placed.steps, executed: nodesOf(model, path, placed) };
+  } finally {
+    removeLinked(path);
+  }
+}
+
+/** @param path where the runtime wrote its graph, if it could */
+const nodesOf = (file: Model, path: string, { steps }: Placed): ExecutedNodes =>
+  executedNodes(file, existsSync(path) ? loadModel(path) : null, steps);

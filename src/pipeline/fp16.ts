@@ -71,7 +71,7 @@ class Fp16Run {
     const differences = await record.stage("verify", () => this.#compare(path));
     record.warn(...differenceWarnings(differences));
     // Asked for no comparison, the result need not even run here: no CPU kernel takes bfloat16.
-    const placement =
+    const placed =
       config.graph.verify === "none" ? null : await measurePlacement(path, this.#runsOn, config.runtime, record);
     const worst = differences.find(
       ({ maxAbs, cosine, nanMismatch, mismatch }) =>
@@ -99,7 +99,7 @@ class Fp16Run {
       difference: differenceFacts(differences),
       ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, loadModel(delivered)) }),
       ...(latency && { latency }),
-      ...(placement && { placement }),
+      ...(placed && { placement: placed.facts }),
       verdict,
     });
   }

@@ -99,9 +99,9 @@ function factsOf({ graph }: Model, partOf: (node: Node) => number): GraphFacts {
     const sizes = own.map(({ constant }) => constant!.byteLength);
     const largest = own[sizes.indexOf(Math.max(...sizes))];
     return {
-      name: short(node.displayName),
+      name: shortName(node.displayName),
       op: node.opName,
-      value: short(node.outputs.find((value) => value !== null)?.label ?? ""),
+      value: shortName(node.outputs.find((value) => value !== null)?.label ?? ""),
       reads: [...new Set(read.flatMap(({ producer }) => (producer && at.get(producer)) ?? []))].sort((a, b) => a - b),
       precision,
       bytes: sizes.reduce((sum, size) => sum + size, 0),
@@ -110,7 +110,7 @@ function factsOf({ graph }: Model, partOf: (node: Node) => number): GraphFacts {
     };
   });
   return {
-    name: short((graph.extras as { readonly name?: string } | null)?.name ?? ""),
+    name: shortName((graph.extras as { readonly name?: string } | null)?.name ?? ""),
     nodes: rows.map(({ name }) => name),
     ops: rows.map(({ op }) => op),
     values: rows.map(({ value }) => value),
@@ -163,6 +163,6 @@ function precisionOf(node: Node, known: ReadonlyMap<Node, string>): string {
 
 const bitsIn = (dtype: DType): number => Number(/\d+/.exec(dtype)?.[0] ?? 8);
 
-/** Names beyond all measure are told by their ends. */
-const short = (name: string): string =>
+/** A name as results have it: those beyond all measure are told by their ends. */
+export const shortName = (name: string): string =>
   name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME / 2)}...${name.slice(-LONGEST_NAME / 2)}`;

@@ -1,4 +1,4 @@
-/** Where the time of a candidate goes and went before, told from the profile that it was compared in. */
+/** Where the time of a candidate goes and went before, told from the profile that it was compared in, or from one of each. */
 import { groupBy } from "../base/group-by.js";
 import type { NodeTime } from "../runtime/port.js";
 import type { Candidate } from "./candidate.js";
@@ -17,9 +17,19 @@ export interface OperatorShare {
   readonly ms: number;
 }
 
-/** null where the candidate's speed was told in another way. */
-export function operatorTimes({ times }: Pick<Candidate, "times">): OperatorTimesFacts | null {
-  return times ? { before: byOperator(times.original ?? times.float), after: byOperator(times.own) } : null;
+/**
+ * null where neither is known.
+ *
+ * @param before steps of the original, and `after` those of the candidate, each profiled by itself: where the candidate's speed was
+ * not told by a profile of both
+ */
+export function operatorTimes(
+  { times }: Pick<Candidate, "times">,
+  before?: readonly NodeTime[],
+  after?: readonly NodeTime[],
+): OperatorTimesFacts | null {
+  if (times) return { before: byOperator(times.original ?? times.float), after: byOperator(times.own) };
+  return before && after ? { before: byOperator(before), after: byOperator(after) } : null;
 }
 
 /** The most time first. */

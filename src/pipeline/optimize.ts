@@ -26,7 +26,7 @@ import { type Corrected, samplesToFit } from "./corrections.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
 import { type EarlyPlacement, notPlaced, placeEarly } from "./early-placement.js";
 import { equalizeModel, type QuickOptions } from "./equalize-model.js";
-import { type Examination, examineCandidate } from "./examine-candidate.js";
+import { type Examination, examineCandidate, examineOriginal, type OriginalTimes } from "./examine-candidate.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { type FloatAnswers, planAnswers } from "./float-answers.js";
 import { allOf, type Intake, requireCalibration, takeInLoaded } from "./intake.js";
@@ -76,6 +76,7 @@ export class OptimizeRun {
   #lossy: LossyFacts | null = null;
   readonly #integers: ScratchWeights;
   readonly #examined = new Map<Candidate, Examination>();
+  #original: Promise<OriginalTimes | null> | null = null;
 
   constructor(
     readonly command: "quantize" | "optimize",
@@ -341,7 +342,8 @@ export class OptimizeRun {
     record.warn(...differenceWarnings(differences));
     const slow = slowBlocks(candidate, latency);
     if (slow) record.warn(slow);
-    const { integers, placement, warnings } = await this.#examine(candidate, intake);
+    const { integers, placed, executed, warnings } = await this.#examine(candidate, intake);
+    const before = await this.#examineOriginal(intake);
     record.warn(...warnings);
     const isPassed = ruling.verdict.outcome === "met";
     const output = await record.stage("write", () =>
@@ -353,7 +355,7 @@ export class OptimizeRun {
     candidate.note ||= isPassed ? "chosen" : "";
     const calibration = chosenRanges(candidate, workshop);
     // Profiled beside the model that was given, which is not the one that is judged against.
-    const times = config.baseline === undefined ? operatorTimes(candidate) : null;
+    const times = config.baseline === undefined ? operatorTimes(candidate, before?.steps, placed?.steps) : null;
     return record.result({
       model: intake.facts,
       ...(config.baseline !== undefined && { baseline: against }),
@@ -376,19 +378,27 @@ export class OptimizeRun {
       difference: differenceFacts(differences),
       ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
       ...(times && { operatorTimes: times }),
-      ...(placement && { placement }),
+      ...(placed && { placement: placed.facts }),
+      ...((before ?? executed) && { executed: { before: before?.executed ?? null, after: executed } }),
       ...(calibration && { calibration }),
     });
   }
 
-  async #examine(candidate: Candidate, { trial }: Intake): Promise<Examination> {
+  async #examine(candidate: Candidate, intake: Intake): Promise<Examination> {
     const known = this.#examined.get(candidate);
     if (known) return known;
     // What the runtime here makes of a file for another says nothing.
     const isAudited = candidate.variant.kind === "integers" && this.target.isMeasurable;
-    const found = await examineCandidate(candidate, isAudited, trial, this.config.runtime, this.record);
+    const found = await examineCandidate(candidate, isAudited, intake.trial, this.config.runtime, this.record);
+    await this.#examineOriginal(intake);
     this.#examined.set(candidate, found);
     return found;
+  }
+
+  /** Once: the model that was given does not change. */
+  #examineOriginal({ original, facts, trial }: Intake): Promise<OriginalTimes | null> {
+    this.#original ??= examineOriginal(original, facts.path, trial, this.config.runtime, this.record);
+    return this.#original;
   }
 
   #withApproximations(summary: string): string {

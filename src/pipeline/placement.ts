@@ -4,13 +4,20 @@
  */
 import { InferOptError, messageOf } from "../base/errors.js";
 import type { DatasetRef } from "../dataset/index.js";
-import type { Placement } from "../runtime/port.js";
+import type { PlacedStep, Placement } from "../runtime/port.js";
 import type { RuntimeConfig } from "./config.js";
 import { asDelivered } from "./model-runs.js";
 import type { PlacementFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 
 type Told = Pick<RunRecord, "context" | "stage" | "warn">;
+
+export interface Placed {
+  readonly facts: PlacementFacts;
+  readonly steps: readonly PlacedStep[];
+}
+
+const placed = (provider: string, { steps, ...facts }: Placement): Placed => ({ facts: { provider, ...facts }, steps });
 
 /**
  * null on cpu, where there is nothing to prove. Elsewhere a warning tells what ran on
@@ -23,7 +30,10 @@ export async function provePlacement(
   config: RuntimeConfig,
   record: Told,
 ): Promise<PlacementFacts | null> {
-  if (config.provider === "cpu") return null;
+  return config.provider === "cpu" ? null : (await proved(model, data, config, record)).facts;
+}
+
+async function proved(model: string, data: DatasetRef, config: RuntimeConfig, record: Told): Promise<Placed> {
   const placement = await record.stage(
     "verify",
     () => record.context.runtime.placement(model, data, asDelivered(config)),
@@ -34,7 +44,7 @@ export async function provePlacement(
     if (!there) throw notUsed(model, placement, config.provider);
     if (there.nodes < placement.nodes) record.warn(fellBack(placement, config.provider));
   }
-  return { provider: config.provider, ...placement };
+  return placed(config.provider, placement);
 }
 
 /**
@@ -47,13 +57,23 @@ export async function measurePlacement(
   config: RuntimeConfig,
   record: Told,
   executed?: string,
-): Promise<PlacementFacts | null> {
-  if (config.provider !== "cpu") return provePlacement(model, data, config, record);
+): Promise<Placed | null> {
+  if (config.provider !== "cpu") return proved(model, data, config, record);
+  return profilePlacement(model, data, config, record, executed);
+}
+
+/** Of a model that has nothing to prove, wherever it runs: failing only warns. */
+export async function profilePlacement(
+  model: string,
+  data: DatasetRef,
+  config: RuntimeConfig,
+  record: Told,
+  executed?: string,
+): Promise<Placed | null> {
   const { runtime } = record.context;
   try {
     const profile = () => runtime.placement(model, data, asDelivered(config), executed);
-    const measured = await record.stage("verify", profile, "profile");
-    return { provider: config.provider, ...measured };
+    return placed(config.provider, await record.stage("verify", profile, "profile"));
   } catch (error) {
     if (!(error instanceof InferOptError) || error.kind !== "runtime") throw error;
     record.warn(`where the time goes could not be measured: ${messageOf(error)}`);

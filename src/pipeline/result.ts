@@ -8,6 +8,7 @@ import type { BenchFacts } from "./bench-facts.js";
 import type { CalibrationFacts } from "./calibration-facts.js";
 import type { VerifyLevel } from "./config.js";
 import type { Correction } from "./corrections.js";
+import type { ExecutedFacts } from "./executed-nodes.js";
 import type { GraphsFacts } from "./graph-facts.js";
 import type { HistoryFacts } from "./history.js";
 import type { LoadFacts } from "./load/load-facts.js";
@@ -59,6 +60,8 @@ export interface RunResult {
   readonly placement?: PlacementFacts;
   /** Time of a run by operators of the runtime, before and after; where both were profiled side by side. */
   readonly operatorTimes?: OperatorTimesFacts;
+  /** What each node of both models took, and where it ran; where both were profiled. */
+  readonly executed?: ExecutedFacts;
   /** Inputs and outputs whose sizes `--shape` settled, where it was given. */
   readonly shapes?: readonly ShapeFacts[];
   /** How the rewritten graph was compared with the original, before anything else was done with it. */
@@ -244,7 +247,7 @@ export interface AnswerFacts {
   readonly neither: number;
 }
 
-export interface PlacementFacts extends Placement {
+export interface PlacementFacts extends Omit<Placement, "steps"> {
   /** The one asked for. */
   readonly provider: string;
 }

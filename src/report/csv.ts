@@ -13,6 +13,7 @@ const columns: readonly (readonly [title: string, of: (row: LayerRow) => string 
   ["sqnr_db", ({ sqnrDb }) => sqnrDb],
   ["weight_bytes", ({ weightBytes }) => weightBytes],
   ["reason", ({ reason }) => reason],
+  ["provider", ({ provider }) => provider],
 ];
 
 export function renderLayersCsv(result: RunResult): string {

@@ -14,6 +14,8 @@ export interface GraphBox {
   readonly reads: readonly number[];
   /** As in GraphFacts; that of most nodes. */
   readonly precision: string;
+  /** Where most of its nodes ran; "" where that is not known. */
+  readonly provider: string;
   /** Numbers of the parts that its nodes belong to. */
   readonly parts: readonly number[];
   readonly beforeMs: number | null;
@@ -54,6 +56,7 @@ export function graphBoxes(graph: GraphFacts, rows: readonly LayerRow[], most = 
       nodes: heads.map((at) => graph.nodes[at]!),
       reads: [...reads].sort((a, b) => a - b),
       precision: mostFrequent(own.map(({ precision }) => precision)),
+      provider: mostFrequent(facts.flatMap(({ provider }) => provider || [])),
       parts: [...new Set(positions.map((at) => graph.parts[at]!).filter((part) => part > 0))],
       beforeMs: sumOf(facts, "beforeMs"),
       afterMs: sumOf(facts, "afterMs"),

@@ -5,6 +5,7 @@
 import type { GraphFacts } from "../pipeline/graph-facts.js";
 import type { ProfileFacts } from "../pipeline/profile/profile-facts.js";
 import type { RunResult } from "../pipeline/result.js";
+import { measuredTimes } from "./measured-times.js";
 
 export interface LayerRow {
   readonly node: string;
@@ -13,13 +14,18 @@ export interface LayerRow {
   readonly value: string;
   /** As in GraphFacts; "" where that is not known. */
   readonly precision: string;
-  /** Milliseconds in the model before and after; of a region or a part as a whole, told at the node that makes its result. */
+  /**
+   * Milliseconds in the model before and after. Where both were profiled node by node, nodes that belong together share what the
+   * others took; else of a region or a part as a whole, told at the node that makes its result.
+   */
   readonly beforeMs: number | null;
   readonly afterMs: number | null;
   readonly savedMs: number | null;
   /** Of the outputs with this layer alone on integers, or of its own result where layers were compared; dB. */
   readonly sqnrDb: number | null;
   readonly weightBytes: number | null;
+  /** Where it ran; "" where that is not known. */
+  readonly provider: string;
   /** Why it is float; "" where it is not, or nothing tells. */
   readonly reason: string;
 }
@@ -31,17 +37,23 @@ export function layerRows(result: RunResult): LayerRow[] {
   const graph = result.graphs?.after ?? result.graphs?.before ?? null;
   const rows = new Rows(graph);
   addRegions(rows, result);
-  if (result.profile) addProfile(rows, result.profile, graph);
+  const isMeasured = graph !== null && addMeasured(rows, result, graph === result.graphs?.after ? "after" : "before");
+  if (result.profile && !isMeasured) addProfile(rows, result.profile, graph);
   for (const { value, node, op, sqnrDb } of result.layers?.along ?? result.layers?.worst ?? []) {
-    const row = rows.of(node, value);
+    // It is told by the node before that makes the value: the one after can have another name.
+    const row = rows.making(value) ?? rows.of(node, value);
     row.op ||= op;
     row.sqnrDb ??= sqnrDb;
   }
   const all = rows.all();
-  for (const row of all) {
+  addSaved(all);
+  return all;
+}
+
+function addSaved(rows: readonly Draft[]): void {
+  for (const row of rows) {
     if (row.savedMs === null && row.beforeMs !== null && row.afterMs !== null) row.savedMs = row.beforeMs - row.afterMs;
   }
-  return all;
 }
 
 /** Of the model before: beside one that came out only what the search, the profile and the comparison of layers know of it. */
@@ -51,8 +63,9 @@ export function beforeRows(result: RunResult): LayerRow[] {
   if (!graph) return [];
   if (!graphs.after) return layerRows(result);
   const rows = new Rows(graph);
+  const isMeasured = addMeasured(rows, result, "before");
   const [first, second] = profile?.models ?? [];
-  if (first && second) {
+  if (first && second && !isMeasured) {
     for (const { value, beforeMs } of profile!.compared ?? []) {
       const row = rows.making(value);
       if (row && beforeMs > 0) row.beforeMs = (row.beforeMs ?? 0) + beforeMs;
@@ -66,7 +79,9 @@ export function beforeRows(result: RunResult): LayerRow[] {
     const row = rows.known(node);
     if (row) row.sqnrDb ??= sqnrDb;
   }
-  return rows.all();
+  const all = rows.all();
+  addSaved(all);
+  return all;
 }
 
 class Rows {
@@ -86,7 +101,7 @@ class Rows {
   of(node: string, value = ""): Draft {
     const known = this.#byNode.get(node);
     if (known) return known;
-    const none = { beforeMs: null, afterMs: null, savedMs: null, sqnrDb: null, weightBytes: null };
+    const none = { beforeMs: null, afterMs: null, savedMs: null, sqnrDb: null, weightBytes: null, provider: "" };
     const row: Draft = { node, op: "", value, precision: "", ...none, reason: "" };
     this.#byNode.set(node, row);
     if (value !== "") this.#byValue.set(value, row);
@@ -140,6 +155,22 @@ function addRegions(rows: Rows, { quantization, precision }: RunResult): void {
     row.op ||= op;
     row.reason ||= reason;
   }
+}
+
+/** What the profile of each node says counts for more than what was expected of a region. false where there is none. */
+function addMeasured(rows: Rows, result: RunResult, side: "before" | "after"): boolean {
+  const times = measuredTimes(result, side);
+  if (!times) return false;
+  const { own, other, providers } = times;
+  const otherSide = side === "before" ? "after" : "before";
+  for (const [i, node] of result.graphs![side]!.nodes.entries()) {
+    const row = rows.of(node);
+    row[`${side}Ms`] = own[i]!;
+    row[`${otherSide}Ms`] = other?.[i] ?? null;
+    row.savedMs = null;
+    row.provider = providers[i]!;
+  }
+  return true;
 }
 
 /** Nodes have names of their own where the runtime fused or converted them: without a place in the graph they stand after it. */

@@ -124,6 +124,15 @@ function madeAlone(command: string, asked: readonly (readonly [string, string | 
   return `${[...asked, ...beside].reduce((sofar, [flag, value]) => withFlag(sofar, flag, value), plain)} --keep-rejected`;
 }
 
+/** The command that gave the result, with these nodes in float as well. */
+export function excludeCommand(result: RunResult, nodes: readonly string[], commandLine: string | null): string {
+  const command = commandOf(result, commandLine);
+  // A name is taken as it is written, unless it looks like a pattern: those are matched, each by itself.
+  const exclude = [...new Set([...flagValues(command, "--exclude"), ...nodes])];
+  const flags = exclude.map((node) => ` --exclude ${shellWord(node)}`).join("");
+  return `${withFlag(command, "--exclude", null)}${flags}`;
+}
+
 export interface ExcludeList {
   /** A config file. */
   readonly text: string;
@@ -138,12 +147,9 @@ export function excludeList(
   commandLine: string | null,
 ): ExcludeList {
   const command = commandOf(result, commandLine);
-  const before = flagValues(command, "--exclude");
-  // A name is taken as it is written, unless it looks like a pattern: those are matched, each by itself.
-  const exclude = [...new Set([...before, ...nodes])];
+  const exclude = [...new Set([...flagValues(command, "--exclude"), ...nodes])];
   const config = flagValues(command, "--config");
   const text = `${JSON.stringify({ exclude }, null, 2)}\n`;
   if (config.length === 0) return { text, command: withFlag(withFlag(command, "--exclude", null), "--config", path) };
-  const flags = exclude.map((node) => `--exclude ${shellWord(node)}`).join(" ");
-  return { text, command: `${withFlag(command, "--exclude", null)} ${flags}` };
+  return { text, command: excludeCommand(result, nodes, commandLine) };
 }

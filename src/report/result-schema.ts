@@ -163,6 +163,18 @@ const pruning = v.looseObject({
 
 const operatorShare = v.looseObject({ op: text, nodes: size, ms: number });
 
+const executedLists = v.looseObject({
+  ...{ nodes: v.array(text), ms: v.array(size), providers: v.array(text), elsewhereMs: size },
+});
+const executed = v.pipe(
+  executedLists,
+  v.check(
+    ({ nodes, ms, providers }: v.InferOutput<typeof executedLists>) =>
+      ms.length === nodes.length && providers.length === nodes.length,
+    "its lists are not equally long",
+  ),
+);
+
 const fields = {
   schemaVersion: told(v.literal(1), "Grows when a field is renamed or changes its meaning."),
   command: told(text, "The command that gave the result."),
@@ -220,6 +232,12 @@ const fields = {
   }),
   placement: v.optional(placement),
   operatorTimes: v.optional(v.looseObject({ before: v.array(operatorShare), after: v.array(operatorShare) })),
+  executed: v.optional(
+    told(
+      v.looseObject({ before: v.nullable(executed), after: v.nullable(executed) }),
+      "What each node took and where it ran; lists with an entry for each node.",
+    ),
+  ),
   shapes: v.optional(
     v.array(v.looseObject({ port: text, name: text, before: v.nullable(sizes), after: v.nullable(sizes) })),
   ),

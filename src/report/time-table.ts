@@ -21,8 +21,8 @@ const MOST = 6;
 /** A change of this share of the time has a bar of its full length at least. */
 const SLIGHT = 0.1;
 
-/** The most time first, on whichever side; null where nothing was measured on both sides. */
-export function familyTimes({ operatorTimes }: RunResult): FamilyTime[] | null {
+/** The most time first, on whichever side; null where nothing was measured. */
+export function familyTimes({ operatorTimes }: Pick<RunResult, "operatorTimes">): FamilyTime[] | null {
   if (!operatorTimes) return null;
   const families = new Map<string, { nodesBefore: number; nodesAfter: number; beforeMs: number; afterMs: number }>();
   const add = (shares: readonly OperatorShare[], nodes: "nodesBefore" | "nodesAfter", ms: "beforeMs" | "afterMs") => {

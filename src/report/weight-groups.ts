@@ -34,7 +34,7 @@ export function weightGroups(graph: GraphFacts, most = MOST_GROUPS): WeightGroup
 }
 
 /** Integers of a weight are read by the conversion in front of the node that they are for. */
-function readersOfConversions({ ops, reads }: GraphFacts): (at: number) => number {
+export function readersOfConversions({ ops, reads }: GraphFacts): (at: number) => number {
   const first = new Map<number, number>();
   for (const [reader, from] of reads.entries()) {
     for (const source of from) if (!first.has(source)) first.set(source, reader);

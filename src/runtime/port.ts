@@ -371,6 +371,13 @@ export interface Placement {
   readonly conversions: readonly ConversionTime[];
   /** On cpu only; elsewhere, and for files too large to look into, empty. */
   readonly islands: readonly FloatIsland[];
+  /** Every node, in the order in which they were first executed. */
+  readonly steps: readonly PlacedStep[];
+}
+
+/** A node where it ran. */
+export interface PlacedStep extends NodeTime {
+  readonly provider: string;
 }
 
 /** A node as the runtime executed it. */

@@ -94,6 +94,9 @@ export function placementOf(
     })),
     conversions: [],
     islands: [],
+    steps: operators.flatMap(([op, provider, nodes, durationMs]) =>
+      Array.from({ length: nodes }, (_, i) => ({ name: `${op} ${i}`, op, provider, ms: durationMs / 3 / nodes })),
+    ),
     ...parts,
   };
 }

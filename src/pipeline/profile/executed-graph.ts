@@ -16,17 +16,19 @@ export function executedGraph(path: string, steps: readonly ProfiledStep[]): Exe
   return { model, nodes };
 }
 
+type NamedStep = Pick<ProfiledStep, "name" | "op">;
+
 /** By name; those without one, of which the profiler makes up names, by their order among their kind. */
-function stepNodes({ graph }: Model, steps: readonly ProfiledStep[]): (Node | null)[] {
+export function stepNodes({ graph }: Model, steps: readonly NamedStep[]): (Node | null)[] {
   const named = new Map<string, Node[]>();
   const unnamed = new Map<string, Node[]>();
   for (const node of nodesWithin(graph)) {
     if (node.name !== "") append(named, `${node.op}\n${node.name}`, node);
     else if (node.graph === graph) append(unnamed, node.op, node);
   }
-  const madeUp = new Map<string, ProfiledStep[]>();
+  const madeUp = new Map<string, NamedStep[]>();
   for (const step of steps) if (!named.has(keyOf(step))) append(madeUp, step.op, step);
-  const byOrder = new Map<ProfiledStep, Node>();
+  const byOrder = new Map<NamedStep, Node>();
   for (const [op, of] of madeUp) {
     const there = unnamed.get(op) ?? [];
     if (there.length === of.length) for (const [i, step] of of.entries()) byOrder.set(step, there[i]!);
@@ -37,7 +39,7 @@ function stepNodes({ graph }: Model, steps: readonly ProfiledStep[]): (Node | nu
   });
 }
 
-const keyOf = ({ op, name }: ProfiledStep): string => `${op}\n${name}`;
+const keyOf = ({ op, name }: NamedStep): string => `${op}\n${name}`;
 
 function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
   const list = lists.get(key);

@@ -11,6 +11,7 @@ import { watchConditions } from "../conditions.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { batchOf } from "../evaluation-data.js";
+import { executedNodes } from "../executed-nodes.js";
 import { measureLatency, percentilesOf, usedProvider } from "../latency.js";
 import { asDelivered, scratchFile } from "../model-runs.js";
 import type { ModelFacts, RunResult } from "../result.js";
@@ -99,6 +100,13 @@ export async function runProfile(config: ProfileConfig, context: RunContext): Pr
     }),
     compared: comparedParts(profiled),
   };
+  const [before, after] = profiled.map(({ model, graph, profile: { steps } }) =>
+    executedNodes(
+      loadModel(model.path),
+      graph?.model ?? null,
+      steps.map(({ name, op, provider, leastMs }) => ({ name, op, provider, ms: leastMs })),
+    ),
+  );
   return record.result({
     model: models[0]!,
     ...(request && { request }),
@@ -107,6 +115,7 @@ export async function runProfile(config: ProfileConfig, context: RunContext): Pr
     ...conditions(latencies.flatMap(({ allowed }) => allowed)),
     verdict: { status: "pass", outcome: "met", reasons: [], summary: summaryOf(profile) },
     profile,
+    executed: { before: before!, after: after ?? null },
   });
 }
 

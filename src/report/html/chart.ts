@@ -18,7 +18,9 @@ export function linear(low: number, high: number, from: number, to: number): Sca
   const room = high > low ? (high - low) * 0.04 : Math.abs(low) * 0.1 || 1;
   const [first, last] = [low - room, high + room];
   const at = (value: number): number => from + ((value - first) / (last - first)) * (to - from);
-  return Object.assign(at, { ticks: roundNumbers(first, last, MOST_TICKS) });
+  // Along the page numbers need more room than up it.
+  const most = to < from ? MOST_TICKS + 2 : MOST_TICKS;
+  return Object.assign(at, { ticks: roundNumbers(first, last, most) });
 }
 
 /** The same for positive values that span powers of ten: equal ratios are equally far apart. */
@@ -29,8 +31,9 @@ export function logarithmic(low: number, high: number, from: number, to: number)
   const at = (value: number): number => scale(Math.log10(Math.max(least, value)));
   const candidates = [[1, 2, 5], [1, 3], [1]].map((factors) => powersOfTen(least, high, factors));
   const ticks = candidates.find((each) => each.length <= MOST_TICKS + 2) ?? candidates.at(-1)!;
+  // Within less than a power of ten round numbers are near enough to even.
   return Object.assign(at, {
-    ticks: ticks.length > 1 ? ticks : roundNumbers(least, Math.max(2 * least, high), MOST_TICKS),
+    ticks: ticks.length > 3 ? ticks : roundNumbers(least, Math.max(1.2 * least, high), MOST_TICKS),
   });
 }
 
@@ -91,7 +94,7 @@ export const dotKey = (className: string, words: string): Markup =>
 export const areaKey = (className: string, words: string): Markup =>
   html`<span><svg viewBox="0 0 28 12" aria-hidden="true"><g class="${className}"><rect width="28" height="12"/></g></svg>${words}</span>`;
 
-/** More than this many marks, and what each says is left to the table: a browser makes two elements of every one. */
+/** More than this many marks, and what each says is left to the table, of which the script tells the row: a browser makes two elements of every one. */
 const MOST_TOLD = 200;
 
 export interface Mark {
@@ -101,7 +104,7 @@ export interface Mark {
   readonly title: string;
 }
 
-/** Dots that tell what they are; where there are many, one path for all of a kind. */
+/** Dots that tell what they are; where there are many, one path for all of a kind, with the rows of the table that follows the chart. */
 export function marks(all: readonly Mark[]): Markup[] {
   if (all.length <= MOST_TOLD) {
     return all.map(
@@ -109,8 +112,9 @@ export function marks(all: readonly Mark[]): Markup[] {
         html`<circle class="${className}" cx="${px(x)}" cy="${px(y)}" r="${px(radius)}"><title>${title}</title></circle>`,
     );
   }
-  return [...groupBy(all, ({ className }) => className)].map(
-    ([className, kind]) => html`<path class="${className}" d="${kind.map(circle).join("")}"/>`,
+  return [...groupBy([...all.entries()], ([, { className }]) => className)].map(
+    ([className, kind]) =>
+      html`<path class="${className}" data-rows="${kind.map(([row]) => row).join(" ")}" d="${kind.map(([, mark]) => circle(mark)).join("")}"/>`,
   );
 }
 

@@ -18,6 +18,7 @@ import { environmentPanel } from "./panels/environment.js";
 import { graphPanel } from "./panels/graph.js";
 import { latencyPanel } from "./panels/latency.js";
 import { layersPanel } from "./panels/layers.js";
+import { lossesPanel } from "./panels/losses.js";
 import { measurementsPanel } from "./panels/measurements.js";
 import { memoryPanel } from "./panels/memory.js";
 import { pruningPanel } from "./panels/pruning.js";
@@ -36,7 +37,8 @@ export function renderHtml(result: RunResult, commandLine: string | null = null)
     candidatesPanel(result),
     pruningPanel(result),
     answersPanel(result),
-    layersPanel(result),
+    lossesPanel(result, commandLine),
+    layersPanel(result, commandLine),
     graphPanel(result),
     timePanel(result),
     rooflinePanel(result),

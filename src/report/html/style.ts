@@ -24,9 +24,9 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--faint); padding: 2px 0; }
 th, td { text-align: left; padding: 3px 14px 3px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td:not(.n) { overflow-wrap: anywhere; } th.w1 { min-width: 11ch; } th.w2 { min-width: 18ch; } th.w3 { min-width: 34ch; }
-table.stacked td:not(.note) { white-space: nowrap; } .limit-bar { width: 200px; min-width: 120px; } .span { stroke-width: 6; opacity: .45; } .span.met { stroke: var(--good); } .span.missed { stroke: var(--bad); } .span.inconclusive { stroke: var(--unsure); }
+table.stacked td:not(.note) { white-space: nowrap; } .limit-bar { width: 200px; min-width: 120px; } .span { stroke-width: 6; opacity: .7; } .span.met { stroke: var(--good); } .span.missed { stroke: var(--bad); } .span.inconclusive { stroke: var(--unsure); }
 .point.met { fill: var(--good); } .point.missed { fill: var(--bad); } .point.inconclusive { fill: var(--unsure); }
-.outside rect { fill: var(--bad); opacity: .1; }
+.outside rect { fill: var(--bad); fill-opacity: .1; stroke: var(--bad); stroke-opacity: .8; stroke-width: .7; }
 th.n, td.n { text-align: right; white-space: nowrap; }
 th button { all: unset; cursor: pointer; }
 th button:focus-visible, a:focus-visible, summary:focus-visible, input:focus-visible, button:focus-visible { outline: 2px solid var(--after); outline-offset: 2px; }
@@ -40,15 +40,15 @@ svg text { fill: var(--faint); } svg text.axis { fill: var(--ink); }
 .dot { fill: var(--paper); stroke: var(--faint); stroke-width: 2; } .dot.front { stroke: var(--after); } .dot.taken { fill: var(--after); stroke: var(--after); } .dot.base { stroke: var(--before); }
 .front-line { stroke: var(--after); stroke-width: 1; fill: none; stroke-dasharray: 2 3; }
 .limit { stroke: var(--bad); stroke-width: 1.5; stroke-dasharray: 4 4; }
-.bar.before { fill: var(--before); stroke: none; opacity: .55; } .bar.after { fill: var(--after); stroke: none; }
+.bar.before { fill: var(--before); stroke: none; } .bar.after { fill: var(--after); stroke: none; }
 .key { display: flex; flex-wrap: wrap; gap: 4px 20px; margin: 4px 0; } .key svg { width: 28px; height: 12px; display: inline-block; vertical-align: middle; margin-right: 6px; }
-.spot { fill: var(--after); fill-opacity: .6; stroke: var(--paper); stroke-width: .5; } .spot.base { fill: var(--before); } .spot.bad { fill: var(--bad); } .spot.good { fill: var(--good); } .spot.unsure { fill: var(--unsure); } .most { stroke: var(--good); stroke-width: 1.5; stroke-dasharray: 2 3; }
-.faint-line { stroke: var(--faint); stroke-width: 1; fill: none; opacity: .6; } .arrow { stroke: var(--faint); stroke-width: .7; opacity: .5; }
+.spot { fill: var(--after); fill-opacity: .8; stroke: var(--panel); stroke-width: .5; } .spot.base { fill: var(--before); } .spot.bad { fill: var(--bad); } .spot.good { fill: var(--good); } .spot.unsure { fill: var(--unsure); } .most { stroke: var(--good); stroke-width: 1.5; stroke-dasharray: 2 3; }
+.faint-line { stroke: var(--faint); stroke-width: 1; fill: none; opacity: .8; } .arrow { stroke: var(--faint); stroke-width: .7; opacity: .8; }
 .roof { stroke: var(--before); stroke-width: 2; fill: none; } .roof.integers { stroke: var(--after); stroke-dasharray: 6 3; }
-.answer.both { fill: var(--good); opacity: .45; } .answer.onlyBefore { fill: var(--bad); } .answer.onlyAfter { fill: var(--after); } .answer.neither { fill: var(--line); }
+.answer { stroke: var(--faint); stroke-width: 1; } .answer.both { fill: color-mix(in srgb, var(--good) 45%, var(--panel)); } .answer.onlyBefore { fill: var(--bad); } .answer.onlyAfter { fill: var(--after); } .answer.neither { fill: var(--line); }
 figure { margin: 0; min-width: 0; } figcaption { color: var(--faint); overflow-wrap: anywhere; }
 .small-charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(260px, 100%), 1fr)); gap: 12px 20px; } .small-charts svg { max-width: none; } .small-charts figcaption { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.bars { fill: var(--faint); opacity: .65; } .range { stroke: var(--before); stroke-width: 1.2; stroke-dasharray: 3 3; } .range.taken { stroke: var(--after); stroke-width: 2.2; stroke-dasharray: none; }
+.bars { fill: var(--faint); opacity: .8; } .range { stroke: var(--before); stroke-width: 1.2; stroke-dasharray: 3 3; } .range.taken { stroke: var(--after); stroke-width: 2.2; stroke-dasharray: none; }
 .graphs { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(340px, 100%), 1fr)); gap: 12px; }
 .scroll { overflow: auto; max-height: 560px; border: 1px solid var(--line); border-radius: 6px; background: var(--paper); }
 svg.graph { width: auto; max-width: none; margin: 0 auto; font-size: 11px; } .edges { fill: none; stroke: var(--faint); stroke-width: 1; opacity: .7; }
@@ -59,8 +59,12 @@ svg.graph .box { cursor: pointer; } .box.dim { opacity: .15; } .box.hit rect, .b
 .p1 rect { fill: color-mix(in srgb, var(--good) 25%, var(--paper)); } .p2 rect { fill: color-mix(in srgb, var(--good) 50%, var(--paper)); }
 .n1 rect { fill: color-mix(in srgb, var(--bad) 25%, var(--paper)); } .n2 rect { fill: color-mix(in srgb, var(--bad) 50%, var(--paper)); }
 .q8 rect { fill: color-mix(in srgb, var(--after) 40%, var(--paper)); } .qw rect { fill: color-mix(in srgb, var(--good) 35%, var(--paper)); } .qh rect { fill: color-mix(in srgb, var(--unsure) 40%, var(--paper)); } .qf rect { fill: color-mix(in srgb, var(--before) 18%, var(--paper)); }
-.box.h- rect { stroke-dasharray: 2 2; }
-.tile rect { stroke: var(--panel); stroke-width: 1.5; } svg .tile text { fill: var(--ink); } .t-f rect { fill: color-mix(in srgb, var(--before) 35%, var(--paper)); } .t-8 rect { fill: color-mix(in srgb, var(--after) 40%, var(--paper)); } .t-h rect { fill: color-mix(in srgb, var(--unsure) 45%, var(--paper)); } .t-o rect { fill: color-mix(in srgb, var(--faint) 30%, var(--paper)); }
+.v0 rect { fill: color-mix(in srgb, var(--after) 40%, var(--paper)); } .v1 rect { fill: color-mix(in srgb, var(--before) 45%, var(--paper)); } .v2 rect { fill: color-mix(in srgb, var(--good) 40%, var(--paper)); } .v3 rect { fill: color-mix(in srgb, var(--bad) 35%, var(--paper)); }
+.v1 rect, .v2 rect, .v3 rect { stroke-width: 2; } .v1 rect { stroke: var(--before); } .v2 rect { stroke: var(--good); } .v3 rect { stroke: var(--bad); }
+.box.h- rect { stroke-dasharray: 2 2; } .box.own rect { stroke: var(--after); stroke-width: 3.5; }
+.tip { position: fixed; z-index: 2; max-width: min(360px, 90vw); padding: 6px 10px; background: var(--paper); color: var(--ink); border: 1px solid var(--faint); border-radius: 6px; font-size: 13px; pointer-events: none; overflow-wrap: anywhere; }
+td input[type=checkbox] { vertical-align: middle; } .markable th:first-child { min-width: 18ch; }
+.tile rect { stroke: var(--faint); stroke-width: 1; } svg .tile text { fill: var(--ink); } .t-f rect { fill: color-mix(in srgb, var(--before) 35%, var(--paper)); } .t-8 rect { fill: color-mix(in srgb, var(--after) 40%, var(--paper)); } .t-h rect { fill: color-mix(in srgb, var(--unsure) 45%, var(--paper)); } .t-o rect { fill: color-mix(in srgb, var(--faint) 30%, var(--paper)); }
 .controls { display: flex; flex-wrap: wrap; gap: 4px 16px; } .controls select, .controls input { font: inherit; max-width: 60vw; }
 .picked { white-space: pre-line; }
 code { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
@@ -73,6 +77,6 @@ button.copy { font: inherit; }
   table.stacked thead th.note { display: none; } table.stacked tr { display: flex; flex-wrap: wrap; gap: 0 14px; border-bottom: 1px solid var(--line); } table.stacked td { border: 0; padding-right: 0; } table.stacked :is(td, th):first-child { min-width: 12ch; } table.stacked .n { min-width: 8ch; padding-right: 0; } table.stacked th { border: 0; } table.stacked td.note { flex-basis: 100%; color: var(--faint); } table.stacked td.note:empty { display: none; }
   header, main, footer { padding: 0 10px; } nav { position: static; } nav ul { padding: 8px 10px; } section { padding: 10px; } }
 .more { color: var(--faint); } button { font: inherit; }
-@media print { :root { color-scheme: light; } table { font-size: 11px; } th, td { padding-right: 8px; } th.w1 { min-width: 7ch; } th.w2 { min-width: 12ch; } th.w3 { min-width: 18ch; } .table, .wide { overflow: visible; }  nav, .filter, button { display: none; } th button { display: inline; } .controls, .picked { display: none; }
+@media print { :root { color-scheme: light; } table { font-size: 11px; } th, td { padding-right: 8px; } th.w1 { min-width: 7ch; } th.w2 { min-width: 12ch; } th.w3 { min-width: 18ch; } .table, .wide { overflow: visible; }  nav, .filter, button { display: none; } th button { display: inline; } .controls, .picked, .marking, td input, .tip { display: none; }
   details:not([open])::details-content { content-visibility: visible; block-size: auto; } section { break-inside: auto; } figure, svg { break-inside: avoid; } .scroll { overflow: hidden; max-height: none; } svg.graph { width: 100%; height: auto; max-height: 24cm; } }
 `;

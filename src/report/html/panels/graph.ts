@@ -10,29 +10,19 @@ import { type Layout, layOut } from "../layered-layout.js";
 import { data, html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { type Column, folded, number, text } from "../table.js";
+import { key, legend, type Measure, scaleOf } from "./graph-scale.js";
 
 const SIZE = { boxWidth: 118, boxHeight: 32, gapX: 10, gapY: 20 };
 const LETTERS = 17;
 const MARGIN = 6;
 
-/** What boxes can be coloured by, in the order in which they are offered. */
-interface Measure {
-  readonly id: string;
-  readonly title: string;
-  readonly of: (box: GraphBox) => number | null;
-  readonly show: (value: number) => string;
-  /** Colours from bad to good around 0, or from little to much. */
-  readonly isSigned?: boolean;
-  /** Little is what to look at. */
-  readonly isDown?: boolean;
-}
-
+/** In the order in which they are offered. */
 const measures: readonly Measure[] = [
-  { id: "saved", title: "time saved", of: ({ savedMs }) => savedMs, show: inMs, isSigned: true },
-  { id: "after", title: "time after", of: ({ afterMs }) => afterMs, show: inMs },
-  { id: "before", title: "time before", of: ({ beforeMs }) => beforeMs, show: inMs },
-  { id: "sqnr", title: "SQNR", of: ({ sqnrDb }) => sqnrDb, show: (db) => `${significant(db)} dB`, isDown: true },
-  { id: "weights", title: "weights", of: ({ weightBytes }) => weightBytes || null, show: bytes },
+  { id: "saved", title: "time saved", of: ({ savedMs }) => savedMs, show: inMs, unit: "ms", isSigned: true },
+  { id: "after", title: "time after", of: ({ afterMs }) => afterMs, show: inMs, unit: "ms" },
+  { id: "before", title: "time before", of: ({ beforeMs }) => beforeMs, show: inMs, unit: "ms" },
+  { id: "sqnr", title: "SQNR", of: ({ sqnrDb }) => sqnrDb, show: inDb, unit: "dB", isDown: true },
+  { id: "weights", title: "weights", of: ({ weightBytes }) => weightBytes || null, show: bytes, unit: "bytes" },
 ];
 
 interface Drawn {
@@ -56,27 +46,31 @@ export function graphPanel(result: RunResult): Panel {
 function drawn(sides: readonly Drawn[]): Markup[] {
   const boxes = sides.flatMap((side) => side.boxes);
   const present = measures.filter(({ of }) => boxes.some((box) => of(box) !== null));
-  const scales = present.map((measure) => ({ measure, ...scaleOf(measure, boxes) }));
+  const scales = present.map((measure) => scaleOf(measure, boxes));
   const hasPrecision = boxes.some(({ precision }) => precision !== "");
+  const providers = [...new Set(boxes.flatMap(({ provider }) => provider || []))].sort();
   const choices = [
     ...present.map(({ id, title }) => ({ id, title })),
     ...(hasPrecision ? [{ id: "precision", title: "precision" }] : []),
+    ...(providers.length > 1 ? [{ id: "provider", title: "provider" }] : []),
   ];
   const chosen = choices[0]?.id ?? "precision";
   const options = choices.map(({ id, title }) => html`<option value="${id}">${title}</option>`);
   const legends = [
     ...scales.map((scale) => legend(scale, scale.measure.id !== chosen)),
     ...(hasPrecision ? [precisionLegend(boxes, chosen !== "precision")] : []),
+    ...(providers.length > 1 ? [providerLegend(providers)] : []),
   ];
   const classesOf = (box: GraphBox): readonly string[] => [
     ...scales.map(({ measure, classOf }) => classOf(measure.of(box))),
     ...(hasPrecision ? [precisionClass(box.precision)] : []),
+    ...(providers.length > 1 ? [providerClass(box.provider, providers)] : []),
   ];
   return [
     html`<p class="controls"><label>Colour <select class="colour">${options}</select></label> <label>Find <input type="search" class="find" placeholder="name or operator"></label> <output class="found"></output></p>`,
     html`<div class="legends">${legends}</div>`,
     html`<div class="graphs">${sides.map((side) => drawing(side, classesOf))}</div>`,
-    html`<p class="picked faint" role="status">A click on a box tells what it is and what it became.</p><noscript><p>The drawing needs a script; the tables below say what it shows.</p></noscript>`,
+    html`<p class="picked faint" role="status">A click on a box, or arrow keys in a drawing, tell what it is and what it became.</p><noscript><p>The drawing needs a script; the tables below say what it shows.</p></noscript>`,
     ...becameTable(sides),
     ...sides.map((side) => boxTable(side, present)),
   ];
@@ -112,7 +106,7 @@ function drawing({ side, graph, boxes }: Drawn, classesOf: (box: GraphBox) => re
     edges: edgePath(layout),
     boxes: shapes,
   };
-  return html`<figure class="of-${side}"><figcaption>${side}: ${plural(graph.nodes.length, "node")}${joined}</figcaption><div class="scroll" tabindex="0" role="img" aria-label="${description}"></div><script type="application/json" class="drawing">${data(drawn)}</script></figure>`;
+  return html`<figure class="of-${side}"><figcaption>${side}: ${plural(graph.nodes.length, "node")}${joined}</figcaption><div class="scroll" tabindex="0" role="group" aria-label="${description} Arrow keys go from box to box, Escape leaves it."></div><script type="application/json" class="drawing">${data(drawn)}</script></figure>`;
 }
 
 /** All edges in one path: straight lines, bent halfway between layers. */
@@ -134,13 +128,14 @@ const edgePath = ({ edges }: Layout): string =>
 const MOST_NAMED = 200;
 
 /** What is known of it besides its name. */
-function factsOf({ precision, beforeMs, afterMs, savedMs, sqnrDb, weightBytes }: GraphBox): string {
+function factsOf({ precision, provider, beforeMs, afterMs, savedMs, sqnrDb, weightBytes }: GraphBox): string {
   const facts = [
     precision,
+    provider === "" ? "" : `on ${provider}`,
     beforeMs === null ? "" : `${inMs(beforeMs)} before`,
     afterMs === null ? "" : `${inMs(afterMs)} after`,
     savedMs === null ? "" : `${inMs(savedMs)} saved`,
-    sqnrDb === null ? "" : `SQNR ${significant(sqnrDb)} dB`,
+    sqnrDb === null ? "" : `SQNR ${inDb(sqnrDb)}`,
     weightBytes > 0 ? `${bytes(weightBytes)} of weights` : "",
   ];
   return facts.filter((fact) => fact !== "").join(", ");
@@ -161,46 +156,6 @@ const tail = (name: string): string => (name.length <= LETTERS + 3 ? name : `...
 /** The end of a path says which node it is; its operator is told above. */
 const nameTail = (name: string): string => tail(name.replace(/^\//, ""));
 
-interface Scale {
-  readonly classOf: (value: number | null) => string;
-  readonly bounds: readonly number[];
-  readonly classes: readonly string[];
-}
-
-const STEPS = 5;
-
-/** Classes of equal width from 0, or from the least for decibels, to the largest that is not far out. */
-function scaleOf({ of, isSigned, isDown }: Measure, boxes: readonly GraphBox[]): Scale {
-  const values = boxes.flatMap((box) => of(box) ?? []).sort((a, b) => a - b);
-  const far = (share: number): number => values[Math.min(values.length - 1, Math.floor(share * values.length))] ?? 0;
-  if (isSigned) {
-    const reach = Math.max(Math.abs(far(0.02)), Math.abs(far(0.98)), Number.MIN_VALUE);
-    const bounds = [-1, -0.6, -0.2, 0.2, 0.6, 1].map((share) => share * reach);
-    const classes = ["n2", "n1", "h0", "p1", "p2"];
-    return { bounds, classes, classOf: (value) => (value === null ? "h-" : classes[stepOf(value, bounds)]!) };
-  }
-  const low = isDown ? far(0) : 0;
-  const high = Math.max(far(0.98), low + Number.MIN_VALUE);
-  const bounds = Array.from({ length: STEPS + 1 }, (_, i) => low + ((high - low) * i) / STEPS);
-  const classes = Array.from({ length: STEPS }, (_, i) => `h${isDown ? STEPS - 1 - i : i}`);
-  return { bounds, classes, classOf: (value) => (value === null ? "h-" : classes[stepOf(value, bounds)]!) };
-}
-
-const stepOf = (value: number, bounds: readonly number[]): number => {
-  const found = bounds.slice(1, -1).findIndex((bound) => value < bound);
-  return found < 0 ? bounds.length - 2 : found;
-};
-
-function legend({ measure, bounds, classes }: Scale & { readonly measure: Measure }, isHidden: boolean): Markup {
-  const { show } = measure;
-  const words = (i: number): string => {
-    if (i === 0) return `up to ${show(bounds[1]!)}`;
-    return `${show(bounds[i]!)} and ${i === classes.length - 1 ? "more" : "up"}`;
-  };
-  const swatches = classes.map((name, i) => areaKey(`box ${name}`, words(i)));
-  return html`<p class="key" data-m="${measure.id}"${isHidden ? html` hidden` : null}>${swatches}${areaKey("box h-", "not known")}</p>`;
-}
-
 const precisionTitles = [
   ["q8", "integers", /^[iu](8|16)$/],
   ["qw", "weights as integers", /^w\d+$/],
@@ -211,12 +166,24 @@ const precisionTitles = [
 const precisionClass = (precision: string): string =>
   precisionTitles.find(([, , form]) => form.test(precision))?.[0] ?? "h-";
 
+const MOST_PROVIDERS = 4;
+
+/** More of them than there are colours share the last. */
+const providerClass = (provider: string, all: readonly string[]): string =>
+  provider === "" ? "h-" : `v${Math.min(all.indexOf(provider), MOST_PROVIDERS - 1)}`;
+
+const providerLegend = (providers: readonly string[]): Markup =>
+  key("provider", true, [
+    ...providers.map((provider) => areaKey(`box ${providerClass(provider, providers)}`, provider)),
+    areaKey("box h-", "not executed by itself"),
+  ]);
+
 function precisionLegend(boxes: readonly GraphBox[], isHidden: boolean): Markup {
   const used = new Set(boxes.map(({ precision }) => precisionClass(precision)));
   const swatches = [...precisionTitles.map(([name, title]) => [name, title] as const), ["h-", "others"] as const]
     .filter(([name]) => used.has(name))
     .map(([name, title]) => areaKey(`box ${name}`, title));
-  return html`<p class="key" data-m="precision"${isHidden ? html` hidden` : null}>${swatches}</p>`;
+  return key("precision", isHidden, swatches);
 }
 
 const MOST_PARTS = 200;
@@ -280,6 +247,7 @@ function boxTable({ side, boxes }: Drawn, present: readonly Measure[]): Markup {
     ...(boxes.some(({ precision }) => precision !== "")
       ? [text<GraphBox>("precision", ({ precision }) => precision)]
       : []),
+    ...(boxes.some(({ provider }) => provider !== "") ? [text<GraphBox>("provider", ({ provider }) => provider)] : []),
     ...own.map(({ title, of, show }) => number<GraphBox>(title, of, show)),
   ];
   return folded(`The graph ${side} as a table`, `Boxes of the graph ${side}, in execution order`, boxes, columns);
@@ -287,4 +255,8 @@ function boxTable({ side, boxes }: Drawn, present: readonly Measure[]): Markup {
 
 function inMs(ms: number): string {
   return `${milliseconds(ms)} ms`;
+}
+
+function inDb(db: number): string {
+  return `${significant(db)} dB`;
 }

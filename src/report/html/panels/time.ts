@@ -1,50 +1,68 @@
 /** Where the time goes: by operator and node, before and after where both were looked at. */
+import type { OperatorTimesFacts } from "../../../pipeline/operator-times.js";
 import type { ModelProfileFacts, ProfileFacts } from "../../../pipeline/profile/profile-facts.js";
 import type { PlacementFacts, RunResult } from "../../../pipeline/result.js";
-import { bytes, count, milliseconds, percent, percentOf, significant } from "../../numbers.js";
+import { middle } from "../../escape.js";
+import { bytes, count, milliseconds, percent, percentOf, plural, significant } from "../../numbers.js";
 import { placementNotes, timeShare } from "../../placement.js";
-import { WIDTH } from "../chart.js";
+import { familyTimes } from "../../time-table.js";
+import { areaKey, px, WIDTH } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
-import { number, table, text } from "../table.js";
+import { folded, number, table, text } from "../table.js";
 
-export function timePanel({ profile, placement }: RunResult): Panel {
-  const body = profile ? profiled(profile) : placement ? placed(placement) : [];
+export function timePanel(result: RunResult): Panel {
+  const { profile, placement } = result;
+  const body = [
+    ...sideBySide(result),
+    ...(placement && !profile ? placed(placement, result.operatorTimes !== undefined) : []),
+    ...(profile ? profiled(profile) : []),
+  ];
   return { id: "time", title: "Where the time goes", body };
 }
 
-function placed(placement: PlacementFacts): Markup[] {
+type Operator = PlacementFacts["operators"][number];
+
+/** @param isDetail where the chart tells the time already, of the run in which each node took least */
+function placed(placement: PlacementFacts, isDetail: boolean): Markup[] {
+  const caption = `Operators as the runtime executes them, mean of ${plural(placement.runs, "run")}`;
+  const columns = [
+    text<Operator>("operator", ({ op }) => op),
+    text<Operator>("provider", ({ provider }) => provider),
+    number<Operator>("nodes", ({ nodes }) => nodes, count),
+    number<Operator>("ms", ({ durationMs }) => durationMs / Math.max(1, placement.runs), milliseconds),
+    {
+      title: "time",
+      value: (row: Operator) => row.durationMs,
+      cell: (row: Operator) => timeShare(row.durationMs, placement),
+      isNumber: true,
+    },
+  ];
   return [
     ...placementNotes(placement).map(({ title, text: said }) => html`<p><strong>${title}</strong> ${said}</p>`),
-    table("Operators as the runtime executes them", placement.operators, [
-      text("operator", ({ op }) => op),
-      text("provider", ({ provider }) => provider),
-      number("nodes", ({ nodes }) => nodes, count),
-      number("ms", ({ durationMs }) => durationMs / Math.max(1, placement.runs), milliseconds),
-      {
-        title: "time",
-        value: (row) => row.durationMs,
-        cell: (row) => timeShare(row.durationMs, placement),
-        isNumber: true,
-      },
-    ]),
+    isDetail
+      ? folded("Operators as the runtime executes them", caption, placement.operators, columns)
+      : table(caption, placement.operators, columns),
   ];
 }
 
 function profiled({ models, compared }: ProfileFacts): Markup[] {
-  const [first, second] = models as [ModelProfileFacts, ModelProfileFacts?];
   const parts: Markup[] = [];
-  if (second) parts.push(sideBySide(first, second));
-  if (second && compared) {
+  if (compared) {
     parts.push(
-      table("Parts that make the same tensor, before and after", compared, [
-        text("tensor", ({ value }) => value),
-        number("nodes before", ({ before }) => before.length, count),
-        number("nodes after", ({ after }) => after.length, count),
-        number("ms before", ({ beforeMs }) => beforeMs, milliseconds),
-        number("ms after", ({ afterMs }) => afterMs, milliseconds),
-        number("saved ms", ({ beforeMs, afterMs }) => beforeMs - afterMs, milliseconds),
-      ]),
+      folded(
+        `${plural(compared.length, "part")} that make the same tensor`,
+        "Parts that make the same tensor, before and after",
+        compared,
+        [
+          text("tensor", ({ value }) => value),
+          number("nodes before", ({ before }) => before.length, count),
+          number("nodes after", ({ after }) => after.length, count),
+          number("ms before", ({ beforeMs }) => beforeMs, milliseconds),
+          number("ms after", ({ afterMs }) => afterMs, milliseconds),
+          number("saved ms", ({ beforeMs, afterMs }) => beforeMs - afterMs, milliseconds),
+        ],
+      ),
     );
   }
   for (const model of models) parts.push(nodes(model));
@@ -70,41 +88,46 @@ function nodes({ model, nodes: all, nodesMs }: ModelProfileFacts): Markup {
   return html`<details open><summary>Nodes of ${model.path}</summary>${shown}</details>`;
 }
 
-interface Operator {
-  readonly op: string;
-  readonly before: number;
-  readonly after: number;
-}
-
 const ROW = 34;
 const LABEL = 170;
 const VALUE = 60;
 const MOST_BARS = 14;
 
-/** Two bars an operator, the largest change first. */
-function sideBySide(before: ModelProfileFacts, after: ModelProfileFacts): Markup {
-  const total = ({ operators }: ModelProfileFacts, op: string): number =>
-    operators.filter((each) => each.op === op).reduce((sum, { ms }) => sum + ms, 0);
-  const names = [...new Set([...before.operators, ...after.operators].map(({ op }) => op))];
-  const rows = names
-    .map((op): Operator => ({ op, before: total(before, op), after: total(after, op) }))
-    .sort((a, b) => Math.abs(b.before - b.after) - Math.abs(a.before - a.after));
+/** Two bars for each kind of operator, the largest change first. */
+function sideBySide(result: RunResult): Markup[] {
+  const all = familyTimes(result.profile ? { operatorTimes: shares(result.profile) } : result);
+  if (!all || all.length === 0) return [];
+  const rows = [...all].sort((a, b) => Math.abs(b.beforeMs - b.afterMs) - Math.abs(a.beforeMs - a.afterMs));
   const shown = rows.slice(0, MOST_BARS);
-  const longest = Math.max(...shown.flatMap((row) => [row.before, row.after]), Number.MIN_VALUE);
-  const wide = (ms: number): string => (((WIDTH - LABEL - VALUE) * ms) / longest).toFixed(1);
-  const bars = shown.map(({ op, before: old, after: now }, i) => {
+  const longest = Math.max(...shown.flatMap(({ beforeMs, afterMs }) => [beforeMs, afterMs]), Number.MIN_VALUE);
+  const wide = (ms: number): number => ((WIDTH - LABEL - VALUE) * ms) / longest;
+  const said = (ms: number, nodes: number): string => (nodes === 0 ? "none" : milliseconds(ms));
+  const bars = shown.map(({ family, nodesBefore, nodesAfter, beforeMs, afterMs }, i) => {
     const y = i * ROW;
-    return html`<text class="axis" x="${LABEL - 8}" y="${y + 20}" text-anchor="end">${op.length > 24 ? `${op.slice(0, 23)}…` : op}</text><rect class="bar before" x="${LABEL}" y="${y + 3}" width="${wide(old)}" height="12"><title>${op} before: ${milliseconds(old)} ms</title></rect><rect class="bar after" x="${LABEL}" y="${y + 17}" width="${wide(now)}" height="12"><title>${op} after: ${milliseconds(now)} ms</title></rect><text class="tick" x="${LABEL + Number(wide(old)) + 4}" y="${y + 13}">${milliseconds(old)}</text><text class="tick" x="${LABEL + Number(wide(now)) + 4}" y="${y + 27}">${milliseconds(now)}</text>`;
+    const bar = (side: "before" | "after", ms: number, nodes: number, top: number): Markup =>
+      html`<rect class="bar ${side}" x="${LABEL}" y="${top}" width="${px(wide(ms))}" height="12"><title>${family} ${side}: ${milliseconds(ms)} ms in ${plural(nodes, "node")}</title></rect><text class="tick" x="${px(LABEL + wide(ms) + 4)}" y="${top + 10}">${said(ms, nodes)}</text>`;
+    return html`<text class="axis" x="${LABEL - 8}" y="${y + 20}" text-anchor="end">${middle(family, 24)}</text>${bar("before", beforeMs, nodesBefore, y + 3)}${bar("after", afterMs, nodesAfter, y + 17)}`;
   });
-  const description = `Milliseconds by operator before and after; ${milliseconds(before.nodesMs)} in all before, ${milliseconds(after.nodesMs)} after.`;
-  return html`<div class="wide"><svg viewBox="0 0 ${WIDTH} ${shown.length * ROW + 4}" role="img" aria-label="${description}">${bars}</svg></div><p class="key"><span>upper bar: before</span><span>lower bar: after</span></p>${table(
-    "Operators before and after",
-    rows,
-    [
-      text("operator", ({ op }) => op),
-      number("ms before", (row) => row.before, milliseconds),
-      number("ms after", (row) => row.after, milliseconds),
-      number("saved ms", (row) => row.before - row.after, milliseconds),
-    ],
-  )}`;
+  const sum = (side: "beforeMs" | "afterMs"): number => rows.reduce((total, row) => total + row[side], 0);
+  const [before, after] = [sum("beforeMs"), sum("afterMs")];
+  const totals = `${milliseconds(before)} ms in all before, ${milliseconds(after)} ms after, ${milliseconds(before - after)} ms saved`;
+  const left = rows.length > shown.length ? html` Those that changed the least are in the table only.` : null;
+  return [
+    html`<p class="key">${areaKey("bar before", "before")}${areaKey("bar after", "after")}</p><p>Milliseconds of a run in nodes: ${totals}.${left}</p>`,
+    html`<div class="wide"><svg viewBox="0 0 ${WIDTH} ${shown.length * ROW + 4}" role="img" aria-label="Milliseconds by kind of operator; ${totals}.">${bars}</svg></div>`,
+    folded("As a table", "Kinds of operators before and after", rows, [
+      text("operators", ({ family }) => family),
+      number("nodes before", ({ nodesBefore }) => nodesBefore, count),
+      number("nodes after", ({ nodesAfter }) => nodesAfter, count),
+      number("ms before", ({ beforeMs }) => beforeMs, milliseconds),
+      number("ms after", ({ afterMs }) => afterMs, milliseconds),
+      number("saved ms", ({ beforeMs, afterMs }) => beforeMs - afterMs, milliseconds),
+    ]),
+  ];
+}
+
+/** Of both models; nothing where there is but one. */
+function shares({ models }: ProfileFacts): OperatorTimesFacts {
+  const [before, after] = models;
+  return before && after ? { before: before.operators, after: after.operators } : { before: [], after: [] };
 }

@@ -5,6 +5,8 @@ const drawings = [...document.querySelectorAll("#graph")].map((panel) => {
   const find = panel.querySelector("input.find");
   const told = panel.querySelector(".picked");
   const boxes = [];
+  const hint = told.textContent;
+  let picked = null;
   let isDrawn = false;
   const svg = (parent, name, attributes, text) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -30,11 +32,20 @@ const drawings = [...document.querySelectorAll("#graph")].map((panel) => {
         const [prefix, ...ends] = nodes ?? [""];
         const lines = [head, facts, ...ends.map((end) => prefix + end)].filter((line) => line !== "");
         svg(element, "title", {}, lines.join("\\n"));
-        const box = { element, frame, lines, classes: classes.split(" "), parts: new Set(parts), isBefore: figure.classList.contains("of-before") };
+        const box = { element, frame, lines, classes: classes.split(" "), parts: new Set(parts), x, y, isBefore: figure.classList.contains("of-before") };
         element.addEventListener("click", () => pick(box));
         boxes.push(box);
       }
-      frame.scrollLeft = (frame.scrollWidth - frame.clientWidth) / 2;
+      const own = boxes.filter((box) => box.frame === frame);
+      // What the reader sees first is where the graph begins.
+      if (own.length > 0) show(own[0]);
+      frame.addEventListener("keydown", (event) => {
+        const next = step(own, event.key);
+        if (next === undefined) return;
+        event.preventDefault();
+        if (next) pick(next);
+        else leave();
+      });
     }
     paint();
     search();
@@ -46,6 +57,17 @@ const drawings = [...document.querySelectorAll("#graph")].map((panel) => {
       element.classList.add(classes[at] || "h-");
     }
     for (const legend of panel.querySelectorAll(".legends .key")) legend.hidden = legend.dataset.m !== choice.value;
+  };
+  // Up and down in execution order, left and right within a layer; null for leaving, undefined for another key.
+  const step = (own, key) => {
+    if (key === "Escape") return null;
+    const at = own.indexOf(picked);
+    if (key === "ArrowDown" || key === "ArrowUp") return own[Math.max(0, Math.min(own.length - 1, at + (key === "ArrowDown" ? 1 : -1)))];
+    if (key !== "ArrowLeft" && key !== "ArrowRight") return undefined;
+    const side = key === "ArrowRight" ? 1 : -1;
+    const from = own[Math.max(0, at)];
+    const beside = own.filter(({ x, y }) => y === from.y && side * (x - from.x) > 0);
+    return beside.sort((a, b) => side * (a.x - b.x))[0] ?? from;
   };
   const show = ({ element, frame }) => {
     const [inner, outer] = [element.getBoundingClientRect(), frame.getBoundingClientRect()];
@@ -63,9 +85,20 @@ const drawings = [...document.querySelectorAll("#graph")].map((panel) => {
     panel.querySelector("output.found").textContent = wanted === "" ? "" : hits.length + " of " + boxes.length;
     for (const frame of new Set(hits.map((hit) => hit.frame))) show(hits.find((hit) => hit.frame === frame));
   };
+  const leave = () => {
+    picked = null;
+    for (const { element } of boxes) element.classList.remove("on", "own");
+    told.textContent = hint;
+  };
   const pick = (box) => {
+    picked = box;
     const kin = boxes.filter((other) => other !== box && [...other.parts].some((part) => box.parts.has(part)));
-    for (const other of boxes) other.element.classList.toggle("on", other === box || kin.includes(other));
+    for (const other of boxes) {
+      other.element.classList.toggle("on", other === box || kin.includes(other));
+      other.element.classList.toggle("own", other === box);
+    }
+    const [inner, outer] = [box.element.getBoundingClientRect(), box.frame.getBoundingClientRect()];
+    if (inner.top < outer.top || inner.bottom > outer.bottom || inner.left < outer.left || inner.right > outer.right) show(box);
     const others = kin.filter((other) => other.isBefore !== box.isBefore);
     const siblings = kin.filter((other) => other.isBefore === box.isBefore);
     const names = (list) => list.map(({ lines }) => lines[0]).join(", ");

@@ -1,5 +1,7 @@
 /** What the page does when it is touched. It reads the page it is in, and nothing else. */
+import { DOTS } from "./dots.js";
 import { GRAPH } from "./graph.js";
+import { MARKING } from "./marking.js";
 import { PRINT } from "./print.js";
 import { TABLES } from "./tables.js";
 
@@ -18,4 +20,4 @@ for (const pre of document.querySelectorAll("pre.command")) {
 }
 `;
 
-export const SCRIPT = `"use strict";${TABLES}${GRAPH}${PRINT}${COPY}`;
+export const SCRIPT = `"use strict";${MARKING}${TABLES}${DOTS}${GRAPH}${PRINT}${COPY}`;

@@ -11,6 +11,7 @@ const tables = [...document.querySelectorAll(".table")].map((box) => {
   let most = first;
   let rows = null;
   let shown = null;
+  const mark = markingOf(box, heads);
   // A row is its texts, what they are sorted by, and its element once there is one.
   const load = () => {
     if (rows) return;
@@ -25,6 +26,7 @@ const tables = [...document.querySelectorAll(".table")].map((box) => {
       rows.push({ texts: parts.map(([text]) => text), keys: parts.map(([, key]) => String(key)), marked: parts.map((part) => part[2] === 1), element: null });
     }
     shown = rows;
+    if (mark) for (const row of rows) if (row.element) mark(row);
   };
   const elementOf = (row) => {
     if (row.element) return row.element;
@@ -35,6 +37,7 @@ const tables = [...document.querySelectorAll(".table")].map((box) => {
       if (row.marked[at]) cell.appendChild(document.createElement("strong")).textContent = "* " + text;
       else cell.textContent = text;
     });
+    if (mark) mark(row);
     return row.element;
   };
   const button = document.createElement("button");
@@ -73,7 +76,12 @@ const tables = [...document.querySelectorAll(".table")].map((box) => {
     more.append(" ", button);
     button.addEventListener("click", () => limit(Infinity));
   }
-  return { box, more, limit, atMost: () => most };
+  if (mark) load();
+  const lineOf = (at) => {
+    load();
+    return rows[at].texts.flatMap((text, i) => (text === "" || text === "-" ? [] : [heads[i].textContent + " " + text])).join(", ");
+  };
+  return { box, more, limit, lineOf, atMost: () => most };
 });
 function sort(rows, column, isNumber, isUp) {
   const numberOf = (key) => Number(key.replaceAll(",", ""));

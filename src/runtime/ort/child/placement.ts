@@ -42,6 +42,7 @@ export const placement: JobHandler<"placement"> = async (args, context) => {
     operators: operators(nodes),
     conversions: conversions(nodes, namesIn(graph)),
     islands: optimizedModel === null ? [] : findIslands(optimizedModel, nodes).sort(mostTimeFirst),
+    steps: nodes.map(({ name, op, provider, leastMs }) => ({ name, op, provider, ms: leastMs })),
   };
 };
 

@@ -1,0 +1,33 @@
+/** Of the page's script: layers that are marked to stay in float, and the command that keeps them there. */
+export const MARKING = `
+const markingOf = (box, heads) => {
+  const owner = box.closest(".markable");
+  if (!owner) return null;
+  const column = (title) => heads.findIndex((head) => head.textContent === title);
+  const [form, saved] = [column("computes in"), column("saved ms")];
+  if (form < 0) return null;
+  const marked = new Map();
+  const told = owner.querySelector(".marked");
+  const [sentence, command] = [told.querySelector("p"), told.querySelector("pre")];
+  const word = (name) => (/^[\\w@%+=:,./-]+$/.test(name) ? name : "'" + name.replaceAll("'", "'\\\\''") + "'");
+  owner.previousElementSibling.hidden = false;
+  const tell = () => {
+    told.hidden = marked.size === 0;
+    const sum = [...marked.values()].reduce((total, ms) => total + ms, 0);
+    sentence.textContent = marked.size + (marked.size === 1 ? " layer is" : " layers are") + " marked." + (sum > 0 ? " On integers they save " + Number(sum.toPrecision(3)) + " ms of a run." : "");
+    command.textContent = owner.dataset.command + [...marked.keys()].map((name) => " --exclude " + word(name)).join("");
+  };
+  return ({ texts, keys, element }) => {
+    if (!/^([iu](8|16)|w\\d+)$/.test(texts[form])) return;
+    const check = document.createElement("input");
+    check.type = "checkbox";
+    check.setAttribute("aria-label", "keep " + texts[0] + " in float");
+    check.addEventListener("change", () => {
+      if (check.checked) marked.set(texts[0], Number(saved < 0 ? 0 : keys[saved].replaceAll(",", "")) || 0);
+      else marked.delete(texts[0]);
+      tell();
+    });
+    element.cells[0].prepend(check, " ");
+  };
+};
+`;
