@@ -107,7 +107,7 @@ describe("exports", () => {
     expect(page.match(/<\/?script/gi)).toHaveLength(2 * opened.length);
     expect(page.match(/<\/script>/g)).toHaveLength(opened.length);
     expect(page).not.toMatch(/<(?:img|svg) (?:src|onload)/);
-    for (const each of csvRows(only("csv", result))) expect(each).toHaveLength(9);
+    for (const each of csvRows(only("csv", result))) expect(each).toHaveLength(10);
     expect(only("csv", result)).not.toMatch(/(^|,|\n)"?[=@+]/);
     for (const format of ["metrics", "benchmarkJson", "resultTrace"] as const) JSON.parse(only(format, result));
     for (const { text } of exportResult(result, "nodeData", "n")) JSON.parse(text);

@@ -43,7 +43,7 @@ svg text { fill: var(--faint); } svg text.axis { fill: var(--ink); }
 .bar.before { fill: var(--before); stroke: none; } .bar.after { fill: var(--after); stroke: none; }
 .key { display: flex; flex-wrap: wrap; gap: 4px 20px; margin: 4px 0; } .key svg { width: 28px; height: 12px; display: inline-block; vertical-align: middle; margin-right: 6px; }
 .spot { fill: var(--after); fill-opacity: .8; stroke: var(--panel); stroke-width: .5; } .spot.base { fill: var(--before); } .spot.bad { fill: var(--bad); } .spot.good { fill: var(--good); } .spot.unsure { fill: var(--unsure); } .most { stroke: var(--good); stroke-width: 1.5; stroke-dasharray: 2 3; }
-.faint-line { stroke: var(--faint); stroke-width: 1; fill: none; opacity: .8; } .arrow { stroke: var(--faint); stroke-width: .7; opacity: .8; }
+.ring { fill: none; stroke: var(--ink); stroke-width: 1.5; } .faint-line { stroke: var(--faint); stroke-width: 1; fill: none; opacity: .8; } .arrow { stroke: var(--faint); stroke-width: .7; opacity: .8; }
 .roof { stroke: var(--before); stroke-width: 2; fill: none; } .roof.integers { stroke: var(--after); stroke-dasharray: 6 3; }
 .answer { stroke: var(--faint); stroke-width: 1; } .answer.both { fill: color-mix(in srgb, var(--good) 45%, var(--panel)); } .answer.onlyBefore { fill: var(--bad); } .answer.onlyAfter { fill: var(--after); } .answer.neither { fill: var(--line); }
 figure { margin: 0; min-width: 0; } figcaption { color: var(--faint); overflow-wrap: anywhere; }
@@ -54,8 +54,8 @@ figure { margin: 0; min-width: 0; } figcaption { color: var(--faint); overflow-w
 svg.graph { width: auto; max-width: none; margin: 0 auto; font-size: 11px; } .edges { fill: none; stroke: var(--faint); stroke-width: 1; opacity: .7; }
 .box rect { stroke: var(--faint); stroke-width: 1; fill: var(--paper); } svg .box text { fill: var(--ink); text-anchor: middle; } svg .box .sub, svg .tile .sub { font-size: 9px; }
 svg.graph .box { cursor: pointer; } .box.dim { opacity: .15; } .box.hit rect, .box.on rect { stroke: var(--ink); stroke-width: 2.5; }
-.h0 rect { fill: color-mix(in srgb, var(--after) 6%, var(--paper)); } .h1 rect { fill: color-mix(in srgb, var(--after) 18%, var(--paper)); } .h2 rect { fill: color-mix(in srgb, var(--after) 32%, var(--paper)); }
-.h3 rect { fill: color-mix(in srgb, var(--after) 46%, var(--paper)); } .h4 rect { fill: color-mix(in srgb, var(--after) 60%, var(--paper)); }
+.h0 rect { fill: color-mix(in srgb, var(--after) 6%, var(--paper)); } .h1 rect { fill: color-mix(in srgb, var(--after) 16%, var(--paper)); } .h2 rect { fill: color-mix(in srgb, var(--after) 27%, var(--paper)); }
+.h3 rect { fill: color-mix(in srgb, var(--after) 38%, var(--paper)); } .h4 rect { fill: color-mix(in srgb, var(--after) 49%, var(--paper)); }
 .p1 rect { fill: color-mix(in srgb, var(--good) 25%, var(--paper)); } .p2 rect { fill: color-mix(in srgb, var(--good) 50%, var(--paper)); }
 .n1 rect { fill: color-mix(in srgb, var(--bad) 25%, var(--paper)); } .n2 rect { fill: color-mix(in srgb, var(--bad) 50%, var(--paper)); }
 .q8 rect { fill: color-mix(in srgb, var(--after) 40%, var(--paper)); } .qw rect { fill: color-mix(in srgb, var(--good) 35%, var(--paper)); } .qh rect { fill: color-mix(in srgb, var(--unsure) 40%, var(--paper)); } .qf rect { fill: color-mix(in srgb, var(--before) 18%, var(--paper)); }
@@ -72,7 +72,7 @@ pre { overflow-x: auto; padding: 8px; border: 1px solid var(--line); border-radi
 details > summary { cursor: pointer; color: var(--after); }
 button.copy { font: inherit; }
 .wide { overflow-x: auto; } .wide svg { min-width: 520px; }
-@media (max-width: 600px) { svg { font-size: 19px; } .small-charts svg, .wide svg, svg.graph { font-size: 12px; }
+@media (max-width: 600px) { svg { font-size: 19px; } .small-charts svg, .wide svg { font-size: 12px; } svg text.name { display: none; }
   th.w2 { min-width: 16ch; } th.w3 { min-width: 24ch; }
   table.stacked thead th.note { display: none; } table.stacked tr { display: flex; flex-wrap: wrap; gap: 0 14px; border-bottom: 1px solid var(--line); } table.stacked td { border: 0; padding-right: 0; } table.stacked :is(td, th):first-child { min-width: 12ch; } table.stacked .n { min-width: 8ch; padding-right: 0; } table.stacked th { border: 0; } table.stacked td.note { flex-basis: 100%; color: var(--faint); } table.stacked td.note:empty { display: none; }
   header, main, footer { padding: 0 10px; } nav { position: static; } nav ul { padding: 8px 10px; } section { padding: 10px; } }

@@ -1,5 +1,5 @@
-/** The page in a browser, where there is one: CHROMIUM names it, else the usual places are looked at. */
-import { existsSync, writeFileSync } from "node:fs";
+/** The page in a browser, where there is one. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
@@ -11,9 +11,8 @@ import { hostileNames } from "../../support/result-arbitrary.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { graphResult } from "../graph-result.js";
 import { sampleResult } from "../sample-result.js";
-
-const places = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const executablePath = places.find((path) => path !== undefined && existsSync(path));
+import { chromiumPath } from "./chromium-path.js";
+import { everyPanel } from "./every-panel.js";
 
 const regions = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"].map((region, i) => ({
   region,
@@ -40,11 +39,11 @@ const hostile = (name: string): RunResult["quantization"] => ({
   regions: Array.from({ length: 100 }, () => ({ ...regions[0]!, region: name, reason: name })),
 });
 
-describe.skipIf(executablePath === undefined)("the page in a browser", () => {
+describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await chromium.launch({
-      executablePath: executablePath!,
+      executablePath: chromiumPath!,
       args: ["--no-sandbox", "--disable-dev-shm-usage"],
     });
   }, 60_000);
@@ -119,6 +118,73 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
     expect(await page.locator("#graph figure.of-before .box.on").count()).toBe(3);
     expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     expect(said).toEqual([]);
+  });
+
+  it("goes from box to box by keys, says which it is, and leaves with Escape", async () => {
+    const { page, said } = await opened({ shown: everyPanel() });
+    const frame = page.locator("#graph figure.of-after .scroll");
+    await frame.scrollIntoViewIfNeeded();
+    await frame.focus();
+    await page.keyboard.press("ArrowDown");
+    const told = page.locator("#graph .picked");
+    expect(await told.textContent()).toContain("Conv net/c");
+    expect(await told.textContent()).toContain("on cuda");
+    await page.keyboard.press("ArrowDown");
+    expect(await told.textContent()).toContain("Gemm net/d");
+    expect(await page.locator("#graph figure.of-after .box.own").count()).toBe(1);
+    await page.keyboard.press("Escape");
+    expect(await page.locator("#graph .box.own, #graph .box.on").count()).toBe(0);
+    expect(await frame.evaluate("(element) => getComputedStyle(element).outlineStyle")).not.toBe("none");
+    expect(said).toEqual([]);
+  });
+
+  it("colours by provider where there are several", async () => {
+    const { page } = await opened({ shown: everyPanel() });
+    await page.locator("#graph").scrollIntoViewIfNeeded();
+    await page.locator("#graph select.colour").selectOption("provider");
+    const classes = await page
+      .locator("#graph figure.of-after .box")
+      .evaluateAll("(all) => all.map((box) => box.classList[1])");
+    expect(classes).toEqual(["v1", "v0", "h-"]);
+    expect(await page.locator("#graph .legends .key:visible").textContent()).toBe("cpucudanot executed by itself");
+    const { page: one } = await opened({ shown: graphResult() });
+    expect(await one.locator("#graph option[value=provider]").count()).toBe(0);
+  });
+
+  it("gives the command that keeps marked layers in float, quoted for a shell", async () => {
+    const name = "it's <b>net";
+    const { page } = await opened({ shown: graphResult(name) });
+    const boxes = page.locator("#layers .markable input[type=checkbox]");
+    expect(await boxes.count()).toBe(1);
+    await boxes.first().check();
+    expect(await page.locator("#layers .marked pre").textContent()).toBe(
+      `infer-opt optimize net.onnx --exclude 'it'\\''s <b>net/c'`,
+    );
+    await boxes.first().uncheck();
+    expect(await page.locator("#layers .marked").isVisible()).toBe(false);
+  });
+
+  it("says which of many dots is under the pointer, by its row in the table", async () => {
+    const { page } = await opened({ shown: everyPanel() });
+    const chart = page.locator("#depth svg").first();
+    await chart.scrollIntoViewIfNeeded();
+    const box = (await chart.boundingBox())!;
+    const [x, y] = (await chart.evaluate(
+      `(svg) => { const [, x, y, r] = /M([\\d.]+) ([\\d.]+)a([\\d.]+)/.exec(svg.querySelector("path[data-rows]").getAttribute("d")); return [Number(x) + Number(r), Number(y)]; }`,
+    )) as [number, number];
+    const scale = box.width / 640;
+    await page.mouse.move(box.x + x * scale, box.y + y * scale);
+    expect(await page.locator("#depth .tip").textContent()).toBe(
+      "place 1, tensor net/c:0, node net/c, operator Conv, SQNR dB 40.0",
+    );
+    await page.keyboard.press("Escape");
+    expect(await page.locator("#depth .tip").isVisible()).toBe(false);
+  });
+
+  it("moves nothing by itself, for readers who want no motion", async () => {
+    const { page } = await opened({ shown: everyPanel() });
+    const moving = `[...document.querySelectorAll("*")].filter((each) => { const style = getComputedStyle(each); return style.animationName !== "none" || parseFloat(style.transitionDuration) > 0 || style.scrollBehavior === "smooth"; }).length`;
+    expect(await page.evaluate(moving)).toBe(0);
   });
 
   const many = (): RunResult => {

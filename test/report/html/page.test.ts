@@ -51,6 +51,7 @@ describe("renderHtml", () => {
       "verdict",
       "latency",
       "candidates",
+      "losses",
       "layers",
       "difference",
       "decisions",

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { RunResult } from "../../../src/pipeline/result.js";
 import { renderHtml } from "../../../src/report/html/page.js";
 import { sampleResult } from "../sample-result.js";
+import { everyPanel, MANY } from "./every-panel.js";
 
 const at = [0, 0.25, 0.5, 0.95, 0.99, 1];
 const baselineMs = [20, 22.5, 24.31, 25.9, 27.4, 30];
@@ -139,5 +140,133 @@ describe("charts and their tables", () => {
     near(y(Number(levels[0]![1])), 20);
     const most = /<line class="most" x1="([\d.]+)"/.exec(svg)!;
     near(x(Number(most[1])), 50);
+  });
+});
+
+/** Half a digit of what a table prints in three, and half a pixel of a tenth. */
+const close = (got: number, wanted: number, pixel: number): void =>
+  expect(Math.abs(got - wanted)).toBeLessThanOrEqual(0.006 * Math.abs(wanted) + pixel);
+
+const every = renderHtml(everyPanel());
+const everyPanelOf = (id: string): string => new RegExp(`<section id="${id}"[\\s\\S]*?</section>`).exec(every)![0];
+
+/** All rows of a panel's table, those too that stand beside it for the script: as texts. */
+function allRows(html: string, caption: string): string[][] {
+  const table = new RegExp(`<caption>${caption}[\\s\\S]*?</table>([\\s\\S]*?)</div>`).exec(html)!;
+  const rest = /<script type="application\/json" class="rest">(.*?)<\/script>/.exec(table[1]!);
+  const others = rest ? (JSON.parse(rest[1]!) as (string | [string])[][]) : [];
+  const texts = others.map((row) => row.map((cell) => (typeof cell === "string" ? cell : cell[0]).replaceAll(",", "")));
+  return [...rowsOf(html, caption), ...texts];
+}
+
+/** Dots of a path of many, with the rows of the table that they stand for. */
+const manyOf = (svg: string): { x: number; y: number; radius: number; row: number; kind: string }[] =>
+  [...svg.matchAll(/<path class="([^"]*)" data-rows="([^"]*)" d="([^"]*)"/g)].flatMap(([, kind, rows, d]) =>
+    [...d!.matchAll(/M([-\d.]+) ([-\d.]+)a([\d.]+)/g)].map(([, left, y, radius], i) => ({
+      ...{ x: Number(left) + Number(radius), y: Number(y), radius: Number(radius) },
+      ...{ row: Number(rows!.split(" ")[i]), kind: kind! },
+    })),
+  );
+
+describe("charts of many dots and their tables", () => {
+  it("have the same nodes under the roof, each with its row", () => {
+    const svg = chartOf(everyPanelOf("roofline"));
+    const [x, y] = [reader(svg, "x", true), reader(svg, "y", true)];
+    const rows = allRows(everyPanelOf("roofline"), "Nodes with arithmetic");
+    const dots = manyOf(svg);
+    expect(dots).toHaveLength(MANY + 30);
+    expect(new Set(dots.map(({ row }) => row)).size).toBe(dots.length);
+    const longest = Number(rows[0]![5]);
+    for (const dot of dots) {
+      const [, , model, intensity, speed, ms] = rows[dot.row]!;
+      close(x(dot.x), Number(intensity), 0.012 * Number(intensity));
+      close(y(dot.y), Number(speed), 0.012 * Number(speed));
+      expect(dot.kind).toBe(model === "before" ? "spot base" : "spot taken");
+      close(dot.radius, 2.5 + 7 * Math.sqrt(Number(ms) / longest), 0.06);
+    }
+    // The roofs: the machine's peaks, and what its memory feeds left of the bends.
+    const [float, integers] = ["roof", "roof integers"].map((name) => pointsOf(svg, name));
+    near(y(float!.at(-1)![1]), 100);
+    near(y(integers!.at(-1)![1]), 400);
+    for (const [left, top] of [float![0]!, float![1]!]) near(y(top), x(left) * 20);
+  });
+
+  it("have the same errors along the depth, and the limit where it is", () => {
+    const svg = chartOf(everyPanelOf("depth"));
+    const [x, y] = [reader(svg, "x"), reader(svg, "y")];
+    const rows = allRows(everyPanelOf("depth"), "Tensors in execution order");
+    const dots = manyOf(svg);
+    expect(dots).toHaveLength(MANY);
+    for (const dot of dots) {
+      close(x(dot.x), Number(rows[dot.row]![0]), 0.1);
+      close(y(dot.y), Number(rows[dot.row]![4]), 0.05);
+      expect(dot.kind).toBe(Number(rows[dot.row]![4]) < 20 ? "spot bad" : "spot taken");
+    }
+    const [, level] = /<line class="limit" [^>]*y1="([\d.]+)"/.exec(svg)!;
+    close(y(Number(level)), 20, 0.05);
+  });
+
+  it("have the same settings of a sweep", () => {
+    const panels = everyPanelOf("measurements");
+    const svg = [...panels.matchAll(/<svg viewBox="0 0 640[\s\S]*?<\/svg>/g)]
+      .map(([found]) => found)
+      .find((each) => each.includes("Throughput"))!;
+    const [x, y] = [reader(svg, "x"), reader(svg, "y")];
+    const settings = everyPanel().sweep!.settings;
+    const rows = allRows(panels, "Batch sizes and threads");
+    expect(rows).toHaveLength(settings.length);
+    expect(dotsOf(svg)).toHaveLength(settings.length);
+    for (const [i, [left, top]] of dotsOf(svg).entries()) {
+      close(x(left), settings[i]!.throughputPerSecond, 1);
+      close(y(top), settings[i]!.p95Ms!, 0.05);
+      expect(rows[i]!.map(Number)).toEqual(
+        expect.arrayContaining([settings[i]!.p95Ms!, settings[i]!.throughputPerSecond]),
+      );
+    }
+  });
+
+  it("have the same bins and ranges of calibration", () => {
+    const html = everyPanelOf("calibration");
+    const [tensor] = everyPanel().calibration!.tensors;
+    const { from, width, counts } = tensor!.histogram;
+    const bins = rowsOf(html, "Elements by bin").map((row) => row.map(Number));
+    expect(bins).toEqual(counts.map((many, i) => [from + i * width, many]));
+    const svg = /<svg viewBox="0 0 300[\s\S]*?<\/svg>/.exec(html)![0];
+    const [low, high] = [from, from + width * counts.length];
+    const value = (pixels: number): number => low + ((pixels - 4) / 292) * (high - low);
+    const [, bars] = /<path class="bars" d="([^"]*)"/.exec(svg)!;
+    const drawn = [...bars!.matchAll(/M([\d.]+) [\d.]+v-([\d.]+)/g)].map(
+      ([, x, tall]) => [Number(x), Number(tall)] as const,
+    );
+    for (const [i, [x, tall]] of drawn.entries()) {
+      close(value(x), bins[i]![0]!, 0.01);
+      // On a logarithmic scale on which nothing is no height.
+      close(
+        tall / Math.max(...drawn.map(([, each]) => each)),
+        Math.log1p(bins[i]![1]!) / Math.log1p(Math.max(...counts)),
+        0.01,
+      );
+    }
+    const ranges = [...svg.matchAll(/<path class="(range[^"]*)" d="M([\d.]+) 10V[\d.]+M([\d.]+)/g)];
+    expect(ranges.map(([, name]) => name)).toEqual(["range", "range taken"]);
+    const [row] = allRows(html, "Tensors: ranges by method");
+    for (const [, name, left, right] of ranges) {
+      const [method, column] = name === "range taken" ? ["mse", 7] : ["minmax", 6];
+      const range = tensor!.ranges.find((each) => each.method === method)!;
+      close(value(Number(left)), range.low, 0.01);
+      close(value(Number(right)), range.high, 0.01);
+      expect(row![column]!.split(" .. ").map(Number)).toEqual([range.low, range.high]);
+    }
+  });
+
+  it("have bars of time as long as their numbers, and as a whole the difference", () => {
+    const html = everyPanelOf("time");
+    const rows = rowsOf(html, "Kinds of operators").map((row) => row.map(Number));
+    const bars = [...html.matchAll(/<rect class="bar (before|after)" x="170" y="\d+" width="([\d.]+)"/g)];
+    const longest = Math.max(...rows.flatMap(([, , , before, after]) => [before!, after!]));
+    expect(bars).toHaveLength(2 * rows.length);
+    for (const [i, [, side, width]] of bars.entries()) {
+      close((Number(width) / 410) * longest, rows[Math.floor(i / 2)]![side === "before" ? 3 : 4]!, 0.01);
+    }
   });
 });

@@ -88,23 +88,43 @@ export function sweepCurve({ settings, best, fastest }: SweepFacts): Markup[] {
     named.push([left, at]);
     return at;
   };
+  const models = [...new Set(settings.map(({ model }) => basename(model.path)))];
+  // One model: what was taken stands out. Several: each has its colour, and what was taken a ring.
+  const kindOf = (name: string, i: number): string => {
+    if (models.length === 1) return i === taken ? "spot taken" : "spot base";
+    return modelKinds[Math.min(models.indexOf(name), modelKinds.length - 1)]!;
+  };
   const dots = settings.map(({ model, batch, threads, throughputPerSecond, p50Ms, p95Ms }, i) => {
     const [left, top] = [x(throughputPerSecond), y(p95Ms ?? p50Ms)];
     const title = `${basename(model.path)}, batch ${batch}, ${plural(threads, "thread")}: ${significant(throughputPerSecond)} a second, p95 ${milliseconds(p95Ms)} ms`;
-    return html`<circle class="${i === taken ? "spot taken" : "spot base"}" cx="${px(left)}" cy="${px(top)}" r="5"><title>${title}</title></circle><text class="tick" x="${px(left)}" y="${px(placed(left, top))}" text-anchor="middle">${batch} x ${threads}</text>`;
+    const ring =
+      models.length > 1 && i === taken
+        ? html`<path class="ring" d="M${px(left - 9)} ${px(top)}a9 9 0 1 0 18 0a9 9 0 1 0 -18 0"/>`
+        : null;
+    return html`<circle class="${kindOf(basename(model.path), i)}" cx="${px(left)}" cy="${px(top)}" r="5"><title>${title}</title></circle>${ring}<text class="tick name" x="${px(left)}" y="${px(placed(left, top))}" text-anchor="middle">${batch} x ${threads}</text>`;
   });
   const chosen = settings[taken]!;
-  const description = `Throughput and latency of ${plural(settings.length, "setting")}, batch size times threads; ${best === null ? "the fastest" : "the best"} is batch ${chosen.batch} with ${plural(chosen.threads, "thread")}: ${significant(chosen.throughputPerSecond)} a second.`;
+  const takenText = best === null ? "most a second" : "best within the limits";
+  const description = `Throughput and latency of ${plural(settings.length, "setting")}, batch size times threads; ${best === null ? "the fastest" : "the best"} is ${models.length > 1 ? `${basename(chosen.model.path)}, ` : ""}batch ${chosen.batch} with ${plural(chosen.threads, "thread")}: ${significant(chosen.throughputPerSecond)} a second.`;
   return [
-    html`<p class="key">${dotKey("spot taken", best === null ? "most a second" : "best within the limits")}${dotKey("spot base", "others; batch size x threads")}${ceilingKey(slo)}</p>`,
+    html`<p class="key">${
+      models.length === 1
+        ? [dotKey("spot taken", takenText), dotKey("spot base", "others")]
+        : [...models.map((name, i) => dotKey(kindOf(name, i), name)), dotKey("ring", takenText)]
+    }<span>beside a dot: batch size x threads</span>${ceilingKey(slo)}</p>`,
     chart(
       description,
       axes,
-      ["samples a second", settings.some(({ p95Ms }) => p95Ms === null) ? "ms" : "p95, ms"],
+      [
+        "samples a second",
+        settings.some(({ p95Ms }) => p95Ms === null) ? "p95, or p50 of too few runs, ms" : "p95, ms",
+      ],
       [...ceiling(slo, y), ...dots],
     ),
   ];
 }
+
+const modelKinds = ["spot base", "spot", "spot good", "spot unsure"];
 
 const ceilingText = (slo: number): string => `p95 at most ${milliseconds(slo)} ms`;
 

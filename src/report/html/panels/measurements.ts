@@ -101,6 +101,9 @@ function sweep({ sweep: facts }: RunResult): Markup[] {
   return [
     ...sweepCurve(facts),
     table("Batch sizes and threads; the best is marked", rows, [
+      ...(new Set(rows.map(({ model }) => model.path)).size > 1
+        ? [text<(typeof rows)[number]>("model", ({ model }) => basename(model.path))]
+        : []),
       {
         title: "batch",
         value: ({ batch }) => batch,

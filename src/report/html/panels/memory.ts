@@ -5,12 +5,15 @@ import type { RunResult } from "../../../pipeline/result.js";
 import { bytes, count, plural } from "../../numbers.js";
 import { treemap } from "../../treemap.js";
 import { type WeightGroup, weightGroups } from "../../weight-groups.js";
-import { areaKey, axesFor, chart, line } from "../chart.js";
+import { areaKey, axesFor, chart, line, lineKey } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { folded, number, text } from "../table.js";
 
 const [WIDE, HIGH] = [560, 260];
+/** Of a letter, in pixels; fewer of them than this tell nothing. */
+const LETTER = 7.4;
+const LEAST_LETTERS = 7;
 
 export function memoryPanel(result: RunResult): Panel {
   const { graphs } = result;
@@ -39,8 +42,11 @@ function weights(side: string, graph: GraphFacts, total: number, most: number): 
   const tiles = groups.map((group, i) => {
     const { x, y, width, height } = places[i]!;
     const fits = width > 46 && height > 16;
-    const room = Math.floor((width - 6) / 7);
-    const label = fits ? html`<text x="4" y="13">${tail(group.name, Math.max(4, room))}</text>` : null;
+    const room = Math.floor((width - 8) / LETTER);
+    const label =
+      fits && room >= Math.min(LEAST_LETTERS, group.name.length)
+        ? html`<text x="4" y="13">${tail(group.name, room)}</text>`
+        : null;
     const size =
       fits && height > 32 && width > 56 ? html`<text x="4" y="27" class="sub">${bytes(group.bytes)}</text>` : null;
     return html`<g class="tile t-${typeClass(group.type)}" transform="translate(${x.toFixed(1)} ${y.toFixed(1)})"><rect width="${width.toFixed(1)}" height="${height.toFixed(1)}"/>${label}${size}<title>${group.name}: ${bytes(group.bytes)}, ${group.type}, ${plural(group.nodes, "node")}</title></g>`;
@@ -92,6 +98,9 @@ function activations({ profile }: RunResult): Markup[] {
   return [
     html`<h3>Activations</h3>`,
     html`<p>${description}.</p>`,
+    ...(known.length > 1
+      ? [html`<p class="key">${known.map(({ model, className }) => lineKey(className, basename(model.path)))}</p>`]
+      : []),
     chart(`${description}.`, axes, ["% of the nodes, in execution order", "MB alive"], lines),
     ...known.map(({ model, along }) => {
       const rows = along.map((size, i) => ({ at: i + 1, size }));
