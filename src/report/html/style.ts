@@ -29,7 +29,7 @@ table.stacked td:not(.note) { white-space: nowrap; } .limit-bar { width: 200px; 
 .outside rect { fill: var(--bad); fill-opacity: .1; stroke: var(--bad); stroke-opacity: .8; stroke-width: .7; }
 th.n, td.n { text-align: right; white-space: nowrap; }
 th button { all: unset; cursor: pointer; }
-th button:focus-visible, a:focus-visible, summary:focus-visible, input:focus-visible, button:focus-visible { outline: 2px solid var(--after); outline-offset: 2px; }
+th button:focus-visible, a:focus-visible, summary:focus-visible, input:focus-visible, button:focus-visible, select:focus-visible, .scroll:focus-visible { outline: 2px solid var(--after); outline-offset: 2px; }
 th[aria-sort=ascending] button::after { content: " \\25B2"; } th[aria-sort=descending] button::after { content: " \\25BC"; }
 tr.chosen td { font-weight: 700; }
 .filter { display: block; margin: 4px 0; } .filter input { font: inherit; width: min(28ch, 60%); }
@@ -63,7 +63,7 @@ svg.graph .box { cursor: pointer; } .box.dim { opacity: .15; } .box.hit rect, .b
 .v1 rect, .v2 rect, .v3 rect { stroke-width: 2; } .v1 rect { stroke: var(--before); } .v2 rect { stroke: var(--good); } .v3 rect { stroke: var(--bad); }
 .box.h- rect { stroke-dasharray: 2 2; } .box.own rect { stroke: var(--after); stroke-width: 3.5; }
 .tip { position: fixed; z-index: 2; max-width: min(360px, 90vw); padding: 6px 10px; background: var(--paper); color: var(--ink); border: 1px solid var(--faint); border-radius: 6px; font-size: 13px; pointer-events: none; overflow-wrap: anywhere; }
-td input[type=checkbox] { vertical-align: middle; } .markable th:first-child { min-width: 18ch; }
+td input[type=checkbox] { vertical-align: middle; margin: 0 6px 0 0; } .markable th:first-child { min-width: 18ch; }
 .tile rect { stroke: var(--faint); stroke-width: 1; } svg .tile text { fill: var(--ink); } .t-f rect { fill: color-mix(in srgb, var(--before) 35%, var(--paper)); } .t-8 rect { fill: color-mix(in srgb, var(--after) 40%, var(--paper)); } .t-h rect { fill: color-mix(in srgb, var(--unsure) 45%, var(--paper)); } .t-o rect { fill: color-mix(in srgb, var(--faint) 30%, var(--paper)); }
 .controls { display: flex; flex-wrap: wrap; gap: 4px 16px; } .controls select, .controls input { font: inherit; max-width: 60vw; }
 .picked { white-space: pre-line; }

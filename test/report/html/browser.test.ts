@@ -26,7 +26,7 @@ const regions = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"].map
 
 const result = (): RunResult =>
   sampleResult({
-    quantization: { ...sampleResult().quantization!, regions },
+    quantization: { ...sampleResult().quantization!, regions, forms: [], float: [] },
     latency: {
       ...sampleResult().latency!,
       distribution: { at: [0, 0.5, 1], baselineMs: [20, 24.31, 30], candidateMs: [10, 11.36, 14] },
@@ -35,8 +35,14 @@ const result = (): RunResult =>
 
 const hostile = (name: string): RunResult["quantization"] => ({
   ...sampleResult().quantization!,
+  forms: [],
   float: [],
-  regions: Array.from({ length: 100 }, () => ({ ...regions[0]!, region: name, reason: name })),
+  regions: Array.from({ length: 100 }, (_, i) => ({
+    ...regions[0]!,
+    region: `${name}${i}`,
+    nodes: [],
+    reason: `why ${name}`,
+  })),
 });
 
 describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
@@ -134,7 +140,7 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
     expect(await page.locator("#graph figure.of-after .box.own").count()).toBe(1);
     await page.keyboard.press("Escape");
     expect(await page.locator("#graph .box.own, #graph .box.on").count()).toBe(0);
-    expect(await frame.evaluate("(element) => getComputedStyle(element).outlineStyle")).not.toBe("none");
+    expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
     expect(said).toEqual([]);
   });
 
@@ -142,9 +148,9 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
     const { page } = await opened({ shown: everyPanel() });
     await page.locator("#graph").scrollIntoViewIfNeeded();
     await page.locator("#graph select.colour").selectOption("provider");
-    const classes = await page
-      .locator("#graph figure.of-after .box")
-      .evaluateAll("(all) => all.map((box) => box.classList[1])");
+    const classes = await page.evaluate(
+      `[...document.querySelectorAll("#graph figure.of-after .box")].map((box) => box.classList[1])`,
+    );
     expect(classes).toEqual(["v1", "v0", "h-"]);
     expect(await page.locator("#graph .legends .key:visible").textContent()).toBe("cpucudanot executed by itself");
     const { page: one } = await opened({ shown: graphResult() });
@@ -155,7 +161,6 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
     const name = "it's <b>net";
     const { page } = await opened({ shown: graphResult(name) });
     const boxes = page.locator("#layers .markable input[type=checkbox]");
-    expect(await boxes.count()).toBe(1);
     await boxes.first().check();
     expect(await page.locator("#layers .marked pre").textContent()).toBe(
       `infer-opt optimize net.onnx --exclude 'it'\\''s <b>net/c'`,
@@ -169,8 +174,8 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
     const chart = page.locator("#depth svg").first();
     await chart.scrollIntoViewIfNeeded();
     const box = (await chart.boundingBox())!;
-    const [x, y] = (await chart.evaluate(
-      `(svg) => { const [, x, y, r] = /M([\\d.]+) ([\\d.]+)a([\\d.]+)/.exec(svg.querySelector("path[data-rows]").getAttribute("d")); return [Number(x) + Number(r), Number(y)]; }`,
+    const [x, y] = (await page.evaluate(
+      `(() => { const d = document.querySelector("#depth path[data-rows]").getAttribute("d"); const [, x, y, r] = /M([\\d.]+) ([\\d.]+)a([\\d.]+)/.exec(d); return [Number(x) + Number(r), Number(y)]; })()`,
     )) as [number, number];
     const scale = box.width / 640;
     await page.mouse.move(box.x + x * scale, box.y + y * scale);
@@ -191,10 +196,11 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
     const long = Array.from({ length: 1000 }, (_, i) => ({
       ...regions[0]!,
       region: `layer ${i}`,
+      nodes: [`layer ${i}`],
       sqnrDb: (i * 37) % 1000,
       reason: i === 999 ? "the last" : "",
     }));
-    return sampleResult({ quantization: { ...sampleResult().quantization!, regions: long } });
+    return sampleResult({ quantization: { ...sampleResult().quantization!, regions: long, forms: [], float: [] } });
   };
 
   it("shows a long table in pieces, and sorts, filters and shows all of it", async () => {
@@ -221,7 +227,7 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
       })`,
     );
     expect((await page.pdf()).length).toBeGreaterThan(10_000);
-    expect(await page.evaluate("seen")).toEqual([1000 + 3, 6]);
+    expect(await page.evaluate("seen")).toEqual([1000 + 2 + 100, 6]);
     expect(await firstColumn(page)).toHaveLength(50);
   });
 
@@ -243,7 +249,7 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
     await page.locator("#layers .more button").first().click();
     expect(await page.locator("#graph svg.graph .box").count()).toBe(6);
     const last = await page.locator("#layers table").first().locator("tbody tr td").last().textContent();
-    expect(last).toBe(printable(name));
+    expect(last).toBe(printable(`why ${name}`));
     expect(await page.locator("img, iframe, object, svg svg").count()).toBe(0);
     expect(said).toEqual([]);
     expect(asked).toHaveLength(1);

@@ -27,7 +27,7 @@ const markingOf = (box, heads) => {
       else marked.delete(texts[0]);
       tell();
     });
-    element.cells[0].prepend(check, " ");
+    element.cells[0].prepend(check);
   };
 };
 `;
