@@ -182,10 +182,10 @@ export function worthItsTime(made: readonly Candidate[]): Candidate {
   const [fast] = made as [Candidate, ...Candidate[]];
   const worth = (each: Candidate): number => {
     const lost = 1 - (each.speedup ?? 1) / (fast.speedup ?? 1);
-    const gainDb = Math.min(ENOUGH_DB, each.sqnrDb ?? 0) - Math.min(ENOUGH_DB, fast.sqnrDb ?? 0);
+    const db = Math.min(ENOUGH_DB, each.sqnrDb ?? 0);
     const grown = each.built.bytes / fast.built.bytes - 1;
     const doubt = lost > 0 || grown > SAME_SIZE ? LEAST_GAIN_DB : -CHANCE_DB;
-    return gainDb - lost / SPEED_PER_DB - grown / SIZE_PER_DB - (each === fast ? 0 : doubt);
+    return db - lost / SPEED_PER_DB - grown / SIZE_PER_DB - (each === fast ? 0 : doubt);
   };
   return made.reduce((best, each) => (worth(each) > worth(best) ? each : best), fast);
 }

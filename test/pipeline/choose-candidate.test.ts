@@ -288,4 +288,9 @@ describe("worthItsTime", () => {
     ["not what is clearly worse", made([2, 20], [2.01, 17]), 0],
     ["the fastest where errors cannot be measured", made([2, null], [1.99, null]), 0],
   ])("takes %s", (_, candidates, best) => expect(candidates.indexOf(worthItsTime(candidates))).toBe(best));
+
+  it("takes one that runs before one that is refused", () => {
+    const [fast, careful] = made([2, Number.NEGATIVE_INFINITY], [1.95, 21]) as [Candidate, Candidate];
+    expect(worthItsTime([fast, careful])).toBe(careful);
+  });
 });
