@@ -31,6 +31,8 @@ const FIRST_SPEEDUP = 1.5;
 const LEAST_STEP = 1.04;
 /** So much faster than is wanted is faster than was asked for, and less accurate than could be. */
 const OVERSHOT = 1.12;
+/** Where the net that was found is so much too fast, others that seem too slow by this factor may be fast enough. */
+const MISJUDGED = 1.1;
 /** Above a target by so much, so that the interval is too. */
 const HEADROOM = 1.03;
 
@@ -89,7 +91,7 @@ export class PruneSearch {
     let best: Tried | null = null;
     const decided = new Set<Tried>();
     for (let round = 1; ; round++) {
-      const fitted = await this.#fitAll(path, await this.#fastEnough(path, wanted));
+      const fitted = await this.#fitAll(path, await this.#fastEnough(path, wanted, best ? MISJUDGED : 1));
       const open = fitted.filter((each) => !decided.has(each)).sort(mostAccurateFirst);
       if (open.length === 0) break;
       for (const each of open) {
@@ -125,10 +127,13 @@ export class PruneSearch {
   /**
    * Nets that are so fast by what races of cut and unfitted nets say: those that miss least by what is known of their groups.
    * What the table's times are worth is learned from each race. The one that comes closest where none is fast enough.
+   *
+   * @param doubt those are among them in the end that miss it by less than this factor
    */
-  async #fastEnough(path: NarrowingPath, wanted: number): Promise<readonly PathStep[]> {
+  async #fastEnough(path: NarrowingPath, wanted: number, doubt: number): Promise<readonly PathStep[]> {
     const raced = this.#raced;
-    const fastEnough = (): PathStep[] => raced.map(({ step }) => step).filter((step) => path.believed(step) >= wanted);
+    const fastEnough = (least = wanted): PathStep[] =>
+      raced.map(({ step }) => step).filter((step) => path.believed(step) >= least);
     for (let i = 0; i < MOST_SOUGHT && !this.#isOver(); i++) {
       const enough = fastEnough();
       if (enough.length >= ENOUGH_TO_CHOOSE && enough.some((step) => path.believed(step) <= wanted * CLOSE)) break;
@@ -139,7 +144,7 @@ export class PruneSearch {
       raced.push({ step, latency });
       path.note(step, racedSpeed(latency));
     }
-    const enough = fastEnough();
+    const enough = fastEnough(wanted / doubt);
     if (enough.length > 0) return enough.sort((a, b) => a.error - b.error);
     const nearest = raced
       .map(({ step }) => step)
