@@ -32,7 +32,8 @@ let shared: Kernel | null | undefined;
 
 /** The kernel of this process, null where the engine has no vector instructions. Its memory is scratch within one call. */
 export function sharedKernel(): Kernel | null {
-  shared ??= newKernel();
+  // Asked once: an engine that lacks the memory for it takes seconds to find that out.
+  if (shared === undefined) shared = newKernel();
   return shared;
 }
 
