@@ -53,20 +53,14 @@ export interface WorkshopOptions {
 
 /**
  * Models are loaded several at a time, in as many processes as there are workers. Loaded,
- * a model takes so many times its file: weights, packed weights and activations.
+ * a model takes about four times its file: weights, packed weights and activations.
  */
-const LOADED_TIMES = 4;
 const LOADED_BYTES = 64 << 20;
 const LARGEST_BATCH = 6;
 /** Faults that one candidate may cause and others not. */
 const refusals = new Set(["MODEL_REJECTED", "RUN_FAILED", "RUNTIME_CRASHED"]);
 /** Candidates in one race, each in a process of its own beside the original's. */
 const IN_ONE_RACE = 2;
-
-/** What measuring a candidate takes, at least, before another process for the next one is worth its start. */
-const WORTH_STARTING_MS = 150;
-/** The longest that measuring one has taken, by run. When they are measured does not show in what comes out. */
-const measuringMs = new WeakMap<RunContext, number>();
 
 interface ErrorEntry {
   readonly sqnrDb: number | null;
@@ -101,40 +95,27 @@ export class Workshop {
     };
   }
 
-  /** Makes them in order; while the next is made here, the last ones are measured in processes of their own. */
+  /** Makes them in order; each is measured in its own process while the next is made here. */
   async makeMeasured(wanted: readonly Pick<Candidate, "variant" | "keptFloat">[]): Promise<Candidate[]> {
     const made: Candidate[] = [];
-    const measured: Promise<unknown>[] = [];
+    let measured: Promise<unknown> = Promise.resolve();
     try {
       for (const { variant, keptFloat } of wanted) {
         const candidate = this.make(variant, keptFloat);
         made.push(candidate);
-        while (measured.length >= this.#atOnce(candidate)) await measured.shift();
-        const measuring = this.#measureTimed(candidate);
+        await measured;
+        measured = this.measureError([candidate]);
         // What goes wrong meanwhile is told when it is waited for.
-        measuring.catch(() => undefined);
-        measured.push(measuring);
+        measured.catch(() => undefined);
         await setImmediate();
       }
-      await Promise.all(measured);
+      await measured;
       return made;
     } catch (thrown) {
-      await Promise.allSettled(measured);
+      await Promise.allSettled([measured]);
       for (const candidate of made) this.discard(candidate);
       throw thrown;
     }
-  }
-
-  /** How many are measured at the same time, as far as the runtime has processes for it. */
-  #atOnce({ built }: Candidate): number {
-    const isLong = (measuringMs.get(this.context) ?? 0) >= WORTH_STARTING_MS;
-    return isLong && 2 * LOADED_TIMES * built.bytes <= LOADED_BYTES ? 2 : 1;
-  }
-
-  async #measureTimed(candidate: Candidate): Promise<void> {
-    const from = this.context.now();
-    await this.measureError([candidate]);
-    measuringMs.set(this.context, Math.max(measuringMs.get(this.context) ?? 0, this.context.now() - from));
   }
 
   /** Frees a candidate's room on disk; its facts stay, and `restore` brings the file back. */
@@ -211,7 +192,7 @@ export class Workshop {
     for (const candidate of candidates) {
       const batch = batches.at(-1);
       bytes += candidate.built.bytes;
-      if (batch && batch.length < LARGEST_BATCH && LOADED_TIMES * bytes <= LOADED_BYTES) batch.push(candidate);
+      if (batch && batch.length < LARGEST_BATCH && 4 * bytes <= LOADED_BYTES) batch.push(candidate);
       else {
         batches.push([candidate]);
         bytes = candidate.built.bytes;

@@ -80,26 +80,6 @@ describe("Workshop", () => {
       expect([existsSync(built.path), Number.isFinite(sqnrDb)]).toEqual([true, true]);
   });
 
-  it.each([
-    ["one at a time where that is soon done", 10, 1],
-    ["two at a time where it takes longer than to start a process", 1000, 2],
-  ])("measures %s", async (_, takesMs, most) => {
-    const { shop, runtime } = workshop();
-    let [nowMs, under, seen] = [0, 0, 0];
-    runtime.score = async (job) => {
-      seen = Math.max(seen, ++under);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      under--;
-      nowMs += takesMs;
-      return PickyRuntime.prototype.score.call(runtime, job);
-    };
-    const timed = new Workshop(shop.options, { ...shop.context, now: () => nowMs });
-    const wanted = [dynamic, weights, dynamic, weights].map((variant) => ({ variant, keptFloat: new Map() }));
-    const made = await timed.makeMeasured(wanted);
-    expect(seen).toBe(most);
-    expect(made.every(({ sqnrDb }) => Number.isFinite(sqnrDb))).toBe(true);
-  });
-
   it("leaves none behind when measuring one fails for good", async () => {
     const seen: string[] = [];
     const { shop } = workshop((path) => {

@@ -65,9 +65,6 @@ const SHARED_BYTES = 512 * 2 ** 20;
 /** The same for observing, where each process holds the weights and a sample's activations. */
 const OBSERVED_BYTES = 24 * 2 ** 20;
 
-/** Models that weigh more than this together have the memory of the machine to themselves. */
-const BESIDE_BYTES = 128 * 2 ** 20;
-
 /** Tensors looked at, after which a process holds more memory than a new one takes. */
 const RENEWED_BYTES = 256 * 2 ** 20;
 
@@ -91,12 +88,6 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
   const workersFor = ({ threads }: SessionOptions): number =>
     options.workers ?? Math.max(1, Math.min(MAX_WORKERS, Math.floor(availableParallelism() / Math.max(1, threads))));
 
-  /** Processes at work at the same time. What is not timed goes on beside others, whatever its own threads. */
-  const limitFor = (session: SessionOptions, models: readonly string[]): number => {
-    const isBeside = session.waitsAsleep === true && weightOf(models) <= BESIDE_BYTES;
-    return Math.max(workersFor(session), isBeside ? workersFor({ ...session, threads: 1 }) : 1);
-  };
-
   const call = <J extends JobName>(
     job: J,
     model: string,
@@ -105,7 +96,7 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
   ): Promise<Jobs[J]["result"]> =>
     pool.call(
       { job, args, model, timeoutMs: timeoutOf(session) },
-      session && !inTurn.has(job) ? limitFor(session, [model]) : 1,
+      session && !inTurn.has(job) ? workersFor(session) : 1,
     );
 
   /** The same job on parts of the samples, in the order of the dataset. */
@@ -127,8 +118,7 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
       const args = { ...spec, part } as Jobs[J]["args"];
       return { job, args, model, timeoutMs: timeoutOf(spec.session), onProgress: progress?.(index) };
     });
-    const models = "models" in spec ? spec.models : [spec.model];
-    return pool.callAll(calls, of > 1 ? workers : limitFor(spec.session, models));
+    return pool.callAll(calls, workers);
   };
 
   const withFolder = async <T>(work: (folder: string) => Promise<T>): Promise<T> => {
@@ -169,10 +159,7 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
     async answer({ outputs, path, ...job }): Promise<void> {
       const moments = { path: `${path}-moments`, axes: new Map(), positions: [] };
       const keep = { answers: { path, outputs }, moments };
-      // Another process would hold what it holds of candidates meanwhile.
-      await pool.dismissIdle(1);
-      const args = { ...job, taps: [], keep, part: { index: 0, of: 1 } };
-      await pool.call({ job: "observe", args, model: job.model, timeoutMs: timeoutOf(job.session) }, 1);
+      await call("observe", job.model, job.session, { ...job, taps: [], keep, part: { index: 0, of: 1 } });
     },
 
     // In one process: sums of parts would depend on how many there are.

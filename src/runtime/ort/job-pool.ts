@@ -10,8 +10,8 @@ export class JobPool {
   readonly #waiting: { readonly limit: number; readonly take: (error: Error | null) => void }[] = [];
   #stopped: Error | null = null;
   #allocation: Allocation = aheadAllocation() ?? "frugal";
-  /** The limits of the queue's jobs under way; processes given out by `own` do not count. */
-  readonly #running: number[] = [];
+  /** Jobs of the queue under way; processes given out by `own` do not count. */
+  #running = 0;
 
   constructor(household: Household) {
     this.#household = household;
@@ -42,13 +42,13 @@ export class JobPool {
     this.#busy.delete(process);
   }
 
-  /** Runs a job as soon as fewer than `limit` are running, and none of these wants to be one of fewer. */
+  /** Runs a job as soon as fewer than `limit` are running. */
   async call<J extends JobName>(call: Call<J>, limit: number): Promise<Jobs[J]["result"]> {
     const process = await this.#acquire(limit);
     try {
       return await process.call(call);
     } finally {
-      this.#release(process, limit);
+      this.#release(process);
     }
   }
 
@@ -74,7 +74,7 @@ export class JobPool {
         throw error;
       } finally {
         running.delete(process);
-        this.#release(process, limit);
+        this.#release(process);
       }
     };
     const results = await Promise.allSettled(calls.map(one));
@@ -96,9 +96,9 @@ export class JobPool {
     await this.dismissIdle();
   }
 
-  /** Ends the processes that have nothing to do, all but `kept`: their memory, and their caches, would be in the way of what follows. */
-  async dismissIdle(kept = 0): Promise<void> {
-    await Promise.all(this.#idle.splice(kept).map((process) => process.close()));
+  /** Ends the processes that have nothing to do: their memory, and their caches, would be in the way of what follows. */
+  async dismissIdle(): Promise<void> {
+    await Promise.all(this.#idle.splice(0).map((process) => process.close()));
   }
 
   async close(): Promise<void> {
@@ -109,8 +109,8 @@ export class JobPool {
 
   async #acquire(limit: number): Promise<JobProcess> {
     this.#refuseWhenStopped();
-    if (this.#mayRun(limit)) {
-      this.#running.push(limit);
+    if (this.#running < limit) {
+      this.#running++;
     } else {
       // Whoever releases a process counts the one that it wakes.
       await new Promise<void>((resolve, reject) => {
@@ -122,18 +122,14 @@ export class JobPool {
     return process;
   }
 
-  #release(process: JobProcess, limit: number): void {
-    this.#running.splice(this.#running.indexOf(limit), 1);
+  #release(process: JobProcess): void {
+    this.#running--;
     this.#busy.delete(process);
     this.#idle.push(process);
-    while (this.#waiting[0] && this.#mayRun(this.#waiting[0].limit)) {
-      this.#running.push(this.#waiting[0].limit);
+    while (this.#waiting[0] && this.#running < this.#waiting[0].limit) {
+      this.#running++;
       this.#waiting.shift()!.take(null);
     }
-  }
-
-  #mayRun(limit: number): boolean {
-    return this.#running.length < Math.min(limit, ...this.#running);
   }
 
   #refuseWhenStopped(): void {
