@@ -226,6 +226,7 @@ describe("compareLatency on equal models", () => {
       const result = await compare(new FakeTimers({ a: model(5.25), b: model(5) }, seed), { seed });
       if (result.candidates[0]!.decision === "met") met++;
     }
-    expect(met).toBeGreaterThanOrEqual(18);
+    // Processes are taken to differ by 2 % until they show otherwise, which leaves some in doubt.
+    expect(met).toBeGreaterThanOrEqual(16);
   });
 });
