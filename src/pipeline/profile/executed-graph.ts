@@ -1,4 +1,5 @@
 /** The graph that the runtime executed, with the shapes that the profiler saw on its edges. */
+import { groupBy } from "../../base/group-by.js";
 import { loadModel, type Model, type Node, nodesWithin, type Value } from "../../ir/index.js";
 import type { ProfiledStep, TensorFacts } from "../../runtime/node-profile.js";
 
@@ -20,14 +21,19 @@ type NamedStep = Pick<ProfiledStep, "name" | "op">;
 
 /** By name; those without one, of which the profiler makes up names, by their order among their kind. */
 export function stepNodes({ graph }: Model, steps: readonly NamedStep[]): (Node | null)[] {
-  const named = new Map<string, Node[]>();
-  const unnamed = new Map<string, Node[]>();
-  for (const node of nodesWithin(graph)) {
-    if (node.name !== "") append(named, `${node.op}\n${node.name}`, node);
-    else if (node.graph === graph) append(unnamed, node.op, node);
-  }
-  const madeUp = new Map<string, NamedStep[]>();
-  for (const step of steps) if (!named.has(keyOf(step))) append(madeUp, step.op, step);
+  const nodes = [...nodesWithin(graph)];
+  const named = groupBy(
+    nodes.filter(({ name }) => name !== ""),
+    keyOf,
+  );
+  const unnamed = groupBy(
+    nodes.filter((node) => node.name === "" && node.graph === graph),
+    ({ op }) => op,
+  );
+  const madeUp = groupBy(
+    steps.filter((step) => !named.has(keyOf(step))),
+    ({ op }) => op,
+  );
   const byOrder = new Map<NamedStep, Node>();
   for (const [op, of] of madeUp) {
     const there = unnamed.get(op) ?? [];
@@ -40,12 +46,6 @@ export function stepNodes({ graph }: Model, steps: readonly NamedStep[]): (Node 
 }
 
 const keyOf = ({ op, name }: NamedStep): string => `${op}\n${name}`;
-
-function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
-  const list = lists.get(key);
-  if (list) list.push(item);
-  else lists.set(key, [item]);
-}
 
 function typeEdges(node: Node, { inputs, outputs }: ProfiledStep): void {
   const present = (values: readonly (Value | null)[]): Value[] => values.filter((value) => value !== null);

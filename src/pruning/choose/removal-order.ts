@@ -11,6 +11,7 @@
  *
  * Errors count as shares of the variance of what the consumer makes.
  */
+import { groupBy } from "../../base/group-by.js";
 import { factor, inverse, solve } from "../refit/cholesky.js";
 import { ROWS_TOGETHER, rowsTimesGram } from "../refit/rows-times-gram.js";
 
@@ -204,14 +205,8 @@ function part(matrix: Float64Array, size: number, rows: readonly number[], colum
 }
 
 function inputsByUnit(unitOf: Int32Array): Map<number, number[]> {
-  const inputsOf = new Map<number, number[]>();
-  unitOf.forEach((unit, input) => {
-    if (unit < 0) return;
-    const inputs = inputsOf.get(unit);
-    if (inputs) inputs.push(input);
-    else inputsOf.set(unit, [input]);
-  });
-  return inputsOf;
+  const owned = [...unitOf.keys()].filter((input) => unitOf[input]! >= 0);
+  return groupBy(owned, (input) => unitOf[input]!);
 }
 
 /** matrix[at..] -= sum over k of factors[from + k] rows[k], four rows at a time. */

@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
 import type { RunResult } from "../../../src/pipeline/result.js";
 import { printable } from "../../../src/report/escape.js";
 import { renderHtml } from "../../../src/report/html/page.js";
@@ -11,7 +11,7 @@ import { hostileNames } from "../../support/result-arbitrary.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { graphResult } from "../graph-result.js";
 import { sampleResult } from "../sample-result.js";
-import { chromiumPath } from "./chromium-path.js";
+import { browserForTests, chromiumPath } from "./chromium.js";
 import { everyPanel } from "./every-panel.js";
 
 const regions = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"].map((region, i) => ({
@@ -46,20 +46,13 @@ const hostile = (name: string): RunResult["quantization"] => ({
 });
 
 describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: chromiumPath!,
-      args: ["--no-sandbox", "--disable-dev-shm-usage"],
-    });
-  }, 60_000);
-  afterAll(() => browser?.close());
+  const browser = browserForTests();
 
   async function opened(options: { width?: number; colorScheme?: "light" | "dark"; shown?: RunResult } = {}) {
     const path = join(temporaryFolder(), "report.html");
     const { width = 1280, colorScheme = "light", shown = result() } = options;
     writeFileSync(path, renderHtml(shown, "infer-opt optimize net.onnx"));
-    const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme });
+    const page = await browser().newPage({ viewport: { width, height: 800 }, colorScheme });
     const said: string[] = [];
     const asked: string[] = [];
     page.on("console", (message) => said.push(message.text()));
@@ -234,7 +227,7 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
   it("can be read without a script: verdict, limits, numbers and the first rows of tables", async () => {
     const path = join(temporaryFolder(), "report.html");
     writeFileSync(path, renderHtml(many()));
-    const page = await browser.newPage({ javaScriptEnabled: false });
+    const page = await browser().newPage({ javaScriptEnabled: false });
     await page.goto(pathToFileURL(path).href);
     expect(await page.locator("header").textContent()).toContain("PASS");
     expect(await page.locator("#verdict").textContent()).toContain("2.14x as fast, at least 1.2x wanted");

@@ -2,11 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Browser, chromium } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { renderHtml } from "../../../src/report/html/page.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
-import { chromiumPath } from "./chromium-path.js";
+import { browserForTests, chromiumPath } from "./chromium.js";
 import { everyPanel } from "./every-panel.js";
 
 /** In the page: [what, how much] of all that is below; the words for it are the browser's own. */
@@ -73,19 +72,12 @@ const MEASURE = `(() => {
 })()`;
 
 describe.skipIf(chromiumPath === undefined)("the page's colours", () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: chromiumPath!,
-      args: ["--no-sandbox", "--disable-dev-shm-usage"],
-    });
-  }, 60_000);
-  afterAll(() => browser?.close());
+  const browser = browserForTests();
 
   it.each(["light", "dark"] as const)("are told apart: %s", async (colorScheme) => {
     const path = join(temporaryFolder(), "report.html");
     writeFileSync(path, renderHtml(everyPanel(), "infer-opt quantize net.onnx"));
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme });
+    const page = await browser().newPage({ viewport: { width: 1280, height: 900 }, colorScheme });
     await page.goto(pathToFileURL(path).href);
     // Everything is opened, drawn and in sight, and every way of colouring the graph is looked at.
     await page.evaluate(`for (const each of document.querySelectorAll("details")) each.open = true;
