@@ -7,6 +7,8 @@ import { runInNewContext } from "node:vm";
 if (/^1[1-3]\./.test(process.versions.v8)) setFlagsFromString("--no-concurrent-array-buffer-sweeping");
 
 let collect: (() => void) | undefined;
+/** Bytes of array buffers that the last collection left. */
+let left = 0;
 
 /** Collects all garbage now; some 10 ms, and more with the size of the heap. */
 export function collectGarbage(): void {
@@ -18,4 +20,10 @@ export function collectGarbage(): void {
     setFlagsFromString("--no-expose-gc");
   }
   collect?.();
+  left = process.memoryUsage().arrayBuffers;
+}
+
+/** The same, where array buffers have grown by more than so many bytes since. */
+export function collectPiledUp(bytes: number): void {
+  if (process.memoryUsage().arrayBuffers - left > bytes) collectGarbage();
 }

@@ -172,6 +172,7 @@ export class OptimizeRun {
       ...(sizes && { sizes }),
       taps,
       ...(answers && { answers: answers.path }),
+      meanwhile: () => this.#examineOriginal(intake),
     };
     const examine = (candidate: Candidate) => this.#examine(candidate, intake);
     const judge = new Judge(config, intake, record, this.#files, examine, elements, against);

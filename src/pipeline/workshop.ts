@@ -4,7 +4,7 @@
  */
 import { existsSync, rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
-import { collectGarbage } from "../base/collect-garbage.js";
+import { collectPiledUp } from "../base/collect-garbage.js";
 import { InferOptError } from "../base/errors.js";
 import { compareLatency } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
@@ -46,6 +46,8 @@ export interface WorkshopOptions {
   readonly sizes?: ReadonlyMap<string, number>;
   /** What all candidates of a run have in common; absent: each makes its own. */
   readonly kept?: KeptIntegers;
+  /** For the process that measures, as long as the first of several candidates is made; what it does, it does once. */
+  readonly meanwhile?: () => Promise<unknown>;
   /** Q/DQ pairs when absent. */
   readonly format?: "qdq" | "qoperator";
   readonly runtime: RuntimeConfig;
@@ -59,6 +61,8 @@ const LOADED_BYTES = 64 << 20;
 const LARGEST_BATCH = 6;
 /** Faults that one candidate may cause and others not. */
 const refusals = new Set(["MODEL_REJECTED", "RUN_FAILED", "RUNTIME_CRASHED"]);
+/** Weights that were read are collected once so much has piled up: to look for them takes longer than to make a small candidate. */
+const PILED_UP_BYTES = 8 << 20;
 /** Candidates in one race, each in a process of its own beside the original's. */
 const IN_ONE_RACE = 2;
 
@@ -98,7 +102,9 @@ export class Workshop {
   /** Makes them in order; each is measured in its own process while the next is made here. */
   async makeMeasured(wanted: readonly Pick<Candidate, "variant" | "keptFloat">[]): Promise<Candidate[]> {
     const made: Candidate[] = [];
-    let measured: Promise<unknown> = Promise.resolve();
+    let measured = this.options.meanwhile?.() ?? Promise.resolve();
+    measured.catch(() => undefined);
+    await setImmediate();
     try {
       for (const { variant, keptFloat } of wanted) {
         const candidate = this.make(variant, keptFloat);
@@ -323,8 +329,7 @@ export class Workshop {
     const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
       const staged = saveModel(model, path, { isScratch: true });
       staged.commit();
-      // Weights that were read pile up from one candidate to the next, as large as the model each time.
-      collectGarbage();
+      collectPiledUp(PILED_UP_BYTES);
       return { path, bytes: staged.sizeBytes, ...facts };
     };
     switch (variant.kind) {

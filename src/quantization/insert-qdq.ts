@@ -191,11 +191,16 @@ class QdqWriter {
     const moments = this.#inView(node);
     if (moments) {
       form = `with the inputs of ${node.name}`;
+      const hasBias = biasValues !== undefined;
       const layout = productLayout(node, dims)!;
-      const rounded = roundInView(floats(), layout, scales, limit, moments, biasValues !== undefined);
-      if (pairs) fitPairs(rounded.integers, floats(), scales, { dims, axis });
+      const own = JSON.stringify([layout, limit, pairs, hasBias]);
+      const rounded = this.kept.rounded(tensor, own, moments, scales, () => {
+        const { integers, shift } = roundInView(floats(), layout, scales, limit, moments, hasBias);
+        if (pairs) fitPairs(integers, floats(), scales, { dims, axis });
+        return { integers: Tensor.ofArray("i8", dims, integers), shift };
+      });
       biasValues = biasValues?.map((value, i) => value + rounded.shift![i]!);
-      make = () => this.kept.store(Tensor.ofArray("i8", dims, rounded.integers));
+      make = () => rounded.integers;
     }
     if (depth !== null) form += ` of ${depth} channels`;
     const stored = this.#store.of(weight!, form, () => ({

@@ -1,14 +1,26 @@
 /** Integers of weights that several candidates have in common: ranges and placements differ from one to the next, weights do not. */
 import { collectGarbage } from "../base/collect-garbage.js";
 import type { Tensor } from "../ir/index.js";
+import type { InputMoments } from "./inputs/round-in-view.js";
 import type { QuantizedWeight } from "./weights.js";
 
 /** Of weights as floats, which pile up while they are read one after the other. */
 const COLLECT_BYTES = 16 << 20;
 
+/** Integers of a weight that were rounded with its inputs in view, and what the bias has to make up for. */
+export interface RoundedWeight {
+  readonly integers: Tensor;
+  readonly shift: Float32Array | null;
+}
+
+interface KeptRounding extends RoundedWeight {
+  readonly scales: Float32Array;
+}
+
 export class KeptIntegers {
   #piledUp = 0;
   readonly #known = new Map<string, QuantizedWeight>();
+  readonly #rounded = new WeakMap<InputMoments, Map<string, KeptRounding>>();
 
   /** @param store where tensors go that are made: the same elements, elsewhere */
   constructor(readonly store: (tensor: Tensor) => Tensor = (tensor) => tensor) {}
@@ -19,18 +31,47 @@ export class KeptIntegers {
    * @returns scales of the caller's own
    */
   of(weight: Tensor, form: string, make: () => QuantizedWeight): QuantizedWeight {
-    const key = weight.file && JSON.stringify([weight.file.path, weight.file.offset, weight.dims, form]);
+    const key = keyOf(weight, form);
     let quantized = key === null ? undefined : this.#known.get(key);
     if (!quantized) {
       const { integers, scales } = make();
       quantized = { integers: this.store(integers), scales };
       if (key !== null) this.#known.set(key, quantized);
-      this.#piledUp += weight.byteLength;
-      if (this.#piledUp > COLLECT_BYTES) {
-        collectGarbage();
-        this.#piledUp = 0;
-      }
+      this.#pileUp(weight);
     }
     return { ...quantized, scales: quantized.scales.slice() };
   }
+  /**
+   * The same of those that are rounded with these moments in view, as long as the scales are the same.
+   * @param form all else that they depend on
+   */
+  rounded(
+    weight: Tensor,
+    form: string,
+    moments: InputMoments,
+    scales: Float32Array,
+    make: () => RoundedWeight,
+  ): RoundedWeight {
+    const known = this.#rounded.get(moments) ?? new Map<string, KeptRounding>();
+    this.#rounded.set(moments, known);
+    const key = keyOf(weight, form);
+    const kept = key === null ? undefined : known.get(key);
+    if (kept?.scales.length === scales.length && kept.scales.every((scale, i) => scale === scales[i])) return kept;
+    const { integers, shift } = make();
+    const rounded = { integers: this.store(integers), shift, scales: scales.slice() };
+    if (key !== null) known.set(key, rounded);
+    this.#pileUp(weight);
+    return rounded;
+  }
+
+  #pileUp(weight: Tensor): void {
+    this.#piledUp += weight.byteLength;
+    if (this.#piledUp <= COLLECT_BYTES) return;
+    collectGarbage();
+    this.#piledUp = 0;
+  }
 }
+
+/** null of what lies in memory. */
+const keyOf = ({ file, dims }: Tensor, form: string): string | null =>
+  file && JSON.stringify([file.path, file.offset, dims, form]);

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../src/base/errors.js";
 import { parseModel, saveModel } from "../../src/ir/index.js";
@@ -78,6 +79,32 @@ describe("Workshop", () => {
     expect(made.map(({ variant }) => variant)).toEqual([dynamic, weights]);
     for (const { built, sqnrDb } of made)
       expect([existsSync(built.path), Number.isFinite(sqnrDb)]).toEqual([true, true]);
+  });
+
+  it("measures the first when what its process was given meanwhile is done", async () => {
+    let isDone = false;
+    const meanwhile = async () => {
+      await setImmediate();
+      isDone = true;
+    };
+    const seen: boolean[] = [];
+    const { shop } = workshop(() => {
+      seen.push(isDone);
+      return null;
+    });
+    const busy = new Workshop({ ...shop.options, meanwhile }, shop.context);
+    const [made] = await busy.makeMeasured([{ variant: dynamic, keptFloat: new Map() }]);
+    expect(made!.sqnrDb).toBe(1);
+    expect(new Set(seen)).toEqual(new Set([true]));
+  });
+
+  it("fails with what its process was given meanwhile", async () => {
+    const { shop } = workshop();
+    const busy = new Workshop(
+      { ...shop.options, meanwhile: () => Promise.reject(new Error("no profile")) },
+      shop.context,
+    );
+    await expect(busy.makeMeasured([{ variant: dynamic, keptFloat: new Map() }])).rejects.toThrow("no profile");
   });
 
   it("leaves none behind when measuring one fails for good", async () => {

@@ -174,7 +174,20 @@ describe("observe", () => {
         ...(kept && { keep }),
       });
     expect(await observed([4, 0, 1, 2], true)).toEqual(await observed([0, 2], false));
-    expect([...storedById(keep.answers.path).keys()]).toHaveLength(4);
+    const answers = [...storedById(keep.answers.path).values()].map((kept) => [...kept.get("y")!().f32()]);
+    expect(answers).toHaveLength(4);
+    expect(new Set(answers.map((answer) => answer.join())).size).toBe(4);
+  });
+
+  it("takes the moments of samples whose answers alone are wanted, where they are", async () => {
+    const path = join(temporaryFolder(), "kept");
+    const keep = {
+      answers: { path: `${path}-answers`, outputs: [] },
+      aside: [0, 1],
+      moments: { path: `${path}-moments`, axes: new Map([["y", 1]]), positions: [1] },
+    };
+    await startRuntime().observe({ model: scaling(2), data: { path: jsonl(...samples) }, taps: [], session, keep });
+    expect([...storedById(keep.moments.path).keys()]).toHaveLength(1);
   });
 
   it("reads float16", async () => {

@@ -5,7 +5,7 @@ import { InferOptError } from "../../../base/errors.js";
 import { isFloat } from "../../../ir/index.js";
 import type { JobHandler } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
-import { type ObservedTensors, Observer, type ObservingTask, wantedBy } from "./observer.js";
+import { type ObservedTensors, Observer, type ObservingTask, wantedAt } from "./observer.js";
 import { ObserverInThread } from "./observer-in-thread.js";
 import { feedsOf, openPart } from "./samples.js";
 import { type OpenModel, openModel, type Results } from "./session.js";
@@ -31,13 +31,16 @@ export const observe: JobHandler<"observe"> = async (args, context) => {
     // Parts have a process each, and together all cores there are.
     const isShared = part.of === 1 && availableParallelism() > 1 && heldBytes * count >= THREAD_BYTES;
     observer = isShared ? new ObserverInThread(task) : new Observer(task);
-    runner = new TapRunner(model, wantedBy(task), !isShared);
+    runner = new TapRunner(model, !isShared);
+    const wanted = wantedAt(task);
     const collect = betweenSamples(INPUT_BYTES);
     let done = 0;
     context.progress(done, count);
     for await (const sample of samples()) {
       const feeds = model.feeds(feedsOf(sample, model.signature.inputs));
-      await observer.add({ id: sample.id, position: from + done, tensors: await runner.run(feeds, sample.id) });
+      const position = from + done;
+      const tensors = await runner.run(feeds, wanted(position), sample.id);
+      await observer.add({ id: sample.id, position, tensors });
       collect();
       context.progress(++done, count);
     }
@@ -57,30 +60,29 @@ export const observe: JobHandler<"observe"> = async (args, context) => {
  */
 class TapRunner {
   /** Inputs are at hand; the runtime hands them on, and does not write them to memory that it is given. */
-  readonly #inputs: readonly string[];
-  readonly #names: readonly string[];
-  #held: { readonly shapes: string; readonly outputs: Readonly<Record<string, OrtTensor>> } | null = null;
+  readonly #inputs: ReadonlySet<string>;
+  /** By what is wanted of a sample. */
+  readonly #held = new Map<readonly string[], Held>();
   #isReusable: boolean;
 
   /** `isReusable`: what comes back is gone by the next run, and need not be kept apart for that. */
   constructor(
     readonly model: OpenModel,
-    wanted: readonly string[],
     isReusable: boolean,
   ) {
+    this.#inputs = new Set(model.signature.inputs.map(({ name }) => name));
     this.#isReusable = isReusable;
-    const inputs = new Set(model.signature.inputs.map(({ name }) => name));
-    this.#inputs = wanted.filter((name) => inputs.has(name));
-    this.#names = wanted.filter((name) => !inputs.has(name));
   }
 
-  /** All that is wanted. */
-  async run(feeds: Feeds, where: string): Promise<ObservedTensors> {
-    const computed = this.#names.length > 0 ? await this.#compute(feeds, where) : new Map<string, OrtTensor>();
-    const held = this.#held?.outputs ?? {};
-    const results = [...computed, ...this.#inputs.map((name) => [name, feeds[name]!] as const)];
+  /** All that is wanted: the same list each time that the same is. */
+  async run(feeds: Feeds, wanted: readonly string[], where: string): Promise<ObservedTensors> {
+    const isInput = (name: string): boolean => this.#inputs.has(name);
+    const isComputed = !wanted.every(isInput);
+    const computed = isComputed ? await this.#compute(feeds, wanted, where) : new Map<string, OrtTensor>();
+    const held = this.#held.get(wanted)?.outputs ?? {};
+    const given = wanted.filter(isInput).map((name) => [name, feeds[name]!] as const);
     return new Map(
-      results.map(([name, { type, dims, data }]) => {
+      [...computed, ...given].map(([name, { type, dims, data }]) => {
         const isLent = !computed.has(name) || held[name]?.data === data;
         return [name, { type, dims, data, isLent }];
       }),
@@ -89,28 +91,36 @@ class TapRunner {
 
   /** Lets go of the memory that results were written to. */
   drop(): void {
-    this.#held = null;
+    this.#held.clear();
   }
 
-  async #compute(feeds: Feeds, where: string): Promise<Results> {
+  async #compute(feeds: Feeds, wanted: readonly string[], where: string): Promise<Results> {
     const shapes = Object.entries(feeds)
       .map(([name, { dims }]) => `${name}[${dims}]`)
       .join();
-    if (this.#held?.shapes === shapes) {
+    const held = this.#held.get(wanted);
+    if (held?.shapes === shapes) {
       try {
         // What comes back is a copy.
-        return await this.model.run(feeds, this.#held.outputs, where);
+        return await this.model.run(feeds, held.outputs, where);
       } catch (thrown) {
         if (!(thrown instanceof InferOptError)) throw thrown;
         // An output's shape may depend on values: then there is no memory to keep. What else went wrong shows again.
         this.#isReusable = false;
       }
     }
-    this.#held = null;
-    const results = await this.model.run(feeds, this.#names, where);
-    if (this.#isReusable) this.#held = { shapes, outputs: Object.fromEntries(results) };
+    this.#held.delete(wanted);
+    const names = wanted.filter((name) => !this.#inputs.has(name));
+    const results = await this.model.run(feeds, names, where);
+    if (this.#isReusable) this.#held.set(wanted, { shapes, outputs: Object.fromEntries(results) });
     return results;
   }
+}
+
+/** Memory that outputs are written to, for inputs of these shapes. */
+interface Held {
+  readonly shapes: string;
+  readonly outputs: Readonly<Record<string, OrtTensor>>;
 }
 
 function refuseUnknownTaps({ path, signature, readable }: OpenModel, taps: readonly string[]): void {

@@ -32,6 +32,15 @@ export const wantedBy = ({ taps, keep }: ObservingTask): readonly string[] => [
   ...new Set([...taps, ...(keep ? [...keep.answers.outputs, ...keep.moments.axes.keys()] : [])]),
 ];
 
+/** The same of one sample, by its position in the whole data. */
+export function wantedAt(task: ObservingTask): (position: number) => readonly string[] {
+  const all = wantedBy(task);
+  const { answers, aside = [], moments } = task.keep ?? {};
+  if (!answers) return () => all;
+  const answered = new Set(aside.filter((position) => !moments?.positions.includes(position)));
+  return (position) => (answered.has(position) ? answers.outputs : all);
+}
+
 export class Observer {
   readonly #taps: readonly TapStatistics[];
   readonly #keeper: SampleKeeper | null;
