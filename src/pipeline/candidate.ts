@@ -37,6 +37,9 @@ export interface Candidate {
   note: string;
 }
 
+/** What measuring its error on a few samples told. */
+export type MeasuredError = Pick<Candidate, "sqnrDb" | "pooledDb" | "note">;
+
 /** What decides where integers pay: of a candidate, or of one that was not made. */
 export interface Plan extends Pick<Candidate, "variant" | "keptFloat" | "times"> {
   readonly built: Pick<BuiltModel, "forms">;

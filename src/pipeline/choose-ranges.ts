@@ -16,7 +16,8 @@ import { linkModel, loadModel } from "../ir/index.js";
 import type { RangeMethod, TapStatistics } from "../observe/index.js";
 import { type StaticChoice, staticRecipe } from "../quantization/recipe.js";
 import { removeWithFeeders } from "../rewrite/index.js";
-import type { Candidate } from "./candidate.js";
+import type { Candidate, MeasuredError } from "./candidate.js";
+import type { RunContext } from "./context.js";
 import { beforeSquash } from "./float-answers.js";
 import { linkedFile, removeLinked } from "./model-runs.js";
 import { Workshop } from "./workshop.js";
@@ -44,6 +45,12 @@ const LEAST_GAIN_DB = 0.1;
 
 type Choice = Omit<StaticChoice, "placement">;
 
+export interface ChosenMethods {
+  readonly choice: Choice;
+  /** What a candidate of the workshop with this choice was found to be on the trial's samples; null where none was measured so. */
+  readonly error: MeasuredError | null;
+}
+
 export interface SamplesToChooseBy {
   /** Best none of those that the statistics are of: what is clipped of values beyond shows on no other. */
   readonly fit: DatasetRef;
@@ -61,15 +68,15 @@ export async function chooseMethods(
   data: SamplesToChooseBy,
   keptFloat: ReadonlyMap<string, string> = new Map(),
   isRefined = true,
-): Promise<Choice> {
+): Promise<ChosenMethods> {
   const { options, context } = workshop;
   const { equalized: prepared = options.prepared, target } = options;
   const keepFloat = new Map([...options.excluded, ...keptFloat]);
   const labels = activationLabels(prepared, target, { ...placement, keepFloat });
-  const unsquashed = linkedFile(context, "unsquashed");
-  unsquash(prepared, unsquashed);
-  const measure = async (trial: DatasetRef, choices: readonly Choice[]): Promise<number[]> => {
-    const shop = new Workshop({ ...options, prepared: unsquashed, equalized: unsquashed, trial }, context);
+  const unsquashed = unsquash(prepared, context);
+  const measure = async (trial: DatasetRef, choices: readonly Choice[]): Promise<Candidate[]> => {
+    const changed = unsquashed !== null && { prepared: unsquashed, equalized: unsquashed };
+    const shop = new Workshop({ ...options, ...changed, trial }, context);
     const made = await shop.makeMeasured(
       choices.map((choice) => ({
         variant: { kind: "integers", recipe: staticRecipe({ placement, ...choice }) },
@@ -77,36 +84,39 @@ export async function chooseMethods(
       })),
     );
     for (const candidate of made) shop.discard(candidate);
-    return made.map(noiseOf);
+    return made;
   };
   try {
-    const { stretches: count, samples } = affordable(options.taps!, unsquashed);
+    const { stretches: count, samples } = affordable(options.taps!, unsquashed ?? prepared);
     const [fit, held] = isRefined ? split(data, samples) : [data.fit];
     const singles = METHODS.map((method) => ({ method }));
-    const noises = await measure(fit, singles);
+    const made = await measure(fit, singles);
+    const noises = made.map(noiseOf);
     const best = noises.indexOf(Math.min(...noises));
     const single = singles[best]!;
-    if (!isRefined || count < 2 || !(noises[best]! > 0 && Number.isFinite(noises[best]))) return single;
-    if (gainDb(Math.max(...noises), noises[best]!) < LEAST_SPREAD_DB) return single;
+    const isOwn = unsquashed === null && fit === options.trial;
+    const alone = { choice: single, error: isOwn ? errorOf(made[best]!) : null };
+    if (!isRefined || count < 2 || !(noises[best]! > 0 && Number.isFinite(noises[best]))) return alone;
+    if (gainDb(Math.max(...noises), noises[best]!) < LEAST_SPREAD_DB) return alone;
 
     const stretches = cut(labels, count);
     const others = METHODS.filter((method) => method !== single.method);
     const trials = stretches.flatMap((stretch) =>
       others.map((method) => ({ ...single, methods: new Map(stretch.map((label) => [label, method])) })),
     );
-    const gains = (await measure(fit, trials)).map((noise) => noises[best]! - noise);
+    const gains = (await measure(fit, trials)).map((each) => noises[best]! - noiseOf(each));
     const methods = new Map<string, RangeMethod>();
     stretches.forEach((stretch, i) => {
       const own = gains.slice(i * others.length, (i + 1) * others.length);
       const most = Math.max(...own);
       if (most > 0) for (const label of stretch) methods.set(label, others[own.indexOf(most)]!);
     });
-    if (methods.size === 0) return single;
+    if (methods.size === 0) return alone;
     const combined = { ...single, methods };
-    const [before, after] = await measure(held!, [single, combined]);
-    return gainDb(before!, after!) < LEAST_GAIN_DB ? single : combined;
+    const [before, after] = (await measure(held!, [single, combined])).map(noiseOf);
+    return gainDb(before!, after!) < LEAST_GAIN_DB ? alone : { choice: combined, error: null };
   } finally {
-    removeLinked(unsquashed);
+    if (unsquashed !== null) removeLinked(unsquashed);
   }
 }
 
@@ -117,6 +127,11 @@ export async function chooseMethods(
  */
 const noiseOf = ({ sqnrDb, pooledDb = sqnrDb ?? 0 }: Candidate): number =>
   sqnrDb === null ? 0 : 10 ** (-(sqnrDb + pooledDb) / 20);
+
+const errorOf = ({ sqnrDb, pooledDb, note }: Candidate): MeasuredError => ({
+  ...{ sqnrDb, note },
+  ...(pooledDb !== undefined && { pooledDb }),
+});
 
 const gainDb = (before: number, after: number): number => 10 * Math.log10(before / after);
 
@@ -157,11 +172,13 @@ function split({ fit, checks }: SamplesToChooseBy, samples: number): readonly [D
 /**
  * Writes a linked copy of the model whose outputs are taken from before a last Softmax and its
  * like: behind it the error of a sample depends on whether two classes were close, which is chance.
+ * Null where there is nothing of the kind.
  */
-function unsquash(path: string, to: string): void {
+function unsquash(path: string, context: RunContext): string | null {
   const model = loadModel(path);
   const { graph } = model;
   const known = new Set(graph.outputs.map(({ value }) => value));
+  let isChanged = false;
   for (const { name, value } of graph.outputs) {
     const before = beforeSquash(value);
     if (!before) continue;
@@ -169,6 +186,10 @@ function unsquash(path: string, to: string): void {
     known.add(before);
     graph.removeOutput(name);
     removeWithFeeders(value.producer!);
+    isChanged = true;
   }
+  if (!isChanged) return null;
+  const to = linkedFile(context, "unsquashed");
   linkModel(model, to);
+  return to;
 }

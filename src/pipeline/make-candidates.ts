@@ -21,9 +21,9 @@ import {
 import { tuneDynamic } from "../quantization/tune-dynamic.js";
 import { BLOCKS_OPSET, takesBlocks } from "../quantization/weight-only.js";
 import { widestPlacement } from "./calibration.js";
-import { type Candidate, isInteger, type Variant } from "./candidate.js";
+import { type Candidate, isInteger, type MeasuredError, type Variant } from "./candidate.js";
 import { observeChannels } from "./channel-statistics.js";
-import { ENOUGH_DB, worthItsTime } from "./choose-candidate.js";
+import { ENOUGH_DB, mayBeWorthIt, worthItsTime } from "./choose-candidate.js";
 import { chooseMethods } from "./choose-ranges.js";
 import type { OptimizeConfig } from "./config.js";
 import type { Placed } from "./place-statics.js";
@@ -216,17 +216,17 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
   });
 
   const isRefined = isSearched(request.config);
-  const ranges = fixed
-    ? { method: fixed }
+  const { choice, error } = fixed
+    ? { choice: { method: fixed }, error: null }
     : await record.stage(
         "quantize",
         () => chooseMethods(workshop, widestPlacement, request, undefined, isRefined),
         "ranges",
       );
   const variants = [widestPlacement, ...narrower].map(
-    (placement): Variant => ({ kind: "integers", recipe: staticRecipe({ placement, ...ranges }) }),
+    (placement): Variant => ({ kind: "integers", recipe: staticRecipe({ placement, ...choice }) }),
   );
-  const made = await makeAll(variants, request);
+  const made = await makeAll(variants, request, error);
   const statics = [...((await request.correct?.(made)) ?? made)];
   const [first] = statics;
   if (!first || request.config.quantize.goal !== "size" || !target.isMeasurable) return statics;
@@ -256,24 +256,31 @@ async function makePlaced(
   method: RangeMethod | null,
 ): Promise<Candidate[]> {
   const { workshop, record } = request;
-  const ranges = method
-    ? { method }
+  const { choice, error } = method
+    ? { choice: { method }, error: null }
     : await record.stage(
         "quantize",
         () => chooseMethods(workshop, widestPlacement, request, placed[0]!.keptFloat, isSearched(request.config)),
         "ranges",
       );
-  const variant: Variant = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, ...ranges }) };
-  const wanted = placed.map(({ keptFloat }) => ({ variant, keptFloat }));
+  const variant: Variant = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, ...choice }) };
   // One that has nothing to be compared with is measured in the end.
   const isAlone = placed.length === 1 && !isSearched(request.config);
-  const made = await record.stage(
-    "quantize",
-    () => (isAlone ? wanted.map(({ keptFloat }) => workshop.make(variant, keptFloat)) : workshop.makeMeasured(wanted)),
-    "placements",
-  );
-  for (const [i, { speedup, times, note }] of placed.entries())
-    Object.assign(made[i]!, { speedup, note: made[i]!.note || note, ...(times && { times }) });
+  const wanted = placed.map(({ keptFloat, speedup, times, note }, i) => {
+    const own = i === 0 && error ? { ...error, note: error.note || note } : { note };
+    return { variant, keptFloat, known: { speedup, ...(times && { times }), ...own } };
+  });
+  const make = async (): Promise<Candidate[]> => {
+    if (isAlone) return wanted.map(({ keptFloat, known }) => workshop.make(variant, keptFloat, known));
+    // Each has more in float than the one before: what the last does not gain, those between do not gain either.
+    const [first, ...others] = wanted;
+    const made = await workshop.makeMeasured(
+      [first!, ...others.slice(-1), ...others.slice(0, -1)],
+      (each, [fast, careful]) => (careful ? mayBeWorthIt(each, fast!, careful) : true),
+    );
+    return [made[0]!, ...made.slice(2), ...made.slice(1, 2)];
+  };
+  const made = await record.stage("quantize", make, "placements");
   const best = worthItsTime(made);
   for (const each of made) if (each !== best) workshop.discard(each);
   const [corrected = best] = (await request.correct?.([best])) ?? [];
@@ -284,15 +291,25 @@ async function makePlaced(
   return [corrected];
 }
 
-/** Candidates with their errors measured, those that turned out to be of no use excepted. */
+/**
+ * Candidates with their errors measured, those that turned out to be of no use excepted.
+ * @param error of the first, where it is known
+ */
 async function makeAll(
   variants: readonly Variant[],
   { workshop, record, config }: CandidatesRequest,
+  error: MeasuredError | null = null,
 ): Promise<Candidate[]> {
   if (variants.length === 0) return [];
-  const made = await record.stage("quantize", () => variants.map((variant) => workshop.make(variant)));
+  const made = await record.stage("quantize", () =>
+    variants.map((variant, i) => workshop.make(variant, undefined, i === 0 && error ? error : {})),
+  );
   // One that has nothing to be compared with is measured in the end.
   if (variants.length === 1 && !isSearched(config)) return made;
-  await record.stage("verify", () => workshop.measureError(made.filter(isUseful)), "errors on a few samples");
+  await record.stage(
+    "verify",
+    () => workshop.measureError(made.filter((each) => isUseful(each) && each.sqnrDb === null)),
+    "errors on a few samples",
+  );
   return made;
 }

@@ -17,7 +17,15 @@ import type { KeptIntegers } from "../quantization/kept-integers.js";
 import { planStatic } from "../quantization/plan-static.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { BuiltModel } from "./built-model.js";
-import { type Candidate, isInteger, isStatic, type Plan, type Variant, variantName } from "./candidate.js";
+import {
+  type Candidate,
+  isInteger,
+  isStatic,
+  type MeasuredError,
+  type Plan,
+  type Variant,
+  variantName,
+} from "./candidate.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { type Estimate, estimateTimes } from "./estimated-times.js";
@@ -72,6 +80,13 @@ interface ErrorEntry {
   readonly note: string;
 }
 
+/** Of a candidate, before it is made. */
+export type Known = Partial<MeasuredError & SpeedEntry>;
+
+interface Wanted extends Pick<Candidate, "variant" | "keptFloat"> {
+  readonly known?: Known;
+}
+
 type SpeedEntry = Pick<Candidate, "speedup" | "times">;
 
 export class Workshop {
@@ -84,7 +99,7 @@ export class Workshop {
     readonly journal: Journal | null = null,
   ) {}
 
-  make(variant: Variant, keptFloat: ReadonlyMap<string, string> = new Map()): Candidate {
+  make(variant: Variant, keptFloat: ReadonlyMap<string, string> = new Map(), known: Known = {}): Candidate {
     const path = scratchFile(this.context, "candidate");
     const built = this.#build(variant, keptFloat, path);
     return {
@@ -96,20 +111,28 @@ export class Workshop {
       speedup: null,
       accuracy: null,
       note: "",
+      ...known,
     };
   }
 
-  /** Makes them in order; each is measured in its own process while the next is made here. */
-  async makeMeasured(wanted: readonly Pick<Candidate, "variant" | "keptFloat">[]): Promise<Candidate[]> {
+  /**
+   * Makes them in order; each is measured in its own process while the next is made here, where its error is not known
+   * and `isWanted`, which is told those before it, measured.
+   */
+  async makeMeasured(
+    wanted: readonly Wanted[],
+    isWanted: (candidate: Candidate, before: readonly Candidate[]) => boolean = () => true,
+  ): Promise<Candidate[]> {
     const made: Candidate[] = [];
     let measured = this.options.meanwhile?.() ?? Promise.resolve();
     measured.catch(() => undefined);
     await setImmediate();
     try {
-      for (const { variant, keptFloat } of wanted) {
-        const candidate = this.make(variant, keptFloat);
+      for (const { variant, keptFloat, known } of wanted) {
+        const candidate = this.make(variant, keptFloat, known);
         made.push(candidate);
         await measured;
+        if (known?.sqnrDb !== undefined || !isWanted(candidate, made.slice(0, -1))) continue;
         measured = this.measureError([candidate]);
         // What goes wrong meanwhile is told when it is waited for.
         measured.catch(() => undefined);

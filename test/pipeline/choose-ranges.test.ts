@@ -71,9 +71,9 @@ class ScaleReader extends FakeRuntime {
 let scales: readonly number[] = [];
 const methodOf = (scale: number): RangeMethod => (["minmax", "percentile", "mse"] as const)[scales.indexOf(scale)]!;
 
-async function choose(noise: Noise, outlier: Outlier | null = null, checks: DatasetRef | null = null) {
+async function choose(noise: Noise, outlier: Outlier | null = null, checks: DatasetRef | null = null, text = chain) {
   const folder = temporaryFolder();
-  const model = parseModel(chain);
+  const model = parseModel(text);
   makeNamesUnique(model);
   const prepared = join(folder, "prepared.onnx");
   saveModel(model, prepared).commit();
@@ -97,7 +97,12 @@ async function choose(noise: Noise, outlier: Outlier | null = null, checks: Data
     fit: { path: "samples.npz", indices: Array.from({ length: 20 }, (_, i) => i) },
     checks,
   };
-  return { choice: await chooseMethods(new Workshop(options, context), widestPlacement, data), runtime };
+  const { choice } = await chooseMethods(new Workshop(options, context), widestPlacement, data);
+  const { fit } = data;
+  /** Unrefined: by the samples that candidates are measured on. */
+  const chooseSoon = (trial: DatasetRef) =>
+    chooseMethods(new Workshop({ ...options, trial }, context), widestPlacement, data, undefined, false);
+  return { choice, runtime, fit, chooseSoon };
 }
 
 const dislike = (method: RangeMethod, ...bad: RangeMethod[]): number => (bad.includes(method) ? 1 : 0.1);
@@ -150,4 +155,15 @@ it("checks on samples that are given for it", async () => {
   );
   expect(runtime.jobs.at(-1)!.data.indices).toEqual([101, 103]);
   expect(runtime.jobs[0]!.data.indices!.every((index) => index < 100)).toBe(true);
+});
+
+it("tells what it measured of the choice, where a candidate would be measured the same way", async () => {
+  const noise: Noise = (_, method) => dislike(method, "minmax", "mse");
+  const { chooseSoon, fit } = await choose(noise, null, null, chain.replace("Softmax", "Relu"));
+  const { choice, error } = await chooseSoon(fit);
+  expect(choice).toEqual({ method: "percentile" });
+  expect(error?.sqnrDb).toBeGreaterThan(0);
+  expect((await chooseSoon({ ...fit })).error).toBeNull();
+  const behind = await choose(noise);
+  expect((await behind.chooseSoon(behind.fit)).error).toBeNull();
 });

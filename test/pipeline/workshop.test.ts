@@ -81,6 +81,27 @@ describe("Workshop", () => {
       expect([existsSync(built.path), Number.isFinite(sqnrDb)]).toEqual([true, true]);
   });
 
+  it("measures none that are known or not wanted", async () => {
+    const { shop } = workshop();
+    const wanted = [
+      { variant: dynamic, keptFloat: new Map(), known: { sqnrDb: 7, note: "known" } },
+      { variant: weights, keptFloat: new Map() },
+      { variant: dynamic, keptFloat: new Map() },
+    ];
+    const told: (readonly (number | null)[])[] = [];
+    const made = await shop.makeMeasured(wanted, ({ variant }, before) => {
+      told.push(before.map(({ sqnrDb }) => sqnrDb));
+      return variant === weights;
+    });
+    expect(made.map(({ sqnrDb, note }) => [sqnrDb, note])).toEqual([
+      [7, "known"],
+      [1, ""],
+      [null, ""],
+    ]);
+    expect(told).toEqual([[7], [7, 1]]);
+    expect(made.every(({ built }) => existsSync(built.path))).toBe(true);
+  });
+
   it("measures the first when what its process was given meanwhile is done", async () => {
     let isDone = false;
     const meanwhile = async () => {
