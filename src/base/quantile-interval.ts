@@ -50,34 +50,34 @@ export function quantileIntervals(values: ArrayLike<number>, ps: readonly number
 }
 
 /**
- * Whether more than a share 1 - `p` of what the values come from is above `limit`, so that the p-quantile is: as sure as
- * `confidence`. Finds it where an interval of the quantile is still wide, for what is known of the values around the
- * limit is more than what is known of those around a far tail.
+ * On which side of `limit` the p-quantile of what the values come from lies, as sure as `confidence`; null where that is open.
+ * Finds it where an interval of the quantile is still wide, for what is known of the values around the limit is more than
+ * what is known of those around a far tail. The answer is a function of how many times as many values there were: were the
+ * rest as these are, in the share above the limit and in how they depend on each other.
  */
-export function isQuantileAbove(values: ArrayLike<number>, p: number, limit: number, confidence = 0.95): boolean {
-  const total = values.length;
-  let above = 0;
-  for (let i = 0; i < total; i++) if (values[i]! > limit) above++;
-  if (above === 0) return false;
-  const n = Math.max(1, Math.round(total / inflation(values, limit, 1 - above / total, 1 - confidence)));
-  const few = Math.floor((above / total) * n) - 1;
-  return few >= 0 && 1 - binomialAtMost(few, n, 1 - p) <= 1 - confidence;
-}
-
-/**
- * Whether so few are above `limit` that the p-quantile is not: as sure as `confidence`. What depends on each other is seen around
- * the limit and around the median, where there is more to see it by; whichever says more of it counts.
- */
-export function isQuantileBelow(values: ArrayLike<number>, p: number, limit: number, confidence = 0.95): boolean {
+export function quantileSide(
+  values: ArrayLike<number>,
+  p: number,
+  limit: number,
+  confidence = 0.95,
+): (times?: number) => "above" | "below" | null {
   const total = values.length;
   let above = 0;
   for (let i = 0; i < total; i++) if (values[i]! > limit) above++;
   const tail = 1 - confidence;
   const sorted = Float64Array.from(values).sort();
-  const atMedian = inflation(values, atRank(sorted, (total + 1) / 2), 0.5, tail);
   const atLimit = above === 0 ? 1 : inflation(values, limit, 1 - above / total, tail);
-  const n = Math.max(1, Math.round(total / Math.max(atMedian, atLimit)));
-  return binomialAtMost(Math.ceil((above / total) * n), n, 1 - p) <= tail;
+  // What depends on each other is seen around the limit and around the median, where there is more to see it by: nothing is
+  // called below unless both allow it.
+  const atMedian = inflation(values, atRank(sorted, (total + 1) / 2), 0.5, tail);
+  const independent = (times: number, factor: number): number => Math.max(1, Math.round((times * total) / factor));
+  return (times = 1) => {
+    const n = independent(times, atLimit);
+    const few = Math.floor((above / total) * n) - 1;
+    if (few >= 0 && 1 - binomialAtMost(few, n, 1 - p) <= tail) return "above";
+    const fewer = independent(times, Math.max(atMedian, atLimit));
+    return binomialAtMost(Math.ceil((above / total) * fewer), fewer, 1 - p) <= tail ? "below" : null;
+  };
 }
 
 /** By how much the variance of the share at most `value` is larger than that of independent values; at least 1. */

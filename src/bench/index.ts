@@ -7,11 +7,11 @@ export {
   type ModelLatency,
 } from "./compare-latency.js";
 export { type HdrLogOptions, hdrLog, type LatencySeries } from "./hdr-log.js";
-export { type CountedTimes, countedTimes, type LoadSummary, summarizeLoad } from "./load-summary.js";
+export { COUNTED_SHARE, type CountedTimes, countedTimes, type LoadSummary, summarizeLoad } from "./load-summary.js";
 export type { NoiseCheck } from "./noise.js";
 export { type Served, Server } from "./open-loop.js";
 export { type LatencyPercentiles, latencyPercentiles, percentileBounds } from "./percentiles.js";
-export { queriesNeeded } from "./queries-needed.js";
+export { areEnough, queriesNeeded } from "./queries-needed.js";
 export { type Decision, decide, type Speedup } from "./speedup.js";
 export { type StageTimes, type StageTimesOptions, stageTimes } from "./stage-times.js";
 export { type SweepSeries, type SweepSetting, sweep } from "./sweep.js";

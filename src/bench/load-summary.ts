@@ -23,6 +23,8 @@ export interface LoadSummary {
 
 /** Of the time at the start, while the queue forms. */
 const FORMING = 0.1;
+/** Of the requests that arrive, that count. */
+export const COUNTED_SHARE = 1 - FORMING;
 
 /** Of the requests that count, in the order of arrival; milliseconds. */
 export interface CountedTimes {
@@ -48,7 +50,7 @@ export function summarizeLoad(
   processes: number,
   { latencies, waits, services } = countedTimes(served, durationMs),
 ): LoadSummary {
-  const countedMs = (1 - FORMING) * durationMs;
+  const countedMs = COUNTED_SHARE * durationMs;
   const lastEnd = served.endMs.reduce((last, end) => Math.max(last, end), 0);
   return {
     requests: latencies.length,

@@ -39,20 +39,20 @@ export function refuseSpecialFile(path: string, shown: string): void {
 export function outputFailed(path: string, cause: unknown): InferOptError {
   const code = (cause as NodeJS.ErrnoException | undefined)?.code;
   const reasons: Record<string, [string, string]> = {
-    ENOSPC: ["the disk is full", "Free some space or write elsewhere with -o."],
-    EDQUOT: ["the disk quota is used up", "Free some space or write elsewhere with -o."],
-    EACCES: ["permission denied", "Write to a folder of your own with -o."],
-    EPERM: ["permission denied", "Write to a folder of your own with -o."],
-    EROFS: ["the file system is read-only", "Write elsewhere with -o."],
+    ENOSPC: ["the disk is full", "Free some space, or name a place elsewhere."],
+    EDQUOT: ["the disk quota is used up", "Free some space, or name a place elsewhere."],
+    EACCES: ["permission denied", "Name a place in a folder of your own."],
+    EPERM: ["permission denied", "Name a place in a folder of your own."],
+    EROFS: ["the file system is read-only", "Name a place elsewhere."],
     ENOENT: ["its folder does not exist", "Make the folder first."],
     EISDIR: ["it is a folder", "Name a file."],
     ENOTDIR: ["part of its path is a file", "Name a file in an existing folder."],
     ENAMETOOLONG: ["its name is too long", "Name it shorter."],
-    EFBIG: ["the file system or a limit allows no file of that size", "Write elsewhere with -o, or raise the limit."],
+    EFBIG: ["the file system or a limit allows no file of that size", "Name a place elsewhere, or raise the limit."],
   };
   const [why, hint] = reasons[code ?? ""] ?? [
     cause instanceof Error ? cause.message : String(cause),
-    "Try another place with -o.",
+    "Name another place.",
   ];
   return failed(path, why, hint, cause);
 }

@@ -296,6 +296,8 @@ export interface VerdictReason {
   readonly unit?: "points" | "percent" | "metric" | "times" | "ms" | "bytes" | "a second";
   /** Where `got` lies; an end is null where the runs do not reach that far. */
   readonly interval?: readonly [low: number | null, high: number | null];
+  /** Of what is undecided: about how many times as long it takes to tell; null where no reasonable time would. Absent where nobody knows. */
+  readonly longer?: number | null;
 }
 
 export interface Verdict {

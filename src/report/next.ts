@@ -1,7 +1,9 @@
 /** One command worth trying after this result. */
 import { resolve } from "node:path";
 import { shellWord } from "../base/shell-word.js";
-import type { RunResult } from "../pipeline/result.js";
+import { budgetWord } from "../pipeline/load/budget-word.js";
+import type { LoadFacts } from "../pipeline/load/load-facts.js";
+import type { RunResult, VerdictReason } from "../pipeline/result.js";
 import { beforeOf } from "../pipeline/sides.js";
 import { carried, flagValues, withFlag } from "./reproduce.js";
 
@@ -56,7 +58,11 @@ class Line {
   /** null where nobody knows the command. */
   again(flag: string, value: string, why: string): Suggestion | null {
     if (this.typed === null) return null;
-    return { command: value === "" ? `${this.typed} ${flag}` : withFlag(this.typed, flag, value), why };
+    if (value === "") return { command: `${this.typed} ${flag}`, why };
+    // What stages may take is given by the flag that a time to measure is given by.
+    const limits = flag === "--budget" ? flagValues(this.typed, flag).filter((given) => given.includes("=")) : [];
+    const kept = limits.map((limit) => ` ${flag} ${shellWord(limit)}`).join("");
+    return { command: withFlag(this.typed, flag, value) + kept, why };
   }
 
   compare(other: { readonly path: string }): Suggestion {
@@ -111,15 +117,27 @@ function afterNoGain({ command, candidates, model }: RunResult, line: Line): Sug
 }
 
 /** Time does not help where it is samples that are too few. */
-function afterDoubt({ command, latency, verdict }: RunResult, line: Line): Suggestion | null {
+function afterDoubt({ command, latency, load, request, sweep, verdict }: RunResult, line: Line): Suggestion | null {
   const open = verdict.reasons.filter(({ status }) => status === "inconclusive");
-  if (latency && open.some(({ limit }) => limit !== "max-drop")) {
-    const longer = line.given("--budget") === " --budget 5m" ? "20m" : "5m";
+  if (load) return longerLoad(load, open, line);
+  if ((latency || request || sweep) && open.some(({ limit }) => limit !== "max-drop")) {
+    const longer = line.given("--budget").endsWith(" 5m") ? "20m" : "5m";
     return line.again("--budget", longer, "measures longer; an idle machine helps too");
   }
   return searches(command) && open.length > 0 && !line.has("--keep-rejected")
     ? line.again("--keep-rejected", "", "keeps the file, to be tried on more samples")
     : null;
+}
+
+/** More than it takes in the mean: requests come by chance. */
+const AMPLY = 1.2;
+
+/** A recording lasts as long as it does. */
+function longerLoad(load: LoadFacts, open: readonly VerdictReason[], line: Line): Suggestion | null {
+  const times = open.map(({ longer }) => longer ?? null);
+  if (load.arrivals === "trace" || times.length === 0 || times.includes(null)) return null;
+  const budget = budgetWord(AMPLY * Math.max(...(times as number[])) * load.durationMs);
+  return line.again("--budget", budget, "so long tells, if requests fare as they did");
 }
 
 function afterSuccess(result: RunResult, line: Line): Suggestion | null {

@@ -8,4 +8,4 @@ export {
   stageAliases,
   type UserStage,
 } from "./pipeline-module.js";
-export { stageError, stageFailed } from "./stage-error.js";
+export { stageError, stageFailed, stagesEnded } from "./stage-error.js";

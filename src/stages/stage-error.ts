@@ -12,6 +12,15 @@ export const stageError = (
   details: Omit<ErrorDetails, "hint"> = {},
 ): InferOptError => new InferOptError(code, "input", message, { hint, ...details });
 
+/** `doing`: what the module was at. `how`: the code that it left, and what it said. */
+export const stagesEnded = (doing: string, how: string, details: Omit<ErrorDetails, "hint">): InferOptError =>
+  stageError(
+    "PIPELINE_ENDED",
+    `${doing} ended the process (${how})`,
+    "Stages return or throw: process.exit and rejections that nobody handles end the program around them.",
+    details,
+  );
+
 /** A stage that threw, on the request of that number. */
 export function stageFailed(path: string, { called }: UserStage, request: number, cause: unknown): InferOptError {
   return stageError(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chanceOf, percentileCoverage } from "../../bench/trust/coverage-trials.mjs";
 import { latencySources } from "../../bench/trust/latency-sources.mjs";
-import { isQuantileAbove, isQuantileBelow, quantileIntervals } from "../../src/base/quantile-interval.js";
+import { quantileIntervals, quantileSide } from "../../src/base/quantile-interval.js";
 import { seededRandom } from "../../src/base/random.js";
 
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
@@ -94,8 +94,9 @@ describe("whether a quantile is above a limit", () => {
     "is rarely said where it is at the limit, and mostly where it is far above (leaning %f)",
     (lean) => {
       const said = (limit: number): number =>
-        Array.from({ length: 100 }, (_, seed) => isQuantileAbove(series(seed, lean), 0.95, limit)).filter(Boolean)
-          .length;
+        Array.from({ length: 100 }, (_, seed) => quantileSide(series(seed, lean), 0.95, limit)()).filter(
+          (side) => side === "above",
+        ).length;
       // Of a normal, p95 is 1.645.
       expect(said(1.645)).toBeLessThanOrEqual(12);
       expect(said(0.5)).toBeGreaterThanOrEqual(95);
@@ -104,15 +105,31 @@ describe("whether a quantile is above a limit", () => {
 
   it.each([0, 0.8])("and below it as well (leaning %f)", (lean) => {
     const said = (limit: number): number =>
-      Array.from({ length: 100 }, (_, seed) => isQuantileBelow(series(seed, lean), 0.95, limit)).filter(Boolean).length;
+      Array.from({ length: 100 }, (_, seed) => quantileSide(series(seed, lean), 0.95, limit)()).filter(
+        (side) => side === "below",
+      ).length;
     expect(said(1.645)).toBeLessThanOrEqual(12);
     // 600 that lean so much say no more than 66 that do not, and 59 are the least for p95.
     expect(said(3)).toBeGreaterThanOrEqual(lean === 0 ? 95 : 50);
   });
 
   it("is never said of values that are all below", () => {
-    expect(isQuantileAbove([1, 1, 1], 0.5, 1)).toBe(false);
-    expect(isQuantileAbove(new Float64Array(50).fill(2), 0.95, 1)).toBe(true);
+    expect(quantileSide([1, 1, 1], 0.5, 1)()).toBeNull();
+    expect(quantileSide(new Float64Array(50).fill(2), 0.95, 1)()).toBe("above");
+  });
+
+  it("tells of more values of the same kind what so many would", () => {
+    const evenly = (n: number): number[] => shuffled(n).map((rank) => rank / n);
+    // 4 % are above, where 5 % may be.
+    const side = quantileSide(evenly(500), 0.95, 0.96);
+    expect(side()).toBeNull();
+    expect(side(20)).toBe("below");
+    expect(quantileSide(evenly(10_000), 0.95, 0.96)()).toBe("below");
+    expect(quantileSide(evenly(500), 0.95, 0.94)(20)).toBe("above");
+    // 59 are the least of which none is above.
+    expect(quantileSide(evenly(29), 0.95, 2)(58 / 29)).toBeNull();
+    expect(quantileSide(evenly(29), 0.95, 2)(59 / 29)).toBe("below");
+    expect(quantileSide(evenly(500), 0.95, 0.95)(100)).toBeNull();
   });
 });
 

@@ -1,5 +1,6 @@
 /** The command that is suggested after a result: it can be pasted, and it leads on. */
 import { describe, expect, it } from "vitest";
+import type { LoadFacts } from "../../src/pipeline/load/load-facts.js";
 import type { RunResult, Verdict } from "../../src/pipeline/result.js";
 import { suggest } from "../../src/report/next.js";
 import { refusedResult, sampleResult } from "./sample-result.js";
@@ -101,6 +102,41 @@ describe("the next command", () => {
   it("does not ask for the budget that was too short", () => {
     const result = { ...refusedResult(), verdict: verdict("inconclusive", "min-speedup") };
     expect(commandOf(result, "infer-opt gate a b --budget 5m")).toBe("infer-opt gate a b --budget 20m");
+  });
+
+  describe("of a load that did not tell", () => {
+    const undecided = (longer: readonly (number | null)[], arrivals: string): RunResult => ({
+      ...sampleResult({ command: "bench", output: null, quantization: null }),
+      load: { arrivals, durationMs: 6000 } as unknown as LoadFacts,
+      verdict: {
+        ...verdict("inconclusive", "slo p99"),
+        reasons: longer.map((times) => ({ ...verdict("inconclusive", "slo p99").reasons[0]!, longer: times })),
+      },
+    });
+
+    it("is given the time that would", () => {
+      const line = "infer-opt bench a --rate 10 --slo p99=50ms --budget 6s";
+      expect(commandOf(undecided([10.2], "poisson"), line)).toBe(
+        "infer-opt bench a --rate 10 --slo p99=50ms --budget 74s",
+      );
+      expect(commandOf(undecided([2, 50], "constant"), line)).toBe(
+        "infer-opt bench a --rate 10 --slo p99=50ms --budget 6m",
+      );
+    });
+
+    it("is not, where no time would, or a recording has an end", () => {
+      expect(commandOf(undecided([2, null], "poisson"), "infer-opt bench a --rate 10")).toBeNull();
+      expect(commandOf(undecided([2], "trace"), "infer-opt bench a --trace t.txt")).toBeNull();
+    });
+  });
+
+  it("measures stages for longer, and keeps what they may take", () => {
+    const request = {} as unknown as RunResult["request"];
+    const { latency: _, ...facts } = sampleResult({ command: "bench", output: null, quantization: null });
+    const result = { ...facts, request, verdict: verdict("inconclusive", "budget parse") } as unknown as RunResult;
+    expect(commandOf(result, "infer-opt bench a --pipeline p.mjs --budget parse=1ms --budget 9s")).toBe(
+      "infer-opt bench a --pipeline p.mjs --budget 5m --budget parse=1ms",
+    );
   });
 
   describe("of a gate", () => {

@@ -35,7 +35,7 @@ export function readArrivalTrace(path: string, untilMs: number | null): Float64A
   const hours = kept.at(-1)! / 3_600_000;
   if (hours > MOST_HOURS) {
     const hint = "Moments are in seconds; --budget 1m replays the first minute only.";
-    throw invalid(path, `lasts ${Math.round(hours)} hours, and that is how long replaying it takes`, hint);
+    throw invalid(path, `lasts ${Number(hours.toPrecision(3))} hours, and that is how long replaying it takes`, hint);
   }
   if (kept.length < 2 || !(kept.at(-1)! > 0)) {
     throw invalid(path, `holds ${kept.length} arrivals within --budget`, "Give it more time.");

@@ -1,7 +1,7 @@
 /** Whether a load was served, and the limits on latency under it. */
 import { percentileShares } from "../../base/percentiles.js";
-import { isQuantileAbove, isQuantileBelow } from "../../base/quantile-interval.js";
-import { type LoadSummary, queriesNeeded } from "../../bench/index.js";
+import { quantileSide } from "../../base/quantile-interval.js";
+import { areEnough, type LoadSummary } from "../../bench/index.js";
 import type { LatencyLimit } from "../config.js";
 import type { VerdictReason } from "../result.js";
 import { percentileReason } from "../verdict.js";
@@ -38,19 +38,47 @@ export function judgeLoad(
 function judgeLate(limit: LatencyLimit, { latency, bounds }: LoadSummary, latencies: Float64Array): VerdictReason {
   const { percentile, ms } = limit;
   const share = percentileShares[percentile];
+  const requests = latencies.length;
   const late = latencies.reduce((count, each) => count + (each > ms ? 1 : 0), 0);
-  const reason = percentileReason(limit, latency, bounds);
-  const told = (status: VerdictReason["status"], remark = ""): VerdictReason => {
-    const text = `${reason.text}; ${late} of ${latencies.length} requests took longer${remark}`;
-    return { ...reason, status, text };
+  const sideOf = quantileSide(latencies, share, ms);
+  const statusAt = (times: number): VerdictReason["status"] => {
+    const side = sideOf(times);
+    if (side === "above") return "missed";
+    // LoadGen's rule, 99 % sure, knows of no request that waited for another; the side does.
+    return side === "below" && areEnough(Math.round(times * late), times * requests, share) ? "met" : "inconclusive";
   };
-  if (isQuantileAbove(latencies, share, ms)) return told("missed");
-  const needed = queriesNeeded(late, share);
-  if (latencies.length < needed) {
-    return told("inconclusive", `, and then it takes ${needed} to be 99 % sure: time longer`);
+  const reason = percentileReason(limit, latency, bounds);
+  const status = statusAt(1);
+  const text = `${reason.text}; ${late} of ${requests} requests took longer`;
+  if (status !== "inconclusive") return { ...reason, status, text };
+  const needed = requestsToDecide(requests, (count) => statusAt(count / requests));
+  const remark =
+    needed === null
+      ? `, too near the limit for even ${MOST_TIMES} times as many to tell`
+      : `, and it takes about ${needed} like these to tell`;
+  return { ...reason, status, text: text + remark, longer: needed === null ? null : needed / requests };
+}
+
+/** Nobody measures for longer than so many times as long to be told. */
+const MOST_TIMES = 100;
+/** Found to within this share. */
+const NEAR_ENOUGH = 0.002;
+
+/** How many requests like those that came decide a limit; null where not even the most do. */
+function requestsToDecide(requests: number, statusOf: (count: number) => VerdictReason["status"]): number | null {
+  const isOpen = (count: number): boolean => statusOf(count) === "inconclusive";
+  const most = MOST_TIMES * requests;
+  let [tooFew, enough] = [requests, 2 * requests];
+  while (isOpen(enough)) {
+    if (enough >= most) return null;
+    [tooFew, enough] = [enough, Math.min(most, 2 * enough)];
   }
-  if (isQuantileBelow(latencies, share, ms)) return told("met");
-  return told("inconclusive", ", which depend on each other too much to be sure: time longer");
+  while (enough - tooFew > Math.max(1, NEAR_ENOUGH * enough)) {
+    const middle = Math.floor((tooFew + enough) / 2);
+    if (isOpen(middle)) tooFew = middle;
+    else enough = middle;
+  }
+  return enough;
 }
 
 const per = (rate: number): string => `${Number(rate.toPrecision(3))} requests a second`;

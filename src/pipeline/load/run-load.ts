@@ -4,8 +4,17 @@
  */
 import { basename } from "node:path";
 import { InferOptError } from "../../base/errors.js";
+import { percentileShares } from "../../base/percentiles.js";
 import { seededRandom } from "../../base/random.js";
-import { type ArrivalKind, arrivals, type LatencySeries, rateOf, Server } from "../../bench/index.js";
+import {
+  type ArrivalKind,
+  arrivals,
+  COUNTED_SHARE,
+  type LatencySeries,
+  queriesNeeded,
+  rateOf,
+  Server,
+} from "../../bench/index.js";
 import { watchConditions } from "../conditions.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
@@ -17,6 +26,7 @@ import type { RunResult, VerdictReason } from "../result.js";
 import { RunRecord, refuseInterrupted } from "../run-record.js";
 import { timedModels } from "../timed-models.js";
 import { readArrivalTrace } from "./arrival-trace.js";
+import { budgetWord } from "./budget-word.js";
 import { findMaxRate, type RateSearch, triedRate } from "./find-max-rate.js";
 import { judgeLoad } from "./judge-load.js";
 import type { LoadFacts, ModelLoadFacts } from "./load-facts.js";
@@ -114,7 +124,7 @@ interface OfferedLoad extends SentLoad {
   readonly kind: LoadFacts["arrivals"];
 }
 
-function offeredLoad({ offered, runtime: { seed, benchMs } }: LoadConfig): OfferedLoad {
+function offeredLoad({ offered, slo, runtime: { seed, benchMs } }: LoadConfig): OfferedLoad {
   if ("trace" in offered) {
     const arrivalsMs = readArrivalTrace(offered.trace, offered.untilMs);
     return { arrivalsMs, durationMs: arrivalsMs.at(-1)!, rate: rateOf(arrivalsMs), kind: "trace" };
@@ -129,15 +139,24 @@ function offeredLoad({ offered, runtime: { seed, benchMs } }: LoadConfig): Offer
   }
   const arrivalsMs = arrivals(kind, rate, benchMs, seededRandom(seed));
   if (arrivalsMs.length < LEAST_REQUESTS) {
-    const neededS = Math.ceil(LEAST_REQUESTS / rate);
+    const needed = budgetWord((1000 * likelyEnough(slo)) / rate);
     throw new InferOptError(
       "LOAD_TOO_FEW",
       "usage",
       `${rate} requests a second for ${benchMs / 1000} s are ${arrivalsMs.length}, too few to say anything of`,
-      { hint: `Say --budget ${neededS}s or more.`, fields: { rate, requests: arrivalsMs.length } },
+      { hint: `Say --budget ${needed} or more.`, fields: { rate, requests: arrivalsMs.length } },
     );
   }
   return { arrivalsMs, durationMs: benchMs, rate, kind };
+}
+
+/** So many arrive and count in the mean that those by chance are enough, and as the limits need where no request is late. */
+function likelyEnough(slo: readonly LatencyLimit[]): number {
+  const counted = Math.max(
+    LEAST_REQUESTS,
+    ...slo.map(({ percentile }) => queriesNeeded(0, percentileShares[percentile])),
+  );
+  return (counted + 3 * Math.sqrt(counted)) / COUNTED_SHARE;
 }
 
 /** Longer than so many times the time in which they arrive nobody waits for requests that queue up. */

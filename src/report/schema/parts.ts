@@ -30,6 +30,7 @@ export const reasons = v.array(
     ...{ limit: text, text, wanted: number, got: maybe, status },
     unit: v.optional(v.picklist(["points", "percent", "metric", "times", "ms", "bytes", "a second"])),
     interval: v.optional(v.tuple([maybe, maybe])),
+    longer: v.optional(maybe),
   }),
 );
 

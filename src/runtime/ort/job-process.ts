@@ -12,6 +12,7 @@ import { linkMark } from "../../onnx/index.js";
 import { processorText, tasksetPath } from "../affinity.js";
 import type { ProviderFallback } from "../port.js";
 import { type Allocation, holdParent, startChild, takeAhead } from "./child-process.js";
+import { jobWords } from "./job-words.js";
 import { OutputTail } from "./output-tail.js";
 import type { JobName, Jobs, Reply, Request } from "./protocol.js";
 import type { ResidentSum } from "./resident-size.js";
@@ -185,7 +186,7 @@ export class JobProcess {
       new InferOptError(
         "RUNTIME_TIMEOUT",
         "runtime",
-        `${call.job} of ${basename(call.model)} was silent for ${seconds} s and was stopped`,
+        `${doingWhat(call)} was silent for ${seconds} s and was stopped`,
         {
           hint: "Allow more time, or try a smaller input: a run may be stuck in a loop of the model.",
           fields: {
@@ -202,18 +203,13 @@ export class JobProcess {
     this.#settle(({ call, doing, reject }) => {
       const how = signal ? `signal ${signal}` : `exit code ${exitCode}`;
       reject(
-        new InferOptError(
-          "RUNTIME_CRASHED",
-          "runtime",
-          `${call.job} of ${basename(call.model)} crashed ONNX Runtime (${how})`,
-          {
-            hint:
-              signal === "SIGKILL"
-                ? "The system may have run out of memory: try smaller inputs, or where there is more of it."
-                : "Try one thread or another provider; if it persists, the model hits a bug of the runtime.",
-            fields: { job: call.job, model: call.model, signal, exitCode, doing, output: this.#output.text() },
-          },
-        ),
+        new InferOptError("RUNTIME_CRASHED", "runtime", `ONNX Runtime crashed while ${doingWhat(call)} (${how})`, {
+          hint:
+            signal === "SIGKILL"
+              ? "The system may have run out of memory: try smaller inputs, or where there is more of it."
+              : "Try one thread or another provider; if it persists, the model hits a bug of the runtime.",
+          fields: { job: call.job, model: call.model, signal, exitCode, doing, output: this.#output.text() },
+        }),
       );
     });
   }
@@ -245,6 +241,8 @@ export class JobProcess {
     return child;
   }
 }
+
+const doingWhat = ({ job, model }: Call<JobName>): string => `${jobWords[job]} ${basename(model)}`;
 
 export const interrupted = (): InferOptError =>
   new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted");

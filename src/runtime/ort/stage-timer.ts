@@ -1,6 +1,6 @@
 /** Whole requests in a fresh process of their own: the user's stages and the model. */
 import { InferOptError } from "../../base/errors.js";
-import { stageError } from "../../stages/index.js";
+import { stageError, stagesEnded } from "../../stages/index.js";
 import type { StagesSpec, StageTimer } from "../port.js";
 import type { JobPool } from "./job-pool.js";
 import type { JobName, Jobs } from "./protocol.js";
@@ -48,8 +48,7 @@ function blamed(error: unknown, path: string): unknown {
     return stageError("PIPELINE_HANGS", `${doing} did not end within ${seconds} s`, hint, details);
   }
   if (error.code !== "RUNTIME_CRASHED" || signal !== null) return error;
-  const hint = "Stages return or throw: process.exit and rejections that nobody handles end the program around them.";
   const said = /^\w*Error: .*$/m.exec(String(output ?? ""))?.[0];
   const how = `exit code ${exitCode}${said === undefined ? "" : `; ${said}`}`;
-  return stageError("PIPELINE_ENDED", `${doing} ended the process (${how})`, hint, details);
+  return stagesEnded(String(doing), how, details);
 }

@@ -24,7 +24,7 @@ describe("a child that dies", () => {
     await expect(job).rejects.toMatchObject({
       code: "RUNTIME_CRASHED",
       kind: "runtime",
-      message: `observe of model.onnx crashed ONNX Runtime (signal ${signal})`,
+      message: `ONNX Runtime crashed while watching the values of model.onnx (signal ${signal})`,
       fields: { job: "observe", model: expect.stringMatching(/model\.onnx$/), signal, output: expect.any(String) },
     });
     const outputs = await runtime.run(scaling(2), feeds, session);
@@ -56,7 +56,7 @@ describe("a job that hangs", () => {
     const runtime = startRuntime();
     await expect(runtime.run(counting(), forever, { ...session, timeoutMs: 300 })).rejects.toMatchObject({
       code: "RUNTIME_TIMEOUT",
-      message: "run of model.onnx was silent for 0.3 s and was stopped",
+      message: "running model.onnx was silent for 0.3 s and was stopped",
       fields: { timeoutMs: 300 },
     });
     expect((await runtime.run(scaling(2), feeds, session)).size).toBe(1);

@@ -108,6 +108,18 @@ describe("stages at fault", () => {
     expect(fault.hint).toBeTruthy();
   });
 
+  it("are told where one ends the thread that it works ahead in", async () => {
+    const timer = await open(
+      'import { isMainThread } from "node:worker_threads"; export const preprocess = (x) => (isMainThread ? x : process.exit(7));',
+    );
+    const fault = await faultOf(() => timer.measure(3, "overlapped"));
+    expect(fault).toMatchObject({
+      code: "PIPELINE_ENDED",
+      kind: "input",
+      message: expect.stringContaining("exit code 7"),
+    });
+  });
+
   it.each([
     ["in a loop", "export const preprocess = () => { for (;;); };", "stage preprocess"],
     ["on a promise", "export const postprocess = () => new Promise(() => {});", "stage postprocess"],

@@ -1,7 +1,7 @@
 /** The stages before the model in a thread of their own: this side of it. */
 import { Worker } from "node:worker_threads";
 import { invariant, messageOf } from "../../../base/errors.js";
-import type { StageContext } from "../../../stages/index.js";
+import { type StageContext, stagesEnded } from "../../../stages/index.js";
 import { ownMs } from "../shared-clock.js";
 import { fromWireError, type WireError } from "../wire-error.js";
 
@@ -26,17 +26,26 @@ export type ThreadReply =
   /** What was made cannot leave the thread. */
   | { readonly kind: "stuck"; readonly why: string };
 
+/** A stage ended the thread: said by no thread any more. */
+interface Ended {
+  readonly kind: "ended";
+  readonly exitCode: number;
+}
+
 /** The module cannot live in a thread, or what it makes cannot leave one. */
 export class CannotWorkAhead extends Error {}
 
 export class StagesAhead {
   readonly #worker: Worker;
-  readonly #arrived: ThreadReply[] = [];
-  #waiting: ((reply: ThreadReply) => void) | null = null;
+  readonly #arrived: (ThreadReply | Ended)[] = [];
+  #waiting: ((reply: ThreadReply | Ended) => void) | null = null;
 
-  private constructor(worker: Worker) {
+  private constructor(
+    readonly path: string,
+    worker: Worker,
+  ) {
     this.#worker = worker;
-    const arrive = (reply: ThreadReply): void => {
+    const arrive = (reply: ThreadReply | Ended): void => {
       const waiting = this.#waiting;
       this.#waiting = null;
       if (waiting) waiting(reply);
@@ -44,6 +53,8 @@ export class StagesAhead {
     };
     worker.on("message", arrive);
     worker.on("error", (cause) => arrive({ kind: "stuck", why: messageOf(cause) }));
+    // Behind all that it said, and behind an error.
+    worker.on("exit", (exitCode) => arrive({ kind: "ended", exitCode }));
   }
 
   /** Rejects with CannotWorkAhead where the module cannot live in a thread. */
@@ -51,7 +62,7 @@ export class StagesAhead {
     const entry = process.argv[1];
     invariant(entry, "a process has a file that it started with");
     const workerData: AheadData = { path, requests, ports };
-    const ahead = new StagesAhead(new Worker(entry, { workerData }));
+    const ahead = new StagesAhead(path, new Worker(entry, { workerData }));
     await ahead.#reply();
     return ahead;
   }
@@ -61,7 +72,7 @@ export class StagesAhead {
     this.#worker.postMessage(index);
   }
 
-  /** `startedMs` by the clock of this thread. Rejects as the stages do, and with CannotWorkAhead. */
+  /** `startedMs` by the clock of this thread. Rejects as the stages do, with PIPELINE_ENDED, and with CannotWorkAhead. */
   async next(): Promise<Omit<Prepared, "startedAt"> & { readonly startedMs: number }> {
     const reply = await this.#reply();
     invariant(reply.kind === "prepared", "a thread that was asked has something prepared");
@@ -69,7 +80,12 @@ export class StagesAhead {
   }
 
   async #reply(): Promise<ThreadReply> {
-    const reply = this.#arrived.shift() ?? (await new Promise<ThreadReply>((resolve) => (this.#waiting = resolve)));
+    const reply =
+      this.#arrived.shift() ?? (await new Promise<ThreadReply | Ended>((resolve) => (this.#waiting = resolve)));
+    if (reply.kind === "ended") {
+      const doing = `one of the stages of ${this.path}`;
+      throw stagesEnded(doing, `exit code ${reply.exitCode}`, { fields: { path: this.path, doing } });
+    }
     if (reply.kind === "failed") throw fromWireError(reply.error);
     if (reply.kind === "stuck") throw new CannotWorkAhead(reply.why);
     return reply;
