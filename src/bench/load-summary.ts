@@ -33,9 +33,11 @@ export interface CountedTimes {
   readonly services: Float64Array;
 }
 
-/** `durationMs`: for how long requests arrived. */
+/** `durationMs`: for how long requests arrived. All count where none came later than those that would not. */
 export function countedTimes({ arrivalMs, startMs, endMs }: Served, durationMs: number): CountedTimes {
-  const counted = [...arrivalMs.keys()].filter((i) => arrivalMs[i]! >= FORMING * durationMs);
+  const all = [...arrivalMs.keys()];
+  const later = all.filter((i) => arrivalMs[i]! >= FORMING * durationMs);
+  const counted = later.length === 0 ? all : later;
   return {
     latencies: Float64Array.from(counted, (i) => endMs[i]! - arrivalMs[i]!),
     waits: Float64Array.from(counted, (i) => Math.max(0, startMs[i]! - arrivalMs[i]!)),

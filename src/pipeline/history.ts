@@ -134,10 +134,10 @@ const WORTH: Readonly<Record<Measured, (usual: number) => number>> = {
   accuracy: () => 0.002,
   bytes: (usual) => 0.01 * usual,
 };
-const spelled: Readonly<Record<Measured, (value: number) => string>> = {
-  speedup: (value) => `${value.toFixed(2)}x`,
-  accuracy: (value) => value.toFixed(4),
-  bytes: (value) => (value < 1e6 ? `${value}` : `${(value / 1e6).toPrecision(4)} million`),
+const spelled: Readonly<Record<Measured, readonly [name: string, (value: number) => string]>> = {
+  speedup: ["speedup", (value) => `${value.toFixed(2)}x`],
+  accuracy: ["accuracy", (value) => value.toFixed(4)],
+  bytes: ["size", (value) => (value < 1e6 ? `${value} bytes` : `${(value / 1e6).toPrecision(4)} MB`)],
 };
 
 /** What of the newest entry is out of line with those of its series before it. */
@@ -150,8 +150,8 @@ export function changesIn(before: readonly HistoryEntry[], newest: HistoryEntry)
     const usual = median(values);
     const spread = PER_MAD * median(values.map((value) => Math.abs(value - usual)));
     if (Math.abs(now - usual) <= Math.max(DEVIATIONS * spread, WORTH[what](usual))) return [];
-    const show = spelled[what];
-    const text = `${what} is ${show(now)}, and was ${show(usual)} in the ${values.length} runs before`;
+    const [name, show] = spelled[what];
+    const text = `${name} is ${show(now)}, and was ${show(usual)} in the ${values.length} runs before`;
     return [{ what, median: usual, now, text }];
   });
 }

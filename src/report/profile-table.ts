@@ -191,8 +191,13 @@ function boundText({ bound, nodesMs, flops, bytes: moved }: ModelProfileFacts): 
 function memory({ runtime, activations }: MemoryProfile, sheet: Sheet): string[] {
   const lines: string[] = [];
   if (activations) {
-    const { peakBytes, totalBytes, peakNode, alive } = activations;
-    const text = `at most ${bytes(peakBytes)} alive at once, at ${middle(printable(peakNode), 40)}, of ${bytes(totalBytes)} that nodes write`;
+    const { peakBytes, totalBytes, peakNode, alive, unknown = 0, bodies = 0 } = activations;
+    const uncounted = [
+      ...(unknown > 0 ? [`${plural(unknown, "tensor")} of unknown size`] : []),
+      ...(bodies > 0 ? [`what is written in the bodies of ${plural(bodies, "node")} (If, Loop, Scan)`] : []),
+    ];
+    const without = uncounted.length === 0 ? "" : `; without ${uncounted.join(", and ")}`;
+    const text = `at most ${bytes(peakBytes)} alive at once, at ${middle(printable(peakNode), 40)}, of ${bytes(totalBytes)} that nodes write${without}`;
     const named = alive
       .slice(0, MOST_ALIVE)
       .map(({ name, bytes: size }) => `${middle(printable(name), 28)} ${bytes(size)}`);

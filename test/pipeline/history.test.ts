@@ -85,6 +85,7 @@ describe("a change", () => {
   it("is told of better values too, of accuracy and of size", () => {
     const changes = changesIn(usual, entry({ accuracy: 0.99, bytes: 1_200_000, speedup: 1.5 }));
     expect(changes.map(({ what }) => what)).toEqual(["accuracy", "bytes"]);
+    expect(changes[1]!.text).toBe("size is 1.200 MB, and was 1.000 MB in the 6 runs before");
   });
 
   it("is none below what is worth a word, however steady the runs before", () => {

@@ -82,6 +82,15 @@ describe("a profile as text", () => {
     expect(Math.max(...shown.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 
+  it("says what its memory does not count", () => {
+    const activations = { ...first.memory.activations!, unknown: 1, bodies: 7 };
+    const shown = text(facts([{ ...first, memory: { ...first.memory, activations } }])).replace(/\s+/g, " ");
+    expect(shown).toContain(
+      "that nodes write; without 1 tensor of unknown size, and what is written in the bodies of 7 nodes (If, Loop, Scan)",
+    );
+    expect(text(facts([first]))).not.toContain("without");
+  });
+
   it("of two puts them side by side, and their sums", () => {
     const shown = text(facts([first, second], { compared }));
     expect(shown).toMatch(/all +2 +4\.00 +1 +1\.00 +-3\.00/);

@@ -20,6 +20,9 @@ export interface ServedLoad {
 /** Requests that the percentiles start to be worth something with. */
 export const LEAST_REQUESTS = 30;
 
+/** Where even so few take longer than there is patience for, the queue grows beyond doubt: of a model that takes minutes no more are waited for. */
+const LEAST_SERVED = 5;
+
 /** No request is begun after `untilMs` from the start, but for the least that figures can be made of. */
 export async function serveLoad(
   server: Server,
@@ -27,9 +30,10 @@ export async function serveLoad(
   untilMs: number,
   onProgress: (done: number, total: number) => void,
 ): Promise<ServedLoad> {
-  const served = await server.serve(arrivalsMs, onProgress, { untilMs, leastRequests: LEAST_REQUESTS });
+  const served = await server.serve(arrivalsMs, onProgress, { untilMs, leastRequests: LEAST_SERVED });
   const requests = served.arrivalMs.length;
-  const servedMs = arrivalsMs[requests] ?? durationMs;
+  // Several may have arrived at one moment, the first.
+  const servedMs = arrivalsMs.find((ms, i) => i >= requests && ms > 0) ?? durationMs;
   const counted = countedTimes(served, servedMs);
   const summary = summarizeLoad(served, servedMs, server.processes, counted);
   return { requests, durationMs: servedMs, counted, summary, peakRssBytes: served.peakRssBytes };

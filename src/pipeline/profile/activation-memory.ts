@@ -23,6 +23,8 @@ export interface ActivationMemory {
   readonly along: readonly number[];
   /** Tensors whose size is not known, which count nothing here. */
   readonly unknown: number;
+  /** Nodes with bodies: what these write inside counts nothing, either. */
+  readonly bodies: number;
 }
 
 const views: ReadonlySet<string> = new Set(["Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity"]);
@@ -77,6 +79,7 @@ export function activationMemory(graph: Graph): ActivationMemory | null {
       .sort((a, b) => b.bytes - a.bytes),
     along: thinned(along),
     unknown,
+    bodies: nodes.filter((node) => node.bodies.length > 0).length,
   };
 }
 

@@ -85,6 +85,9 @@ export interface MemoryProfile {
     readonly alive: readonly AliveTensor[];
     /** Bytes alive at each node, in execution order; of very many nodes the most of several neighbours. Results of earlier versions are without. */
     readonly along?: readonly number[];
+    /** What counts nothing in all this: tensors of unknown size, and all that is written in the bodies of so many nodes. Results of earlier versions are without. */
+    readonly unknown?: number;
+    readonly bodies?: number;
   } | null;
 }
 

@@ -174,6 +174,8 @@ function factsOf(
         peakNode: memory.peakNode,
         alive: memory.alive,
         along: memory.along,
+        unknown: memory.unknown,
+        bodies: memory.bodies,
       },
     },
     timeline: profile.timeline.map(({ step, startMs, ms }) => {

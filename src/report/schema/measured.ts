@@ -106,6 +106,8 @@ const profiled = v.looseObject({
       v.looseObject({
         ...{ totalBytes: size, peakBytes: size, peakNode: text, alive: v.array(named) },
         along: v.optional(v.array(size)),
+        unknown: v.optional(size),
+        bodies: v.optional(size),
       }),
     ),
   }),

@@ -65,6 +65,21 @@ describe("runLoad", () => {
     expect(resources.wallMs).toBeLessThan(80_000);
   });
 
+  it("waits for few requests to a model that takes longer than all its patience", async () => {
+    const offered = { rate: 50, kind: "constant" } as const;
+    const { load: facts, verdict, resources } = await load(30_000, { offered });
+    expect(verdict).toMatchObject({ outcome: "latency" });
+    expect(facts!.models[0]!.utilization).toBeGreaterThan(100);
+    expect(resources.wallMs).toBeLessThan(15 * 30_000);
+  });
+
+  it("counts from the first moment to the next where many arrive at once", async () => {
+    const path = join(temporaryFolder({ "t.txt": `${"0\n".repeat(40)}0.1\n` }), "t.txt");
+    const { load: facts, verdict } = await load(30_000, { offered: { trace: path, untilMs: null } });
+    expect(verdict).toMatchObject({ outcome: "latency" });
+    expect(Number.isFinite(facts!.models[0]!.utilization)).toBe(true);
+  });
+
   it("serves more with more processes", async () => {
     const { verdict, load: facts } = await load(30, { processes: 2, offered: { rate: 50, kind: "constant" } });
     expect(verdict.outcome).toBe("met");

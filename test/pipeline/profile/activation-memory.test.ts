@@ -49,6 +49,8 @@ describe("what is alive at once", () => {
     const found = memory(text, { a: 100, b: 10, c: 10, y: 1 })!;
     expect(found.peakNode).toMatch(/Neg/);
     expect(found.peakBytes).toBe(480);
+    // What they write inside is in no list.
+    expect(found.bodies).toBe(1);
   });
 
   it("says how many sizes it does not know", () => {

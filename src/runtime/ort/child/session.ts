@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { InferenceSession, Tensor as OrtTensor } from "onnxruntime-node";
 import { InferOptError, messageOf } from "../../../base/errors.js";
-import { isLinked, linkRoot } from "../../../onnx/index.js";
+import { isLinked, linkRoot, outputFailed } from "../../../onnx/index.js";
 import type { ModelSignature, SessionOptions, Tensors } from "../../port.js";
 import type { JobContext } from "../protocol.js";
 import { tinyModel } from "../tiny-models.js";
@@ -111,7 +111,7 @@ export async function openSession(
       return await create(ort, path, options, options.provider, opening);
     } catch (cause) {
       const broken = options.provider === "cpu" ? null : await brokenProvider(ort, options);
-      if (broken === null) throw rejected(path, cause);
+      if (broken === null) throw rejected(path, cause, opening);
       return openOnCpu(ort, path, options, context, opening, broken);
     }
   }
@@ -153,7 +153,7 @@ async function openOnCpu(
   try {
     return await create(ort, path, options, "cpu", opening);
   } catch (cause) {
-    throw rejected(path, cause);
+    throw rejected(path, cause, opening);
   }
 }
 
@@ -170,8 +170,12 @@ async function brokenProvider(ort: OrtModule, options: SessionOptions): Promise<
   }
 }
 
-function rejected(path: string, cause: unknown): InferOptError {
+/** What the runtime says when it has loaded a model, and the system does not take the graph that it made of it. */
+const unwritten = /Protobuf serialization failed|system error number/;
+
+function rejected(path: string, cause: unknown, { optimizedModel }: Opening): InferOptError {
   const reason = reasonOf(cause);
+  if (optimizedModel !== undefined && unwritten.test(reason)) return outputFailed(optimizedModel, cause);
   const type = /^Unsupported data type: (\d+)/.exec(reason)?.[1];
   if (type) return typeUnsupported(`an input or output of ${path}`, `number ${type} of TensorProto.DataType`);
   return new InferOptError("MODEL_REJECTED", "input", `ONNX Runtime does not load ${path}: ${reason}`, {
@@ -186,7 +190,7 @@ const missingOperator = /No Op registered for |is not a registered function\/op|
 
 export function runFailed(path: string, where: string, cause: unknown): InferOptError {
   return new InferOptError("RUN_FAILED", "runtime", `${path} failed on ${where}: ${reasonOf(cause)}`, {
-    hint: "Check that the sample's shapes and values are ones that the model accepts.",
+    hint: "Check that the sample's shapes and values are ones that the model accepts; for inputs that were made up give sizes (--shape) or samples (--eval).",
     cause,
     fields: { model: path, sample: where },
   });
