@@ -24,6 +24,8 @@ export interface SpeedupCoverage {
   readonly missed: number;
   readonly inconclusive: number;
   readonly runs: number;
+  /** Of each model, on average. */
+  readonly processes: number;
   readonly width: number;
 }
 
@@ -35,6 +37,8 @@ export function speedupCoverage(
     readonly seed?: number;
     readonly truth: number;
     readonly processDeviation: number;
+    readonly startMs?: number;
+    readonly scale?: number;
     readonly options?: object;
   },
 ): Promise<SpeedupCoverage>;

@@ -30,11 +30,11 @@ const [BASELINE, CANDIDATE] = ["baseline", "candidate"];
 const START = { processMs: 20, runtimeMs: 10, sessionMs: 20, runtimeBytes: 1, sessionBytes: 1 };
 
 /** A runtime whose timers make latencies up, on a clock that only they move; each process is off by a factor of its own. */
-function madeUpRuntime(source, { speedup, processDeviation, random }) {
+function madeUpRuntime(source, { speedup, processDeviation, random, startMs = 50, scale = 1 }) {
   let nowMs = 0;
   const timer = async ({ model }) => {
-    nowMs += 50;
-    const factor = Math.exp(processDeviation * random.normal()) / (model === CANDIDATE ? speedup : 1);
+    nowMs += startMs;
+    const factor = (scale * Math.exp(processDeviation * random.normal())) / (model === CANDIDATE ? speedup : 1);
     const next = source.series(random);
     const measure = async (runs) =>
       Float64Array.from({ length: runs }, () => {
@@ -58,13 +58,18 @@ function madeUpRuntime(source, { speedup, processDeviation, random }) {
 /**
  * Races of two models until a limit is decided or the budget spent, as `gate` and `bench` run them: how often the speedup's
  * interval held the truth, and what was decided. `compareLatency` is the function examined; `options` are added to its own.
+ * Processes start in `startMs`, 50 when absent, and runs take `scale` times what the source says.
  */
-export async function speedupCoverage(compareLatency, source, { trials, seed = 1, truth, processDeviation, options }) {
+export async function speedupCoverage(
+  compareLatency,
+  source,
+  { trials, seed = 1, truth, processDeviation, startMs, scale, options },
+) {
   const random = chance(seed);
-  const seen = { held: 0, met: 0, missed: 0, inconclusive: 0, runs: 0, width: 0 };
+  const seen = { held: 0, met: 0, missed: 0, inconclusive: 0, runs: 0, processes: 0, width: 0 };
   for (let trial = 0; trial < trials; trial++) {
-    const { runtime, clock } = madeUpRuntime(source, { speedup: truth, processDeviation, random });
-    const { runs, candidates } = await compareLatency(runtime, {
+    const { runtime, clock } = madeUpRuntime(source, { speedup: truth, processDeviation, random, startMs, scale });
+    const { runs, processes, candidates } = await compareLatency(runtime, {
       baseline: BASELINE,
       candidates: [CANDIDATE],
       data: { path: "made up" },
@@ -78,6 +83,7 @@ export async function speedupCoverage(compareLatency, source, { trials, seed = 1
     if (holds({ low, high }, truth)) seen.held++;
     seen[decision]++;
     seen.runs += runs / trials;
+    seen.processes += processes / trials;
     seen.width += Math.log(high / low) / trials;
   }
   return seen;

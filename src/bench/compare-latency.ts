@@ -13,7 +13,16 @@ import { usualStart } from "./cold-start.js";
 import { judgeNoise, type NoiseCheck } from "./noise.js";
 import { type LatencyPercentiles, latencyPercentiles } from "./percentiles.js";
 import { leastRuns, type Plan, planRuns } from "./plan.js";
-import { type Decision, decide, type Speedup, speedupOf } from "./speedup.js";
+import {
+  type Decision,
+  decide,
+  isAlike,
+  type PairedSeries,
+  type ProcessSeries,
+  processError,
+  type Speedup,
+  speedupOf,
+} from "./speedup.js";
 import { warmUp } from "./warm-up.js";
 
 export interface LatencyOptions {
@@ -36,6 +45,11 @@ export interface LatencyOptions {
    * together and hold less memory than elsewhere.
    */
   readonly isQuick?: boolean;
+  /**
+   * Times of an earlier comparison of models that should take as long as these, [model][process][run]: they count as its own,
+   * unless what is timed now says otherwise.
+   */
+  readonly earlier?: readonly ProcessSeries[];
   /** Times a second copy of the baseline too, to see whether this machine can tell equal from different. */
   readonly noiseCheck?: boolean;
   /** Runs of each model so far, of those planned. */
@@ -69,6 +83,8 @@ export interface LatencyComparison {
   readonly runs: number;
   /** Processes that each model ran in. */
   readonly processes: number;
+  /** [model][process][run], in milliseconds; earlier ones first. */
+  readonly series: readonly ProcessSeries[];
   /** False when some warm-up ended before the latency had settled. */
   readonly settled: boolean;
   readonly baseline: ModelLatency;
@@ -87,7 +103,7 @@ export async function compareLatency(runtime: Runtime, options: LatencyOptions):
     await race.start();
     const plan = planRuns(race.remainingMs, race.startMs, race.perRunMs, options.isQuick);
     for (const stage of plan.stages) {
-      if (stage.fresh) {
+      if (stage.fresh && !(stage.isSpare && isNarrow(race, options))) {
         await race.stop();
         await race.start();
       }
@@ -108,6 +124,7 @@ class Race {
   readonly series: number[][][];
   readonly starts: Pick<Timer, "loadMs" | "firstRunMs" | "start" | "allowed">[][];
   readonly peaks: number[];
+  /** Its own, of each model. */
   runs = 0;
   settled = true;
   startMs = 0;
@@ -194,11 +211,26 @@ async function settled(all: readonly Promise<void>[]): Promise<void> {
   if (failed) throw failed.reason;
 }
 
-function speedupAt(race: Race, m: number, { seed, confidence = 0.99 }: LatencyOptions): Speedup {
+/** [model][process][run] of all that counts. */
+function countedSeries({ series }: Race, { earlier }: LatencyOptions): readonly ProcessSeries[] {
   // A process that was stopped before its first run has nothing to pair.
-  const ran = race.series[0]!.map((_, p) => race.series.every((series) => series[p]!.length > 0));
-  const kept = (series: readonly (readonly number[])[]) => series.filter((_, p) => ran[p]);
-  return speedupOf(kept(race.series[0]!), kept(race.series[m]!), { seed, confidence });
+  const own = series.map((processes) => processes.filter((_, p) => series.every((each) => each[p]!.length > 0)));
+  if (!earlier) return own;
+  const isSame = own.every((_, m) => m === 0 || isAlike(pairOf(earlier, m), pairOf(own, m)));
+  return isSame ? own.map((processes, m) => [...earlier[m]!, ...processes]) : own;
+}
+
+const pairOf = (series: readonly ProcessSeries[], m: number): PairedSeries => [series[0]!, series[m]!];
+
+const speedupAt = (series: readonly ProcessSeries[], m: number, { seed, confidence = 0.99 }: LatencyOptions): Speedup =>
+  speedupOf(...pairOf(series, m), { seed, confidence });
+
+/** A standard error from which on further processes are no use: intervals are within 3 % by then. */
+const NARROW = 0.01;
+
+function isNarrow(race: Race, options: LatencyOptions): boolean {
+  const series = countedSeries(race, options);
+  return series.every((_, m) => m === 0 || processError(...pairOf(series, m)) <= NARROW);
 }
 
 function isDecided(race: Race, options: LatencyOptions, margin: number): boolean {
@@ -208,8 +240,9 @@ function isDecided(race: Race, options: LatencyOptions, margin: number): boolean
   )
     return false;
   const limit = options.minSpeedup ?? 1;
+  const series = countedSeries(race, options);
   return options.candidates.every((_, c) => {
-    const { speedupInterval } = speedupAt(race, c + 1, options);
+    const { speedupInterval } = speedupAt(series, c + 1, options);
     return decide(speedupInterval, limit * margin) === "met" || decide(speedupInterval, limit / margin) === "missed";
   });
 }
@@ -217,22 +250,26 @@ function isDecided(race: Race, options: LatencyOptions, margin: number): boolean
 function summarize(race: Race, options: LatencyOptions): LatencyComparison {
   invariant(race.runs > 0, "a comparison has runs");
   const limit = options.minSpeedup ?? 1;
+  const series = countedSeries(race, options);
   const candidates = options.candidates.map((_, c) => {
-    const speedup = speedupAt(race, c + 1, options);
-    return { ...latencyOf(race, c + 1), ...speedup, decision: decide(speedup.speedupInterval, limit) };
+    const speedup = speedupAt(series, c + 1, options);
+    return { ...latencyOf(race, series, c + 1), ...speedup, decision: decide(speedup.speedupInterval, limit) };
   });
   return {
-    runs: race.runs,
-    processes: race.series[0]!.length,
+    runs: series[0]!.reduce((sum, { length }) => sum + length, 0),
+    processes: series[0]!.length,
+    series,
     settled: race.settled,
-    baseline: latencyOf(race, 0),
+    baseline: latencyOf(race, series, 0),
     candidates,
-    noise: options.noiseCheck ? judgeNoise(speedupAt(race, race.models.length - 1, options), candidates, limit) : null,
+    noise: options.noiseCheck
+      ? judgeNoise(speedupAt(series, race.models.length - 1, options), candidates, limit)
+      : null,
   };
 }
 
-function latencyOf(race: Race, m: number): ModelLatency {
-  const samplesMs = Float64Array.from(race.series[m]!.flat());
+function latencyOf(race: Race, series: readonly ProcessSeries[], m: number): ModelLatency {
+  const samplesMs = Float64Array.from(series[m]!.flat());
   return {
     model: race.models[m]!,
     ...latencyPercentiles(samplesMs),

@@ -13,6 +13,8 @@ export interface Plan {
 export interface Stage {
   /** Begins with fresh processes. */
   readonly fresh: boolean;
+  /** Fresh ones are worth their time only where processes differ so much that the interval is wide for it. */
+  readonly isSpare: boolean;
   /** Runs of each model by its end. */
   readonly until: number;
   /** Whether the intervals are looked at then. */
@@ -28,6 +30,10 @@ export const leastRuns = (models: number): number => (models === 1 ? LEAST_ALONE
 const mostRuns = 3200;
 /** Between two looks. */
 const mostProcesses = 3;
+/** The same where running takes next to no time: what such models differ by from process to process, only processes tell. */
+const mostSpare = 16;
+/** Before the first look then: what three of them say of how much they differ is chance. */
+const firstSpare = 5;
 /** Of the time spent running, what starting further processes may cost on top. */
 const startingShare = 0.3;
 /** Of processes for all models together: then two of each have to do for a quick look. */
@@ -66,14 +72,19 @@ export function planRuns(remainingMs: number, startMs: number, perRunMs: readonl
   const looks = parts.length > 0 ? parts : [runs];
   // All runs of a small model are over long before its budget is: what is left pays for processes, in which such models differ most.
   const spareMs = affordable > mostRuns ? remainingMs - runs * roundMs - (processes - 1) * startMs : 0;
-  const spare = Math.min(mostProcesses, Math.floor(spareMs / startMs / Math.max(1, looks.length - 1)));
+  const spare = Math.max(0, Math.floor(spareMs / startMs));
+  const extra = isQuick ? 0 : Math.min(spare, Math.max(0, firstSpare - processes));
+  const shareOf = shares(spare - extra, looks.length - 1);
   const stages = looks.flatMap((look, i): Stage[] => {
     const from = i === 0 ? 0 : looks[i - 1]!;
-    const later = Math.max(spare, worthwhileProcesses((look - from) * roundMs, startMs, mostProcesses));
-    const fresh = i === 0 ? processes : later;
+    const worthwhile = worthwhileProcesses((look - from) * roundMs, startMs, mostProcesses);
+    const usual = i === 0 ? processes : Math.max(worthwhile, Math.min(mostProcesses, shareOf(i - 1)));
+    const fresh = i === 0 ? processes + extra : Math.max(usual, Math.min(mostSpare, shareOf(i - 1)));
     const pieces = Math.max(1, fresh);
     return Array.from({ length: pieces }, (_, piece) => ({
       fresh: i === 0 ? piece > 0 : fresh > 0,
+      // Those that are started in any case are spread over all of them.
+      isSpare: piece > 0 && Math.floor((piece * usual) / pieces) === Math.floor(((piece - 1) * usual) / pieces),
       until: from + Math.ceil(((look - from) * (piece + 1)) / pieces),
       look: piece === pieces - 1 || (isEager && i === 0 && piece === 1),
       margin: piece === pieces - 1 ? 1 : CLEAR_MARGIN,
@@ -85,3 +96,9 @@ export function planRuns(remainingMs: number, startMs: number, perRunMs: readonl
 
 const worthwhileProcesses = (runningMs: number, startMs: number, most: number): number =>
   Math.min(most, Math.max(0, Math.floor((startingShare * runningMs) / startMs)));
+
+/** How many of them each of `parts` gets. */
+function shares(count: number, parts: number): (part: number) => number {
+  const before = (part: number): number => Math.floor((count * part) / parts);
+  return (part) => before(part + 1) - before(part);
+}

@@ -6,6 +6,7 @@ import {
   type LatencyComparison,
   type LatencyPercentiles,
   type ModelLatency,
+  type ProcessSeries,
   percentileBounds,
 } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
@@ -30,6 +31,8 @@ export interface LatencyRequest {
   readonly slo: readonly LatencyLimit[];
   /** A verdict is wanted, soon. */
   readonly isQuick?: boolean;
+  /** Times of an earlier comparison: see LatencyOptions. */
+  readonly earlier?: readonly ProcessSeries[];
   /** Also time the original against a copy of itself. */
   readonly noiseCheck?: boolean;
   readonly onProgress?: (done: number, planned: number) => void;
@@ -58,6 +61,7 @@ export async function measureLatency(context: RunContext, request: LatencyReques
       minSpeedup: request.minSpeedup ?? leastGain,
       ...(slo.length > 0 && { minRuns: Number.POSITIVE_INFINITY }),
       ...(request.isQuick && { isQuick: true }),
+      ...(request.earlier && { earlier: request.earlier }),
       ...(request.noiseCheck && { noiseCheck: true }),
       ...(request.onProgress && { onProgress: request.onProgress }),
       onTimes: timingSoFar(context),

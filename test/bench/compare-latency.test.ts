@@ -46,6 +46,50 @@ describe("compareLatency", () => {
     expect(fake.nowMs).toBeLessThan(4500);
   });
 
+  it("asks more processes of a tiny model whose processes differ", async () => {
+    const tiny = (ms: number, spread: number): FakeModel => {
+      const levels = new Map<number, number>();
+      return {
+        latency: (chance, _run, _nowMs, process) => {
+          if (!levels.has(process)) levels.set(process, ms * jitter(chance, spread));
+          return levels.get(process)! * jitter(chance);
+        },
+        loadMs: 200,
+      };
+    };
+    const race = async (spread: number) =>
+      compare(new FakeTimers({ a: tiny(0.1, spread), b: tiny(0.1, spread) }, 5), { budgetMs: 10_000 });
+    const [alike, differing] = [await race(0.005), await race(0.07)];
+    expect(alike.processes).toBeLessThanOrEqual(4 + 3 * 3);
+    expect(differing.processes).toBeGreaterThanOrEqual(18);
+    expect(differing.runs).toBe(alike.runs);
+  });
+
+  describe("with times of an earlier race", () => {
+    const earlierOf = async (b: number) =>
+      (await compare(new FakeTimers({ a: steady(10), b: steady(b) }, 6), { budgetMs: 3000, minSpeedup: 1.25 })).series;
+    const later = async (earlier?: Awaited<ReturnType<typeof earlierOf>>) =>
+      compare(new FakeTimers({ a: steady(10), b: steady(8) }, 7), {
+        ...{ budgetMs: 2000, minSpeedup: 1.25 },
+        ...(earlier && { earlier }),
+      });
+    const width = ({ candidates: [b] }: Awaited<ReturnType<typeof later>>): number =>
+      Math.log(b!.speedupInterval[1] / b!.speedupInterval[0]);
+
+    it("counts them as its own", async () => {
+      const [alone, joined] = [await later(), await later(await earlierOf(8))];
+      expect(joined.processes).toBeGreaterThan(alone.processes);
+      expect(joined.baseline.samplesMs.length).toBe(joined.runs);
+      expect(width(joined)).toBeLessThan(width(alone));
+    });
+
+    it("leaves them out where it finds another ratio itself", async () => {
+      const [alone, joined] = [await later(), await later(await earlierOf(6))];
+      expect(joined.candidates[0]!.speedup).toBeCloseTo(1.25, 1);
+      expect(joined.processes).toBe(alone.processes);
+    });
+  });
+
   it("judges several candidates in the same rounds", async () => {
     const fake = new FakeTimers({ a: steady(10), b: steady(5), c: steady(20) }, 4);
     const result = await compare(fake, { candidates: ["b", "c"] });

@@ -32,9 +32,9 @@ describe("planRuns", () => {
   it("looks early where a verdict is wanted soon, and trusts two processes only with what is clear", () => {
     const { stages } = planRuns(10_000, 50, [60, 40], true);
     expect(stages.slice(0, 3)).toEqual([
-      { fresh: false, until: 6, look: false, margin: 1.5 },
-      { fresh: true, until: 12, look: true, margin: 1.5 },
-      { fresh: true, until: 18, look: true, margin: 1 },
+      { fresh: false, isSpare: false, until: 6, look: false, margin: 1.5 },
+      { fresh: true, isSpare: false, until: 12, look: true, margin: 1.5 },
+      { fresh: true, isSpare: false, until: 18, look: true, margin: 1 },
     ]);
     expect(planRuns(10_000, 50, [60, 40]).stages.every(({ look, margin }) => !look || margin === 1)).toBe(true);
   });
@@ -42,24 +42,27 @@ describe("planRuns", () => {
   it("has two processes where starting is slow, and looks once they ran", () => {
     const { stages } = planRuns(10_000, 2000, [60, 40], true);
     expect(stages.slice(0, 2)).toEqual([
-      { fresh: false, until: 6, look: false, margin: 1.5 },
-      { fresh: true, until: 12, look: true, margin: 1 },
+      { fresh: false, isSpare: false, until: 6, look: false, margin: 1.5 },
+      { fresh: true, isSpare: false, until: 12, look: true, margin: 1 },
     ]);
   });
 
-  it("starts further processes for what is over long before its budget", () => {
-    const freshIn = (budgetMs: number, perRunMs: readonly number[]): number =>
-      planRuns(budgetMs, 500, perRunMs, true).stages.filter(({ fresh }) => fresh).length;
-    expect(freshIn(10_000, [0.15, 0.12])).toBe(2 + 2 * 3);
-    // Where half a budget is left, half as many.
-    expect(freshIn(5000, [0.15, 0.12])).toBe(2 + 2 * 3);
-    expect(freshIn(4000, [0.15, 0.12])).toBe(2 + 2 * 2);
+  it("spends what is left of the time of tiny models on processes, most of them only where those differ", () => {
+    const freshIn = (budgetMs: number, perRunMs: readonly number[], isQuick: boolean, isSpare: boolean): number =>
+      planRuns(budgetMs, 500, perRunMs, isQuick).stages.filter((stage) => stage.fresh && stage.isSpare === isSpare)
+        .length;
+    const tiny = [0.15, 0.12];
+    expect([freshIn(10_000, tiny, false, false), freshIn(10_000, tiny, false, true)]).toEqual([2 + 3 * 3, 7]);
+    expect([freshIn(10_000, tiny, true, false), freshIn(10_000, tiny, true, true)]).toEqual([2 + 2 * 3, 10]);
+    // Less time pays for fewer, and a lot of it for no more than a race can use.
+    expect(freshIn(4000, tiny, false, false) + freshIn(4000, tiny, false, true)).toBe(6);
+    expect(freshIn(1e6, tiny, false, false) + freshIn(1e6, tiny, false, true)).toBe(4 + 3 * 16);
     // Runs that take all of the time leave a share of it alone.
-    expect(freshIn(10_000, [6, 4])).toBe(5);
+    expect([freshIn(10_000, [6, 4], true, false), freshIn(10_000, [6, 4], true, true)]).toEqual([5, 0]);
   });
 
   it("lets quick models run several times a turn and slow ones once", () => {
-    expect(planRuns(10_000, 50, [0.1, 0.1]).sliceRuns).toBe(32);
+    expect(planRuns(10_000, 50, [0.1, 0.1]).sliceRuns).toBe(20);
     expect(planRuns(10_000, 50, [9, 7]).sliceRuns).toBe(1);
   });
 });

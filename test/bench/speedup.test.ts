@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../src/base/random.js";
-import { decide, speedupOf } from "../../src/bench/speedup.js";
+import { decide, isAlike, processError, speedupOf } from "../../src/bench/speedup.js";
 
 const options = { confidence: 0.99, seed: 1 };
 const width = ([low, high]: readonly [number, number]) => Math.log(high / low);
@@ -37,6 +37,55 @@ describe("speedupOf", () => {
     expect(low).toBeLessThan(1.5);
     expect(high).toBeGreaterThan(1.5);
     expect(low * high).toBeCloseTo(2.25, 10);
+  });
+});
+
+describe("speedupOf, of processes that differ by a tenth", () => {
+  const trials = 200;
+  /** How often the truth, 1, is held, with so many processes. */
+  const held = (count: number): number => {
+    const random = seededRandom(7);
+    let holds = 0;
+    for (let trial = 0; trial < trials; trial++) {
+      const levels = () => Array.from({ length: count }, () => Math.exp((0.1 / Math.SQRT2) * random.normal()));
+      const [low, high] = speedupOf(
+        levels().map((level) => [level]),
+        levels().map((level) => [level]),
+        { confidence: 0.95, seed: trial },
+      ).speedupInterval;
+      if (low <= 1 && high >= 1) holds++;
+    }
+    return holds;
+  };
+
+  // What is assumed of processes makes few of them a little too sure.
+  it.each([5, 12, 20])("holds the truth with %d of them about as often as it says", (count) => {
+    expect(held(count)).toBeGreaterThanOrEqual(0.88 * trials);
+  });
+});
+
+describe("processError", () => {
+  it("is what is assumed before anything has run, and less with every process", () => {
+    expect(processError([], [])).toBeCloseTo(0.02);
+    expect(processError(...pair(4, 1))).toBeLessThan(0.011);
+    expect(processError(...pair(16, 1))).toBeLessThan(0.006);
+  });
+
+  it("follows what processes show, where that is more", () => {
+    const levels = Array.from({ length: 16 }, (_, i) => (i % 2 ? 0.9 : 1.1));
+    expect(processError(processes(levels, 1), processes(Array(16).fill(1), 2))).toBeCloseTo(0.1 / 4, 2);
+  });
+});
+
+/** So many processes of two models, the first one this many times as slow. */
+const pair = (count: number, ratio: number) =>
+  [processes(Array(count).fill(ratio), 3), processes(Array(count).fill(1), 4)] as const;
+
+describe("isAlike", () => {
+  it("tells races of other ratios apart, as far as processes allow it", () => {
+    expect(isAlike(pair(8, 2), pair(4, 2))).toBe(true);
+    expect(isAlike(pair(8, 2), pair(4, 1.6))).toBe(false);
+    expect(isAlike(pair(1, 2), pair(1, 1.95))).toBe(true);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Pruned nets on the evaluation data and against the clock, each beside the original. */
 import { collectGarbage } from "../../base/collect-garbage.js";
+import type { ProcessSeries } from "../../bench/index.js";
 import { isFloat } from "../../ir/index.js";
 import type { OutputDifference } from "../../runtime/port.js";
 import { scoreModels } from "../accuracy.js";
@@ -17,7 +18,7 @@ import type { PrunedFile } from "./pruned-file.js";
 const COMPARED = 8;
 /** A race that decides anything takes this long, whatever is left of the time. */
 const LEAST_RACE_MS = 1000;
-/** Where a net reaches what was asked for and its interval does not, a race so many times as long says more. */
+/** Where a net reaches what was asked for and its interval does not, the race goes on until it took so many times as long. */
 const LONGER = 3;
 
 /** What was measured of a net; what is null was not. */
@@ -27,6 +28,12 @@ export interface Measured {
   differences: readonly OutputDifference[] | null;
   readonly nonsense: VerdictReason | null;
   latency: LatencyMeasure | null;
+}
+
+/** What a race has told, and all of its times. */
+export interface PrunedRace {
+  readonly latency: LatencyMeasure;
+  readonly series: readonly ProcessSeries[];
 }
 
 export class PrunedJudge {
@@ -77,16 +84,31 @@ export class PrunedJudge {
     });
   }
 
-  /** @param aim to know about how fast it is, and whether that is more than this; null for as long as the limits take */
-  async race(file: PrunedFile, name: string, aim: number | null): Promise<LatencyMeasure> {
+  /**
+   * @param aim to know about how fast it is, and whether that is more than this; null for as long as the limits take
+   * @param earlier times of a net of the same graph
+   */
+  async race(
+    file: PrunedFile,
+    name: string,
+    aim: number | null,
+    earlier?: readonly ProcessSeries[],
+  ): Promise<PrunedRace> {
     const { benchMs } = this.config.runtime;
     if (aim !== null) return this.#raceFor(benchMs / 4, file, name, aim);
-    const measured = await this.#raceFor(benchMs, file, name, null);
+    const first = await this.#raceFor(benchMs, file, name, null, earlier);
     const hasTime = (this.leftMs ?? Number.POSITIVE_INFINITY) > benchMs;
-    return hasTime && this.#isUndecided(measured) ? this.#raceFor(LONGER * benchMs, file, name, null) : measured;
+    if (!hasTime || !this.#isUndecided(first.latency)) return first;
+    return this.#raceFor((LONGER - 1) * benchMs, file, name, null, first.series);
   }
 
-  async #raceFor(wantedMs: number, file: PrunedFile, name: string, aim: number | null): Promise<LatencyMeasure> {
+  async #raceFor(
+    wantedMs: number,
+    file: PrunedFile,
+    name: string,
+    aim: number | null,
+    earlier?: readonly ProcessSeries[],
+  ): Promise<PrunedRace> {
     const { config, intake, record } = this;
     const benchMs = Math.max(LEAST_RACE_MS, Math.min(wantedMs, this.leftMs ?? Number.POSITIVE_INFINITY));
     const latencies = await record.stage(
@@ -101,13 +123,14 @@ export class PrunedJudge {
           runtime: { ...config.runtime, benchMs },
           minSpeedup: aim ?? this.#leastSpeedup(),
           slo: aim === null ? config.limits.slo : [],
+          ...(earlier && { earlier }),
           onProgress: record.progress,
         });
       },
       name,
     );
     record.warn(...latencies.warnings);
-    return latencies.candidates[0]!;
+    return { latency: latencies.candidates[0]!, series: latencies.comparison.series };
   }
 
   #isUndecided({ facts: { speedup, speedupInterval } }: LatencyMeasure): boolean {

@@ -1,5 +1,6 @@
 /** Narrower nets, made, judged and timed; what an earlier run has found out of them is not found out again. */
 import { copyFileSync, existsSync, renameSync } from "node:fs";
+import type { ProcessSeries } from "../../bench/index.js";
 import type { PathStep } from "../../pruning/choose/narrowing-path.js";
 import type { Widths } from "../../pruning/choose/widths.js";
 import type { Offered } from "../best-so-far.js";
@@ -27,6 +28,8 @@ export interface Tried {
 export class NetTrials {
   /** One of each widths, as good as it became. */
   readonly tried: Tried[] = [];
+  /** Times of races that decided: a net that learns is the same graph afterwards, and takes as long. */
+  readonly #times = new Map<LatencyMeasure, readonly ProcessSeries[]>();
 
   constructor(
     readonly known: PruningKnown,
@@ -67,7 +70,7 @@ export class NetTrials {
     if (before) return before;
     const file = cutFile(known, step.widths, record.context);
     try {
-      const latency = await judge.race(file, `${name}, not fitted`, wanted);
+      const { latency } = await judge.race(file, `${name}, not fitted`, wanted);
       memory.keepRace(key, latency);
       return latency;
     } finally {
@@ -82,7 +85,7 @@ export class NetTrials {
     const key = `${this.#keyOfNet(tried)}${aim === null ? "" : ", at a glance"}`;
     const before = memory.race(key);
     if (!before) await this.#restore(tried);
-    const latency = before ?? (await judge.race(file, name, aim));
+    const latency = before ?? (await this.#timed(tried, aim));
     measured.latency = latency;
     if (!before) memory.keepRace(key, latency);
     const { speedup } = latency.facts;
@@ -98,10 +101,18 @@ export class NetTrials {
     await this.#restore(tried);
     // Other bytes than those that were raced: their speed is not known yet.
     if (wasTimed && measured.latency === null) {
-      measured.latency = await this.judge.race(file, name, null);
+      measured.latency = await this.#timed(tried, null);
       this.memory.keepRace(this.#keyOfNet(tried), measured.latency);
     }
     measured.differences ??= await this.judge.compare(file, name);
+  }
+
+  async #timed({ file, name, measured }: Tried, aim: number | null): Promise<LatencyMeasure> {
+    const earlier = measured.latency ? this.#times.get(measured.latency) : undefined;
+    const { latency, series } = await this.judge.race(file, name, aim, earlier);
+    // Nets are chosen by what glances say, the lucky ones first: those are no part of what decides.
+    if (aim === null) this.#times.set(latency, series);
+    return latency;
   }
 
   /** A net that an earlier run has tried is not made again before its file is needed. */

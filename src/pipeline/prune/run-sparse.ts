@@ -60,7 +60,7 @@ class SparseRun {
     const measured = await judge.measureAccuracy(file, name);
     judge.tell(name, null, measured.accuracy.facts);
     if (judge.isAccurate(file, measured)) {
-      measured.latency = await judge.race(file, name, null);
+      measured.latency = (await judge.race(file, name, null)).latency;
       judge.tell(name, measured.latency.facts.speedup, measured.accuracy.facts);
     }
     const compressed = await record.stage(

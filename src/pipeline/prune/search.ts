@@ -109,7 +109,7 @@ export class PruneSearch {
     return this.config.prune.recover ? this.#taught(chosen) : chosen;
   }
 
-  /** What has learned is another file, which is timed too. */
+  /** What has learned is another file, which is timed too; what is known of the net before counts for it. */
   async #taught(chosen: Tried): Promise<Tried> {
     const learned = await this.#nets.learn(chosen);
     if (learned.file !== chosen.file) await this.#nets.race(learned, null);
