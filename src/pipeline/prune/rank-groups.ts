@@ -7,10 +7,11 @@ import { linkModel, type Value } from "../../ir/index.js";
 import { type Reader, type Removal, removalOrder } from "../../pruning/choose/removal-order.js";
 import { smallestFirst } from "../../pruning/choose/smallest-first.js";
 import { trialWeights } from "../../pruning/choose/trial-weights.js";
+import type { Widths } from "../../pruning/choose/widths.js";
 import type { ChannelGroup, ChannelMap, GroupConsumer } from "../../pruning/groups/channel-group.js";
 import { type LinearLayer, linearLayer, readLinear, writeLinear } from "../../pruning/refit/linear-layers.js";
 import { momentsOf, tapMoments } from "../../pruning/refit/moment-taps.js";
-import { areNumbers, centred } from "../../pruning/refit/moments.js";
+import { areNumbers, centred, outputVariance } from "../../pruning/refit/moments.js";
 import type { Segment } from "../../pruning/refit/segment.js";
 import { sliceChannels } from "../../pruning/slice/slice-channels.js";
 import type { RuntimeConfig } from "../config.js";
@@ -29,8 +30,8 @@ export interface RankRequest {
   readonly samples: FitSamples;
   readonly sizes: SampleSizes;
   readonly runtime: RuntimeConfig;
-  /** Whether to write a net for each group that says what the output misses without half of it. */
-  readonly withTrials: boolean;
+  /** Widths that are wanted. With null others are looked for, and a net for each group says what the output misses without half of it. */
+  readonly given: Widths | null;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -98,8 +99,9 @@ export async function rankGroups(
         await setImmediate(); // word of other things gets through
         const { group } = each;
         const told = each.readers.flatMap(({ consumer, layer, label }) => readerOf(consumer, layer, label, sums) ?? []);
-        const removal = removalOrder(group.width, told) ?? smallestFirst(group);
-        const trial = request.withTrials ? trialOf(map, each, removal, sums, context) : null;
+        const most = group.width - Math.max(1, request.given?.get(group) ?? 1);
+        const removal = removalOrder(group.width, told, most) ?? smallestFirst(group);
+        const trial = request.given === null ? trialOf(map, each, removal, sums, context) : null;
         ranked.set(group, { removal, trial });
       }
       from = to;
@@ -172,5 +174,6 @@ function readerOf(
   const { weights, bias } = readLinear(layer);
   const gram = bias ? centred(moments).gram : moments.gram;
   const unitOf = Int32Array.from({ length: inputs }, (_, i) => units[Math.floor(i / places)]!);
-  return { inputs, outputs, gram, weights, unitOf };
+  const variance = bias ? outputVariance(moments) : moments.outputSquares.reduce((sum, square) => sum + square, 0);
+  return { inputs, outputs, gram, weights, unitOf, variance };
 }

@@ -93,7 +93,7 @@ export class PruneRun {
       ? this.part.files(intake)
       : SearchFiles.beside(config.out.output, pruneIdentity(config, intake, context), goal, record);
     const memory = new PruneMemory(this.#files);
-    const request = { map, groups, samples, sizes, runtime, withTrials: given === null, onProgress: record.progress };
+    const request = { map, groups, samples, sizes, runtime, given, onProgress: record.progress };
     const known = memory.plan(map);
     const plan = known ?? (await this.#plan(request, prepared));
     if (!known) memory.keepPlan(plan, map);
@@ -119,7 +119,7 @@ export class PruneRun {
     const { record, context } = this;
     const ranked = await record.stage("calibrate", () => rankGroups(request, context), "units");
     const order = new Map([...ranked].map(([group, { removal }]) => [group, removal]));
-    if (!request.withTrials) return { order, measures: null };
+    if (request.given) return { order, measures: null };
     const asked = { ...request, order, ranked, whole: prepared.path, block: this.#block };
     return { order, measures: await record.stage("profile", () => measureGroups(asked, context), "groups") };
   }

@@ -13,7 +13,6 @@
  */
 import { groupBy } from "../../base/group-by.js";
 import { factor, inverse, solve } from "../refit/cholesky.js";
-import { ROWS_TOGETHER, rowsTimesGram } from "../refit/rows-times-gram.js";
 
 /** One who reads the units. Matrices are changed on the way. */
 export interface Reader {
@@ -25,12 +24,14 @@ export interface Reader {
   readonly weights: Float64Array;
   /** The unit that each input belongs to, or -1. */
   readonly unitOf: Int32Array;
+  /** Of what it makes, summed over rows and outputs: about the means where there is a bias. */
+  readonly variance: number;
 }
 
 export interface Removal {
   /** Units in the order in which they go; the last one stays. */
   readonly order: Int32Array;
-  /** errors[n]: share of the readers' variance that is missed when the first n are gone; averaged over readers. */
+  /** errors[n]: share of the readers' variance that is missed when the first n are gone, at least; averaged over readers. */
   readonly errors: Float64Array;
 }
 
@@ -41,18 +42,23 @@ const AT_ONCE = 1 / 64;
 /** Matrices are made smaller when less than this of their inputs is left. */
 const WORTH_MOVING = 0.8;
 
-/** Null where nobody's inputs say anything. */
-export function removalOrder(width: number, readers: readonly Reader[]): Removal | null {
+/**
+ * Null where nobody's inputs say anything.
+ *
+ * @param most units that may have to go: of the others none is known to matter less than another
+ */
+export function removalOrder(width: number, readers: readonly Reader[], most = width - 1): Removal | null {
   const states = readers.flatMap((reader) => ReaderState.of(reader) ?? []);
   if (states.length === 0) return null;
   const order: number[] = [];
   const errors = new Float64Array(width);
   const left = new Set(Array.from({ length: width }, (_, unit) => unit));
   let missed = 0;
-  while (left.size > 1) {
-    const costs = [...left].map((unit) => ({ unit, cost: totalCost(states, unit) }));
+  while (order.length < most) {
+    const costsOf = states.map((state) => state.costs(width));
+    const costs = [...left].map((unit) => ({ unit, cost: costsOf.reduce((sum, each) => sum + each[unit]!, 0) }));
     costs.sort((a, b) => a.cost - b.cost || a.unit - b.unit);
-    const count = Math.min(left.size - 1, Math.max(1, Math.floor(left.size * AT_ONCE)));
+    const count = Math.min(most - order.length, Math.max(1, Math.floor(left.size * AT_ONCE)));
     const gone = costs.slice(0, count).map(({ unit }) => unit);
     const missedOf = new Float64Array(count);
     for (const state of states)
@@ -64,11 +70,9 @@ export function removalOrder(width: number, readers: readonly Reader[]): Removal
       left.delete(unit);
     }
   }
+  errors.fill(missed, order.length);
   return { order: Int32Array.from([...order, ...left]), errors };
 }
-
-const totalCost = (states: readonly ReaderState[], unit: number): number =>
-  states.reduce((sum, state) => sum + state.costOf(unit), 0);
 
 class ReaderState {
   #inputsOf: Map<number, number[]>;
@@ -80,6 +84,7 @@ class ReaderState {
     private inputs: number,
     readonly outputs: number,
     unitOf: Int32Array,
+    /** Of the lower triangle. */
     private inverse: Float64Array,
     private weights: Float64Array,
     readonly variance: number,
@@ -90,8 +95,7 @@ class ReaderState {
   }
 
   static of(reader: Reader): ReaderState | null {
-    const { inputs, outputs, gram, weights } = reader;
-    const variance = varianceOf(reader);
+    const { inputs, outputs, gram, weights, variance } = reader;
     if (!(variance > 0) || !Number.isFinite(variance)) return null;
     let mean = 0;
     for (let i = 0; i < inputs; i++) mean += gram[i * (inputs + 1)]! / inputs;
@@ -102,10 +106,29 @@ class ReaderState {
     return factored && new ReaderState(inputs, outputs, reader.unitOf, inverse(factored), own, variance);
   }
 
-  costOf(unit: number): number {
-    const at = this.#inputsOf.get(unit);
-    const factored = at && factor(this.#blockOf(at), at.length);
-    if (!at || !factored) return 0;
+  /** What each unit would cost now, by unit; 0 for those that are gone or not read. */
+  costs(width: number): Float64Array {
+    const costs = new Float64Array(width);
+    const areSingle = [...this.#inputsOf.values()].every(({ length }) => length === 1);
+    const squares = areSingle ? this.#squares() : null;
+    for (const [unit, at] of this.#inputsOf) {
+      const pivot = this.#inverseAt(at[0]!, at[0]!);
+      costs[unit] = !squares ? this.#costOf(at) : pivot > 0 ? squares[at[0]!]! / pivot / this.variance : 0;
+    }
+    return costs;
+  }
+
+  /** Of the weights of each input, summed over outputs row by row. */
+  #squares(): Float64Array {
+    const { inputs, outputs, weights } = this;
+    const sums = new Float64Array(inputs);
+    for (let o = 0; o < outputs; o++) for (let i = 0; i < inputs; i++) sums[i]! += weights[o * inputs + i]! ** 2;
+    return sums;
+  }
+
+  #costOf(at: readonly number[]): number {
+    const factored = factor(this.#blockOf(at), at.length);
+    if (!factored) return 0;
     const rows = this.#columns(at);
     const solved = solve(factored, rows, this.outputs);
     let cost = 0;
@@ -140,16 +163,15 @@ class ReaderState {
     }
     const solved = solve(factored, rows, outputs);
     // H^-1_i,B for every input i, before anything of it changes.
+    const removed = at.map((input) => Float64Array.from({ length: inputs }, (_, i) => this.#inverseAt(input, i)));
     const columns = new Float64Array(inputs * size);
-    for (let i = 0; i < inputs; i++)
-      for (let k = 0; k < size; k++) columns[i * size + k] = this.inverse[i * inputs + at[k]!]!;
+    for (let i = 0; i < inputs; i++) for (let k = 0; k < size; k++) columns[i * size + k] = removed[k]![i]!;
     const factors = solve(factored, columns, inputs);
-    const removed = at.map((input) => this.inverse.slice(input * inputs, (input + 1) * inputs));
-    for (let o = 0; o < outputs; o++) subtractRows(this.weights, o * inputs, solved, o * size, removed);
-    for (let i = 0; i < inputs; i++) subtractRows(this.inverse, i * inputs, factors, i * size, removed);
+    for (let o = 0; o < outputs; o++) subtractRows(this.weights, o * inputs, inputs, solved, o * size, removed);
+    for (let i = 0; i < inputs; i++) subtractRows(this.inverse, i * inputs, i + 1, factors, i * size, removed);
     for (const input of at) {
       this.inverse.fill(0, input * inputs, (input + 1) * inputs);
-      for (let i = 0; i < inputs; i++) this.inverse[i * inputs + input] = 0;
+      for (let i = input; i < inputs; i++) this.inverse[i * inputs + input] = 0;
       for (let o = 0; o < outputs; o++) this.weights[o * inputs + input] = 0;
     }
     for (const unit of units) this.#inputsOf.delete(unit);
@@ -186,11 +208,14 @@ class ReaderState {
 
   /** H^-1_BB. */
   #blockOf(at: readonly number[]): Float64Array {
-    const { inputs } = this;
     const size = at.length;
-    return Float64Array.from({ length: size ** 2 }, (_, k) => {
-      return this.inverse[at[Math.floor(k / size)]! * inputs + at[k % size]!]!;
-    });
+    return Float64Array.from({ length: size ** 2 }, (_, k) =>
+      this.#inverseAt(at[Math.floor(k / size)]!, at[k % size]!),
+    );
+  }
+
+  #inverseAt(i: number, j: number): number {
+    return this.inverse[Math.max(i, j) * this.inputs + Math.min(i, j)]!;
   }
 }
 
@@ -209,10 +234,11 @@ function inputsByUnit(unitOf: Int32Array): Map<number, number[]> {
   return groupBy(owned, (input) => unitOf[input]!);
 }
 
-/** matrix[at..] -= sum over k of factors[from + k] rows[k], four rows at a time. */
+/** matrix[at..at + count) -= sum over k of factors[from + k] rows[k], four rows at a time. */
 function subtractRows(
   matrix: Float64Array,
   at: number,
+  count: number,
   factors: Float64Array,
   from: number,
   rows: readonly Float64Array[],
@@ -223,18 +249,6 @@ function subtractRows(
     const factorOf = (of: number): number => (of < rows.length ? factors[from + of]! : 0);
     const [fa, fb, fc, fd] = [factorOf(k), factorOf(k + 1), factorOf(k + 2), factorOf(k + 3)];
     if (fa === 0 && fb === 0 && fc === 0 && fd === 0) continue;
-    for (let j = 0; j < a.length; j++) matrix[at + j]! -= fa * a[j]! + fb * b[j]! + fc * c[j]! + fd * d[j]!;
+    for (let j = 0; j < count; j++) matrix[at + j]! -= fa * a[j]! + fb * b[j]! + fc * c[j]! + fd * d[j]!;
   }
-}
-
-/** sum over outputs of W H transpose(W): the squares of what the reader makes. */
-export function varianceOf({ inputs, outputs, gram, weights }: Omit<Reader, "unitOf">): number {
-  let total = 0;
-  const images = new Float64Array(Math.min(outputs, ROWS_TOGETHER) * inputs);
-  for (let o = 0; o < outputs; o += ROWS_TOGETHER) {
-    const count = Math.min(ROWS_TOGETHER, outputs - o);
-    rowsTimesGram(images, weights, o * inputs, count, inputs, gram, 0);
-    for (let i = 0; i < count * inputs; i++) total += weights[o * inputs + i]! * images[i]!;
-  }
-  return total;
 }

@@ -125,33 +125,68 @@ export function solve({ size, lower }: Factor, right: Float64Array, count: numbe
 /** L^-1, row by row; 0 above the diagonal. */
 export function lowerInverse({ size, lower }: Factor): Float64Array {
   const own = new Float64Array(size * size);
-  for (let i = 0; i < size; i++) {
-    const row = i * size;
-    own[row + i] = 1;
-    for (let k = 0; k < i; k++) {
-      const value = lower[row + k]!;
-      const other = k * size;
-      if (value !== 0) for (let j = 0; j <= k; j++) own[row + j]! -= value * own[other + j]!;
+  for (let from = 0; from < size; from += BLOCK) {
+    const to = Math.min(size, from + BLOCK);
+    // Earlier rows are read once for all rows of a block.
+    for (let k = 0; k < from; k += 4) {
+      for (let i = from; i < to; i++) {
+        const at = i * size + k;
+        addFour(own, i * size, k + 4, k, size, own, -lower[at]!, -lower[at + 1]!, -lower[at + 2]!, -lower[at + 3]!);
+      }
     }
-    const pivot = 1 / lower[row + i]!;
-    for (let j = 0; j <= i; j++) own[row + j]! *= pivot;
+    for (let i = from; i < to; i++) {
+      const row = i * size;
+      own[row + i] = 1;
+      for (let k = from; k < i; k++) {
+        const value = lower[row + k]!;
+        const other = k * size;
+        for (let j = 0; j <= k; j++) own[row + j]! -= value * own[other + j]!;
+      }
+      const pivot = 1 / lower[row + i]!;
+      for (let j = 0; j <= i; j++) own[row + j]! *= pivot;
+    }
   }
   return own;
 }
 
-/** The inverse of the factored matrix, both triangles: transpose(L^-1) L^-1. */
+/** The inverse of the factored matrix, its lower triangle: transpose(L^-1) L^-1. What lies above the diagonal is 0. */
 export function inverse(factored: Factor): Float64Array {
   const { size } = factored;
   const own = lowerInverse(factored);
   const inverted = new Float64Array(size * size);
-  for (let k = 0; k < size; k++) {
-    const row = k * size;
-    for (let i = 0; i <= k; i++) {
-      const value = own[row + i]!;
-      const to = i * size;
-      if (value !== 0) for (let j = 0; j <= i; j++) inverted[to + j]! += value * own[row + j]!;
+  for (let from = 0; from < size; from += BLOCK) {
+    const to = Math.min(size, from + BLOCK);
+    for (let i = 0; i < to; i++) {
+      // Rows above have nothing in column i.
+      let k = Math.max(from, i);
+      for (; k + 3 < to; k += 4) {
+        const at = k * size + i;
+        const [a, b, c, d] = [own[at]!, own[at + size]!, own[at + 2 * size]!, own[at + 3 * size]!];
+        addFour(inverted, i * size, i + 1, k, size, own, a, b, c, d);
+      }
+      for (; k < to; k++) {
+        const value = own[k * size + i]!;
+        for (let j = 0; j <= i; j++) inverted[i * size + j]! += value * own[k * size + j]!;
+      }
     }
   }
-  for (let i = 0; i < size; i++) for (let j = 0; j < i; j++) inverted[j * size + i] = inverted[i * size + j]!;
   return inverted;
+}
+
+/** into[at..at + count) += a, b, c and d times rows `row` to `row + 3`, up to their element `count`. */
+function addFour(
+  into: Float64Array,
+  at: number,
+  count: number,
+  row: number,
+  size: number,
+  rows: Float64Array,
+  a: number,
+  b: number,
+  c: number,
+  d: number,
+): void {
+  const [ra, rb, rc, rd] = [row * size, (row + 1) * size, (row + 2) * size, (row + 3) * size];
+  for (let j = 0; j < count; j++)
+    into[at + j]! += a * rows[ra + j]! + b * rows[rb + j]! + c * rows[rc + j]! + d * rows[rd + j]!;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../src/base/random.js";
-import { type Reader, removalOrder, varianceOf } from "../../../src/pruning/choose/removal-order.js";
+import { type Reader, removalOrder } from "../../../src/pruning/choose/removal-order.js";
 import { factor, solve } from "../../../src/pruning/refit/cholesky.js";
 
 const random = seededRandom(11);
@@ -14,7 +14,18 @@ function readerOf(units: number, places: number, outputs: number, rows = 400, mi
     for (let i = 0; i < inputs; i++) for (let j = 0; j < inputs; j++) gram[i * inputs + j]! += x[i]! * x[j]!;
   }
   const unitOf = Int32Array.from({ length: inputs }, (_, i) => Math.floor(i / places));
-  return { inputs, outputs, gram, weights: Float64Array.from({ length: outputs * inputs }, noise), unitOf };
+  const weights = Float64Array.from({ length: outputs * inputs }, noise);
+  return { inputs, outputs, gram, weights, unitOf, variance: varianceOf({ inputs, outputs, gram, weights }) };
+}
+
+/** sum over outputs of W H transpose(W): the squares of what the reader makes. */
+function varianceOf({ inputs, outputs, gram, weights }: Omit<Reader, "unitOf" | "variance">): number {
+  let total = 0;
+  for (let o = 0; o < outputs; o++)
+    for (let i = 0; i < inputs; i++)
+      for (let j = 0; j < inputs; j++)
+        total += weights[o * inputs + i]! * gram[i * inputs + j]! * weights[o * inputs + j]!;
+  return total;
 }
 
 /** What is missed when only some units are left and their weights are fitted anew. */
@@ -69,11 +80,23 @@ describe("removalOrder", () => {
   it("sums over readers, and leaves inputs of others alone", () => {
     const needs = (unit: number): Reader => {
       const reader = readerOf(5, 1, 3);
-      return { ...reader, weights: reader.weights.map((w, i) => (i % 5 === unit ? 20 * w : 0.1 * w)) };
+      const weights = reader.weights.map((w, i) => (i % 5 === unit ? 20 * w : 0.1 * w));
+      return { ...reader, weights, variance: varianceOf({ ...reader, weights }) };
     };
     const alone = readerOf(5, 1, 3);
     const { order } = removalOrder(5, [needs(0), needs(3), { ...alone, unitOf: new Int32Array(5).fill(-1) }])!;
     expect([...order.slice(3)].sort()).toEqual([0, 3]);
+  });
+
+  it("stops at as many as are wanted, in the same order", () => {
+    const reader = readerOf(40, 2, 6);
+    const [all, some] = [removalOrder(40, [reader])!, removalOrder(40, [reader], 12)!];
+    expect([...some.order.slice(0, 12)]).toEqual([...all.order.slice(0, 12)]);
+    expect([...some.errors.slice(0, 13)]).toEqual([...all.errors.slice(0, 13)]);
+    expect([...some.order].sort((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, i) => i));
+    // What more of them would cost is not known: that much at least.
+    expect(some.errors[39]).toBe(some.errors[12]);
+    expect([...removalOrder(40, [reader], 0)!.order]).toEqual(Array.from({ length: 40 }, (_, i) => i));
   });
 
   it("says where nothing can be told", () => {

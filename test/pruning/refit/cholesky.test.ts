@@ -30,13 +30,20 @@ describe("cholesky", () => {
     expect(Math.max(...wanted.map((x, i) => Math.abs(x - solved[i]!)))).toBeLessThan(1e-7);
   });
 
-  it("inverts", () => {
-    const size = 60;
-    const matrix = symmetric(size, 200);
-    const inverted = inverse(factor(matrix, size)!);
-    const column = times(matrix, inverted.subarray(0, size), size);
-    expect(column[0]).toBeCloseTo(1, 8);
-    expect(Math.max(...[...column.slice(1)].map(Math.abs))).toBeLessThan(1e-8);
+  it.each([1, 3, 47, 60, 150])("inverts, into the lower triangle: %d rows", (size) => {
+    const matrix = symmetric(size, 3 * size);
+    const lower = inverse(factor(matrix, size)!);
+    const at = (i: number, j: number): number => lower[Math.max(i, j) * size + Math.min(i, j)]!;
+    for (const j of new Set([0, Math.floor(size / 2), size - 1])) {
+      const product = times(
+        matrix,
+        Float64Array.from({ length: size }, (_, i) => at(i, j)),
+        size,
+      );
+      expect(product[j]).toBeCloseTo(1, 8);
+      expect(Math.max(0, ...[...product].map((value, i) => (i === j ? 0 : Math.abs(value))))).toBeLessThan(1e-8);
+    }
+    expect(lower.every((value, k) => k % size <= Math.floor(k / size) || value === 0)).toBe(true);
   });
 
   it("leaves the matrix as it is", () => {
