@@ -18,20 +18,23 @@ const WAVES = 4;
 
 /** Files of nets without the branch that a group is all of, by group; others have none. */
 export async function branchTrials(
-  { map, samples, sizes, runtime }: PruningKnown,
+  { map, samples, sizes, runtime, isOver }: PruningKnown,
   groups: readonly ChannelGroup[],
   context: RunContext,
+  onProgress?: (done: number, total: number) => void,
 ): Promise<ReadonlyMap<ChannelGroup, string>> {
   const branches = residualBranches(map);
   const files = new Map<ChannelGroup, string>();
-  for (const group of groups) {
-    if (!branches.has(group)) continue;
+  const removable = groups.filter((group) => branches.has(group));
+  for (const [i, group] of removable.entries()) {
+    if (isOver()) break;
     const kept = new Map([[group, []]]);
     const sliced = sliceChannels(map, kept);
     await refitNet({ pair: new NetPair(map, sliced, kept), samples, sizes, runtime, mostWaves: WAVES }, context);
     const path = linkedFile(context, "trial");
     linkModel(sliced.model, path);
     files.set(group, path);
+    onProgress?.(i + 1, removable.length);
   }
   return files;
 }

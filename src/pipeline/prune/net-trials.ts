@@ -136,7 +136,9 @@ export class NetTrials {
       const { path, bytes, report } = made.file;
       const { recovery } = made;
       const spentMs = record.elapsedMs - from;
-      memory.keepTried(key, { bytes, sha256: await sha256Of(path), report, recovery, accuracy, nonsense, spentMs });
+      // A run that goes on may have more time.
+      if (!report?.isCutShort)
+        memory.keepTried(key, { bytes, sha256: await sha256Of(path), report, recovery, accuracy, nonsense, spentMs });
       tried = { ...made, spentMs };
     }
     judge.tell(name, null, tried.measured.accuracy.facts);

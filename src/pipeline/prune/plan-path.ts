@@ -33,6 +33,7 @@ export interface PathRequest extends PruningKnown {
   /** The whole net, as the trials are made of it. */
   readonly whole: string;
   readonly block: number;
+  readonly onProgress?: (done: number, total: number) => void;
 }
 
 /** What was measured of groups, from which the path follows. */
@@ -63,7 +64,7 @@ export async function measureGroups(request: PathRequest, context: RunContext): 
   const halves = new Map([...request.ranked].flatMap(([group, { trial }]) => (trial ? [[group, trial.path]] : [])));
   const files = [...halves.values()];
   try {
-    const branches = await branchTrials(request, request.groups, context);
+    const branches = await branchTrials(request, request.groups, context, request.onProgress);
     files.push(...branches.values());
     const errors = await groupErrors(request, { halves, branches }, context);
     return { errors, ...(await netTimes(request, branches, context)) };

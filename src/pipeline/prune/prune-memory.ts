@@ -17,6 +17,8 @@ export interface PrunePlan {
   readonly order: ReadonlyMap<ChannelGroup, Removal>;
   /** null where widths were given and nothing is searched. */
   readonly measures: GroupMeasures | null;
+  /** Made with less than was wanted, for want of time: not to be gone on with. */
+  readonly isCutShort?: boolean;
 }
 
 /** What is known of a net that was tried. */

@@ -25,6 +25,8 @@ export interface PruningKnown {
   readonly samples: FitSamples;
   readonly sizes: SampleSizes;
   readonly runtime: RuntimeConfig;
+  /** Whether the time that was given for the run is over. */
+  readonly isOver: () => boolean;
 }
 
 /** Those units that go last. */
@@ -51,11 +53,11 @@ export async function prunedFile(
   context: RunContext,
   onProgress?: (done: number, total: number) => void,
 ): Promise<PrunedFile> {
-  const { map, order, samples, sizes, runtime } = known;
+  const { map, order, samples, sizes, runtime, isOver } = known;
   const kept = keptUnits(widths, order);
   const sliced = sliceChannels(map, kept);
   const pair = new NetPair(map, sliced, kept);
-  const report = await refitNet({ pair, samples, sizes, runtime, ...(onProgress && { onProgress }) }, context);
+  const report = await refitNet({ pair, samples, sizes, runtime, isOver, ...(onProgress && { onProgress }) }, context);
   return writtenNet(sliced.model, report, context);
 }
 

@@ -32,6 +32,8 @@ export interface RankRequest {
   readonly runtime: RuntimeConfig;
   /** Widths that are wanted. With null others are looked for, and a net for each group says what the output misses without half of it. */
   readonly given: Widths | null;
+  /** Whether so much of the time has gone that what is left has to do for the rest of the run. */
+  readonly isOver: () => boolean;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -52,6 +54,8 @@ export interface Ranked {
   readonly removal: Removal;
   /** Null where none was asked for. */
   readonly trial: Trial | null;
+  /** Whether there was time to look at its readers. */
+  readonly isLooked: boolean;
 }
 
 /** The file of a net in which one group has half of its units and its readers are fitted; nothing else is changed. */
@@ -60,7 +64,7 @@ export interface Trial {
   readonly removed: number;
 }
 
-/** For each group the order in which its units go. */
+/** For each group the order in which its units go: those of least weight first where there was no time to look at who reads them. */
 export async function rankGroups(
   request: RankRequest,
   context: RunContext,
@@ -74,6 +78,7 @@ export async function rankGroups(
   try {
     for (let from = 0; from < asked.length; ) {
       refuseInterrupted(context.signal);
+      if (request.isOver()) break;
       const to = endOfPart(asked, from);
       const part = asked.slice(from, to);
       const tap = (segment: Segment): readonly string[] =>
@@ -102,10 +107,16 @@ export async function rankGroups(
         const most = group.width - Math.max(1, request.given?.get(group) ?? 1);
         const removal = removalOrder(group.width, told, most) ?? smallestFirst(group);
         const trial = request.given === null ? trialOf(map, each, removal, sums, context) : null;
-        ranked.set(group, { removal, trial });
+        ranked.set(group, { removal, trial, isLooked: true });
       }
       from = to;
       onProgress?.(from, asked.length);
+    }
+    for (const each of asked) {
+      if (ranked.has(each.group)) continue;
+      const removal = smallestFirst(each.group);
+      const trial = request.given === null ? trialOf(map, { ...each, readers: [] }, removal, new Map(), context) : null;
+      ranked.set(each.group, { removal, trial, isLooked: false });
     }
   } finally {
     walk.close();

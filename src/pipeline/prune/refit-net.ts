@@ -36,6 +36,8 @@ export interface RefitRequest {
   readonly runtime: RuntimeConfig;
   /** Layers of the pruned net that get zeros; absent where none does. */
   readonly sparsities?: ReadonlyMap<Node, Sparsity>;
+  /** Layers that are not fitted by then keep their weights; never when absent. */
+  readonly isOver?: () => boolean;
   /** Waves of layers that are fitted, from the front; all when absent. */
   readonly mostWaves?: number;
   readonly onProgress?: (done: number, total: number) => void;
@@ -52,7 +54,11 @@ export interface RefitReport {
   readonly fitted: readonly FittedLayer[];
   /** Layers that keep their weights, and why. */
   readonly unfitted: readonly Unfitted[];
+  /** Whether some of these are only for want of time. */
+  readonly isCutShort?: true;
 }
+
+const NO_TIME = "the time that was given (--budget) was over before its turn";
 
 /** What the sums of layers that are held together may take. */
 export const MOST_SUM_BYTES = 48 << 20;
@@ -82,13 +88,14 @@ class NetFit {
   }
 
   async run(): Promise<RefitReport> {
-    const { pair, onProgress, mostWaves = Number.POSITIVE_INFINITY } = this.request;
+    const { pair, onProgress, isOver, mostWaves = Number.POSITIVE_INFINITY } = this.request;
     const { tasks, unfitted } = fitTasks(pair);
     this.#unfitted.push(...unfitted);
     let waiting = tasks;
     try {
       for (let waves = 0; waiting.length > 0 && waves < mostWaves; waves++) {
         refuseInterrupted(this.context.signal);
+        if (isOver?.()) break;
         const wave = withinBound(readyTasks(pair, waiting));
         waiting = waiting.filter((task) => !wave.includes(task));
         await this.#fit(wave, waiting);
@@ -97,7 +104,9 @@ class NetFit {
     } finally {
       this.#walk.close();
     }
-    return { fitted: this.#fitted, unfitted: this.#unfitted };
+    const isCutShort = waiting.length > 0 && isOver?.() === true;
+    if (isCutShort) this.#unfitted.push(...waiting.map(({ name }) => ({ node: name, reason: NO_TIME })));
+    return { fitted: this.#fitted, unfitted: this.#unfitted, ...(isCutShort && { isCutShort }) };
   }
 
   async #fit(wave: readonly FitTask[], left: readonly FitTask[]): Promise<void> {

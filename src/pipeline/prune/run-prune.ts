@@ -31,6 +31,9 @@ import { runSparse } from "./run-sparse.js";
 import { sampleSizes } from "./sample-sizes.js";
 import { PruneSearch } from "./search.js";
 
+/** Of the time that is given: what is not ranked by then goes by its weights, so that there is time to fit nets and to race them. */
+const RANKED_BY = 0.5;
+
 export function runPrune(config: PruneConfig, context: RunContext): Promise<RunResult> {
   const { sparsity } = config.prune;
   return sparsity ? runSparse(config, sparsity, context) : new PruneRun(config, context).run();
@@ -93,13 +96,24 @@ export class PruneRun {
       ? this.part.files(intake)
       : SearchFiles.beside(config.out.output, pruneIdentity(config, intake, context), goal, record);
     const memory = new PruneMemory(this.#files);
-    const request = { map, groups, samples, sizes, runtime, given, onProgress: record.progress };
+    const hasSpent = (share: number) => (): boolean => {
+      const { budgetMs } = config.prune;
+      return budgetMs !== null && record.elapsedMs > share * budgetMs;
+    };
+    const onProgress = record.progress;
+    const request = { map, groups, samples, sizes, runtime, given, isOver: hasSpent(RANKED_BY), onProgress };
     const known = memory.plan(map);
     const plan = known ?? (await this.#plan(request, prepared));
-    if (!known) memory.keepPlan(plan, map);
+    if (!known && !plan.isCutShort) memory.keepPlan(plan, map);
     const { order, measures } = plan;
     const judge = new PrunedJudge(config, intake, record);
-    const search = new PruneSearch(config, { map, order, samples, sizes, runtime }, judge, record, memory);
+    const search = new PruneSearch(
+      config,
+      { map, order, samples, sizes, runtime, isOver: hasSpent(1) },
+      judge,
+      record,
+      memory,
+    );
     const chosen = given
       ? await search.only(given, widths ? "the given widths" : `keep ${keepRatio}`)
       : await search.along(pathOf(measures!, map, this.#block));
@@ -119,9 +133,15 @@ export class PruneRun {
     const { record, context } = this;
     const ranked = await record.stage("calibrate", () => rankGroups(request, context), "units");
     const order = new Map([...ranked].map(([group, { removal }]) => [group, removal]));
-    if (request.given) return { order, measures: null };
+    const unseen = [...ranked.values()].filter(({ isLooked }) => !isLooked).length;
+    if (unseen > 0)
+      record.warn(
+        `--budget was too short to look at all groups: of ${unseen} of ${ranked.size} those units go first whose weights are least`,
+      );
+    if (request.given) return { order, measures: null, isCutShort: unseen > 0 };
     const asked = { ...request, order, ranked, whole: prepared.path, block: this.#block };
-    return { order, measures: await record.stage("profile", () => measureGroups(asked, context), "groups") };
+    const measures = await record.stage("profile", () => measureGroups(asked, context), "groups");
+    return { order, measures, isCutShort: request.isOver() };
   }
 
   async #finish(found: Found): Promise<RunResult> {

@@ -29,10 +29,10 @@ function races(speedup: number, targetSpeedup: number | null, budgetMs: number |
 }
 
 describe("a race of a pruned net", () => {
-  it("is run again for longer where the net reaches the target and the interval does not", async () => {
+  it("goes on for longer where the net reaches the target and the interval does not", async () => {
     const { ms, times } = await races(1.3, 1.24).race(null);
     expect(times).toBe(2);
-    expect(ms).toBeGreaterThan(3 * 2000);
+    expect(ms).toBeGreaterThan(2.5 * 2000);
   });
 
   it.each([

@@ -143,6 +143,17 @@ describe("prune", () => {
     }
   }, 240_000);
 
+  it("ends ranking and fits when its time is over, and names what was left out", async () => {
+    const config = await configFor(temporaryFolder(), { keepRatio: 0.5, budgetMs: 1 });
+    const result = await runPrune(config, realContext(startRuntime()));
+    const { fitted, unfitted } = result.pruning!;
+    expect(fitted).toEqual([]);
+    expect(unfitted.length).toBeGreaterThan(2);
+    expect(unfitted.every(({ reason }) => reason.includes("--budget"))).toBe(true);
+    expect(result.warnings.join()).toMatch(/too short to look at all groups: of (\d+) of \1/);
+    expect(result.latency).not.toBeNull();
+  }, 120_000);
+
   it.each([
     ["without samples", { calibration: null }, "CALIBRATION_NEEDED"],
     ["with ten", {}, "SAMPLES_TOO_FEW"],
