@@ -109,8 +109,9 @@ for (const row of rows) {
     name: row.name,
     float: accuracy.baseline,
     accuracy: accuracy.candidate,
-    speedup: latency.speedup,
-    interval: latency.speedupInterval,
+    speedup: latency?.speedup ?? null,
+    interval: latency?.speedupInterval ?? null,
+    outcome: result.verdict.outcome,
     bytes: [result.model.bytes, output?.bytes ?? null],
     seconds: watched.seconds,
     megabytes: watched.megabytes,
@@ -124,6 +125,7 @@ for (const row of rows) {
       ...shared,
     ]);
     found.int8 = {
+      outcome: whole.verdict.outcome,
       accuracy: whole.accuracy.candidate,
       speedup: whole.latency?.speedup ?? null,
       interval: whole.latency?.speedupInterval ?? null,
@@ -190,7 +192,7 @@ function print(all) {
     `${(before / 1e6).toFixed(2)} to ${after === null ? "-" : (after / 1e6).toFixed(2)} MB`;
   if (options.markdown) {
     console.log(
-      "| net | accuracy (original) | wanted | speed | wanted | size | time, memory |\n|---|--:|--:|--:|--:|--:|--:|",
+      "| net | accuracy (original) | wanted | speed | wanted | verdict | size | time, memory |\n|---|--:|--:|--:|--:|---|--:|--:|",
     );
   }
   for (const each of all) {
@@ -200,6 +202,7 @@ function print(all) {
       each.wanted[0],
       ratio(each.speedup) + interval(each.interval),
       ratio(each.wanted[1]),
+      each.outcome,
       size(each.bytes),
       `${each.seconds.toFixed(0)} s, ${each.megabytes.toFixed(0)} MB`,
     ];
@@ -209,6 +212,7 @@ function print(all) {
       (each.accuracy - 0.005).toFixed(4),
       ratio(each.int8.speedup) + interval(each.int8.interval),
       ratio(each.int8.wanted),
+      each.int8.outcome,
       size([each.bytes[1], each.int8.bytes]),
       "",
     ];
