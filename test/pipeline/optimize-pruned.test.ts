@@ -12,11 +12,12 @@ import { modelFile } from "../support/model-file.js";
 import { digits, digitsModel, optimizeConfig, realContext } from "../support/real-run.js";
 import { limitsOf } from "../support/run-config.js";
 
-async function configFor(folder: string): Promise<OptimizeConfig> {
+/** @param budgetMs as little as there is, where nothing has to come of the search */
+async function configFor(folder: string, budgetMs = 1): Promise<OptimizeConfig> {
   const calibration = await digits(folder, 40);
   const evaluation = await digits(folder, 60, 400);
   return {
-    ...optimizeConfig(digitsModel, join(folder, "out.onnx"), { budgetMs: 1 }),
+    ...optimizeConfig(digitsModel, join(folder, "out.onnx"), { budgetMs }),
     data: { calibration, eval: evaluation, metric: { kind: "builtin", name: "top1" } },
     limits: limitsOf({ maxDrop: { percent: 10 } }),
   };
@@ -25,7 +26,7 @@ async function configFor(folder: string): Promise<OptimizeConfig> {
 describe("optimize --prune", () => {
   it("judges every way as a whole against the original, and delivers the best that meets the limits", async () => {
     const folder = temporaryFolder();
-    const config = await configFor(folder);
+    const config = await configFor(folder, 40_000);
     const result = await runOptimizePruned(config, realContext(startRuntime()));
     expect(result.command).toBe("optimize");
     expect(result.model.path).toBe(digitsModel);
