@@ -71,8 +71,8 @@ function gains(result: RunResult): string[] {
 type Unit = NonNullable<VerdictReason["unit"]>;
 
 const units: Readonly<Record<Unit, { readonly show: (value: number) => string; readonly unit: string }>> = {
-  points: { show: digits, unit: " pt" },
-  percent: { show: digits, unit: " %" },
+  points: { show: pointDigits, unit: " pt" },
+  percent: { show: pointDigits, unit: " %" },
   metric: { show: digits, unit: "" },
   times: { show: (value) => value.toFixed(2), unit: "x" },
   ms: { show: (value) => significant(value), unit: " ms" },
@@ -95,6 +95,11 @@ function intervalText([low, high]: readonly [number | null, number | null], show
   if (low !== null && high !== null) return `${show(low)} .. ${show(high)}`;
   if (low !== null) return `${show(low)} or more`;
   return high === null ? "" : `up to ${show(high)}`;
+}
+
+/** Of a percentage: below a ten-thousandth of a point there is nothing but the rounding of sums. */
+function pointDigits(value: number): string {
+  return digits(Math.round(value * 1e4) / 1e4);
 }
 
 /** At most three that matter: an end of an interval is never known better. */

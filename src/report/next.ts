@@ -140,6 +140,16 @@ function longerLoad(load: LoadFacts, open: readonly VerdictReason[], line: Line)
   return line.again("--budget", budget, "so long tells, if requests fare as they did");
 }
 
+/** Ranges of all samples serve to quantize; of a part only beside the others. */
+function afterCalibration(line: Line): Suggestion | null {
+  const [ranges] = ["--output", "-o"].flatMap((flag) => flagValues(line.typed ?? "", flag));
+  if (ranges === undefined || line.has("--shard")) return null;
+  return {
+    command: `infer-opt quantize ${line.model} -o int8.onnx --ranges ${shellWord(ranges)}${line.given("--calibration", "--target")}`,
+    why: "with these ranges; the samples are to measure by",
+  };
+}
+
 function afterSuccess(result: RunResult, line: Line): Suggestion | null {
   const { model, output, candidateModel, latency, command, quantization, pruning } = result;
   if (output) {
@@ -150,6 +160,8 @@ function afterSuccess(result: RunResult, line: Line): Suggestion | null {
       : null;
   }
   switch (command) {
+    case "calibrate":
+      return afterCalibration(line);
     case "verify":
       return candidateModel
         ? { command: `infer-opt bench ${line.pair(candidateModel)}${line.given("--threads")}`, why: "is it faster?" }

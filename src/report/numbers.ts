@@ -62,10 +62,14 @@ export function bytes(value: number): string {
 export const ratio = (value: number): string => `${value.toFixed(2)}x`;
 
 /** A metric's value: four decimals in -1..1, where rates and cosines live, four significant digits elsewhere. */
-export const score = (value: number): string => (Math.abs(value) <= 1 ? value.toFixed(4) : significant(value, 4));
+export const score = (value: number): string =>
+  Math.abs(value) < 1.00005 ? value.toFixed(4).replace(/^-(?=0\.0000$)/, "") : significant(value, 4);
 
-/** The same with its sign. */
-export const change = (value: number): string => (value > 0 ? `+${score(value)}` : score(value));
+/** The same with its sign, where anything is left of it. */
+export function change(value: number): string {
+  const text = score(value);
+  return value > 0 && Number(text) !== 0 ? `+${text}` : text;
+}
 
 export const interval = ([low, high]: readonly [number, number], show: (value: number) => string): string =>
   `${show(low)} .. ${show(high)}`;

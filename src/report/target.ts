@@ -7,6 +7,8 @@ import { wrap } from "./table.js";
 
 /** Width of the words at the left. */
 const INDENT = 12;
+/** The JSON has all of them. */
+const MOST_NAMED = 6;
 type Violation = InspectedTarget["violations"][number];
 
 /** @param width of the text without the indent that the caller adds */
@@ -49,7 +51,12 @@ function groupLines(
   const subject =
     op === null ? (about === "input" ? plural(nodes.length, "input") : "the model") : printable(op) + many;
   const [line = "", ...rest] = wrap(`${subject}: ${printable(reason)}`, width - INDENT);
-  const named = nodes.map((node) => middle(printable(node), 60)).join(", ");
+  const more = nodes.length > MOST_NAMED ? `, and ${nodes.length - MOST_NAMED} more` : "";
+  const named =
+    nodes
+      .slice(0, MOST_NAMED)
+      .map((node) => middle(printable(node), 60))
+      .join(", ") + more;
   const below = [
     ...rest,
     ...(named === "" ? [] : wrap(named, width - INDENT).map(paint.faint)),

@@ -82,7 +82,9 @@ function headLines(result: RunResult, paint: Palette, sheet: Sheet): string[] {
   const word = verdictWord(result);
   const run = latency ?? bench ?? profile ?? load;
   const where = run ? conditions(run) : request ? `${request.provider}, ${plural(request.threads, "thread")}` : "";
-  const names = [model, output].flatMap((file) => (file ? [printable(basename(file.path))] : []));
+  const isSameName = output !== null && basename(output.path) === basename(model.path);
+  const named = ({ path }: { readonly path: string }): string => printable(isSameName ? path : basename(path));
+  const names = [model, output].flatMap((file) => (file ? [named(file)] : []));
   const room = sheet.columns - word.length - 4 - (where ? where.length + 3 : 0);
   const title = names.length === 2 ? pair(names[0]!, names[1]!, room) : middle(names[0]!, room);
   return [

@@ -1,15 +1,9 @@
 /** Charts of characters: curves in Braille dots or in ASCII, bars in eighths or in ASCII; axes with round numbers. */
 
-import { powersOfTen, roundNumbers, tickText } from "../report/ticks.js";
+import { type Range, share, ticksOf } from "../report/range.js";
+import { tickText } from "../report/ticks.js";
 import { clip, padLeft, widthOf } from "./cells.js";
 import type { Look } from "./look.js";
-
-export interface Range {
-  readonly low: number;
-  readonly high: number;
-  /** Equal ratios are equally far apart; of positive values only. */
-  readonly isLogarithmic?: boolean;
-}
 
 export interface Series {
   readonly points: readonly (readonly [x: number, y: number])[];
@@ -35,7 +29,7 @@ export interface PlotOptions {
 /** Later series lie on top of earlier ones. Exactly `height` lines, none wider than `width`. */
 export function plot({ width, height, x, y, xTitle, showY, series, look }: PlotOptions): string[] {
   const rows = Math.max(1, height - 2);
-  const yTicks = ticks(y, Math.max(3, Math.floor(rows / 3)));
+  const yTicks = ticksOf(y, Math.max(3, Math.floor(rows / 3)));
   const labels = yTicks.map(showY);
   const gutter = Math.max(...labels.map(widthOf), 1);
   const columns = Math.max(4, width - gutter - 2);
@@ -58,21 +52,11 @@ export function plot({ width, height, x, y, xTitle, showY, series, look }: PlotO
   ];
 }
 
-/** Where in the range a value lies, 0 to 1 within it. */
-export function share(value: number, { low, high, isLogarithmic }: Range): number {
-  if (!(high > low)) return 0.5;
-  return isLogarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
-}
-
-/** The value that lies there. */
-export const valueAt = (part: number, { low, high, isLogarithmic }: Range): number =>
-  isLogarithmic ? low * (high / low) ** part : low + (high - low) * part;
-
 /** Round numbers below the places they stand for, as many as there is room for, and the unit at the end. */
-function xLabels(x: Range, columns: number, title: string): string {
+export function xLabels(x: Range, columns: number, title: string): string {
   let line = "";
   const room = columns - widthOf(title) - 1;
-  for (const value of ticks(x, Math.max(2, Math.floor(columns / 10)))) {
+  for (const value of ticksOf(x, Math.max(2, Math.floor(columns / 10)))) {
     const label = tickText(value);
     const at = Math.round(share(value, x) * (columns - 1) - label.length / 2);
     const from = Math.max(0, at);
@@ -80,16 +64,6 @@ function xLabels(x: Range, columns: number, title: string): string {
     line = line.padEnd(from) + label;
   }
   return `${line.padEnd(columns - widthOf(title))}${title}`;
-}
-
-const ticks = ({ low, high, isLogarithmic }: Range, most: number): number[] =>
-  isLogarithmic && high > low ? powersOfTen(low, high, [1, 2, 5]) : roundNumbers(low, high, most);
-
-/** A little room on either side; a width of its own where there is only one value. */
-export function rangeOf(values: readonly number[], room = 0.04): Range {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const extra = high > low ? (high - low) * room : Math.abs(low) * 0.1 || 1;
-  return { low: low - extra, high: high + extra };
 }
 
 /** Dots of Braille, by column and row within a character. */

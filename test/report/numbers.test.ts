@@ -39,3 +39,8 @@ it.each([
 ])("shows %s ms as %s", (ms, text) => expect(duration(ms)).toBe(text));
 it("counts one thing and many", () =>
   expect([plural(1, "node"), plural(2000, "node")]).toEqual(["1 node", "2,000 nodes"]));
+
+it("leaves rounding out of scores and their changes", () => {
+  expect([score(-1.9e-13), change(-1.9e-13), change(1.9e-13)]).toEqual(["0.0000", "0.0000", "0.0000"]);
+  expect([score(1.0000001), score(-0.0123), change(0.0123)]).toEqual(["1.0000", "-0.0123", "+0.0123"]);
+});

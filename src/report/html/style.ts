@@ -23,7 +23,7 @@ section { background: var(--panel); border: 1px solid var(--line); border-radius
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--faint); padding: 2px 0; }
 th, td { text-align: left; padding: 3px 14px 3px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-td:not(.n) { overflow-wrap: anywhere; } th.w1 { min-width: 11ch; } th.w2 { min-width: 18ch; } th.w3 { min-width: 34ch; }
+td:not(.n) { overflow-wrap: anywhere; } td.s { white-space: nowrap; } th.w2 { min-width: 22ch; } th.w3 { min-width: 30ch; }
 table.stacked td:not(.note) { white-space: nowrap; } .limit-bar { width: 200px; min-width: 120px; } .span { stroke-width: 6; opacity: .7; } .span.met { stroke: var(--good); } .span.missed { stroke: var(--bad); } .span.inconclusive { stroke: var(--unsure); }
 .point.met { fill: var(--good); } .point.missed { fill: var(--bad); } .point.inconclusive { fill: var(--unsure); }
 .outside rect { fill: var(--bad); fill-opacity: .1; stroke: var(--bad); stroke-opacity: .8; stroke-width: .7; }
@@ -63,7 +63,7 @@ svg.graph .box { cursor: pointer; } .box.dim { opacity: .15; } .box.hit rect, .b
 .v1 rect, .v2 rect, .v3 rect { stroke-width: 2; } .v1 rect { stroke: var(--before); } .v2 rect { stroke: var(--good); } .v3 rect { stroke: var(--bad); }
 .box.h- rect { stroke-dasharray: 2 2; } .box.own rect { stroke: var(--after); stroke-width: 3.5; }
 .tip { position: fixed; z-index: 2; max-width: min(360px, 90vw); padding: 6px 10px; background: var(--paper); color: var(--ink); border: 1px solid var(--faint); border-radius: 6px; font-size: 13px; pointer-events: none; overflow-wrap: anywhere; }
-td input[type=checkbox] { vertical-align: middle; margin: 0 6px 0 0; } .markable th:first-child { min-width: 18ch; }
+td input[type=checkbox] { float: left; margin: 5px 6px 0 0; } .markable th:first-child { min-width: 22ch; }
 .tile rect { stroke: var(--faint); stroke-width: 1; } svg .tile text { fill: var(--ink); } .t-f rect { fill: color-mix(in srgb, var(--before) 35%, var(--paper)); } .t-8 rect { fill: color-mix(in srgb, var(--after) 40%, var(--paper)); } .t-h rect { fill: color-mix(in srgb, var(--unsure) 45%, var(--paper)); } .t-o rect { fill: color-mix(in srgb, var(--faint) 30%, var(--paper)); }
 .controls { display: flex; flex-wrap: wrap; gap: 4px 16px; } .controls select, .controls input { font: inherit; max-width: 60vw; }
 .picked { white-space: pre-line; }
@@ -71,12 +71,12 @@ code { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
 pre { overflow-x: auto; padding: 8px; border: 1px solid var(--line); border-radius: 6px; margin: 6px 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 details > summary { cursor: pointer; color: var(--after); }
 button.copy { font: inherit; }
-.wide { overflow-x: auto; } .wide svg { min-width: 520px; }
-@media (max-width: 600px) { svg { font-size: 19px; } .small-charts svg, .wide svg { font-size: 12px; } svg text.name { display: none; }
+.bar-chart { max-width: 600px; }
+@media (max-width: 600px) { svg { font-size: 19px; } .small-charts svg { font-size: 12px; } .bar-chart { font-size: 13px; } svg .tile text { font-size: 17px; } svg .tile .sub { font-size: 14px; } svg text.name { display: none; }
   th.w2 { min-width: 16ch; } th.w3 { min-width: 24ch; }
   table.stacked thead th.note { display: none; } table.stacked tr { display: flex; flex-wrap: wrap; gap: 0 14px; border-bottom: 1px solid var(--line); } table.stacked td { border: 0; padding-right: 0; } table.stacked :is(td, th):first-child { min-width: 12ch; } table.stacked .n { min-width: 8ch; padding-right: 0; } table.stacked th { border: 0; } table.stacked td.note { flex-basis: 100%; color: var(--faint); } table.stacked td.note:empty { display: none; }
   header, main, footer { padding: 0 10px; } nav { position: static; } nav ul { padding: 8px 10px; } section { padding: 10px; } }
 .more { color: var(--faint); } button { font: inherit; }
-@media print { :root { color-scheme: light; } table { font-size: 11px; } th, td { padding-right: 8px; } th.w1 { min-width: 7ch; } th.w2 { min-width: 12ch; } th.w3 { min-width: 18ch; } .table, .wide { overflow: visible; }  nav, .filter, button { display: none; } th button { display: inline; } .controls, .picked, .marking, td input, .tip { display: none; }
+@media print { :root { color-scheme: light; } table { font-size: 11px; } th, td { padding-right: 8px; } .markable th:first-child, th.w2 { min-width: 12ch; } th.w3 { min-width: 16ch; } .table { overflow: visible; }  nav, .filter, button { display: none; } th button { display: inline; } .controls, .picked, .marking, td input, .tip { display: none; }
   details:not([open])::details-content { content-visibility: visible; block-size: auto; } section { break-inside: auto; } figure, svg { break-inside: avoid; } .scroll { overflow: hidden; max-height: none; } svg.graph { width: 100%; height: auto; max-height: 24cm; } }
 `;

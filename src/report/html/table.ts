@@ -38,19 +38,20 @@ export const folded = <Row>(
 
 function tableOf<Row>(caption: string, rows: readonly Row[], columns: readonly Column<Row>[], most: number): Markup {
   const isSorted = rows.length >= SORTED_FROM;
-  const head = columns.map((column) => {
-    const { title, isNumber } = column;
-    const shape = isNumber ? side(true) : width(column, rows);
+  const sides = columns.map((column) => side(column, rows));
+  const head = columns.map((column, i) => {
+    const { title } = column;
+    const shape = sides[i] ?? width(column, rows);
     return isSorted
       ? html`<th scope="col" aria-sort="none"${shape}><button type="button">${title}</button></th>`
       : html`<th scope="col"${shape}>${title}</th>`;
   });
   const first = rows.length > most * HARDLY_LONGER ? rows.slice(0, most) : rows;
   const body = first.map((row) => {
-    const cells = columns.map((column) => {
+    const cells = columns.map((column, i) => {
       const { shown, key } = cellOf(column, row);
       const told = column.isMarked?.(row) ? html`<strong>* ${shown}</strong>` : shown;
-      return html`<td${side(column.isNumber)}${key !== undefined && isSorted ? html` data-v="${key}"` : null}>${told}</td>`;
+      return html`<td${sides[i]!}${key !== undefined && isSorted ? html` data-v="${key}"` : null}>${told}</td>`;
     });
     return html`<tr>${cells}</tr>\n`;
   });
@@ -92,12 +93,19 @@ function cellOf<Row>({ cell, value, isNumber }: Column<Row>, row: Row): { shown:
 const ROUNDED = 0.0051;
 
 /** Room for its texts: a browser breaks names of nodes to pieces before it makes numbers narrower. */
-function width<Row>({ cell }: Column<Row>, rows: readonly Row[]): Markup | null {
-  const longest = rows.slice(0, OPEN_ROWS).reduce((most, row) => Math.max(most, cell(row).length), 0);
-  return longest > 32 ? html` class="w3"` : longest > 14 ? html` class="w2"` : longest > 5 ? html` class="w1"` : null;
-}
+const width = <Row>(column: Column<Row>, rows: readonly Row[]): Markup =>
+  html` class="${longestOf(column, rows) > 32 ? "w3" : "w2"}"`;
 
-const side = (isNumber = false): Markup | null => (isNumber ? html` class="n"` : null);
+/** Numbers stand to the right; neither they nor names of operators are broken. */
+const side = <Row>(column: Column<Row>, rows: readonly Row[]): Markup | null =>
+  column.isNumber ? html` class="n"` : isWord(column, rows) ? html` class="s"` : null;
+
+const LONGEST_WORD = 20;
+
+const isWord = <Row>(column: Column<Row>, rows: readonly Row[]): boolean => longestOf(column, rows) <= LONGEST_WORD;
+
+const longestOf = <Row>({ cell }: Column<Row>, rows: readonly Row[]): number =>
+  rows.slice(0, OPEN_ROWS).reduce((most, row) => Math.max(most, cell(row).length), 0);
 
 export const text = <Row>(title: string, value: (row: Row) => string): Column<Row> => ({ title, cell: value, value });
 

@@ -1,12 +1,14 @@
 /** Everything that was measured, by speed and by accuracy, and the command that makes each. */
+
 import { candidateWhy } from "../../report/candidate-why.js";
 import { printable } from "../../report/escape.js";
 import { bytes, count, optional, ratio, score, significant } from "../../report/numbers.js";
 import { type CandidatePoint, worthOf } from "../../report/pareto.js";
+import { rangeOf } from "../../report/range.js";
 import { reproduce } from "../../report/reproduce.js";
 import { tickText } from "../../report/ticks.js";
 import { type ListColumn, list } from "../list.js";
-import { plot, rangeOf } from "../plot.js";
+import { plot } from "../plot.js";
 import type { ListScreen, Scene } from "../screen.js";
 import { paragraph, titled } from "./rows.js";
 

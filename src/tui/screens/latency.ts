@@ -1,10 +1,12 @@
 /** How long runs took before and after: where most of them lie, and how long the tail is. */
 
 import type { LatencyDistribution, LatencyFacts, Percentiles, RunResult } from "../../pipeline/result.js";
+import { latencyBins, latencyRange } from "../../report/latency-histogram.js";
 import { count, interval, percentileCells, percentileHeads, ratio, significant } from "../../report/numbers.js";
+import { type Range, share } from "../../report/range.js";
 import { tickText } from "../../report/ticks.js";
 import { padRight } from "../cells.js";
-import { bars, plot, type Range, rangeOf, share, valueAt } from "../plot.js";
+import { bars, plot, xLabels } from "../plot.js";
 import type { Scene, TextScreen } from "../screen.js";
 import { grid, paragraph } from "./rows.js";
 
@@ -57,35 +59,15 @@ function table({ baseline, candidate, runs, speedup, speedupInterval }: LatencyF
   ];
 }
 
-/** Shares of the runs up to each of the edges, by straight lines between quantiles. */
-function sharesUpTo(edges: readonly number[], at: readonly number[], valuesMs: readonly number[]): number[] {
-  return edges.map((edge) => {
-    const above = valuesMs.findIndex((value) => value > edge);
-    if (above < 0) return 1;
-    if (above === 0) return 0;
-    const [from, to] = [valuesMs[above - 1]!, valuesMs[above]!];
-    return at[above - 1]! + ((at[above]! - at[above - 1]!) * (edge - from)) / (to - from);
-  });
-}
-
 /** Larger drawings tell no more. */
 const WIDEST_CHART = 140;
 const TALLEST_CHART = 20;
 
-/** The last runs are far out and few: charts end where all but these are. */
-const SHOWN = 0.995;
-
-function drawn(
-  scene: Scene,
-  facts: LatencyFacts,
-  { at, baselineMs, candidateMs }: LatencyDistribution,
-  height: number,
-): string[] {
+function drawn(scene: Scene, facts: LatencyFacts, distribution: LatencyDistribution, height: number): string[] {
   const { look, state } = scene;
   const width = Math.min(scene.width, WIDEST_CHART);
-  const upTo = (values: readonly number[]): readonly number[] => values.filter((_, i) => at[i]! <= SHOWN);
-  const x = rangeOfTimes([...upTo(baselineMs), ...upTo(candidateMs)]);
-  const beyond = Math.max(baselineMs.at(-1) ?? 0, candidateMs.at(-1) ?? 0);
+  const { at, baselineMs, candidateMs } = distribution;
+  const x = latencyRange(distribution);
   const has = { histogram: state.chart !== "curve", curve: state.chart !== "histogram" };
   // Each needs some height to tell anything: where there is not enough for two, the rest is scrolled to.
   const each = Math.min(
@@ -93,23 +75,28 @@ function drawn(
     Math.max(7, has.histogram && has.curve ? Math.floor((height - 1) / 2) : height - 1),
   );
   const columns = Math.max(8, width - 9);
-  const edges = Array.from({ length: columns + 1 }, (_, i) => valueAt(i / columns, x));
+  const bins = latencyBins(facts, x, columns);
   const sets = [
-    { title: "before", values: baselineMs, marks: facts.baseline, paint: look.before },
-    { title: "after", values: candidateMs, marks: facts.candidate, paint: look.after },
+    {
+      title: "before",
+      values: baselineMs,
+      bins: bins.map(({ before }) => before),
+      marks: facts.baseline,
+      paint: look.before,
+    },
+    {
+      title: "after",
+      values: candidateMs,
+      bins: bins.map(({ after }) => after),
+      marks: facts.candidate,
+      paint: look.after,
+    },
   ];
-  const bins = sets.map(({ values }) => {
-    const shares = sharesUpTo(edges, at, values);
-    // Between two quantiles far apart lies less than a run in each column: nothing to see.
-    return edges
-      .slice(1)
-      .map((_, i) => (shares[i + 1]! - shares[i]! < 0.5 / facts.runs ? 0 : shares[i + 1]! - shares[i]!));
-  });
-  const most = Math.max(...bins.flat(), Number.MIN_VALUE);
-  const barRows = Math.max(1, Math.floor((each - 4) / 2));
-  const histogram = sets.flatMap(({ title, marks, paint }, i) => {
+  const most = Math.max(...sets.flatMap((set) => set.bins), Number.MIN_VALUE);
+  const barRows = Math.max(1, Math.floor((each - 5) / 2));
+  const histogram = sets.flatMap(({ title, bins: parts, marks, paint }) => {
     const lines = bars(
-      bins[i]!.map((part) => part / most),
+      parts.map((part) => part / most),
       barRows,
       look,
     );
@@ -123,7 +110,7 @@ function drawn(
     xTitle: "ms",
     showY: (part) => `${Math.round(100 * part)} %`,
     series: sets.map(({ values, paint, title }, i) => ({
-      points: values.map((value, q) => [value, at[q]!] as const).filter(([value]) => value <= x.high),
+      points: values.map((value, q) => [value, at[q]!] as const),
       kind: i === 0 ? ("dashed" as const) : ("curve" as const),
       mark: title === "before" ? "." : "#",
       paint,
@@ -132,26 +119,16 @@ function drawn(
   const key = look.isUnicode
     ? `${look.before("┄┄")} before  ${look.after("──")} after`
     : `${look.before("..")} before  ${look.after("##")} after`;
-  const tail = beyond > x.high ? `; the slowest run took ${significant(beyond)} ms` : "";
+  const scale = `${" ".repeat(9)}${look.faint(xLabels(x, columns, "ms"))}`;
   return [
-    ...(has.histogram ? [`${look.faint("runs, from")} ${tidyRange(x)}${look.faint(tail)}`, ...histogram] : []),
+    ...(has.histogram ? [`${look.faint("runs, from")} ${tidyRange(x)}`, ...histogram, scale] : []),
     ...(has.histogram && has.curve ? [""] : []),
     ...(has.curve ? [`${look.faint("share of runs that took no longer:")} ${key}`, ...axis] : []),
   ];
 }
 
-/** Times that span much are told apart by their ratio. */
-const LOGARITHMIC_FROM = 6;
-
-function rangeOfTimes(values: readonly number[]): Range {
-  const [least, most] = [Math.min(...values), Math.max(...values)];
-  if (least > 0 && most / least >= LOGARITHMIC_FROM) return { low: least / 1.1, high: most * 1.1, isLogarithmic: true };
-  const { low, high } = rangeOf(values, 0.02);
-  return { low: Math.max(0, low), high };
-}
-
-const tidyRange = ({ low, high, isLogarithmic }: Range): string =>
-  `${tickText(Number(low.toPrecision(3)))} to ${tickText(Number(high.toPrecision(3)))} ms${isLogarithmic ? ", logarithmic" : ""}`;
+const tidyRange = ({ low, high, isLogarithmic, bend }: Range): string =>
+  `${tickText(Number(low.toPrecision(3)))} to ${tickText(Number(high.toPrecision(3)))} ms${isLogarithmic ? ", logarithmic" : bend ? `, logarithmic from ${significant(bend.at)}` : ""}`;
 
 /** Where p50, p95 and p99 lie below bars that are `columns` wide. */
 function markLine({ p50Ms, p95Ms, p99Ms }: Percentiles, range: Range, columns: number): string {

@@ -262,11 +262,11 @@ describe("charts of many dots and their tables", () => {
   it("have bars of time as long as their numbers, and as a whole the difference", () => {
     const html = everyPanelOf("time");
     const rows = rowsOf(html, "Kinds of operators").map((row) => row.map(Number));
-    const bars = [...html.matchAll(/<rect class="bar (before|after)" x="170" y="\d+" width="([\d.]+)"/g)];
+    const bars = [...html.matchAll(/<rect class="bar (before|after)" x="150" y="\d+" width="([\d.]+)"/g)];
     const longest = Math.max(...rows.flatMap(([, , , before, after]) => [before!, after!]));
     expect(bars).toHaveLength(2 * rows.length);
     for (const [i, [, side, width]] of bars.entries()) {
-      close((Number(width) / 410) * longest, rows[Math.floor(i / 2)]![side === "before" ? 3 : 4]!, 0.01);
+      close((Number(width) / 270) * longest, rows[Math.floor(i / 2)]![side === "before" ? 3 : 4]!, 0.01);
     }
   });
 });

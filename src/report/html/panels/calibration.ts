@@ -26,7 +26,7 @@ export function calibrationPanel({ calibration }: RunResult): Panel {
     ...panel,
     body: [
       html`<p>${which}; bars are elements on a logarithmic scale.</p>`,
-      html`<p class="key">${hasChosen ? lineKey("range taken", "the range that was taken") : null}${lineKey("range", "ranges of the other methods")}</p>`,
+      html`<p class="key">${hasChosen ? lineKey("range taken", "the range that was taken") : null}${lineKey("range", hasChosen ? "ranges of the other methods" : "ranges of the methods")}</p>`,
       html`<div class="small-charts">${drawn.map(figure)}</div>`,
       rangesTable(tensors, of),
     ],
@@ -80,7 +80,7 @@ function figure(tensor: CalibratedTensor): Markup {
     counts.map((many, i) => ({ at: from + i * width, many })),
     [number("from", ({ at }) => at, significant), number("elements", ({ many }) => many, count)],
   );
-  return html`<figure><figcaption title="${tensor.tensor}">${middle(tensor.tensor, 44)}</figcaption><svg viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${description}"><path class="bars" d="${bars.join("")}"/>${marks}<text class="tick" x="2" y="${HIGH - 4}">${significant(low)}</text>${zero}<text class="tick" x="${WIDE - 2}" y="${HIGH - 4}" text-anchor="end">${significant(high)}</text></svg><p class="faint">${own ? `${own.method} ${interval([own.low, own.high], significant)}, clips ${share(own.clippedShare)}` : `${significant(min)} .. ${significant(max)}`}</p>${bins}</figure>`;
+  return html`<figure><figcaption title="${tensor.tensor}">${middle(tensor.tensor, 44)}</figcaption><svg viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${description}"><path class="bars" d="${bars.join("")}"/>${marks}<text class="tick" x="2" y="${HIGH - 4}">${significant(low)}</text>${zero}<text class="tick" x="${WIDE - 2}" y="${HIGH - 4}" text-anchor="end">${significant(high)}</text></svg><p class="faint">${own ? `${own.method} ${interval([own.low, own.high], significant)}, clips ${share(own.clippedShare).replace(" ", "\u00a0")}` : `${significant(min)} .. ${significant(max)}`}</p>${bins}</figure>`;
 }
 
 function rangesTable(tensors: readonly CalibratedTensor[], of: number): Markup {

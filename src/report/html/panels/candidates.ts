@@ -31,9 +31,13 @@ export function candidatesPanel(result: RunResult): Panel {
         },
         number("speed", (row) => row.speedup, ratio),
         number("accuracy", (row) => row.accuracy, score),
-        number("SQNR dB", (row) => row.sqnrDb, significant),
+        ...(candidates.some(({ sqnrDb }) => sqnrDb !== null)
+          ? [number<(typeof candidates)[number]>("SQNR dB", (row) => row.sqnrDb, significant)]
+          : []),
         number("size", (row) => row.bytes, bytes),
-        number("float nodes", (row) => row.floatNodes, count),
+        ...(candidates.some(({ quantizedNodes }) => quantizedNodes > 0)
+          ? [number<(typeof candidates)[number]>("float nodes", (row) => row.floatNodes, count)]
+          : []),
         text("why", (row) => candidateWhy(row, result)),
       ]),
     ],

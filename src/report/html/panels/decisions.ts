@@ -10,11 +10,11 @@ export function decisionsPanel({ passes, unfused = [], quantization, stages }: R
   const body: Markup[] = [];
   const active = passes.filter(({ applied, rejected }) => applied > 0 || rejected !== undefined);
   if (active.length > 0)
-    body.push(table("Passes that changed something, in the order in which they ran", active, passColumns));
+    body.push(table("Passes that changed something, in the order in which they ran", active, passColumns(active)));
   const idle = passes.filter((pass) => !active.includes(pass));
   if (idle.length > 0) {
     const summary = `${plural(idle.length, "pass")} that changed nothing`;
-    body.push(folded(summary, "Passes that changed nothing", idle, passColumns));
+    body.push(folded(summary, "Passes that changed nothing", idle, passColumns(idle)));
   }
   const left = passes.flatMap(({ name, skipped }) => skipped.map((each) => ({ pass: name, ...each })));
   const declined = [...left, ...unfused.map(({ node, pass, reason }) => ({ node, pass: pass ?? "", reason }))];
@@ -50,7 +50,7 @@ export function decisionsPanel({ passes, unfused = [], quantization, stages }: R
   return { id: "decisions", title: "Decisions", body };
 }
 
-const passColumns: readonly Column<PassFacts>[] = [
+const passColumns = (rows: readonly PassFacts[]): readonly Column<PassFacts>[] => [
   text("pass", ({ name }) => name),
   number("applied", ({ applied }) => applied, count),
   number("left", ({ skipped }) => skipped.length, count),
@@ -59,5 +59,7 @@ const passColumns: readonly Column<PassFacts>[] = [
     ({ durationMs }) => durationMs,
     (ms) => ms.toFixed(1),
   ),
-  text("undone", ({ rejected }) => rejected ?? ""),
+  ...(rows.some(({ rejected }) => rejected !== undefined)
+    ? [text<PassFacts>("undone", ({ rejected }) => rejected ?? "")]
+    : []),
 ];

@@ -1,7 +1,9 @@
 /** Latency before and after: how many runs took no longer than so long. */
 import type { LatencyDistribution, LatencyFacts, RunResult } from "../../../pipeline/result.js";
-import { milliseconds, plural } from "../../numbers.js";
-import { axesFor, BOTTOM, chart, line, lineKey, logarithmic, px, TOP } from "../chart.js";
+import { latencyBins, latencyRange } from "../../latency-histogram.js";
+import { milliseconds, percent, plural } from "../../numbers.js";
+import { share, ticksOf } from "../../range.js";
+import { axesFor, BOTTOM, chart, LEFT, line, linear, lineKey, logarithmic, px, RIGHT, TOP } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { folded, number } from "../table.js";
@@ -72,5 +74,53 @@ function drawn(latency: LatencyFacts, distribution: LatencyDistribution, slos: r
       number("before", (row) => row.before, milliseconds),
       number("after", (row) => row.after, milliseconds),
     ]),
+    ...histogram(latency, distribution),
+  ];
+}
+
+const BINS = 60;
+const TICKS = 7;
+
+function histogram(latency: LatencyFacts, distribution: LatencyDistribution): Markup[] {
+  const range = latencyRange(distribution);
+  const bins = latencyBins(latency, range, BINS);
+  const most = Math.max(...bins.flatMap(({ before, after }) => [before, after]));
+  if (!(most > 0)) return [];
+  const along = (part: number): number => LEFT + part * (RIGHT - LEFT);
+  const x = Object.assign((ms: number): number => along(share(ms, range)), { ticks: ticksOf(range, TICKS) });
+  const y = linear(0, 100 * most, BOTTOM, TOP);
+  const outline = (side: "before" | "after"): Markup =>
+    line(
+      side,
+      bins.flatMap((bin, i) => [along(i / BINS), along((i + 1) / BINS)].map((at) => [at, y(100 * bin[side])] as const)),
+    );
+  const { bend } = range;
+  const title = range.isLogarithmic
+    ? "ms (logarithmic)"
+    : bend
+      ? `ms (logarithmic from ${milliseconds(bend.at)} on)`
+      : "ms";
+  const peak = (side: "before" | "after"): string => {
+    const { fromMs, toMs } = bins.reduce((high, bin) => (bin[side] > high[side] ? bin : high));
+    return `${milliseconds(fromMs)} to ${milliseconds(toMs)} ms`;
+  };
+  const description = `How many of ${plural(latency.runs, "run")} took so long: most often ${peak("before")} before, ${peak("after")} after.`;
+  const mark = bend
+    ? [html`<line class="grid" x1="${px(x(bend.at))}" x2="${px(x(bend.at))}" y1="${TOP}" y2="${BOTTOM}"/>`]
+    : [];
+  const shownShare = (part: number): string => percent(part, 2);
+  return [
+    chart(description, { x, y }, [title, "% of runs"], [...mark, outline("before"), outline("after")]),
+    folded(
+      "Histogram as a table",
+      "Share of runs by latency",
+      bins.filter(({ before, after }) => before > 0 || after > 0),
+      [
+        number("from ms", ({ fromMs }) => fromMs, milliseconds),
+        number("to ms", ({ toMs }) => toMs, milliseconds),
+        number("before", ({ before }) => before, shownShare),
+        number("after", ({ after }) => after, shownShare),
+      ],
+    ),
   ];
 }

@@ -64,14 +64,17 @@ function all(result: RunResult, commandLine: string | null): Markup[] {
   const rows = withoutConversions(layerRows(result), result.graphs?.after ?? result.graphs?.before ?? null);
   if (!rows.some(isTold)) return [];
   const has = (of: (row: LayerRow) => unknown): boolean => rows.some((row) => of(row) !== null && of(row) !== "");
+  const isPair = has(({ afterMs }) => afterMs);
   const isRunElsewhere = new Set(rows.map(({ provider }) => provider).filter((provider) => provider !== "")).size > 1;
   const columns: readonly (Column<LayerRow> | null)[] = [
     text("layer", ({ node }) => node),
     text("operator", ({ op }) => op),
     has(({ precision }) => precision) ? text("computes in", ({ precision }) => precision) : null,
     isRunElsewhere ? text("runs on", ({ provider }) => provider) : null,
-    has(({ beforeMs }) => beforeMs) ? number("ms before", ({ beforeMs }) => beforeMs, milliseconds) : null,
-    has(({ afterMs }) => afterMs) ? number("ms after", ({ afterMs }) => afterMs, milliseconds) : null,
+    has(({ beforeMs }) => beforeMs)
+      ? number(isPair ? "ms before" : "ms", ({ beforeMs }) => beforeMs, milliseconds)
+      : null,
+    isPair ? number("ms after", ({ afterMs }) => afterMs, milliseconds) : null,
     has(({ savedMs }) => savedMs) ? number("saved ms", ({ savedMs }) => savedMs, milliseconds) : null,
     has(({ sqnrDb }) => sqnrDb) ? number("SQNR dB", ({ sqnrDb }) => sqnrDb, significant) : null,
     has(({ weightBytes }) => weightBytes) ? number("weights", ({ weightBytes }) => weightBytes || null, bytes) : null,

@@ -45,10 +45,12 @@ function weights(side: string, graph: GraphFacts, total: number, most: number): 
     const room = Math.floor((width - 8) / LETTER);
     const label =
       fits && room >= Math.min(LEAST_LETTERS, group.name.length)
-        ? html`<text x="4" y="13">${tail(group.name, room)}</text>`
+        ? html`<text x="4" y="13"${onTelephone(width, Math.min(room, group.name.length))}>${tail(group.name, room)}</text>`
         : null;
     const size =
-      fits && height > 32 && width > 56 ? html`<text x="4" y="27" class="sub">${bytes(group.bytes)}</text>` : null;
+      fits && height > 32 && width > 56
+        ? html`<text x="4" y="27" class="sub${width > 90 && height > 44 ? "" : " name"}">${bytes(group.bytes)}</text>`
+        : null;
     return html`<g class="tile t-${typeClass(group.type)}" transform="translate(${x.toFixed(1)} ${y.toFixed(1)})"><rect width="${width.toFixed(1)}" height="${height.toFixed(1)}"/>${label}${size}<title>${group.name}: ${bytes(group.bytes)}, ${group.type}, ${plural(group.nodes, "node")}</title></g>`;
   });
   const types = [...new Set(groups.map(({ type }) => type))];
@@ -61,8 +63,12 @@ function weights(side: string, graph: GraphFacts, total: number, most: number): 
     number("nodes", ({ nodes }) => nodes, count),
     number("bytes", ({ bytes: size }) => size, bytes),
   ]);
-  return html`<figure><figcaption>Weights ${side}: ${bytes(total)}</figcaption><div class="wide"><svg viewBox="0 0 ${WIDE} ${Math.ceil(area.height)}" role="img" aria-label="${description}">${tiles}</svg></div><p class="key">${keys}</p>${shown}</figure>`;
+  return html`<figure><figcaption>Weights ${side}: ${bytes(total)}</figcaption><svg viewBox="0 0 ${WIDE} ${Math.ceil(area.height)}" role="img" aria-label="${description}">${tiles}</svg><p class="key">${keys}</p>${shown}</figure>`;
 }
+
+/** On a telephone letters are larger than the drawing: names without room for that are left to the table. */
+const onTelephone = (width: number, letters: number): Markup | null =>
+  width < 8 + 1.45 * LETTER * letters ? html` class="name"` : null;
 
 /** Names differ at their ends. */
 const tail = (name: string, room: number): string => (name.length <= room ? name : `…${name.slice(1 - room)}`);

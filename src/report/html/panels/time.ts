@@ -6,7 +6,7 @@ import { middle } from "../../escape.js";
 import { bytes, count, milliseconds, percent, percentOf, plural, significant } from "../../numbers.js";
 import { placementNotes, timeShare } from "../../placement.js";
 import { familyTimes } from "../../time-table.js";
-import { areaKey, px, WIDTH } from "../chart.js";
+import { areaKey, px } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { folded, number, table, text } from "../table.js";
@@ -89,7 +89,9 @@ function nodes({ model, nodes: all, nodesMs }: ModelProfileFacts): Markup {
 }
 
 const ROW = 34;
-const LABEL = 170;
+/** Narrower than other charts: it is read on a telephone too. */
+const BARS_WIDTH = 480;
+const LABEL = 150;
 const VALUE = 60;
 const MOST_BARS = 14;
 
@@ -100,13 +102,13 @@ function sideBySide(result: RunResult): Markup[] {
   const rows = [...all].sort((a, b) => Math.abs(b.beforeMs - b.afterMs) - Math.abs(a.beforeMs - a.afterMs));
   const shown = rows.slice(0, MOST_BARS);
   const longest = Math.max(...shown.flatMap(({ beforeMs, afterMs }) => [beforeMs, afterMs]), Number.MIN_VALUE);
-  const wide = (ms: number): number => ((WIDTH - LABEL - VALUE) * ms) / longest;
+  const wide = (ms: number): number => ((BARS_WIDTH - LABEL - VALUE) * ms) / longest;
   const said = (ms: number, nodes: number): string => (nodes === 0 ? "none" : milliseconds(ms));
   const bars = shown.map(({ family, nodesBefore, nodesAfter, beforeMs, afterMs }, i) => {
     const y = i * ROW;
     const bar = (side: "before" | "after", ms: number, nodes: number, top: number): Markup =>
       html`<rect class="bar ${side}" x="${LABEL}" y="${top}" width="${px(wide(ms))}" height="12"><title>${family} ${side}: ${milliseconds(ms)} ms in ${plural(nodes, "node")}</title></rect><text class="tick" x="${px(LABEL + wide(ms) + 4)}" y="${top + 10}">${said(ms, nodes)}</text>`;
-    return html`<text class="axis" x="${LABEL - 8}" y="${y + 20}" text-anchor="end">${middle(family, 24)}</text>${bar("before", beforeMs, nodesBefore, y + 3)}${bar("after", afterMs, nodesAfter, y + 17)}`;
+    return html`<text class="axis" x="${LABEL - 8}" y="${y + 20}" text-anchor="end">${middle(family, 19)}</text>${bar("before", beforeMs, nodesBefore, y + 3)}${bar("after", afterMs, nodesAfter, y + 17)}`;
   });
   const sum = (side: "beforeMs" | "afterMs"): number => rows.reduce((total, row) => total + row[side], 0);
   const [before, after] = [sum("beforeMs"), sum("afterMs")];
@@ -114,7 +116,7 @@ function sideBySide(result: RunResult): Markup[] {
   const left = rows.length > shown.length ? html` Those that changed the least are in the table only.` : null;
   return [
     html`<p class="key">${areaKey("bar before", "before")}${areaKey("bar after", "after")}</p><p>Milliseconds of a run in nodes: ${totals}.${left}</p>`,
-    html`<div class="wide"><svg viewBox="0 0 ${WIDTH} ${shown.length * ROW + 4}" role="img" aria-label="Milliseconds by kind of operator; ${totals}.">${bars}</svg></div>`,
+    html`<svg class="bar-chart" viewBox="0 0 ${BARS_WIDTH} ${shown.length * ROW + 4}" role="img" aria-label="Milliseconds by kind of operator; ${totals}.">${bars}</svg>`,
     folded("As a table", "Kinds of operators before and after", rows, [
       text("operators", ({ family }) => family),
       number("nodes before", ({ nodesBefore }) => nodesBefore, count),

@@ -33,7 +33,7 @@ const tables = [...document.querySelectorAll(".table")].map((box) => {
     row.element = document.createElement("tr");
     row.texts.forEach((text, at) => {
       const cell = row.element.insertCell();
-      if (isNumber[at]) cell.className = "n";
+      if (/^[ns]$/.test(heads[at].className)) cell.className = heads[at].className;
       if (row.marked[at]) cell.appendChild(document.createElement("strong")).textContent = "* " + text;
       else cell.textContent = text;
     });
