@@ -63,7 +63,7 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
   );
   if (output !== null) writeRanges(file, output);
   journal?.remove();
-  const summary = `${taps.size} tensors over ${part.samples} samples${config.shard ? `, part ${part.index} of ${part.of}` : ""}`;
+  const summary = `${taps.size} tensors over ${part.samples} samples${config.shard ? `, part ${part.index} of ${part.of}` : ""}${output === null ? "" : ` -> ${output}`}`;
   return record.result({
     model: intake.facts,
     passes: prepared.passes,

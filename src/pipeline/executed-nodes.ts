@@ -1,7 +1,8 @@
 /**
  * What each node of a model's file took and where it ran. The runtime executes others: it fuses them, converts their layout,
  * and gives what it makes names of its own. A step belongs to the node that makes the nearest tensor of the file that the
- * step leads to, so that the times of the nodes add up to those of the steps.
+ * step leads to, so that the times of the nodes add up to those of the steps; a kernel that several were fused into, to the
+ * one that it is named after: a Conv with its Relu takes the time of a Conv, in float as on integers.
  */
 import { type Model, type Node, nodesWithin } from "../ir/index.js";
 import type { PlacedStep } from "../runtime/port.js";
@@ -73,7 +74,7 @@ function owners(file: Model, executed: Model | null, steps: readonly PlacedStep[
   };
   const leadsTo = leading(known);
   const maker = (tensor: string | null): Node | null => (tensor === null ? null : makers.get(tensor)!);
-  return (step) => {
+  const last = (step: number): Node | null => {
     const node = nodes[step] ?? null;
     const made = node?.outputs.find((value) => value && known(value.label) !== null)?.label ?? null;
     return (
@@ -82,7 +83,33 @@ function owners(file: Model, executed: Model | null, steps: readonly PlacedStep[
       maker(node && leadsTo(node))
     );
   };
+  const lasts = steps.map((_, step) => last(step));
+  const taken = new Set(lasts);
+  return (step) => {
+    const owner = lasts[step]!;
+    return owner && (fusedInto(owner, steps[step]!.op, taken, new Set()) ?? owner);
+  };
 }
+
+/**
+ * The nearest node that a kernel is named after, from the last node of what was fused upward: through nodes that nothing else
+ * was executed for, and which nobody else reads. null where there is none.
+ */
+function fusedInto(last: Node, kernel: string, taken: ReadonlySet<Node | null>, seen: Set<Node>): Node | null {
+  if (isNamedAfter(kernel, last.op)) return last;
+  for (const input of last.inputs) {
+    const source = input?.producer ?? null;
+    if (!source || seen.has(source) || taken.has(source) || source.graph !== last.graph) continue;
+    seen.add(source);
+    const found = fusedInto(source, kernel, taken, seen);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** FusedConv, QLinearConv and QConv_2 are after Conv, Expand is not after Exp; a Gemm is what becomes of a MatMul with an Add. */
+const isNamedAfter = (kernel: string, op: string): boolean =>
+  kernel.split(op).some((rest, i) => i > 0 && !/^[a-z]/.test(rest)) || (op === "MatMul" && kernel.endsWith("Gemm"));
 
 /** What the runtime makes of one node it names after it, or in its blocked layout after the tensor, and puts something behind. */
 function namesake(

@@ -1,5 +1,6 @@
 /** `inspect --target`: what of a model is not taken where it is to run. */
 import { loadModel, type Model } from "../ir/index.js";
+import { quantizedFormOf } from "../ops/quantizing.js";
 import { annotateTypes } from "../rewrite/index.js";
 import { requireTarget } from "../target/find-target.js";
 import type { Weight } from "../target/target.js";
@@ -59,9 +60,12 @@ export function refusedByTarget(model: Model, name: string | undefined): string 
   return `${target.title} does not take the result: ${where}${first.reason}${others}`;
 }
 
+const isOfIntegers = ({ op }: Violation): boolean => op !== null && quantizedFormOf(op) !== null;
+
 /** One finding for all that `fuse` may do something about; null when there is nothing but cautions. */
 export function targetFinding({ name, title, violations, counts }: InspectedTarget, path: string): Finding | null {
   if (counts.refused + counts.elsewhere === 0) return null;
+  const here = violations.filter(({ weight }) => weight !== "caution");
   const parts = [
     counts.refused > 0 ? `${counts.refused === 1 ? "1 stands" : `${counts.refused} stand`} in the way` : "",
     counts.elsewhere > 0 ? `${counts.elsewhere === 1 ? "1 node runs" : `${counts.elsewhere} nodes run`} elsewhere` : "",
@@ -71,7 +75,8 @@ export function targetFinding({ name, title, violations, counts }: InspectedTarg
     code: "TARGET_VIOLATIONS",
     severity: "advice",
     text: `${title}: ${parts.filter((part) => part !== "").join(", ")}`,
-    command: `infer-opt fuse ${path} --target ${name} -o fused.onnx`,
-    nodes: violations.flatMap(({ node, weight }) => (node !== null && weight !== "caution" ? [node] : [])).slice(0, 5),
+    // No rewriting takes integers out again.
+    command: `infer-opt fuse ${here.every(isOfIntegers) ? "FLOAT_MODEL" : path} --target ${name} -o fused.onnx`,
+    nodes: here.flatMap(({ node }) => node ?? []).slice(0, 5),
   };
 }

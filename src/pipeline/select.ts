@@ -41,7 +41,7 @@ export function leftOut(model: Model, { include, exclude }: Selection): Readonly
   }
   for (const selector of exclude) {
     for (const name of selectNodes(model, selector, "--exclude"))
-      reasons.set(name, `left out with --exclude ${selector}`);
+      reasons.set(name, selector === name ? "left out with --exclude" : `left out with --exclude ${selector}`);
   }
   return reasons;
 }

@@ -38,6 +38,24 @@ describe("executedNodes", () => {
     expect(timesOf(found)).toEqual({ a: 3, y: 4 });
   });
 
+  it("gives a fused kernel to the node that it is named after, past what nothing else was executed for", () => {
+    const file = `(x: f32[4]) -> (y) {
+      a = Conv(x, $w: f32[1] = {1}) b = BatchNormalization(a) c = Relu(b) d = MatMul(c, w) e = Add(d, w) f = Exp(e) y = Neg(f)
+    }`;
+    const executed = `(x: f32[4]) -> (y) {
+      c = FusedConv(x, $w: f32[1] = {1}) e = Gemm(c, w, w) f = Expand(e) y = Neg(f)
+    }`;
+    const found = executedNodes(parseModel(file), parseModel(executed), stepsOf(executed));
+    expect(timesOf(found)).toEqual({ a: 1, d: 2, f: 4, y: 8 });
+  });
+
+  it("leaves a fused kernel where the node that it is named after was executed by itself", () => {
+    const file = "(x: f32[4]) -> (y) { a = Conv(x, $w: f32[1] = {1}) b = Conv(x, w) c = Add(a, b) y = Relu(c) }";
+    const executed = "(x: f32[4]) -> (y) { a = Conv(x, $w: f32[1] = {1}) y = FusedConv(x, w, a) }";
+    const found = executedNodes(parseModel(file), parseModel(executed), stepsOf(executed));
+    expect(timesOf(found)).toEqual({ a: 1, b: 2 });
+  });
+
   it("adds up to all steps, and names the provider in which most of the time of a node passed", () => {
     const file = "(x: f32[4]) -> (y) { a = Relu(x) y = Neg(a) }";
     const executed = "(x: f32[4]) -> (y) { c = Copy(x) a = Relu(c) d = Copy(a) y = Neg(d) z = Abs(x) }";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../src/base/errors.js";
 import { loadModel, parseModel } from "../../src/ir/index.js";
 import { runInspect } from "../../src/pipeline/inspect.js";
-import { refusedByTarget } from "../../src/pipeline/inspect-target.js";
+import { refusedByTarget, targetFinding } from "../../src/pipeline/inspect-target.js";
 import { describeModel, evaluate } from "../support/ask-runtime.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
 import { type ModelFileOptions, modelFile } from "../support/model-file.js";
@@ -253,5 +253,28 @@ describe("refusedByTarget", () => {
       "OpenVINO 2026.4 does not take the result: Det node Det:a: its reader has no rule for Det (and 1 more; `inspect --target openvino` lists them)",
     );
     expect(refusedByTarget(model, "ort-cpu@1.15")).toContain("does not take the result: opset 21 is beyond 18");
+  });
+});
+
+describe("the finding about a target", () => {
+  const found = (ops: readonly string[]) =>
+    targetFinding(
+      {
+        ...{ name: "ort-web", title: "the web", opsets: { oldest: 7, newest: 26 }, newestIrVersion: null, sources: [] },
+        violations: ops.map((op) => ({
+          ...{ about: "operator" as const, weight: "elsewhere" as const, node: `the ${op}`, op, reason: "no kernel" },
+          advice: "",
+        })),
+        counts: { refused: 0, elsewhere: ops.length, caution: 0 },
+      },
+      "small.onnx",
+    )!.command;
+
+  it("leads to fuse where rewriting may help", () => {
+    expect(found(["QuantizeLinear", "LSTM"])).toBe("infer-opt fuse small.onnx --target ort-web -o fused.onnx");
+  });
+
+  it("leads to the float model where it is about integers alone", () => {
+    expect(found(["QuantizeLinear", "QLinearConv"])).toBe("infer-opt fuse FLOAT_MODEL --target ort-web -o fused.onnx");
   });
 });
