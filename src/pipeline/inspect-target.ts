@@ -76,7 +76,9 @@ export function targetFinding({ name, title, violations, counts }: InspectedTarg
     severity: "advice",
     text: `${title}: ${parts.filter((part) => part !== "").join(", ")}`,
     // No rewriting takes integers out again.
-    command: `infer-opt fuse ${here.every(isOfIntegers) ? "FLOAT_MODEL" : path} --target ${name} -o fused.onnx`,
+    command: here.every(isOfIntegers)
+      ? `infer-opt fuse FLOAT_MODEL --target ${name} -o fused.onnx`
+      : `infer-opt fuse ${path} --target ${name} -o fused.onnx`,
     nodes: here.flatMap(({ node }) => node ?? []).slice(0, 5),
   };
 }
