@@ -232,7 +232,8 @@ describe.skipIf(process.platform !== "linux")("pruning that is cut short", () =>
     const apart = await begin();
     const whole = await apart.run(search);
     expect(whole.stderr).toMatch(/\] calibrate/);
-    expect(delivered(apart.folder)).toEqual(output);
+    // Not toEqual: the difference of two such files takes minutes to print.
+    expect(delivered(apart.folder).equals(output)).toBe(true);
     for (const each of [here, apart]) rmSync(each.scratch, { recursive: true, force: true });
   }, 240_000);
 
