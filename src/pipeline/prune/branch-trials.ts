@@ -8,8 +8,8 @@ import type { ChannelGroup } from "../../pruning/groups/channel-group.js";
 import { residualBranches } from "../../pruning/groups/residual-branches.js";
 import { NetPair } from "../../pruning/refit/net-pair.js";
 import { sliceChannels } from "../../pruning/slice/slice-channels.js";
-import type { RunContext } from "../context.js";
 import { linkedFile } from "../model-runs.js";
+import type { RunRecord } from "../run-record.js";
 import type { PruningKnown } from "./pruned-file.js";
 import { refitNet } from "./refit-net.js";
 
@@ -20,21 +20,23 @@ const WAVES = 4;
 export async function branchTrials(
   { map, samples, sizes, runtime, isOver }: PruningKnown,
   groups: readonly ChannelGroup[],
-  context: RunContext,
-  onProgress?: (done: number, total: number) => void,
+  record: RunRecord,
 ): Promise<ReadonlyMap<ChannelGroup, string>> {
   const branches = residualBranches(map);
   const files = new Map<ChannelGroup, string>();
+  const { context } = record;
   const removable = groups.filter((group) => branches.has(group));
+  if (removable.length > 0) record.doing("profile", "residual branches");
   for (const [i, group] of removable.entries()) {
     if (isOver()) break;
     const kept = new Map([[group, []]]);
     const sliced = sliceChannels(map, kept);
-    await refitNet({ pair: new NetPair(map, sliced, kept), samples, sizes, runtime, mostWaves: WAVES }, context);
+    const pair = new NetPair(map, sliced, kept);
+    await refitNet({ pair, samples, sizes, runtime, mostWaves: WAVES, areOthersKept: true }, context);
     const path = linkedFile(context, "trial");
     linkModel(sliced.model, path);
     files.set(group, path);
-    onProgress?.(i + 1, removable.length);
+    record.progress(i + 1, removable.length);
   }
   return files;
 }

@@ -154,15 +154,15 @@ export class NetTrials {
 
   async #learned(fitted: Omit<Tried, "spentMs">): Promise<Omit<Tried, "spentMs">> {
     const { known, record, judge } = this;
-    const { name, file } = fitted;
+    const { name, file, widths } = fitted;
     const { leftMs } = judge;
     if (leftMs !== null && leftMs <= 0) return { ...fitted, recovery: { reason: "no time was left to learn" } };
     const { outcome, file: learned } = await record.stage(
       "recover",
-      () => recoverPruned(known, file, leftMs, record.context),
+      () => recoverPruned(known, widths, () => judge.leftMs, record),
       name,
     );
-    if (learned === file) return { ...fitted, recovery: outcome };
+    if (!learned) return { ...fitted, recovery: outcome };
     const measured = await judge.measureAccuracy(learned, `${name}, recovered`);
     const now = measured.accuracy.facts;
     const isWorse = isMoreAccurate(fitted, { measured });

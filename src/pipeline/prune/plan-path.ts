@@ -14,6 +14,7 @@ import type { RunContext } from "../context.js";
 import { measureLatency } from "../latency.js";
 import { asDelivered, removeLinked } from "../model-runs.js";
 import { totalMs } from "../regions.js";
+import type { RunRecord } from "../run-record.js";
 import { branchTrials } from "./branch-trials.js";
 import { cutFile, type PruningKnown, removePruned } from "./pruned-file.js";
 import type { Ranked } from "./rank-groups.js";
@@ -33,7 +34,6 @@ export interface PathRequest extends PruningKnown {
   /** The whole net, as the trials are made of it. */
   readonly whole: string;
   readonly block: number;
-  readonly onProgress?: (done: number, total: number) => void;
 }
 
 /** What was measured of groups, from which the path follows. */
@@ -60,13 +60,16 @@ export function pathOf({ errors, nets, without }: GroupMeasures, map: ChannelMap
 }
 
 /** Removes the files of the trials. */
-export async function measureGroups(request: PathRequest, context: RunContext): Promise<GroupMeasures> {
+export async function measureGroups(request: PathRequest, record: RunRecord): Promise<GroupMeasures> {
+  const { context } = record;
   const halves = new Map([...request.ranked].flatMap(([group, { trial }]) => (trial ? [[group, trial.path]] : [])));
   const files = [...halves.values()];
   try {
-    const branches = await branchTrials(request, request.groups, context, request.onProgress);
+    const branches = await branchTrials(request, request.groups, record);
     files.push(...branches.values());
-    const errors = await groupErrors(request, { halves, branches }, context);
+    record.doing("profile", "what narrowing costs");
+    const errors = await groupErrors(request, { halves, branches }, record);
+    record.doing("profile", "what narrowing saves");
     return { errors, ...(await netTimes(request, branches, context)) };
   } finally {
     for (const path of files) removeLinked(path);
@@ -83,7 +86,7 @@ interface TrialFiles {
 async function groupErrors(
   { ranked, whole, samples, runtime }: PathRequest,
   { halves, branches }: TrialFiles,
-  context: RunContext,
+  { context, progress }: RunRecord,
 ): Promise<ReadonlyMap<ChannelGroup, GroupError>> {
   const indices = spread(samples.data.indices!.slice(samples.fitted), TRIAL_SAMPLES);
   const files = [...halves.values(), ...branches.values()];
@@ -93,6 +96,7 @@ async function groupErrors(
     metric: { kind: "builtin", name: "sqnr" },
     session: asDelivered(runtime),
     isInTurn: true,
+    onProgress: progress,
   });
   const missedBy = new Map(files.map((path, i) => [path, missed(scores[i + 1]!)]));
   return new Map(

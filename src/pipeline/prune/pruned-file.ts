@@ -47,17 +47,20 @@ export function keptUnits(widths: Widths, order: PruningKnown["order"]): Kept {
 export const cutFile = ({ map, order }: PruningKnown, widths: Widths, context: RunContext): PrunedFile =>
   writtenNet(sliceChannels(map, keptUnits(widths, order)).model, null, context);
 
+/** @param areOthersKept see RefitRequest */
 export async function prunedFile(
   known: PruningKnown,
   widths: Widths,
   context: RunContext,
   onProgress?: (done: number, total: number) => void,
+  areOthersKept = false,
 ): Promise<PrunedFile> {
   const { map, order, samples, sizes, runtime, isOver } = known;
   const kept = keptUnits(widths, order);
   const sliced = sliceChannels(map, kept);
   const pair = new NetPair(map, sliced, kept);
-  const report = await refitNet({ pair, samples, sizes, runtime, isOver, ...(onProgress && { onProgress }) }, context);
+  const request = { pair, samples, sizes, runtime, isOver, areOthersKept, ...(onProgress && { onProgress }) };
+  const report = await refitNet(request, context);
   return writtenNet(sliced.model, report, context);
 }
 

@@ -34,11 +34,14 @@ export interface RankRequest {
   readonly given: Widths | null;
   /** Whether so much of the time has gone that what is left has to do for the rest of the run. */
   readonly isOver: () => boolean;
+  /** Of layers that read what may be narrowed. */
   readonly onProgress?: (done: number, total: number) => void;
 }
 
 /** Readers with more inputs are not looked into: their inverse would take minutes. */
 const MOST_INPUTS = 2500;
+
+const layersOf = (asked: readonly Asked[]): number => asked.reduce((sum, { readers }) => sum + readers.length, 0);
 
 interface Asked {
   readonly group: ChannelGroup;
@@ -110,7 +113,7 @@ export async function rankGroups(
         ranked.set(group, { removal, trial, isLooked: true });
       }
       from = to;
-      onProgress?.(from, asked.length);
+      onProgress?.(layersOf(asked.slice(0, from)), layersOf(asked));
     }
     for (const each of asked) {
       if (ranked.has(each.group)) continue;

@@ -38,6 +38,8 @@ export interface RefitRequest {
   readonly sparsities?: ReadonlyMap<Node, Sparsity>;
   /** Layers that are not fitted by then keep their weights; never when absent. */
   readonly isOver?: () => boolean;
+  /** Whether more is to be judged by the samples that choose: no weight is fitted to them then. */
+  readonly areOthersKept?: boolean;
   /** Waves of layers that are fitted, from the front; all when absent. */
   readonly mostWaves?: number;
   readonly onProgress?: (done: number, total: number) => void;
@@ -139,12 +141,12 @@ class NetFit {
 
   #refit({ name }: FitTask, layer: LinearLayer, label: string, { fitted, heldOut }: Sums): void {
     const others = momentsOf(layer, label, heldOut);
-    const { pair, sparsities } = this.request;
+    const { pair, sparsities, areOthersKept } = this.request;
     const sparsity = sparsities?.get(layer.node);
     const [moments, start] = [momentsOf(layer, label, fitted), readLinear(layer)];
     const result: LayerFit = sparsity
       ? sparseFit(layer, sparsity, moments, others, start)
-      : refit(moments, others, start);
+      : refit(moments, others, start, areOthersKept);
     if (result.linear) writeLinear(pair.sliced.model, layer, result.linear);
     if ("reason" in result) {
       this.#unfitted.push({ node: name, reason: result.reason });

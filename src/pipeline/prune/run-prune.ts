@@ -131,7 +131,7 @@ export class PruneRun {
 
   async #plan(request: RankRequest, prepared: Prepared): Promise<PrunePlan> {
     const { record, context } = this;
-    const ranked = await record.stage("calibrate", () => rankGroups(request, context), "units");
+    const ranked = await record.stage("calibrate", () => rankGroups(request, context), "layers");
     const order = new Map([...ranked].map(([group, { removal }]) => [group, removal]));
     const unseen = [...ranked.values()].filter(({ isLooked }) => !isLooked).length;
     if (unseen > 0)
@@ -140,7 +140,7 @@ export class PruneRun {
       );
     if (request.given) return { order, measures: null, isCutShort: unseen > 0 };
     const asked = { ...request, order, ranked, whole: prepared.path, block: this.#block };
-    const measures = await record.stage("profile", () => measureGroups(asked, context), "groups");
+    const measures = await record.stage("profile", () => measureGroups(asked, record));
     return { order, measures, isCutShort: request.isOver() };
   }
 

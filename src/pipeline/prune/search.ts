@@ -3,6 +3,7 @@
  * most accurate of several that just reach it; without one, the fastest that is still as accurate as the limit says. Every
  * net that is chosen from is fitted, judged on the evaluation data and timed.
  */
+import { halfWay, type TimedNet } from "../../pruning/choose/halve-speeds.js";
 import type { NarrowingPath, PathStep, RacedSpeed } from "../../pruning/choose/narrowing-path.js";
 import type { Widths } from "../../pruning/choose/widths.js";
 import type { PruneConfig } from "../config.js";
@@ -29,10 +30,10 @@ const MOST_FOR_LIMIT = 6;
 const FIRST_SPEEDUP = 1.5;
 /** Nets closer together on the path are alike. */
 const LEAST_STEP = 1.04;
-/** So much faster than is wanted is faster than was asked for, and less accurate than could be. */
-const OVERSHOT = 1.12;
-/** Where the net that was found is so much too fast, others that seem too slow by this factor may be fast enough. */
-const MISJUDGED = 1.1;
+/** Times that what lies between a net that is too slow and one that is fast enough is halved: each is a race of full length. */
+const MOST_HALVINGS = 3;
+/** Nets that are fitted for each, of which the most accurate is timed. */
+const FITTED_HALF_WAY = 2;
 /** Above a target by so much, so that the interval is too. */
 const HEADROOM = 1.03;
 
@@ -44,6 +45,7 @@ interface Raced {
 export class PruneSearch {
   readonly #nets: NetTrials;
   readonly #raced: Raced[] = [];
+  readonly #stepOf = new Map<Tried, PathStep>();
 
   constructor(
     readonly config: PruneConfig,
@@ -83,30 +85,61 @@ export class PruneSearch {
 
   /**
    * The most accurate of the least narrow nets that reach the target; the fastest that was found where none does. What short
-   * races say of a net is corrected by the one that decides: where that tells of more speed than was asked for, milder nets
-   * follow. Only what is chosen in the end learns.
+   * races say of a net is corrected by the one that decides. Only what is chosen in the end learns.
    */
   async #reach(path: NarrowingPath, target: number): Promise<Tried> {
     let wanted = target * HEADROOM;
     let best: Tried | null = null;
     const decided = new Set<Tried>();
     for (let round = 1; ; round++) {
-      const fitted = await this.#fitAll(path, await this.#fastEnough(path, wanted, best ? MISJUDGED : 1));
+      const fitted = await this.#fitAll(path, await this.#fastEnough(path, wanted));
       const open = fitted.filter((each) => !decided.has(each)).sort(mostAccurateFirst);
       if (open.length === 0) break;
       for (const each of open) {
-        if (best && !isMoreAccurate(each, best)) break;
         this.#correct(path, each.widths, await this.#nets.race(each, null));
         decided.add(each);
         if (leastSpeedOf(each) >= target) best = each;
-        if (best === each || this.#isOver()) break;
+        if (best || this.#isOver()) break;
       }
-      if (best && (speedOf(best) <= wanted * OVERSHOT || this.#fitMs() > MOST_FIT_MS)) break;
-      if (!best) wanted *= LEAST_STEP;
-      if (round === MOST_ROUNDS || this.#isOver()) break;
+      if (best || round === MOST_ROUNDS || this.#isOver()) break;
+      wanted *= LEAST_STEP;
     }
-    const chosen = best ?? [...decided].reduce((fastest, each) => (speedOf(each) > speedOf(fastest) ? each : fastest));
+    const chosen = best
+      ? await this.#milder(path, best, decided, target)
+      : [...decided].reduce((fastest, each) => (speedOf(each) > speedOf(fastest) ? each : fastest));
     return this.config.prune.recover ? this.#taught(chosen) : chosen;
+  }
+
+  /**
+   * The most accurate of the nets that lie between those that were too slow and the one that was found to reach the target, half
+   * way and half way again: a net that is faster than was asked for is less accurate than it could be.
+   */
+  async #milder(path: NarrowingPath, found: Tried, decided: ReadonlySet<Tried>, target: number): Promise<Tried> {
+    const timed = (net: Tried): TimedNet => ({ ms: this.#stepOf.get(net)!.ms, speedup: speedOf(net) });
+    let best = found;
+    let fast = timed(found);
+    const raced = new Set(decided);
+    let slow = [...decided]
+      .map(timed)
+      .filter(({ ms, speedup }) => ms > fast.ms && speedup < fast.speedup)
+      .reduce((a, b) => (b.speedup > a.speedup ? b : a), { ms: path.steps[0]!.ms, speedup: 1 });
+    const before = this.#fitMs();
+    for (let i = 0; i < MOST_HALVINGS && !this.#isOver() && this.#fitMs() - before <= MOST_FIT_MS; i++) {
+      const middle = halfWay(slow, fast, target * HEADROOM, LEAST_STEP);
+      if (!middle) break;
+      const isRaced = ({ widths }: PathStep): boolean => [...raced].some((net) => isSame(net.widths, widths));
+      const steps = path.severalWithin(middle.ms).filter((step) => step.ms > fast.ms && !isRaced(step));
+      const [net] = (await this.#fitAll(path, steps.slice(0, FITTED_HALF_WAY))).sort(mostAccurateFirst);
+      if (!net || !isMoreAccurate(net, best)) {
+        fast = middle;
+        continue;
+      }
+      this.#correct(path, net.widths, await this.#nets.race(net, null));
+      raced.add(net);
+      if (leastSpeedOf(net) < target) slow = timed(net);
+      else [best, fast] = [net, timed(net)];
+    }
+    return best;
   }
 
   /** What has learned is another file, which is timed too; what is known of the net before counts for it. */
@@ -127,13 +160,10 @@ export class PruneSearch {
   /**
    * Nets that are so fast by what races of cut and unfitted nets say: those that miss least by what is known of their groups.
    * What the table's times are worth is learned from each race. The one that comes closest where none is fast enough.
-   *
-   * @param doubt those are among them in the end that miss it by less than this factor
    */
-  async #fastEnough(path: NarrowingPath, wanted: number, doubt: number): Promise<readonly PathStep[]> {
+  async #fastEnough(path: NarrowingPath, wanted: number): Promise<readonly PathStep[]> {
     const raced = this.#raced;
-    const fastEnough = (least = wanted): PathStep[] =>
-      raced.map(({ step }) => step).filter((step) => path.believed(step) >= least);
+    const fastEnough = (): PathStep[] => raced.map(({ step }) => step).filter((step) => path.believed(step) >= wanted);
     for (let i = 0; i < MOST_SOUGHT && !this.#isOver(); i++) {
       const enough = fastEnough();
       if (enough.length >= ENOUGH_TO_CHOOSE && enough.some((step) => path.believed(step) <= wanted * CLOSE)) break;
@@ -144,7 +174,7 @@ export class PruneSearch {
       raced.push({ step, latency });
       path.note(step, racedSpeed(latency));
     }
-    const enough = fastEnough(wanted / doubt);
+    const enough = fastEnough();
     if (enough.length > 0) return enough.sort((a, b) => a.error - b.error);
     const nearest = raced
       .map(({ step }) => step)
@@ -164,6 +194,7 @@ export class PruneSearch {
       if (!known && fitted.length > 0 && (oneMoreMs > MOST_FIT_MS || this.#isOver())) break;
       const tried = known ?? (await this.#nets.fit(step.widths, stepName(path, step)));
       tried.measured.latency ??= this.#raced.find((raced) => raced.step === step)?.latency ?? null;
+      this.#stepOf.set(tried, step);
       fitted.push(tried);
     }
     return fitted;

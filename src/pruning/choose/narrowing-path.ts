@@ -135,14 +135,19 @@ export class NarrowingPath {
 
   /** The net that misses least of those that are at least so fast; the fastest where none is. */
   at(speedup: number): PathStep {
-    return this.#improved(speedup, STARTS)[0] ?? this.fastest;
+    return this.#improved(this.#mostMs(speedup), STARTS)[0] ?? this.fastest;
   }
 
   /** Several such nets in order of what they miss, its neighbours among them: what is known of errors is not exact. */
   severalAt(speedup: number): readonly PathStep[] {
-    const [best, ...others] = this.#improved(speedup, MORE_STARTS);
+    return this.severalWithin(this.#mostMs(speedup));
+  }
+
+  /** The same of those that take no more by the table. */
+  severalWithin(mostMs: number): readonly PathStep[] {
+    const [best, ...others] = this.#improved(mostMs, MORE_STARTS);
     if (!best) return [this.fastest];
-    const near = this.#finder.neighbours(best.widths, this.#mostMs(speedup));
+    const near = this.#finder.neighbours(best.widths, mostMs);
     return distinct([best, ...others, ...near]).filter(({ error }) => error <= ALIKE * best.error);
   }
 
@@ -151,8 +156,7 @@ export class NarrowingPath {
   }
 
   /** The one that misses least first. */
-  #improved(speedup: number, starts: number): readonly PathStep[] {
-    const mostMs = this.#mostMs(speedup);
+  #improved(mostMs: number, starts: number): readonly PathStep[] {
     const from = this.steps.filter(({ ms }) => ms <= mostMs).slice(0, starts);
     return distinct(from.map(({ widths }) => this.#finder.improved(widths, mostMs)));
   }

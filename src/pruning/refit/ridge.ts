@@ -39,11 +39,12 @@ const LEAST_VARIATION = 1e-9;
 /**
  * Grams of wide layers are large, so few of them are held at a time.
  *
- * @param fitted of the samples that are fitted; the sums of the others are added to them on the way
+ * @param fitted of the samples that are fitted; the sums of the others are added to them on the way, where these are fitted too
  * @param others of samples that are not: they choose, and must say that it helps
  * @param start the weights that are there
+ * @param areOthersKept whether the others stay unseen, since more is to be judged by them; in the end they are fitted too when absent
  */
-export function refit(fitted: Moments, others: Moments, start: Linear): Refit | Unfit {
+export function refit(fitted: Moments, others: Moments, start: Linear, areOthersKept = false): Refit | Unfit {
   if (!areNumbers(fitted) || !areNumbers(others)) return { reason: "its activations hold NaN or infinities" };
   if (fitted.rows < 2 || others.rows < 1) return { reason: "too few rows of samples reach it" };
   const squares = diagonalMeans(fitted.gram, fitted);
@@ -81,11 +82,7 @@ export function refit(fitted: Moments, others: Moments, start: Linear): Refit | 
   const strength = STRENGTHS[at]!;
   const variance = outputVariance(judges);
   const share = (error: number): number => (variance > 0 ? error / variance : 0);
-  // What has been chosen by may be fitted too, now that it has nothing more to say.
-  if (start.bias) centre(fitted, true);
-  const all = joined(fitted, others);
-  if (start.bias) centre(all);
-  const linear = solveAll(problemOf(all), strength, start);
+  const linear = solveAll(areOthersKept ? problem : withOthers(fitted, others, start), strength, start);
   if (!linear) return { reason: "its inputs depend on one another too closely" };
   return { linear, strength, before: share(before), after: share(after) };
 }
@@ -99,6 +96,14 @@ interface Problem {
   readonly moments: Moments;
   /** Mean of the diagonal, by group. */
   readonly scales: Float64Array;
+}
+
+/** What has been chosen by may be fitted too, once it has nothing more to say. */
+function withOthers(fitted: Moments, others: Moments, { bias }: Linear): Problem {
+  if (bias) centre(fitted, true);
+  const all = joined(fitted, others);
+  if (bias) centre(all);
+  return problemOf(all);
 }
 
 const problemOf = (moments: Moments): Problem => ({ moments, scales: diagonalMeans(moments.gram, moments) });

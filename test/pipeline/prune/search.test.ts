@@ -27,10 +27,10 @@ vi.mock("../../../src/pipeline/prune/pruned-file.js", () => ({
   removePruned: () => undefined,
 }));
 vi.mock("../../../src/pipeline/prune/recover-pruned.js", () => ({
-  recoverPruned: (_: unknown, { path: net }: PrunedFile) => {
+  recoverPruned: (_: unknown, widths: Widths) => {
     events.push("learn");
     return Promise.resolve({
-      file: fileOf(written(net).widths, "learned"),
+      file: fileOf(widths, "learned"),
       outcome: { step: 1, before: 1, after: 0.5, blocked: new Map() },
     });
   },
@@ -163,7 +163,7 @@ describe("a target for the speed", () => {
     expect(measured.latency!.facts.speedupInterval[0]).toBeGreaterThanOrEqual(1.5);
     // One step of 16 units more would miss it, or all but miss it.
     expect((WHOLE + besides) / (left(widths) + 32 + besides)).toBeLessThan(1.5 * 1.04);
-    expect(count("fit")).toBeLessThanOrEqual(4);
+    expect(count("fit")).toBeLessThanOrEqual(4 + 2);
     expect(count("race")).toBe(1);
     expect(count("race cut")).toBeLessThanOrEqual(8);
   });
@@ -201,6 +201,50 @@ describe("a target for the speed", () => {
     expect(measured.latency!.facts.speedup).toBeGreaterThanOrEqual(1.5);
     expect(measured.latency!.facts.speedup).toBeLessThan(1.5 * 1.2);
     expect(count("learn")).toBe(1);
+  });
+
+  it("halves what lies between the whole net and one that is much too fast", async () => {
+    // By short races, nets are slower by a quarter than they are.
+    const search = searchIn({
+      speedOf: (widths) => truth(0)(widths) * (events.at(-1) === "race cut" ? 0.75 : 1),
+      accuracyOf: (widths) => left(widths) / WHOLE,
+      prune: { targetSpeedup: 1.5 },
+    });
+    const { speedup, speedupInterval } = (await search.along(path()))!.measured.latency!.facts;
+    expect(speedupInterval[0]).toBeGreaterThanOrEqual(1.5);
+    expect(speedup).toBeLessThan(1.5 * 1.08);
+    expect(Math.max(...search.tried.map(({ measured }) => measured.latency?.facts.speedup ?? 0))).toBeGreaterThan(1.9);
+    expect(count("race")).toBeLessThanOrEqual(1 + 3);
+    expect(count("fit")).toBeLessThanOrEqual(4 + 3 * 2);
+  });
+
+  it("halves again where the one half way is too slow", async () => {
+    // Wide nets are slower than all that is known of others tells.
+    const speedOf = (widths: Widths): number => truth(0)(widths) * (left(widths) > 300 ? 0.85 : 1);
+    const search = searchIn({
+      speedOf: (widths) => speedOf(widths) * (events.at(-1) === "race cut" ? 0.75 : 1),
+      accuracyOf: (widths) => left(widths) / WHOLE,
+      prune: { targetSpeedup: 1.5 },
+    });
+    const { widths, measured } = (await search.along(path()))!;
+    const { speedup, speedupInterval } = measured.latency!.facts;
+    expect(speedupInterval[0]).toBeGreaterThanOrEqual(1.5);
+    expect(left(widths)).toBeGreaterThanOrEqual(256);
+    expect(speedup).toBeLessThanOrEqual(2);
+    const raced = search.tried.flatMap(({ measured: { latency } }) => latency?.facts.speedupInterval[0] ?? []);
+    expect(Math.min(...raced)).toBeLessThan(1.5);
+    expect(count("race")).toBeLessThanOrEqual(1 + 3);
+  });
+
+  it("takes no milder net that is less accurate", async () => {
+    const search = searchIn({
+      speedOf: (widths) => truth(0)(widths) * (events.at(-1) === "race cut" ? 0.75 : 1),
+      accuracyOf: (widths) => 1 - left(widths) / WHOLE,
+      prune: { targetSpeedup: 1.5 },
+    });
+    const chosen = (await search.along(path()))!;
+    expect(chosen.measured.latency!.facts.speedup).toBeGreaterThan(1.9);
+    expect(count("race")).toBe(1);
   });
 
   it("goes on with the next one where the race that decides says that one is too slow after all", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../src/base/random.js";
-import { type Linear, squaredError } from "../../../src/pruning/refit/moments.js";
-import { type Refit, refit } from "../../../src/pruning/refit/ridge.js";
+import { centred, joined, type Linear, squaredError } from "../../../src/pruning/refit/moments.js";
+import { type Refit, refit, ridge } from "../../../src/pruning/refit/ridge.js";
 import { madeOf, momentsFrom } from "./made-up-moments.js";
 
 const random = seededRandom(3);
@@ -59,6 +59,20 @@ describe("refit", () => {
     ];
     const result = sound(refit(fitted, others, linearOf(groups, inputs, outputs, hasBias)));
     expect(result.after).toBeLessThan(result.before / 1000);
+  });
+
+  it("is of all samples in the end, and of those that are fitted alone where more is to be judged by the others", () => {
+    const [one, other, start] = [linearOf(1, 6, 3), linearOf(1, 6, 3), linearOf(1, 6, 3)];
+    const fitted = problem(1, 6, 3, one, 200);
+    // A few rows of another layer: all samples together have other weights then.
+    const others = joined(problem(1, 6, 3, one, 50), problem(1, 6, 3, other, 5));
+    const about = centred(fitted);
+    const kept = sound(refit(structuredClone(fitted), structuredClone(others), start, true));
+    const own = ridge({ ...fitted, ...about }, kept.strength, start)!;
+    expect([...kept.linear.weights]).toEqual([...own.weights]);
+    const all = sound(refit(structuredClone(fitted), structuredClone(others), start));
+    expect([...all.linear.weights]).not.toEqual([...own.weights]);
+    expect(all).toMatchObject({ strength: kept.strength, before: kept.before, after: kept.after });
   });
 
   it("draws towards the weights that are there where samples are few", () => {
