@@ -104,19 +104,23 @@ export class PruneSearch {
       if (best || round === MOST_ROUNDS || this.#isOver()) break;
       wanted *= LEAST_STEP;
     }
-    const chosen = best
-      ? await this.#milder(path, best, decided, target)
-      : [...decided].reduce((fastest, each) => (speedOf(each) > speedOf(fastest) ? each : fastest));
-    return this.config.prune.recover ? this.#taught(chosen) : chosen;
+    const fastest = [...decided].reduce((a, b) => (speedOf(b) > speedOf(a) ? b : a));
+    const proven = best ? await this.#milder(path, best, decided, target) : [fastest];
+    return this.config.prune.recover ? this.#taught(proven, target) : proven[0]!;
   }
 
   /**
-   * The most accurate of the nets that lie between those that were too slow and the one that was found to reach the target, half
-   * way and half way again: a net that is faster than was asked for is less accurate than it could be.
+   * Nets that lie between those that were too slow and the one that was found to reach the target, half way and half way again: a
+   * net that is faster than was asked for is less accurate than it could be. All that reach it, the most accurate first.
    */
-  async #milder(path: NarrowingPath, found: Tried, decided: ReadonlySet<Tried>, target: number): Promise<Tried> {
+  async #milder(
+    path: NarrowingPath,
+    found: Tried,
+    decided: ReadonlySet<Tried>,
+    target: number,
+  ): Promise<readonly Tried[]> {
     const timed = (net: Tried): TimedNet => ({ ms: this.#stepOf.get(net)!.ms, speedup: speedOf(net) });
-    let best = found;
+    const proven = [found];
     let fast = timed(found);
     const raced = new Set(decided);
     let slow = [...decided]
@@ -130,23 +134,34 @@ export class PruneSearch {
       const isRaced = ({ widths }: PathStep): boolean => [...raced].some((net) => isSame(net.widths, widths));
       const steps = path.severalWithin(middle.ms).filter((step) => step.ms > fast.ms && !isRaced(step));
       const [net] = (await this.#fitAll(path, steps.slice(0, FITTED_HALF_WAY))).sort(mostAccurateFirst);
-      if (!net || !isMoreAccurate(net, best)) {
+      if (!net || !isMoreAccurate(net, proven[0]!)) {
         fast = middle;
         continue;
       }
       this.#correct(path, net.widths, await this.#nets.race(net, null));
       raced.add(net);
       if (leastSpeedOf(net) < target) slow = timed(net);
-      else [best, fast] = [net, timed(net)];
+      else {
+        proven.unshift(net);
+        fast = timed(net);
+      }
     }
-    return best;
+    return proven;
   }
 
-  /** What has learned is another file, which is timed too; what is known of the net before counts for it. */
-  async #taught(chosen: Tried): Promise<Tried> {
-    const learned = await this.#nets.learn(chosen);
-    if (learned.file !== chosen.file) await this.#nets.race(learned, null);
-    return learned;
+  /**
+   * What has learned is another file, which is timed too; what is known of the net before counts for it. Where both together do
+   * not prove the target any more, the next one learns.
+   */
+  async #taught(proven: readonly Tried[], target: number): Promise<Tried> {
+    const taught: Tried[] = [];
+    for (const net of proven) {
+      const learned = await this.#nets.learn(net);
+      if (learned.file !== net.file) await this.#nets.race(learned, null);
+      taught.push(learned);
+      if (leastSpeedOf(learned) >= target || this.#isOver()) break;
+    }
+    return taught.find((net) => leastSpeedOf(net) >= target) ?? taught[0]!;
   }
 
   #correct(path: NarrowingPath, widths: Widths, latency: LatencyMeasure): void {

@@ -188,6 +188,22 @@ describe("a target for the speed", () => {
     expect(events.slice(events.indexOf("learn"))).toEqual(["learn", "race again"]);
   });
 
+  it("lets the next one learn where the times of what has learned no longer prove the target", async () => {
+    learns = 0.01;
+    // Of nets that are just fast enough, the race after learning tells a little less.
+    const search = searchIn({
+      speedOf: (widths) =>
+        truth(0)(widths) *
+        (events.at(-1) === "race cut" ? 0.75 : events.at(-1) === "race again" && left(widths) > 270 ? 0.9 : 1),
+      accuracyOf: (widths) => left(widths) / WHOLE,
+      prune: { targetSpeedup: 1.5, recover: true },
+    });
+    const { measured, file } = (await search.along(path()))!;
+    expect(measured.latency!.facts.speedupInterval[0]).toBeGreaterThanOrEqual(1.5);
+    expect((file as Faked).kind).toBe("learned");
+    expect(count("learn")).toBeGreaterThan(1);
+  });
+
   it("comes back to milder nets where short races said too little of all of them", async () => {
     // What is cut seems slower by a sixth than what is delivered is.
     const search = searchIn({
