@@ -26,7 +26,7 @@ async function configFor(folder: string, budgetMs = 1): Promise<OptimizeConfig> 
 describe("optimize --prune", () => {
   it("judges every way as a whole against the original, and delivers the best that meets the limits", async () => {
     const folder = temporaryFolder();
-    const config = await configFor(folder, 40_000);
+    const config = await configFor(folder, 120_000);
     const result = await runOptimizePruned(config, realContext(startRuntime()));
     expect(result.command).toBe("optimize");
     expect(result.model.path).toBe(digitsModel);

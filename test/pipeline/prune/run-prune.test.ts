@@ -84,7 +84,7 @@ describe("prune", () => {
       expect(recovery.after).toBeLessThanOrEqual(recovery.before);
     }
     expect(renderText(result, palette(false))).toMatch(/learn/);
-  }, 240_000);
+  }, 600_000);
 
   it("searches for a net that is accurate, and lists what it tried", async () => {
     const folder = temporaryFolder();
