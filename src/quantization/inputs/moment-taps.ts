@@ -1,7 +1,8 @@
 /** What is known of the channels that products read, sample by sample: their means, and how they spread about them. */
 import type { Node } from "../../ir/index.js";
 import type { ChannelMoments } from "../../observe/index.js";
-import type { InputMoments, ProductLayout } from "./round-in-view.js";
+import type { InputMoments } from "./round-in-view.js";
+import type { ProductLayout } from "./rounding-kernel.js";
 
 /** Axis of the channels that a product's weights meet; null where it is not known. */
 export function channelAxis(node: Node): number | null {

@@ -18,6 +18,14 @@
  */
 import { invariant } from "../../base/errors.js";
 import { roundHalfEven } from "../weights.js";
+import {
+  type Channels,
+  MOST_SAMPLES,
+  type ProductLayout,
+  type RoundingTask,
+  roundingKernel,
+  SIDE_BY_SIDE,
+} from "./rounding-kernel.js";
 
 /** What is known of the channels that a product reads. */
 export interface InputMoments {
@@ -30,30 +38,16 @@ export interface InputMoments {
   readonly shared: Float32Array;
 }
 
-/** How a product's weights lie in memory. */
-export interface ProductLayout {
-  readonly outputs: number;
-  /** Channels that each output reads, of its own group. */
-  readonly inputs: number;
-  /** Places of a kernel, side by side. */
-  readonly places: number;
-  readonly group: number;
-  /** From one output to the next, and from one input to the next. */
-  readonly outputStride: number;
-  readonly inputStride: number;
-}
-
 export interface RoundedInView {
   readonly integers: Int8Array;
   /** What the bias has to make up for; null where it cannot. */
   readonly shift: Float32Array | null;
 }
 
+export { MOST_SAMPLES };
+
 /** What noise that differs from place to place counts beside that which does not: some of it is averaged away. */
 const SPREAD_SHARE = 0.4;
-
-/** Samples that can be looked at: each has a variable of its own below. */
-export const MOST_SAMPLES = 8;
 
 /** @param scales one per output */
 export function roundInView(
@@ -63,68 +57,93 @@ export function roundInView(
   limit: number,
   moments: InputMoments,
   hasBias: boolean,
+  useVectors = true,
 ): RoundedInView {
   invariant(moments.samples <= MOST_SAMPLES, `at most ${MOST_SAMPLES} samples are looked at`);
-  const { outputs, inputs, places, group, outputStride, inputStride } = layout;
+  const { outputs, inputs, group } = layout;
   const integers = new Int8Array(weights.length);
   const shift = hasBias ? new Float32Array(outputs) : null;
-  const channels = Array.from({ length: group }, (_, g) => channelsOf(moments, g * inputs, inputs, hasBias));
-  for (let output = 0; output < outputs; output++) {
-    const { order, away, gain, common, together } = channels[Math.floor((output * group) / outputs)]!;
-    const scale = scales[output]!;
-    let shared = 0;
-    // The error in each sample so far; an array in their place takes three times as long.
-    let e0 = 0;
-    let e1 = 0;
-    let e2 = 0;
-    let e3 = 0;
-    let e4 = 0;
-    let e5 = 0;
-    let e6 = 0;
-    let e7 = 0;
-    for (let i = 0; i < inputs; i++) {
-      const channel = order[i]!;
-      const row = channel * MOST_SAMPLES;
-      const a0 = away[row]!;
-      const a1 = away[row + 1]!;
-      const a2 = away[row + 2]!;
-      const a3 = away[row + 3]!;
-      const a4 = away[row + 4]!;
-      const a5 = away[row + 5]!;
-      const a6 = away[row + 6]!;
-      const a7 = away[row + 7]!;
-      const mended = gain[channel]!;
-      const one = together[channel]!;
-      // The errors of the channel's places so far.
-      let own = 0;
-      const first = output * outputStride + channel * inputStride;
-      for (let at = first; at < first + places; at++) {
-        const exact = weights[at]! / scale;
-        const before = e0 * a0 + e1 * a1 + e2 * a2 + e3 * a3 + (e4 * a4 + e5 * a5 + e6 * a6 + e7 * a7) + own * one;
-        const down = Math.floor(exact);
-        const nearest = roundHalfEven(exact - before * mended);
-        const integer = Math.min(limit, Math.max(-limit, Math.min(down + 1, Math.max(down, nearest))));
-        integers[at] = integer;
-        const change = integer - exact;
-        own += change;
-        e0 += change * a0;
-        e1 += change * a1;
-        e2 += change * a2;
-        e3 += change * a3;
-        e4 += change * a4;
-        e5 += change * a5;
-        e6 += change * a6;
-        e7 += change * a7;
-        shared += change * common[channel]!;
-      }
+  const task: RoundingTask = { weights, layout, scales, limit, integers, shift };
+  const own = outputs / group;
+  const kernel = useVectors && own >= SIDE_BY_SIDE ? roundingKernel(layout) : null;
+  for (let g = 0; g < group; g++) {
+    const channels = channelsOf(moments, g * inputs, inputs, hasBias);
+    const end = Math.ceil((g + 1) * own);
+    let output = Math.ceil(g * own);
+    if (kernel && inputs > 0) {
+      kernel.take(channels);
+      for (; output + SIDE_BY_SIDE <= end; output += SIDE_BY_SIDE) kernel.round(task, output);
     }
-    if (shift) shift[output] = -shared * scale;
+    for (; output < end; output++) roundOutput(task, channels, output);
   }
   return { integers, shift };
 }
 
+/** One output, weight by weight. */
+function roundOutput(
+  { weights, layout, scales, limit, integers, shift }: RoundingTask,
+  channels: Channels,
+  output: number,
+): void {
+  const { inputs, places, outputStride, inputStride } = layout;
+  const { order, away, gain, common, together } = channels;
+  const scale = scales[output]!;
+  let shared = 0;
+  // The error in each sample so far; an array in their place takes three times as long.
+  let e0 = 0;
+  let e1 = 0;
+  let e2 = 0;
+  let e3 = 0;
+  let e4 = 0;
+  let e5 = 0;
+  let e6 = 0;
+  let e7 = 0;
+  for (let i = 0; i < inputs; i++) {
+    const channel = order[i]!;
+    const row = channel * MOST_SAMPLES;
+    const a0 = away[row]!;
+    const a1 = away[row + 1]!;
+    const a2 = away[row + 2]!;
+    const a3 = away[row + 3]!;
+    const a4 = away[row + 4]!;
+    const a5 = away[row + 5]!;
+    const a6 = away[row + 6]!;
+    const a7 = away[row + 7]!;
+    const mended = gain[channel]!;
+    const one = together[channel]!;
+    // The errors of the channel's places so far.
+    let own = 0;
+    const first = output * outputStride + channel * inputStride;
+    for (let at = first; at < first + places; at++) {
+      const exact = weights[at]! / scale;
+      const before = e0 * a0 + e1 * a1 + e2 * a2 + e3 * a3 + (e4 * a4 + e5 * a5 + e6 * a6 + e7 * a7) + own * one;
+      const down = Math.floor(exact);
+      const nearest = roundHalfEven(exact - before * mended);
+      const integer = Math.min(limit, Math.max(-limit, Math.min(down + 1, Math.max(down, nearest))));
+      integers[at] = integer;
+      const change = integer - exact;
+      own += change;
+      e0 += change * a0;
+      e1 += change * a1;
+      e2 += change * a2;
+      e3 += change * a3;
+      e4 += change * a4;
+      e5 += change * a5;
+      e6 += change * a6;
+      e7 += change * a7;
+      shared += change * common[channel]!;
+    }
+  }
+  if (shift) shift[output] = -shared * scale;
+}
+
 /** The channels that one group reads, numbered from 0. */
-function channelsOf({ samples, means, spread, shared }: InputMoments, from: number, count: number, isCentred: boolean) {
+function channelsOf(
+  { samples, means, spread, shared }: InputMoments,
+  from: number,
+  count: number,
+  isCentred: boolean,
+): Channels {
   const total = means.length / samples;
   const common = new Float64Array(count);
   /** By channel and sample: what rounding has to answer for. */

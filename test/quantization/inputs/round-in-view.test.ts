@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../src/base/random.js";
-import { type InputMoments, type ProductLayout, roundInView } from "../../../src/quantization/inputs/round-in-view.js";
+import { type InputMoments, roundInView } from "../../../src/quantization/inputs/round-in-view.js";
+import type { ProductLayout } from "../../../src/quantization/inputs/rounding-kernel.js";
 
 const chance = seededRandom(3);
 const noise = (count: number): Float32Array => Float32Array.from({ length: count }, () => 2 * chance.next() - 1);
@@ -134,5 +135,26 @@ describe("roundInView", () => {
     expect(left(0)).toBeGreaterThan(0.5);
     expect(left(1)).toBeLessThan(0.15);
     expect(left(0.5)).toBeLessThan(left(0));
+  });
+});
+
+describe("roundInView with vector instructions", () => {
+  const layouts: readonly (readonly [string, ProductLayout])[] = [
+    ["a Conv", { outputs: 22, inputs: 24, places: 9, group: 1, outputStride: 216, inputStride: 9 }],
+    ["one of a single place", { outputs: 8, inputs: 40, places: 1, group: 1, outputStride: 40, inputStride: 1 }],
+    ["one with groups", { outputs: 15, inputs: 8, places: 4, group: 3, outputStride: 32, inputStride: 4 }],
+    ["a depthwise one", { outputs: 6, inputs: 1, places: 9, group: 6, outputStride: 9, inputStride: 9 }],
+    ["a matrix", { outputs: 13, inputs: 64, places: 1, group: 1, outputStride: 1, inputStride: 13 }],
+  ];
+  it.each(layouts)("gives the same bits as without, and what a larger one left is not in its way: %s", (_, layout) => {
+    const { outputs, inputs, places, group } = layout;
+    const scales = noise(outputs).map((value) => 0.001 + Math.abs(value) / 127);
+    const weights = noise(outputs * inputs * places);
+    const own = momentsOf(5, noise(5 * inputs * group), 0.02, 0.01);
+    for (const hasBias of [true, false])
+      for (const limit of [127, 63]) {
+        const round = (useVectors: boolean) => roundInView(weights, layout, scales, limit, own, hasBias, useVectors);
+        expect(round(true)).toEqual(round(false));
+      }
   });
 });
