@@ -1,5 +1,5 @@
 /** Integers of weights that several candidates have in common: ranges and placements differ from one to the next, weights do not. */
-import { collectGarbage } from "../base/collect-garbage.js";
+import { collectPiledUp } from "../base/collect-garbage.js";
 import type { Tensor } from "../ir/index.js";
 import type { InputMoments } from "./inputs/round-in-view.js";
 import type { QuantizedWeight } from "./weights.js";
@@ -67,7 +67,7 @@ export class KeptIntegers {
   #pileUp(weight: Tensor): void {
     this.#piledUp += weight.byteLength;
     if (this.#piledUp <= COLLECT_BYTES) return;
-    collectGarbage();
+    collectPiledUp(COLLECT_BYTES / 2);
     this.#piledUp = 0;
   }
 }
