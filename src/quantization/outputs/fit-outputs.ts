@@ -1,17 +1,10 @@
 /**
- * The straight line that brings what integers answer closest to what the float model does:
- *
- *   z' = a (z - E[z]) + E[z] + k (E[y] - E[z])
- *
- *   a = sum_c cov(y, z) / sum_c var(z)     one number for all channels: less than 1 where
- *                                          noise makes up much of what differs between samples
- *   k in [0, 1]                            trusts a shift as far as it exceeds what so few
- *                                          samples show by chance (James-Stein)
- *
- * and, for answers of one row per sample, what a matrix gains besides (see `fitDirections`).
+ * What brings the answers of integers closest to the float model's: a straight line (fit-line.ts), and, for answers of one
+ * row per sample, what a matrix gains besides (fit-directions.ts).
  */
 import { type Model, Tensor } from "../../ir/index.js";
 import { type Directions, fitDirections, turned } from "./fit-directions.js";
+import { fitLine, leftOutGainDb } from "./fit-line.js";
 import { lastProducts } from "./last-products.js";
 import type { PairedMoments } from "./paired-moments.js";
 
@@ -31,32 +24,15 @@ export interface OutputFit extends OutputLine {
 /** An expected gain of a matrix over the line that is worth having. */
 const LEAST_MATRIX_DB = 0.1;
 
-/** A factor further from 1 would say that something else is wrong. */
-const FACTORS = [0.5, 1.25] as const;
-
-export function fitOutput({ samples, y, z, yy, zz, yz, rows }: PairedMoments): OutputFit {
-  let [cov, varY, varZ, shifts, chance] = [0, 0, 0, 0, 0];
-  for (let c = 0; c < y.length; c++) {
-    const delta = y[c]! - z[c]!;
-    const [ownY, ownZ, own] = [yy[c]! - y[c]! ** 2, zz[c]! - z[c]! ** 2, yz[c]! - y[c]! * z[c]!];
-    varY += ownY;
-    varZ += ownZ;
-    cov += own;
-    shifts += delta * delta;
-    chance += Math.max(0, ownY + ownZ - 2 * own) / samples;
-  }
-  const wanted = varZ > 0 ? cov / varZ : 1;
-  const factor = Number.isFinite(wanted) ? Math.min(FACTORS[1], Math.max(FACTORS[0], wanted)) : 1;
-  const trust = shifts > 0 ? Math.max(0, 1 - chance / shifts) : 0;
+export function fitOutput(moments: PairedMoments): OutputFit {
+  const { y, z, rows } = moments;
+  const { factor, trust, gainDb } = fitLine(moments);
   const matrix = rows && fitDirections(rows, factor);
   const directions = matrix && matrix.gainDb >= LEAST_MATRIX_DB ? matrix : null;
   const along = directions && turned(directions.directions, z);
   const shift = y.map((mean, c) => (1 - factor) * z[c]! - (along?.[c] ?? 0) + trust * (mean - z[c]!));
-  // Of the squared shifts, what chance alone would show is no error of other samples, and cannot be mended.
-  const before = varY + varZ - 2 * cov + Math.max(0, shifts - chance);
-  const after = varY + factor * factor * varZ - 2 * factor * cov + trust * Math.min(chance, shifts);
-  const gainDb = before > 0 && after > 0 ? 10 * Math.log10(before / after) : 0;
-  return { factor, shift, directions: directions?.directions ?? null, gainDb: gainDb + (directions?.gainDb ?? 0) };
+  const lineDb = rows ? leftOutGainDb(rows) : gainDb;
+  return { factor, shift, directions: directions?.directions ?? null, gainDb: lineDb + (directions?.gainDb ?? 0) };
 }
 
 /** Works the lines into the weights and biases of a float graph, before it is quantized. By node name; unknown names are passed over. */

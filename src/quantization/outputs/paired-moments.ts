@@ -7,16 +7,10 @@ import { removeWithFeeders } from "../../rewrite/index.js";
 import { keepOutputs, reduceOver } from "../../rewrite/tap-model.js";
 import type { Reduction } from "../../runtime/port.js";
 import type { PairedRows } from "./fit-directions.js";
+import type { LineMoments } from "./fit-line.js";
 import type { LastProduct } from "./last-products.js";
 
-/** Means by channel over all samples: y is the float value, z the quantized. */
-export interface PairedMoments {
-  readonly samples: number;
-  readonly y: Float64Array;
-  readonly z: Float64Array;
-  readonly yy: Float64Array;
-  readonly zz: Float64Array;
-  readonly yz: Float64Array;
+export interface PairedMoments extends LineMoments {
   /** y and z of each sample, [samples, channels]; null where there is more than one place, or too much to work into the weights. */
   readonly rows: PairedRows | null;
 }
