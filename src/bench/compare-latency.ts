@@ -170,7 +170,7 @@ class Race {
       this.series[m]!.push([]);
     }
     const until = this.clock() + Math.max(0, this.remainingMs) / 10;
-    const warm = await warmUp(this.timers, until, this.clock, isQuick ? 1 : undefined);
+    const warm = await warmUp(this.timers, until, this.clock, isQuick);
     this.perRunMs = warm.perRunMs;
     this.settled &&= warm.settled;
     this.startMs = Math.max(1e-3, this.clock() - from);

@@ -18,31 +18,37 @@ const still = (): number => 0;
 describe("warming up", () => {
   it("ends after two windows that bring nothing new", async () => {
     const timer = timerOf(30);
-    expect(await warmUp([timer], 1, still, 1)).toEqual({ perRunMs: [30], settled: true });
-    expect(timer.windows).toEqual([1, 1, 1]);
+    expect(await warmUp([timer], 1, still)).toEqual({ perRunMs: [30], settled: true });
+    expect(timer.windows).toEqual([1, 3, 3]);
+  });
+
+  it("ends after one of a single run where a verdict is wanted soon", async () => {
+    const timer = timerOf(30);
+    expect(await warmUp([timer], 1, still, true)).toEqual({ perRunMs: [30], settled: true });
+    expect(timer.windows).toEqual([1, 1]);
   });
 
   it("goes on while latencies reach new lows", async () => {
     const timer = timerOf(60, 50, 40, 30);
-    expect(await warmUp([timer], 1, still, 1)).toEqual({ perRunMs: [30], settled: true });
-    expect(timer.windows).toHaveLength(6);
+    expect(await warmUp([timer], 1, still, true)).toEqual({ perRunMs: [30], settled: true });
+    expect(timer.windows).toHaveLength(5);
   });
 
   it("does not take the end of a disturbance for warming up", async () => {
-    const timer = timerOf(30, 45, 30, 45);
-    expect(await warmUp([timer], 1, still, 1)).toEqual({ perRunMs: [30], settled: true });
+    const timer = timerOf(30, 45, 45, 45, 30);
+    expect(await warmUp([timer], 1, still)).toEqual({ perRunMs: [30], settled: true });
     expect(timer.windows).toHaveLength(3);
   });
 
   it("waits for the slowest to settle", async () => {
     const [calm, falling] = [timerOf(30), timerOf(60, 50, 40, 30)];
-    await warmUp([calm, falling], 1, still, 1);
-    expect([calm, falling].map(({ windows }) => windows.length)).toEqual([6, 6]);
+    await warmUp([calm, falling], 1, still, true);
+    expect([calm, falling].map(({ windows }) => windows.length)).toEqual([5, 5]);
   });
 
   it("says when latencies have not settled", async () => {
     const timer = timerOf(...Array.from({ length: 20 }, (_, run) => 1000 * 0.8 ** run));
-    expect((await warmUp([timer], 1, still, 1)).settled).toBe(false);
+    expect((await warmUp([timer], 1, still, true)).settled).toBe(false);
     expect(timer.windows).toHaveLength(11);
   });
 });
