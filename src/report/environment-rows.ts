@@ -8,7 +8,7 @@ import { stageText } from "./stage-times.js";
 export type EnvironmentRow = readonly [title: string, text: string];
 
 export function environmentRows(result: RunResult): readonly EnvironmentRow[] {
-  const { environment, resources, tool, model, latency, conditions, stages } = result;
+  const { environment, resources, tool, model, latency, conditions, stages, bench } = result;
   const { cpu, flags, cores, platform, node, onnxruntime } = environment;
   const [before, after] = [beforeOf(result), afterOf(result)];
   const row = (title: string, text: string | null): EnvironmentRow[] => (text === null ? [] : [[title, text]]);
@@ -21,7 +21,9 @@ export function environmentRows(result: RunResult): readonly EnvironmentRow[] {
     ...row("conditions", conditions ? conditionsText(conditions) : null),
     ["this run", `${duration(resources.wallMs)}, peak memory ${bytes(resources.peakRssBytes)}`],
     ...row("stages", stages.length > 0 ? stageText(stages) : null),
-    ["before", fileText(before)],
+    ...(bench
+      ? bench.models.map((row): EnvironmentRow => ["model", fileText(row.model)])
+      : row(after === null && before === model ? "model" : "before", fileText(before))),
     ...row("given", before === model ? null : fileText(model)),
     ...row("after", after && fileText(after)),
   ];

@@ -1,4 +1,5 @@
 /** Where a model's nodes ran and what their time went to, in words that the text and the Markdown share. */
+import type { OperatorShare, OperatorTimesFacts } from "../pipeline/operator-times.js";
 import type { PlacementFacts } from "../pipeline/result.js";
 import { middle } from "./escape.js";
 import { count, plural, significant } from "./numbers.js";
@@ -10,14 +11,21 @@ export interface PlacementNote {
 
 const MOST_NAMED = 3;
 
-/** None for a model on cpu that only computes. Texts hold names from the model: escape them. */
-export function placementNotes(placement: PlacementFacts): PlacementNote[] {
-  return [...whereItRan(placement), ...conversions(placement), ...islands(placement)];
+/**
+ * None for a model on cpu that only computes. Texts hold names from the model: escape them.
+ *
+ * @param times of the same model where the report tells them too: shares of operators are of those, so that both add up
+ */
+export function placementNotes(placement: PlacementFacts, times?: OperatorTimesFacts): PlacementNote[] {
+  return [...whereItRan(placement), ...conversions(placement, times?.after ?? []), ...islands(placement)];
 }
 
 /** Its part of the time, "1.2 %". */
-export function timeShare(durationMs: number, { durationMs: whole }: PlacementFacts): string {
-  const percent = (100 * durationMs) / Math.max(whole, Number.MIN_VALUE);
+export const timeShare = (durationMs: number, { durationMs: whole }: PlacementFacts): string =>
+  shareOf(durationMs, whole);
+
+function shareOf(ms: number, whole: number): string {
+  const percent = (100 * ms) / Math.max(whole, Number.MIN_VALUE);
   return `${percent > 0 && percent < 0.1 ? "under 0.1" : significant(percent, 2)} %`;
 }
 
@@ -35,13 +43,20 @@ function whereItRan(placement: PlacementFacts): PlacementNote[] {
   return [{ title: "placement", text: parts.join(", ") }];
 }
 
-function conversions(placement: PlacementFacts): PlacementNote[] {
-  const { conversions: found } = placement;
-  if (found.length === 0) return [];
-  const share = (durationMs: number): string => timeShare(durationMs, placement);
-  const parts = found.slice(0, MOST_NAMED).map(({ op, durationMs }) => `${op} ${share(durationMs)}`);
+function conversions(placement: PlacementFacts, times: readonly OperatorShare[]): PlacementNote[] {
+  if (placement.conversions.length === 0) return [];
+  const known = new Map(times.map(({ op, ms }) => [op, ms]));
+  const isTold = placement.conversions.every(({ op }) => known.has(op));
+  const whole = isTold ? times.reduce((sum, { ms }) => sum + ms, 0) : placement.durationMs;
+  const found = placement.conversions
+    .map(({ durationMs, ...each }) => ({ ...each, ms: isTold ? known.get(each.op)! : durationMs }))
+    .sort((a, b) => b.ms - a.ms);
+  const parts = found.slice(0, MOST_NAMED).map(({ op, ms }) => `${op} ${shareOf(ms, whole)}`);
   const inserted = found.reduce((sum, each) => sum + each.inserted, 0);
-  const total = share(found.reduce((sum, { durationMs }) => sum + durationMs, 0));
+  const total = shareOf(
+    found.reduce((sum, { ms }) => sum + ms, 0),
+    whole,
+  );
   const all = plural(
     found.reduce((sum, { nodes }) => sum + nodes, 0),
     "node",

@@ -7,7 +7,7 @@ import type {
   ModelProfileFacts,
   ProfileFacts,
 } from "../pipeline/profile/profile-facts.js";
-import type { Bound } from "../pipeline/profile/roofline.js";
+import { boundShares, boundWord, overPeak } from "./bound.js";
 import { middle, printable } from "./escape.js";
 import { bytes, count, milliseconds, optional, percent, percentOf, plural, ratio, significant } from "./numbers.js";
 import { isRoomy, type Sheet } from "./sheet.js";
@@ -93,17 +93,18 @@ function operators({ operators: all, nodesMs }: ModelProfileFacts, most: number,
 }
 
 function nodes({ nodes: all, nodesMs }: ModelProfileFacts, most: number, sheet: Sheet): string[] {
-  const rows = all
-    .slice(0, most)
-    .map(({ name, op, ms, intensity, bound, peakShare }) => [
+  const rows = all.slice(0, most).map((node) => {
+    const { name, op, ms, intensity, peakShare } = node;
+    return [
       middle(printable(name.replace(/_nchwc$/, "") || op), nameRoom(sheet)),
       middle(printable(op), isRoomy(sheet) ? 20 : 12),
       milliseconds(ms),
       percentOf(ms, nodesMs),
       intensity === null ? "-" : significant(intensity),
-      bound ?? "-",
+      boundWord(node),
       optional(peakShare, (part) => percent(part, 2)),
-    ]);
+    ];
+  });
   const table = fitted(
     [["slowest nodes", "operator", "ms", "time", "FLOP/B", "bound", "of peak"], ...rows],
     ["left", "left", "right", "right", "right", "left", "right"],
@@ -169,23 +170,19 @@ function parts(all: readonly ComparedPart[], most: number, sheet: Sheet): string
 
 function boundLines(model: ModelProfileFacts, sheet: Sheet): string[] {
   const text = boundText(model);
-  return text === "" ? [] : titled("bound by", text, sheet);
+  const over = overPeak(model);
+  return [
+    ...(text === "" ? [] : titled("bound by", text, sheet)),
+    ...(over === null ? [] : titled("over peak", over, sheet)),
+  ];
 }
 
-const words: Readonly<Record<Bound, string>> = {
-  compute: "arithmetic",
-  memory: "memory",
-  neither: "neither (under a tenth of either peak)",
-  unknown: "unknown",
-};
-
-function boundText({ bound, nodesMs, flops, bytes: moved }: ModelProfileFacts): string {
-  if (!bound) return "";
-  const shares = (Object.entries(bound) as [Bound, number][])
-    .filter(([, ms]) => ms > 0)
-    .sort((a, b) => b[1] - a[1])
-    .map(([name, ms]) => `${words[name]} ${percentOf(ms, nodesMs)}`);
-  return `${shares.join(", ")} of the nodes' time; ${significant(flops / 1e9)} GFLOP and ${bytes(moved)} in a run`;
+function boundText(model: ModelProfileFacts): string {
+  const { flops, bytes: moved } = model;
+  const shares = boundShares(model);
+  return shares === ""
+    ? ""
+    : `${shares} of the nodes' time; ${significant(flops / 1e9)} GFLOP and ${bytes(moved)} in a run`;
 }
 
 function memory({ runtime, activations }: MemoryProfile, sheet: Sheet): string[] {

@@ -1,5 +1,5 @@
 /** Where values stand along an axis: evenly, by their ratio, or evenly up to a bend and by their ratio in the tail behind it. */
-import { powersOfTen, roundNumbers } from "./ticks.js";
+import { roundNumbers, roundRatios } from "./ticks.js";
 
 export interface Range {
   readonly low: number;
@@ -29,17 +29,13 @@ export function valueAt(part: number, { low, high, isLogarithmic, bend }: Range)
   return isLogarithmic ? low * (high / low) ** part : low + (high - low) * part;
 }
 
-/** Of ticks in a power of ten, the densest first. */
-const tailFactors = [[1, 2, 3, 5], [1, 3], [1]];
-
 /** Round numbers in the range, about `most` of them. */
 export function ticksOf({ low, high, isLogarithmic, bend }: Range, most: number): number[] {
   if (!(high > low)) return [low];
-  if (!bend) return isLogarithmic ? powersOfTen(low, high, [1, 2, 5]) : roundNumbers(low, high, most);
+  if (!bend) return isLogarithmic ? roundRatios(low, high, most) : roundNumbers(low, high, most);
   const body = roundNumbers(low, bend.at, Math.max(2, Math.round(most * bend.share)));
-  const tails = tailFactors.map((factors) => powersOfTen(bend.at, high, factors).filter((tick) => tick > bend.at));
-  const room = Math.max(2, Math.round(most * (1 - bend.share)));
-  return [...body, ...(tails.find((tail) => tail.length <= room) ?? [])];
+  const tail = roundRatios(bend.at, high, Math.max(2, Math.round(most * (1 - bend.share))));
+  return [...new Set([...body, ...tail])];
 }
 
 /** A little room on either side; a width of its own where there is only one value. */

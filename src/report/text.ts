@@ -4,7 +4,7 @@
  * and never replaces them.
  */
 import { basename } from "node:path";
-import type { LatencyFacts, PlacementFacts, RunResult } from "../pipeline/result.js";
+import type { LatencyFacts, RunResult } from "../pipeline/result.js";
 import { afterOf } from "../pipeline/sides.js";
 import { accuracyLines, fixedSizeLines, sizeLines } from "./before-after.js";
 import { benchLines, layerLines } from "./bench-table.js";
@@ -21,7 +21,7 @@ import { suggest } from "./next.js";
 import { bytes, duration, plural } from "./numbers.js";
 import type { Palette } from "./palette.js";
 import { paretoLines } from "./pareto-table.js";
-import { type PlacementNote, placementNotes } from "./placement.js";
+import { placementNotes } from "./placement.js";
 import { profileLines } from "./profile-table.js";
 import { pruningLines } from "./pruning-table.js";
 import { requestLines } from "./request-table.js";
@@ -106,17 +106,16 @@ function pair(before: string, after: string, room: number): string {
 const conditions = ({ provider, threads, batch }: Pick<LatencyFacts, "provider" | "threads" | "batch">): string =>
   `${provider}, ${plural(threads, "thread")}, batch ${batch}`;
 
-function placementLines({ placement, bench }: RunResult, sheet: Sheet): string[] {
+function placementLines({ placement, operatorTimes, bench }: RunResult, sheet: Sheet): string[] {
   const rows = bench
-    ? bench.models.flatMap((row) => (row.placement ? notesOf(row.placement, `${basename(row.model.path)}: `) : []))
+    ? bench.models.flatMap(({ model, placement: own }) =>
+        own ? placementNotes(own).map((note) => ({ ...note, text: `${basename(model.path)}: ${note.text}` })) : [],
+      )
     : placement
-      ? notesOf(placement)
+      ? placementNotes(placement, operatorTimes)
       : [];
   return rows.flatMap(({ title, text }) => titled(title, printable(text), sheet));
 }
-
-const notesOf = (placement: PlacementFacts, prefix = ""): PlacementNote[] =>
-  placementNotes(placement).map(({ title, text }) => ({ title, text: prefix + text }));
 
 function warningLines({ warnings }: RunResult, paint: Palette, sheet: Sheet): string[] {
   return warnings.flatMap((warning) => {

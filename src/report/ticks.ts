@@ -13,11 +13,27 @@ export function roundNumbers(low: number, high: number, most: number): number[] 
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => Number(((first + i) * step).toPrecision(12)));
 }
 
-/** These multiples of powers of ten within the range. */
-export function powersOfTen(low: number, high: number, factors: readonly number[]): number[] {
-  const powers = Array.from({ length: 40 }, (_, i) => 10 ** (i - 20));
-  const all = powers.flatMap((power) => factors.map((factor) => Number((factor * power).toPrecision(6))));
-  return all.filter((tick) => tick >= low && tick <= high);
+/** Of ticks in a power of ten, from densest to sparsest. */
+const factorsOfTen = [[1, 1.5, 2, 3, 5, 7], [1, 2, 3, 5], [1, 2, 5], [1, 3], [1]];
+const LAST_POWER = 20;
+
+/** Round numbers from `low` to `high`, both above 0, about as far apart by their ratio: the most of them that are at most `most`, which is 1 at least. */
+export function roundRatios(low: number, high: number, most: number): number[] {
+  const within = (factors: readonly number[], every: number): number[] => {
+    const powers = Array.from({ length: 2 * LAST_POWER + 1 }, (_, i) => i - LAST_POWER).filter(
+      (at) => at % every === 0,
+    );
+    const all = powers.flatMap((power) => factors.map((factor) => Number((factor * 10 ** power).toPrecision(6))));
+    return all.filter((tick) => tick >= low && tick <= high);
+  };
+  for (const factors of factorsOfTen) {
+    const ticks = within(factors, 1);
+    if (ticks.length <= most) return ticks;
+  }
+  for (let every = 2; ; every++) {
+    const ticks = within([1], every);
+    if (ticks.length <= most) return ticks;
+  }
 }
 
 /** Without the zeros at its end. */

@@ -60,6 +60,13 @@ describe("where a model ran", () => {
     );
   });
 
+  it("takes shares of conversions from the table of times, where the report has one", () => {
+    const share = (op: string, nodes: number, ms: number) => ({ op, nodes, ms });
+    const after = [share("Conv", 3, 6), share("DequantizeLinear", 2, 3), share("QuantizeLinear", 2, 1)];
+    const text = renderText(sampleResult({ placement: int8, operatorTimes: { before: [], after } }), palette(false));
+    expect(text).toContain("40 % of the time: DequantizeLinear 30 %, QuantizeLinear 10 %");
+  });
+
   it("is a table in Markdown", () => {
     const text = renderMarkdown(sampleResult({ placement: partly }));
     expect(text).toContain("| `Gather` | cpu | 2 | under 0.1 % |");

@@ -82,6 +82,24 @@ describe("a profile as text", () => {
     expect(Math.max(...shown.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 
+  it("tells data of a cache from data of memory, and why shares of the peak are over 100 %", () => {
+    const nodes = [
+      node("mul", "Mul", 2, { bound: "memory", peakShare: 3.14 }),
+      node("add", "Add", 1, { bound: "memory", peakShare: 0.9 }),
+      node("conv", "Conv", 1, { peakShare: 1.03 }),
+    ];
+    const bound = { compute: 1, memory: 3, neither: 0, unknown: 0 };
+    const shown = text(facts([{ ...modelOf("a.onnx", nodes), bound }])).replace(/\s+/g, " ");
+    expect(shown).toContain("mul Mul 2.00 50 % 2.00 cache 314 %");
+    expect(shown).toContain("add Add 1.00 25 % 2.00 memory 90 %");
+    expect(shown).toContain("a cache 50 %, arithmetic 25 %, memory 25 % of the nodes' time");
+    expect(shown).toContain(
+      "over peak the data of 1 node (50 % of the time) come from a cache, faster than memory gives them; " +
+        "arithmetic of 1 node (25 % of the time) is up to 3 % faster than the large product that the peak was measured with",
+    );
+    expect(text(facts([first]))).not.toContain("over peak");
+  });
+
   it("says what its memory does not count", () => {
     const activations = { ...first.memory.activations!, unknown: 1, bodies: 7 };
     const shown = text(facts([{ ...first, memory: { ...first.memory, activations } }])).replace(/\s+/g, " ");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { powersOfTen, roundNumbers, tickText } from "../../src/report/ticks.js";
+import { roundNumbers, roundRatios, tickText } from "../../src/report/ticks.js";
 
 describe("roundNumbers", () => {
   it.each([
@@ -29,9 +29,33 @@ describe("roundNumbers", () => {
   });
 });
 
-it("powersOfTen gives their multiples within the range", () => {
-  expect(powersOfTen(0.02, 3, [1, 2, 5])).toEqual([0.02, 0.05, 0.1, 0.2, 0.5, 1, 2]);
-  expect(powersOfTen(1, 1000, [1])).toEqual([1, 10, 100, 1000]);
+describe("roundRatios", () => {
+  it.each([
+    [0.02, 3, 7, [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2]],
+    [3, 9, 4, [3, 5, 7]],
+    [1, 1000, 4, [1, 10, 100, 1000]],
+    [1e-3, 1e3, 4, [0.01, 1, 100]],
+  ])("from %d to %d, at most %d", (low, high, most, expected) =>
+    expect(roundRatios(low, high, most)).toEqual(expected),
+  );
+
+  it("lie within the range, rise, and are no more than there is room for", () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 1e-9, max: 1e9, noNaN: true }),
+        fc.double({ min: 1, max: 1e9, noNaN: true }),
+        fc.integer({ min: 1, max: 20 }),
+        (low, factor, most) => {
+          const found = roundRatios(low, low * factor, most);
+          expect(found.length).toBeLessThanOrEqual(most);
+          for (const [i, tick] of found.entries()) {
+            expect(tick).toBeGreaterThanOrEqual(found[i - 1] ?? low);
+            expect(tick).toBeLessThanOrEqual(low * factor);
+          }
+        },
+      ),
+    );
+  });
 });
 
 it.each([

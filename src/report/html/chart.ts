@@ -1,6 +1,6 @@
 /** Charts as SVG: scales, axes, marks. Colours come from the page's style, so that they follow light and dark. */
 import { groupBy } from "../../base/group-by.js";
-import { powersOfTen, roundNumbers, tickText } from "../ticks.js";
+import { roundNumbers, roundRatios, tickText } from "../ticks.js";
 import { html, type Markup } from "./markup.js";
 
 export const WIDTH = 640;
@@ -29,8 +29,7 @@ export function logarithmic(low: number, high: number, from: number, to: number)
   const least = low > 0 ? low : high > 0 ? Math.min(high, 1) / 1000 : 1;
   const scale = linear(Math.log10(least), Math.log10(Math.max(least, high)), from, to);
   const at = (value: number): number => scale(Math.log10(Math.max(least, value)));
-  const candidates = logarithmicFactors.map((factors) => powersOfTen(least, high, factors));
-  const ticks = candidates.find((each) => each.length <= MOST_TICKS + 2) ?? candidates.at(-1)!;
+  const ticks = roundRatios(least, high, MOST_TICKS + 2);
   // Within less than a factor of three round numbers are near enough to even.
   return Object.assign(at, {
     ticks: ticks.length > 3 ? ticks : roundNumbers(least, Math.max(1.2 * least, high), MOST_TICKS),
@@ -38,9 +37,6 @@ export function logarithmic(low: number, high: number, from: number, to: number)
 }
 
 const MOST_TICKS = 6;
-
-/** Of ticks in a power of ten, the densest first. */
-const logarithmicFactors = [[1, 1.5, 2, 3, 5, 7], [1, 2, 3, 5], [1, 2, 5], [1, 3], [1]];
 
 export interface Axes {
   readonly x: Scale;

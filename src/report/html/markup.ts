@@ -23,12 +23,12 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return new Markup(strings.reduce((text, string, i) => text + textOf(parts[i - 1] ?? null) + string));
 }
 
-/** Of a block of JSON in the page, which no text can end: what a script puts on the page is spelled out as everything else is. */
+/** Of a block of JSON in the page, which no text can end, in ASCII: what a script puts on the page is spelled out as everything else is. */
 export const data = (value: unknown): Markup =>
   new Markup(
-    JSON.stringify(value, (_, part: unknown) => (typeof part === "string" ? printable(part) : part)).replaceAll(
-      "<",
-      "\\u003c",
+    JSON.stringify(value, (_, part: unknown) => (typeof part === "string" ? printable(part) : part)).replace(
+      /[<\u0080-\uffff]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
     ),
   );
 

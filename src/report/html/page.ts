@@ -51,11 +51,14 @@ export function renderHtml(result: RunResult, commandLine: string | null = null)
   ].filter(({ body }) => body.length > 0);
   const { model } = result;
   const after = afterOf(result);
-  const names = [model, ...(after ? [after] : [])].map(({ path }) => basename(path)).join(" → ");
+  const names = result.bench
+    ? result.bench.models.map((row) => basename(row.model.path)).join(", ")
+    : [model, ...(after ? [after] : [])].map(({ path }) => basename(path)).join(" → ");
   const word = verdictWord(result);
   const summary = verdictSummary(result);
-  return `<!doctype html>\n${
-    html`<html lang="en"><head><meta charset="utf-8">
+  return ascii(
+    `<!doctype html>\n${
+      html`<html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
@@ -66,8 +69,12 @@ export function renderHtml(result: RunResult, commandLine: string | null = null)
 <main>${panels.map(section)}</main>
 <script>${new Markup(SCRIPT)}</script>
 </body></html>`.text
-  }\n`;
+    }\n`,
+  );
 }
+
+/** A browser reads a page of one-byte characters, and makes elements of it, in less time: the others are spelled as references. */
+const ascii = (page: string): string => page.replace(/[^\0-\x7f]/gu, (character) => `&#${character.codePointAt(0)};`);
 
 const section = ({ id, title, body }: Panel): Markup =>
   html`<section id="${id}" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>${body}</section>\n`;

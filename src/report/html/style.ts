@@ -9,7 +9,7 @@ header, main, footer { max-width: 1180px; margin: 0 auto; padding: 0 20px; }
 header { padding-top: 20px; }
 h1 { font-size: 1.25rem; margin: 0 0 4px; overflow-wrap: anywhere; }
 h2 { font-size: 1.1rem; margin: 0 0 8px; }
-p { margin: 4px 0; overflow-wrap: anywhere; }
+p { margin: 4px 0; } p, li { overflow-wrap: anywhere; }
 nav { position: sticky; top: 0; background: var(--paper); border-bottom: 1px solid var(--line); z-index: 1; }
 nav ul { max-width: 1180px; margin: 0 auto; padding: 8px 20px; display: flex; flex-wrap: wrap; gap: 4px 16px; list-style: none; }
 a { color: var(--after); }
@@ -76,7 +76,7 @@ button.copy { font: inherit; }
   th.w2 { min-width: 16ch; } th.w3 { min-width: 24ch; }
   table.stacked thead th.note { display: none; } table.stacked tr { display: flex; flex-wrap: wrap; gap: 0 14px; border-bottom: 1px solid var(--line); } table.stacked td { border: 0; padding-right: 0; } table.stacked :is(td, th):first-child { min-width: 12ch; } table.stacked .n { min-width: 8ch; padding-right: 0; } table.stacked th { border: 0; } table.stacked td.note { flex-basis: 100%; color: var(--faint); } table.stacked td.note:empty { display: none; }
   header, main, footer { padding: 0 10px; } nav { position: static; } nav ul { padding: 8px 10px; } section { padding: 10px; } }
-.more { color: var(--faint); } button { font: inherit; }
+.more { color: var(--faint); } @media (scripting: none) { .more button { display: none; } } button { font: inherit; }
 @media print { :root { color-scheme: light; } table { font-size: 11px; } th, td { padding-right: 8px; } .markable th:first-child, th.w2 { min-width: 12ch; } th.w3 { min-width: 16ch; } .table { overflow: visible; }  nav, .filter, button { display: none; } th button { display: inline; } .controls, .picked, .marking, td input, .tip { display: none; }
   details:not([open])::details-content { content-visibility: visible; block-size: auto; } section { break-inside: auto; } figure, svg { break-inside: avoid; } .scroll { overflow: hidden; max-height: none; } svg.graph { width: 100%; height: auto; max-height: 24cm; } }
 `;

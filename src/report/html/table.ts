@@ -36,6 +36,15 @@ export const folded = <Row>(
   columns: readonly Column<Row>[],
 ): Markup => html`<details><summary>${summary}</summary>${tableOf(caption, rows, columns, FOLDED_ROWS)}</details>`;
 
+/** The same for what hardly anybody opens: no element is made of it before. Without a script it is there. */
+export const packed = <Row>(
+  summary: string,
+  caption: string,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): Markup =>
+  html`<details><summary>${summary}</summary><noscript>${tableOf(caption, rows, columns, FOLDED_ROWS)}</noscript></details>`;
+
 function tableOf<Row>(caption: string, rows: readonly Row[], columns: readonly Column<Row>[], most: number): Markup {
   const isSorted = rows.length >= SORTED_FROM;
   const sides = columns.map((column) => side(column, rows));
@@ -74,7 +83,7 @@ function rest<Row>(rows: readonly Row[], columns: readonly Column<Row>[], all: n
       return key === undefined ? shown : [shown, key];
     }),
   );
-  return html`<p class="more">The first ${all - rows.length} of ${all} rows.</p><script type="application/json" class="rest">${data(cells)}</script>`;
+  return html`<p class="more">The first ${all - rows.length} of ${all} rows. <button type="button">Show all ${all}</button></p><script type="application/json" class="rest">${data(cells)}</script>`;
 }
 
 /** `key`: what the row is sorted by where that is not what the text says. */
@@ -84,7 +93,7 @@ function cellOf<Row>({ cell, value, isNumber }: Column<Row>, row: Row): { shown:
   if (key === null) return shown === "" || shown === "-" ? { shown } : { shown, key: "" };
   if (!isNumber || typeof key === "string") return key === shown ? { shown } : { shown, key };
   // A unit or a factor stands between what is read and what is meant; rounding does not change the order.
-  const read = shown === "" ? Number.NaN : Number(shown.replaceAll(",", ""));
+  const read = Number.parseFloat(shown.replaceAll(",", ""));
   const isSaid = Math.abs(read - key) <= ROUNDED * Math.abs(key);
   return isSaid ? { shown } : { shown, key: Number(key.toPrecision(6)) };
 }

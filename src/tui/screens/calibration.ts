@@ -28,7 +28,7 @@ export const calibration: ListScreen = {
     if (!seen || seen.tensors.length === 0) return paragraph(none(scene), width);
     const place = state.places.calibration;
     const rows = shown(book, place.filter);
-    const all = seen.tensors.length < seen.of ? `, the ${seen.tensors.length} that lose the most, of ${seen.of}` : "";
+    const all = seen.tensors.length < seen.of ? ` of ${count(seen.of)}, those that lose most` : "";
     const found =
       place.filter === ""
         ? `${plural(rows.length, "tensor")}${all}`

@@ -112,7 +112,7 @@ function measured(result: RunResult, sheet: Sheet): string[][] {
   ].map((lines) => [...lines]);
 }
 
-function gains({ passes, quantization, precision, placement }: RunResult, width: number): string[] {
+function gains({ passes, quantization, precision, placement, operatorTimes }: RunResult, width: number): string[] {
   const lines: string[] = [];
   if (quantization) {
     const { mode, bits, nodes, why } = quantization;
@@ -124,7 +124,8 @@ function gains({ passes, quantization, precision, placement }: RunResult, width:
     const told = applied.map(({ name, applied: times }) => `${name} ${count(times)}x`).join(", ");
     lines.push(...titled("passes", told, width));
   }
-  if (placement) lines.push(...placementNotes(placement).flatMap(({ title, text }) => titled(title, text, width)));
+  if (placement)
+    lines.push(...placementNotes(placement, operatorTimes).flatMap(({ title, text }) => titled(title, text, width)));
   return lines;
 }
 

@@ -127,7 +127,7 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
     await page.keyboard.press("ArrowDown");
     const told = page.locator("#graph .picked");
     expect(await told.textContent()).toContain("Conv net/c");
-    expect(await told.textContent()).toContain("on cuda");
+    expect(await told.textContent()).toContain("provider cuda");
     await page.keyboard.press("ArrowDown");
     expect(await told.textContent()).toContain("Gemm net/d");
     expect(await page.locator("#graph figure.of-after .box.own").count()).toBe(1);
@@ -153,6 +153,7 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
   it("gives the command that keeps marked layers in float, quoted for a shell", async () => {
     const name = "it's <b>net";
     const { page } = await opened({ shown: graphResult(name) });
+    await page.locator("#layers").scrollIntoViewIfNeeded();
     const boxes = page.locator("#layers .markable input[type=checkbox]");
     await boxes.first().check();
     expect(await page.locator("#layers .marked pre").textContent()).toBe(

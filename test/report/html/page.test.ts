@@ -14,6 +14,7 @@ const textOf = (page: string): string =>
   page
     .replace(/<(script|style)>[\s\S]*?<\/\1>/g, "")
     .replace(/<[^>]+>/g, " ")
+    .replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)))
     .replace(/\s+/g, " ");
 
 const anchorsOf = (page: string): string[] => [...page.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id!);

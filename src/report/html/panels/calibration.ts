@@ -6,7 +6,7 @@ import { count, interval, percent, plural, significant } from "../../numbers.js"
 import { lineKey } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
-import { folded, number, table, text } from "../table.js";
+import { number, packed, table, text } from "../table.js";
 
 const MOST_DRAWN = 24;
 const WIDE = 300;
@@ -74,7 +74,7 @@ function figure(tensor: CalibratedTensor): Markup {
     low < 0 && high > 0 && isApart
       ? html`<text class="tick" x="${x(0)}" y="${HIGH - 4}" text-anchor="middle">0</text>`
       : null;
-  const bins = folded(
+  const bins = packed(
     "Bins",
     "Elements by bin",
     counts.map((many, i) => ({ at: from + i * width, many })),

@@ -72,7 +72,7 @@ function drawn(sides: readonly Drawn[]): Markup[] {
     html`<div class="graphs">${sides.map((side) => drawing(side, classesOf))}</div>`,
     html`<p class="picked faint" role="status">A click on a box, or arrow keys in a drawing, tell what it is and what it became.</p><noscript><p>The drawing needs a script; the tables below say what it shows.</p></noscript>`,
     ...becameTable(sides),
-    ...sides.map((side) => boxTable(side, present)),
+    ...sides.map((side) => html`<div class="boxes of-${side.side}">${boxTable(side, present)}</div>`),
   ];
 }
 
@@ -92,11 +92,10 @@ function drawing({ side, graph, boxes }: Drawn, classesOf: (box: GraphBox) => re
       Math.round(y - SIZE.boxHeight / 2),
       classesOf(box).join(" "),
       box.parts,
-      middle(box.kind, LETTERS),
       many ? tail(box.title) : nameTail(box.title),
-      `${box.kind} ${box.title}`,
-      factsOf(box),
-      ...(many ? [namesOf(box)] : []),
+      many ? namesOf(box) : null,
+      // What else is told of it stands in the row of the table.
+      ...(box.kind.length > LETTERS ? [middle(box.kind, LETTERS)] : []),
     ];
   });
   const drawn = {
@@ -126,20 +125,6 @@ const edgePath = ({ edges }: Layout): string =>
     .join("");
 
 const MOST_NAMED = 200;
-
-/** What is known of it besides its name. */
-function factsOf({ precision, provider, beforeMs, afterMs, savedMs, sqnrDb, weightBytes }: GraphBox): string {
-  const facts = [
-    precision,
-    provider === "" ? "" : `on ${provider}`,
-    beforeMs === null ? "" : `${inMs(beforeMs)} before`,
-    afterMs === null ? "" : `${inMs(afterMs)} after`,
-    savedMs === null ? "" : `${inMs(savedMs)} saved`,
-    sqnrDb === null ? "" : `SQNR ${inDb(sqnrDb)}`,
-    weightBytes > 0 ? `${bytes(weightBytes)} of weights` : "",
-  ];
-  return facts.filter((fact) => fact !== "").join(", ");
-}
 
 /** What the names have in common, then the rest of each: nodes of one box are of one part of the model. */
 function namesOf({ nodes }: GraphBox): string[] {

@@ -1,5 +1,6 @@
 /** Latency before and after: how many runs took no longer than so long. */
-import type { LatencyDistribution, LatencyFacts, RunResult } from "../../../pipeline/result.js";
+import { basename } from "node:path";
+import type { BenchFacts, LatencyDistribution, LatencyFacts, RunResult } from "../../../pipeline/result.js";
 import { latencyBins, latencyRange } from "../../latency-histogram.js";
 import { milliseconds, percent, plural } from "../../numbers.js";
 import { share, ticksOf } from "../../range.js";
@@ -8,9 +9,16 @@ import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { folded, number } from "../table.js";
 
-export function latencyPanel({ latency, verdict }: RunResult): Panel {
+export function latencyPanel({ latency, verdict, bench }: RunResult): Panel {
   const body = latency?.distribution?.at.length ? drawn(latency, latency.distribution, slosOf(verdict)) : [];
-  return { id: "latency", title: "Latency", body };
+  return { id: "latency", title: "Latency", body: body.length > 0 && bench ? [...whose(bench), ...body] : body };
+}
+
+/** Of several models the first two are drawn. */
+function whose({ models }: BenchFacts): Markup[] {
+  const [before, after] = models.map(({ model }) => basename(model.path));
+  const others = models.length > 2 ? `; ${plural(models.length - 2, "other")} in the table of Measurements only` : "";
+  return [html`<p>Before is ${before!}, after is ${after!}${others}.</p>`];
 }
 
 const marked = [0.5, 0.95, 0.99] as const;

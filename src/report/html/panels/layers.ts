@@ -35,7 +35,10 @@ function quantized({ quantization }: RunResult): Markup[] {
 
 const half = ({ precision }: RunResult): Markup[] =>
   precision
-    ? [html`<p>${precision.target}</p>`, ...precision.notes.map((note) => html`<p class="faint">${note}</p>`)]
+    ? [
+        html`<p>${precision.target === "f16" ? "float16" : "bfloat16"}, ${plural(precision.float.length, "node")} kept in float32</p>`,
+        ...precision.notes.map((note) => html`<p class="faint">${note}</p>`),
+      ]
     : [];
 
 function keptInFloat({ quantization, precision }: RunResult): Markup[] {

@@ -1,5 +1,6 @@
 /** What `bench` measured: models in turns, requests under load, settings, stages of a request. */
 import { basename } from "node:path";
+import { percentileNames, percentileText } from "../../../base/percentiles.js";
 import type { Percentiles, RunResult } from "../../../pipeline/result.js";
 import { bytes, count, interval, milliseconds, percent, plural, ratio, significant } from "../../numbers.js";
 import { requestNotes } from "../../request-table.js";
@@ -8,13 +9,13 @@ import type { Panel } from "../panel.js";
 import { type Column, number, table, text } from "../table.js";
 import { rateCurve, sweepCurve } from "./load-curve.js";
 
-const percentiles = <Row>(of: (row: Row) => Percentiles): Column<Row>[] => [
-  number("p50 ms", (row) => of(row).p50Ms, milliseconds),
-  number("p90", (row) => of(row).p90Ms ?? null, milliseconds),
-  number("p95", (row) => of(row).p95Ms, milliseconds),
-  number("p99", (row) => of(row).p99Ms, milliseconds),
-  number("p99.9", (row) => of(row).p999Ms, milliseconds),
-];
+/** Those that some of the rows have. */
+function percentiles<Row>(rows: readonly Row[], of: (row: Row) => Percentiles): Column<Row>[] {
+  const known = percentileNames.filter((name) => rows.some((row) => (of(row)[`${name}Ms`] ?? null) !== null));
+  return known.map((name, i) =>
+    number(`${percentileText(name)}${i === 0 ? " ms" : ""}`, (row: Row) => of(row)[`${name}Ms`] ?? null, milliseconds),
+  );
+}
 
 export function measurementsPanel(result: RunResult): Panel {
   const body = [...bench(result), ...request(result), ...load(result), ...sweep(result)];
@@ -26,7 +27,7 @@ function bench({ bench: facts }: RunResult): Markup[] {
   const { models, runs, processes, provider, threads, batch, data, noise } = facts;
   const rows = table("Models timed in turns", models, [
     text("model", ({ model }) => basename(model.path)),
-    ...percentiles<(typeof models)[number]>((row) => row),
+    ...percentiles(models, (row) => row),
     {
       title: "speed",
       value: (row) => row.speedup ?? 1,
@@ -43,7 +44,7 @@ function bench({ bench: facts }: RunResult): Markup[] {
     number("load ms", ({ loadMs }) => loadMs, milliseconds),
     number("memory", ({ peakRssBytes }) => peakRssBytes, bytes),
   ]);
-  const how = `${plural(runs, "run")} of each in ${count(processes)} processes; ${provider}, ${plural(threads, "thread")}, batch ${batch}; fed ${data}`;
+  const how = `${plural(runs, "run")} of each in ${plural(processes, "process")}; ${provider}, ${plural(threads, "thread")}, batch ${batch}; fed ${data}`;
   const self = noise
     ? html`<p>The first model against itself: ${ratio(noise.ratio)} (${interval(noise.interval, ratio)})</p>`
     : null;
@@ -57,7 +58,7 @@ function request({ request: facts }: RunResult): Markup[] {
     table("Stages of a request", facts.stages, [
       text("stage", ({ name }) => name),
       number("share", ({ share }) => share, percent),
-      ...percentiles<(typeof facts.stages)[number]>((row) => row),
+      ...percentiles(facts.stages, (row) => row),
     ]),
     ...notes,
   ];
@@ -72,7 +73,7 @@ function load({ load: facts, verdict }: RunResult): Markup[] {
   const shown = table(`${significant(facts.rate)} requests a second: from arrival to answer`, rows, [
     text("model", ({ model }) => basename(model.model.path)),
     text("part", ({ part }) => ({ latency: "in all", waiting: "waiting", service: "being served" })[part]),
-    ...percentiles<(typeof rows)[number]>(({ times }) => times),
+    ...percentiles(rows, ({ times }) => times),
     number("busy", ({ model }) => model.utilization, percent),
   ]);
   const rates = facts.models.flatMap((each) => {
@@ -112,7 +113,7 @@ function sweep({ sweep: facts }: RunResult): Markup[] {
         isNumber: true,
       },
       number("threads", ({ threads }) => threads, count),
-      ...percentiles<(typeof rows)[number]>((row) => row),
+      ...percentiles(rows, (row) => row),
       number("a second", ({ throughputPerSecond }) => throughputPerSecond, significant),
       number("memory", ({ peakRssBytes }) => peakRssBytes, bytes),
       number("cost a million", ({ costPerMillion }) => costPerMillion, significant),

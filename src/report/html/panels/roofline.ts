@@ -1,6 +1,7 @@
 /** How near each node comes to what the machine can do (Williams, Waterman and Patterson, 2009): above the bend arithmetic bounds it, left of it memory. */
 import type { ModelProfileFacts, NodeProfileFacts, ProfileFacts } from "../../../pipeline/profile/profile-facts.js";
 import type { RunResult } from "../../../pipeline/result.js";
+import { overPeak } from "../../bound.js";
 import { milliseconds, plural, significant } from "../../numbers.js";
 import { axesFor, chart, dotKey, line, lineKey, logarithmic, marks, px } from "../chart.js";
 import { html, type Markup } from "../markup.js";
@@ -69,6 +70,12 @@ function drawn({ models }: ProfileFacts, machine: NonNullable<ProfileFacts["mach
   const arrows = after ? moved(points, x, y) : [];
   const description = `${plural(points.length, "node")} by arithmetic for each byte and by speed, under what the machine reaches: ${significant(roofs[0]!.peak)} GFLOP/s in float, ${significant(roofs[1]!.peak)} in 8-bit integers, ${significant(bandwidth)} GB/s.`;
   const left = all.length - points.length;
+  const over = (after ? [before, after] : [before]).flatMap((model) => {
+    const why = overPeak(model);
+    return why === null
+      ? []
+      : html`<p class="faint">Above the lines${after ? ` (${model === before ? "before" : "after"})` : ""}: ${why}.</p>`;
+  });
   return [
     html`<p class="key">${dotKey("spot base", after ? "before" : "nodes; the larger, the more time")}${after ? dotKey("spot taken", "after; the larger, the more time") : null}${lineKey("roof", "peak in float")}${lineKey("roof integers", "peak in 8-bit integers")}</p>`,
     chart(
@@ -77,6 +84,7 @@ function drawn({ models }: ProfileFacts, machine: NonNullable<ProfileFacts["mach
       ["FLOP for each byte (logarithmic)", "GFLOP/s (logarithmic)"],
       [...lines, ...arrows, ...marks(dots)],
     ),
+    ...over,
     ...(left > 0
       ? [html`<p class="faint">${plural(left, "node")} that take the least time are in the table only.</p>`]
       : []),

@@ -2,6 +2,7 @@
 import type { OperatorTimesFacts } from "../../../pipeline/operator-times.js";
 import type { ModelProfileFacts, ProfileFacts } from "../../../pipeline/profile/profile-facts.js";
 import type { PlacementFacts, RunResult } from "../../../pipeline/result.js";
+import { boundWord, overPeak } from "../../bound.js";
 import { middle } from "../../escape.js";
 import { bytes, count, milliseconds, percent, percentOf, plural, significant } from "../../numbers.js";
 import { placementNotes, timeShare } from "../../placement.js";
@@ -15,7 +16,7 @@ export function timePanel(result: RunResult): Panel {
   const { profile, placement } = result;
   const body = [
     ...sideBySide(result),
-    ...(placement && !profile ? placed(placement, result.operatorTimes !== undefined) : []),
+    ...(placement && !profile ? placed(placement, result.operatorTimes) : []),
     ...(profile ? profiled(profile) : []),
   ];
   return { id: "time", title: "Where the time goes", body };
@@ -23,8 +24,8 @@ export function timePanel(result: RunResult): Panel {
 
 type Operator = PlacementFacts["operators"][number];
 
-/** @param isDetail where the chart tells the time already, of the run in which each node took least */
-function placed(placement: PlacementFacts, isDetail: boolean): Markup[] {
+/** @param times where the chart tells the time already: the operators are a detail then */
+function placed(placement: PlacementFacts, times: OperatorTimesFacts | undefined): Markup[] {
   const caption = `Operators as the runtime executes them, mean of ${plural(placement.runs, "run")}`;
   const columns = [
     text<Operator>("operator", ({ op }) => op),
@@ -39,8 +40,8 @@ function placed(placement: PlacementFacts, isDetail: boolean): Markup[] {
     },
   ];
   return [
-    ...placementNotes(placement).map(({ title, text: said }) => html`<p><strong>${title}</strong> ${said}</p>`),
-    isDetail
+    ...placementNotes(placement, times).map(({ title, text: said }) => html`<p><strong>${title}</strong> ${said}</p>`),
+    times
       ? folded("Operators as the runtime executes them", caption, placement.operators, columns)
       : table(caption, placement.operators, columns),
   ];
@@ -69,7 +70,9 @@ function profiled({ models, compared }: ProfileFacts): Markup[] {
   return parts;
 }
 
-function nodes({ model, nodes: all, nodesMs }: ModelProfileFacts): Markup {
+function nodes(profile: ModelProfileFacts): Markup {
+  const { model, nodes: all, nodesMs } = profile;
+  const over = overPeak(profile);
   const shown = table(`Nodes of ${model.path}`, all, [
     text("node", ({ name }) => name),
     text("operator", ({ op }) => op),
@@ -78,14 +81,14 @@ function nodes({ model, nodes: all, nodesMs }: ModelProfileFacts): Markup {
     number("MFLOP", ({ flops }) => (flops === null ? null : flops / 1e6), significant),
     number("moved", ({ bytes: moved }) => moved, bytes),
     number("FLOP/B", ({ intensity }) => intensity, significant),
-    { title: "bound", value: ({ bound }) => bound, cell: ({ bound }) => bound ?? "-" },
+    text("bound", boundWord),
     number(
       "of peak",
       ({ peakShare }) => peakShare,
       (value) => percent(value, 2),
     ),
   ]);
-  return html`<details open><summary>Nodes of ${model.path}</summary>${shown}</details>`;
+  return html`<details open><summary>Nodes of ${model.path}</summary>${over === null ? null : html`<p class="faint">Over 100 % of the peak: ${over}.</p>`}${shown}</details>`;
 }
 
 const ROW = 34;

@@ -43,7 +43,7 @@ interface Row {
 }
 
 function numbers(result: RunResult): Markup {
-  const { accuracy, latency } = result;
+  const { accuracy, latency, bench } = result;
   const [model, after] = [beforeOf(result), afterOf(result)];
   const rows: Row[] = [];
   if (accuracy) {
@@ -52,7 +52,8 @@ function numbers(result: RunResult): Markup {
     const note = `${change(delta)}, ${sure}; ${plural(samples, "sample")}, ${kind}`;
     rows.push({ what: metric, before: score(baseline), after: score(candidate), note });
   }
-  if (latency) {
+  // Of models in turns there is a table of their own.
+  if (latency && !bench) {
     const { baseline, candidate, speedup, speedupInterval, runs, provider, threads, batch } = latency;
     const where = `${provider}, ${plural(threads, "thread")}, batch ${batch}`;
     const note = `${ratio(speedup)} as fast (${interval(speedupInterval, ratio)}); ${plural(runs, "run")}, ${where}`;
@@ -65,16 +66,22 @@ function numbers(result: RunResult): Markup {
       what: "size",
       before: bytes(model.bytes),
       after: bytes(after.bytes),
-      note: ratio(model.bytes / Math.max(1, after.bytes)),
+      note: sizeText(model.bytes / Math.max(1, after.bytes)),
     });
     rows.push({ what: "nodes", before: count(model.nodes), after: count(after.nodes), note: "" });
   }
+  if (rows.length === 0 && bench) return html``;
   if (rows.length === 0) return html`<p>${bytes(model.bytes)}, ${plural(model.nodes, "node")}</p>`;
   const lines = rows.map(
     ({ what, before, after: now, note }) =>
       html`<tr><td>${what}</td><td class="n">${before}</td><td class="n">${now}</td><td class="note">${note}</td></tr>`,
   );
   return html`<div class="table"><table class="stacked"><caption>Before and after</caption><thead><tr><th scope="col"></th><th scope="col" class="n">before</th><th scope="col" class="n">after</th><th scope="col"></th></tr></thead><tbody>${lines}</tbody></table></div>`;
+}
+
+function sizeText(times: number): string {
+  if (ratio(times) === ratio(1)) return "";
+  return times > 1 ? `${ratio(times)} smaller` : `${ratio(1 / times)} larger`;
 }
 
 export function differencesPanel({ difference, layers, drift }: RunResult): Panel {

@@ -3,8 +3,8 @@ export const DOTS = `
 for (const svg of new Set([...document.querySelectorAll("path[data-rows]")].map((path) => path.ownerSVGElement))) {
   let twin = svg.nextElementSibling;
   while (twin && !twin.matches("details")) twin = twin.nextElementSibling;
-  const table = tables.find(({ box }) => twin && twin.contains(box));
-  if (!table) continue;
+  const box = twin && twin.querySelector(".table");
+  if (!box) continue;
   const dots = [...svg.querySelectorAll("path[data-rows]")].flatMap((path) => {
     const rows = path.dataset.rows.split(" ").map(Number);
     return [...path.getAttribute("d").matchAll(/M(-?[\\d.]+) (-?[\\d.]+)a([\\d.]+)/g)].map(([, left, y, radius], i) => ({
@@ -27,7 +27,7 @@ for (const svg of new Set([...document.querySelectorAll("path[data-rows]")].map(
       if (distance < least || (distance === 0 && best !== null && dot.radius < best.radius)) [best, least] = [dot, distance];
     }
     if (!best) return leave();
-    tip.textContent = table.lineOf(best.row);
+    tip.textContent = tableOf(box).lineOf(best.row);
     tip.hidden = false;
     tip.style.left = Math.max(4, Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8)) + "px";
     tip.style.top = (event.clientY + 16 + tip.offsetHeight > innerHeight ? event.clientY - 12 - tip.offsetHeight : event.clientY + 16) + "px";

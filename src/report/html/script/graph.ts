@@ -24,15 +24,18 @@ const drawings = [...document.querySelectorAll("#graph")].map((panel) => {
       frame.replaceChildren();
       const drawing = svg(frame, "svg", { class: "graph", width, height, viewBox: "-6 -6 " + width + " " + height });
       svg(drawing, "path", { class: "edges", d: edges });
-      for (const [x, y, classes, parts, label, sub, head, facts, nodes] of all) {
+      const side = figure.classList.contains("of-before") ? "before" : "after";
+      const table = tableOf(panel.querySelector(".boxes.of-" + side + " .table"));
+      for (const [at, [x, y, classes, parts, sub, nodes, label]] of all.entries()) {
+        const [name, operator] = table.textsOf(at);
         const element = svg(drawing, "g", { class: "box", transform: "translate(" + x + " " + y + ")" });
         svg(element, "rect", { width: wide, height: high, rx: nodes ? 2 : 8 });
-        svg(element, "text", { x: wide / 2, y: 14 }, label);
+        svg(element, "text", { x: wide / 2, y: 14 }, label ?? operator);
         svg(element, "text", { x: wide / 2, y: 26, class: "sub" }, sub);
         const [prefix, ...ends] = nodes ?? [""];
-        const lines = [head, facts, ...ends.map((end) => prefix + end)].filter((line) => line !== "");
+        const lines = [operator + " " + name, table.lineOf(at, 2), ...ends.map((end) => prefix + end)].filter((line) => line !== "");
         svg(element, "title", {}, lines.join("\\n"));
-        const box = { element, frame, lines, classes: classes.split(" "), parts: new Set(parts), x, y, isBefore: figure.classList.contains("of-before") };
+        const box = { element, frame, lines, classes: classes.split(" "), parts: new Set(parts), x, y, isBefore: side === "before" };
         element.addEventListener("click", () => pick(box));
         boxes.push(box);
       }

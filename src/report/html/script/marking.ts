@@ -23,11 +23,19 @@ const markingOf = (box, heads) => {
     check.type = "checkbox";
     check.setAttribute("aria-label", "keep " + texts[0] + " in float");
     check.addEventListener("change", () => {
-      if (check.checked) marked.set(texts[0], Number(saved < 0 ? 0 : keys[saved].replaceAll(",", "")) || 0);
+      if (check.checked) marked.set(texts[0], (saved < 0 ? 0 : numberOf(keys[saved])) || 0);
       else marked.delete(texts[0]);
       tell();
     });
     element.cells[0].prepend(check);
   };
 };
+const nearMarkable = new IntersectionObserver((seen) => {
+  for (const { target, isIntersecting } of seen) {
+    if (!isIntersecting) continue;
+    nearMarkable.unobserve(target);
+    tableOf(target.querySelector(".table")).load();
+  }
+}, { rootMargin: "400px" });
+for (const owner of document.querySelectorAll(".markable")) nearMarkable.observe(owner);
 `;

@@ -4,7 +4,9 @@ const FOLDED_ON_PAPER = 100;
 let afterwards = [];
 addEventListener("beforeprint", () => {
   for (const drawNow of drawings) drawNow();
-  afterwards = tables.filter(({ more }) => more).map(({ box, limit, atMost }) => {
+  for (const details of document.querySelectorAll("details")) unpack(details);
+  afterwards = [...document.querySelectorAll(".table > .more")].map(({ parentElement }) => {
+    const { box, limit, atMost } = tableOf(parentElement);
     const was = atMost();
     limit(box.closest("details:not([open])") ? Math.max(was, FOLDED_ON_PAPER) : Infinity);
     return () => limit(was);

@@ -20,4 +20,13 @@ for (const pre of document.querySelectorAll("pre.command")) {
 }
 `;
 
-export const SCRIPT = `"use strict";${MARKING}${TABLES}${DOTS}${GRAPH}${PRINT}${COPY}`;
+/** What few open stands there as text until somebody does. */
+const PACKED = `
+const unpack = (details) => {
+  const packed = details.querySelector(":scope > noscript");
+  if (packed) packed.outerHTML = packed.textContent;
+};
+addEventListener("toggle", ({ target }) => unpack(target), true);
+`;
+
+export const SCRIPT = `"use strict";${PACKED}${MARKING}${TABLES}${DOTS}${GRAPH}${PRINT}${COPY}`;

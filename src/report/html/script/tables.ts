@@ -1,6 +1,11 @@
-/** Of the page's script: tables are sorted, filtered and shown as a whole. */
+/** Of the page's script: tables are sorted, filtered and shown as a whole. Nothing is read of one before somebody touches it. */
 export const TABLES = `
-const tables = [...document.querySelectorAll(".table")].map((box) => {
+const known = new Map();
+const tableOf = (box) => {
+  if (!known.has(box)) known.set(box, tableIn(box));
+  return known.get(box);
+};
+const tableIn = (box) => {
   const table = box.querySelector("table");
   const body = table.tBodies[0];
   const heads = table.tHead ? [...table.tHead.rows[0].cells] : [];
@@ -40,7 +45,7 @@ const tables = [...document.querySelectorAll(".table")].map((box) => {
     if (mark) mark(row);
     return row.element;
   };
-  const button = document.createElement("button");
+  const button = more && more.querySelector("button");
   const draw = () => {
     load();
     const order = heads.findIndex((head) => (head.getAttribute("aria-sort") ?? "none") !== "none");
@@ -55,36 +60,40 @@ const tables = [...document.querySelectorAll(".table")].map((box) => {
       button.textContent = "Show all " + shown.length;
     }
   };
-  for (const head of heads) {
-    const press = head.querySelector("button");
-    if (!press) continue;
-    press.addEventListener("click", () => {
-      const was = head.getAttribute("aria-sort");
-      for (const other of heads) other.setAttribute("aria-sort", "none");
-      head.setAttribute("aria-sort", was === "descending" || (was === "none" && !head.classList.contains("n")) ? "ascending" : "descending");
-      draw();
-    });
-  }
-  if (filter) filter.addEventListener("input", draw);
+  const orderBy = (head) => {
+    const was = head.getAttribute("aria-sort");
+    for (const other of heads) other.setAttribute("aria-sort", "none");
+    head.setAttribute("aria-sort", was === "descending" || (was === "none" && !head.classList.contains("n")) ? "ascending" : "descending");
+    draw();
+  };
   const limit = (rowsAtMost) => {
     most = rowsAtMost;
     draw();
   };
-  if (more) {
-    button.type = "button";
-    button.textContent = "Show all";
-    more.append(" ", button);
-    button.addEventListener("click", () => limit(Infinity));
-  }
-  if (mark) load();
-  const lineOf = (at) => {
+  // What the cells of a row say, after their headings; the first ones may be left out.
+  const lineOf = (at, from = 0) => {
     load();
-    return rows[at].texts.flatMap((text, i) => (text === "" || text === "-" ? [] : [heads[i].textContent + " " + text])).join(", ");
+    return rows[at].texts.flatMap((text, i) => (i < from || text === "" || text === "-" ? [] : [heads[i].textContent + " " + text])).join(", ");
   };
-  return { box, more, limit, lineOf, atMost: () => most };
+  const textsOf = (at) => {
+    load();
+    return rows[at].texts;
+  };
+  return { box, draw, orderBy, limit, load, lineOf, textsOf, atMost: () => most };
+};
+addEventListener("click", ({ target }) => {
+  const button = target.closest("th button, .more button");
+  if (!button) return;
+  const table = tableOf(button.closest(".table"));
+  if (button.closest("th")) table.orderBy(button.closest("th"));
+  else table.limit(Infinity);
 });
+addEventListener("input", ({ target }) => {
+  if (target.closest(".filter")) tableOf(target.closest(".table")).draw();
+});
+// A unit may stand behind it.
+const numberOf = (key) => parseFloat(key.replaceAll(",", ""));
 function sort(rows, column, isNumber, isUp) {
-  const numberOf = (key) => Number(key.replaceAll(",", ""));
   const isMissing = (key) => key === "" || (isNumber && key === "-");
   rows.sort((a, b) => {
     const [x, y] = [a.keys[column], b.keys[column]];
