@@ -5,7 +5,8 @@
 import { isFault } from "../base/errors.js";
 import type { Actions } from "./actions.js";
 import { type Command, everywhere } from "./command.js";
-import { type Flag, type FlagName, flags } from "./flags.js";
+import type { Flag } from "./flag.js";
+import { type FlagName, flags } from "./flags.js";
 
 export const shells = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof shells)[number];

@@ -9,7 +9,8 @@ import { withoutMark } from "../base/byte-order-mark.js";
 import { InferOptError, messageOf } from "../base/errors.js";
 import { nearbyFile } from "../base/nearby-file.js";
 import { likelyName } from "../base/nearest.js";
-import { type Flag, type FlagName, flags } from "./flags.js";
+import type { Flag } from "./flag.js";
+import { type FlagName, flags } from "./flags.js";
 import type { RawConfig, RawValues } from "./settings.js";
 
 /** Numbers as they would be typed: digits without an exponent. */

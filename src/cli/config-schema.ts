@@ -3,7 +3,7 @@
  * is. Published as schema/infer-opt.schema.json, which a test keeps as it is made here.
  */
 import { configKeys } from "./config-file.js";
-import { type Flag, longName } from "./flags.js";
+import { type Flag, longName } from "./flag.js";
 
 /** Draft 2020-12. Every file that it admits is read without a fault, as far as paths in it exist. */
 export const configSchema = (): object => ({

@@ -7,9 +7,9 @@ import { palette } from "../report/palette.js";
 import { renderText } from "../report/text.js";
 import type { Invocation } from "./command.js";
 import { type ExitCode, exitOfOutcome } from "./exit-code.js";
-import type { ReportFile } from "./flags.js";
 import { sheetFor, wantsColor } from "./io.js";
 import { checkSideOutput } from "./output-path.js";
+import type { ReportFile } from "./values/named.js";
 import { writeWhole } from "./write-file.js";
 
 /** Before any work: what is written besides a model is refused now where it could not be, or where it would replace an input. */

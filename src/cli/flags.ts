@@ -3,130 +3,33 @@
  * file and the type of the settings are all read off this table.
  */
 import { availableParallelism } from "node:os";
-import { isAbsolute, join } from "node:path";
-import { builtinMetrics, type MetricRef } from "../metric/metric.js";
-import { parseMetric } from "../metric/parse-metric.js";
 import { rangeMethods } from "../observe/ranges.js";
 import { NEWEST_OPSET, OLDEST_OPSET } from "../passes/opset/range.js";
 import { corrections } from "../pipeline/corrections.js";
-import { findTarget, targetNames, targetSpellings, targetsInWords } from "../target/find-target.js";
+import { targetNames } from "../target/find-target.js";
+import { commandLineOnly, type Flag, list, onOff, optional, value } from "./flag.js";
+import { parseProcessors, parseShape, parseShard, parseSparsity, parseWidths } from "./values/choices.js";
 import {
-  formed,
-  invalid,
-  type Parse,
   parseBenchBudget,
-  parseChoice,
   parseConfidence,
   parseDrop,
-  parseDuration,
+  parsePercentile,
+  parseRequiredShare,
+  parseSlo,
+} from "./values/limits.js";
+import { parseMetricName, parsePath, parseReport, parseTarget } from "./values/named.js";
+import {
+  parseChoice,
   parseFactor,
   parseInteger,
   parseIntegers,
   parseNames,
-  parsePercentile,
   parsePositive,
-  parseProcessors,
-  parseRequiredShare,
-  parseShape,
-  parseShard,
   parseShare,
-  parseSize,
-  parseSlo,
   parseSome,
-  parseSparsity,
   parseText,
-  parseWidths,
-} from "./units.js";
-
-export const flagGroups = ["Change", "Limits", "Data", "Run", "Output"] as const;
-export type FlagGroup = (typeof flagGroups)[number];
-
-export interface Flag<T> {
-  /** As in a help text: `-o, --output <file>`. */
-  readonly spelling: string;
-  readonly group: FlagGroup;
-  readonly about: string;
-  /** A list is a flag that may be given several times. `many` takes several values at once. */
-  readonly kind: "value" | "list" | "many" | "switch";
-  /** One value; switches have none. */
-  readonly parse: Parse<unknown>;
-  readonly fallback: T;
-  /** Whether a config file may set it. */
-  readonly inConfig: boolean;
-}
-
-type About = readonly [spelling: string, group: FlagGroup, about: string];
-
-const optional = <T>([spelling, group, about]: About, parse: Parse<T>): Flag<T | null> => ({
-  spelling,
-  group,
-  about,
-  kind: "value",
-  parse,
-  fallback: null,
-  inConfig: true,
-});
-const value = <T>([spelling, group, about]: About, parse: Parse<T>, fallback: NoInfer<T>): Flag<T> => ({
-  spelling,
-  group,
-  about,
-  kind: "value",
-  parse,
-  fallback,
-  inConfig: true,
-});
-const list = <T>([spelling, group, about]: About, parse: Parse<T>): Flag<readonly T[]> => ({
-  spelling,
-  group,
-  about,
-  kind: "list",
-  parse,
-  fallback: [],
-  inConfig: true,
-});
-const onOff = ([spelling, group, about]: About): Flag<boolean> => ({
-  spelling,
-  group,
-  about,
-  kind: "switch",
-  parse: parseText,
-  fallback: false,
-  inConfig: true,
-});
-const commandLineOnly = <T>(flag: Flag<T>): Flag<T> => ({ ...flag, inConfig: false });
-
-const parsePath: Parse<string> = formed(parseText.form!, (text, source) => {
-  const path = parseText(text, source);
-  return isAbsolute(path) ? path : join(source.folder, path);
-});
-
-const parseMetricName: Parse<MetricRef> = formed(
-  { text: { pattern: String.raw`^(${builtinMetrics.join("|")})$|[/\\]|\.[cm]?js$` } },
-  (text, source) => parseMetric(text, source.folder),
-);
-
-const reportFormats = ["html", "md", "json", "xml"] as const;
-export interface ReportFile {
-  readonly path: string;
-  readonly format: (typeof reportFormats)[number];
-}
-
-const parseReport: Parse<ReportFile> = formed(
-  { text: { pattern: String.raw`\.([hH][tT][mM][lL]|[mM][dD]|[jJ][sS][oO][nN]|[xX][mM][lL])$` } },
-  (text, source) => {
-    const path = parsePath(text, source);
-    const ending = /\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase();
-    const format = reportFormats.find((known) => known === ending);
-    if (format) return { path, format };
-    const hint = "End the name in .html (a page), .md (Markdown), .json (the result) or .xml (JUnit).";
-    throw invalid(text, source, "has no ending that names a format", hint);
-  },
-);
-
-const parseTarget: Parse<string> = formed({ text: { enum: targetSpellings } }, (text, source) => {
-  if (findTarget(text)) return text;
-  throw invalid(text, source, "is no target", `Targets are ${targetsInWords()}.`);
-});
+} from "./values/plain.js";
+import { parseDuration, parseSize } from "./values/units.js";
 
 const u32 = 2 ** 32 - 1;
 
@@ -393,6 +296,3 @@ export const flags = {
 
 export type FlagName = keyof typeof flags;
 export type Settings = { readonly [K in FlagName]: (typeof flags)[K] extends Flag<infer T> ? T : never };
-
-/** `--max-drop` of `-o, --max-drop <limit>`. */
-export const longName = ({ spelling }: Flag<unknown>): string => /--[\w-]+/.exec(spelling)![0];

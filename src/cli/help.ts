@@ -2,7 +2,8 @@
 import { wrap } from "../report/table.js";
 import { type Command, everywhere } from "./command.js";
 import { exitMeanings } from "./exit-code.js";
-import { type Flag, flagGroups, flags } from "./flags.js";
+import { type Flag, flagGroups } from "./flag.js";
+import { flags } from "./flags.js";
 
 const WIDTH = 80;
 const INDENT = 26;

@@ -1,7 +1,8 @@
 /** All commands and flags as a page of the documentation and as a man page, from the data that `--help` shows. */
 import { type Command, everywhere } from "./command.js";
 import { exitMeanings } from "./exit-code.js";
-import { type Flag, flags } from "./flags.js";
+import type { Flag } from "./flag.js";
+import { flags } from "./flags.js";
 
 const flagsOf = ({ flags: names }: Command): readonly Flag<unknown>[] => names.map((name) => flags[name]);
 const shared: readonly Flag<unknown>[] = everywhere.map((name) => flags[name]);

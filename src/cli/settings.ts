@@ -13,8 +13,9 @@ import type {
   Selection,
 } from "../pipeline/config.js";
 import { requireTarget } from "../target/find-target.js";
-import { type Flag, type FlagName, flags, longName, type Settings } from "./flags.js";
-import type { Source } from "./units.js";
+import { type Flag, longName } from "./flag.js";
+import { type FlagName, flags, type Settings } from "./flags.js";
+import type { Source } from "./values/parse.js";
 
 /** Texts as given: one for a value, several for a list, `true` for a switch. Absent: not given. */
 export type RawValues = Readonly<Partial<Record<FlagName, string | readonly string[] | boolean>>>;

@@ -8,7 +8,8 @@ import { pipelineActions } from "../../src/cli/actions.js";
 import { commands } from "../../src/cli/commands/index.js";
 import { errorPage } from "../../src/cli/error-pages.js";
 import { exitMeanings, exitOfFault } from "../../src/cli/exit-code.js";
-import { flags, longName } from "../../src/cli/flags.js";
+import { longName } from "../../src/cli/flag.js";
+import { flags } from "../../src/cli/flags.js";
 import { renderPassesMarkdown } from "../../src/report/passes.js";
 import { command } from "./fake-io.js";
 

@@ -1,24 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { InferOptError } from "../../src/base/errors.js";
-import {
-  type Parse,
-  parseChoice,
-  parseConfidence,
-  parseDrop,
-  parseDuration,
-  parseFactor,
-  parseInteger,
-  parseIntegers,
-  parseNames,
-  parseRequiredShare,
-  parseShape,
-  parseShard,
-  parseSize,
-  parseSlo,
-  parseSparsity,
-  parseWidths,
-  type Source,
-} from "../../src/cli/units.js";
+import { InferOptError } from "../../../src/base/errors.js";
+import { parseShape, parseShard, parseSparsity, parseWidths } from "../../../src/cli/values/choices.js";
+import { parseConfidence, parseDrop, parseRequiredShare, parseSlo } from "../../../src/cli/values/limits.js";
+import type { Parse, Source } from "../../../src/cli/values/parse.js";
+import { parseChoice, parseFactor, parseInteger, parseIntegers, parseNames } from "../../../src/cli/values/plain.js";
+import { parseDuration, parseSize } from "../../../src/cli/values/units.js";
 
 const source: Source = { name: "--flag", kind: "usage", folder: "." };
 
