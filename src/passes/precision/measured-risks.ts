@@ -25,7 +25,7 @@ const LEAST_NORMAL = 2 ** -14;
 const FLUSHED = 2 ** -25;
 
 /**
- * The reason for each node of the main graph that should stay in float32. `ranges` goes by
+ * The reason for each node of the main graph that should stay in float32, figures behind a colon: reports tell it once for all nodes. `ranges` goes by
  * value label; values that are absent were not seen, and nothing is said of them.
  */
 export function measuredRisks({ graph }: Model, ranges: ReadonlyMap<string, ValueRange>): ReadonlyMap<Node, string> {
@@ -50,17 +50,17 @@ const text = (value: number): string => (value < 1e-3 || value >= 1e5 ? value.to
 
 function overflowOf(node: Node, rangeOf: RangeOf): string | null {
   for (const [value, does] of [
-    ...node.outputs.map((output) => [output, "reaches"] as const),
-    ...node.inputs.map((input) => [input, "which it reads, reaches"] as const),
+    ...node.outputs.map((output) => [output, "makes"] as const),
+    ...node.inputs.map((input) => [input, "reads"] as const),
   ]) {
     const range = rangeOf(value);
     if (range && magnitude(range) * MARGIN > LARGEST) {
-      return `${value!.label}${does === "reaches" ? "" : ","} ${does} ${text(magnitude(range))}; float16 ends at ${LARGEST}`;
+      return `it ${does} values beyond float16, which ends at ${LARGEST}: ${text(magnitude(range))}`;
     }
   }
   const sum = innerSumOf(node, rangeOf);
   if (sum === null || sum * MARGIN <= LARGEST) return null;
-  return `it adds up to ${text(sum)} on the way; float16 ends at ${LARGEST}`;
+  return `on the way it adds up to more than float16 has, which ends at ${LARGEST}: ${text(sum)}`;
 }
 
 /** The largest sum inside a reduction; null for other nodes. */
@@ -95,26 +95,26 @@ function divisionOf(node: Node, rangeOf: RangeOf): string | null {
     return range !== null && range.min > 0 && range.min < FLUSHED;
   };
   for (const value of node.inputs) {
-    if (value && vanishes(value) && reads(node, value))
-      return `${value.label} is as small as ${least(value, rangeOf)}; float16 makes that zero`;
+    if (value && vanishes(value) && reads(node, value)) return zeroOf(value, rangeOf);
   }
   for (const value of node.outputs) {
     if (!value || !vanishes(value)) continue;
     if (value.uses.some((use) => use.kind === "input" && reads(use.node, value))) {
-      return `${value.label} is as small as ${least(value, rangeOf)}; float16 makes that zero`;
+      return zeroOf(value, rangeOf);
     }
   }
   return null;
 }
 
-const least = (value: Value, rangeOf: RangeOf): string => text(rangeOf(value)!.min);
+const zeroOf = (value: Value, rangeOf: RangeOf): string =>
+  `float16 makes zero of what is divided by, or of what a root or logarithm is taken of: ${text(rangeOf(value)!.min)}`;
 
 function underflowOf(node: Node, rangeOf: RangeOf): string | null {
   for (const value of [...node.outputs, ...node.inputs]) {
     const range = rangeOf(value);
     const largest = range ? magnitude(range) : 0;
     if (largest > 0 && largest < LEAST_NORMAL) {
-      return `${value!.label} never exceeds ${text(largest)}, where float16 loses digits`;
+      return `its values are so small that float16 loses digits of them: ${text(largest)} at most`;
     }
   }
   return null;
