@@ -334,7 +334,7 @@ export interface OperatorTime {
   /** Nodes that ran at least once, and how often they ran, over all runs. */
   readonly nodes: number;
   readonly calls: number;
-  /** Over all runs. */
+  /** For all runs, at what each node took in the run in which it took least. */
   readonly durationMs: number;
 }
 
@@ -363,7 +363,7 @@ export interface Placement {
   /** Runs that were profiled, after one that warmed up. */
   readonly runs: number;
   readonly nodes: number;
-  /** In nodes, over all runs. */
+  /** In nodes, for all runs: at what each took in the run in which it took least, which others on the machine did not disturb. */
   readonly durationMs: number;
   /** The most time first, as in all lists here. */
   readonly providers: readonly { readonly provider: string; readonly nodes: number; readonly durationMs: number }[];

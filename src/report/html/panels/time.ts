@@ -26,7 +26,7 @@ type Operator = PlacementFacts["operators"][number];
 
 /** @param times where the chart tells the time already: the operators are a detail then */
 function placed(placement: PlacementFacts, times: OperatorTimesFacts | undefined): Markup[] {
-  const caption = `Operators as the runtime executes them, mean of ${plural(placement.runs, "run")}`;
+  const caption = `Operators as the runtime executes them, each node in the quickest of ${plural(placement.runs, "run")}`;
   const columns = [
     text<Operator>("operator", ({ op }) => op),
     text<Operator>("provider", ({ provider }) => provider),

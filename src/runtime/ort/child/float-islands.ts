@@ -7,8 +7,8 @@ import { readModel } from "../../../onnx/index.js";
 import type { FloatIsland } from "../../port.js";
 import { isConversion, type ProfiledNode } from "./profile.js";
 
-/** `optimizedModel`: the graph that the runtime executed; `nodes`: what its profile says of it. */
-export function findIslands(optimizedModel: string, nodes: readonly ProfiledNode[]): FloatIsland[] {
+/** `optimizedModel`: the graph that the runtime executed; `nodes`: what its profile of so many runs says of it. */
+export function findIslands(optimizedModel: string, nodes: readonly ProfiledNode[], runs: number): FloatIsland[] {
   const graph = readModel(optimizedModel).message.graph ?? {};
   const floats = new Map(nodes.filter(computesInFloat).map((node) => [node.name, node]));
   const constants = new Set((graph.initializer ?? []).map(({ name = "" }) => name));
@@ -38,7 +38,7 @@ export function findIslands(optimizedModel: string, nodes: readonly ProfiledNode
     if (!node || !output.some((value) => quantized.has(value) || before.has(value))) continue;
     for (const value of input) before.add(value);
     if (!fromIntegers.has(name) || isConversion(node)) continue;
-    islands.push({ node: name, op: node.op, durationMs: node.durationMs });
+    islands.push({ node: name, op: node.op, durationMs: runs * node.leastMs });
   }
   return islands;
 }

@@ -32,6 +32,7 @@ export const placement: JobHandler<"placement"> = async (args, context) => {
   await profile(args, { ...(optimizedModel !== null && { optimizedModel }) }, context);
 
   const { runs, nodes } = await readNodes(args.folder, args.model);
+  const sum = (of: readonly ProfiledNode[]): number => of.reduce((ms, { leastMs }) => ms + runs * leastMs, 0);
   return {
     runs,
     nodes: nodes.length,
@@ -39,9 +40,9 @@ export const placement: JobHandler<"placement"> = async (args, context) => {
     providers: [...groupBy(nodes, ({ provider }) => provider)]
       .map(([provider, of]) => ({ provider, nodes: of.length, durationMs: sum(of) }))
       .sort(mostTimeFirst),
-    operators: operators(nodes),
-    conversions: conversions(nodes, namesIn(graph)),
-    islands: optimizedModel === null ? [] : findIslands(optimizedModel, nodes).sort(mostTimeFirst),
+    operators: operators(nodes, sum),
+    conversions: conversions(nodes, namesIn(graph), sum),
+    islands: optimizedModel === null ? [] : findIslands(optimizedModel, nodes, runs).sort(mostTimeFirst),
     steps: nodes.map(({ name, op, provider, leastMs }) => ({ name, op, provider, ms: leastMs })),
   };
 };
@@ -150,7 +151,7 @@ const canWriteGraph = ({ model, session }: Args): boolean =>
 
 const hasPairs = ({ node = [] }: GraphProto): boolean => node.some(({ op_type }) => op_type === "DequantizeLinear");
 
-function operators(nodes: readonly ProfiledNode[]): OperatorTime[] {
+function operators(nodes: readonly ProfiledNode[], sum: SumOf): OperatorTime[] {
   return [...groupBy(nodes, ({ op, provider }) => `${provider} ${op}`).values()]
     .map((of) => ({
       op: of[0]!.op,
@@ -162,7 +163,7 @@ function operators(nodes: readonly ProfiledNode[]): OperatorTime[] {
     .sort(mostTimeFirst);
 }
 
-function conversions(nodes: readonly ProfiledNode[], inFile: ReadonlySet<string>): ConversionTime[] {
+function conversions(nodes: readonly ProfiledNode[], inFile: ReadonlySet<string>, sum: SumOf): ConversionTime[] {
   const found = nodes.filter(isConversion);
   return [...groupBy(found, ({ op }) => op)]
     .map(([op, of]) => ({
@@ -184,7 +185,7 @@ function namesIn(graph: GraphProto, names = new Set<string>()): ReadonlySet<stri
   return names;
 }
 
-const sum = (nodes: readonly ProfiledNode[]): number => nodes.reduce((ms, { durationMs }) => ms + durationMs, 0);
+type SumOf = (nodes: readonly ProfiledNode[]) => number;
 
 const mostTimeFirst = (a: { readonly durationMs: number }, b: { readonly durationMs: number }): number =>
   b.durationMs - a.durationMs;

@@ -17,9 +17,7 @@ export interface ProfiledNode {
   /** Element type of its first input in the runtime's spelling (float, uint8, ...); null without inputs. */
   readonly inputType: string | null;
   calls: number;
-  /** Without the time of nodes in its bodies. */
-  durationMs: number;
-  /** The same in the run in which it took least: what others on the machine did not disturb. */
+  /** Without the time of nodes in its bodies, in the run in which it took least: what others on the machine did not disturb. */
   leastMs: number;
 }
 
@@ -68,7 +66,7 @@ export async function* runsOf(path: string): AsyncIterable<ProfiledRun> {
 
 /** One node, once. */
 export interface Execution {
-  readonly node: Omit<ProfiledNode, "calls" | "durationMs" | "leastMs">;
+  readonly node: Omit<ProfiledNode, "calls" | "leastMs">;
   readonly key: string;
   /** Microseconds. */
   readonly start: number;
@@ -122,9 +120,8 @@ function leaveOutBodies(outer: Execution, before: readonly Execution[]): void {
 function countRun(run: readonly Execution[], nodes: Map<string, ProfiledNode>): void {
   const took = new Map<ProfiledNode, number>();
   for (const { key, node, own } of run) {
-    const known = nodes.get(key) ?? { ...node, calls: 0, durationMs: 0, leastMs: Number.POSITIVE_INFINITY };
+    const known = nodes.get(key) ?? { ...node, calls: 0, leastMs: Number.POSITIVE_INFINITY };
     known.calls++;
-    known.durationMs += own / 1000;
     nodes.set(key, known);
     took.set(known, (took.get(known) ?? 0) + own / 1000);
   }
