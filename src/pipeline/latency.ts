@@ -1,5 +1,5 @@
 /** Times candidates against the original and puts what came out in the words of the result. */
-import { ascending, quantile } from "../base/statistics.js";
+import { ascending, nearestRank } from "../base/statistics.js";
 import {
   type CandidateLatency,
   compareLatency,
@@ -111,7 +111,7 @@ const shares = [...Array.from({ length: 100 }, (_, percent) => percent / 100), 0
 /** As the percentiles beside them are computed, so that these lie on the curve; to the nanosecond. */
 function quantilesOf(samplesMs: ArrayLike<number>): number[] {
   const sorted = ascending(samplesMs);
-  return shares.map((share) => Number(quantile(sorted, share).toFixed(6)));
+  return shares.map((share) => Number(nearestRank(sorted, share).toFixed(6)));
 }
 
 /** The provider that did the work, where the one asked for was replaced. */

@@ -28,6 +28,18 @@ describe("measureLatency", () => {
     expect(facts.baseline.p50Ms).toBeGreaterThan(facts.candidate.p50Ms);
   });
 
+  it("puts percentiles on the curve of the distribution", async () => {
+    const { facts } = (await measureLatency(fake(), request)).candidates[0]!;
+    const { at, baselineMs, candidateMs } = facts.distribution!;
+    for (const [share, name] of [
+      [0.5, "p50Ms"],
+      [0.95, "p95Ms"],
+    ] as const) {
+      expect(baselineMs[at.indexOf(share)]).toBeCloseTo(facts.baseline[name]!, 6);
+      expect(candidateMs[at.indexOf(share)]).toBeCloseTo(facts.candidate[name]!, 6);
+    }
+  });
+
   it("bounds each percentile as far as the runs reach", async () => {
     const { candidates, comparison } = await measureLatency(fake(), {
       ...request,
