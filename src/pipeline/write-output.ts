@@ -1,5 +1,5 @@
-import { readdirSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { graphsWithin, loadModel, type Model, nodesWithin, saveModel } from "../ir/index.js";
 import type { OutputConfig } from "./config.js";
 import { externalFiles } from "./model-facts.js";
@@ -23,13 +23,17 @@ export function stageOutput(model: Model, original: FileForm, out: OutputConfig)
 
 /** What the output takes over from the file of the original. */
 export interface FileForm {
-  readonly hasExternalData: boolean;
+  /** "" for a model that came from no file. */
+  readonly path: string;
+  /** Beside it, with weights of it. */
+  readonly dataFiles: readonly string[];
   /** Whether it says something of values inside the graph. */
   readonly describesValues: boolean;
 }
 
 export const formOf = (model: Model): FileForm => ({
-  hasExternalData: externalFiles(model).length > 0,
+  path: model.path,
+  dataFiles: externalFiles(model),
   describesValues: [...nodesWithin(model.graph)].some((node) => node.outputs.some((value) => value?.info)),
 });
 
@@ -53,15 +57,17 @@ export function writeRejected(
 }
 
 function stage(model: Model, original: FileForm, out: OutputConfig, path: string): StagedOutput {
-  const externalData = out.externalData || original.hasExternalData;
+  const externalData = out.externalData || original.dataFiles.length > 0;
   // What was found out about values on the way stays out of files that never said it: they should not grow.
   const restore = original.describesValues ? () => {} : dropDescriptions(model);
   try {
     const staged = saveModel(model, path, { externalData });
     return {
       commit(record) {
+        // A model written over the original needs none of its data any more.
+        const replaced = isSamePlace(original.path, path) ? original.dataFiles : [];
         staged.commit();
-        const left = leftBehind(path);
+        const left = leftBehind(path, replaced);
         if (left) record.warn(left);
         const { sha256, sizeBytes: bytes, nodes } = staged;
         return { path, sha256, bytes, nodes };
@@ -93,18 +99,26 @@ function dropDescriptions({ graph }: Model): () => void {
   };
 }
 
+const isSamePlace = (a: string, b: string): boolean =>
+  existsSync(a) && existsSync(b) && realpathSync(a) === realpathSync(b);
+
 /**
  * Data files that earlier versions of a model left beside it, in words; null when there are none. They
- * are not removed: a copy of the old model may still read them.
+ * are not removed: a copy of the old model, or another model, may still read them.
+ *
+ * @param replaced data files of the model that was there before, whatever their names
  */
-function leftBehind(path: string): string | null {
+function leftBehind(path: string, replaced: readonly string[]): string | null {
   const folder = dirname(resolve(path));
-  const found = readdirSync(folder).filter((file) => isDataOf(file, basename(path)));
-  if (found.length === 0) return null;
-  const inUse = new Set(externalFiles(loadModel(path)).map((file) => basename(file)));
-  const old = found.filter((file) => !inUse.has(file));
+  const named = readdirSync(folder).filter((file) => isDataOf(file, basename(path)));
+  const present = [...replaced, ...named.map((file) => join(folder, file))].filter((file) => existsSync(file));
+  const found = new Set(present.map((file) => realpathSync(file)));
+  if (found.size === 0) return null;
+  const inUse = new Set(externalFiles(loadModel(path)).map((file) => realpathSync(file)));
+  const old = [...found].filter((file) => !inUse.has(file));
   if (old.length === 0) return null;
-  const names = old.map((file) => join(dirname(path), file)).join(", ");
+  const home = realpathSync(folder);
+  const names = old.map((file) => join(dirname(path), relative(home, file))).join(", ");
   const [is, them] = old.length === 1 ? ["is", "it"] : ["are", "them"];
   return `weights of an earlier ${basename(path)} ${is} still there, should no copy of it need ${them}: ${names}`;
 }

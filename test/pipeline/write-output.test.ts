@@ -1,5 +1,5 @@
 /** What lies beside a model that is written over an older one. */
-import { copyFileSync, readdirSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { loadModel, parseModel, saveModel, Tensor } from "../../src/ir/index.js";
@@ -30,6 +30,31 @@ it("names the weights of an earlier model and leaves them to its copies", () => 
   expect(write(1)).toEqual([]);
   expect(write(2)).toEqual([expect.stringContaining(join(folder, first!))]);
   expect(() => loadModel(join(folder, "backup.onnx"))).not.toThrow();
+});
+
+it("names the data files of a model that is written over, whatever their names", () => {
+  const folder = temporaryFolder();
+  const path = join(folder, "net.onnx");
+  saveModel(parseModel("(x: f32[2000]) -> (y) { y = Mul(x, $w: f32[2000]) }"), path, { externalData: true }).commit();
+  const [own] = readdirSync(folder).filter((name) => name.endsWith(".data"));
+  // As another program names it; the model says where it is.
+  const foreign = "weights".padEnd(own!.length, "0");
+  renameSync(join(folder, own!), join(folder, foreign));
+  const bytes = readFileSync(path);
+  bytes.write(foreign, bytes.indexOf(own!));
+  writeFileSync(path, bytes);
+
+  const original = formOf(loadModel(path));
+  const changed = parseModel("(x: f32[2000]) -> (y) { t = Mul(x, $v: f32[2000]) y = Neg(t) }");
+  const warningsOf = (output: string): readonly string[] => {
+    const record = new RunRecord("fold", fakeContext(new FakeRuntime({})));
+    const config = { output, externalData: false, keepRejected: false };
+    const model = stageOutput(changed, original, config)!.commit(record);
+    return record.result({ model, verdict: { status: "pass", outcome: "met", reasons: [], summary: "" } }).warnings;
+  };
+  expect(warningsOf(join(temporaryFolder(), "other.onnx"))).toEqual([]);
+  expect(warningsOf(path)).toEqual([expect.stringContaining(join(folder, foreign))]);
+  expect(readdirSync(folder)).toContain(foreign);
 });
 
 it("writes ahead and leaves the model as it was", () => {
