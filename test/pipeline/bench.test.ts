@@ -50,6 +50,18 @@ describe("runBench", () => {
     expect(latency!.speedup).toBe(2);
   });
 
+  it("names the inputs of models that cannot be fed the same", async () => {
+    const folder = temporaryFolder();
+    const graphs = ["(x: f32[1,4]) -> (y) { y = Relu(x) }", "(ids: i64[1,4], x: f32[1,4]) -> (y) { y = Relu(x) }"];
+    const models = graphs.map((graph, i) => modelFile(folder, graph, { name: `${i}.onnx` }));
+    const run = (paths: readonly string[]) =>
+      runBench({ models: paths, data: null, runtime: runtimeConfig() }, fakeContext(new FakeRuntime({})));
+    const fault = await faultOf(() => run(models));
+    expect(fault).toMatchObject({ code: "MODELS_DIFFER", fields: { candidate: models[1], inputs: ["ids", "x"] } });
+    expect(fault.message).toContain(`1.onnx takes "ids", "x", and ${models[0]} takes "x"`);
+    expect(fault.hint).toContain(`infer-opt bench ${models[1]}`);
+  });
+
   it("proves where each model runs on an accelerator", async () => {
     const path = modelFile(temporaryFolder(), "(x: f32[1,4]) -> (y) { y = Relu(x) }");
     const config = { models: [path], data: null, runtime: runtimeConfig({ provider: "cuda" }) };
