@@ -20,6 +20,7 @@ import { prepareModel } from "./prepare.js";
 import { requestOf } from "./prepare-request.js";
 import type { RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
+import { unusableStatistics } from "./unusable-statistics.js";
 
 export interface CalibrateConfig extends FuseConfig {
   /** Part `index` of `of`, counted from 1; null for all samples. */
@@ -57,6 +58,8 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
     () => observeInSteps({ prepared: prepared.path, target, data: ref, runtime: config.runtime }, journal, record),
     `${part.samples} samples`,
   );
+  const unusable = unusableStatistics(taps, path);
+  if (unusable !== null) record.warn(unusable);
   const file = rangesOf(
     { tool: context.toolVersion, model: intake.facts.sha256, recipe, parts: [part] },
     new Map([...taps].sort(([a], [b]) => (a < b ? -1 : 1))),

@@ -50,6 +50,7 @@ import { ScratchWeights } from "./scratch-weights.js";
 import { type PartOf, SearchFiles } from "./search-files.js";
 import { leftOut } from "./select.js";
 import { slowBlocks } from "./slow-blocks.js";
+import { unusableStatistics } from "./unusable-statistics.js";
 import { Workshop } from "./workshop.js";
 import { writeOutput, writeRejected } from "./write-output.js";
 
@@ -194,7 +195,7 @@ export class OptimizeRun {
       round: (others) => this.#rounded(others, workshop, intake),
     });
     this.#tried.push(...candidates);
-    if (candidates.length === 0) return this.#nothingToDo(intake, prepared, this.#whyNone(prepared));
+    if (candidates.length === 0) return this.#nothingToDo(intake, prepared, this.#whyNone(prepared, taps));
     await record.stage("bench", () => this.#measureSpeed(candidates, workshop, placed !== null), "candidates");
     const close = contenders(candidates);
     const unknown = close.length > 1 ? close.filter((each) => isInteger(each) && each.sqnrDb === null) : [];
@@ -322,11 +323,14 @@ export class OptimizeRun {
     return record.stage("calibrate", () => observeActivations(request, context), "samples");
   }
 
-  #whyNone({ model }: Prepared): string {
+  #whyNone({ model }: Prepared, taps: ReadonlyMap<string, TapStatistics> | null): string {
     const opset = opsetOf(model);
-    return opset < LEAST_OPSET.static
-      ? `the model's opset stays at ${opset}, and its integer operators came with ${LEAST_OPSET.static}`
-      : "no node of the model can be quantized";
+    if (opset < LEAST_OPSET.static)
+      return `the model's opset stays at ${opset}, and its integer operators came with ${LEAST_OPSET.static}`;
+    const { quantize, data } = this.config;
+    const source = quantize.ranges ?? data.calibration;
+    const unusable = taps && source !== null ? unusableStatistics(taps, source) : null;
+    return `no node of the model can be quantized${unusable === null ? "" : `: ${unusable}`}`;
   }
 
   async #finish(

@@ -239,7 +239,7 @@ function summaryOf({ models, machine }: ProfileFacts): string {
   const [name, ms] = known.sort((a, b) => b[1] - a[1])[0]!;
   const words = {
     compute: "bound by arithmetic",
-    memory: "bound by memory",
+    memory: "bound by memory or caches",
     neither: "far from both peaks: small nodes or slow kernels",
   };
   return `${median}; ${Math.round((100 * ms) / Math.max(nodesMs, Number.MIN_VALUE))} % of the nodes' time ${second ? "after " : ""}is ${words[name]}`;
