@@ -25,7 +25,7 @@ for (const rho of [0.1, 0.3, 0.5, 0.7, 0.8]) {
     free = startMs[i] + SERVICE_MS;
     return free;
   });
-  const { meanWaitingMs } = summarizeLoad({ arrivalMs, startMs, endMs, peakRssBytes: 0 }, durationMs, 1);
+  const { meanWaitingMs } = summarizeLoad({ arrivalMs, startMs, endMs, peakRssBytes: 0 }, { durationMs }, 1);
   const theory = (SERVICE_MS * rho) / (2 * (1 - rho));
   const off = meanWaitingMs / theory - 1;
   proofs.tell(

@@ -40,6 +40,8 @@ export interface LatencyOptions {
   readonly confidence?: number;
   /** Runs of each model before an early stop, if the budget has them; 60 when absent, which supports p95. */
   readonly minRuns?: number;
+  /** The farthest quantile that has a limit; see PlanOptions. */
+  readonly tail?: number;
   /**
    * For a verdict, and not for figures: the least number of runs may decide, and processes start all
    * together and hold less memory than elsewhere.
@@ -101,7 +103,7 @@ export async function compareLatency(runtime: Runtime, options: LatencyOptions):
   const race = new Race(runtime, models, options, clock, clock() + budgetMs);
   try {
     await race.start();
-    const plan = planRuns(race.remainingMs, race.startMs, race.perRunMs, options.isQuick);
+    const plan = planRuns(race.remainingMs, race.startMs, race.perRunMs, options);
     for (const stage of plan.stages) {
       if (stage.fresh && !(stage.isSpare && isNarrow(race, options))) {
         await race.stop();

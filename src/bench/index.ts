@@ -7,7 +7,14 @@ export {
   type ModelLatency,
 } from "./compare-latency.js";
 export { type HdrLogOptions, hdrLog, type LatencySeries } from "./hdr-log.js";
-export { COUNTED_SHARE, type CountedTimes, countedTimes, type LoadSummary, summarizeLoad } from "./load-summary.js";
+export {
+  COUNTED_SHARE,
+  type CountedTimes,
+  countedTimes,
+  type LoadSummary,
+  type LoadWindow,
+  summarizeLoad,
+} from "./load-summary.js";
 export type { NoiseCheck } from "./noise.js";
 export { type Served, Server } from "./open-loop.js";
 export { type LatencyPercentiles, latencyPercentiles, percentileBounds } from "./percentiles.js";

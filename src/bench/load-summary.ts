@@ -33,10 +33,20 @@ export interface CountedTimes {
   readonly services: Float64Array;
 }
 
-/** `durationMs`: for how long requests arrived. All count where none came later than those that would not. */
-export function countedTimes({ arrivalMs, startMs, endMs }: Served, durationMs: number): CountedTimes {
+/** For how long requests arrived, and the share of it at the start that does not count; a tenth when absent. */
+export interface LoadWindow {
+  readonly durationMs: number;
+  /** 0 for a recording: its requests are those that were asked about, and how it begins is part of it. */
+  readonly forming?: number;
+}
+
+/** All count where none came later than those that would not. */
+export function countedTimes(
+  { arrivalMs, startMs, endMs }: Served,
+  { durationMs, forming = FORMING }: LoadWindow,
+): CountedTimes {
   const all = [...arrivalMs.keys()];
-  const later = all.filter((i) => arrivalMs[i]! >= FORMING * durationMs);
+  const later = all.filter((i) => arrivalMs[i]! >= forming * durationMs);
   const counted = later.length === 0 ? all : later;
   return {
     latencies: Float64Array.from(counted, (i) => endMs[i]! - arrivalMs[i]!),
@@ -45,19 +55,21 @@ export function countedTimes({ arrivalMs, startMs, endMs }: Served, durationMs: 
   };
 }
 
-/** `durationMs`: for how long requests arrived. Throws for a load without requests. */
+/** Throws for a load without requests. */
 export function summarizeLoad(
   served: Served,
-  durationMs: number,
+  window: LoadWindow,
   processes: number,
-  { latencies, waits, services } = countedTimes(served, durationMs),
+  { latencies, waits, services } = countedTimes(served, window),
 ): LoadSummary {
-  const countedMs = COUNTED_SHARE * durationMs;
+  const { durationMs, forming = FORMING } = window;
+  const formingMs = forming * durationMs;
+  const countedMs = durationMs - formingMs;
   const lastEnd = served.endMs.reduce((last, end) => Math.max(last, end), 0);
   return {
     requests: latencies.length,
     offeredPerSecond: (1000 * latencies.length) / countedMs,
-    servedPerSecond: (1000 * latencies.length) / Math.max(countedMs, lastEnd - FORMING * durationMs),
+    servedPerSecond: (1000 * latencies.length) / Math.max(countedMs, lastEnd - formingMs),
     utilization: services.reduce((sum, ms) => sum + ms, 0) / (countedMs * processes),
     latency: latencyPercentiles(latencies),
     waiting: latencyPercentiles(waits),

@@ -4,6 +4,8 @@
  * four of them stay under 4 %.
  */
 
+import { leastCountFor } from "../base/statistics.js";
+
 export interface Plan {
   readonly stages: readonly Stage[];
   /** Runs of one model before it is the next one's turn. */
@@ -26,8 +28,10 @@ export interface Stage {
 /** Fewer pairs than this say nothing about an interval; measured whatever the budget. A model alone has a middle sooner. */
 const [LEAST_PAIRS, LEAST_ALONE] = [12, 3];
 export const leastRuns = (models: number): number => (models === 1 ? LEAST_ALONE : LEAST_PAIRS);
-/** Enough for p99.9. */
-const mostRuns = 3200;
+/** Of each model, whatever the budget; enough to show p99.9. */
+const USUAL_MOST_RUNS = 3200;
+/** Neighbouring runs depend on each other: so many may say as much as one. */
+const RUNS_LIKE_ONE = 10;
 /** Between two looks. */
 const mostProcesses = 3;
 /** The same where running takes next to no time: what such models differ by from process to process, only processes tell. */
@@ -48,57 +52,97 @@ const [quickMs, mostQuickRuns] = [300, 300];
 const sliceMs = 4;
 const mostSliceRuns = 32;
 
+export interface PlanOptions {
+  /**
+   * The first look comes after few runs, in several processes all the same: one alone can be a quarter off, and what two
+   * tell has to be clear where a third can be had soon.
+   */
+  readonly isQuick?: boolean;
+  /** The farthest quantile that has a limit, 0.999 for p99.9: its upper bound takes more runs than it takes to show it. */
+  readonly tail?: number;
+}
+
+/** Processes that a look begins with: those in any case, and up to so many where processes differ. */
+interface Starts {
+  readonly surely: number;
+  readonly most: number;
+}
+
 /**
  * @param remainingMs what is left of the budget
  * @param startMs what starting and warming up one process for each model took
  * @param perRunMs latency of each model
- * @param isQuick the first look comes after few runs, in several processes all the same: one alone can be a quarter off,
- *   and what two tell has to be clear where a third can be had soon
  */
-export function planRuns(remainingMs: number, startMs: number, perRunMs: readonly number[], isQuick = false): Plan {
+export function planRuns(
+  remainingMs: number,
+  startMs: number,
+  perRunMs: readonly number[],
+  { isQuick = false, tail = 0 }: PlanOptions = {},
+): Plan {
   const roundMs = perRunMs.reduce((sum, ms) => sum + ms, 0);
   // The first look needs several processes too, whatever share of its own short time they take.
   const quickly = startMs > SLOW_START_MS ? 2 : mostProcesses;
   const processes = isQuick ? quickly : 1 + worthwhileProcesses(remainingMs, startMs, mostProcesses - 1);
   const affordable = Math.floor((remainingMs * (1 - startingShare)) / roundMs);
   const least = leastRuns(perRunMs.length);
+  const mostRuns = Math.max(USUAL_MOST_RUNS, tail > 0 ? RUNS_LIKE_ONE * leastCountFor(tail) : 0);
   const runs = Math.max(least, Math.min(mostRuns, affordable));
   const isEager = isQuick && processes === mostProcesses;
-  const quickRuns = Math.max(least, Math.min(mostQuickRuns, Math.ceil(quickMs / roundMs)));
-  // Two processes of three have the least number already.
-  const soonest = isQuick ? Math.ceil(quickRuns * (isEager ? mostProcesses / 2 : 1)) : least;
-  const parts = [8, 4, 2, 1].map((part) => Math.ceil(runs / part)).filter((look) => look >= soonest);
-  if (isQuick && parts.length > 0) parts[0] = soonest;
-  const looks = parts.length > 0 ? parts : [runs];
+  const looks = looksAt(runs, isQuick ? quickLook(least, roundMs, isEager) : least, isQuick);
   // All runs of a small model are over long before its budget is: what is left pays for processes, in which such models differ most.
   const spareMs = affordable > mostRuns ? remainingMs - runs * roundMs - (processes - 1) * startMs : 0;
   const spare = Math.max(0, Math.floor(spareMs / startMs));
-  const extra = isQuick ? 0 : Math.min(spare, Math.max(0, firstSpare - processes));
-  const shareOf = shares(spare - extra, looks.length - 1);
-  const stages = looks.flatMap((look, i): Stage[] => {
-    const from = i === 0 ? 0 : looks[i - 1]!;
-    const worthwhile = worthwhileProcesses((look - from) * roundMs, startMs, mostProcesses);
-    const usual = i === 0 ? processes : Math.max(worthwhile, Math.min(mostProcesses, shareOf(i - 1)));
-    const fresh = i === 0 ? processes + extra : Math.max(usual, Math.min(mostSpare, shareOf(i - 1)));
-    const pieces = Math.max(1, fresh);
-    return Array.from({ length: pieces }, (_, piece) => ({
-      fresh: i === 0 ? piece > 0 : fresh > 0,
-      // Those that are started in any case are spread over all of them.
-      isSpare: piece > 0 && Math.floor((piece * usual) / pieces) === Math.floor(((piece - 1) * usual) / pieces),
-      until: from + Math.ceil(((look - from) * (piece + 1)) / pieces),
-      look: piece === pieces - 1 || (isEager && i === 0 && piece === 1),
-      margin: piece === pieces - 1 ? 1 : CLEAR_MARGIN,
-    }));
+  const first = {
+    surely: processes,
+    most: isQuick ? processes : Math.min(Math.max(processes, firstSpare), processes + spare),
+  };
+  const later = spread(spare - (first.most - first.surely), looks.length - 1).map((share, i): Starts => {
+    const worthwhile = worthwhileProcesses((looks[i + 1]! - looks[i]!) * roundMs, startMs, mostProcesses);
+    const surely = Math.max(worthwhile, Math.min(mostProcesses, share));
+    return { surely, most: Math.max(surely, Math.min(mostSpare, share)) };
   });
+  const stages = [first, ...later].flatMap((starts, i) =>
+    stagesOf(starts, looks[i - 1] ?? 0, looks[i]!, isEager && i === 0),
+  );
   const sliceRuns = Math.floor(Math.min(mostSliceRuns, sliceMs / Math.max(...perRunMs), stages[0]!.until / 4));
   return { stages, sliceRuns: Math.max(1, sliceRuns) };
+}
+
+/** Runs by the first look of a quick race. Two processes of three have the least number already. */
+function quickLook(least: number, roundMs: number, isEager: boolean): number {
+  const runs = Math.max(least, Math.min(mostQuickRuns, Math.ceil(quickMs / roundMs)));
+  return Math.ceil(runs * (isEager ? mostProcesses / 2 : 1));
+}
+
+/** Runs by each look; the first after no fewer than `soonest`, and no later where it is `soon`. */
+function looksAt(runs: number, soonest: number, soon: boolean): readonly number[] {
+  const parts = [8, 4, 2, 1].map((part) => Math.ceil(runs / part)).filter((look) => look >= soonest);
+  if (parts.length === 0) return [runs];
+  return soon ? [soonest, ...parts.slice(1)] : parts;
+}
+
+/** The processes between two looks, each with a like part of the runs. The first of all is there before anything starts. */
+function stagesOf({ surely, most }: Starts, from: number, until: number, isEager: boolean): Stage[] {
+  const pieces = Math.max(1, most);
+  const isFirst = from === 0;
+  return Array.from({ length: pieces }, (_, piece) => {
+    const isLast = piece === pieces - 1;
+    return {
+      fresh: isFirst ? piece > 0 : most > 0,
+      // Those that are started in any case are spread over all of them.
+      isSpare: piece > 0 && Math.floor((piece * surely) / pieces) === Math.floor(((piece - 1) * surely) / pieces),
+      until: from + Math.ceil(((until - from) * (piece + 1)) / pieces),
+      look: isLast || (isEager && piece === 1),
+      margin: isLast ? 1 : CLEAR_MARGIN,
+    };
+  });
 }
 
 const worthwhileProcesses = (runningMs: number, startMs: number, most: number): number =>
   Math.min(most, Math.max(0, Math.floor((startingShare * runningMs) / startMs)));
 
-/** How many of them each of `parts` gets. */
-function shares(count: number, parts: number): (part: number) => number {
+/** `count` of them in so many like parts. */
+function spread(count: number, parts: number): readonly number[] {
   const before = (part: number): number => Math.floor((count * part) / parts);
-  return (part) => before(part + 1) - before(part);
+  return Array.from({ length: parts }, (_, part) => before(part + 1) - before(part));
 }

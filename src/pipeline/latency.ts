@@ -1,4 +1,5 @@
 /** Times candidates against the original and puts what came out in the words of the result. */
+import { percentileShares } from "../base/percentiles.js";
 import { ascending, nearestRank } from "../base/statistics.js";
 import {
   type CandidateLatency,
@@ -59,7 +60,10 @@ export async function measureLatency(context: RunContext, request: LatencyReques
       seed: request.runtime.seed,
       budgetMs: request.runtime.benchMs,
       minSpeedup: request.minSpeedup ?? leastGain,
-      ...(slo.length > 0 && { minRuns: Number.POSITIVE_INFINITY }),
+      ...(slo.length > 0 && {
+        minRuns: Number.POSITIVE_INFINITY,
+        tail: Math.max(...slo.map(({ percentile }) => percentileShares[percentile])),
+      }),
       ...(request.isQuick && { isQuick: true }),
       ...(request.earlier && { earlier: request.earlier }),
       ...(request.noiseCheck && { noiseCheck: true }),

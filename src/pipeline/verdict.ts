@@ -5,6 +5,7 @@ import { decide } from "../bench/index.js";
 import { type AccuracyMeasure, defaultMaxDrop, judgeAccuracy } from "./accuracy-limit.js";
 import type { DropLimit, LatencyLimit, Limits } from "./config.js";
 import type { LatencyFacts, Outcome, Percentiles, Verdict, VerdictReason } from "./result.js";
+import { timeRemark, timesToNarrow, timesToTell, timesToTellRatio } from "./time-to-tell.js";
 
 export type { AccuracyMeasure } from "./accuracy-limit.js";
 
@@ -109,22 +110,29 @@ const wantedDrop = (limit: Exclude<DropLimit, "none">): number => ("percent" in 
 function speedupReasons({ minSpeedup }: Limits, { latency }: Evidence): VerdictReason[] {
   if (minSpeedup === null) return [];
   if (!latency) return [notMeasured("min-speedup", minSpeedup, "times", "the models were not timed")];
-  const status = decide(latency.facts.speedupInterval, minSpeedup);
-  const remark = status === "inconclusive" ? `; ${noisy}` : "";
+  const { speedup, speedupInterval } = latency.facts;
+  const reason = {
+    limit: "min-speedup",
+    wanted: minSpeedup,
+    got: speedup,
+    status: decide(speedupInterval, minSpeedup),
+    unit: "times",
+    interval: speedupInterval,
+    text: `${speedupText(latency.facts)}, at least ${ratio(minSpeedup)}x wanted`,
+  } as const;
   return [
-    {
-      limit: "min-speedup",
-      wanted: minSpeedup,
-      got: latency.facts.speedup,
-      status,
-      unit: "times",
-      interval: latency.facts.speedupInterval,
-      text: `${speedupText(latency.facts)}, at least ${ratio(minSpeedup)}x wanted${remark}`,
-    },
+    reason.status === "inconclusive"
+      ? undecided(reason, timesToTellRatio(speedup, speedupInterval, minSpeedup))
+      : reason,
   ];
 }
 
-const noisy = "the interval holds the limit: time longer, or on a quieter machine";
+const undecided = (reason: Omit<VerdictReason, "status">, longer: number | null | undefined): VerdictReason => ({
+  ...reason,
+  status: "inconclusive",
+  text: `${reason.text}; the interval holds the limit: ${timeRemark(longer)}`,
+  ...(longer !== undefined && { longer }),
+});
 
 function sloReasons({ slo }: Limits, { latency }: Evidence): VerdictReason[] {
   return slo.map((limit) =>
@@ -173,11 +181,10 @@ export function judgePercentile(
   if (reason.got === null) {
     const needed = leastCountFor(percentileShares[percentile]);
     const text = `${percentileText(percentile)} takes at least ${needed} runs and there were ${runs}: time longer`;
-    return { ...reason, status: "inconclusive", text };
+    return { ...reason, status: "inconclusive", text, longer: needed / runs };
   }
   if (high !== null && high <= ms) return { ...reason, status: "met" };
-  const why = high === null ? "the runs are too few for an upper bound: time longer" : noisy;
-  return { ...reason, status: "inconclusive", text: `${reason.text}; ${why}` };
+  return undecided(reason, timesToTell(reason.got, [low, high], ms));
 }
 
 function range(low: number | null, high: number | null): string {
@@ -224,21 +231,30 @@ function gainReason(
   }
   if (!latency) return notMeasured("gain", leastGain, "times", "the models were not timed, so no gain was shown");
   const { speedup, speedupInterval } = latency.facts;
-  const reason = (status: VerdictReason["status"], remark: string): VerdictReason => ({
+  const facts = {
     limit: "gain",
     wanted: leastGain,
     got: speedup,
-    status,
     unit: "times",
     interval: speedupInterval,
-    text: `${speedupText(latency.facts)}${remark}`,
+    text: speedupText(latency.facts),
+  } as const;
+  const reason = (status: VerdictReason["status"], remark: string): VerdictReason => ({
+    ...{ ...facts, status },
+    text: facts.text + remark,
   });
   const [low, high] = speedupInterval;
   if (low >= leastGain) return reason("met", "");
   if (high < 1) return reason("missed", ": slower than the original");
   // It looks faster and may be slower, or the runs differ so much that nothing can be seen: that is for more runs to tell.
   const mayGain = speedup >= leastGain || (high >= leastGain && high > wideInterval * low);
-  if (low < 1 && mayGain) return reason("inconclusive", `; ${noisy}`);
+  if (low < 1 && mayGain) {
+    const isFaster = speedup >= leastGain;
+    return undecided(
+      facts,
+      isFaster ? timesToTellRatio(speedup, speedupInterval, 1) : timesToNarrow(speedupInterval, wideInterval),
+    );
+  }
   return reason("missed", `: no gain, which takes ${ratio(leastGain)}x at the lower end of the interval`);
 }
 

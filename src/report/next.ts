@@ -2,7 +2,6 @@
 import { resolve } from "node:path";
 import { shellWord } from "../base/shell-word.js";
 import { budgetWord } from "../pipeline/load/budget-word.js";
-import type { LoadFacts } from "../pipeline/load/load-facts.js";
 import type { RunResult, VerdictReason } from "../pipeline/result.js";
 import { beforeOf } from "../pipeline/sides.js";
 import { carried, flagValues, withFlag } from "./reproduce.js";
@@ -117,27 +116,47 @@ function afterNoGain({ command, candidates, model }: RunResult, line: Line): Sug
 }
 
 /** Time does not help where it is samples that are too few. */
-function afterDoubt({ command, latency, load, request, sweep, verdict }: RunResult, line: Line): Suggestion | null {
+function afterDoubt(result: RunResult, line: Line): Suggestion | null {
+  const { command, latency, load, request, sweep, verdict } = result;
   const open = verdict.reasons.filter(({ status }) => status === "inconclusive");
-  if (load) return longerLoad(load, open, line);
-  if ((latency || request || sweep) && open.some(({ limit }) => limit !== "max-drop")) {
-    const longer = line.given("--budget").endsWith(" 5m") ? "20m" : "5m";
-    return line.again("--budget", longer, "measures longer; an idle machine helps too");
-  }
+  const timed = open.filter(({ limit }) => limit !== "max-drop");
+  if (timed.length > 0 && (latency || load || request || sweep)) return measureLonger(result, timed, line);
   return searches(command) && open.length > 0 && !line.has("--keep-rejected")
     ? line.again("--keep-rejected", "", "keeps the file, to be tried on more samples")
     : null;
 }
 
-/** More than it takes in the mean: requests come by chance. */
+/** More than it takes in the mean: what comes by chance varies. */
 const AMPLY = 1.2;
 
-/** A recording lasts as long as it does. */
-function longerLoad(load: LoadFacts, open: readonly VerdictReason[], line: Line): Suggestion | null {
-  const times = open.map(({ longer }) => longer ?? null);
-  if (load.arrivals === "trace" || times.length === 0 || times.includes(null)) return null;
-  const budget = budgetWord(AMPLY * Math.max(...(times as number[])) * load.durationMs);
-  return line.again("--budget", budget, "so long tells, if requests fare as they did");
+/** As long as it takes to tell, where that is known. A recording lasts as long as it does. */
+function measureLonger(result: RunResult, open: readonly VerdictReason[], line: Line): Suggestion | null {
+  if (result.load?.arrivals === "trace") return null;
+  const times = open.map(({ longer }) => longer);
+  const known = times.filter((each) => each != null);
+  // Of a sweep one setting that is decided will do, otherwise every limit has to be.
+  const isEnough = result.sweep ? known.length > 0 : known.length === times.length;
+  const spentMs = timingMs(result);
+  if (isEnough && spentMs > 0) {
+    const most = result.sweep ? Math.min(...known) : Math.max(...known);
+    const why = result.load
+      ? "so long tells, if requests fare as they did"
+      : "so long tells about this limit; an idle machine helps too";
+    return line.again("--budget", budgetWord(AMPLY * most * spentMs), why);
+  }
+  if (result.load || times.every((each) => each === null)) return null;
+  return line.again(
+    "--budget",
+    line.given("--budget").endsWith(" 5m") ? "20m" : "5m",
+    "measures longer; an idle machine helps too",
+  );
+}
+
+/** What the budget was spent on; of a search it is a share, and the rest grows with it. */
+function timingMs({ command, load, stages }: RunResult): number {
+  if (load) return load.durationMs;
+  const counted = searches(command) ? stages : stages.filter(({ stage }) => stage === "bench");
+  return counted.reduce((sum, { wallMs }) => sum + wallMs, 0);
 }
 
 /** Ranges of all samples serve to quantize; of a part only beside the others. */

@@ -19,7 +19,7 @@ describe("a load", () => {
   it.each([0.2, 0.5, 0.8])("of M/D/1 at %d waits as long as theory says", (rho) => {
     const durationMs = 2_000_000;
     const served = queue(arrivals("poisson", 100 * rho, durationMs, seededRandom(5)), 10);
-    const { meanWaitingMs, utilization, offeredPerSecond, servedPerSecond } = summarizeLoad(served, durationMs, 1);
+    const { meanWaitingMs, utilization, offeredPerSecond, servedPerSecond } = summarizeLoad(served, { durationMs }, 1);
     const theory = (10 * rho) / (2 * (1 - rho));
     expect(Math.abs(meanWaitingMs / theory - 1)).toBeLessThan(0.05);
     expect(utilization).toBeCloseTo(rho, 1);
@@ -29,7 +29,7 @@ describe("a load", () => {
   it("counts latency from the arrival, and leaves out the start, while the queue forms", () => {
     const arrivalMs = Float64Array.from({ length: 100 }, (_, i) => 10 * i);
     const served = queue(arrivalMs, 20);
-    const { requests, latency, waiting, service, utilization } = summarizeLoad(served, 1000, 1);
+    const { requests, latency, waiting, service, utilization } = summarizeLoad(served, { durationMs: 1000 }, 1);
     expect(requests).toBe(90);
     // The i-th waits 10 i, and is served for 20.
     expect(latency.p50Ms).toBe(20 + 10 * 54);
@@ -39,9 +39,18 @@ describe("a load", () => {
     expect(utilization).toBeCloseTo(2, 10);
   });
 
+  it("counts every request of a recording, however it begins", () => {
+    const early = Float64Array.from([...Array.from({ length: 40 }, (_, i) => 2 * i), 1000]);
+    const served = queue(early, 1);
+    expect(summarizeLoad(served, { durationMs: 1000 }, 1).requests).toBe(1);
+    const { requests, offeredPerSecond, utilization } = summarizeLoad(served, { durationMs: 1000, forming: 0 }, 1);
+    expect([requests, offeredPerSecond]).toEqual([41, 41]);
+    expect(utilization).toBeCloseTo(0.041, 10);
+  });
+
   it("has no bounds for percentiles that its requests do not reach", () => {
     const served = queue(arrivals("poisson", 50, 4000, seededRandom(5)), 10);
-    const { bounds, latency } = summarizeLoad(served, 4000, 1);
+    const { bounds, latency } = summarizeLoad(served, { durationMs: 4000 }, 1);
     expect(latency.p99Ms).toBeNull();
     expect(bounds.p99.high).toBeNull();
     expect(bounds.p999.high).toBeNull();
@@ -54,7 +63,7 @@ describe("a load", () => {
       Float64Array.from({ length: 100 }, (_, i) => 10 * i),
       5,
     );
-    expect(summarizeLoad(served, 1000, 2).utilization).toBeCloseTo(0.25, 10);
+    expect(summarizeLoad(served, { durationMs: 1000 }, 2).utilization).toBeCloseTo(0.25, 10);
   });
 });
 
@@ -65,12 +74,12 @@ it("bounds hold the truth though requests wait for each other", () => {
     return { durationMs, served: queue(arrivals("poisson", 60, durationMs, seededRandom(seed)), 10) };
   };
   const long = times(400_000, 7);
-  const { latency } = summarizeLoad(long.served, long.durationMs, 1);
+  const { latency } = summarizeLoad(long.served, { durationMs: long.durationMs }, 1);
   const trials = 60;
   let above = 0;
   for (let trial = 0; trial < trials; trial++) {
     const { served, durationMs } = times(700, 100 + trial);
-    const { high } = summarizeLoad(served, durationMs, 1).bounds.p95;
+    const { high } = summarizeLoad(served, { durationMs }, 1).bounds.p95;
     if (high === null || high >= latency.p95Ms!) above++;
   }
   // 95 % of 60 are 57; resampling stretches of the queue gives 47.

@@ -22,6 +22,9 @@ describe("planRuns", () => {
   it("never plans too few runs to speak of an interval, nor more than p99.9 needs", () => {
     expect(lookRuns(planRuns(100, 50, [900, 800]))).toEqual([12]);
     expect(lookRuns(planRuns(1e6, 50, [0.1, 0.1])).at(-1)).toBe(3200);
+    expect(lookRuns(planRuns(1e6, 50, [0.1, 0.1], { tail: 0.99 })).at(-1)).toBe(3200);
+    expect(lookRuns(planRuns(1e6, 50, [0.1, 0.1], { tail: 0.999 })).at(-1)).toBe(29_950);
+    expect(lookRuns(planRuns(10_000, 100, [6, 4], { tail: 0.999 })).at(-1)).toBe(700);
   });
 
   it("keeps to its time with a model alone, of which a few runs tell the middle", () => {
@@ -30,7 +33,7 @@ describe("planRuns", () => {
   });
 
   it("looks early where a verdict is wanted soon, and trusts two processes only with what is clear", () => {
-    const { stages } = planRuns(10_000, 50, [60, 40], true);
+    const { stages } = planRuns(10_000, 50, [60, 40], { isQuick: true });
     expect(stages.slice(0, 3)).toEqual([
       { fresh: false, isSpare: false, until: 6, look: false, margin: 1.5 },
       { fresh: true, isSpare: false, until: 12, look: true, margin: 1.5 },
@@ -40,7 +43,7 @@ describe("planRuns", () => {
   });
 
   it("has two processes where starting is slow, and looks once they ran", () => {
-    const { stages } = planRuns(10_000, 2000, [60, 40], true);
+    const { stages } = planRuns(10_000, 2000, [60, 40], { isQuick: true });
     expect(stages.slice(0, 2)).toEqual([
       { fresh: false, isSpare: false, until: 6, look: false, margin: 1.5 },
       { fresh: true, isSpare: false, until: 12, look: true, margin: 1 },
@@ -49,7 +52,7 @@ describe("planRuns", () => {
 
   it("spends what is left of the time of tiny models on processes, most of them only where those differ", () => {
     const freshIn = (budgetMs: number, perRunMs: readonly number[], isQuick: boolean, isSpare: boolean): number =>
-      planRuns(budgetMs, 500, perRunMs, isQuick).stages.filter((stage) => stage.fresh && stage.isSpare === isSpare)
+      planRuns(budgetMs, 500, perRunMs, { isQuick }).stages.filter((stage) => stage.fresh && stage.isSpare === isSpare)
         .length;
     const tiny = [0.15, 0.12];
     expect([freshIn(10_000, tiny, false, false), freshIn(10_000, tiny, false, true)]).toEqual([2 + 3 * 3, 7]);

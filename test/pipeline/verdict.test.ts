@@ -97,6 +97,17 @@ describe("--min-speedup", () => {
     expect(verdict.reasons).toMatchObject([{ limit: "min-speedup", wanted: 1.2, got: 1.25, status }]);
     expect(verdict.outcome).toBe({ met: "met", missed: "latency", inconclusive: "inconclusive" }[status]);
   });
+
+  it("says how much longer it takes to tell", () => {
+    const undecided = evidence({ latency: latency(1.3, [1.1, 1.5]) });
+    const [reason] = judge(limitsOf({ minSpeedup: 1.2 }), undecided, gate).verdict.reasons;
+    expect(reason!.longer).toBeCloseTo((Math.log(1.3 / 1.1) / Math.log(1.3 / 1.2)) ** 2);
+    expect(reason!.text).toContain("about 5 times as long would tell");
+    const [near] = judge(limitsOf({ minSpeedup: 1.3 }), undecided, gate).verdict.reasons;
+    expect(near).toMatchObject({ longer: null });
+    const [met] = judge(limitsOf({ minSpeedup: 1.05 }), undecided, gate).verdict.reasons;
+    expect(met).not.toHaveProperty("longer");
+  });
 });
 
 describe("--slo", () => {
@@ -116,6 +127,8 @@ describe("--slo", () => {
     const { reasons, outcome } = slo(12, { p95Ms: null, bounds: { low: 9, high: null } });
     expect(outcome).toBe("inconclusive");
     expect(reasons[0]!.text).toBe("p95 takes at least 59 runs and there were 80: time longer");
+    expect(slo(10.5).reasons[0]).toMatchObject({ longer: 4 });
+    expect(slo(10.5, { bounds: { low: 9, high: null } }).reasons[0]).not.toHaveProperty("longer");
   });
 
   it("is missed without the percentile when even the lower bound is above", () => {
@@ -143,6 +156,13 @@ describe("gain", () => {
     expect(judge(limitsOf(), evidence({ latency: latency(speedup, interval) }), optimize).verdict.outcome).toBe(
       outcome,
     );
+  });
+
+  it("says how much longer it takes to see one, or to see anything", () => {
+    const longerOf = (...of: Parameters<typeof latency>) =>
+      judge(limitsOf(), evidence({ latency: latency(...of) }), optimize).verdict.reasons[0]!.longer;
+    expect(longerOf(1.1, [0.95, 1.3])).toBeCloseTo((Math.log(1.1 / 0.95) / Math.log(1.1)) ** 2);
+    expect(longerOf(0.7, [0.45, 1.22])).toBeCloseTo((Math.log(1.22 / 0.45) / Math.log(1.25)) ** 2);
   });
 
   it("is not asked of a gate", () => {

@@ -104,6 +104,38 @@ describe("the next command", () => {
     expect(commandOf(result, "infer-opt gate a b --budget 5m")).toBe("infer-opt gate a b --budget 20m");
   });
 
+  describe("of a race that did not tell", () => {
+    const undecided = (...longer: readonly (number | null)[]): RunResult => ({
+      ...sampleResult({ command: "gate", output: null, quantization: null }),
+      stages: [
+        { stage: "load", wallMs: 500 },
+        { stage: "bench", wallMs: 10_000 },
+      ],
+      verdict: {
+        ...verdict("inconclusive", "min-speedup"),
+        reasons: longer.map((times) => ({ ...verdict("inconclusive", "min-speedup").reasons[0]!, longer: times })),
+      },
+    });
+
+    it("is given the time that would", () => {
+      expect(commandOf(undecided(3, 4), "infer-opt gate a b")).toBe("infer-opt gate a b --budget 48s");
+      const search = { ...undecided(3), command: "quantize" } as RunResult;
+      expect(commandOf(search, "infer-opt quantize a --budget 9s")).toBe("infer-opt quantize a --budget 38s");
+    });
+
+    it("is not, where no time would", () => {
+      expect(commandOf(undecided(null), "infer-opt gate a b")).toBeNull();
+    });
+
+    it("decides one setting of a sweep, and all limits of a pair", () => {
+      const sweep = {} as unknown as RunResult["sweep"];
+      expect(commandOf({ ...undecided(null, 9, 3), sweep } as RunResult, "infer-opt bench a")).toBe(
+        "infer-opt bench a --budget 36s",
+      );
+      expect(commandOf(undecided(null, 3), "infer-opt gate a b")).toBe("infer-opt gate a b --budget 5m");
+    });
+  });
+
   describe("of a load that did not tell", () => {
     const undecided = (longer: readonly (number | null)[], arrivals: string): RunResult => ({
       ...sampleResult({ command: "bench", output: null, quantization: null }),

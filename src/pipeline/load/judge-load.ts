@@ -4,6 +4,7 @@ import { quantileSide } from "../../base/quantile-interval.js";
 import { areEnough, type LoadSummary } from "../../bench/index.js";
 import type { LatencyLimit } from "../config.js";
 import type { VerdictReason } from "../result.js";
+import { MOST_TIMES } from "../time-to-tell.js";
 import { percentileReason } from "../verdict.js";
 
 /** One reason for the rate (requests a second), and one for each limit. `latencies`: of the requests that count, in the order of arrival. */
@@ -59,8 +60,6 @@ function judgeLate(limit: LatencyLimit, { latency, bounds }: LoadSummary, latenc
   return { ...reason, status, text: text + remark, longer: needed === null ? null : needed / requests };
 }
 
-/** Nobody measures for longer than so many times as long to be told. */
-const MOST_TIMES = 100;
 /** Found to within this share. */
 const NEAR_ENOUGH = 0.002;
 

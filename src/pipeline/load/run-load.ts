@@ -127,7 +127,7 @@ interface OfferedLoad extends SentLoad {
 function offeredLoad({ offered, slo, runtime: { seed, benchMs } }: LoadConfig): OfferedLoad {
   if ("trace" in offered) {
     const arrivalsMs = readArrivalTrace(offered.trace, offered.untilMs);
-    return { arrivalsMs, durationMs: arrivalsMs.at(-1)!, rate: rateOf(arrivalsMs), kind: "trace" };
+    return { arrivalsMs, durationMs: arrivalsMs.at(-1)!, forming: 0, rate: rateOf(arrivalsMs), kind: "trace" };
   }
   const { rate, kind } = offered;
   if ((rate * benchMs) / 1000 > MOST_REQUESTS) {

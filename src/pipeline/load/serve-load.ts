@@ -1,11 +1,16 @@
 /** Requests sent to a server when they are due, for as long as waiting for the answers is worth it. */
-import { type CountedTimes, countedTimes, type LoadSummary, type Server, summarizeLoad } from "../../bench/index.js";
+import {
+  type CountedTimes,
+  countedTimes,
+  type LoadSummary,
+  type LoadWindow,
+  type Server,
+  summarizeLoad,
+} from "../../bench/index.js";
 
-export interface SentLoad {
+export interface SentLoad extends LoadWindow {
   /** Ascending, milliseconds from the start. */
   readonly arrivalsMs: Float64Array;
-  /** For how long they arrive. */
-  readonly durationMs: number;
 }
 
 export interface ServedLoad {
@@ -26,15 +31,17 @@ const LEAST_SERVED = 5;
 /** No request is begun after `untilMs` from the start, but for the least that figures can be made of. */
 export async function serveLoad(
   server: Server,
-  { arrivalsMs, durationMs }: SentLoad,
+  sent: SentLoad,
   untilMs: number,
   onProgress: (done: number, total: number) => void,
 ): Promise<ServedLoad> {
+  const { arrivalsMs, durationMs } = sent;
   const served = await server.serve(arrivalsMs, onProgress, { untilMs, leastRequests: LEAST_SERVED });
   const requests = served.arrivalMs.length;
   // Several may have arrived at one moment, the first.
   const servedMs = arrivalsMs.find((ms, i) => i >= requests && ms > 0) ?? durationMs;
-  const counted = countedTimes(served, servedMs);
-  const summary = summarizeLoad(served, servedMs, server.processes, counted);
+  const counting = { ...sent, durationMs: servedMs };
+  const counted = countedTimes(served, counting);
+  const summary = summarizeLoad(served, counting, server.processes, counted);
   return { requests, durationMs: servedMs, counted, summary, peakRssBytes: served.peakRssBytes };
 }

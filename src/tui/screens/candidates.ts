@@ -1,5 +1,4 @@
 /** Everything that was measured, by speed and by accuracy, and the command that makes each. */
-
 import { candidateWhy } from "../../report/candidate-why.js";
 import { printable } from "../../report/escape.js";
 import { bytes, count, optional, ratio, score, significant } from "../../report/numbers.js";

@@ -176,7 +176,7 @@ describe("runLoad", () => {
     const { load: facts } = await load(4, { offered: { trace, untilMs: null } });
     expect(facts).toMatchObject({ arrivals: "trace" });
     expect(facts!.rate).toBeCloseTo(20, 6);
-    expect(facts!.models[0]!.waiting.p50Ms).toBe(0);
+    expect(facts!.models[0]).toMatchObject({ requests: 60, waiting: { p50Ms: 0 } });
   });
 
   it.each([
