@@ -2,12 +2,11 @@
  * A process with nothing but onnxruntime-node in it: opens a model, runs it as often as it is told, and gives the times. Of the
  * tool under examination it has only the name of the model.
  */
-import { readFileSync } from "node:fs";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { chance } from "./latency-sources.mjs";
 
 const { model, input, dims, type = "float32", threads } = JSON.parse(process.argv[2]);
-const session = await InferenceSession.create(readFileSync(model), {
+const session = await InferenceSession.create(model, {
   executionProviders: ["cpu"],
   graphOptimizationLevel: "all",
   intraOpNumThreads: threads,
