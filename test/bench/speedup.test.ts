@@ -32,6 +32,25 @@ describe("speedupOf", () => {
     expect(width(many)).toBeLessThan(width(few) / 2);
   });
 
+  it("is less sure of the least models, which a process shifts by a time rather than a share", () => {
+    const widthAt = (ms: number): number => {
+      const [baseline, candidate] = [processes([ms, ms, ms], 1), processes([ms, ms, ms], 2)];
+      return width(speedupOf(baseline, candidate, options).speedupInterval);
+    };
+    expect(widthAt(10)).toBeCloseTo(widthAt(0.25), 10);
+    expect(widthAt(0.05)).toBeGreaterThan(2 * widthAt(0.25));
+  });
+
+  it("does not take the levels of a few processes for the variance of many runs", () => {
+    const [baseline, candidate] = [processes([9, 11, 10, 9.5, 10.5], 1), processes([10, 10, 10, 10, 10], 2)];
+    const { speedupInterval } = speedupOf(baseline, candidate, { confidence: 0.95, seed: 1 });
+    const levels = [9, 11, 10, 9.5, 10.5].map(Math.log);
+    const center = levels.reduce((sum, log) => sum + log, 0) / 5;
+    const deviation = Math.sqrt(levels.reduce((sum, log) => sum + (log - center) ** 2, 0) / 4);
+    // Student's t with 4 degrees is 2.776.
+    expect(width(speedupInterval)).toBeGreaterThan(0.8 * 2 * 2.776 * (deviation / Math.sqrt(5)));
+  });
+
   it("is not certain of runs that never varied", () => {
     const [low, high] = speedupOf([[3, 3, 3]], [[2, 2, 2]], options).speedupInterval;
     expect(low).toBeLessThan(1.5);
