@@ -1,7 +1,7 @@
 /** Latencies as the result shows them. */
 import { byPercentile, type PercentileBounds, percentileNames, percentileShares } from "../base/percentiles.js";
 import { quantileIntervals } from "../base/quantile-interval.js";
-import { ascending, nearestRank, percentileOrNull } from "../base/statistics.js";
+import { ascending, mean, nearestRank, percentileOrNull } from "../base/statistics.js";
 
 /** Milliseconds; null where the number of runs cannot support the percentile. Each is one of the times that were measured. */
 export interface LatencyPercentiles {
@@ -36,6 +36,9 @@ export function latencyPercentiles(samplesMs: ArrayLike<number>): LatencyPercent
     bounds: intervalsOf(samplesMs, SHOWN),
   };
 }
+
+/** Samples a second, one batch after the other. By the mean: what is slow now and then takes its time as well. */
+export const throughputOf = (samplesMs: ArrayLike<number>, batch: number): number => (1000 * batch) / mean(samplesMs);
 
 /** For limits. Of times in the order they were measured. */
 export const percentileBounds = (samplesMs: ArrayLike<number>): PercentileBounds => intervalsOf(samplesMs, JUDGED);

@@ -25,9 +25,14 @@ interface Sums {
   readonly broken: boolean;
 }
 
+/**
+ * One number by itself has no direction: it counts as 1 less its difference, relative to the larger of the two where that is
+ * above 1, so that a probability counts by its absolute difference; 0 at the least.
+ */
 export const meanCosine = (outputs: NamedTensors, reference: NamedTensors): number =>
-  meanOver("cosine", outputs, reference, ({ reference, output, product, broken }) => {
+  meanOver("cosine", outputs, reference, ({ elements, reference, output, product, noise, broken }) => {
     if (broken) return 0;
+    if (elements === 1) return Math.max(0, 1 - Math.sqrt(noise / Math.max(1, reference, output)));
     if (reference === 0 || output === 0) return reference === output ? 1 : 0;
     return product / Math.sqrt(reference) / Math.sqrt(output);
   });

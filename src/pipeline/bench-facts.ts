@@ -21,7 +21,7 @@ export interface BenchRow extends Percentiles {
   readonly model: ModelFacts;
   /** The 95 % interval of each percentile; an end is null where the runs do not reach that far. */
   readonly bounds: PercentileBounds;
-  /** Samples a second when run back to back at the median. */
+  /** Samples a second when run back to back, by the mean time of a run. */
   readonly throughputPerSecond: number;
   readonly loadMs: number;
   readonly firstRunMs: number;

@@ -2,7 +2,7 @@
 
 import { basename } from "node:path";
 import { InferOptError } from "../base/errors.js";
-import type { LatencyComparison, LatencySeries, ModelLatency } from "../bench/index.js";
+import { type LatencyComparison, type LatencySeries, type ModelLatency, throughputOf } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { watchConditions } from "./conditions.js";
 import type { RuntimeConfig } from "./config.js";
@@ -93,7 +93,7 @@ function benchFacts(
   const row = (latency: ModelLatency, i: number): BenchRow => ({
     ...models[i]!,
     ...percentilesOf(latency),
-    throughputPerSecond: (1000 * batch) / latency.p50Ms,
+    throughputPerSecond: throughputOf(latency.samplesMs, batch),
     loadMs: latency.loadMs,
     firstRunMs: latency.firstRunMs,
     peakRssBytes: latency.peakRssBytes,

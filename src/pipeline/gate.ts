@@ -122,8 +122,12 @@ function refuseEmpty({ data, limits: { maxDrop, minSpeedup, slo, maxSizeBytes } 
   const hasData = data.eval !== null || data.calibration !== null;
   const judgesAccuracy = maxDrop !== "none" && (hasData || maxDrop !== null);
   if (judgesAccuracy || minSpeedup !== null || slo.length > 0 || maxSizeBytes !== null) return;
-  throw new InferOptError("GATE_EMPTY", "usage", "the gate has nothing to judge: neither data nor a limit was given", {
-    hint: "Pass --eval DATA for the accuracy, or a limit: --min-speedup, --slo, --max-size.",
+  const [why, cure] =
+    maxDrop === "none"
+      ? ["--max-drop none sets no limit on accuracy, and no other was given", "Give another --max-drop"]
+      : ["neither data nor a limit was given", "Pass --eval DATA for the accuracy"];
+  throw new InferOptError("GATE_EMPTY", "usage", `the gate has nothing to judge: ${why}`, {
+    hint: `${cure}, or give a limit: --min-speedup, --slo, --max-size.`,
   });
 }
 

@@ -127,9 +127,13 @@ export const percentilesOf = ({ p50Ms, p90Ms, p95Ms, p99Ms, p999Ms, bounds }: Mo
   bounds,
 });
 
+/** Of a warm-up that ended by its time. */
+export const UNSETTLED =
+  "latency had not settled when timing began, so times may still be falling: say more with --budget, or let the machine come to rest";
+
 function warningsOf({ settled, noise }: LatencyComparison): string[] {
   const warnings: string[] = [];
-  if (!settled) warnings.push("latency had not settled when timing began: times may still be falling; time longer");
+  if (!settled) warnings.push(UNSETTLED);
   if (noise?.noisy) warnings.push(`this machine is too noisy for a verdict on speed: ${noise.noisy}`);
   return warnings;
 }

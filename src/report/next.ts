@@ -183,7 +183,10 @@ function afterSuccess(result: RunResult, line: Line): Suggestion | null {
       return afterCalibration(line);
     case "verify":
       return candidateModel
-        ? { command: `infer-opt bench ${line.pair(candidateModel)}${line.given("--threads")}`, why: "is it faster?" }
+        ? {
+            command: `infer-opt bench ${line.pair(candidateModel)}${line.given("--eval", "--shape", "--batch", "--threads", "--provider")}`,
+            why: "is it faster?",
+          }
         : null;
     case "gate": {
       const stored = storedResult(line.typed);
@@ -237,7 +240,7 @@ function integersToo(output: { readonly path: string }, line: Line): Suggestion 
 function afterBench({ model, bench, load, sweep }: RunResult, line: Line): Suggestion | null {
   if (sweep) {
     const { model: timed, batch, threads } = sweep.settings[sweep.best ?? sweep.fastest]!;
-    const flags = `--batch ${batch} --threads ${threads}${line.given("--provider")}`;
+    const flags = `--batch ${batch} --threads ${threads}${line.given("--shape", "--provider")}`;
     return {
       command: `infer-opt profile ${shellWord(timed.path)} ${flags}`,
       why: "where the time of this setting goes",

@@ -7,6 +7,8 @@ export function significant(value: number | null, digits = 3): string {
   // JSON has no infinity: what was not finite comes back as null.
   if (value === null) return "-";
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  // What is not finite on one side only, which results write as the largest number there is.
+  if (Math.abs(value) === Number.MAX_VALUE) return "not finite";
   if (value === 0) return "0";
   // Rounding may carry: 0.9996 has the digits of 1.00.
   const magnitude = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits)))));

@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { messageOf } from "../base/errors.js";
+import { likelyName } from "../base/nearest.js";
 import { placeOf, shown, stageError } from "./stage-error.js";
 
 /** What a stage is told besides what the one before it returned. */
@@ -82,6 +83,7 @@ export async function loadPipelineModule(path: string): Promise<PipelineModule> 
       `Export preprocess and postprocess (or ${known.join(", ")}), or stages in order with "inference" among them.`,
     );
   }
+  refuseMisspelt(path, Object.keys(exported), known);
   if (exported["serialise"] !== undefined && exported["serialize"] !== undefined) {
     throw wrong(path, "exports both serialise and serialize", "Keep one of the two.");
   }
@@ -91,6 +93,19 @@ export async function loadPipelineModule(path: string): Promise<PipelineModule> 
       .map(([called, name]) => userStage(path, name, called, exported[called])),
   );
   return { path, before: halves[0]!, after: halves[1]!, requests };
+}
+
+/** A stage that nobody runs would be missed in the figures only. */
+function refuseMisspelt(path: string, exported: readonly string[], known: readonly string[]): void {
+  for (const name of exported.filter((each) => !["default", "requests", ...known].includes(each))) {
+    const likely = likelyName(name, known);
+    if (likely === null || exported.includes(likely)) continue;
+    throw wrong(
+      path,
+      `exports ${name}, which is no stage`,
+      `Did you mean ${likely}? A helper needs no export; the stages are ${known.join(", ")}.`,
+    );
+  }
 }
 
 const STAGE_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_ .-]*$/u;

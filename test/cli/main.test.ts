@@ -523,6 +523,8 @@ describe("what flags become", () => {
     ["--pipeline", ["--pipeline", "p.mjs", "--rate", "4"], "--rate"],
     ["--pipeline", ["--pipeline", "p.mjs", "--threads", "1,2"], "one number of threads"],
     ["--noise-check", ["--pipeline", "p.mjs", "--noise-check"], "--pipeline"],
+    ["--noise-check", ["--batch", "1,2", "--noise-check"], "one batch"],
+    ["--noise-check", ["--rate", "5", "--noise-check"], "--rate"],
   ])("no %s of bench as in %j", async (flag, flags, hint) => {
     const { code, calls, stderr } = await command(["bench", "a.onnx", ...flags]);
     expect([code, calls]).toEqual([2, []]);

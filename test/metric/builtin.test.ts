@@ -106,6 +106,17 @@ describe("agreement", () => {
 });
 
 describe("cosine, sqnr and mse", () => {
+  it.each([
+    [0.05, 0.684, 0.366],
+    [300, 330, 1 - 30 / 330],
+    [-0.5, 0.5, 0],
+    [-3, 9, 0],
+    [0, 0, 1],
+  ])("cosine of one number by itself, %d beside %d, counts how far they are apart", async (was, is, wanted) => {
+    const one = (value: number) => ({ y: floats([1, 1], [value]) });
+    expect(await score("cosine", one(is), null, one(was))).toBeCloseTo(wanted, 6);
+  });
+
   const reference = { a: floats([2], [3, 4]), n: integers([1]), b: floats([2], [1, 0]) };
 
   it("average over the float outputs", async () => {

@@ -47,6 +47,11 @@ describe("a pipeline's module", () => {
   it.each([
     ["export const other = 1;", "exports no stage (it exports other)", "preprocess"],
     ["", "exports nothing", "preprocess"],
+    [
+      "export const postprocess = () => 1, preproces = () => 1;",
+      "exports preproces, which is no stage",
+      "mean preprocess",
+    ],
     ["export const preprocess = 3;", "exports 3 as preprocess", "function"],
     ['export const stages = "inference";', '"inference" as stages', "inference"],
     ["export const stages = [() => 1];", 'without "inference"', '"inference"'],

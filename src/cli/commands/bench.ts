@@ -71,11 +71,13 @@ function time(invocation: Invocation, listening: Listening): Promise<ExitCode> {
     throw fault("--budget", `a limit of stage "${budget[0].stage}" takes a pipeline that has it`, hint);
   }
   if (isSweep(settings) && !load) {
+    refuseNoiseCheck(settings, "one batch and one number of threads");
     const runtime = runtimeConfig({ ...settings, batch: [1], threads: [1] });
     const config = { ...common, batches, threads, runtime, slo, costPerHour, inconclusive };
     return runAndDeliver(invocation, (context) => actions.sweep(config, context));
   }
   const config = { ...common, runtime: runtimeConfig(settings) };
+  if (load) refuseNoiseCheck(settings, "no --rate and no --trace");
   if (!load) return runAndDeliver(invocation, (context) => actions.bench({ ...config, noiseCheck }, context));
   const offered = { ...config, offered: load, processes, slo, findMaxRate, inconclusive };
   return runAndDeliver(invocation, (context) => actions.load(offered, context));
@@ -120,5 +122,9 @@ function refuseBeside(flag: string, settings: Settings, isLoaded: boolean): void
   if (isSweep(settings)) {
     throw fault(flag, "is timed in one setting", "Give one batch and one number of threads, and no --cost-per-hour.");
   }
-  if (settings.noiseCheck) throw fault("--noise-check", "compares models by themselves", `Leave it out, or ${flag}.`);
+  refuseNoiseCheck(settings, `no ${flag}`);
+}
+
+function refuseNoiseCheck({ noiseCheck }: Settings, instead: string): void {
+  if (noiseCheck) throw fault("--noise-check", "compares models by themselves", `Leave it out, or give ${instead}.`);
 }

@@ -7,6 +7,7 @@ import {
   percentileBounds,
   type SweepSeries,
   sweep,
+  throughputOf,
 } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import { refuseBatchBeyondMemory } from "../batch-memory.js";
@@ -14,7 +15,7 @@ import { watchConditions } from "../conditions.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { batchOf, chooseEvaluationData, refuseUnfit, timingData } from "../evaluation-data.js";
-import { usedProvider } from "../latency.js";
+import { UNSETTLED, usedProvider } from "../latency.js";
 import { modelFacts } from "../model-facts.js";
 import { asDelivered, asWritten } from "../model-runs.js";
 import type { ModelFacts, RunResult, Verdict, VerdictReason } from "../result.js";
@@ -57,14 +58,14 @@ export async function runSweep(config: SweepConfig, context: RunContext): Promis
     ),
   );
   if (series.some(({ settled }) => !settled)) {
-    record.warn("latency had not settled when timing began: times may still be falling; time longer");
+    record.warn(UNSETTLED);
   }
   for (const [i, { model, config: sized }] of settings.entries()) {
     const { processes, samplesMs } = series[i]!;
     if (processes < Math.max(...series.map((each) => each.processes))) {
       record.warn(
-        `batch ${sized.batch} with ${sized.threads} ${sized.threads === 1 ? "thread" : "threads"} takes so long that ${samplesMs.length} runs in ` +
-          `${processes === 1 ? "one process" : `${processes} processes`} are all that the budget has: say more with --budget`,
+        `batch ${sized.batch} with ${sized.threads} ${sized.threads === 1 ? "thread" : "threads"} took so long to start and to run that its ${samplesMs.length} runs are of ` +
+          `${processes === 1 ? "one process" : `${processes} processes`}, fewer than others have: say more with --budget`,
       );
     }
     const name = `${basename(model.path)}:batch=${sized.batch}:threads=${sized.threads}`;
@@ -75,7 +76,7 @@ export async function runSweep(config: SweepConfig, context: RunContext): Promis
     facts.map((_, i) => i),
     facts,
   )!;
-  const fits = [...facts.keys()].filter((i) => facts[i]!.limits.every(({ status }) => status === "met"));
+  const fits = [...facts.keys()].filter((i) => isMet(facts[i]!));
   const found: SweepFacts = {
     provider: usedProvider(context, config.runtime),
     data: settings[0]!.data.path,
@@ -128,7 +129,7 @@ function settingFacts(
 ): SweepSettingFacts {
   const percentiles = latencyPercentiles(samplesMs);
   const bounds = percentileBounds(samplesMs);
-  const throughputPerSecond = (1000 * batch) / percentiles.p50Ms;
+  const throughputPerSecond = throughputOf(samplesMs, batch);
   return {
     ...{ model, batch, threads, runs: samplesMs.length },
     ...percentiles,
@@ -144,6 +145,15 @@ const mostThroughput = (indices: readonly number[], settings: readonly SweepSett
     null,
   );
 
+const isMet = ({ limits }: SweepSettingFacts): boolean => limits.every(({ status }) => status === "met");
+
+/** Whether the intervals of their medians leave it open which takes less time for a sample. */
+function mayBeAsFast(one: SweepSettingFacts, other: SweepSettingFacts): boolean {
+  const least = (one.bounds?.p50.low ?? 0) / one.batch;
+  const most = (other.bounds?.p50.high ?? Number.POSITIVE_INFINITY) / other.batch;
+  return least <= most;
+}
+
 function verdictOf({ settings, fastest, best }: SweepFacts, { slo, inconclusive }: SweepConfig): Verdict {
   const chosen = settings[best ?? fastest]!;
   const isSeveral = new Set(settings.map(({ model }) => model.path)).size > 1;
@@ -156,7 +166,11 @@ function verdictOf({ settings, fastest, best }: SweepFacts, { slo, inconclusive 
   if (best !== null) {
     const words = slo.length === 0 ? "the most" : "the most within the limits";
     const reasons = chosen.limits;
-    return { status: "pass", outcome: "met", reasons, summary: `${words}: ${named(chosen)}` };
+    const rival = settings
+      .filter((setting) => setting !== chosen && isMet(setting) && mayBeAsFast(setting, chosen))
+      .sort((a, b) => b.throughputPerSecond - a.throughputPerSecond)[0];
+    const doubt = rival ? `; ${named(rival)} may be as many` : "";
+    return { status: "pass", outcome: "met", reasons, summary: `${words}: ${named(chosen)}${doubt}` };
   }
   const isUnsure = settings.some(({ limits }) => limits.every(({ status }) => status !== "missed"));
   const reasons: VerdictReason[] = settings.map((setting) => {

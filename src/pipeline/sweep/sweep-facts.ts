@@ -18,7 +18,7 @@ export interface SweepSettingFacts extends Percentiles {
   readonly batch: number;
   readonly threads: number;
   readonly runs: number;
-  /** Samples a second, run back to back at the median. */
+  /** Samples a second, run back to back, by the mean time of a run. */
   readonly throughputPerSecond: number;
   readonly loadMs: number;
   readonly firstRunMs: number;

@@ -84,7 +84,9 @@ describe("runSweep", () => {
   it("names the model where there are several", async () => {
     const names = ["one.onnx", "other.onnx"];
     const { verdict } = await run({}, undefined, names);
-    expect(verdict.summary).toBe("the most: one.onnx, batch 16 with 2 threads at 1780 a second");
+    expect(verdict.summary).toBe(
+      "the most: one.onnx, batch 16 with 2 threads at 1780 a second; other.onnx, batch 16 with 2 threads at 1780 a second may be as many",
+    );
     const { verdict: missed } = await run({ slo: [{ percentile: "p50", ms: 1 }] }, undefined, names);
     expect(missed.reasons.map(({ text }) => text.split(",")[0])).toEqual(
       names.flatMap((name) => Array.from({ length: 6 }, () => name)),
