@@ -13,6 +13,13 @@ export interface MachinePeaks {
   readonly bytesPerSecond: number;
 }
 
+/** The higher of each. */
+export const higherPeaks = (one: MachinePeaks, other: MachinePeaks): MachinePeaks => ({
+  flopsPerSecond: Math.max(one.flopsPerSecond, other.flopsPerSecond),
+  intOpsPerSecond: Math.max(one.intOpsPerSecond, other.intOpsPerSecond),
+  bytesPerSecond: Math.max(one.bytesPerSecond, other.bytesPerSecond),
+});
+
 /** `neither`: it takes far longer than both would, so what it costs is to be called at all, or its kernel. */
 export type Bound = "compute" | "memory" | "neither" | "unknown";
 
@@ -32,4 +39,20 @@ export function rooflineOf({ flops, bytes }: Work, isInteger: boolean, ms: numbe
   const share = Math.max(computing, moving) / ms;
   if (share < LEAST_SHARE) return { bound: "neither", share };
   return { bound: computing >= moving ? "compute" : "memory", share };
+}
+
+/** Of the peak of arithmetic, which no cache helps to pass: beyond it the peak was measured while the machine was busy. */
+const BEATEN = 1.25;
+
+/** The node that beats the peak of arithmetic by the most; null where none does by more than products differ. */
+export function beatsPeak<N extends { readonly bound: Bound | null; readonly peakShare: number | null }>(
+  nodes: readonly N[],
+): (N & { readonly peakShare: number }) | null {
+  const beating = nodes.filter(
+    (node): node is N & { readonly peakShare: number } => node.bound === "compute" && (node.peakShare ?? 0) > BEATEN,
+  );
+  return beating.reduce<(typeof beating)[number] | null>(
+    (most, node) => (most === null || node.peakShare > most.peakShare ? node : most),
+    null,
+  );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { rooflineOf } from "../../../src/pipeline/profile/roofline.js";
+import { beatsPeak, higherPeaks, rooflineOf } from "../../../src/pipeline/profile/roofline.js";
 
 const peaks = { flopsPerSecond: 100e9, intOpsPerSecond: 400e9, bytesPerSecond: 10e9 };
 
@@ -29,5 +29,20 @@ describe("what bounds a node", () => {
     expect(bound).toBe(expected.bound);
     if (expected.share === null) expect(share).toBeNull();
     else expect(share).toBeCloseTo(expected.share, 10);
+  });
+});
+
+describe("a peak that nodes beat", () => {
+  const node = (name: string, bound: "compute" | "memory", peakShare: number | null) => ({ name, bound, peakShare });
+
+  it("is one of arithmetic: what a cache holds is read faster than memory", () => {
+    expect(beatsPeak([node("a", "memory", 5), node("b", "compute", 1.1), node("c", "compute", null)])).toBeNull();
+    const nodes = [node("a", "compute", 1.5), node("b", "compute", 5.5), node("c", "compute", 2)];
+    expect(beatsPeak(nodes)).toEqual(node("b", "compute", 5.5));
+  });
+
+  it("is measured again, and the higher of each counts", () => {
+    const other = { flopsPerSecond: 50e9, intOpsPerSecond: 500e9, bytesPerSecond: 12e9 };
+    expect(higherPeaks(peaks, other)).toEqual({ flopsPerSecond: 100e9, intOpsPerSecond: 500e9, bytesPerSecond: 12e9 });
   });
 });
