@@ -13,7 +13,7 @@ import { holdsHalf } from "./comparison-data.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { type HalfVerdict, judgeHalf } from "./half-equivalence.js";
-import { asWritten, despiteCrash, MADE_UP_TIMEOUT_MS, scratchFile } from "./model-runs.js";
+import { asWritten, despiteCrash, MADE_UP_TIMEOUT_MS, scratchFile, untimedRoughly } from "./model-runs.js";
 
 export interface Equivalence {
   readonly differences: readonly OutputDifference[];
@@ -83,7 +83,7 @@ export async function checkEquivalence(
       context.runtime.compare({
         ...{ baseline: a, candidate: b, data, patience: PATIENCE },
         session: {
-          ...asWritten(config),
+          ...untimedRoughly(asWritten(config)),
           provider: "cpu",
           ...(data.random && { timeoutMs: MADE_UP_TIMEOUT_MS }),
         },

@@ -31,6 +31,12 @@ export const untimed = (options: SessionOptions): SessionOptions => ({
   waitsAsleep: true,
 });
 
+/** The same where last bits do not matter: as many threads at least. */
+export const untimedRoughly = (options: SessionOptions): SessionOptions => ({
+  ...untimed(options),
+  threads: Math.max(UNTIMED_THREADS, options.threads),
+});
+
 /** Made-up inputs may send a model into a loop without end: it gets this long for a run of them. */
 export const MADE_UP_TIMEOUT_MS = 180_000;
 
@@ -76,7 +82,8 @@ const twins = new WeakMap<RunContext, Map<string, string>>();
 
 /** A model file in the form that takes the least memory to load: itself where it is small. One twin for each run. */
 export function linkedTwin(path: string, context: RunContext): string {
-  if (isLinked(path) || statSync(path).size < LINKED_FROM) return path;
+  // That a file is missing is for loading to say.
+  if (isLinked(path) || (statSync(path, { throwIfNoEntry: false })?.size ?? 0) < LINKED_FROM) return path;
   const known = twins.get(context) ?? new Map<string, string>();
   twins.set(context, known);
   let twin = known.get(path);

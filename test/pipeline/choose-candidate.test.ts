@@ -246,6 +246,21 @@ describe("chooseCandidate", () => {
     expect(alone.judged.ruling.verdict).toMatchObject({ status: "fail", outcome: "accuracy" });
   });
 
+  it("races the first for longer where a disturbance leaves it undecided, and does not take the next for that", async () => {
+    const stage = new Stage();
+    const fine = stage.candidate("fine", dynamic, { accuracy: 1, ms: 4, sqnrDb: 30 });
+    const rough = stage.candidate("rough", staticVariant, { accuracy: 0.9, ms: 5, sqnrDb: 20 });
+    let run = 0;
+    stage.models["fine"] = {
+      ...stage.models["fine"]!,
+      latency: () => (stage.runtime.nowMs > 25_000 ? 4 : run++ % 2 === 0 ? 1 : 30),
+    };
+    const { judged } = await stage.choose([rough, fine], stage.workshopFor([]), { maxDrop: "none" });
+    expect(judged.candidate.name).toBe("fine");
+    expect(judged.ruling.verdict.outcome).toBe("met");
+    expect(stage.runtime.timed.map(({ model }) => model)).not.toContain("rough");
+  });
+
   it("looks at noise last", async () => {
     const stage = new Stage();
     const { judged } = await stage.choose(
