@@ -16,7 +16,7 @@ import { linkModel, loadModel } from "../ir/index.js";
 import type { RangeMethod, TapStatistics } from "../observe/index.js";
 import { type StaticChoice, staticRecipe } from "../quantization/recipe.js";
 import { removeWithFeeders } from "../rewrite/index.js";
-import type { Candidate, MeasuredError } from "./candidate.js";
+import type { Candidate } from "./candidate.js";
 import type { RunContext } from "./context.js";
 import { beforeSquash } from "./float-answers.js";
 import { linkedFile, removeLinked } from "./model-runs.js";
@@ -47,8 +47,8 @@ type Choice = Omit<StaticChoice, "placement">;
 
 export interface ChosenMethods {
   readonly choice: Choice;
-  /** What a candidate of the workshop with this choice was found to be on the trial's samples; null where none was measured so. */
-  readonly error: MeasuredError | null;
+  /** A candidate of the workshop with this choice, its error measured on the trial's samples; null where none was made so. */
+  readonly made: Candidate | null;
 }
 
 export interface SamplesToChooseBy {
@@ -74,28 +74,33 @@ export async function chooseMethods(
   const keepFloat = new Map([...options.excluded, ...keptFloat]);
   const labels = activationLabels(prepared, target, { ...placement, keepFloat });
   const unsquashed = unsquash(prepared, context);
-  const measure = async (trial: DatasetRef, choices: readonly Choice[]): Promise<Candidate[]> => {
+  const make = (trial: DatasetRef, choices: readonly Choice[]): Promise<Candidate[]> => {
     const changed = unsquashed !== null && { prepared: unsquashed, equalized: unsquashed };
     const shop = new Workshop({ ...options, ...changed, trial }, context);
-    const made = await shop.makeMeasured(
+    return shop.makeMeasured(
       choices.map((choice) => ({
         variant: { kind: "integers", recipe: staticRecipe({ placement, ...choice }) },
         keptFloat,
       })),
     );
-    for (const candidate of made) shop.discard(candidate);
+  };
+  const measure = async (trial: DatasetRef, choices: readonly Choice[]): Promise<Candidate[]> => {
+    const made = await make(trial, choices);
+    for (const candidate of made) workshop.discard(candidate);
     return made;
   };
   try {
     const { stretches: count, samples } = affordable(options.taps!, unsquashed ?? prepared);
     const [fit, held] = isRefined ? split(data, samples) : [data.fit];
     const singles = METHODS.map((method) => ({ method }));
-    const made = await measure(fit, singles);
+    const made = await make(fit, singles);
     const noises = made.map(noiseOf);
     const best = noises.indexOf(Math.min(...noises));
     const single = singles[best]!;
     const isOwn = unsquashed === null && fit === options.trial;
-    const alone = { choice: single, error: isOwn ? errorOf(made[best]!) : null };
+    const own = isOwn ? made[best]! : null;
+    for (const candidate of made) if (candidate !== own) workshop.discard(candidate);
+    const alone = { choice: single, made: own };
     if (!isRefined || count < 2 || !(noises[best]! > 0 && Number.isFinite(noises[best]))) return alone;
     if (gainDb(Math.max(...noises), noises[best]!) < LEAST_SPREAD_DB) return alone;
 
@@ -114,7 +119,9 @@ export async function chooseMethods(
     if (methods.size === 0) return alone;
     const combined = { ...single, methods };
     const [before, after] = (await measure(held!, [single, combined])).map(noiseOf);
-    return gainDb(before!, after!) < LEAST_GAIN_DB ? alone : { choice: combined, error: null };
+    if (gainDb(before!, after!) < LEAST_GAIN_DB) return alone;
+    if (own) workshop.discard(own);
+    return { choice: combined, made: null };
   } finally {
     if (unsquashed !== null) removeLinked(unsquashed);
   }
@@ -127,11 +134,6 @@ export async function chooseMethods(
  */
 const noiseOf = ({ sqnrDb, pooledDb = sqnrDb ?? 0 }: Candidate): number =>
   sqnrDb === null ? 0 : 10 ** (-(sqnrDb + pooledDb) / 20);
-
-const errorOf = ({ sqnrDb, pooledDb, note }: Candidate): MeasuredError => ({
-  ...{ sqnrDb, note },
-  ...(pooledDb !== undefined && { pooledDb }),
-});
 
 const gainDb = (before: number, after: number): number => 10 * Math.log10(before / after);
 

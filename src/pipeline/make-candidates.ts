@@ -21,14 +21,14 @@ import {
 import { tuneDynamic } from "../quantization/tune-dynamic.js";
 import { BLOCKS_OPSET, takesBlocks } from "../quantization/weight-only.js";
 import { widestPlacement } from "./calibration.js";
-import { type Candidate, isInteger, type MeasuredError, type Variant } from "./candidate.js";
+import { type Candidate, isInteger, type Variant } from "./candidate.js";
 import { observeChannels } from "./channel-statistics.js";
 import { ENOUGH_DB, mayBeWorthIt, worthItsTime } from "./choose-candidate.js";
 import { chooseMethods } from "./choose-ranges.js";
 import type { OptimizeConfig } from "./config.js";
 import type { Placed } from "./place-statics.js";
 import type { RunRecord } from "./run-record.js";
-import type { Workshop } from "./workshop.js";
+import type { Known, Workshop } from "./workshop.js";
 
 /** What the operators of each form came with. A model that cannot be converted so far stays without. */
 export const LEAST_OPSET = { static: 13, dynamic: 11, weights: 7 } as const;
@@ -216,8 +216,8 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
   });
 
   const isRefined = isSearched(request.config);
-  const { choice, error } = fixed
-    ? { choice: { method: fixed }, error: null }
+  const { choice, made: widestMade } = fixed
+    ? { choice: { method: fixed }, made: null }
     : await record.stage(
         "quantize",
         () => chooseMethods(workshop, widestPlacement, request, undefined, isRefined),
@@ -226,7 +226,7 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
   const variants = [widestPlacement, ...narrower].map(
     (placement): Variant => ({ kind: "integers", recipe: staticRecipe({ placement, ...choice }) }),
   );
-  const made = await makeAll(variants, request, error);
+  const made = await makeAll(variants, request, widestMade);
   const statics = [...((await request.correct?.(made)) ?? made)];
   const [first] = statics;
   if (!first || request.config.quantize.goal !== "size" || !target.isMeasurable) return statics;
@@ -256,8 +256,8 @@ async function makePlaced(
   method: RangeMethod | null,
 ): Promise<Candidate[]> {
   const { workshop, record } = request;
-  const { choice, error } = method
-    ? { choice: { method }, error: null }
+  const { choice, made: first } = method
+    ? { choice: { method }, made: null }
     : await record.stage(
         "quantize",
         () => chooseMethods(workshop, widestPlacement, request, placed[0]!.keptFloat, isSearched(request.config)),
@@ -267,15 +267,15 @@ async function makePlaced(
   // One that has nothing to be compared with is measured in the end.
   const isAlone = placed.length === 1 && !isSearched(request.config);
   const wanted = placed.map(({ keptFloat, speedup, times, note }, i) => {
-    const own = i === 0 && error ? { ...error, note: error.note || note } : { note };
+    const own = i === 0 && first ? { ...knownOf(first), note: first.note || note } : { note };
     return { variant, keptFloat, known: { speedup, ...(times && { times }), ...own } };
   });
   const make = async (): Promise<Candidate[]> => {
     if (isAlone) return wanted.map(({ keptFloat, known }) => workshop.make(variant, keptFloat, known));
     // Each has more in float than the one before: what the last does not gain, those between do not gain either.
-    const [first, ...others] = wanted;
+    const [widest, ...others] = wanted;
     const made = await workshop.makeMeasured(
-      [first!, ...others.slice(-1), ...others.slice(0, -1)],
+      [widest!, ...others.slice(-1), ...others.slice(0, -1)],
       (each, [fast, careful]) => (careful ? mayBeWorthIt(each, fast!, careful) : true),
     );
     return [made[0]!, ...made.slice(2), ...made.slice(1, 2)];
@@ -291,18 +291,24 @@ async function makePlaced(
   return [corrected];
 }
 
+/** Of a candidate that was made to be measured, and need not be made again. */
+const knownOf = ({ built, sqnrDb, pooledDb, note }: Candidate): Known => ({
+  ...{ built, sqnrDb, note },
+  ...(pooledDb !== undefined && { pooledDb }),
+});
+
 /**
  * Candidates with their errors measured, those that turned out to be of no use excepted.
- * @param error of the first, where it is known
+ * @param first of them, where it is made already
  */
 async function makeAll(
   variants: readonly Variant[],
   { workshop, record, config }: CandidatesRequest,
-  error: MeasuredError | null = null,
+  first: Candidate | null = null,
 ): Promise<Candidate[]> {
   if (variants.length === 0) return [];
   const made = await record.stage("quantize", () =>
-    variants.map((variant, i) => workshop.make(variant, undefined, i === 0 && error ? error : {})),
+    variants.map((variant, i) => workshop.make(variant, undefined, i === 0 && first ? knownOf(first) : {})),
   );
   // One that has nothing to be compared with is measured in the end.
   if (variants.length === 1 && !isSearched(config)) return made;

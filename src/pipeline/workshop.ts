@@ -80,8 +80,8 @@ interface ErrorEntry {
   readonly note: string;
 }
 
-/** Of a candidate, before it is made. */
-export type Known = Partial<MeasuredError & SpeedEntry>;
+/** Of a candidate, before it is made; or with its file, where that is there. */
+export type Known = Partial<MeasuredError & SpeedEntry & Pick<Candidate, "built">>;
 
 interface Wanted extends Pick<Candidate, "variant" | "keptFloat"> {
   readonly known?: Known;
@@ -100,8 +100,7 @@ export class Workshop {
   ) {}
 
   make(variant: Variant, keptFloat: ReadonlyMap<string, string> = new Map(), known: Known = {}): Candidate {
-    const path = scratchFile(this.context, "candidate");
-    const built = this.#build(variant, keptFloat, path);
+    const built = known.built ?? this.#build(variant, keptFloat, scratchFile(this.context, "candidate"));
     return {
       variant,
       name: variantName(variant) + without(keptFloat.size),

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { seededRandom } from "../../src/base/random.js";
@@ -157,13 +158,17 @@ it("checks on samples that are given for it", async () => {
   expect(runtime.jobs[0]!.data.indices!.every((index) => index < 100)).toBe(true);
 });
 
-it("tells what it measured of the choice, where a candidate would be measured the same way", async () => {
+it("leaves what it made of the choice, where a candidate would be measured the same way", async () => {
   const noise: Noise = (_, method) => dislike(method, "minmax", "mse");
-  const { chooseSoon, fit } = await choose(noise, null, null, chain.replace("Softmax", "Relu"));
-  const { choice, error } = await chooseSoon(fit);
+  const { chooseSoon, fit, runtime } = await choose(noise, null, null, chain.replace("Softmax", "Relu"));
+  runtime.jobs.length = 0;
+  const { choice, made } = await chooseSoon(fit);
   expect(choice).toEqual({ method: "percentile" });
-  expect(error?.sqnrDb).toBeGreaterThan(0);
-  expect((await chooseSoon({ ...fit })).error).toBeNull();
+  expect(made?.sqnrDb).toBeGreaterThan(0);
+  const files = runtime.jobs.map(({ models }) => models[1]!);
+  expect(files.filter((path) => existsSync(path))).toEqual([made!.built.path]);
+  expect((await chooseSoon({ ...fit })).made).toBeNull();
   const behind = await choose(noise);
-  expect((await behind.chooseSoon(behind.fit)).error).toBeNull();
+  expect((await behind.chooseSoon(behind.fit)).made).toBeNull();
+  expect(behind.runtime.jobs.some(({ models }) => existsSync(models[1]!))).toBe(false);
 });
