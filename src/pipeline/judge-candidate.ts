@@ -169,7 +169,7 @@ export class Judge {
         // Two more processes hold a model each now.
         collectGarbage();
         return measureLatency(record.context, {
-          // The same graph and weights, loaded in half the time: runs are what is timed.
+          // The same graph and weights, in the form that takes the least memory to load: runs are what is timed.
           baseline: linkedTwin(this.against.path, record.context),
           candidates: [candidate.built.path],
           data: intake.trial,
