@@ -36,10 +36,22 @@ export function speedupOf(
   candidate: ProcessSeries,
   { confidence, seed }: { readonly confidence: number; readonly seed: number },
 ): Speedup {
-  const pooled = [baseline.flat(), candidate.flat()] as const;
-  const ratio = medianOf(pooled[0]) / medianOf(pooled[1]);
-  const alike = [levelled(baseline), levelled(candidate)] as const;
-  const { ratio: center, low, high, standardError, blockLength } = medianRatio(...alike, { confidence, seed });
+  const speedup = medianOf(baseline.flat()) / medianOf(candidate.flat());
+  // Slow changes within a process look like its level where levels are evened out, and levels like so many runs where they are not.
+  const reaches = [levelled, asTimed].map((runsOf) =>
+    reachOf([runsOf(baseline), runsOf(candidate)], [baseline, candidate], { confidence, seed }),
+  );
+  const [down, up] = [0, 1].map((side) => Math.exp(Math.max(...reaches.map((reach) => reach[side]!))));
+  return { speedup, speedupInterval: [speedup / down!, speedup * up!] };
+}
+
+/** How far the logarithm of the ratio reaches below and above, with the runs of `pooled` resampled. */
+function reachOf(
+  pooled: readonly [readonly number[], readonly number[]],
+  [baseline, candidate]: PairedSeries,
+  { confidence, seed }: { readonly confidence: number; readonly seed: number },
+): readonly [down: number, up: number] {
+  const { ratio, low, high, standardError, blockLength } = medianRatio(...pooled, { confidence, seed });
   const within = standardError ** 2;
   const between = processVariance(baseline, candidate, within);
   const p = (1 + confidence) / 2;
@@ -47,12 +59,14 @@ export function speedupOf(
   const doubt = within ** 2 / blockDegrees(pooled[0].length, blockLength) + between.variance ** 2 / between.degrees;
   const t = studentQuantile(p, (within + between.variance) ** 2 / doubt);
   // Each side keeps the reach that the resamples gave it, and adds the processes'.
-  const reach = (bound: number) => Math.exp(t * Math.sqrt((Math.log(bound / center) / z) ** 2 + between.variance));
-  return { speedup: ratio, speedupInterval: [ratio / reach(low), ratio * reach(high)] };
+  const reach = (bound: number) => t * Math.sqrt((Math.log(bound / ratio) / z) ** 2 + between.variance);
+  return [reach(low), reach(high)];
 }
 
 /** Of runs, by nearest rank as p50 is. */
 const medianOf = (runs: readonly number[]): number => nearestRank(ascending(runs), 0.5);
+
+const asTimed = (processes: ProcessSeries): readonly number[] => processes.flat();
 
 /**
  * The runs as if every process had the same median. Resampled with their own levels, a few processes would be taken for as
