@@ -44,3 +44,14 @@ export function middle(text: string, width: number): string {
   const tail = Math.ceil((width - 3) / 2);
   return `${firstCells(text, width - 3 - tail)}...${lastCells(text, tail)}`;
 }
+
+/** Each shortened from the middle; of those that would look alike, only the parts between slashes that tell them apart. */
+export function middles(texts: readonly string[], width: number): string[] {
+  const cut = texts.map((text) => middle(text, width));
+  return texts.map((text, i) => {
+    const alike = texts.filter((other, j) => other !== text && cut[j] === cut[i]).map((other) => other.split("/"));
+    if (alike.length === 0) return cut[i]!;
+    const told = text.split("/").map((part, at) => (alike.every((other) => other[at] === part) ? "..." : part));
+    return middle(told.filter((part, at) => part !== "..." || told[at - 1] !== "...").join("/"), width);
+  });
+}

@@ -8,7 +8,7 @@ import type {
   ProfileFacts,
 } from "../pipeline/profile/profile-facts.js";
 import { boundShares, boundWord, overPeak } from "./bound.js";
-import { middle, printable } from "./escape.js";
+import { middle, middles, printable } from "./escape.js";
 import { bytes, count, milliseconds, optional, percent, percentOf, plural, ratio, significant } from "./numbers.js";
 import { isRoomy, type Sheet } from "./sheet.js";
 import { fitted, titled } from "./table.js";
@@ -93,10 +93,15 @@ function operators({ operators: all, nodesMs }: ModelProfileFacts, most: number,
 }
 
 function nodes({ nodes: all, nodesMs }: ModelProfileFacts, most: number, sheet: Sheet): string[] {
-  const rows = all.slice(0, most).map((node) => {
-    const { name, op, ms, intensity, peakShare } = node;
+  const shown = all.slice(0, most);
+  const names = middles(
+    shown.map(({ name, op }) => printable(name.replace(/_nchwc$/, "") || op)),
+    nameRoom(sheet),
+  );
+  const rows = shown.map((node, i) => {
+    const { op, ms, intensity, peakShare } = node;
     return [
-      middle(printable(name.replace(/_nchwc$/, "") || op), nameRoom(sheet)),
+      names[i]!,
       middle(printable(op), isRoomy(sheet) ? 20 : 12),
       milliseconds(ms),
       percentOf(ms, nodesMs),
@@ -150,16 +155,19 @@ function operatorsSideBySide(
 }
 
 function parts(all: readonly ComparedPart[], most: number, sheet: Sheet): string[] {
-  const rows = all
-    .slice(0, most)
-    .map(({ value, before, after, beforeMs, afterMs }) => [
-      middle(printable(value) || "(the end)", nameRoom(sheet) + 2),
-      `${count(before.length)} -> ${count(after.length)}`,
-      milliseconds(beforeMs),
-      milliseconds(afterMs),
-      signed(afterMs - beforeMs),
-      afterMs > 0 && beforeMs > 0 ? ratio(beforeMs / afterMs) : "-",
-    ]);
+  const shown = all.slice(0, most);
+  const names = middles(
+    shown.map(({ value }) => printable(value) || "(the end)"),
+    nameRoom(sheet) + 2,
+  );
+  const rows = shown.map(({ before, after, beforeMs, afterMs }, i) => [
+    names[i]!,
+    `${count(before.length)} -> ${count(after.length)}`,
+    milliseconds(beforeMs),
+    milliseconds(afterMs),
+    signed(afterMs - beforeMs),
+    afterMs > 0 && beforeMs > 0 ? ratio(beforeMs / afterMs) : "-",
+  ]);
   const table = fitted(
     [["what makes, ms", "nodes", "before", "after", "change", "speed"], ...rows],
     ["left", "right", "right", "right", "right", "right"],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cellsOf, firstCells, lastCells, padEnd, padStart } from "../../src/report/cell-width.js";
-import { middle } from "../../src/report/escape.js";
+import { middle, middles } from "../../src/report/escape.js";
 import { plainSheet } from "../../src/report/sheet.js";
 import { columns, fitted, wrap } from "../../src/report/table.js";
 
@@ -26,6 +26,24 @@ describe("cells", () => {
     expect([padEnd("层", 4), padStart("层", 4)]).toEqual(["层  ", "  层"]);
     expect(middle("编码器/第一层/卷积/权重", 15)).toBe("编码器.../权重");
     expect(cellsOf(middle("编码器/第一层/卷积/权重".repeat(9), 33))).toBeLessThanOrEqual(33);
+  });
+
+  it("keeps what tells names apart that would be cut to the same", () => {
+    const names = [12, 13].flatMap((layer) =>
+      [0, 2].map((block) => `/features/features.${layer}/block/block.${block}/block/Conv_output_0`),
+    );
+    const shown = middles([...names, "/classifier/Gemm"], 31);
+    expect(shown).toEqual([
+      ".../features.12/.../block.0/...",
+      ".../features.12/.../block.2/...",
+      ".../features.13/.../block.0/...",
+      ".../features.13/.../block.2/...",
+      "/classifier/Gemm",
+    ]);
+    expect(middles(["编码器/第一层/卷积/权重", "编码器/第二层/卷积/权重"], 15)).toEqual([
+      ".../第一层/...",
+      ".../第二层/...",
+    ]);
   });
 
   it("keep columns straight", () => {
