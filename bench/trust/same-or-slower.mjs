@@ -55,7 +55,9 @@ function gateOnce(kind, run) {
 
 const done =
   asked.log && existsSync(asked.log) ? readFileSync(asked.log, "utf8").trim().split("\n").map(JSON.parse) : [];
-const hog = asked["no-hog"] ? null : spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" });
+// Ends with this process too where it is killed: an orphan has another parent.
+const BUSY = "for (const parent = process.ppid; process.ppid === parent; );";
+const hog = asked["no-hog"] ? null : spawn(process.execPath, ["-e", BUSY], { stdio: "ignore" });
 try {
   for (let run = 0; run < wanted; run++) {
     for (const kind of ["same", "slower"]) {
