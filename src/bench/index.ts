@@ -19,6 +19,6 @@ export type { NoiseCheck } from "./noise.js";
 export { type Served, Server } from "./open-loop.js";
 export { type LatencyPercentiles, latencyPercentiles, percentileBounds, throughputOf } from "./percentiles.js";
 export { areEnough, queriesNeeded } from "./queries-needed.js";
-export { type Decision, decide, type ProcessSeries, type Speedup } from "./speedup.js";
+export { type Decision, decide, isInDoubt, type ProcessSeries, type Speedup } from "./speedup.js";
 export { type StageTimes, type StageTimesOptions, stageTimes } from "./stage-times.js";
 export { type SweepSeries, type SweepSetting, sweep } from "./sweep.js";

@@ -1,6 +1,6 @@
 /** Speedup of a candidate from interleaved runs in several processes, and what it decides. */
 import { medianRatio, SHORTEST_BLOCK } from "../base/bootstrap.js";
-import { ascending, mean, median, nearestRank, normalQuantile, studentQuantile } from "../base/statistics.js";
+import { mean, median, normalQuantile, studentQuantile } from "../base/statistics.js";
 
 /** Runs of one model, one series for each process it ran in; milliseconds. */
 export type ProcessSeries = readonly (readonly number[])[];
@@ -25,7 +25,7 @@ const assumedDeviationMs = 0.004;
 const assumedDegrees = 4;
 
 /**
- * Resampling blocks of runs covers what varies within a process, whose levels are evened out for it. But where memory lies is fixed
+ * Resampling blocks of runs covers what varies within a process. But where memory lies is fixed
  * within one, differs between them and looks like a real difference. So the interval grows by the
  * variance between processes. A few of them say little about it: what they show beyond their runs is
  * pooled with the assumption above, and Student's t (Satterthwaite's degrees) stands for the doubt left.
@@ -36,21 +36,29 @@ export function speedupOf(
   candidate: ProcessSeries,
   { confidence, seed }: { readonly confidence: number; readonly seed: number },
 ): Speedup {
-  const speedup = medianOf(baseline.flat()) / medianOf(candidate.flat());
+  const resample = (runsOf: (processes: ProcessSeries) => readonly number[]): Reach =>
+    reachOf([runsOf(baseline), runsOf(candidate)], [baseline, candidate], { confidence, seed });
   // Slow changes within a process look like its level where levels are evened out, and levels like so many runs where they are not.
-  const reaches = [levelled, asTimed].map((runsOf) =>
-    reachOf([runsOf(baseline), runsOf(candidate)], [baseline, candidate], { confidence, seed }),
-  );
-  const [down, up] = [0, 1].map((side) => Math.exp(Math.max(...reaches.map((reach) => reach[side]!))));
-  return { speedup, speedupInterval: [speedup / down!, speedup * up!] };
+  const [timed, even] = [resample((processes) => processes.flat()), resample(levelled)];
+  const speedup = timed.ratio;
+  const [down, up] = [Math.max(timed.down, even.down), Math.max(timed.up, even.up)];
+  return { speedup, speedupInterval: [speedup * Math.exp(-down), speedup * Math.exp(up)] };
 }
 
-/** How far the logarithm of the ratio reaches below and above, with the runs of `pooled` resampled. */
+interface Reach {
+  /** Of medians. */
+  readonly ratio: number;
+  /** How far its logarithm reaches below and above. */
+  readonly down: number;
+  readonly up: number;
+}
+
+/** With the runs of `pooled` resampled. */
 function reachOf(
   pooled: readonly [readonly number[], readonly number[]],
   [baseline, candidate]: PairedSeries,
   { confidence, seed }: { readonly confidence: number; readonly seed: number },
-): readonly [down: number, up: number] {
+): Reach {
   const { ratio, low, high, standardError, blockLength } = medianRatio(...pooled, { confidence, seed });
   const within = standardError ** 2;
   const between = processVariance(baseline, candidate, within);
@@ -60,13 +68,8 @@ function reachOf(
   const t = studentQuantile(p, (within + between.variance) ** 2 / doubt);
   // Each side keeps the reach that the resamples gave it, and adds the processes'.
   const reach = (bound: number) => t * Math.sqrt((Math.log(bound / ratio) / z) ** 2 + between.variance);
-  return [reach(low), reach(high)];
+  return { ratio, down: reach(low), up: reach(high) };
 }
-
-/** Of runs, by nearest rank as p50 is. */
-const medianOf = (runs: readonly number[]): number => nearestRank(ascending(runs), 0.5);
-
-const asTimed = (processes: ProcessSeries): readonly number[] => processes.flat();
 
 /**
  * The runs as if every process had the same median. Resampled with their own levels, a few processes would be taken for as
@@ -142,3 +145,7 @@ export function decide([low, high]: readonly [number, number], atLeast: number):
   if (low >= atLeast) return "met";
   return high < atLeast ? "missed" : "inconclusive";
 }
+
+/** Whether the ratio is at least so much, and the lower end of its interval is not. */
+export const isInDoubt = ({ speedup, speedupInterval }: Speedup, atLeast: number): boolean =>
+  speedup >= atLeast && speedupInterval[0] < atLeast;

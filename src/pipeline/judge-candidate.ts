@@ -1,7 +1,7 @@
 /** Measures candidates on the evaluation data and against the clock, and holds them to the limits. */
 import { collectGarbage } from "../base/collect-garbage.js";
 import { spread } from "../base/spread.js";
-import type { ProcessSeries } from "../bench/index.js";
+import { isInDoubt, type ProcessSeries } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
 import { isFloat } from "../ir/index.js";
 import type { OutputDifference } from "../runtime/port.js";
@@ -186,11 +186,9 @@ export class Judge {
   }
 
   /** Whether it looks fast enough, and may not be. */
-  #isUndecided({ facts: { speedup, speedupInterval } }: LatencyMeasure): boolean {
+  #isUndecided({ facts }: LatencyMeasure): boolean {
     const { limits, quantize } = this.config;
-    const wanted = [limits.minSpeedup ?? 0, quantize.goal === "speed" ? leastGain : 0];
-    const least = Math.max(...wanted);
-    return speedup >= least && speedupInterval[0] < least;
+    return isInDoubt(facts, Math.max(limits.minSpeedup ?? 0, quantize.goal === "speed" ? leastGain : 0));
   }
 
   /** Of the time for the whole run, where one was given. */

@@ -30,7 +30,7 @@ export async function timedModels(
   let first: readonly string[] | null = null;
   for (const path of paths) {
     const model = loadModel(path);
-    const inputs = inputsOf(model);
+    const inputs = namesToFeed(model);
     first ??= inputs;
     if (inputs.some((name) => !first!.includes(name))) throw otherInputs(path, inputs, paths[0]!, first);
     models.push(await modelFacts(path, model));
@@ -43,8 +43,8 @@ export async function timedModels(
   return { models, data: ref };
 }
 
-/** Names of what has to be fed. */
-const inputsOf = ({ graph }: Model): string[] =>
+/** Inputs without a value of their own. */
+const namesToFeed = ({ graph }: Model): string[] =>
   graph.inputs.flatMap(({ label, origin }) => (origin.defaultTensor || origin.defaultSparse ? [] : [label]));
 
 function otherInputs(path: string, inputs: readonly string[], first: string, known: readonly string[]): InferOptError {

@@ -127,10 +127,14 @@ function speedupReasons({ minSpeedup }: Limits, { latency }: Evidence): VerdictR
   ];
 }
 
-const undecided = (reason: Omit<VerdictReason, "status">, longer: number | null | undefined): VerdictReason => ({
+const undecided = (
+  reason: Omit<VerdictReason, "status">,
+  longer: number | null | undefined,
+  why = "the interval holds the limit",
+): VerdictReason => ({
   ...reason,
   status: "inconclusive",
-  text: `${reason.text}; the interval holds the limit: ${timeRemark(longer)}`,
+  text: `${reason.text}; ${why}: ${timeRemark(longer)}`,
   ...(longer !== undefined && { longer }),
 });
 
@@ -184,7 +188,8 @@ export function judgePercentile(
     return { ...reason, status: "inconclusive", text, longer: needed / runs };
   }
   if (high !== null && high <= ms) return { ...reason, status: "met" };
-  return undecided(reason, timesToTell(reason.got, [low, high], ms));
+  const why = high === null ? "the runs are too few for an upper bound" : undefined;
+  return undecided(reason, timesToTell(reason.got, [low, high], ms), why);
 }
 
 function range(low: number | null, high: number | null): string {

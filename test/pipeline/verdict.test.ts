@@ -129,6 +129,9 @@ describe("--slo", () => {
     expect(reasons[0]!.text).toBe("p95 takes at least 59 runs and there were 80: time longer");
     expect(slo(10.5).reasons[0]).toMatchObject({ longer: 4 });
     expect(slo(10.5, { bounds: { low: 9, high: null } }).reasons[0]).not.toHaveProperty("longer");
+    expect(slo(10.5, { bounds: { low: 9, high: null } }).reasons[0]!.text).toContain(
+      "too few for an upper bound: time longer",
+    );
   });
 
   it("is missed without the percentile when even the lower bound is above", () => {

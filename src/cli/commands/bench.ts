@@ -77,8 +77,8 @@ function time(invocation: Invocation, listening: Listening): Promise<ExitCode> {
     return runAndDeliver(invocation, (context) => actions.sweep(config, context));
   }
   const config = { ...common, runtime: runtimeConfig(settings) };
-  if (load) refuseNoiseCheck(settings, "no --rate and no --trace");
   if (!load) return runAndDeliver(invocation, (context) => actions.bench({ ...config, noiseCheck }, context));
+  refuseNoiseCheck(settings, "no --rate and no --trace");
   const offered = { ...config, offered: load, processes, slo, findMaxRate, inconclusive };
   return runAndDeliver(invocation, (context) => actions.load(offered, context));
 }

@@ -1,6 +1,6 @@
 /** Pruned nets on the evaluation data and against the clock, each beside the original. */
 import { collectGarbage } from "../../base/collect-garbage.js";
-import type { ProcessSeries } from "../../bench/index.js";
+import { isInDoubt, type ProcessSeries } from "../../bench/index.js";
 import { isFloat } from "../../ir/index.js";
 import type { OutputDifference } from "../../runtime/port.js";
 import { scoreModels } from "../accuracy.js";
@@ -133,9 +133,9 @@ export class PrunedJudge {
     return { latency: latencies.candidates[0]!, series: latencies.comparison.series };
   }
 
-  #isUndecided({ facts: { speedup, speedupInterval } }: LatencyMeasure): boolean {
+  #isUndecided({ facts }: LatencyMeasure): boolean {
     const least = this.#leastSpeedup();
-    return least !== null && speedup >= least && speedupInterval[0] < least;
+    return least !== null && isInDoubt(facts, least);
   }
 
   /** @param file what its files are when they are compressed, where that is what was wanted of it */
