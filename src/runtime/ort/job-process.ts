@@ -45,6 +45,12 @@ interface Pending {
   doing: string | null;
 }
 
+/**
+ * A terminal sends these to every process of a run, and one that has only just started dies of them: often before the parent
+ * has heard that the run is interrupted.
+ */
+const groupSignals: ReadonlySet<NodeJS.Signals> = new Set(["SIGINT", "SIGHUP"]);
+
 export class JobProcess {
   readonly #household: Household;
   readonly #allocation: Allocation;
@@ -201,6 +207,7 @@ export class JobProcess {
   #died(exitCode: number | null, signal: NodeJS.Signals | null): void {
     this.#child = null;
     this.#settle(({ call, doing, reject }) => {
+      if (signal && groupSignals.has(signal)) return reject(interrupted());
       const how = signal ? `signal ${signal}` : `exit code ${exitCode}`;
       reject(
         new InferOptError("RUNTIME_CRASHED", "runtime", `ONNX Runtime crashed while ${doingWhat(call)} (${how})`, {

@@ -31,6 +31,17 @@ describe("a child that dies", () => {
     expect([...outputs.get("y")!.f32()]).toEqual([2, 4]);
   });
 
+  it.each(["SIGINT", "SIGHUP"] as const)(
+    "of %s as it starts is an interrupt, whichever process hears of it first",
+    async (signal) => {
+      const runtime = startRuntime();
+      const job = runtime.run(scaling(2), feeds, session);
+      while (runtime.pids().length === 0) await new Promise((resolve) => setImmediate(resolve));
+      process.kill(runtime.pids()[0]!, signal);
+      await expect(job).rejects.toMatchObject({ code: "INTERRUPTED", kind: "interrupted" });
+    },
+  );
+
   it("between jobs is not noticed", async () => {
     const runtime = startRuntime();
     await runtime.run(scaling(2), feeds, session);
