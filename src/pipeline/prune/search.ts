@@ -34,8 +34,10 @@ const LEAST_STEP = 1.04;
 const MOST_HALVINGS = 3;
 /** Nets that are fitted for each, of which the most accurate is timed. */
 const FITTED_HALF_WAY = 2;
-/** Above a target by so much, so that the interval is too. */
-const HEADROOM = 1.03;
+/** Above a target by so much, so that the interval is too: at least, and at most where intervals are wide. */
+const [LEAST_HEADROOM, MOST_HEADROOM] = [1.03, 1.25];
+/** Faster nets that learn, where no net that had proved the target still does after learning. */
+const MOST_TAUGHT_FASTER = 2;
 
 interface Raced {
   readonly step: PathStep;
@@ -46,6 +48,8 @@ export class PruneSearch {
   readonly #nets: NetTrials;
   readonly #raced: Raced[] = [];
   readonly #stepOf = new Map<Tried, PathStep>();
+  /** By what factor a net has to be faster than its target for its interval to be: as wide as the last one was that decided. */
+  #headroom = LEAST_HEADROOM;
 
   constructor(
     readonly config: PruneConfig,
@@ -88,7 +92,7 @@ export class PruneSearch {
    * races say of a net is corrected by the one that decides. Only what is chosen in the end learns.
    */
   async #reach(path: NarrowingPath, target: number): Promise<Tried> {
-    let wanted = target * HEADROOM;
+    let wanted = target * this.#headroom;
     let best: Tried | null = null;
     const decided = new Set<Tried>();
     for (let round = 1; ; round++) {
@@ -96,17 +100,19 @@ export class PruneSearch {
       const open = fitted.filter((each) => !decided.has(each)).sort(mostAccurateFirst);
       if (open.length === 0) break;
       for (const each of open) {
-        this.#correct(path, each.widths, await this.#nets.race(each, null));
+        // Its interval would be too wide to prove anything.
+        if (decided.size > 0 && path.believed(this.#stepOf.get(each)!) < target * this.#headroom) continue;
+        await this.#decide(path, each);
         decided.add(each);
         if (leastSpeedOf(each) >= target) best = each;
         if (best || this.#isOver()) break;
       }
       if (best || round === MOST_ROUNDS || this.#isOver()) break;
-      wanted *= LEAST_STEP;
+      wanted = Math.max(wanted * LEAST_STEP, target * this.#headroom);
     }
     const fastest = [...decided].reduce((a, b) => (speedOf(b) > speedOf(a) ? b : a));
     const proven = best ? await this.#milder(path, best, decided, target) : [fastest];
-    return this.config.prune.recover ? this.#taught(proven, target) : proven[0]!;
+    return this.config.prune.recover ? this.#taught(path, proven, target) : proven[0]!;
   }
 
   /**
@@ -129,7 +135,7 @@ export class PruneSearch {
       .reduce((a, b) => (b.speedup > a.speedup ? b : a), { ms: path.steps[0]!.ms, speedup: 1 });
     const before = this.#fitMs();
     for (let i = 0; i < MOST_HALVINGS && !this.#isOver() && this.#fitMs() - before <= MOST_FIT_MS; i++) {
-      const middle = halfWay(slow, fast, target * HEADROOM, LEAST_STEP);
+      const middle = halfWay(slow, fast, target * this.#headroom, LEAST_STEP);
       if (!middle) break;
       const isRaced = ({ widths }: PathStep): boolean => [...raced].some((net) => isSame(net.widths, widths));
       const steps = path.severalWithin(middle.ms).filter((step) => step.ms > fast.ms && !isRaced(step));
@@ -138,7 +144,7 @@ export class PruneSearch {
         fast = middle;
         continue;
       }
-      this.#correct(path, net.widths, await this.#nets.race(net, null));
+      await this.#decide(path, net);
       raced.add(net);
       if (leastSpeedOf(net) < target) slow = timed(net);
       else {
@@ -151,17 +157,36 @@ export class PruneSearch {
 
   /**
    * What has learned is another file, which is timed too; what is known of the net before counts for it. Where both together do
-   * not prove the target any more, the next one learns.
+   * not prove the target any more, the next one learns, and then faster ones.
    */
-  async #taught(proven: readonly Tried[], target: number): Promise<Tried> {
+  async #taught(path: NarrowingPath, proven: readonly Tried[], target: number): Promise<Tried> {
     const taught: Tried[] = [];
-    for (const net of proven) {
+    const proves = async (net: Tried): Promise<boolean> => {
       const learned = await this.#nets.learn(net);
-      if (learned.file !== net.file) await this.#nets.race(learned, null);
+      if (learned.file !== net.file) await this.#decide(path, learned);
       taught.push(learned);
-      if (leastSpeedOf(learned) >= target || this.#isOver()) break;
+      return leastSpeedOf(learned) >= target;
+    };
+    for (const net of proven) {
+      if (await proves(net)) return taught.at(-1)!;
+      if (this.#isOver()) break;
     }
-    return taught.find((net) => leastSpeedOf(net) >= target) ?? taught[0]!;
+    for (let i = 0; i < MOST_TAUGHT_FASTER && !this.#isOver(); i++) {
+      const isNew = ({ widths }: PathStep): boolean => !taught.some((net) => isSame(net.widths, widths));
+      const step = path.severalAt(target * this.#headroom).find(isNew);
+      const [faster] = step ? await this.#fitAll(path, [step]) : [];
+      if (!faster) break;
+      if (await proves(faster)) return taught.at(-1)!;
+    }
+    return taught[0]!;
+  }
+
+  /** The race that decides about a net. */
+  async #decide(path: NarrowingPath, net: Tried): Promise<void> {
+    const latency = await this.#nets.race(net, null);
+    const { speedup, speedupInterval } = latency.facts;
+    this.#headroom = Math.min(Math.max(LEAST_HEADROOM, speedup / speedupInterval[0]), MOST_HEADROOM);
+    this.#correct(path, net.widths, latency);
   }
 
   #correct(path: NarrowingPath, widths: Widths, latency: LatencyMeasure): void {

@@ -80,6 +80,8 @@ interface World {
   readonly speedOf: (widths: Widths) => number;
   /** Of the logarithm of what a short race says; next to nothing when absent. */
   readonly deviation?: number;
+  /** What intervals of races that decide reach from the middle, as a factor; next to nothing when absent. */
+  readonly reach?: (widths: Widths) => number;
   readonly accuracyOf?: (widths: Widths) => number;
   readonly least?: number;
   readonly prune?: Partial<PruneConfig["prune"]>;
@@ -91,6 +93,7 @@ interface World {
 function searchIn({
   speedOf,
   deviation = 0,
+  reach: reachOf = () => 1.01,
   accuracyOf = () => 1,
   least = 0,
   prune = {},
@@ -110,7 +113,7 @@ function searchIn({
       events.push(kind === "cut" ? "race cut" : earlier ? "race again" : "race");
       if (earlier) expect(earlier).toMatchObject({ kind: "fitted", widths });
       const speedup = speedOf(widths);
-      const reach = 1.01 * (kind === "cut" ? Math.exp(2.576 * deviation) : 1);
+      const reach = kind === "cut" ? 1.01 * Math.exp(2.576 * deviation) : reachOf(widths);
       const latency = { facts: { speedup, speedupInterval: [speedup / reach, speedup * reach] } };
       return Promise.resolve({ latency, series: written(net) }) as never;
     },
@@ -202,6 +205,35 @@ describe("a target for the speed", () => {
     expect(measured.latency!.facts.speedupInterval[0]).toBeGreaterThanOrEqual(1.5);
     expect((file as Faked).kind).toBe("learned");
     expect(count("learn")).toBeGreaterThan(1);
+  });
+
+  it("lets faster ones learn where none that has learned proves the target", async () => {
+    learns = 0.01;
+    const search = searchIn({
+      // After learning, no net that had proved the target is so fast any more.
+      speedOf: (widths) => truth(0)(widths) * (events.at(-1) === "race again" ? 0.9 : 1),
+      accuracyOf: (widths) => left(widths) / WHOLE,
+      prune: { targetSpeedup: 1.5, recover: true },
+    });
+    const { measured, file } = (await search.along(path()))!;
+    expect(measured.latency!.facts.speedupInterval[0]).toBeGreaterThanOrEqual(1.5);
+    expect(measured.latency!.facts.speedup).toBeLessThan(1.5 * 1.25);
+    expect((file as Faked).kind).toBe("learned");
+    expect(events.at(-1)).toBe("race");
+  });
+
+  it("is aimed at from as far above as intervals turn out to be wide", async () => {
+    const search = searchIn({
+      speedOf: truth(0),
+      reach: () => 1.15,
+      accuracyOf: (widths) => left(widths) / WHOLE,
+      prune: { targetSpeedup: 1.5 },
+    });
+    const { measured } = (await search.along(path()))!;
+    expect(measured.latency!.facts.speedupInterval[0]).toBeGreaterThanOrEqual(1.5);
+    expect(measured.latency!.facts.speedup).toBeLessThan(1.5 * 1.25);
+    // One that cannot prove it, one that does.
+    expect(count("race")).toBe(2);
   });
 
   it("comes back to milder nets where short races said too little of all of them", async () => {
