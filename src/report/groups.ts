@@ -1,6 +1,6 @@
 /** Groups of channels for a terminal: what can be narrowed, then what stays and why. */
 import type { GroupsShown, ShownGroup } from "../pipeline/show-groups.js";
-import { middle, printable } from "./escape.js";
+import { middle, middles, printable } from "./escape.js";
 import { count, plural } from "./numbers.js";
 import type { Palette } from "./palette.js";
 import { columns, wrap } from "./table.js";
@@ -28,8 +28,12 @@ export function renderGroups({ model, block, groups, notes }: GroupsShown, paint
 }
 
 function table(groups: readonly ShownGroup[]): string[] {
-  const rows = groups.map(({ name, kind, width, unitSize, producers, consumers, widths }) => [
-    middle(printable(name), NAME),
+  const names = middles(
+    groups.map(({ name }) => printable(name)),
+    NAME,
+  );
+  const rows = groups.map(({ kind, width, unitSize, producers, consumers, widths }, i) => [
+    names[i]!,
     count(width),
     unitSize > 1 ? `${kind} of ${unitSize}` : kind,
     `${plural(producers.length, "node")} to ${count(consumers.length)}`,

@@ -1,7 +1,7 @@
 /** What pruning left of each group, which layers could not be fitted, and the nets that no other exceeds. */
 import type { PruningFacts, RecoveryFacts } from "../pipeline/prune/pruning-facts.js";
 import type { SparsityFacts } from "../pipeline/prune/sparsity-facts.js";
-import { middle, printable } from "./escape.js";
+import { middles, printable } from "./escape.js";
 import { bytes, count, percent, plural, ratio, score, significant } from "./numbers.js";
 import { byReason } from "./reasons.js";
 import type { Sheet } from "./sheet.js";
@@ -13,12 +13,11 @@ export function pruningLines(facts: PruningFacts, sheet: Sheet): string[] {
   const { groups, fitted, unfitted, recovery, pareto, sparsity } = facts;
   if (sparsity) return sparsityLines(sparsity, facts, sheet);
   const narrowed = groups.filter(({ width, kept }) => kept < width);
-  const rows = narrowed.map(({ group, kind, width, kept }) => [
-    `  ${middle(printable(group), 40)}`,
-    kind,
-    count(width),
-    count(kept),
-  ]);
+  const names = middles(
+    narrowed.map(({ group }) => printable(group)),
+    40,
+  );
+  const rows = narrowed.map(({ kind, width, kept }, i) => [`  ${names[i]}`, kind, count(width), count(kept)]);
   const table = columns(
     [["pruned", "", "before", "after"], ...rows.slice(0, MOST_ROWS)],
     ["left", "left", "right", "right"],

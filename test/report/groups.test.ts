@@ -36,3 +36,12 @@ it("lists what can be narrowed with its steps, and what stays with the reason", 
        it is the model's output logits
 `);
 });
+
+it("tells groups apart whose long names differ in the middle", () => {
+  const names = [2, 4].map((block) => `/features/features.${block}/first/first.0/Conv`);
+  const shown = { model: { path: "net.onnx" }, block: 16, groups: names.map((name) => group({ name })), notes: [] };
+  const rows = renderGroups(shown, palette(false))
+    .split("\n")
+    .filter((line) => line.includes("  channels "));
+  expect(rows.map((row) => row.trim().split(/\s/)[0])).toEqual([".../features.2/...", ".../features.4/..."]);
+});

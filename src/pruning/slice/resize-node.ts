@@ -2,18 +2,24 @@
  * Sizes and numbers of positions that nodes are told, brought in line with units that are
  * gone: the counterpart of the rules that follow units (groups/rules).
  */
-import { attr, fromFront, type Node, opsetOf, Tensor } from "../../ir/index.js";
+import { attr, fromFront, type Node, opsetOf, Tensor, type Value } from "../../ir/index.js";
 import type { ChannelMap, UnitRow } from "../groups/channel-group.js";
 import { type SliceRange, sliceRanges, splitRanges } from "../groups/rules/selection.js";
 import { setSizes } from "./size-vector.js";
 
 export type KeptAlong = (row: UnitRow) => readonly number[];
 
-/** Edits the copy of a node; `node` is the original, with the units that it reads and makes in `map`. */
+/**
+ * Edits the copy of a node; `node` is the original, with the units that it reads and makes in `map`. What a node is told of
+ * rows that keep all units stays as it is: there may be reversed slices and computed positions, which no rule follows.
+ */
 export function resizeNode(node: Node, copy: Node, map: ChannelMap, keptAlong: KeptAlong): void {
-  if (node.domain !== "" || !isTouched(node, map)) return;
-  const read = node.inputs[0] ? (map.rows.get(node.inputs[0]) ?? []) : [];
-  const made = map.rows.get(node.output) ?? [];
+  if (node.domain !== "") return;
+  const cutRows = (value: Value | null | undefined): UnitRow[] =>
+    ((value && map.rows.get(value)) ?? []).filter((row) => keptAlong(row).length < row.sets.length);
+  if (![...node.inputs, ...node.outputs].some((value) => cutRows(value).length > 0)) return;
+  const read = cutRows(node.inputs[0]);
+  const made = cutRows(node.output);
   const edit = Object.hasOwn(edits, node.op) ? edits[node.op] : null;
   edit?.({ node, copy, read, made, map, keptAlong });
 }
@@ -21,7 +27,7 @@ export function resizeNode(node: Node, copy: Node, map: ChannelMap, keptAlong: K
 interface Cut {
   readonly node: Node;
   readonly copy: Node;
-  /** The units of its first input and of its first output. */
+  /** The rows of its first input and of its first output that lose units. */
   readonly read: readonly UnitRow[];
   readonly made: readonly UnitRow[];
   readonly map: ChannelMap;
@@ -44,9 +50,6 @@ const edits: Readonly<Record<string, (cut: Cut) => void>> = {
   Slice: shiftSlice,
   Split: resplit,
 };
-
-const isTouched = (node: Node, map: ChannelMap): boolean =>
-  [...node.inputs, ...node.outputs].some((value) => value && map.rows.has(value));
 
 /** New sizes by place in a vector that starts at axis `first`. */
 const sizesOf = (rows: readonly UnitRow[], first: number, keptAlong: KeptAlong): Map<number, number> =>

@@ -3,7 +3,7 @@ import { check } from "../../../src/ir/index.js";
 import { sliceChannels } from "../../../src/pruning/slice/slice-channels.js";
 import { randomNet } from "../../support/random-net.js";
 import { largestDifference, runModel, seededFeeds } from "../../support/run-model.js";
-import { cutByChance, groupsOf } from "../../support/sliced.js";
+import { cutByChance, described, groupsOf } from "../../support/sliced.js";
 
 describe("nets by chance", () => {
   const SEEDS = 60;
@@ -63,5 +63,36 @@ describe("cutting", () => {
       "last cannot be cut: it is the model's output y",
     );
     expect(() => sliceChannels(map, new Map([[{ ...group! }, [0]]]))).toThrow("first is no group of this model");
+  });
+});
+
+/** Channels that stay, for what moves them in a way that no rule follows, beside others that are cut. */
+const stays = (moved: string): string => `(x: f32[N,3,4,4], i: i64[3]) -> (y) {
+  free = Conv "free" <kernel_shape=[1,1]>(x, $w: f32[8,3,1,1])
+  c = Conv "held" <kernel_shape=[1,1]>(free, $v: f32[6,8,1,1])
+  ${moved}
+  m = ReduceMean(r, $axes: i64[2] = {-2,-1})
+  y = ReduceSum(m, $one: i64[1] = {1})
+}`;
+
+describe("nodes of channels that stay, beside others that are cut", () => {
+  it.each([
+    [
+      "reversed by a Slice, which nothing behind it would notice",
+      "r = Slice(c, $s: i64[1] = {-1}, $e: i64[1] = {-9223372036854775807}, $a: i64[1] = {1}, $t: i64[1] = {-1})",
+    ],
+    ["taken by computed numbers", "r = Gather <axis=1>(c, i)"],
+    ["taken by a table of numbers", "r = Gather <axis=1>(c, $p: i64[2,2] = {5,0,3,3})"],
+    [
+      "divided",
+      "a, b = Split <axis=1>(c, $p: i64[2] = {2,4})\n  g = Gather <axis=1>(b, i)\n  r = Concat <axis=1>(a, g)",
+    ],
+  ])("keep what they are told: %s", async (_, moved) => {
+    const map = await groupsOf(stays(moved));
+    expect(described(map)[0]).toBe("free: 8 channels");
+    expect(map.groups.filter(({ frozen }) => frozen === null)).toHaveLength(1);
+    const { off, left } = await cutByChance(map, 3);
+    expect(off).toBeLessThan(1e-4);
+    expect(left).toBeLessThan(0.9);
   });
 });
