@@ -1,7 +1,7 @@
 /** What was done to the model, what was left and why, and what else was tried, for a terminal. */
 import type { RunResult } from "../pipeline/result.js";
 import { candidateWhy } from "./candidate-why.js";
-import { middle, printable } from "./escape.js";
+import { middle, middles, printable } from "./escape.js";
 import { formsText, integersText } from "./forms-text.js";
 import { bytes, count, milliseconds, optional, plural, ratio, score, significant } from "./numbers.js";
 import { byReason } from "./reasons.js";
@@ -52,7 +52,7 @@ export function keptFloatLines({ quantization, precision }: RunResult, sheet: Sh
   const groups = byReason(float);
   const lines = groups.slice(0, MOST_REASONS).flatMap(({ reason, nodes }) => {
     const [first, ...rest] = wrap(printable(reason), room);
-    const examples = nodes.slice(0, named).map((node) => middle(printable(node), 32));
+    const examples = middles(nodes.slice(0, named).map(printable), 32);
     const more = nodes.length > named ? `, and ${nodes.length - named} more` : "";
     return [
       `${count(nodes.length).padStart(4)}  ${first}`,

@@ -45,13 +45,48 @@ export function middle(text: string, width: number): string {
   return `${firstCells(text, width - 3 - tail)}...${lastCells(text, tail)}`;
 }
 
-/** Each shortened from the middle; of those that would look alike, only the parts between slashes that tell them apart. */
-export function middles(texts: readonly string[], width: number): string[] {
-  const cut = texts.map((text) => middle(text, width));
-  return texts.map((text, i) => {
-    const alike = texts.filter((other, j) => other !== text && cut[j] === cut[i]).map((other) => other.split("/"));
-    if (alike.length === 0) return cut[i]!;
-    const told = text.split("/").map((part, at) => (alike.every((other) => other[at] === part) ? "..." : part));
-    return middle(told.filter((part, at) => part !== "..." || told[at - 1] !== "...").join("/"), width);
+/**
+ * Each shortened from the middle; of those that would look alike, only what tells them apart.
+ *
+ * @param shorten one name to a number of cells, where a screen has its own way
+ */
+export function middles(texts: readonly string[], width: number, shorten = middle): string[] {
+  const cut = texts.map((text) => shorten(text, width));
+  const alike = new Map(cut.map((short) => [short, new Set<string>()]));
+  for (const [i, text] of texts.entries()) alike.get(cut[i]!)!.add(text);
+  const told = new Map<string, string>();
+  for (const group of alike.values()) {
+    if (group.size === 1) continue;
+    const parts = withoutSharedParts([...group]).map((text) => shorten(text, width));
+    const short = new Set(parts).size === group.size ? parts : fromFirstDifference([...group], width);
+    for (const [i, text] of [...group].entries()) told.set(text, short[i]!);
+  }
+  return texts.map((text, i) => told.get(text) ?? cut[i]!);
+}
+
+/** Between slashes, what all of them begin or end with is left out, and where they are equally deep also what they share between. */
+function withoutSharedParts(texts: readonly string[]): string[] {
+  const split = texts.map((text) => text.split("/"));
+  const least = Math.min(...split.map((parts) => parts.length));
+  const isShared = (at: number): boolean => split.every((parts) => parts.at(at) === split[0]!.at(at));
+  let first = 0;
+  while (first < least && isShared(first)) first++;
+  let last = 0;
+  while (last < least - first && isShared(-1 - last)) last++;
+  const isLevel = split.every((parts) => parts.length === least);
+  return split.map((parts) => {
+    const told = parts.map((part, at) =>
+      at < first || at >= parts.length - last || (isLevel && isShared(at)) ? "..." : part,
+    );
+    return told.filter((part, at) => part !== "..." || told[at - 1] !== "...").join("/");
   });
+}
+
+/** From the part of the name on in which they begin to differ. */
+function fromFirstDifference(texts: readonly string[], width: number): string[] {
+  const [first] = texts;
+  let at = 0;
+  while (at < first!.length && texts.every((text) => text[at] === first![at])) at++;
+  const from = first!.slice(0, at).search(/[^/._: ]*$/);
+  return texts.map((text) => `...${firstCells(text.slice(from), Math.max(0, width - 3))}`);
 }

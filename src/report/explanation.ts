@@ -1,7 +1,7 @@
 /** Why passes fired or declined, what they left, and why nodes stay float: every group of nodes with its reason. */
 import type { ExplainedNode, Explanation, PassHint } from "../pipeline/explain.js";
 import type { RegionFacts } from "../pipeline/result.js";
-import { middle, printable } from "./escape.js";
+import { middle, middles, printable } from "./escape.js";
 import { count } from "./numbers.js";
 import type { Palette } from "./palette.js";
 import { byReason, type ReasonGroup } from "./reasons.js";
@@ -56,8 +56,12 @@ export function renderExplanation(explanation: Explanation, paint: Palette): str
 /** Where the error and the time of each region are, in one table; why one stays float stands under "kept in float". */
 function regionTable(regions: readonly RegionFacts[]): string[] {
   if (regions.length === 0) return [];
-  const rows = regions.map(({ region, nodes, form, sqnrDb, beforeMs, afterMs }) => [
-    middle(printable(region), 34),
+  const names = middles(
+    regions.map(({ region }) => printable(region)),
+    34,
+  );
+  const rows = regions.map(({ nodes, form, sqnrDb, beforeMs, afterMs }, i) => [
+    names[i]!,
     count(nodes.length),
     form,
     sqnrDb === null ? "-" : sqnrDb.toFixed(1),
@@ -78,7 +82,7 @@ const indented = (text: string, by: number): string[] =>
 /** The reason once, the pass that gave it, and names of nodes. */
 function groupLines({ reason, nodes }: ReasonGroup, most: number, pass: string | null = null): string[] {
   const [first, ...rest] = wrap(printable(pass === null ? reason : `${reason}  [${pass}]`), WIDTH - 8);
-  const told = nodes.slice(0, most).map((node) => middle(printable(node), WIDTH - 8));
+  const told = middles(nodes.slice(0, most).map(printable), WIDTH - 8);
   const more = nodes.length - told.length;
   const names = more > 0 ? `${told.join(", ")} and ${count(more)} more` : told.join(", ");
   return [

@@ -1,7 +1,7 @@
 /** What is in a model, for a terminal. */
 import { basename } from "node:path";
 import type { InspectedPort, Inspection } from "../pipeline/inspect.js";
-import { middle, printable } from "./escape.js";
+import { middle, middles, printable } from "./escape.js";
 import { bytes, count, plural, significant } from "./numbers.js";
 import type { Palette } from "./palette.js";
 import { shapeText } from "./shapes.js";
@@ -71,8 +71,12 @@ function operators({ operators }: Inspection): string[] {
 function parameters({ parameters }: Inspection): string[] {
   const kinds = parameters.byDtype.map(({ dtype, bytes: size }) => `${dtype} ${bytes(size)}`).join(", ");
   const largest = parameters.largest.slice(0, 3);
-  const rows = largest.map(({ name, dtype, dims, bytes: size }) => [
-    `            ${middle(printable(name), 36)}`,
+  const names = middles(
+    largest.map(({ name }) => printable(name)),
+    36,
+  );
+  const rows = largest.map(({ dtype, dims, bytes: size }, i) => [
+    `            ${names[i]!}`,
     `${dtype}[${dims.join(",")}]`,
     bytes(size),
   ]);
@@ -117,7 +121,7 @@ function findings({ findings }: Inspection, paint: Palette): string[] {
   return findings.flatMap(({ severity, text, command, nodes }) => {
     const word = severity === "advice" ? paint.unsure("advice") : "note  ";
     const [first, ...rest] = wrap(printable(text), WIDTH - 9);
-    const shown = nodes.slice(0, NAMED).map((node) => middle(printable(node), 40));
+    const shown = middles(nodes.slice(0, NAMED).map(printable), 40);
     const named =
       shown.length === 0 ? [] : wrap([...shown, ...(nodes.length > NAMED ? ["..."] : [])].join(", "), WIDTH - 9);
     return [

@@ -1,7 +1,7 @@
 /** Where a model's nodes ran and what their time went to, in words that the text and the Markdown share. */
 import type { OperatorShare, OperatorTimesFacts } from "../pipeline/operator-times.js";
 import type { PlacementFacts } from "../pipeline/result.js";
-import { middle } from "./escape.js";
+import { middles } from "./escape.js";
 import { count, plural, significant } from "./numbers.js";
 
 export interface PlacementNote {
@@ -72,7 +72,10 @@ function islands(placement: PlacementFacts): PlacementNote[] {
     found.reduce((sum, { durationMs }) => sum + durationMs, 0),
     placement,
   );
-  const named = found.slice(0, MOST_NAMED).map(({ node, op }) => middle(node || op, 32));
+  const named = middles(
+    found.slice(0, MOST_NAMED).map(({ node, op }) => node.replace(/_nchwc$/, "") || op),
+    32,
+  );
   const more = found.length > MOST_NAMED ? `, and ${count(found.length - MOST_NAMED)} more` : "";
   const what = `${plural(found.length, "node")} between integers`;
   return [{ title: "float islands", text: `${total} of the time in ${what}: ${named.join(", ")}${more}` }];

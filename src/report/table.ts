@@ -1,6 +1,6 @@
 /** Columns of text: no borders, numbers to the right; widths are cells of a terminal. */
 import { cellsOf, firstCells, padEnd, padStart } from "./cell-width.js";
-import { middle } from "./escape.js";
+import { middles } from "./escape.js";
 import type { Sheet } from "./sheet.js";
 
 export type Align = "left" | "right";
@@ -29,8 +29,12 @@ export function fitted(rows: readonly (readonly string[])[], align: readonly Ali
   const over = excess(close);
   if (over <= 0) return close;
   const most = Math.max(LEAST_NAME, Math.max(...rows.map(([name = ""]) => cellsOf(name))) - over);
+  const names = middles(
+    rows.map(([name = ""]) => name),
+    most,
+  );
   return columns(
-    rows.map(([name = "", ...cells]) => [middle(name, most), ...cells]),
+    rows.map(([_, ...cells], i) => [names[i]!, ...cells]),
     align,
     1,
   );

@@ -1,6 +1,6 @@
 /** What a target does not take of a model, for a terminal: nodes with the same reason together. */
 import type { InspectedTarget } from "../pipeline/inspect-target.js";
-import { middle, printable } from "./escape.js";
+import { middles, printable } from "./escape.js";
 import { plural } from "./numbers.js";
 import type { Palette } from "./palette.js";
 import { wrap } from "./table.js";
@@ -52,11 +52,7 @@ function groupLines(
     op === null ? (about === "input" ? plural(nodes.length, "input") : "the model") : printable(op) + many;
   const [line = "", ...rest] = wrap(`${subject}: ${printable(reason)}`, width - INDENT);
   const more = nodes.length > MOST_NAMED ? `, and ${nodes.length - MOST_NAMED} more` : "";
-  const named =
-    nodes
-      .slice(0, MOST_NAMED)
-      .map((node) => middle(printable(node), 60))
-      .join(", ") + more;
+  const named = middles(nodes.slice(0, MOST_NAMED).map(printable), 60).join(", ") + more;
   const below = [
     ...rest,
     ...(named === "" ? [] : wrap(named, width - INDENT).map(paint.faint)),

@@ -1,4 +1,5 @@
 /** Tables of which a window is seen: columns that fit, a cursor, and never a line too many. */
+import { middles } from "../report/escape.js";
 import { clip, padLeft, padRight, shorten, shortenEnd, widthOf } from "./cells.js";
 import type { Look } from "./look.js";
 
@@ -33,34 +34,44 @@ export function list<Row>(
   { width, height, look }: { readonly width: number; readonly height: number; readonly look: Look },
 ): string[] {
   const laid = layOut(rows, columns, width - 2);
-  const line = (cells: readonly string[]): string =>
-    laid
-      .map(({ column, wide }, i) => {
-        const cell = (column.isText ? shortenEnd : shorten)(cells[i]!, wide);
-        return column.isNumber ? padLeft(cell, wide) : padRight(cell, wide);
-      })
-      .join("  ");
-  const shown = rows.slice(top, top + Math.max(0, height - 1));
+  const until = top + Math.max(0, height - 1);
+  const cells = laid.map((each) => cellsOfColumn(rows, each, top, until));
+  const line = (of: (column: number) => string): string =>
+    laid.map(({ column, wide }, i) => (column.isNumber ? padLeft(of(i), wide) : padRight(of(i), wide))).join("  ");
   return [
-    look.faint(clip(`  ${line(laid.map(({ column }) => column.title))}`, width)),
-    ...shown.map((row, i) => {
-      const text = line(laid.map(({ column }) => column.cell(row)));
+    look.faint(clip(`  ${line((column) => shorten(laid[column]!.column.title, laid[column]!.wide))}`, width)),
+    ...rows.slice(top, until).map((_, i) => {
+      const text = line((column) => cells[column]![i]!);
       if (top + i !== cursor) return clip(`  ${text}`, width);
       return look.chosen(padRight(clip(`> ${text}`, width), width));
     }),
   ];
 }
 
+/** Of the rows from `top` on. Names are cut with all rows in view, so that those which look alike are told apart, and stay the same when rows move. */
+function cellsOfColumn<Row>(
+  rows: readonly Row[],
+  { column, wide, natural }: Laid<Row>,
+  top: number,
+  until: number,
+): string[] {
+  if (!column.isText && !column.isNumber && wide < natural)
+    return middles(rows.map(column.cell), wide, shorten).slice(top, until);
+  return rows.slice(top, until).map((row) => (column.isText ? shortenEnd : shorten)(column.cell(row), wide));
+}
+
 interface Laid<Row> {
   readonly column: ListColumn<Row>;
   readonly wide: number;
+  /** Of its widest cell. */
+  readonly natural: number;
 }
 
 function layOut<Row>(rows: readonly Row[], columns: readonly ListColumn<Row>[], width: number): Laid<Row>[] {
   const natural = columns.map((column) =>
     rows.reduce((most, row) => Math.max(most, widthOf(column.cell(row))), widthOf(column.title)),
   );
-  let kept = columns.map((column, i) => ({ column, wide: natural[i]! }));
+  let kept = columns.map((column, i) => ({ column, wide: natural[i]!, natural: natural[i]! }));
   const needed = (): number =>
     kept.reduce((sum, { column, wide }) => sum + Math.min(wide, column.least ?? wide) + 2, -2);
   while (needed() > width) {
@@ -81,5 +92,5 @@ function layOut<Row>(rows: readonly Row[], columns: readonly ListColumn<Row>[], 
     }
     open = open.filter(({ column, wide }) => given.get(column)! < wide);
   }
-  return kept.map(({ column, wide }) => ({ column, wide: given.get(column) ?? wide }));
+  return kept.map((each) => ({ ...each, wide: given.get(each.column) ?? each.wide }));
 }

@@ -46,6 +46,22 @@ describe("cells", () => {
     ]);
   });
 
+  it("keeps what tells names apart at other depths, without slashes, and once only", () => {
+    const deep = ["layer.0/expand_1x1", "layer.10/reduce_1x1", "conv_1x1"].map(
+      (part) => `/net/mobilenet_v2/${part}/convolution/Conv`,
+    );
+    expect(middles([...deep, "/net/classifier/Gemm", deep[0]!], 30)).toEqual([
+      ".../layer.0/expand_1x1/...",
+      ".../layer.10/reduce_1x1/...",
+      ".../conv_1x1/...",
+      "/net/classifier/Gemm",
+      ".../layer.0/expand_1x1/...",
+    ]);
+    const flat = [2, 10].map((count) => `int8 static mse +neighbours -${count} regions`);
+    expect(middles(flat, 14)).toEqual(["...-2 regions", "...-10 regions"]);
+    expect(middles(["one name", "another that is cut"], 11)).toEqual(["one name", "anot... cut"]);
+  });
+
   it("keep columns straight", () => {
     const lines = columns(
       [
