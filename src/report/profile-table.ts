@@ -12,6 +12,7 @@ import { middle, middles, printable } from "./escape.js";
 import { bytes, count, milliseconds, optional, percent, percentOf, plural, ratio, significant } from "./numbers.js";
 import { isRoomy, type Sheet } from "./sheet.js";
 import { fitted, titled } from "./table.js";
+import { watchedTime } from "./watched-time.js";
 
 const MOST_ALIVE = 4;
 
@@ -179,9 +180,11 @@ function parts(all: readonly ComparedPart[], most: number, sheet: Sheet): string
 function boundLines(model: ModelProfileFacts, sheet: Sheet): string[] {
   const text = boundText(model);
   const over = overPeak(model);
+  const watched = watchedTime(model);
   return [
     ...(text === "" ? [] : titled("bound by", text, sheet)),
     ...(over === null ? [] : titled("over peak", over, sheet)),
+    ...(watched === null ? [] : titled("nodes and run", watched, sheet)),
   ];
 }
 

@@ -100,6 +100,18 @@ describe("a profile as text", () => {
     expect(text(facts([first]))).not.toContain("over peak");
   });
 
+  it.each([
+    [
+      6,
+      "nodes take 6.00 ms together and a run without the profiler 4.50 ms, 1.33x as much: to watch a node takes time",
+    ],
+    [3, "nodes take 3.00 ms together and a run without the profiler 4.50 ms: time passes between nodes too"],
+  ])("says where nodes that take %s ms do not add up to a run", (nodesMs, said) => {
+    const apart = { ...first, nodesMs };
+    expect(text(facts([apart])).replace(/\s+/g, " ")).toContain(`nodes and run ${said}`);
+    expect(text(facts([first]))).not.toContain("nodes and run");
+  });
+
   it("says what its memory does not count", () => {
     const activations = { ...first.memory.activations!, unknown: 1, bodies: 7 };
     const shown = text(facts([{ ...first, memory: { ...first.memory, activations } }])).replace(/\s+/g, " ");

@@ -7,6 +7,7 @@ import { middle } from "../../escape.js";
 import { bytes, count, milliseconds, percent, percentOf, plural, significant } from "../../numbers.js";
 import { placementNotes, timeShare } from "../../placement.js";
 import { familyTimes } from "../../time-table.js";
+import { watchedTime } from "../../watched-time.js";
 import { areaKey, px } from "../chart.js";
 import { html, type Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
@@ -72,7 +73,7 @@ function profiled({ models, compared }: ProfileFacts): Markup[] {
 
 function nodes(profile: ModelProfileFacts): Markup {
   const { model, nodes: all, nodesMs } = profile;
-  const over = overPeak(profile);
+  const [over, watched] = [overPeak(profile), watchedTime(profile)];
   const shown = table(`Nodes of ${model.path}`, all, [
     text("node", ({ name }) => name),
     text("operator", ({ op }) => op),
@@ -88,7 +89,7 @@ function nodes(profile: ModelProfileFacts): Markup {
       (value) => percent(value, 2),
     ),
   ]);
-  return html`<details open><summary>Nodes of ${model.path}</summary>${over === null ? null : html`<p class="faint">Over 100 % of the peak: ${over}.</p>`}${shown}</details>`;
+  return html`<details open><summary>Nodes of ${model.path}</summary>${over === null ? null : html`<p class="faint">Over 100 % of the peak: ${over}.</p>`}${watched === null ? null : html`<p class="faint">Times: ${watched}.</p>`}${shown}</details>`;
 }
 
 const ROW = 34;
