@@ -1,7 +1,7 @@
 /** One command worth trying after this result. */
 import { resolve } from "node:path";
 import { shellWord } from "../base/shell-word.js";
-import { budgetWord } from "../pipeline/load/budget-word.js";
+import { budgetWord } from "../pipeline/budget-word.js";
 import type { RunResult, VerdictReason } from "../pipeline/result.js";
 import { beforeOf } from "../pipeline/sides.js";
 import { carried, flagValues, withFlag } from "./reproduce.js";

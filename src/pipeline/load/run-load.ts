@@ -15,6 +15,7 @@ import {
   rateOf,
   Server,
 } from "../../bench/index.js";
+import { budgetWord } from "../budget-word.js";
 import { watchConditions } from "../conditions.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
@@ -26,7 +27,6 @@ import type { RunResult, VerdictReason } from "../result.js";
 import { RunRecord, refuseInterrupted } from "../run-record.js";
 import { timedModels } from "../timed-models.js";
 import { readArrivalTrace } from "./arrival-trace.js";
-import { budgetWord } from "./budget-word.js";
 import { findMaxRate, type RateSearch, triedRate } from "./find-max-rate.js";
 import { judgeLoad } from "./judge-load.js";
 import type { LoadFacts, ModelLoadFacts } from "./load-facts.js";
