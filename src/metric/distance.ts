@@ -103,12 +103,14 @@ function unlike(metric: string, name: string, wanted: MetricTensor, got: MetricT
 function sumsOf(got: FloatTensor, wanted: FloatTensor): Sums {
   const a = got.data;
   const b = wanted.data;
+  // Before the loop: what the engine has not seen yet when it compiles the loop makes it leave that code each time.
+  const elements = b.length;
   let reference = 0;
   let output = 0;
   let product = 0;
   let noise = 0;
   let broken = false;
-  for (let i = 0; i < b.length; i++) {
+  for (let i = 0; i < elements; i++) {
     const x = a[i]!;
     const y = b[i]!;
     const difference = x - y;
@@ -122,5 +124,5 @@ function sumsOf(got: FloatTensor, wanted: FloatTensor): Sums {
     product += x * y;
     noise += difference * difference;
   }
-  return { elements: b.length, reference, output, product, noise, broken };
+  return { elements, reference, output, product, noise, broken };
 }

@@ -155,22 +155,28 @@ function roundingNoise({ tensors }: ScaleProblem, scales: Float64Array): number 
 
 /** What s^2 costs by channel, and the energy of what the reader makes. */
 function costsOf({ weightLimit }: ScaleProblem, reader: Reader, scales: Float64Array) {
-  const { tensor, outputs, places, energy, largest } = reader;
-  const channels = tensor.scaleOf.length;
-  let steps = 0;
-  for (let o = 0; o < outputs; o++) {
-    let most = 0;
-    for (let c = 0; c < channels; c++) {
-      most = Math.max(most, largest[o * channels + c]! / scales[tensor.scaleOf[c]!]!);
-    }
-    steps += (most / weightLimit) ** 2 / 12;
-  }
+  const { tensor, places, energy } = reader;
+  const steps = stepsOf(reader, scales, weightLimit);
   let signal = 0;
   const byWeight = tensor.meanSquare.map((square, c) => {
     signal += energy[c]! * square;
     return steps * places * square;
   });
   return { byWeight, signal };
+}
+
+/** Squared errors of rounding one weight of each output, added up. A loop with nothing behind it stays in the code that the engine made of it. */
+function stepsOf({ tensor: { scaleOf }, outputs, largest }: Reader, scales: Float64Array, weightLimit: number): number {
+  const channels = scaleOf.length;
+  let steps = 0;
+  for (let o = 0; o < outputs; o++) {
+    let most = 0;
+    for (let c = 0; c < channels; c++) {
+      most = Math.max(most, largest[o * channels + c]! / scales[scaleOf[c]!]!);
+    }
+    steps += (most / weightLimit) ** 2 / 12;
+  }
+  return steps;
 }
 
 /** Scales at which both errors of a channel are equal, or its width fills the tensor's, given everybody's steps. */
