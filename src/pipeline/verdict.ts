@@ -304,7 +304,8 @@ function summarize(outcome: Outcome, reasons: readonly VerdictReason[]): string 
 const ratio = (value: number): string => value.toFixed(2);
 const speedupText = ({ speedup, speedupInterval: [low, high] }: LatencyFacts): string =>
   `${ratio(speedup)}x as fast (interval ${ratio(low)} to ${ratio(high)})`;
-const time = (ms: number): string => `${Number(ms.toPrecision(3))} ms`;
+/** As tables have it: whole milliseconds from a thousand on. */
+const time = (ms: number): string => `${ms >= 999.5 ? Math.round(ms) : Number(ms.toPrecision(3))} ms`;
 
 function size(bytes: number): string {
   if (bytes < 1e3) return `${bytes} bytes`;

@@ -54,6 +54,17 @@ export const verdictSummary = (result: RunResult): string | null =>
     ? null
     : verdictSentence(result);
 
+/** Which limits were missed, and which are open; empty where all are met. */
+export function openLimits({ verdict }: RunResult): string {
+  const words = { missed: "missed", inconclusive: "cannot be told" } as const;
+  return (["missed", "inconclusive"] as const)
+    .flatMap((status) => {
+      const names = verdict.reasons.filter((reason) => reason.status === status).map(({ limit }) => limit);
+      return names.length === 0 ? [] : [`${names.join(", ")} ${words[status]}`];
+    })
+    .join("; ");
+}
+
 /** Of two models: what the second one gained, in as few words as there are. */
 function gains(result: RunResult): string[] {
   const { latency, accuracy } = result;

@@ -1,5 +1,5 @@
 /** One command worth trying after this result. */
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { shellWord } from "../base/shell-word.js";
 import { budgetWord } from "../pipeline/budget-word.js";
 import type { RunResult, VerdictReason } from "../pipeline/result.js";
@@ -45,6 +45,13 @@ class Line {
     return carried(this.typed ?? "", flags);
   }
 
+  /** What a config file said goes on to be said by it. */
+  get config(): string {
+    // One that was found lies in the folder that the command ran in.
+    const found = this.result.configPath;
+    return this.given("--config") || (found === undefined ? "" : ` --config ${shellWord(basename(found))}`);
+  }
+
   has(flag: string): boolean {
     return carried(this.typed ?? "", [], [flag]) !== "";
   }
@@ -65,14 +72,17 @@ class Line {
   }
 
   compare(other: { readonly path: string }): Suggestion {
-    return { command: `infer-opt verify ${this.pair(other)}${this.given("--eval")}`, why: "are the answers the same?" };
+    return {
+      command: `infer-opt verify ${this.pair(other)}${this.given("--eval")}${this.config}`,
+      why: "are the answers the same?",
+    };
   }
 
   /** Of both models where there are two. */
   profile(after: { readonly path: string } | null, why: string): Suggestion {
     const models = after && !isSame(beforeOf(this.result), after) ? this.pair(after) : this.model;
     const flags = this.given("--eval", "--shape", "--batch", "--threads", "--provider");
-    return { command: `infer-opt profile ${models}${flags}`, why };
+    return { command: `infer-opt profile ${models}${flags}${this.config}`, why };
   }
 }
 
@@ -83,7 +93,7 @@ function afterLoss({ command, layers, candidateModel, pruning }: RunResult, line
   if (command === "gate" && candidateModel) {
     const flags = line.given("--eval", "--calibration", "--metric", "--max-drop", "--provider");
     return {
-      command: `infer-opt verify ${line.pair(candidateModel)}${flags} --layers`,
+      command: `infer-opt verify ${line.pair(candidateModel)}${flags}${line.config} --layers`,
       why: "where the two models part",
     };
   }
@@ -184,7 +194,7 @@ function afterSuccess(result: RunResult, line: Line): Suggestion | null {
     case "verify":
       return candidateModel
         ? {
-            command: `infer-opt bench ${line.pair(candidateModel)}${line.given("--eval", "--shape", "--batch", "--threads", "--provider")}`,
+            command: `infer-opt bench ${line.pair(candidateModel)}${line.given("--eval", "--shape", "--batch", "--threads", "--provider")}${line.config}`,
             why: "is it faster?",
           }
         : null;
@@ -213,7 +223,7 @@ function afterSearch(result: RunResult, output: { readonly path: string }, line:
   const isSampled = line.given("--eval") !== "";
   if (quantization && isSampled && !isJudged) {
     const flags = line.given("--eval", "--metric", "--provider");
-    return { command: `infer-opt verify ${line.pair(output)}${flags}`, why: "accuracy on all samples" };
+    return { command: `infer-opt verify ${line.pair(output)}${flags}${line.config}`, why: "accuracy on all samples" };
   }
   const stored = storedResult(line.typed);
   if (stored !== null && quantization && quantization.float.length > 0) {
@@ -222,7 +232,10 @@ function afterSearch(result: RunResult, output: { readonly path: string }, line:
   if (isSampled && isJudged) {
     const limits = ["--metric", "--max-drop", "--min-speedup", "--slo", "--max-size", "--threads", "--provider"];
     const flags = line.given("--eval", ...limits);
-    return { command: `infer-opt gate ${line.pair(output)}${flags}`, why: "the same limits, as a step of CI" };
+    return {
+      command: `infer-opt gate ${line.pair(output)}${flags}${line.config}`,
+      why: "the same limits, as a step of CI",
+    };
   }
   if (isSame(result.model, output) || line.typed === null) return null;
   return line.profile(output, "where the time goes now, layer by layer");

@@ -26,8 +26,12 @@ export const percent = (share: number, digits = share < 0.1 ? 2 : 3): string => 
 /** A part of a whole, which may be nothing. */
 export const percentOf = (part: number, whole: number): string => percent(part / Math.max(whole, Number.MIN_VALUE), 2);
 
+/** Below this there is nothing but what a difference of equal times leaves, in ms. */
+const NO_TIME = 1e-9;
+
 /** Milliseconds, without the unit; "-" for what could not be measured. */
-export const milliseconds = (value: number | null): string => (value === null ? "-" : significant(value));
+export const milliseconds = (value: number | null): string =>
+  value === null ? "-" : significant(Math.abs(value) < NO_TIME ? 0 : value);
 
 /** "p50", ..., "p99.9": above what `percentileCells` gives. */
 export const percentileHeads: readonly string[] = percentileNames.map(percentileText);

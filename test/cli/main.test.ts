@@ -434,6 +434,12 @@ describe("what flags become", () => {
     expect(given).toMatchObject({ config: { limits: { minSpeedup: 1.1 }, data: { eval: null } } });
     const verified = await command(["verify", "a.onnx", "b.onnx"], { io: fakeIo({ cwd }) });
     expect(verified.calls).toMatchObject([{ config: { data: { eval: null } } }]);
+    const shared = await command(["verify", "a.onnx", "b.onnx", "--config", ".infer-opt.json"], {
+      io: fakeIo({ cwd }),
+    });
+    expect(shared.calls).toMatchObject([
+      { config: { data: { eval: join(cwd, "e.npz") }, limits: { minSpeedup: null, slo: [] } } },
+    ]);
   });
 
   it("refuses a config of the folder that has an unknown key", async () => {

@@ -190,6 +190,16 @@ describe("the next command", () => {
       );
     });
 
+    it("goes on with what a config file said", () => {
+      const found = { ...missed("accuracy", "max-drop"), configPath: "/ci/job/.infer-opt.json" };
+      expect(commandOf(found, "infer-opt gate a b --max-drop 1%")).toBe(
+        "infer-opt verify models/net.onnx b.onnx --max-drop 1% --config .infer-opt.json --layers",
+      );
+      expect(commandOf(missed("latency", "slo p95"), "infer-opt gate a b --config 'my gate.json'")).toBe(
+        "infer-opt profile models/net.onnx b.onnx --config 'my gate.json'",
+      );
+    });
+
     it("that latency or size failed tells where they go", () => {
       expect(commandOf(missed("latency", "slo p95", "max-size"), line)).toBe(
         "infer-opt profile models/net.onnx b.onnx --eval e.npz --threads 1",

@@ -25,6 +25,9 @@ it.each([
 ])("shows %s bytes as %s", (value, text) => expect(bytes(value)).toBe(text));
 
 it("shows what could not be measured as a dash", () => expect(milliseconds(null)).toBe("-"));
+it("shows what is left of a difference of equal times as none", () => {
+  expect([0.1 + 0.2 - 0.3, -6.94e-18, 2e-6].map(milliseconds)).toEqual(["0", "0", "0.00000200"]);
+});
 it("groups thousands", () => expect(count(1_234_567)).toBe("1,234,567"));
 it("gives scores in -1..1 four decimals and others four digits", () => {
   expect([score(0.99401), score(31.237), score(-1)]).toEqual(["0.9940", "31.24", "-1.0000"]);

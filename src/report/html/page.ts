@@ -6,7 +6,8 @@ import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import type { RunResult } from "../../pipeline/result.js";
 import { afterOf } from "../../pipeline/sides.js";
-import { verdictSummary, verdictWord } from "../limits.js";
+import { openLimits, verdictSummary, verdictWord } from "../limits.js";
+import { suggest } from "../next.js";
 import { html, Markup } from "./markup.js";
 import type { Panel } from "./panel.js";
 import { answersPanel } from "./panels/answers.js";
@@ -30,18 +31,20 @@ import { STYLE } from "./style.js";
 
 /** `commandLine`: of the command that made the result, null when nobody knows. */
 export function renderHtml(result: RunResult, commandLine: string | null = null): string {
+  // Of a profile that is the answer; of other commands it explains.
+  const times = [timePanel(result), rooflinePanel(result)];
   const panels = [
     verdictPanel(result, commandLine),
     measurementsPanel(result),
     latencyPanel(result),
+    ...(result.profile ? times : []),
     candidatesPanel(result),
     pruningPanel(result),
     answersPanel(result),
     lossesPanel(result, commandLine),
     layersPanel(result, commandLine),
     graphPanel(result),
-    timePanel(result),
-    rooflinePanel(result),
+    ...(result.profile ? [] : times),
     memoryPanel(result),
     calibrationPanel(result),
     depthPanel(result),
@@ -55,7 +58,8 @@ export function renderHtml(result: RunResult, commandLine: string | null = null)
     ? result.bench.models.map((row) => basename(row.model.path)).join(", ")
     : [model, ...(after ? [after] : [])].map(({ path }) => basename(path)).join(" → ");
   const word = verdictWord(result);
-  const summary = verdictSummary(result);
+  const summary = verdictSummary(result) ?? openLimits(result);
+  const next = result.verdict.status === "pass" ? null : suggest(result, commandLine);
   return ascii(
     `<!doctype html>\n${
       html`<html lang="en"><head><meta charset="utf-8">
@@ -64,7 +68,7 @@ export function renderHtml(result: RunResult, commandLine: string | null = null)
 <meta name="referrer" content="no-referrer">
 <title>${word}: ${names}</title>
 <style>${new Markup(STYLE)}</style></head>
-<body><header><h1><span class="word ${result.verdict.status}">${word}</span>${names}</h1>${summary === null ? null : html`<p>${summary}</p>`}<p class="faint">infer-opt ${result.command}</p></header>
+<body><header><h1><span class="word ${result.verdict.status}">${word}</span>${names}</h1>${summary === "" ? null : html`<p>${summary}${next ? html`. <a href="#next">Next: ${next.why}</a>` : null}</p>`}<p class="faint">infer-opt ${result.command}</p></header>
 <nav aria-label="Panels"><ul>${panels.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul></nav>
 <main>${panels.map(section)}</main>
 <script>${new Markup(SCRIPT)}</script>

@@ -68,11 +68,11 @@ td input[type=checkbox] { float: left; margin: 5px 6px 0 0; } .markable th:first
 .controls { display: flex; flex-wrap: wrap; gap: 4px 16px; } .controls select, .controls input { font: inherit; max-width: 60vw; }
 .picked { white-space: pre-line; }
 code { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; }
-pre { overflow-x: auto; padding: 8px; border: 1px solid var(--line); border-radius: 6px; margin: 6px 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+pre { overflow-x: auto; padding: 8px; border: 1px solid var(--line); border-radius: 6px; margin: 6px 0; white-space: pre-wrap; overflow-wrap: anywhere; } pre.command > span { display: inline-block; max-width: 100%; }
 details > summary { cursor: pointer; color: var(--after); }
 button.copy { font: inherit; }
 .bar-chart { max-width: 600px; }
-@media (max-width: 600px) { svg { font-size: 19px; } .small-charts svg { font-size: 12px; } .bar-chart { font-size: 13px; } svg .tile text { font-size: 17px; } svg .tile .sub { font-size: 14px; } svg text.name { display: none; }
+@media (max-width: 600px) { svg { font-size: 19px; } .small-charts svg { font-size: 12px; } .bar-chart { font-size: 13px; } svg .tile text { font-size: 17px; } svg .tile .sub { font-size: 14px; } svg .tile text { transform: translateY(3px); } svg .tile .sub { transform: translateY(5px); } svg text.name { display: none; }
   th.w2 { min-width: 16ch; } th.w3 { min-width: 24ch; }
   table.stacked thead th.note { display: none; } table.stacked tr { display: flex; flex-wrap: wrap; gap: 0 14px; border-bottom: 1px solid var(--line); } table.stacked td { border: 0; padding-right: 0; } table.stacked :is(td, th):first-child { min-width: 12ch; } table.stacked .n { min-width: 8ch; padding-right: 0; } table.stacked th { border: 0; } table.stacked td.note { flex-basis: 100%; color: var(--faint); } table.stacked td.note:empty { display: none; }
   header, main, footer { padding: 0 10px; } nav { position: static; } nav ul { padding: 8px 10px; } section { padding: 10px; } }

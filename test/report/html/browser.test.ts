@@ -92,6 +92,20 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
     expect(await firstColumn(page)).toEqual([...byDb.reverse().map(({ region }) => region), "d"]);
   });
 
+  it("breaks commands between words, and copies them as they are", async () => {
+    const command = `infer-opt optimize ${"--exclude /block/conv ".repeat(9)}--max-drop 0.5%`;
+    const path = join(temporaryFolder(), "report.html");
+    writeFileSync(path, renderHtml(result(), command));
+    const page = await browser().newPage({ viewport: { width: 390, height: 800 } });
+    await page.goto(pathToFileURL(path).href);
+    const shown = page.locator("#environment pre.command");
+    expect(await shown.textContent()).toBe(command);
+    const lines = await shown.locator("span").evaluateAll((words) => words.map((word) => word.getClientRects().length));
+    expect(new Set(lines)).toEqual(new Set([1]));
+    const heights = await shown.locator("span").evaluateAll((words) => words.map((word) => word.clientHeight));
+    expect(new Set(heights).size).toBe(1);
+  });
+
   it("filters a table by any cell, and says how many are left", async () => {
     const { page } = await opened();
     await page.locator("#layers input[type=search]").first().fill("DEPTHWISE");

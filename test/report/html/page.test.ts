@@ -5,6 +5,7 @@ import type { RunResult } from "../../../src/pipeline/result.js";
 import { renderHtml } from "../../../src/report/html/page.js";
 import { milliseconds, ratio, score } from "../../../src/report/numbers.js";
 import { refusedResult, sampleResult } from "../sample-result.js";
+import { everyPanel } from "./every-panel.js";
 
 const at = [0, 0.5, 0.95, 0.99, 1];
 const distribution = { at, baselineMs: [20, 24.31, 25.9, 27.4, 30], candidateMs: [10, 11.36, 11.92, 13, 14] };
@@ -25,6 +26,35 @@ describe("renderHtml", () => {
       /^ PASS: net\.onnx → net\.int8\.onnx PASS net\.onnx → net\.int8\.onnx every limit is met: 2\.14x as fast, 3\.96x smaller, top1 0\.7600 -&gt; 0\.7588 /,
     );
     expect(textOf(renderHtml(refusedResult()))).toContain("NO GAIN");
+  });
+
+  it("says at the top which limits were missed or are open, and leads to what to do", () => {
+    const reason = { wanted: 1, got: 2 };
+    const failed = {
+      ...sampleResult({ command: "gate", output: null, quantization: null }),
+      candidateModel: { ...sampleResult().model, path: "b.onnx" },
+      verdict: {
+        ...{ status: "fail", outcome: "accuracy", summary: "top1 got worse" },
+        reasons: [
+          { ...reason, limit: "max-drop", status: "missed", text: "top1 got worse" },
+          { ...reason, limit: "slo p95", status: "inconclusive", text: "p95 is 2 ms" },
+          { ...reason, limit: "max-size", status: "met", text: "small enough" },
+        ],
+      },
+    } as RunResult;
+    const page = renderHtml(failed, "infer-opt gate a b");
+    expect(textOf(page)).toContain(
+      "b.onnx max-drop missed; slo p95 cannot be told. Next: where the two models part infer-opt gate",
+    );
+    expect(page).toContain('<a href="#next">');
+    expect(page.split('id="next"')).toHaveLength(2);
+    // The command to try next is that already.
+    expect(anchorsOf(page)).not.toContain("losses");
+  });
+
+  it("has the times of a profile before its layers", () => {
+    const order = anchorsOf(renderHtml(everyPanel({ command: "profile" })));
+    expect(order.indexOf("time")).toBeLessThan(order.indexOf("layers"));
   });
 
   it("shows the numbers of the result as the other formats write them", () => {

@@ -1,7 +1,7 @@
 /** What calibration saw of each tensor: how its elements are spread, the range of each method, and the one that was taken. */
 import type { CalibratedTensor } from "../../../pipeline/calibration-facts.js";
 import type { RunResult } from "../../../pipeline/result.js";
-import { middle } from "../../escape.js";
+import { middles } from "../../escape.js";
 import { count, interval, percent, plural, significant } from "../../numbers.js";
 import { lineKey } from "../chart.js";
 import { html, type Markup } from "../markup.js";
@@ -11,6 +11,8 @@ import { number, packed, table, text } from "../table.js";
 const MOST_DRAWN = 24;
 const WIDE = 300;
 const HIGH = 110;
+/** Letters that stand on one line above the narrowest drawing. */
+const CAPTION = 30;
 
 export function calibrationPanel({ calibration }: RunResult): Panel {
   const panel = { id: "calibration", title: "Calibration" };
@@ -21,13 +23,17 @@ export function calibrationPanel({ calibration }: RunResult): Panel {
     drawn.length < of
       ? `The ${count(drawn.length)} of ${plural(of, "tensor")} that lose the most`
       : plural(of, "tensor");
+  const captions = middles(
+    drawn.map(({ tensor }) => tensor),
+    CAPTION,
+  );
   const hasChosen = tensors.some(({ chosen }) => chosen !== null);
   return {
     ...panel,
     body: [
       html`<p>${which}; bars are elements on a logarithmic scale.</p>`,
       html`<p class="key">${hasChosen ? lineKey("range taken", "the range that was taken") : null}${lineKey("range", hasChosen ? "ranges of the other methods" : "ranges of the methods")}</p>`,
-      html`<div class="small-charts">${drawn.map(figure)}</div>`,
+      html`<div class="small-charts">${drawn.map((tensor, i) => figure(tensor, captions[i]!))}</div>`,
       rangesTable(tensors, of),
     ],
   };
@@ -42,7 +48,7 @@ const lost = (tensor: CalibratedTensor): number =>
 const taken = ({ ranges, chosen }: CalibratedTensor): CalibratedTensor["ranges"][number] | null =>
   ranges.find(({ method }) => method === chosen) ?? null;
 
-function figure(tensor: CalibratedTensor): Markup {
+function figure(tensor: CalibratedTensor, caption: string): Markup {
   const { histogram, ranges, chosen, min, max, elements } = tensor;
   const { from, width, counts } = histogram;
   const ends = [from, from + width * counts.length, ...ranges.flatMap(({ low, high }) => [low, high])];
@@ -80,7 +86,7 @@ function figure(tensor: CalibratedTensor): Markup {
     counts.map((many, i) => ({ at: from + i * width, many })),
     [number("from", ({ at }) => at, significant), number("elements", ({ many }) => many, count)],
   );
-  return html`<figure><figcaption title="${tensor.tensor}">${middle(tensor.tensor, 44)}</figcaption><svg viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${description}"><path class="bars" d="${bars.join("")}"/>${marks}<text class="tick" x="2" y="${HIGH - 4}">${significant(low)}</text>${zero}<text class="tick" x="${WIDE - 2}" y="${HIGH - 4}" text-anchor="end">${significant(high)}</text></svg><p class="faint">${own ? `${own.method} ${interval([own.low, own.high], significant)}, clips ${share(own.clippedShare).replace(" ", "\u00a0")}` : `${significant(min)} .. ${significant(max)}`}</p>${bins}</figure>`;
+  return html`<figure><figcaption title="${tensor.tensor}">${caption}</figcaption><svg viewBox="0 0 ${WIDE} ${HIGH}" role="img" aria-label="${description}"><path class="bars" d="${bars.join("")}"/>${marks}<text class="tick" x="2" y="${HIGH - 4}">${significant(low)}</text>${zero}<text class="tick" x="${WIDE - 2}" y="${HIGH - 4}" text-anchor="end">${significant(high)}</text></svg><p class="faint">${own ? `${own.method} ${interval([own.low, own.high], significant)}, clips ${share(own.clippedShare).replace(" ", "\u00a0")}` : `${significant(min)} .. ${significant(max)}`}</p>${bins}</figure>`;
 }
 
 function rangesTable(tensors: readonly CalibratedTensor[], of: number): Markup {

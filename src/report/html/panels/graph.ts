@@ -1,7 +1,7 @@
 /** Both graphs as drawings, side by side: coloured by what is known of each node, and which nodes became which. */
 import type { GraphFacts } from "../../../pipeline/graph-facts.js";
 import type { RunResult } from "../../../pipeline/result.js";
-import { middle } from "../../escape.js";
+import { middle, middles } from "../../escape.js";
 import { type GraphBox, graphBoxes, isConversion } from "../../graph-boxes.js";
 import { beforeRows, layerRows } from "../../layer-rows.js";
 import { bytes, count, milliseconds, plural, significant } from "../../numbers.js";
@@ -84,6 +84,11 @@ function drawing({ side, graph, boxes }: Drawn, classesOf: (box: GraphBox) => re
   );
   const joined = boxes.length < graph.nodes.length ? `, drawn as ${plural(boxes.length, "box")}` : "";
   const description = `The graph ${side}: ${plural(graph.nodes.length, "node")}${joined}, from its inputs at the top to its outputs at the bottom.`;
+  const labels = middles(
+    boxes.map(({ title, nodes }) => (nodes.length > 1 ? title : title.replace(/^\//, ""))),
+    LETTERS + 3,
+    tail,
+  );
   const shapes = boxes.map((box, i) => {
     const { x, y } = layout.boxes[i]!;
     const many = box.nodes.length > 1;
@@ -92,7 +97,7 @@ function drawing({ side, graph, boxes }: Drawn, classesOf: (box: GraphBox) => re
       Math.round(y - SIZE.boxHeight / 2),
       classesOf(box).join(" "),
       box.parts,
-      many ? tail(box.title) : nameTail(box.title),
+      labels[i]!,
       many ? namesOf(box) : null,
       // What else is told of it stands in the row of the table.
       ...(box.kind.length > LETTERS ? [middle(box.kind, LETTERS)] : []),
@@ -136,10 +141,11 @@ function namesOf({ nodes }: GraphBox): string[] {
   return [first.slice(0, same), ...ends, ...(left > 0 ? [`... and ${count(left)} more`] : [])];
 }
 
-const tail = (name: string): string => (name.length <= LETTERS + 3 ? name : `...${name.slice(-LETTERS)}`);
-
-/** The end of a path says which node it is; its operator is told above. */
-const nameTail = (name: string): string => tail(name.replace(/^\//, ""));
+/** The end of a path says which node it is; its operator is told above. Of what stands for the same end of many nothing is left. */
+function tail(name: string, width: number): string {
+  const told = name.replace(/\/\.\.\.$/, "");
+  return told.length <= width ? told : `...${told.slice(3 - width)}`;
+}
 
 const precisionTitles = [
   ["q8", "integers", /^[iu](8|16)$/],

@@ -4,6 +4,7 @@ import type { RunResult } from "../../../pipeline/result.js";
 import { afterOf, beforeOf } from "../../../pipeline/sides.js";
 import { layerRows } from "../../layer-rows.js";
 import { isInteger, type Loss, type Losses, losses } from "../../losses.js";
+import { suggest } from "../../next.js";
 import { count, milliseconds, percent, plural, significant } from "../../numbers.js";
 import { carried, excludeCommand } from "../../reproduce.js";
 import { html, type Markup } from "../markup.js";
@@ -15,7 +16,10 @@ export function lossesPanel(result: RunResult, commandLine: string | null): Pane
   const after = afterOf(result);
   if (!after || !layerRows(result).some(isInteger)) return { ...panel, body: [] };
   const found = losses(result);
-  return { ...panel, body: found ? told(result, found, commandLine) : unknown(result, after.path, commandLine) };
+  if (found) return { ...panel, body: told(result, found, commandLine) };
+  // The command to try next is that already.
+  const isNext = suggest(result, commandLine)?.command.includes(" --layers") ?? false;
+  return { ...panel, body: isNext ? [] : unknown(result, after.path, commandLine) };
 }
 
 /** Enough of them for half of the noise, and no more than can be tried at once. */

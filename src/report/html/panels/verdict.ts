@@ -18,7 +18,7 @@ export function verdictPanel(result: RunResult, commandLine: string | null): Pan
       limits(result),
       numbers(result),
       ...result.warnings.map((warning) => html`<p><strong class="inconclusive">Warning</strong> ${warning}</p>`),
-      ...(next ? [html`<p>Next: ${next.why}</p><pre class="command">${next.command}</pre>`] : []),
+      ...(next ? [html`<p id="next">Next: ${next.why}</p><pre class="command">${next.command}</pre>`] : []),
     ],
   };
 }

@@ -15,7 +15,7 @@ const markingOf = (box, heads) => {
     told.hidden = marked.size === 0;
     const sum = [...marked.values()].reduce((total, ms) => total + ms, 0);
     sentence.textContent = marked.size + (marked.size === 1 ? " layer is" : " layers are") + " marked." + (sum > 0 ? " On integers they save " + Number(sum.toPrecision(3)) + " ms of a run." : "");
-    command.textContent = owner.dataset.command + [...marked.keys()].map((name) => " --exclude " + word(name)).join("");
+    showCommand(command, owner.dataset.command + [...marked.keys()].map((name) => " --exclude " + word(name)).join(""));
   };
   return ({ texts, keys, element }) => {
     if (!/^([iu](8|16)|w\\d+)$/.test(texts[form])) return;

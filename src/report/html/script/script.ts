@@ -5,6 +5,18 @@ import { MARKING } from "./marking.js";
 import { PRINT } from "./print.js";
 import { TABLES } from "./tables.js";
 
+/** A flag is never broken after its dashes: each word is a box of its own, and only one wider than the page is cut. */
+const COMMANDS = `
+const showCommand = (pre, command) => {
+  pre.replaceChildren(...command.split(" ").flatMap((word, i) => {
+    const box = document.createElement("span");
+    box.textContent = word;
+    return i === 0 ? [box] : [" ", box];
+  }));
+};
+for (const pre of document.querySelectorAll("pre.command")) showCommand(pre, pre.textContent);
+`;
+
 const COPY = `
 for (const pre of document.querySelectorAll("pre.command")) {
   if (!navigator.clipboard) continue;
@@ -29,4 +41,4 @@ const unpack = (details) => {
 addEventListener("toggle", ({ target }) => unpack(target), true);
 `;
 
-export const SCRIPT = `"use strict";${PACKED}${MARKING}${TABLES}${DOTS}${GRAPH}${PRINT}${COPY}`;
+export const SCRIPT = `"use strict";${PACKED}${COMMANDS}${MARKING}${TABLES}${DOTS}${GRAPH}${PRINT}${COPY}`;
