@@ -51,6 +51,16 @@ const cases: Readonly<Record<string, Case>> = {
     text: between(`y = Conv "grouped" <group=4, kernel_shape=[1,1]>(c, $u: f32[12,2,1,1])`, 12),
     groups: ["first: 4 channels of 2", OUTPUT],
   },
+  "a Gemm of what has no known rank": {
+    text: `(x: f32[N,3,6,6]) -> (z) {
+      a = Conv "first" <kernel_shape=[1,1]>(x, $w: f32[8,3,1,1])
+      c = Conv "second" <kernel_shape=[1,1]>(a, $v: f32[8,8,1,1])
+      m = GlobalAveragePool(c)
+      r = Squeeze "flat" (m)
+      z = Gemm "last" (r, $k: f32[8,5])
+    }`,
+    groups: [free, "second: 8 channels (the shapes of flat are not known)"],
+  },
   "a grouped convolution of the model's input": {
     text: `(x: f32[N,4,6,6]) -> (z) {
       y = Conv "first" <group=4, kernel_shape=[1,1]>(x, $w: f32[8,1,1,1])

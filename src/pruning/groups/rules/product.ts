@@ -31,7 +31,7 @@ export const matMul: Rule = (node, trace) => {
 
 export const gemm: Rule = (node, trace) => {
   const [a, b, bias] = node.inputs;
-  if (!a || !b) return `${node.displayName} is incomplete`;
+  if (!a?.shape || !b?.shape) return `the shapes that ${node.displayName} reads are not known`;
   const [transA, transB] = [node.int("transA", 0) ? 1 : 0, node.int("transB", 0) ? 1 : 0];
   const sides: [Side, Side] = [
     { value: a, input: 0, contracted: 1 - transA, free: transA },
