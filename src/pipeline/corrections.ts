@@ -22,7 +22,10 @@ const MS_PER_ELEMENT = 1.5e-6;
 const LEAST_FITTED = 4;
 
 /** Calibration samples that are not among the trial's, spread over the set; null when they are too few. */
-export function samplesToFit({ fit, trial }: Pick<Intake, "fit" | "trial">, most = MOST_FITTED): DatasetRef | null {
+export function samplesToFit(
+  { fit, trial }: Pick<Intake, "trial"> & { readonly fit: Pick<NonNullable<Intake["fit"]>, "ref" | "count"> | null },
+  most = MOST_FITTED,
+): DatasetRef | null {
   if (!fit || fit.ref.random || trial.path !== fit.ref.path) return null;
   const kept = new Set(trial.indices);
   const all = fit.ref.indices ?? Array.from({ length: fit.count }, (_, i) => i);

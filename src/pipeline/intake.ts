@@ -29,7 +29,13 @@ export interface Intake {
   readonly original: Model;
   readonly signature: ModelSignature;
   /** Samples for calibration: all of them when others evaluate, the part that is not held out otherwise. */
-  readonly fit: { readonly ref: DatasetRef; readonly count: number; readonly digest: string } | null;
+  readonly fit: {
+    readonly ref: DatasetRef;
+    readonly count: number;
+    readonly digest: string;
+    /** Indices of those that the evaluation data has too. */
+    readonly shared: readonly number[];
+  } | null;
   readonly evaluation: EvaluationData;
   /** Of the file that the evaluation data is of, by its samples and labels; null where it is made up. */
   readonly evaluationDigest: string | null;
@@ -42,8 +48,11 @@ export interface Intake {
 
 const TRIAL_SAMPLES = 12;
 
-/** What will be done with the model: its graph is rewritten, or its numbers are made shorter too. */
-export type Purpose = "graph" | "numbers";
+/**
+ * What will be done with the model: its graph is rewritten, its numbers are made shorter too, or its weights are fitted to
+ * samples, which takes care itself that none of them judges (prune/fit-samples.ts).
+ */
+export type Purpose = "graph" | "numbers" | "weights";
 
 /**
  * Throws the codes of reading a model, of the runtime refusing it, and of admitting data.
@@ -89,10 +98,10 @@ async function judge(
   const { data, runtime } = config;
 
   const [calibration, eval_] = await letBothIn(data, signature, record);
-  if (calibration && eval_ && data.eval !== null) warnOfOverlap(calibration, eval_, record);
+  if (calibration && eval_ && data.eval !== null && purpose !== "weights") warnOfOverlap(calibration, eval_, record);
 
   const evaluation = withStore(await chooseEvaluationData(data, signature, runtime), eval_ ?? calibration);
-  const fit = calibration && fitOf(data, calibration, runtime);
+  const fit = calibration && fitOf(data, calibration, eval_ ?? calibration, evaluation.ref, runtime);
   return {
     original: model,
     signature,
@@ -160,12 +169,19 @@ async function letIn(path: string, signature: ModelSignature, context: RunContex
 const withStore = (data: EvaluationData, admitted: Admitted | null): EvaluationData =>
   admitted?.store && !data.ref.random ? { ...data, ref: { ...data.ref, store: admitted.store } } : data;
 
-function fitOf(data: DataConfig, admitted: Admitted, runtime: RuntimeConfig): NonNullable<Intake["fit"]> {
-  const { samples, digest, store } = admitted;
+function fitOf(
+  data: DataConfig,
+  admitted: Admitted,
+  judging: Admission,
+  evaluation: DatasetRef,
+  runtime: RuntimeConfig,
+): NonNullable<Intake["fit"]> {
+  const { samples, digest, store, hashes } = admitted;
   const all = { path: data.calibration!, ...(store && { store }) };
-  if (data.eval !== null) return { ref: all, count: samples, digest };
-  const { calibration } = holdOut(samples, runtime.seed);
-  return { ref: { ...all, indices: calibration }, count: calibration.length, digest };
+  const ref = data.eval === null ? { ...all, indices: holdOut(samples, runtime.seed).calibration } : all;
+  const { indices } = allOf({ ref, count: samples });
+  const judged = new Set(evaluation.indices?.map((index) => judging.hashes[index]) ?? judging.hashes);
+  return { ref, count: indices!.length, digest, shared: indices!.filter((index) => judged.has(hashes[index]!)) };
 }
 
 function warnOfOverlap(calibration: Admission, evaluation: Admission, record: RunRecord): void {

@@ -5,7 +5,6 @@ import { correctionNote, judgeCorrection, keepBetter, samplesToFit } from "../..
 const fitOf = (count: number, indices?: readonly number[]) => ({
   ref: { path: "c.npz", ...(indices && { indices }) },
   count,
-  digest: "",
 });
 const trial = (...indices: number[]) => ({ path: "c.npz", indices });
 

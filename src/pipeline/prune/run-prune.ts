@@ -75,7 +75,7 @@ export class PruneRun {
   async find(): Promise<Found> {
     const { config, record, context } = this;
     const { runtime } = config;
-    const intake = await record.stage("load", () => takeIn(config, record));
+    const intake = await record.stage("load", () => takeIn(config, record, "weights"));
     const samples = fitSamples(intake, record);
     const prepared = await record.stage("fuse", () =>
       prepareModel(requestOf(config, intake, "fuse", LEAST_OPSET), context),

@@ -44,7 +44,7 @@ class SparseRun {
 
   async run(): Promise<RunResult> {
     const { config, sparsity, record, context, name } = this;
-    const intake = await record.stage("load", () => takeIn(config, record));
+    const intake = await record.stage("load", () => takeIn(config, record, "weights"));
     const samples = fitSamples(intake, record);
     const prepared = await record.stage("fuse", () =>
       prepareModel(requestOf(config, intake, "fuse", LEAST_OPSET), context),

@@ -165,6 +165,16 @@ describe("prune", () => {
     expect(existsSync(config.out.output!)).toBe(false);
   });
 
+  it("refuses to judge by what it fitted: samples of both files are not fitted, and the rest is too little", async () => {
+    const folder = temporaryFolder();
+    const { data, ...config } = await configFor(folder, { keepRatio: 0.5 });
+    const run = runPrune(
+      { ...config, data: { ...data, eval: await digits(folder, 100, 20) } },
+      realContext(startRuntime()),
+    );
+    await expect(run).rejects.toMatchObject({ code: "SAMPLES_TOO_FEW", fields: { samples: 20 } });
+  });
+
   it("refuses a selector that means nothing", async () => {
     const config = await configFor(temporaryFolder(), { selection: { include: ["no/such/node"], exclude: [] } });
     await expect(runPrune(config, realContext(startRuntime()))).rejects.toMatchObject({ code: "SELECTOR_EMPTY" });
