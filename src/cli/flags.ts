@@ -27,6 +27,7 @@ import {
   parsePositive,
   parseShare,
   parseSome,
+  parseSpeedup,
   parseText,
 } from "./values/plain.js";
 import { parseDuration, parseSize } from "./values/units.js";
@@ -119,7 +120,7 @@ export const flags = {
   // Limits.
   targetSpeedup: optional(
     ["--target-speedup <factor>", "Limits", "1.5: the most accurate net that is so much faster"],
-    parseFactor,
+    parseSpeedup,
   ),
   metric: optional(
     ["--metric <metric>", "Limits", "top1, top5, agreement, cosine, sqnr, mse or a module ./metric.mjs"],

@@ -79,6 +79,19 @@ export const parseFactor: Parse<number> = formed(
   },
 );
 
+/** `1.5` or `1.5x`: more than as fast as before. */
+export const parseSpeedup: Parse<number> = formed(
+  {
+    number: { type: "number", exclusiveMinimum: 1 },
+    text: whole(String.raw`0*(([2-9]|[1-9]\d+)(\.\d+)?|1\.0*[1-9]\d*)x?`),
+  },
+  (text, source) => {
+    const value = decimal(text.endsWith("x") ? text.slice(0, -1) : text);
+    if (value !== null && value > 1) return value;
+    throw invalid(text, source, "is no factor above 1", "Write 1.5 for half as fast again.");
+  },
+);
+
 /** 0.5, .5 or 50%, but neither nothing nor all. */
 const shareForm = {
   number: { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 1 },

@@ -3,7 +3,14 @@ import { InferOptError } from "../../../src/base/errors.js";
 import { parseShape, parseShard, parseSparsity, parseWidths } from "../../../src/cli/values/choices.js";
 import { parseConfidence, parseDrop, parseRequiredShare, parseSlo } from "../../../src/cli/values/limits.js";
 import type { Parse, Source } from "../../../src/cli/values/parse.js";
-import { parseChoice, parseFactor, parseInteger, parseIntegers, parseNames } from "../../../src/cli/values/plain.js";
+import {
+  parseChoice,
+  parseFactor,
+  parseInteger,
+  parseIntegers,
+  parseNames,
+  parseSpeedup,
+} from "../../../src/cli/values/plain.js";
 import { parseDuration, parseSize } from "../../../src/cli/values/units.js";
 
 const source: Source = { name: "--flag", kind: "usage", folder: "." };
@@ -110,6 +117,18 @@ const table: readonly [string, Parse<unknown>, readonly [string, unknown][], rea
       ["2x", 2],
     ],
     ["0", "-1", "x", "fast"],
+  ],
+  [
+    "a speedup",
+    parseSpeedup,
+    [
+      ["1.5", 1.5],
+      ["2x", 2],
+      ["10", 10],
+      ["1.05x", 1.05],
+      ["02.50", 2.5],
+    ],
+    ["0", "1", "1.0", "0.5", "1.00x", "2.", "-2", "x", "50%"],
   ],
   [
     "zeros in weights",
