@@ -4,11 +4,15 @@ import { climbsOut } from "../base/contained-path.js";
 import { InferOptError } from "../base/errors.js";
 import { fileSource } from "./byte-source.js";
 import { isLinked, linkRoot } from "./link-place.js";
+import type { WireModel } from "./read-model.js";
 import type { ByteSource, TensorProto } from "./schema.js";
 
 const EXTERNAL = 1;
 
 export const isExternal = (tensor: TensorProto): boolean => tensor.data_location === EXTERNAL;
+
+/** The model file as one reading of it left it: what it says of data files is looked up once for each of these. */
+export type ModelHome = Pick<WireModel, "path">;
 
 /**
  * The file range that an external tensor points at. Locations are relative to the
@@ -18,45 +22,14 @@ export const isExternal = (tensor: TensorProto): boolean => tensor.data_location
  * in will do too.
  * `expectedBytes` is what dims and dtype ask for, null when the type is unknown.
  */
-export function externalSource(modelPath: string, tensor: TensorProto, expectedBytes: number | null): ByteSource {
+export function externalSource(home: ModelHome, tensor: TensorProto, expectedBytes: number | null): ByteSource {
   const name = tensor.name ?? "";
   const entries = new Map((tensor.external_data ?? []).map(({ key, value }) => [key ?? "", value ?? ""]));
   const location = entries.get("location");
   if (!location)
     throw bad("EXTERNAL_DATA_INVALID", name, "has no location", "The export is broken: save the model again.");
 
-  const folder = isLinked(modelPath) ? linkRoot(modelPath) : dirname(resolve(modelPath));
-  const path = resolve(folder, location);
-  if (isAbsolute(location) || climbsOut(folder, path)) throw escapes(name, location);
-
-  let size: number;
-  try {
-    const real = realpathSync(path);
-    const homes = [realpathSync(folder), dirname(realpathSync(modelPath))];
-    if (homes.every((home) => climbsOut(home, real))) throw escapes(name, location);
-    const stats = statSync(real);
-    if (!stats.isFile()) {
-      throw bad(
-        "EXTERNAL_DATA_INVALID",
-        name,
-        `points at ${location}, which is not a file`,
-        "The export is broken: save the model again.",
-        { location },
-      );
-    }
-    size = stats.size;
-  } catch (cause) {
-    if (cause instanceof InferOptError) throw cause;
-    throw bad(
-      "EXTERNAL_DATA_MISSING",
-      name,
-      `points at ${location}, which is not beside ${modelPath}`,
-      "Keep the data file next to the .onnx file that it was saved with.",
-      { location },
-      cause,
-    );
-  }
-
+  const { path, size } = placeOf(home, name, location);
   const offset = wholeNumber(entries.get("offset") ?? "0", name, "offset");
   const stated = entries.get("length");
   const length =
@@ -80,6 +53,59 @@ export function externalSource(modelPath: string, tensor: TensorProto, expectedB
     );
   }
   return fileSource(path, offset, length);
+}
+
+interface DataFile {
+  readonly path: string;
+  readonly size: number;
+}
+
+/** By what was read of a model, which is gone soon: hundreds of tensors lie in the same file. */
+const known = new WeakMap<ModelHome, Map<string, DataFile>>();
+
+/** Once for each location. */
+function placeOf(home: ModelHome, tensor: string, location: string): DataFile {
+  const files = known.get(home) ?? new Map<string, DataFile>();
+  known.set(home, files);
+  let file = files.get(location);
+  if (!file) {
+    file = dataFile(home.path, tensor, location);
+    files.set(location, file);
+  }
+  return file;
+}
+
+function dataFile(modelPath: string, name: string, location: string): DataFile {
+  const folder = isLinked(modelPath) ? linkRoot(modelPath) : dirname(resolve(modelPath));
+  const path = resolve(folder, location);
+  if (isAbsolute(location) || climbsOut(folder, path)) throw escapes(name, location);
+
+  try {
+    const real = realpathSync(path);
+    const homes = [realpathSync(folder), dirname(realpathSync(modelPath))];
+    if (homes.every((home) => climbsOut(home, real))) throw escapes(name, location);
+    const stats = statSync(real);
+    if (!stats.isFile()) {
+      throw bad(
+        "EXTERNAL_DATA_INVALID",
+        name,
+        `points at ${location}, which is not a file`,
+        "The export is broken: save the model again.",
+        { location },
+      );
+    }
+    return { path, size: stats.size };
+  } catch (cause) {
+    if (cause instanceof InferOptError) throw cause;
+    throw bad(
+      "EXTERNAL_DATA_MISSING",
+      name,
+      `points at ${location}, which is not beside ${modelPath}`,
+      "Keep the data file next to the .onnx file that it was saved with.",
+      { location },
+      cause,
+    );
+  }
 }
 
 function wholeNumber(text: string, tensor: string, field: string): number {

@@ -55,11 +55,12 @@ export function writeLinked(message: ModelProto, path: string): void {
  * instead of carried. Throws as `readModel` and `externalSource` do.
  */
 export function linkModelFile(modelPath: string, path: string): void {
-  const { message, ranges, path: home } = readModel(modelPath);
+  const home = readModel(modelPath);
+  const { message, ranges } = home;
   for (const { tensor } of tensorsWithin(message)) {
     if (tensor.range) {
       const { offset, length } = ranges[tensor.range - 1]!;
-      tensor.source = fileSource(home, offset, length);
+      tensor.source = fileSource(home.path, offset, length);
       delete tensor.range;
     } else if (isExternal(tensor)) {
       tensor.source = externalSource(home, tensor, null);

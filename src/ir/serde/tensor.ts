@@ -56,7 +56,7 @@ export function tensorFromProto(proto: TensorProto, home: TensorHome): Tensor {
 function sourceOf(proto: TensorProto, dtype: DType, count: number, expected: number, home: TensorHome): ByteSource {
   // Set on what was carried through unread, and on nothing that a file can say.
   if (proto.source) return proto.source;
-  if (isExternal(proto)) return externalSource(home.path, proto, expected);
+  if (isExternal(proto)) return externalSource(home, proto, expected);
   if (proto.range) return rangeSource(proto, home);
   // A field that is present but empty counts as absent when elements are wanted: some writers set both.
   if (hasField(proto, "raw_data") && (proto.raw_data!.length > 0 || count === 0)) return memorySource(proto.raw_data!);
@@ -147,7 +147,7 @@ export function settleTensor(proto: TensorProto | undefined, home: TensorHome): 
     proto.source = rangeSource(proto, home);
     delete proto.range;
   } else {
-    proto.source = externalSource(home.path, proto, null);
+    proto.source = externalSource(home, proto, null);
     delete proto.external_data;
     delete proto.data_location;
   }

@@ -2,8 +2,9 @@ import { externalSource, isExternal, readModel } from "../../onnx/index.js";
 
 /** Size of a model on disk, weights in other files included. Throws as `readModel` does. */
 export function modelBytes(path: string): number {
-  const { message, sizeBytes } = readModel(path);
+  const model = readModel(path);
+  const { message, sizeBytes } = model;
   return (message.graph?.initializer ?? [])
     .filter(isExternal)
-    .reduce((sum, tensor) => sum + externalSource(path, tensor, null).byteLength, sizeBytes);
+    .reduce((sum, tensor) => sum + externalSource(model, tensor, null).byteLength, sizeBytes);
 }
