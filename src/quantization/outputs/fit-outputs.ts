@@ -6,6 +6,7 @@ import { type Model, Tensor } from "../../ir/index.js";
 import { type Directions, fitDirections, turned } from "./fit-directions.js";
 import { fitLine, leftOutGainDb } from "./fit-line.js";
 import { lastProducts } from "./last-products.js";
+import { mapChannels } from "./map-channels.js";
 import type { PairedMoments } from "./paired-moments.js";
 
 /** What a product's weights and bias are multiplied by, and what is added to the bias then. */
@@ -42,45 +43,13 @@ export function applyOutputLines(model: Model, lines: ReadonlyMap<string, Output
     const line = lines.get(node.name);
     if (!line || line.shift.length !== channels) continue;
     const [, weight, bias] = node.inputs;
-    const scaled = mapped(weight!.constant!.f32(), channels, weightAxis, line);
-    const old = bias ? mapped(bias.constant!.f32(), channels, 0, line) : null;
+    const { factor, directions } = line;
+    const scaled = mapChannels(weight!.constant!.f32(), channels, weightAxis, factor, directions);
+    const old = bias ? mapChannels(bias.constant!.f32(), channels, 0, factor, directions) : null;
     const shifted = Float32Array.from(line.shift, (shift, c) => (old?.[c] ?? 0) + shift);
     graph.setInput(node, 1, graph.addConstant(weight!.label, Tensor.f32(weight!.constant!.dims, scaled)));
     const dims = bias?.constant?.dims ?? [channels];
     graph.setInput(node, 2, graph.addConstant(bias?.label ?? `${node.name}/bias`, Tensor.f32(dims, shifted)));
     for (const value of [weight, bias]) if (value && value.useCount === 0) graph.removeConstant(value);
   }
-}
-
-/** What the line and its matrix make of weights, whose channels lie along the first or the last axis. */
-function mapped(
-  values: Float32Array,
-  channels: number,
-  axis: number,
-  { factor, directions }: OutputLine,
-): Float32Array {
-  const result = new Float32Array(values.length);
-  for (let i = 0; i < values.length; i++) result[i] = values[i]! * factor;
-  if (!directions) return result;
-  const { count, to, from } = directions;
-  const others = values.length / channels;
-  const [ofChannel, ofOther] = axis === 0 ? [others, 1] : [1, channels];
-  const along = new Float64Array(count * others);
-  for (let i = 0; i < count; i++) {
-    for (let c = 0; c < channels; c++) {
-      const weight = from[i * channels + c]!;
-      for (let o = 0; o < others; o++) along[i * others + o]! += weight * values[c * ofChannel + o * ofOther]!;
-    }
-  }
-  // Summed in double precision row by row: all sums at once would weigh twice what the weights do.
-  const sums = new Float64Array(others);
-  for (let c = 0; c < channels; c++) {
-    for (let o = 0; o < others; o++) sums[o] = result[c * ofChannel + o * ofOther]!;
-    for (let i = 0; i < count; i++) {
-      const weight = to[i * channels + c]!;
-      for (let o = 0; o < others; o++) sums[o]! += weight * along[i * others + o]!;
-    }
-    for (let o = 0; o < others; o++) result[c * ofChannel + o * ofOther] = sums[o]!;
-  }
-  return result;
 }
