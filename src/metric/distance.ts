@@ -101,16 +101,29 @@ function unlike(metric: string, name: string, wanted: MetricTensor, got: MetricT
 }
 
 function sumsOf(got: FloatTensor, wanted: FloatTensor): Sums {
-  const a = got.data;
-  const b = wanted.data;
-  // Before the loop: what the engine has not seen yet when it compiles the loop makes it leave that code each time.
-  const elements = b.length;
-  let reference = 0;
-  let output = 0;
-  let product = 0;
-  let noise = 0;
-  let broken = false;
-  for (let i = 0; i < elements; i++) {
+  const elements = wanted.data.length;
+  const sums = { reference: 0, output: 0, product: 0, noise: 0, broken: false };
+  for (let from = 0; from < elements; from += PIECE) {
+    addPiece(sums, got.data, wanted.data, from, Math.min(elements, from + PIECE));
+  }
+  return { elements, ...sums };
+}
+
+/**
+ * Elements at a time: a loop over all of a large tensor would be over before the engine has compiled the function, and each
+ * call begins slowly again. The order of sums is the same.
+ */
+const PIECE = 4096;
+
+function addPiece(
+  sums: { -readonly [key in Exclude<keyof Sums, "elements">]: Sums[key] },
+  a: FloatTensor["data"],
+  b: FloatTensor["data"],
+  from: number,
+  to: number,
+): void {
+  let { reference, output, product, noise, broken } = sums;
+  for (let i = from; i < to; i++) {
     const x = a[i]!;
     const y = b[i]!;
     const difference = x - y;
@@ -124,5 +137,9 @@ function sumsOf(got: FloatTensor, wanted: FloatTensor): Sums {
     product += x * y;
     noise += difference * difference;
   }
-  return { elements, reference, output, product, noise, broken };
+  sums.reference = reference;
+  sums.output = output;
+  sums.product = product;
+  sums.noise = noise;
+  sums.broken = broken;
 }

@@ -125,6 +125,21 @@ describe("cosine, sqnr and mse", () => {
     expect(await score("mse", outputs, null, reference)).toBe(0.5);
   });
 
+  it("count every element of a large output once, wherever it lies", async () => {
+    const wanted = Array.from({ length: 10_001 }, (_, i) => Math.fround(Math.sin(i)));
+    const got = wanted.map((value, i) => Math.fround(value + Math.cos(i) / 16));
+    let [signal, noise] = [0, 0];
+    for (const [i, value] of wanted.entries()) {
+      signal += value ** 2;
+      noise += (got[i]! - value) ** 2;
+    }
+    const [outputs, reference] = [{ y: floats([10_001], got) }, { y: floats([10_001], wanted) }];
+    expect(await score("sqnr", outputs, null, reference)).toBeCloseTo(10 * Math.log10(signal / noise), 9);
+    expect(await score("mse", outputs, null, reference)).toBeCloseTo(noise / 10_001, 12);
+    const last = { y: floats([10_001], [...got.slice(0, -1), Number.NaN]) };
+    expect(await score("sqnr", last, null, reference)).toBe(-100);
+  });
+
   it("sqnr is the ratio of energies in dB", async () => {
     const outputs = { y: floats([2], [10, 1]) };
     expect(await score("sqnr", outputs, null, { y: floats([2], [10, 0]) })).toBeCloseTo(20, 10);
