@@ -247,9 +247,11 @@ export interface AnswerFacts {
   readonly neither: number;
 }
 
-export interface PlacementFacts extends Omit<Placement, "steps"> {
+export interface PlacementFacts extends Omit<Placement, "steps" | "runs"> {
   /** The one asked for. */
   readonly provider: string;
+  /** That durations are of. Results of earlier versions are without. */
+  readonly runs?: number;
 }
 
 export interface Percentiles {
@@ -329,7 +331,8 @@ export interface CandidateFacts {
   readonly name: string;
   readonly chosen: boolean;
   readonly bytes: number;
-  readonly quantizedNodes: number;
+  /** Not in results of earlier versions. */
+  readonly quantizedNodes?: number;
   readonly floatNodes: number;
   readonly speedup: number | null;
   /** SQNR of the outputs against the float model on the samples used for the search, dB. */

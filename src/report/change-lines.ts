@@ -77,7 +77,7 @@ export function candidateLines(result: RunResult, sheet: Sheet): string[] {
     optional(each.accuracy, score),
     optional(each.sqnrDb, significant),
     bytes(each.bytes),
-    ...(roomy ? [count(each.quantizedNodes)] : []),
+    ...(roomy ? [optional(each.quantizedNodes, count)] : []),
     count(each.floatNodes),
     ...(roomy ? [middle(printable(candidateWhy(each, result)), sheet.columns - 94)] : []),
   ]);

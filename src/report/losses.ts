@@ -42,7 +42,9 @@ export function losses(result: RunResult): Losses | null {
 export const isInteger = ({ op, precision }: Pick<LayerRow, "op" | "precision">): boolean =>
   /^([iu](8|16)|w\d+)$/.test(precision) && !isConversion(op);
 
-const noiseOf = (db: number): number => 10 ** (-db / 10);
+/** Beyond this, sums would be infinite. */
+const MOST_NOISE = 1e300;
+const noiseOf = (db: number): number => Math.min(MOST_NOISE, 10 ** (-db / 10));
 
 function aloneOf({ quantization }: RunResult, rows: readonly LayerRow[]): Loss[] {
   const byNode = new Map(rows.map((row) => [row.node, row]));

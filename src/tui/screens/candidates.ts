@@ -52,7 +52,7 @@ export const candidates: ListScreen = {
       ...titled("accuracy", optional(accuracy, score), scene.width),
       ...titled("SQNR", sqnrDb === null ? "-" : `${significant(sqnrDb)} dB`, scene.width),
       ...titled("size", bytes(size), scene.width),
-      ...titled("nodes", `${count(quantizedNodes)} on integers, ${count(floatNodes)} in float`, scene.width),
+      ...titled("nodes", `${optional(quantizedNodes, count)} on integers, ${count(floatNodes)} in float`, scene.width),
       "",
       ...command(scene, point),
     ];

@@ -35,7 +35,7 @@ export function candidatesPanel(result: RunResult): Panel {
           ? [number<(typeof candidates)[number]>("SQNR dB", (row) => row.sqnrDb, significant)]
           : []),
         number("size", (row) => row.bytes, bytes),
-        ...(candidates.some(({ quantizedNodes }) => quantizedNodes > 0)
+        ...(candidates.some(({ quantizedNodes = 0 }) => quantizedNodes > 0)
           ? [number<(typeof candidates)[number]>("float nodes", (row) => row.floatNodes, count)]
           : []),
         text("why", (row) => candidateWhy(row, result)),

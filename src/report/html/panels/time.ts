@@ -27,12 +27,15 @@ type Operator = PlacementFacts["operators"][number];
 
 /** @param times where the chart tells the time already: the operators are a detail then */
 function placed(placement: PlacementFacts, times: OperatorTimesFacts | undefined): Markup[] {
-  const caption = `Operators as the runtime executes them, each node in the quickest of ${plural(placement.runs, "run")}`;
+  const { runs } = placement;
+  const caption = `Operators as the runtime executes them, each node in the quickest of ${runs === undefined ? "its runs" : plural(runs, "run")}`;
   const columns = [
     text<Operator>("operator", ({ op }) => op),
     text<Operator>("provider", ({ provider }) => provider),
     number<Operator>("nodes", ({ nodes }) => nodes, count),
-    number<Operator>("ms", ({ durationMs }) => durationMs / Math.max(1, placement.runs), milliseconds),
+    ...(runs === undefined
+      ? []
+      : [number<Operator>("ms", ({ durationMs }) => durationMs / Math.max(1, runs), milliseconds)]),
     {
       title: "time",
       value: (row: Operator) => row.durationMs,
