@@ -30,11 +30,27 @@ const matches = (words: readonly string[], filter: string): boolean => {
     .every((part) => text.includes(part));
 };
 
-export const layersShown = ({ layers }: Book, order: LayerOrder, filter: string): LayerEntry[] =>
+/** With the last answer kept: a key asks for the same rows several times, and most keys change none of them. */
+function remembered<Asked extends readonly unknown[], Row>(
+  rowsOf: (book: Book, ...asked: Asked) => readonly Row[],
+): (book: Book, ...asked: Asked) => readonly Row[] {
+  const last = new WeakMap<Book, { readonly asked: Asked; readonly rows: readonly Row[] }>();
+  return (book, ...asked) => {
+    const known = last.get(book);
+    if (known?.asked.every((each, i) => each === asked[i])) return known.rows;
+    const rows = rowsOf(book, ...asked);
+    last.set(book, { asked, rows });
+    return rows;
+  };
+}
+
+export const layersShown = remembered(({ layers }, order: LayerOrder, filter: string): readonly LayerEntry[] =>
   orderLayers(
     layers.filter(({ node, op, form, reason, nodes }) => matches([node, op, form, reason, ...nodes], filter)),
     order,
-  );
+  ),
+);
 
-export const decisionsShown = ({ decisions }: Book, filter: string): readonly DecisionRow[] =>
-  decisions.filter(({ kind, name, what, details }) => matches([kind, name, what, ...details], filter));
+export const decisionsShown = remembered(({ decisions }, filter: string): readonly DecisionRow[] =>
+  decisions.filter(({ kind, name, what, details }) => matches([kind, name, what, ...details], filter)),
+);

@@ -48,6 +48,16 @@ export function list<Row>(
   ];
 }
 
+/** What was worked out of rows, by what it is: a frame for each key looks at the same ones. Cells of a column with the same title say the same of a row. */
+const worked = new WeakMap<readonly unknown[], Map<string, unknown>>();
+
+function ofRows<Answer>(rows: readonly unknown[], what: string, work: () => Answer): Answer {
+  const known = worked.get(rows) ?? new Map<string, unknown>();
+  worked.set(rows, known);
+  if (!known.has(what)) known.set(what, work());
+  return known.get(what) as Answer;
+}
+
 /** Of the rows from `top` on. Names are cut with all rows in view, so that those which look alike are told apart, and stay the same when rows move. */
 function cellsOfColumn<Row>(
   rows: readonly Row[],
@@ -55,8 +65,10 @@ function cellsOfColumn<Row>(
   top: number,
   until: number,
 ): string[] {
-  if (!column.isText && !column.isNumber && wide < natural)
-    return middles(rows.map(column.cell), wide, shorten).slice(top, until);
+  if (!column.isText && !column.isNumber && wide < natural) {
+    const names = ofRows(rows, `${column.title} in ${wide}`, () => middles(rows.map(column.cell), wide, shorten));
+    return names.slice(top, until);
+  }
   return rows.slice(top, until).map((row) => (column.isText ? shortenEnd : shorten)(column.cell(row), wide));
 }
 
@@ -69,7 +81,9 @@ interface Laid<Row> {
 
 function layOut<Row>(rows: readonly Row[], columns: readonly ListColumn<Row>[], width: number): Laid<Row>[] {
   const natural = columns.map((column) =>
-    rows.reduce((most, row) => Math.max(most, widthOf(column.cell(row))), widthOf(column.title)),
+    ofRows(rows, column.title, () =>
+      rows.reduce((most, row) => Math.max(most, widthOf(column.cell(row))), widthOf(column.title)),
+    ),
   );
   let kept = columns.map((column, i) => ({ column, wide: natural[i]!, natural: natural[i]! }));
   const needed = (): number =>

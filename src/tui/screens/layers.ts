@@ -10,7 +10,7 @@ import { type ListScreen, type Outcome, type Scene, searchKeys } from "../screen
 import { placeOf, type State } from "../state.js";
 import { paragraph, titled } from "./rows.js";
 
-const shown = ({ book, state }: Pick<Scene, "book" | "state">): LayerEntry[] =>
+const shown = ({ book, state }: Pick<Scene, "book" | "state">): readonly LayerEntry[] =>
   layersShown(book, state.order, state.places.layers.filter);
 
 export const layers: ListScreen = {

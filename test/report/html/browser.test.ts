@@ -227,6 +227,18 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
     expect(said).toEqual([]);
   });
 
+  it("prints bins of small charts only where they stand open", async () => {
+    const { page } = await opened({ shown: graphResult() });
+    const bins = page.locator("#calibration .small-charts details").first();
+    expect(await bins.count()).toBe(1);
+    await page.emulateMedia({ media: "print" });
+    expect(await bins.isVisible()).toBe(false);
+    await page.emulateMedia({ media: "screen" });
+    await bins.locator("summary").click();
+    await page.emulateMedia({ media: "print" });
+    expect(await bins.locator("td").first().isVisible()).toBe(true);
+  });
+
   it("prints, with every row of what is open and all that is drawn", async () => {
     const { page } = await opened({ shown: { ...graphResult(), quantization: many().quantization } });
     await page.evaluate(
