@@ -4,7 +4,7 @@ export { bitsOf, type DType, dtypeCode, dtypeOfCode, dtypes, isFloat, packedByte
 export { Graph, type NewNode, type NewOutput, type OutputPort } from "./graph.js";
 export { importDomain, type Model, opsetOf } from "./model.js";
 export type { Node } from "./node.js";
-export { fromOnnx, loadModel } from "./serde/from-onnx.js";
+export { fromOnnx, loadModel, loadWritten } from "./serde/from-onnx.js";
 export {
   bigintToLong,
   dropFunctions,

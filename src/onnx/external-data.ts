@@ -12,7 +12,7 @@ const EXTERNAL = 1;
 export const isExternal = (tensor: TensorProto): boolean => tensor.data_location === EXTERNAL;
 
 /** The model file as one reading of it left it: what it says of data files is looked up once for each of these. */
-export type ModelHome = Pick<WireModel, "path">;
+export type ModelHome = Pick<WireModel, "path" | "writtenFrom">;
 
 /**
  * The file range that an external tensor points at. Locations are relative to the
@@ -69,7 +69,7 @@ function placeOf(home: ModelHome, tensor: string, location: string): DataFile {
   known.set(home, files);
   let file = files.get(location);
   if (!file) {
-    file = dataFile(home.path, tensor, location);
+    file = dataFile(home.writtenFrom ?? home.path, tensor, location);
     files.set(location, file);
   }
   return file;

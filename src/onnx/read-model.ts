@@ -12,6 +12,8 @@ import { TooDeep } from "./wire-format.js";
 export interface WireModel {
   /** Absolute; external data is found relative to its folder. */
   readonly path: string;
+  /** The model whose external data is meant, where a runtime wrote this one into another folder. */
+  readonly writtenFrom?: string;
   readonly sizeBytes: number;
   readonly message: ModelProto;
   /** What `TensorProto.range` counts. */

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import type { DatasetRef } from "../dataset/index.js";
-import { loadModel, type Model } from "../ir/index.js";
+import { loadModel, loadWritten, type Model } from "../ir/index.js";
 import type { Candidate } from "./candidate.js";
 import type { RuntimeConfig } from "./config.js";
 import { type ExecutedNodes, executedNodes } from "./executed-nodes.js";
@@ -72,4 +72,4 @@ export async function examineOriginal(
 
 /** @param path where the runtime wrote its graph, if it could */
 const nodesOf = (file: Model, path: string, { steps }: Placed): ExecutedNodes =>
-  executedNodes(file, existsSync(path) ? loadModel(path) : null, steps);
+  executedNodes(file, existsSync(path) ? loadWritten(path, file.path) : null, steps);

@@ -4,7 +4,7 @@
  * integers of a node tells whether they are computed, or float results converted to them.
  */
 import { InferOptError, messageOf } from "../base/errors.js";
-import { loadModel, type Model, type Node, nodesWithin, type Value } from "../ir/index.js";
+import { loadModel, loadWritten, type Model, type Node, nodesWithin, type Value } from "../ir/index.js";
 import type { FloatNode } from "../quantization/plan-static.js";
 import type { Form } from "../quantization/recipe.js";
 import type { BuiltModel } from "./built-model.js";
@@ -36,7 +36,7 @@ export async function auditCandidate(
         () => runtime.describe(built.path, asDelivered(config), { saveOptimizedTo: path }),
         "integers",
       );
-    const facts = auditIntegers(loadModel(built.path), loadModel(path), built.forms);
+    const facts = auditIntegers(loadModel(built.path), loadWritten(path, built.path), built.forms);
     if (facts.float.length > 0) record.warn(inWords(facts));
     return facts;
   } catch (error) {

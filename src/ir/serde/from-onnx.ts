@@ -32,6 +32,10 @@ import { mergeTypes, typeFromProto } from "./type.js";
 /** Reads a model file. Throws the MODEL_, TENSOR_, EXTERNAL_DATA_ and GRAPH_ codes. */
 export const loadModel = (path: string): Model => fromOnnx(readModel(path));
 
+/** What a runtime wrote of the model `original`, in whose folder weights stay that it did not change. */
+export const loadWritten = (path: string, original: string): Model =>
+  fromOnnx({ ...readModel(path), writtenFrom: original });
+
 export function fromOnnx(wire: WireModel): Model {
   const { message } = wire;
   const irVersion = Number(longToBigint(message.ir_version!));

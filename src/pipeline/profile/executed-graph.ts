@@ -1,6 +1,6 @@
 /** The graph that the runtime executed, with the shapes that the profiler saw on its edges. */
 import { groupBy } from "../../base/group-by.js";
-import { loadModel, type Model, type Node, nodesWithin, type Value } from "../../ir/index.js";
+import { loadWritten, type Model, type Node, nodesWithin, type Value } from "../../ir/index.js";
 import type { ProfiledStep, TensorFacts } from "../../runtime/node-profile.js";
 
 export interface ExecutedGraph {
@@ -9,9 +9,9 @@ export interface ExecutedGraph {
   readonly nodes: readonly (Node | null)[];
 }
 
-/** Reads what the runtime wrote of its graph, whose nodes stand in the order in which it executes them. */
-export function executedGraph(path: string, steps: readonly ProfiledStep[]): ExecutedGraph {
-  const model = loadModel(path);
+/** Reads what the runtime wrote of the model `original`, whose nodes stand in the order in which it executes them. */
+export function executedGraph(path: string, original: string, steps: readonly ProfiledStep[]): ExecutedGraph {
+  const model = loadWritten(path, original);
   const nodes = stepNodes(model, steps);
   for (const [i, node] of nodes.entries()) if (node) typeEdges(node, steps[i]!);
   return { model, nodes };

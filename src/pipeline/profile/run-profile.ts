@@ -158,7 +158,7 @@ async function profileModel(
   const path =
     config.provider === "cpu" && model.bytes <= LARGEST_WRITTEN ? scratchFile(context, "executed") : undefined;
   const profile = await context.runtime.profileNodes(model.path, data, asDelivered(config), path);
-  return { model, profile, graph: path === undefined ? null : executedGraph(path, profile.steps) };
+  return { model, profile, graph: path === undefined ? null : executedGraph(path, model.path, profile.steps) };
 }
 
 function comparedParts([before, after]: readonly Profiled[]): ProfileFacts["compared"] {

@@ -14,7 +14,9 @@ const file = (text: string): string => modelFile(temporaryFolder(), text);
 describe("the executed graph", () => {
   it("gets the shapes that were seen, weights that were packed left to the file", () => {
     const path = file("(x: f32[N,8]) -> (y) { y = MatMul(x, $w: f32[8,3]) }");
-    const { nodes } = executedGraph(path, [step("MatMul_0", "MatMul", { inputs: [f32(5, 8)], outputs: [f32(5, 3)] })]);
+    const { nodes } = executedGraph(path, path, [
+      step("MatMul_0", "MatMul", { inputs: [f32(5, 8)], outputs: [f32(5, 3)] }),
+    ]);
     expect(nodes[0]!.inputs.map((value) => value!.shape)).toEqual([
       [5, 8],
       [8, 3],
@@ -25,7 +27,10 @@ describe("the executed graph", () => {
   it("finds nodes without a name by their order among their kind, when as many were executed", () => {
     const path = file("(x: f32[2]) -> (y) { a = Neg(x) b = Exp(a) y = Neg(b) }");
     const steps = [step("Neg_7", "Neg"), step("Exp_3", "Exp"), step("Neg_9", "Neg")];
-    expect(executedGraph(path, steps).nodes.map((node) => node?.output.label)).toEqual(["a", "b", "y"]);
-    expect(executedGraph(path, steps.slice(0, 2)).nodes.map((node) => node?.output.label)).toEqual([undefined, "b"]);
+    expect(executedGraph(path, path, steps).nodes.map((node) => node?.output.label)).toEqual(["a", "b", "y"]);
+    expect(executedGraph(path, path, steps.slice(0, 2)).nodes.map((node) => node?.output.label)).toEqual([
+      undefined,
+      "b",
+    ]);
   });
 });

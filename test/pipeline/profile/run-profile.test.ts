@@ -1,4 +1,7 @@
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parseModel, saveModel } from "../../../src/ir/index.js";
 import { type ProfileConfig, runProfile } from "../../../src/pipeline/profile/run-profile.js";
 import { ortRuntime } from "../../../src/runtime/ort/index.js";
 import { faultOf } from "../../support/dataset.js";
@@ -57,6 +60,20 @@ describe("runProfile", () => {
     expect(profile!.models).toHaveLength(1);
     expect(request!.stages.map(({ name }) => name)).toEqual(["preprocessing", "transfer", "inference"]);
     expect((await faultOf(() => run([path, path]))).code).toBe("PIPELINE_MODELS");
+  });
+
+  it("reads the graph of a model whose weights lie beside it", async () => {
+    const runtime = ortRuntime({ workers: 1 });
+    try {
+      const path = join(temporaryFolder(), "beside.onnx");
+      const model = parseModel("(x: f32[4,64]) -> (y) { m = MatMul(x, $w: f32[64,96]) y = Relu(m) }", { opset: 18 });
+      saveModel(model, path, { externalData: true }).commit();
+      expect(readdirSync(dirname(path))).toHaveLength(2);
+      const { profile } = await runProfile(configOf([path]), realContext(runtime));
+      expect(profile!.models[0]!.nodes.map(({ op }) => op)).toContain("MatMul");
+    } finally {
+      await runtime.close();
+    }
   });
 
   it("puts two models side by side", async () => {
