@@ -49,7 +49,9 @@ interface Pending {
  * A terminal sends these to every process of a run, and one that has only just started dies of them: often before the parent
  * has heard that the run is interrupted.
  */
-const groupSignals: ReadonlySet<NodeJS.Signals> = new Set(["SIGINT", "SIGHUP"]);
+const terminalSignals: ReadonlySet<NodeJS.Signals> = new Set(["SIGINT", "SIGHUP"]);
+/** Within this processes are taken to have been stopped by the same hand. */
+const STOPPED_TOGETHER_MS = 300;
 
 export class JobProcess {
   readonly #household: Household;
@@ -206,8 +208,14 @@ export class JobProcess {
 
   #died(exitCode: number | null, signal: NodeJS.Signals | null): void {
     this.#child = null;
+    // Whoever stops a service sends it to all processes of a run: then this one hears of it in a moment.
+    if (signal === "SIGTERM") setTimeout(() => this.#ended(exitCode, signal), STOPPED_TOGETHER_MS);
+    else this.#ended(exitCode, signal);
+  }
+
+  #ended(exitCode: number | null, signal: NodeJS.Signals | null): void {
     this.#settle(({ call, doing, reject }) => {
-      if (signal && groupSignals.has(signal)) return reject(interrupted());
+      if (signal && terminalSignals.has(signal)) return reject(interrupted());
       const how = signal ? `signal ${signal}` : `exit code ${exitCode}`;
       reject(
         new InferOptError("RUNTIME_CRASHED", "runtime", `ONNX Runtime crashed while ${doingWhat(call)} (${how})`, {

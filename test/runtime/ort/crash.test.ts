@@ -18,18 +18,21 @@ function endless(runtime: ReturnType<typeof startRuntime>, underWay: () => void)
 }
 
 describe("a child that dies", () => {
-  it.each(["SIGSEGV", "SIGKILL"] as const)("of %s is a coded error, and the next job works", async (signal) => {
-    const runtime = startRuntime();
-    const job = endless(runtime, () => process.kill(runtime.pids()[0]!, signal));
-    await expect(job).rejects.toMatchObject({
-      code: "RUNTIME_CRASHED",
-      kind: "runtime",
-      message: `ONNX Runtime crashed while watching the values of model.onnx (signal ${signal})`,
-      fields: { job: "observe", model: expect.stringMatching(/model\.onnx$/), signal, output: expect.any(String) },
-    });
-    const outputs = await runtime.run(scaling(2), feeds, session);
-    expect([...outputs.get("y")!.f32()]).toEqual([2, 4]);
-  });
+  it.each(["SIGSEGV", "SIGKILL", "SIGTERM"] as const)(
+    "of %s is a coded error, and the next job works",
+    async (signal) => {
+      const runtime = startRuntime();
+      const job = endless(runtime, () => process.kill(runtime.pids()[0]!, signal));
+      await expect(job).rejects.toMatchObject({
+        code: "RUNTIME_CRASHED",
+        kind: "runtime",
+        message: `ONNX Runtime crashed while watching the values of model.onnx (signal ${signal})`,
+        fields: { job: "observe", model: expect.stringMatching(/model\.onnx$/), signal, output: expect.any(String) },
+      });
+      const outputs = await runtime.run(scaling(2), feeds, session);
+      expect([...outputs.get("y")!.f32()]).toEqual([2, 4]);
+    },
+  );
 
   it.each(["SIGINT", "SIGHUP"] as const)(
     "of %s as it starts is an interrupt, whichever process hears of it first",
@@ -41,6 +44,16 @@ describe("a child that dies", () => {
       await expect(job).rejects.toMatchObject({ code: "INTERRUPTED", kind: "interrupted" });
     },
   );
+
+  it("of a SIGTERM that the parent hears of a moment later is an interrupt", async () => {
+    const stop = new AbortController();
+    const runtime = startRuntime({ signal: stop.signal });
+    const job = endless(runtime, () => {
+      process.kill(runtime.pids()[0]!, "SIGTERM");
+      setTimeout(() => stop.abort(), 50);
+    });
+    await expect(job).rejects.toMatchObject({ code: "INTERRUPTED", kind: "interrupted" });
+  });
 
   it("between jobs is not noticed", async () => {
     const runtime = startRuntime();
