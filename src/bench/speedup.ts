@@ -23,6 +23,11 @@ export type Decision = "met" | "missed" | "inconclusive";
 const assumedDeviation = 0.02;
 const assumedDeviationMs = 0.004;
 const assumedDegrees = 4;
+/**
+ * And no more than this, however far apart a few happen to lie: two processes have made 1.47 of a ratio. By Student's t alone two or
+ * three that differ by a tenth leave an interval that reaches from nothing to thirty times as fast.
+ */
+const mostDeviation = 0.2;
 
 /**
  * Resampling blocks of runs covers what varies within a process. But where memory lies is fixed
@@ -66,8 +71,12 @@ function reachOf(
   const z = normalQuantile(p);
   const doubt = within ** 2 / blockDegrees(pooled[0].length, blockLength) + between.variance ** 2 / between.degrees;
   const t = studentQuantile(p, (within + between.variance) ** 2 / doubt);
+  const tOfRuns = studentQuantile(p, blockDegrees(pooled[0].length, blockLength));
   // Each side keeps the reach that the resamples gave it, and adds the processes'.
-  const reach = (bound: number) => t * Math.sqrt((Math.log(bound / ratio) / z) ** 2 + between.variance);
+  const reach = (bound: number): number => {
+    const own = (Math.log(bound / ratio) / z) ** 2;
+    return Math.min(t * Math.sqrt(own + between.variance), tOfRuns * Math.sqrt(own + between.most));
+  };
   return { ratio, down: reach(low), up: reach(high) };
 }
 
@@ -88,7 +97,7 @@ const levelled = (processes: ProcessSeries): readonly number[] =>
 const blockDegrees = (runs: number, blockLength: number): number =>
   blockLength <= SHORTEST_BLOCK ? Number.POSITIVE_INFINITY : Math.max(1, (1.5 * runs) / blockLength);
 
-/** Variance that processes add to the logarithm of the overall ratio, and how many degrees of freedom it rests on. */
+/** Variance that processes add to the logarithm of the overall ratio, how many degrees of freedom it rests on, and the most it can be. */
 function processVariance(baseline: ProcessSeries, candidate: ProcessSeries, within: number) {
   const runs = baseline.map((series) => series.length);
   const total = runs.reduce((sum, n) => sum + n, 0);
@@ -113,7 +122,7 @@ function processVariance(baseline: ProcessSeries, candidate: ProcessSeries, with
   const believed = assumedDegrees * (all > 0 ? Math.min(1, (assumed + explained) / all) : 1);
   const own = 1 / alone - 1;
   const each = (believed * assumed + own * Math.max(0, all - explained)) / (believed + own);
-  return { variance: each * alone, degrees: Math.max(1, believed + own) };
+  return { variance: each * alone, degrees: Math.max(1, believed + own), most: mostDeviation ** 2 * alone };
 }
 
 const weighed = (values: readonly number[], shares: readonly number[]): number =>

@@ -51,6 +51,16 @@ describe("speedupOf", () => {
     expect(width(speedupInterval)).toBeGreaterThan(0.8 * 2 * 2.776 * (deviation / Math.sqrt(5)));
   });
 
+  it("stays of use where two processes lie far apart: no process is taken to be off by half", () => {
+    const [baseline, candidate] = [processes([10, 13], 1), processes([10, 10], 2)];
+    const { speedup, speedupInterval } = speedupOf(baseline, candidate, options);
+    // 0.2 of two processes, at 99 %, and a little for the runs; Student's t of one degree is 64.
+    expect(width(speedupInterval)).toBeLessThan(2 * 2.576 * (0.2 / Math.SQRT2) * 1.3);
+    expect(width(speedupInterval)).toBeGreaterThan(Math.log(1.3));
+    expect(speedupInterval[0]).toBeLessThan(1);
+    expect(speedup).toBeGreaterThan(1);
+  });
+
   it("is not certain of runs that never varied", () => {
     const [low, high] = speedupOf([[3, 3, 3]], [[2, 2, 2]], options).speedupInterval;
     expect(low).toBeLessThan(1.5);
