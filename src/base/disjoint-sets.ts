@@ -2,10 +2,6 @@
 export class DisjointSets {
   readonly #parent: number[] = [];
 
-  get size(): number {
-    return this.#parent.length;
-  }
-
   /** Adds as many sets of one; returns the first. */
   add(count: number): number {
     const first = this.#parent.length;

@@ -7,12 +7,14 @@
  * are those of nodes or of the values that they make, with what the runtime adds to them;
  * what it inserts between integers and float has no name, and belongs to the integers beside it.
  */
+
 import { ownEntry } from "../base/own-entry.js";
 import { type Model, type Node, nodesWithin, soleReader, type Value } from "../ir/index.js";
 import { isLookUp } from "../quantization/embedding.js";
 import { productWeight } from "../quantization/product-weight.js";
 import type { NodeTime } from "../runtime/port.js";
 import { weightInputs } from "../target/integer-kernels.js";
+import { writtenName } from "./written-name.js";
 
 export interface Region {
   /** The node that makes the others integers. */
@@ -171,7 +173,7 @@ const isConversion = (time: NodeTime): boolean =>
 
 /** Names lose what the runtime put behind them, one piece after the other, until one is known. */
 function ownerOf({ name }: Pick<NodeTime, "name">, owners: ReadonlyMap<string, string>): string | null {
-  let rest = name.replace(/\/\w*Fusion\w*\/?$/, "").replace(/(_nchwc|_token_\d+)+$/, "");
+  let rest = writtenName(name);
   for (;;) {
     const owner = owners.get(rest);
     if (owner !== undefined) return owner;

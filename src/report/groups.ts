@@ -48,6 +48,7 @@ const stepOf = (widths: readonly number[]): string =>
   `${widths.slice(1, 4).join(", ")}${widths.length > 4 ? ", ..." : ""}`;
 
 function stays({ name, kind, width, frozen }: ShownGroup): string[] {
-  const about = `${count(width)} ${kind} of ${middle(printable(name), NAME)}`;
+  const one = width === 1 ? kind.replace(/s$/, "") : kind;
+  const about = `${count(width)} ${one} of ${middle(printable(name), NAME)}`;
   return [`  ${about}`, ...wrap(printable(frozen!), WIDTH - 6).map((line) => `      ${line}`)];
 }

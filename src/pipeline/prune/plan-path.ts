@@ -1,4 +1,5 @@
 /** What narrowing costs and saves, measured; and the path that follows from it. */
+
 import { spread } from "../../base/spread.js";
 import { ascending, quantile } from "../../base/statistics.js";
 import type { DatasetRef } from "../../dataset/index.js";
@@ -15,6 +16,7 @@ import { measureLatency } from "../latency.js";
 import { asDelivered, removeLinked } from "../model-runs.js";
 import { totalMs } from "../regions.js";
 import type { RunRecord } from "../run-record.js";
+import { writtenName } from "../written-name.js";
 import { branchTrials } from "./branch-trials.js";
 import { cutFile, type PruningKnown, removePruned } from "./pruned-file.js";
 import type { Ranked } from "./rank-groups.js";
@@ -180,8 +182,7 @@ function timesByNode(model: Model, times: readonly NodeTime[]): ReadonlyMap<Node
   }
   const found = new Map<Node, number>();
   for (const { name, op, ms } of times) {
-    const bare = name.replace(/\/\w*Fusion\w*\/?$/, "").replace(/(_nchwc|_token_\d+)+$/, "");
-    const node = workerOf(owners.get(name) ?? owners.get(bare) ?? null, op);
+    const node = workerOf(owners.get(name) ?? owners.get(writtenName(name)) ?? null, op);
     if (node) found.set(node, (found.get(node) ?? 0) + ms);
   }
   return found;

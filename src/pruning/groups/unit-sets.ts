@@ -7,10 +7,6 @@ export class UnitSets {
   readonly #reasons = new Map<number, string>();
   readonly #heads = new Set<number>();
 
-  get size(): number {
-    return this.#sets.size;
-  }
-
   /** Positions that belong to nothing yet. */
   add(count: number): Int32Array {
     const first = this.#sets.add(count);

@@ -37,10 +37,6 @@ export class UnitTrace {
     return (value && this.units.get(value)) ?? [];
   }
 
-  has(node: Node): boolean {
-    return node.inputs.some((value) => this.of(value).length > 0);
-  }
-
   /** The blocks of an output; one position alone is nothing that could be removed. */
   give(value: Value | null | undefined, blocks: readonly (Block | null)[]): void {
     if (!value) return;

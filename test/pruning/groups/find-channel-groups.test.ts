@@ -51,6 +51,14 @@ const cases: Readonly<Record<string, Case>> = {
     text: between(`y = Conv "grouped" <group=4, kernel_shape=[1,1]>(c, $u: f32[12,2,1,1])`, 12),
     groups: ["first: 4 channels of 2", OUTPUT],
   },
+  "a convolution whose weights are integers": {
+    text: between(`q = DequantizeLinear($u: i8[8,8,1,1], $s: f32[])
+      y = Conv "integer" <kernel_shape=[1,1]>(c, q)`),
+    groups: [
+      "first: 8 channels (the weights of integer are integers already: prune first, then quantize)",
+      "last: 4 channels (it is the model's output z)",
+    ],
+  },
   "a Gemm of what has no known rank": {
     text: `(x: f32[N,3,6,6]) -> (z) {
       a = Conv "first" <kernel_shape=[1,1]>(x, $w: f32[8,3,1,1])

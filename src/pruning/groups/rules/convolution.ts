@@ -14,7 +14,11 @@ export const convTranspose: Rule = (node, trace) => convolution(node, trace, 1);
 
 function convolution(node: Node, trace: UnitTrace, outAxis: 0 | 1): string | null {
   const [x, weight, bias] = node.inputs;
-  if (!trace.isCuttable(weight)) return `the weights of ${node.displayName} are not constant`;
+  if (!trace.isCuttable(weight)) {
+    return weight?.producer?.op === "DequantizeLinear"
+      ? `the weights of ${node.displayName} are integers already: prune first, then quantize`
+      : `the weights of ${node.displayName} are not constant`;
+  }
   if (bias && !trace.isCuttable(bias)) return `the bias of ${node.displayName} is not constant`;
   const dims = weight!.constant!.dims;
   const groups = node.int("group", 1);
