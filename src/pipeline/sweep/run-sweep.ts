@@ -38,6 +38,23 @@ export interface SweepConfig {
   readonly onSeries?: (series: LatencySeries) => void;
 }
 
+/** A process more may take some per cent more or less: what is of few is less sure than its many runs look. */
+function warnOfFewProcesses(
+  settings: readonly Setting[],
+  series: readonly Pick<SweepSeries, "processes">[],
+  record: RunRecord,
+): void {
+  const most = Math.max(...series.map(({ processes }) => processes));
+  const few = settings.flatMap(({ config: { batch, threads } }, i) =>
+    series[i]!.processes < most ? [`batch ${batch} with ${threads} ${threads === 1 ? "thread" : "threads"}`] : [],
+  );
+  if (few.length === 0) return;
+  record.warn(
+    `there was no time to run ${few.join(", ")} in as many processes as others (${most}), which differ by some per cent: ` +
+      "say more with --budget",
+  );
+}
+
 interface Setting {
   readonly model: ModelFacts;
   readonly config: RuntimeConfig;
@@ -60,14 +77,8 @@ export async function runSweep(config: SweepConfig, context: RunContext): Promis
   if (series.some(({ settled }) => !settled)) {
     record.warn(UNSETTLED);
   }
+  warnOfFewProcesses(settings, series, record);
   for (const [i, { model, config: sized }] of settings.entries()) {
-    const { processes, samplesMs } = series[i]!;
-    if (processes < Math.max(...series.map((each) => each.processes))) {
-      record.warn(
-        `batch ${sized.batch} with ${sized.threads} ${sized.threads === 1 ? "thread" : "threads"} took so long to start and to run that its ${samplesMs.length} runs are of ` +
-          `${processes === 1 ? "one process" : `${processes} processes`}, fewer than others have: say more with --budget`,
-      );
-    }
     const name = `${basename(model.path)}:batch=${sized.batch}:threads=${sized.threads}`;
     config.onSeries?.({ name, samplesMs: series[i]!.samplesMs });
   }

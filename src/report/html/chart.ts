@@ -5,7 +5,8 @@ import { html, type Markup } from "./markup.js";
 
 export const WIDTH = 640;
 const HEIGHT = 290;
-const margin = { left: 64, right: 16, top: 30, bottom: 52 };
+/** Numbers of seven digits have room on the left, also as large as they are on a narrow screen. */
+const margin = { left: 84, right: 16, top: 30, bottom: 52 };
 
 export interface Scale {
   /** Pixels of a value. */

@@ -21,7 +21,7 @@ section { background: var(--panel); border: 1px solid var(--line); border-radius
 .faint { color: var(--faint); }
 .table { overflow-x: auto; max-width: 100%; margin: 8px 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption { text-align: left; color: var(--faint); padding: 2px 0; }
+caption { text-align: left; color: var(--faint); padding: 2px 0; max-width: calc(100vw - 62px); }
 th, td { text-align: left; padding: 3px 14px 3px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td:not(.n) { overflow-wrap: anywhere; } td.s { white-space: nowrap; } th.w2 { min-width: 22ch; } th.w3 { min-width: 30ch; }
 table.stacked td:not(.note) { white-space: nowrap; } .limit-bar { width: 200px; min-width: 120px; } .span { stroke-width: 6; opacity: .7; } .span.met { stroke: var(--good); } .span.missed { stroke: var(--bad); } .span.inconclusive { stroke: var(--unsure); }

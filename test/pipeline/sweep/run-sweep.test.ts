@@ -10,11 +10,14 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 /** A millisecond a sample for one thread, half with two, and one for each run besides. */
 class Sized extends FakeRuntime {
   readonly specs: TimerSpec[] = [];
+  /** What starting a process takes, by batch size. */
+  startMs: (batch: number) => number = () => 0;
 
   override async timer(spec: TimerSpec): Promise<Timer> {
     this.specs.push(spec);
     const batch = Number(spec.data.random!.signature![0]!.shape![0]);
     const ms = 1 + batch / spec.session.threads;
+    this.nowMs += this.startMs(batch);
     const timer = await super.timer(spec);
     return {
       ...timer,
@@ -26,7 +29,12 @@ class Sized extends FakeRuntime {
   }
 }
 
-function run(parts: Partial<SweepConfig> = {}, text = "(x: f32[N,4]) -> (y) { y = Relu(x) }", names = ["model.onnx"]) {
+function run(
+  parts: Partial<SweepConfig> = {},
+  text = "(x: f32[N,4]) -> (y) { y = Relu(x) }",
+  names = ["model.onnx"],
+  startMs: Sized["startMs"] = () => 0,
+) {
   const folder = temporaryFolder();
   const models = names.map((name) => modelFile(folder, text, { name }));
   const fixed = text.includes("f32[1,4]");
@@ -35,6 +43,7 @@ function run(parts: Partial<SweepConfig> = {}, text = "(x: f32[N,4]) -> (y) { y 
     outputs: [{ name: "y", dtype: "f32", shape: [fixed ? 1 : "N", 4] } as const],
   };
   const runtime = new Sized(Object.fromEntries(models.map((path) => [path, { latency: () => 1, signature }])));
+  runtime.startMs = startMs;
   const config: SweepConfig = {
     ...{ models, data: null, batches: [1, 4, 16], threads: [1, 2], runtime: runtimeConfig({ benchMs: 6000 }) },
     ...{ slo: [], costPerHour: null, inconclusive: "fail" },
@@ -44,6 +53,16 @@ function run(parts: Partial<SweepConfig> = {}, text = "(x: f32[N,4]) -> (y) { y 
 }
 
 describe("runSweep", () => {
+  it("names in one warning all settings that there was no time to run in as many processes as others", async () => {
+    const slow = (batch: number): number => (batch === 1 ? 0 : 10_000);
+    const { warnings } = await run({ threads: [1] }, undefined, undefined, slow);
+    expect(warnings).toEqual([
+      "there was no time to run batch 4 with 1 thread, batch 16 with 1 thread in as many processes as others (3), " +
+        "which differ by some per cent: say more with --budget",
+    ]);
+    expect((await run()).warnings).toEqual([]);
+  });
+
   it("tells latency and throughput of each setting, and the fastest", async () => {
     const { sweep, verdict } = await run();
     expect(

@@ -32,7 +32,7 @@ describe("panels", () => {
       ([, x, y]) => [Number(x), Number(y)],
     );
     const ticks = [
-      ...panel("depth").matchAll(/<text class="tick" x="58" y="([\d.]+)" text-anchor="end">([\d.]+)</g),
+      ...panel("depth").matchAll(/<text class="tick" x="[\d.]+" y="([\d.]+)" text-anchor="end">([\d.]+)</g),
     ].map(([, y, value]) => [Number(y) - 4, Number(value)] as const);
     const [low, high] = [ticks[0]!, ticks.at(-1)!];
     const at = (value: number): number => low[0] + ((value - low[1]) / (high[1] - low[1])) * (high[0] - low[0]);
