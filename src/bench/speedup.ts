@@ -69,9 +69,10 @@ function reachOf(
   const between = processVariance(baseline, candidate, within);
   const p = (1 + confidence) / 2;
   const z = normalQuantile(p);
-  const doubt = within ** 2 / blockDegrees(pooled[0].length, blockLength) + between.variance ** 2 / between.degrees;
+  const degrees = blockDegrees(pooled[0].length, blockLength);
+  const doubt = within ** 2 / degrees + between.variance ** 2 / between.degrees;
   const t = studentQuantile(p, (within + between.variance) ** 2 / doubt);
-  const tOfRuns = studentQuantile(p, blockDegrees(pooled[0].length, blockLength));
+  const tOfRuns = studentQuantile(p, degrees);
   // Each side keeps the reach that the resamples gave it, and adds the processes'.
   const reach = (bound: number): number => {
     const own = (Math.log(bound / ratio) / z) ** 2;

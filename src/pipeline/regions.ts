@@ -7,7 +7,6 @@
  * are those of nodes or of the values that they make, with what the runtime adds to them;
  * what it inserts between integers and float has no name, and belongs to the integers beside it.
  */
-
 import { ownEntry } from "../base/own-entry.js";
 import { type Model, type Node, nodesWithin, soleReader, type Value } from "../ir/index.js";
 import { isLookUp } from "../quantization/embedding.js";

@@ -5,6 +5,7 @@
 import type { GraphFacts } from "../pipeline/graph-facts.js";
 import type { ProfileFacts } from "../pipeline/profile/profile-facts.js";
 import type { RunResult } from "../pipeline/result.js";
+import { withoutBlocks } from "../pipeline/written-name.js";
 import { measuredTimes } from "./measured-times.js";
 
 export interface LayerRow {
@@ -188,7 +189,7 @@ function addProfile(rows: Rows, { models, compared }: ProfileFacts, graph: Graph
   }
   const add = (side: "beforeMs" | "afterMs", nodes: NonNullable<typeof first>["nodes"]): void => {
     for (const { name, op, ms } of nodes) {
-      const row = rows.known(name) ?? rows.known(name.replace(/_nchwc$/, "")) ?? rows.of(name || op);
+      const row = rows.known(name) ?? rows.known(withoutBlocks(name)) ?? rows.of(name || op);
       row.op ||= op;
       row[side] = (row[side] ?? 0) + ms;
     }

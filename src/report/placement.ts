@@ -1,6 +1,7 @@
 /** Where a model's nodes ran and what their time went to, in words that the text and the Markdown share. */
 import type { OperatorShare, OperatorTimesFacts } from "../pipeline/operator-times.js";
 import type { PlacementFacts } from "../pipeline/result.js";
+import { withoutBlocks } from "../pipeline/written-name.js";
 import { middles } from "./escape.js";
 import { count, plural, significant } from "./numbers.js";
 
@@ -73,7 +74,7 @@ function islands(placement: PlacementFacts): PlacementNote[] {
     placement,
   );
   const named = middles(
-    found.slice(0, MOST_NAMED).map(({ node, op }) => node.replace(/_nchwc$/, "") || op),
+    found.slice(0, MOST_NAMED).map(({ node, op }) => withoutBlocks(node) || op),
     32,
   );
   const more = found.length > MOST_NAMED ? `, and ${count(found.length - MOST_NAMED)} more` : "";

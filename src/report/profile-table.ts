@@ -7,6 +7,7 @@ import type {
   ModelProfileFacts,
   ProfileFacts,
 } from "../pipeline/profile/profile-facts.js";
+import { withoutBlocks } from "../pipeline/written-name.js";
 import { boundShares, boundWord, overPeak } from "./bound.js";
 import { middle, middles, printable } from "./escape.js";
 import { bytes, count, milliseconds, optional, percent, percentOf, plural, ratio, significant } from "./numbers.js";
@@ -96,7 +97,7 @@ function operators({ operators: all, nodesMs }: ModelProfileFacts, most: number,
 function nodes({ nodes: all, nodesMs }: ModelProfileFacts, most: number, sheet: Sheet): string[] {
   const shown = all.slice(0, most);
   const names = middles(
-    shown.map(({ name, op }) => printable(name.replace(/_nchwc$/, "") || op)),
+    shown.map(({ name, op }) => printable(withoutBlocks(name) || op)),
     nameRoom(sheet),
   );
   const rows = shown.map((node, i) => {

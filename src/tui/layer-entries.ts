@@ -4,6 +4,7 @@
  */
 import type { Bound } from "../pipeline/profile/roofline.js";
 import type { RunResult } from "../pipeline/result.js";
+import { withoutBlocks } from "../pipeline/written-name.js";
 
 export interface LayerEntry {
   /** Or the one that the others of its region go with. */
@@ -78,7 +79,7 @@ function profiled({ profile }: RunResult): LayerEntry[] {
   }
   return profile.models[0]!.nodes.map(({ name, op, ms, bytes, bound }) => ({
     ...unknown,
-    ...{ node: name.replace(/_nchwc$/, "") || op, nodes: [name], op, afterMs: ms, weightBytes: bytes },
+    ...{ node: withoutBlocks(name) || op, nodes: [name], op, afterMs: ms, weightBytes: bytes },
     form: bound === null ? "" : boundForms[bound],
   }));
 }

@@ -6,6 +6,7 @@
  */
 import { type Model, type Node, nodesWithin, type Value } from "../../ir/index.js";
 import type { ProfiledStep } from "../../runtime/node-profile.js";
+import { withoutBlocks } from "../written-name.js";
 import type { ExecutedGraph } from "./executed-graph.js";
 import type { ComparedPart } from "./profile-facts.js";
 
@@ -60,7 +61,7 @@ export function namedTensors({ graph }: Model): TensorOf {
     }
   }
   // In the runtime's blocked layout a tensor has this behind its name.
-  return (label) => meant.get(label) ?? meant.get(label.replace(/_nchwc$/, "")) ?? null;
+  return (label) => meant.get(label) ?? meant.get(withoutBlocks(label)) ?? null;
 }
 
 const made = ({ nodes }: TimedGraph, tensorOf: TensorOf): Set<string> =>

@@ -1,5 +1,4 @@
 /** What narrowing costs and saves, measured; and the path that follows from it. */
-
 import { spread } from "../../base/spread.js";
 import { ascending, quantile } from "../../base/statistics.js";
 import type { DatasetRef } from "../../dataset/index.js";

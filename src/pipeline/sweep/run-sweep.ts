@@ -38,23 +38,6 @@ export interface SweepConfig {
   readonly onSeries?: (series: LatencySeries) => void;
 }
 
-/** A process more may take some per cent more or less: what is of few is less sure than its many runs look. */
-function warnOfFewProcesses(
-  settings: readonly Setting[],
-  series: readonly Pick<SweepSeries, "processes">[],
-  record: RunRecord,
-): void {
-  const most = Math.max(...series.map(({ processes }) => processes));
-  const few = settings.flatMap(({ config: { batch, threads } }, i) =>
-    series[i]!.processes < most ? [`batch ${batch} with ${threads} ${threads === 1 ? "thread" : "threads"}`] : [],
-  );
-  if (few.length === 0) return;
-  record.warn(
-    `there was no time to run ${few.join(", ")} in as many processes as others (${most}), which differ by some per cent: ` +
-      "say more with --budget",
-  );
-}
-
 interface Setting {
   readonly model: ModelFacts;
   readonly config: RuntimeConfig;
@@ -170,9 +153,8 @@ function verdictOf({ settings, fastest, best }: SweepFacts, { slo, inconclusive 
   const isSeveral = new Set(settings.map(({ model }) => model.path)).size > 1;
   const nameOf = ({ model }: SweepSettingFacts): string => (isSeveral ? `${basename(model.path)}, ` : "");
   const named = (setting: SweepSettingFacts): string => {
-    const { batch, threads, throughputPerSecond } = setting;
-    const where = `${nameOf(setting)}batch ${batch} with ${threads} ${threads === 1 ? "thread" : "threads"}`;
-    return `${where} at ${Number(throughputPerSecond.toPrecision(3))} a second`;
+    const perSecond = Number(setting.throughputPerSecond.toPrecision(3));
+    return `${nameOf(setting)}${wordsOf(setting)} at ${perSecond} a second`;
   };
   if (best !== null) {
     const words = slo.length === 0 ? "the most" : "the most within the limits";
@@ -195,3 +177,21 @@ function verdictOf({ settings, fastest, best }: SweepFacts, { slo, inconclusive 
   const summary = "inconclusive: no setting surely meets every limit; time longer with --budget";
   return { status: "inconclusive", outcome: inconclusive === "warn" ? "met" : "inconclusive", reasons, summary };
 }
+
+/** A process more may take some per cent more or less: what is of few is less sure than its many runs look. */
+function warnOfFewProcesses(
+  settings: readonly Setting[],
+  series: readonly Pick<SweepSeries, "processes">[],
+  record: RunRecord,
+): void {
+  const most = Math.max(...series.map(({ processes }) => processes));
+  const few = settings.flatMap(({ config }, i) => (series[i]!.processes < most ? [wordsOf(config)] : []));
+  if (few.length === 0) return;
+  record.warn(
+    `there was no time to run ${few.join(", ")} in as many processes as others (${most}), which differ by some per cent: ` +
+      "say more with --budget",
+  );
+}
+
+const wordsOf = ({ batch, threads }: { readonly batch: number; readonly threads: number }): string =>
+  `batch ${batch} with ${threads} ${threads === 1 ? "thread" : "threads"}`;
