@@ -17,7 +17,7 @@ export type Correction = (typeof corrections)[number];
 /** Samples that a correction is fitted on: more make it surer, and take longer. So many in any case, ... */
 const MOST_FITTED = 16;
 /** ... and up to twice as many where running them takes no more than this, estimated by the elements of all activations. */
-const FITTING_MS = 400;
+const FITTING_MS = 260;
 /** Fewer say too little of a whole data set. */
 const LEAST_FITTED = 4;
 
