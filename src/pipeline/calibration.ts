@@ -9,10 +9,9 @@ import type { KeepOfSamples } from "../runtime/port.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
-import type { FloatAnswers } from "./float-answers.js";
+import { type FloatAnswers, LEAST_OBSERVED } from "./float-answers.js";
 import { asWritten, linkedFile, removeLinked, untimed } from "./model-runs.js";
 import { refuseInterrupted } from "./run-record.js";
-import { usualCounts } from "./sample-counts.js";
 import { groupTaps, type TapGroup } from "./tap-groups.js";
 import { activationLabels, observedInstead, writeTapModel } from "./write-taps.js";
 
@@ -119,8 +118,8 @@ function keepOf(
 function enoughOf(data: DatasetRef, groups: readonly TapGroup[], answers: FloatAnswers | undefined): DatasetRef {
   if (!data.indices) return data;
   const each = groups.reduce((sum, { bytes }) => sum + bytes, 0);
-  const { aside = [], indices: sure = [], observed = usualCounts.observed } = answers ?? {};
-  const most = Math.max(observed + aside.length, Math.floor(OBSERVED_BYTES / Math.max(1, each)));
+  const { aside = [], indices: sure = [] } = answers ?? {};
+  const most = Math.max(LEAST_OBSERVED + aside.length, Math.floor(OBSERVED_BYTES / Math.max(1, each)));
   const others = data.indices.filter((index) => !sure.includes(index));
   const indices = [...sure, ...spread(others, Math.max(0, most - sure.length))];
   return { ...data, indices: indices.sort((a, b) => a - b) };

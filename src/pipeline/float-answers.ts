@@ -35,14 +35,14 @@ export interface FloatAnswers {
   readonly indices: readonly number[];
   /** Those of the trial, where ranges can do without: what has to be judged was not made of them then. */
   readonly aside: readonly number[];
-  /** Samples that ranges are made of in any case. */
-  readonly observed: number;
 }
+
+/** Samples that ranges are made of in any case. */
+export const LEAST_OBSERVED = 24;
 
 /**
  * @param prepared the model that will be run
  * @param elements of all activations of one sample
- * @param observed samples that ranges are made of in any case
  * @returns null where nothing is to be held against anything: the trial's samples are none of the calibration's
  */
 export function planAnswers(
@@ -51,7 +51,6 @@ export function planAnswers(
   placement: PlacementOptions,
   { fit, trial }: Intake,
   elements: number,
-  observed: number,
   context: RunContext,
 ): FloatAnswers | null {
   if (!fit || fit.ref.random || trial.path !== fit.ref.path || !trial.indices) return null;
@@ -77,8 +76,7 @@ export function planAnswers(
     fitted,
     moments: { path: samplesFile(context), ...told, indices: few },
     indices: [...trial.indices, ...(fitted?.indices ?? [])].sort((a, b) => a - b),
-    aside: fit.count - trial.indices.length >= observed ? trial.indices : [],
-    observed,
+    aside: fit.count - trial.indices.length >= LEAST_OBSERVED ? trial.indices : [],
   };
 }
 

@@ -23,7 +23,7 @@ import { factsReader } from "./model-facts.js";
 import { asWritten, despiteCrash, linkedTwin, samplesFile } from "./model-runs.js";
 import type { ModelFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
-import { usualCounts } from "./sample-counts.js";
+import { TRIAL_SAMPLES } from "./sample-counts.js";
 
 export interface Intake {
   readonly facts: ModelFacts;
@@ -198,8 +198,8 @@ function trialOf(ref: DatasetRef, count: number, signature: ModelSignature, runt
   if (ref.random) return randomInputs(signature.inputs, runtime, Math.min(4, count));
   const indices = allOf({ ref, count }).indices!;
   // Spread over the set: neighbours in a file are often alike.
-  const step = Math.max(1, Math.floor(indices.length / usualCounts.tried));
-  return { ...ref, indices: indices.filter((_, i) => i % step === 0).slice(0, usualCounts.tried) };
+  const step = Math.max(1, Math.floor(indices.length / TRIAL_SAMPLES));
+  return { ...ref, indices: indices.filter((_, i) => i % step === 0).slice(0, TRIAL_SAMPLES) };
 }
 
 /** The same with so many samples in the trial at most, spread over those that were. */

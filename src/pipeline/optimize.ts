@@ -46,7 +46,7 @@ import type { CorrectionFacts, LossyFacts, ModelFacts, RunResult, Verdict } from
 import { roundStatics } from "./round-statics.js";
 import { roundCandidates } from "./round-weights.js";
 import { RunRecord } from "./run-record.js";
-import { quickCounts, usualCounts } from "./sample-counts.js";
+import { quickTrial } from "./sample-counts.js";
 import { ScratchWeights } from "./scratch-weights.js";
 import { type PartOf, SearchFiles } from "./search-files.js";
 import { leftOut } from "./select.js";
@@ -163,19 +163,10 @@ export class OptimizeRun {
     const own = { ...common, fused: fused.path, prepared: prepared.path };
     const equalized = await this.#equalized(admitted, prepared, { ...own, excluded: keepFloat, quick });
     const elements = [...(sizes?.values() ?? [])].reduce((sum, each) => sum + each, 0);
-    const counts = isSearched(config) ? usualCounts : quickCounts(elements);
-    const intake = withTrialOf(admitted, counts.tried);
+    const intake = isSearched(config) ? admitted : withTrialOf(admitted, quickTrial(elements));
     const float = equalized ?? prepared.path;
     const answers = this.#mayBeStatic(prepared)
-      ? planAnswers(
-          float,
-          this.target,
-          { ...widestPlacement, keepFloat },
-          intake,
-          elements,
-          counts.observed,
-          this.context,
-        )
+      ? planAnswers(float, this.target, { ...widestPlacement, keepFloat }, intake, elements, this.context)
       : null;
     const taps = await this.#statistics(intake, float, prepared, keepFloat, answers);
     const known = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Intake, withTrialOf } from "../../src/pipeline/intake.js";
-import { quickCounts, samplesWithin, usualCounts } from "../../src/pipeline/sample-counts.js";
+import { quickTrial, samplesWithin, TRIAL_SAMPLES } from "../../src/pipeline/sample-counts.js";
 
 describe("samplesWithin", () => {
   it("takes as many as fit the time, within bounds", () => {
@@ -14,16 +14,14 @@ describe("samplesWithin", () => {
   });
 });
 
-describe("quickCounts", () => {
+describe("quickTrial", () => {
   it("leaves light models all that others have", () => {
-    expect(quickCounts(100_000)).toEqual(usualCounts);
-    expect(quickCounts(0)).toEqual(usualCounts);
+    expect(quickTrial(100_000)).toBe(TRIAL_SAMPLES);
+    expect(quickTrial(0)).toBe(TRIAL_SAMPLES);
   });
 
   it("takes fewer of heavier ones, and never less than two thirds", () => {
-    expect(quickCounts(5_000_000)).toEqual({ observed: 21, tried: 10 });
-    expect(quickCounts(15_000_000)).toEqual({ observed: 16, tried: 8 });
-    expect(quickCounts(1e12)).toEqual({ observed: 16, tried: 8 });
+    expect([5_000_000, 15_000_000, 1e12].map(quickTrial)).toEqual([10, 8, 8]);
   });
 });
 
