@@ -1,9 +1,10 @@
 /** Equalizes the prepared model's channels for static integers, when that brings the outputs closer to the float model's. */
+import { setImmediate } from "node:timers/promises";
 import type { DatasetRef } from "../dataset/index.js";
 import { linkModel, loadModel, type Model } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { tapChannels } from "../quantization/equalize/channel-taps.js";
-import { type EqualizedGroup, equalize, scalableValues } from "../quantization/equalize/equalize.js";
+import { type EqualizedGroup, Equalizer, scalableValues } from "../quantization/equalize/equalize.js";
 import { activationsOf } from "../quantization/insert-qdq.js";
 import { type PlacementOptions, planStatic } from "../quantization/plan-static.js";
 import { staticRecipe } from "../quantization/recipe.js";
@@ -54,19 +55,25 @@ export async function equalizeModel(intake: Intake, options: QuickOptions, conte
   if (values.size === 0 || weightBytes(tapped) > MOST_BYTES) return nothing;
   const taps = tapChannels(tapped, values);
   for (const node of [...tapped.graph.nodes()].reverse()) removeWithFeeders(node);
-  const reduced = await withSaved(tapped, context, (model) =>
-    context.runtime.reduce({ model, data, outputs: taps.outputs, session: untimed(asDelivered(runtime)) }),
-  );
-
   const model = loadModel(prepared);
   const plan = planStatic(model, target, placement);
-  const { groups } = equalize(model, plan, taps.ranges(reduced, data.indices!.length), target);
+  const observed = new Set([...values.keys()].map(({ label }) => label));
+  const { equalizer, reduced } = await withSaved(tapped, context, async (file) => {
+    const session = untimed(asDelivered(runtime));
+    const reducing = context.runtime.reduce({ model: file, data, outputs: taps.outputs, session });
+    reducing.catch(() => undefined);
+    // The model runs in its own process while its weights are looked at here.
+    await setImmediate();
+    return { equalizer: new Equalizer(model, plan, observed, target), reduced: await reducing };
+  });
+  const groups = equalizer.choose(taps.ranges(reduced, data.indices!.length));
   if (groups.length === 0) return nothing;
   const channels = groups.reduce((sum, group) => sum + group.channels, 0);
   const detail = `${channels} channels in ${groups.length} ${groups.length === 1 ? "group" : "groups"} of tensors`;
   if (!isPromising(groups, activationsOf(plan).length)) {
     return { path: null, facts: judgeCorrection("equalize", `${detail}, of which too little is expected`, null, null) };
   }
+  equalizer.apply();
   const path = linkedFile(context, "equalized");
   linkModel(model, path);
   const facts = (await isSame(prepared, path, intake, options, context))

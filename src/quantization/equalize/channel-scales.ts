@@ -36,7 +36,7 @@ export interface Reader {
   /** Sum of squares of the weights that read a channel. */
   readonly energy: Float64Array;
   /** Largest magnitude of the weights at [output * channels + channel]. */
-  readonly largest: Float64Array;
+  readonly largest: Float32Array;
 }
 
 export interface ScaleProblem {
@@ -168,11 +168,13 @@ function costsOf({ weightLimit }: ScaleProblem, reader: Reader, scales: Float64A
 /** Squared errors of rounding one weight of each output, added up. A loop with nothing behind it stays in the code that the engine made of it. */
 function stepsOf({ tensor: { scaleOf }, outputs, largest }: Reader, scales: Float64Array, weightLimit: number): number {
   const channels = scaleOf.length;
+  const shrunk = Float64Array.from(scaleOf, (scale) => 1 / scales[scale]!);
   let steps = 0;
-  for (let o = 0; o < outputs; o++) {
+  for (let o = 0, at = 0; o < outputs; o++) {
     let most = 0;
-    for (let c = 0; c < channels; c++) {
-      most = Math.max(most, largest[o * channels + c]! / scales[scaleOf[c]!]!);
+    for (let c = 0; c < channels; c++, at++) {
+      const magnitude = largest[at]! * shrunk[c]!;
+      if (magnitude > most) most = magnitude;
     }
     steps += (most / weightLimit) ** 2 / 12;
   }

@@ -12,11 +12,7 @@ import type { StaticPlan } from "../plan-static.js";
 import { type ChannelMap, mapChannels, readingAxis, type ScaledConstant } from "./channel-map.js";
 import { type ChannelRanges, chooseScales, type Reader, type ReadTensor } from "./channel-scales.js";
 
-export interface EqualizeReport {
-  /** Groups of tensors whose channels were scaled, with the expected change of their rounding errors. */
-  readonly groups: readonly EqualizedGroup[];
-}
-
+/** Tensors whose channels are scaled, with the expected change of their rounding errors. */
 export interface EqualizedGroup {
   /** Labels of the quantized tensors in it. */
   readonly tensors: readonly string[];
@@ -39,38 +35,71 @@ export function scalableValues(model: Model, plan: StaticPlan): ReadonlyMap<Valu
   return axes;
 }
 
-/** `ranges` by value label: of the values that `scalableValues` names. */
-export function equalize(
-  model: Model,
-  plan: StaticPlan,
-  ranges: ReadonlyMap<string, ChannelRanges>,
-  target: IntegerTarget,
-): EqualizeReport {
-  const map = mapChannels(model.graph);
-  const scaleOfSet = new Map<number, number>();
-  const groups: EqualizedGroup[] = [];
-  for (const values of connectedValues(map, activationsOf(plan), ranges)) {
-    const numbers = new Map<number, number>();
-    const tensors = new Map<Value, ReadTensor>();
-    for (const value of values) {
-      const scaleOf = map.channels.get(value)!.ids.map((id) => numbered(numbers, map.setOf(id)));
-      tensors.set(value, { ...ranges.get(value.label)!, scaleOf });
-    }
-    const sets = [...numbers.keys()];
-    const { scales, ratio } = chooseScales({
-      scales: sets.length,
-      isFixed: (scale) => map.isFixed(sets[scale]!),
-      tensors: [...tensors.values()],
-      readers: readersOf(map, plan, tensors),
-      weightLimit: target.weightLimit,
+/** Values whose scales depend on each other, with what is known of them before anything has run. */
+interface ScaledGroup {
+  readonly values: readonly Value[];
+  /** Sets of channels; a scale is numbered by its place here. */
+  readonly sets: readonly number[];
+  /** By value: which scale each of its channels has. */
+  readonly scaleOf: ReadonlyMap<Value, readonly number[]>;
+  readonly readers: readonly ReaderOf[];
+}
+
+/** A reader, with the value that it reads in the place of what is known of that. */
+interface ReaderOf extends Omit<Reader, "tensor"> {
+  readonly value: Value;
+}
+
+/** Chooses scales once channels were observed, and works them into the weights; the weights are looked at before. */
+export class Equalizer {
+  readonly #model: Model;
+  readonly #map: ChannelMap;
+  readonly #weightLimit: number;
+  readonly #groups: readonly ScaledGroup[];
+  readonly #scaleOfSet = new Map<number, number>();
+
+  /** @param observed labels of values: those that `scalableValues` names */
+  constructor(model: Model, plan: StaticPlan, observed: ReadonlySet<string>, { weightLimit }: IntegerTarget) {
+    const map = mapChannels(model.graph);
+    this.#model = model;
+    this.#map = map;
+    this.#weightLimit = weightLimit;
+    this.#groups = connectedValues(map, activationsOf(plan), observed).map((values) => {
+      const numbers = new Map<number, number>();
+      const scaleOf = new Map(
+        values.map((value) => [value, map.channels.get(value)!.ids.map((id) => numbered(numbers, map.setOf(id)))]),
+      );
+      return { values, sets: [...numbers.keys()], scaleOf, readers: readersOf(map, plan, scaleOf) };
     });
-    const expectedDb = -10 * Math.log10(ratio);
-    if (!(expectedDb >= LEAST_GAIN_DB)) continue;
-    sets.forEach((set, i) => void scaleOfSet.set(set, scales[i]!));
-    groups.push({ tensors: values.map(({ label }) => label), channels: sets.length, expectedDb });
   }
-  if (groups.length > 0) applyScales(model, map, (id) => Math.fround(scaleOfSet.get(map.setOf(id)) ?? 1));
-  return { groups };
+
+  /** @param ranges by value label */
+  choose(ranges: ReadonlyMap<string, ChannelRanges>): readonly EqualizedGroup[] {
+    this.#scaleOfSet.clear();
+    return this.#groups.flatMap(({ values, sets, scaleOf, readers }) => {
+      const tensors = new Map<Value, ReadTensor>(
+        values.map((value) => [value, { ...ranges.get(value.label)!, scaleOf: scaleOf.get(value)! }]),
+      );
+      const { scales, ratio } = chooseScales({
+        scales: sets.length,
+        isFixed: (scale) => this.#map.isFixed(sets[scale]!),
+        tensors: [...tensors.values()],
+        readers: readers.map(({ value, ...reader }) => ({ ...reader, tensor: tensors.get(value)! })),
+        weightLimit: this.#weightLimit,
+      });
+      const expectedDb = -10 * Math.log10(ratio);
+      if (!(expectedDb >= LEAST_GAIN_DB)) return [];
+      sets.forEach((set, i) => void this.#scaleOfSet.set(set, scales[i]!));
+      return [{ tensors: values.map(({ label }) => label), channels: sets.length, expectedDb }];
+    });
+  }
+
+  /** Works what was chosen into the model. */
+  apply(): void {
+    if (this.#scaleOfSet.size === 0) return;
+    const map = this.#map;
+    applyScales(this.#model, map, (id) => Math.fround(this.#scaleOfSet.get(map.setOf(id)) ?? 1));
+  }
 }
 
 function numbered(numbers: Map<number, number>, set: number): number {
@@ -84,9 +113,9 @@ function numbered(numbers: Map<number, number>, set: number): number {
 function connectedValues(
   map: ChannelMap,
   values: readonly Value[],
-  ranges: ReadonlyMap<string, ChannelRanges>,
+  observed: ReadonlySet<string>,
 ): readonly (readonly Value[])[] {
-  const known = values.filter((value) => ranges.has(value.label) && map.channels.has(value));
+  const known = values.filter((value) => observed.has(value.label) && map.channels.has(value));
   const groups = new DisjointSets();
   groups.add(known.length);
   const firstWith = new Map<number, number>();
@@ -107,26 +136,30 @@ function connectedValues(
 }
 
 /** Quantized products that read one of the tensors. */
-function readersOf(map: ChannelMap, plan: StaticPlan, tensors: ReadonlyMap<Value, ReadTensor>): readonly Reader[] {
+function readersOf(
+  map: ChannelMap,
+  plan: StaticPlan,
+  scaleOf: ReadonlyMap<Value, readonly number[]>,
+): readonly ReaderOf[] {
   const planned = new Set(plan.nodes.map(({ node }) => node));
   return map.readers.flatMap((node) => {
-    const tensor = tensors.get(node.inputs[0]!);
-    if (!tensor || !planned.has(node)) return [];
+    const value = node.inputs[0]!;
+    const channels = scaleOf.get(value)?.length;
+    if (channels === undefined || !planned.has(node)) return [];
     const { dims } = node.inputs[1]!.constant!;
     const weights = node.inputs[1]!.constant!.f32();
     const isConv = node.op === "Conv";
-    const channels = tensor.scaleOf.length;
     const outputs = dims[isConv || readingAxis(node) === 1 ? 0 : 1]!;
     const places = isConv ? dims.slice(2).reduce((product, dim) => product * dim, 1) : 1;
     const energy = new Float64Array(channels);
-    const largest = new Float64Array(outputs * channels);
+    const largest = new Float32Array(outputs * channels);
     forEachWeight(node.int("group", 1), dims, readingAxis(node), places, (at, output, channel) => {
       const weight = weights[at]!;
       energy[channel]! += weight * weight;
       const i = output * channels + channel;
       largest[i] = Math.max(largest[i]!, Math.abs(weight));
     });
-    return [{ tensor, outputs, places, energy, largest }];
+    return [{ value, outputs, places, energy, largest }];
   });
 }
 

@@ -4,7 +4,7 @@ import { newTap, observeTensor } from "../../../src/observe/index.js";
 import { applyRecipe } from "../../../src/quantization/apply-recipe.js";
 import type { ChannelRanges } from "../../../src/quantization/equalize/channel-scales.js";
 import { tapChannels } from "../../../src/quantization/equalize/channel-taps.js";
-import { equalize, scalableValues } from "../../../src/quantization/equalize/equalize.js";
+import { Equalizer, scalableValues } from "../../../src/quantization/equalize/equalize.js";
 import { activationsOf } from "../../../src/quantization/insert-qdq.js";
 import { planStatic } from "../../../src/quantization/plan-static.js";
 import { staticRecipe } from "../../../src/quantization/recipe.js";
@@ -38,6 +38,13 @@ async function rangesOf(make: () => Promise<Model>, feeds: Feeds): Promise<Reado
   );
 }
 
+function equalize(model: Model, ranges: ReadonlyMap<string, ChannelRanges>) {
+  const equalizer = new Equalizer(model, planOf(model), new Set(ranges.keys()), safeTarget);
+  const groups = equalizer.choose(ranges);
+  equalizer.apply();
+  return { groups };
+}
+
 /** The model as text with constants skewed, before and after: whether it computes the same, and its error as integers. */
 async function equalized(text: string, ...skewed: readonly (readonly [string, number, (channel: number) => number])[]) {
   const make = async (opset = 17) => {
@@ -49,7 +56,7 @@ async function equalized(text: string, ...skewed: readonly (readonly [string, nu
   const feeds = seededFeeds(before);
   const ranges = await rangesOf(make, feeds);
   expect(await rangesOf(() => make(18), feeds)).toEqual(ranges);
-  const report = equalize(after, planOf(after), ranges, safeTarget);
+  const report = equalize(after, ranges);
   check(after.graph);
   const same = relativeError(await runModel(before, feeds), await runModel(after, feeds));
   const errors = [];
@@ -57,7 +64,7 @@ async function equalized(text: string, ...skewed: readonly (readonly [string, nu
     [before, await make()],
     [after, await make()],
   ] as const) {
-    if (float === after) equalize(integers, planOf(integers), ranges, safeTarget);
+    if (float === after) equalize(integers, ranges);
     errors.push(await integerError(integers, before, feeds));
   }
   return {
@@ -102,6 +109,23 @@ describe("equalize", () => {
     expect(tensors).toEqual(["r"]);
     expect(same).toBeLessThan(1e-6);
     expect(gainDb).toBeGreaterThan(6);
+  });
+
+  it("touches no weight before it is told to apply what it chose", async () => {
+    const make = async () => {
+      const model = await prepared(convs, 17);
+      skew(model, "w", 0, wild);
+      return model;
+    };
+    const model = await make();
+    const ranges = await rangesOf(make, seededFeeds(model));
+    const weights = () => model.graph.constants.map(({ constant }) => constant!.f32());
+    const before = weights();
+    const equalizer = new Equalizer(model, planOf(model), new Set(ranges.keys()), safeTarget);
+    expect(equalizer.choose(ranges)).not.toEqual([]);
+    expect(weights()).toEqual(before);
+    equalizer.apply();
+    expect(weights()).not.toEqual(before);
   });
 
   it("leaves alone what is even already", async () => {
