@@ -66,7 +66,7 @@ if (isMainThread) {
   process.on("SIGINT", () => undefined);
 } else {
   // The same file is what a thread starts with: statistics behind a model, or a user's stages ahead of it.
-  const { observe } = workerData as Partial<ObserverData>;
-  if (observe) void import("./observing-thread.js").then(({ observeInThread }) => observeInThread(observe));
+  const data: ObserverData | object = workerData;
+  if ("observe" in data) void import("./observing-thread.js").then(({ observeInThread }) => observeInThread(data));
   else void import("./stage-thread.js").then(({ workAhead }) => workAhead());
 }

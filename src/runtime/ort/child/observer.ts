@@ -18,6 +18,8 @@ export interface ObservedSample {
   /** In the whole data. */
   readonly position: number;
   readonly tensors: ObservedTensors;
+  /** Tensors whose statistics somebody else took in. */
+  readonly seen?: readonly string[];
 }
 
 export interface ObservingTask {
@@ -53,9 +55,9 @@ export class Observer {
   }
 
   /** Nothing of the sample is needed any more when this returns. */
-  add({ id, position, tensors }: ObservedSample): void {
+  add({ id, position, tensors, seen = [] }: ObservedSample): void {
     if (!this.#aside.has(position))
-      for (const tap of this.#taps) observeTensor(tap, fromOrtTensor(tap.name, tensors.get(tap.name)!).toF32()!);
+      for (const tap of this.#taps) if (!seen.includes(tap.name)) observeTapped(tap, tensors);
     this.#keeper?.add(id, position, tensors);
   }
 
@@ -64,3 +66,6 @@ export class Observer {
     return [...this.#taps];
   }
 }
+
+export const observeTapped = (tap: TapStatistics, tensors: ObservedTensors): void =>
+  observeTensor(tap, fromOrtTensor(tap.name, tensors.get(tap.name)!).toF32()!);

@@ -3,10 +3,10 @@ import { parentPort } from "node:worker_threads";
 import { invariant } from "../../../base/errors.js";
 import { toWireError } from "../wire-error.js";
 import { BufferRelease } from "./buffer-release.js";
-import { type ObservedSample, Observer, type ObservingTask } from "./observer.js";
-import type { ObserverReply, ObserverRequest } from "./observer-in-thread.js";
+import { type ObservedSample, Observer } from "./observer.js";
+import type { ObserverData, ObserverReply, ObserverRequest } from "./observer-in-thread.js";
 
-export function observeInThread(task: ObservingTask): void {
+export function observeInThread({ observe: task, busy }: ObserverData): void {
   invariant(parentPort, "an observer in a thread has a port");
   const port = parentPort;
   const observer = new Observer(task);
@@ -23,6 +23,7 @@ export function observeInThread(task: ObservingTask): void {
     } catch (cause) {
       reply = { kind: "failed", error: toWireError(cause) };
     }
+    Atomics.store(busy, 0, 0);
     // What was sent is as large as all activations: it is gone before the next one comes. To collect it as garbage takes
     // longer than to look at a sample of a small model.
     if (request) release.take(buffersOf(request));
