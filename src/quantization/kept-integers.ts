@@ -5,7 +5,7 @@ import type { InputMoments } from "./inputs/round-in-view.js";
 import type { QuantizedWeight } from "./weights.js";
 
 /** Of weights as floats, which pile up while they are read one after the other. */
-const COLLECT_BYTES = 16 << 20;
+const COLLECT_BYTES = 40 << 20;
 
 /** Integers of a weight that were rounded with its inputs in view, and what the bias has to make up for. */
 export interface RoundedWeight {
