@@ -1,6 +1,7 @@
 /** Where the profile can tell, what becomes static integers is settled before the long work: on a few samples' ranges. */
 import type { TapStatistics } from "../observe/index.js";
 import { staticRecipe } from "../quantization/recipe.js";
+import type { IntegerTarget } from "../target/integer-kernel.js";
 import { loadRanges, observeActivations, widestPlacement } from "./calibration.js";
 import type { OptimizeConfig } from "./config.js";
 import { quickSamples } from "./equalize-model.js";
@@ -26,9 +27,15 @@ export const notPlaced: EarlyPlacement = { quick: null, sizes: null, placed: nul
 /** Where the calibration data has too few samples to set some apart. */
 const FEWEST = 2;
 
+/** Whether kernels are looked at before the long work. */
+export const isPlacedEarly = (
+  { runtime: { provider }, quantize: { goal, mode } }: OptimizeConfig,
+  { isMeasurable }: IntegerTarget,
+): boolean => provider === "cpu" && isMeasurable && goal === "speed" && (mode === "auto" || mode === "static");
+
 /** For a model that may have static integers. */
 export async function placeEarly(
-  { quantize: { ranges, goal, mode } }: OptimizeConfig,
+  config: OptimizeConfig,
   intake: Intake,
   options: Omit<WorkshopOptions, "taps">,
   record: RunRecord,
@@ -36,8 +43,8 @@ export async function placeEarly(
 ): Promise<EarlyPlacement> {
   const { context } = record;
   const { prepared, target, runtime, excluded: keepFloat } = options;
-  const isProfiled = runtime.provider === "cpu" && target.isMeasurable && goal === "speed";
-  if (!isProfiled || (mode !== "auto" && mode !== "static")) return notPlaced;
+  if (!isPlacedEarly(config, target)) return notPlaced;
+  const { ranges } = config.quantize;
   const apart = quickSamples(intake);
   const data = apart ?? (intake.fit && fewOf(allOf(intake.fit), FEWEST));
   const labels = (): string[] => activationLabels(prepared, target, { ...widestPlacement, keepFloat });

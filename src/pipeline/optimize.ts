@@ -24,7 +24,7 @@ import type { RunContext } from "./context.js";
 import { correctOutputs } from "./correct-outputs.js";
 import { type Corrected, samplesToFit } from "./corrections.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
-import { type EarlyPlacement, notPlaced, placeEarly } from "./early-placement.js";
+import { type EarlyPlacement, isPlacedEarly, notPlaced, placeEarly } from "./early-placement.js";
 import { equalizeModel, type QuickOptions } from "./equalize-model.js";
 import { type Examination, examineCandidate, examineOriginal, type OriginalTimes } from "./examine-candidate.js";
 import { shapeChanges } from "./fix-shapes.js";
@@ -233,11 +233,12 @@ export class OptimizeRun {
     return mode !== "dynamic" && mode !== "weights" && opsetOf(model) >= LEAST_OPSET.static;
   }
 
-  /** Where the table of kernels says what becomes integers; ranges from a file, and names that users give, are of the model without. */
+  /** Where what becomes integers is known early; ranges from a file, and names that users give, are of the model without. */
   #mayJoin({ fit }: Intake): boolean {
     const { corrections, ranges, selection } = this.config.quantize;
     const isNamed = selection.include.length > 0 || selection.exclude.length > 0;
-    return corrections.includes("join") && ranges === null && !isNamed && fit !== null && !!this.target.times;
+    const isOwn = ranges === null && !isNamed && fit !== null;
+    return corrections.includes("join") && isOwn && isPlacedEarly(this.config, this.target);
   }
 
   /** Ranges from a file were measured on the model without. */

@@ -71,7 +71,7 @@ function carefulPlans(best: Plan, workshop: Workshop): Plan[] {
   };
   let last = add(wary) ? wary : best;
   for (let step = 0; step < MOST_STEPS; step++) {
-    const kept = inputsInFloat(last, workshop);
+    const kept = inputsInFloat(last, workshop, byTable);
     if (!kept) break;
     const next = workshop.plan(best.variant, kept);
     if (!add(next)) break;
@@ -89,11 +89,10 @@ async function placeByProfile(variant: Variant, workshop: Workshop): Promise<Pla
   draft.note = "timed with quick ranges";
   await workshop.measureSpeed([draft], 0);
   const { best, made } = await leaveWhatDoesNotPay(draft, workshop);
-  const all = [draft, ...made];
-  const careful = await withFloatInput(best, workshop);
-  if (careful) all.push(careful);
+  const careful = await floatFromInputsOn(best, workshop);
+  const all = [draft, ...made, ...careful.made];
   for (const each of all) workshop.discard(each);
-  const placed = careful ? [best, careful] : [best];
+  const placed = [best, ...careful.near];
   if (best === draft) draft.note = "";
   return { placed, tried: all.filter((each) => !placed.includes(each)) };
 }
@@ -102,13 +101,25 @@ const MORE_IN_FLOAT = "more in float, from the inputs on and where integers gain
 
 const FLOAT_INPUTS = "inputs and what reads them in float";
 
-async function withFloatInput(candidate: Candidate, workshop: Workshop): Promise<Candidate | null> {
-  const kept = inputsInFloat(candidate, workshop);
-  const careful = kept && workshop.make(candidate.variant, kept);
-  if (!careful || careful.built.forms.size === 0) return null;
-  await workshop.measureSpeed([candidate, careful], 0);
-  careful.note = FLOAT_INPUTS;
-  return careful.speedup! >= candidate.speedup! * (1 - MOST_LOST) ? careful : null;
+/** Candidates nearly as fast, each with one more region behind the inputs in float, and all that were timed for it. */
+async function floatFromInputsOn(
+  best: Candidate,
+  workshop: Workshop,
+): Promise<{ readonly near: readonly Candidate[]; readonly made: readonly Candidate[] }> {
+  const near: Candidate[] = [];
+  const made: Candidate[] = [];
+  for (let last = best; near.length < MOST_STEPS; last = near.at(-1)!) {
+    const kept = inputsInFloat(last, workshop, roughly);
+    if (!kept) break;
+    const next = workshop.make(best.variant, kept);
+    made.push(next);
+    if (next.built.forms.size === 0) break;
+    await workshop.measureSpeed([best, next], 0);
+    next.note = FLOAT_INPUTS;
+    if (!(next.speedup! >= best.speedup! * (1 - MOST_LOST))) break;
+    near.push(next);
+  }
+  return { near, made };
 }
 
 /** Values that come of the inputs by nodes in float alone. */
@@ -124,13 +135,29 @@ function floatFromInputs({ built }: Plan, { model }: Workshop): string[] {
   return [...found].map(({ label }) => label);
 }
 
+/** What leaving a region in float may cost, by what is known before it is tried. */
+interface Allowance {
+  /** Of what is converted behind it then. */
+  readonly msPerElement: number;
+  /** Of the time of a run. */
+  readonly mostLost: number;
+}
+
+const byTable: Allowance = { msPerElement: MS_PER_CONVERTED_ELEMENT, mostLost: MOST_LOST };
+/** Where it is timed next: profiles tell too much of single kernels and conversions, so what they call a little too slow is tried. */
+const roughly: Allowance = { msPerElement: 0, mostLost: 2 * MOST_LOST };
+
 /**
  * The inputs' own rounding is noise that all of the model computes with, and the first product that
  * reads them has few channels to average it over: leaving that in float often costs next to nothing.
  *
  * @returns what stays float then; null where it costs more
  */
-function inputsInFloat(candidate: Plan, workshop: Workshop): ReadonlyMap<string, string> | null {
+function inputsInFloat(
+  candidate: Plan,
+  workshop: Workshop,
+  { msPerElement, mostLost }: Allowance,
+): ReadonlyMap<string, string> | null {
   const regions = workshop.regionsOf(candidate);
   const times = workshop.regionTimes(candidate, regions);
   const ownMs = workshop.ownMs(candidate);
@@ -144,10 +171,9 @@ function inputsInFloat(candidate: Plan, workshop: Workshop): ReadonlyMap<string,
   if (first.size === 0 || first.size === regions.length) return null;
   const converted = borders.filter(({ from, to }) => from !== null && first.has(from) && to !== null && !first.has(to));
   const values = new Set(converted.map(({ value }) => value));
-  const conversionMs =
-    [...values].reduce((sum, value) => sum + workshop.elementsOf(value), 0) * MS_PER_CONVERTED_ELEMENT;
+  const conversionMs = [...values].reduce((sum, value) => sum + workshop.elementsOf(value), 0) * msPerElement;
   const lostMs = [...first].reduce((sum, name) => sum + savedMs(times.get(name)!), conversionMs);
-  if (lostMs > MOST_LOST * ownMs) return null;
+  if (lostMs > mostLost * ownMs) return null;
   const kept = new Map(candidate.keptFloat);
   for (const name of first) kept.set(name, "reads the inputs: in float it keeps the whole model more accurate");
   return kept;

@@ -82,15 +82,26 @@ describe("placeStatics", () => {
     expect(placed[1]!.keptFloat.get("MatMul:a")).toContain("reads the inputs");
   });
 
-  it("does not offer it where that costs more", async () => {
-    const { kept } = await place({ a: [1.3, 1], b: [4, 1], c: [4, 1] });
+  it("offers what follows it too, one after the other, as far as that is near in time", async () => {
+    const { kept } = await place({ a: [1.02, 1], b: [1.2, 1], c: [100, 40] });
+    expect(kept).toEqual([[], ["MatMul:a"], ["MatMul:a", "MatMul:b"]]);
+  });
+
+  it("times what may cost a little more, and does not offer it where it does", async () => {
+    const { kept, tried } = await place({ a: [1.2, 1], b: [4, 1], c: [4, 1] });
     expect(kept).toEqual([[]]);
+    expect(tried.map(({ keptFloat }) => [...keptFloat.keys()])).toEqual([["MatMul:a"]]);
+  });
+
+  it("does not try it where that costs much", async () => {
+    const { kept, tried } = await place({ a: [1.4, 1], b: [4, 1], c: [4, 1] });
+    expect([kept, tried]).toEqual([[[]], []]);
   });
 
   it("leaves no files", async () => {
-    const { placed, tried } = await place({ a: [1.02, 1], b: [4, 1], c: [4, 1] });
+    const { placed, tried } = await place({ a: [1.02, 1], b: [1.2, 1], c: [4, 1] });
     const made = [...placed, ...tried] as unknown as { built: { path: string } }[];
-    expect(made.map(({ built }) => existsSync(built.path))).toEqual([false, false]);
+    expect(made.map(({ built }) => existsSync(built.path))).toEqual([false, false, false]);
   });
 });
 
