@@ -37,6 +37,13 @@ export const meanCosine = (outputs: NamedTensors, reference: NamedTensors): numb
     return product / Math.sqrt(reference) / Math.sqrt(output);
   });
 
+/** Sum of squares over all float outputs; what is not finite is left out. */
+export const energyOf = (outputs: NamedTensors): number =>
+  Object.values(outputs).reduce(
+    (sum, tensor) => (isFloatTensor(tensor) ? sum + sumsOf(tensor, tensor).reference : sum),
+    0,
+  );
+
 export const meanSqnrDb = (outputs: NamedTensors, reference: NamedTensors): number =>
   meanOver("sqnr", outputs, reference, ({ reference, noise, broken }) => {
     if (broken) return -sqnrLimitDb;

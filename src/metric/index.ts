@@ -1,3 +1,4 @@
+export { energyOf } from "./distance.js";
 export { loadMetric } from "./load-metric.js";
 export {
   type BuiltinMetric,

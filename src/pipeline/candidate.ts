@@ -18,7 +18,7 @@ export interface Candidate {
   readonly keptFloat: ReadonlyMap<string, string>;
   /** Mean SQNR of the outputs against the float model on a few samples, dB; null until measured. */
   sqnrDb: number | null;
-  /** The same of the mean noise, to which the worst samples add most; absent until measured. */
+  /** SQNR of all these samples together, in which the largest answers count most; absent until measured. */
   pooledDb?: number;
   /** Old over new, from the profile or a comparison; null until measured. */
   speedup: number | null;

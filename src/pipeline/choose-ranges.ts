@@ -20,6 +20,7 @@ import type { Candidate } from "./candidate.js";
 import type { RunContext } from "./context.js";
 import { beforeSquash } from "./float-answers.js";
 import { linkedFile, removeLinked } from "./model-runs.js";
+import { gainDb, noiseOf } from "./output-noise.js";
 import { Workshop } from "./workshop.js";
 import { activationLabels } from "./write-taps.js";
 
@@ -126,16 +127,6 @@ export async function chooseMethods(
     if (unsquashed !== null) removeLinked(unsquashed);
   }
 }
-
-/**
- * Of the outputs, relative to the signal: between the mean of the samples' decibels, where those that fare worst
- * hardly count, and the decibels of their mean noise, where little else does. What is clipped shows on few samples.
- * No number where nothing could be measured, infinite where the runtime refused.
- */
-const noiseOf = ({ sqnrDb, pooledDb = sqnrDb ?? 0 }: Candidate): number =>
-  sqnrDb === null ? 0 : 10 ** (-(sqnrDb + pooledDb) / 20);
-
-const gainDb = (before: number, after: number): number => 10 * Math.log10(before / after);
 
 /** How much can be measured in the time there is; estimated, not timed, so that the choice is the same each time. */
 function affordable(

@@ -7,6 +7,7 @@
 import type { DatasetRef } from "../dataset/index.js";
 import type { Candidate } from "./candidate.js";
 import type { Intake } from "./intake.js";
+import { gainDb, noiseOf } from "./output-noise.js";
 import type { CorrectionFacts } from "./result.js";
 import type { Workshop } from "./workshop.js";
 
@@ -50,16 +51,27 @@ export const mostFitted = (elements: number): number =>
 /** Less is within what the choice of the samples does. */
 const LEAST_GAIN_DB = 0.05;
 
-/** Whether a correction is kept, with the numbers that say so. */
+/**
+ * Whether a correction is kept, with the numbers that say so: what helps most samples at the cost of the largest answers
+ * does not. Null where nothing was measured.
+ */
 export function judgeCorrection(
   correction: Correction,
   detail: string,
-  beforeDb: number | null,
-  afterDb: number | null,
+  before: Measured | null,
+  after: Measured | null,
 ): CorrectionFacts {
-  const isKept = beforeDb !== null && afterDb !== null && afterDb >= beforeDb + LEAST_GAIN_DB;
-  return { correction, isKept, detail, beforeDb, afterDb };
+  const isMeasured = before !== null && after !== null && before.sqnrDb !== null && after.sqnrDb !== null;
+  const isKept = isMeasured && gainDb(noiseOf(before), noiseOf(after)) >= LEAST_GAIN_DB;
+  return {
+    ...{ correction, isKept, detail },
+    ...{ beforeDb: before?.sqnrDb ?? null, afterDb: after?.sqnrDb ?? null },
+    ...(before?.pooledDb !== undefined && { beforePooledDb: before.pooledDb }),
+    ...(after?.pooledDb !== undefined && { afterPooledDb: after.pooledDb }),
+  };
 }
+
+type Measured = Pick<Candidate, "sqnrDb" | "pooledDb">;
 
 export interface Corrected {
   /** In the order given: each as it was, or in its corrected form. */
@@ -80,7 +92,7 @@ export function keepBetter(
   const kept = candidates.map((candidate) => {
     const better = corrected.get(candidate);
     if (!better) return candidate;
-    const judged = judgeCorrection(correction, detail, candidate.sqnrDb, better.sqnrDb);
+    const judged = judgeCorrection(correction, detail, candidate, better);
     facts ??= judged;
     workshop.discard(judged.isKept ? candidate : better);
     return judged.isKept ? better : candidate;
@@ -89,10 +101,19 @@ export function keepBetter(
 }
 
 /** For the notes of a result. */
-export function correctionNote({ correction, isKept, detail, beforeDb, afterDb }: CorrectionFacts): string {
-  const change =
-    beforeDb === null || afterDb === null
-      ? ""
-      : `: ${beforeDb.toFixed(1)} -> ${afterDb.toFixed(1)} dB on other samples`;
-  return `correction ${correction} (${detail}) ${isKept ? "applied" : "left out"}${change}`;
+export function correctionNote(facts: CorrectionFacts): string {
+  const { correction, isKept, detail } = facts;
+  const change = changeOf(facts, (db) => db.toFixed(1));
+  return `correction ${correction} (${detail}) ${isKept ? "applied" : "left out"}${change && `: ${change} on other samples`}`;
+}
+
+/** From what to what, dB; empty where nothing was measured. All samples together are told where they decide otherwise. */
+export function changeOf(
+  { isKept, beforeDb, afterDb, beforePooledDb, afterPooledDb }: Omit<CorrectionFacts, "correction">,
+  inWords: (db: number) => string,
+): string {
+  if (beforeDb === null || afterDb === null) return "";
+  const mean = `${inWords(beforeDb)} -> ${inWords(afterDb)} dB`;
+  if (beforePooledDb === undefined || afterPooledDb === undefined || isKept === afterDb > beforeDb) return mean;
+  return `${mean} in the mean, ${inWords(beforePooledDb)} -> ${inWords(afterPooledDb)} dB all together`;
 }

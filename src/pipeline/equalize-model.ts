@@ -114,7 +114,7 @@ async function judged(
   const [before, after] = made.map(({ candidate }) => candidate);
   await made[0]!.shop.measureError([before!, after!]);
   for (const { shop, candidate } of made) shop.discard(candidate);
-  return judgeCorrection("equalize", detail, before!.sqnrDb, after!.sqnrDb);
+  return judgeCorrection("equalize", detail, before!, after!);
 }
 
 async function isSame(

@@ -199,6 +199,9 @@ export interface CorrectionFacts {
   /** SQNR of the outputs without and with it, on samples that it was not fitted to; null where not measured. */
   readonly beforeDb: number | null;
   readonly afterDb: number | null;
+  /** The same of all samples together, in which the largest answers count most; absent where not measured. */
+  readonly beforePooledDb?: number;
+  readonly afterPooledDb?: number;
 }
 
 /** A node with weights and the nodes that are integers only because it is. */

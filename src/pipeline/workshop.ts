@@ -31,6 +31,7 @@ import type { RunContext } from "./context.js";
 import { type Estimate, estimateTimes } from "./estimated-times.js";
 import type { Journal } from "./journal.js";
 import { asDelivered, scratchFile, untimed } from "./model-runs.js";
+import { pooledSqnrDb } from "./output-noise.js";
 import { type Region, type RegionTime, regionsOf, regionTimes, totalMs } from "./regions.js";
 
 export interface WorkshopOptions {
@@ -76,6 +77,7 @@ const IN_ONE_RACE = 2;
 
 interface ErrorEntry {
   readonly sqnrDb: number | null;
+  readonly pooledDb: number | null;
   readonly isRefused: boolean;
   readonly note: string;
 }
@@ -164,18 +166,21 @@ export class Workshop {
     const { journal } = this;
     const unknown = candidates.filter((candidate) => {
       const known = journal?.recall<ErrorEntry>(candidate, "error");
-      if (known)
-        Object.assign(candidate, { ...known, sqnrDb: known.isRefused ? Number.NEGATIVE_INFINITY : known.sqnrDb });
+      if (known) {
+        const { sqnrDb, pooledDb, isRefused, note } = known;
+        Object.assign(candidate, { sqnrDb: isRefused ? Number.NEGATIVE_INFINITY : sqnrDb, note });
+        if (pooledDb !== null) candidate.pooledDb = pooledDb;
+      }
       return !known;
     });
     if (unknown.length === 0) return;
     await this.#measureTogether(unknown);
     for (const candidate of unknown) {
-      const { sqnrDb, note } = candidate;
+      const { sqnrDb, pooledDb = null, note } = candidate;
       const isRefused = sqnrDb === Number.NEGATIVE_INFINITY;
       journal?.record(candidate, "error", {
         sqnrDb: isRefused ? null : sqnrDb,
-        isRefused,
+        ...{ pooledDb, isRefused },
         note,
       } satisfies ErrorEntry);
     }
@@ -184,20 +189,20 @@ export class Workshop {
   async #measureTogether(batch: readonly Candidate[]): Promise<void> {
     const { prepared, trial, runtime, answers } = this.options;
     try {
-      const { scores } = await this.context.runtime.score({
+      const { scores, energies } = await this.context.runtime.score({
         // The prepared model gives the original's answers, and loads faster.
         models: [prepared, ...batch.map(({ built }) => built.path)],
         data: trial,
         metric: { kind: "builtin", name: "sqnr" },
         session: untimed(asDelivered(runtime)),
-        isInTurn: true,
+        ...{ isInTurn: true, withEnergies: true },
         ...(answers !== undefined && { answers }),
       });
       batch.forEach((candidate, i) => {
         const row = scores[i + 1]!;
         const mean = row.reduce((sum, value) => sum + value, 0) / row.length;
         candidate.sqnrDb = Number.isNaN(mean) ? Number.NEGATIVE_INFINITY : mean;
-        candidate.pooledDb = -10 * Math.log10(row.reduce((sum, db) => sum + 10 ** (-db / 10), 0) / row.length);
+        candidate.pooledDb = pooledSqnrDb(row, energies!);
       });
     } catch (thrown) {
       // Answers in integers have no distance to measure: candidates are told apart by speed and accuracy alone.

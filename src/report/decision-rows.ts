@@ -1,4 +1,5 @@
 /** Everything that was decided, in the order in which it was: passes, nodes they left, corrections, nodes kept in float. */
+import { changeOf } from "../pipeline/corrections.js";
 import type { RunResult } from "../pipeline/result.js";
 import { candidateWhy } from "./candidate-why.js";
 import { count, plural, significant } from "./numbers.js";
@@ -37,9 +38,11 @@ export function decisionRows(result: RunResult): DecisionRow[] {
     }),
   );
   const corrections = (quantization?.corrections ?? []).map(
-    ({ correction, isKept, detail, beforeDb, afterDb }): DecisionRow => ({
-      ...{ kind: "correction", name: correction, details: [detail] },
-      what: `${isKept ? "kept" : "left out"}${beforeDb === null || afterDb === null ? "" : `, ${significant(beforeDb)} -> ${significant(afterDb)} dB`}, ${detail}`,
+    (facts): DecisionRow => ({
+      ...{ kind: "correction", name: facts.correction, details: [facts.detail] },
+      what: [facts.isKept ? "kept" : "left out", changeOf(facts, significant), facts.detail]
+        .filter((part) => part !== "")
+        .join(", "),
     }),
   );
   const float = [

@@ -47,7 +47,12 @@ const quantization = v.looseObject({
   target: v.optional(text),
   notes: v.array(text),
   corrections: v.optional(
-    v.array(v.looseObject({ correction: text, isKept: flag, detail: text, beforeDb: maybe, afterDb: maybe })),
+    v.array(
+      v.looseObject({
+        ...{ correction: text, isKept: flag, detail: text, beforeDb: maybe, afterDb: maybe },
+        ...{ beforePooledDb: v.optional(number), afterPooledDb: v.optional(number) },
+      }),
+    ),
   ),
   calibration: v.nullable(v.looseObject({ samples: size, tensors: v.optional(number), data: v.optional(text) })),
   integers: v.optional(v.looseObject({ integer: number, conversions: number, float })),

@@ -141,6 +141,8 @@ export interface ScoreJob {
    * candidates and few samples. `baselineScores` are not looked at.
    */
   readonly isInTurn?: boolean;
+  /** Also the energy of the baseline's answers. Only with `isInTurn`. */
+  readonly withEnergies?: boolean;
   /** Where answers of the baseline were kept: of the samples whose outputs are all there it need not be run. */
   readonly answers?: string;
   /** Also how far the candidates' outputs are from the baseline's, on so many samples; 0 when absent. Not with `isInTurn`. */
@@ -156,6 +158,8 @@ export interface ScoreResult {
   readonly scores: readonly Float64Array[];
   /** Whether the metric looked at the baseline's outputs; if not, `baselineScores` saves running it. */
   readonly usedReference: boolean;
+  /** Sum of squares over the baseline's float outputs, one number a sample, where it was asked for. */
+  readonly energies?: Float64Array;
   /** Of each candidate, where it was asked for. */
   readonly differences?: readonly (readonly OutputDifference[])[];
 }

@@ -26,6 +26,11 @@ describe("samplesToFit", () => {
 });
 
 describe("judgeCorrection", () => {
+  const measured = (sqnrDb: number | null, pooledDb?: number) => ({
+    sqnrDb,
+    ...(pooledDb !== undefined && { pooledDb }),
+  });
+
   it.each([
     [10, 11, true],
     [10, 10.01, false],
@@ -34,15 +39,28 @@ describe("judgeCorrection", () => {
     [10, null, false],
     [10, Number.NEGATIVE_INFINITY, false],
   ])("%s -> %s dB", (before, after, isKept) => {
-    expect(judgeCorrection("outputs", "", before, after).isKept).toBe(isKept);
+    expect(judgeCorrection("outputs", "", measured(before), measured(after)).isKept).toBe(isKept);
+  });
+
+  it("weighs what most samples gain against what the largest answers lose", () => {
+    expect(judgeCorrection("outputs", "", measured(16.1, 16.3), measured(16.7, 13.4))).toEqual({
+      ...{ correction: "outputs", isKept: false, detail: "" },
+      ...{ beforeDb: 16.1, afterDb: 16.7, beforePooledDb: 16.3, afterPooledDb: 13.4 },
+    });
+    expect(judgeCorrection("outputs", "", measured(16.1, 16.3), measured(16.7, 16)).isKept).toBe(true);
+    expect(judgeCorrection("outputs", "", measured(16.1, 16.3), measured(16, 16.9)).isKept).toBe(true);
   });
 
   it("says in words what came of it", () => {
-    expect(correctionNote(judgeCorrection("equalize", "3 channels", 10, 9.5))).toBe(
+    const [before, after] = [measured(10, 10), measured(9.5, 9.5)];
+    expect(correctionNote(judgeCorrection("equalize", "3 channels", before, after))).toBe(
       "correction equalize (3 channels) left out: 10.0 -> 9.5 dB on other samples",
     );
     expect(correctionNote(judgeCorrection("equalize", "3 channels", null, null))).toBe(
       "correction equalize (3 channels) left out",
+    );
+    expect(correctionNote(judgeCorrection("outputs", "0.8 x", before, measured(10.6, 7)))).toBe(
+      "correction outputs (0.8 x) left out: 10.0 -> 10.6 dB in the mean, 10.0 -> 7.0 dB all together on other samples",
     );
   });
 });

@@ -85,7 +85,10 @@ describe("quantize", () => {
     expect(verdict.outcome).toBe("met");
     const tried = quantization!.corrections!;
     expect(tried.map(({ correction }) => correction)).toEqual(expect.arrayContaining(["equalize", "means"]));
-    for (const { isKept, beforeDb, afterDb } of tried) expect(afterDb! >= beforeDb! + 0.05).toBe(isKept);
+    for (const { isKept, beforeDb, afterDb, beforePooledDb, afterPooledDb } of tried) {
+      const gain = (afterDb! - beforeDb! + afterPooledDb! - beforePooledDb!) / 2;
+      expect(gain >= 0.05).toBe(isKept);
+    }
     expect(quantization!.notes).toContainEqual(expect.stringContaining("correction equalize"));
   });
 

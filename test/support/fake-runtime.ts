@@ -154,6 +154,7 @@ export class FakeRuntime implements Runtime {
       metric: this.options.metric ?? { name, higherIsBetter: true },
       scores: job.models.map((model) => Float64Array.from(this.models[model]?.scores ?? [1, 1, 1, 1])),
       usedReference: this.options.usedReference ?? name !== "top1",
+      ...(job.withEnergies && { energies: new Float64Array(this.models[job.models[0]!]?.scores?.length ?? 4).fill(1) }),
     };
   }
 

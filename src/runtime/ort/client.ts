@@ -182,6 +182,7 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
         metric: parts[0]!.metric,
         scores: job.models.map((_, model) => concatenate(parts.map(({ scores }) => scores[model]!))),
         usedReference: parts.some(({ usedReference }) => usedReference),
+        ...(parts[0]!.energies && { energies: concatenate(parts.map(({ energies }) => energies!)) }),
         // The first samples are those of the first part.
         ...(parts[0]!.differences && { differences: parts[0]!.differences }),
       };

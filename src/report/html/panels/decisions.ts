@@ -33,8 +33,10 @@ export function decisionsPanel({ passes, unfused = [], quantization, stages }: R
       table("Corrections that cost nothing at run time", corrections, [
         text("correction", ({ correction }) => correction),
         text("kept", ({ isKept }) => (isKept ? "kept" : "left out")),
-        number("SQNR dB before", ({ beforeDb }) => beforeDb, significant),
-        number("SQNR dB after", ({ afterDb }) => afterDb, significant),
+        number("mean SQNR dB before", ({ beforeDb }) => beforeDb, significant),
+        number("after", ({ afterDb }) => afterDb, significant),
+        number("of all together before", ({ beforePooledDb }) => beforePooledDb ?? null, significant),
+        number("after", ({ afterPooledDb }) => afterPooledDb ?? null, significant),
         text("about", ({ detail }) => detail),
       ]),
     );

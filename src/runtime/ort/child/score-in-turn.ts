@@ -6,7 +6,7 @@
 import { statSync } from "node:fs";
 import type { Sample } from "../../../dataset/index.js";
 import { isFloat } from "../../../ir/index.js";
-import type { Metric, NamedTensors } from "../../../metric/index.js";
+import { energyOf, type Metric, type NamedTensors } from "../../../metric/index.js";
 import type { JobContext, Jobs } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
 import { keptAnswers } from "./kept-samples.js";
@@ -30,6 +30,13 @@ interface Answers {
   readonly bytes: number;
   /** What the baseline scores against itself. */
   readonly row: Float64Array;
+  /** Of its answers. */
+  readonly energies: Float64Array;
+}
+
+interface Scored {
+  readonly scores: readonly Float64Array[];
+  readonly energies: Float64Array;
 }
 
 /** Of baselines, the one that was asked for last at the end; whole parts only. */
@@ -43,8 +50,17 @@ export async function scoreInTurn(args: Args, metric: Metric, context: JobContex
   if (before) {
     known.delete(key!);
     known.set(key!, before);
-    const scores = await scoreAll(candidates, before.all.length, () => before.all, before.row, args, metric, context);
-    return { metric: { name: metric.name, higherIsBetter: metric.higherIsBetter }, scores, usedReference: true };
+    const { row, energies } = before;
+    const scored = await scoreAll(
+      candidates,
+      energies.length,
+      () => before.all,
+      { row, energies },
+      args,
+      metric,
+      context,
+    );
+    return resultOf(scored, args, metric);
   }
   let baseline: OpenModel | null = null;
   try {
@@ -74,24 +90,36 @@ export async function scoreInTurn(args: Args, metric: Metric, context: JobContex
         collect();
       }
     }
-    const scores = await scoreAll(candidates, part.count, answered, null, args, metric, context);
-    if (key !== null && kept.length === part.count) keep(key, { all: kept, bytes, row: scores[0]! });
-    return { metric: { name: metric.name, higherIsBetter: metric.higherIsBetter }, scores, usedReference: true };
+    const scored = await scoreAll(candidates, part.count, answered, null, args, metric, context);
+    const { energies, scores } = scored;
+    if (key !== null && kept.length === part.count) keep(key, { all: kept, bytes, row: scores[0]!, energies });
+    return resultOf(scored, args, metric);
   } finally {
     await baseline?.release();
   }
 }
+
+const resultOf = (
+  { scores, energies }: Scored,
+  { withEnergies = false }: Args,
+  { name, higherIsBetter }: Metric,
+): Jobs["score"]["result"] => ({
+  metric: { name, higherIsBetter },
+  scores,
+  usedReference: true,
+  ...(withEnergies && { energies }),
+});
 
 /** A row for the baseline, where it is not `known`, and one for each candidate. */
 async function scoreAll(
   candidates: readonly string[],
   count: number,
   answered: () => AsyncIterable<Answered> | Iterable<Answered>,
-  known: Float64Array | null,
+  known: Pick<Answers, "row" | "energies"> | null,
   { session }: Args,
   metric: Metric,
   context: JobContext,
-): Promise<Float64Array[]> {
+): Promise<Scored> {
   const total = count * (candidates.length + (known ? 0 : 1));
   let done = 0;
   const row = async (answer: (known: Answered) => NamedTensors | Promise<NamedTensors>): Promise<Float64Array> => {
@@ -104,7 +132,13 @@ async function scoreAll(
     }
     return scores;
   };
-  const scores = [known ?? (await row(({ reference }) => reference))];
+  const energies = known?.energies ?? new Float64Array(count);
+  let told = 0;
+  const own = ({ reference }: Answered): NamedTensors => {
+    energies[told++] = energyOf(reference);
+    return reference;
+  };
+  const scores = [known?.row ?? (await row(own))];
   for (const path of candidates) {
     const candidate: OpenModel = await openModel(path, session, context);
     try {
@@ -113,7 +147,7 @@ async function scoreAll(
       await candidate.release();
     }
   }
-  return scores;
+  return { scores, energies };
 }
 
 /** What answers depend on; null for a file that is not there, which is for loading to say. */

@@ -1,0 +1,31 @@
+/** How far a candidate's outputs are from the float model's, by what was measured on a few samples. */
+import type { MeasuredError } from "./candidate.js";
+
+/**
+ * SQNR of all samples together, dB: their energy over that of their noise.
+ * @param rows of each sample, dB
+ * @param energies of the float model's answers, one a sample; of no matter where all are 0
+ */
+export function pooledSqnrDb(rows: ArrayLike<number>, energies: ArrayLike<number>): number {
+  const total = sumOver(energies, (energy) => energy);
+  const energyOf = (sample: number): number => (total > 0 ? energies[sample]! / total : 1 / rows.length);
+  return -10 * Math.log10(sumOver(rows, (db, sample) => energyOf(sample) * 10 ** (-db / 10)));
+}
+
+/**
+ * Relative to the signal: between the mean of the samples' decibels, where those that fare worst
+ * hardly count, and the decibels of all of them together, where the largest do. What is clipped shows on few samples, and
+ * what shrinks all answers helps the small ones at the cost of the large.
+ * No number where nothing could be measured, infinite where the runtime refused.
+ */
+export const noiseOf = ({ sqnrDb, pooledDb = sqnrDb ?? 0 }: Omit<MeasuredError, "note">): number =>
+  sqnrDb === null ? 0 : 10 ** (-(sqnrDb + pooledDb) / 20);
+
+/** Positive where there is less noise after. */
+export const gainDb = (before: number, after: number): number => 10 * Math.log10(before / after);
+
+function sumOver(values: ArrayLike<number>, of: (value: number, index: number) => number): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += of(values[i]!, i);
+  return sum;
+}
