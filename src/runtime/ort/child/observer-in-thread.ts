@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import { invariant } from "../../../base/errors.js";
 import { mergeTaps, newTap, type TapStatistics } from "../../../observe/index.js";
 import { fromWireError, toWireError, type WireError } from "../wire-error.js";
-import { type ObservedSample, type ObservingTask, observeTapped } from "./observer.js";
+import { type ObservedSample, type ObservingTask, observedAt, observeTapped } from "./observer.js";
 
 /** What the thread is started with. */
 export interface ObserverData {
@@ -32,14 +32,14 @@ export class ObserverInThread {
   #answer: Promise<Answer | null> = Promise.resolve(null);
   #settle: ((reply: ObserverReply) => void) | null = null;
   readonly #busy = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  /** Of what was taken in here, by name. */
-  readonly #own = new Map<string, TapStatistics>();
-  readonly #aside: ReadonlySet<number>;
+  /** Of what was taken in here: the first of the task's, as far as there was time for them. */
+  readonly #own: TapStatistics[] = [];
+  readonly #isObserved: (position: number) => boolean;
 
   constructor(readonly task: ObservingTask) {
     const entry = process.argv[1];
     invariant(entry, "a process has a file that it started with");
-    this.#aside = new Set(task.keep?.aside);
+    this.#isObserved = observedAt(task);
     this.#worker = new Worker(entry, { workerData: { observe: task, busy: this.#busy } satisfies ObserverData });
     this.#worker.on("message", (reply: ObserverReply) => this.#settle?.(reply));
     this.#worker.on("error", (cause) => this.#settle?.({ kind: "failed", error: toWireError(cause) }));
@@ -47,7 +47,7 @@ export class ObserverInThread {
 
   /** Hands a sample over once the one before it was seen: never more than one is held there. */
   async add(sample: ObservedSample): Promise<void> {
-    const seen = this.#aside.has(sample.position) ? [] : this.#takeIn(sample);
+    const seen = this.#isObserved(sample.position) ? this.#takeIn(sample) : 0;
     await this.#answer;
     const moved = new Set<ArrayBuffer>();
     for (const { data, isLent } of sample.tensors.values())
@@ -60,25 +60,19 @@ export class ObserverInThread {
     this.#ask(null, []);
     const answer = await this.#answer;
     invariant(answer?.kind === "finished", "a thread that was told of the end has finished");
-    return answer.taps.map((tap) => {
-      const own = this.#own.get(tap.name);
-      return own ? mergeTaps(tap, own) : tap;
-    });
+    return answer.taps.map((tap, i) => (this.#own[i] ? mergeTaps(tap, this.#own[i]) : tap));
   }
 
   async close(): Promise<void> {
     await this.#worker.terminate();
   }
 
-  /** As many tensors as there is time for, and their names. */
-  #takeIn({ tensors }: ObservedSample): readonly string[] {
-    const seen: string[] = [];
+  /** As many tensors as there is time for, and their number. */
+  #takeIn({ tensors }: ObservedSample): number {
+    let seen = 0;
     for (const name of this.task.taps) {
       if (Atomics.load(this.#busy, 0) === 0) break;
-      const tap = this.#own.get(name) ?? newTap(name);
-      this.#own.set(name, tap);
-      observeTapped(tap, tensors);
-      seen.push(name);
+      observeTapped((this.#own[seen++] ??= newTap(name)), tensors);
     }
     return seen;
   }

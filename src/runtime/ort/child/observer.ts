@@ -18,8 +18,8 @@ export interface ObservedSample {
   /** In the whole data. */
   readonly position: number;
   readonly tensors: ObservedTensors;
-  /** Tensors whose statistics somebody else took in. */
-  readonly seen?: readonly string[];
+  /** So many of its tensors, in their order in the task, were taken in by somebody else. */
+  readonly seen?: number;
 }
 
 export interface ObservingTask {
@@ -43,21 +43,27 @@ export function wantedAt(task: ObservingTask): (position: number) => readonly st
   return (position) => (answered.has(position) ? answers.outputs : all);
 }
 
+/** Whether statistics are made of a sample, by its position in the whole data. */
+export function observedAt({ keep }: ObservingTask): (position: number) => boolean {
+  const aside = new Set(keep?.aside);
+  return (position) => !aside.has(position);
+}
+
 export class Observer {
   readonly #taps: readonly TapStatistics[];
   readonly #keeper: SampleKeeper | null;
-  readonly #aside: ReadonlySet<number>;
+  readonly #isObserved: (position: number) => boolean;
 
-  constructor({ taps, keep, part }: ObservingTask) {
-    this.#aside = new Set(keep?.aside);
+  constructor(task: ObservingTask) {
+    const { taps, keep, part } = task;
+    this.#isObserved = observedAt(task);
     this.#taps = taps.map(newTap);
     this.#keeper = keep ? new SampleKeeper(keep, part) : null;
   }
 
   /** Nothing of the sample is needed any more when this returns. */
-  add({ id, position, tensors, seen = [] }: ObservedSample): void {
-    if (!this.#aside.has(position))
-      for (const tap of this.#taps) if (!seen.includes(tap.name)) observeTapped(tap, tensors);
+  add({ id, position, tensors, seen = 0 }: ObservedSample): void {
+    if (this.#isObserved(position)) for (const tap of this.#taps.slice(seen)) observeTapped(tap, tensors);
     this.#keeper?.add(id, position, tensors);
   }
 
