@@ -9,6 +9,7 @@ import type { Candidate } from "./candidate.js";
 import type { Intake } from "./intake.js";
 import { gainDb, noiseOf } from "./output-noise.js";
 import type { CorrectionFacts } from "./result.js";
+import { samplesWithin } from "./sample-counts.js";
 import type { Workshop } from "./workshop.js";
 
 export const corrections = ["join", "equalize", "means", "outputs", "rounding"] as const;
@@ -17,8 +18,7 @@ export type Correction = (typeof corrections)[number];
 /** Samples that a correction is fitted on: more make it surer, and take longer. So many in any case, ... */
 const MOST_FITTED = 16;
 /** ... and up to twice as many where running them takes no more than this, estimated by the elements of all activations. */
-const FITTING_MS = 400;
-const MS_PER_ELEMENT = 1.5e-6;
+const FITTING_MS = 260;
 /** Fewer say too little of a whole data set. */
 const LEAST_FITTED = 4;
 
@@ -34,14 +34,6 @@ export function samplesToFit(
   if (free.length < LEAST_FITTED) return null;
   const count = Math.min(most, free.length);
   return { ...fit.ref, indices: Array.from({ length: count }, (_, i) => free[Math.floor((i * free.length) / count)]!) };
-}
-
-/**
- * How many samples fit a time, as activations of so many elements take; the most where those are not known (0). The same
- * each time: nothing is timed.
- */
-export function samplesWithin(ms: number, elements: number, least: number, most: number): number {
-  return elements > 0 ? Math.min(most, Math.max(least, Math.floor(ms / (elements * MS_PER_ELEMENT)))) : most;
 }
 
 /** How many samples are worth their time to be fitted on. */

@@ -1,6 +1,7 @@
 /** What every run that changes a model begins with: the model's facts, its signature, and data that was let in. */
 import { setImmediate } from "node:timers/promises";
 import { InferOptError } from "../base/errors.js";
+import { spread } from "../base/spread.js";
 import { type Admission, admit, type DatasetRef, inputsOf, openDataset, SampleStore } from "../dataset/index.js";
 import { loadModel, type Model, opsetOf } from "../ir/index.js";
 import type { MetricRef } from "../metric/index.js";
@@ -22,6 +23,7 @@ import { factsReader } from "./model-facts.js";
 import { asWritten, despiteCrash, linkedTwin, samplesFile } from "./model-runs.js";
 import type { ModelFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
+import { TRIAL_SAMPLES } from "./sample-counts.js";
 
 export interface Intake {
   readonly facts: ModelFacts;
@@ -45,8 +47,6 @@ export interface Intake {
   /** Why the runtime cannot run the model, where that is for want of an operator; null when it can. */
   readonly unrunnable: string | null;
 }
-
-const TRIAL_SAMPLES = 12;
 
 /**
  * What will be done with the model: its graph is rewritten, its numbers are made shorter too, or its weights are fitted to
@@ -201,6 +201,12 @@ function trialOf(ref: DatasetRef, count: number, signature: ModelSignature, runt
   const step = Math.max(1, Math.floor(indices.length / TRIAL_SAMPLES));
   return { ...ref, indices: indices.filter((_, i) => i % step === 0).slice(0, TRIAL_SAMPLES) };
 }
+
+/** The same with so many samples in the trial at most, spread over those that were. */
+export const withTrialOf = (intake: Intake, most: number): Intake =>
+  intake.trial.indices && intake.trial.indices.length > most
+    ? { ...intake, trial: { ...intake.trial, indices: spread(intake.trial.indices, most) } }
+    : intake;
 
 /** The first samples of the trial: enough to see a wrong rewrite. */
 export const fewOf = (trial: DatasetRef, count: number): DatasetRef =>

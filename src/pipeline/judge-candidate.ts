@@ -9,7 +9,6 @@ import { scoreModels } from "./accuracy.js";
 import type { BestSoFar } from "./best-so-far.js";
 import type { Candidate } from "./candidate.js";
 import type { OptimizeConfig } from "./config.js";
-import { samplesWithin } from "./corrections.js";
 import { fewOf, type Intake } from "./intake.js";
 import type { Journal } from "./journal.js";
 import { type Latencies, measureLatency } from "./latency.js";
@@ -18,6 +17,7 @@ import { asDelivered, linkedTwin, samplesFile, untimed } from "./model-runs.js";
 import { judgeSense } from "./nonsense.js";
 import type { ModelFacts, VerdictReason } from "./result.js";
 import type { RunRecord } from "./run-record.js";
+import { samplesWithin } from "./sample-counts.js";
 import { type AccuracyMeasure, judge, type LatencyMeasure, leastGain, type Ruling } from "./verdict.js";
 
 /** A race that decides anything takes this long, whatever is left of the time. */

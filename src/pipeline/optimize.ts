@@ -29,7 +29,7 @@ import { equalizeModel, type QuickOptions } from "./equalize-model.js";
 import { type Examination, examineCandidate, examineOriginal, type OriginalTimes } from "./examine-candidate.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { type FloatAnswers, planAnswers } from "./float-answers.js";
-import { allOf, type Intake, requireCalibration, takeInLoaded } from "./intake.js";
+import { allOf, type Intake, requireCalibration, takeInLoaded, withTrialOf } from "./intake.js";
 import { joinFacts } from "./join-products.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { layOut, layOutDraft } from "./lay-out.js";
@@ -46,6 +46,7 @@ import type { CorrectionFacts, LossyFacts, ModelFacts, RunResult, Verdict } from
 import { roundStatics } from "./round-statics.js";
 import { roundCandidates } from "./round-weights.js";
 import { RunRecord } from "./run-record.js";
+import { quickTrial } from "./sample-counts.js";
 import { ScratchWeights } from "./scratch-weights.js";
 import { type PartOf, SearchFiles } from "./search-files.js";
 import { leftOut } from "./select.js";
@@ -124,19 +125,19 @@ export class OptimizeRun {
     }
 
     const request = requestOf(config, taken.judged, "fuse", leastOpset(config, original));
-    const [intake, draft] = await this.#taken(taking, draftModel(request, this.context));
-    const against = await baselineOf(config, intake, this.context);
+    const [admitted, draft] = await this.#taken(taking, draftModel(request, this.context));
+    const against = await baselineOf(config, admitted, this.context);
     const exact = config.graph.lossy ? await record.stage("fuse", () => draft.prove()) : null;
     const lossy = exact && (await approximate(exact, request, record));
     this.#lossy = lossy?.facts ?? null;
     const model = (lossy?.prepared ?? exact ?? draft.prepared).model;
     // Before the long work: a selector that matches nothing ends the run.
     const excluded = leftOut(model, config.quantize.selection);
-    this.#files = this.part ? this.part.files(intake) : SearchFiles.forRun(config, intake, record);
+    this.#files = this.part ? this.part.files(admitted) : SearchFiles.forRun(config, admitted, record);
     const common = {
       original: against.path,
       target: this.target,
-      trial: intake.trial,
+      trial: admitted.trial,
       excluded,
       kept: new KeptIntegers(this.#integers.store),
       ...(config.quantize.format && { format: config.quantize.format }),
@@ -146,9 +147,9 @@ export class OptimizeRun {
     const isPlaced = (fused: Prepared): boolean => (already === null || isMore) && this.#mayBeStatic(fused);
     const place = async (prepared: Prepared): Promise<EarlyPlacement> =>
       isPlaced(prepared)
-        ? placeEarly(config, intake, { ...common, prepared: prepared.path }, record, journal)
+        ? placeEarly(config, admitted, { ...common, prepared: prepared.path }, record, journal)
         : notPlaced;
-    const mayJoin = (fused: Prepared): boolean => isPlaced(fused) && this.#mayJoin(intake);
+    const mayJoin = (fused: Prepared): boolean => isPlaced(fused) && this.#mayJoin(admitted);
     const asked = { request, mayJoin, place, target: this.target, record };
     const { fused, prepared, joined, early } = exact
       ? await layOut(lossy?.prepared ?? exact, asked)
@@ -160,8 +161,9 @@ export class OptimizeRun {
     // What all placements have in common; a second one has more in float.
     const keepFloat = new Map([...excluded, ...(placed?.[0]?.keptFloat ?? [])]);
     const own = { ...common, fused: fused.path, prepared: prepared.path };
-    const equalized = await this.#equalized(intake, prepared, { ...own, excluded: keepFloat, quick });
+    const equalized = await this.#equalized(admitted, prepared, { ...own, excluded: keepFloat, quick });
     const elements = [...(sizes?.values() ?? [])].reduce((sum, each) => sum + each, 0);
+    const intake = isSearched(config) ? admitted : withTrialOf(admitted, quickTrial(elements));
     const float = equalized ?? prepared.path;
     const answers = this.#mayBeStatic(prepared)
       ? planAnswers(float, this.target, { ...widestPlacement, keepFloat }, intake, elements, this.context)
@@ -169,6 +171,7 @@ export class OptimizeRun {
     const taps = await this.#statistics(intake, float, prepared, keepFloat, answers);
     const known = {
       ...own,
+      trial: intake.trial,
       ...(equalized !== null && { equalized }),
       ...(sizes && { sizes }),
       taps,

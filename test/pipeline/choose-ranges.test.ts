@@ -65,7 +65,8 @@ class ScaleReader extends FakeRuntime {
       const other = this.outlier && scale !== undefined ? this.outlier(methodOf(scale)) : 1;
       return this.outlier ? Float64Array.of(own, own - 10 * Math.log10(other)) : Float64Array.of(own);
     });
-    return { metric: { name: "sqnr", higherIsBetter: true }, scores, usedReference: true };
+    const energies = scores[0]!.map(() => 1);
+    return { metric: { name: "sqnr", higherIsBetter: true }, scores, energies, usedReference: true };
   }
 }
 
