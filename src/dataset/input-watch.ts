@@ -1,3 +1,4 @@
+import { firstNotFinite } from "../base/finite.js";
 import { aligned, bitsOf, type Tensor } from "../ir/index.js";
 
 /** Largest value below which whole numbers are taken for counts or classes, not for pixels. */
@@ -42,13 +43,18 @@ export class InputWatch {
   }
 
   private addFloats(values: Float32Array | Float64Array): number {
-    for (let i = 0; i < values.length; i++) {
+    const odd = firstNotFinite(values);
+    if (odd < 0) this.lookForPixels(values);
+    return odd;
+  }
+
+  /** Until there is one that is none. */
+  private lookForPixels(values: Float32Array | Float64Array): void {
+    for (let i = 0; i < values.length && this.wholePixels; i++) {
       const value = values[i]!;
-      if (!Number.isFinite(value)) return i;
       if (value > this.largest) this.largest = value;
-      if (this.wholePixels && (value < 0 || value > 255 || !Number.isInteger(value))) this.wholePixels = false;
+      if (value < 0 || value > 255 || !Number.isInteger(value)) this.wholePixels = false;
     }
-    return -1;
   }
 }
 

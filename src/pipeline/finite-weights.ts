@@ -1,4 +1,5 @@
 import { InferOptError } from "../base/errors.js";
+import { firstNotFinite } from "../base/finite.js";
 import { ownEntry } from "../base/own-entry.js";
 import { aligned, type Model, nodesWithin, type Tensor } from "../ir/index.js";
 import { productWeight } from "../quantization/product-weight.js";
@@ -47,13 +48,8 @@ async function firstOdd(
   let from = 0;
   for (const piece of tensor.byteSource.chunks()) {
     const elements = aligned(Float32Array, piece);
-    // Zero times anything finite is zero: one sum tells for the whole piece, and quickly.
-    let sum = 0;
-    for (let i = 0; i < elements.length; i++) sum += elements[i]! * 0;
-    if (sum !== 0) {
-      const at = elements.findIndex((element) => !Number.isFinite(element));
-      return { at: from + at, element: elements[at]! };
-    }
+    const at = firstNotFinite(elements);
+    if (at >= 0) return { at: from + at, element: elements[at]! };
     from += elements.length;
     await pause(piece.length);
   }
