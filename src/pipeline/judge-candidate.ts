@@ -24,7 +24,7 @@ import { type AccuracyMeasure, judge, type LatencyMeasure, leastGain, type Rulin
 const LEAST_RACE_MS = 1000;
 /** Samples that tell about accuracy where it decides nothing: as many as fit this time, within bounds. */
 const [LEAST_GLANCED, MOST_GLANCED] = [12, 32];
-const GLANCE_MS = 200;
+const GLANCE_MS = 130;
 /** Samples on which outputs are compared one by one. */
 const COMPARED = 8;
 
