@@ -106,6 +106,7 @@ export function changeOf(
 ): string {
   if (beforeDb === null || afterDb === null) return "";
   const mean = `${inWords(beforeDb)} -> ${inWords(afterDb)} dB`;
-  if (beforePooledDb === undefined || afterPooledDb === undefined || isKept === afterDb > beforeDb) return mean;
+  if (beforePooledDb === undefined || afterPooledDb === undefined) return mean;
+  if (isKept === afterDb - beforeDb >= LEAST_GAIN_DB) return mean;
   return `${mean} in the mean, ${inWords(beforePooledDb)} -> ${inWords(afterPooledDb)} dB all together`;
 }

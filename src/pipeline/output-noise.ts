@@ -2,13 +2,15 @@
 import type { MeasuredError } from "./candidate.js";
 
 /**
- * SQNR of all samples together, dB: their energy over that of their noise.
+ * SQNR of all samples together, dB: their energy over that of their noise. Of several outputs a sample has the mean in dB, and
+ * the energy of all.
  * @param rows of each sample, dB
- * @param energies of the float model's answers, one a sample; of no matter where all are 0
+ * @param energies of the float model's answers, one a sample; of no matter where all are 0, or too large for a number
  */
 export function pooledSqnrDb(rows: ArrayLike<number>, energies: ArrayLike<number>): number {
   const total = sumOver(energies, (energy) => energy);
-  const energyOf = (sample: number): number => (total > 0 ? energies[sample]! / total : 1 / rows.length);
+  const isKnown = total > 0 && Number.isFinite(total);
+  const energyOf = (sample: number): number => (isKnown ? energies[sample]! / total : 1 / rows.length);
   return -10 * Math.log10(sumOver(rows, (db, sample) => energyOf(sample) * 10 ** (-db / 10)));
 }
 

@@ -11,7 +11,7 @@ import type { Workshop } from "./workshop.js";
 export type Placed = Pick<Candidate, "keptFloat" | "speedup" | "times" | "note">;
 
 export interface Placements {
-  /** The fastest first, and then one that is nearly as fast and may be more accurate. */
+  /** The fastest first, and then those that are nearly as fast and may be more accurate, each with more in float. */
   readonly placed: readonly Placed[];
   /** What was built and timed on the way, without those placed; their files are gone. */
   readonly tried: readonly Candidate[];

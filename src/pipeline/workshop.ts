@@ -159,8 +159,8 @@ export class Workshop {
   }
 
   /**
-   * Fills `sqnrDb` of each: the mean over the trial samples of all float outputs together.
-   * Stays null where the model has no float output. One that the runtime refuses gets -Infinity and a note that says so.
+   * Fills `sqnrDb` of each, the mean over the trial samples of all float outputs, and `pooledDb`, of all samples together.
+   * They stay as they are where the model has no float output. One that the runtime refuses gets -Infinity and a note that says so.
    */
   async measureError(candidates: readonly Candidate[]): Promise<void> {
     const { journal } = this;
@@ -201,8 +201,9 @@ export class Workshop {
       batch.forEach((candidate, i) => {
         const row = scores[i + 1]!;
         const mean = row.reduce((sum, value) => sum + value, 0) / row.length;
+        // Squares of answers in float64 may be too large for a number.
         candidate.sqnrDb = Number.isNaN(mean) ? Number.NEGATIVE_INFINITY : mean;
-        candidate.pooledDb = pooledSqnrDb(row, energies!);
+        if (!Number.isNaN(mean)) candidate.pooledDb = pooledSqnrDb(row, energies!);
       });
     } catch (thrown) {
       // Answers in integers have no distance to measure: candidates are told apart by speed and accuracy alone.

@@ -59,6 +59,9 @@ describe("judgeCorrection", () => {
     expect(correctionNote(judgeCorrection("equalize", "3 channels", null, null))).toBe(
       "correction equalize (3 channels) left out",
     );
+    expect(correctionNote(judgeCorrection("means", "2 inputs", before, measured(10.02, 10.01)))).toBe(
+      "correction means (2 inputs) left out: 10.0 -> 10.0 dB on other samples",
+    );
     expect(correctionNote(judgeCorrection("outputs", "0.8 x", before, measured(10.6, 7)))).toBe(
       "correction outputs (0.8 x) left out: 10.0 -> 10.6 dB in the mean, 10.0 -> 7.0 dB all together on other samples",
     );

@@ -8,8 +8,12 @@ describe("pooledSqnrDb", () => {
     expect(pooledSqnrDb([20, 20, 20], [5, 0, 7])).toBeCloseTo(20, 12);
   });
 
-  it("takes samples for equal where all answers are 0", () => {
-    expect(pooledSqnrDb([0, 10], [0, 0])).toBeCloseTo(10 * Math.log10(2 / 1.1), 12);
+  it("takes samples for equal where all answers are 0, or too large for their squares to be numbers", () => {
+    for (const energies of [
+      [0, 0],
+      [1, Number.POSITIVE_INFINITY],
+    ])
+      expect(pooledSqnrDb([0, 10], energies)).toBeCloseTo(10 * Math.log10(2 / 1.1), 12);
   });
 });
 

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../src/base/errors.js";
 import { parseModel, saveModel } from "../../src/ir/index.js";
 import type { Candidate } from "../../src/pipeline/candidate.js";
+import { Journal } from "../../src/pipeline/journal.js";
 import { Workshop } from "../../src/pipeline/workshop.js";
 import { makeNamesUnique } from "../../src/quantization/names.js";
 import type { ScoreJob } from "../../src/runtime/port.js";
@@ -148,6 +149,42 @@ describe("Workshop", () => {
     await shop.measureError(made);
     expect(made.map(({ sqnrDb }) => sqnrDb)).toEqual([1, Number.NEGATIVE_INFINITY, 1]);
     expect(made.map(({ note }) => note)).toEqual(["", "the runtime refuses it: no such kernel", ""]);
+  });
+
+  it("has no number where squares of the answers are too large for one", async () => {
+    const { shop, runtime } = workshop();
+    const made = shop.make(dynamic);
+    const score = runtime.score.bind(runtime);
+    runtime.score = async (job) => ({
+      ...(await score(job)),
+      scores: job.models.map(() => Float64Array.of(20, Number.NaN)),
+    });
+    await shop.measureError([made]);
+    expect(made).toMatchObject({ sqnrDb: Number.NEGATIVE_INFINITY });
+    expect(made).not.toHaveProperty("pooledDb");
+  });
+
+  it("recalls what a run before it measured: the mean, and of all samples together", async () => {
+    const { shop, runtime } = workshop();
+    const path = join(temporaryFolder(), "out.onnx.journal.jsonl");
+    const measured = async () => {
+      const journal = new Journal(path, "this", () => {});
+      const own = new Workshop(shop.options, shop.context, journal);
+      const made = [own.make(dynamic), own.make(weights)];
+      await own.measureError(made);
+      return made.map(({ sqnrDb, pooledDb, note }) => ({ sqnrDb, pooledDb, note }));
+    };
+    const score = runtime.score.bind(runtime);
+    runtime.score = async (job) => ({
+      ...(await score(job)),
+      scores: job.models.map(() => Float64Array.of(20, 10)),
+      energies: Float64Array.of(3, 1),
+    });
+    const first = await measured();
+    expect(first[0]!.sqnrDb).toBe(15);
+    expect(first[0]!.pooledDb).toBeCloseTo(10 * Math.log10(4 / 0.13), 12);
+    runtime.score = () => Promise.reject(new Error("asked again"));
+    expect(await measured()).toEqual(first);
   });
 
   it("does not take other faults for a candidate's", async () => {
