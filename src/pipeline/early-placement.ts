@@ -1,4 +1,5 @@
 /** Where the profile can tell, what becomes static integers is settled before the long work: on a few samples' ranges. */
+import { loadModel, nodesWithin } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { staticRecipe } from "../quantization/recipe.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
@@ -6,7 +7,7 @@ import { loadRanges, observeActivations, widestPlacement } from "./calibration.j
 import type { OptimizeConfig } from "./config.js";
 import { quickSamples } from "./equalize-model.js";
 import { allOf, fewOf, type Intake } from "./intake.js";
-import type { Journal } from "./journal.js";
+import { digestOf, type Journal } from "./journal.js";
 import { type Placements, placeStatics } from "./place-statics.js";
 import type { RunRecord } from "./run-record.js";
 import { elementsBySample } from "./tap-groups.js";
@@ -65,7 +66,9 @@ export async function placeEarly(
   const quick = sized ? new Map<string, TapStatistics>() : await record.stage("calibrate", observe, "a few samples");
   const sizes = sized ?? new Map([...quick].map(([label, tap]) => [label, elementsOfTap(tap)]));
   if (sizes.size === 0) return notPlaced;
-  const workshop = new Workshop({ ...options, taps: quick, sizes }, context, journal);
+  // A model may be placed with its products joined, and again without: times are by the names of nodes.
+  const nodes = (): string => digestOf([...nodesWithin(loadModel(prepared).graph)].map(({ name }) => name));
+  const workshop = new Workshop({ ...options, taps: quick, sizes }, context, journal?.apart(nodes()));
   const draft = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, method: "minmax" }) } as const;
   const found = await record.stage("bench", () => placeStatics(draft, workshop), "placements");
   return found ? { quick: quick.size > 0 && ranges === null && apart ? quick : null, sizes, ...found } : notPlaced;

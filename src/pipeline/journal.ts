@@ -23,6 +23,9 @@ interface Entry {
   readonly value: unknown;
 }
 
+/** What a journal is to those that measure. */
+export type Measured = Pick<Journal, "recall" | "record">;
+
 export class Journal {
   readonly #known = new Map<string, unknown>();
   /** What subjects are of, where a run has several parts that may call theirs alike. */
@@ -60,6 +63,15 @@ export class Journal {
 
   record(subject: Subject, measure: Measure, value: unknown): void {
     this.#add({ candidate: this.#chapter + keyOf(subject), measure, value });
+  }
+
+  /** For candidates of another model than the rest are of: what they are made by may be the same, what is measured is not. */
+  apart(model: string): Measured {
+    const named = (subject: Subject): string => `${model}: ${keyOf(subject)}`;
+    return {
+      recall: (subject, measure) => this.recall(named(subject), measure),
+      record: (subject, measure, value) => this.record(named(subject), measure, value),
+    };
   }
 
   /** Something that is so from now on, in the runs that go on with this one too. */

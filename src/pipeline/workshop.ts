@@ -29,7 +29,7 @@ import {
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { type Estimate, estimateTimes } from "./estimated-times.js";
-import type { Journal } from "./journal.js";
+import type { Measured } from "./journal.js";
 import { asDelivered, scratchFile, untimed } from "./model-runs.js";
 import { pooledSqnrDb } from "./output-noise.js";
 import { type Region, type RegionTime, regionsOf, regionTimes, totalMs } from "./regions.js";
@@ -98,7 +98,7 @@ export class Workshop {
     readonly options: WorkshopOptions,
     readonly context: RunContext,
     /** What was measured before, and what is now; null where nothing is to be kept. */
-    readonly journal: Journal | null = null,
+    readonly journal: Measured | null = null,
   ) {}
 
   make(variant: Variant, keptFloat: ReadonlyMap<string, string> = new Map(), known: Known = {}): Candidate {

@@ -43,6 +43,18 @@ describe("Journal", () => {
     expect([again.recall("48,32", "speed"), again.recall(candidate("a"), "speed")]).toEqual([2, 3]);
   });
 
+  it("keeps candidates of one model apart from those of another that are made alike", () => {
+    const { open } = journal();
+    const first = open();
+    first.apart("joined").record(candidate("a"), "speed", 1);
+    expect(first.recall(candidate("a"), "speed")).toBeUndefined();
+    first.record(candidate("a"), "speed", 2);
+    const again = open();
+    expect(again.recall(candidate("a"), "speed")).toBe(2);
+    const parts = ["joined", "as it was"].map((model) => again.apart(model).recall(candidate("a"), "speed"));
+    expect(parts).toEqual([1, undefined]);
+  });
+
   it("leaves no file where nothing was measured, nor once the search is over", () => {
     const { open, path } = journal();
     const first = open();
