@@ -63,19 +63,22 @@ describe("score", () => {
     expect(result).toEqual(await runtime.score(job));
   });
 
-  it("tells the energy of the baseline's answers, of those that are known already too", async () => {
-    const runtime = startRuntime({ workers: 1 });
-    const job = {
-      models: [scaling(2), scaling(1)],
-      data: { path: jsonl(...samples) },
-      metric: { kind: "builtin", name: "sqnr" } as const,
-      ...{ session, isInTurn: true },
-    };
-    const first = await runtime.score({ ...job, withEnergies: true });
-    expect([...first.energies!]).toEqual([4, 16, 36]);
-    expect(await runtime.score({ ...job, withEnergies: true })).toEqual(first);
-    expect(await runtime.score(job)).not.toHaveProperty("energies");
-  });
+  it.each([1, 2])(
+    "tells the energy of the baseline's answers, of those that are known already too (workers: %i)",
+    async (workers) => {
+      const runtime = startRuntime({ workers });
+      const job = {
+        models: [scaling(2), scaling(1)],
+        data: { path: jsonl(...samples) },
+        metric: { kind: "builtin", name: "sqnr" } as const,
+        ...{ session, isInTurn: true },
+      };
+      const first = await runtime.score({ ...job, withEnergies: true });
+      expect([...first.energies!]).toEqual([4, 16, 36]);
+      expect(await runtime.score({ ...job, withEnergies: true })).toEqual(first);
+      expect(await runtime.score(job)).not.toHaveProperty("energies");
+    },
+  );
 
   it("scores models that are too large to lie side by side as it scores small ones", async () => {
     const runtime = startRuntime({ workers: 1 });
