@@ -7,7 +7,7 @@
 import type { DatasetRef } from "../dataset/index.js";
 import type { Candidate } from "./candidate.js";
 import type { Intake } from "./intake.js";
-import { gainDb, noiseOf } from "./output-noise.js";
+import { gainDb, type MeasuredSqnr, noiseOf } from "./output-noise.js";
 import type { CorrectionFacts } from "./result.js";
 import { samplesWithin } from "./sample-counts.js";
 import type { Workshop } from "./workshop.js";
@@ -54,8 +54,8 @@ const LEAST_GAIN_DB = 0.05;
 export function judgeCorrection(
   correction: Correction,
   detail: string,
-  before: Measured | null,
-  after: Measured | null,
+  before: MeasuredSqnr | null,
+  after: MeasuredSqnr | null,
 ): CorrectionFacts {
   const isMeasured = before !== null && after !== null && before.sqnrDb !== null && after.sqnrDb !== null;
   const isKept = isMeasured && gainDb(noiseOf(before), noiseOf(after)) >= LEAST_GAIN_DB;
@@ -66,8 +66,6 @@ export function judgeCorrection(
     ...(after?.pooledDb !== undefined && { afterPooledDb: after.pooledDb }),
   };
 }
-
-type Measured = Pick<Candidate, "sqnrDb" | "pooledDb">;
 
 export interface Corrected {
   /** In the order given: each as it was, or in its corrected form. */

@@ -1,5 +1,8 @@
 /** How far a candidate's outputs are from the float model's, by what was measured on a few samples. */
-import type { MeasuredError } from "./candidate.js";
+import type { Candidate } from "./candidate.js";
+
+/** What was measured: SQNR in two means over the samples. */
+export type MeasuredSqnr = Pick<Candidate, "sqnrDb" | "pooledDb">;
 
 /**
  * SQNR of all samples together, dB: their energy over that of their noise. Of several outputs a sample has the mean in dB, and
@@ -20,7 +23,7 @@ export function pooledSqnrDb(rows: ArrayLike<number>, energies: ArrayLike<number
  * what shrinks all answers helps the small ones at the cost of the large.
  * No number where nothing could be measured, infinite where the runtime refused.
  */
-export const noiseOf = ({ sqnrDb, pooledDb = sqnrDb ?? 0 }: Omit<MeasuredError, "note">): number =>
+export const noiseOf = ({ sqnrDb, pooledDb = sqnrDb ?? 0 }: MeasuredSqnr): number =>
   sqnrDb === null ? 0 : 10 ** (-(sqnrDb + pooledDb) / 20);
 
 /** Positive where there is less noise after. */

@@ -50,16 +50,7 @@ export async function scoreInTurn(args: Args, metric: Metric, context: JobContex
   if (before) {
     known.delete(key!);
     known.set(key!, before);
-    const { row, energies } = before;
-    const scored = await scoreAll(
-      candidates,
-      energies.length,
-      () => before.all,
-      { row, energies },
-      args,
-      metric,
-      context,
-    );
+    const scored = await scoreAll(candidates, before.all.length, () => before.all, before, args, metric, context);
     return resultOf(scored, args, metric);
   }
   let baseline: OpenModel | null = null;
