@@ -159,7 +159,9 @@ class Race {
   /** A fresh, warm process for each model. */
   async start(): Promise<void> {
     const from = this.clock();
-    const { data, session, isQuick = false, signal } = this.options;
+    const { data, isQuick = false, signal } = this.options;
+    const session: SessionOptions =
+      this.models.length > 1 ? { ...this.options.session, waiting: "asleep-after-runs" } : this.options.session;
     const open = async (model: string, m: number): Promise<void> => {
       signal?.throwIfAborted();
       this.timers[m] = await this.runtime.timer({ model, data, session, isSparing: isQuick });

@@ -28,7 +28,7 @@ const UNTIMED_THREADS = 2;
 export const untimed = (options: SessionOptions): SessionOptions => ({
   ...options,
   threads: UNTIMED_THREADS,
-  waitsAsleep: true,
+  waiting: "asleep",
 });
 
 /** The same where last bits do not matter: as many threads at least. */

@@ -18,8 +18,12 @@ export interface SessionOptions {
   readonly provider: string;
   /** Threads inside one operator. */
   readonly threads: number;
-  /** Threads that wait for work sleep, and leave their core to others; by default they wait awake, which is a little sooner. */
-  readonly waitsAsleep?: boolean;
+  /**
+   * How threads wait for work: asleep, which leaves their core to others; or awake within a run and asleep after it, for models
+   * that take turns. When absent, awake, which is a little sooner, and after a run for as long as the runtime takes to give up:
+   * tens of milliseconds in which another model lacks the core.
+   */
+  readonly waiting?: "asleep" | "asleep-after-runs";
   /** How much the runtime may rewrite the graph when it loads it. */
   readonly optimization: "disabled" | "basic" | "extended" | "all";
   /** Run on cpu when the provider is missing; without it a missing provider is an error. */

@@ -33,6 +33,16 @@ describe("compareLatency", () => {
     expect(fake.nowMs).toBeLessThan(5000);
   });
 
+  it("lets threads of models that take turns sleep after a run, and one that is alone run as it would anywhere", async () => {
+    const models = { a: steady(15), b: steady(10) };
+    const together = new FakeTimers(models, 1);
+    await compare(together);
+    expect(new Set(together.sessions.map(({ waiting }) => waiting))).toEqual(new Set(["asleep-after-runs"]));
+    const alone = new FakeTimers(models, 1);
+    await compare(alone, { candidates: [], budgetMs: 500 });
+    expect(new Set(alone.sessions)).toEqual(new Set([session]));
+  });
+
   it("misses a limit that the candidate is surely under", async () => {
     const result = await compare(new FakeTimers({ a: steady(10), b: steady(10) }, 2), { minSpeedup: 1.1 });
     expect(result.candidates[0]!.decision).toBe("missed");

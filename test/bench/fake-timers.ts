@@ -1,7 +1,7 @@
 /** A runtime whose timers make latencies up, on a clock that only they move. */
 import { invariant } from "../../src/base/errors.js";
 import { type Random, seededRandom } from "../../src/base/random.js";
-import type { Runtime, Timer, TimerSpec } from "../../src/runtime/port.js";
+import type { Runtime, SessionOptions, Timer, TimerSpec } from "../../src/runtime/port.js";
 
 export interface FakeModel {
   /** Milliseconds of a run: `run` counts from 0 in its process, `nowMs` is the clock. */
@@ -13,6 +13,8 @@ export class FakeTimers {
   nowMs = 0;
   open = 0;
   readonly opened: string[] = [];
+  /** Of each of them, in that order. */
+  readonly sessions: SessionOptions[] = [];
   /** The models in the order in which they were asked to run, warm-up included. */
   readonly turns: string[] = [];
   private readonly chance: Random;
@@ -29,7 +31,8 @@ export class FakeTimers {
   /** Only `timer` works: the rest is none of a benchmark's business. */
   readonly runtime = { timer: (spec: TimerSpec) => this.timer(spec) } as unknown as Runtime;
 
-  private async timer({ model }: TimerSpec): Promise<Timer> {
+  private async timer({ model, session }: TimerSpec): Promise<Timer> {
+    this.sessions.push(session);
     const { latency, loadMs = 50 } = this.models[model]!;
     this.open++;
     const process = this.opened.push(model);

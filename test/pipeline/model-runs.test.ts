@@ -40,5 +40,5 @@ it("takes every other answer as it is", async () => {
 
 it("shares what is not timed among as many threads on every machine", () => {
   const sessions = [1, 2, 8].map((threads) => untimed(asDelivered(runtimeConfig({ threads }))));
-  for (const session of sessions) expect(session).toEqual({ ...sessions[0]!, threads: 2, waitsAsleep: true });
+  for (const session of sessions) expect(session).toEqual({ ...sessions[0]!, threads: 2, waiting: "asleep" });
 });

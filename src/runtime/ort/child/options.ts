@@ -27,13 +27,14 @@ export interface Opening extends Records {
 }
 
 export function toOrtOptions(
-  { threads, waitsAsleep = false, optimization, affinity }: SessionOptions,
+  { threads, waiting, optimization, affinity }: SessionOptions,
   provider: string,
   { optimizedModel, profilePrefix, isLean = false, isWithoutArena = isLean, keepsThreads, weightsFolder }: Opening = {},
 ): InferenceSession.SessionOptions {
   const entries = {
     ...(isLean && { disable_prepacking: "1" }),
-    ...(waitsAsleep && { "intra_op.allow_spinning": "0" }),
+    ...(waiting === "asleep" && { "intra_op.allow_spinning": "0" }),
+    ...(waiting === "asleep-after-runs" && { force_spinning_stop: "1" }),
     ...(keepsThreads && affinity && threads > 1 && { intra_op_thread_affinities: threadAffinities(affinity, threads) }),
     ...(weightsFolder !== undefined && { model_external_initializers_file_folder_path: weightsFolder }),
   };

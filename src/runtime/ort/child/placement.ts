@@ -6,7 +6,7 @@ import { InferOptError } from "../../../base/errors.js";
 import { groupBy } from "../../../base/group-by.js";
 import type { Sample } from "../../../dataset/index.js";
 import { type GraphProto, readModel } from "../../../onnx/index.js";
-import type { ConversionTime, OperatorTime } from "../../port.js";
+import type { ConversionTime, OperatorTime, SessionOptions } from "../../port.js";
 import { modelBytes } from "../model-bytes.js";
 import type { JobContext, JobHandler, Jobs } from "../protocol.js";
 import { findIslands } from "./float-islands.js";
@@ -61,10 +61,11 @@ const PROFILED_MS = 300;
 export const nodeTimes: JobHandler<"nodeTimes"> = async ({ models, data, session, folder }, context) => {
   const opened: OpenModel[] = [];
   const folders = models.map((_, i) => join(folder, String(i)));
+  const waiting: SessionOptions = { ...session, waiting: "asleep-after-runs" };
   try {
     for (const [i, path] of models.entries()) {
       mkdirSync(folders[i]!);
-      opened.push(await openModel(path, session, context, { profilePrefix: join(folders[i]!, PROFILE) }));
+      opened.push(await openModel(path, waiting, context, { profilePrefix: join(folders[i]!, PROFILE) }));
     }
     const { inputs } = opened[0]!.signature;
     const part = await openPart(data, inputs);
