@@ -2,11 +2,14 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadModel } from "../../src/ir/index.js";
+import type { TapStatistics } from "../../src/observe/statistics.js";
 import { linkedSuffix } from "../../src/onnx/index.js";
 import { observeActivations, observeValues, widestPlacement } from "../../src/pipeline/calibration.js";
+import { LEAST_OBSERVED } from "../../src/pipeline/float-answers.js";
 import { elementsBySample, groupTaps } from "../../src/pipeline/tap-groups.js";
 import { activationLabels, observedInstead, writeTapModel } from "../../src/pipeline/write-taps.js";
 import { ortRuntime } from "../../src/runtime/ort/index.js";
+import type { ObserveJob } from "../../src/runtime/port.js";
 import { modelFile } from "../support/model-file.js";
 import { f32Npy, npz } from "../support/npz.js";
 import { safeTarget } from "../support/quantize-text.js";
@@ -138,6 +141,34 @@ describe("observeActivations", () => {
     expect(parts.progress.at(-1)).toEqual([total, total]);
     expect(parts.progress.map(([done]) => done)).toEqual(parts.progress.map(([done]) => done).sort((a, b) => a - b));
     expect(new Set(parts.progress.map(([, of]) => of)).size).toBe(1);
+  });
+});
+
+describe("observeValues", () => {
+  it("lets the runtime fuse and lay out where some samples do and all tensors fit together, and nowhere else", async () => {
+    const folder = temporaryFolder();
+    const model = modelFile(folder, "(x: f32[N,1]) -> (y) { e = Expand(x, $s: i64[2] = {1, 6291456})\n y = Relu(e) }");
+    const path = join(folder, "x.jsonl");
+    writeFileSync(path, Array.from({ length: 30 }, (_, i) => JSON.stringify({ x: [i] })).join("\n"));
+    const jobs: ObserveJob[] = [];
+    const observe = async (job: ObserveJob) => {
+      jobs.push(job);
+      return new Map(job.taps.map((name) => [name, { name }])) as unknown as ReadonlyMap<string, TapStatistics>;
+    };
+    const context = { ...realContext(runtime), runtime: { ...runtime, observe } };
+    const asked = async (samples: number, maxMemoryBytes: number) => {
+      const data = { path, indices: Array.from({ length: samples }, (_, i) => i) };
+      const config = runtimeConfig({ maxMemoryBytes });
+      const request = { prepared: model, data, runtime: config, onProgress: () => {}, isBrief: true };
+      await observeValues(["e", "y"], request, context);
+      return jobs.splice(0).map(({ session, data: { indices } }) => [session.optimization, indices!.length]);
+    };
+    expect(await asked(30, 2 ** 28)).toEqual([["all", LEAST_OBSERVED]]);
+    expect(await asked(20, 2 ** 28)).toEqual([["disabled", 20]]);
+    expect(await asked(30, 2 ** 25)).toEqual([
+      ["disabled", LEAST_OBSERVED],
+      ["disabled", LEAST_OBSERVED],
+    ]);
   });
 });
 
