@@ -136,7 +136,7 @@ describe("quantize", () => {
     const graph = graphConfig({ runtimeSpecific: true, ...(target && { target }) });
     const limits = limitsOf({ maxDrop: "none" });
     const out = join(temporaryFolder(), "out.onnx");
-    const config = optimizeConfig(model, out, { mode, goal: "speed" }, { limits, graph });
+    const config = optimizeConfig(model, out, { mode, goal: "size" }, { limits, graph });
     const { quantization, candidates, warnings } = await runQuantize(config, realContext(runtime));
     expect(candidates!.length).toBeGreaterThan(0);
     expect(new Set(quantization!.forms!.map(({ form }) => form))).toEqual(new Set(forms));
