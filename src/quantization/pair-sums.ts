@@ -28,63 +28,78 @@ export function addsPairs(node: Node, dims: readonly number[]): boolean {
 
 /** Raises the scales of channels whose pairs could saturate, in place; returns how many. */
 export function makeRoomForPairs(scales: Float32Array, weights: Float32Array, weight: SummedWeight): number {
+  const { channels, stride, offsets } = layoutOf(weight);
   let raised = 0;
-  forEachChannel(weight, (channel, length, at) => {
+  for (let channel = 0; channel < channels; channel++) {
+    const first = channel * stride;
     let largest = 0;
-    for (let i = 0; i + 1 < length; i += 2) largest = Math.max(largest, sumOf(weights[at(i)]!, weights[at(i + 1)]!));
+    for (let i = 0; i + 1 < offsets.length; i += 2) {
+      largest = Math.max(largest, sumOf(weights[first + offsets[i]!]!, weights[first + offsets[i + 1]!]!));
+    }
     const needed = largest / LARGEST_SUM;
-    if (needed <= scales[channel]!) return;
+    if (needed <= scales[channel]!) continue;
     scales[channel] = needed;
     raised++;
-  });
+  }
   return raised;
 }
 
 /** Rounding may carry a pair one beyond what fits: then the weight that was rounded further from zero steps back. */
 export function fitPairs(integers: Int8Array, weights: Float32Array, scales: Float32Array, weight: SummedWeight): void {
-  forEachChannel(weight, (channel, length, at) => {
+  const { channels, stride, offsets } = layoutOf(weight);
+  const gained = (at: number, scale: number): number => Math.abs(integers[at]!) - Math.abs(weights[at]!) / scale;
+  for (let channel = 0; channel < channels; channel++) {
+    const first = channel * stride;
     const scale = scales[channel]!;
-    const gained = (i: number): number => Math.abs(integers[i]!) - Math.abs(weights[i]!) / scale;
-    for (let i = 0; i + 1 < length; i += 2) {
-      const [a, b] = [at(i), at(i + 1)];
-      while (sumOf(integers[a]!, integers[b]!) > LARGEST_SUM) {
-        const further = gained(a) >= gained(b) ? a : b;
+    for (let i = 0; i + 1 < offsets.length; i += 2) {
+      const [a, b] = [first + offsets[i]!, first + offsets[i + 1]!];
+      while (isBeyond(integers[a]!, integers[b]!)) {
+        const further = gained(a, scale) >= gained(b, scale) ? a : b;
         integers[further]! -= Math.sign(integers[further]!);
       }
     }
-  });
+  }
 }
 
 /** Channels in which a pair could saturate. */
 export function saturableChannels(integers: Int8Array, weight: SummedWeight): number {
+  const { channels, stride, offsets } = layoutOf(weight);
   let found = 0;
-  forEachChannel(weight, (_, length, at) => {
-    for (let i = 0; i + 1 < length; i += 2) {
-      if (sumOf(integers[at(i)]!, integers[at(i + 1)]!) <= LARGEST_SUM) continue;
-      found++;
-      return;
+  for (let channel = 0; channel < channels; channel++) {
+    const first = channel * stride;
+    for (let i = 0; i + 1 < offsets.length; i += 2) {
+      if (isBeyond(integers[first + offsets[i]!]!, integers[first + offsets[i + 1]!]!)) {
+        found++;
+        break;
+      }
     }
-  });
+  }
   return found;
 }
 
 /** Magnitude of a sum of one sign; 0 for weights of opposite signs, which take from each other. */
 const sumOf = (a: number, b: number): number => (a * b > 0 ? Math.abs(a + b) : 0);
 
-type Visit = (channel: number, length: number, at: (index: number) => number) => void;
+/** The same of two of 8 bits: those of opposite signs add up to 127 at most, so that signs need not be asked for. */
+const isBeyond = (a: number, b: number): boolean => Math.abs(a + b) > LARGEST_SUM;
 
-/** `at`: where in memory the index-th of the weights lies that are summed up for the channel. */
-function forEachChannel({ dims, axis }: SummedWeight, visit: Visit): void {
+/** Where in memory the weights lie that are summed up for a channel: `channel * stride + offsets[i]`, in the order of sums. */
+interface SumLayout {
+  readonly channels: number;
+  readonly stride: number;
+  readonly offsets: Uint32Array;
+}
+
+function layoutOf({ dims, axis }: SummedWeight): SumLayout {
   const channels = dims[axis]!;
   const length = dims.reduce((product, dim) => product * dim, 1) / Math.max(channels, 1);
+  const offsets = new Uint32Array(length);
   if (axis === 1) {
-    for (let channel = 0; channel < channels; channel++) visit(channel, length, (i) => i * channels + channel);
-    return;
+    for (let i = 0; i < length; i++) offsets[i] = i * channels;
+    return { channels, stride: 1, offsets };
   }
   const inputs = dims[1] ?? 1;
   const places = length / Math.max(inputs, 1);
-  for (let channel = 0; channel < channels; channel++) {
-    const first = channel * length;
-    visit(channel, length, (i) => first + (i % inputs) * places + Math.floor(i / inputs));
-  }
+  for (let i = 0; i < length; i++) offsets[i] = (i % inputs) * places + Math.floor(i / inputs);
+  return { channels, stride: length, offsets };
 }
