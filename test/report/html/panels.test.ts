@@ -56,6 +56,21 @@ describe("panels", () => {
     expect(panel("answers")).toContain("6 answers of 5,000 changed: 6 for the worse, 0 for the better.");
   });
 
+  it("head both means of a correction's SQNR by names that tell them apart", () => {
+    const result = graphResult();
+    const facts = { correction: "means", isKept: true, detail: "weights rounded by means" } as const;
+    const corrections = [{ ...facts, beforeDb: 13.4, afterDb: 13.5, beforePooledDb: 14.2, afterPooledDb: 14.1 }];
+    const html = renderHtml({ ...result, quantization: { ...result.quantization!, corrections } });
+    const decisions = /<section id="decisions"[\s\S]*?<\/section>/.exec(html)![0];
+    const found = [...decisions.matchAll(/<table[\s\S]*?<\/table>/g)].map(([table]) => table);
+    const table = found.find((each) => each.includes("Corrections"))!;
+    const heads = [...table.matchAll(/<th [^>]*>(?:<button[^>]*>)?([^<]*)</g)].map(([, title]) => title);
+    expect(Object.fromEntries(heads.map((head, i) => [head, cells(table)[i]]))).toMatchObject({
+      ...{ "mean dB before": "13.4", "mean dB after": "13.5" },
+      ...{ "pooled dB before": "14.2", "pooled dB after": "14.1" },
+    });
+  });
+
   it("have all bytes of weights in some part", () => {
     const graph = graphResult().graphs!.before!;
     const sum = weightGroups(graph, 2).reduce((total, { bytes }) => total + bytes, 0);

@@ -30,13 +30,14 @@ export function decisionsPanel({ passes, unfused = [], quantization, stages }: R
   const corrections = quantization?.corrections ?? [];
   if (corrections.length > 0) {
     body.push(
-      table("Corrections that cost nothing at run time", corrections, [
+      // Of all samples pooled, the largest answers count most.
+      table("Corrections that cost nothing at run time, by SQNR: mean of the samples, and of all pooled", corrections, [
         text("correction", ({ correction }) => correction),
         text("kept", ({ isKept }) => (isKept ? "kept" : "left out")),
-        number("mean SQNR dB before", ({ beforeDb }) => beforeDb, significant),
-        number("after", ({ afterDb }) => afterDb, significant),
-        number("of all together before", ({ beforePooledDb }) => beforePooledDb ?? null, significant),
-        number("after", ({ afterPooledDb }) => afterPooledDb ?? null, significant),
+        number("mean dB before", ({ beforeDb }) => beforeDb, significant),
+        number("mean dB after", ({ afterDb }) => afterDb, significant),
+        number("pooled dB before", ({ beforePooledDb }) => beforePooledDb ?? null, significant),
+        number("pooled dB after", ({ afterPooledDb }) => afterPooledDb ?? null, significant),
         text("about", ({ detail }) => detail),
       ]),
     );
