@@ -6,6 +6,7 @@
  * candidate is judged rather than crashed on.
  */
 import { InferOptError } from "../base/errors.js";
+import { largestFinite, squareUnit } from "../base/square-unit.js";
 import { type FloatTensor, isFloatTensor } from "./classes.js";
 import type { NamedTensors } from "./metric.js";
 import type { MetricTensor } from "./metric-tensor.js";
@@ -16,6 +17,11 @@ const worstMse = 3.4e38;
 
 interface Sums {
   readonly elements: number;
+  /**
+   * What elements were divided by before they were multiplied: 1 but for very large and very small ones. It is one for
+   * both sides: beside an output of 1e160 times its size, a reference counts as 0.
+   */
+  readonly unit: number;
   /** Sums of reference^2, output^2, reference * output and (output - reference)^2. */
   readonly reference: number;
   readonly output: number;
@@ -30,19 +36,20 @@ interface Sums {
  * above 1, so that a probability counts by its absolute difference; 0 at the least.
  */
 export const meanCosine = (outputs: NamedTensors, reference: NamedTensors): number =>
-  meanOver("cosine", outputs, reference, ({ elements, reference, output, product, noise, broken }) => {
+  meanOver("cosine", outputs, reference, ({ elements, unit, reference, output, product, noise, broken }) => {
     if (broken) return 0;
-    if (elements === 1) return Math.max(0, 1 - Math.sqrt(noise / Math.max(1, reference, output)));
+    if (elements === 1) return Math.max(0, 1 - Math.sqrt(noise / Math.max(1 / unit / unit, reference, output)));
     if (reference === 0 || output === 0) return reference === output ? 1 : 0;
     return product / Math.sqrt(reference) / Math.sqrt(output);
   });
 
-/** Sum of squares over all float outputs; what is not finite is left out. */
+/** Sum of squares over all float outputs; what is not finite is left out. Infinite, or 0, where no float64 holds it. */
 export const energyOf = (outputs: NamedTensors): number =>
-  Object.values(outputs).reduce(
-    (sum, tensor) => (isFloatTensor(tensor) ? sum + sumsOf(tensor, tensor).reference : sum),
-    0,
-  );
+  Object.values(outputs).reduce((sum, tensor) => {
+    if (!isFloatTensor(tensor)) return sum;
+    const { reference, unit } = sumsOf(tensor, tensor);
+    return sum + reference * unit * unit;
+  }, 0);
 
 export const meanSqnrDb = (outputs: NamedTensors, reference: NamedTensors): number =>
   meanOver("sqnr", outputs, reference, ({ reference, noise, broken }) => {
@@ -53,8 +60,8 @@ export const meanSqnrDb = (outputs: NamedTensors, reference: NamedTensors): numb
   });
 
 export const meanMse = (outputs: NamedTensors, reference: NamedTensors): number =>
-  meanOver("mse", outputs, reference, ({ noise, elements, broken }) =>
-    broken ? worstMse : elements === 0 ? 0 : Math.min(worstMse, noise / elements),
+  meanOver("mse", outputs, reference, ({ noise, elements, unit, broken }) =>
+    broken ? worstMse : elements === 0 ? 0 : Math.min(worstMse, (noise / elements) * unit * unit),
   );
 
 function meanOver(
@@ -107,13 +114,28 @@ function unlike(metric: string, name: string, wanted: MetricTensor, got: MetricT
   );
 }
 
-function sumsOf(got: FloatTensor, wanted: FloatTensor): Sums {
-  const elements = wanted.data.length;
-  const sums = { reference: 0, output: 0, product: 0, noise: 0, broken: false };
+function sumsOf({ data: got }: FloatTensor, { data: wanted }: FloatTensor): Sums {
+  const plain = plainSums(got, wanted);
+  if ((got instanceof Float32Array && wanted instanceof Float32Array) || isWithin(plain)) return { unit: 1, ...plain };
+  const unit = squareUnit(Math.max(largestFinite(got), largestFinite(wanted)));
+  if (unit === 1) return { unit, ...plain };
+  const inUnits = (data: FloatTensor["data"]): Float64Array => Float64Array.from(data, (value) => value * (1 / unit));
+  return { unit, ...plainSums(inUnits(got), inUnits(wanted)) };
+}
+
+/** Whether sums of float64 are surely what they are to be: squares beyond 1e308 are infinite, and those below 1e-308 next to 0. */
+const isWithin = ({ reference, output, broken }: PlainSums): boolean =>
+  !broken && Math.min(reference, output) > 1e-250 && Math.max(reference, output) < 1e300;
+
+type PlainSums = Omit<Sums, "unit">;
+
+function plainSums(got: FloatTensor["data"], wanted: FloatTensor["data"]): PlainSums {
+  const elements = wanted.length;
+  const sums = { elements, reference: 0, output: 0, product: 0, noise: 0, broken: false };
   for (let from = 0; from < elements; from += PIECE) {
-    addPiece(sums, got.data, wanted.data, from, Math.min(elements, from + PIECE));
+    addPiece(sums, got, wanted, from, Math.min(elements, from + PIECE));
   }
-  return { elements, ...sums };
+  return sums;
 }
 
 /**
@@ -123,7 +145,7 @@ function sumsOf(got: FloatTensor, wanted: FloatTensor): Sums {
 const PIECE = 4096;
 
 function addPiece(
-  sums: { -readonly [key in Exclude<keyof Sums, "elements">]: Sums[key] },
+  sums: { -readonly [key in keyof PlainSums]: PlainSums[key] },
   a: FloatTensor["data"],
   b: FloatTensor["data"],
   from: number,

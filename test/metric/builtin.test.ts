@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { builtinMetric } from "../../src/metric/builtin.js";
-import type { BuiltinMetric, NamedTensors } from "../../src/metric/index.js";
+import { type BuiltinMetric, energyOf, type NamedTensors } from "../../src/metric/index.js";
 
 const floats = (dims: number[], values: number[], type = "float32") => ({
   type,
@@ -160,6 +160,60 @@ describe("cosine, sqnr and mse", () => {
     expect(await score("sqnr", broken, null, whole)).toBe(-100);
     expect(await score("mse", broken, null, whole)).toBe(3.4e38);
     expect(await score("sqnr", broken, null)).toBe(100);
+  });
+
+  describe("of float64", () => {
+    const doubles = (...values: number[]) => ({
+      y: { type: "float64", dims: [values.length], data: Float64Array.from(values) },
+    });
+    const times = (factor: number, values: readonly number[]) => doubles(...values.map((value) => value * factor));
+    const [wanted, got] = [
+      [3, -4, 0, 1],
+      [3.5, -4, 1, 1],
+    ];
+
+    it.each([1e-300, 1e-200, 1e-155, 1, 1e155, 1e200, 4e307])("are the same at %d times the size", async (factor) => {
+      const of = (name: BuiltinMetric) => score(name, times(factor, got), null, times(factor, wanted));
+      expect(await of("sqnr")).toBeCloseTo(10 * Math.log10(26 / 1.25), 9);
+      expect(await of("cosine")).toBeCloseTo(27.5 / Math.sqrt(26 * 30.25), 9);
+      const mse = Math.min(3.4e38, (1.25 / 4) * factor * factor);
+      expect(Math.abs((await of("mse")) - mse)).toBeLessThanOrEqual(1e-9 * mse);
+    });
+
+    it("hold a turned sign for what it is, though the two lie further apart than there are numbers", async () => {
+      const [most, least] = [doubles(1.7e308, 1), doubles(-1.7e308, 1)];
+      expect(await score("sqnr", least, null, most)).toBeCloseTo(-10 * Math.log10(4), 9);
+      expect(await score("cosine", least, null, most)).toBeCloseTo(-1, 9);
+      expect(await score("mse", least, null, most)).toBe(3.4e38);
+    });
+
+    it("end where they do for others: equal, nothing, and broken", async () => {
+      const large = [1e200, Number.NaN, Number.POSITIVE_INFINITY];
+      expect(await score("sqnr", doubles(...large), null)).toBe(100);
+      expect(await score("cosine", doubles(...large), null)).toBeCloseTo(1, 9);
+      expect(await score("mse", doubles(...large), null)).toBe(0);
+      for (const broken of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+        const answer = doubles(1e200, broken, 1);
+        expect(await score("sqnr", answer, null, doubles(1e200, 1e200, 1))).toBe(-100);
+        expect(await score("cosine", answer, null, doubles(1e200, 1e200, 1))).toBe(0);
+      }
+      expect(await score("sqnr", doubles(0, 1e-200), null, doubles(0, 0))).toBe(-100);
+      expect(await score("sqnr", doubles(0, 0), null, doubles(0, 1e-200))).toBeCloseTo(0, 9);
+      expect(await score("cosine", doubles(0, 0), null)).toBe(1);
+    });
+
+    it("count one number by itself by how far apart the two are", async () => {
+      expect(await score("cosine", doubles(3e200), null, doubles(4e200))).toBeCloseTo(0.75, 9);
+      expect(await score("cosine", doubles(3e-200), null, doubles(4e-200))).toBe(1);
+    });
+
+    it("have an energy as far as there are numbers for it", () => {
+      expect(energyOf(doubles(3, 4))).toBe(25);
+      expect(energyOf(doubles(3e150, 4e150)) / 25e300).toBeCloseTo(1, 9);
+      expect(energyOf(doubles(3e200))).toBe(Number.POSITIVE_INFINITY);
+      expect(energyOf(doubles(3e-200))).toBe(0);
+      expect(energyOf(doubles(3, Number.NaN, Number.NEGATIVE_INFINITY))).toBe(9);
+    });
   });
 
   it("compare half precision with single", async () => {

@@ -9,6 +9,12 @@ function difference(...pairs: (readonly [Tensor, Tensor])[]) {
   return sum.result();
 }
 const f32 = (...values: number[]) => Tensor.f32([values.length], values);
+const f64s = (factor: number, values: readonly number[]) =>
+  Tensor.ofArray(
+    "f64",
+    [values.length],
+    Float64Array.from(values, (value) => value * factor),
+  );
 const i64 = (...values: bigint[]) => Tensor.i64([values.length], values);
 const texts = (...values: string[]) =>
   Tensor.strings(
@@ -100,6 +106,40 @@ describe("DifferenceSum", () => {
     expect(rmse).toBeCloseTo(Math.sqrt(2 / 3));
     expect(difference([f32(1, 1), f32(Infinity, 1)]).maxRelative).toBe(0);
     expect(difference([i64(4n), i64(5n)])).toMatchObject({ maxRelative: 0.25, rmse: 1 });
+  });
+
+  it.each([1e-300, 1e-200, 1e-90, 1, 1e90, 1e200, 4e307])("measures float64 of %d times the size alike", (factor) => {
+    const pair = (before: readonly number[], after: readonly number[]) =>
+      [f64s(factor, before), f64s(factor, after)] as const;
+    const pairs = [
+      pair([0, 0], [0, 0]),
+      pair([1, 0.5], [1, 0.25]),
+      pair([3, -4], [3.5, -4]),
+      pair([1e-9, 0], [1e-9, 0]),
+    ];
+    const sum = new DifferenceSum("y", true);
+    for (const [before, after] of pairs) sum.add(before, after, "a");
+    const { rmse, relativeL2, sqnrDb, cosine, variation, intervals } = sum.result();
+    expect(rmse / factor).toBeCloseTo(Math.sqrt(0.3125 / 8), 9);
+    expect(relativeL2).toBeCloseTo(Math.sqrt(0.3125 / 26.25), 9);
+    expect(sqnrDb).toBeCloseTo(10 * Math.log10(26.25 / 0.3125), 9);
+    const cosines = [1, 1.125 / Math.sqrt(1.25 * 1.0625), 26.5 / Math.sqrt(25 * 28.25), 1];
+    expect(cosine).toBeCloseTo(cosines.reduce((a, b) => a + b) / 4, 9);
+    expect(variation.baseline).toBeCloseTo(1, 9);
+    expect(intervals!.rmse[0]).toBeLessThanOrEqual(rmse);
+    expect(intervals!.rmse[1]).toBeGreaterThanOrEqual(rmse);
+    expect(intervals!.rmse[1] / factor).toBeLessThan(0.5);
+  });
+
+  it("measures float64 of which samples differ much in size, and those further apart than there are numbers", () => {
+    const sum = new DifferenceSum("y");
+    for (const factor of [1e-200, 1, 1e200, 1]) sum.add(f64s(factor, [3, 4]), f64s(factor, [3, 3]), "a");
+    expect(sum.result().sqnrDb).toBeCloseTo(10 * Math.log10(25), 9);
+    expect(sum.result().cosine).toBeCloseTo(21 / Math.sqrt(25 * 18), 9);
+    expect(difference([f64s(1.7e308, [1, 0]), f64s(1.7e308, [-1, 0])])).toMatchObject({ relativeL2: 2, cosine: -1 });
+    const infinite = difference([f64s(1, [1e200, 1]), f64s(1, [Infinity, 1])]);
+    expect(infinite).toMatchObject({ relativeL2: Infinity, sqnrDb: -Infinity });
+    expect(difference([f64s(1, [NaN, 1e200]), f64s(1, [NaN, 1e200])])).toMatchObject({ sqnrDb: Infinity, rmse: 0 });
   });
 
   it("tells intervals over samples, when asked and where there are several", () => {

@@ -3,6 +3,7 @@
  * in float64; what counts as equal is said at OutputDifference.
  */
 import { f16BitsToF32 } from "../../../base/f16.js";
+import { largestFinite, squareUnit } from "../../../base/square-unit.js";
 import { aligned, formatShape, type Tensor } from "../../../ir/index.js";
 import type { OutputDifference } from "../../port.js";
 import { intervalsOf, type SampleDifference } from "./sample-differences.js";
@@ -11,8 +12,11 @@ export class DifferenceSum {
   #maxAbs = 0;
   #maxMagnitude = 0;
   #maxRelative = 0;
+  /** The largest magnitude of float64 so far, and what values are divided by for sums of squares. */
+  #largest = 0;
+  #unit = 1;
   /** One a sample, where details are wanted. */
-  readonly #perSample: SampleDifference[] = [];
+  #perSample: SampleDifference[] = [];
   #rows = 0;
   #agreeingRows = 0;
   #squaredDifference = 0;
@@ -47,12 +51,13 @@ export class DifferenceSum {
     } else if (baseline.dtype === "string") {
       this.#inDetail(() => this.#addTexts(baseline.utf8(), candidate.utf8()));
     } else {
+      const unit = this.#fitUnit(baseline, candidate);
       this.#inDetail(() => {
-        this.#addNumbers(elementsOf(baseline), elementsOf(candidate));
+        this.#addNumbers(elementsOf(baseline), elementsOf(candidate), unit);
         if (this.isDetailed) this.#addRows(elementsOf(baseline), elementsOf(candidate), baseline.dims.at(-1) ?? 1);
       });
-      this.#baseline.add(baseline);
-      this.#candidate.add(candidate);
+      this.#baseline.add(baseline, this.#unit);
+      this.#candidate.add(candidate, this.#unit);
     }
   }
 
@@ -63,13 +68,13 @@ export class DifferenceSum {
       maxAbs: this.#maxAbs,
       maxMagnitude: this.#maxMagnitude,
       maxRelative: this.#maxRelative,
-      rmse: this.#elements === 0 ? 0 : Math.sqrt(l2 / this.#elements),
+      rmse: this.#elements === 0 ? 0 : Math.sqrt(l2 / this.#elements) * this.#unit,
       relativeL2: l2 === 0 ? 0 : Math.sqrt(l2 / this.#squaredBaseline),
       sqnrDb: l2 === 0 ? Number.POSITIVE_INFINITY : 10 * Math.log10(this.#squaredBaseline / l2),
       cosine: this.#samples === 0 ? 1 : this.#cosines / this.#samples,
       argmaxAgreement: this.#rows === 0 ? null : this.#agreeingRows / this.#rows,
       // An infinite distance leaves nothing to draw from.
-      intervals: this.isDetailed && Number.isFinite(l2) ? intervalsOf(this.#perSample) : null,
+      intervals: this.isDetailed && Number.isFinite(l2) ? intervalsOf(this.#perSample, this.#unit) : null,
       differing: this.#differing,
       nanMismatch: this.#nanMismatch,
       nanOnBoth: this.#nanOnBoth,
@@ -78,6 +83,32 @@ export class DifferenceSum {
       variation: { baseline: this.#baseline.relative(), candidate: this.#candidate.relative() },
       mismatch: this.#mismatch,
     };
+  }
+
+  /** Sums are in the unit of the largest values of all samples so far; returns that of the sample by itself. */
+  #fitUnit(...tensors: readonly Tensor[]): number {
+    const magnitudes = tensors.map((each) =>
+      each.dtype === "f64" ? largestFinite(aligned(Float64Array, each.bytes())) : 0,
+    );
+    const largest = Math.max(...magnitudes);
+    this.#largest = Math.max(this.#largest, largest);
+    this.#convertTo(squareUnit(this.#largest));
+    return squareUnit(largest);
+  }
+
+  #convertTo(unit: number): void {
+    if (unit === this.#unit) return;
+    const ratio = this.#unit / unit;
+    this.#unit = unit;
+    this.#squaredDifference = rescaled(this.#squaredDifference, ratio);
+    this.#squaredBaseline = rescaled(this.#squaredBaseline, ratio);
+    this.#perSample = this.#perSample.map((sample) => ({
+      ...sample,
+      squaredDifference: rescaled(sample.squaredDifference, ratio),
+      squaredBaseline: rescaled(sample.squaredBaseline, ratio),
+    }));
+    this.#baseline.rescale(ratio);
+    this.#candidate.rescale(ratio);
   }
 
   /** What `add` adds to the sums is what the sample adds. */
@@ -101,12 +132,15 @@ export class DifferenceSum {
     };
   }
 
-  #addNumbers(baseline: Elements, candidate: Elements): void {
+  /** @param unit of this sample: beside larger ones it still has its own cosine */
+  #addNumbers(baseline: Elements, candidate: Elements, unit: number): void {
     const { at: old } = baseline;
     const { at: now } = candidate;
     let dot = 0;
     let oldNorm = 0;
     let newNorm = 0;
+    const scale = 1 / unit;
+    const scaleOfAll = 1 / this.#unit;
     for (let i = 0; i < baseline.length; i++) {
       const a = old(i);
       const b = now(i);
@@ -122,7 +156,11 @@ export class DifferenceSum {
         this.#differing++;
         const distance = Math.abs(typeof a === "bigint" ? Number((b as bigint) - a) : (b as number) - a);
         if (distance > this.#maxAbs) this.#maxAbs = distance;
-        this.#squaredDifference += distance * distance;
+        // Finite values may lie further apart than there are numbers.
+        const scaled = Number.isFinite(distance)
+          ? distance * scaleOfAll
+          : Number(b) * scaleOfAll - Number(a) * scaleOfAll;
+        this.#squaredDifference += scaled * scaled;
         const relative = distance / Math.abs(Number(a));
         // Over 0 it is not told, and of infinities it is none.
         if (relative > this.#maxRelative && Number.isFinite(relative)) this.#maxRelative = relative;
@@ -132,12 +170,14 @@ export class DifferenceSum {
       if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
       const magnitude = Math.abs(x);
       if (magnitude > this.#maxMagnitude) this.#maxMagnitude = magnitude;
-      dot += x * y;
-      oldNorm += x * x;
-      newNorm += y * y;
+      const p = x * scale;
+      const q = y * scale;
+      dot += p * q;
+      oldNorm += p * p;
+      newNorm += q * q;
     }
     this.#elements += baseline.length;
-    this.#endSample(dot, oldNorm, newNorm);
+    this.#endSample(dot, oldNorm, newNorm, unit);
   }
 
   #addRows(baseline: Elements, candidate: Elements, width: number): void {
@@ -158,8 +198,8 @@ export class DifferenceSum {
     this.#endSample(baseline.length - differing, baseline.length, baseline.length);
   }
 
-  #endSample(dot: number, oldNorm: number, newNorm: number): void {
-    this.#squaredBaseline += oldNorm;
+  #endSample(dot: number, oldNorm: number, newNorm: number, unit = 1): void {
+    this.#squaredBaseline += rescaled(oldNorm, unit / this.#unit);
     this.#samples++;
     if (oldNorm === 0 || newNorm === 0) this.#cosines += oldNorm === newNorm ? 1 : 0;
     else this.#cosines += dot / Math.sqrt(oldNorm * newNorm);
@@ -173,25 +213,35 @@ function largestIn({ at }: Elements, start: number, width: number): number {
   return place - start;
 }
 
+/** A sum of squares of values that are to be `ratio` times as large; what is 0 or infinite stays so. */
+const rescaled = (sum: number, ratio: number): number =>
+  sum === 0 || !Number.isFinite(sum) ? sum : sum * ratio * ratio;
+
 /** How much one model's output changes from sample to sample: distances from the first, over all norms. */
 class Variation {
   #first: Elements | null = null;
   #distance = 0;
   #norm = 0;
 
-  add(tensor: Tensor): void {
+  add(tensor: Tensor, unit: number): void {
     // The runtime may use the memory of an output again.
     this.#first ??= elementsOf(tensor, Uint8Array.from(tensor.bytes()));
     const first = this.#first;
     const now = elementsOf(tensor);
+    const scale = 1 / unit;
     // Outputs that differ in size vary, whatever is in them.
     const isComparable = first.length === now.length;
     for (let i = 0; i < now.length; i++) {
-      const value = Number(now.at(i));
-      const distance = value - (isComparable ? Number(first.at(i)) : 0);
+      const value = Number(now.at(i)) * scale;
+      const distance = value - (isComparable ? Number(first.at(i)) * scale : 0);
       if (Number.isFinite(value)) this.#norm += value * value;
       if (Number.isFinite(distance)) this.#distance += distance * distance;
     }
+  }
+
+  rescale(ratio: number): void {
+    this.#distance = rescaled(this.#distance, ratio);
+    this.#norm = rescaled(this.#norm, ratio);
   }
 
   relative(): number {

@@ -21,8 +21,11 @@ export interface SampleDifference {
 /** Draws, and how many samples they go over in all. */
 const [LEAST_DRAWS, MOST_DRAWS, MOST_LOOKS] = [200, 1000, 5_000_000];
 
-/** null for a single sample, which tells nothing of others. */
-export function intervalsOf(samples: readonly SampleDifference[]): DifferenceIntervals | null {
+/**
+ * @param unit what differences were divided by before they were squared
+ * @returns null for a single sample, which tells nothing of others
+ */
+export function intervalsOf(samples: readonly SampleDifference[], unit = 1): DifferenceIntervals | null {
   const n = samples.length;
   if (n < 2) return null;
   const draws = Math.max(LEAST_DRAWS, Math.min(MOST_DRAWS, Math.round(MOST_LOOKS / n)));
@@ -39,7 +42,7 @@ export function intervalsOf(samples: readonly SampleDifference[]): DifferenceInt
       rows += sample.rows;
       agreeing += sample.agreeingRows;
     }
-    drawn.rmse.push(elements === 0 ? 0 : Math.sqrt(difference / elements));
+    drawn.rmse.push(elements === 0 ? 0 : Math.sqrt(difference / elements) * unit);
     drawn.sqnrDb.push(difference === 0 ? Number.POSITIVE_INFINITY : 10 * Math.log10(baseline / difference));
     drawn.cosine.push(cosine / n);
     drawn.agreement.push(rows === 0 ? 1 : agreeing / rows);
