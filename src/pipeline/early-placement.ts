@@ -1,5 +1,5 @@
 /** Where the profile can tell, what becomes static integers is settled before the long work: on a few samples' ranges. */
-import { loadModel, nodesWithin } from "../ir/index.js";
+import { nodesWithin } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { staticRecipe } from "../quantization/recipe.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
@@ -9,6 +9,7 @@ import { quickSamples } from "./equalize-model.js";
 import { allOf, fewOf, type Intake } from "./intake.js";
 import { digestOf, type Journal } from "./journal.js";
 import { type Placements, placeStatics } from "./place-statics.js";
+import type { Prepared } from "./prepare.js";
 import type { RunRecord } from "./run-record.js";
 import { elementsBySample } from "./tap-groups.js";
 import { elementsOfTap, Workshop, type WorkshopOptions } from "./workshop.js";
@@ -34,16 +35,22 @@ export const isPlacedEarly = (
   { isMeasurable }: IntegerTarget,
 ): boolean => provider === "cpu" && isMeasurable && goal === "speed" && (mode === "auto" || mode === "static");
 
-/** For a model that may have static integers. */
+/**
+ * For a model that may have static integers.
+ *
+ * @param integers names of nodes that make sense as integers alone: where one is better left in float, nothing is placed
+ */
 export async function placeEarly(
   config: OptimizeConfig,
   intake: Intake,
-  options: Omit<WorkshopOptions, "taps">,
+  common: Omit<WorkshopOptions, "taps" | "prepared">,
+  { model, path: prepared }: Pick<Prepared, "model" | "path">,
+  integers: ReadonlySet<string>,
   record: RunRecord,
   journal: Journal | null,
 ): Promise<EarlyPlacement> {
   const { context } = record;
-  const { prepared, target, runtime, excluded: keepFloat } = options;
+  const { target, runtime, excluded: keepFloat } = common;
   if (!isPlacedEarly(config, target)) return notPlaced;
   const { ranges } = config.quantize;
   const apart = quickSamples(intake);
@@ -67,9 +74,9 @@ export async function placeEarly(
   const sizes = sized ?? new Map([...quick].map(([label, tap]) => [label, elementsOfTap(tap)]));
   if (sizes.size === 0) return notPlaced;
   // A model may be placed with its products joined, and again without: times are by the names of nodes.
-  const nodes = (): string => digestOf([...nodesWithin(loadModel(prepared).graph)].map(({ name }) => name));
-  const workshop = new Workshop({ ...options, taps: quick, sizes }, context, journal?.apart(nodes()));
+  const nodes = (): string => digestOf([...nodesWithin(model.graph)].map(({ name }) => name));
+  const workshop = new Workshop({ ...common, prepared, taps: quick, sizes }, context, journal?.apart(nodes()));
   const draft = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, method: "minmax" }) } as const;
-  const found = await record.stage("bench", () => placeStatics(draft, workshop), "placements");
+  const found = await record.stage("bench", () => placeStatics(draft, workshop, integers), "placements");
   return found ? { quick: quick.size > 0 && ranges === null && apart ? quick : null, sizes, ...found } : notPlaced;
 }

@@ -5,11 +5,7 @@
  */
 import { loadModel, nodesWithin } from "../ir/index.js";
 import { recipes } from "../passes/catalog.js";
-import { planStatic } from "../quantization/plan-static.js";
 import { type AnyPass, runPasses } from "../rewrite/index.js";
-import type { IntegerTarget } from "../target/integer-kernel.js";
-import { widestPlacement } from "./calibration.js";
-import type { Placed } from "./place-statics.js";
 import { draftModel, type Prepared } from "./prepare.js";
 import type { PrepareRequest } from "./prepare-request.js";
 import { throughBoth } from "./provenance.js";
@@ -81,20 +77,6 @@ async function appliesAnywhere(passes: readonly AnyPass[], path: string, { conte
   const maxApplications = new Map(passes.map(({ name }) => [name, 1]));
   const reports = await runPasses(loadModel(path), passes, { maxApplications, signal: context.signal });
   return reports.some(({ applied }) => applied > 0);
-}
-
-/** Whether all that was joined becomes integers: as floats, two products are faster than the one. */
-export function areStatic(
-  { nodes, prepared: { model } }: Joined,
-  placed: readonly Placed[] | null,
-  target: IntegerTarget,
-): boolean {
-  if (placed === null) return false;
-  return placed.every(({ keptFloat }) => {
-    const plan = planStatic(model, target, { ...widestPlacement, keepFloat: keptFloat });
-    const integers = new Set(plan.nodes.map(({ node }) => node.name));
-    return [...nodes].every((node) => integers.has(node));
-  });
 }
 
 export function joinFacts({ tensors }: Joined): CorrectionFacts {

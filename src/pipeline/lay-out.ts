@@ -2,9 +2,8 @@
  * What is settled about integers before the long work: products joined, and what stays float. It is settled on
  * the model as the passes left it; whether that is right is asked once, of the model that is gone on with.
  */
-import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { EarlyPlacement } from "./early-placement.js";
-import { areStatic, type Joined, joinProducts } from "./join-products.js";
+import { type Joined, joinProducts } from "./join-products.js";
 import type { Draft, Prepared } from "./prepare.js";
 import type { PrepareRequest } from "./prepare-request.js";
 import type { RunRecord } from "./run-record.js";
@@ -21,17 +20,18 @@ export interface LayOutRequest {
   /** What the model was prepared by. */
   readonly request: PrepareRequest;
   readonly mayJoin: (fused: Prepared) => boolean;
-  readonly place: (prepared: Prepared) => Promise<EarlyPlacement>;
-  readonly target: IntegerTarget;
+  /** Nothing is placed where one of `integers`, the names of nodes, were better left in float. */
+  readonly place: (prepared: Prepared, integers?: ReadonlySet<string>) => Promise<EarlyPlacement>;
   readonly record: RunRecord;
 }
 
 export async function layOut(fused: Prepared, asked: LayOutRequest, isProven = true): Promise<LaidOut> {
-  const { request, mayJoin, place, target, record } = asked;
+  const { request, mayJoin, place, record } = asked;
   const joined = mayJoin(fused) ? await joinProducts(fused, request, record, isProven) : null;
   if (joined) {
-    const early = await place(joined.prepared);
-    if (areStatic(joined, early.placed, target)) return { fused, prepared: joined.prepared, joined, early };
+    // As floats, two products are faster than the one.
+    const early = await place(joined.prepared, joined.nodes);
+    if (early.placed !== null) return { fused, prepared: joined.prepared, joined, early };
   }
   return { fused, prepared: fused, joined: null, early: await place(fused) };
 }

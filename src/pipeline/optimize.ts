@@ -145,12 +145,10 @@ export class OptimizeRun {
     };
     const journal = this.#files?.journal ?? null;
     const isPlaced = (fused: Prepared): boolean => (already === null || isMore) && this.#mayBeStatic(fused);
-    const place = async (prepared: Prepared): Promise<EarlyPlacement> =>
-      isPlaced(prepared)
-        ? placeEarly(config, admitted, { ...common, prepared: prepared.path }, record, journal)
-        : notPlaced;
+    const place = async (prepared: Prepared, integers: ReadonlySet<string> = new Set()): Promise<EarlyPlacement> =>
+      isPlaced(prepared) ? placeEarly(config, admitted, common, prepared, integers, record, journal) : notPlaced;
     const mayJoin = (fused: Prepared): boolean => isPlaced(fused) && this.#mayJoin(admitted);
-    const asked = { request, mayJoin, place, target: this.target, record };
+    const asked = { request, mayJoin, place, record };
     const { fused, prepared, joined, early } = exact
       ? await layOut(lossy?.prepared ?? exact, asked)
       : await layOutDraft(draft, asked, this.command === "optimize");

@@ -23,14 +23,24 @@ const MOST_LOST = 0.05;
 /**
  * By the target's table of kernels where there is one, else by the runtime's profile.
  *
- * @returns null where there is no node to place
+ * @param integers names of nodes that make sense as integers alone: placements with one of them in float are left out
+ * @returns null where there is no node to place, or the fastest placement has one of `integers` in float
  */
-export const placeStatics = async (variant: Variant, workshop: Workshop): Promise<Placements | null> =>
-  workshop.options.target.times ? placeByTable(variant, workshop) : placeByProfile(variant, workshop);
+export async function placeStatics(
+  variant: Variant,
+  workshop: Workshop,
+  integers: ReadonlySet<string> = new Set(),
+): Promise<Placements | null> {
+  const isWhole = ({ built }: Plan): boolean => [...integers].every((name) => built.forms.has(name));
+  const place = workshop.options.target.times ? placeByTable : placeByProfile;
+  return place(variant, workshop, isWhole);
+}
+
+type IsWhole = (plan: Plan) => boolean;
 
 const MOST_ROUNDS = 2;
 
-function placeByTable(variant: Variant, workshop: Workshop): Placements | null {
+function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): Placements | null {
   let best = workshop.plan(variant);
   if (best.built.forms.size === 0) return null;
   // With some regions in float, neighbours that were integers because of them are float too.
@@ -39,7 +49,8 @@ function placeByTable(variant: Variant, workshop: Workshop): Placements | null {
     if (next.built.forms.size === 0 || !(workshop.ownMs(next)! < workshop.ownMs(best)!)) break;
     best = next;
   }
-  const placed = [best, ...carefulPlans(best, workshop)];
+  if (!isWhole(best)) return null;
+  const placed = [best, ...carefulPlans(best, workshop, isWhole)];
   return {
     placed: placed.map((plan): Placed => {
       const { floatMs, ownMs } = workshop.estimate(plan)!;
@@ -58,14 +69,14 @@ const MOST_STEPS = 3;
  * Nearly as fast, each with more in float: where integers gain little, and from the inputs on, as far as that
  * costs little time. Noise that enters early goes through the whole model.
  */
-function carefulPlans(best: Plan, workshop: Workshop): Plan[] {
+function carefulPlans(best: Plan, workshop: Workshop, isWhole: IsWhole): Plan[] {
   const isNear = (plan: Plan): boolean =>
     plan.built.forms.size > 0 && workshop.ownMs(plan)! * (1 - MOST_LOST) <= workshop.ownMs(best)!;
   const wary = workshop.plan(best.variant, withoutLosses(best, workshop, -WORTHWHILE));
   const plans: Plan[] = [];
   const add = (plan: Plan): boolean => {
     const isNew = [best, ...plans].every((known) => known.built.forms.size > plan.built.forms.size);
-    if (!isNew || !isNear(plan)) return false;
+    if (!isNew || !isNear(plan) || !isWhole(plan)) return false;
     plans.push(plan);
     return true;
   };
@@ -80,7 +91,7 @@ function carefulPlans(best: Plan, workshop: Workshop): Plan[] {
   return plans;
 }
 
-async function placeByProfile(variant: Variant, workshop: Workshop): Promise<Placements | null> {
+async function placeByProfile(variant: Variant, workshop: Workshop, isWhole: IsWhole): Promise<Placements | null> {
   const draft = workshop.make(variant);
   if (draft.built.forms.size === 0) {
     workshop.discard(draft);
@@ -89,9 +100,12 @@ async function placeByProfile(variant: Variant, workshop: Workshop): Promise<Pla
   draft.note = "timed with quick ranges";
   await workshop.measureSpeed([draft], 0);
   const { best, made } = await leaveWhatDoesNotPay(draft, workshop);
-  const careful = await floatFromInputsOn(best, workshop);
-  const all = [draft, ...made, ...careful.made];
+  const last = made.at(-1);
+  const declined = last && last !== best ? last : null;
+  const careful = isWhole(best) ? await floatFromInputsOn(best, declined, workshop, isWhole) : null;
+  const all = [draft, ...made, ...(careful?.made ?? [])];
   for (const each of all) workshop.discard(each);
+  if (!careful) return null;
   const placed = [best, ...careful.near];
   if (best === draft) draft.note = "";
   return { placed, tried: all.filter((each) => !placed.includes(each)) };
@@ -101,26 +115,44 @@ const MORE_IN_FLOAT = "more in float, from the inputs on and where integers gain
 
 const FLOAT_INPUTS = "inputs and what reads them in float";
 
-/** Candidates nearly as fast, each with one more region behind the inputs in float, and all that were timed for it. */
+/**
+ * Candidates nearly as fast, each with one more region behind the inputs in float, and all that were timed for it.
+ *
+ * @param declined the one that was slower than `best` when both were timed in one go: it is not made again
+ */
 async function floatFromInputsOn(
   best: Candidate,
+  declined: Candidate | null,
   workshop: Workshop,
+  isWhole: IsWhole,
 ): Promise<{ readonly near: readonly Candidate[]; readonly made: readonly Candidate[] }> {
+  const isNear = (next: Candidate): boolean => next.speedup! >= best.speedup! * (1 - MOST_LOST);
+  const isDeclinedNear = declined !== null && isNear(declined);
   const near: Candidate[] = [];
   const made: Candidate[] = [];
   for (let last = best; near.length < MOST_STEPS; last = near.at(-1)!) {
     const kept = inputsInFloat(last, workshop, roughly);
     if (!kept) break;
+    const plan = workshop.plan(best.variant, kept);
+    if (plan.built.forms.size === 0 || !isWhole(plan)) break;
+    if (declined && sameNodes(kept, declined.keptFloat)) {
+      if (!isDeclinedNear) break;
+      declined.note = FLOAT_INPUTS;
+      near.push(declined);
+      continue;
+    }
     const next = workshop.make(best.variant, kept);
     made.push(next);
-    if (next.built.forms.size === 0) break;
     await workshop.measureSpeed([best, next], 0);
     next.note = FLOAT_INPUTS;
-    if (!(next.speedup! >= best.speedup! * (1 - MOST_LOST))) break;
+    if (!isNear(next)) break;
     near.push(next);
   }
   return { near, made };
 }
+
+const sameNodes = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean =>
+  a.size === b.size && [...a.keys()].every((name) => b.has(name));
 
 /** Values that come of the inputs by nodes in float alone. */
 function floatFromInputs({ built }: Plan, { model }: Workshop): string[] {

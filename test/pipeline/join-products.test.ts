@@ -2,13 +2,12 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadModel, nodesWithin } from "../../src/ir/index.js";
 import { takeIn } from "../../src/pipeline/intake.js";
-import { areStatic, joinFacts, joinProducts } from "../../src/pipeline/join-products.js";
+import { joinFacts, joinProducts } from "../../src/pipeline/join-products.js";
 import { prepareModel } from "../../src/pipeline/prepare.js";
 import { requestOf } from "../../src/pipeline/prepare-request.js";
 import { RunRecord } from "../../src/pipeline/run-record.js";
 import { ortRuntime } from "../../src/runtime/ort/index.js";
 import { modelFile } from "../support/model-file.js";
-import { safeTarget } from "../support/quantize-text.js";
 import { graphConfig, optimizeConfig, realContext } from "../support/real-run.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -77,20 +76,5 @@ describe("joinProducts", () => {
     expect((await joinIn(WIDE)).joined).toBeNull();
     expect((await joinIn(CHAIN, { skip: ["join-linear-chain"] })).joined).toBeNull();
     expect((await joinIn(CHAIN, { only: ["fuse-clip"] })).joined).toBeNull();
-  });
-});
-
-describe("areStatic", () => {
-  it("asks whether every placement makes integers of what was joined", async () => {
-    const { joined } = await joinIn(CHAIN);
-    const placed = (...names: string[]) => ({
-      keptFloat: new Map(names.map((name) => [name, "does not pay"])),
-      speedup: 2,
-      note: "",
-    });
-    const others = convs(joined!.prepared.path).filter((name) => !joined!.nodes.has(name));
-    expect(areStatic(joined!, [placed(), placed(...others)], safeTarget)).toBe(true);
-    expect(areStatic(joined!, [placed(), placed(...joined!.nodes)], safeTarget)).toBe(false);
-    expect(areStatic(joined!, null, safeTarget)).toBe(false);
   });
 });

@@ -4,7 +4,6 @@ import { type LayOutRequest, layOutDraft } from "../../src/pipeline/lay-out.js";
 import type { Draft, Prepared } from "../../src/pipeline/prepare.js";
 import type { PrepareRequest } from "../../src/pipeline/prepare-request.js";
 import type { RunRecord } from "../../src/pipeline/run-record.js";
-import { safeTarget } from "../support/quantize-text.js";
 
 const prepared = (path: string): Prepared => ({ path, warnings: [path] }) as unknown as Prepared;
 
@@ -22,7 +21,6 @@ function askedFor(place = vi.fn(async (_: Prepared) => notPlaced)) {
     request: {} as PrepareRequest,
     mayJoin: () => false,
     place,
-    target: safeTarget,
     record: { stage: async <T>(_: string, work: () => T | Promise<T>) => work() } as unknown as RunRecord,
   };
   return { asked, place };

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadModel, parseModel, saveModel } from "../../src/ir/index.js";
@@ -42,7 +42,7 @@ class Clock extends FakeRuntime {
   }
 }
 
-async function place(times: Times, target: IntegerTarget = safeTarget) {
+async function search(times: Times, target: IntegerTarget = safeTarget, ...integers: readonly string[]) {
   const folder = temporaryFolder();
   const model = parseModel(chain);
   makeNamesUnique(model);
@@ -64,7 +64,13 @@ async function place(times: Times, target: IntegerTarget = safeTarget) {
     runtime: runtimeConfig(),
   };
   const workshop = new Workshop(options, fakeContext(runtime, { scratch: folder }));
-  const found = await placeStatics(staticVariantOf({ neighbours: true, depthwise: true }), workshop);
+  const variant = staticVariantOf({ neighbours: true, depthwise: true });
+  const found = await placeStatics(variant, workshop, new Set(integers));
+  return { found, runtime, folder };
+}
+
+async function place(...asked: Parameters<typeof search>) {
+  const { found, runtime } = await search(...asked);
   return { kept: found!.placed.map(({ keptFloat }) => [...keptFloat.keys()]), ...found!, runtime };
 }
 
@@ -98,6 +104,29 @@ describe("placeStatics", () => {
     expect([kept, tried]).toEqual([[[]], []]);
   });
 
+  it("leaves out what has a node in float that is to be integers", async () => {
+    const near: Times = { a: [1.02, 1], b: [1.2, 1], c: [100, 40] };
+    expect((await place(near, safeTarget, "MatMul:b")).kept).toEqual([[], ["MatMul:a"]]);
+    expect((await place(near, safeTarget, "MatMul:a")).kept).toEqual([[]]);
+    expect((await place(near, safeTarget, "MatMul:c")).kept).toHaveLength(3);
+  });
+
+  it("places nothing where such a node does not pay, and times nothing more then", async () => {
+    const times: Times = { a: [1.02, 1], b: [1, 3], c: [4, 1] };
+    const { found, runtime, folder } = await search(times, safeTarget, "MatMul:b");
+    expect(found).toBeNull();
+    expect(runtime.profiled.map((models) => models.length)).toEqual([2, 3]);
+    expect(readdirSync(folder).filter((name) => name.includes("candidate"))).toEqual([]);
+  });
+
+  it("does not try again what was slower by little", async () => {
+    // In float the first product is faster, and the model by less than noise is.
+    const { kept, tried, runtime } = await place({ a: [1, 1.1], b: [4, 1], c: [4, 3.9] });
+    expect(kept).toEqual([[], ["MatMul:a"]]);
+    expect(tried).toEqual([]);
+    expect(runtime.profiled.map((models) => models.length)).toEqual([2, 3]);
+  });
+
   it("leaves no files", async () => {
     const { placed, tried } = await place({ a: [1.02, 1], b: [1.2, 1], c: [4, 1] });
     const made = [...placed, ...tried] as unknown as { built: { path: string } }[];
@@ -129,6 +158,12 @@ describe("placeStatics with a table of kernels", () => {
     expect((await place(profiled, steps)).kept).toEqual([[], ["MatMul:a"], ["MatMul:a", "MatMul:b"]]);
     const far = tableOf({ a: [1.02, 1], b: [8, 1], c: [100, 40] });
     expect((await place(profiled, far)).kept).toEqual([[], ["MatMul:a"]]);
+  });
+
+  it("leaves out what has a node in float that is to be integers", async () => {
+    const steps = tableOf({ a: [1.02, 1], b: [1.2, 1], c: [100, 40] });
+    expect((await place(profiled, steps, "MatMul:b")).kept).toEqual([[], ["MatMul:a"]]);
+    expect((await search(profiled, tableOf({ a: [4, 1], b: [1, 3], c: [4, 1] }), "MatMul:b")).found).toBeNull();
   });
 
   it("asks no profile, which noise would be in", async () => {
