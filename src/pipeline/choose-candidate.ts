@@ -9,6 +9,7 @@ import type { Judge, Judged } from "./judge-candidate.js";
 import { keepWorstFloat } from "./keep-float.js";
 import { isNoise } from "./nonsense.js";
 import type { RunRecord } from "./run-record.js";
+import type { SearchEnd } from "./search-end.js";
 import { leastGain } from "./verdict.js";
 import type { Workshop } from "./workshop.js";
 
@@ -59,8 +60,12 @@ export async function chooseCandidate(
     return null;
   };
 
+  let attemptMs = 0;
   for (const candidate of integers.slice(0, MOST_AS_THEY_ARE)) {
-    if (!(await judge.isAccurate(candidate))) continue;
+    const from = record.context.now();
+    const isAccurate = await judge.isAccurate(candidate);
+    attemptMs = Math.max(attemptMs, record.context.now() - from);
+    if (!isAccurate) continue;
     const won = await race(candidate);
     if (won) return { judged: won, made };
   }
@@ -69,8 +74,9 @@ export async function chooseCandidate(
   const leftMs = budgetMs == null ? searchMs : budgetMs * SEARCHED_SHARE - record.elapsedMs;
   const deadline = record.context.now() + leftMs;
   const inaccurate = integers.filter((candidate) => judge.missesAccuracy(candidate));
+  const ends: SearchEnd[] = [];
   for (const candidate of inaccurate.slice(0, MOST_SEARCHES)) {
-    const { found, tried } = await record.stage(
+    const { found, tried, reach } = await record.stage(
       "quantize",
       () =>
         keepWorstFloat({
@@ -78,11 +84,15 @@ export async function chooseCandidate(
           workshop,
           context: record.context,
           deadline,
+          attemptMs,
           meetsLimit: (next) => judge.isAccurate(next),
+          dropOf: (measured) => judge.dropInLimits(measured),
         }),
       `${candidate.name}: regions back to float`,
     );
     made.push(...tried);
+    const longer = reach.missingMs > 0 ? 1 + reach.missingMs / Math.max(1, record.elapsedMs) : null;
+    if (!found) ends.push({ ...reach, longer });
     const won = found && (await race(found));
     if (won && pays(won.candidate)) return { judged: won, made };
     // It meets the limits, but so many nodes are float again that a float candidate may be faster.
@@ -95,7 +105,8 @@ export async function chooseCandidate(
     raced.push(won);
     break;
   }
-  return { judged: await closest(ranked, [...candidates, ...made], raced, judge), made };
+  const end = ends.find(({ longer }) => longer !== null) ?? ends[0] ?? null;
+  return { judged: await closest(ranked, [...candidates, ...made], raced, judge, end), made };
 }
 
 /** Those fast enough that their errors may decide between them; where there are several, their errors must be known. */
@@ -156,6 +167,7 @@ async function closest(
   all: readonly Candidate[],
   raced: readonly Judged[],
   judge: Judge,
+  end: SearchEnd | null,
 ): Promise<Judged> {
   const merit = ({ candidate, ruling }: Judged): number =>
     (ruling.verdict.outcome === "met" ? 1e6 : 0) + (candidate.speedup ?? 0);
@@ -164,7 +176,7 @@ async function closest(
   const measured = all.filter(({ accuracy }) => accuracy !== null);
   if (measured.length === 0) return judge.race(ranked[0]!);
   const best = measured.reduce((a, b) => (judge.dropOf(b) < judge.dropOf(a) ? b : a));
-  return { candidate: best, latency: null, ruling: judge.rule(best, null) };
+  return { candidate: best, latency: null, ruling: judge.rule(best, null, end), search: end };
 }
 
 /** Of the outputs: what some speed is given up for at all. */

@@ -18,6 +18,7 @@ import { judgeSense } from "./nonsense.js";
 import type { ModelFacts, VerdictReason } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 import { samplesWithin } from "./sample-counts.js";
+import type { SearchEnd } from "./search-end.js";
 import { type AccuracyMeasure, judge, type LatencyMeasure, leastGain, type Ruling } from "./verdict.js";
 
 /** A race that decides anything takes this long, whatever is left of the time. */
@@ -32,6 +33,8 @@ export interface Judged {
   readonly candidate: Candidate;
   readonly latency: LatencyMeasure | null;
   readonly ruling: Ruling;
+  /** Of the search that found nothing more accurate; absent where there was none. */
+  readonly search?: SearchEnd | null;
 }
 
 export class Judge {
@@ -95,14 +98,28 @@ export class Judge {
     return facts.higherIsBetter ? -facts.delta : facts.delta;
   }
 
-  /** With `latency` null only accuracy and size are judged. */
-  rule(candidate: Candidate, latency: LatencyMeasure | null): Ruling {
+  /** The same in limits: more than 1 misses; null where it was not measured, or is no number. */
+  dropInLimits(candidate: Candidate): number | null {
+    const reason = this.rule(candidate, null).verdict.reasons.find(({ limit }) => limit === "max-drop");
+    if (reason?.got == null) return null;
+    // With a confidence, the far end of the interval decides.
+    const drop = this.config.limits.confidence === null ? reason.got : (reason.interval?.[1] ?? reason.got);
+    return drop / reason.wanted;
+  }
+
+  /**
+   * With `latency` null only accuracy and size are judged.
+   *
+   * @param search how the search ended that found nothing within the limit on accuracy; null where there was none
+   */
+  rule(candidate: Candidate, latency: LatencyMeasure | null, search: SearchEnd | null = null): Ruling {
     const { limits, quantize } = this.config;
     return judge(
       latency ? limits : { ...limits, minSpeedup: null, slo: [] },
       {
         accuracy: this.#accuracies.get(candidate) ?? null,
         nonsense: this.#nonsense.get(candidate) ?? null,
+        search,
         latency,
         bytes: { baseline: this.against.bytes, candidate: candidate.built.bytes },
       },

@@ -1,13 +1,13 @@
 /**
- * Puts regions back to float until the accuracy limit is met, at the least cost in time. Each
- * region is made integers alone to see what error that causes at the model's outputs, and the
- * profile says what time it saves: those with the most error for each millisecond saved go
- * first, and the shortest prefix of that ranking which suffices is found by doubling and
- * bisection. Then regions of that prefix which save most are tried as integers once more.
+ * Puts regions back to float until the accuracy limit is met, at the least cost in time. The shortest
+ * prefix of their ranking which suffices is found by doubling and bisection; where time does not
+ * suffice for that, by the number that is expected to. Then regions of that prefix which save most
+ * are tried as integers once more.
  */
 import type { Candidate } from "./candidate.js";
 import type { RunContext } from "./context.js";
-import { type RegionTime, savedMs } from "./regions.js";
+import { FloatCount, type TriedCount } from "./float-count.js";
+import { type RankedRegion, rankRegions } from "./rank-regions.js";
 import type { Workshop } from "./workshop.js";
 
 export interface KeepFloatRequest {
@@ -17,8 +17,12 @@ export interface KeepFloatRequest {
   readonly context: RunContext;
   /** Milliseconds by the context's clock at which to stop looking. */
   readonly deadline: number;
+  /** What measuring a candidate on the evaluation data took, in milliseconds. */
+  readonly attemptMs: number;
   /** Measures a candidate on the evaluation data and answers whether it meets the limit. */
   readonly meetsLimit: (candidate: Candidate) => Promise<boolean>;
+  /** What the metric lost of one that was measured, in limits: more than 1 misses; null where it is not known. */
+  readonly dropOf: (candidate: Candidate) => number | null;
 }
 
 export interface KeepFloatOutcome {
@@ -26,21 +30,33 @@ export interface KeepFloatOutcome {
   readonly found: Candidate | null;
   /** Everything that was measured on the way. */
   readonly tried: readonly Candidate[];
+  readonly reach: SearchReach;
+}
+
+/** How far a search went that found nothing. */
+export interface SearchReach {
+  readonly regions: number;
+  /** Regions in float of the last one that was tried. */
+  readonly tried: number;
+  /** Regions in float that there would have been a gain with. */
+  readonly most: number;
+  /** Milliseconds that were missing, about; 0 where none were. */
+  readonly missingMs: number;
 }
 
 /** More float regions than this share of all leave no gain worth having. */
 const LARGEST_SHARE = 0.75;
-/** Files on disk at once; the float model runs once for all of them. */
-const MEASURED_AT_ONCE = 6;
 /** Regions that are tried as integers again. */
 const MOST_WON_BACK = 6;
+/** For so many the ranking leaves time, ... */
+const LEAST_ATTEMPTS = 4;
+/** ... and doubling, for what comes after it. */
+const ATTEMPTS_AFTER_DOUBLING = 3;
+/** With no more than so many left, the next is to meet the limit. */
+const ATTEMPTS_TO_DARE = 2;
 
-interface RankedRegion {
-  readonly region: string;
-  /** Of the outputs when this region alone is integers; Infinity when there was no time or nothing to measure. */
-  readonly sqnrDb: number;
-  /** null where times are not known. */
-  readonly savedMs: number | null;
+interface Met extends TriedCount {
+  readonly found: Candidate;
 }
 
 export const keepWorstFloat = (request: KeepFloatRequest): Promise<KeepFloatOutcome> => new Search(request).run();
@@ -53,10 +69,19 @@ class Search {
   constructor(readonly request: KeepFloatRequest) {}
 
   async run(): Promise<KeepFloatOutcome> {
-    this.#ranking = await rankRegions(this.request);
-    const prefix = await this.#shortestPrefix();
-    const found = prefix && (await this.#winBack(prefix.found, prefix.count));
-    return { found, tried: this.#tried };
+    const { candidate, workshop, context, deadline, attemptMs, dropOf } = this.request;
+    const from = context.now();
+    const half = from + (deadline - from) / 2;
+    const stop = Math.min(half, deadline - LEAST_ATTEMPTS * attemptMs);
+    const { regions, wholeMs } = await rankRegions(candidate, workshop, context, stop);
+    this.#ranking = regions;
+    const most = Math.floor(regions.length * LARGEST_SHARE);
+    const { missed, met } = await this.#shortestPrefix({ count: 0, drop: dropOf(candidate) }, most);
+    const found = met && (await this.#winBack(met.found, met.count));
+    const isThrough = met !== null || missed.count >= most;
+    const missingMs = isThrough ? 0 : this.#neededMs(most, wholeMs) - (context.now() - from);
+    const reach = { regions: regions.length, tried: missed.count, most };
+    return { found, tried: this.#tried, reach: { ...reach, missingMs: isThrough ? 0 : Math.max(1, missingMs) } };
   }
 
   /** Whether another attempt fits, should it take as long as the longest so far. */
@@ -64,27 +89,54 @@ class Search {
     return this.request.context.now() + this.#longestMs < this.request.deadline;
   }
 
-  async #shortestPrefix(): Promise<{ readonly found: Candidate; readonly count: number } | null> {
+  get #attemptMs(): number {
+    return this.#longestMs || this.request.attemptMs;
+  }
+
+  /** That fit into the time. */
+  get #attemptsLeft(): number {
+    return Math.floor((this.request.deadline - this.request.context.now()) / this.#attemptMs);
+  }
+
+  async #shortestPrefix(
+    start: TriedCount,
+    most: number,
+  ): Promise<{ readonly missed: TriedCount; readonly met: Met | null }> {
     const { workshop } = this.request;
-    const largest = Math.floor(this.#ranking.length * LARGEST_SHARE);
-    let missed = 0;
-    let met = 0;
-    let found: Candidate | null = null;
-    for (let count = 1; missed < largest && !found && this.#hasTime; count = Math.min(2 * count, largest)) {
-      found = await this.#attempt(this.#ranking.slice(0, count));
-      if (found) met = count;
-      else missed = count;
+    const counts = new FloatCount(this.#ranking.map(({ noise }) => noise));
+    let missed = start;
+    let met: Met | null = null;
+    while (missed.count < most && !met && this.#hasTime) {
+      const count = Math.min(this.#further(missed, most, counts), most);
+      const tried = await this.#attempt(this.#ranking.slice(0, count));
+      if (tried.found) met = { ...tried, found: tried.found, count };
+      else missed = { ...tried, count };
     }
-    while (found && met - missed > 1 && this.#hasTime) {
-      const middle = (met + missed) >> 1;
-      const better = await this.#attempt(this.#ranking.slice(0, middle));
-      if (better) {
-        workshop.discard(found);
-        found = better;
-        met = middle;
-      } else missed = middle;
+    while (met && met.count - missed.count > 1 && this.#hasTime) {
+      const isShort = this.#attemptsLeft < Math.ceil(Math.log2(met.count - missed.count));
+      const count: number = isShort ? counts.between(missed, met) : (met.count + missed.count) >> 1;
+      const tried = await this.#attempt(this.#ranking.slice(0, count));
+      if (tried.found) {
+        workshop.discard(met.found);
+        met = { ...tried, found: tried.found, count };
+      } else missed = { ...tried, count };
     }
-    return found && { found, count: met };
+    return { missed, met };
+  }
+
+  /** The next number to try where this one is too small. */
+  #further(missed: TriedCount, most: number, counts: FloatCount): number {
+    const left = this.#attemptsLeft;
+    if (left >= doublings(missed.count, most) + ATTEMPTS_AFTER_DOUBLING) return Math.max(1, 2 * missed.count);
+    // With one that meets the limit there is something to come back from.
+    return left > ATTEMPTS_TO_DARE ? counts.enough(missed) : counts.ample(missed);
+  }
+
+  /** For doubling to the end and bisection, and for the ranking as much as half of it all. */
+  #neededMs(most: number, rankingMs: number | null): number {
+    const attempts = doublings(0, most) + Math.log2(most);
+    const attemptsMs = attempts * this.#attemptMs;
+    return attemptsMs + Math.min(attemptsMs, rankingMs ?? attemptsMs);
   }
 
   /** The last of a prefix is needed; of the others, some may have gone along for nothing. */
@@ -100,7 +152,7 @@ class Search {
     for (const region of worthTrying) {
       if (!this.#hasTime) break;
       const fewer = kept.filter((each) => each !== region);
-      const better = await this.#attempt(fewer);
+      const { found: better } = await this.#attempt(fewer);
       if (!better) continue;
       workshop.discard(found);
       found = better;
@@ -109,9 +161,10 @@ class Search {
     return found;
   }
 
-  /** Null when it misses the limit, or when nothing is left of it. */
-  async #attempt(regions: readonly RankedRegion[]): Promise<Candidate | null> {
-    const { candidate, workshop, context, meetsLimit } = this.request;
+  /** `found` is null when it misses the limit, or when nothing is left of it. */
+  async #attempt(regions: readonly RankedRegion[]): Promise<{ found: Candidate | null; drop: number | null }> {
+    const { candidate, workshop, context, meetsLimit, dropOf } = this.request;
+    const from = context.now();
     const kept = new Map(candidate.keptFloat);
     for (const { region, sqnrDb } of regions) kept.set(region, reasonOf(sqnrDb));
     const next = workshop.make(candidate.variant, kept);
@@ -119,14 +172,19 @@ class Search {
     next.speedup = speedWithout(candidate.speedup, workshop.ownMs(candidate), regions);
     if (candidate.errors) next.errors = candidate.errors;
     this.#tried.push(next);
-    const from = context.now();
-    const isMet = next.built.forms.size > 0 && (await meetsLimit(next));
+    const isEmpty = next.built.forms.size === 0;
+    const isMet = !isEmpty && (await meetsLimit(next));
     this.#longestMs = Math.max(this.#longestMs, context.now() - from);
-    if (isMet) return next;
+    const drop = isEmpty ? null : dropOf(next);
+    if (isMet) return { found: next, drop };
     workshop.discard(next);
-    return null;
+    return { found: null, drop };
   }
 }
+
+/** Attempts from a number that misses up to the largest. */
+const doublings = (from: number, most: number): number =>
+  from === 0 ? 1 + Math.ceil(Math.log2(most)) : Math.ceil(Math.log2(most / from));
 
 /** What times of regions let expect; null without them. */
 function speedWithout(speedup: number | null, own: number | null, regions: readonly RankedRegion[]): number | null {
@@ -138,49 +196,3 @@ const reasonOf = (sqnrDb: number): string =>
   Number.isFinite(sqnrDb)
     ? `costs too much accuracy: quantized alone it leaves ${sqnrDb.toFixed(1)} dB SQNR at the output`
     : "kept float to meet the accuracy limit";
-
-/** The most error for each millisecond saved first; what saves nothing before all else. */
-async function rankRegions(request: KeepFloatRequest): Promise<readonly RankedRegion[]> {
-  const { candidate, workshop, context, deadline } = request;
-  const regions = workshop.regionsOf(candidate);
-  const times = workshop.regionTimes(candidate, regions);
-  const integers = [...candidate.built.forms.keys()];
-  const ranked: RankedRegion[] = [];
-  const rank = (region: string, sqnrDb: number): void =>
-    void ranked.push({ region, sqnrDb, savedMs: times ? saved(times.get(region)!) : null });
-  // Half of the time at most goes into ranking.
-  const stop = context.now() + (deadline - context.now()) / 2;
-  let done = 0;
-  for (let at = 0; at < regions.length; at += MEASURED_AT_ONCE) {
-    const some = regions.slice(at, at + MEASURED_AT_ONCE);
-    if (context.now() > stop) {
-      for (const { name } of some) rank(name, Number.POSITIVE_INFINITY);
-      continue;
-    }
-    const alone = some.map(({ nodes }) => {
-      const others = integers.filter((node) => !nodes.includes(node));
-      const kept = others.map((node) => [node, "measured one at a time"] as const);
-      return workshop.make(candidate.variant, new Map([...candidate.keptFloat, ...kept]));
-    });
-    await workshop.measureError(alone);
-    alone.forEach((single, i) => {
-      rank(some[i]!.name, single.sqnrDb ?? Number.POSITIVE_INFINITY);
-      workshop.discard(single);
-    });
-    done += some.length;
-    context.observer({ type: "progress", done, total: regions.length });
-  }
-  candidate.errors = new Map(ranked.map(({ region, sqnrDb }) => [region, sqnrDb]));
-  // Equal numbers, zeros among them, keep their order.
-  return ranked.sort((a, b) => compare(worthOf(b), worthOf(a)));
-}
-
-const compare = (a: number, b: number): number => (a === b ? 0 : a - b);
-
-const saved = (time: RegionTime): number | null => (time.beforeMs > 0 ? savedMs(time) : null);
-
-/** Power of the noise, relative to the signal, for each millisecond. */
-function worthOf({ sqnrDb, savedMs: ms }: RankedRegion): number {
-  if (ms !== null && ms <= 0) return Number.POSITIVE_INFINITY;
-  return 10 ** (-sqnrDb / 10) / (ms ?? 1);
-}

@@ -208,7 +208,7 @@ export class OptimizeRun {
     workshop.restore(judged.candidate);
     const differences = await judge.differencesOf(judged.candidate);
     return this.#finish(
-      { ...judged, ruling: judge.rule(judged.candidate, judged.latency) },
+      { ...judged, ruling: judge.rule(judged.candidate, judged.latency, judged.search) },
       differences,
       workshop,
       intake,

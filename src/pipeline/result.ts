@@ -301,7 +301,10 @@ export interface VerdictReason {
   readonly unit?: "points" | "percent" | "metric" | "times" | "ms" | "bytes" | "a second";
   /** Where `got` lies; an end is null where the runs do not reach that far. */
   readonly interval?: readonly [low: number | null, high: number | null];
-  /** Of what is undecided: about how many times as long it takes to tell; null where no reasonable time would. Absent where nobody knows. */
+  /**
+   * Of what is undecided, and of what was missed because a search ran out of time: about how many times as long it takes
+   * to tell; null where no reasonable time would. Absent where nobody knows.
+   */
   readonly longer?: number | null;
 }
 

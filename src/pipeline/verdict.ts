@@ -5,6 +5,7 @@ import { decide } from "../bench/index.js";
 import { type AccuracyMeasure, defaultMaxDrop, judgeAccuracy } from "./accuracy-limit.js";
 import type { DropLimit, LatencyLimit, Limits } from "./config.js";
 import type { LatencyFacts, Outcome, Percentiles, Verdict, VerdictReason } from "./result.js";
+import { type SearchEnd, withSearchEnd } from "./search-end.js";
 import { timeRemark, timesToNarrow, timesToTell, timesToTellRatio } from "./time-to-tell.js";
 
 export type { AccuracyMeasure } from "./accuracy-limit.js";
@@ -28,6 +29,8 @@ export interface Evidence {
   readonly elsewhere?: VerdictReason | null;
   /** Why its outputs are no answer at all, whatever the limits. */
   readonly nonsense?: VerdictReason | null;
+  /** Of the search that found nothing more accurate. */
+  readonly search?: SearchEnd | null;
 }
 
 export interface VerdictOptions {
@@ -90,7 +93,11 @@ export function judge(limits: Limits, evidence: Evidence, options: VerdictOption
   return { verdict: { status, outcome, reasons, summary }, warnings };
 }
 
-function accuracyReasons({ maxDrop, confidence }: Limits, { accuracy }: Evidence, warnings: string[]): VerdictReason[] {
+function accuracyReasons(
+  { maxDrop, confidence }: Limits,
+  { accuracy, search }: Evidence,
+  warnings: string[],
+): VerdictReason[] {
   if (maxDrop === "none") return [];
   if (!accuracy)
     return maxDrop === null
@@ -100,7 +107,7 @@ function accuracyReasons({ maxDrop, confidence }: Limits, { accuracy }: Evidence
   if (maxDrop === null && accuracy.facts.kind === "smoke") return [];
   const ruling = judgeAccuracy(accuracy, maxDrop ?? defaultMaxDrop, confidence);
   warnings.push(...ruling.warnings);
-  return [ruling.reason];
+  return [search && ruling.reason.status === "missed" ? withSearchEnd(ruling.reason, search) : ruling.reason];
 }
 
 /** A percentage is told as such where nothing says of what. */

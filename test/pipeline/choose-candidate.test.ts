@@ -102,6 +102,25 @@ describe("chooseCandidate", () => {
     expect(judged.latency).toBeNull();
   });
 
+  it("says whether it was time that the search lacked, or regions", async () => {
+    const search = async (searchMs: number) => {
+      const stage = new Stage((kept) => ({ accuracy: 0.8 + kept.length / 100, ms: 4 }), {}, null, { scoreMs: 1000 });
+      const fast = stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 3 }, nodes);
+      const { judged, made } = await stage.choose([fast], stage.workshopFor(nodes), {}, { searchMs });
+      const [reason] = judged.ruling.verdict.reasons;
+      return { made: made.length, outcome: judged.ruling.verdict.outcome, search: judged.search, reason };
+    };
+    const none = await search(0);
+    expect(none).toMatchObject({ made: 0, outcome: "accuracy", search: { regions: 8, tried: 0, most: 6 } });
+    expect(none.reason).toMatchObject({ status: "missed", longer: expect.any(Number) });
+    expect(none.search!.longer).toBeGreaterThan(1);
+    const whole = await search(60_000);
+    expect(whole).toMatchObject({ outcome: "accuracy", search: { tried: 6, most: 6, longer: null } });
+    expect(whole.made).toBeGreaterThan(1);
+    expect(whole.reason).not.toHaveProperty("longer");
+    expect(whole.reason!.text).toContain("with up to 6 of 8 regions in float it is missed too");
+  });
+
   it("does not search for accuracy where size is what was missed", async () => {
     const stage = new Stage();
     const { judged, made } = await stage.choose(

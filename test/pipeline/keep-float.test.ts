@@ -16,7 +16,15 @@ function search(stage: Stage, needed: number, all = eight, alone = all, deadline
     return next.keptFloat.size >= needed;
   };
   const workshop = stage.workshopFor(all, alone);
-  return keepWorstFloat({ candidate, workshop, context: stage.context, deadline, meetsLimit }).then((outcome) => ({
+  return keepWorstFloat({
+    candidate,
+    workshop,
+    context: stage.context,
+    deadline,
+    attemptMs: 0,
+    meetsLimit,
+    dropOf: () => null,
+  }).then((outcome) => ({
     ...outcome,
     asked,
   }));
@@ -78,7 +86,9 @@ describe("keepWorstFloat", () => {
       workshop: stage.workshopFor(eight),
       context: stage.context,
       deadline: 1e9,
+      attemptMs: 0,
       meetsLimit,
+      dropOf: () => null,
     });
     expect([...outcome.found!.keptFloat.keys()]).toEqual(["f"]);
   });
@@ -99,5 +109,98 @@ describe("keepWorstFloat", () => {
 
   it("has nothing to try with a single node", async () => {
     expect(await search(new Stage(undefined, damage), 1, ["a"])).toMatchObject({ found: null, tried: [] });
+  });
+});
+
+describe("keepWorstFloat on a heavy model", () => {
+  const fifty = Array.from({ length: 50 }, (_, i) => `r${i}`);
+  /** r0 is worst. */
+  const damages = Object.fromEntries(fifty.map((node, i) => [node, 20 + i / 2]));
+  const saved = Object.fromEntries(fifty.map((node) => [node, 0.1]));
+  /** In limits: 22 regions in float meet it. */
+  const bent = (count: number): number => 3 * (1 - count / 50) ** 2;
+
+  /** A second for each attempt, and `errorMs` for each batch of regions alone. */
+  async function run(ms: number, { dropAt = bent, errorMs = 300 } = {}) {
+    const stage = new Stage(undefined, damages, saved);
+    const candidate = stage.candidate(
+      "integers",
+      staticVariantOf({ neighbours: true, depthwise: true }),
+      {
+        ...{ accuracy: 0.5, ms: 8 },
+      },
+      fifty,
+    );
+    const workshop = stage.workshopFor(fifty);
+    const batches: number[] = [];
+    const { measureError } = workshop;
+    workshop.measureError = async (candidates) => {
+      batches.push(candidates.length);
+      stage.runtime.nowMs += errorMs;
+      await measureError(candidates);
+    };
+    const asked: number[] = [];
+    const outcome = await keepWorstFloat({
+      ...{ candidate, workshop, context: stage.context, deadline: ms, attemptMs: 1000 },
+      meetsLimit: async ({ keptFloat }) => {
+        asked.push(keptFloat.size);
+        stage.runtime.nowMs += 1000;
+        return dropAt(keptFloat.size) <= 1;
+      },
+      dropOf: ({ keptFloat }) => dropAt(keptFloat.size),
+    });
+    return { ...outcome, asked, batches, candidate, spentMs: stage.runtime.nowMs };
+  }
+
+  it("doubles and bisects where there is time for it", async () => {
+    const { asked, found } = await run(60_000);
+    expect(asked.slice(0, 10)).toEqual([1, 2, 4, 8, 16, 32, 24, 20, 22, 21]);
+    expect(found!.keptFloat.size).toBe(22);
+  });
+
+  it.each([4000, 6000, 8000, 10_000, 12_000])(
+    "finds what meets the limit in %i ms, and goes back from there",
+    async (ms) => {
+      const { asked, found, reach, spentMs } = await run(ms);
+      expect(spentMs).toBeLessThanOrEqual(ms);
+      expect(found!.keptFloat.size).toBe(Math.min(...asked.filter((count) => bent(count) <= 1)));
+      expect(reach.missingMs).toBe(0);
+      // More time than for one attempt ends near the fewest.
+      if (ms > 6000) expect(found!.keptFloat.size).toBeLessThanOrEqual(26);
+    },
+  );
+
+  it("does the same in the same time", async () => {
+    expect((await run(7000)).asked).toEqual((await run(7000)).asked);
+  });
+
+  it("goes to the end in the last attempt where drops tell nothing of the number", async () => {
+    const flat = await run(2000, { dropAt: (count) => (count > 36 ? 0 : 5) });
+    expect(flat.asked).toEqual([37]);
+    expect(flat.found).not.toBeNull();
+  });
+
+  it("says what time was missing, and nothing of it where the end of the regions was reached", async () => {
+    const short = await run(1500, { dropAt: (count) => Math.max(1.02, 1.5 - count / 100) });
+    expect(short.found).toBeNull();
+    expect(short.reach).toMatchObject({ regions: 50, tried: short.asked.at(-1), most: 37 });
+    expect(short.reach.tried).toBeLessThan(37);
+    expect(short.reach.missingMs).toBeGreaterThan(10_000);
+    const whole = await run(60_000, { dropAt: () => 2 });
+    expect(whole.reach).toEqual({ regions: 50, tried: 37, most: 37, missingMs: 0 });
+    const none = await run(-1);
+    expect(none.reach).toMatchObject({ tried: 0, most: 37 });
+    expect(none.reach.missingMs).toBeGreaterThan(0);
+  });
+
+  it("leaves time for attempts, and takes regions that were not measured for what lies beside them", async () => {
+    const { batches, candidate, tried, asked } = await run(10_000, { errorMs: 2000 });
+    expect(batches).toEqual([6, 6]);
+    const known = fifty.filter((region) => Number.isFinite(candidate.errors!.get(region)));
+    expect(known).toHaveLength(12);
+    expect(fifty.indexOf(known.at(-1)!)).toBeGreaterThan(30);
+    const kept = [...tried[0]!.keptFloat];
+    expect(kept.map(([region]) => region)).toEqual(fifty.slice(0, asked[0]));
+    expect(kept.map(([, reason]) => reason)).toContain("kept float to meet the accuracy limit");
   });
 });

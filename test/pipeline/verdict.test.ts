@@ -225,3 +225,20 @@ it("lets pass what nobody can tell when that was asked for, with a warning", () 
   expect(verdict).toMatchObject({ status: "inconclusive", outcome: "met" });
   expect(warnings).toHaveLength(1);
 });
+
+it("says of a missed limit whether more time may help", () => {
+  const missed = evidence({ accuracy: accuracy(0.1) });
+  const limits = limitsOf({ maxDrop: { percent: 1 } });
+  const end = { regions: 50, tried: 8, most: 37, longer: 3.5 };
+  const ruled = (search: NonNullable<Evidence["search"]> | null, parts = missed) =>
+    judge(limits, { ...parts, search }, optimize).verdict;
+  const short = ruled(end);
+  expect(short).toMatchObject({ outcome: "accuracy", reasons: [{ status: "missed", longer: 3.5 }, {}] });
+  expect(short.summary).toContain("time to search was over at 8 of 50 regions in float");
+  expect(ruled({ ...end, tried: 0 }).summary).toContain("over before any region was tried in float");
+  const through = ruled({ ...end, tried: 37, longer: null });
+  expect(through.summary).toContain("with up to 37 of 50 regions in float it is missed too");
+  expect(through.reasons[0]).not.toHaveProperty("longer");
+  expect(ruled({ regions: 1, tried: 0, most: 0, longer: null }).summary).toBe(ruled(null).summary);
+  expect(JSON.stringify(ruled(end, evidence({ accuracy: accuracy(0) })))).not.toContain("regions");
+});

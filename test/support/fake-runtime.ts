@@ -40,6 +40,8 @@ export interface FakeRuntimeOptions {
   readonly usedReference?: boolean;
   readonly compare?: (job: CompareJob) => readonly OutputDifference[];
   readonly fallbacks?: readonly ProviderFallback[];
+  /** Milliseconds that scoring models takes. */
+  readonly scoreMs?: number;
 }
 
 /** [1, 10] class scores from images, unless told otherwise. */
@@ -149,6 +151,7 @@ export class FakeRuntime implements Runtime {
 
   async score(job: ScoreJob) {
     this.scored.push(job);
+    this.nowMs += this.options.scoreMs ?? 0;
     const name = job.metric.kind === "builtin" ? job.metric.name : "module";
     return {
       metric: this.options.metric ?? { name, higherIsBetter: true },
