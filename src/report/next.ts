@@ -88,7 +88,8 @@ class Line {
 
 const searches = (command: string): boolean => command === "quantize" || command === "optimize";
 
-function afterLoss({ command, layers, candidateModel, pruning }: RunResult, line: Line): Suggestion | null {
+function afterLoss(result: RunResult, line: Line): Suggestion | null {
+  const { command, layers, candidateModel, pruning, verdict } = result;
   if (command === "verify") return layers ? null : line.again("--layers", "", "where the two models part");
   if (command === "gate" && candidateModel) {
     const flags = line.given("--eval", "--calibration", "--metric", "--max-drop", "--provider");
@@ -100,9 +101,16 @@ function afterLoss({ command, layers, candidateModel, pruning }: RunResult, line
   if (command === "prune" && !pruning?.sparsity && !line.has("--recover")) {
     return line.again("--recover", "", "what is left learns from the original, which takes minutes");
   }
-  return searches(command) && !line.has("--keep-rejected")
-    ? line.again("--keep-rejected", "", "keeps the refused file, to look at")
-    : null;
+  if (!searches(command)) return null;
+  const longer = verdict.reasons.find(({ status, longer }) => status === "missed" && longer != null)?.longer;
+  if (longer != null) {
+    return line.again(
+      "--budget",
+      budgetWord(AMPLY * longer * timingMs(result)),
+      "the search ran out of time: with more regions in float the limit may hold",
+    );
+  }
+  return line.has("--keep-rejected") ? null : line.again("--keep-rejected", "", "keeps the refused file, to look at");
 }
 
 function afterSlowness(result: RunResult, line: Line): Suggestion | null {

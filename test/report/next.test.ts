@@ -92,6 +92,20 @@ describe("the next command", () => {
     );
   });
 
+  it("gives a search more time that ran out of it", () => {
+    const [reason] = verdict("accuracy", "max-drop").reasons;
+    const reasons = [{ ...reason!, status: "missed" as const, longer: 2.5 }];
+    const stages = [
+      { stage: "quantize", wallMs: 30_000 },
+      { stage: "bench", wallMs: 10_000 },
+    ];
+    const short = { ...refusedResult(), stages, verdict: { ...verdict("accuracy", "max-drop"), reasons } };
+    expect(commandOf(short, "infer-opt optimize a -o b --budget 40s")).toBe("infer-opt optimize a -o b --budget 2m");
+    expect(commandOf(short, "infer-opt quantize a -o b --keep-rejected")).toContain(" --budget 2m");
+    const through = { ...short, verdict: verdict("accuracy", "max-drop") };
+    expect(commandOf(through, "infer-opt optimize a -o b")).toBe("infer-opt optimize a -o b --keep-rejected");
+  });
+
   it("asks for no more time where samples are too few, and keeps the file that they could not decide about", () => {
     const result = { ...refusedResult(), verdict: verdict("inconclusive", "max-drop") };
     expect(commandOf({ ...result, command: "gate" }, "infer-opt gate a b")).toBeNull();
