@@ -44,14 +44,19 @@ export class FloatCount {
     return Math.max(evenly, this.enough(missed));
   }
 
-  /** Expected to be just enough; the middle where drops tell nothing. */
-  between(missed: TriedCount, met: TriedCount): number {
+  /**
+   * Expected to be just enough; the middle where drops tell nothing. The noise says too few where single regions' adds up to
+   * more than all of it, and a line between both drops too many where the first regions gain most: with `isLast` the latter is taken.
+   */
+  between(missed: TriedCount, met: TriedCount, isLast: boolean): number {
     const middle = (missed.count + met.count) >> 1;
     if (missed.drop === null || met.drop === null) return middle;
     const share = (missed.drop - AIMED_BETWEEN) / (missed.drop - met.drop);
     if (!(share >= 0)) return middle;
     const [most, least] = [this.#left[missed.count]!, this.#left[met.count]!];
-    const count = this.#withNoise(most - share * (most - least));
+    const byNoise = this.#withNoise(most - share * (most - least));
+    const evenly = Math.ceil(missed.count + share * (met.count - missed.count));
+    const count = isLast ? Math.max(byNoise, evenly) : Math.ceil((byNoise + evenly) / 2);
     return Math.max(missed.count + 1, Math.min(met.count - 1, count));
   }
 

@@ -113,8 +113,9 @@ class Search {
       else missed = { ...tried, count };
     }
     while (met && met.count - missed.count > 1 && this.#hasTime) {
-      const isShort = this.#attemptsLeft < Math.ceil(Math.log2(met.count - missed.count));
-      const count: number = isShort ? counts.between(missed, met) : (met.count + missed.count) >> 1;
+      const left = this.#attemptsLeft;
+      const isShort = left < Math.ceil(Math.log2(met.count - missed.count));
+      const count: number = isShort ? counts.between(missed, met, left <= 1) : (met.count + missed.count) >> 1;
       const tried = await this.#attempt(this.#ranking.slice(0, count));
       if (tried.found) {
         workshop.discard(met.found);

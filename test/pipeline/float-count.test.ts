@@ -40,15 +40,17 @@ describe("FloatCount", () => {
     expect(even.ample({ count: 4, drop: 2 })).toBe(8);
   });
 
-  it("finds the number between two by what they leave of the noise", () => {
-    expect(even.between({ count: 0, drop: 3 }, { count: 8, drop: 0.5 })).toBe(7);
-    expect(steep.between({ count: 0, drop: 3 }, { count: 8, drop: 0 })).toBe(2);
+  it("finds the number between two by what they leave of the noise, and by the number itself", () => {
+    expect(even.between({ count: 0, drop: 3 }, { count: 8, drop: 0.5 }, false)).toBe(7);
+    // By noise 2, by number 6.
+    expect(steep.between({ count: 0, drop: 3 }, { count: 8, drop: 0 }, false)).toBe(4);
+    expect(steep.between({ count: 0, drop: 3 }, { count: 8, drop: 0 }, true)).toBe(6);
   });
 
   it("stays between them, and takes the middle where drops tell nothing", () => {
-    expect(even.between({ count: 2, drop: 1.001 }, { count: 5, drop: 0.99 })).toBe(4);
-    expect(even.between({ count: 2, drop: 9 }, { count: 9, drop: 8.9 })).toBe(8);
-    expect(even.between({ count: 2, drop: null }, { count: 8, drop: 0.5 })).toBe(5);
-    expect(even.between({ count: 2, drop: Number.POSITIVE_INFINITY }, { count: 8, drop: 0 })).toBe(5);
+    expect(even.between({ count: 2, drop: 1.001 }, { count: 5, drop: 0.99 }, false)).toBe(4);
+    expect(even.between({ count: 2, drop: 9 }, { count: 9, drop: 8.9 }, false)).toBe(8);
+    expect(even.between({ count: 2, drop: null }, { count: 8, drop: 0.5 }, true)).toBe(5);
+    expect(even.between({ count: 2, drop: Number.POSITIVE_INFINITY }, { count: 8, drop: 0 }, false)).toBe(5);
   });
 });
