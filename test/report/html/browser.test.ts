@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import type { RunResult } from "../../../src/pipeline/result.js";
 import { printable } from "../../../src/report/escape.js";
@@ -44,6 +44,21 @@ const hostile = (name: string): RunResult["quantization"] => ({
     reason: `why ${name}`,
   })),
 });
+
+/** Brings it into view, and waits until it stays where it is: sections are laid out, and graphs drawn, as they come near. */
+async function scrollTo(target: Locator): Promise<void> {
+  await target.scrollIntoViewIfNeeded();
+  await target.evaluate(`async (element) => {
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    for (let calm = 0, before = null; calm < 5; ) {
+      await frame();
+      const { x, y, width } = element.getBoundingClientRect();
+      const now = [x, y, width].join();
+      calm = now === before ? calm + 1 : 0;
+      before = now;
+    }
+  }`);
+}
 
 describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
   const browser = browserForTests();
@@ -117,7 +132,7 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
     const { page, said } = await opened({ shown: graphResult(), width: 390 });
     const after = page.locator("#graph figure.of-after .box");
     expect(await after.count()).toBe(0);
-    await page.locator("#graph").scrollIntoViewIfNeeded();
+    await scrollTo(page.locator("#graph"));
     expect(await after.first().getAttribute("class")).toBe("box p2");
     await page.locator("#graph select.colour").selectOption({ label: "precision" });
     expect(await after.first().getAttribute("class")).toBe("box q8");
@@ -136,7 +151,7 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
   it("goes from box to box by keys, says which it is, and leaves with Escape", async () => {
     const { page, said } = await opened({ shown: everyPanel() });
     const frame = page.locator("#graph figure.of-after .scroll");
-    await frame.scrollIntoViewIfNeeded();
+    await scrollTo(frame);
     await frame.focus();
     await page.keyboard.press("ArrowDown");
     const told = page.locator("#graph .picked");
@@ -153,7 +168,7 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
 
   it("colours by provider where there are several", async () => {
     const { page } = await opened({ shown: everyPanel() });
-    await page.locator("#graph").scrollIntoViewIfNeeded();
+    await scrollTo(page.locator("#graph"));
     await page.locator("#graph select.colour").selectOption("provider");
     const classes = await page.evaluate(
       `[...document.querySelectorAll("#graph figure.of-after .box")].map((box) => box.classList[1])`,
@@ -167,7 +182,7 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
   it("gives the command that keeps marked layers in float, quoted for a shell", async () => {
     const name = "it's <b>net";
     const { page } = await opened({ shown: graphResult(name) });
-    await page.locator("#layers").scrollIntoViewIfNeeded();
+    await scrollTo(page.locator("#layers"));
     const boxes = page.locator("#layers .markable input[type=checkbox]");
     await boxes.first().check();
     expect(await page.locator("#layers .marked pre").textContent()).toBe(
@@ -180,7 +195,7 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
   it("says which of many dots is under the pointer, by its row in the table", async () => {
     const { page } = await opened({ shown: everyPanel() });
     const chart = page.locator("#depth svg").first();
-    await chart.scrollIntoViewIfNeeded();
+    await scrollTo(chart);
     const box = (await chart.boundingBox())!;
     const [x, y] = (await page.evaluate(
       `(() => { const d = document.querySelector("#depth path[data-rows]").getAttribute("d"); const [, x, y, r] = /M([\\d.]+) ([\\d.]+)a([\\d.]+)/.exec(d); return [Number(x) + Number(r), Number(y)]; })()`,
@@ -264,7 +279,7 @@ describe.skipIf(chromiumPath === undefined)("the page in a browser", () => {
 
   it.each(hostileNames)("takes names like %j for text, also those that the script puts there", async (name) => {
     const { page, said, asked } = await opened({ shown: { ...graphResult(name), quantization: hostile(name) } });
-    await page.locator("#graph").scrollIntoViewIfNeeded();
+    await scrollTo(page.locator("#graph"));
     await page.locator("#graph figure.of-after .box").first().click();
     await page.locator("#layers .more button").first().click();
     expect(await page.locator("#graph svg.graph .box").count()).toBe(6);
