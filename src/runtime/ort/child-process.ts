@@ -21,7 +21,7 @@ export type Allocation = "frugal" | "roomy" | "sparing" | "plain";
 const allocators: Readonly<Record<Allocation, NodeJS.ProcessEnv>> = {
   frugal: { MALLOC_MMAP_THRESHOLD_: String(256 << 10) },
   roomy: { MALLOC_MMAP_THRESHOLD_: String(32 << 20), MALLOC_TRIM_THRESHOLD_: String(64 << 20) },
-  sparing: { MALLOC_MMAP_THRESHOLD_: String(2 << 20) },
+  sparing: { MALLOC_MMAP_THRESHOLD_: String(512 << 10) },
   plain: {},
 };
 

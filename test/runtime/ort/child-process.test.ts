@@ -62,7 +62,7 @@ describe("the environment of a child", () => {
     expect(env).toMatchObject({
       INFER_OPT_TEST: "1",
       NODE_OPTIONS: "--no-warnings",
-      MALLOC_MMAP_THRESHOLD_: "2097152",
+      MALLOC_MMAP_THRESHOLD_: "524288",
       ORT_DISABLE_TELEMETRY: "1",
     });
     expect(env).not.toHaveProperty("NODE_EXTRA_CA_CERTS");
