@@ -1,10 +1,9 @@
 /**
  * In which order regions go back to float: each is made integers alone to see what error that causes
  * at the model's outputs, and the profile says what time it saves. Those with the most error for each
- * millisecond saved go first. Where time does not suffice for all, those measured are spread over the
- * model, and the others are taken to be like their neighbours.
+ * millisecond saved go first. Where time does not suffice for all, the others come last, as they follow each
+ * other in the model: what is side by side needs few conversions.
  */
-import { spread } from "../base/spread.js";
 import type { Candidate } from "./candidate.js";
 import type { RunContext } from "./context.js";
 import { type RegionTime, savedMs } from "./regions.js";
@@ -17,7 +16,7 @@ export interface RankedRegion {
   readonly region: string;
   /** Of the outputs when this region alone is integers; Infinity when there was no time or nothing to measure. */
   readonly sqnrDb: number;
-  /** Power of that error relative to the signal, 0 to 1; that of neighbours where it was not measured. */
+  /** Power of that error relative to the signal, 0 to 1; as expected where it was not measured. */
   readonly noise: number;
   /** null where times are not known. */
   readonly savedMs: number | null;
@@ -45,8 +44,8 @@ export async function rankRegions(
   for (let left = regions.map((_, i) => i); left.length > 0; ) {
     const begun = context.now();
     if (begun + longestMs > stop) break;
-    const chosen = spread(left, MEASURED_AT_ONCE);
-    left = left.filter((i) => !chosen.includes(i));
+    const chosen = left.slice(0, MEASURED_AT_ONCE);
+    left = left.slice(MEASURED_AT_ONCE);
     const alone = chosen.map((i) => {
       const others = integers.filter((node) => !regions[i]!.nodes.includes(node));
       const kept = others.map((node) => [node, "measured one at a time"] as const);
@@ -87,6 +86,6 @@ const compare = (a: number, b: number): number => (a === b ? 0 : a - b);
 
 const saved = (time: RegionTime): number | null => (time.beforeMs > 0 ? savedMs(time) : null);
 
-/** Power of the noise for each millisecond; what saves nothing comes before all else. */
-const worthOf = ({ noise, savedMs: ms }: RankedRegion): number =>
-  ms !== null && ms <= 0 ? Number.POSITIVE_INFINITY : noise / (ms ?? 1);
+/** Power of the measured noise for each millisecond; what saves nothing comes before all else. */
+const worthOf = ({ sqnrDb, savedMs: ms }: RankedRegion): number =>
+  ms !== null && ms <= 0 ? Number.POSITIVE_INFINITY : noiseOf(sqnrDb) / (ms ?? 1);

@@ -193,12 +193,11 @@ describe("keepWorstFloat on a heavy model", () => {
     expect(none.reach.missingMs).toBeGreaterThan(0);
   });
 
-  it("leaves time for attempts, and takes regions that were not measured for what lies beside them", async () => {
+  it("leaves time for attempts, and has regions that were not measured follow in order", async () => {
     const { batches, candidate, tried, asked } = await run(10_000, { errorMs: 2000 });
     expect(batches).toEqual([6, 6]);
     const known = fifty.filter((region) => Number.isFinite(candidate.errors!.get(region)));
-    expect(known).toHaveLength(12);
-    expect(fifty.indexOf(known.at(-1)!)).toBeGreaterThan(30);
+    expect(known).toEqual(fifty.slice(0, 12));
     const kept = [...tried[0]!.keptFloat];
     expect(kept.map(([region]) => region)).toEqual(fifty.slice(0, asked[0]));
     expect(kept.map(([, reason]) => reason)).toContain("kept float to meet the accuracy limit");
