@@ -8,7 +8,7 @@
  * measured on one stretch of the model at a time. Errors of stretches add up nearly as they are, so the
  * best method of each is found on its own; the combination is kept only where it also wins on
  * samples that had no part in choosing it. Wherever there are enough samples, those that methods are chosen
- * by are none that ranges were made of.
+ * by are none that ranges were made of, but for two whose answers are the largest (largest-answers.ts).
  */
 import { spread } from "../base/spread.js";
 import type { DatasetRef } from "../dataset/index.js";

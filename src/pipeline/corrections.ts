@@ -1,7 +1,7 @@
 /**
  * What is done against the errors of integers that costs nothing when the model runs. Each
- * correction is fitted on some samples and kept only when others, which it has not seen,
- * say that the outputs come closer to the float model's.
+ * correction is fitted on some samples and kept only when others, which it has not seen, and two of the
+ * largest answers say that the outputs come closer to the float model's.
  */
 
 import type { DatasetRef } from "../dataset/index.js";
@@ -98,7 +98,7 @@ export function keepBetter(
 export function correctionNote(facts: CorrectionFacts): string {
   const { correction, isKept, detail } = facts;
   const change = changeOf(facts, (db) => db.toFixed(1));
-  return `correction ${correction} (${detail}) ${isKept ? "applied" : "left out"}${change && `: ${change} on other samples`}`;
+  return `correction ${correction} (${detail}) ${isKept ? "applied" : "left out"}${change && `: ${change} on samples to judge by`}`;
 }
 
 /** From what to what, dB; empty where nothing was measured. All samples together are told where they decide otherwise. */

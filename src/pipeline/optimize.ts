@@ -32,6 +32,7 @@ import { type FloatAnswers, planAnswers } from "./float-answers.js";
 import { allOf, type Intake, requireCalibration, takeInLoaded, withTrialOf } from "./intake.js";
 import { joinFacts } from "./join-products.js";
 import { Judge, type Judged } from "./judge-candidate.js";
+import { withLargestAnswers } from "./largest-answers.js";
 import { layOut, layOutDraft } from "./lay-out.js";
 import { approximate, lossyText } from "./lossy.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
@@ -167,9 +168,12 @@ export class OptimizeRun {
       ? planAnswers(float, this.target, { ...widestPlacement, keepFloat }, intake, elements, this.context)
       : null;
     const taps = await this.#statistics(intake, float, prepared, keepFloat, answers);
+    const trial = answers
+      ? await withLargestAnswers(intake.trial, answers, float, config.runtime, this.context)
+      : intake.trial;
     const known = {
       ...own,
-      trial: intake.trial,
+      trial,
       ...(equalized !== null && { equalized }),
       ...(sizes && { sizes }),
       taps,
@@ -186,7 +190,7 @@ export class OptimizeRun {
       withFloat: this.command === "optimize",
       isQuantized: already !== null && !isMore,
       placed,
-      fit: intake.trial,
+      fit: trial,
       checks: samplesToFit(intake),
       record,
       correct: (statics) => {

@@ -54,16 +54,16 @@ describe("judgeCorrection", () => {
   it("says in words what came of it", () => {
     const [before, after] = [measured(10, 10), measured(9.5, 9.5)];
     expect(correctionNote(judgeCorrection("equalize", "3 channels", before, after))).toBe(
-      "correction equalize (3 channels) left out: 10.0 -> 9.5 dB on other samples",
+      "correction equalize (3 channels) left out: 10.0 -> 9.5 dB on samples to judge by",
     );
     expect(correctionNote(judgeCorrection("equalize", "3 channels", null, null))).toBe(
       "correction equalize (3 channels) left out",
     );
     expect(correctionNote(judgeCorrection("means", "2 inputs", before, measured(10.02, 10.01)))).toBe(
-      "correction means (2 inputs) left out: 10.0 -> 10.0 dB on other samples",
+      "correction means (2 inputs) left out: 10.0 -> 10.0 dB on samples to judge by",
     );
     expect(correctionNote(judgeCorrection("outputs", "0.8 x", before, measured(10.6, 7)))).toBe(
-      "correction outputs (0.8 x) left out: 10.0 -> 10.6 dB in the mean, 10.0 -> 7.0 dB all together on other samples",
+      "correction outputs (0.8 x) left out: 10.0 -> 10.6 dB in the mean, 10.0 -> 7.0 dB all together on samples to judge by",
     );
   });
 });
