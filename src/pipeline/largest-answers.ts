@@ -14,7 +14,7 @@ const MOST_ADDED = 2;
 
 /**
  * The trial, and behind it those of the fitted samples whose kept answers have the most energy. As it is where nothing is
- * fitted, or where a Softmax or its like makes all answers of one size.
+ * fitted, where no answer is float, or where a Softmax or its like makes them of one size.
  * @param prepared the float model that the answers are of
  */
 export async function withLargestAnswers(
@@ -24,31 +24,19 @@ export async function withLargestAnswers(
   runtime: RuntimeConfig,
   context: RunContext,
 ): Promise<DatasetRef> {
-  const isSized = loadModel(prepared).graph.outputs.every(({ value }) => beforeSquash(value) === null);
-  if (!fitted?.indices || !trial.indices || !isSized) return trial;
-  const { indices } = fitted;
-  const energies = await energiesOf(fitted, path, prepared, runtime, context);
-  const known = [...energies.keys()].filter((sample) => !Number.isNaN(energies[sample]!));
-  const largest = known.sort((a, b) => energies[b]! - energies[a]!).slice(0, MOST_ADDED);
-  return { ...trial, indices: [...trial.indices, ...largest.map((sample) => indices[sample]!)] };
-}
-
-/** One a sample, of all float outputs; none where no output is float. */
-async function energiesOf(
-  data: DatasetRef,
-  answers: string,
-  prepared: string,
-  runtime: RuntimeConfig,
-  context: RunContext,
-): Promise<Float64Array> {
   const { outputs } = loadModel(prepared).graph;
-  if (!outputs.some(({ value }) => value.dtype && isFloat(value.dtype))) return new Float64Array();
+  const isFloating = outputs.some(({ value }) => value.dtype && isFloat(value.dtype));
+  const isSquashed = outputs.some(({ value }) => beforeSquash(value) !== null);
+  if (!fitted?.indices || !trial.indices || !isFloating || isSquashed) return trial;
+  const { indices } = fitted;
   const { energies } = await context.runtime.score({
     models: [prepared],
-    ...{ data, answers },
+    ...{ data: fitted, answers: path },
     metric: { kind: "builtin", name: "sqnr" },
     session: untimed(asDelivered(runtime)),
     ...{ isInTurn: true, withEnergies: true },
   });
-  return energies!;
+  const known = indices.map((index, sample) => ({ index, energy: energies![sample]! }));
+  const largest = known.filter(({ energy }) => !Number.isNaN(energy)).sort((a, b) => b.energy - a.energy);
+  return { ...trial, indices: [...trial.indices, ...largest.slice(0, MOST_ADDED).map(({ index }) => index)] };
 }
