@@ -16,7 +16,7 @@ export interface RankedRegion {
   readonly region: string;
   /** Of the outputs when this region alone is integers; Infinity when there was no time or nothing to measure. */
   readonly sqnrDb: number;
-  /** Power of that error relative to the signal, 0 to 1; as expected where it was not measured. */
+  /** Power of that error relative to the signal, as expected where it was not measured; 1 where there is more of it. */
   readonly noise: number;
   /** null where times are not known. */
   readonly savedMs: number | null;
@@ -63,7 +63,7 @@ export async function rankRegions(
   const decibels = regions.map(({ name }) => measured.get(name) ?? Number.POSITIVE_INFINITY);
   candidate.errors = new Map(regions.map(({ name }, i) => [name, decibels[i]!]));
   const ranked = regions.map(({ name }, i): RankedRegion => {
-    const noise = noiseOf(measured.has(name) ? decibels[i]! : likelyDb(decibels, i));
+    const noise = Math.min(1, noiseOf(measured.has(name) ? decibels[i]! : likelyDb(decibels, i)));
     return { region: name, sqnrDb: decibels[i]!, noise, savedMs: times ? saved(times.get(name)!) : null };
   });
   // Equal numbers, zeros among them, keep their order.
@@ -79,8 +79,8 @@ function likelyDb(decibels: readonly number[], at: number): number {
   return (1 - share) * decibels[before]! + share * decibels[after]!;
 }
 
-/** What the runtime refuses is as bad as can be. */
-const noiseOf = (sqnrDb: number): number => Math.min(1, 10 ** (-sqnrDb / 10));
+/** Power relative to the signal; what the runtime refuses is as bad as can be. */
+const noiseOf = (sqnrDb: number): number => 10 ** (-sqnrDb / 10);
 
 const compare = (a: number, b: number): number => (a === b ? 0 : a - b);
 

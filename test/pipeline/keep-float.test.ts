@@ -72,6 +72,19 @@ describe("keepWorstFloat", () => {
     expect([...found!.keptFloat.keys()]).toEqual(["a"]);
   });
 
+  it.each([
+    ["is refused by the runtime", Number.NEGATIVE_INFINITY],
+    ["leaves more noise than signal", -30],
+  ])("gives up what %s before what is merely noisy and saves little", async (_, worst) => {
+    const stage = new Stage(
+      undefined,
+      { ...damage, c: worst },
+      { ...Object.fromEntries(eight.map((node) => [node, 0.01])), c: 0.9 },
+    );
+    const { found } = await search(stage, 1);
+    expect([...found!.keptFloat.keys()]).toEqual(["c"]);
+  });
+
   it("wins back what went along for nothing, the most time first", async () => {
     const stage = new Stage(undefined, damage, { ...Object.fromEntries(eight.map((node) => [node, 0.5])), h: 0.6 });
     const candidate = stage.candidate(
