@@ -60,11 +60,11 @@ export async function chooseCandidate(
     return null;
   };
 
+  /** Of the last one: with the first, the original is measured too. */
   let attemptMs = 0;
   for (const candidate of integers.slice(0, MOST_AS_THEY_ARE)) {
-    const from = record.context.now();
     const isAccurate = await judge.isAccurate(candidate);
-    attemptMs = Math.max(attemptMs, record.context.now() - from);
+    attemptMs = judge.measuringMs(candidate);
     if (!isAccurate) continue;
     const won = await race(candidate);
     if (won) return { judged: won, made };
@@ -86,6 +86,7 @@ export async function chooseCandidate(
           deadline,
           attemptMs,
           meetsLimit: (next) => judge.isAccurate(next),
+          measuringMs: (measured) => judge.measuringMs(measured),
           dropOf: (measured) => judge.dropInLimits(measured),
         }),
       `${candidate.name}: regions back to float`,

@@ -37,8 +37,13 @@ export interface Judged {
   readonly search?: SearchEnd | null;
 }
 
+/** As the journal has it; those of earlier versions are without the time that measuring took. */
+interface AccuracyEntry extends AccuracyMeasure {
+  readonly tookMs?: number;
+}
+
 export class Judge {
-  readonly #accuracies = new Map<Candidate, AccuracyMeasure>();
+  readonly #accuracies = new Map<Candidate, AccuracyEntry>();
   readonly #differences = new Map<Candidate, readonly OutputDifference[]>();
   /** Why outputs are no answer, of candidates that were compared with the original. */
   readonly #nonsense = new Map<Candidate, VerdictReason>();
@@ -90,6 +95,11 @@ export class Judge {
   /** Whether a candidate was measured and falls short in accuracy, so that more float nodes may help. */
   missesAccuracy(candidate: Candidate): boolean {
     return this.#accuracies.has(candidate) && this.rule(candidate, null).verdict.outcome === "accuracy";
+  }
+
+  /** Milliseconds that measuring its accuracy took, in this run or in the one that it goes on with; 0 where that is not known. */
+  measuringMs(candidate: Candidate): number {
+    return this.#accuracies.get(candidate)?.tookMs ?? 0;
   }
 
   /** By how much the metric got worse; measured before. */
@@ -217,7 +227,7 @@ export class Judge {
   async #measureAccuracy(candidate: Candidate): Promise<void> {
     if (this.#accuracies.has(candidate)) return;
     const { config, intake, record } = this;
-    const known = this.kept?.journal.recall<AccuracyMeasure>(candidate, "accuracy");
+    const known = this.kept?.journal.recall<AccuracyEntry>(candidate, "accuracy");
     if (known) {
       this.#accuracies.set(candidate, known);
       candidate.accuracy = known.facts;
@@ -225,6 +235,7 @@ export class Judge {
     }
     const data = this.#judgingData();
     this.#tellShare(data);
+    const from = record.context.now();
     const scores = await record.stage(
       "verify",
       async () => {
@@ -247,9 +258,9 @@ export class Judge {
     );
     this.#baselineScores = scores.baselineScores;
     if (scores.differences) this.#tellSense(candidate, scores.differences[0]!);
-    const measure = scores.candidates[0]!;
+    const measure = { ...scores.candidates[0]!, tookMs: record.context.now() - from };
     this.#accuracies.set(candidate, measure);
-    this.kept?.journal.record(candidate, "accuracy", measure);
+    this.kept?.journal.record(candidate, "accuracy", measure satisfies AccuracyEntry);
     candidate.accuracy = measure.facts;
     this.#tell(candidate);
   }

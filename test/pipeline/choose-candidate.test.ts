@@ -1,9 +1,11 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Candidate } from "../../src/pipeline/candidate.js";
 import { mayBeWorthIt, worthItsTime } from "../../src/pipeline/choose-candidate.js";
 import type { CompareJob } from "../../src/runtime/port.js";
 import { integersVariant, Stage, staticVariant } from "../support/candidates.js";
 import { differenceOf } from "../support/fake-runtime.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const dynamic = integersVariant("dynamic");
 const fused = { kind: "fused" } as const;
@@ -119,6 +121,20 @@ describe("chooseCandidate", () => {
     expect(whole.made).toBeGreaterThan(1);
     expect(whole.reason).not.toHaveProperty("longer");
     expect(whole.reason!.text).toContain("with up to 6 of 8 regions in float it is missed too");
+  });
+
+  it("goes on where it was with as much in mind of what attempts take", async () => {
+    const search = async (searchMs: number, output: string | null) => {
+      const stage = new Stage((kept) => ({ accuracy: 0.8 + kept.length / 40, ms: 4 }), {}, null, { scoreMs: 1000 });
+      const fast = stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 3 }, nodes);
+      const { made } = await stage.choose([fast], stage.workshopFor(nodes), {}, { searchMs }, output);
+      return { notes: made.map(({ note }) => note), scored: stage.runtime.scored.length };
+    };
+    const output = join(temporaryFolder(), "out.onnx");
+    const whole = await search(2500, null);
+    expect(await search(0, output)).toEqual({ notes: [], scored: 1 });
+    expect(await search(2500, output)).toEqual({ notes: whole.notes, scored: whole.scored - 1 });
+    expect(whole.notes[0]).not.toBe("1 of 8 regions kept in float");
   });
 
   it("does not search for accuracy where size is what was missed", async () => {

@@ -22,6 +22,7 @@ function search(stage: Stage, needed: number, all = eight, alone = all, deadline
     context: stage.context,
     deadline,
     attemptMs: 0,
+    measuringMs: () => 0,
     meetsLimit,
     dropOf: () => null,
   }).then((outcome) => ({
@@ -100,6 +101,7 @@ describe("keepWorstFloat", () => {
       context: stage.context,
       deadline: 1e9,
       attemptMs: 0,
+      measuringMs: () => 0,
       meetsLimit,
       dropOf: () => null,
     });
@@ -133,8 +135,8 @@ describe("keepWorstFloat on a heavy model", () => {
   /** In limits: 22 regions in float meet it. */
   const bent = (count: number): number => 3 * (1 - count / 50) ** 2;
 
-  /** A second for each attempt, and `errorMs` for each batch of regions alone. */
-  async function run(ms: number, { dropAt = bent, errorMs = 300 } = {}) {
+  /** A second for each attempt, 1 ms where it `isRecalled`, and `errorMs` for each batch of regions alone. */
+  async function run(ms: number, { dropAt = bent, errorMs = 300, isRecalled = false } = {}) {
     const stage = new Stage(undefined, damages, saved);
     const candidate = stage.candidate(
       "integers",
@@ -155,9 +157,10 @@ describe("keepWorstFloat on a heavy model", () => {
     const asked: number[] = [];
     const outcome = await keepWorstFloat({
       ...{ candidate, workshop, context: stage.context, deadline: ms, attemptMs: 1000 },
+      measuringMs: () => 1000,
       meetsLimit: async ({ keptFloat }) => {
         asked.push(keptFloat.size);
-        stage.runtime.nowMs += 1000;
+        stage.runtime.nowMs += isRecalled ? 1 : 1000;
         return dropAt(keptFloat.size) <= 1;
       },
       dropOf: ({ keptFloat }) => dropAt(keptFloat.size),
@@ -185,6 +188,12 @@ describe("keepWorstFloat on a heavy model", () => {
 
   it("does the same in the same time", async () => {
     expect((await run(7000)).asked).toEqual((await run(7000)).asked);
+  });
+
+  it("reckons with what attempts took in the run that they are recalled from", async () => {
+    const { asked } = await run(4500, { isRecalled: true });
+    expect(asked.slice(0, 2)).toEqual((await run(4500)).asked.slice(0, 2));
+    expect(asked[0]).toBeGreaterThan(1);
   });
 
   it("goes to the end in the last attempt where drops tell nothing of the number", async () => {

@@ -7,6 +7,7 @@ import type { Intake } from "../../src/pipeline/intake.js";
 import { Judge } from "../../src/pipeline/judge-candidate.js";
 import type { Region } from "../../src/pipeline/regions.js";
 import { RunRecord } from "../../src/pipeline/run-record.js";
+import { SearchFiles } from "../../src/pipeline/search-files.js";
 import type { Workshop } from "../../src/pipeline/workshop.js";
 import type { Placement } from "../../src/quantization/plan-static.js";
 import { staticRecipe, uniformRecipe } from "../../src/quantization/recipe.js";
@@ -112,6 +113,8 @@ export class Stage {
     workshop: Workshop,
     limits: Partial<Limits> = {},
     quantize: Partial<OptimizeConfig["quantize"]> = {},
+    /** Beside which a journal is kept, and gone on with; null for none. */
+    output: string | null = null,
   ): Promise<Choice> {
     const config = {
       model: "base.onnx",
@@ -127,6 +130,7 @@ export class Stage {
       metric: { kind: "builtin", name: "top1" },
       trial: data,
     } as unknown as Intake;
-    return chooseCandidate(candidates, new Judge(config, intake, this.record), workshop, this.record, config);
+    const files = SearchFiles.beside(output, "this search", config.quantize.goal, this.record);
+    return chooseCandidate(candidates, new Judge(config, intake, this.record, files), workshop, this.record, config);
   }
 }
