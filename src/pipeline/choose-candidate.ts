@@ -74,7 +74,8 @@ export async function chooseCandidate(
   const leftMs = budgetMs == null ? searchMs : budgetMs * SEARCHED_SHARE - record.elapsedMs;
   const deadline = record.context.now() + leftMs;
   const inaccurate = integers.filter((candidate) => judge.missesAccuracy(candidate));
-  const ends: SearchEnd[] = [];
+  /** How searches ended that found nothing, by each candidate that they were about. */
+  const ends = new Map<Candidate, SearchEnd>();
   for (const candidate of inaccurate.slice(0, MOST_SEARCHES)) {
     const { found, tried, reach } = await record.stage(
       "quantize",
@@ -93,7 +94,7 @@ export async function chooseCandidate(
     );
     made.push(...tried);
     const longer = reach.missingMs > 0 ? 1 + reach.missingMs / Math.max(1, record.elapsedMs) : null;
-    if (!found) ends.push({ ...reach, longer });
+    if (!found) for (const each of [candidate, ...tried]) ends.set(each, { ...reach, longer });
     const won = found && (await race(found));
     if (won && pays(won.candidate)) return { judged: won, made };
     // It meets the limits, but so many nodes are float again that a float candidate may be faster.
@@ -106,8 +107,7 @@ export async function chooseCandidate(
     raced.push(won);
     break;
   }
-  const end = ends.find(({ longer }) => longer !== null) ?? ends[0] ?? null;
-  return { judged: await closest(ranked, [...candidates, ...made], raced, judge, end), made };
+  return { judged: await closest(ranked, [...candidates, ...made], raced, judge, ends), made };
 }
 
 /** Those fast enough that their errors may decide between them; where there are several, their errors must be known. */
@@ -168,7 +168,7 @@ async function closest(
   all: readonly Candidate[],
   raced: readonly Judged[],
   judge: Judge,
-  end: SearchEnd | null,
+  ends: ReadonlyMap<Candidate, SearchEnd>,
 ): Promise<Judged> {
   const merit = ({ candidate, ruling }: Judged): number =>
     (ruling.verdict.outcome === "met" ? 1e6 : 0) + (candidate.speedup ?? 0);
@@ -177,6 +177,8 @@ async function closest(
   const measured = all.filter(({ accuracy }) => accuracy !== null);
   if (measured.length === 0) return judge.race(ranked[0]!);
   const best = measured.reduce((a, b) => (judge.dropOf(b) < judge.dropOf(a) ? b : a));
+  const [anyEnd = null] = ends.values();
+  const end = ends.get(best) ?? anyEnd;
   return { candidate: best, latency: null, ruling: judge.rule(best, null, end), search: end };
 }
 

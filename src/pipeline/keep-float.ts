@@ -35,10 +35,10 @@ export interface KeepFloatOutcome {
   readonly reach: SearchReach;
 }
 
-/** How far a search went that found nothing. */
+/** How far a search went, whether it found something or not. */
 export interface SearchReach {
   readonly regions: number;
-  /** Regions in float of the last one that was tried. */
+  /** The most regions in float that missed the limit; 0 where it was the candidate alone. */
   readonly tried: number;
   /** Regions in float that there would have been a gain with. */
   readonly most: number;
@@ -81,12 +81,15 @@ class Search {
     const { missed, met } = await this.#shortestPrefix({ count: 0, drop: dropOf(candidate) }, most);
     const found = met && (await this.#winBack(met.found, met.count));
     const isThrough = met !== null || missed.count >= most;
-    const missingMs = isThrough ? 0 : this.#neededMs(most, wholeMs) - (context.now() - from);
-    const reach = { regions: regions.length, tried: missed.count, most };
-    return { found, tried: this.#tried, reach: { ...reach, missingMs: isThrough ? 0 : Math.max(1, missingMs) } };
+    const leftMs = this.#neededMs(most, wholeMs) - (context.now() - from);
+    const missingMs = isThrough ? 0 : Math.max(1, leftMs);
+    return { found, tried: this.#tried, reach: { regions: regions.length, tried: missed.count, most, missingMs } };
   }
 
-  /** Whether another attempt fits, should it take as long as the longest so far. */
+  /**
+   * Whether another attempt fits, should it take as long as the longest so far. The first is made while there is time at all,
+   * whatever is expected of it: nothing is found without.
+   */
   get #hasTime(): boolean {
     return this.request.context.now() + this.#longestMs < this.request.deadline;
   }

@@ -123,6 +123,33 @@ describe("chooseCandidate", () => {
     expect(whole.reason!.text).toContain("with up to 6 of 8 regions in float it is missed too");
   });
 
+  it("tells of the search that the closest candidate comes from, and not of another that had no time", async () => {
+    const stage = new Stage((kept) => ({ accuracy: 0.8 + kept.length / 100, ms: 4 }), {}, null, { scoreMs: 1000 });
+    const fast = stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 3 }, nodes);
+    const second = stage.candidate("second", dynamic, { accuracy: 0.79, ms: 3.5 }, nodes);
+    const { judged, made } = await stage.choose([fast, second], stage.workshopFor(nodes), {}, { searchMs: 500 });
+    expect(made).toEqual([judged.candidate]);
+    expect(judged.candidate.note).toBe("6 of 8 regions kept in float");
+    expect(judged.search).toMatchObject({ tried: 6, most: 6, longer: null });
+  });
+
+  it("takes no time for an attempt's that the original was measured in", async () => {
+    const first = async (originalMs: number) => {
+      const stage = new Stage((kept) => ({ accuracy: 0.8 + kept.length / 100, ms: 4 }), {}, null, { scoreMs: 1000 });
+      const score = stage.runtime.score.bind(stage.runtime);
+      stage.runtime.score = (job) => {
+        if (!job.baselineScores) stage.runtime.nowMs += originalMs;
+        return score(job);
+      };
+      const candidates = [staticVariant, dynamic].map((variant, i) =>
+        stage.candidate(`candidate ${i}`, variant, { accuracy: 0.8, ms: 3 + i }, nodes),
+      );
+      const { made } = await stage.choose(candidates, stage.workshopFor(nodes), {}, { searchMs: 8000 });
+      return made[0]!.note;
+    };
+    expect(await first(9000)).toBe(await first(0));
+  });
+
   it("goes on where it was with as much in mind of what attempts take", async () => {
     const search = async (searchMs: number, output: string | null) => {
       const stage = new Stage((kept) => ({ accuracy: 0.8 + kept.length / 40, ms: 4 }), {}, null, { scoreMs: 1000 });
