@@ -170,11 +170,11 @@ function measureLonger(result: RunResult, open: readonly VerdictReason[], line: 
   );
 }
 
-/** What the budget was spent on; of a search it is a share, and the rest grows with it. */
-function timingMs({ command, load, stages }: RunResult): number {
+/** What the budget was spent on: of a search, the whole run, of which stages are parts, some within others. */
+function timingMs({ command, load, stages, resources }: RunResult): number {
   if (load) return load.durationMs;
-  const counted = searches(command) ? stages : stages.filter(({ stage }) => stage === "bench");
-  return counted.reduce((sum, { wallMs }) => sum + wallMs, 0);
+  if (searches(command)) return resources.wallMs;
+  return stages.reduce((sum, { stage, wallMs }) => (stage === "bench" ? sum + wallMs : sum), 0);
 }
 
 /** Ranges of all samples serve to quantize; of a part only beside the others. */

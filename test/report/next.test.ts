@@ -95,11 +95,18 @@ describe("the next command", () => {
   it("gives a search more time that ran out of it", () => {
     const [reason] = verdict("accuracy", "max-drop").reasons;
     const reasons = [{ ...reason!, status: "missed" as const, longer: 2.5 }];
+    // The search is a stage within which candidates are verified.
     const stages = [
+      { stage: "verify", wallMs: 25_000 },
       { stage: "quantize", wallMs: 30_000 },
       { stage: "bench", wallMs: 10_000 },
     ];
-    const short = { ...refusedResult(), stages, verdict: { ...verdict("accuracy", "max-drop"), reasons } };
+    const resources = { wallMs: 40_000, peakRssBytes: 1 };
+    const short = {
+      ...refusedResult(),
+      ...{ stages, resources },
+      verdict: { ...verdict("accuracy", "max-drop"), reasons },
+    };
     expect(commandOf(short, "infer-opt optimize a -o b --budget 40s")).toBe("infer-opt optimize a -o b --budget 2m");
     expect(commandOf(short, "infer-opt quantize a -o b --keep-rejected")).toContain(" --budget 2m");
     const through = { ...short, verdict: verdict("accuracy", "max-drop") };
@@ -133,7 +140,8 @@ describe("the next command", () => {
 
     it("is given the time that would", () => {
       expect(commandOf(undecided(3, 4), "infer-opt gate a b")).toBe("infer-opt gate a b --budget 48s");
-      const search = { ...undecided(3), command: "quantize" } as RunResult;
+      const resources = { wallMs: 10_500, peakRssBytes: 1 };
+      const search = { ...undecided(3), command: "quantize", resources } as RunResult;
       expect(commandOf(search, "infer-opt quantize a --budget 9s")).toBe("infer-opt quantize a --budget 38s");
     });
 
