@@ -55,7 +55,9 @@ export interface ChosenMethods {
 export interface SamplesToChooseBy {
   /** Best none of those that the statistics are of: what is clipped of values beyond shows on no other. */
   readonly fit: DatasetRef;
-  /** Null where there are too few: `fit` is parted then. */
+  /** Those of them that are there for their answers' size: methods are chosen by all of these, whatever there is time for. */
+  readonly largest: readonly number[];
+  /** Of the same data, and taken as far as they are not in `fit`. Null where there are too few: `fit` is parted then. */
   readonly checks: DatasetRef | null;
 }
 
@@ -152,14 +154,19 @@ function cut<T>(all: readonly T[], parts: number): T[][] {
 }
 
 /** Samples to choose by and others to check with. Made-up and single samples serve as both. */
-function split({ fit, checks }: SamplesToChooseBy, samples: number): readonly [DatasetRef, DatasetRef] {
-  const some = (data: DatasetRef): DatasetRef => ({ ...data, indices: spread(data.indices!, samples) });
-  const { indices } = fit;
-  if (!indices || indices.length < 2) return [fit, fit];
-  if (checks) return [some(fit), some(checks)];
-  const all = spread(indices, 2 * samples);
-  const half = (which: 0 | 1): DatasetRef => ({ ...fit, indices: all.filter((_, i) => i % 2 === which) });
-  return [half(0), half(1)];
+function split({ fit, largest, checks }: SamplesToChooseBy, samples: number): readonly [DatasetRef, DatasetRef] {
+  const usual = fit.indices?.filter((index) => !largest.includes(index)) ?? [];
+  if (usual.length < 2) return [fit, fit];
+  const room = samples - largest.length;
+  const parted = (by: readonly number[], held: readonly number[]): readonly [DatasetRef, DatasetRef] => [
+    { ...fit, indices: [...by, ...largest] },
+    { ...fit, indices: held },
+  ];
+  const others = checks?.indices?.filter((index) => !fit.indices!.includes(index)) ?? [];
+  if (others.length > 0) return parted(spread(usual, room), spread(others, samples));
+  const all = spread(usual, 2 * room);
+  const half = (which: 0 | 1): number[] => all.filter((_, i) => i % 2 === which);
+  return parted(half(0), half(1));
 }
 
 /**

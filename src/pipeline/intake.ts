@@ -208,6 +208,10 @@ export const withTrialOf = (intake: Intake, most: number): Intake =>
     ? { ...intake, trial: { ...intake.trial, indices: spread(intake.trial.indices, most) } }
     : intake;
 
+/** And these behind its own, where there are any. */
+export const withSamples = (data: DatasetRef, added: readonly number[]): DatasetRef =>
+  added.length > 0 ? { ...data, indices: [...data.indices!, ...added] } : data;
+
 /** The first samples of the trial: enough to see a wrong rewrite. */
 export const fewOf = (trial: DatasetRef, count: number): DatasetRef =>
   trial.random ? trial : { ...trial, ...(trial.indices && { indices: trial.indices.slice(0, count) }) };

@@ -3,7 +3,6 @@
  * alone, and the few of a trial may be all of the usual kind: of three ResNet-50, percentile ranges were 0.5 dB better on most
  * samples and 2 to 13 dB worse on one in fifteen, which is 1 to 3 dB of all samples together.
  */
-import type { DatasetRef } from "../dataset/index.js";
 import { isFloat, loadModel } from "../ir/index.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
@@ -13,22 +12,20 @@ import { asDelivered, untimed } from "./model-runs.js";
 const MOST_ADDED = 2;
 
 /**
- * The trial, and behind it those of the fitted samples whose kept answers have the most energy. As it is where nothing is
- * fitted, where no answer is float, or where a Softmax or its like makes them of one size.
+ * Those of the fitted samples whose kept answers have the most energy. None where nothing is fitted, where no answer is
+ * float, or where a Softmax or its like makes them of one size.
  * @param prepared the float model that the answers are of
  */
-export async function withLargestAnswers(
-  trial: DatasetRef,
+export async function largestAnswers(
   { fitted, path }: FloatAnswers,
   prepared: string,
   runtime: RuntimeConfig,
   context: RunContext,
-): Promise<DatasetRef> {
+): Promise<readonly number[]> {
   const { outputs } = loadModel(prepared).graph;
   const isFloating = outputs.some(({ value }) => value.dtype && isFloat(value.dtype));
   const isSquashed = outputs.some(({ value }) => beforeSquash(value) !== null);
-  if (!fitted?.indices || !trial.indices || !isFloating || isSquashed) return trial;
-  const { indices } = fitted;
+  if (!fitted?.indices || !isFloating || isSquashed) return [];
   const { energies } = await context.runtime.score({
     models: [prepared],
     ...{ data: fitted, answers: path },
@@ -36,7 +33,10 @@ export async function withLargestAnswers(
     session: untimed(asDelivered(runtime)),
     ...{ isInTurn: true, withEnergies: true },
   });
-  const known = indices.map((index, sample) => ({ index, energy: energies![sample]! }));
-  const largest = known.filter(({ energy }) => !Number.isNaN(energy)).sort((a, b) => b.energy - a.energy);
-  return { ...trial, indices: [...trial.indices, ...largest.slice(0, MOST_ADDED).map(({ index }) => index)] };
+  const known = fitted.indices.map((index, sample) => ({ index, energy: energies![sample]! }));
+  known.sort((a, b) => descending(a.energy, b.energy));
+  return known.slice(0, MOST_ADDED).map(({ index }) => index);
 }
+
+/** Of float64 answers beyond 1e154 the energies are infinite, and alike. */
+const descending = (a: number, b: number): number => (a === b ? 0 : b - a);

@@ -53,6 +53,8 @@ export interface CandidatesRequest {
   readonly isQuantized: boolean;
   /** Samples to choose range methods by; made-up where there are none. */
   readonly fit: DatasetRef;
+  /** Those of them that are there for their answers' size. */
+  readonly largest: readonly number[];
   /** Others to check with; null where those are too few. */
   readonly checks: DatasetRef | null;
   readonly record: RunRecord;

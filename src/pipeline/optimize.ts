@@ -29,10 +29,10 @@ import { equalizeModel, type QuickOptions } from "./equalize-model.js";
 import { type Examination, examineCandidate, examineOriginal, type OriginalTimes } from "./examine-candidate.js";
 import { shapeChanges } from "./fix-shapes.js";
 import { type FloatAnswers, planAnswers } from "./float-answers.js";
-import { allOf, type Intake, requireCalibration, takeInLoaded, withTrialOf } from "./intake.js";
+import { allOf, type Intake, requireCalibration, takeInLoaded, withSamples, withTrialOf } from "./intake.js";
 import { joinFacts } from "./join-products.js";
 import { Judge, type Judged } from "./judge-candidate.js";
-import { withLargestAnswers } from "./largest-answers.js";
+import { largestAnswers } from "./largest-answers.js";
 import { layOut, layOutDraft } from "./lay-out.js";
 import { approximate, lossyText } from "./lossy.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
@@ -168,9 +168,8 @@ export class OptimizeRun {
       ? planAnswers(float, this.target, { ...widestPlacement, keepFloat }, intake, elements, this.context)
       : null;
     const taps = await this.#statistics(intake, float, prepared, keepFloat, answers);
-    const trial = answers
-      ? await withLargestAnswers(intake.trial, answers, float, config.runtime, this.context)
-      : intake.trial;
+    const largest = await this.#largestAnswers(answers, float);
+    const trial = withSamples(intake.trial, largest);
     const known = {
       ...own,
       trial,
@@ -191,6 +190,7 @@ export class OptimizeRun {
       isQuantized: already !== null && !isMore,
       placed,
       fit: trial,
+      largest,
       checks: samplesToFit(intake),
       record,
       correct: (statics) => {
@@ -327,6 +327,13 @@ export class OptimizeRun {
     if (!fit) return null;
     const request = { ...own, target, data: allOf(fit), isBrief: true, keepFloat };
     return record.stage("calibrate", () => observeActivations(request, context), "samples");
+  }
+
+  /** Candidates are judged by them too. */
+  async #largestAnswers(answers: FloatAnswers | null, float: string): Promise<readonly number[]> {
+    if (!answers?.fitted) return [];
+    const work = () => largestAnswers(answers, float, this.config.runtime, this.context);
+    return this.record.stage("calibrate", work, "largest answers");
   }
 
   #whyNone({ model }: Prepared, taps: ReadonlyMap<string, TapStatistics> | null): string {

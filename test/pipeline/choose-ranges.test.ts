@@ -73,7 +73,13 @@ class ScaleReader extends FakeRuntime {
 let scales: readonly number[] = [];
 const methodOf = (scale: number): RangeMethod => (["minmax", "percentile", "mse"] as const)[scales.indexOf(scale)]!;
 
-async function choose(noise: Noise, outlier: Outlier | null = null, checks: DatasetRef | null = null, text = chain) {
+async function choose(
+  noise: Noise,
+  outlier: Outlier | null = null,
+  checks: DatasetRef | null = null,
+  text = chain,
+  largest: readonly number[] = [],
+) {
   const folder = temporaryFolder();
   const model = parseModel(text);
   makeNamesUnique(model);
@@ -96,7 +102,8 @@ async function choose(noise: Noise, outlier: Outlier | null = null, checks: Data
     Math.fround(activationScheme(chooseRange(tapOf("x"), { method })).scale),
   );
   const data = {
-    fit: { path: "samples.npz", indices: Array.from({ length: 20 }, (_, i) => i) },
+    fit: { path: "samples.npz", indices: [...Array.from({ length: 20 }, (_, i) => i), ...largest] },
+    largest,
     checks,
   };
   const { choice } = await chooseMethods(new Workshop(options, context), widestPlacement, data);
@@ -157,6 +164,18 @@ it("checks on samples that are given for it", async () => {
   );
   expect(runtime.jobs.at(-1)!.data.indices).toEqual([101, 103]);
   expect(runtime.jobs[0]!.data.indices!.every((index) => index < 100)).toBe(true);
+});
+
+it.each([
+  ["samples that are given for it", { path: "samples.npz", indices: [101, 103, 200, 107, 301] }, [101, 103, 107]],
+  ["a part of its own", null, [1, 3, 5, 7, 9, 11, 13, 15, 17, 19]],
+])("chooses by the largest answers in any case, and checks on %s but for them", async (_, checks, others) => {
+  const picky: Noise = (label, method) => dislike(method, label === "x" ? "minmax" : "mse", "percentile");
+  const { runtime } = await choose(picky, null, checks, chain, [200, 301]);
+  const chosenBy = runtime.jobs[0]!.data.indices!;
+  expect(chosenBy.slice(-2)).toEqual([200, 301]);
+  expect(chosenBy).toHaveLength(12);
+  expect(runtime.jobs.at(-1)!.data.indices).toEqual(others);
 });
 
 it("leaves what it made of the choice, where a candidate would be measured the same way", async () => {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type DType, parseModel, saveModel } from "../../src/ir/index.js";
 import type { FloatAnswers } from "../../src/pipeline/float-answers.js";
-import { withLargestAnswers } from "../../src/pipeline/largest-answers.js";
+import { largestAnswers } from "../../src/pipeline/largest-answers.js";
 import type { ScoreJob } from "../../src/runtime/port.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
 import { runtimeConfig } from "../support/run-config.js";
@@ -24,8 +24,6 @@ class Energies extends FakeRuntime {
   }
 }
 
-const trial = { path: "x.npz", indices: [9, 3] };
-
 function typedFile(text: string, dtype: DType): string {
   const model = parseModel(text);
   for (const { value } of model.graph.outputs) value.type = { dtype, shape: [1, 4] };
@@ -34,7 +32,7 @@ function typedFile(text: string, dtype: DType): string {
   return path;
 }
 
-async function judgedBy(
+function largestOf(
   text: string,
   runtime: Energies,
   fitted: readonly number[] | null,
@@ -42,22 +40,21 @@ async function judgedBy(
 ): Promise<readonly number[]> {
   const model = typedFile(text, dtype);
   const answers = { path: "answers", fitted: fitted && { path: "x.npz", indices: fitted } } as unknown as FloatAnswers;
-  const data = await withLargestAnswers(trial, answers, model, runtimeConfig(), fakeContext(runtime));
-  return data.indices!;
+  return largestAnswers(answers, model, runtimeConfig(), fakeContext(runtime));
 }
 
 const logits = "(x: f32[1,4]) -> (y) { y = MatMul(x, $w: f32[4,4]) }";
 
-describe("withLargestAnswers", () => {
-  it("puts the two fitted samples of the most energy behind those of the trial", async () => {
+describe("largestAnswers", () => {
+  it("are those of the two fitted samples with the most energy", async () => {
     const runtime = new Energies((index) => (index === 5 ? 100 : index === 11 ? 300 : 50 - index));
-    expect(await judgedBy(logits, runtime, [1, 5, 8, 11, 14])).toEqual([9, 3, 11, 5]);
+    expect(await largestOf(logits, runtime, [1, 5, 8, 11, 14])).toEqual([11, 5]);
     expect(runtime.jobs.map(({ answers, models }) => [answers, models.length])).toEqual([["answers", 1]]);
   });
 
-  it("takes no energy that is no number for the largest", async () => {
-    const runtime = new Energies((index) => (index === 5 ? Number.NaN : index));
-    expect(await judgedBy(logits, runtime, [1, 5, 8, 11, 14])).toEqual([9, 3, 14, 11]);
+  it("come first where their energy is too large for a number", async () => {
+    const runtime = new Energies((index) => (index === 8 || index === 5 ? Number.POSITIVE_INFINITY : index));
+    expect(await largestOf(logits, runtime, [1, 5, 8, 11, 14])).toEqual([5, 8]);
   });
 
   it.each([
@@ -69,9 +66,9 @@ describe("withLargestAnswers", () => {
       "f32",
     ],
     ["answers are numbers of classes", "(x: f32[1,4]) -> (y) { y = ArgMax<axis=1>(x) }", [1, 5], "i64"],
-  ] as const)("leaves the trial as it is where %s", async (_, text, fitted, dtype) => {
+  ] as const)("are none where %s", async (_, text, fitted, dtype) => {
     const runtime = new Energies((index) => index);
-    expect(await judgedBy(text, runtime, fitted, dtype)).toEqual([9, 3]);
+    expect(await largestOf(text, runtime, fitted, dtype)).toEqual([]);
     expect(runtime.jobs).toEqual([]);
   });
 });
