@@ -1,4 +1,4 @@
-/** Brings the answers of static integers closer to the float model's, where that holds on samples that were not fitted. */
+/** Brings the answers of static integers closer to the float model's, where that holds on the samples to judge by (corrections.ts). */
 import { loadModel } from "../ir/index.js";
 import { fitOutput, type OutputLine } from "../quantization/outputs/fit-outputs.js";
 import { lastProducts } from "../quantization/outputs/last-products.js";

@@ -196,7 +196,7 @@ export interface CorrectionFacts {
   readonly isKept: boolean;
   /** What it is about, in words. */
   readonly detail: string;
-  /** SQNR of the outputs without and with it, on samples that it was not fitted to; null where not measured. */
+  /** SQNR of the outputs without and with it, on samples to judge by, at most two of which it was fitted to; null where not measured. */
   readonly beforeDb: number | null;
   readonly afterDb: number | null;
   /** The same of all samples together, in which the largest answers count most; absent where not measured. */

@@ -1,6 +1,6 @@
 /**
  * Rounds the weights of static integers with the means of their inputs in view, where that brings
- * the answers closer to the float model's on samples that it has not seen.
+ * the answers closer to the float model's on the samples to judge by (corrections.ts).
  */
 import { setImmediate } from "node:timers/promises";
 import { storedById } from "../dataset/index.js";

@@ -1,6 +1,6 @@
 /**
  * Rounds the 4-bit weights of candidates with their inputs in view, where that brings the
- * answers closer to the float model's on samples that it has not seen.
+ * answers closer to the float model's on the samples to judge by (corrections.ts).
  */
 import { setImmediate } from "node:timers/promises";
 import type { DatasetRef } from "../dataset/index.js";
