@@ -19,7 +19,8 @@ import {
   kernelsOf,
   passthrough,
 } from "./integer-kernel.js";
-import { vnniKernelTimes } from "./kernel-times.js";
+import { avx2Rates, vnniRates } from "./kernel-rates.js";
+import { kernelTimesBy } from "./kernel-times.js";
 
 const nearest: IntegerKernel = { ...passthrough, takes: (node) => node.string("mode", "nearest") === "nearest" };
 
@@ -93,9 +94,12 @@ const onCpu = (
 
 const vnni: IntegerTarget = {
   ...onCpu("ort-cpu-vnni", "ONNX Runtime on x86 with VNNI", false, "x64"),
-  times: vnniKernelTimes,
+  times: kernelTimesBy(vnniRates),
 };
-const avx2 = onCpu("ort-cpu-avx2", "ONNX Runtime on x86 without VNNI", true, "x64");
+const avx2: IntegerTarget = {
+  ...onCpu("ort-cpu-avx2", "ONNX Runtime on x86 without VNNI", true, "x64"),
+  times: kernelTimesBy(avx2Rates),
+};
 const arm = onCpu("ort-cpu-arm64", "ONNX Runtime on ARM without dot product", false, "arm64");
 const armDot = onCpu("ort-cpu-arm64-dot", "ONNX Runtime on ARM with dot product", false, "arm64");
 const unknown = onCpu("ort-cpu", "ONNX Runtime on the CPU", false);

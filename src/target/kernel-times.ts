@@ -5,14 +5,13 @@
  *
  * Each kernel is a sum of a few terms: multiplications, with what is padded to whole vectors among them;
  * elements written; pointers to what a window reads; weights, where they do not stay in the cache from run
- * to run; what a call takes. The constants are fitted to 430 convolutions and 110 products of all shapes, each
- * run on its own between two others, and to 1,100 regions of 27 models (classifiers, detectors, text), by
- * ONNX Runtime 1.30 on one core of a Zen 4 with AVX-512 VNNI: half of the predictions are within 6 %. Only
- * ratios are used, and they hold for other processors with VNNI, whose kernels are faster or slower together.
+ * to run; what a call takes. What each of them takes on a kind of processor stands in kernel-rates.ts. Only
+ * ratios are used, and they hold for other processors of the kind, whose kernels are faster or slower together.
  */
 
 import { ownEntry } from "../base/own-entry.js";
 import { elementCount, type Node } from "../ir/index.js";
+import type { KernelRates } from "./kernel-rates.js";
 
 /** Elements of one sample that a node reads as activations, the largest of them, and that it makes. */
 export interface NodeElements {
@@ -44,9 +43,16 @@ export interface KernelTimes {
   readonly paddedDepth: (conv: Node) => number;
 }
 
-/** Values in one vector: kernels work on whole ones. */
+export const kernelTimesBy = (rates: KernelRates): KernelTimes => ({
+  node: (node, elements) => nodeTime(rates, node, elements),
+  conversionMs: (elements, integer, floats) => conversionMs(rates, elements, integer, floats),
+  activationMs: (activation, elements) => activationMs(rates, activation, elements),
+  paddedDepth: (conv) => paddedDepth(rates, conv),
+});
+
+/** Values in one vector of an integer kernel: it works on whole ones. */
 const LANES = 16;
-/** Products that VNNI adds up at once. */
+/** Products that are added up at once. */
 const QUADS = 4;
 
 const padded = (count: number, to: number): number => Math.ceil(count / to) * to;
@@ -57,79 +63,43 @@ const fromNanos = (floatNs: number, integerNs: number): KernelTime => ({
   integerMs: integerNs * 1e-6,
 });
 
-/** Of a product's kernel, and of another's: to begin with. */
-const PRODUCT_NS = [2900, 3900] as const;
-const OTHER_NS = [2000, 3900] as const;
-
-/** What such processors have next to each core. */
-const CACHE_BYTES = 2 ** 20;
-const isFar = (weights: number, bytesOfEach: number): boolean => weights * bytesOfEach > CACHE_BYTES;
-
-/** Of one more node, and of the loop around it; then for each element to convert it, to put channels last, to put them in blocks. */
-const NODE_NS = 3000;
-const [CONVERTED_NS, MOVED_NS, BLOCKED_NS] = [0.13, 0.07, 0.1];
-/** In float they have channels in blocks of whole vectors; integer convolutions have them last. */
-const inBlocks = /^(Conv|MaxPool|AveragePool|GlobalAveragePool|GlobalMaxPool)$/;
-
-/** For each element, [float, integer]: of an Add, the float kernel of the convolution before it takes care. */
-const others: Readonly<Record<string, readonly [float: number, integer: number]>> = {
-  Add: [0.02, 0.16],
-  Mul: [0.16, 0.33],
-  Sigmoid: [0.3, 0.17],
-  LeakyRelu: [0.1, 0.17],
-  Softmax: [0.9, 1.2],
-  Concat: [0.15, 0.15],
-  Where: [0.3, 0.3],
-  GlobalAveragePool: [0.11, 0.07],
-  ReduceMean: [0.11, 0.07],
-  AveragePool: [0.3, 0.8],
-  MaxPool: [0.3, 0.3],
-  ReduceMax: [0.3, 0.3],
-  Transpose: [1, 0.28],
-  Split: [0.1, 0.05],
-  Slice: [0.1, 0.05],
-  Gather: [0.1, 0.05],
-  Tile: [0.1, 0.05],
-  Resize: [0.3, 0.3],
-};
 /** They hand on what they get. */
 const free = new Set(["Reshape", "Flatten", "Squeeze", "Unsqueeze"]);
 
-function nodeTime(node: Node, elements: NodeElements): KernelTime | null {
+function nodeTime(rates: KernelRates, node: Node, elements: NodeElements): KernelTime | null {
   if (node.domain !== "" || elements.read <= 0) return null;
-  if (node.op === "Conv") return convolution(node, elements);
-  if (node.op === "MatMul" || node.op === "Gemm") return product(node, elements);
+  if (node.op === "Conv") return convolution(rates, node, elements);
+  if (node.op === "MatMul" || node.op === "Gemm") return product(rates, node, elements);
   if (free.has(node.op)) return fromNanos(0, 0);
-  const rates = ownEntry(others, node.op);
-  if (!rates) return null;
+  const [float, integer] = ownEntry(rates.others, node.op) ?? [];
+  if (float === undefined || integer === undefined) return null;
   const most = Math.max(elements.read, elements.made);
-  return fromNanos(OTHER_NS[0] + rates[0] * most, OTHER_NS[1] + rates[1] * most);
+  const [floatCall, integerCall] = rates.otherCall;
+  return fromNanos(floatCall + float * most, integerCall + integer * most);
 }
 
-function conversionMs(elements: number, integer: Node, floats: readonly Node[]): number {
+/** In float they have channels in blocks of whole vectors; integer convolutions have them last. */
+const inBlocks = /^(Conv|MaxPool|AveragePool|GlobalAveragePool|GlobalMaxPool)$/;
+
+function conversionMs(
+  { node, converted, moved, blocked }: KernelRates,
+  elements: number,
+  integer: Node,
+  floats: readonly Node[],
+): number {
   const isMoved = integer.is("Conv");
   const isBlocked = isMoved && floats.some(({ domain, op }) => domain === "" && inBlocks.test(op));
-  const rates = [CONVERTED_NS, ...(isMoved ? [MOVED_NS] : []), ...(isBlocked ? [BLOCKED_NS] : [])];
-  return rates.reduce((sum, rate) => sum + NODE_NS + rate * elements, 0) * 1e-6;
+  const rates = [converted, ...(isMoved ? [moved] : []), ...(isBlocked ? [blocked] : [])];
+  return rates.reduce((sum, rate) => sum + node + rate * elements, 0) * 1e-6;
 }
 
-/** Of activations without an integer kernel: nodes that the runtime makes of them, and what they take for each element. */
-const activations: Readonly<Record<string, readonly [nodes: number, rate: number]>> = {
-  HardSwish: [2, 0.41],
-  HardSigmoid: [1, 0.2],
-  Tanh: [1, 0.4],
-};
-
-function activationMs({ domain, op }: Node, elements: number): number {
-  const found = domain === "" ? ownEntry(activations, op) : undefined;
-  return found ? (found[0] * NODE_NS + found[1] * elements) * 1e-6 : 0;
+function activationMs({ node, activations }: KernelRates, { domain, op }: Node, elements: number): number {
+  const [nodes, rate] = (domain === "" && ownEntry(activations, op)) || [0, 0];
+  return (nodes * node + rate * elements) * 1e-6;
 }
-
-/** On x86 with VNNI. */
-export const vnniKernelTimes: KernelTimes = { node: nodeTime, conversionMs, activationMs, paddedDepth };
 
 /** Windows of each channel, those of groups, and those of all channels have different inner loops. */
-function convolution(node: Node, { read, made, weights: all }: NodeElements): KernelTime | null {
+function convolution(rates: KernelRates, node: Node, { read, made, weights: all }: NodeElements): KernelTime | null {
   const dims = node.inputs[1]?.constant?.dims;
   if (!dims || dims.length < 3 || elementCount(dims) === 0) return null;
   const [channels, depth, ...kernel] = dims as [number, number, ...number[]];
@@ -139,55 +109,98 @@ function convolution(node: Node, { read, made, weights: all }: NodeElements): Ke
   const places = made > 0 ? made / channels : read / (depth * groups) / elementCount(strides);
   const written = places * channels;
   const weights = elementCount(dims);
-  const lanes = places * padded(channels, LANES);
-  const isFloatFar = isFar(all, 4);
+  const isFloatFar = isFar(rates, all, 4);
+  const lanes = places * padded(channels, rates.floatLanes);
+  const [floatCall, integerCall] = rates.productCall;
   if (groups > 1 && depth === 1) {
+    const { float, integer } = rates.depthwise;
+    const integerLanes = places * padded(channels, LANES);
     // Whole vectors of channels have a kernel of their own.
     const isAligned = channels % LANES === 0;
+    // Windows that reach over the sides of the image are taken one by one.
+    const atSides = Math.min(1, (Math.sqrt(taps) - 1) / Math.sqrt(places * elementCount(strides)));
     return fromNanos(
-      PRODUCT_NS[0] + 0.0185 * lanes * taps + (isFloatFar ? 0.23 : 0.06) * lanes + 0.015 * read,
-      PRODUCT_NS[1] +
-        0.026 * lanes * taps +
-        (isAligned ? 0 : 0.038) * written * taps +
-        0.14 * written +
-        0.6 * places * taps,
+      floatCall +
+        (float.products + atSides * float.productsAtSides) * lanes * taps +
+        ((isFloatFar ? float.lanesFar : float.lanes) + atSides * float.lanesAtSides) * lanes +
+        float.read * read,
+      integerCall +
+        integer.products * integerLanes * taps +
+        (isAligned ? 0 : integer.unaligned) * written * taps +
+        integer.written * written +
+        (integer.window + integer.pointers * taps) * places,
     );
   }
   // A point reads its inputs where they lie; a window has a pointer to each of its places, or copies of them.
   const isPoint = taps === 1 && elementCount(strides) === 1;
-  const [floatFar, integerFar] = [isFloatFar ? 0.18 * weights : 0, isFar(all, 1) ? 0.072 * weights : 0];
+  const farNs = farWeights(rates, weights, all);
   if (groups > 1) {
-    const isBlocked = depth % LANES === 0;
-    const gathered = places * groups * (2.5 + 3.6 * taps);
+    const isBlocked = depth % rates.floatLanes === 0;
+    const float = isBlocked ? rates.grouped.blocked : rates.grouped.gathered;
+    const { integer } = rates.grouped;
     const multiplied = groups * places * padded(channels / groups, LANES) * padded(depth * taps, QUADS);
     return fromNanos(
-      PRODUCT_NS[0] +
-        (isBlocked ? 0.017 : 0.084) * written * depth * taps +
-        (isBlocked ? 4 * places * taps : 0.23 * places * taps * groups + 0.04 * read * taps) +
-        floatFar,
-      PRODUCT_NS[1] + 0.0049 * multiplied + 0.05 * written + gathered + 0.056 * read + integerFar,
+      floatCall +
+        float.products * written * depth * taps +
+        (float.windows + float.groups * groups + float.copied * depth * groups) * places * taps +
+        float.read * read * taps +
+        farNs.float,
+      integerCall +
+        integer.products * multiplied +
+        integer.written * written +
+        places * groups * (integer.windows + integer.pointers * taps) +
+        integer.read * read +
+        farNs.integer,
     );
   }
-  const isShort = depth < LANES;
-  const floatNs = isShort
-    ? 0.0165 * lanes * depth * taps + 0.024 * lanes * depth + (isFloatFar ? 0.15 : 0.03) * lanes + 0.3 * read
-    : 0.0172 * lanes * padded(depth, LANES) * taps + 0.064 * lanes;
-  const integerNs = places * integerPlaceNs(channels, depth, taps, isPoint);
-  return fromNanos(PRODUCT_NS[0] + floatNs + floatFar, PRODUCT_NS[1] + integerNs + integerFar);
+  const sets = places * Math.ceil(channels / CHANNELS_AT_ONCE);
+  const { short, long } = rates.dense;
+  const floatNs =
+    depth < LANES
+      ? (short.products * lanes + short.sets * sets) * depth * taps +
+        short.inputs * lanes * depth +
+        (isFloatFar ? short.lanesFar : short.lanes) * lanes +
+        short.read * read
+      : (long.products * lanes + long.sets * sets) * padded(depth, rates.floatLanes) * taps + long.lanes * lanes;
+  const integerNs = places * integerPlaceNs(rates, channels, depth, taps, isPoint);
+  return fromNanos(floatCall + floatNs + farNs.float, integerCall + integerNs + farNs.integer);
+}
+
+/** For so many output channels at a time, inputs are read once. */
+const CHANNELS_AT_ONCE = 32;
+
+const isFar = ({ cacheBytes }: KernelRates, weights: number, bytesOfEach: number): boolean =>
+  weights * bytesOfEach > cacheBytes;
+
+/** Of the weights of one node, where those of the model do not stay near. */
+function farWeights(rates: KernelRates, weights: number, all: number): { float: number; integer: number } {
+  const [float, integer] = rates.farWeights;
+  return {
+    float: isFar(rates, all, 4) ? float * weights : 0,
+    integer: isFar(rates, all, 1) ? integer * weights : 0,
+  };
 }
 
 /** Of one place that an integer convolution in one group writes, all its channels. */
-function integerPlaceNs(channels: number, depth: number, taps: number, isPoint: boolean): number {
+function integerPlaceNs(
+  { dense }: KernelRates,
+  channels: number,
+  depth: number,
+  taps: number,
+  isPoint: boolean,
+): number {
   const lanes = padded(channels, LANES);
   // Fours of inputs and whole vectors of outputs are multiplied without gathering them first.
   const isDirect = depth % QUADS === 0 && channels >= LANES;
-  return isDirect
-    ? 0.0044 * lanes * depth * taps + 0.08 * channels + (isPoint ? 0.6 : 3.2 + taps * (0.4 + 0.004 * depth))
-    : 0.0047 * lanes * padded(depth * taps, QUADS) + 0.25 * channels + 12 + taps * (0.65 + 0.035 * depth);
+  const { products, written, point, window, pointers, copied } = isDirect ? dense.direct : dense.gathered;
+  const multiplied = lanes * (isDirect ? depth * taps : padded(depth * taps, QUADS));
+  return (
+    products * multiplied +
+    written * channels +
+    (isDirect && isPoint ? point : window + taps * (pointers + copied * depth))
+  );
 }
 
-/** For each element of an image with channels added: to write it, and to put more channels last. */
-const ADDED_NS = 0.08;
 /** Of the time without more channels, the most that it may take with them: they are one more node. */
 const ADDED_SHARE = 0.85;
 /** Of a size that is free: enough for one more node not to matter. */
@@ -198,7 +211,7 @@ const FREE_SIZE = 100;
  * where adding some means writing it place by place. Placement does not count on it: what is saved is little, and too
  * little to round an image for that could stay float.
  */
-function paddedDepth(conv: Node): number {
+function paddedDepth(rates: KernelRates, conv: Node): number {
   const [input, weight] = conv.inputs;
   const dims = weight?.constant?.dims;
   if (!input || input.producer || input.constant || dims?.length !== 4) return dims?.[1] ?? 0;
@@ -210,12 +223,12 @@ function paddedDepth(conv: Node): number {
   const isPoint = taps === 1 && strides === 1;
   const sizes = conv.output.shape?.slice(2) ?? ["H", "W"];
   const places = elementCount(sizes.map((dim) => (typeof dim === "number" ? dim : FREE_SIZE)));
-  const addedNs = ADDED_NS * given * strides + NODE_NS / Math.max(1, places);
-  const withMore = integerPlaceNs(channels, given, taps, isPoint) + addedNs;
-  return withMore < ADDED_SHARE * integerPlaceNs(channels, depth, taps, isPoint) ? given : depth;
+  const addedNs = rates.added * given * strides + rates.node / Math.max(1, places);
+  const withMore = integerPlaceNs(rates, channels, given, taps, isPoint) + addedNs;
+  return withMore < ADDED_SHARE * integerPlaceNs(rates, channels, depth, taps, isPoint) ? given : depth;
 }
 
-function product(node: Node, { read, weights: all }: NodeElements): KernelTime | null {
+function product(rates: KernelRates, node: Node, { read, weights: all }: NodeElements): KernelTime | null {
   const dims = node.inputs[1]?.constant?.dims;
   if (dims?.length !== 2) return null;
   const [depth, columns] =
@@ -223,11 +236,16 @@ function product(node: Node, { read, weights: all }: NodeElements): KernelTime |
   if (depth === 0 || columns === 0) return null;
   const rows = read / depth;
   const weights = depth * columns;
+  const { float, integer } = rates.product;
+  const [floatCall, integerCall] = rates.productCall;
   return fromNanos(
-    PRODUCT_NS[0] + 0.0157 * rows * weights + 0.06 * rows * columns + (isFar(all, 4) ? 0.2 : 0.02) * weights,
-    PRODUCT_NS[1] +
-      0.004 * rows * padded(columns, LANES) * padded(depth, QUADS) +
-      0.14 * rows * columns +
-      (isFar(all, 1) ? 0.072 : 0.01) * weights,
+    floatCall +
+      float.products * rows * weights +
+      float.written * rows * columns +
+      (isFar(rates, all, 4) ? float.weightsFar : float.weights) * weights,
+    integerCall +
+      integer.products * rows * padded(columns, LANES) * padded(depth, QUADS) +
+      integer.written * rows * columns +
+      (isFar(rates, all, 1) ? integer.weightsFar : integer.weights) * weights,
   );
 }

@@ -3,7 +3,8 @@ import { check, Tensor } from "../../src/ir/index.js";
 import { toIntegerOperators } from "../../src/quantization/integer-operators.js";
 import { withZeroChannels } from "../../src/quantization/pad-channels.js";
 import type { IntegerTarget } from "../../src/target/integer-kernel.js";
-import { vnniKernelTimes } from "../../src/target/kernel-times.js";
+import { vnniRates } from "../../src/target/kernel-rates.js";
+import { kernelTimesBy } from "../../src/target/kernel-times.js";
 import {
   errorOf,
   opsOf,
@@ -14,7 +15,7 @@ import {
 } from "../support/quantize-text.js";
 import { runModel } from "../support/run-model.js";
 
-const padding: IntegerTarget = { ...safeTarget, times: vnniKernelTimes };
+const padding: IntegerTarget = { ...safeTarget, times: kernelTimesBy(vnniRates) };
 
 const stem = (depth: number, more = ""): string => `(x: f32[2,${depth},24,24]) -> (y) {
   a = Conv<pads=[1,1,1,1]>(x, $w: f32[16,${depth},3,3], $b: f32[16])

@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type Node, parseModel } from "../../src/ir/index.js";
-import { vnniKernelTimes } from "../../src/target/kernel-times.js";
+import { vnniRates } from "../../src/target/kernel-rates.js";
+import { kernelTimesBy } from "../../src/target/kernel-times.js";
 
+const vnniKernelTimes = kernelTimesBy(vnniRates);
 const nodeOf = (text: string): Node => [...parseModel(text).graph.nodes()][0]!;
 const conv = (weights: string, attributes = ""): Node =>
   nodeOf(`(x: f32[1,N,H,W]) -> (y) { y = Conv${attributes}(x, $w: f32[${weights}]) }`);
@@ -14,7 +16,7 @@ const ratio = (node: Node, read: number, made: number): number => {
   return floatMs / integerMs;
 };
 
-describe("vnniKernelTimes", () => {
+describe("times of kernels with VNNI", () => {
   /** As ONNX Runtime's profile had them, milliseconds: a quarter off is near enough to place integers by. */
   const profiled: readonly [
     title: string,
