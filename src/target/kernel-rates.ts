@@ -49,7 +49,11 @@ export interface KernelRates {
       readonly pointers: number;
     };
   };
-  readonly grouped: { readonly blocked: GroupedFloat; readonly gathered: GroupedFloat; readonly integer: GroupedInteger };
+  readonly grouped: {
+    readonly blocked: GroupedFloat;
+    readonly gathered: GroupedFloat;
+    readonly integer: GroupedInteger;
+  };
   /** All channels in one group. In float few input channels, and many; in integers where inputs lie, and gathered. */
   readonly dense: {
     readonly short: DenseFloat & { readonly inputs: number; readonly lanesFar: number; readonly read: number };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Node, parseModel } from "../../src/ir/index.js";
-import { vnniRates } from "../../src/target/kernel-rates.js";
+import { avx2Rates, vnniRates } from "../../src/target/kernel-rates.js";
 import { kernelTimesBy } from "../../src/target/kernel-times.js";
 
 const vnniKernelTimes = kernelTimesBy(vnniRates);
@@ -162,4 +162,48 @@ describe("times of kernels with VNNI", () => {
       expect([sized(2), sized(40)]).toEqual([3, 4]);
     });
   });
+});
+
+describe("times of kernels with AVX2", () => {
+  const times = kernelTimesBy(avx2Rates);
+  /** As ONNX Runtime's profile had them, milliseconds, each in a model of its own. */
+  const profiled: readonly [
+    title: string,
+    node: Node,
+    read: number,
+    made: number,
+    floatMs: number,
+    integerMs: number,
+  ][] = [
+    ["a window of many channels", conv("320,512,3,3", "<strides=[2,2]>"), 204800, 32000, 3.32, 1.49],
+    ["the first window of an image", conv("128,3,3,3", "<strides=[2,2]>"), 76800, 819200, 0.635, 0.617],
+    ["a point", conv("144,160,1,1"), 501760, 451584, 1.55, 0.803],
+    ["a point that many channels meet in", conv("48,1280,1,1"), 1003520, 37632, 1.11, 0.584],
+    ["a window of each channel", conv("96,1,3,3", "<group=96>"), 614400, 614400, 0.211, 0.378],
+    ["a large one", conv("192,1,7,7", "<group=192>"), 307200, 307200, 0.688, 0.708],
+    ["groups", conv("192,160,5,5", "<group=2, strides=[2,2]>"), 15680, 3072, 0.243, 0.149],
+    ["a product", nodeOf("(x: f32[197,128]) -> (y) { y = MatMul(x, $w: f32[128,960]) }"), 25216, 189120, 0.507, 0.306],
+  ];
+  for (const [title, node, read, made, floatMs, integerMs] of profiled) {
+    it(`knows ${title}`, () => {
+      const time = times.node(node, { read, made, weights: SMALL })!;
+      for (const ratio of [time.floatMs / floatMs, time.integerMs / integerMs]) {
+        expect(ratio).toBeGreaterThan(0.75);
+        expect(ratio).toBeLessThan(1.25);
+      }
+    });
+  }
+
+  it("takes longer in float for windows of each channel where most reach over the sides", () => {
+    const perPlace = (size: number): number => {
+      const elements = 64 * size * size;
+      return (
+        times.node(conv("64,1,5,5", "<group=64>"), { read: elements, made: elements, weights: SMALL })!.floatMs /
+        elements
+      );
+    };
+    expect(perPlace(7)).toBeGreaterThan(1.5 * perPlace(56));
+  });
+
+  it("adds no channels to images", () => expect(times.paddedDepth(conv("32,3,3,3", "<strides=[2,2]>"))).toBe(3));
 });
