@@ -186,7 +186,7 @@ export const avx2Rates: KernelRates = {
   },
   grouped: {
     blocked: { products: 0.0205, windows: 0, groups: 0, copied: 0.2, read: 0 },
-    gathered: { products: 0.0256, windows: 0, groups: 0, copied: 0.36, read: 0.08 },
+    gathered: { products: 0.0255, windows: 0, groups: 0, copied: 0.2, read: 0.13 },
     integer: { products: 0.0115, written: 0.37, windows: 19.5, pointers: 3, read: 0 },
   },
   dense: {

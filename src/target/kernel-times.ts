@@ -135,7 +135,7 @@ function convolution(rates: KernelRates, node: Node, { read, made, weights: all 
   const isPoint = taps === 1 && elementCount(strides) === 1;
   const farNs = farWeights(rates, weights, all);
   if (groups > 1) {
-    const isBlocked = depth % rates.floatLanes === 0;
+    const isBlocked = [depth, channels / groups].every((count) => count % rates.floatLanes === 0);
     const float = isBlocked ? rates.grouped.blocked : rates.grouped.gathered;
     const { integer } = rates.grouped;
     const multiplied = groups * places * padded(channels / groups, LANES) * padded(depth * taps, QUADS);
