@@ -1,4 +1,5 @@
 /** What a run has to tell in the end, gathered on the way: stages with their times, warnings, and the result made of them. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { InferOptError } from "../base/errors.js";
 import type { RunContext } from "./context.js";
 import type { Stage } from "./events.js";
@@ -12,6 +13,8 @@ type Findings = Partial<Omit<RunResult, "schemaVersion" | "command" | "tool" | "
 export class RunRecord {
   readonly #started: number;
   readonly #stages: { stage: string; wallMs: number }[] = [];
+  /** Of the stage that runs: what those within it took. Others may run beside it. */
+  readonly #within = new AsyncLocalStorage<{ ms: number }>();
   readonly #warnings: string[] = [];
 
   constructor(
@@ -26,15 +29,23 @@ export class RunRecord {
     return this.context.now() - this.#started;
   }
 
-  /** Runs one stage. Rejects with INTERRUPTED instead of starting when the user has interrupted. */
+  /**
+   * Runs one stage; what stages within it take is theirs alone, so that times add up to that of the run. Rejects with
+   * INTERRUPTED instead of starting when the user has interrupted.
+   */
   async stage<T>(stage: Stage, work: () => T | Promise<T>, detail?: string): Promise<T> {
     refuseInterrupted(this.context.signal);
     this.context.observer({ type: "stage", stage, ...(detail === undefined ? {} : { detail }) });
+    const around = this.#within.getStore();
+    const within = { ms: 0 };
     const from = this.context.now();
     try {
-      return await work();
+      return await this.#within.run(within, work);
     } finally {
-      this.#stages.push({ stage, wallMs: this.context.now() - from });
+      const ms = this.context.now() - from;
+      if (around) around.ms += ms;
+      // Two side by side take more than the stage that they are in.
+      this.#stages.push({ stage, wallMs: Math.max(0, ms - within.ms) });
     }
   }
 

@@ -170,7 +170,7 @@ function measureLonger(result: RunResult, open: readonly VerdictReason[], line: 
   );
 }
 
-/** What the budget was spent on: of a search, the whole run, of which stages are parts, some within others. */
+/** What the budget was spent on: of a search, the whole run. */
 function timingMs({ command, load, stages, resources }: RunResult): number {
   if (load) return load.durationMs;
   if (searches(command)) return resources.wallMs;

@@ -20,6 +20,30 @@ describe("RunRecord", () => {
     expect(result.resources).toEqual({ wallMs: 35, peakRssBytes: 2e6 });
   });
 
+  it("counts a stage within another once, and one beside it not as within", async () => {
+    const runtime = new FakeRuntime({});
+    const record = new RunRecord("fold", fakeContext(runtime));
+    const taking = (ms: number) => async () => void (runtime.nowMs += ms);
+    await record.stage("quantize", async () => {
+      runtime.nowMs += 10;
+      await record.stage("verify", taking(30));
+      await record.stage("verify", taking(5));
+    });
+    let release = () => {};
+    const held = new Promise<void>((resolve) => (release = resolve));
+    const first = record.stage("load", () => held);
+    await record.stage("calibrate", taking(7));
+    release();
+    await first;
+    expect(record.result({ model, verdict }).stages).toEqual([
+      { stage: "verify", wallMs: 30 },
+      { stage: "verify", wallMs: 5 },
+      { stage: "quantize", wallMs: 10 },
+      { stage: "calibrate", wallMs: 7 },
+      { stage: "load", wallMs: 7 },
+    ]);
+  });
+
   it("tells a warning once, at once and in the result", () => {
     const context = fakeContext(new FakeRuntime({}));
     const record = new RunRecord("fold", context);
