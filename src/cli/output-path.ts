@@ -2,7 +2,7 @@
 import { accessSync, type BigIntStats, constants, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { InferOptError } from "../base/errors.js";
-import { isSystemError, outputFailed } from "../onnx/output-file.js";
+import { isSystemError, outputFailed, refuseSpecialFile } from "../onnx/output-file.js";
 import type { Settings } from "./flags.js";
 
 /**
@@ -22,6 +22,7 @@ export function modelOutput(model: string, { output, inPlace }: Pick<Settings, "
   if (inPlace) {
     const path = realpathOf(model) ?? model;
     checkWritable(path);
+    refuseSpecialFile(path, path);
     return path;
   }
   if (output !== null && otherFormat.test(output)) {
@@ -33,8 +34,15 @@ export function modelOutput(model: string, { output, inPlace }: Pick<Settings, "
 /** Files of other programs, which are no ONNX models whatever their name says. */
 const otherFormat = /\.(pt|pth|ts|tflite|engine|plan|trt|ort|safetensors|gguf|h5|keras|mlmodel|mlpackage|npz)$/i;
 
-/** `--output`, which must be a file and none of the inputs. */
-export function requiredOutput({ output }: Pick<Settings, "output">, inputs: readonly string[]): string {
+/** `--output`, which must be a regular file and none of the inputs: it is replaced by a rename. */
+export function requiredOutput(settings: Pick<Settings, "output">, inputs: readonly string[]): string {
+  const output = requiredPlace(settings, inputs);
+  refuseSpecialFile(output, output);
+  return output;
+}
+
+/** For text, which a device or a pipe takes as well: a place that is named, can be written and is none of the inputs. */
+export function requiredPlace({ output }: Pick<Settings, "output">, inputs: readonly string[]): string {
   if (output === null) {
     throw usage("OUTPUT_MISSING", "nothing says where to write the result", "Add -o FILE.", null);
   }

@@ -1,16 +1,17 @@
 /** Small text files that appear whole or not at all. */
 import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hold } from "../base/unfinished.js";
-import { outputFailed } from "../onnx/output-file.js";
+import { isOpenFile, outputFailed } from "../onnx/output-file.js";
 
-/** Replaces the file; a device or a pipe is written to, and stays what it is. Throws OUTPUT_FAILED. */
+/** Replaces the file; a device, a pipe or what a process has open is written to, and stays what it is. Throws OUTPUT_FAILED. */
 export function writeWhole(path: string, text: string): void {
   const beside = `${path}.${process.pid}.partial`;
   const release = hold({ path: beside });
   try {
-    const isOther = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
-    if (isOther) {
-      writeFileSync(path, text);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats && (!stats.isFile() || isOpenFile(path))) {
+      // What is open may be a file that something was written to before.
+      writeFileSync(path, text, { flag: "a" });
       return;
     }
     writeFileSync(beside, text, { flush: true });

@@ -2,7 +2,7 @@ export { fileSource, memorySource } from "./byte-source.js";
 export { externalSource, isExternal } from "./external-data.js";
 export { isLinked, linkedSuffix, linkMark, linkRoot, trustLinks } from "./link-place.js";
 export { linkModelFile, writeLinked } from "./linked-model.js";
-export { outputFailed } from "./output-file.js";
+export { isSystemError, outputFailed, refuseSpecialFile } from "./output-file.js";
 export { readModel, type WireModel } from "./read-model.js";
 export * from "./schema.js";
 export { cloneMessage, type StagedModel, stageModel, type WriteOptions } from "./write-model.js";

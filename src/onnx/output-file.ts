@@ -1,6 +1,19 @@
 /** Files that appear whole or not at all: written under another name, synced, renamed; and a failed write told in words. */
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname, resolve } from "node:path";
 import { InferOptError } from "../base/errors.js";
 import { hold } from "../base/unfinished.js";
 
@@ -28,11 +41,25 @@ export function openOutput(path: string, { isSynced = true, isHashed = true } = 
   };
 }
 
-/** Throws OUTPUT_FAILED where a rename would put a file in the place of a folder or a device. */
+/** Throws OUTPUT_FAILED where a rename would put a file in the place of a folder, a device or a way to one. */
 export function refuseSpecialFile(path: string, shown: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats || stats.isFile()) return;
+  if (!stats || (stats.isFile() && !isOpenFile(path))) return;
   throw failed(shown, stats.isDirectory() ? "it is a folder" : "it is not a regular file", "Name a file.", undefined);
+}
+
+/**
+ * Whether the path names what a process has open, as /dev/stdout does: a rename would put a file in the place of that name,
+ * though what is open may be a regular file.
+ */
+export function isOpenFile(path: string): boolean {
+  // No more links than any system follows.
+  for (let [place, left] = [resolve(path), 40]; left > 0; left--) {
+    if (/^\/(proc|dev\/fd)(\/|$)/.test(realpathSync(dirname(place)))) return true;
+    if (!lstatSync(place).isSymbolicLink()) return false;
+    place = resolve(dirname(place), readlinkSync(place));
+  }
+  return false;
 }
 
 /** Turns a failed write into words. */

@@ -4,7 +4,7 @@ import { collectGarbage } from "../base/collect-garbage.js";
 import { InferOptError } from "../base/errors.js";
 import { type DatasetRef, datasetDigest, type InputSpec, openDataset, openDatasetRef } from "../dataset/index.js";
 import { mergeTaps, type TapStatistics } from "../observe/index.js";
-import { outputFailed } from "../onnx/index.js";
+import { isSystemError, outputFailed, refuseSpecialFile } from "../onnx/index.js";
 import { activationsOf } from "../quantization/insert-qdq.js";
 import { planStatic } from "../quantization/plan-static.js";
 import { mergeRanges, type RangesFile, rangesOf, readRanges } from "../quantization/ranges-file.js";
@@ -144,10 +144,11 @@ async function shardOf(
 function writeRanges(file: RangesFile, path: string): void {
   const partial = `${path}.${process.pid}.partial`;
   try {
+    refuseSpecialFile(path, path);
     writeFileSync(partial, `${JSON.stringify(file)}\n`);
     renameSync(partial, path);
   } catch (cause) {
     rmSync(partial, { force: true });
-    throw outputFailed(path, cause);
+    throw isSystemError(cause) ? outputFailed(path, cause) : cause;
   }
 }

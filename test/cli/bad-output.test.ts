@@ -38,6 +38,16 @@ describe("an output is refused:", () => {
       [3, "OUTPUT_FAILED", "dir"],
       (folder) => mkdirSync(join(folder, "dir")),
     ],
+    "a pipe": [
+      ["quantize", "model.onnx", "-o", "pipe", "--calibration", "d.npz"],
+      [3, "OUTPUT_FAILED", "pipe", "not a regular file"],
+      (folder) => execFileSync("mkfifo", [join(folder, "pipe")]),
+    ],
+    "a pipe, of ranges": [
+      ["calibrate", "model.onnx", "--calibration", "d.npz", "-o", "pipe"],
+      [3, "OUTPUT_FAILED", "pipe", "not a regular file"],
+      (folder) => execFileSync("mkfifo", [join(folder, "pipe")]),
+    ],
     "no output": [
       ["fuse", "model.onnx"],
       [2, "OUTPUT_MISSING"],

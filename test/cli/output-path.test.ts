@@ -1,7 +1,14 @@
-import { linkSync, readFileSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, linkSync, openSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { expect, it } from "vitest";
-import { checkSideOutput, checkWritable, modelOutput } from "../../src/cli/output-path.js";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  checkSideOutput,
+  checkWritable,
+  modelOutput,
+  requiredOutput,
+  requiredPlace,
+} from "../../src/cli/output-path.js";
 import { faultOf } from "../support/dataset.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -62,6 +69,51 @@ it("replaces the file behind a link with --in-place, not the link", () => {
   const { folder, model } = folderWithModel();
   symlinkSync(model, join(folder, "link.onnx"));
   expect(modelOutput(join(folder, "link.onnx"), { output: null, inPlace: true })).toBe(model);
+});
+
+describe.runIf(process.platform === "linux")("an output that a rename would put a file in the place of", () => {
+  it.each([
+    ["a pipe", (path: string) => execFileSync("mkfifo", [path])],
+    [
+      "a link to a pipe",
+      (path: string) => {
+        execFileSync("mkfifo", [`${path}.fifo`]);
+        symlinkSync(`${path}.fifo`, path);
+      },
+    ],
+    ["a link to what is open", (path: string) => symlinkSync("/proc/self/fd/1", path)],
+    [
+      "a link to a link to a file that is open",
+      (path: string) => {
+        writeFileSync(`${path}.open`, "");
+        const fd = openSync(`${path}.open`, "r");
+        onTestFinished(() => closeSync(fd));
+        symlinkSync(`/proc/self/fd/${fd}`, `${path}.link`);
+        symlinkSync(`${path}.link`, path);
+      },
+    ],
+  ])("is refused before any work: %s", async (_, make) => {
+    const { folder, model } = folderWithModel();
+    const output = join(folder, "o.onnx");
+    make(output);
+    for (const take of [
+      () => modelOutput(model, { output, inPlace: false }),
+      () => requiredOutput({ output }, [model]),
+    ]) {
+      expect(await faultOf(take)).toMatchObject({ code: "OUTPUT_FAILED", kind: "input" });
+    }
+    // Text can be written into all of these.
+    expect(requiredPlace({ output }, [model])).toBe(output);
+  });
+});
+
+it("takes a link to a regular file, or to nothing yet", () => {
+  const { folder, model } = folderWithModel();
+  symlinkSync("sub/keep", join(folder, "l.onnx"));
+  symlinkSync("nothing", join(folder, "n.onnx"));
+  for (const output of [join(folder, "l.onnx"), join(folder, "n.onnx")]) {
+    expect(modelOutput(model, { output, inPlace: false })).toBe(output);
+  }
 });
 
 it("refuses --in-place and another output together", async () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, lstatSync, openSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { writeWhole } from "../../src/cli/write-file.js";
 import { faultOf } from "../support/dataset.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -15,6 +15,16 @@ describe("a small file", () => {
 
   it("is refused in words where it cannot be", async () => {
     expect((await faultOf(() => writeWhole(join(temporaryFolder(), "no", "r.md"), "x"))).code).toBe("OUTPUT_FAILED");
+  });
+
+  it.runIf(process.platform === "linux")("is added to a file that a link names as open, and the link stays one", () => {
+    const folder = temporaryFolder({ "r.md": "first," });
+    const fd = openSync(join(folder, "r.md"), "r");
+    onTestFinished(() => closeSync(fd));
+    symlinkSync(`/proc/self/fd/${fd}`, join(folder, "stdout"));
+    writeWhole(join(folder, "stdout"), "second");
+    expect(readFileSync(join(folder, "r.md"), "utf8")).toBe("first,second");
+    expect(lstatSync(join(folder, "stdout")).isSymbolicLink()).toBe(true);
   });
 
   it.runIf(process.platform === "linux")("is written into a device, which stays one", async () => {

@@ -6,7 +6,7 @@ import { answer, writeReport } from "../deliver.js";
 import { exitCode } from "../exit-code.js";
 import { sheetFor, wantsColor } from "../io.js";
 import { isForReader, openReport } from "../open-report.js";
-import { requiredOutput } from "../output-path.js";
+import { requiredPlace } from "../output-path.js";
 import { writeWhole } from "../write-file.js";
 
 const exportFormats: readonly ExportFormat[] = ["csv", "metrics", "benchmarkJson", "resultTrace", "nodeData"];
@@ -32,7 +32,7 @@ export const report: Command = {
       { path: settings.junit, format: "xml" },
     ] as const;
     const exported = exportFormats.map((format) => ({ path: settings[format], format }));
-    for (const file of [...files, ...exported]) if (file.path !== null) requiredOutput({ output: file.path }, [path]);
+    for (const file of [...files, ...exported]) if (file.path !== null) requiredPlace({ output: file.path }, [path]);
     const { readResult } = await import("../../report/read-result.js");
     const result = readResult(path);
     const commandLine = result.commandLine ?? null;
