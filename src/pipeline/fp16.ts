@@ -87,6 +87,8 @@ class Fp16Run {
         }
       : { status: "pass", outcome: "met", reasons: [], summary: summaryOf(report, latency) };
     const original = loadModel(config.model);
+    // Before the output may replace the original, where the weights of both lie.
+    const shapes = config.graph.shapes.size > 0 && { shapes: shapeChanges(original, loadModel(delivered)) };
     const output = await record.stage("write", () =>
       worst
         ? writeRejected(delivered, original, config.out, record)
@@ -97,7 +99,7 @@ class Fp16Run {
       output,
       precision: { target: config.target, float: report.float, notes: report.notes },
       difference: differenceFacts(differences),
-      ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, loadModel(delivered)) }),
+      ...shapes,
       ...(latency && { latency }),
       ...(placed && { placement: placed.facts }),
       verdict,

@@ -52,6 +52,8 @@ async function fuse(config: Config, context: RunContext, output: Output): Promis
   record.warn(...prepared.warnings);
   const refused = refusedByTarget(prepared.model, config.graph.target);
   if (refused) record.warn(refused);
+  // Of the input as it was: the output may replace it.
+  const shapes = config.graph.shapes.size > 0 && { shapes: shapeChanges(loadModel(config.model), prepared.model) };
   const written = await record.stage("write", () => output.commit(prepared.model, original, record));
   const applied = prepared.passes.reduce((sum, pass) => sum + pass.applied, 0);
   const raised =
@@ -71,7 +73,7 @@ async function fuse(config: Config, context: RunContext, output: Output): Promis
     unfused: prepared.unfused,
     difference: differenceFacts(prepared.differences),
     equivalence: prepared.equivalence,
-    ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(loadModel(config.model), prepared.model) }),
+    ...shapes,
     ...(choice && { runtimeSpecific: choice.facts }),
     ...(lossy && { lossy: lossy.facts }),
     verdict: { status: "pass", outcome: "met", reasons: [], summary },

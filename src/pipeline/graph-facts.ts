@@ -19,6 +19,7 @@ import { partsOf } from "./graph-parts.js";
 import type { ProvenanceFacts } from "./provenance.js";
 import type { ModelFacts, RunResult } from "./result.js";
 import { afterOf } from "./sides.js";
+import { isSamePlace } from "./write-output.js";
 
 /** One entry for each node of the graph itself, in execution order, in every list; bodies belong to the node that owns them. */
 export interface GraphFacts {
@@ -54,7 +55,7 @@ export function withGraphs(result: RunResult): RunResult {
   const { model, command } = result;
   const after = afterOf(result);
   if (command === "bench" || command === "calibrate") return result;
-  const isReplaced = after !== null && after.path === model.path;
+  const isReplaced = after !== null && isSamePlace(after.path, model.path);
   const old = isReplaced ? null : readGraph(model);
   if (old === "too large") return result;
   const now = after ? readGraph(after) : null;

@@ -364,20 +364,14 @@ export class OptimizeRun {
     const before = await this.#examineOriginal(intake);
     record.warn(...warnings);
     const isPassed = ruling.verdict.outcome === "met";
-    const output = await record.stage("write", () =>
-      isPassed
-        ? writeOutput(candidate.built.path, original, config.out, record)
-        : writeRejected(candidate.built.path, original, config.out, record),
-    );
-    if (!this.part) this.#files?.remove();
     candidate.note ||= isPassed ? "chosen" : "";
     const calibration = chosenRanges(candidate, workshop);
     // Profiled beside the model that was given, which is not the one that is judged against.
     const times = config.baseline === undefined ? operatorTimes(candidate, before?.steps, placed?.steps) : null;
-    return record.result({
+    // Before the output is there: models of the run have their weights where the input has them, which it may replace.
+    const findings = {
       model: intake.facts,
       ...(config.baseline !== undefined && { baseline: against }),
-      output,
       passes: prepared.passes,
       ...(prepared.provenance && { provenance: prepared.provenance }),
       unfused: prepared.unfused,
@@ -399,7 +393,12 @@ export class OptimizeRun {
       ...(placed && { placement: placed.facts }),
       ...((before ?? executed) && { executed: { before: before?.executed ?? null, after: executed } }),
       ...(calibration && { calibration }),
-    });
+    };
+    const output = await record.stage("write", () =>
+      (isPassed ? writeOutput : writeRejected)(candidate.built.path, original, config.out, record),
+    );
+    if (!this.part) this.#files?.remove();
+    return record.result({ ...findings, output });
   }
 
   async #examine(candidate: Candidate, intake: Intake): Promise<Examination> {

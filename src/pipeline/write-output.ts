@@ -99,7 +99,8 @@ function dropDescriptions({ graph }: Model): () => void {
   };
 }
 
-const isSamePlace = (a: string, b: string): boolean =>
+/** However the two are spelled, or linked by name. */
+export const isSamePlace = (a: string, b: string): boolean =>
   existsSync(a) && existsSync(b) && realpathSync(a) === realpathSync(b);
 
 /**

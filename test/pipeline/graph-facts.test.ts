@@ -1,3 +1,4 @@
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseModel } from "../../src/ir/index.js";
@@ -89,6 +90,9 @@ describe("withGraphs", () => {
     const gone = { ...model, path: join(folder, "gone.onnx") };
     expect(withGraphs(sampleResult({ model: gone, output })).graphs!.before).toBeNull();
     expect(withGraphs(sampleResult({ model: output, output })).graphs!.before).toBeNull();
+    const link = join(folder, "link.onnx");
+    symlinkSync(output.path, link);
+    expect(withGraphs(sampleResult({ model: { ...model, path: link }, output })).graphs!.before).toBeNull();
     expect(withGraphs(sampleResult({ model: gone, output: null })).graphs).toBeUndefined();
     expect(withGraphs(sampleResult({ command: "bench", model, output: null })).graphs).toBeUndefined();
   });
