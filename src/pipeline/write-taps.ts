@@ -33,7 +33,8 @@ export function writeTapModel(prepared: string, labels: readonly string[], path:
   const model = loadModel(prepared);
   const wanted = new Set(labels);
   const made = [...model.graph.nodes()].flatMap((node) => node.outputs.filter((value) => value !== null));
-  const values = [...model.graph.inputs, ...made].filter(({ label }) => wanted.has(label));
+  // An output may be a constant, which answers are made of too.
+  const values = [...model.graph.inputs, ...model.graph.constants, ...made].filter(({ label }) => wanted.has(label));
   invariant(values.length === wanted.size, "labels name one value each");
   const taps = tapValues(model, values);
   keepOutputs(model, new Set(taps.values()));

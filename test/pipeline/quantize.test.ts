@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadModel, nodesWithin } from "../../src/ir/index.js";
+import { loadModel, nodesWithin, saveModel } from "../../src/ir/index.js";
 import { mergeRangesFiles, runCalibrate } from "../../src/pipeline/calibrate.js";
 import { runFp16 } from "../../src/pipeline/fp16.js";
 import { runFuse } from "../../src/pipeline/fuse.js";
@@ -223,6 +223,23 @@ describe("quantize", () => {
     expect(result.verdict.outcome).toBe("met");
     expect(result.quantization!.nodes).toBe(1);
     expect(result.output!.bytes).toBeLessThan(first.output!.bytes);
+  });
+
+  it("quantizes a model that answers a weight and an input as well, which stay what they are", async () => {
+    const { folder, output, context, calibration } = await scene();
+    const model = loadModel(digitsModel);
+    const weight = model.graph.constants.find(({ uses }) => uses.length > 0)!;
+    model.graph.addOutput("weight", weight);
+    model.graph.addOutput("given", model.graph.inputs[0]!);
+    const path = join(folder, "outputs.onnx");
+    saveModel(model, path).commit();
+    const data = { calibration, eval: null, metric: null };
+    const limits = limitsOf({ maxDrop: "none" });
+    const quantize = { mode: "static", goal: "size" } as const;
+    const result = await runQuantize(optimizeConfig(path, output, quantize, { data, limits }), context);
+    expect(result.quantization).toMatchObject({ mode: "static" });
+    const same = result.difference.filter(({ maxAbs }) => maxAbs === 0).map(({ output: name }) => name);
+    expect(same).toEqual(expect.arrayContaining(["weight", "given"]));
   });
 
   it("does nothing to a model without products", async () => {

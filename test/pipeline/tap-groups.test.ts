@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadModel } from "../../src/ir/index.js";
+import { loadModel, saveModel } from "../../src/ir/index.js";
 import type { TapStatistics } from "../../src/observe/statistics.js";
 import { linkedSuffix } from "../../src/onnx/index.js";
 import { observeActivations, observeValues, widestPlacement } from "../../src/pipeline/calibration.js";
@@ -211,5 +211,19 @@ describe("writeTapModel", () => {
     const { graph } = loadModel(path);
     expect(graph.nodeCount).toBe(1);
     expect(graph.outputs.map(({ name }) => name).sort()).toEqual(["a", "x"]);
+  });
+
+  it("tells outputs that are constants or inputs as well", () => {
+    const folder = temporaryFolder();
+    const model = loadModel(modelFile(folder, "(x: f32[2,3]) -> (y) { y = MatMul(x, $w: f32[3,3]) }"));
+    const [weight] = model.graph.constants;
+    model.graph.addOutput("weight", weight!);
+    model.graph.addOutput("given", model.graph.inputs[0]!);
+    const prepared = join(folder, "outputs.onnx");
+    saveModel(model, prepared).commit();
+    const path = join(folder, `taps${linkedSuffix()}`);
+    const labels = loadModel(prepared).graph.outputs.map(({ value }) => value.label);
+    const names = writeTapModel(prepared, labels, path);
+    expect([...names.values()].sort()).toEqual(["given", "weight", "y"]);
   });
 });
