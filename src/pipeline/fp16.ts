@@ -90,9 +90,7 @@ class Fp16Run {
     // Before the output may replace the original, where the weights of both lie.
     const shapes = config.graph.shapes.size > 0 && { shapes: shapeChanges(original, loadModel(delivered)) };
     const output = await record.stage("write", () =>
-      worst
-        ? writeRejected(delivered, original, config.out, record)
-        : writeOutput(delivered, original, config.out, record),
+      worst ? writeRejected(delivered, original, config, record) : writeOutput(delivered, original, config, record),
     );
     return record.result({
       model: intake.facts,

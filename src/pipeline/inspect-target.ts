@@ -62,8 +62,16 @@ export function refusedByTarget(model: Model, name: string | undefined): string 
 
 const isOfIntegers = ({ op }: Violation): boolean => op !== null && quantizedFormOf(op) !== null;
 
-/** One finding for all that `fuse` may do something about; null when there is nothing but cautions. */
-export function targetFinding({ name, title, violations, counts }: InspectedTarget, path: string): Finding | null {
+/**
+ * One finding for all that `fuse` may do something about; null when there is nothing but cautions.
+ *
+ * @param opset of the model
+ */
+export function targetFinding(
+  { name, title, opsets: { newest }, violations, counts }: InspectedTarget,
+  path: string,
+  opset: number,
+): Finding | null {
   if (counts.refused + counts.elsewhere === 0) return null;
   const here = violations.filter(({ weight }) => weight !== "caution");
   const parts = [
@@ -71,14 +79,16 @@ export function targetFinding({ name, title, violations, counts }: InspectedTarg
     counts.elsewhere > 0 ? `${counts.elsewhere === 1 ? "1 node runs" : `${counts.elsewhere} nodes run`} elsewhere` : "",
     counts.caution > 0 ? `${counts.caution} to keep in mind` : "",
   ];
+  // No rewriting lowers an opset, or takes integers out again.
+  const fusible = (): string => {
+    if (opset > newest) return `MODEL_OF_OPSET_${newest}`;
+    return here.every(isOfIntegers) ? "FLOAT_MODEL" : path;
+  };
   return {
     code: "TARGET_VIOLATIONS",
     severity: "advice",
     text: `${title}: ${parts.filter((part) => part !== "").join(", ")}`,
-    // No rewriting takes integers out again.
-    command: here.every(isOfIntegers)
-      ? `infer-opt fuse FLOAT_MODEL --target ${name} -o fused.onnx`
-      : `infer-opt fuse ${path} --target ${name} -o fused.onnx`,
+    command: `infer-opt fuse ${fusible()} --target ${name} -o fused.onnx`,
     nodes: here.flatMap(({ node }) => node ?? []).slice(0, 5),
   };
 }

@@ -2,7 +2,16 @@
 
 import { shellWord } from "../base/shell-word.js";
 import { inputsOf } from "../dataset/index.js";
-import { type DType, graphsWithin, loadModel, type Model, nodesWithin, type Shape, type Value } from "../ir/index.js";
+import {
+  type DType,
+  graphsWithin,
+  loadModel,
+  type Model,
+  nodesWithin,
+  opsetOf,
+  type Shape,
+  type Value,
+} from "../ir/index.js";
 import type { ModelProto } from "../onnx/index.js";
 import { type QuantizedForm, quantizedFormOf } from "../ops/quantizing.js";
 import { recipes } from "../passes/catalog.js";
@@ -95,7 +104,7 @@ export async function runInspect(
 ): Promise<Inspection> {
   const model = loadModel(path);
   const target = targetName === null ? null : await inspectTarget(path, targetName, config, context);
-  const violated = target && targetFinding(target, shellWord(path));
+  const violated = target && targetFinding(target, shellWord(path), opsetOf(model));
   const { graph } = model;
   const { producer_name: name = "", producer_version: version = "" } = model.extras as ModelProto;
   const port = (label: string, { dtype, shape }: Value): InspectedPort => ({ name: label, dtype, shape });

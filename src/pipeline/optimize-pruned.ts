@@ -160,9 +160,7 @@ class PrunedRun {
     const { config, record } = this;
     const isMet = best.verdict.outcome === "met";
     const output = best.path
-      ? await record.stage("write", () =>
-          (isMet ? writeOutput : writeRejected)(best.path!, original, config.out, record),
-        )
+      ? await record.stage("write", () => (isMet ? writeOutput : writeRejected)(best.path!, original, config, record))
       : null;
     this.#files?.remove();
     const { baseline: _baseline, ...findings } = best.findings;

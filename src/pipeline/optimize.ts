@@ -395,7 +395,7 @@ export class OptimizeRun {
       ...(calibration && { calibration }),
     };
     const output = await record.stage("write", () =>
-      (isPassed ? writeOutput : writeRejected)(candidate.built.path, original, config.out, record),
+      (isPassed ? writeOutput : writeRejected)(candidate.built.path, original, config, record),
     );
     if (!this.part) this.#files?.remove();
     return record.result({ ...findings, output });

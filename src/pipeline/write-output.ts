@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { graphsWithin, loadModel, type Model, nodesWithin, saveModel } from "../ir/index.js";
-import type { OutputConfig } from "./config.js";
+import type { FuseConfig, OutputConfig } from "./config.js";
+import { refusedByTarget } from "./inspect-target.js";
 import { externalFiles } from "./model-facts.js";
 import type { ModelFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
@@ -37,23 +38,26 @@ export const formOf = (model: Model): FileForm => ({
   describesValues: [...nodesWithin(model.graph)].some((node) => node.outputs.some((value) => value?.info)),
 });
 
-/** Writes a model that lies in the scratch folder. */
-export function writeOutput(scratch: string, original: Model, out: OutputConfig, record: RunRecord): ModelFacts | null {
-  if (out.output === null) return null;
-  return stage(loadModel(scratch), formOf(original), out, out.output).commit(record);
+/** What of a run says where its output goes, and where that is to run. */
+type Wanted = Pick<FuseConfig, "out" | "graph">;
+
+/** Writes a model that lies in the scratch folder, and warns where its target does not take it. */
+export function writeOutput(scratch: string, original: Model, wanted: Wanted, record: RunRecord): ModelFacts | null {
+  return wanted.out.output === null ? null : write(scratch, original, wanted, wanted.out.output, record);
 }
 
 /** A candidate that missed a limit, kept because the user said so: OUT.rejected.onnx. */
-export function writeRejected(
-  scratch: string,
-  original: Model,
-  out: OutputConfig,
-  record: RunRecord,
-): ModelFacts | null {
-  if (out.output === null || !out.keepRejected) return null;
-  return stage(loadModel(scratch), formOf(original), out, `${out.output.replace(/\.onnx$/i, "")}.rejected.onnx`).commit(
-    record,
-  );
+export function writeRejected(scratch: string, original: Model, wanted: Wanted, record: RunRecord): ModelFacts | null {
+  const { output, keepRejected } = wanted.out;
+  if (output === null || !keepRejected) return null;
+  return write(scratch, original, wanted, `${output.replace(/\.onnx$/i, "")}.rejected.onnx`, record);
+}
+
+function write(scratch: string, original: Model, { out, graph }: Wanted, path: string, record: RunRecord): ModelFacts {
+  const model = loadModel(scratch);
+  const refused = refusedByTarget(model, graph.target);
+  if (refused) record.warn(refused);
+  return stage(model, formOf(original), out, path).commit(record);
 }
 
 function stage(model: Model, original: FileForm, out: OutputConfig, path: string): StagedOutput {

@@ -257,7 +257,7 @@ describe("refusedByTarget", () => {
 });
 
 describe("the finding about a target", () => {
-  const found = (ops: readonly string[]) =>
+  const found = (ops: readonly string[], opset = 17) =>
     targetFinding(
       {
         ...{ name: "ort-web", title: "the web", opsets: { oldest: 7, newest: 26 }, newestIrVersion: null, sources: [] },
@@ -268,10 +268,15 @@ describe("the finding about a target", () => {
         counts: { refused: 0, elsewhere: ops.length, caution: 0 },
       },
       "small.onnx",
+      opset,
     )!.command;
 
   it("leads to fuse where rewriting may help", () => {
     expect(found(["QuantizeLinear", "LSTM"])).toBe("infer-opt fuse small.onnx --target ort-web -o fused.onnx");
+  });
+
+  it("leads to another export where the opset is too new, which fuse does not lower", () => {
+    expect(found(["LSTM"], 27)).toBe("infer-opt fuse MODEL_OF_OPSET_26 --target ort-web -o fused.onnx");
   });
 
   it("leads to the float model where it is about integers alone", () => {

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { loadModel, parseModel, saveModel, Tensor } from "../../src/ir/index.js";
 import { RunRecord } from "../../src/pipeline/run-record.js";
-import { formOf, stageOutput, writeOutput } from "../../src/pipeline/write-output.js";
+import { formOf, stageOutput, writeOutput, writeRejected } from "../../src/pipeline/write-output.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
+import { graphConfig } from "../support/real-run.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 it("names the weights of an earlier model and leaves them to its copies", () => {
@@ -18,7 +19,8 @@ it("names the weights of an earlier model and leaves them to its copies", () => 
     const scratch = join(temporaryFolder(), "made.onnx");
     saveModel(model, scratch).commit();
     const record = new RunRecord("fuse", fakeContext(new FakeRuntime({})));
-    const facts = writeOutput(scratch, model, { output: out, externalData: true, keepRejected: false }, record);
+    const config = { out: { output: out, externalData: true, keepRejected: false }, graph: graphConfig() };
+    const facts = writeOutput(scratch, model, config, record);
     return record.result({
       model: facts!,
       verdict: { status: "pass", outcome: "met", reasons: [], summary: "" },
@@ -30,6 +32,24 @@ it("names the weights of an earlier model and leaves them to its copies", () => 
   expect(write(1)).toEqual([]);
   expect(write(2)).toEqual([expect.stringContaining(join(folder, first!))]);
   expect(() => loadModel(join(folder, "backup.onnx"))).not.toThrow();
+});
+
+it("warns where the target does not take what is written", () => {
+  const folder = temporaryFolder();
+  const scratch = join(folder, "made.onnx");
+  const model = parseModel("(x: f32[4]) -> (y) { y = Relu(x) }", { opset: 17 });
+  saveModel(model, scratch).commit();
+  const out = { output: join(folder, "out.onnx"), externalData: false, keepRejected: true };
+  for (const write of [writeOutput, writeRejected]) {
+    const warningsFor = (target: string): readonly string[] => {
+      const record = new RunRecord("quantize", fakeContext(new FakeRuntime({})));
+      const facts = write(scratch, model, { out, graph: graphConfig({ target }) }, record);
+      return record.result({ model: facts!, verdict: { status: "pass", outcome: "met", reasons: [], summary: "" } })
+        .warnings;
+    };
+    expect(warningsFor("ort-cpu")).toEqual([]);
+    expect(warningsFor("ort-cpu@1.10")).toEqual([expect.stringContaining("opset 17 is beyond 15")]);
+  }
 });
 
 it("names the data files of a model that is written over, whatever their names", () => {

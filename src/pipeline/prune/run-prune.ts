@@ -157,7 +157,7 @@ export class PruneRun {
     const loss = isPassed ? visibleLoss(chosen.measured.accuracy.facts) : null;
     if (loss !== null) record.warn(loss);
     const output = await record.stage("write", () =>
-      (isPassed ? writeOutput : writeRejected)(chosen.file.path, intake.original, config.out, record),
+      (isPassed ? writeOutput : writeRejected)(chosen.file.path, intake.original, config, record),
     );
     this.#files?.remove();
     return record.result({

@@ -72,7 +72,7 @@ class SparseRun {
     record.warn(...ruling.warnings, ...differenceWarnings(measured.differences ?? []));
     const isPassed = ruling.verdict.outcome === "met";
     const output = await record.stage("write", () =>
-      (isPassed ? writeOutput : writeRejected)(file.path, intake.original, config.out, record),
+      (isPassed ? writeOutput : writeRejected)(file.path, intake.original, config, record),
     );
     const { accuracy, latency } = measured;
     return record.result({
