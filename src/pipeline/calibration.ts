@@ -74,7 +74,7 @@ export async function observeValues(
   // What is kept takes all of the model: with one group there is no other run.
   const runs = answers && groups.length !== 1 ? [...groups, { labels: [], bytes: 0 }] : groups;
   const isPart = (data.indices?.length ?? 0) < (given.indices?.length ?? 0);
-  const options = isPart && runs.length === 1 ? asDelivered(runtime) : asWritten(runtime);
+  const as = isPart && runs.length === 1 ? asDelivered : asWritten;
   for (const [index, group] of runs.entries()) {
     refuseInterrupted(context.signal);
     const path = linkedFile(context, "taps");
@@ -86,7 +86,7 @@ export async function observeValues(
         data,
         taps: group.labels.map((label) => names.get(label)!),
         heldBytes: group.bytes,
-        session: { ...untimed(options), provider: "cpu" },
+        session: { ...untimed(runtime, as), provider: "cpu" },
         ...(kept && { keep: keepOf(kept, names, data) }),
         onProgress: (done, total) => onProgress(index * total + done, runs.length * total),
       });

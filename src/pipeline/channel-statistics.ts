@@ -41,7 +41,7 @@ export async function observeChannels(
       const indices = Array.from({ length: Math.min(SAMPLES, dataset.count) }, (_, i) => i);
       for await (const sample of dataset.samples(indices)) {
         const { feeds } = conform(sample, inputs);
-        const seen = await context.runtime.run(path, feeds, { ...untimed(asWritten(runtime)), provider: "cpu" });
+        const seen = await context.runtime.run(path, feeds, { ...untimed(runtime, asWritten), provider: "cpu" });
         for (const [label, name] of taps) observers.get(label)!.see(seen.get(name)!);
       }
     } finally {

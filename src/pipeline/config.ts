@@ -27,6 +27,8 @@ export interface RuntimeConfig {
   readonly provider: string;
   readonly threads: number;
   readonly allowFallback: boolean;
+  /** What is judged is to run where no sum of products of 8 bits saturates, as they do here: answers are those of that place. */
+  readonly isExact?: boolean;
   readonly seed: number;
   /** Sizes of made-up inputs, by input name; null for an axis that stays as the model has it. */
   readonly shapes: ReadonlyMap<string, readonly (number | null)[]>;

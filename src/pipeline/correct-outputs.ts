@@ -6,7 +6,7 @@ import { pairModels } from "../quantization/outputs/paired-moments.js";
 import type { Candidate } from "./candidate.js";
 import { type Corrected, keepBetter } from "./corrections.js";
 import { type FloatAnswers, portOf } from "./float-answers.js";
-import { asDelivered, untimed, withSaved } from "./model-runs.js";
+import { untimed, withSaved } from "./model-runs.js";
 import type { Workshop } from "./workshop.js";
 
 /** An expected gain below this is not tried. */
@@ -57,7 +57,7 @@ async function fitLines(
       data,
       answers: { path, inputs },
       outputs,
-      session: untimed(asDelivered(runtime)),
+      session: untimed(runtime),
     }),
   );
   const lines = new Map<string, OutputLine>();

@@ -13,7 +13,7 @@ import { observeActivations, widestPlacement } from "./calibration.js";
 import type { RunContext } from "./context.js";
 import { judgeCorrection, samplesToFit } from "./corrections.js";
 import { fewOf, type Intake } from "./intake.js";
-import { asDelivered, asWritten, linkedFile, removeLinked, untimed, withSaved } from "./model-runs.js";
+import { asWritten, linkedFile, removeLinked, untimed, withSaved } from "./model-runs.js";
 import type { CorrectionFacts } from "./result.js";
 import { Workshop, type WorkshopOptions } from "./workshop.js";
 
@@ -59,7 +59,7 @@ export async function equalizeModel(intake: Intake, options: QuickOptions, conte
   const plan = planStatic(model, target, placement);
   const observed = new Set([...values.keys()].map(({ label }) => label));
   const { equalizer, reduced } = await withSaved(tapped, context, async (file) => {
-    const session = untimed(asDelivered(runtime));
+    const session = untimed(runtime);
     const reducing = context.runtime.reduce({ model: file, data, outputs: taps.outputs, session });
     reducing.catch(() => undefined);
     // The model runs in its own process while its weights are looked at here.
@@ -128,7 +128,7 @@ async function isSame(
     baseline,
     candidate,
     data: fewOf(trial, 2),
-    session: untimed(asWritten(runtime)),
+    session: untimed(runtime, asWritten),
   });
   return differences.every(({ mismatch, relativeL2 }) => mismatch === null && !(relativeL2 > LARGEST_DIFFERENCE));
 }

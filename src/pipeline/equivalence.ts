@@ -83,7 +83,7 @@ export async function checkEquivalence(
       context.runtime.compare({
         ...{ baseline: a, candidate: b, data, patience: PATIENCE },
         session: {
-          ...untimedRoughly(asWritten(config)),
+          ...untimedRoughly(config, asWritten),
           provider: "cpu",
           ...(data.random && { timeoutMs: MADE_UP_TIMEOUT_MS }),
         },

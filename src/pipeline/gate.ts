@@ -16,7 +16,8 @@ import {
 } from "./history.js";
 import { measureLatency } from "./latency.js";
 import { modelFacts } from "./model-facts.js";
-import { asDelivered } from "./model-runs.js";
+import { answering } from "./model-runs.js";
+import { answeringFor } from "./other-target.js";
 import { provePlacement } from "./placement.js";
 import { compareWithReferences } from "./reference-outputs.js";
 import type { RunResult } from "./result.js";
@@ -48,7 +49,8 @@ export interface GateHistory {
   readonly onUnwritten?: (failure: InferOptError) => void;
 }
 
-export async function runGate(config: GateConfig, context: RunContext): Promise<RunResult> {
+export async function runGate(given: GateConfig, context: RunContext): Promise<RunResult> {
+  const config = answeringFor(given, context);
   const { baseline, candidate, limits } = config;
   const isTimed = limits.minSpeedup !== null || limits.slo.length > 0;
   const record = new RunRecord("gate", context);
@@ -150,7 +152,7 @@ async function measureAccuracy(
     models: [config.baseline, config.candidate],
     data: data.ref,
     metric,
-    session: asDelivered(config.runtime),
+    session: answering(config.runtime),
     withReferences: references.length > 0,
     seed: config.runtime.seed,
     confidence: config.limits.confidence,

@@ -13,7 +13,7 @@ import { fewOf, type Intake } from "./intake.js";
 import type { Journal } from "./journal.js";
 import { type Latencies, measureLatency } from "./latency.js";
 import { isSearched } from "./make-candidates.js";
-import { asDelivered, linkedTwin, samplesFile, untimed } from "./model-runs.js";
+import { linkedTwin, samplesFile, untimed } from "./model-runs.js";
 import { judgeSense } from "./nonsense.js";
 import type { ModelFacts, VerdictReason } from "./result.js";
 import type { RunRecord } from "./run-record.js";
@@ -72,7 +72,7 @@ export class Judge {
     if (isSearched(config) || data.random) return;
     const path = samplesFile(record.context);
     const outputs = intake.signature.outputs.flatMap(({ name, dtype }) => (dtype === null ? [] : [name]));
-    const session = untimed(asDelivered(config.runtime));
+    const session = untimed(config.runtime);
     const model = linkedTwin(against.path, record.context);
     // Where it fails it is asked again when a candidate is judged, and then it is told.
     this.#answers = record.context.runtime.answer({ model, data, outputs, path, session }).then(
@@ -149,7 +149,7 @@ export class Judge {
           baseline: this.against.path,
           candidate: candidate.built.path,
           data: fewOf(intake.trial, COMPARED),
-          session: untimed(asDelivered(config.runtime)),
+          session: untimed(config.runtime),
         }),
       candidate.name,
     );
@@ -245,7 +245,7 @@ export class Judge {
           data,
           ...(answers !== null && { answers }),
           metric: intake.metric,
-          session: untimed(asDelivered(config.runtime)),
+          session: untimed(config.runtime),
           seed: config.runtime.seed,
           confidence: config.limits.confidence,
           ...(this.#baselineScores && { baselineScores: this.#baselineScores }),

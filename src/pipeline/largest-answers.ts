@@ -7,7 +7,7 @@ import { isFloat, loadModel } from "../ir/index.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { beforeSquash, type FloatAnswers } from "./float-answers.js";
-import { asDelivered, untimed } from "./model-runs.js";
+import { untimed } from "./model-runs.js";
 
 const MOST_ADDED = 2;
 
@@ -30,7 +30,7 @@ export async function largestAnswers(
     models: [prepared],
     ...{ data: fitted, answers: path },
     metric: { kind: "builtin", name: "sqnr" },
-    session: untimed(asDelivered(runtime)),
+    session: untimed(runtime),
     ...{ isInTurn: true, withEnergies: true },
   });
   const known = fitted.indices.map((index, sample) => ({ index, energy: energies![sample]! }));

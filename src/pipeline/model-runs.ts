@@ -24,17 +24,25 @@ export const asDelivered = (config: RuntimeConfig): SessionOptions => ({
  */
 const UNTIMED_THREADS = 2;
 
-/** For runs whose results count, and not how long they take. */
-export const untimed = (options: SessionOptions): SessionOptions => ({
-  ...options,
+type Form = (config: RuntimeConfig) => SessionOptions;
+
+/** For runs whose answers count: sums are those of the place that the model is for. What is timed has the kernels of this one. */
+export const answering = (config: RuntimeConfig, as: Form = asDelivered): SessionOptions => ({
+  ...as(config),
+  ...(config.isExact && { isExact: true }),
+});
+
+/** For runs whose answers count, and not how long they take. */
+export const untimed = (config: RuntimeConfig, as: Form = asDelivered): SessionOptions => ({
+  ...answering(config, as),
   threads: UNTIMED_THREADS,
   waiting: "asleep",
 });
 
 /** The same where last bits do not matter: as many threads at least. */
-export const untimedRoughly = (options: SessionOptions): SessionOptions => ({
-  ...untimed(options),
-  threads: Math.max(UNTIMED_THREADS, options.threads),
+export const untimedRoughly = (config: RuntimeConfig, as: Form = asDelivered): SessionOptions => ({
+  ...untimed(config, as),
+  threads: Math.max(UNTIMED_THREADS, config.threads),
 });
 
 /** Made-up inputs may send a model into a loop without end: it gets this long for a run of them. */

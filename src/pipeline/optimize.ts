@@ -13,7 +13,6 @@ import { KeptIntegers } from "../quantization/kept-integers.js";
 import { planStatic } from "../quantization/plan-static.js";
 import type { OutputDifference } from "../runtime/port.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
-import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import { alreadyQuantized } from "./already-quantized.js";
 import { baselineOf } from "./baseline.js";
 import { loadRanges, observeActivations, observeValues, widestPlacement } from "./calibration.js";
@@ -38,7 +37,7 @@ import { approximate, lossyText } from "./lossy.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
 import { scratchFile } from "./model-runs.js";
 import { operatorTimes } from "./operator-times.js";
-import { timedOnAnother, whatIsUnseen, withoutSpeed } from "./other-target.js";
+import { placesOf, timedOnAnother, whatIsUnseen, withAnswersOf, withoutSpeed } from "./other-target.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
 import { type Draft, draftModel, type Prepared } from "./prepare.js";
 import { requestOf } from "./prepare-request.js";
@@ -88,13 +87,16 @@ export class OptimizeRun {
     readonly part: PartOf | null = null,
   ) {
     this.record = part?.record ?? new RunRecord(command, context);
-    const here = integerTarget(config.runtime.provider, process.arch, context.environment.flags);
-    const target = integerTargetNamed(config.graph.target, here);
+    const places = placesOf(config.graph.target ?? null, config.runtime.provider, context);
+    const { target } = places;
     const runtimeSpecific = config.graph.runtimeSpecific && target.isMeasurable;
     if (config.graph.runtimeSpecific && !runtimeSpecific)
       this.record.warn(`${target.title} has no operators of ONNX Runtime: --runtime-specific changes nothing`);
     this.target = { ...target, runtimeSpecific };
-    this.config = this.target.isMeasurable ? config : withoutSpeed(config, this.target);
+    const asked = this.target.isMeasurable ? config : withoutSpeed(config, this.target);
+    this.config = { ...asked, runtime: withAnswersOf(asked.runtime, places) };
+    if (!target.isMeasurable) this.record.warn(...whatIsUnseen(target, config.runtime.provider));
+    else this.record.warn(...timedOnAnother(places));
     this.#integers = new ScratchWeights(scratchFile(context, "integers"));
   }
 
@@ -111,8 +113,6 @@ export class OptimizeRun {
   async #run(): Promise<RunResult> {
     const { config, record } = this;
     const { mode, ranges } = config.quantize;
-    if (!this.target.isMeasurable) record.warn(...whatIsUnseen(this.target, config.runtime.provider));
-    else record.warn(...timedOnAnother(this.target, process.arch));
     if (mode === "static") requireCalibration(config.data.calibration !== null || ranges !== null);
     const original = loadModel(config.model);
     const already = alreadyQuantized(original);

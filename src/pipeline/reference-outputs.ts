@@ -4,7 +4,7 @@ import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
 import type { Evaluation } from "./evaluation-data.js";
-import { asDelivered } from "./model-runs.js";
+import { answering } from "./model-runs.js";
 import type { ReferenceFacts } from "./result.js";
 
 export interface ReferenceComparison {
@@ -26,7 +26,7 @@ export async function compareWithReferences(
       candidate,
       data: data.ref,
       pairs: references.map((name) => [name, name] as const),
-      session: asDelivered(runtime),
+      session: answering(runtime),
       isDetailed: true,
       withReferences: true,
     });

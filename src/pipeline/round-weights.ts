@@ -13,7 +13,7 @@ import type { WeightTensors } from "../quantization/weight-store.js";
 import { removeWithFeeders } from "../rewrite/index.js";
 import { type Candidate, isInteger } from "./candidate.js";
 import { type Corrected, keepBetter } from "./corrections.js";
-import { asDelivered, untimed, withSaved } from "./model-runs.js";
+import { untimed, withSaved } from "./model-runs.js";
 import type { Workshop } from "./workshop.js";
 
 /** Products k * k * n of all matrices that are rounded together: about a minute. Those of few rows come first. */
@@ -125,7 +125,7 @@ async function gramsOf(
       model: path,
       data,
       outputs: gramReductions(names),
-      session: untimed(asDelivered(runtime)),
+      session: untimed(runtime),
     }),
   );
   return new Map([...names].map(([label, name]) => [label, reduced.get(name)!]));

@@ -4,9 +4,9 @@
  */
 import { loadModel } from "../ir/index.js";
 import { saturableNodes } from "../quantization/saturable.js";
-import { integerTarget, integerTargetNamed } from "../target/integer-kernels.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
+import { placesOf } from "./other-target.js";
 import type { VerdictReason } from "./result.js";
 
 export interface SaturationRuling {
@@ -20,16 +20,15 @@ export function judgeSaturation(
   path: string,
   name: string | null,
   { provider }: RuntimeConfig,
-  { environment }: RunContext,
+  context: RunContext,
 ): SaturationRuling {
-  const architecture = environment.platform.split("-").at(-1) ?? "";
-  const here = integerTarget(provider, architecture, environment.flags);
-  const target = integerTargetNamed(name ?? undefined, here);
+  const { target, here } = placesOf(name, provider, context);
   const nodes = target.saturatesPairs ? saturableNodes(loadModel(path)) : [];
   if (nodes.length === 0) return { warnings: [], reason: null };
   const several = nodes.length === 1 ? "a node holds" : `${nodes.length} nodes hold`;
   const text = `${several} weights whose sums can saturate on x86 without VNNI (${nodes.slice(0, 3).join(", ")}${nodes.length > 3 ? ", ..." : ""}): quantize with --target ort-cpu-avx2, or run it with session.x64quantprecision=1, which is slower`;
-  if (here.saturatesPairs) return { warnings: [text], reason: null };
+  if (here.saturatesPairs)
+    return { warnings: [`${text}; if it is for another place, name that with --target`], reason: null };
   const reason = { limit: "saturation", wanted: 0, got: nodes.length, status: "missed", text } as const;
   return { warnings: [], reason };
 }

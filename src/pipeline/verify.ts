@@ -8,7 +8,8 @@ import { differenceFacts, differenceWarnings } from "./difference.js";
 import { chooseEvaluation } from "./evaluation-data.js";
 import { compareLayers } from "./layers.js";
 import { modelFacts } from "./model-facts.js";
-import { asDelivered, asWritten } from "./model-runs.js";
+import { answering, asWritten } from "./model-runs.js";
+import { answeringFor } from "./other-target.js";
 import { provePlacement } from "./placement.js";
 import { compareWithReferences } from "./reference-outputs.js";
 import type { DriftFacts, RunResult } from "./result.js";
@@ -33,7 +34,8 @@ export interface VerifyConfig {
 }
 
 /** Outputs are compared as delivered: both models with all that the runtime makes of them. */
-export async function runVerify(config: VerifyConfig, context: RunContext): Promise<RunResult> {
+export async function runVerify(given: VerifyConfig, context: RunContext): Promise<RunResult> {
+  const config = answeringFor(given, context);
   const { baseline, candidate, runtime, limits } = config;
   const record = new RunRecord("verify", context);
   const { model, candidateModel, evaluation } = await record.stage("load", async () => ({
@@ -49,7 +51,7 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
       models: [baseline, candidate],
       data: data.ref,
       metric,
-      session: asDelivered(runtime),
+      session: answering(runtime),
       withReferences: evaluation.references.length > 0,
       seed: runtime.seed,
       confidence: limits.confidence,
@@ -62,7 +64,7 @@ export async function runVerify(config: VerifyConfig, context: RunContext): Prom
         baseline,
         candidate,
         data: data.ref,
-        session: asDelivered(runtime),
+        session: answering(runtime),
         isDetailed: true,
         onProgress: (done, total) => record.progress(total + done, 2 * total),
       }),
@@ -121,7 +123,7 @@ async function measureDrift(
     candidate: model,
     data,
     session: off,
-    candidateSession: asDelivered(runtime),
+    candidateSession: answering(runtime),
   });
   const compare = async (job: CompareJob): Promise<DriftFacts["asWritten"]> =>
     differenceFacts(await context.runtime.compare(job));

@@ -194,7 +194,7 @@ export class Workshop {
         models: [prepared, ...batch.map(({ built }) => built.path)],
         data: trial,
         metric: { kind: "builtin", name: "sqnr" },
-        session: untimed(asDelivered(runtime)),
+        session: untimed(runtime),
         ...{ isInTurn: true, withEnergies: true },
         ...(answers !== undefined && { answers }),
       });

@@ -26,6 +26,8 @@ export interface SessionOptions {
   readonly waiting?: "asleep" | "asleep-after-runs";
   /** How much the runtime may rewrite the graph when it loads it. */
   readonly optimization: "disabled" | "basic" | "extended" | "all";
+  /** No sum of products of 8 bits saturates, which takes longer on x86 without VNNI; other processors' never do. */
+  readonly isExact?: boolean;
   /** Run on cpu when the provider is missing; without it a missing provider is an error. */
   readonly allowFallback?: boolean;
   /** Processors that what is timed is kept on; anywhere when absent. */

@@ -2,7 +2,15 @@
 import { expect, it } from "vitest";
 import { InferOptError } from "../../src/base/errors.js";
 import { parseModel } from "../../src/ir/index.js";
-import { asDelivered, despiteCrash, evaluator, untimed } from "../../src/pipeline/model-runs.js";
+import {
+  answering,
+  asDelivered,
+  asWritten,
+  despiteCrash,
+  evaluator,
+  untimed,
+  untimedRoughly,
+} from "../../src/pipeline/model-runs.js";
 import type { SessionOptions } from "../../src/runtime/port.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
 import { runtimeConfig } from "../support/run-config.js";
@@ -39,6 +47,15 @@ it("takes every other answer as it is", async () => {
 });
 
 it("shares what is not timed among as many threads on every machine", () => {
-  const sessions = [1, 2, 8].map((threads) => untimed(asDelivered(runtimeConfig({ threads }))));
+  const sessions = [1, 2, 8].map((threads) => untimed(runtimeConfig({ threads })));
   for (const session of sessions) expect(session).toEqual({ ...sessions[0]!, threads: 2, waiting: "asleep" });
+});
+
+it("has exact sums where answers count, and the kernels of this machine where time does", () => {
+  const config = runtimeConfig({ isExact: true });
+  for (const session of [answering(config), untimed(config), untimed(config, asWritten), untimedRoughly(config)]) {
+    expect(session.isExact).toBe(true);
+  }
+  expect(asDelivered(config).isExact).toBeUndefined();
+  expect(untimed(runtimeConfig()).isExact).toBeUndefined();
 });

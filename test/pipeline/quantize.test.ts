@@ -8,6 +8,7 @@ import { runFuse } from "../../src/pipeline/fuse.js";
 import { runOptimize, runQuantize } from "../../src/pipeline/optimize.js";
 import { readRanges } from "../../src/quantization/ranges-file.js";
 import { ortRuntime } from "../../src/runtime/ort/index.js";
+import type { Runtime } from "../../src/runtime/port.js";
 import { faultOf } from "../support/dataset.js";
 import { differenceOf, FakeRuntime } from "../support/fake-runtime.js";
 import { modelFile } from "../support/model-file.js";
@@ -488,5 +489,30 @@ describe("an interrupted run", () => {
     const context = { ...realContext(new FakeRuntime({})), signal: AbortSignal.abort() };
     const fault = await faultOf(() => runQuantize(optimizeConfig(digitsModel, output, { mode: "dynamic" }), context));
     expect(fault.code).toBe("INTERRUPTED");
+  });
+});
+
+describe("for a place where sums do not saturate, on a processor where they do", () => {
+  it("judges exact answers, and times the kernels that are there", async () => {
+    const { output, calibration, evaluation, context } = await scene();
+    const counted: (boolean | undefined)[] = [];
+    const timed: (boolean | undefined)[] = [];
+    const seen: Partial<Runtime> = {
+      score: (job) => (counted.push(job.session.isExact), runtime.score(job)),
+      compare: (job) => (counted.push(job.session.isExact), runtime.compare(job)),
+      reduce: (job) => (counted.push(job.session.isExact), runtime.reduce(job)),
+      observe: (job) => (counted.push(job.session.isExact), runtime.observe(job)),
+      timer: (spec) => (timed.push(spec.session.isExact), runtime.timer(spec)),
+    };
+    const environment = { ...context.environment, platform: "linux-x64", flags: ["avx2"] };
+    const data = { calibration, eval: evaluation, metric: classes };
+    await runQuantize(
+      optimizeConfig(digitsModel, output, {}, { data, graph: graphConfig({ target: "ort-cpu-vnni" }) }),
+      { ...context, environment, runtime: { ...runtime, ...seen } },
+    );
+    expect(counted.length).toBeGreaterThan(2);
+    expect(new Set(counted)).toEqual(new Set([true]));
+    expect(timed.length).toBeGreaterThan(0);
+    expect(new Set(timed)).toEqual(new Set([undefined]));
   });
 });

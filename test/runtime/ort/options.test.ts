@@ -11,4 +11,7 @@ describe("toOrtOptions", () => {
     expect(sessionEntries("asleep")).toEqual({ session: { "intra_op.allow_spinning": "0" } });
     expect(sessionEntries("asleep-after-runs")).toEqual({ session: { force_spinning_stop: "1" } });
   });
+
+  it("asks for kernels that do not saturate where sums are to be exact", () =>
+    expect(toOrtOptions({ ...session, isExact: true }, "cpu").extra).toEqual({ session: { x64quantprecision: "1" } }));
 });

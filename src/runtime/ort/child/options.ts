@@ -27,12 +27,13 @@ export interface Opening extends Records {
 }
 
 export function toOrtOptions(
-  { threads, waiting, optimization, affinity }: SessionOptions,
+  { threads, waiting, optimization, affinity, isExact }: SessionOptions,
   provider: string,
   { optimizedModel, profilePrefix, isLean = false, isWithoutArena = isLean, keepsThreads, weightsFolder }: Opening = {},
 ): InferenceSession.SessionOptions {
   const entries = {
     ...(isLean && { disable_prepacking: "1" }),
+    ...(isExact && { x64quantprecision: "1" }),
     ...(waiting === "asleep" && { "intra_op.allow_spinning": "0" }),
     ...(waiting === "asleep-after-runs" && { force_spinning_stop: "1" }),
     ...(keepsThreads && affinity && threads > 1 && { intra_op_thread_affinities: threadAffinities(affinity, threads) }),
