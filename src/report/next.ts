@@ -92,7 +92,7 @@ function afterLoss(result: RunResult, line: Line): Suggestion | null {
   const { command, layers, candidateModel, pruning, verdict } = result;
   if (command === "verify") return layers ? null : line.again("--layers", "", "where the two models part");
   if (command === "gate" && candidateModel) {
-    const flags = line.given("--eval", "--calibration", "--metric", "--max-drop", "--provider");
+    const flags = line.given("--eval", "--calibration", "--metric", "--max-drop", "--provider", "--target");
     return {
       command: `infer-opt verify ${line.pair(candidateModel)}${flags}${line.config} --layers`,
       why: "where the two models part",
@@ -230,7 +230,7 @@ function afterSearch(result: RunResult, output: { readonly path: string }, line:
   const isJudged = verdict.reasons.some(({ limit }) => limit === "max-drop");
   const isSampled = line.given("--eval") !== "";
   if (quantization && isSampled && !isJudged) {
-    const flags = line.given("--eval", "--metric", "--provider");
+    const flags = line.given("--eval", "--metric", "--provider", "--target");
     return { command: `infer-opt verify ${line.pair(output)}${flags}${line.config}`, why: "accuracy on all samples" };
   }
   const stored = storedResult(line.typed);

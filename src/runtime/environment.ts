@@ -47,7 +47,7 @@ export function readEnvironment(): Environment {
 
 /**
  * Whether the processor multiplies and adds 8-bit integers in one instruction (VNNI or AMX
- * on x86, dot product or i8mm on ARM): without it INT8 is seldom faster. null: unknown.
+ * on x86, dot product or i8mm on ARM): without it INT8 gains less. null: unknown.
  */
 export function hasVnni({ flags }: Pick<Environment, "flags">): boolean | null {
   return flags === null ? null : flags.some((flag) => int8Flags.has(flag));

@@ -8,7 +8,7 @@ import { runFuse } from "../../src/pipeline/fuse.js";
 import { runOptimize, runQuantize } from "../../src/pipeline/optimize.js";
 import { readRanges } from "../../src/quantization/ranges-file.js";
 import { ortRuntime } from "../../src/runtime/ort/index.js";
-import type { Runtime } from "../../src/runtime/port.js";
+import type { Runtime, SessionOptions } from "../../src/runtime/port.js";
 import { faultOf } from "../support/dataset.js";
 import { differenceOf, FakeRuntime } from "../support/fake-runtime.js";
 import { modelFile } from "../support/model-file.js";
@@ -497,12 +497,16 @@ describe("for a place where sums do not saturate, on a processor where they do",
     const { output, calibration, evaluation, context } = await scene();
     const counted: (boolean | undefined)[] = [];
     const timed: (boolean | undefined)[] = [];
+    const note = <J extends { readonly session: SessionOptions }>(list: (boolean | undefined)[], job: J): J => {
+      list.push(job.session.isExact);
+      return job;
+    };
     const seen: Partial<Runtime> = {
-      score: (job) => (counted.push(job.session.isExact), runtime.score(job)),
-      compare: (job) => (counted.push(job.session.isExact), runtime.compare(job)),
-      reduce: (job) => (counted.push(job.session.isExact), runtime.reduce(job)),
-      observe: (job) => (counted.push(job.session.isExact), runtime.observe(job)),
-      timer: (spec) => (timed.push(spec.session.isExact), runtime.timer(spec)),
+      score: (job) => runtime.score(note(counted, job)),
+      compare: (job) => runtime.compare(note(counted, job)),
+      reduce: (job) => runtime.reduce(note(counted, job)),
+      observe: (job) => runtime.observe(note(counted, job)),
+      timer: (spec) => runtime.timer(note(timed, spec)),
     };
     const environment = { ...context.environment, platform: "linux-x64", flags: ["avx2"] };
     const data = { calibration, eval: evaluation, metric: classes };

@@ -131,7 +131,7 @@ function int8Instructions(environment: Environment): Finding {
     case false:
       return warn(
         check,
-        `${flags}; without VNNI or dot product INT8 gains little time, and can lose some`,
+        `${flags}; without VNNI or dot product INT8 gains less: 1.4 to 1.8 times as fast on x86 with AVX2, elsewhere it can lose time`,
         "Measure before you decide, on the machine that will serve; the smaller file remains.",
       );
     default:

@@ -68,7 +68,7 @@ function told(result: RunResult, { by, rows }: Losses, commandLine: string | nul
 const isMaking = ({ command }: RunResult): boolean => command === "quantize" || command === "optimize";
 
 function unknown(result: RunResult, path: string, commandLine: string | null): Markup[] {
-  const command = `infer-opt verify ${shellWord(beforeOf(result).path)} ${shellWord(path)} --layers${carried(commandLine ?? "", ["--eval", "--metric", "--provider"])} --report layers.html`;
+  const command = `infer-opt verify ${shellWord(beforeOf(result).path)} ${shellWord(path)} --layers${carried(commandLine ?? "", ["--eval", "--metric", "--provider", "--target"])} --report layers.html`;
   return [
     html`<p>This run did not measure what single layers cost. This does, and its page names the flags that win it back:</p>`,
     html`<pre class="command">${command}</pre>`,
