@@ -238,7 +238,16 @@ function afterSearch(result: RunResult, output: { readonly path: string }, line:
     return { command: `infer-opt explain ${shellWord(stored)}`, why: "why nodes stay float and passes decline" };
   }
   if (isSampled && isJudged) {
-    const limits = ["--metric", "--max-drop", "--min-speedup", "--slo", "--max-size", "--threads", "--provider"];
+    const limits = [
+      "--metric",
+      "--max-drop",
+      "--min-speedup",
+      "--slo",
+      "--max-size",
+      "--threads",
+      "--provider",
+      "--target",
+    ];
     const flags = line.given("--eval", ...limits);
     return {
       command: `infer-opt gate ${line.pair(output)}${flags}${line.config}`,

@@ -27,6 +27,10 @@ describe("the next command", () => {
     expect(commandOf({ ...sampleResult(), verdict: gain }, line)).toBe(
       "infer-opt verify models/net.onnx out/net.int8.onnx --eval 'my test.npz' --metric top1",
     );
+    // What does not saturate where it is to run is judged like that.
+    expect(commandOf({ ...sampleResult(), verdict: gain }, `${line} --target openvino`)).toBe(
+      "infer-opt verify models/net.onnx out/net.int8.onnx --eval 'my test.npz' --metric top1 --target openvino",
+    );
     const drop = { ...verdict("met", "max-drop"), status: "pass" } as const;
     expect(commandOf({ ...sampleResult(), verdict: drop }, `${line} --max-drop=1% --slo p95=9ms --slo p99=20ms`)).toBe(
       "infer-opt gate models/net.onnx out/net.int8.onnx --eval 'my test.npz' --metric top1 --max-drop 1% --slo p95=9ms --slo p99=20ms --threads 2",
