@@ -69,6 +69,11 @@ export function holdParent(child: ChildProcess, hold: boolean): void {
   }
 }
 
+/** One that could not be started has no process id, and to kill that would kill every process of our group. */
+export function killChild(child: ChildProcess): void {
+  if (child.pid !== undefined) child.kill("SIGKILL");
+}
+
 interface Ahead {
   readonly child: ChildProcess;
   readonly allocation: Allocation;
@@ -84,7 +89,7 @@ const place = globalThis as { [AHEAD]?: Ahead | undefined };
 export function startAhead(entry: string, allocation: Allocation): ChildProcess {
   const child = startChild(entry, allocation);
   holdParent(child, false);
-  const end = (): void => void child.kill("SIGKILL");
+  const end = (): void => killChild(child);
   // Where it cannot start, the one that is started in its place tells why.
   child.once("error", () => undefined);
   process.once("exit", end);

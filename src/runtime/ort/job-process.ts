@@ -8,10 +8,10 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { InferOptError, invariant, messageOf } from "../../base/errors.js";
 import { hold } from "../../base/unfinished.js";
-import { linkMark } from "../../onnx/index.js";
+import { isSystemError, linkMark } from "../../onnx/index.js";
 import { processorText, tasksetPath } from "../affinity.js";
 import type { ProviderFallback } from "../port.js";
-import { type Allocation, holdParent, startChild, takeAhead } from "./child-process.js";
+import { type Allocation, holdParent, killChild, startChild, takeAhead } from "./child-process.js";
 import { jobWords } from "./job-words.js";
 import { OutputTail } from "./output-tail.js";
 import type { JobName, Jobs, Reply, Request } from "./protocol.js";
@@ -78,8 +78,13 @@ export class JobProcess {
   /** Starts the process, so that the first job finds it ready. */
   start(): void {
     if (this.#retired || this.#child) return;
-    this.#child = this.#start();
-    holdParent(this.#child, false);
+    try {
+      this.#child = this.#start();
+      holdParent(this.#child, false);
+    } catch (cause) {
+      // The job that wants one tells why.
+      if (!(cause instanceof InferOptError)) throw cause;
+    }
   }
 
   /**
@@ -97,8 +102,9 @@ export class JobProcess {
     });
     holdParent(child, true);
     const request: Request<J> = { id, job: call.job, args: call.args, links: linkMark() };
-    // A failed send means that the child is gone; its end is what gets reported.
-    child.send(request, () => undefined);
+    // A failed send means that the child is gone; its end is what gets reported. One that could not be started for want of
+    // files has no channel, and no way to send: that it has not started is reported in a moment.
+    (child as Partial<ChildProcess>).send?.(request, () => undefined);
     return promise;
   }
 
@@ -111,7 +117,7 @@ export class JobProcess {
   /** Kills the process; a job under way rejects with `error`, the next one gets a new process. */
   abort(error: Error): void {
     const child = this.#abandon();
-    child?.kill("SIGKILL");
+    if (child) killChild(child);
     this.#settle((pending) => pending.reject(error));
   }
 
@@ -124,13 +130,13 @@ export class JobProcess {
     const gone = new Promise<void>((resolve) => child.once("close", () => resolve()));
     holdParent(child, true);
     // It is idle and holds nothing that needs care.
-    child.kill("SIGKILL");
+    killChild(child);
     await gone;
   }
 
   #start(): ChildProcess {
     this.#household.memory.started();
-    const child = takeAhead(this.#allocation) ?? startChild(childEntry(), this.#allocation, startOn(this.#affinity));
+    const child = takeAhead(this.#allocation) ?? startedOrTold(this.#allocation, this.#affinity);
     const gone = child.pid === undefined ? () => undefined : hold({ pid: child.pid });
     const output = new OutputTail();
     if (child.stdout) output.listen(child.stdout);
@@ -231,14 +237,7 @@ export class JobProcess {
 
   #failedToStart(cause: Error): void {
     this.#child = null;
-    this.#settle(({ reject }) =>
-      reject(
-        new InferOptError("RUNTIME_START_FAILED", "runtime", `no process could be started: ${messageOf(cause)}`, {
-          hint: "Check the limits on processes and memory of this account.",
-          cause,
-        }),
-      ),
-    );
+    this.#settle(({ reject }) => reject(startFailed(cause)));
   }
 
   #settle(how: (pending: Pending) => void): void {
@@ -261,6 +260,21 @@ const doingWhat = ({ job, model }: Call<JobName>): string => `${jobWords[job]} $
 
 export const interrupted = (): InferOptError =>
   new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted");
+
+const startFailed = (cause: unknown): InferOptError =>
+  new InferOptError("RUNTIME_START_FAILED", "runtime", `no process could be started: ${messageOf(cause)}`, {
+    hint: "Check the limits on processes, open files and memory of this account.",
+    cause,
+  });
+
+/** Throws RUNTIME_START_FAILED for what the system refuses at once; most it refuses a moment later, by an event. */
+function startedOrTold(allocation: Allocation, affinity: readonly number[] | undefined): ChildProcess {
+  try {
+    return startChild(childEntry(), allocation, startOn(affinity));
+  } catch (cause) {
+    throw isSystemError(cause) ? startFailed(cause) : cause;
+  }
+}
 
 /** taskset becomes the program that it is given: the process and its channel are the same. */
 function startOn(affinity: readonly number[] | undefined): Pick<ForkOptions, "execPath" | "execArgv"> {

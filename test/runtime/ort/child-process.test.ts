@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -48,6 +48,42 @@ describe("a child that was started ahead", () => {
     const pid = Number(stdout);
     expect(pid).toBeGreaterThan(0);
     await vi.waitFor(() => expect(isAlive(pid)).toBe(false));
+  });
+});
+
+describe.skipIf(process.platform === "win32")("where no more files may be open", () => {
+  const built = (path: string): string => JSON.stringify(new URL(`../../../dist/runtime/ort/${path}`, import.meta.url));
+
+  /** Runs the code in a group of processes of its own, with one file left to open, which is too few to start a process. */
+  async function starved(imported: string, code: string): Promise<{ how: unknown; stdout: string; stderr: string }> {
+    const script = `import * as ort from ${built(imported)};
+      import { closeSync, openSync } from "node:fs";
+      process.stdout.write("");
+      process.stderr.write("");
+      let last;
+      try { for (;;) last = openSync("/dev/null", "r"); } catch {}
+      closeSync(last);
+      ${code}`;
+    const argv = ["-c", 'ulimit -n 64 && exec "$0" "$1"', process.execPath, writeFile("starved.mjs", script)];
+    const child = spawn("sh", argv, { detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    const said = { stdout: "", stderr: "" };
+    child.stdout.on("data", (text: Buffer) => void (said.stdout += text.toString()));
+    child.stderr.on("data", (text: Buffer) => void (said.stderr += text.toString()));
+    const [exitCode, signal] = await once(child, "close");
+    return { how: signal ?? exitCode, ...said };
+  }
+
+  it("a job says that no process could be started", async () => {
+    const code = `const { code, kind, message } = await ort.ortRuntime().facts().catch((error) => error);
+      process.stdout.write([code, kind, message].join());`;
+    const { how, stdout, stderr } = await starved("index.js", code);
+    expect([how, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^RUNTIME_START_FAILED,runtime,.*EMFILE/);
+  });
+
+  it("a child that could not be started takes no other process along as this one ends", async () => {
+    const code = `ort.startAhead(${JSON.stringify(entry)}, "frugal"); process.exit(7);`;
+    expect(await starved("child-process.js", code)).toMatchObject({ how: 7, stderr: "" });
   });
 });
 
