@@ -26,3 +26,9 @@ export function withSearchEnd(missed: VerdictReason, { regions, tried, most, lon
     longer,
   };
 }
+
+/** Of a limit that was missed by what gains nothing: with more in float it would gain less. */
+export const withoutSearch = (missed: VerdictReason): VerdictReason => ({
+  ...missed,
+  text: `${missed.text}; no regions were put back to float, since there is no speed to give up`,
+});

@@ -5,7 +5,7 @@ import { decide } from "../bench/index.js";
 import { type AccuracyMeasure, defaultMaxDrop, judgeAccuracy } from "./accuracy-limit.js";
 import type { DropLimit, LatencyLimit, Limits } from "./config.js";
 import type { LatencyFacts, Outcome, Percentiles, Verdict, VerdictReason } from "./result.js";
-import { type SearchEnd, withSearchEnd } from "./search-end.js";
+import { type SearchEnd, withoutSearch, withSearchEnd } from "./search-end.js";
 import { timeRemark, timesToNarrow, timesToTell, timesToTellRatio } from "./time-to-tell.js";
 
 export type { AccuracyMeasure } from "./accuracy-limit.js";
@@ -29,7 +29,7 @@ export interface Evidence {
   readonly elsewhere?: VerdictReason | null;
   /** Why its outputs are no answer at all, whatever the limits. */
   readonly nonsense?: VerdictReason | null;
-  /** Of the search that found nothing more accurate. */
+  /** Of the search that found nothing more accurate; null where there was none. */
   readonly search?: SearchEnd | null;
 }
 
@@ -58,23 +58,27 @@ export const leastGain = 1.02;
 /** Ends of an interval of the speedup that lie further apart than this say more about the machine than about the model. */
 const wideInterval = 1.25;
 
+const isMissed = ({ status }: VerdictReason): boolean => status === "missed";
+
 /** Where several outcomes apply, the first of `missed accuracy, missed latency or size, no gain, inconclusive` wins. */
 export function judge(limits: Limits, evidence: Evidence, options: VerdictOptions): Ruling {
   const warnings: string[] = [];
+  const gain = options.gainRequired ? [gainReason(evidence, options)] : [];
+  const isUnsearched = evidence.search === null && options.goal === "speed" && gain.some(isMissed);
   const accuracy = [
     ...(evidence.nonsense ? [evidence.nonsense] : []),
     ...(evidence.elsewhere ? [evidence.elsewhere] : []),
-    ...accuracyReasons(limits, evidence, warnings),
+    ...accuracyReasons(limits, evidence, warnings).map((reason) =>
+      isUnsearched && isMissed(reason) ? withoutSearch(reason) : reason,
+    ),
   ];
   const speed = [
     ...speedupReasons(limits, evidence),
     ...sloReasons(limits, evidence),
     ...sizeReasons(limits, evidence),
   ];
-  const gain = options.gainRequired ? [gainReason(evidence, options)] : [];
   const reasons = [...accuracy, ...speed, ...gain];
 
-  const isMissed = ({ status }: VerdictReason): boolean => status === "missed";
   let outcome: Outcome = "met";
   if (accuracy.some(isMissed)) outcome = "accuracy";
   else if (speed.some(isMissed)) outcome = "latency";

@@ -241,4 +241,9 @@ it("says of a missed limit whether more time may help", () => {
   expect(through.reasons[0]).not.toHaveProperty("longer");
   expect(ruled({ regions: 1, tried: 0, most: 0, longer: null }).summary).toBe(ruled(null).summary);
   expect(JSON.stringify(ruled(end, evidence({ accuracy: accuracy(0) })))).not.toContain("regions");
+  const slow = evidence({ accuracy: accuracy(0.1), latency: latency(0.6, [0.5, 0.7]) });
+  expect(ruled(null, slow).summary).toContain("no regions were put back to float, since there is no speed to give up");
+  expect(ruled(end, slow).summary).not.toContain("no speed to give up");
+  // Other commands search nothing.
+  expect(judge(limits, slow, optimize).verdict.summary).not.toContain("no speed to give up");
 });
