@@ -41,7 +41,7 @@ import { placesOf, timedOnAnother, whatIsUnseen, withAnswersOf, withoutSpeed } f
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
 import { type Draft, draftModel, type Prepared } from "./prepare.js";
 import { requestOf } from "./prepare-request.js";
-import { chosenRanges, nothingQuantized, quantizationFacts } from "./quantization-facts.js";
+import { bitsMissed, chosenRanges, nothingQuantized, quantizationFacts } from "./quantization-facts.js";
 import type { CorrectionFacts, LossyFacts, ModelFacts, RunResult, Verdict } from "./result.js";
 import { roundStatics } from "./round-statics.js";
 import { roundCandidates } from "./round-weights.js";
@@ -365,6 +365,8 @@ export class OptimizeRun {
     record.warn(...warnings);
     const isPassed = ruling.verdict.outcome === "met";
     candidate.note ||= isPassed ? "chosen" : "";
+    const missed = isPassed ? bitsMissed(config.quantize, candidate) : null;
+    if (missed) record.warn(missed);
     const calibration = chosenRanges(candidate, workshop);
     // Profiled beside the model that was given, which is not the one that is judged against.
     const times = config.baseline === undefined ? operatorTimes(candidate, before?.steps, placed?.steps) : null;

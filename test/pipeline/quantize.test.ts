@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadModel, nodesWithin, saveModel } from "../../src/ir/index.js";
 import { mergeRangesFiles, runCalibrate } from "../../src/pipeline/calibrate.js";
+import type { QuantizeConfig } from "../../src/pipeline/config.js";
 import { runFp16 } from "../../src/pipeline/fp16.js";
 import { runFuse } from "../../src/pipeline/fuse.js";
 import { runOptimize, runQuantize } from "../../src/pipeline/optimize.js";
@@ -70,6 +71,31 @@ describe("quantize", () => {
     expect(result.output!.bytes).toBeLessThan(0.55 * result.model.bytes);
     const again = await runQuantize(optimizeConfig(output, join(folder, "2.onnx"), quantize), realContext(runtime));
     expect(again.verdict.summary).toContain("quantized already");
+  });
+
+  it("says so where weights of 4 bits were asked for and others are faster or more accurate", async () => {
+    const { folder, output, context } = await scene();
+    const model = modelFile(folder, "(x: f32[2,64]) -> (y) { y = MatMul(x, $w: f32[64,64]) }");
+    const samples = join(folder, "x.npz");
+    writeFileSync(
+      samples,
+      npz({
+        x: f32Npy(
+          [12, 2, 64],
+          Array.from({ length: 12 * 128 }, (_, i) => Math.sin(i)),
+        ),
+      }),
+    );
+    const data = { calibration: samples, eval: null, metric: null };
+    const limits = limitsOf({ maxDrop: "none" });
+    const warningsOf = async (quantize: Partial<QuantizeConfig>): Promise<readonly string[]> => {
+      const result = await runQuantize(optimizeConfig(model, output, quantize, { data, limits }), context);
+      expect(result.verdict.outcome).toBe("met");
+      return result.warnings.filter((warning) => warning.startsWith("--bits"));
+    };
+    expect(await warningsOf({ bits: 4 })).toEqual([expect.stringContaining("--mode weights")]);
+    expect(await warningsOf({ bits: 4, mode: "weights" })).toEqual([]);
+    expect(await warningsOf({ bits: 8 })).toEqual([]);
   });
 
   it("says which corrections it tried, and keeps those that other samples confirm", async () => {
