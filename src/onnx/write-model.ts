@@ -85,9 +85,8 @@ export function stageModel(message: ModelProto, outputPath: string, options: Wri
   };
   try {
     refuseSpecialFile(target, outputPath);
-    const inlineBytes = tensors.reduce((sum, { tensor }) => sum + tensor.source!.byteLength, 0);
     let dataBytes = 0;
-    if (options.externalData || inlineBytes > (options.inlineLimit ?? INLINE_LIMIT)) {
+    if (goBeside(tensors, options)) {
       const external = writeExternalData(tensors, dataPartial, basename(target), options.isScratch);
       if (external) {
         data = holdByContent(dataPartial, join(dirname(target), external.location));
@@ -128,6 +127,26 @@ export function stageModel(message: ModelProto, outputPath: string, options: Wri
   }
 }
 
+/** What `stageModel` would write, model and external data together, without writing it. */
+export function modelBytes(message: ModelProto, outputPath: string, options: WriteOptions = {}): number {
+  const tensors = [...tensorsWithin(message)].filter(({ tensor }) => tensor.source);
+  const restore = rememberPlaces(tensors);
+  try {
+    const large = goBeside(tensors, options) ? externalOf(tensors) : [];
+    const { offsets, sizeBytes } = layOutData(large);
+    // Every digest is as long.
+    pointAt(large, dataName(basename(resolve(outputPath)), "0".repeat(64)), offsets);
+    return layOutProto(message, tensors).sizeBytes + sizeBytes;
+  } finally {
+    restore();
+  }
+}
+
+function goBeside(tensors: readonly PlacedTensor[], { externalData, inlineLimit }: WriteOptions): boolean {
+  const inlineBytes = tensors.reduce((sum, { tensor }) => sum + tensor.source!.byteLength, 0);
+  return externalData || inlineBytes > (inlineLimit ?? INLINE_LIMIT);
+}
+
 /**
  * Writing changes where tensors say that their bytes lie. Parts of a model that are carried
  * through unread belong to the model, which may be written again: they are put back.
@@ -143,29 +162,26 @@ export function rememberPlaces(tensors: readonly PlacedTensor[]): () => void {
     });
 }
 
-function writeExternalData(
-  tensors: readonly PlacedTensor[],
-  path: string,
-  modelName: string,
-  isScratch = false,
-): { location: string; sizeBytes: number } | null {
-  const large = tensors
+const externalOf = (tensors: readonly PlacedTensor[]): TensorProto[] =>
+  tensors
     .filter(({ tensor, isInitializer }) => isInitializer && tensor.source!.byteLength >= SMALLEST_EXTERNAL)
     .map(({ tensor }) => tensor);
-  if (large.length === 0) return null;
-  const file = openOutput(path, { isSynced: !isScratch });
-  const offsets: number[] = [];
-  try {
-    for (const tensor of large) {
-      file.write(new Uint8Array((PAGE - (file.position() % PAGE)) % PAGE));
-      offsets.push(file.position());
-      for (const chunk of tensor.source!.chunks()) file.write(chunk);
-    }
-  } finally {
-    file.close();
-  }
-  // Named by content: an older pair of the same name stays whole until the model is renamed.
-  const location = `${modelName}.${file.sha256().slice(0, 12)}.data`;
+
+/** Where each begins in the data file, and where the last ends. */
+function layOutData(large: readonly TensorProto[]): { offsets: number[]; sizeBytes: number } {
+  let sizeBytes = 0;
+  const offsets = large.map(({ source }) => {
+    const offset = Math.ceil(sizeBytes / PAGE) * PAGE;
+    sizeBytes = offset + source!.byteLength;
+    return offset;
+  });
+  return { offsets, sizeBytes };
+}
+
+/** Named by content: an older pair of the same name stays whole until the model is renamed. */
+const dataName = (modelName: string, sha256: string): string => `${modelName}.${sha256.slice(0, 12)}.data`;
+
+function pointAt(large: readonly TensorProto[], location: string, offsets: readonly number[]): void {
   large.forEach((tensor, i) => {
     tensor.data_location = 1;
     tensor.external_data = [
@@ -175,15 +191,46 @@ function writeExternalData(
     ];
     delete tensor.source;
   });
-  return { location, sizeBytes: file.position() };
 }
 
-function writeProto(
-  message: ModelProto,
+function writeExternalData(
   tensors: readonly PlacedTensor[],
   path: string,
+  modelName: string,
   isScratch = false,
-): { sizeBytes: number; sha256: string } {
+): { location: string; sizeBytes: number } | null {
+  const large = externalOf(tensors);
+  if (large.length === 0) return null;
+  const { offsets, sizeBytes } = layOutData(large);
+  const file = openOutput(path, { isSynced: !isScratch });
+  try {
+    for (const [i, tensor] of large.entries()) {
+      file.write(new Uint8Array(offsets[i]! - file.position()));
+      for (const chunk of tensor.source!.chunks()) file.write(chunk);
+    }
+  } finally {
+    file.close();
+  }
+  const location = dataName(modelName, file.sha256());
+  pointAt(large, location, offsets);
+  return { location, sizeBytes };
+}
+
+interface ProtoLayout {
+  readonly head: Uint8Array;
+  readonly graphHead: Uint8Array;
+  readonly body: Uint8Array;
+  /** Tensors that are streamed. */
+  readonly parts: readonly {
+    readonly start: Uint8Array;
+    readonly fields: Uint8Array;
+    readonly rawHead: Uint8Array;
+    readonly source: ByteSource;
+  }[];
+  readonly sizeBytes: number;
+}
+
+function layOutProto(message: ModelProto, tensors: readonly PlacedTensor[]): ProtoLayout {
   const graph = message.graph ?? {};
   const streamed = new Map<TensorProto, ByteSource>();
   for (const tensor of graph.initializer ?? []) {
@@ -204,7 +251,18 @@ function writeProto(
     return { start: encodeVarints(INITIALIZER_TAG, length), fields, rawHead, source, length };
   });
   const graphLength = body.length + parts.reduce((sum, part) => sum + part.start.length + part.length, 0);
-  if (head.length + graphLength > LARGEST_PROTO) {
+  const graphHead = encodeVarints(GRAPH_TAG, graphLength);
+  return { head, graphHead, body, parts, sizeBytes: head.length + graphHead.length + graphLength };
+}
+
+function writeProto(
+  message: ModelProto,
+  tensors: readonly PlacedTensor[],
+  path: string,
+  isScratch = false,
+): { sizeBytes: number; sha256: string } {
+  const { head, graphHead, body, parts, sizeBytes } = layOutProto(message, tensors);
+  if (sizeBytes - graphHead.length > LARGEST_PROTO) {
     throw new InferOptError("OUTPUT_TOO_LARGE", "input", "the model exceeds the 2 GB that a protobuf file may have", {
       hint: "Pass --external-data to keep the weights beside the model.",
     });
@@ -213,7 +271,7 @@ function writeProto(
   const file = openOutput(path, { isSynced: !isScratch, isHashed: !isScratch });
   try {
     file.write(head);
-    file.write(encodeVarints(GRAPH_TAG, graphLength));
+    file.write(graphHead);
     file.write(body);
     for (const part of parts) {
       file.write(part.start);
@@ -224,7 +282,7 @@ function writeProto(
   } finally {
     file.close();
   }
-  return { sizeBytes: file.position(), sha256: file.sha256() };
+  return { sizeBytes, sha256: file.sha256() };
 }
 
 /** A shallow copy with some fields replaced; unknown fields, which are not enumerable, come along. */

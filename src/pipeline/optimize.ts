@@ -53,7 +53,7 @@ import { leftOut } from "./select.js";
 import { slowBlocks } from "./slow-blocks.js";
 import { unusableStatistics } from "./unusable-statistics.js";
 import { Workshop } from "./workshop.js";
-import { writeOutput, writeRejected } from "./write-output.js";
+import { formOf, outputBytes, writeOutput, writeRejected } from "./write-output.js";
 
 export const runQuantize = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>
   new OptimizeRun("quantize", config, context).run();
@@ -135,7 +135,9 @@ export class OptimizeRun {
     // Before the long work: a selector that matches nothing ends the run.
     const excluded = leftOut(model, config.quantize.selection);
     this.#files = this.part ? this.part.files(admitted) : SearchFiles.forRun(config, admitted, record);
+    const form = formOf(original);
     const common = {
+      bytesOf: (candidate: Model) => outputBytes(candidate, form, config.out),
       original: against.path,
       target: this.target,
       trial: admitted.trial,

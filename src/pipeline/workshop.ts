@@ -59,6 +59,8 @@ export interface WorkshopOptions {
   readonly meanwhile?: () => Promise<unknown>;
   /** Q/DQ pairs when absent. */
   readonly format?: "qdq" | "qoperator";
+  /** What a candidate would take as the output of the run; absent: what it takes on disk. */
+  readonly bytesOf?: (model: Model) => number;
   readonly runtime: RuntimeConfig;
 }
 
@@ -357,8 +359,9 @@ export class Workshop {
     const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
       const staged = saveModel(model, path, { isScratch: true });
       staged.commit();
+      const bytes = this.options.bytesOf?.(model) ?? staged.sizeBytes;
       collectPiledUp(PILED_UP_BYTES);
-      return { path, bytes: staged.sizeBytes, ...facts };
+      return { path, bytes, ...facts };
     };
     switch (variant.kind) {
       case "integers": {

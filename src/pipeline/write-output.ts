@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { graphsWithin, loadModel, type Model, nodesWithin, saveModel } from "../ir/index.js";
+import { graphsWithin, loadModel, type Model, nodesWithin, savedBytes, saveModel } from "../ir/index.js";
 import type { FuseConfig, OutputConfig } from "./config.js";
 import { refusedByTarget } from "./inspect-target.js";
 import { externalFiles } from "./model-facts.js";
@@ -60,8 +60,21 @@ function write(scratch: string, original: Model, { out, graph }: Wanted, path: s
   return stage(model, formOf(original), out, path).commit(record);
 }
 
+/** What a model would take as the output of a run, to the byte: its scratch file may say more of values. */
+export function outputBytes(model: Model, original: FileForm, out: OutputConfig): number {
+  const restore = original.describesValues ? () => {} : dropDescriptions(model);
+  try {
+    return savedBytes(model, out.output ?? "model.onnx", { externalData: goesBeside(original, out) });
+  } finally {
+    restore();
+  }
+}
+
+const goesBeside = ({ dataFiles }: FileForm, { externalData }: OutputConfig): boolean =>
+  externalData || dataFiles.length > 0;
+
 function stage(model: Model, original: FileForm, out: OutputConfig, path: string): StagedOutput {
-  const externalData = out.externalData || original.dataFiles.length > 0;
+  const externalData = goesBeside(original, out);
   // What was found out about values on the way stays out of files that never said it: they should not grow.
   const restore = original.describesValues ? () => {} : dropDescriptions(model);
   try {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { attr, check, loadModel, parseModel, saveModel, Tensor } from "../../src/ir/index.js";
+import { attr, check, loadModel, parseModel, savedBytes, saveModel, Tensor } from "../../src/ir/index.js";
 import { type ByteSource, memorySource, stageModel } from "../../src/onnx/index.js";
 import { codeOf, fileOf, floats, modelFile, modelOf, temporaryFolder } from "./build.js";
 
@@ -62,6 +62,13 @@ describe("stageModel", () => {
     const bytes = readFileSync(path);
     expect(staged.sizeBytes).toBe(bytes.length);
     expect(staged.sha256).toBe(createHash("sha256").update(bytes).digest("hex"));
+  });
+
+  it.each([{}, { externalData: true }])("takes what was told of it before, with %o", (options) => {
+    const path = join(temporaryFolder(), "m.onnx");
+    const model = parseModel(text);
+    const told = savedBytes(model, path, options);
+    expect(saveModel(model, path, options).sizeBytes).toBe(told);
   });
 
   it("removes everything when it is discarded, and nothing once it is committed", () => {

@@ -73,6 +73,23 @@ describe("quantize", () => {
     expect(again.verdict.summary).toContain("quantized already");
   });
 
+  it.each([false, true])(
+    "judges and tells the size of what it writes, with weights beside it: %s",
+    async (externalData) => {
+      const { folder, context } = await scene();
+      const model = modelFile(
+        folder,
+        "(x: f32[2,64]) -> (y) { a = MatMul(x, $w: f32[64,64]) b = Relu(a) y = MatMul(b, $v: f32[64,64]) }",
+      );
+      const limits = limitsOf({ maxDrop: "none", maxSizeBytes: 1e6 });
+      const out = { output: join(folder, "named.onnx"), externalData, keepRejected: false };
+      const config = { ...optimizeConfig(model, null, { mode: "weights" }, { limits }), out };
+      const { output, candidates, verdict } = await runQuantize(config, context);
+      expect(candidates.find(({ chosen }) => chosen)!.bytes).toBe(output!.bytes);
+      expect(verdict.reasons.find(({ limit }) => limit === "max-size")!.got).toBe(output!.bytes);
+    },
+  );
+
   it("says so where weights of 4 bits were asked for and others are faster or more accurate", async () => {
     const { folder, output, context } = await scene();
     const model = modelFile(folder, "(x: f32[2,64]) -> (y) { y = MatMul(x, $w: f32[64,64]) }");

@@ -12,6 +12,7 @@ import {
   cloneMessage,
   type GraphProto,
   type ModelProto,
+  modelBytes,
   type NodeProto,
   type SparseTensorProto,
   type StagedModel,
@@ -42,6 +43,10 @@ export function saveModel(model: Model, path: string, options: WriteOptions = {}
   const message = toOnnx(model);
   return { ...stageModel(message, path, options), nodes: nodesIn(message.graph) };
 }
+
+/** What `saveModel` would write, model and external data together, without writing it. */
+export const savedBytes = (model: Model, path: string, options: WriteOptions = {}): number =>
+  modelBytes(toOnnx(model), path, options);
 
 const nodesIn = (graph: GraphProto | undefined): number =>
   (graph?.node ?? []).reduce((sum, { attribute = [] }) => {
