@@ -7,6 +7,8 @@ const vnniKernelTimes = kernelTimesBy(vnniRates);
 const nodeOf = (text: string): Node => [...parseModel(text).graph.nodes()][0]!;
 const conv = (weights: string, attributes = ""): Node =>
   nodeOf(`(x: f32[1,N,H,W]) -> (y) { y = Conv${attributes}(x, $w: f32[${weights}]) }`);
+/** What a node reads and makes, and what it took, in milliseconds. */
+type Profiled = readonly [title: string, node: Node, read: number, made: number, floatMs: number, integerMs: number];
 /** A model of some megabytes, and one that stays in the cache. */
 const [LARGE, SMALL] = [1e7, 1e4];
 const timesOf = (node: Node, read: number, made: number, weights = LARGE) =>
@@ -18,14 +20,7 @@ const ratio = (node: Node, read: number, made: number): number => {
 
 describe("times of kernels with VNNI", () => {
   /** As ONNX Runtime's profile had them, milliseconds: a quarter off is near enough to place integers by. */
-  const profiled: readonly [
-    title: string,
-    node: Node,
-    read: number,
-    made: number,
-    floatMs: number,
-    integerMs: number,
-  ][] = [
+  const profiled: readonly Profiled[] = [
     ["a window of many channels", conv("512,512,3,3"), 25088, 25088, 2.43, 0.6],
     ["the first window of an image", conv("32,3,3,3", "<strides=[2,2]>"), 150528, 401408, 0.32, 0.42],
     ["channels that fill half a vector", conv("24,96,3,3"), 614400, 153600, 3.06, 0.83],
@@ -35,7 +30,7 @@ describe("times of kernels with VNNI", () => {
     ["groups", conv("256,32,3,3", "<group=8>"), 25600, 25600, 0.16, 0.082],
   ];
   /** The same of a model of 100 kB. */
-  const small: typeof profiled = [
+  const small: readonly Profiled[] = [
     ["a window of few channels", conv("16,16,3,3"), 12544, 12544, 0.036, 0.018],
     ["a window of whole vectors that do not fill one more", conv("24,24,3,3"), 4704, 4704, 0.033, 0.011],
     ["a window of one channel", conv("16,1,3,3"), 784, 12544, 0.005, 0.023],
@@ -167,14 +162,7 @@ describe("times of kernels with VNNI", () => {
 describe("times of kernels with AVX2", () => {
   const times = kernelTimesBy(avx2Rates);
   /** As ONNX Runtime's profile had them, milliseconds, each in a model of its own. */
-  const profiled: readonly [
-    title: string,
-    node: Node,
-    read: number,
-    made: number,
-    floatMs: number,
-    integerMs: number,
-  ][] = [
+  const profiled: readonly Profiled[] = [
     ["a window of many channels", conv("320,512,3,3", "<strides=[2,2]>"), 204800, 32000, 3.32, 1.49],
     ["the first window of an image", conv("128,3,3,3", "<strides=[2,2]>"), 76800, 819200, 0.635, 0.617],
     ["a point", conv("144,160,1,1"), 501760, 451584, 1.55, 0.803],
