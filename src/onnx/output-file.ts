@@ -42,10 +42,10 @@ export function openOutput(path: string, { isSynced = true, isHashed = true } = 
 }
 
 /** Throws OUTPUT_FAILED where a rename would put a file in the place of a folder, a device or a way to one. */
-export function refuseSpecialFile(path: string, shown: string): void {
+export function refuseSpecialFile(path: string, shown: string, hint = "Name a file."): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats || (stats.isFile() && !isOpenFile(path))) return;
-  throw failed(shown, stats.isDirectory() ? "it is a folder" : "it is not a regular file", "Name a file.", undefined);
+  throw failed(shown, stats.isDirectory() ? "it is a folder" : "it is not a regular file", hint, undefined);
 }
 
 /**

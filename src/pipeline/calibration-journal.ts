@@ -6,7 +6,8 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { InferOptError } from "../base/errors.js";
 import { type TapJson, type TapStatistics, tapFromJson, tapToJson } from "../observe/index.js";
-import { outputFailed } from "../onnx/index.js";
+import { outputFailed, refuseSpecialFile } from "../onnx/index.js";
+import { digestOf, IN_THE_WAY } from "./journal.js";
 
 export interface JournalState {
   /** Samples seen, the first of the run's. */
@@ -28,7 +29,9 @@ export class CalibrationJournal {
     this.path = `${output}.partial`;
   }
 
+  /** Throws OUTPUT_FAILED where something else than a file lies in its place. */
   read(): JournalState | Stale {
+    refuseSpecialFile(this.path, this.path, IN_THE_WAY);
     let text: string;
     try {
       text = readFileSync(this.path, "utf8");
@@ -36,9 +39,11 @@ export class CalibrationJournal {
       return (cause as { code?: string }).code === "ENOENT" ? "none" : "unreadable";
     }
     try {
-      const json = JSON.parse(text) as { identity?: unknown; done?: unknown; taps?: unknown } | null;
+      const json = JSON.parse(text) as { identity?: unknown; done?: unknown; taps?: unknown; sum?: unknown } | null;
       if (json?.identity !== this.identity) return "foreign";
       if (!Array.isArray(json.taps) || !Number.isInteger(json.done)) return "unreadable";
+      // Fewer tensors or samples than were seen would make ranges that look as good as any.
+      if (json.sum !== digestOf([json.done, json.taps])) return "unreadable";
       const taps = json.taps.map((tap) => tapFromJson(tap));
       return { done: json.done as number, taps: new Map(taps.map((tap) => [tap.name, tap])) };
     } catch (thrown) {
@@ -50,11 +55,8 @@ export class CalibrationJournal {
   /** Replaces what is there in one step: whenever the run ends, a whole journal lies on disk. */
   write({ done, taps }: JournalState): void {
     const next = `${this.path}.${process.pid}`;
-    const json: { identity: string; done: number; taps: TapJson[] } = {
-      identity: this.identity,
-      done,
-      taps: [...taps.values()].map(tapToJson),
-    };
+    const told: TapJson[] = [...taps.values()].map(tapToJson);
+    const json = { identity: this.identity, done, taps: told, sum: digestOf([done, told]) };
     try {
       writeFileSync(next, JSON.stringify(json));
       renameSync(next, this.path);

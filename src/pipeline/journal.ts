@@ -7,9 +7,13 @@ import { createHash } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { messageOf } from "../base/errors.js";
 import { Tensor } from "../ir/index.js";
+import { refuseSpecialFile } from "../onnx/index.js";
 import type { Candidate } from "./candidate.js";
 
-const VERSION = 1;
+const VERSION = 2;
+
+/** What to do where something lies in a journal's place that is no file. */
+export const IN_THE_WAY = "Move it away, or name another output.";
 
 /** What is measured of a candidate; or planned, before there are any. */
 export type Measure = "error" | "speed" | "accuracy" | "plan";
@@ -21,6 +25,8 @@ interface Entry {
   readonly candidate: string;
   readonly measure: Measure | "mark";
   readonly value: unknown;
+  /** Of the rest: who reads a value takes it for what was written. */
+  readonly sum?: string;
 }
 
 /** What a journal is to those that measure. */
@@ -37,6 +43,7 @@ export class Journal {
   /**
    * @param identity of everything that the numbers depend on: model, data, options, version, CPU
    * @param warn told why an older journal is not used
+   * Throws OUTPUT_FAILED where something else than a file lies in its place.
    */
   constructor(
     readonly path: string,
@@ -89,7 +96,7 @@ export class Journal {
     this.#write(() => {
       if (!this.#isOpen) writeFileSync(this.path, `${JSON.stringify(this.#heading)}\n`);
       this.#isOpen = true;
-      appendFileSync(this.path, `${JSON.stringify(entry)}\n`);
+      appendFileSync(this.path, `${JSON.stringify({ ...entry, sum: sumOf(entry) })}\n`);
     });
   }
 
@@ -115,6 +122,7 @@ export class Journal {
 
   #read(): void {
     if (!existsSync(this.path)) return;
+    refuseSpecialFile(this.path, this.path, IN_THE_WAY);
     const [first = "", ...lines] = readFileSync(this.path, "utf8").split("\n");
     const heading = parsed<{ readonly journal?: unknown; readonly identity?: unknown }>(first);
     const why =
@@ -142,7 +150,17 @@ export class Journal {
 }
 
 const isEntry = (entry: Entry | null): entry is Entry =>
-  typeof entry?.candidate === "string" && typeof entry.measure === "string" && "value" in entry;
+  typeof entry?.candidate === "string" &&
+  typeof entry.measure === "string" &&
+  "value" in entry &&
+  entry.sum === sumOf(entry);
+
+/** The same for what was written and for what is read of it. */
+const sumOf = ({ candidate, measure, value }: Entry): string =>
+  createHash("sha256")
+    .update(JSON.stringify([candidate, measure, value]))
+    .digest("hex")
+    .slice(0, 16);
 
 /** null for what is no JSON object. */
 function parsed<T extends object>(line: string): T | null {

@@ -48,6 +48,22 @@ describe("CalibrationJournal", () => {
   );
 });
 
+describe("a calibration journal that was changed", () => {
+  it.each([
+    ["fewer samples than none", { done: -5 }],
+    ["more samples than there are", { done: 1e9 }],
+    ["a sample too many", { done: 5 }],
+    ["no tensors", { taps: [] }],
+  ])("is not believed: %s", (_, changed) => {
+    const tap = newTap("a");
+    observeTensor(tap, Float32Array.of(1, -2, 3));
+    const journal = new CalibrationJournal(join(temporaryFolder(), "r.json"), "this");
+    journal.write({ done: 4, taps: new Map([["a", tap]]) });
+    writeFileSync(journal.path, JSON.stringify({ ...JSON.parse(readFileSync(journal.path, "utf8")), ...changed }));
+    expect(journal.read()).toBe("unreadable");
+  });
+});
+
 describe("calibrate, interrupted", () => {
   it("goes on where it was, to the same file", async () => {
     const folder = temporaryFolder();

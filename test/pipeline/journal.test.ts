@@ -1,10 +1,13 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Tensor } from "../../src/ir/index.js";
+import { CalibrationJournal } from "../../src/pipeline/calibration-journal.js";
 import type { Candidate } from "../../src/pipeline/candidate.js";
 import { digestOf, Journal } from "../../src/pipeline/journal.js";
 import { integersVariant } from "../support/candidates.js";
+import { faultOf } from "../support/dataset.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const candidate = (...kept: string[]) =>
@@ -102,6 +105,47 @@ describe("Journal", () => {
     appendFileSync(path, '{"candidate":"x","measure":"error","value":3}\n');
     expect(open().size).toBe(1);
     expect(warnings).toEqual([expect.stringContaining("damaged at line 3")]);
+  });
+});
+
+describe("Journal, of lines that were changed", () => {
+  it.each(["3", "null", '"fast"', "[]", '{"facts":null}'])("takes nothing for %s", (value) => {
+    const { open, path, warnings } = journal();
+    const first = open();
+    first.record(candidate("a"), "speed", 1.5);
+    first.record(candidate("b"), "speed", { speedup: 1.5 });
+    writeFileSync(path, readFileSync(path, "utf8").replace('{"speedup":1.5}', value));
+    const again = open();
+    expect(again.recall(candidate("a"), "speed")).toBe(1.5);
+    expect(again.recall(candidate("b"), "speed")).toBeUndefined();
+    expect(warnings).toEqual([expect.stringContaining("damaged at line 3")]);
+  });
+
+  it("believes numbers as JSON has them", () => {
+    const { open } = journal();
+    const value = { 10: -0, b: Number.NaN, 2: undefined, a: [1e21, 0.1] };
+    open().record("x", "plan", value);
+    expect(open().recall("x", "plan")).toEqual(JSON.parse(JSON.stringify(value)));
+  });
+});
+
+describe.skipIf(process.platform === "win32")("Journal, where something else lies in its place", () => {
+  it.each([
+    ["a folder", (path: string) => mkdirSync(path)],
+    ["a pipe", (path: string) => execFileSync("mkfifo", [path])],
+  ])("names it: %s", async (_, make) => {
+    const { open, path } = journal();
+    make(path);
+    const fault = await faultOf(open);
+    expect(fault).toMatchObject({
+      code: "OUTPUT_FAILED",
+      kind: "input",
+      hint: expect.stringContaining("Move it away"),
+    });
+    expect(fault.message).toContain(path);
+    const calibration = new CalibrationJournal(path, "this");
+    make(calibration.path);
+    expect((await faultOf(() => calibration.read())).message).toContain(calibration.path);
   });
 });
 
