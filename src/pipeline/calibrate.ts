@@ -102,7 +102,10 @@ async function observeInSteps(
         onProgress: (part, total) => record.progress(before + Math.floor((part * next.length) / total), indices.length),
       },
       record.context,
-    );
+    ).catch((cause: unknown) => {
+      const isKept = journal !== null && before > 0 && record.context.signal.aborted;
+      throw isKept ? interruptedAt(before, journal.path, cause) : cause;
+    });
     taps = new Map([...seen].map(([name, tap]) => [name, taps.has(name) ? mergeTaps(taps.get(name)!, tap) : tap]));
     done += next.length;
     if (done < indices.length) journal?.write({ done, taps });
@@ -111,6 +114,13 @@ async function observeInSteps(
   }
   return taps;
 }
+
+const interruptedAt = (done: number, journal: string, cause: unknown): InferOptError =>
+  new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted", {
+    hint: `Run the same command again to go on where it was: ${journal} holds what was seen of ${done} samples.`,
+    cause,
+    fields: { journal },
+  });
 
 /** Joins the ranges files of all parts into one, the same as one run over all samples. */
 export function mergeRangesFiles(paths: readonly string[], output: string): RangesFile {

@@ -85,6 +85,25 @@ describe("calibrate, interrupted", () => {
     expect(readdirSync(folder).filter((name) => name.includes("partial"))).toEqual([]);
   });
 
+  it("says where what was seen is kept", async () => {
+    const folder = temporaryFolder();
+    const output = join(folder, "ranges.json");
+    const data = { calibration: await digits(folder, 40), eval: null, metric: null };
+    const config = { ...fuseConfig(digitsModel, output, { data }), shard: null };
+    const live = new AbortController();
+    const lost = lostAt(1);
+    let calls = 0;
+    const observe = (job: ObserveJob) => {
+      if (calls++ === 1) live.abort();
+      return lost.observe(job);
+    };
+    const run = runCalibrate(config, { ...realContext({ ...lost, observe }), signal: live.signal });
+    await expect(run).rejects.toMatchObject({
+      code: "INTERRUPTED",
+      hint: expect.stringContaining(`${output}.partial holds what was seen of 16 samples`),
+    });
+  });
+
   it("starts afresh with other data, and says so", async () => {
     const folder = temporaryFolder();
     const output = join(folder, "ranges.json");
