@@ -15,17 +15,22 @@ export class JsonFault {
 
 type Leaf = number | boolean | string;
 
+/** More than any operator takes. What is read nests as deep, and the stack ends somewhere. */
+const MOST_DIMS = 64;
+
 /** The tensor, of the nesting's shape, or what stands against it. A bare value is a tensor of rank 0. */
 export function tensorFromJson(value: unknown, dtype: DType): Tensor | JsonFault {
   const dims: number[] = [];
   for (let inner = value; Array.isArray(inner); inner = inner[0]) dims.push(inner.length);
+  if (dims.length > MOST_DIMS)
+    return new JsonFault("", `has arrays nested ${dims.length} deep: no tensor has so many axes`);
   const leaves: Leaf[] = [];
   return collect(value, dims, 0, "", leaves) ?? build(dtype, dims, leaves);
 }
 
 /** The dtype that a value asks for by itself: bool, string, i64 when all numbers are whole, else f32. */
 export function guessDtype(value: unknown): DType {
-  const leaves = [value].flat(Number.POSITIVE_INFINITY as 1) as unknown[];
+  const leaves = [value].flat((MOST_DIMS + 1) as 1) as unknown[];
   if (typeof leaves[0] === "boolean") return "bool";
   if (typeof leaves[0] === "string") return "string";
   return leaves.every(Number.isInteger) ? "i64" : "f32";

@@ -93,6 +93,16 @@ describe("openJsonl", () => {
     expect(fault.message).toContain(what);
   });
 
+  it.each(["x", "other"])(
+    "refuses thousands of nested arrays for %s, which the model knows or does not",
+    async (name) => {
+      const fault = await faultOfReading(`{"x": 1}\n{"${name}": ${"[".repeat(20_000)}1${"]".repeat(20_000)}}`);
+      expect(fault.code).toBe("DATASET_LINE_INVALID");
+      expect(fault.message).toMatch(/^line 2 of /);
+      expect(fault.message).toContain(`"${name}" has arrays nested 20000 deep`);
+    },
+  );
+
   it.each(['{"x": [1,}', '{"x": [NaN]}', "[1]", "3"])("names the line that holds %s", async (line) => {
     const fault = await faultOfReading(`{"x": 1}\n\n${line}`);
     expect(fault.code).toBe("DATASET_LINE_INVALID");
