@@ -106,7 +106,8 @@ function kindsOf(folder: string): { code: string; kind: FaultKind }[] {
 }
 
 /** Words that look like codes: environment variables. */
-const others = new Set(["INFER_OPT_TMP", "NODE_OPTIONS", "NO_COLOR", "FORCE_COLOR"]);
+// The last stands for a path that the user has to fill in.
+const others = new Set(["INFER_OPT_TMP", "NODE_OPTIONS", "NO_COLOR", "FORCE_COLOR", "FLOAT_MODEL"]);
 
 const sourcesOf = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
