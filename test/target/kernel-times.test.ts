@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Node, parseModel } from "../../src/ir/index.js";
 import { avx2Rates, vnniRates } from "../../src/target/kernel-rates.js";
-import { kernelTimesBy } from "../../src/target/kernel-times.js";
+import { type KernelTime, kernelTimesBy } from "../../src/target/kernel-times.js";
 
 const vnniKernelTimes = kernelTimesBy(vnniRates);
 const nodeOf = (text: string): Node => [...parseModel(text).graph.nodes()][0]!;
@@ -9,6 +9,18 @@ const conv = (weights: string, attributes = ""): Node =>
   nodeOf(`(x: f32[1,N,H,W]) -> (y) { y = Conv${attributes}(x, $w: f32[${weights}]) }`);
 /** What a node reads and makes, and what it took, in milliseconds. */
 type Profiled = readonly [title: string, node: Node, read: number, made: number, floatMs: number, integerMs: number];
+/** Said over profiled, of both forms. */
+function expectNear(
+  said: KernelTime,
+  [floatMs, integerMs]: readonly [number, number],
+  least: number,
+  most: number,
+): void {
+  for (const ratio of [said.floatMs / floatMs, said.integerMs / integerMs]) {
+    expect(ratio).toBeGreaterThan(least);
+    expect(ratio).toBeLessThan(most);
+  }
+}
 /** A model of some megabytes, and one that stays in the cache. */
 const [LARGE, SMALL] = [1e7, 1e4];
 const timesOf = (node: Node, read: number, made: number, weights = LARGE) =>
@@ -40,19 +52,13 @@ describe("times of kernels with VNNI", () => {
   for (const [title, node, read, made, floatMs, integerMs] of profiled) {
     it(`knows ${title}`, () => {
       const time = timesOf(node, read, made)!;
-      expect(time.floatMs / floatMs).toBeGreaterThan(0.75);
-      expect(time.floatMs / floatMs).toBeLessThan(1.25);
-      expect(time.integerMs / integerMs).toBeGreaterThan(0.75);
-      expect(time.integerMs / integerMs).toBeLessThan(1.25);
+      expectNear(time, [floatMs, integerMs], 0.75, 1.25);
     });
   }
   for (const [title, node, read, made, floatMs, integerMs] of small) {
     it(`knows ${title} in a small model`, () => {
       const time = timesOf(node, read, made, SMALL)!;
-      expect(time.floatMs / floatMs).toBeGreaterThan(0.7);
-      expect(time.floatMs / floatMs).toBeLessThan(1.4);
-      expect(time.integerMs / integerMs).toBeGreaterThan(0.7);
-      expect(time.integerMs / integerMs).toBeLessThan(1.4);
+      expectNear(time, [floatMs, integerMs], 0.7, 1.4);
     });
   }
 
@@ -175,10 +181,7 @@ describe("times of kernels with AVX2", () => {
   for (const [title, node, read, made, floatMs, integerMs] of profiled) {
     it(`knows ${title}`, () => {
       const time = times.node(node, { read, made, weights: SMALL })!;
-      for (const ratio of [time.floatMs / floatMs, time.integerMs / integerMs]) {
-        expect(ratio).toBeGreaterThan(0.75);
-        expect(ratio).toBeLessThan(1.25);
-      }
+      expectNear(time, [floatMs, integerMs], 0.75, 1.25);
     });
   }
 
