@@ -16,7 +16,7 @@ export {
   longToBigint,
 } from "./serde/function.js";
 export { tensorFromProto, tensorToProto } from "./serde/tensor.js";
-export { linkModel, savedBytes, saveModel, toOnnx } from "./serde/to-onnx.js";
+export { linkModel, type SavedModel, saveModel, toOnnx } from "./serde/to-onnx.js";
 export { promisedShape } from "./serde/type.js";
 export { type Dim, elementCount, formatShape, fromFront, isStatic, type Shape } from "./shape.js";
 export { aligned, Tensor } from "./tensor.js";

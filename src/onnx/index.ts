@@ -5,4 +5,5 @@ export { linkModelFile, writeLinked } from "./linked-model.js";
 export { isSystemError, outputFailed, refuseSpecialFile } from "./output-file.js";
 export { readModel, type WireModel } from "./read-model.js";
 export * from "./schema.js";
+export { withoutDescriptions } from "./without-descriptions.js";
 export { cloneMessage, modelBytes, type StagedModel, stageModel, type WriteOptions } from "./write-model.js";

@@ -23,7 +23,7 @@ import { applyAskedOpset, settleIrVersion } from "./raise-opset.js";
 import type { LatencyFacts, RunResult, Verdict } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { leftOut } from "./select.js";
-import { writeOutput, writeRejected } from "./write-output.js";
+import { writeJudged } from "./write-output.js";
 
 /**
  * Least mean cosine between the outputs before and after. Half precision keeps 11 bits;
@@ -89,9 +89,7 @@ class Fp16Run {
     const original = loadModel(config.model);
     // Before the output may replace the original, where the weights of both lie.
     const shapes = config.graph.shapes.size > 0 && { shapes: shapeChanges(original, loadModel(delivered)) };
-    const output = await record.stage("write", () =>
-      worst ? writeRejected(delivered, original, config, record) : writeOutput(delivered, original, config, record),
-    );
+    const output = await writeJudged(!worst, delivered, original, config, record);
     return record.result({
       model: intake.facts,
       output,

@@ -18,8 +18,8 @@ import { quantizedFormOf } from "../ops/quantizing.js";
 import { partsOf } from "./graph-parts.js";
 import type { ProvenanceFacts } from "./provenance.js";
 import type { ModelFacts, RunResult } from "./result.js";
+import { isSamePlace } from "./same-place.js";
 import { afterOf } from "./sides.js";
-import { isSamePlace } from "./write-output.js";
 
 /** One entry for each node of the graph itself, in execution order, in every list; bodies belong to the node that owns them. */
 export interface GraphFacts {

@@ -19,7 +19,7 @@ import { SearchFiles } from "./search-files.js";
 import { searchIdentity } from "./search-identity.js";
 import { selectNodes } from "./select.js";
 import { bestFirst, undominated, type Way } from "./ways.js";
-import { writeOutput, writeRejected } from "./write-output.js";
+import { writeJudged } from "./write-output.js";
 
 export const runOptimizePruned = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>
   new PrunedRun(config, context).run();
@@ -159,9 +159,7 @@ class PrunedRun {
   async #finish({ facts, original }: Intake, ways: readonly Way[], best: Way): Promise<RunResult> {
     const { config, record } = this;
     const isMet = best.verdict.outcome === "met";
-    const output = best.path
-      ? await record.stage("write", () => (isMet ? writeOutput : writeRejected)(best.path!, original, config, record))
-      : null;
+    const output = best.path ? await writeJudged(isMet, best.path, original, config, record) : null;
     this.#files?.remove();
     const { baseline: _baseline, ...findings } = best.findings;
     return record.result({

@@ -53,7 +53,7 @@ import { leftOut } from "./select.js";
 import { slowBlocks } from "./slow-blocks.js";
 import { unusableStatistics } from "./unusable-statistics.js";
 import { Workshop } from "./workshop.js";
-import { formOf, outputBytes, writeOutput, writeRejected } from "./write-output.js";
+import { bytesReckoner, writeJudged } from "./write-output.js";
 
 export const runQuantize = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>
   new OptimizeRun("quantize", config, context).run();
@@ -135,9 +135,8 @@ export class OptimizeRun {
     // Before the long work: a selector that matches nothing ends the run.
     const excluded = leftOut(model, config.quantize.selection);
     this.#files = this.part ? this.part.files(admitted) : SearchFiles.forRun(config, admitted, record);
-    const form = formOf(original);
     const common = {
-      bytesOf: (candidate: Model) => outputBytes(candidate, form, config.out),
+      bytesOf: bytesReckoner(original, config.out),
       original: against.path,
       target: this.target,
       trial: admitted.trial,
@@ -398,9 +397,7 @@ export class OptimizeRun {
       ...((before ?? executed) && { executed: { before: before?.executed ?? null, after: executed } }),
       ...(calibration && { calibration }),
     };
-    const output = await record.stage("write", () =>
-      (isPassed ? writeOutput : writeRejected)(candidate.built.path, original, config, record),
-    );
+    const output = await writeJudged(isPassed, candidate.built.path, original, config, record);
     if (!this.part) this.#files?.remove();
     return record.result({ ...findings, output });
   }

@@ -8,7 +8,7 @@ import { collectPiledUp } from "../base/collect-garbage.js";
 import { InferOptError } from "../base/errors.js";
 import { compareLatency } from "../bench/index.js";
 import type { DatasetRef } from "../dataset/index.js";
-import { loadModel, type Model, saveModel } from "../ir/index.js";
+import { loadModel, type Model, type SavedModel, saveModel } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { toFloat16 } from "../passes/precision/to-float16.js";
 import { applyRecipe } from "../quantization/apply-recipe.js";
@@ -60,7 +60,7 @@ export interface WorkshopOptions {
   /** Q/DQ pairs when absent. */
   readonly format?: "qdq" | "qoperator";
   /** What a candidate would take as the output of the run; absent: what it takes on disk. */
-  readonly bytesOf?: (model: Model) => number;
+  readonly bytesOf?: (saved: SavedModel) => number;
   readonly runtime: RuntimeConfig;
 }
 
@@ -359,7 +359,7 @@ export class Workshop {
     const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
       const staged = saveModel(model, path, { isScratch: true });
       staged.commit();
-      const bytes = this.options.bytesOf?.(model) ?? staged.sizeBytes;
+      const bytes = this.options.bytesOf?.(staged) ?? staged.sizeBytes;
       collectPiledUp(PILED_UP_BYTES);
       return { path, bytes, ...facts };
     };

@@ -1,11 +1,13 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { graphsWithin, loadModel, type Model, nodesWithin, savedBytes, saveModel } from "../ir/index.js";
+import { loadModel, type Model, nodesWithin, type SavedModel, saveModel } from "../ir/index.js";
 import type { FuseConfig, OutputConfig } from "./config.js";
 import { refusedByTarget } from "./inspect-target.js";
 import { externalFiles } from "./model-facts.js";
+import { rejectedPath } from "./rejected-path.js";
 import type { ModelFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
+import { isSamePlace } from "./same-place.js";
 
 /** The whole output beside where the user wants it, to be renamed when it has proven right. */
 export interface StagedOutput {
@@ -41,84 +43,57 @@ export const formOf = (model: Model): FileForm => ({
 /** What of a run says where its output goes, and where that is to run. */
 type Wanted = Pick<FuseConfig, "out" | "graph">;
 
-/** Writes a model that lies in the scratch folder, and warns where its target does not take it. */
-export function writeOutput(scratch: string, original: Model, wanted: Wanted, record: RunRecord): ModelFacts | null {
-  return wanted.out.output === null ? null : write(scratch, original, wanted, wanted.out.output, record);
+/**
+ * The stage in which a model that lies in the scratch folder becomes the output, or OUT.rejected.onnx where it missed a limit and
+ * the user said to keep it. Warns where its target does not take it.
+ */
+export function writeJudged(
+  isPassed: boolean,
+  scratch: string,
+  original: Model,
+  { out, graph }: Wanted,
+  record: RunRecord,
+): Promise<ModelFacts | null> {
+  return record.stage("write", () => {
+    const path = isPassed ? out.output : rejectedPath(out);
+    if (path === null) return null;
+    const model = loadModel(scratch);
+    const refused = refusedByTarget(model, graph.target);
+    if (refused) record.warn(refused);
+    return stage(model, formOf(original), out, path).commit(record);
+  });
 }
 
-/** A candidate that missed a limit, kept because the user said so: OUT.rejected.onnx. */
-export function writeRejected(scratch: string, original: Model, wanted: Wanted, record: RunRecord): ModelFacts | null {
-  const { output, keepRejected } = wanted.out;
-  if (output === null || !keepRejected) return null;
-  return write(scratch, original, wanted, `${output.replace(/\.onnx$/i, "")}.rejected.onnx`, record);
+/**
+ * Tells of a model that was saved what it would take as the output of a run, to the byte: its scratch file may say more of values,
+ * and have its weights inside.
+ */
+export function bytesReckoner(original: Model, out: OutputConfig): (saved: SavedModel) => number {
+  const options = formAs(formOf(original), out);
+  return (saved) => saved.bytesAs(out.output ?? "model.onnx", options);
 }
 
-function write(scratch: string, original: Model, { out, graph }: Wanted, path: string, record: RunRecord): ModelFacts {
-  const model = loadModel(scratch);
-  const refused = refusedByTarget(model, graph.target);
-  if (refused) record.warn(refused);
-  return stage(model, formOf(original), out, path).commit(record);
-}
-
-/** What a model would take as the output of a run, to the byte: its scratch file may say more of values. */
-export function outputBytes(model: Model, original: FileForm, out: OutputConfig): number {
-  const restore = original.describesValues ? () => {} : dropDescriptions(model);
-  try {
-    return savedBytes(model, out.output ?? "model.onnx", { externalData: goesBeside(original, out) });
-  } finally {
-    restore();
-  }
-}
-
-const goesBeside = ({ dataFiles }: FileForm, { externalData }: OutputConfig): boolean =>
-  externalData || dataFiles.length > 0;
+/** What was found out about values on the way stays out of files that never said it: they should not grow. */
+const formAs = ({ dataFiles, describesValues }: FileForm, { externalData }: OutputConfig) => ({
+  externalData: externalData || dataFiles.length > 0,
+  isDescribed: describesValues,
+});
 
 function stage(model: Model, original: FileForm, out: OutputConfig, path: string): StagedOutput {
-  const externalData = goesBeside(original, out);
-  // What was found out about values on the way stays out of files that never said it: they should not grow.
-  const restore = original.describesValues ? () => {} : dropDescriptions(model);
-  try {
-    const staged = saveModel(model, path, { externalData });
-    return {
-      commit(record) {
-        // A model written over the original needs none of its data any more.
-        const replaced = isSamePlace(original.path, path) ? original.dataFiles : [];
-        staged.commit();
-        const left = leftBehind(path, replaced);
-        if (left) record.warn(left);
-        const { sha256, sizeBytes: bytes, nodes } = staged;
-        return { path, sha256, bytes, nodes };
-      },
-      discard: () => staged.discard(),
-    };
-  } finally {
-    restore();
-  }
-}
-
-/** Answers how to put them back. */
-function dropDescriptions({ graph }: Model): () => void {
-  const ports = new Set([...graphsWithin(graph)].flatMap(({ outputs }) => outputs.map(({ value }) => value)));
-  const dropped = [...nodesWithin(graph)].flatMap((node) =>
-    node.outputs.flatMap((value) =>
-      value && !ports.has(value) ? [{ value, type: value.type, info: value.info }] : [],
-    ),
-  );
-  for (const { value } of dropped) {
-    value.type = null;
-    value.info = null;
-  }
-  return () => {
-    for (const { value, type, info } of dropped) {
-      value.type = type;
-      value.info = info;
-    }
+  const staged = saveModel(model, path, formAs(original, out));
+  return {
+    commit(record) {
+      // A model written over the original needs none of its data any more.
+      const replaced = isSamePlace(original.path, path) ? original.dataFiles : [];
+      staged.commit();
+      const left = leftBehind(path, replaced);
+      if (left) record.warn(left);
+      const { sha256, sizeBytes: bytes, nodes } = staged;
+      return { path, sha256, bytes, nodes };
+    },
+    discard: () => staged.discard(),
   };
 }
-
-/** However the two are spelled, or linked by name. */
-export const isSamePlace = (a: string, b: string): boolean =>
-  existsSync(a) && existsSync(b) && realpathSync(a) === realpathSync(b);
 
 /**
  * Data files that earlier versions of a model left beside it, in words; null when there are none. They

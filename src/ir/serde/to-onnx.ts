@@ -20,6 +20,7 @@ import {
   type TensorAnnotation,
   type ValueInfoProto,
   type WriteOptions,
+  withoutDescriptions,
   writeLinked,
 } from "../../onnx/index.js";
 import { type Attribute, graphsOf } from "../attribute.js";
@@ -35,18 +36,28 @@ import { infoToProto, outputToProto } from "./type.js";
 /** Initializers need not be graph inputs from IR version 4 on, which is how we write them. */
 const LEAST_IR_VERSION = 4;
 
-/** Nodes in the file, those of bodies too: writing may put an Identity behind an output. */
-type SavedModel = StagedModel & { readonly nodes: number };
-
-/** Writes the model beside `path`, to be renamed with `commit()`. Throws OUTPUT_FAILED. */
-export function saveModel(model: Model, path: string, options: WriteOptions = {}): SavedModel {
-  const message = toOnnx(model);
-  return { ...stageModel(message, path, options), nodes: nodesIn(message.graph) };
+export interface SaveOptions extends WriteOptions {
+  /** Whether the file says what was found out about values inside the graph, which readers find out by themselves. Default: true. */
+  readonly isDescribed?: boolean;
 }
 
-/** What `saveModel` would write, model and external data together, without writing it. */
-export const savedBytes = (model: Model, path: string, options: WriteOptions = {}): number =>
-  modelBytes(toOnnx(model), path, options);
+export interface SavedModel extends StagedModel {
+  /** In the file, those of bodies too: writing may put an Identity behind an output. */
+  readonly nodes: number;
+  /** What the same model would take when it is saved in another way, external data with it. */
+  bytesAs(path: string, options?: SaveOptions): number;
+}
+
+/** Writes the model beside `path`, to be renamed with `commit()`. Throws OUTPUT_FAILED. */
+export function saveModel(model: Model, path: string, options: SaveOptions = {}): SavedModel {
+  const message = toOnnx(model);
+  const saidBy = ({ isDescribed = true }: SaveOptions) => (isDescribed ? message : withoutDescriptions(message));
+  return {
+    ...stageModel(saidBy(options), path, options),
+    nodes: nodesIn(message.graph),
+    bytesAs: (other, as = {}) => modelBytes(saidBy(as), other, as),
+  };
+}
 
 const nodesIn = (graph: GraphProto | undefined): number =>
   (graph?.node ?? []).reduce((sum, { attribute = [] }) => {

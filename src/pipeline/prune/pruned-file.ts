@@ -1,6 +1,6 @@
 /** Pruned nets as files of the scratch folder: cut, fitted, and written. */
 import { rmSync } from "node:fs";
-import { type Model, saveModel } from "../../ir/index.js";
+import { type Model, type SavedModel, saveModel } from "../../ir/index.js";
 import type { Removal } from "../../pruning/choose/removal-order.js";
 import type { Widths } from "../../pruning/choose/widths.js";
 import type { ChannelGroup, ChannelMap, Kept } from "../../pruning/groups/channel-group.js";
@@ -14,10 +14,14 @@ import type { SampleSizes } from "./sample-sizes.js";
 
 export interface PrunedFile {
   readonly path: string;
+  /** As the output of the run; the file itself may say more of values. */
   readonly bytes: number;
   /** null: the weights are those of the original, cut. */
   readonly report: RefitReport | null;
 }
+
+/** What a net would take as the output of the run. */
+export type BytesOf = (saved: SavedModel) => number;
 
 export interface PruningKnown {
   readonly map: ChannelMap;
@@ -25,6 +29,7 @@ export interface PruningKnown {
   readonly samples: FitSamples;
   readonly sizes: SampleSizes;
   readonly runtime: RuntimeConfig;
+  readonly bytesOf: BytesOf;
   /** Whether the time that was given for the run is over. */
   readonly isOver: () => boolean;
 }
@@ -44,8 +49,8 @@ export function keptUnits(widths: Widths, order: PruningKnown["order"]): Kept {
 }
 
 /** Cut and not fitted, for measuring what kernels take. */
-export const cutFile = ({ map, order }: PruningKnown, widths: Widths, context: RunContext): PrunedFile =>
-  writtenNet(sliceChannels(map, keptUnits(widths, order)).model, null, context);
+export const cutFile = ({ map, order, bytesOf }: PruningKnown, widths: Widths, context: RunContext): PrunedFile =>
+  writtenNet(sliceChannels(map, keptUnits(widths, order)).model, null, bytesOf, context);
 
 /** @param areOthersKept see RefitRequest */
 export async function prunedFile(
@@ -61,15 +66,20 @@ export async function prunedFile(
   const pair = new NetPair(map, sliced, kept);
   const request = { pair, samples, sizes, runtime, isOver, areOthersKept, ...(onProgress && { onProgress }) };
   const report = await refitNet(request, context);
-  return writtenNet(sliced.model, report, context);
+  return writtenNet(sliced.model, report, known.bytesOf, context);
 }
 
 export const removePruned = ({ path }: PrunedFile): void => rmSync(path, { force: true });
 
 /** @param report null: the weights are those of the original, cut */
-export function writtenNet(model: Model, report: RefitReport | null, context: RunContext): PrunedFile {
+export function writtenNet(
+  model: Model,
+  report: RefitReport | null,
+  bytesOf: BytesOf,
+  context: RunContext,
+): PrunedFile {
   const path = scratchFile(context, "pruned");
   const staged = saveModel(model, path);
   staged.commit();
-  return { path, bytes: staged.sizeBytes, report };
+  return { path, bytes: bytesOf(staged), report };
 }

@@ -24,7 +24,7 @@ export async function recoverPruned(
   leftMs: () => number | null,
   { context, progress }: RunRecord,
 ): Promise<Learned> {
-  const { map, samples, runtime } = known;
+  const { map, samples, runtime, bytesOf } = known;
   const start = await prunedFile(known, widths, context, progress, true);
   try {
     const student = loadModel(start.path);
@@ -42,7 +42,7 @@ export async function recoverPruned(
       context,
     );
     if ("reason" in outcome || outcome.step === 0) return { file: null, outcome };
-    return { file: writtenNet(student, start.report, context), outcome };
+    return { file: writtenNet(student, start.report, bytesOf, context), outcome };
   } finally {
     removePruned(start);
   }

@@ -18,13 +18,14 @@ import type { AccuracyFacts, RunResult, Verdict } from "../result.js";
 import { RunRecord } from "../run-record.js";
 import { type PartOf, SearchFiles } from "../search-files.js";
 import { pruneIdentity } from "../search-identity.js";
-import { writeOutput, writeRejected } from "../write-output.js";
+import { bytesReckoner, writeJudged } from "../write-output.js";
 import { fitSamples, LEAST_OPSET } from "./fit-samples.js";
 import { givenWidths, groupsToPrune } from "./groups-to-prune.js";
 import { PrunedJudge } from "./judge-pruned.js";
 import type { Tried } from "./net-trials.js";
 import { measureGroups, pathOf } from "./plan-path.js";
 import { PruneMemory, type PrunePlan } from "./prune-memory.js";
+import type { PruningKnown } from "./pruned-file.js";
 import { narrowingFacts } from "./pruning-facts.js";
 import { type RankRequest, rankGroups } from "./rank-groups.js";
 import { runSparse } from "./run-sparse.js";
@@ -101,7 +102,8 @@ export class PruneRun {
       return budgetMs !== null && record.elapsedMs > share * budgetMs;
     };
     const onProgress = record.progress;
-    const request = { map, groups, samples, sizes, runtime, given, isOver: hasSpent(RANKED_BY), onProgress };
+    const bytesOf = bytesReckoner(intake.original, config.out);
+    const request = { map, groups, samples, sizes, runtime, bytesOf, given, isOver: hasSpent(RANKED_BY), onProgress };
     const known = memory.plan(map);
     const plan = known ?? (await this.#plan(request, prepared));
     if (!known && !plan.isCutShort) memory.keepPlan(plan, map);
@@ -109,7 +111,7 @@ export class PruneRun {
     const judge = new PrunedJudge(config, intake, record);
     const search = new PruneSearch(
       config,
-      { map, order, samples, sizes, runtime, isOver: hasSpent(1) },
+      { map, order, samples, sizes, runtime, bytesOf, isOver: hasSpent(1) },
       judge,
       record,
       memory,
@@ -129,7 +131,7 @@ export class PruneRun {
     return channelBlock(this.context.environment.flags);
   }
 
-  async #plan(request: RankRequest, prepared: Prepared): Promise<PrunePlan> {
+  async #plan(request: RankRequest & Pick<PruningKnown, "bytesOf">, prepared: Prepared): Promise<PrunePlan> {
     const { record, context } = this;
     const ranked = await record.stage("calibrate", () => rankGroups(request, context), "layers");
     const order = new Map([...ranked].map(([group, { removal }]) => [group, removal]));
@@ -156,9 +158,7 @@ export class PruneRun {
     record.warn(...ruling.warnings, ...differenceWarnings(chosen.measured.differences ?? []));
     const loss = isPassed ? visibleLoss(chosen.measured.accuracy.facts) : null;
     if (loss !== null) record.warn(loss);
-    const output = await record.stage("write", () =>
-      (isPassed ? writeOutput : writeRejected)(chosen.file.path, intake.original, config, record),
-    );
+    const output = await writeJudged(isPassed, chosen.file.path, intake.original, config, record);
     this.#files?.remove();
     return record.result({
       ...findingsOf(found, search, chosen),

@@ -17,7 +17,7 @@ import { requestOf } from "../prepare-request.js";
 import type { RunResult, Verdict } from "../result.js";
 import { RunRecord } from "../run-record.js";
 import { leftOut } from "../select.js";
-import { writeOutput, writeRejected } from "../write-output.js";
+import { bytesReckoner, writeJudged } from "../write-output.js";
 import { compressedBytes } from "./compressed-size.js";
 import { fitSamples, LEAST_OPSET } from "./fit-samples.js";
 import { PrunedJudge } from "./judge-pruned.js";
@@ -55,7 +55,7 @@ class SparseRun {
     const layers = sparseLayers(model, ({ displayName }) => !left.has(displayName), sparsity);
     if (layers.chosen.size === 0) return this.#nothingToDo(intake, prepared, layers);
 
-    const file = await record.stage("prune", () => this.#sparse(prepared, samples, layers), name);
+    const file = await record.stage("prune", () => this.#sparse(prepared, intake, samples, layers), name);
     const judge = new PrunedJudge(config, intake, record);
     const measured = await judge.measureAccuracy(file, name);
     judge.tell(name, null, measured.accuracy.facts);
@@ -71,9 +71,7 @@ class SparseRun {
     const ruling = judge.rule({ ...file, compressed }, measured);
     record.warn(...ruling.warnings, ...differenceWarnings(measured.differences ?? []));
     const isPassed = ruling.verdict.outcome === "met";
-    const output = await record.stage("write", () =>
-      (isPassed ? writeOutput : writeRejected)(file.path, intake.original, config, record),
-    );
+    const output = await writeJudged(isPassed, file.path, intake.original, config, record);
     const { accuracy, latency } = measured;
     return record.result({
       model: intake.facts,
@@ -102,7 +100,12 @@ class SparseRun {
   }
 
   /** The prepared net with zeros, layer after layer from front to back. */
-  async #sparse(prepared: Prepared, samples: FitSamples, { chosen }: SparseLayers): Promise<PrunedFile> {
+  async #sparse(
+    prepared: Prepared,
+    { original }: Intake,
+    samples: FitSamples,
+    { chosen }: SparseLayers,
+  ): Promise<PrunedFile> {
     const { context, record } = this;
     const { runtime } = this.config;
     const map = findChannelGroups(prepared.model);
@@ -112,7 +115,7 @@ class SparseRun {
     const sizes = await sampleSizes(prepared.path, samples.data, runtime, context);
     const { progress: onProgress } = record;
     const report = await refitNet({ pair, samples, sizes, runtime, sparsities, onProgress }, context);
-    return writtenNet(sliced.model, report, context);
+    return writtenNet(sliced.model, report, bytesReckoner(original, this.config.out), context);
   }
 
   #nothingToDo({ facts }: Intake, { passes }: Prepared, { dense }: SparseLayers): RunResult {
