@@ -18,6 +18,7 @@ import { float16Risks } from "./float16-risks.js";
 import { type Intake, takeIn } from "./intake.js";
 import { measureLatency } from "./latency.js";
 import { asDelivered, describer, linkedFile, linkedTwin } from "./model-runs.js";
+import { judgeVoid } from "./nonsense.js";
 import { measurePlacement } from "./placement.js";
 import { applyAskedOpset, settleIrVersion } from "./raise-opset.js";
 import type { LatencyFacts, RunResult, Verdict } from "./result.js";
@@ -77,19 +78,27 @@ class Fp16Run {
       ({ maxAbs, cosine, nanMismatch, mismatch }) =>
         mismatch !== null || nanMismatch > 0 || maxAbs === Number.POSITIVE_INFINITY || cosine < LEAST_COSINE,
     );
-    const latency = worst ? null : await this.#time(path);
-    const verdict: Verdict = worst
+    const unproven = judgeVoid(differences);
+    const latency = worst || unproven ? null : await this.#time(path);
+    const verdict: Verdict = unproven
       ? {
-          status: "fail",
-          outcome: "accuracy",
-          reasons: [],
-          summary: `output ${worst.output} is damaged in half precision (cosine ${worst.cosine.toFixed(4)}, ${worst.nanMismatch} new NaN): keep nodes in float with --exclude`,
+          status: "inconclusive",
+          outcome: "inconclusive",
+          reasons: [unproven],
+          summary: `inconclusive: ${unproven.text}`,
         }
-      : { status: "pass", outcome: "met", reasons: [], summary: summaryOf(report, latency) };
+      : worst
+        ? {
+            status: "fail",
+            outcome: "accuracy",
+            reasons: [],
+            summary: `output ${worst.output} is damaged in half precision (cosine ${worst.cosine.toFixed(4)}, ${worst.nanMismatch} new NaN): keep nodes in float with --exclude`,
+          }
+        : { status: "pass", outcome: "met", reasons: [], summary: summaryOf(report, latency) };
     const original = loadModel(config.model);
     // Before the output may replace the original, where the weights of both lie.
     const shapes = config.graph.shapes.size > 0 && { shapes: shapeChanges(original, loadModel(delivered)) };
-    const output = await writeJudged(!worst, delivered, original, config, record);
+    const output = await writeJudged(verdict.outcome === "met", delivered, original, config, record);
     return record.result({
       model: intake.facts,
       output,

@@ -17,6 +17,7 @@ import {
 import { measureLatency } from "./latency.js";
 import { modelFacts } from "./model-facts.js";
 import { answering } from "./model-runs.js";
+import { judgeVoid } from "./nonsense.js";
 import { answeringFor } from "./other-target.js";
 import { provePlacement } from "./placement.js";
 import { compareWithReferences } from "./reference-outputs.js";
@@ -66,8 +67,9 @@ export async function runGate(given: GateConfig, context: RunContext): Promise<R
   const placement = await provePlacement(candidate, evaluation.data.ref, config.runtime, record);
   const conditions = isTimed ? watchConditions(config.runtime, [config.runtime.threads], record) : null;
 
-  const accuracy =
+  const scored =
     limits.maxDrop === "none" ? null : await record.stage("verify", () => measureAccuracy(config, evaluation, record));
+  const accuracy = scored?.accuracy ?? null;
   const references =
     limits.maxDrop === "none" ? null : await compareWithReferences(context, config, evaluation, config.runtime);
   const timed = isTimed ? await record.stage("bench", () => measureSpeed(config, evaluation, record)) : null;
@@ -81,6 +83,7 @@ export async function runGate(given: GateConfig, context: RunContext): Promise<R
       latency,
       bytes: { baseline: model.bytes, candidate: candidateModel.bytes },
       elsewhere: saturation.reason,
+      nonsense: judgeVoid(scored?.differences ?? []),
     },
     { gainRequired: false, goal: "speed", inconclusive: config.inconclusive },
   );
@@ -143,12 +146,15 @@ function refuseMissingOutputs(candidate: string, { missing, signature }: Evaluat
   });
 }
 
+/** Samples whose outputs are looked at, for whether they are anything at all. */
+const COMPARED = 8;
+
 async function measureAccuracy(
   config: GateConfig,
   { data, metric, references }: Evaluation,
   { context, progress }: RunRecord,
 ) {
-  const { candidates } = await scoreModels(context, {
+  const { candidates, differences } = await scoreModels(context, {
     models: [config.baseline, config.candidate],
     data: data.ref,
     metric,
@@ -156,9 +162,10 @@ async function measureAccuracy(
     withReferences: references.length > 0,
     seed: config.runtime.seed,
     confidence: config.limits.confidence,
+    compared: COMPARED,
     onProgress: progress,
   });
-  return candidates[0]!;
+  return { accuracy: candidates[0]!, differences: differences?.[0] ?? [] };
 }
 
 async function measureSpeed(config: GateConfig, { data, signature }: Evaluation, record: RunRecord) {

@@ -20,11 +20,21 @@ const LEAST_SAMPLES = 3;
 export const isNoise = ({ sqnrDb }: { readonly sqnrDb: number | null }): boolean =>
   sqnrDb !== null && sqnrDb < NOISE_DB;
 
+/** Outputs that are nothing but NaN, the original's too, are equal to whatever else a candidate makes NaN of. */
+export function judgeVoid(differences: readonly OutputDifference[]): VerdictReason | null {
+  const told = differences.filter(({ mismatch, elements }) => mismatch === null && elements > 0);
+  if (told.length === 0 || told.some(({ nanOnBoth, elements }) => nanOnBoth < elements)) return null;
+  const text = "all outputs are NaN, and the original's are too: there is nothing to judge by";
+  return { limit: "sense", wanted: NOISE_DB, got: null, status: "inconclusive", text };
+}
+
 /** @param isFloat by the name of an output */
 export function judgeSense(
   differences: readonly OutputDifference[],
   isFloat: (output: string) => boolean,
 ): VerdictReason | null {
+  const empty = judgeVoid(differences);
+  if (empty) return empty;
   const told = differences.filter(
     ({ output, mismatch, maxMagnitude }) => mismatch === null && maxMagnitude > 0 && isFloat(output),
   );

@@ -9,6 +9,7 @@ import { chooseEvaluation } from "./evaluation-data.js";
 import { compareLayers } from "./layers.js";
 import { modelFacts } from "./model-facts.js";
 import { answering, asWritten } from "./model-runs.js";
+import { judgeVoid } from "./nonsense.js";
 import { answeringFor } from "./other-target.js";
 import { provePlacement } from "./placement.js";
 import { compareWithReferences } from "./reference-outputs.js";
@@ -92,6 +93,7 @@ export async function runVerify(given: VerifyConfig, context: RunContext): Promi
       latency: null,
       bytes: { baseline: model.bytes, candidate: candidateModel.bytes },
       elsewhere: saturation.reason,
+      nonsense: judgeVoid(differences),
     },
     { gainRequired: false, goal: "speed" },
   );

@@ -49,6 +49,15 @@ describe("outputs that are no answer", () => {
     expect(judged(facts)).toBeNull();
   });
 
+  it("tells that nothing can be told where all is NaN in both", () => {
+    const nothing = { nanOnBoth: 10, elements: 10, maxMagnitude: 0 };
+    expect(judged(nothing, nothing)).toMatchObject({ limit: "sense", status: "inconclusive" });
+    expect(judged(nothing, { mismatch: "f32 became f16" })).not.toBeNull();
+    expect(judged(nothing, {}), "one output has numbers").toBeNull();
+    expect(judged({ ...nothing, nanOnBoth: 9 }), "an element is a number").toBeNull();
+    expect(judged({ elements: 0 }), "empty ones").toBeNull();
+  });
+
   it("says nothing of outputs that are no floats", () => {
     expect(judgeSense([differenceOf("y9", far)], () => false)).toBeNull();
   });

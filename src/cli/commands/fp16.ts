@@ -22,7 +22,15 @@ export const fp16: Command = {
     ...written,
     ...(["keepRejected", "report"] as const),
   ],
-  exits: [exitCode.done, exitCode.usage, exitCode.input, exitCode.runtime, exitCode.accuracy, exitCode.interrupted],
+  exits: [
+    exitCode.done,
+    exitCode.usage,
+    exitCode.input,
+    exitCode.runtime,
+    exitCode.accuracy,
+    exitCode.inconclusive,
+    exitCode.interrupted,
+  ],
   run(invocation) {
     const { parameters, settings, actions } = invocation;
     const model = parameters[0]!;
