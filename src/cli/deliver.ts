@@ -1,6 +1,8 @@
 /** A result to whoever asked: stdout, then report files, then the exit code. */
 import { appendFileSync } from "node:fs";
 import { messageOf } from "../base/errors.js";
+import { refuseSpecialFile } from "../onnx/output-file.js";
+import { rejectedPath } from "../pipeline/rejected-path.js";
 import type { RunResult } from "../pipeline/result.js";
 import { renderJson } from "../report/json.js";
 import { palette } from "../report/palette.js";
@@ -12,13 +14,20 @@ import { checkSideOutput } from "./output-path.js";
 import type { ReportFile } from "./values/named.js";
 import { writeWhole } from "./write-file.js";
 
-/** Before any work: what is written besides a model is refused now where it could not be, or where it would replace an input. */
-export function checkReports({ settings, parameters, more, configPath }: Invocation): void {
-  const { report, hdrLog, chromeTrace, history, calibration, eval: evaluation, ranges, pipeline, trace } = settings;
-  const isGiven = (path: string | null): path is string => path !== null && path !== "";
-  const written = [...report.map(({ path }) => path), hdrLog, chromeTrace, history].filter(isGiven);
-  const read = [...parameters, ...more, calibration, evaluation, ranges, pipeline, trace, configPath].filter(isGiven);
-  for (const [i, path] of written.entries()) checkSideOutput(path, read, written.slice(0, i));
+/** Before any work: what is written is refused now where it could not be, or where it would replace an input. */
+export function checkWritten({ settings, parameters, more, configPath }: Invocation): void {
+  const { output, inPlace, keepRejected, report, hdrLog, chromeTrace, history } = settings;
+  const { calibration, eval: evaluation, ranges, baseline, metric, pipeline, trace } = settings;
+  const isGiven = (path: string | null | undefined): path is string => path != null && path !== "";
+  const module = metric?.kind === "module" ? metric.path : null;
+  const others = [...more, calibration, evaluation, ranges, baseline, module, pipeline, trace, configPath];
+  const read = [...parameters, ...others].filter(isGiven);
+  const model = inPlace ? parameters[0]! : output;
+  if (isGiven(output) && !inPlace) checkSideOutput(output, read, []);
+  const rejected = rejectedPath({ output: model, keepRejected });
+  if (rejected !== null) refuseSpecialFile(rejected, rejected);
+  const written = [model, rejected, ...report.map(({ path }) => path), hdrLog, chromeTrace, history].filter(isGiven);
+  for (const [i, path] of written.entries()) if (path !== model) checkSideOutput(path, read, written.slice(0, i));
 }
 
 export async function deliver(found: RunResult, invocation: Invocation): Promise<ExitCode> {

@@ -2,7 +2,7 @@
 import type { RunContext } from "../pipeline/context.js";
 import type { RunResult } from "../pipeline/result.js";
 import type { Invocation } from "./command.js";
-import { checkReports, deliver } from "./deliver.js";
+import { checkWritten, deliver } from "./deliver.js";
 import { type ExitCode, exitCode } from "./exit-code.js";
 import { withRunContext } from "./run-context.js";
 
@@ -11,7 +11,7 @@ export async function runAndDeliver(
   invocation: Invocation,
   run: (context: RunContext) => Promise<RunResult>,
 ): Promise<ExitCode> {
-  checkReports(invocation);
+  checkWritten(invocation);
   let isInterrupted = false;
   const result = await withRunContext(invocation, async (context) => {
     const finished = await run(context);

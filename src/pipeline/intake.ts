@@ -21,6 +21,7 @@ import { oddWeightsRefuser } from "./finite-weights.js";
 import { sizedSignature } from "./fix-shapes.js";
 import { factsReader } from "./model-facts.js";
 import { asWritten, despiteCrash, linkedTwin, samplesFile } from "./model-runs.js";
+import { refuseOverWeights } from "./refuse-over-weights.js";
 import type { ModelFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 import { TRIAL_SAMPLES } from "./sample-counts.js";
@@ -68,10 +69,10 @@ export async function takeIn(config: FuseConfig, record: RunRecord, purpose: Pur
  * The same of a file as it was loaded: what the runtime and the data say, and what comes of reading the file through.
  * The model is asked before this returns: the caller may change it then.
  */
-export const takeInLoaded = (model: Model, config: FuseConfig, record: RunRecord, purpose: Purpose) => ({
-  judged: judge(model, config, record, purpose),
-  facts: readThrough(model, config.model),
-});
+export function takeInLoaded(model: Model, config: FuseConfig, record: RunRecord, purpose: Purpose) {
+  refuseOverWeights(model, config.out);
+  return { judged: judge(model, config, record, purpose), facts: readThrough(model, config.model) };
+}
 
 async function judge(
   model: Model,

@@ -1,8 +1,9 @@
 /** Places that cannot be written, readers that leave, disks that are full, tried with the command itself. */
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { parseModel, saveModel } from "../../src/ir/index.js";
 import { classifier, images, modelBytes } from "../support/odd-files.js";
 import { expectFault, type Fault, scene, spawnCommand } from "../support/scene.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -24,6 +25,40 @@ describe("an output is refused:", () => {
     "the calibration data": [
       ["calibrate", "model.onnx", "--calibration", "d.npz", "-o", "d.npz"],
       [2, "OUTPUT_IS_INPUT", "d.npz"],
+    ],
+    "the model to judge against": [
+      ["quantize", "model.onnx", "-o", "base.onnx", "--baseline", "base.onnx", "--calibration", "d.npz"],
+      [2, "OUTPUT_IS_INPUT", "base.onnx"],
+      (folder) => copyFileSync(join(folder, "model.onnx"), join(folder, "base.onnx")),
+    ],
+    "a candidate that is kept, in the place of the input": [
+      ["quantize", "net.rejected.onnx", "-o", "net.onnx", "--keep-rejected", "--calibration", "d.npz"],
+      [2, "OUTPUT_IS_INPUT", "net.rejected.onnx"],
+      (folder) => copyFileSync(join(folder, "model.onnx"), join(folder, "net.rejected.onnx")),
+    ],
+    "a candidate that is kept, in the place of the model to judge against": [
+      [
+        "prune",
+        "model.onnx",
+        "--in-place",
+        "--keep-rejected",
+        "--calibration",
+        "d.npz",
+        "--report",
+        "model.rejected.json",
+      ],
+      [2, "OUTPUT_IS_INPUT", "model.rejected.onnx"],
+      (folder) => symlinkSync("model.onnx", join(folder, "model.rejected.onnx")),
+    ],
+    "the weights of the input": [
+      ["fuse", "beside.onnx", "-o", "weights.bin"],
+      [2, "OUTPUT_IS_INPUT", "weights.bin"],
+      (folder) => {
+        const model = parseModel("(x: f32[600]) -> (y) { y = Mul(x, $w: f32[600]) }");
+        saveModel(model, join(folder, "beside.onnx"), { externalData: true }).commit();
+        const data = readdirSync(folder).find((name) => name.endsWith(".data"))!;
+        symlinkSync(data, join(folder, "weights.bin"));
+      },
     ],
     "in a folder that is not there": [
       ["quantize", "model.onnx", "-o", "gone/out.onnx", "--calibration", "d.npz"],
