@@ -16,7 +16,7 @@ import { watchRun } from "./observe.js";
  * Once interrupted, every failure is told as INTERRUPTED: it is what the children died of.
  */
 export async function withRunContext<T>(invocation: Invocation, body: (context: RunContext) => Promise<T>): Promise<T> {
-  const { io, settings, toolVersion } = invocation;
+  const { io, settings, toolVersion, parameters, more } = invocation;
   const now = (): number => performance.now();
   return untilInterrupted(io, async (signal) => {
     const root = scratchRoot(io.env);
@@ -35,7 +35,10 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
         flags: flags ?? [],
         onnxruntime: onnxruntime ?? "not installed",
       };
-      const runtime = ortRuntime({ signal, scratch });
+      const origins = new Map<string, string>();
+      const given = [...parameters, ...more].find((path) => path !== "") ?? "a model";
+      const nameOf = (path: string): string => origins.get(path) ?? `what was made of ${given}`;
+      const runtime = ortRuntime({ signal, scratch, nameOf });
       runtime.warmUp();
       const watch = watchRun(io, settings, now);
       try {
@@ -47,6 +50,7 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
           toolVersion,
           now,
           scratch,
+          origins,
           machineState,
         });
       } catch (thrown) {

@@ -17,4 +17,6 @@ export interface RunContext {
   readonly now: () => number;
   /** A folder for files that live as long as the run. */
   readonly scratch: string;
+  /** Of models in it that are others in another form: which, for errors. */
+  readonly origins?: Map<string, string>;
 }

@@ -97,6 +97,7 @@ export function linkedTwin(path: string, context: RunContext): string {
   let twin = known.get(path);
   if (twin === undefined) {
     twin = linkedFile(context, "original");
+    context.origins?.set(twin, path);
     linkModelFile(path, twin);
     known.set(path, twin);
   }

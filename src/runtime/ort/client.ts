@@ -28,6 +28,7 @@ import type { TrainResult } from "../train-job.js";
 import { JobPool } from "./job-pool.js";
 import { type Call, interrupted } from "./job-process.js";
 import { modelBytes } from "./model-bytes.js";
+import { inOwnNames } from "./own-names.js";
 import type { JobName, Jobs, Part, RuntimeFacts } from "./protocol.js";
 import { ResidentSum } from "./resident-size.js";
 import { openStageTimer } from "./stage-timer.js";
@@ -43,6 +44,8 @@ export interface OrtRuntimeOptions {
   readonly workers?: number;
   /** Where jobs may write files for as long as they run; the system's temporary folder when absent. */
   readonly scratch?: string;
+  /** What errors call a model of that folder. */
+  readonly nameOf?: (path: string) => string;
 }
 
 export interface OrtRuntime extends Runtime {
@@ -81,7 +84,12 @@ const isHeavy = (spec: ObserveJob | ScoreJob): boolean =>
 export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
   const memory = new ResidentSum();
   const fallbacks = new Map<string, ProviderFallback>();
-  const pool = new JobPool({ memory, fellBack: (fallback) => fallbacks.set(fallback.wanted, fallback) });
+  const { scratch, nameOf } = options;
+  const pool = new JobPool({
+    memory,
+    fellBack: (fallback) => fallbacks.set(fallback.wanted, fallback),
+    told: (error) => (scratch !== undefined && nameOf ? inOwnNames(error, { scratch, nameOf }) : error),
+  });
 
   const timeoutOf = (session: SessionOptions | null): number =>
     session?.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
@@ -122,7 +130,7 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
   };
 
   const withFolder = async <T>(work: (folder: string) => Promise<T>): Promise<T> => {
-    const folder = mkdtempSync(join(options.scratch ?? tmpdir(), "infer-opt-profile-"));
+    const folder = mkdtempSync(join(scratch ?? tmpdir(), "infer-opt-profile-"));
     try {
       return await work(folder);
     } finally {

@@ -22,6 +22,8 @@ import { fromWireError } from "./wire-error.js";
 export interface Household {
   readonly memory: ResidentSum;
   fellBack(fallback: ProviderFallback): void;
+  /** What is thrown in place of an error of a job. */
+  told(error: unknown): unknown;
 }
 
 export interface Call<J extends JobName> {
@@ -105,7 +107,9 @@ export class JobProcess {
     // A failed send means that the child is gone; its end is what gets reported. One that could not be started for want of
     // files has no channel, and no way to send: that it has not started is reported in a moment.
     (child as Partial<ChildProcess>).send?.(request, () => undefined);
-    return promise;
+    return promise.catch((error: unknown) => {
+      throw this.#household.told(error);
+    });
   }
 
   /** As `abort`, and for good: later jobs reject with `error` too. */
