@@ -13,6 +13,7 @@ import { messageOf } from "../base/errors.js";
 import type { Tensor } from "../ir/index.js";
 import type { Dataset, InputSpec, Sample } from "./dataset.js";
 import { datasetError } from "./errors.js";
+import { faultOfLabels } from "./json-labels.js";
 import { guessDtype, JsonFault, tensorFromJson } from "./json-tensor.js";
 import { sampleOrder } from "./select.js";
 
@@ -70,6 +71,8 @@ function toSample(
     if (tensor instanceof JsonFault) throw lineError(path, line, `"${name}"${tensor.where} ${tensor.what}`);
     feeds.set(name, tensor);
   }
+  const fault = faultOfLabels(labels);
+  if (fault !== null) throw lineError(path, line, `"${LABELS}" ${fault}`);
   return { id: idOf(path, line), feeds, labels: labels === undefined ? null : { json: labels } };
 }
 

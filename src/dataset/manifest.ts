@@ -43,6 +43,7 @@ import type { Tensor } from "../ir/index.js";
 import type { Dataset, Sample } from "./dataset.js";
 import { datasetError } from "./errors.js";
 import { decodeImage } from "./image.js";
+import { faultOfLabels } from "./json-labels.js";
 import { readNpyFile } from "./npy.js";
 import { type Preprocess, preprocess, type ResizeStep } from "./preprocess.js";
 import { resizeModes } from "./resample.js";
@@ -89,18 +90,39 @@ const preprocessSchema = v.strictObject({
   dtype: v.optional(v.picklist(["f32", "f16", "u8"]), "f32"),
 });
 
+const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** By names of a model, of which `constructor` may be one: v.record would leave that out without a word. */
+const byName = <T extends v.GenericSchema>(schema: T) =>
+  v.pipe(
+    v.custom<Record<string, unknown>>(isObject, ({ received }) => `is no object, received ${received}`),
+    v.rawTransform(({ dataset: { value: whole }, addIssue, NEVER }) => {
+      const named = new Map<string, v.InferOutput<T>>();
+      for (const [key, value] of Object.entries(whole)) {
+        const parsed = v.safeParse(schema, value);
+        if (!parsed.success) {
+          const { message, path } = parsed.issues[0];
+          addIssue({ message, path: [{ type: "object", origin: "value", input: whole, key, value }, ...(path ?? [])] });
+          return NEVER;
+        }
+        named.set(key, parsed.output);
+      }
+      return named;
+    }),
+  );
+
 const manifestSchema = v.strictObject({
   version: v.literal(1),
   samples: v.array(
     v.strictObject({
       inputs: v.pipe(
-        v.record(v.string(), v.string()),
-        v.check((inputs) => Object.keys(inputs).length > 0, "a sample needs at least one input"),
+        byName(v.string()),
+        v.check(({ size }) => size > 0, "a sample needs at least one input"),
       ),
       label: v.optional(v.unknown()),
     }),
   ),
-  preprocess: v.optional(v.record(v.string(), preprocessSchema), {}),
+  preprocess: v.optional(byName(preprocessSchema), {}),
 });
 
 type Manifest = v.InferOutput<typeof manifestSchema>;
@@ -110,8 +132,12 @@ export async function openManifest(folder: string): Promise<Dataset> {
   const path = join(folder, MANIFEST);
   const manifest = parseManifest(path, await readFile(path, "utf8"));
   const steps = new Map(
-    Object.entries(manifest.preprocess).map(([input, given]) => [input, complete(path, input, given)] as const),
+    Array.from(manifest.preprocess, ([input, given]) => [input, complete(path, input, given)] as const),
   );
+  for (const [index, { label }] of manifest.samples.entries()) {
+    const fault = faultOfLabels(label);
+    if (fault !== null) throw invalid(path, `samples[${index}].label`, fault);
+  }
   if (manifest.samples.length === 0) {
     throw datasetError("DATASET_EMPTY", `${path} lists no samples`, "List at least one under samples.", {
       fields: { path },
@@ -137,12 +163,12 @@ async function readSample(
 ): Promise<Sample> {
   const { inputs, label } = manifest.samples[index]!;
   const feeds = new Map<string, Tensor>();
-  for (const [input, file] of Object.entries(inputs)) {
+  for (const [input, file] of inputs) {
     const where = `samples[${index}].inputs["${input}"]`;
     const path = await contained(home, file, where);
     feeds.set(input, await readInput(path, file, where, steps.get(input) ?? complete("", input, defaults)));
   }
-  const id = `samples[${index}] (${Object.values(inputs).join(", ")})`;
+  const id = `samples[${index}] (${[...inputs.values()].join(", ")})`;
   return { id, feeds, labels: label === undefined ? null : { json: label } };
 }
 

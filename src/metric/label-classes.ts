@@ -49,7 +49,8 @@ export function labelClasses(
 
 function flatten(labels: unknown, into: unknown[]): void {
   if (Array.isArray(labels)) for (const each of labels) flatten(each, into);
-  else if (ArrayBuffer.isView(labels)) into.push(...(labels as unknown as Iterable<unknown>));
+  // One by one: a mask has a label for each pixel, more than a call takes arguments.
+  else if (ArrayBuffer.isView(labels)) for (const each of labels as unknown as Iterable<unknown>) into.push(each);
   else if (typeof labels === "object" && labels !== null && "data" in labels) flatten(labels.data, into);
   else into.push(labels);
 }

@@ -103,6 +103,13 @@ describe("openJsonl", () => {
     },
   );
 
+  it.each(["[", '{"a":'])("refuses labels that nest thousands of %s", async (open) => {
+    const close = open === "[" ? "]" : "}";
+    const fault = await faultOfReading(`{"x": 1}\n{"x": 1, "labels": ${open.repeat(20_000)}1${close.repeat(20_000)}}`);
+    expect(fault.code).toBe("DATASET_LINE_INVALID");
+    expect(fault.message).toMatch(/^line 2 of .*"labels" nests more than 64 deep/);
+  });
+
   it.each(['{"x": [1,}', '{"x": [NaN]}', "[1]", "3"])("names the line that holds %s", async (line) => {
     const fault = await faultOfReading(`{"x": 1}\n\n${line}`);
     expect(fault.code).toBe("DATASET_LINE_INVALID");

@@ -29,6 +29,21 @@ describe("openManifest", () => {
     expect(numbersOf(samples[0]!.feeds.get("x"))).toEqual([1, 2]);
   });
 
+  it.each(["__proto__", "constructor", "prototype", "toString"])("reads an input named %s", async (name) => {
+    const steps = `{"${name}": {"scale": 1, "channels": "gray"}}`;
+    const manifest = `{"version": 1, "samples": [{"inputs": {"${name}": "a.png"}}], "preprocess": ${steps}}`;
+    const [sample] = await samplesOf(await openManifest(folderOf(manifest, { "a.png": png(1, 1, 1, [51]) })));
+    expect(numbersOf(sample!.feeds.get(name))).toEqual([51]);
+  });
+
+  it("refuses a label that nests too deep", async () => {
+    const deep = `${"[".repeat(20_000)}1${"]".repeat(20_000)}`;
+    const manifest = `{"version": 1, "samples": [{"inputs": {"x": "a.npy"}, "label": 1}, {"inputs": {"x": "a.npy"}, "label": ${deep}}]}`;
+    const fault = await faultOfReading(folderOf(manifest, { "a.npy": f32Npy([1], [1]) }));
+    expect(fault.code).toBe("DATASET_MANIFEST_INVALID");
+    expect(fault.fields["where"]).toBe("samples[1].label");
+  });
+
   it("prepares images as told", async () => {
     const steps = { resize: { size: [1, 1], mode: "nearest" }, channels: "BGR", scale: 1, mean: [1], layout: "NHWC" };
     const [sample] = await samplesOf(

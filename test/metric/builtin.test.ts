@@ -31,6 +31,13 @@ describe("top1 and top5", () => {
     }
   });
 
+  it("take a label for each of very many positions", async () => {
+    const count = 300_000;
+    const pixels = { y: { type: "float32", dims: [1, count, 2], data: new Float32Array(2 * count).fill(1) } };
+    const labels = { type: "int64", dims: [count], data: new BigInt64Array(count) };
+    expect(await score("top1", pixels, labels)).toBe(1);
+  });
+
   it("top5 forgives four better classes and no more", async () => {
     const seven = { y: floats([1, 7], [7, 6, 5, 4, 3, 2, 1]) };
     expect(await score("top5", seven, 4)).toBe(1);
