@@ -25,10 +25,11 @@ export const lostOutput = (cause: Error): InferOptError =>
 export function reportFault(thrown: unknown, context: FaultContext, io: Io): ExitCode {
   const known = thrown instanceof InferOptError ? thrown : null;
   const code = known?.code ?? "INTERNAL";
-  const hint =
-    known === null
-      ? `This is a fault of infer-opt. Please report it, with the output of: ${context.commandLine} --verbose`
-      : known.hint;
+  const report = "This is a fault of infer-opt. Please report it, with ";
+  const evidence = context.verbose
+    ? `all of this output of: ${context.commandLine}`
+    : `the output of: ${context.commandLine} --verbose`;
+  const hint = known === null ? report + evidence : known.hint;
   const paint = palette(wantsColor(io, "stderr"));
   const message = messageOf(thrown)
     .split(/\r?\n/)

@@ -93,6 +93,13 @@ describe("exit codes", () => {
     expect(ended.stderr).toContain("caused by Error: inner");
   });
 
+  it("asks for no more than was printed, where stack and causes were", async () => {
+    const argv = [...fuse(), "--verbose"];
+    const ended = await command(argv, { actions: { fuse: () => Promise.reject(new Error("internal: oops")) } });
+    expect(ended.stderr).toContain(`with all of this output of: infer-opt ${argv.join(" ")}\n`);
+    expect(ended.stderr).not.toContain("--verbose --verbose");
+  });
+
   it("exits 4 when doctor finds a fault", async () => {
     const finding = { check: "node", status: "fail", detail: "too old", cure: "Update it." } as const;
     const ended = await command(["doctor"], { actions: { doctor: async () => [finding] } });
@@ -125,6 +132,7 @@ describe("usage", () => {
     [["fuse", "m.onnx", "-o", "o.onnx", "--report", "r.pdf"], "FLAG_INVALID", ".html"],
     [["fuse", "m.onnx", "-o", "o.onnx", "--report", "r"], "FLAG_INVALID", ".md"],
     [["quantize", "m.onnx", "-o", "o.onnx", "--metric", "topp1"], "METRIC_UNKNOWN", "top1"],
+    [["quantize", "m.onnx", "-o", "o.onnx", "--corrections", "none,join"], "FLAG_INVALID", "Give none by itself"],
     [["quantize", "m.onnx", "-o", "o.onnx", "--shape", "x=1", "--shape", "x=2"], "FLAG_INVALID", "one shape"],
     [["fuse", "m.onnx", "-o", "o.onnx", "--bisect", "--verify", "none"], "FLAG_INVALID", "--bisect"],
     [["calibrate", "-o", "r.json"], "ARGUMENT_MISSING", "--merge"],

@@ -37,7 +37,10 @@ export function parseSome<const T extends string>(choices: readonly T[]): Parse<
   const each = String.raw`\s*(${choices.join("|")})\s*`;
   return formed({ text: whole(`none|${each}(,${each})*`) }, (text, source) => {
     if (text === "none") return [];
-    const named = text.split(",").map((part) => parse(part.trim(), source));
+    const parts = text.split(",").map((part) => part.trim());
+    if (parts.includes("none"))
+      throw invalid(text, source, "says none, and others besides", "Give none by itself, or leave it out.");
+    const named = parts.map((part) => parse(part, source));
     return choices.filter((choice) => named.includes(choice));
   });
 }
