@@ -1,8 +1,8 @@
 /** Several models, timed in turns: one row each, compared with the first. */
-import { basename } from "node:path";
 import { percentileNames, percentileText } from "../base/percentiles.js";
-import type { BenchFacts, LayerDifferences, ModelFacts } from "../pipeline/result.js";
-import { middle, printable } from "./escape.js";
+import type { BenchFacts, LayerDifferences } from "../pipeline/result.js";
+import { middle, middles, printable } from "./escape.js";
+import { modelNames } from "./model-names.js";
 import { bytes, count, interval, milliseconds, percentileCells, plural, ratio, significant } from "./numbers.js";
 import { isRoomy, type Sheet } from "./sheet.js";
 import { fitted, wrap } from "./table.js";
@@ -29,12 +29,13 @@ export function benchLines(bench: BenchFacts, sheet: Sheet): string[] {
 
 /** Percentiles, and under each the ends of its interval. */
 function latencyLines({ models }: BenchFacts, sheet: Sheet): string[] {
-  const rows = models.flatMap((row) => {
+  const titles = titlesOf(models, titleWidth(sheet));
+  const rows = models.flatMap((row, i) => {
     const ends = (end: "low" | "high"): string[] =>
       // Results of earlier versions have fewer percentiles.
       percentileNames.map((name) => milliseconds(row.bounds[name]?.[end] ?? null));
     return [
-      [titleOf(row.model, sheet), ...percentileCells(row)],
+      [titles[i]!, ...percentileCells(row)],
       ["  95 % from", ...ends("low")],
       ["  to", ...ends("high")],
     ];
@@ -47,8 +48,9 @@ function latencyLines({ models }: BenchFacts, sheet: Sheet): string[] {
 }
 
 function comparedLines({ models }: BenchFacts, sheet: Sheet): string[] {
-  const rows = models.map(({ model, speedup, speedupInterval, throughputPerSecond, peakRssBytes }) => [
-    titleOf(model, sheet),
+  const titles = titlesOf(models, titleWidth(sheet));
+  const rows = models.map(({ speedup, speedupInterval, throughputPerSecond, peakRssBytes }, i) => [
+    titles[i]!,
     speedup === null ? "1" : ratio(speedup),
     speedupInterval === null ? "" : interval(speedupInterval, (value) => value.toFixed(2)),
     significant(throughputPerSecond),
@@ -61,17 +63,20 @@ function comparedLines({ models }: BenchFacts, sheet: Sheet): string[] {
   );
 }
 
-const titleOf = ({ path }: ModelFacts, sheet: Sheet): string =>
-  middle(printable(basename(path)), isRoomy(sheet) ? 36 : 24);
+const titleWidth = (sheet: Sheet): number => (isRoomy(sheet) ? 36 : 24);
+
+const titlesOf = (models: BenchFacts["models"], width: number): readonly string[] =>
+  middles(modelNames(models.map(({ model }) => model)).map(printable), width);
 
 /** Results of earlier versions do not tell. A warm run is the median of the table above. */
 function startLines({ models }: BenchFacts, sheet: Sheet): string[] {
-  const rows = models.flatMap(({ model, coldStart, memory }) => {
+  const titles = titlesOf(models, 14);
+  const rows = models.flatMap(({ coldStart, memory }, i) => {
     if (!coldStart || !memory) return [];
     const { processMs, runtimeMs, sessionMs, firstRunMs, totalMs } = coldStart;
     return [
       [
-        middle(printable(basename(model.path)), 14),
+        titles[i]!,
         ...[processMs, runtimeMs, sessionMs, firstRunMs, totalMs].map(milliseconds),
         ...[memory.runtimeBytes, memory.sessionBytes].map(bytes),
       ],

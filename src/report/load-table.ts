@@ -1,8 +1,8 @@
 /** Requests that arrived by themselves: how long they took from their arrival, and what they waited for. */
-import { basename } from "node:path";
 import { percentileNames, percentileText } from "../base/percentiles.js";
 import type { LoadFacts, ModelLoadFacts } from "../pipeline/load/load-facts.js";
-import { middle, printable } from "./escape.js";
+import { middles, printable } from "./escape.js";
+import { modelNames } from "./model-names.js";
 import { count, percent, percentileCells, plural, significant } from "./numbers.js";
 import type { Sheet } from "./sheet.js";
 import { fitted, wrap } from "./table.js";
@@ -15,8 +15,9 @@ export function loadLines(load: LoadFacts, sheet: Sheet): string[] {
     ...percentileCells(times),
     more,
   ];
-  const rows = models.flatMap(({ model, latency, waiting, service, utilization }) => [
-    row(middle(printable(basename(model.path)), 24), latency, percent(utilization, 2)),
+  const titles = middles(modelNames(models.map(({ model }) => model)).map(printable), 24);
+  const rows = models.flatMap(({ latency, waiting, service, utilization }, i) => [
+    row(titles[i]!, latency, percent(utilization, 2)),
     row("  waiting", waiting, ""),
     row("  being served", service, ""),
   ]);
@@ -30,10 +31,15 @@ export function loadLines(load: LoadFacts, sheet: Sheet): string[] {
     `${significant(rate)} requests a second ${words[arrivals]} for ${significant(durationMs / 1000)} s: ` +
     `${models.map(({ requests }) => count(requests)).join(", ")} counted, without those that came while the queue was forming; ` +
     `${plural(processes, "process")}, ${printable(provider)}, ${plural(threads, "thread")}; fed ${printable(data)}`;
-  return [...table, "", ...wrap(how, width), ...models.flatMap((model) => maxRateLines(model, width))];
+  return [
+    ...table,
+    "",
+    ...wrap(how, width),
+    ...models.flatMap(({ maxRate }, i) => maxRateLines(titles[i]!, maxRate, width)),
+  ];
 }
 
-function maxRateLines({ model, maxRate }: ModelLoadFacts, width: number): string[] {
+function maxRateLines(title: string, maxRate: ModelLoadFacts["maxRate"], width: number): string[] {
   if (!maxRate) return [];
   const { perSecond, failedPerSecond, tried, isCutShort = false } = maxRate;
   const above = failedPerSecond === null ? "" : `, and not at ${significant(failedPerSecond)}`;
@@ -45,5 +51,5 @@ function maxRateLines({ model, maxRate }: ModelLoadFacts, width: number): string
       : `no rate tried meets the limits, down to ${significant(least)} a second`;
   const text =
     perSecond === null ? none : `limits are met up to ${significant(perSecond)} requests a second${above} (${count})`;
-  return wrap(`${middle(printable(basename(model.path)), 24)}: ${text}`, width);
+  return wrap(`${title}: ${text}`, width);
 }

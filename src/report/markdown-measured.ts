@@ -1,9 +1,9 @@
 /** What was measured, as tables of Markdown: "" for what a result has none of. */
-import { basename } from "node:path";
 import type { Percentiles, RunResult } from "../pipeline/result.js";
 import { afterOf, beforeOf } from "../pipeline/sides.js";
 import { type LimitRow, limitRows, statusWord } from "./limits.js";
 import { bullets, codeCell, type Side, saidCell, table } from "./markdown-table.js";
+import { fileNames, modelNames } from "./model-names.js";
 import {
   bytes,
   change,
@@ -76,15 +76,15 @@ export function numbersTable(result: RunResult): string {
 
 const timeHeads: readonly string[] = [`${percentileHeads[0]} ms`, ...percentileHeads.slice(1)];
 const timeSides: readonly Side[] = percentileHeads.map(() => "r");
-const nameOf = (model: { readonly path: string }): string => codeCell(basename(model.path));
 
 export function benchTable({ bench }: RunResult): string {
   if (!bench) return "";
+  const names = modelNames(bench.models.map(({ model }) => model));
   return table(
     ["model", ...timeHeads, "speed", "interval", "a second", "memory"],
     ["l", ...timeSides, "r", "r", "r", "r"],
-    bench.models.map((row) => [
-      nameOf(row.model),
+    bench.models.map((row, i) => [
+      codeCell(names[i]!),
       ...percentileCells(row),
       row.speedup === null ? "1" : ratio(row.speedup),
       row.speedupInterval === null ? "" : interval(row.speedupInterval, ratio),
@@ -96,12 +96,13 @@ export function benchTable({ bench }: RunResult): string {
 
 export function loadTable({ load }: RunResult): string {
   if (!load) return "";
+  const names = modelNames(load.models.map(({ model }) => model));
   const row = (title: string, times: Percentiles, more: string): string[] => [title, ...percentileCells(times), more];
   return table(
     ["from arrival to answer", ...timeHeads, "busy"],
     ["l", ...timeSides, "r"],
-    load.models.flatMap(({ model, latency, waiting, service, utilization }) => [
-      row(nameOf(model), latency, percent(utilization, 2)),
+    load.models.flatMap(({ latency, waiting, service, utilization }, i) => [
+      row(codeCell(names[i]!), latency, percent(utilization, 2)),
       row("waiting", waiting, ""),
       row("being served", service, ""),
     ]),
@@ -111,13 +112,14 @@ export function loadTable({ load }: RunResult): string {
 export function sweepTable({ sweep }: RunResult): string {
   if (!sweep) return "";
   const { settings, best, fastest, costPerHour } = sweep;
+  const names = fileNames(settings.map(({ model }) => model));
   const isPriced = costPerHour !== null;
   return table(
     ["model", "batch", "threads", ...timeHeads, "a second", "memory", ...(isPriced ? ["cost/million"] : [])],
     ["l", "r", "r", ...timeSides, "r", "r", ...(isPriced ? (["r"] as const) : [])],
     settings.map((setting, i) => {
       const cells = [
-        nameOf(setting.model),
+        codeCell(names.get(setting.model.path)!),
         count(setting.batch),
         count(setting.threads),
         ...percentileCells(setting),
@@ -143,14 +145,15 @@ export function requestTable({ request }: RunResult): string {
 const MOST_OPERATORS = 15;
 
 export function profileTables({ profile }: RunResult): string {
+  const names = modelNames((profile?.models ?? []).map(({ model }) => model));
   return (profile?.models ?? [])
-    .map(({ model, operators, nodesMs }) => {
+    .map(({ operators, nodesMs }, at) => {
       const rows = operators.slice(0, MOST_OPERATORS).map(({ op, provider, nodes, ms }) => {
         const part = percentOf(ms, nodesMs);
         return [codeCell(op), saidCell(provider), count(nodes), milliseconds(ms), part];
       });
       const heading = ["operator", "provider", "nodes", "ms", "time"];
-      return `${nameOf(model)}\n\n${table(heading, ["l", "l", "r", "r", "r"], rows)}`;
+      return `${codeCell(names[at]!)}\n\n${table(heading, ["l", "l", "r", "r", "r"], rows)}`;
     })
     .join("\n");
 }

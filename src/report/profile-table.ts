@@ -1,5 +1,4 @@
 /** Where time and memory went: of one model by operators and nodes, of two side by side. */
-import { basename } from "node:path";
 import { percentileNames, percentileText } from "../base/percentiles.js";
 import type {
   ComparedPart,
@@ -10,6 +9,7 @@ import type {
 import { withoutBlocks } from "../pipeline/written-name.js";
 import { boundShares, boundWord, overPeak } from "./bound.js";
 import { middle, middles, printable } from "./escape.js";
+import { modelNames } from "./model-names.js";
 import { bytes, count, milliseconds, optional, percent, percentOf, plural, ratio, significant } from "./numbers.js";
 import { isRoomy, type Sheet } from "./sheet.js";
 import { fitted, titled } from "./table.js";
@@ -48,8 +48,9 @@ function stages(models: readonly ModelProfileFacts[], sheet: Sheet): string[] {
   const shown = percentileNames.filter((name) =>
     models.some(({ stages: { run } }) => (run[`${name}Ms`] ?? null) !== null),
   );
-  const table = models.map(({ model, stages: { loadMs, firstRunMs, run }, nodesMs, peakRssBytes }) => [
-    middle(printable(basename(model.path)), isRoomy(sheet) ? 40 : 22),
+  const titles = middles(modelNames(models.map(({ model }) => model)).map(printable), isRoomy(sheet) ? 40 : 22);
+  const table = models.map(({ stages: { loadMs, firstRunMs, run }, nodesMs, peakRssBytes }, i) => [
+    titles[i]!,
     ...[loadMs, firstRunMs, ...shown.map((name) => run[`${name}Ms`] ?? null), nodesMs].map(milliseconds),
     bytes(peakRssBytes),
   ]);
@@ -58,11 +59,12 @@ function stages(models: readonly ModelProfileFacts[], sheet: Sheet): string[] {
 }
 
 function machine({ machine: peaks, threads, provider, models }: ProfileFacts, sheet: Sheet): string[] {
-  const where = models.flatMap(({ model, providers, nodes }) =>
+  const names = modelNames(models.map(({ model }) => model));
+  const where = models.flatMap(({ providers, nodes }, i) =>
     providers.length > 1 || providers[0]?.provider !== provider
       ? titled(
           "placement",
-          `${basename(model.path)}: ${providers.map((each) => `${count(each.nodes)} of ${plural(nodes.length, "node")} on ${each.provider}`).join(", ")}`,
+          `${names[i]!}: ${providers.map((each) => `${count(each.nodes)} of ${plural(nodes.length, "node")} on ${each.provider}`).join(", ")}`,
           sheet,
         )
       : [],

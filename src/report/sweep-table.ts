@@ -1,10 +1,10 @@
 /** Batch sizes and thread counts, one row each. */
-import { basename } from "node:path";
 import { type PercentileName, percentileNames, percentileText } from "../base/percentiles.js";
 import type { SweepFacts } from "../pipeline/sweep/sweep-facts.js";
 import { cellsOf } from "./cell-width.js";
-import { middle, printable } from "./escape.js";
+import { middles, printable } from "./escape.js";
 import { statusWord } from "./limits.js";
+import { fileNames } from "./model-names.js";
 import { bytes, count, milliseconds, significant } from "./numbers.js";
 import type { Sheet } from "./sheet.js";
 import { columns, fitted, wrap } from "./table.js";
@@ -14,6 +14,11 @@ export function sweepLines(
   sheet: Sheet,
 ): string[] {
   const isSeveral = new Set(settings.map(({ model }) => model.path)).size > 1;
+  const files = fileNames(settings.map(({ model }) => model));
+  const names = middles(
+    settings.map(({ model }) => printable(files.get(model.path)!)),
+    18,
+  );
   const hasLimits = settings.some(({ limits }) => limits.length > 0);
   const rowsWith = (percentiles: readonly PercentileName[]): string[][] => [
     [
@@ -21,11 +26,11 @@ export function sweepLines(
       ...["a second", "memory", ...(costPerHour === null ? [] : ["cost/million"]), ...(hasLimits ? ["limits"] : [])],
     ],
     ...settings.map((setting, i) => {
-      const { model, batch, threads, throughputPerSecond, peakRssBytes, costPerMillion, limits } = setting;
+      const { batch, threads, throughputPerSecond, peakRssBytes, costPerMillion, limits } = setting;
       const isMissed = limits.some(({ status }) => status === "missed");
       const isUnsure = limits.some(({ status }) => status === "inconclusive");
       return [
-        `${i === (best ?? fastest) ? "*" : " "} ${isSeveral ? `${middle(printable(basename(model.path)), 18)}, ` : ""}${count(batch)}`,
+        `${i === (best ?? fastest) ? "*" : " "} ${isSeveral ? `${names[i]!}, ` : ""}${count(batch)}`,
         count(threads),
         ...percentiles.map((name) => milliseconds(setting[`${name}Ms`] ?? null)),
         significant(throughputPerSecond),

@@ -17,6 +17,7 @@ import { latencyLines } from "./latency-table.js";
 import { verdictSentence, verdictWord } from "./limits.js";
 import { limitLines } from "./limits-table.js";
 import { loadLines } from "./load-table.js";
+import { modelNames } from "./model-names.js";
 import { suggest } from "./next.js";
 import { bytes, duration, plural } from "./numbers.js";
 import type { Palette } from "./palette.js";
@@ -107,9 +108,10 @@ const conditions = ({ provider, threads, batch }: Pick<LatencyFacts, "provider" 
   `${provider}, ${plural(threads, "thread")}, batch ${batch}`;
 
 function placementLines({ placement, operatorTimes, bench }: RunResult, sheet: Sheet): string[] {
+  const names = modelNames((bench?.models ?? []).map(({ model }) => model));
   const rows = bench
-    ? bench.models.flatMap(({ model, placement: own }) =>
-        own ? placementNotes(own).map((note) => ({ ...note, text: `${basename(model.path)}: ${note.text}` })) : [],
+    ? bench.models.flatMap(({ placement: own }, i) =>
+        own ? placementNotes(own).map((note) => ({ ...note, text: `${names[i]!}: ${note.text}` })) : [],
       )
     : placement
       ? placementNotes(placement, operatorTimes)

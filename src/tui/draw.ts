@@ -1,8 +1,8 @@
 /** The whole frame of a report: title, tabs, the open screen, and keys. A pure function; never more lines than the terminal has. */
-import { basename } from "node:path";
 import { afterOf } from "../pipeline/sides.js";
 import { printable } from "../report/escape.js";
 import { verdictWord } from "../report/limits.js";
+import { fileNames } from "../report/model-names.js";
 import type { Book } from "./book.js";
 import { clip, padRight, shorten, widthOf } from "./cells.js";
 import type { Look } from "./look.js";
@@ -50,7 +50,9 @@ function titleLine({ result }: Book, { look, width }: Scene): string {
   const word = verdictWord(result);
   const right = width >= 60 ? where : "";
   const room = width - word.length - 2 - (right ? right.length + 2 : 0);
-  const names = [model, ...(after ? [after] : [])].map(({ path }) => printable(basename(path)));
+  const models = [model, ...(after ? [after] : [])];
+  const files = fileNames(models);
+  const names = models.map(({ path }) => printable(files.get(path)!));
   const each = Math.floor((room - 4) / 2);
   const title = names.length === 2 ? names.map((name) => shorten(name, each)).join(" -> ") : shorten(names[0]!, room);
   return `${paint(word)}  ${padRight(title, room)}${right ? `  ${look.faint(right)}` : ""}`;

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { BenchFacts, BenchRow } from "../../src/pipeline/result.js";
+import { renderHtml } from "../../src/report/html/page.js";
 import { renderJson } from "../../src/report/json.js";
+import { renderMarkdown } from "../../src/report/markdown.js";
 import { palette } from "../../src/report/palette.js";
 import { readResult } from "../../src/report/read-result.js";
 import { renderText } from "../../src/report/text.js";
@@ -51,4 +53,13 @@ it("start and memory are read back from a file", () => {
   const result = resultOf([row("m/a.onnx", start)]);
   const folder = temporaryFolder({ "r.json": renderJson(result) });
   expect(readResult(join(folder, "r.json")).bench).toEqual(result.bench);
+});
+
+it("files of one name are told apart by their folders, in the text, in Markdown and on the page", () => {
+  const result = resultOf([row("runs/a/model.onnx", start), row("runs/b/model.onnx", start)]);
+  const shown = renderText(result, palette(false));
+  // Percentiles, speeds, the cold start: a row of each model in each table.
+  for (const name of ["a/model.onnx", "b/model.onnx"]) expect(shown.split(`${name} `)).toHaveLength(4);
+  expect(renderMarkdown(result)).toContain("`b/model.onnx`");
+  expect(renderHtml(result)).toContain("a/model.onnx, b/model.onnx");
 });

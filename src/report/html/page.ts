@@ -3,10 +3,10 @@
  * same bytes. Everything that a chart shows stands in a table as well.
  */
 import { createHash } from "node:crypto";
-import { basename } from "node:path";
 import type { RunResult } from "../../pipeline/result.js";
 import { afterOf } from "../../pipeline/sides.js";
 import { openLimits, verdictSummary, verdictWord } from "../limits.js";
+import { fileNames, modelNames } from "../model-names.js";
 import { suggest } from "../next.js";
 import { html, Markup } from "./markup.js";
 import type { Panel } from "./panel.js";
@@ -54,9 +54,11 @@ export function renderHtml(result: RunResult, commandLine: string | null = null)
   ].filter(({ body }) => body.length > 0);
   const { model } = result;
   const after = afterOf(result);
+  const pair = [model, ...(after ? [after] : [])];
+  const files = fileNames(pair);
   const names = result.bench
-    ? result.bench.models.map((row) => basename(row.model.path)).join(", ")
-    : [model, ...(after ? [after] : [])].map(({ path }) => basename(path)).join(" → ");
+    ? modelNames(result.bench.models.map((row) => row.model)).join(", ")
+    : pair.map(({ path }) => files.get(path)!).join(" → ");
   const word = verdictWord(result);
   const summary = verdictSummary(result) ?? openLimits(result);
   const next = result.verdict.status === "pass" ? null : suggest(result, commandLine);

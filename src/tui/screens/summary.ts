@@ -1,5 +1,4 @@
 /** The first screen: what came of it, in ten seconds. */
-import { basename } from "node:path";
 import type { RunResult } from "../../pipeline/result.js";
 import { afterOf, beforeOf } from "../../pipeline/sides.js";
 import { benchLines, layerLines } from "../../report/bench-table.js";
@@ -7,6 +6,7 @@ import { differenceLines } from "../../report/difference-table.js";
 import { limitRows, statusWord, verdictSummary } from "../../report/limits.js";
 import { limitLines } from "../../report/limits-table.js";
 import { loadLines } from "../../report/load-table.js";
+import { fileNames } from "../../report/model-names.js";
 import { suggest } from "../../report/next.js";
 import {
   bytes,
@@ -157,7 +157,9 @@ function next(result: RunResult, commandLine: string | null, look: Look, width: 
   const suggestion = suggest(result, commandLine);
   const { model, resources } = result;
   const after = afterOf(result);
-  const files = [model, ...(after ? [after] : [])].map(({ path }) => basename(path)).join(" -> ");
+  const models = [model, ...(after ? [after] : [])];
+  const names = fileNames(models);
+  const files = models.map(({ path }) => names.get(path)!).join(" -> ");
   const closing = paragraph(
     `${files}, ${duration(resources.wallMs)}, peak memory ${bytes(resources.peakRssBytes)}`,
     width,

@@ -1,7 +1,7 @@
 /** Latency before and after: how many runs took no longer than so long. */
-import { basename } from "node:path";
 import type { BenchFacts, LatencyDistribution, LatencyFacts, RunResult } from "../../../pipeline/result.js";
 import { latencyBins, latencyRange } from "../../latency-histogram.js";
+import { modelNames } from "../../model-names.js";
 import { milliseconds, percent, plural } from "../../numbers.js";
 import { share, ticksOf } from "../../range.js";
 import { axesFor, BOTTOM, chart, LEFT, line, linear, lineKey, logarithmic, px, RIGHT, TOP } from "../chart.js";
@@ -16,7 +16,7 @@ export function latencyPanel({ latency, verdict, bench }: RunResult): Panel {
 
 /** Of several models the first two are drawn. */
 function whose({ models }: BenchFacts): Markup[] {
-  const [before, after] = models.map(({ model }) => basename(model.path));
+  const [before, after] = modelNames(models.map(({ model }) => model));
   const others = models.length > 2 ? `; ${plural(models.length - 2, "other")} in the table of Measurements only` : "";
   return [html`<p>Before is ${before!}, after is ${after!}${others}.</p>`];
 }

@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import type { ModelLoadFacts, TriedRate } from "../../../pipeline/load/load-facts.js";
 import type { SweepFacts } from "../../../pipeline/sweep/sweep-facts.js";
+import { fileNames } from "../../model-names.js";
 import { milliseconds, plural, significant } from "../../numbers.js";
 import {
   axesFor,
@@ -88,7 +89,8 @@ export function sweepCurve({ settings, best, fastest }: SweepFacts): Markup[] {
     named.push([left, at]);
     return at;
   };
-  const models = [...new Set(settings.map(({ model }) => basename(model.path)))];
+  const names = fileNames(settings.map(({ model }) => model));
+  const models = [...names.values()];
   // One model: what was taken stands out. Several: each has its colour, and what was taken a ring.
   const kindOf = (name: string, i: number): string => {
     if (models.length === 1) return i === taken ? "spot taken" : "spot base";
@@ -96,16 +98,16 @@ export function sweepCurve({ settings, best, fastest }: SweepFacts): Markup[] {
   };
   const dots = settings.map(({ model, batch, threads, throughputPerSecond, p50Ms, p95Ms }, i) => {
     const [left, top] = [x(throughputPerSecond), y(p95Ms ?? p50Ms)];
-    const title = `${basename(model.path)}, batch ${batch}, ${plural(threads, "thread")}: ${significant(throughputPerSecond)} a second, p95 ${milliseconds(p95Ms)} ms`;
+    const title = `${names.get(model.path)!}, batch ${batch}, ${plural(threads, "thread")}: ${significant(throughputPerSecond)} a second, p95 ${milliseconds(p95Ms)} ms`;
     const ring =
       models.length > 1 && i === taken
         ? html`<path class="ring" d="M${px(left - 9)} ${px(top)}a9 9 0 1 0 18 0a9 9 0 1 0 -18 0"/>`
         : null;
-    return html`<circle class="${kindOf(basename(model.path), i)}" cx="${px(left)}" cy="${px(top)}" r="5"><title>${title}</title></circle>${ring}<text class="tick name" x="${px(left)}" y="${px(placed(left, top))}" text-anchor="middle">${batch} x ${threads}</text>`;
+    return html`<circle class="${kindOf(names.get(model.path)!, i)}" cx="${px(left)}" cy="${px(top)}" r="5"><title>${title}</title></circle>${ring}<text class="tick name" x="${px(left)}" y="${px(placed(left, top))}" text-anchor="middle">${batch} x ${threads}</text>`;
   });
   const chosen = settings[taken]!;
   const takenText = best === null ? "most a second" : "best within the limits";
-  const description = `Throughput and latency of ${plural(settings.length, "setting")}, batch size times threads; ${best === null ? "the fastest" : "the best"} is ${models.length > 1 ? `${basename(chosen.model.path)}, ` : ""}batch ${chosen.batch} with ${plural(chosen.threads, "thread")}: ${significant(chosen.throughputPerSecond)} a second.`;
+  const description = `Throughput and latency of ${plural(settings.length, "setting")}, batch size times threads; ${best === null ? "the fastest" : "the best"} is ${models.length > 1 ? `${names.get(chosen.model.path)!}, ` : ""}batch ${chosen.batch} with ${plural(chosen.threads, "thread")}: ${significant(chosen.throughputPerSecond)} a second.`;
   return [
     html`<p class="key">${
       models.length === 1

@@ -1,7 +1,7 @@
 /** What `bench` measured: models in turns, requests under load, settings, stages of a request. */
-import { basename } from "node:path";
 import { percentileNames, percentileText } from "../../../base/percentiles.js";
 import type { Percentiles, RunResult } from "../../../pipeline/result.js";
+import { fileNames, modelNames } from "../../model-names.js";
 import { bytes, count, interval, milliseconds, percent, plural, ratio, significant } from "../../numbers.js";
 import { requestNotes } from "../../request-table.js";
 import { html, type Markup } from "../markup.js";
@@ -25,8 +25,10 @@ export function measurementsPanel(result: RunResult): Panel {
 function bench({ bench: facts }: RunResult): Markup[] {
   if (!facts) return [];
   const { models, runs, processes, provider, threads, batch, data, noise } = facts;
+  const names = modelNames(models.map(({ model }) => model));
+  const titles = new Map(models.map((row, i) => [row, names[i]!]));
   const rows = table("Models timed in turns", models, [
-    text("model", ({ model }) => basename(model.path)),
+    text("model", (row) => titles.get(row)!),
     ...percentiles(models, (row) => row),
     {
       title: "speed",
@@ -66,12 +68,13 @@ function request({ request: facts }: RunResult): Markup[] {
 
 function load({ load: facts, verdict }: RunResult): Markup[] {
   if (!facts) return [];
+  const names = fileNames(facts.models.map(({ model }) => model));
   const slo = verdict.reasons.find(({ limit }) => limit === "slo p95")?.wanted ?? null;
   const rows = facts.models.flatMap((model) =>
     (["latency", "waiting", "service"] as const).map((part) => ({ model, part, times: model[part] })),
   );
   const shown = table(`${significant(facts.rate)} requests a second: from arrival to answer`, rows, [
-    text("model", ({ model }) => basename(model.model.path)),
+    text("model", ({ model }) => names.get(model.model.path)!),
     text("part", ({ part }) => ({ latency: "in all", waiting: "waiting", service: "being served" })[part]),
     ...percentiles(rows, ({ times }) => times),
     number("busy", ({ model }) => model.utilization, percent),
@@ -81,7 +84,7 @@ function load({ load: facts, verdict }: RunResult): Markup[] {
     return maxRate
       ? [
           ...rateCurve(each, slo),
-          table(`Rates tried with ${basename(model.path)}`, maxRate.tried, [
+          table(`Rates tried with ${names.get(model.path)!}`, maxRate.tried, [
             number("a second", ({ perSecond }) => perSecond, significant),
             number("p50 ms", ({ latency }) => latency?.p50Ms ?? null, milliseconds),
             number("p95", ({ latency }) => latency?.p95Ms ?? null, milliseconds),
@@ -97,13 +100,14 @@ function load({ load: facts, verdict }: RunResult): Markup[] {
 
 function sweep({ sweep: facts }: RunResult): Markup[] {
   if (!facts) return [];
+  const names = fileNames(facts.settings.map(({ model }) => model));
   const taken = facts.best ?? facts.fastest;
   const rows = facts.settings.map((setting, i) => ({ ...setting, isTaken: i === taken }));
   return [
     ...sweepCurve(facts),
     table("Batch sizes and threads; the best is marked", rows, [
       ...(new Set(rows.map(({ model }) => model.path)).size > 1
-        ? [text<(typeof rows)[number]>("model", ({ model }) => basename(model.path))]
+        ? [text<(typeof rows)[number]>("model", ({ model }) => names.get(model.path)!)]
         : []),
       {
         title: "batch",

@@ -1,7 +1,7 @@
 /** Where the bytes are: weights by the part of the model that reads them, and what a run holds at once. */
-import { basename } from "node:path";
 import type { GraphFacts } from "../../../pipeline/graph-facts.js";
 import type { RunResult } from "../../../pipeline/result.js";
+import { modelNames } from "../../model-names.js";
 import { bytes, count, plural } from "../../numbers.js";
 import { treemap } from "../../treemap.js";
 import { type WeightGroup, weightGroups } from "../../weight-groups.js";
@@ -84,6 +84,7 @@ function activations({ profile }: RunResult): Markup[] {
     found?.along?.length ? [{ model, found, along: found.along, className: i === 0 ? "before" : "after" }] : [],
   );
   if (known.length === 0) return [];
+  const names = modelNames(known.map(({ model }) => model));
   // Over the share of the run: two models have different numbers of nodes.
   const curves = known.map(({ along }) =>
     along.map((size, i) => [(100 * (i + 1)) / along.length, size / 1e6] as const),
@@ -91,8 +92,8 @@ function activations({ profile }: RunResult): Markup[] {
   const axes = axesFor([0, 100], [0, ...curves.flat().map(([, size]) => size)]);
   const description = known
     .map(
-      ({ model, found }) =>
-        `${basename(model.path)} holds at most ${bytes(found.peakBytes)} of activations at once, at ${found.peakNode}`,
+      ({ found }, i) =>
+        `${names[i]!} holds at most ${bytes(found.peakBytes)} of activations at once, at ${found.peakNode}`,
     )
     .join("; ");
   const lines = curves.map((points, i) =>
@@ -105,12 +106,12 @@ function activations({ profile }: RunResult): Markup[] {
     html`<h3>Activations</h3>`,
     html`<p>${description}.</p>`,
     ...(known.length > 1
-      ? [html`<p class="key">${known.map(({ model, className }) => lineKey(className, basename(model.path)))}</p>`]
+      ? [html`<p class="key">${known.map(({ className }, i) => lineKey(className, names[i]!))}</p>`]
       : []),
     chart(`${description}.`, axes, ["% of the nodes, in execution order", "MB alive"], lines),
-    ...known.map(({ model, along }) => {
+    ...known.map(({ along }, i) => {
       const rows = along.map((size, i) => ({ at: i + 1, size }));
-      return folded(`${basename(model.path)} as a table`, "Bytes alive, in execution order", rows, [
+      return folded(`${names[i]!} as a table`, "Bytes alive, in execution order", rows, [
         number("place", ({ at }) => at, count),
         number("alive", ({ size }) => size, bytes),
       ]);
