@@ -1,11 +1,18 @@
 /** All commands and flags as a page of the documentation and as a man page, from the data that `--help` shows. */
 import { type Command, everywhere } from "./command.js";
-import { exitMeanings } from "./exit-code.js";
+import { type ExitCode, exitCode, exitMeanings, exitOfOutcome } from "./exit-code.js";
 import type { Flag } from "./flag.js";
 import { flags } from "./flags.js";
 
 const flagsOf = ({ flags: names }: Command): readonly Flag<unknown>[] => names.map((name) => flags[name]);
 const shared: readonly Flag<unknown>[] = everywhere.map((name) => flags[name]);
+/** What codes that tell of limits and gains mean, with the commands that give them: others are done, or fail. */
+const meaningsFor = (commands: readonly Command[]): readonly (readonly [ExitCode, string])[] =>
+  [...exitMeanings].map(([code, meaning]) => {
+    const names = commands.filter(({ exits }) => exits.includes(code)).map(({ name }) => name);
+    return [code, isOutcome(code) ? `${meaning} (${names.join(", ")})` : meaning];
+  });
+const isOutcome = (code: ExitCode): boolean => code !== exitCode.done && Object.values(exitOfOutcome).includes(code);
 const usageOf = ({ name, parameters }: Command): string =>
   ["infer-opt", name, parameters].filter((part) => part !== "").join(" ");
 
@@ -46,7 +53,7 @@ export function manualMarkdown(commands: readonly Command[]): string {
     ...parts,
     "## Exit codes",
     "",
-    ...[...exitMeanings].map(([code, meaning]) => `- ${code}: ${meaning}`),
+    ...meaningsFor(commands).map(([code, meaning]) => `- ${code}: ${meaning}`),
     "",
   ].join("\n");
 }
@@ -81,7 +88,7 @@ export function manualRoff(commands: readonly Command[], version: string): strin
     ".SH FLAGS OF EVERY COMMAND",
     ...shared.flatMap(described),
     ".SH EXIT STATUS",
-    ...[...exitMeanings].flatMap(([code, meaning]) => [".TP", `.B ${code}`, text(meaning)]),
+    ...meaningsFor(commands).flatMap(([code, meaning]) => [".TP", `.B ${code}`, text(meaning)]),
     "",
   ].join("\n");
 }

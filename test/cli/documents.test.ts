@@ -7,7 +7,7 @@ import type { FaultKind } from "../../src/base/errors.js";
 import { pipelineActions } from "../../src/cli/actions.js";
 import { commands } from "../../src/cli/commands/index.js";
 import { errorPage } from "../../src/cli/error-pages.js";
-import { exitMeanings, exitOfFault } from "../../src/cli/exit-code.js";
+import { exitCode, exitMeanings, exitOfFault } from "../../src/cli/exit-code.js";
 import { longName } from "../../src/cli/flag.js";
 import { flags } from "../../src/cli/flags.js";
 import { renderPassesMarkdown } from "../../src/report/passes.js";
@@ -36,6 +36,13 @@ describe("README.md", () => {
     const section = readme.slice(readme.indexOf("## Exit codes"), readme.indexOf("## In CI"));
     const listed = [...section.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
     expect(listed).toEqual([...exitMeanings.keys()]);
+  });
+
+  it("says which commands end without a gain: the others have nothing to do and are done", () => {
+    const row = /^\| 12 \|.*$/m.exec(readme)![0];
+    const named = [...row.matchAll(/`([a-z0-9]+)`/g)].map(([, name]) => name!);
+    const own = commands.filter(({ exits }) => exits.includes(exitCode.noGain)).map(({ name }) => name);
+    expect(named.sort()).toEqual(own.sort());
   });
 });
 
