@@ -21,6 +21,7 @@ import { judgeVoid } from "./nonsense.js";
 import { answeringFor } from "./other-target.js";
 import { provePlacement } from "./placement.js";
 import { compareWithReferences } from "./reference-outputs.js";
+import { requireLimit } from "./required-limit.js";
 import type { RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { judgeSaturation } from "./saturation.js";
@@ -54,6 +55,7 @@ export async function runGate(given: GateConfig, context: RunContext): Promise<R
   const config = answeringFor(given, context);
   const { baseline, candidate, limits } = config;
   const isTimed = limits.minSpeedup !== null || limits.slo.length > 0;
+  requireLimit(config);
   const record = new RunRecord("gate", context);
   // Before the long work: a file that cannot be read ends the run.
   const before = config.history ? readHistory(config.history.path) : [];

@@ -13,6 +13,7 @@ import { OptimizeRun } from "./optimize.js";
 import type { Tried } from "./prune/net-trials.js";
 import { type Found, findingsOf, PruneRun, whyNothing } from "./prune/run-prune.js";
 import { commandsFor } from "./reproduce.js";
+import { requireLimit } from "./required-limit.js";
 import type { CandidateFacts, RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { SearchFiles } from "./search-files.js";
@@ -49,7 +50,8 @@ class PrunedRun {
         },
       );
     }
-    this.record = new RunRecord("optimize", context);
+    requireLimit(config);
+    this.record = new RunRecord("optimize", context, config.quantize.budgetMs ?? null);
   }
 
   async run(): Promise<RunResult> {

@@ -42,6 +42,7 @@ import { leaveWhatDoesNotPay } from "./paying-regions.js";
 import { type Draft, draftModel, type Prepared } from "./prepare.js";
 import { requestOf } from "./prepare-request.js";
 import { bitsMissed, chosenRanges, nothingQuantized, quantizationFacts } from "./quantization-facts.js";
+import { requireLimit } from "./required-limit.js";
 import type { CorrectionFacts, LossyFacts, ModelFacts, RunResult, Verdict } from "./result.js";
 import { roundStatics } from "./round-statics.js";
 import { roundCandidates } from "./round-weights.js";
@@ -113,6 +114,7 @@ export class OptimizeRun {
   async #run(): Promise<RunResult> {
     const { config, record } = this;
     const { mode, ranges } = config.quantize;
+    requireLimit(config);
     if (mode === "static") requireCalibration(config.data.calibration !== null || ranges !== null);
     const original = loadModel(config.model);
     const already = alreadyQuantized(original);

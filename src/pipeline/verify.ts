@@ -13,6 +13,7 @@ import { judgeVoid } from "./nonsense.js";
 import { answeringFor } from "./other-target.js";
 import { provePlacement } from "./placement.js";
 import { compareWithReferences } from "./reference-outputs.js";
+import { declaredLimits } from "./required-limit.js";
 import type { DriftFacts, RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { judgeSaturation } from "./saturation.js";
@@ -87,7 +88,7 @@ export async function runVerify(given: VerifyConfig, context: RunContext): Promi
 
   const saturation = judgeSaturation(candidate, config.target ?? null, runtime, context);
   const { verdict, warnings } = judge(
-    limits,
+    declaredLimits(limits, metric),
     {
       accuracy,
       latency: null,

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { MetricRef } from "../../src/metric/index.js";
+import type { DropLimit } from "../../src/pipeline/config.js";
 import { runVerify } from "../../src/pipeline/verify.js";
 import { differenceOf, FakeRuntime, type FakeRuntimeOptions, fakeContext } from "../support/fake-runtime.js";
 import { modelFile } from "../support/model-file.js";
@@ -13,17 +15,26 @@ interface Options extends FakeRuntimeOptions {
   readonly scores?: readonly number[];
   readonly layers?: boolean;
   readonly drift?: boolean;
+  readonly asked?: MetricRef | null;
+  readonly maxDrop?: DropLimit | null;
 }
 
-async function verify({ scores = [1, 1, 1, 1], layers = false, drift = false, ...options }: Options = {}) {
+async function verify({
+  scores = [1, 1, 1, 1],
+  layers = false,
+  drift = false,
+  asked = null,
+  maxDrop = null,
+  ...options
+}: Options = {}) {
   const folder = temporaryFolder({ "d.npz": npz({ x: f32Npy([4, 1, 8, 8], new Array(256).fill(1)) }) });
   const baseline = modelFile(folder, text, { name: "old.onnx" });
   const candidate = modelFile(folder, text, { name: "new.onnx" });
   const runtime = new FakeRuntime({ [baseline]: { scores: [1, 1, 1, 1] }, [candidate]: { scores } }, options);
   const context = fakeContext(runtime, { scratch: folder });
-  const data = { calibration: null, eval: `${folder}/d.npz`, metric: null };
+  const data = { calibration: null, eval: `${folder}/d.npz`, metric: asked };
   const result = await runVerify(
-    { baseline, candidate, data, runtime: runtimeConfig(), limits: limitsOf(), layers, drift },
+    { baseline, candidate, data, runtime: runtimeConfig(), limits: limitsOf({ maxDrop }), layers, drift },
     context,
   );
   return { result, runtime, context, candidate };
@@ -45,6 +56,17 @@ describe("runVerify", () => {
 
   it("misses the default limit when answers change", async () => {
     expect((await verify({ scores: [1, 0, 1, 1] })).result.verdict.outcome).toBe("accuracy");
+  });
+
+  it("tells of a metric of which 1 % is no limit as it is, and holds it against one that is given", async () => {
+    const asked: MetricRef = { kind: "builtin", name: "mse" };
+    const options = { asked, scores: [2, 2, 2, 2] };
+    expect((await verify(options)).result).toMatchObject({
+      verdict: { outcome: "met", reasons: [] },
+      accuracy: { delta: 1 },
+    });
+    const limited = await verify({ ...options, maxDrop: { absolute: 0.5 } });
+    expect(limited.result.verdict.reasons).toHaveLength(1);
   });
 
   it("tells the runtime's share: both as written, and each with the optimizer off and on", async () => {

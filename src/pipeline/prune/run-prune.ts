@@ -14,6 +14,7 @@ import { differenceFacts, differenceWarnings } from "../difference.js";
 import { type Intake, takeIn } from "../intake.js";
 import { type Prepared, prepareModel } from "../prepare.js";
 import { requestOf } from "../prepare-request.js";
+import { requireLimit } from "../required-limit.js";
 import type { AccuracyFacts, RunResult, Verdict } from "../result.js";
 import { RunRecord } from "../run-record.js";
 import { type PartOf, SearchFiles } from "../search-files.js";
@@ -35,7 +36,8 @@ import { PruneSearch } from "./search.js";
 /** Of the time that is given: what is not ranked by then goes by its weights, so that there is time to fit nets and to race them. */
 const RANKED_BY = 0.5;
 
-export function runPrune(config: PruneConfig, context: RunContext): Promise<RunResult> {
+export async function runPrune(config: PruneConfig, context: RunContext): Promise<RunResult> {
+  requireLimit(config);
   const { sparsity } = config.prune;
   return sparsity ? runSparse(config, sparsity, context) : new PruneRun(config, context).run();
 }
