@@ -6,6 +6,7 @@ import { tellHolds } from "../base/unfinished.js";
 import { exitCode } from "./exit-code.js";
 import type { Io } from "./io.js";
 import { main } from "./main.js";
+import { readStandardInput } from "./standard-input.js";
 import type { FromWork, TerminalFacts, ToWork } from "./thread-messages.js";
 
 export { main };
@@ -49,6 +50,7 @@ function ioThrough(port: MessagePort, say: (message: FromWork) => void, facts: T
     },
     // The keyboard belongs to the other thread.
     terminal: null,
+    readInput: readStandardInput,
     env: process.env,
     cwd: ".",
     onInterrupt(handler) {

@@ -2,6 +2,7 @@
 import { type Sheet, sheetOf } from "../report/sheet.js";
 import type { Terminal } from "../tui/terminal.js";
 import type { Watch } from "./observe.js";
+import { readStandardInput } from "./standard-input.js";
 
 export interface Io {
   /** The result and nothing else. */
@@ -15,6 +16,8 @@ export interface Io {
   readonly watch: (() => Watch) | null;
   /** Keyboard and screen, where both are a person's; null elsewhere. */
   readonly terminal: Terminal | null;
+  /** What is piped in, all of it. Throws RESULT_UNREADABLE where nothing is. */
+  readInput(): string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What relative paths start from. */
   readonly cwd: string;
@@ -41,6 +44,7 @@ export function processIo(): Io {
     get terminal() {
       return stdout.isTTY && process.stdin.isTTY ? { stdin: process.stdin, stdout } : null;
     },
+    readInput: readStandardInput,
     env,
     cwd: ".",
     onInterrupt(handler) {

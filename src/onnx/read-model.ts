@@ -56,11 +56,20 @@ const emptyPath = (): InferOptError =>
     fields: { path: "" },
   });
 
+/** Weights are read when they are wanted, and external data from beside the file. */
+const notPiped = (cause: unknown): InferOptError =>
+  new InferOptError("MODEL_MISSING", "input", "- is no file, and a model is not read from standard input", {
+    hint: "Save it to a file first, and name that.",
+    cause,
+    fields: { path: "-" },
+  });
+
 function fileSize(path: string, shown: string): number {
   let stats: ReturnType<typeof statSync>;
   try {
     stats = statSync(path);
   } catch (cause) {
+    if (shown === "-") throw notPiped(cause);
     const likely = nearbyFile(shown);
     throw new InferOptError("MODEL_MISSING", "input", `there is no file ${shown}`, {
       hint: likely === null ? "Check the path." : `Did you mean ${likely}?`,

@@ -56,6 +56,8 @@ export interface ExplainedNode {
 export interface ExplainConfig {
   /** A saved result (.json) or a model. */
   readonly path: string;
+  /** Of a result that is in no file, or was read already: then `path` is only what it is called. */
+  readonly text?: string;
   /** A glob over node names; everything when null. */
   readonly nodes: string | null;
   readonly runtime: RuntimeConfig;
@@ -68,9 +70,11 @@ export interface ExplainConfig {
  * Throws EXPLAIN_MISSING, RESULT_INVALID, RESULT_VERSION, SELECTOR_EMPTY, or what loading a model throws.
  */
 export async function runExplain(config: ExplainConfig, context: RunContext | null): Promise<Explanation> {
-  const explanation = isResult(config.path)
-    ? explainResult(config.path, readFileSync(config.path, "utf8"))
-    : await (await import("./explain-model.js")).explainModel(config, context);
+  const text = config.text ?? (isResult(config.path) ? readFileSync(config.path, "utf8") : null);
+  const explanation =
+    text !== null
+      ? explainResult(config.path, text)
+      : await (await import("./explain-model.js")).explainModel(config, context);
   return config.nodes === null ? explanation : onlyNodes(explanation, config.nodes);
 }
 

@@ -7,7 +7,10 @@ import { parseSavedResult } from "../pipeline/saved-result.js";
 import { resultSchema } from "./result-schema.js";
 
 /** Throws RESULT_UNREADABLE, RESULT_INVALID or RESULT_VERSION. */
-export const readResult = (path: string): RunResult => parseSavedResult(path, textOf(path), resultSchema);
+export const readResult = (path: string): RunResult => parseResult(path, textOf(path));
+
+/** The same of a text, which `name` stands for in messages. */
+export const parseResult = (name: string, text: string): RunResult => parseSavedResult(name, text, resultSchema);
 
 function textOf(path: string): string {
   try {

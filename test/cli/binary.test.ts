@@ -4,14 +4,18 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { renderJson } from "../../src/report/json.js";
+import { sampleResult } from "../report/sample-result.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const binary = join(root, "bin", "infer-opt.js");
 const digits = join(root, "fixtures", "models", "digits.onnx");
 
-function infer(argv: readonly string[], options: { readonly cwd?: string } = {}) {
-  const ended = spawnSync(process.execPath, [binary, ...argv], { encoding: "utf8", cwd: options.cwd ?? root });
+function infer(argv: readonly string[], options: { readonly cwd?: string; readonly input?: string } = {}) {
+  const { cwd = root, input } = options;
+  const given = input === undefined ? {} : { input };
+  const ended = spawnSync(process.execPath, [binary, ...argv], { encoding: "utf8", cwd, ...given });
   return { code: ended.status, stdout: ended.stdout, stderr: ended.stderr };
 }
 
@@ -40,6 +44,19 @@ it("inspects a model, as text and as JSON", () => {
   expect(text.stdout).toContain("BatchNormalization 10");
   const json = infer(["inspect", digits, "--json"]);
   expect(JSON.parse(json.stdout)).toMatchObject({ schemaVersion: 1, command: "inspect", model: { nodes: 35 } });
+});
+
+it("reads a result that is piped in, and says that models are not", () => {
+  const text = renderJson(sampleResult());
+  const shown = infer(["report", "-"], { input: text });
+  expect(shown).toMatchObject({ code: 0, stderr: "" });
+  expect(shown.stdout).toContain("PASS");
+  expect(infer(["explain", "-"], { input: text }).stdout).toContain("standard input");
+  expect(infer(["report", "-"], { input: "{}" })).toMatchObject({ code: 3, stdout: "" });
+  expect(infer(["report", "-"], { input: "" }).stderr).toContain("standard input is no result");
+  const model = infer(["inspect", "-"], { input: "x" });
+  expect(model).toMatchObject({ code: 3, stdout: "" });
+  expect(model.stderr).toContain("a model is not read from standard input");
 });
 
 it("shows a graph", () => {

@@ -29,6 +29,7 @@ export function fakeIo(parts: Partial<Io> = {}): FakeIo {
     columns: null,
     watch: null,
     terminal: null,
+    readInput: () => "",
     env: {},
     cwd: ".",
     onInterrupt(handler) {

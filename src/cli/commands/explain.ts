@@ -7,6 +7,7 @@ import { wantsColor } from "../io.js";
 import { changeExits } from "../run-and-deliver.js";
 import { withRunContext } from "../run-context.js";
 import { graphConfig, runtimeConfig } from "../settings.js";
+import { isStandardInput, STANDARD_INPUT } from "../standard-input.js";
 
 export const explain: Command = {
   name: "explain",
@@ -28,9 +29,12 @@ export const explain: Command = {
       runtime: runtimeConfig(settings),
       graph: graphConfig(settings),
     };
-    const explanation = (await actions.explainsResult(config.path))
-      ? await actions.explain(config, null)
-      : await withRunContext(invocation, (context) => actions.explain(config, context));
+    const piped = isStandardInput(config.path) ? { ...config, path: STANDARD_INPUT, text: io.readInput() } : null;
+    const explanation = piped
+      ? await actions.explain(piped, null)
+      : (await actions.explainsResult(config.path))
+        ? await actions.explain(config, null)
+        : await withRunContext(invocation, (context) => actions.explain(config, context));
     answer(invocation, renderExplanation(explanation, palette(wantsColor(io, "stdout"))), explanation);
     return exitCode.done;
   },

@@ -7,6 +7,7 @@ import { exitCode } from "../exit-code.js";
 import { sheetFor, wantsColor } from "../io.js";
 import { isForReader, openReport } from "../open-report.js";
 import { requiredPlace } from "../output-path.js";
+import { isStandardInput, STANDARD_INPUT } from "../standard-input.js";
 import { writeWhole } from "../write-file.js";
 
 const exportFormats: readonly ExportFormat[] = ["csv", "metrics", "benchmarkJson", "resultTrace", "nodeData"];
@@ -16,7 +17,7 @@ export const report: Command = {
   group: "Look",
   parameters: "<result>",
   about: "A stored result, to read or in another format",
-  note: "On a terminal it opens seven screens: ? lists the keys, q quits. Elsewhere, and with --text, it is printed. --node-data writes a file for each measure (nodes.json becomes nodes.ms-after.json and so on), which Model Explorer lays over the graph.",
+  note: "On a terminal it opens seven screens: ? lists the keys, q quits. Elsewhere, and with --text, it is printed. - is a result that is piped in. --node-data writes a file for each measure (nodes.json becomes nodes.ms-after.json and so on), which Model Explorer lays over the graph.",
   examples: [
     "infer-opt report result.json",
     "infer-opt report result.json --html report.html --markdown gate.md --csv layers.csv",
@@ -33,8 +34,8 @@ export const report: Command = {
     ] as const;
     const exported = exportFormats.map((format) => ({ path: settings[format], format }));
     for (const file of [...files, ...exported]) if (file.path !== null) requiredPlace({ output: file.path }, [path]);
-    const { readResult } = await import("../../report/read-result.js");
-    const result = readResult(path);
+    const { parseResult, readResult } = await import("../../report/read-result.js");
+    const result = isStandardInput(path) ? parseResult(STANDARD_INPUT, io.readInput()) : readResult(path);
     const commandLine = result.commandLine ?? null;
     for (const file of files)
       if (file.path !== null) await writeReport(result, { ...file, path: file.path }, commandLine);
