@@ -96,7 +96,7 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
       if (quantized.at(-1) !== node.name) quantized.push(node.name);
     }
     if (quantized.length === before)
-      float.push({ node: node.name, op: node.op, reason: "no constant f32 weights of that size" });
+      float.push({ node: node.name, op: node.op, reason: whyNoWeights(slots!.map((slot) => weightAt(node, slot))) });
   }
   removeUnreadConstants(model.graph);
   return {
@@ -115,6 +115,17 @@ const isWeight = (value: Value | null | undefined): boolean => {
   const tensor = value?.constant;
   return tensor?.dtype === "f32" && tensor.dims.length >= 2 && tensor.elementCount >= SMALLEST_WEIGHT;
 };
+
+/** Where none of a node's is one that `isWeight`, told of the largest. */
+function whyNoWeights(values: readonly (Value | null | undefined)[]): string {
+  const constants = values.flatMap((value) => value?.constant ?? []);
+  const [largest] = constants.sort((a, b) => b.elementCount - a.elementCount);
+  if (!largest) return "no constant weights: all that it reads is computed";
+  if (largest.dtype !== "f32") return `weights of type ${largest.dtype}`;
+  if (largest.elementCount < SMALLEST_WEIGHT)
+    return `${largest.elementCount} weights: below ${SMALLEST_WEIGHT} they are not worth a conversion of their own`;
+  return `weights of rank ${largest.dims.length}`;
+}
 
 /** What was made of weights so far, for every node that reads them. */
 interface MadeWeights {

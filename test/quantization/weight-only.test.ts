@@ -82,11 +82,23 @@ describe("weights in 8 bits", () => {
       quantized: ["MatMul:y"],
       float: [
         { node: "MatMul:a", op: "MatMul", reason: "said so" },
-        { node: "MatMul:b", op: "MatMul", reason: "no constant f32 weights of that size" },
+        { node: "MatMul:b", op: "MatMul", reason: expect.stringContaining("320 weights: below 1024") },
       ],
       inBlocks: new Set(),
       notes: [],
     });
+  });
+
+  it("say of each node why it has none that could be stored", async () => {
+    const { report } = await quantized(`(x: f32[32,32], z: f64[32,32]) -> (y, d, e) {
+      y = MatMul(x, x)
+      d = MatMul(z, $u: f64[32,40])
+      e = MatMul(x, $v: f32[32]) }`);
+    expect(report.float.map(({ reason }) => reason)).toEqual([
+      "no constant weights: all that it reads is computed",
+      "weights of type f64",
+      expect.stringContaining("32 weights: below 1024"),
+    ]);
   });
 
   it("are stored once for a look-up and a product with the same channels, whichever comes first", async () => {
