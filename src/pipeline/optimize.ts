@@ -87,7 +87,7 @@ export class OptimizeRun {
     readonly context: RunContext,
     readonly part: PartOf | null = null,
   ) {
-    this.record = part?.record ?? new RunRecord(command, context);
+    this.record = part?.record ?? new RunRecord(command, context, config.quantize.budgetMs ?? null);
     const places = placesOf(config.graph.target ?? null, config.runtime.provider, context);
     const { target } = places;
     const runtimeSpecific = config.graph.runtimeSpecific && target.isMeasurable;

@@ -1,6 +1,7 @@
 /** What a run has to tell in the end, gathered on the way: stages with their times, warnings, and the result made of them. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { InferOptError } from "../base/errors.js";
+import { budgetOverrun } from "./budget-overrun.js";
 import type { RunContext } from "./context.js";
 import type { Stage } from "./events.js";
 import type { ModelFacts, RunResult, Verdict } from "./result.js";
@@ -20,6 +21,8 @@ export class RunRecord {
   constructor(
     readonly command: string,
     readonly context: RunContext,
+    /** Milliseconds for the whole run; null where nobody asked for a limit. */
+    readonly budgetMs: number | null = null,
   ) {
     this.#started = context.now();
   }
@@ -72,6 +75,8 @@ export class RunRecord {
     for (const { wanted, used, reason } of context.runtime.fallbacks()) {
       this.warn(`ran on ${used} instead of ${wanted}: ${reason}`);
     }
+    const wallMs = this.elapsedMs;
+    const overrun = this.budgetMs === null ? null : budgetOverrun(wallMs, this.budgetMs, this.#stages);
     return {
       schemaVersion: 1,
       command: this.command,
@@ -86,9 +91,9 @@ export class RunRecord {
       difference: [],
       environment: context.environment,
       ...findings,
-      warnings: [...this.#warnings],
+      warnings: [...this.#warnings, ...(overrun === null ? [] : [overrun])],
       stages: this.#stages,
-      resources: { wallMs: context.now() - this.#started, peakRssBytes: context.runtime.peakRssBytes() },
+      resources: { wallMs, peakRssBytes: context.runtime.peakRssBytes() },
     };
   }
 }

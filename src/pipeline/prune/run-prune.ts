@@ -63,7 +63,7 @@ export class PruneRun {
     readonly context: RunContext,
     readonly part: PartOf | null = null,
   ) {
-    this.record = part?.record ?? new RunRecord("prune", context);
+    this.record = part?.record ?? new RunRecord("prune", context, config.prune.budgetMs);
   }
 
   async run(): Promise<RunResult> {

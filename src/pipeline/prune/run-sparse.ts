@@ -38,7 +38,7 @@ class SparseRun {
     readonly sparsity: Sparsity,
     readonly context: RunContext,
   ) {
-    this.record = new RunRecord("prune", context);
+    this.record = new RunRecord("prune", context, config.prune.budgetMs);
     this.name = `${sparsityText(sparsity)} zeros`;
   }
 

@@ -1,0 +1,28 @@
+/** What is told of a run that took longer than the time it was given for the whole. */
+import { budgetWord } from "./budget-word.js";
+
+/** What ends a run takes a moment, and nobody minds. */
+const SLACK = 0.02;
+const LEAST_MS = 200;
+/** Stages that are named. */
+const MOST_NAMED = 3;
+
+/** null where it kept to it. */
+export function budgetOverrun(
+  wallMs: number,
+  budgetMs: number,
+  stages: readonly { readonly stage: string; readonly wallMs: number }[],
+): string | null {
+  const overMs = wallMs - budgetMs;
+  if (overMs <= Math.max(LEAST_MS, SLACK * budgetMs)) return null;
+  const sums = new Map<string, number>();
+  for (const { stage, wallMs: ms } of stages) sums.set(stage, (sums.get(stage) ?? 0) + ms);
+  const longest = [...sums].sort(([, a], [, b]) => b - a).slice(0, MOST_NAMED);
+  const where = longest.map(([stage, ms]) => `${stage} ${seconds(ms)}`).join(", ");
+  return (
+    `the run took ${seconds(wallMs)}, ${seconds(overMs)} more than --budget ${budgetWord(budgetMs)}: ` +
+    `the budget ends searches and shortens timing, and what one candidate needs is done in any case (${where})`
+  );
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 9950 ? 1 : 0)} s`;
