@@ -6,8 +6,9 @@ import { cellsOf } from "./cell-width.js";
 import { middle, printable } from "./escape.js";
 import { count } from "./numbers.js";
 import { operatorFamily } from "./operator-family.js";
+import { profileRemark } from "./profile-remark.js";
 import { isRoomy, type Sheet } from "./sheet.js";
-import { columns } from "./table.js";
+import { columns, wrap } from "./table.js";
 
 export interface FamilyTime {
   readonly family: string;
@@ -67,10 +68,12 @@ export function timeLines(result: RunResult, sheet: Sheet): string[] {
     ["left", ...Array.from({ length: roomy ? 5 : 3 }, () => "right" as const)],
   );
   const room = sheet.columns - 3 - Math.max(...table.map(cellsOf));
-  return table.map((line, i) => {
+  const lines = table.map((line, i) => {
     const row = rows[i - 1];
     return row === undefined ? line : `${line}  ${bar(row, largest, room, sheet)}`.trimEnd();
   });
+  const remark = profileRemark(result);
+  return remark === null ? lines : [...lines, ...wrap(remark, sheet.columns - 4).map((line) => `  ${line}`)];
 }
 
 /** Full for what was saved, hollow for what was added. */

@@ -57,6 +57,40 @@ describe("where the time went", () => {
     expect(lines.at(-1)).toMatch(/^ {2}all +210 +- +210$/);
   });
 
+  describe("beside a speed that was timed", () => {
+    const linesAt = (afterMs: number, speedup: number, speedupInterval: readonly [number, number]) => {
+      const shares = (ms: number) => [{ op: "Conv", nodes: 1, ms }];
+      const { latency } = sampleResult();
+      const result = sampleResult({
+        operatorTimes: { before: shares(10), after: shares(afterMs) },
+        latency: { ...latency!, speedup, speedupInterval },
+      });
+      return timeLines(result, plainSheet).slice(3).join(" ").replace(/\s+/g, " ");
+    };
+
+    it("says nothing where both are of one mind", () => {
+      expect(linesAt(5, 2.1, [2.05, 2.15])).toBe("");
+      expect(linesAt(9.95, 1.03, [1.02, 1.04])).toBe("");
+    });
+
+    it("says which counts where they are far apart, or where one is faster and the other slower", () => {
+      const far = linesAt(5, 1.5, [1.45, 1.55]);
+      expect(far).toContain("By these times the model would be 2.00x as fast");
+      expect(far).toContain("Timed in turns it was 1.50x (1.45x .. 1.55x), which is what counts.");
+      expect(linesAt(10.3, 1.04, [1.02, 1.06])).toContain("0.97x as fast");
+      expect(linesAt(9.7, 0.98, [0.97, 0.99])).toContain("1.03x as fast");
+    });
+
+    it("stays within the sheet", () => {
+      for (const line of timeLines(
+        sampleResult({ operatorTimes: { ...operatorTimes, after: operatorTimes.before } }),
+        plainSheet,
+      )) {
+        expect(cellsOf(line)).toBeLessThanOrEqual(plainSheet.columns);
+      }
+    });
+  });
+
   it("is not told where it was not measured", () => {
     expect(familyTimes(sampleResult())).toBeNull();
     expect(timeLines(sampleResult(), plainSheet)).toEqual([]);

@@ -6,6 +6,7 @@ import { boundWord, overPeak } from "../../bound.js";
 import { middle } from "../../escape.js";
 import { bytes, count, milliseconds, percent, percentOf, plural, significant } from "../../numbers.js";
 import { placementNotes, timeShare } from "../../placement.js";
+import { profileRemark } from "../../profile-remark.js";
 import { familyTimes } from "../../time-table.js";
 import { watchedTime } from "../../watched-time.js";
 import { areaKey, px } from "../chart.js";
@@ -119,10 +120,11 @@ function sideBySide(result: RunResult): Markup[] {
   });
   const sum = (side: "beforeMs" | "afterMs"): number => rows.reduce((total, row) => total + row[side], 0);
   const [before, after] = [sum("beforeMs"), sum("afterMs")];
+  const remark = result.profile ? null : profileRemark(result);
   const totals = `${milliseconds(before)} ms in all before, ${milliseconds(after)} ms after, ${milliseconds(before - after)} ms saved`;
   const left = rows.length > shown.length ? html` Those that changed the least are in the table only.` : null;
   return [
-    html`<p class="key">${areaKey("bar before", "before")}${areaKey("bar after", "after")}</p><p>Milliseconds of a run in nodes: ${totals}.${left}</p>`,
+    html`<p class="key">${areaKey("bar before", "before")}${areaKey("bar after", "after")}</p><p>Milliseconds of a run in nodes: ${totals}.${left}</p>${remark === null ? null : html`<p>${remark}</p>`}`,
     html`<svg class="bar-chart" viewBox="0 0 ${BARS_WIDTH} ${shown.length * ROW + 4}" role="img" aria-label="Milliseconds by kind of operator; ${totals}.">${bars}</svg>`,
     folded("As a table", "Kinds of operators before and after", rows, [
       text("operators", ({ family }) => family),

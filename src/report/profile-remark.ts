@@ -1,0 +1,28 @@
+/** Where a profile and the timing in turns do not say the same of the speed: which of them counts, in a sentence. */
+import type { OperatorShare } from "../pipeline/operator-times.js";
+import type { RunResult } from "../pipeline/result.js";
+import { interval, ratio } from "./numbers.js";
+
+/** Nodes alone take less than a run, and few runs are not all runs: so far apart they may be. */
+const TOLERANCE = 0.1;
+/** Less is neither faster nor slower. */
+const SAME = 0.01;
+
+/** null where they agree, or one of them is missing. */
+export function profileRemark({ operatorTimes, latency }: Pick<RunResult, "operatorTimes" | "latency">): string | null {
+  if (!operatorTimes || !latency) return null;
+  const [before, after] = [sumOf(operatorTimes.before), sumOf(operatorTimes.after)];
+  if (!(before > 0 && after > 0)) return null;
+  const { speedup, speedupInterval } = latency;
+  const [low, high] = speedupInterval;
+  const told = before / after;
+  const isFar = told < low * (1 - TOLERANCE) || told > high * (1 + TOLERANCE);
+  const isOpposed = (told < 1 - SAME && low > 1) || (told > 1 + SAME && high < 1);
+  if (!isFar && !isOpposed) return null;
+  return (
+    `By these times the model would be ${ratio(told)} as fast: they are of a profile of few runs, apart from the timing. ` +
+    `Timed in turns it was ${ratio(speedup)} (${interval(speedupInterval, ratio)}), which is what counts.`
+  );
+}
+
+const sumOf = (shares: readonly OperatorShare[]): number => shares.reduce((sum, { ms }) => sum + ms, 0);
