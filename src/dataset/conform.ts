@@ -37,7 +37,11 @@ export function feedOf(sample: Sample, name: string): Tensor {
   throw datasetError(
     "DATASET_INPUT_MISSING",
     `${sample.id} has nothing for the model's input "${name}"`,
-    nearest === null ? "Give every input of the model a value." : `The nearest name in the data is "${nearest}".`,
+    name === "labels"
+      ? "What is called labels goes to the metric: give the model's input another name, or give the data as test_data_set_* folders."
+      : nearest === null
+        ? "Give every input of the model a value."
+        : `The nearest name in the data is "${nearest}".`,
     { fields: { sample: sample.id, input: name, nearest } },
   );
 }

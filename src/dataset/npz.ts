@@ -114,13 +114,14 @@ async function readHeader(archive: ZipArchive, member: ZipMember, label: string)
 function commonCount(path: string, arrays: readonly RowReader[]): number {
   const inputs = arrays.filter(({ name }) => name !== LABELS);
   if (inputs.length === 0 || arrays.some(({ count }) => count === 0)) {
+    const hasLabels = inputs.length === 0 && arrays.length > 0;
     throw datasetError(
       "DATASET_EMPTY",
-      `${path} holds no samples`,
-      "Save one array per model input, first axis = samples.",
-      {
-        fields: { path },
-      },
+      hasLabels ? `${path} holds labels and nothing for a model to take` : `${path} holds no samples`,
+      hasLabels
+        ? "An array called labels goes to the metric, and to no input: save one array per model input beside it."
+        : "Save one array per model input, first axis = samples.",
+      { fields: { path } },
     );
   }
   const count = inputs[0]!.count;

@@ -3,7 +3,8 @@ import { graphsWithin, type Model } from "../ir/index.js";
 /**
  * Gives every node and value of the model a name that no other has, keeping those
  * that already are unique. Plans, ranges and reports speak of nodes and values by
- * name, and must find them again in a copy of the model.
+ * name, and must find them again in a copy of the model. Values inside get none that
+ * every object has, `constructor` say: the runtime's binding takes outputs by name from one.
  */
 export function makeNamesUnique(model: Model): void {
   const nodes = new Set<string>();
@@ -14,6 +15,7 @@ export function makeNamesUnique(model: Model): void {
     taken.add(name);
     return name;
   };
+  const claimInside = (wanted: string): string => claim(values, wanted in {} ? `${wanted}_` : wanted || "value");
   // Public names first: nothing else may take them.
   const inputs = new Set(model.graph.inputs.map(({ label }) => label));
   for (const { name, value } of model.graph.outputs) {
@@ -22,12 +24,14 @@ export function makeNamesUnique(model: Model): void {
   }
   const ported = new Set(model.graph.outputs.map(({ value }) => value));
   for (const graph of graphsWithin(model.graph)) {
+    const isPublic = graph === model.graph;
     for (const value of [...graph.inputs, ...graph.constants]) {
-      if (!ported.has(value) || value.isGraphInput) value.label = claim(values, value.label || "value");
+      if (ported.has(value) && !value.isGraphInput) continue;
+      value.label = isPublic && value.isGraphInput ? claim(values, value.label || "value") : claimInside(value.label);
     }
     for (const node of graph.nodes()) {
       for (const value of node.outputs) {
-        if (value && !ported.has(value)) value.label = claim(values, value.label || "value");
+        if (value && !ported.has(value)) value.label = claimInside(value.label);
       }
       node.name = claim(nodes, node.displayName);
     }

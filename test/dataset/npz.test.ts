@@ -29,6 +29,12 @@ describe("openNpz", () => {
     expect(samples[1]!.feeds.get("x")!.dims).toEqual([1, 2]);
   });
 
+  it("says what labels are where there is nothing else", async () => {
+    const fault = await faultOf(() => open(npz({ labels: i64Npy([2], [7, 8]) })));
+    expect(fault.code).toBe("DATASET_EMPTY");
+    expect(fault.hint).toContain("to the metric, and to no input");
+  });
+
   it("takes the array `labels` for labels, without the sample axis", async () => {
     const dataset = await open(npz({ x: f32Npy([2, 1], [1, 2]), labels: i64Npy([2], [7, 8]) }));
     const [, second] = await samplesOf(dataset);

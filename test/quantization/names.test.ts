@@ -34,6 +34,16 @@ describe("makeNamesUnique", () => {
     expect(model.graph.inputs[0]!.label).toBe("x");
   });
 
+  it("gives values inside no name that every object has, and keeps such public ones", () => {
+    const model = parseModel("(x: f32[2]) -> (y) { a = Neg(x)\n y = Abs(a) }");
+    const { graph } = model;
+    graph.firstNode!.output.label = "constructor";
+    graph.inputs[0]!.label = "toString";
+    makeNamesUnique(model);
+    expect(graph.firstNode!.output.label).toBe("constructor_");
+    expect(graph.inputs[0]!.label).toBe("toString");
+  });
+
   it("changes nothing the second time", () => {
     const model = parseModel(nested);
     makeNamesUnique(model);

@@ -121,6 +121,24 @@ describe("score", () => {
     expect(fault.message).toContain('"s"');
   });
 
+  it.each(["toString", "__proto__"])("gives outputs named %s, or says that it cannot", async (name) => {
+    const model = writeModel({
+      node: [node("Neg", ["x"], [name]), node("Abs", ["x"], ["y"])],
+      input: [port("x", "f32", [1, 2])],
+      output: [port(name, "f32", [1, 2]), port("y", "f32", [1, 2])],
+    });
+    const answer = (outputs: readonly string[]) =>
+      startRuntime().answer({
+        ...{ model, outputs, path: join(temporaryFolder(), "answers"), session },
+        data: { path: jsonl(...samples), indices: [0, 1] },
+      });
+    const refused = { code: "OUTPUTS_UNREADABLE", kind: "input", fields: { outputs: [name] } };
+    expect(await faultOf(() => answer(["y"]))).toMatchObject(refused);
+    const both = answer([name, "y"]);
+    if (name === "toString") await both;
+    else expect(await faultOf(() => both)).toMatchObject(refused);
+  });
+
   it("remembers what a baseline answered, and that another is another", async () => {
     const runtime = startRuntime({ workers: 1 });
     const [baseline, other] = [scaling(1), scaling(3)];

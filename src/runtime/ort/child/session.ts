@@ -59,6 +59,7 @@ export async function openModel(
     readable,
     async run(feeds, outputs, where) {
       if (Array.isArray(outputs) && outputs.length === 0) refuseUnreadable({ path, signature, readable });
+      refuseTaken(path, signature, new Set(Array.isArray(outputs) ? outputs : Object.keys(outputs)));
       try {
         return new Map(Object.entries(await session.run(feeds, outputs)));
       } catch (cause) {
@@ -70,12 +71,32 @@ export async function openModel(
   };
 }
 
+/**
+ * The binding takes outputs by name from a plain object, which has `toString` whether that was asked for or not; and what is
+ * called `__proto__` gets lost on its way there and back.
+ */
+function refuseTaken(path: string, { outputs }: ModelSignature, wanted: ReadonlySet<string>): void {
+  const taken = outputs.find(({ name }) => name in {} && (name === "__proto__" || !wanted.has(name)));
+  if (!taken) return;
+  const { name } = taken;
+  throw new InferOptError(
+    "OUTPUTS_UNREADABLE",
+    "input",
+    `"${name}" of ${path} cannot be told from what every JavaScript object has under that name, by which ONNX Runtime hands results to Node`,
+    {
+      hint: `Give what is called "${name}" in the model another name.`,
+      fields: { model: path, outputs: [name] },
+    },
+  );
+}
+
 /** For those who run the bare session. Throws OUTPUTS_UNREADABLE where it would have nothing to answer with. */
 export function refuseUnreadable({
   path,
   signature,
   readable,
 }: Pick<OpenModel, "path" | "signature" | "readable">): void {
+  refuseTaken(path, signature, new Set(readable));
   if (readable.length > 0) return;
   const names = signature.outputs.map(({ name }) => `"${name}"`).join(", ");
   throw new InferOptError(
