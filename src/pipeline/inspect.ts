@@ -193,16 +193,16 @@ async function flopsOf(path: string, config: RuntimeConfig, context: RunContext 
 
 /** Gives open dimensions of the inputs a size; returns the shapes that changed, by input name. */
 function sizeInputs({ graph }: Model, config: RuntimeConfig): Record<string, Shape> {
-  const assumed: Record<string, Shape> = {};
+  const assumed: [string, Shape][] = [];
   const specs = inputsOf(graph);
   for (const [i, { name, shape }] of withBatch(specs, config).entries()) {
     const input = graph.inputs[i]!;
     const given = config.shapes.get(name)?.map((dim, axis) => dim ?? shape?.[axis] ?? null) ?? shape;
     if (!given || !input.type || JSON.stringify(given) === JSON.stringify(input.shape)) continue;
-    assumed[name] = given;
+    assumed.push([name, given]);
     input.type = { ...input.type, shape: given };
   }
-  return assumed;
+  return Object.fromEntries(assumed);
 }
 
 /** Rejects with nothing but interruptions; answers why no shapes could be found out, or null. */

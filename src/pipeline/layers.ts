@@ -14,7 +14,7 @@ import type { OutputDifference } from "../runtime/port.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
 import { finite, sqnrOrNull, withNaNs } from "./difference.js";
-import { asWritten, describer, linkedFile, removeLinked } from "./model-runs.js";
+import { answeringAsWritten, describer, linkedFile, removeLinked } from "./model-runs.js";
 import type { LayerDifference, LayerDifferences } from "./result.js";
 import { refuseInterrupted } from "./run-record.js";
 import { groupTaps } from "./tap-groups.js";
@@ -60,6 +60,7 @@ export async function compareLayers(context: RunContext, request: LayerRequest):
   for (const { labels } of groups) {
     refuseInterrupted(context.signal);
     const paths = { baseline: linkedFile(context, "layers"), candidate: linkedFile(context, "layers") };
+    context.origins?.set(paths.baseline, request.baseline).set(paths.candidate, request.candidate);
     try {
       const old = await writeGroup(request.baseline, labels, paths.baseline, request, context);
       const now = await writeGroup(request.candidate, labels, paths.candidate, request, context);
@@ -68,7 +69,7 @@ export async function compareLayers(context: RunContext, request: LayerRequest):
         data: firstOf(data, samples),
         pairs: old.map((name, i) => [name, now[i]!] as const),
         heldBytes: runtime.maxMemoryBytes * HELD_SHARE,
-        session: asWritten(runtime),
+        session: answeringAsWritten(runtime),
       });
       for (const [i, difference] of differences.entries()) {
         if (difference.mismatch !== null) uncompared++;

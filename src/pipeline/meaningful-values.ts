@@ -13,12 +13,12 @@ const SMALL_TABLE = 8;
 
 /** By input name; inputs of which nothing is asked are absent. */
 export function meaningfulValues({ graph }: Model): Readonly<Record<string, readonly number[]>> {
-  const found: Record<string, readonly number[]> = {};
+  const found: [string, readonly number[]][] = [];
   for (const input of graph.inputs) {
     const values = [...new Set(askedOf(input))];
-    if (values.length > 0) found[input.label] = values;
+    if (values.length > 0) found.push([input.label, values]);
   }
-  return found;
+  return Object.fromEntries(found);
 }
 
 function* askedOf(value: Value): Generator<number> {

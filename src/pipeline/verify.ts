@@ -8,7 +8,7 @@ import { differenceFacts, differenceWarnings } from "./difference.js";
 import { chooseEvaluation } from "./evaluation-data.js";
 import { compareLayers } from "./layers.js";
 import { modelFacts } from "./model-facts.js";
-import { answering, asWritten } from "./model-runs.js";
+import { answering, answeringAsWritten } from "./model-runs.js";
 import { judgeVoid } from "./nonsense.js";
 import { answeringFor } from "./other-target.js";
 import { provePlacement } from "./placement.js";
@@ -120,7 +120,7 @@ async function measureDrift(
   data: DatasetRef,
   context: RunContext,
 ): Promise<DriftFacts> {
-  const off = asWritten(runtime);
+  const off = answeringAsWritten(runtime);
   const self = (model: string): CompareJob => ({
     baseline: model,
     candidate: model,

@@ -218,3 +218,24 @@ it("finds the layer that was spoiled, on the runtime", async () => {
   expect(layers.first!.relativeL2).toBeCloseTo(0.5, 4);
   expect(layers.worst.map(({ value }) => value).sort()).toEqual(["c", "y"]);
 });
+
+it("looks at integer operators with the sums that the target has", async () => {
+  const folder = temporaryFolder({ "d.npz": npz({ x: f32Npy([2, 64], new Array(128).fill(255)) }) });
+  const [whole, step] = [new Array(64 * 64).fill(127).join(", "), (64 * 127 * 255) / 255];
+  const float = `(x: f32[1,64]) -> (y) { p = MatMul(x, $w: f32[64,64] = {${whole}})\n y = Abs(p) }`;
+  const integers = `(x: f32[1,64]) -> (y) {
+    q = QuantizeLinear(x, $s: f32[] = {1}, $z: u8[] = {0})
+    r = QLinearMatMul(q, $s, $z, $k: i8[64,64] = {${whole}}, $t: f32[] = {1}, $o: i8[] = {0}, $a: f32[] = {${step}}, $b: u8[] = {0})
+    p = DequantizeLinear(r, $a, $b)
+    y = Abs(p)
+  }`;
+  const layers = await compareLayers(fakeContext(startRuntime(), { scratch: folder }), {
+    baseline: modelFile(folder, float, { name: "old.onnx" }),
+    candidate: modelFile(folder, integers, { name: "new.onnx" }),
+    data: { path: `${folder}/d.npz` },
+    count: 2,
+    // As it is set where the target's sums do not saturate, and those of this processor would.
+    runtime: { ...runtimeConfig(), isExact: true },
+  });
+  expect(layers).toMatchObject({ compared: 2, first: null });
+});
