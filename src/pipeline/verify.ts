@@ -1,6 +1,6 @@
 /** `verify`: how far a candidate's answers are from the original's, by metric, by output, and by layer. */
 import type { DatasetRef } from "../dataset/index.js";
-import type { CompareJob } from "../runtime/port.js";
+import type { CompareJob, OutputDifference } from "../runtime/port.js";
 import { scoreModels } from "./accuracy.js";
 import type { DataConfig, Limits, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
@@ -14,7 +14,7 @@ import { answeringFor } from "./other-target.js";
 import { provePlacement } from "./placement.js";
 import { compareWithReferences } from "./reference-outputs.js";
 import { declaredLimits } from "./required-limit.js";
-import type { DriftFacts, RunResult } from "./result.js";
+import type { DriftFacts, LayerDifferences, RunResult } from "./result.js";
 import { RunRecord } from "./run-record.js";
 import { judgeSaturation } from "./saturation.js";
 import { judge } from "./verdict.js";
@@ -101,6 +101,7 @@ export async function runVerify(given: VerifyConfig, context: RunContext): Promi
   record.warn(...saturation.warnings, ...differenceWarnings(differences), ...(references?.warnings ?? []), ...warnings);
   if (layers && layers.compared === 0)
     record.warn("no value has the same name in both models: layers cannot be compared");
+  else if (layers) record.warn(...partedOnLoading(layers, differences));
   return record.result({
     model,
     candidateModel,
@@ -112,6 +113,16 @@ export async function runVerify(given: VerifyConfig, context: RunContext): Promi
     ...(drift && { drift }),
     ...(layers && { layers }),
   });
+}
+
+/** Layers are looked at as written, and outputs as delivered. */
+function partedOnLoading({ first, thresholdDb }: LayerDifferences, differences: readonly OutputDifference[]): string[] {
+  const told = differences.filter(({ mismatch, sqnrDb }) => mismatch === null && sqnrDb < thresholdDb);
+  if (first !== null || told.length === 0) return [];
+  const [{ output, sqnrDb }] = told as [OutputDifference, ...OutputDifference[]];
+  return [
+    `no layer parts as the models are written, and output "${output}" does as they are delivered (${Math.max(sqnrDb, -1000).toFixed(1)} dB): it is what the runtime makes of them when it loads them, which --drift shows`,
+  ];
 }
 
 /** Three comparisons: the models as written, and each with itself as it is delivered. */

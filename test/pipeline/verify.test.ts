@@ -124,6 +124,17 @@ describe("runVerify", () => {
     expect(result.warnings).toContain('output "z": 3 of 10 elements are NaN in one model only');
   });
 
+  it("says so where outputs part and no layer does, which is what loading the models makes of them", async () => {
+    const compare =
+      (delivered: number): FakeRuntimeOptions["compare"] =>
+      ({ pairs }) =>
+        pairs ? pairs.map(([name]) => differenceOf(name, { sqnrDb: 40 })) : [differenceOf("y", { sqnrDb: delivered })];
+    const warningsAt = async (delivered: number): Promise<readonly string[]> =>
+      (await verify({ layers: true, compare: compare(delivered)! })).result.warnings;
+    expect(await warningsAt(13)).toContainEqual(expect.stringMatching(/^no layer parts.*"y".*13\.0 dB.*--drift/));
+    expect(await warningsAt(25)).not.toContainEqual(expect.stringMatching(/^no layer parts/));
+  });
+
   it("looks into layers only when asked", async () => {
     expect((await verify()).result.layers).toBeUndefined();
     expect(
