@@ -10,6 +10,7 @@ import { Network } from "../passes/layout/minimum-cut.js";
 import { isLookUp } from "../quantization/embedding.js";
 import type { Candidate, Plan } from "./candidate.js";
 import { firstNodes } from "./estimated-times.js";
+import { whyNoGain } from "./float-reasons.js";
 import { bordersOf, MS_PER_CONVERTED_ELEMENT, type Region, type RegionTime, tensorsBetween } from "./regions.js";
 import type { Workshop } from "./workshop.js";
 
@@ -69,17 +70,10 @@ export function withoutLosses(
   if (times === null) return kept;
   const isFloat = cheapestFloat(regions, times, workshop, candidate, floatMargin);
   for (const { name } of regions) {
-    if (!isFloat(name)) continue;
-    const { beforeMs, kernelMs, conversionMs } = times.get(name)!;
-    kept.set(
-      name,
-      `does not pay: ${ms(kernelMs)} as integers and ${ms(conversionMs)} for conversions, ${ms(beforeMs)} in float`,
-    );
+    if (isFloat(name)) kept.set(name, whyNoGain(times.get(name)!, -floatMargin));
   }
   return kept;
 }
-
-const ms = (value: number): string => `${value.toFixed(value < 1 ? 3 : 1)} ms`;
 
 /** Which regions the cheapest split has in float. The source's side is that of integers. */
 function cheapestFloat(

@@ -3,8 +3,10 @@
  * not depend on what they stand for, and ranges and corrections then fit the model that is built.
  */
 import type { Candidate, Plan, Variant } from "./candidate.js";
+import { whyFloatInput } from "./float-reasons.js";
 import { leaveWhatDoesNotPay, withoutLosses } from "./paying-regions.js";
-import { bordersOf, MS_PER_CONVERTED_ELEMENT, savedMs } from "./regions.js";
+import { bordersOf, MS_PER_CONVERTED_ELEMENT, type RegionTime, savedMs } from "./regions.js";
+import type { RegionFacts } from "./result.js";
 import type { Workshop } from "./workshop.js";
 
 /** Nodes left in float, with the reason, and what the profile says of that. */
@@ -207,6 +209,6 @@ function inputsInFloat(
   const lostMs = [...first].reduce((sum, name) => sum + savedMs(times.get(name)!), conversionMs);
   if (lostMs > mostLost * ownMs) return null;
   const kept = new Map(candidate.keptFloat);
-  for (const name of first) kept.set(name, "reads the inputs: in float it keeps the whole model more accurate");
+  for (const name of first) kept.set(name, whyFloatInput(times.get(name)!));
   return kept;
 }
