@@ -32,6 +32,8 @@ export interface Candidate {
     readonly original?: readonly NodeTime[];
   } | null;
   accuracy: AccuracyFacts | null;
+  /** The fastest placement, where this one, which is more accurate, was taken in its place; absent where it is the fastest. */
+  faster?: Pick<Candidate, "keptFloat" | "speedup">;
   /** By region, when it alone is integers: SQNR of the outputs, dB; absent until a search measured it. */
   errors?: ReadonlyMap<string, number>;
   note: string;

@@ -290,6 +290,8 @@ async function makePlaced(
     const { speedup, note, times } = best;
     Object.assign(corrected, { speedup, note, ...(times && { times }) });
   }
+  const [fastest] = made;
+  if (best !== fastest) corrected.faster = { keptFloat: fastest!.keptFloat, speedup: fastest!.speedup };
   return [corrected];
 }
 

@@ -230,6 +230,48 @@ describe("chooseCandidate", () => {
     expect(judged.ruling.verdict.outcome).toBe("met");
   });
 
+  describe("where a placement that is more accurate gains too little", () => {
+    /** The fastest is reckoned to be so many times as fast as that, and takes `ms`. */
+    const search = async (
+      { times = 1.1, ms = 9, accuracy = 1, carefulMs = 9.9 },
+      limits: Parameters<Stage["choose"]>[2] = {},
+    ): Promise<{ name: string; outcome: string; made: number; timed: readonly string[] }> => {
+      const stage = new Stage(() => ({ accuracy, ms }));
+      const careful = stage.candidate("careful", staticVariant, { accuracy: 1, ms: carefulMs }, nodes);
+      careful.speedup = 1.1;
+      careful.faster = { keptFloat: new Map([["a", "does not pay"]]), speedup: 1.1 * times };
+      const { judged, made } = await stage.choose([careful], stage.workshopFor(nodes), limits);
+      const timed = stage.runtime.timed.map(({ model }) => model);
+      return { name: judged.candidate.name, outcome: judged.ruling.verdict.outcome, made: made.length, timed };
+    };
+
+    it("takes the fastest one", async () => {
+      expect(await search({})).toMatchObject({ name: "kept a", outcome: "met", made: 1 });
+    });
+
+    it("tries it for a wanted speedup too", async () => {
+      expect(await search({ times: 1.5, ms: 7 }, { minSpeedup: 1.3 })).toMatchObject({
+        name: "kept a",
+        outcome: "met",
+      });
+    });
+
+    it("does not take one that is not accurate, nor times it", async () => {
+      const { name, outcome, made, timed } = await search({ accuracy: 0.8 });
+      expect([name, outcome, made]).toEqual(["careful", "no-gain", 1]);
+      expect(timed).not.toContain("kept a");
+    });
+
+    it("does not make one that would gain too little as well", async () => {
+      expect(await search({ carefulMs: 10.5, times: 1.01 })).toMatchObject({
+        name: "careful",
+        outcome: "no-gain",
+        made: 0,
+      });
+      expect(await search({ times: 1.1 }, { minSpeedup: 1.3 })).toMatchObject({ outcome: "latency", made: 0 });
+    });
+  });
+
   it("says no gain when everything is slower", async () => {
     const stage = new Stage();
     const { judged } = await stage.choose(

@@ -85,10 +85,14 @@ export class Stage {
   workshopFor(all: readonly string[], alone = all): Workshop {
     const workshop = {
       options: { target: { isMeasurable: true } },
-      make: (variant: Variant, keptFloat: ReadonlyMap<string, string>): Candidate => {
+      make: (variant: Variant, keptFloat: ReadonlyMap<string, string>, known: Partial<Candidate> = {}): Candidate => {
         const quantized = all.filter((node) => !keptFloat.has(node));
         const name = `kept ${[...keptFloat.keys()].join(" ")}`;
-        const made = { ...this.candidate(name, variant, this.kept([...keptFloat.keys()]), quantized), keptFloat };
+        const made = {
+          ...this.candidate(name, variant, this.kept([...keptFloat.keys()]), quantized),
+          keptFloat,
+          ...known,
+        };
         this.made.push(made);
         return made;
       },
