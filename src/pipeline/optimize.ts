@@ -51,6 +51,7 @@ import { quickTrial } from "./sample-counts.js";
 import { ScratchWeights } from "./scratch-weights.js";
 import { type PartOf, SearchFiles } from "./search-files.js";
 import { leftOut } from "./select.js";
+import { measureSideBySide } from "./side-by-side.js";
 import { slowBlocks } from "./slow-blocks.js";
 import { unusableStatistics } from "./unusable-statistics.js";
 import { Workshop } from "./workshop.js";
@@ -291,9 +292,7 @@ export class OptimizeRun {
 
   /** The fastest integers, and without the regions that do not pay. */
   async #measureSpeed(candidates: Candidate[], workshop: Workshop, isPlaced: boolean): Promise<void> {
-    // Side by side, or not at all: what was placed early was timed then.
-    const isTimed = candidates.every(({ speedup }) => speedup !== null);
-    if (!isTimed) await workshop.measureSpeed(candidates, this.config.runtime.benchMs / 2);
+    await measureSideBySide(candidates, workshop, this.config.runtime.benchMs / 2);
     const { goal, mode } = this.config.quantize;
     // Weights in float again would be faster, and what nobody asked for.
     if (goal === "size" || mode === "weights" || !this.target.isMeasurable) return;
