@@ -39,9 +39,10 @@ import { scratchFile } from "./model-runs.js";
 import { operatorTimes } from "./operator-times.js";
 import { placesOf, timedOnAnother, whatIsUnseen, withAnswersOf, withoutSpeed } from "./other-target.js";
 import { leaveWhatDoesNotPay } from "./paying-regions.js";
+import { type Hopeless, whyHopeless } from "./place-statics.js";
 import { type Draft, draftModel, type Prepared } from "./prepare.js";
 import { requestOf } from "./prepare-request.js";
-import { bitsMissed, chosenRanges, nothingQuantized, quantizationFacts } from "./quantization-facts.js";
+import { bitsMissed, chosenRanges, nothingQuantized, notTaken, quantizationFacts } from "./quantization-facts.js";
 import { requireLimit } from "./required-limit.js";
 import type { CorrectionFacts, LossyFacts, ModelFacts, RunResult, Verdict } from "./result.js";
 import { roundStatics } from "./round-statics.js";
@@ -397,6 +398,7 @@ export class OptimizeRun {
       ...(placed && { placement: placed.facts }),
       ...((before ?? executed) && { executed: { before: before?.executed ?? null, after: executed } }),
       ...(calibration && { calibration }),
+      ...notTaken(prepared.model, this.target, config.quantize.mode),
     };
     const output = await writeJudged(isPassed, candidate.built.path, original, config, record);
     if (!this.part) this.#files?.remove();
@@ -424,17 +426,13 @@ export class OptimizeRun {
     return this.#lossy ? `${summary}; ${lossyText(this.#lossy)}` : summary;
   }
 
-  #nothingToDo(intake: Intake, prepared: Prepared | null, why: string): RunResult {
+  #nothingToDo(intake: Intake, prepared: Prepared | null, why: string, hopeless?: Hopeless): RunResult {
     const verdict: Verdict = { status: "fail", outcome: "no-gain", reasons: [], summary: `nothing to do: ${why}` };
     const { mode } = this.config.quantize;
-    const quantization = prepared && nothingQuantized(prepared.model, this.target, mode, why);
-    return this.record.result({ model: intake.facts, passes: prepared?.passes ?? [], quantization, verdict });
+    const quantization = prepared && nothingQuantized(prepared.model, this.target, mode, why, hopeless?.regions);
+    return this.record.result({
+      ...{ model: intake.facts, passes: prepared?.passes ?? [], quantization, verdict },
+      ...(prepared && notTaken(prepared.model, this.target, mode)),
+    });
   }
-}
-
-/** What of a quantized model could be quantized besides. */
-function floatRest(model: Model, target: IntegerTarget): string {
-  const { nodes } = planStatic(model, target, { neighbours: false, depthwise: true });
-  const left = nodes.length === 1 ? "a node with weights is" : `${nodes.length} nodes with weights are`;
-  return nodes.length === 0 ? "" : `; ${left} float: name those that are to be integers too with --include`;
 }

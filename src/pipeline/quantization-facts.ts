@@ -3,6 +3,7 @@ import { loadModel, type Model } from "../ir/index.js";
 import { activationsOf } from "../quantization/insert-qdq.js";
 import { planStatic } from "../quantization/plan-static.js";
 import { bitsOf, type Form, methodFor, methodsOf, modeOfFile } from "../quantization/recipe.js";
+import { onlyRuntimeSpecific } from "../quantization/recurrent.js";
 import { saturableNodes } from "../quantization/saturable.js";
 import type { WeightBits } from "../quantization/weight-only.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
@@ -86,6 +87,16 @@ export const nothingQuantized = (
   notes: [],
   calibration: null,
 });
+
+/** What only operators of the runtime's own would make integers, where dynamic ones may be made. */
+export function notTaken(
+  model: Model,
+  target: IntegerTarget,
+  mode: QuantizeConfig["mode"],
+): Pick<RunResult, "onlyRuntimeSpecific"> {
+  const nodes = mode === "auto" || mode === "dynamic" ? onlyRuntimeSpecific(model, target).length : 0;
+  return nodes > 0 ? { onlyRuntimeSpecific: nodes } : {};
+}
 
 /** Where weights of 4 bits were asked for and something else was chosen, in words; null where nothing was missed. */
 export function bitsMissed(

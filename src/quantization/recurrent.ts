@@ -8,7 +8,7 @@
  * every step. ai.onnx has no operator for that, and spelled out it is a Loop of small products, which
  * is slower than float. There is no such kernel for GRU and RNN.
  */
-import { importDomain, type Model, type Node, Tensor, type Value } from "../ir/index.js";
+import { importDomain, type Model, type Node, nodesWithin, Tensor, type Value } from "../ir/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { WeightStore, WeightTensors } from "./weight-store.js";
 import { matrixOf, quantizeWeight, weightScales } from "./weights.js";
@@ -48,6 +48,14 @@ export function whyNotRecurrent(node: Node, { runtimeSpecific = false }: Integer
   const strange = [...node.attributes.keys()].find((name) => name !== "layout" && !SHARED.includes(name));
   return strange === undefined ? null : `LSTM with the attribute ${strange}`;
 }
+
+/** LSTM that would be dynamic integers on the target, were its own operators asked for; none where they are. */
+export const onlyRuntimeSpecific = ({ graph }: Model, target: IntegerTarget): readonly Node[] =>
+  target.dynamic && target.isMeasurable && !target.runtimeSpecific
+    ? [...nodesWithin(graph)].filter(
+        (node) => node.is("LSTM") && whyNotRecurrent(node, { ...target, runtimeSpecific: true }) === null,
+      )
+    : [];
 
 /** Replaces a node for which there is no reason against it. */
 export function replaceRecurrent(node: Node, model: Model, target: IntegerTarget, store: WeightStore): void {

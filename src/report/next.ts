@@ -21,11 +21,11 @@ export function suggest(result: RunResult, commandLine: string | null): Suggesti
     case "accuracy":
       return afterLoss(result, line);
     case "latency":
-      return afterSlowness(result, line);
+      return withOwnOperators(result, line) ?? afterSlowness(result, line);
     case "no-gain":
-      return afterNoGain(result, line);
+      return withOwnOperators(result, line) ?? afterNoGain(result, line);
     case "inconclusive":
-      return afterDoubt(result, line);
+      return withOwnOperators(result, line) ?? afterDoubt(result, line);
   }
 }
 
@@ -111,6 +111,19 @@ function afterLoss(result: RunResult, line: Line): Suggestion | null {
     );
   }
   return line.has("--keep-rejected") ? null : line.again("--keep-rejected", "", "keeps the refused file, to look at");
+}
+
+/** Where speed is what was missed, and the runtime has integers that were not asked for. */
+function withOwnOperators({ onlyRuntimeSpecific = 0, verdict }: RunResult, line: Line): Suggestion | null {
+  const isSpeed = verdict.reasons.every(
+    ({ limit, status }) => status === "met" || /^(gain|min-speedup|slo)/.test(limit),
+  );
+  if (onlyRuntimeSpecific === 0 || !isSpeed) return null;
+  return line.again(
+    "--runtime-specific",
+    "",
+    "ONNX Runtime has integers for LSTM, in operators that no other runtime has",
+  );
 }
 
 function afterSlowness(result: RunResult, line: Line): Suggestion | null {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { check, type Model, nodesWithin } from "../../src/ir/index.js";
 import { dynamicCandidates, quantizeDynamic } from "../../src/quantization/dynamic.js";
+import { onlyRuntimeSpecific } from "../../src/quantization/recurrent.js";
 import { errorOf, optimizedByRuntime, prepared, safeTarget } from "../support/quantize-text.js";
 import { seededFeeds } from "../support/run-model.js";
 
@@ -104,6 +105,21 @@ describe("LSTM as the runtime's own operator", () => {
     expect(float).toEqual([{ node: "LSTM:y", op: "LSTM", reason: expect.stringContaining("--runtime-specific") }]);
     expect(dynamicCandidates(model, safeTarget)).toEqual([]);
     expect(ops(model)).toEqual(["LSTM"]);
+  });
+
+  it("is told to be there for the asking, where it is and nobody asked", async () => {
+    const count = async (text: string, asked = safeTarget) => onlyRuntimeSpecific(await prepared(text), asked).length;
+    const plain = `(x: f32[5,2,12]) -> (y) { y = LSTM<hidden_size=16>(x, ${WEIGHTS}) }`;
+    expect(await count(plain)).toBe(1);
+    expect(await count(plain, target)).toBe(0);
+    expect(await count(plain, { ...safeTarget, dynamic: false })).toBe(0);
+    expect(await count(plain, { ...safeTarget, isMeasurable: false })).toBe(0);
+    expect(
+      await count(plain.replace("hidden_size=16", "hidden_size=16,layout=1").replace("[5,2,12]", "[2,5,12]")),
+    ).toBe(0);
+    expect(
+      await count("(x: f32[5,2,12]) -> (y) { y = GRU<hidden_size=16>(x, $w: f32[1,48,12], $r: f32[1,48,16]) }"),
+    ).toBe(0);
   });
 
   it("stays float where it is told to", async () => {
