@@ -22,6 +22,8 @@ export interface EarlyPlacement {
   readonly sizes: ReadonlyMap<string, number> | null;
   readonly placed: Placements["placed"] | null;
   readonly tried: Placements["tried"];
+  /** Where nothing is placed since nothing pays. */
+  readonly hopeless?: Placements["hopeless"];
 }
 
 export const notPlaced: EarlyPlacement = { quick: null, sizes: null, placed: null, tried: [] };

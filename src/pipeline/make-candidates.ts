@@ -58,7 +58,7 @@ export interface CandidatesRequest {
   /** Others to check with; null where those are too few. */
   readonly checks: DatasetRef | null;
   readonly record: RunRecord;
-  /** Which nodes of the widest placement stay float, decided before; null where that is for races or the target to say. */
+  /** Which nodes of the widest placement stay float, decided before, none where no integers pay; null where that is for races or the target to say. */
   readonly placed: readonly Placed[] | null;
   /** The static candidates, the widest first, with what can be corrected at no cost. */
   readonly correct?: (statics: readonly Candidate[]) => Promise<readonly Candidate[]>;
@@ -67,7 +67,7 @@ export interface CandidatesRequest {
 }
 
 export async function makeCandidates(request: CandidatesRequest): Promise<Candidate[]> {
-  const { config, workshop, model, withFloat, isQuantized, record } = request;
+  const { config, workshop, model, withFloat, isQuantized, record, placed } = request;
   const { mode, goal } = config.quantize;
   const opset = opsetOf(model);
   const variants: Variant[] = [];
@@ -90,7 +90,8 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
       variants.push({ kind: "integers", recipe: isAlone ? withRestStored(recipe, request) : recipe });
     }
     if (opset >= LEAST_OPSET.weights) {
-      const isLast = mode === "auto" && !withFloat && statics.length === 0 && !recipe;
+      // What is widened in every run or when it is loaded is no faster where integers themselves are not.
+      const isLast = mode === "auto" && !withFloat && statics.length === 0 && !recipe && placed?.length !== 0;
       const recipes = mayStoreWeights(config) || isLast ? weightRecipes(request) : [];
       variants.push(...recipes.map((recipe) => ({ kind: "integers", recipe }) as const));
     }

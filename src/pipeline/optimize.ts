@@ -7,13 +7,12 @@
  * can pay, half precision.
  */
 import { collectGarbage } from "../base/collect-garbage.js";
-import { loadModel, type Model, opsetOf } from "../ir/index.js";
+import { loadModel, opsetOf } from "../ir/index.js";
 import type { TapStatistics } from "../observe/index.js";
 import { KeptIntegers } from "../quantization/kept-integers.js";
-import { planStatic } from "../quantization/plan-static.js";
 import type { OutputDifference } from "../runtime/port.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
-import { alreadyQuantized } from "./already-quantized.js";
+import { alreadyQuantized, floatRest } from "./already-quantized.js";
 import { baselineOf } from "./baseline.js";
 import { loadRanges, observeActivations, observeValues, widestPlacement } from "./calibration.js";
 import { type Candidate, candidateFacts, isInteger, isStatic } from "./candidate.js";
@@ -160,19 +159,20 @@ export class OptimizeRun {
       : await layOutDraft(draft, asked, this.command === "optimize");
     if (joined) this.#corrections.push(joinFacts(joined));
     record.warn(...prepared.warnings);
-    const { quick, sizes, placed, tried } = early;
+    const { quick, sizes, placed, tried, hopeless } = early;
     this.#tried.push(...tried);
+    const mayBeStatic = this.#mayBeStatic(prepared) && !hopeless;
     // What all placements have in common; a second one has more in float.
     const keepFloat = new Map([...excluded, ...(placed?.[0]?.keptFloat ?? [])]);
     const own = { ...common, fused: fused.path, prepared: prepared.path };
-    const equalized = await this.#equalized(admitted, prepared, { ...own, excluded: keepFloat, quick });
+    const equalized = mayBeStatic ? await this.#equalized(admitted, { ...own, excluded: keepFloat, quick }) : null;
     const elements = [...(sizes?.values() ?? [])].reduce((sum, each) => sum + each, 0);
     const intake = isSearched(config) ? admitted : withTrialOf(admitted, quickTrial(elements));
     const float = equalized ?? prepared.path;
-    const answers = this.#mayBeStatic(prepared)
+    const answers = mayBeStatic
       ? planAnswers(float, this.target, { ...widestPlacement, keepFloat }, intake, elements, this.context)
       : null;
-    const taps = await this.#statistics(intake, float, prepared, keepFloat, answers);
+    const taps = mayBeStatic ? await this.#statistics(intake, float, keepFloat, answers) : null;
     const largest = await this.#largestAnswers(answers, float);
     const trial = withSamples(intake.trial, largest);
     const known = {
@@ -205,7 +205,11 @@ export class OptimizeRun {
       round: (others) => this.#rounded(others, workshop, intake),
     });
     this.#tried.push(...candidates);
-    if (candidates.length === 0) return this.#nothingToDo(intake, prepared, this.#whyNone(prepared, taps));
+    if (candidates.length === 0) {
+      const why = hopeless ? whyHopeless(hopeless) : this.#whyNone(prepared, taps);
+      return this.#nothingToDo(intake, prepared, why, hopeless);
+    }
+    if (hopeless) record.warn(`static integers were left out: ${whyHopeless(hopeless)}`);
     await record.stage("bench", () => this.#measureSpeed(candidates, workshop, placed !== null), "candidates");
     const close = contenders(candidates);
     const unknown = close.length > 1 ? close.filter((each) => isInteger(each) && each.sqnrDb === null) : [];
@@ -252,9 +256,9 @@ export class OptimizeRun {
   }
 
   /** Ranges from a file were measured on the model without. */
-  async #equalized(intake: Intake, prepared: Prepared, options: QuickOptions): Promise<string | null> {
+  async #equalized(intake: Intake, options: QuickOptions): Promise<string | null> {
     const { corrections, ranges } = this.config.quantize;
-    if (!corrections.includes("equalize") || ranges !== null || !this.#mayBeStatic(prepared)) return null;
+    if (!corrections.includes("equalize") || ranges !== null) return null;
     const work = () => equalizeModel(intake, options, this.context);
     const { path, facts } = await this.record.stage("calibrate", work, "channels");
     // All weights of the model were read for that.
@@ -311,7 +315,6 @@ export class OptimizeRun {
   async #statistics(
     intake: Intake,
     path: string,
-    prepared: Prepared,
     keepFloat: ReadonlyMap<string, string>,
     answers: FloatAnswers | null,
   ): Promise<ReadonlyMap<string, TapStatistics> | null> {
@@ -319,7 +322,6 @@ export class OptimizeRun {
     const { ranges } = config.quantize;
     const { runtime } = config;
     const { fit } = intake;
-    if (!this.#mayBeStatic(prepared)) return null;
     const own = { prepared: path, runtime, onProgress: record.progress, ...(answers && { answers }) };
     if (ranges !== null) {
       const taps = loadRanges(ranges, intake.facts.sha256, context.toolVersion);

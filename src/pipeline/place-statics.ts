@@ -13,11 +13,27 @@ import type { Workshop } from "./workshop.js";
 export type Placed = Pick<Candidate, "keptFloat" | "speedup" | "times" | "note">;
 
 export interface Placements {
-  /** The fastest first, and then those that are nearly as fast and may be more accurate, each with more in float. */
+  /**
+   * The fastest first, and then those that are nearly as fast and may be more accurate, each with more in float; none where
+   * `hopeless` says why.
+   */
   readonly placed: readonly Placed[];
+  /** Where no integers pay by the target's table, which needs no run to say so. */
+  readonly hopeless?: Hopeless;
   /** What was built and timed on the way, without those placed; their files are gone. */
   readonly tried: readonly Candidate[];
 }
+
+/** What the table says of a model of which nothing pays. */
+export interface Hopeless {
+  /** Of all regions together: in float over as integers. */
+  readonly speedup: number;
+  /** All of them in float, with the reason. */
+  readonly regions: readonly RegionFacts[];
+}
+
+export const whyHopeless = ({ speedup }: Hopeless): string =>
+  `no part of the model is faster as static integers: by the table of kernel times all that could be would run at ${speedup.toFixed(2)}x of its speed`;
 
 /** Of the time of a run, what leaving the first region in float may cost, as estimated and as measured. */
 const MOST_LOST = 0.05;
@@ -43,15 +59,19 @@ type IsWhole = (plan: Plan) => boolean;
 const MOST_ROUNDS = 2;
 
 function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): Placements | null {
-  let best = workshop.plan(variant);
-  if (best.built.forms.size === 0) return null;
+  const widest = workshop.plan(variant);
+  if (widest.built.forms.size === 0) return null;
+  let best = widest;
   // With some regions in float, neighbours that were integers because of them are float too.
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MOST_ROUNDS && best.built.forms.size > 0; round++) {
     const next = workshop.plan(variant, withoutLosses(best, workshop));
-    if (next.built.forms.size === 0 || !(workshop.ownMs(next)! < workshop.ownMs(best)!)) break;
+    if (!(timeOf(next, workshop) < timeOf(best, workshop))) break;
     best = next;
   }
   if (!isWhole(best)) return null;
+  if (best.built.forms.size === 0) {
+    return { placed: [], tried: [], hopeless: hopelessOf(widest, best.keptFloat, workshop) };
+  }
   const placed = [best, ...carefulPlans(best, workshop, isWhole)];
   return {
     placed: placed.map((plan): Placed => {
@@ -61,6 +81,24 @@ function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): P
     tried: [],
   };
 }
+
+function hopelessOf(widest: Plan, kept: ReadonlyMap<string, string>, workshop: Workshop): Hopeless {
+  const regions = workshop.regionsOf(widest);
+  const times = workshop.estimate(widest, regions)!.regions;
+  const sum = (of: (time: RegionTime) => number): number =>
+    [...times.values()].reduce((all, each) => all + of(each), 0);
+  return {
+    speedup: sum(({ beforeMs }) => beforeMs) / sum(({ kernelMs, conversionMs }) => kernelMs + conversionMs),
+    regions: regions.map(({ name, nodes }) => {
+      const { beforeMs, kernelMs, conversionMs } = times.get(name)!;
+      const reason = kept.get(name) ?? "";
+      return { region: name, nodes, form: "float", sqnrDb: null, beforeMs, afterMs: kernelMs + conversionMs, reason };
+    }),
+  };
+}
+
+/** By the table, in milliseconds. */
+const timeOf = (plan: Plan, workshop: Workshop): number => workshop.ownMs(plan)!;
 
 /** What integers have to gain, of the time in float, where accuracy is to have its say. */
 const WORTHWHILE = 0.15;

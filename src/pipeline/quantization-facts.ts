@@ -14,7 +14,7 @@ import type { QuantizeConfig } from "./config.js";
 import { correctionNote } from "./corrections.js";
 import type { Intake } from "./intake.js";
 import type { Region, RegionTime } from "./regions.js";
-import type { CorrectionFacts, IntegerFacts, QuantizationFacts, RegionFacts } from "./result.js";
+import type { CorrectionFacts, IntegerFacts, QuantizationFacts, RegionFacts, RunResult } from "./result.js";
 import type { Workshop } from "./workshop.js";
 
 /** What a run found out on the way to the candidate that it chose. */
@@ -77,12 +77,18 @@ export const nothingQuantized = (
   target: IntegerTarget,
   mode: QuantizeConfig["mode"],
   why: string,
+  /** Where integers were weighed, and none of them pay. */
+  regions: readonly RegionFacts[] = [],
 ): QuantizationFacts => ({
   mode: mode === "auto" ? "static" : mode,
   method: null,
   nodes: 0,
   forms: [],
-  float: planStatic(model, target, widestPlacement).float,
+  float: planStatic(model, target, {
+    ...widestPlacement,
+    keepFloat: new Map(regions.map(({ region, reason }) => [region, reason])),
+  }).float,
+  ...(regions.length > 0 && { regions }),
   why,
   notes: [],
   calibration: null,

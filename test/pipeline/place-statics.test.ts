@@ -187,6 +187,35 @@ describe("placeStatics with a table of kernels", () => {
     expect((await place(profiled, tableOf({ a: [40, 10], b: [1, 9], c: [400, 100] }))).kept[0]).toEqual(["MatMul:b"]);
   });
 
+  it("places nothing where nothing pays, and says how far it is from that", async () => {
+    const { found, runtime, folder } = await search(profiled, tableOf({ a: [1, 2], b: [1, 3], c: [1, 1.9] }));
+    expect(found!.placed).toEqual([]);
+    const { regions } = found!.hopeless!;
+    expect(regions.map(({ region }) => region)).toEqual(["MatMul:a", "MatMul:b", "MatMul:c"]);
+    expect(regions.every(({ form, reason }) => form === "float" && reason.startsWith("does not pay: "))).toBe(true);
+    expect(found!.hopeless!.speedup).toBeCloseTo(3 / 6.9, 2);
+    expect(runtime.profiled).toEqual([]);
+    expect(readdirSync(folder).filter((name) => name.includes("candidate"))).toEqual([]);
+  });
+
+  it("places nothing at all, and says nothing, where a node that is to be integers does not pay", async () => {
+    const nothing = tableOf({ a: [1, 2], b: [1, 3], c: [1, 1.9] });
+    expect((await search(profiled, nothing, "MatMul:b")).found).toBeNull();
+  });
+
+  it("gives reasons that the times of the table bear out", async () => {
+    const reasonsOf = async (times: Times) => {
+      const { placed } = await place(profiled, tableOf(times));
+      return placed.map(({ keptFloat }) => [...keptFloat.values()].map((reason) => reason.split(/[:,]/)[0]));
+    };
+    const [, slower] = (await place(profiled, tableOf({ a: [1.2, 1], b: [4, 1], c: [100, 40] }))).placed;
+    expect(slower!.keptFloat.get("MatMul:a")).toMatch(/^reads the inputs: 0\.196 ms slower in float/);
+    expect(await reasonsOf({ a: [1.02, 1], b: [4, 1], c: [4, 1] })).toEqual([[], ["gains little"]]);
+    expect(await reasonsOf({ a: [1, 1.05], b: [4, 1], c: [4, 1] })).toEqual([[], ["does not pay"]]);
+    expect(await reasonsOf({ a: [40, 10], b: [60, 55], c: [400, 100] })).toEqual([[], ["gains little"]]);
+    expect(await reasonsOf({ a: [4, 1], b: [1, 3], c: [4, 1] })).toEqual([["does not pay"]]);
+  });
+
   it("leaves integers what the table does not know", async () => {
     const { a, c } = profiled;
     const target = tableOf({ a, b: [1, 9], c });

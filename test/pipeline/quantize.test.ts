@@ -295,6 +295,28 @@ describe("quantize", () => {
     expect(existsSync(output)).toBe(false);
   });
 
+  it("makes and times nothing where no integers pay by the table, and says why of each", async () => {
+    const { folder, output, context, calibration } = await scene();
+    const text = `(image: f32[N,1,28,28]) -> (y) {
+      f = Flatten(image)\n a = MatMul(f, $w: f32[784,2])\n y = MatMul(a, $v: f32[2,3]) }`;
+    const model = modelFile(folder, text);
+    // Its table is the same wherever this runs.
+    const graph = graphConfig({ target: "ort-cpu-vnni" });
+    const data = { calibration, eval: null, metric: null };
+    const quantize = { mode: "static", goal: "speed" } as const;
+    const result = await runQuantize(optimizeConfig(model, output, quantize, { graph, data }), context);
+    expect(result.verdict.outcome).toBe("no-gain");
+    expect(result.verdict.summary).toMatch(/no part of the model is faster .* at 0\.\d\dx of its speed$/);
+    expect(result).toMatchObject({ candidates: [], latency: null, output: null });
+    const { float, regions } = result.quantization!;
+    expect(float).toHaveLength(2);
+    for (const { reason } of float) expect(reason).toMatch(/^does not pay: .* as integers/);
+    expect(regions!.map(({ form }) => form)).toEqual(["float", "float"]);
+    // What size is wanted for is made all the same.
+    const small = await runQuantize(optimizeConfig(model, output, { mode: "static" }, { graph, data }), context);
+    expect(small.candidates.length).toBeGreaterThan(0);
+  });
+
   it("does nothing to a model whose opset is to stay below its operators", async () => {
     const { folder, output, context, calibration } = await scene();
     const model = modelFile(folder, "(image: f32[N,1,28,28]) -> (y) { y = Conv(image, $w: f32[4,1,3,3]) }", {

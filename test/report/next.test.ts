@@ -51,6 +51,35 @@ describe("the next command", () => {
     );
   });
 
+  it("asks for the runtime's own operators where they are what is missing for speed", () => {
+    const line = "infer-opt quantize m.onnx -o q.onnx";
+    const slow = { ...refusedResult(), onlyRuntimeSpecific: 1 };
+    for (const outcome of ["no-gain", "inconclusive"] as const) {
+      const own = { ...slow, verdict: verdict(outcome, "gain") };
+      expect(commandOf(own, line)).toBe(`${line} --runtime-specific`);
+      expect(commandOf({ ...own, onlyRuntimeSpecific: 0 }, line)).not.toContain("--runtime-specific");
+    }
+    expect(commandOf({ ...slow, verdict: verdict("latency", "slo p95") }, line)).toBe(`${line} --runtime-specific`);
+    expect(commandOf({ ...slow, verdict: verdict("inconclusive", "max-drop") }, line)).not.toContain("specific");
+  });
+
+  it("makes a smaller file where integers were weighed and none of them pay", () => {
+    const region = {
+      ...{ region: "a", nodes: ["a"], form: "float" as const },
+      sqnrDb: null,
+      beforeMs: 1,
+      afterMs: 2,
+      reason: "",
+    };
+    const { quantization } = sampleResult();
+    const none = { ...refusedResult(), candidates: [], verdict: verdict("no-gain", "gain") };
+    const line = "infer-opt quantize m.onnx -o q.onnx";
+    expect(commandOf({ ...none, quantization: { ...quantization!, regions: [region] } }, line)).toBe(
+      `${line} --goal size`,
+    );
+    expect(commandOf({ ...none, quantization: null }, line)).toContain("infer-opt inspect");
+  });
+
   it("times what was compared, and compares what was timed", () => {
     const { model, ...facts } = sampleResult();
     const [candidateModel, other] = ["b c.onnx", "d.onnx"].map((path) => ({ ...model, path })) as [
