@@ -32,6 +32,7 @@ import { joinFacts } from "./join-products.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { largestAnswers } from "./largest-answers.js";
 import { layOut, layOutDraft } from "./lay-out.js";
+import { leftBetween } from "./left-between.js";
 import { approximate, lossyText } from "./lossy.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
 import { scratchFile } from "./model-runs.js";
@@ -162,6 +163,8 @@ export class OptimizeRun {
     const { quick, sizes, placed, tried, hopeless } = early;
     this.#tried.push(...tried);
     const mayBeStatic = this.#mayBeStatic(prepared) && !hopeless;
+    const between = mayBeStatic ? leftBetween(prepared.model, this.target, excluded) : null;
+    if (between) record.warn(between);
     // What all placements have in common; a second one has more in float.
     const keepFloat = new Map([...excluded, ...(placed?.[0]?.keptFloat ?? [])]);
     const own = { ...common, fused: fused.path, prepared: prepared.path };

@@ -27,6 +27,9 @@ export function selectNodes(model: Model, selector: string, flag: string): Reado
   return new Set(found.map(({ displayName }) => displayName));
 }
 
+/** The reason of what `--include` does not name. */
+export const NOT_INCLUDED = "not among those chosen with --include";
+
 /**
  * Nodes that a selection leaves out, by name, with the reason: what is excluded, and what
  * is not included when something is. Throws SELECTOR_EMPTY.
@@ -36,7 +39,7 @@ export function leftOut(model: Model, { include, exclude }: Selection): Readonly
   if (include.length > 0) {
     const included = new Set(include.flatMap((selector) => [...selectNodes(model, selector, "--include")]));
     for (const { displayName } of nodesWithin(model.graph)) {
-      if (!included.has(displayName)) reasons.set(displayName, "not among those chosen with --include");
+      if (!included.has(displayName)) reasons.set(displayName, NOT_INCLUDED);
     }
   }
   for (const selector of exclude) {
