@@ -1,5 +1,5 @@
 /** What is told of a run that took longer than the time it was given for the whole. */
-import { budgetWord } from "./budget-word.js";
+import { givenBudget } from "./budget-word.js";
 
 /** What ends a run takes a moment, and nobody minds. */
 const SLACK = 0.02;
@@ -20,7 +20,7 @@ export function budgetOverrun(
   const longest = [...sums].sort(([, a], [, b]) => b - a).slice(0, MOST_NAMED);
   const where = longest.map(([stage, ms]) => `${stage} ${seconds(ms)}`).join(", ");
   return (
-    `the run took ${seconds(wallMs)}, ${seconds(overMs)} more than --budget ${budgetWord(budgetMs)}: ` +
+    `the run took ${seconds(wallMs)}, ${seconds(overMs)} more than --budget ${givenBudget(budgetMs)}: ` +
     `the budget ends searches and shortens timing, and what one candidate needs is done in any case (${where})`
   );
 }

@@ -112,8 +112,7 @@ function leftBehind(path: string, replaced: readonly string[]): string | null {
   if (old.length === 0) return null;
   const home = realpathSync(folder);
   const names = old.map((file) => join(dirname(path), relative(home, file))).join(", ");
-  const [is, them] = old.length === 1 ? ["is", "it"] : ["are", "them"];
-  return `weights of an earlier ${basename(path)} ${is} still there, should no copy of it need ${them}: ${names}`;
+  return `weights of an earlier ${basename(path)} are still there, should no copy of it need them: ${names}`;
 }
 
 /** The names that saveModel gives to data files: after the model, with a digest. */

@@ -35,3 +35,12 @@ it("the result has it once, whatever results of parts were made before", async (
   await record.stage("bench", () => void (runtime.nowMs += 1000));
   expect(record.result(findings).warnings).toEqual([expect.stringContaining("2.9 s, 1.9 s more than --budget 1s")]);
 });
+
+it.each([
+  [1, "1ms"],
+  [1500, "1.5s"],
+  [60_000, "60s"],
+  [1_200_000, "20m"],
+])("says a budget of %i ms as it was given", (budgetMs, word) => {
+  expect(budgetOverrun(9 * budgetMs + 30_000, budgetMs, stages)).toContain(`more than --budget ${word}: `);
+});
