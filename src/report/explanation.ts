@@ -47,7 +47,10 @@ export function renderExplanation(explanation: Explanation, paint: Palette): str
       paint.strong("quantized already"),
       byReason(float.filter(isQuantized)).flatMap((group) => groupLines(group, most)),
     ),
-    section(`${paint.strong("regions")}  alone, as measured in the search`, regionTable(regions)),
+    section(
+      `${paint.strong("regions")}  times by a profile or the table of kernels, error alone where searched`,
+      regionTable(regions),
+    ),
   ].filter((lines) => lines.length > 0);
   if (blocks.length === 1) blocks.push(["no pass found anything to do, and nothing stays float"]);
   return `${blocks.map((lines) => lines.map((line) => ` ${line}`.trimEnd()).join("\n")).join("\n\n")}\n`;

@@ -64,7 +64,7 @@ describe("renderExplanation", () => {
         .split("\n")
         .map((line) => line.trim().split(/ {2,}/)),
     ).toEqual([
-      ["regions", "alone, as measured in the search"],
+      ["regions", "times by a profile or the table of kernels, error alone where searched"],
       ["region", "nodes", "form", "error dB", "float ms", "int ms"],
       ["/a", "2", "static", "31.5", "2.000", "1.500"],
       ["/b", "1", "float", "-", "2.000", "1.500"],
