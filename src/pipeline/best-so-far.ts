@@ -1,5 +1,6 @@
 /** The best file so far that meets the limits, beside the output for as long as the search goes on. */
 import { existsSync, rmSync } from "node:fs";
+import { InferOptError } from "../base/errors.js";
 import { loadModel, saveModel } from "../ir/index.js";
 import type { Journal } from "./journal.js";
 
@@ -20,11 +21,13 @@ export class BestSoFar {
   /**
    * @param output where the result of the run will be
    * @param journal knows whether an earlier run of this search has left its file there
+   * @param warn told why a file is not kept
    */
   constructor(
     output: string,
     readonly journal: Pick<Journal, "mark" | "isMarked">,
     readonly goal: "speed" | "size" = "speed",
+    readonly warn: (warning: string) => void = () => undefined,
   ) {
     this.path = `${output.replace(/\.onnx$/i, "")}.best.onnx`;
     this.isTaken = !journal.isMarked(MARK) && existsSync(this.path);
@@ -39,7 +42,14 @@ export class BestSoFar {
   offer(candidate: Offered): void {
     if (this.isTaken || (this.#best && this.#merit(candidate) <= this.#merit(this.#best))) return;
     this.journal.mark(MARK);
-    saveModel(loadModel(candidate.built.path), this.path).commit();
+    try {
+      saveModel(loadModel(candidate.built.path), this.path).commit();
+    } catch (thrown) {
+      // A search that keeps nothing meanwhile is still a search, and there may be room for its result.
+      if (!(thrown instanceof InferOptError) || thrown.code !== "OUTPUT_FAILED") throw thrown;
+      this.warn(`the best file so far is not kept: ${thrown.message}`);
+      return;
+    }
     this.#best = candidate;
   }
 

@@ -161,7 +161,8 @@ class PrunedRun {
   async #finish({ facts, original }: Intake, ways: readonly Way[], best: Way): Promise<RunResult> {
     const { config, record } = this;
     const isMet = best.verdict.outcome === "met";
-    const output = best.path ? await writeJudged(isMet, best.path, original, config, record) : null;
+    const write = async () => (best.path ? writeJudged(isMet, best.path, original, config, record) : null);
+    const output = await (this.#files?.write(write) ?? write());
     this.#files?.remove();
     const { baseline: _baseline, ...findings } = best.findings;
     return record.result({

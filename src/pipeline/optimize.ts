@@ -405,7 +405,8 @@ export class OptimizeRun {
       ...(calibration && { calibration }),
       ...notTaken(prepared.model, this.target, config.quantize.mode),
     };
-    const output = await writeJudged(isPassed, candidate.built.path, original, config, record);
+    const write = () => writeJudged(isPassed, candidate.built.path, original, config, record);
+    const output = await (this.#files && !this.part ? this.#files.write(write) : write());
     if (!this.part) this.#files?.remove();
     return record.result({ ...findings, output });
   }

@@ -38,8 +38,9 @@ export class SearchFiles {
     record: Pick<RunRecord, "warn">,
   ): SearchFiles | null {
     if (output === null) return null;
-    const journal = new Journal(`${output}.journal.jsonl`, identity, (warning) => record.warn(warning));
-    const best = new BestSoFar(output, journal, goal);
+    const warn = (warning: string): void => record.warn(warning);
+    const journal = new Journal(`${output}.journal.jsonl`, identity, warn);
+    const best = new BestSoFar(output, journal, goal, warn);
     if (best.isTaken) record.warn(`${best.path} is there already and stays: the best file so far is not kept`);
     return new SearchFiles(journal, best);
   }
@@ -53,9 +54,30 @@ export class SearchFiles {
   /** Of a search that failed: what to throw. What was measured is kept for the next run, unless that will be asked something else. */
   failed(thrown: unknown, { aborted }: AbortSignal): unknown {
     if (aborted) return this.interrupted(thrown);
-    const isMistake = thrown instanceof InferOptError && (thrown.kind === "usage" || thrown.kind === "input");
-    if (isMistake) this.remove();
+    if (!(thrown instanceof InferOptError)) return thrown;
+    // Once there is room, or another place is named, the same is asked again.
+    if (thrown.code === "OUTPUT_FAILED") return this.#resumable(thrown);
+    if (thrown.kind === "usage" || thrown.kind === "input") this.remove();
     return thrown;
+  }
+
+  /** Writes what a search found. The best file so far takes as much room, and gives way where there is none for both. */
+  async write<T>(write: () => Promise<T>): Promise<T> {
+    try {
+      return await write();
+    } catch (thrown) {
+      if (!isDiskFull(thrown) || !this.best.exists) throw thrown;
+      this.best.remove();
+      return write();
+    }
+  }
+
+  #resumable({ code, kind, message, hint, fields, cause }: InferOptError): InferOptError {
+    const onward =
+      this.journal.size === 0
+        ? ""
+        : ` ${this.journal.path} holds what was measured, and the same command goes on with it.`;
+    return new InferOptError(code, kind, message, { hint: (hint ?? "") + onward, fields, cause });
   }
 
   /** INTERRUPTED with word of what is on disk, or the cause itself where nothing is. */
@@ -70,3 +92,8 @@ export class SearchFiles {
     });
   }
 }
+
+const isDiskFull = (thrown: unknown): boolean =>
+  thrown instanceof InferOptError &&
+  thrown.code === "OUTPUT_FAILED" &&
+  ["ENOSPC", "EDQUOT"].includes((thrown.cause as NodeJS.ErrnoException | undefined)?.code ?? "");

@@ -50,6 +50,16 @@ describe("BestSoFar", () => {
     expect(holds(path, "Abs")).toBe(true);
   });
 
+  it("is not kept where it cannot be written, and says so", () => {
+    const { path, open } = search();
+    const { journal } = open();
+    const told: string[] = [];
+    const best = new BestSoFar(join(path, "no-folder", "out.onnx"), journal, "speed", (warning) => told.push(warning));
+    best.offer(relu(1.5));
+    expect(told).toEqual([expect.stringMatching(/^the best file so far is not kept: cannot write /)]);
+    expect(best.exists).toBe(false);
+  });
+
   it("is the smallest where size is what counts", () => {
     const { path, open } = search();
     const { journal } = open();

@@ -160,7 +160,8 @@ export class PruneRun {
     record.warn(...ruling.warnings, ...differenceWarnings(chosen.measured.differences ?? []));
     const loss = isPassed ? visibleLoss(chosen.measured.accuracy.facts) : null;
     if (loss !== null) record.warn(loss);
-    const output = await writeJudged(isPassed, chosen.file.path, intake.original, config, record);
+    const write = () => writeJudged(isPassed, chosen.file.path, intake.original, config, record);
+    const output = await (this.#files?.write(write) ?? write());
     this.#files?.remove();
     return record.result({
       ...findingsOf(found, search, chosen),
