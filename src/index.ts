@@ -14,8 +14,7 @@ export {
 } from "./ir/index.js";
 export { builtinMetrics, type MetricRef, parseMetric } from "./metric/index.js";
 export { catalog, recipes } from "./passes/catalog.js";
-export { type BenchConfig, runBench } from "./pipeline/bench.js";
-export { type CalibrateConfig, mergeRangesFiles, runCalibrate } from "./pipeline/calibrate.js";
+export { type CalibrateConfig, mergeRangesFiles, runCalibrate } from "./pipeline/calibrate/calibrate.js";
 export type {
   DataConfig,
   DropLimit,
@@ -32,16 +31,17 @@ export type {
 } from "./pipeline/config.js";
 export type { RunContext } from "./pipeline/context.js";
 export type { Observer, RunEvent, Stage } from "./pipeline/events.js";
-export { type ExplainConfig, type Explanation, runExplain } from "./pipeline/explain.js";
-export { runFp16 } from "./pipeline/fp16.js";
-export { runFuse } from "./pipeline/fuse.js";
-export { type GateConfig, runGate } from "./pipeline/gate.js";
-export { type Inspection, runInspect } from "./pipeline/inspect.js";
-export { runOptimize, runQuantize } from "./pipeline/optimize.js";
+export { type ExplainConfig, type Explanation, runExplain } from "./pipeline/explain/explain.js";
+export { showModel } from "./pipeline/explain/show.js";
+export { runFp16 } from "./pipeline/fp16/fp16.js";
+export { type GateConfig, runGate } from "./pipeline/gate/gate.js";
+export { type Inspection, runInspect } from "./pipeline/inspect/inspect.js";
+export { type BenchConfig, runBench } from "./pipeline/measure/bench.js";
+export { runFuse } from "./pipeline/prepare/fuse.js";
 export type { RunResult, Verdict } from "./pipeline/result.js";
-export { showModel } from "./pipeline/show.js";
+export { runOptimize, runQuantize } from "./pipeline/search/optimize.js";
 export { runStages, type StagesConfig } from "./pipeline/stages/run-stages.js";
-export { runVerify, type VerifyConfig } from "./pipeline/verify.js";
+export { runVerify, type VerifyConfig } from "./pipeline/verify/verify.js";
 export { renderJunit } from "./report/junit.js";
 export { renderMarkdown } from "./report/markdown.js";
 export { type Palette, palette } from "./report/palette.js";

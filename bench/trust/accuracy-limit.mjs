@@ -7,7 +7,7 @@
  */
 import { parseArgs } from "node:util";
 import { pairedDifferenceInterval } from "../../dist/base/bootstrap.js";
-import { judgeAccuracy } from "../../dist/pipeline/accuracy-limit.js";
+import { judgeAccuracy } from "../../dist/pipeline/verdict/accuracy-limit.js";
 import { limitTrials, losses, lossTrials } from "./accuracy-trials.mjs";
 import { HELD, MISSED, Proofs } from "./verdict.mjs";
 

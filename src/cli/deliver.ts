@@ -2,7 +2,7 @@
 import { appendFileSync } from "node:fs";
 import { messageOf } from "../base/errors.js";
 import { refuseSpecialFile } from "../onnx/output-file.js";
-import { rejectedPath } from "../pipeline/rejected-path.js";
+import { rejectedPath } from "../pipeline/output/rejected-path.js";
 import type { RunResult } from "../pipeline/result.js";
 import { renderJson } from "../report/json.js";
 import { palette } from "../report/palette.js";

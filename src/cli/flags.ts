@@ -5,7 +5,7 @@
 import { availableParallelism } from "node:os";
 import { rangeMethods } from "../observe/ranges.js";
 import { NEWEST_OPSET, OLDEST_OPSET } from "../passes/opset/range.js";
-import { corrections } from "../pipeline/corrections.js";
+import { corrections } from "../pipeline/correct/corrections.js";
 import { targetNames } from "../target/find-target.js";
 import { commandLineOnly, type Flag, list, onOff, optional, value } from "./flag.js";
 import { parseProcessors, parseShape, parseShard, parseSparsity, parseWidths } from "./values/choices.js";

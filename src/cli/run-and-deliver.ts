@@ -27,7 +27,7 @@ export async function runAndDeliver(
 async function asAsked(result: RunResult, { settings }: Invocation): Promise<RunResult> {
   const isKept = settings.json || settings.report.some(({ format }) => format === "json" || format === "html");
   if (!isKept) return result;
-  const { withGraphs } = await import("../pipeline/graph-facts.js");
+  const { withGraphs } = await import("../pipeline/inspect/graph-facts.js");
   return withGraphs(result);
 }
 

@@ -1,5 +1,5 @@
 /** What is told of a run that took longer than the time it was given for the whole. */
-import { givenBudget } from "./budget-word.js";
+import { givenBudget } from "./verdict/budget-word.js";
 
 /** What ends a run takes a moment, and nobody minds. */
 const SLACK = 0.02;

@@ -3,7 +3,7 @@ import type { PercentileName } from "../base/percentiles.js";
 import type { MetricRef } from "../metric/index.js";
 import type { RangeMethod } from "../observe/index.js";
 import type { Sparsity } from "../pruning/sparsity/sparsity.js";
-import type { Correction } from "./corrections.js";
+import type { Correction } from "./correct/corrections.js";
 
 /** How far a metric may fall: percentage points (of a rate) or relative percent, or the metric's own unit. */
 export type DropLimit = { readonly percent: number } | { readonly absolute: number } | "none";

@@ -21,7 +21,7 @@ import { oddWeightsRefuser } from "./finite-weights.js";
 import { sizedSignature } from "./fix-shapes.js";
 import { factsReader } from "./model-facts.js";
 import { asWritten, despiteCrash, linkedTwin, samplesFile } from "./model-runs.js";
-import { refuseOverWeights } from "./refuse-over-weights.js";
+import { refuseOverWeights } from "./output/refuse-over-weights.js";
 import type { ModelFacts } from "./result.js";
 import type { RunRecord } from "./run-record.js";
 import { TRIAL_SAMPLES } from "./sample-counts.js";

@@ -8,7 +8,7 @@ import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 
 import { messageOf } from "../base/errors.js";
 import { Tensor } from "../ir/index.js";
 import { refuseSpecialFile } from "../onnx/index.js";
-import type { Candidate } from "./candidate.js";
+import type { Candidate } from "./candidates/candidate.js";
 
 const VERSION = 2;
 

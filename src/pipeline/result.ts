@@ -4,23 +4,23 @@ import type { FloatNode } from "../quantization/plan-static.js";
 import type { Form, Mode } from "../quantization/recipe.js";
 import type { WeightBits } from "../quantization/weight-only.js";
 import type { Placement } from "../runtime/port.js";
-import type { BenchFacts } from "./bench-facts.js";
-import type { CalibrationFacts } from "./calibration-facts.js";
+import type { CalibrationFacts } from "./calibrate/calibration-facts.js";
 import type { VerifyLevel } from "./config.js";
-import type { Correction } from "./corrections.js";
-import type { ExecutedFacts } from "./executed-nodes.js";
-import type { GraphsFacts } from "./graph-facts.js";
-import type { HistoryFacts } from "./history.js";
+import type { Correction } from "./correct/corrections.js";
+import type { HistoryFacts } from "./gate/history.js";
+import type { GraphsFacts } from "./inspect/graph-facts.js";
 import type { LoadFacts } from "./load/load-facts.js";
-import type { OperatorTimesFacts } from "./operator-times.js";
+import type { BenchFacts } from "./measure/bench-facts.js";
+import type { ProvenanceFacts } from "./prepare/provenance.js";
+import type { ExecutedFacts } from "./profile/executed-nodes.js";
+import type { OperatorTimesFacts } from "./profile/operator-times.js";
 import type { ProfileFacts } from "./profile/profile-facts.js";
-import type { ProvenanceFacts } from "./provenance.js";
 import type { PruningFacts } from "./prune/pruning-facts.js";
 import type { RequestFacts } from "./stages/request-facts.js";
 import type { SweepFacts } from "./sweep/sweep-facts.js";
 import type { UnfusedNode } from "./unfused/find-unfused.js";
 
-export type { BenchFacts, BenchRow, ColdStartFacts, MemoryFacts } from "./bench-facts.js";
+export type { BenchFacts, BenchRow, ColdStartFacts, MemoryFacts } from "./measure/bench-facts.js";
 
 export interface RunResult {
   readonly schemaVersion: 1;

@@ -1,5 +1,5 @@
 /** Everything that was decided, in the order in which it was: passes, nodes they left, corrections, nodes kept in float. */
-import { changeOf } from "../pipeline/corrections.js";
+import { changeOf } from "../pipeline/correct/corrections.js";
 import type { RunResult } from "../pipeline/result.js";
 import { candidateWhy } from "./candidate-why.js";
 import { count, plural, significant } from "./numbers.js";

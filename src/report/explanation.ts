@@ -1,5 +1,5 @@
 /** Why passes fired or declined, what they left, and why nodes stay float: every group of nodes with its reason. */
-import type { ExplainedNode, Explanation, PassHint } from "../pipeline/explain.js";
+import type { ExplainedNode, Explanation, PassHint } from "../pipeline/explain/explain.js";
 import type { RegionFacts } from "../pipeline/result.js";
 import { middle, middles, printable } from "./escape.js";
 import { count } from "./numbers.js";

@@ -2,7 +2,7 @@
  * What a drawing of a graph shows: a box for each node, or for a stretch of nodes of one scope where there are too many.
  * Conversions between integers and float are part of their edges, as the runtime makes them part of its kernels.
  */
-import type { GraphFacts } from "../pipeline/graph-facts.js";
+import type { GraphFacts } from "../pipeline/inspect/graph-facts.js";
 import type { LayerRow } from "./layer-rows.js";
 
 export interface GraphBox {

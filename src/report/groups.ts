@@ -1,5 +1,5 @@
 /** Groups of channels for a terminal: what can be narrowed, then what stays and why. */
-import type { GroupsShown, ShownGroup } from "../pipeline/show-groups.js";
+import type { GroupsShown, ShownGroup } from "../pipeline/explain/show-groups.js";
 import { middle, middles, printable } from "./escape.js";
 import { count, plural } from "./numbers.js";
 import type { Palette } from "./palette.js";

@@ -1,6 +1,6 @@
 /** What is in a model, for a terminal. */
 import { basename } from "node:path";
-import type { InspectedPort, Inspection } from "../pipeline/inspect.js";
+import type { InspectedPort, Inspection } from "../pipeline/inspect/inspect.js";
 import { middle, middles, printable } from "./escape.js";
 import { bytes, count, plural, significant } from "./numbers.js";
 import type { Palette } from "./palette.js";

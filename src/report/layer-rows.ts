@@ -2,10 +2,10 @@
  * Everything that a result knows of single layers, one row a node: what it computes in, its time before and after, what
  * integers cost there, why it is float. Graph, table, CSV and node data are all made of these rows.
  */
-import type { GraphFacts } from "../pipeline/graph-facts.js";
+import type { GraphFacts } from "../pipeline/inspect/graph-facts.js";
+import { withoutBlocks } from "../pipeline/output/written-name.js";
 import type { ProfileFacts } from "../pipeline/profile/profile-facts.js";
 import type { RunResult } from "../pipeline/result.js";
-import { withoutBlocks } from "../pipeline/written-name.js";
 import { measuredTimes } from "./measured-times.js";
 
 export interface LayerRow {

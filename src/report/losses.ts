@@ -3,7 +3,7 @@
  * integers, where a search measured that; else by how much more noise there is behind a layer than in what it reads, where both
  * models were compared tensor by tensor.
  */
-import type { GraphFacts } from "../pipeline/graph-facts.js";
+import type { GraphFacts } from "../pipeline/inspect/graph-facts.js";
 import type { RunResult } from "../pipeline/result.js";
 import { isConversion } from "./graph-boxes.js";
 import { type LayerRow, layerRows } from "./layer-rows.js";

@@ -1,9 +1,9 @@
 /** One command worth trying after this result. */
 import { basename, resolve } from "node:path";
 import { shellWord } from "../base/shell-word.js";
-import { budgetWord } from "../pipeline/budget-word.js";
 import type { RunResult, VerdictReason } from "../pipeline/result.js";
 import { beforeOf } from "../pipeline/sides.js";
+import { budgetWord } from "../pipeline/verdict/budget-word.js";
 import { carried, flagValues, withFlag } from "./reproduce.js";
 
 export interface Suggestion {

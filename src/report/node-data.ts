@@ -2,7 +2,7 @@
  * Numbers of nodes for Google's Model Explorer: one file for each measure, keyed by graph and by the tensor that a node
  * makes, which its ONNX adapter matches.
  */
-import type { GraphFacts } from "../pipeline/graph-facts.js";
+import type { GraphFacts } from "../pipeline/inspect/graph-facts.js";
 import type { RunResult } from "../pipeline/result.js";
 import { beforeRows, type LayerRow, layerRows } from "./layer-rows.js";
 

@@ -1,7 +1,8 @@
 /** Where a model's nodes ran and what their time went to, in words that the text and the Markdown share. */
-import type { OperatorShare, OperatorTimesFacts } from "../pipeline/operator-times.js";
+
+import { withoutBlocks } from "../pipeline/output/written-name.js";
+import type { OperatorShare, OperatorTimesFacts } from "../pipeline/profile/operator-times.js";
 import type { PlacementFacts } from "../pipeline/result.js";
-import { withoutBlocks } from "../pipeline/written-name.js";
 import { middles } from "./escape.js";
 import { count, plural, significant } from "./numbers.js";
 

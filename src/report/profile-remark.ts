@@ -1,5 +1,5 @@
 /** Where a profile and the timing in turns do not say the same of the speed: which of them counts, in a sentence. */
-import type { OperatorShare } from "../pipeline/operator-times.js";
+import type { OperatorShare } from "../pipeline/profile/operator-times.js";
 import type { RunResult } from "../pipeline/result.js";
 import { interval, ratio } from "./numbers.js";
 

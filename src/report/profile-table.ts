@@ -1,12 +1,12 @@
 /** Where time and memory went: of one model by operators and nodes, of two side by side. */
 import { percentileNames, percentileText } from "../base/percentiles.js";
+import { withoutBlocks } from "../pipeline/output/written-name.js";
 import type {
   ComparedPart,
   MemoryProfile,
   ModelProfileFacts,
   ProfileFacts,
 } from "../pipeline/profile/profile-facts.js";
-import { withoutBlocks } from "../pipeline/written-name.js";
 import { boundShares, boundWord, overPeak } from "./bound.js";
 import { middle, middles, printable } from "./escape.js";
 import { modelNames } from "./model-names.js";

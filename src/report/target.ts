@@ -1,5 +1,5 @@
 /** What a target does not take of a model, for a terminal: nodes with the same reason together. */
-import type { InspectedTarget } from "../pipeline/inspect-target.js";
+import type { InspectedTarget } from "../pipeline/inspect/inspect-target.js";
 import { middles, printable } from "./escape.js";
 import { plural } from "./numbers.js";
 import type { Palette } from "./palette.js";

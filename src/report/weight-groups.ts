@@ -1,5 +1,5 @@
 /** Weights by the part of the model that reads them: scopes of names as deep as there is room for, and types. */
-import type { GraphFacts } from "../pipeline/graph-facts.js";
+import type { GraphFacts } from "../pipeline/inspect/graph-facts.js";
 
 export interface WeightGroup {
   readonly name: string;

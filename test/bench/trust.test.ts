@@ -5,7 +5,7 @@ import { speedupCoverage } from "../../bench/trust/coverage-trials.mjs";
 import { latencySources } from "../../bench/trust/latency-sources.mjs";
 import { pairedDifferenceInterval } from "../../src/base/bootstrap.js";
 import { compareLatency } from "../../src/bench/index.js";
-import { judgeAccuracy } from "../../src/pipeline/accuracy-limit.js";
+import { judgeAccuracy } from "../../src/pipeline/verdict/accuracy-limit.js";
 
 describe("a gate on speed", () => {
   const trials = 40;

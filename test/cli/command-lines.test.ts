@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { commands } from "../../src/cli/commands/index.js";
 import { loadModel } from "../../src/ir/index.js";
-import { findingsOf } from "../../src/pipeline/inspect-findings.js";
+import { findingsOf } from "../../src/pipeline/inspect/inspect-findings.js";
 import type { RunResult } from "../../src/pipeline/result.js";
 import { suggest } from "../../src/report/next.js";
 import { refusedResult, sampleResult } from "../report/sample-result.js";

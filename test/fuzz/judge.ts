@@ -6,7 +6,7 @@
 import { f32ToF16Bits } from "../../src/base/f16.js";
 import { seededRandom } from "../../src/base/random.js";
 import { countNodes, isFloat, type Model, Tensor } from "../../src/ir/index.js";
-import { movesLastBits } from "../../src/pipeline/exactness.js";
+import { movesLastBits } from "../../src/pipeline/prepare/exactness.js";
 import { annotateTypes, PassFailure } from "../../src/rewrite/index.js";
 import { reducesNothing, refusesPart, refusesSizes, withHalfNoise } from "./excuses.js";
 import { type FuzzCase, modelOf } from "./fuzz-case.js";

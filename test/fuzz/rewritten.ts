@@ -6,7 +6,7 @@ import { type Model, opsetOf } from "../../src/ir/index.js";
 import { recipes } from "../../src/passes/catalog.js";
 import { toFloat16 } from "../../src/passes/precision/to-float16.js";
 import { fixShapes } from "../../src/pipeline/fix-shapes.js";
-import { opsetRaiser, raiseOpset } from "../../src/pipeline/raise-opset.js";
+import { opsetRaiser, raiseOpset } from "../../src/pipeline/prepare/raise-opset.js";
 import { makeNamesUnique } from "../../src/quantization/names.js";
 import { type AnyPass, annotateTypes, isForOtherTargets, type PassReport, runPasses } from "../../src/rewrite/index.js";
 import { requireTarget } from "../../src/target/find-target.js";

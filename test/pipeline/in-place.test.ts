@@ -2,10 +2,10 @@
 import { copyFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { runFp16 } from "../../src/pipeline/fp16.js";
-import { runFuse } from "../../src/pipeline/fuse.js";
-import { runQuantize } from "../../src/pipeline/optimize.js";
+import { runFp16 } from "../../src/pipeline/fp16/fp16.js";
+import { runFuse } from "../../src/pipeline/prepare/fuse.js";
 import type { RunResult } from "../../src/pipeline/result.js";
+import { runQuantize } from "../../src/pipeline/search/optimize.js";
 import { ortRuntime } from "../../src/runtime/ort/index.js";
 import { modelFile } from "../support/model-file.js";
 import { f32Npy, npz } from "../support/npz.js";

@@ -3,8 +3,8 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Tensor } from "../../src/ir/index.js";
-import { CalibrationJournal } from "../../src/pipeline/calibration-journal.js";
-import type { Candidate } from "../../src/pipeline/candidate.js";
+import { CalibrationJournal } from "../../src/pipeline/calibrate/calibration-journal.js";
+import type { Candidate } from "../../src/pipeline/candidates/candidate.js";
 import { digestOf, Journal } from "../../src/pipeline/journal.js";
 import { integersVariant } from "../support/candidates.js";
 import { faultOf } from "../support/dataset.js";

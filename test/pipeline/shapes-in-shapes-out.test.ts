@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadModel, type Model, parseModel, saveModel, Tensor } from "../../src/ir/index.js";
-import { runFp16 } from "../../src/pipeline/fp16.js";
-import { runFuse } from "../../src/pipeline/fuse.js";
+import { runFp16 } from "../../src/pipeline/fp16/fp16.js";
+import { runFuse } from "../../src/pipeline/prepare/fuse.js";
 import { ortRuntime } from "../../src/runtime/ort/index.js";
 import { fuseConfig, graphConfig, realContext } from "../support/real-run.js";
 import { runFile } from "../support/run-model.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Explanation } from "../../src/pipeline/explain.js";
+import type { Explanation } from "../../src/pipeline/explain/explain.js";
 import { renderExplanation } from "../../src/report/explanation.js";
 import { palette } from "../../src/report/palette.js";
 

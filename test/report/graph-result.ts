@@ -1,4 +1,4 @@
-import type { GraphFacts } from "../../src/pipeline/graph-facts.js";
+import type { GraphFacts } from "../../src/pipeline/inspect/graph-facts.js";
 import type { RunResult } from "../../src/pipeline/result.js";
 import { sampleResult } from "./sample-result.js";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ShownGroup } from "../../src/pipeline/show-groups.js";
+import type { ShownGroup } from "../../src/pipeline/explain/show-groups.js";
 import { renderGroups } from "../../src/report/groups.js";
 import { palette } from "../../src/report/palette.js";
 

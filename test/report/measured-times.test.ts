@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ExecutedNodes } from "../../src/pipeline/executed-nodes.js";
+import type { ExecutedNodes } from "../../src/pipeline/profile/executed-nodes.js";
 import { beforeRows, layerRows } from "../../src/report/layer-rows.js";
 import { measuredTimes } from "../../src/report/measured-times.js";
 import { chainOf } from "./graph-result.js";

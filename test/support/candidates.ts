@@ -1,14 +1,14 @@
 /** Candidates without files, a workshop that makes more of them, and a judge of both, on a fake runtime. */
-import type { Candidate, Variant } from "../../src/pipeline/candidate.js";
-import { type Choice, chooseCandidate } from "../../src/pipeline/choose-candidate.js";
+import type { Candidate, Variant } from "../../src/pipeline/candidates/candidate.js";
+import type { Region } from "../../src/pipeline/candidates/regions.js";
+import type { Workshop } from "../../src/pipeline/candidates/workshop.js";
 import type { Limits, OptimizeConfig } from "../../src/pipeline/config.js";
 import type { RunContext } from "../../src/pipeline/context.js";
 import type { Intake } from "../../src/pipeline/intake.js";
-import { Judge } from "../../src/pipeline/judge-candidate.js";
-import type { Region } from "../../src/pipeline/regions.js";
 import { RunRecord } from "../../src/pipeline/run-record.js";
-import { SearchFiles } from "../../src/pipeline/search-files.js";
-import type { Workshop } from "../../src/pipeline/workshop.js";
+import { type Choice, chooseCandidate } from "../../src/pipeline/search/choose-candidate.js";
+import { Judge } from "../../src/pipeline/search/judge-candidate.js";
+import { SearchFiles } from "../../src/pipeline/search/search-files.js";
 import type { Placement } from "../../src/quantization/plan-static.js";
 import { staticRecipe, uniformRecipe } from "../../src/quantization/recipe.js";
 import { classifier, type FakeModel, FakeRuntime, type FakeRuntimeOptions, fakeContext } from "./fake-runtime.js";

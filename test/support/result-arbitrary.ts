@@ -1,6 +1,6 @@
 /** Results made by chance: whatever the schema admits. */
 import fc from "fast-check";
-import type { GraphFacts } from "../../src/pipeline/graph-facts.js";
+import type { GraphFacts } from "../../src/pipeline/inspect/graph-facts.js";
 import type { RunResult } from "../../src/pipeline/result.js";
 import type { SchemaPart } from "../../src/report/json-schema.js";
 import { resultSchema } from "../../src/report/result-schema.js";

@@ -4,8 +4,8 @@ import { quantileSide } from "../../base/quantile-interval.js";
 import { areEnough, type LoadSummary } from "../../bench/index.js";
 import type { LatencyLimit } from "../config.js";
 import type { VerdictReason } from "../result.js";
-import { MOST_TIMES } from "../time-to-tell.js";
-import { percentileReason } from "../verdict.js";
+import { MOST_TIMES } from "../verdict/time-to-tell.js";
+import { percentileReason } from "../verdict/verdict.js";
 
 /** One reason for the rate (requests a second), and one for each limit. `latencies`: of the requests that count, in the order of arrival. */
 export function judgeLoad(

@@ -15,17 +15,17 @@ import {
   rateOf,
   Server,
 } from "../../bench/index.js";
-import { budgetWord } from "../budget-word.js";
-import { watchConditions } from "../conditions.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { batchOf } from "../evaluation-data.js";
-import { usedProvider } from "../latency.js";
+import { watchConditions } from "../measure/conditions.js";
+import { usedProvider } from "../measure/latency.js";
+import { timedModels } from "../measure/timed-models.js";
 import { asDelivered } from "../model-runs.js";
-import { verdictOfReasons } from "../reasons-verdict.js";
 import type { RunResult, VerdictReason } from "../result.js";
 import { RunRecord, refuseInterrupted } from "../run-record.js";
-import { timedModels } from "../timed-models.js";
+import { budgetWord } from "../verdict/budget-word.js";
+import { verdictOfReasons } from "../verdict/reasons-verdict.js";
 import { readArrivalTrace } from "./arrival-trace.js";
 import { findMaxRate, type RateSearch, triedRate } from "./find-max-rate.js";
 import { judgeLoad } from "./judge-load.js";

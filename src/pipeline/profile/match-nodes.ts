@@ -6,7 +6,7 @@
  */
 import { type Model, type Node, nodesWithin, type Value } from "../../ir/index.js";
 import type { ProfiledStep } from "../../runtime/node-profile.js";
-import { withoutBlocks } from "../written-name.js";
+import { withoutBlocks } from "../output/written-name.js";
 import type { ExecutedGraph } from "./executed-graph.js";
 import type { ComparedPart } from "./profile-facts.js";
 

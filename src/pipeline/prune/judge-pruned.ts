@@ -3,15 +3,15 @@ import { collectGarbage } from "../../base/collect-garbage.js";
 import { isInDoubt, type ProcessSeries } from "../../bench/index.js";
 import { isFloat } from "../../ir/index.js";
 import type { OutputDifference } from "../../runtime/port.js";
-import { scoreModels } from "../accuracy.js";
 import type { PruneConfig } from "../config.js";
 import { fewOf, type Intake } from "../intake.js";
-import { measureLatency } from "../latency.js";
+import { measureLatency } from "../measure/latency.js";
 import { asDelivered } from "../model-runs.js";
-import { judgeSense } from "../nonsense.js";
 import type { AccuracyFacts, VerdictReason } from "../result.js";
 import type { RunRecord } from "../run-record.js";
-import { type AccuracyMeasure, type Evidence, judge, type LatencyMeasure, type Ruling } from "../verdict.js";
+import { type AccuracyMeasure, type Evidence, judge, type LatencyMeasure, type Ruling } from "../verdict/verdict.js";
+import { scoreModels } from "../verify/accuracy.js";
+import { judgeSense } from "../verify/nonsense.js";
 import type { PrunedFile } from "./pruned-file.js";
 
 /** Samples on which outputs are compared one by one. */

@@ -8,8 +8,8 @@ import type { Removal } from "../../pruning/choose/removal-order.js";
 import type { ChannelGroup, ChannelMap } from "../../pruning/groups/channel-group.js";
 import type { NotRecovered, Recovery } from "../recover/recover-weights.js";
 import type { VerdictReason } from "../result.js";
-import type { SearchFiles } from "../search-files.js";
-import type { AccuracyMeasure, LatencyMeasure } from "../verdict.js";
+import type { SearchFiles } from "../search/search-files.js";
+import type { AccuracyMeasure, LatencyMeasure } from "../verdict/verdict.js";
 import type { GroupMeasures } from "./plan-path.js";
 import type { RefitReport } from "./refit-net.js";
 

@@ -10,14 +10,14 @@ import { type Sparsity, sparsityText } from "../../pruning/sparsity/sparsity.js"
 import { findTarget, hostTarget } from "../../target/find-target.js";
 import type { PruneConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { differenceFacts, differenceWarnings } from "../difference.js";
 import { type Intake, takeIn } from "../intake.js";
-import { type Prepared, prepareModel } from "../prepare.js";
-import { requestOf } from "../prepare-request.js";
+import { bytesReckoner, writeJudged } from "../output/write-output.js";
+import { type Prepared, prepareModel } from "../prepare/prepare.js";
+import { requestOf } from "../prepare/prepare-request.js";
 import type { RunResult, Verdict } from "../result.js";
 import { RunRecord } from "../run-record.js";
 import { leftOut } from "../select.js";
-import { bytesReckoner, writeJudged } from "../write-output.js";
+import { differenceFacts, differenceWarnings } from "../verify/difference.js";
 import { compressedBytes } from "./compressed-size.js";
 import { fitSamples, LEAST_OPSET } from "./fit-samples.js";
 import { PrunedJudge } from "./judge-pruned.js";

@@ -8,7 +8,7 @@ import type { NarrowingPath, PathStep, RacedSpeed } from "../../pruning/choose/n
 import type { Widths } from "../../pruning/choose/widths.js";
 import type { PruneConfig } from "../config.js";
 import type { RunRecord } from "../run-record.js";
-import type { LatencyMeasure, Ruling } from "../verdict.js";
+import type { LatencyMeasure, Ruling } from "../verdict/verdict.js";
 import type { PrunedJudge } from "./judge-pruned.js";
 import { isMoreAccurate, isSame, NetTrials, type Tried } from "./net-trials.js";
 import type { PruneMemory } from "./prune-memory.js";

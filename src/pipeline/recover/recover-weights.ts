@@ -14,7 +14,7 @@ import type { Tensors } from "../../runtime/port.js";
 import type { TrainResult } from "../../runtime/train-job.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { countMacs } from "../macs.js";
+import { countMacs } from "../inspect/macs.js";
 import { asDelivered, describer, evaluator, withSaved } from "../model-runs.js";
 
 export interface RecoverRequest {

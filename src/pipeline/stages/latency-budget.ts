@@ -4,7 +4,7 @@ import { likelyName } from "../../base/nearest.js";
 import { stageAliases } from "../../stages/index.js";
 import type { LatencyLimit } from "../config.js";
 import type { VerdictReason } from "../result.js";
-import { judgePercentile } from "../verdict.js";
+import { judgePercentile } from "../verdict/verdict.js";
 import type { RequestFacts } from "./request-facts.js";
 
 export interface StageLimit {

@@ -12,16 +12,16 @@ import {
   stageTimes,
 } from "../../bench/index.js";
 import { ownStages } from "../../stages/index.js";
-import { watchConditions } from "../conditions.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { usedProvider } from "../latency.js";
+import { watchConditions } from "../measure/conditions.js";
+import { usedProvider } from "../measure/latency.js";
+import { timedModels } from "../measure/timed-models.js";
 import { asDelivered } from "../model-runs.js";
-import { verdictOfReasons } from "../reasons-verdict.js";
 import type { RunResult, VerdictReason } from "../result.js";
 import { RunRecord, refuseInterrupted } from "../run-record.js";
-import { timedModels } from "../timed-models.js";
-import { judgePercentile } from "../verdict.js";
+import { verdictOfReasons } from "../verdict/reasons-verdict.js";
+import { judgePercentile } from "../verdict/verdict.js";
 import { budgetOver, judgeBudget, type StageLimit } from "./latency-budget.js";
 import type { FirstFacts, RequestFacts, StageFacts, StageTimeFacts } from "./request-facts.js";
 

@@ -10,17 +10,17 @@ import {
   throughputOf,
 } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
-import { refuseBatchBeyondMemory } from "../batch-memory.js";
-import { watchConditions } from "../conditions.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { batchOf, chooseEvaluationData, refuseUnfit, timingData } from "../evaluation-data.js";
-import { UNSETTLED, usedProvider } from "../latency.js";
+import { refuseBatchBeyondMemory } from "../measure/batch-memory.js";
+import { watchConditions } from "../measure/conditions.js";
+import { UNSETTLED, usedProvider } from "../measure/latency.js";
 import { modelFacts } from "../model-facts.js";
 import { asDelivered, asWritten } from "../model-runs.js";
 import type { ModelFacts, RunResult, Verdict, VerdictReason } from "../result.js";
 import { RunRecord } from "../run-record.js";
-import { judgePercentile } from "../verdict.js";
+import { judgePercentile } from "../verdict/verdict.js";
 import type { SweepFacts, SweepSettingFacts } from "./sweep-facts.js";
 
 export interface SweepConfig {

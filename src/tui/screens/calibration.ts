@@ -1,5 +1,5 @@
 /** What calibration saw of each tensor, and what each way to choose a range makes of it. */
-import type { CalibratedTensor } from "../../pipeline/calibration-facts.js";
+import type { CalibratedTensor } from "../../pipeline/calibrate/calibration-facts.js";
 import { printable } from "../../report/escape.js";
 import { count, optional, percent, plural, significant } from "../../report/numbers.js";
 import type { Book } from "../book.js";

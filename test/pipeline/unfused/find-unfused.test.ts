@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { check, parseModel } from "../../../src/ir/index.js";
 import { catalog, recipes } from "../../../src/passes/catalog.js";
-import { opsetRaiser } from "../../../src/pipeline/raise-opset.js";
+import { opsetRaiser } from "../../../src/pipeline/prepare/raise-opset.js";
 import { findUnfused, type UnfusedNode } from "../../../src/pipeline/unfused/find-unfused.js";
 import { type AnyPass, annotateTypes, runPasses } from "../../../src/rewrite/index.js";
 import { describeModel, evaluate } from "../../support/ask-runtime.js";

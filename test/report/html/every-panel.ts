@@ -1,5 +1,5 @@
 /** A result that no command gives: every panel of the page has something to show, and every kind of mark is there. */
-import type { ExecutedNodes } from "../../../src/pipeline/executed-nodes.js";
+import type { ExecutedNodes } from "../../../src/pipeline/profile/executed-nodes.js";
 import type { ProfileFacts } from "../../../src/pipeline/profile/profile-facts.js";
 import type { RunResult } from "../../../src/pipeline/result.js";
 import { chainOf, graphResult } from "../graph-result.js";

@@ -1,5 +1,5 @@
 /** What calibration saw of each tensor: how its elements are spread, the range of each method, and the one that was taken. */
-import type { CalibratedTensor } from "../../../pipeline/calibration-facts.js";
+import type { CalibratedTensor } from "../../../pipeline/calibrate/calibration-facts.js";
 import type { RunResult } from "../../../pipeline/result.js";
 import { middles } from "../../escape.js";
 import { count, interval, percent, plural, significant } from "../../numbers.js";

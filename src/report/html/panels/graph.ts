@@ -1,5 +1,5 @@
 /** Both graphs as drawings, side by side: coloured by what is known of each node, and which nodes became which. */
-import type { GraphFacts } from "../../../pipeline/graph-facts.js";
+import type { GraphFacts } from "../../../pipeline/inspect/graph-facts.js";
 import type { RunResult } from "../../../pipeline/result.js";
 import { middle, middles } from "../../escape.js";
 import { type GraphBox, graphBoxes, isConversion } from "../../graph-boxes.js";

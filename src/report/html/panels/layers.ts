@@ -1,5 +1,5 @@
 /** Every layer: what it computes in, what it took before and takes now, what it costs in accuracy, and why it is float. */
-import type { GraphFacts } from "../../../pipeline/graph-facts.js";
+import type { GraphFacts } from "../../../pipeline/inspect/graph-facts.js";
 import type { RunResult } from "../../../pipeline/result.js";
 import { isConversion } from "../../graph-boxes.js";
 import { type LayerRow, layerRows } from "../../layer-rows.js";

@@ -1,5 +1,5 @@
 /** Where the bytes are: weights by the part of the model that reads them, and what a run holds at once. */
-import type { GraphFacts } from "../../../pipeline/graph-facts.js";
+import type { GraphFacts } from "../../../pipeline/inspect/graph-facts.js";
 import type { RunResult } from "../../../pipeline/result.js";
 import { modelNames } from "../../model-names.js";
 import { bytes, count, plural } from "../../numbers.js";

@@ -1,5 +1,5 @@
 /** Where the time goes: by operator and node, before and after where both were looked at. */
-import type { OperatorTimesFacts } from "../../../pipeline/operator-times.js";
+import type { OperatorTimesFacts } from "../../../pipeline/profile/operator-times.js";
 import type { ModelProfileFacts, ProfileFacts } from "../../../pipeline/profile/profile-facts.js";
 import type { PlacementFacts, RunResult } from "../../../pipeline/result.js";
 import { boundWord, overPeak } from "../../bound.js";

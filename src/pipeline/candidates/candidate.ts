@@ -1,0 +1,97 @@
+/** A model that might be the answer, with what is known of it so far. */
+import { bitsOf, type Form, methodsOf, type Recipe, type StaticChoice } from "../../quantization/recipe.js";
+import type { NodeTime } from "../../runtime/port.js";
+import type { AccuracyFacts, CandidateFacts } from "../result.js";
+import type { BuiltModel } from "./built-model.js";
+
+/** How a candidate is made, apart from the nodes that stay float. */
+export type Variant =
+  | { readonly kind: "fused" }
+  | { readonly kind: "fp16" }
+  | { readonly kind: "integers"; readonly recipe: Recipe };
+
+export interface Candidate {
+  readonly variant: Variant;
+  readonly name: string;
+  readonly built: BuiltModel;
+  /** Nodes that were put back to float because of what they cost, with the reason. */
+  readonly keptFloat: ReadonlyMap<string, string>;
+  /** Mean SQNR of the outputs against the float model on a few samples, dB; null until measured. */
+  sqnrDb: number | null;
+  /** SQNR of all these samples together, in which the largest answers count most; absent until measured. */
+  pooledDb?: number;
+  /** Old over new, from the profile or a comparison; null until measured. */
+  speedup: number | null;
+  /**
+   * Node by node, by the runtime's profile, beside the prepared float model's in the same minutes, and where float
+   * candidates are compared too beside the original's; null until measured.
+   */
+  times?: {
+    readonly float: readonly NodeTime[];
+    readonly own: readonly NodeTime[];
+    readonly original?: readonly NodeTime[];
+  } | null;
+  accuracy: AccuracyFacts | null;
+  /** The fastest placement, where this one, which is more accurate, was taken in its place; absent where it is the fastest. */
+  faster?: Pick<Candidate, "keptFloat" | "speedup">;
+  /** By region, when it alone is integers: SQNR of the outputs, dB; absent until a search measured it. */
+  errors?: ReadonlyMap<string, number>;
+  note: string;
+}
+
+/** What measuring its error on a few samples told. */
+export type MeasuredError = Pick<Candidate, "sqnrDb" | "pooledDb" | "note">;
+
+/** What decides where integers pay: of a candidate, or of one that was not made. */
+export interface Plan extends Pick<Candidate, "variant" | "keptFloat" | "times"> {
+  readonly built: Pick<BuiltModel, "forms">;
+}
+
+export const isInteger = ({ variant }: Candidate): boolean => variant.kind === "integers";
+
+export const isStatic = ({ variant }: Pick<Candidate, "variant">): boolean =>
+  variant.kind === "integers" && variant.recipe.statics !== null;
+
+export function variantName(variant: Variant): string {
+  if (variant.kind === "integers") return recipeName(variant.recipe);
+  return variant.kind === "fused" ? "float32 fused" : "float16";
+}
+
+function recipeName({ form, forms, statics, smoothing }: Recipe): string {
+  const others = new Map<Form, number>();
+  for (const other of forms.values()) if (other !== form) others.set(other, (others.get(other) ?? 0) + 1);
+  const exceptions = [...others].map(([other, nodes]) => `, ${nodes} ${formName(other, null)}`);
+  return formName(form, statics) + (smoothing ? " smoothed" : "") + exceptions.join("");
+}
+
+function formName(form: Form, statics: StaticChoice | null): string {
+  switch (form) {
+    case "float":
+      return "float32";
+    case "static": {
+      if (!statics) return "int8 static";
+      const { neighbours, depthwise } = statics.placement;
+      return `int8 static ${methodsOf(statics)}${neighbours ? " +neighbours" : ""}${depthwise ? "" : " -depthwise"}`;
+    }
+    case "dynamic":
+      return "int8 dynamic";
+    case "dynamicRows":
+      return "int8 dynamic per row";
+    case "blocks8":
+      return "int8 blocks of weights";
+    default:
+      return `int${bitsOf(form)} weights`;
+  }
+}
+
+export const candidateFacts = (candidate: Candidate, chosen: Candidate | null): CandidateFacts => ({
+  name: candidate.name,
+  chosen: candidate === chosen,
+  bytes: candidate.built.bytes,
+  quantizedNodes: candidate.built.forms.size,
+  floatNodes: candidate.built.float.length,
+  speedup: candidate.speedup,
+  sqnrDb: candidate.sqnrDb,
+  accuracy: candidate.accuracy?.candidate ?? null,
+  reason: candidate.note,
+});

@@ -1,0 +1,390 @@
+/**
+ * Makes candidates and measures them cheaply: the error of their outputs on a few
+ * samples, and a short race against the model as it came. Decisions are made elsewhere.
+ */
+import { existsSync, rmSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import { collectPiledUp } from "../../base/collect-garbage.js";
+import { InferOptError } from "../../base/errors.js";
+import { compareLatency } from "../../bench/index.js";
+import type { DatasetRef } from "../../dataset/index.js";
+import { loadModel, type Model, type SavedModel, saveModel } from "../../ir/index.js";
+import type { TapStatistics } from "../../observe/index.js";
+import { toFloat16 } from "../../passes/precision/to-float16.js";
+import { applyRecipe } from "../../quantization/apply-recipe.js";
+import { toIntegerOperators } from "../../quantization/integer-operators.js";
+import type { KeptIntegers } from "../../quantization/kept-integers.js";
+import { planStatic } from "../../quantization/plan-static.js";
+import type { IntegerTarget } from "../../target/integer-kernel.js";
+import type { RuntimeConfig } from "../config.js";
+import type { RunContext } from "../context.js";
+import type { Measured } from "../journal.js";
+import { asDelivered, scratchFile, untimed } from "../model-runs.js";
+import type { BuiltModel } from "./built-model.js";
+import {
+  type Candidate,
+  isInteger,
+  isStatic,
+  type MeasuredError,
+  type Plan,
+  type Variant,
+  variantName,
+} from "./candidate.js";
+import { type Estimate, estimateTimes } from "./estimated-times.js";
+import { pooledSqnrDb } from "./output-noise.js";
+import { type Region, type RegionTime, regionsOf, regionTimes, totalMs } from "./regions.js";
+
+export interface WorkshopOptions {
+  /** The model as it came: what speed and accuracy are measured against. */
+  readonly original: string;
+  readonly prepared: string;
+  /** What float candidates are made of, where `prepared` was changed for integers. */
+  readonly fused?: string;
+  /** The same with channels scaled for static integers; absent where that was of no use. */
+  readonly equalized?: string;
+  readonly target: IntegerTarget;
+  /** Statistics for static candidates; null when there is no calibration data. */
+  readonly taps: ReadonlyMap<string, TapStatistics> | null;
+  /** A few samples for errors and races. */
+  readonly trial: DatasetRef;
+  /** Where answers of the float model to samples of the trial's data are kept; absent where none are. */
+  readonly answers?: string;
+  /** Nodes the user asked to leave float, with the reason to give. */
+  readonly excluded: ReadonlyMap<string, string>;
+  /** Of activations, by label: elements of one sample; absent where all that matter are among `taps`. */
+  readonly sizes?: ReadonlyMap<string, number>;
+  /** What all candidates of a run have in common; absent: each makes its own. */
+  readonly kept?: KeptIntegers;
+  /** For the process that measures, as long as the first of several candidates is made; what it does, it does once. */
+  readonly meanwhile?: () => Promise<unknown>;
+  /** Q/DQ pairs when absent. */
+  readonly format?: "qdq" | "qoperator";
+  /** What a candidate would take as the output of the run; absent: what it takes on disk. */
+  readonly bytesOf?: (saved: SavedModel) => number;
+  readonly runtime: RuntimeConfig;
+}
+
+/**
+ * Models are loaded several at a time, in as many processes as there are workers. Loaded,
+ * a model takes about four times its file: weights, packed weights and activations.
+ */
+const LOADED_BYTES = 64 << 20;
+const LARGEST_BATCH = 6;
+/** Faults that one candidate may cause and others not. */
+const refusals = new Set(["MODEL_REJECTED", "RUN_FAILED", "RUNTIME_CRASHED"]);
+/** Weights that were read are collected once so much has piled up: to look for them takes longer than to make a small candidate. */
+const PILED_UP_BYTES = 8 << 20;
+/** Candidates in one race, each in a process of its own beside the original's. */
+const IN_ONE_RACE = 2;
+
+interface ErrorEntry {
+  readonly sqnrDb: number | null;
+  readonly pooledDb: number | null;
+  readonly isRefused: boolean;
+  readonly note: string;
+}
+
+/** Of a candidate, before it is made; or with its file, where that is there. */
+export type Known = Partial<MeasuredError & SpeedEntry & Pick<Candidate, "built">>;
+
+interface Wanted extends Pick<Candidate, "variant" | "keptFloat"> {
+  readonly known?: Known;
+}
+
+type SpeedEntry = Pick<Candidate, "speedup" | "times">;
+
+export class Workshop {
+  #model: Model | null = null;
+
+  constructor(
+    readonly options: WorkshopOptions,
+    readonly context: RunContext,
+    /** What was measured before, and what is now; null where nothing is to be kept. */
+    readonly journal: Measured | null = null,
+  ) {}
+
+  make(variant: Variant, keptFloat: ReadonlyMap<string, string> = new Map(), known: Known = {}): Candidate {
+    const built = known.built ?? this.#build(variant, keptFloat, scratchFile(this.context, "candidate"));
+    return {
+      variant,
+      name: variantName(variant) + without(keptFloat.size),
+      built,
+      keptFloat,
+      sqnrDb: null,
+      speedup: null,
+      accuracy: null,
+      note: "",
+      ...known,
+    };
+  }
+
+  /**
+   * Makes them in order; each is measured in its own process while the next is made here, where its error is not known
+   * and `isWanted`, which is told those before it, measured.
+   */
+  async makeMeasured(
+    wanted: readonly Wanted[],
+    isWanted: (candidate: Candidate, before: readonly Candidate[]) => boolean = () => true,
+  ): Promise<Candidate[]> {
+    const made: Candidate[] = [];
+    let measured = this.options.meanwhile?.() ?? Promise.resolve();
+    measured.catch(() => undefined);
+    await setImmediate();
+    try {
+      for (const { variant, keptFloat, known } of wanted) {
+        const candidate = this.make(variant, keptFloat, known);
+        made.push(candidate);
+        await measured;
+        if (known?.sqnrDb !== undefined || !isWanted(candidate, made.slice(0, -1))) continue;
+        measured = this.measureError([candidate]);
+        // What goes wrong meanwhile is told when it is waited for.
+        measured.catch(() => undefined);
+        await setImmediate();
+      }
+      await measured;
+      return made;
+    } catch (thrown) {
+      await Promise.allSettled([measured]);
+      for (const candidate of made) this.discard(candidate);
+      throw thrown;
+    }
+  }
+
+  /** Frees a candidate's room on disk; its facts stay, and `restore` brings the file back. */
+  discard(candidate: Candidate): void {
+    if (candidate.built.path !== this.options.prepared) rmSync(candidate.built.path, { force: true });
+  }
+
+  /** Makes a discarded candidate's file again, the same bytes. */
+  restore({ variant, keptFloat, built }: Candidate): void {
+    if (!existsSync(built.path)) this.#build(variant, keptFloat, built.path);
+  }
+
+  /**
+   * Fills `sqnrDb` of each, the mean over the trial samples of all float outputs, and `pooledDb`, of all samples together.
+   * They stay as they are where the model has no float output. One that the runtime refuses gets -Infinity and a note that says so.
+   */
+  async measureError(candidates: readonly Candidate[]): Promise<void> {
+    const { journal } = this;
+    const unknown = candidates.filter((candidate) => {
+      const known = journal?.recall<ErrorEntry>(candidate, "error");
+      if (known) {
+        const { sqnrDb, pooledDb, isRefused, note } = known;
+        Object.assign(candidate, { sqnrDb: isRefused ? Number.NEGATIVE_INFINITY : sqnrDb, note });
+        if (pooledDb !== null) candidate.pooledDb = pooledDb;
+      }
+      return !known;
+    });
+    if (unknown.length === 0) return;
+    await this.#measureTogether(unknown);
+    for (const candidate of unknown) {
+      const { sqnrDb, pooledDb = null, note } = candidate;
+      const isRefused = sqnrDb === Number.NEGATIVE_INFINITY;
+      journal?.record(candidate, "error", {
+        sqnrDb: isRefused ? null : sqnrDb,
+        ...{ pooledDb, isRefused },
+        note,
+      } satisfies ErrorEntry);
+    }
+  }
+
+  async #measureTogether(batch: readonly Candidate[]): Promise<void> {
+    const { prepared, trial, runtime, answers } = this.options;
+    try {
+      const { scores, energies } = await this.context.runtime.score({
+        // The prepared model gives the original's answers, and loads faster.
+        models: [prepared, ...batch.map(({ built }) => built.path)],
+        data: trial,
+        metric: { kind: "builtin", name: "sqnr" },
+        session: untimed(runtime),
+        ...{ isInTurn: true, withEnergies: true },
+        ...(answers !== undefined && { answers }),
+      });
+      batch.forEach((candidate, i) => {
+        const row = scores[i + 1]!;
+        const mean = row.reduce((sum, value) => sum + value, 0) / row.length;
+        // Squares of answers in float64 may be too large for a number.
+        candidate.sqnrDb = Number.isNaN(mean) ? Number.NEGATIVE_INFINITY : mean;
+        if (!Number.isNaN(mean)) candidate.pooledDb = pooledSqnrDb(row, energies!);
+      });
+    } catch (thrown) {
+      // Answers in integers have no distance to measure: candidates are told apart by speed and accuracy alone.
+      if (thrown instanceof InferOptError && thrown.code === "METRIC_NO_FLOATS") return;
+      if (!(thrown instanceof InferOptError) || !refusals.has(thrown.code)) throw thrown;
+      // One bad apple: the others are measured without it.
+      if (batch.length > 1) {
+        for (const candidate of batch) await this.#measureTogether([candidate]);
+        return;
+      }
+      batch[0]!.sqnrDb = Number.NEGATIVE_INFINITY;
+      batch[0]!.note = `the runtime refuses it: ${thrown.message}`;
+    }
+  }
+
+  /** Groups that may be loaded together, in order; one at least in each. */
+  batches(candidates: readonly Candidate[]): Candidate[][] {
+    const batches: Candidate[][] = [];
+    let bytes = 0;
+    for (const candidate of candidates) {
+      const batch = batches.at(-1);
+      bytes += candidate.built.bytes;
+      if (batch && batch.length < LARGEST_BATCH && 4 * bytes <= LOADED_BYTES) batch.push(candidate);
+      else {
+        batches.push([candidate]);
+        bytes = candidate.built.bytes;
+      }
+    }
+    return batches;
+  }
+
+  /**
+   * Fills `speedup` of each. On cpu from the runtime's profile, which holds for every node what it took
+   * when nothing disturbed it; the same comes out within a few percent however busy the machine is.
+   * Elsewhere, and where there is no profile, by races that share the budget.
+   */
+  async measureSpeed(candidates: readonly Candidate[], budgetMs: number): Promise<void> {
+    if (this.options.runtime.provider !== "cpu") return this.#raceAll(candidates, budgetMs);
+    try {
+      const { journal } = this;
+      for (const batch of this.batches(candidates)) {
+        const known = batch.map((candidate) => journal?.recall<SpeedEntry>(candidate, "speed"));
+        // Times hold beside those that were measured with them: all of a batch, or none.
+        if (known.every((entry) => entry !== undefined)) {
+          for (const [i, candidate] of batch.entries()) Object.assign(candidate, known[i]);
+        } else await this.#profile(batch);
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof InferOptError) || thrown.code !== "PROFILE_EMPTY") throw thrown;
+      await this.#raceAll(candidates, budgetMs);
+    }
+  }
+
+  async #profile(candidates: readonly Candidate[]): Promise<void> {
+    const { prepared, original, trial, runtime } = this.options;
+    // Where float candidates are compared too, what the fusing gains counts; else the prepared model is near enough.
+    const baseline = candidates.every(isInteger) ? [] : [original];
+    const models = [...baseline, prepared, ...candidates.map(({ built }) => built.path)];
+    const times = await this.context.runtime.nodeTimes(models, trial, asDelivered(runtime));
+    const float = times[baseline.length]!;
+    const before = baseline.length > 0 && { original: times[0]! };
+    for (const [i, candidate] of candidates.entries()) {
+      candidate.times = { float, own: times[baseline.length + 1 + i]!, ...before };
+      candidate.speedup = totalMs(times[0]!) / totalMs(candidate.times.own);
+      const { speedup } = candidate;
+      this.journal?.record(candidate, "speed", { speedup, times: candidate.times } satisfies SpeedEntry);
+      this.#tell(candidate);
+    }
+  }
+
+  /** What would be made, without making it: of static integers only. */
+  plan(variant: Variant, keptFloat: ReadonlyMap<string, string> = new Map()): Plan {
+    const { target, excluded } = this.options;
+    const statics = variant.kind === "integers" ? variant.recipe.statics : null;
+    const keepFloat = new Map([...excluded, ...keptFloat]);
+    const nodes = statics ? planStatic(this.model, target, { ...statics.placement, keepFloat }).nodes : [];
+    const forms = new Map(nodes.map(({ node }) => [node.name, "static"] as const));
+    return { variant, keptFloat, built: { forms } };
+  }
+
+  /** By the target's table; null where it has none, and of what is not static. */
+  estimate(plan: Plan, regions = this.regionsOf(plan)): Estimate | null {
+    const { times } = this.options.target;
+    if (!times || !isStatic(plan)) return null;
+    return estimateTimes(this.model, regions, plan.built.forms, times, (label) => this.elementsOf(label));
+  }
+
+  /**
+   * What each region of a candidate takes, and took in float: by the target's table where there is one,
+   * else as profiled; null where neither is.
+   */
+  regionTimes(plan: Plan, regions: readonly Region[]): ReadonlyMap<string, RegionTime> | null {
+    const { times } = plan;
+    return (
+      this.estimate(plan, regions)?.regions ?? (times ? regionTimes(this.model, regions, times.float, times.own) : null)
+    );
+  }
+
+  /** Of a whole run, known in the same way. */
+  ownMs(plan: Plan): number | null {
+    return this.estimate(plan)?.ownMs ?? (plan.times ? totalMs(plan.times.own) : null);
+  }
+
+  regionsOf = ({ built }: Plan): readonly Region[] => regionsOf(this.model, new Set(built.forms.keys()));
+
+  /** Of a tensor, for one sample, on average; 0 where it was not observed. */
+  elementsOf(label: string): number {
+    const { sizes, taps } = this.options;
+    return sizes?.get(label) ?? (taps ? elementsOfTap(taps.get(label)) : 0);
+  }
+
+  /** The prepared model, as it is: not to be changed. */
+  get model(): Model {
+    return (this.#model ??= loadModel(this.options.prepared));
+  }
+
+  #tell({ name, speedup, accuracy }: Candidate): void {
+    this.context.observer({ type: "candidate", candidate: name, speedup, accuracy: accuracy?.candidate ?? null });
+  }
+
+  async #raceAll(candidates: readonly Candidate[], budgetMs: number): Promise<void> {
+    const races = Math.ceil(candidates.length / IN_ONE_RACE);
+    for (let at = 0; at < candidates.length; at += IN_ONE_RACE) {
+      await this.#race(candidates.slice(at, at + IN_ONE_RACE), budgetMs / races);
+    }
+  }
+
+  async #race(candidates: readonly Candidate[], budgetMs: number): Promise<void> {
+    const { runtime } = this.options;
+    const race = await compareLatency(this.context.runtime, {
+      baseline: this.options.original,
+      candidates: candidates.map(({ built }) => built.path),
+      data: this.options.trial,
+      session: asDelivered(runtime),
+      seed: runtime.seed,
+      budgetMs,
+      signal: this.context.signal,
+      clock: this.context.now,
+    });
+    candidates.forEach((candidate, i) => {
+      candidate.speedup = race.candidates[i]!.speedup;
+      this.#tell(candidate);
+    });
+  }
+
+  #build(variant: Variant, keptFloat: ReadonlyMap<string, string>, path: string): BuiltModel {
+    const { prepared, fused = prepared, equalized = prepared, target, taps, excluded, kept } = this.options;
+    const keepFloat = new Map([...excluded, ...keptFloat]);
+    const isStatic = variant.kind === "integers" && variant.recipe.statics !== null;
+    const model = loadModel(isStatic ? equalized : variant.kind === "integers" ? prepared : fused);
+    const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
+      const staged = saveModel(model, path, { isScratch: true });
+      staged.commit();
+      const bytes = this.options.bytesOf?.(staged) ?? staged.sizeBytes;
+      collectPiledUp(PILED_UP_BYTES);
+      return { path, bytes, ...facts };
+    };
+    switch (variant.kind) {
+      case "integers": {
+        const report = applyRecipe(model, variant.recipe, { target, taps, keepFloat, kept });
+        if (this.options.format === "qoperator") toIntegerOperators(model);
+        return save(report);
+      }
+      case "fp16": {
+        const report = toFloat16(model, {
+          keepIo: true,
+          target: "f16",
+          keep: (node) => keepFloat.get(node.name) ?? null,
+        });
+        return save({ forms: new Map(), float: report.float, notes: report.notes });
+      }
+      default:
+        return save({ forms: new Map(), float: [], notes: [] });
+    }
+  }
+}
+
+export const elementsOfTap = (tap: TapStatistics | undefined): number =>
+  tap && tap.samples > 0 ? tap.count / tap.samples : 0;
+
+const without = (regions: number): string =>
+  regions === 0 ? "" : ` -${regions} ${regions === 1 ? "region" : "regions"}`;

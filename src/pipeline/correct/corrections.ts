@@ -1,0 +1,114 @@
+/**
+ * What is done against the errors of integers that costs nothing when the model runs. Each
+ * correction is fitted on some samples and kept only when others, which it has not seen, and two of the
+ * largest answers say that the outputs come closer to the float model's.
+ */
+
+import type { DatasetRef } from "../../dataset/index.js";
+import type { Candidate } from "../candidates/candidate.js";
+import { gainDb, type MeasuredSqnr, noiseOf } from "../candidates/output-noise.js";
+import type { Workshop } from "../candidates/workshop.js";
+import type { Intake } from "../intake.js";
+import type { CorrectionFacts } from "../result.js";
+import { samplesWithin } from "../sample-counts.js";
+
+export const corrections = ["join", "equalize", "means", "outputs", "rounding"] as const;
+export type Correction = (typeof corrections)[number];
+
+/** Samples that a correction is fitted on: more make it surer, and take longer. So many in any case, ... */
+const MOST_FITTED = 16;
+/**
+ * ... and up to twice as many where running them takes no more than this, estimated by the elements of all activations. A line
+ * for the outputs is fitted to what most samples are like: of 16 and 8 that judge, none was of the sixth of a data set whose
+ * answers are large, and a factor of 0.8 took 2 dB from those.
+ */
+const FITTING_MS = 400;
+/** Fewer say too little of a whole data set. */
+const LEAST_FITTED = 4;
+
+/** Calibration samples that are not among the trial's, spread over the set; null when they are too few. */
+export function samplesToFit(
+  { fit, trial }: Pick<Intake, "trial"> & { readonly fit: Pick<NonNullable<Intake["fit"]>, "ref" | "count"> | null },
+  most = MOST_FITTED,
+): DatasetRef | null {
+  if (!fit || fit.ref.random || trial.path !== fit.ref.path) return null;
+  const kept = new Set(trial.indices);
+  const all = fit.ref.indices ?? Array.from({ length: fit.count }, (_, i) => i);
+  const free = all.filter((index) => !kept.has(index));
+  if (free.length < LEAST_FITTED) return null;
+  const count = Math.min(most, free.length);
+  return { ...fit.ref, indices: Array.from({ length: count }, (_, i) => free[Math.floor((i * free.length) / count)]!) };
+}
+
+/** How many samples are worth their time to be fitted on. */
+export const mostFitted = (elements: number): number =>
+  elements > 0 ? samplesWithin(FITTING_MS, elements, MOST_FITTED, 2 * MOST_FITTED) : MOST_FITTED;
+
+/** Less is within what the choice of the samples does. */
+const LEAST_GAIN_DB = 0.05;
+
+/**
+ * Whether a correction is kept, with the numbers that say so: what helps most samples at the cost of the largest answers
+ * does not. Null where nothing was measured.
+ */
+export function judgeCorrection(
+  correction: Correction,
+  detail: string,
+  before: MeasuredSqnr | null,
+  after: MeasuredSqnr | null,
+): CorrectionFacts {
+  const isMeasured = before !== null && after !== null && before.sqnrDb !== null && after.sqnrDb !== null;
+  const isKept = isMeasured && gainDb(noiseOf(before), noiseOf(after)) >= LEAST_GAIN_DB;
+  return {
+    ...{ correction, isKept, detail },
+    ...{ beforeDb: before?.sqnrDb ?? null, afterDb: after?.sqnrDb ?? null },
+    ...(before?.pooledDb !== undefined && { beforePooledDb: before.pooledDb }),
+    ...(after?.pooledDb !== undefined && { afterPooledDb: after.pooledDb }),
+  };
+}
+
+export interface Corrected {
+  /** In the order given: each as it was, or in its corrected form. */
+  readonly candidates: readonly Candidate[];
+  /** Of the first that has a corrected form; null where none has. */
+  readonly facts: CorrectionFacts | null;
+}
+
+/** @param corrected the other forms of candidates, all of them measured; what is not kept is discarded */
+export function keepBetter(
+  correction: Correction,
+  detail: string,
+  candidates: readonly Candidate[],
+  corrected: ReadonlyMap<Candidate, Candidate>,
+  workshop: Pick<Workshop, "discard">,
+): Corrected {
+  let facts: CorrectionFacts | null = null;
+  const kept = candidates.map((candidate) => {
+    const better = corrected.get(candidate);
+    if (!better) return candidate;
+    const judged = judgeCorrection(correction, detail, candidate, better);
+    facts ??= judged;
+    workshop.discard(judged.isKept ? candidate : better);
+    return judged.isKept ? better : candidate;
+  });
+  return { candidates: kept, facts };
+}
+
+/** For the notes of a result. */
+export function correctionNote(facts: CorrectionFacts): string {
+  const { correction, isKept, detail } = facts;
+  const change = changeOf(facts, (db) => db.toFixed(1));
+  return `correction ${correction} (${detail}) ${isKept ? "applied" : "left out"}${change && `: ${change} on samples to judge by`}`;
+}
+
+/** From what to what, dB; empty where nothing was measured. All samples together are told where they decide otherwise. */
+export function changeOf(
+  { isKept, beforeDb, afterDb, beforePooledDb, afterPooledDb }: Omit<CorrectionFacts, "correction">,
+  inWords: (db: number) => string,
+): string {
+  if (beforeDb === null || afterDb === null) return "";
+  const mean = `${inWords(beforeDb)} -> ${inWords(afterDb)} dB`;
+  if (beforePooledDb === undefined || afterPooledDb === undefined) return mean;
+  if (isKept === afterDb - beforeDb >= LEAST_GAIN_DB) return mean;
+  return `${mean} in the mean, ${inWords(beforePooledDb)} -> ${inWords(afterPooledDb)} dB all together`;
+}

@@ -1,0 +1,216 @@
+/**
+ * `fp16`: half precision, where the values that were seen in float32 allow it, compared with
+ * the original as it would be delivered, and timed against it: on most CPUs it only saves size.
+ */
+import { InferOptError } from "../../base/errors.js";
+import type { DatasetRef } from "../../dataset/index.js";
+import { linkModel, loadModel, type Model } from "../../ir/index.js";
+import { type NarrowingReport, toFloat16 } from "../../passes/precision/to-float16.js";
+import { makeNamesUnique } from "../../quantization/names.js";
+import { annotateTypes } from "../../rewrite/index.js";
+import type { OutputDifference } from "../../runtime/port.js";
+import type { Fp16Config } from "../config.js";
+import type { RunContext } from "../context.js";
+import { fixShapes, shapeChanges } from "../fix-shapes.js";
+import { type Intake, takeIn } from "../intake.js";
+import { measureLatency } from "../measure/latency.js";
+import { asDelivered, describer, linkedFile, linkedTwin } from "../model-runs.js";
+import { writeJudged } from "../output/write-output.js";
+import { comparisonData, onFirstThatRuns } from "../prepare/comparison-data.js";
+import { applyAskedOpset, settleIrVersion } from "../prepare/raise-opset.js";
+import { measurePlacement } from "../profile/placement.js";
+import type { LatencyFacts, RunResult, Verdict } from "../result.js";
+import { RunRecord } from "../run-record.js";
+import { leftOut } from "../select.js";
+import { differenceFacts, differenceWarnings } from "../verify/difference.js";
+import { judgeVoid } from "../verify/nonsense.js";
+import { float16Risks } from "./float16-risks.js";
+
+/**
+ * Least mean cosine between the outputs before and after. Half precision keeps 11 bits;
+ * healthy models stay above 0.9999, one that overflows somewhere falls far below.
+ */
+const LEAST_COSINE = 0.99;
+
+/** Milliseconds for the race; the least number of runs may exceed it. */
+const RACE_MS = 2000;
+/** Larger models are not timed: both would lie in memory at once. */
+const LARGEST_TIMED = 512 << 20;
+
+export async function runFp16(config: Fp16Config, context: RunContext): Promise<RunResult> {
+  const record = new RunRecord("fp16", context);
+  const intake = await record.stage("load", () => takeIn(config, record));
+  return new Fp16Run(config, intake, record).run();
+}
+
+class Fp16Run {
+  /** What to run the models on, the best first; and the first that they do run on, once that is known. */
+  readonly #data: readonly DatasetRef[];
+  #runsOn: DatasetRef;
+
+  constructor(
+    readonly config: Fp16Config,
+    readonly intake: Intake,
+    readonly record: RunRecord,
+  ) {
+    const { model, graph, runtime } = config;
+    this.#data = comparisonData(intake.trial, intake.signature, loadModel(model), graph.verify, runtime);
+    this.#runsOn = intake.trial;
+  }
+
+  async run(): Promise<RunResult> {
+    const { config, intake, record } = this;
+    const { context } = record;
+    const path = linkedFile(context, "half");
+    // Outputs of another type compare with nothing: what is judged takes and gives float32 in any case.
+    const delivered = config.convertIo ? linkedFile(context, "half") : path;
+    const report = await record.stage("convert", async () => {
+      const risks = await this.#risks();
+      const compared = await this.#convert(true, risks, path);
+      return config.convertIo ? this.#convert(false, risks, delivered) : compared;
+    });
+    const differences = await record.stage("verify", () => this.#compare(path));
+    record.warn(...differenceWarnings(differences));
+    // Asked for no comparison, the result need not even run here: no CPU kernel takes bfloat16.
+    const placed =
+      config.graph.verify === "none" ? null : await measurePlacement(path, this.#runsOn, config.runtime, record);
+    const worst = differences.find(
+      ({ maxAbs, cosine, nanMismatch, mismatch }) =>
+        mismatch !== null || nanMismatch > 0 || maxAbs === Number.POSITIVE_INFINITY || cosine < LEAST_COSINE,
+    );
+    const unproven = judgeVoid(differences);
+    const latency = worst || unproven ? null : await this.#time(path);
+    const verdict: Verdict = unproven
+      ? {
+          status: "inconclusive",
+          outcome: "inconclusive",
+          reasons: [unproven],
+          summary: `inconclusive: ${unproven.text}`,
+        }
+      : worst
+        ? {
+            status: "fail",
+            outcome: "accuracy",
+            reasons: [],
+            summary: `output ${worst.output} is damaged in half precision (cosine ${worst.cosine.toFixed(4)}, ${worst.nanMismatch} new NaN): keep nodes in float with --exclude`,
+          }
+        : { status: "pass", outcome: "met", reasons: [], summary: summaryOf(report, latency) };
+    const original = loadModel(config.model);
+    // Before the output may replace the original, where the weights of both lie.
+    const shapes = config.graph.shapes.size > 0 && { shapes: shapeChanges(original, loadModel(delivered)) };
+    const output = await writeJudged(verdict.outcome === "met", delivered, original, config, record);
+    return record.result({
+      model: intake.facts,
+      output,
+      precision: { target: config.target, float: report.float, notes: report.notes },
+      difference: differenceFacts(differences),
+      ...shapes,
+      ...(latency && { latency }),
+      ...(placed && { placement: placed.facts }),
+      verdict,
+    });
+  }
+
+  /** Nodes that half precision would harm, by what flows through them; bfloat16 has the range of float32. */
+  async #risks(): Promise<ReadonlyMap<string, string>> {
+    const { config, record } = this;
+    if (config.target !== "f16" || config.graph.verify === "none") return new Map();
+    return float16Risks(await this.#load(), this.#data, config.runtime, record);
+  }
+
+  async #load(): Promise<Model> {
+    const { config, record } = this;
+    const model = loadModel(config.model);
+    fixShapes(model, config.graph.shapes);
+    applyAskedOpset(model, config.graph);
+    makeNamesUnique(model);
+    const annotation = await annotateTypes(model, describer(config.runtime, record.context), {
+      isSized: config.graph.shapes.size > 0,
+    });
+    if (annotation.problem) record.warn(`types could not be found out by the runtime: ${annotation.problem}`);
+    return model;
+  }
+
+  async #convert(keepIo: boolean, risks: ReadonlyMap<string, string>, to: string): Promise<NarrowingReport> {
+    const { target, selection, graph } = this.config;
+    const model = await this.#load();
+    const kept = leftOut(model, selection);
+    const report = toFloat16(model, {
+      keepIo,
+      target,
+      keep: (node) => kept.get(node.displayName) ?? risks.get(node.displayName) ?? null,
+    });
+    settleIrVersion(model, graph);
+    linkModel(model, to);
+    return report;
+  }
+
+  /** On the first data that the original runs on. */
+  async #compare(path: string): Promise<readonly OutputDifference[]> {
+    const { config, record } = this;
+    const { context } = record;
+    if (config.graph.verify === "none") {
+      record.warn("the result was not compared with the original: --verify none was asked for");
+      return [];
+    }
+    const baseline = linkedTwin(config.model, context);
+    const session = asDelivered(config.runtime);
+    const tried = await onFirstThatRuns(
+      this.#data,
+      (data) => context.runtime.compare({ baseline, candidate: path, data, session }),
+      (fault, { random }) => !random || isKernelMissing(fault),
+    ).catch((thrown: unknown) => {
+      throw isKernelMissing(thrown) ? kernelless(thrown, config) : thrown;
+    });
+    if ("problem" in tried) throw tried.problem;
+    this.#runsOn = tried.on;
+    return tried.result;
+  }
+
+  /** A short race against the original; null where there is none. */
+  async #time(path: string): Promise<LatencyFacts | null> {
+    const { config, intake, record } = this;
+    if (config.graph.verify === "none" || intake.facts.bytes > LARGEST_TIMED) return null;
+    try {
+      const { candidates } = await record.stage("bench", () =>
+        measureLatency(record.context, {
+          baseline: config.model,
+          candidates: [path],
+          data: this.#runsOn,
+          runtime: { ...config.runtime, benchMs: Math.min(RACE_MS, config.runtime.benchMs) },
+          minSpeedup: null,
+          slo: [],
+          onProgress: record.progress,
+        }),
+      );
+      return candidates[0]!.facts;
+    } catch (thrown) {
+      if (!(thrown instanceof InferOptError) || thrown.kind !== "runtime") throw thrown;
+      record.warn(`the result was not timed: ${thrown.message}`);
+      return null;
+    }
+  }
+}
+
+const isKernelMissing = (thrown: unknown): thrown is InferOptError =>
+  thrown instanceof InferOptError && thrown.fields["isOperatorMissing"] === true;
+
+/** What to do, where the provider has no kernel for the narrow type. */
+function kernelless(thrown: InferOptError, { target, runtime }: Fp16Config): InferOptError {
+  const type = target === "f16" ? "float16" : "bfloat16";
+  const other = target === "f16" ? "" : "leave out --bf16, or ";
+  const why = `provider ${runtime.provider} cannot run the model in ${type}: ${String(thrown.fields["reason"])}`;
+  return new InferOptError("MODEL_REJECTED", "input", why, {
+    hint: `Keep such nodes in float with --exclude op:TYPE, ${other}write it without running it with --verify none.`,
+    cause: thrown,
+    fields: thrown.fields,
+  });
+}
+
+function summaryOf({ float }: NarrowingReport, latency: LatencyFacts | null): string {
+  const kept = `half precision, ${float.length} ${float.length === 1 ? "node" : "nodes"} kept in float32`;
+  if (!latency) return kept;
+  const [low, high] = latency.speedupInterval;
+  const speed = `${latency.speedup.toFixed(2)}x as fast here (${low.toFixed(2)} to ${high.toFixed(2)})`;
+  return low > 1 ? `${kept}, ${speed}` : `${kept}; ${speed}: on this provider it saves size, not time`;
+}

@@ -1,0 +1,252 @@
+/**
+ * Which nodes become static integers, decided before their ranges are: how fast integers are does
+ * not depend on what they stand for, and ranges and corrections then fit the model that is built.
+ */
+import type { Candidate, Plan, Variant } from "../candidates/candidate.js";
+import { bordersOf, MS_PER_CONVERTED_ELEMENT, type RegionTime, savedMs } from "../candidates/regions.js";
+import type { Workshop } from "../candidates/workshop.js";
+import type { RegionFacts } from "../result.js";
+import { whyFloatInput } from "./float-reasons.js";
+import { leaveWhatDoesNotPay, withoutLosses } from "./paying-regions.js";
+
+/** Nodes left in float, with the reason, and what the profile says of that. */
+export type Placed = Pick<Candidate, "keptFloat" | "speedup" | "times" | "note">;
+
+export interface Placements {
+  /**
+   * The fastest first, and then those that are nearly as fast and may be more accurate, each with more in float; none where
+   * `hopeless` says why.
+   */
+  readonly placed: readonly Placed[];
+  /** Where no integers pay by the target's table, which needs no run to say so. */
+  readonly hopeless?: Hopeless;
+  /** What was built and timed on the way, without those placed; their files are gone. */
+  readonly tried: readonly Candidate[];
+}
+
+/** What the table says of a model of which nothing pays. */
+export interface Hopeless {
+  /** Of all regions together: in float over as integers. */
+  readonly speedup: number;
+  /** All of them in float, with the reason. */
+  readonly regions: readonly RegionFacts[];
+}
+
+export const whyHopeless = ({ speedup }: Hopeless): string =>
+  `no part of the model is faster as static integers: by the table of kernel times all that could be would run at ${speedup.toFixed(2)}x of its speed`;
+
+/** Of the time of a run, what leaving the first region in float may cost, as estimated and as measured. */
+const MOST_LOST = 0.05;
+
+/**
+ * By the target's table of kernels where there is one, else by the runtime's profile.
+ *
+ * @param integers names of nodes that make sense as integers alone: placements with one of them in float are left out
+ * @returns null where there is no node to place, or the fastest placement has one of `integers` in float
+ */
+export async function placeStatics(
+  variant: Variant,
+  workshop: Workshop,
+  integers: ReadonlySet<string> = new Set(),
+): Promise<Placements | null> {
+  const isWhole = ({ built }: Plan): boolean => [...integers].every((name) => built.forms.has(name));
+  const place = workshop.options.target.times ? placeByTable : placeByProfile;
+  return place(variant, workshop, isWhole);
+}
+
+type IsWhole = (plan: Plan) => boolean;
+
+const MOST_ROUNDS = 2;
+
+function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): Placements | null {
+  const widest = workshop.plan(variant);
+  if (widest.built.forms.size === 0) return null;
+  let best = widest;
+  // With some regions in float, neighbours that were integers because of them are float too.
+  for (let round = 0; round < MOST_ROUNDS && best.built.forms.size > 0; round++) {
+    const next = workshop.plan(variant, withoutLosses(best, workshop));
+    if (!(timeOf(next, workshop) < timeOf(best, workshop))) break;
+    best = next;
+  }
+  if (!isWhole(best)) return null;
+  if (best.built.forms.size === 0) {
+    return { placed: [], tried: [], hopeless: hopelessOf(widest, best.keptFloat, workshop) };
+  }
+  const placed = [best, ...carefulPlans(best, workshop, isWhole)];
+  return {
+    placed: placed.map((plan): Placed => {
+      const { floatMs, ownMs } = workshop.estimate(plan)!;
+      return { keptFloat: plan.keptFloat, speedup: floatMs / ownMs, note: plan === best ? "" : MORE_IN_FLOAT };
+    }),
+    tried: [],
+  };
+}
+
+function hopelessOf(widest: Plan, kept: ReadonlyMap<string, string>, workshop: Workshop): Hopeless {
+  const regions = workshop.regionsOf(widest);
+  const times = workshop.estimate(widest, regions)!.regions;
+  const sum = (of: (time: RegionTime) => number): number =>
+    [...times.values()].reduce((all, each) => all + of(each), 0);
+  return {
+    speedup: sum(({ beforeMs }) => beforeMs) / sum(({ kernelMs, conversionMs }) => kernelMs + conversionMs),
+    regions: regions.map(({ name, nodes }) => {
+      const { beforeMs, kernelMs, conversionMs } = times.get(name)!;
+      const reason = kept.get(name) ?? "";
+      return { region: name, nodes, form: "float", sqnrDb: null, beforeMs, afterMs: kernelMs + conversionMs, reason };
+    }),
+  };
+}
+
+/** By the table, in milliseconds. */
+const timeOf = (plan: Plan, workshop: Workshop): number => workshop.ownMs(plan)!;
+
+/** What integers have to gain, of the time in float, where accuracy is to have its say. */
+const WORTHWHILE = 0.15;
+/** Regions behind the inputs that are put to float one more at a time. */
+const MOST_STEPS = 3;
+
+/**
+ * Nearly as fast, each with more in float: where integers gain little, and from the inputs on, as far as that
+ * costs little time. Noise that enters early goes through the whole model.
+ */
+function carefulPlans(best: Plan, workshop: Workshop, isWhole: IsWhole): Plan[] {
+  const isNear = (plan: Plan): boolean =>
+    plan.built.forms.size > 0 && workshop.ownMs(plan)! * (1 - MOST_LOST) <= workshop.ownMs(best)!;
+  const wary = workshop.plan(best.variant, withoutLosses(best, workshop, -WORTHWHILE));
+  const plans: Plan[] = [];
+  const add = (plan: Plan): boolean => {
+    const isNew = [best, ...plans].every((known) => known.built.forms.size > plan.built.forms.size);
+    if (!isNew || !isNear(plan) || !isWhole(plan)) return false;
+    plans.push(plan);
+    return true;
+  };
+  let last = add(wary) ? wary : best;
+  for (let step = 0; step < MOST_STEPS; step++) {
+    const kept = inputsInFloat(last, workshop, byTable);
+    if (!kept) break;
+    const next = workshop.plan(best.variant, kept);
+    if (!add(next)) break;
+    last = next;
+  }
+  return plans;
+}
+
+async function placeByProfile(variant: Variant, workshop: Workshop, isWhole: IsWhole): Promise<Placements | null> {
+  const draft = workshop.make(variant);
+  if (draft.built.forms.size === 0) {
+    workshop.discard(draft);
+    return null;
+  }
+  draft.note = "timed with quick ranges";
+  await workshop.measureSpeed([draft], 0);
+  const { best, made } = await leaveWhatDoesNotPay(draft, workshop);
+  const last = made.at(-1);
+  const declined = last && last !== best ? last : null;
+  const careful = isWhole(best) ? await floatFromInputsOn(best, declined, workshop, isWhole) : null;
+  const all = [draft, ...made, ...(careful?.made ?? [])];
+  for (const each of all) workshop.discard(each);
+  if (!careful) return null;
+  const placed = [best, ...careful.near];
+  if (best === draft) draft.note = "";
+  return { placed, tried: all.filter((each) => !placed.includes(each)) };
+}
+
+const MORE_IN_FLOAT = "more in float, from the inputs on and where integers gain little";
+
+const FLOAT_INPUTS = "inputs and what reads them in float";
+
+/**
+ * Candidates nearly as fast, each with one more region behind the inputs in float, and all that were timed for it.
+ *
+ * @param declined the one that was slower than `best` when both were timed in one go: it is not made again
+ */
+async function floatFromInputsOn(
+  best: Candidate,
+  declined: Candidate | null,
+  workshop: Workshop,
+  isWhole: IsWhole,
+): Promise<{ readonly near: readonly Candidate[]; readonly made: readonly Candidate[] }> {
+  const isNear = (next: Candidate): boolean => next.speedup! >= best.speedup! * (1 - MOST_LOST);
+  const isDeclinedNear = declined !== null && isNear(declined);
+  const near: Candidate[] = [];
+  const made: Candidate[] = [];
+  for (let last = best; near.length < MOST_STEPS; last = near.at(-1)!) {
+    const kept = inputsInFloat(last, workshop, roughly);
+    if (!kept) break;
+    const plan = workshop.plan(best.variant, kept);
+    if (plan.built.forms.size === 0 || !isWhole(plan)) break;
+    if (declined && sameNodes(kept, declined.keptFloat)) {
+      if (!isDeclinedNear) break;
+      declined.note = FLOAT_INPUTS;
+      near.push(declined);
+      continue;
+    }
+    const next = workshop.make(best.variant, kept);
+    made.push(next);
+    await workshop.measureSpeed([best, next], 0);
+    next.note = FLOAT_INPUTS;
+    if (!isNear(next)) break;
+    near.push(next);
+  }
+  return { near, made };
+}
+
+const sameNodes = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean =>
+  a.size === b.size && [...a.keys()].every((name) => b.has(name));
+
+/** Values that come of the inputs by nodes in float alone. */
+function floatFromInputs({ built }: Plan, { model }: Workshop): string[] {
+  const found = new Set(model.graph.inputs);
+  for (const node of model.graph.nodes()) {
+    if (built.forms.has(node.name) || node.bodies.length > 0) continue;
+    const read = node.inputs.filter((value) => value !== null && value.constant === null);
+    if (read.length > 0 && read.every((value) => found.has(value!))) {
+      for (const value of node.outputs) if (value) found.add(value);
+    }
+  }
+  return [...found].map(({ label }) => label);
+}
+
+/** What leaving a region in float may cost, by what is known before it is tried. */
+interface Allowance {
+  /** Of what is converted behind it then. */
+  readonly msPerElement: number;
+  /** Of the time of a run. */
+  readonly mostLost: number;
+}
+
+const byTable: Allowance = { msPerElement: MS_PER_CONVERTED_ELEMENT, mostLost: MOST_LOST };
+/** Where it is timed next: profiles tell too much of single kernels and conversions, so what they call a little too slow is tried. */
+const roughly: Allowance = { msPerElement: 0, mostLost: 2 * MOST_LOST };
+
+/**
+ * The inputs' own rounding is noise that all of the model computes with, and the first product that
+ * reads them has few channels to average it over: leaving that in float often costs next to nothing.
+ *
+ * @returns what stays float then; null where it costs more
+ */
+function inputsInFloat(
+  candidate: Plan,
+  workshop: Workshop,
+  { msPerElement, mostLost }: Allowance,
+): ReadonlyMap<string, string> | null {
+  const regions = workshop.regionsOf(candidate);
+  const times = workshop.regionTimes(candidate, regions);
+  const ownMs = workshop.ownMs(candidate);
+  if (!times || ownMs === null || regions.length < 2) return null;
+  const inputs = new Set([
+    ...workshop.model.graph.inputs.map(({ label }) => label),
+    ...floatFromInputs(candidate, workshop),
+  ]);
+  const borders = bordersOf(workshop.model, regions);
+  const first = new Set(borders.flatMap(({ value, to }) => (to !== null && inputs.has(value) ? [to] : [])));
+  if (first.size === 0 || first.size === regions.length) return null;
+  const converted = borders.filter(({ from, to }) => from !== null && first.has(from) && to !== null && !first.has(to));
+  const values = new Set(converted.map(({ value }) => value));
+  const conversionMs = [...values].reduce((sum, value) => sum + workshop.elementsOf(value), 0) * msPerElement;
+  const lostMs = [...first].reduce((sum, name) => sum + savedMs(times.get(name)!), conversionMs);
+  if (lostMs > mostLost * ownMs) return null;
+  const kept = new Map(candidate.keptFloat);
+  for (const name of first) kept.set(name, whyFloatInput(times.get(name)!));
+  return kept;
+}

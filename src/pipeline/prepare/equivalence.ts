@@ -1,0 +1,278 @@
+/**
+ * Whether a rewritten model still computes what the original does: both are run as
+ * written, on samples where there are any and on seeded inputs of several shapes
+ * otherwise, and every output is compared.
+ */
+import { rmSync } from "node:fs";
+import { type InferOptError, isFault } from "../../base/errors.js";
+import type { Numerics } from "../../base/numerics.js";
+import type { DatasetRef } from "../../dataset/index.js";
+import { type DType, loadModel } from "../../ir/index.js";
+import type { ModelSignature, OutputDifference } from "../../runtime/port.js";
+import type { RuntimeConfig } from "../config.js";
+import type { RunContext } from "../context.js";
+import { asWritten, despiteCrash, MADE_UP_TIMEOUT_MS, scratchFile, untimedRoughly } from "../model-runs.js";
+import { holdsHalf } from "./comparison-data.js";
+import { type HalfVerdict, judgeHalf } from "./half-equivalence.js";
+
+export interface Equivalence {
+  readonly differences: readonly OutputDifference[];
+  /** The first output that differs too much, in words; null when none does. */
+  readonly violation: string | null;
+  /** Whether the violation is that the runtime does not even open the model. */
+  readonly isRefused?: boolean;
+  /** Set when nothing could be compared, with the reason. */
+  readonly unchecked: string | null;
+  /** What it was compared on; null where it was not. */
+  readonly data: DatasetRef | null;
+}
+
+/**
+ * Largest difference of an output, relative to its largest magnitude, that another
+ * order of rounding explains. Folding and fusing give about 1e-6 on deep networks.
+ */
+const ROUNDING = 1e-4;
+/** The same for an output of a narrow type: its own last place at the largest value, which is all that it can tell. */
+const NARROW_ROUNDING: Partial<Record<DType, number>> = { f16: 2 ** -10, bf16: 2 ** -7 };
+/**
+ * Where the model itself magnifies rounding: so many times what the runtime's own fusions cause, but never beyond this.
+ * Of made-up inputs one never knows whether they are worse than others.
+ */
+const FLOOR_FACTOR = 10;
+const LARGEST_ROUNDING = { samples: 1e-2, random: 1e-3 };
+/** Where rounding alone moves an output by more than this of its largest value, it says nothing. */
+const LARGEST_FLOOR = 1e-3;
+/**
+ * The same of models that compute in half precision, where their reading in float32 does not run. Their fusions round less
+ * often, so that results move by more than what the runtime's own fusions cause, which leave most places alone: they say
+ * nothing once those move them by half a unit.
+ */
+const HALF = { rounding: 2 ** -10, largest: { samples: 1e-2, random: 1e-2 }, floor: 2 ** -11 };
+/** Share of integer results (class numbers, positions) that may flip where two candidates were as good as equal. */
+const FLIPPED_SHARE = 1e-3;
+/** What is approximated on request may move an output by that share of its largest value, and flip that share of integers. */
+const LOSSY = 1e-2;
+
+/** A rewritten graph that takes so much longer than the original will not end. */
+const PATIENCE = { leastMs: 30_000, factor: 50 };
+
+const overdue = ({ fields }: InferOptError): string =>
+  `it does not end: stopped after ${Math.round(Number(fields["timeoutMs"]) / 1000)} s, more than ${PATIENCE.factor} times what the original takes`;
+
+export interface EquivalenceCheck {
+  readonly baseline: string;
+  /** The file that the baseline stands for. */
+  readonly original: string;
+  readonly signature: ModelSignature;
+  /** The first of these on which the baseline runs is compared on. */
+  readonly data: readonly DatasetRef[];
+  readonly numerics: Numerics;
+}
+
+/** Throws only when the original itself cannot be run on the user's own samples. */
+export async function checkEquivalence(
+  candidate: string,
+  check: EquivalenceCheck,
+  config: RuntimeConfig,
+  context: RunContext,
+): Promise<Equivalence> {
+  const { baseline } = check;
+  let problem = "there is nothing to compare on";
+  for (const data of check.data) {
+    const compare: Compare = (a, b) =>
+      context.runtime.compare({
+        ...{ baseline: a, candidate: b, data, patience: PATIENCE },
+        session: {
+          ...untimedRoughly(config, asWritten),
+          provider: "cpu",
+          ...(data.random && { timeoutMs: MADE_UP_TIMEOUT_MS }),
+        },
+      });
+    let differences: readonly OutputDifference[];
+    try {
+      // No rewrite is to blame for a crash that happens once.
+      differences = await despiteCrash(() => compare(baseline, candidate));
+    } catch (thrown) {
+      if (!isFault(thrown)) throw thrown;
+      if (thrown.code === "RUNTIME_TIMEOUT") {
+        if (thrown.fields["isOverdue"] === true) {
+          return { differences: [], violation: overdue(thrown), unchecked: null, data };
+        }
+        // The original has not ended, and would take as long on other inputs.
+        if (!data.random) throw thrown;
+        problem = thrown.message;
+        break;
+      }
+      // Whose fault is it? The original against itself tells.
+      const own = await faultOf(() => compare(baseline, baseline));
+      if (!own) {
+        const isRefused = thrown.code === "MODEL_REJECTED";
+        const violation = `it does not ${isRefused ? "load" : "run"}: ${thrown.message}`;
+        return { differences: [], violation, isRefused, unchecked: null, data };
+      }
+      if (!data.random) throw own;
+      // What came out where it did run says more.
+      if (problem !== NOISE) problem = own.message;
+      continue;
+    }
+    if (differences.length > 0 && differences.every(isNothingButNan)) {
+      problem = data.random ? NOT_NUMBERS : "all that comes out for the samples is NaN";
+      if (data.random) continue;
+      return { differences, violation: null, unchecked: problem, data };
+    }
+    const judged = await judge(candidate, differences, check, compare, config, context);
+    if (!judged.isNoise || !data.random) return { ...judged, data };
+    problem = NOISE;
+  }
+  const unloadable = await newlyRejected(baseline, candidate, config, context);
+  return {
+    differences: [],
+    violation: unloadable === null ? null : `it does not load: ${unloadable}`,
+    isRefused: unloadable !== null,
+    unchecked:
+      unloadable !== null
+        ? null
+        : problem === NOISE || problem === NOT_NUMBERS
+          ? problem
+          : `the original does not run on made-up inputs (${problem})`,
+    data: check.data.at(-1)!,
+  };
+}
+
+/** Why the runtime refuses the candidate, where it opens the original: that much is known without any inputs. */
+async function newlyRejected(
+  baseline: string,
+  candidate: string,
+  config: RuntimeConfig,
+  { runtime }: RunContext,
+): Promise<string | null> {
+  const opening = (model: string) =>
+    faultOf(() => runtime.describe(model, { ...asWritten(config), provider: "cpu" }, { isRough: true }));
+  const fault = await opening(candidate);
+  if (fault?.code !== "MODEL_REJECTED" || (await opening(baseline)) !== null) return null;
+  return fault.message;
+}
+
+const isNothingButNan = ({ elements, nanOnBoth }: OutputDifference): boolean => elements > 0 && nanOnBoth === elements;
+
+const NOISE = "on made-up inputs its outputs are little more than rounding";
+const NOT_NUMBERS = "all that comes out on made-up inputs is NaN";
+
+type Compare = (a: string, b: string) => Promise<readonly OutputDifference[]>;
+
+async function faultOf(action: () => Promise<unknown>): Promise<InferOptError | null> {
+  try {
+    await action();
+    return null;
+  } catch (thrown) {
+    if (isFault(thrown)) return thrown;
+    throw thrown;
+  }
+}
+
+async function judge(
+  candidate: string,
+  differences: readonly OutputDifference[],
+  check: EquivalenceCheck,
+  compare: Compare,
+  config: RuntimeConfig,
+  context: RunContext,
+): Promise<Omit<Equivalence, "data"> & { readonly isNoise?: boolean }> {
+  const { baseline, original, numerics } = check;
+  const violated = (allowed: (output: string) => number): string | null =>
+    differences.map((d) => violationOf(d, check, allowed(d.output))).find((v) => v !== null) ?? null;
+  const usual =
+    (rounding: number) =>
+    (output: string): number =>
+      numerics === "lossy" ? LOSSY : Math.max(NARROW_ROUNDING[dtypeOf(output, check) ?? "f32"] ?? 0, rounding);
+  if (violated(usual(ROUNDING)) === null) return { differences, violation: null, unchecked: null };
+  const isHalf = holdsHalf(loadModel(original));
+  if (isHalf && numerics !== "exact") {
+    const found = await inHalf(candidate, check, compare, context);
+    if (found) return { ...found, differences, unchecked: found.isNoise ? NOISE : null };
+  }
+  const limits = isHalf ? HALF : { rounding: ROUNDING, largest: LARGEST_ROUNDING, floor: LARGEST_FLOOR };
+  const floor =
+    numerics === "exact" ? new Map<string, number>() : await roundingFloor(original, compare, context, config);
+  const isNoise = [...floor.values()].some((relative) => relative > limits.floor);
+  // Of numbers that are made up others can be tried; a sample is as it is.
+  if (isNoise && check.data[0]?.random) return { differences, violation: null, unchecked: NOISE, isNoise };
+  if (!(await isDeterministic(baseline, compare))) {
+    return { differences, violation: null, unchecked: "the original gives other answers each time it runs" };
+  }
+  const largest = limits.largest[check.data[0]?.random ? "random" : "samples"];
+  const violation = violated((output) =>
+    Math.max(usual(limits.rounding)(output), Math.min(largest, FLOOR_FACTOR * (floor.get(output) ?? 0))),
+  );
+  return { differences, violation, unchecked: null };
+}
+
+/** Held against the original read in float32; null where that does not run. */
+async function inHalf(
+  candidate: string,
+  check: EquivalenceCheck,
+  compare: Compare,
+  context: RunContext,
+): Promise<HalfVerdict | null> {
+  const { baseline, original, numerics } = check;
+  const half = { candidate, baseline, original, allowed: numerics === "lossy" ? LOSSY : HALF.rounding };
+  try {
+    return await judgeHalf({ ...half, dtypeOf: (output) => dtypeOf(output, check) ?? null }, compare, context);
+  } catch (thrown) {
+    if (!isFault(thrown)) throw thrown;
+    return null;
+  }
+}
+
+/**
+ * How far each output moves when nothing but rounding changes, relative to its largest
+ * magnitude: the original against what the runtime's own basic fusions make of it. Some
+ * models, or inputs they never saw in training, magnify the last bit a thousandfold.
+ */
+async function roundingFloor(
+  baseline: string,
+  compare: Compare,
+  context: RunContext,
+  config: RuntimeConfig,
+): Promise<ReadonlyMap<string, number>> {
+  const fused = scratchFile(context, "reference");
+  try {
+    await context.runtime.describe(
+      baseline,
+      { ...asWritten(config), provider: "cpu", optimization: "basic" },
+      { saveOptimizedTo: fused },
+    );
+    const differences = await compare(baseline, fused);
+    return new Map(differences.map(({ output, maxAbs, maxMagnitude }) => [output, maxAbs / maxMagnitude || 0]));
+  } catch (thrown) {
+    // Some models the runtime cannot write (beyond 2 GB, for one): then nothing more than usual is allowed.
+    if (!isFault(thrown)) throw thrown;
+    return new Map();
+  } finally {
+    rmSync(fused, { force: true });
+  }
+}
+
+async function isDeterministic(model: string, compare: Compare): Promise<boolean> {
+  return (await compare(model, model)).every(({ differing, mismatch }) => differing === 0 && mismatch === null);
+}
+
+const dtypeOf = (output: string, { signature }: EquivalenceCheck) =>
+  signature.outputs.find(({ name }) => name === output)?.dtype;
+
+function violationOf(difference: OutputDifference, check: EquivalenceCheck, allowed: number): string | null {
+  const { output, maxAbs, maxMagnitude, differing, elements, nanMismatch, mismatch } = difference;
+  if (mismatch) return `output ${output}: ${mismatch}`;
+  if (nanMismatch > 0) return `output ${output}: ${nanMismatch} elements are NaN on one side only`;
+  if (differing === 0) return null;
+  if (check.numerics === "exact") {
+    return `output ${output}: ${differing} of ${elements} elements differ, by up to ${maxAbs}`;
+  }
+  const dtype = dtypeOf(output, check);
+  if (dtype === "f32" || dtype === "f64" || dtype === "f16" || dtype === "bf16" || dtype == null) {
+    const relative = maxAbs / Math.max(maxMagnitude, Number.MIN_VALUE);
+    return relative <= allowed ? null : `output ${output}: off by ${relative.toExponential(1)} of its largest value`;
+  }
+  const flips = check.numerics === "lossy" ? LOSSY : FLIPPED_SHARE;
+  return differing / elements <= flips ? null : `output ${output}: ${differing} of ${elements} elements differ`;
+}

@@ -1,0 +1,21 @@
+/** Whether a model came with integers, and what they left. */
+import { type Model, nodesWithin } from "../../ir/index.js";
+import { quantizedFormOf, widensWeights } from "../../ops/quantizing.js";
+import { planStatic } from "../../quantization/plan-static.js";
+import type { IntegerTarget } from "../../target/integer-kernel.js";
+
+/** Says so when the model already computes with integers: quantizing it again would only lose accuracy. */
+export function alreadyQuantized(model: Model): string | null {
+  for (const node of nodesWithin(model.graph)) {
+    if (quantizedFormOf(node.opName) || widensWeights(node))
+      return `the model is quantized already (${node.opName} at ${node.displayName})`;
+  }
+  return null;
+}
+
+/** What of a quantized model could be quantized besides. */
+export function floatRest(model: Model, target: IntegerTarget): string {
+  const { nodes } = planStatic(model, target, { neighbours: false, depthwise: true });
+  const left = nodes.length === 1 ? "a node with weights is" : `${nodes.length} nodes with weights are`;
+  return nodes.length === 0 ? "" : `; ${left} float: name those that are to be integers too with --include`;
+}

@@ -1,0 +1,444 @@
+/**
+ * The main job: from a model and samples to a smaller, faster file that is as accurate
+ * as was asked for, or a clear no. Candidates are made, measured cheaply, ranked, and the
+ * fastest that meets the limits on the evaluation data is timed properly and judged.
+ *
+ * `quantize` considers integers only; `optimize` also the fused float model and, where it
+ * can pay, half precision.
+ */
+import { collectGarbage } from "../../base/collect-garbage.js";
+import { loadModel, opsetOf } from "../../ir/index.js";
+import type { TapStatistics } from "../../observe/index.js";
+import { KeptIntegers } from "../../quantization/kept-integers.js";
+import type { OutputDifference } from "../../runtime/port.js";
+import type { IntegerTarget } from "../../target/integer-kernel.js";
+import { loadRanges, observeActivations, observeValues, widestPlacement } from "../calibrate/calibration.js";
+import { unusableStatistics } from "../calibrate/unusable-statistics.js";
+import { type Candidate, candidateFacts, isInteger, isStatic } from "../candidates/candidate.js";
+import { Workshop } from "../candidates/workshop.js";
+import type { OptimizeConfig } from "../config.js";
+import type { RunContext } from "../context.js";
+import { correctOutputs } from "../correct/correct-outputs.js";
+import { type Corrected, samplesToFit } from "../correct/corrections.js";
+import { equalizeModel, type QuickOptions } from "../correct/equalize-model.js";
+import { type FloatAnswers, planAnswers } from "../correct/float-answers.js";
+import { largestAnswers } from "../correct/largest-answers.js";
+import { roundStatics } from "../correct/round-statics.js";
+import { roundCandidates } from "../correct/round-weights.js";
+import { shapeChanges } from "../fix-shapes.js";
+import { allOf, type Intake, requireCalibration, takeInLoaded, withSamples, withTrialOf } from "../intake.js";
+import { scratchFile } from "../model-runs.js";
+import { bytesReckoner, writeJudged } from "../output/write-output.js";
+import { type EarlyPlacement, isPlacedEarly, notPlaced, placeEarly } from "../place/early-placement.js";
+import { joinFacts } from "../place/join-products.js";
+import { layOut, layOutDraft } from "../place/lay-out.js";
+import { leftBetween } from "../place/left-between.js";
+import { leaveWhatDoesNotPay } from "../place/paying-regions.js";
+import { type Hopeless, whyHopeless } from "../place/place-statics.js";
+import { measureSideBySide } from "../place/side-by-side.js";
+import { approximate, lossyText } from "../prepare/lossy.js";
+import { type Draft, draftModel, type Prepared } from "../prepare/prepare.js";
+import { requestOf } from "../prepare/prepare-request.js";
+import { operatorTimes } from "../profile/operator-times.js";
+import type { CorrectionFacts, LossyFacts, ModelFacts, RunResult, Verdict } from "../result.js";
+import { RunRecord } from "../run-record.js";
+import { quickTrial } from "../sample-counts.js";
+import { ScratchWeights } from "../scratch-weights.js";
+import { leftOut } from "../select.js";
+import { requireLimit } from "../verdict/required-limit.js";
+import { differenceFacts, differenceWarnings } from "../verify/difference.js";
+import { placesOf, timedOnAnother, whatIsUnseen, withAnswersOf, withoutSpeed } from "../verify/other-target.js";
+import { alreadyQuantized, floatRest } from "./already-quantized.js";
+import { baselineOf } from "./baseline.js";
+import { chooseCandidate, contenders } from "./choose-candidate.js";
+import { type Examination, examineCandidate, examineOriginal, type OriginalTimes } from "./examine-candidate.js";
+import { Judge, type Judged } from "./judge-candidate.js";
+import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
+import { bitsMissed, chosenRanges, nothingQuantized, notTaken, quantizationFacts } from "./quantization-facts.js";
+import { type PartOf, SearchFiles } from "./search-files.js";
+import { slowBlocks } from "./slow-blocks.js";
+
+export const runQuantize = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>
+  new OptimizeRun("quantize", config, context).run();
+
+export const runOptimize = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>
+  new OptimizeRun("optimize", config, context).run();
+
+/** Samples that say which inputs of a product come together. */
+const MOST_ROUNDED_ON = 96;
+
+/** Candidates that are looked at region by region. */
+const MOST_REFINED = 2;
+
+export class OptimizeRun {
+  readonly record: RunRecord;
+  readonly target: IntegerTarget;
+  readonly config: OptimizeConfig;
+  readonly #tried: Candidate[] = [];
+  /** While there is a limit to search for. */
+  #files: SearchFiles | null = null;
+  readonly #corrections: CorrectionFacts[] = [];
+  #lossy: LossyFacts | null = null;
+  readonly #integers: ScratchWeights;
+  readonly #examined = new Map<Candidate, Examination>();
+  #original: Promise<OriginalTimes | null> | null = null;
+
+  constructor(
+    readonly command: "quantize" | "optimize",
+    config: OptimizeConfig,
+    readonly context: RunContext,
+    readonly part: PartOf | null = null,
+  ) {
+    this.record = part?.record ?? new RunRecord(command, context, config.quantize.budgetMs ?? null);
+    const places = placesOf(config.graph.target ?? null, config.runtime.provider, context);
+    const { target } = places;
+    const runtimeSpecific = config.graph.runtimeSpecific && target.isMeasurable;
+    if (config.graph.runtimeSpecific && !runtimeSpecific)
+      this.record.warn(`${target.title} has no operators of ONNX Runtime: --runtime-specific changes nothing`);
+    this.target = { ...target, runtimeSpecific };
+    const asked = this.target.isMeasurable ? config : withoutSpeed(config, this.target);
+    this.config = { ...asked, runtime: withAnswersOf(asked.runtime, places) };
+    if (!target.isMeasurable) this.record.warn(...whatIsUnseen(target, config.runtime.provider));
+    else this.record.warn(...timedOnAnother(places));
+    this.#integers = new ScratchWeights(scratchFile(context, "integers"));
+  }
+
+  async run(): Promise<RunResult> {
+    try {
+      return await this.#run();
+    } catch (thrown) {
+      throw this.#files && !this.part ? this.#files.failed(thrown, this.context.signal) : thrown;
+    } finally {
+      this.#integers.drop();
+    }
+  }
+
+  async #run(): Promise<RunResult> {
+    const { config, record } = this;
+    const { mode, ranges } = config.quantize;
+    requireLimit(config);
+    if (mode === "static") requireCalibration(config.data.calibration !== null || ranges !== null);
+    const original = loadModel(config.model);
+    const already = alreadyQuantized(original);
+    // Nodes that are named to be quantized are meant, also where others are already.
+    const isMore = config.quantize.selection.include.length > 0;
+    const taken = takeInLoaded(original, config, record, "numbers");
+    const taking = Promise.all([taken.judged, taken.facts]).then(([judgement, facts]) => ({ ...judgement, facts }));
+    if (already && this.command === "quantize" && !isMore) {
+      const why = already + floatRest(original, this.target);
+      return this.#nothingToDo(await record.stage("load", () => taking), null, why);
+    }
+
+    const request = requestOf(config, taken.judged, "fuse", leastOpset(config, original));
+    const [admitted, draft] = await this.#taken(taking, draftModel(request, this.context));
+    const against = await baselineOf(config, admitted, this.context);
+    const exact = config.graph.lossy ? await record.stage("fuse", () => draft.prove()) : null;
+    const lossy = exact && (await approximate(exact, request, record));
+    this.#lossy = lossy?.facts ?? null;
+    const model = (lossy?.prepared ?? exact ?? draft.prepared).model;
+    // Before the long work: a selector that matches nothing ends the run.
+    const excluded = leftOut(model, config.quantize.selection);
+    this.#files = this.part ? this.part.files(admitted) : SearchFiles.forRun(config, admitted, record);
+    const common = {
+      bytesOf: bytesReckoner(original, config.out),
+      original: against.path,
+      target: this.target,
+      trial: admitted.trial,
+      excluded,
+      kept: new KeptIntegers(this.#integers.store),
+      ...(config.quantize.format && { format: config.quantize.format }),
+      runtime: config.runtime,
+    };
+    const journal = this.#files?.journal ?? null;
+    const isPlaced = (fused: Prepared): boolean => (already === null || isMore) && this.#mayBeStatic(fused);
+    const place = async (prepared: Prepared, integers: ReadonlySet<string> = new Set()): Promise<EarlyPlacement> =>
+      isPlaced(prepared) ? placeEarly(config, admitted, common, prepared, integers, record, journal) : notPlaced;
+    const mayJoin = (fused: Prepared): boolean => isPlaced(fused) && this.#mayJoin(admitted);
+    const asked = { request, mayJoin, place, record };
+    const { fused, prepared, joined, early } = exact
+      ? await layOut(lossy?.prepared ?? exact, asked)
+      : await layOutDraft(draft, asked, this.command === "optimize");
+    if (joined) this.#corrections.push(joinFacts(joined));
+    record.warn(...prepared.warnings);
+    const { quick, sizes, placed, tried, hopeless } = early;
+    this.#tried.push(...tried);
+    const mayBeStatic = this.#mayBeStatic(prepared) && !hopeless;
+    const between = mayBeStatic ? leftBetween(prepared.model, this.target, excluded) : null;
+    if (between) record.warn(between);
+    // What all placements have in common; a second one has more in float.
+    const keepFloat = new Map([...excluded, ...(placed?.[0]?.keptFloat ?? [])]);
+    const own = { ...common, fused: fused.path, prepared: prepared.path };
+    const equalized = mayBeStatic ? await this.#equalized(admitted, { ...own, excluded: keepFloat, quick }) : null;
+    const elements = [...(sizes?.values() ?? [])].reduce((sum, each) => sum + each, 0);
+    const intake = isSearched(config) ? admitted : withTrialOf(admitted, quickTrial(elements));
+    const float = equalized ?? prepared.path;
+    const answers = mayBeStatic
+      ? planAnswers(float, this.target, { ...widestPlacement, keepFloat }, intake, elements, this.context)
+      : null;
+    const taps = mayBeStatic ? await this.#statistics(intake, float, keepFloat, answers) : null;
+    const largest = await this.#largestAnswers(answers, float);
+    const trial = withSamples(intake.trial, largest);
+    const known = {
+      ...own,
+      trial,
+      ...(equalized !== null && { equalized }),
+      ...(sizes && { sizes }),
+      taps,
+      ...(answers && { answers: answers.path }),
+      meanwhile: () => this.#examineOriginal(intake),
+    };
+    const examine = (candidate: Candidate) => this.#examine(candidate, intake);
+    const judge = new Judge(config, intake, record, this.#files, examine, elements, against);
+    const workshop = new Workshop(known, this.context, journal);
+    const candidates = await makeCandidates({
+      config,
+      workshop,
+      model: prepared.model,
+      withFloat: this.command === "optimize",
+      isQuantized: already !== null && !isMore,
+      placed,
+      fit: trial,
+      largest,
+      checks: samplesToFit(intake),
+      record,
+      correct: (statics) => {
+        judge.begin();
+        return this.#corrected(statics, workshop, answers);
+      },
+      round: (others) => this.#rounded(others, workshop, intake),
+    });
+    this.#tried.push(...candidates);
+    if (candidates.length === 0) {
+      const why = hopeless ? whyHopeless(hopeless) : this.#whyNone(prepared, taps);
+      return this.#nothingToDo(intake, prepared, why, hopeless);
+    }
+    if (hopeless) record.warn(`static integers were left out: ${whyHopeless(hopeless)}`);
+    await record.stage("bench", () => this.#measureSpeed(candidates, workshop, placed !== null), "candidates");
+    const close = contenders(candidates);
+    const unknown = close.length > 1 ? close.filter((each) => isInteger(each) && each.sqnrDb === null) : [];
+    if (unknown.length > 0) {
+      await record.stage("verify", () => workshop.measureError(unknown), "errors on a few samples");
+    }
+    const { judged, made } = await chooseCandidate(candidates, judge, workshop, record, config);
+    this.#tried.push(...made);
+    workshop.restore(judged.candidate);
+    const differences = await judge.differencesOf(judged.candidate);
+    return this.#finish(
+      { ...judged, ruling: judge.rule(judged.candidate, judged.latency, judged.search) },
+      differences,
+      workshop,
+      intake,
+      prepared,
+      against,
+    );
+  }
+
+  /** What is wrong with the file, or with the data, is told first. */
+  async #taken(taking: Promise<Intake>, drafting: Promise<Draft>): Promise<[Intake, Draft]> {
+    const settled = Promise.allSettled([drafting]);
+    const { record } = this;
+    try {
+      const intake = await record.stage("load", () => taking);
+      return [intake, await record.stage("fuse", () => drafting)];
+    } finally {
+      await settled;
+    }
+  }
+
+  #mayBeStatic({ model }: Prepared): boolean {
+    const { mode } = this.config.quantize;
+    return mode !== "dynamic" && mode !== "weights" && opsetOf(model) >= LEAST_OPSET.static;
+  }
+
+  /** Where what becomes integers is known early; ranges from a file, and names that users give, are of the model without. */
+  #mayJoin({ fit }: Intake): boolean {
+    const { corrections, ranges, selection } = this.config.quantize;
+    const isNamed = selection.include.length > 0 || selection.exclude.length > 0;
+    const isOwn = ranges === null && !isNamed && fit !== null;
+    return corrections.includes("join") && isOwn && isPlacedEarly(this.config, this.target);
+  }
+
+  /** Ranges from a file were measured on the model without. */
+  async #equalized(intake: Intake, options: QuickOptions): Promise<string | null> {
+    const { corrections, ranges } = this.config.quantize;
+    if (!corrections.includes("equalize") || ranges !== null) return null;
+    const work = () => equalizeModel(intake, options, this.context);
+    const { path, facts } = await this.record.stage("calibrate", work, "channels");
+    // All weights of the model were read for that.
+    collectGarbage();
+    if (facts) this.#corrections.push(facts);
+    return path;
+  }
+
+  async #corrected(
+    statics: readonly Candidate[],
+    workshop: Workshop,
+    answers: FloatAnswers | null,
+  ): Promise<readonly Candidate[]> {
+    const { corrections } = this.config.quantize;
+    if (!answers?.fitted) return statics;
+    let best = statics;
+    if (corrections.includes("means"))
+      best = await this.#keep(() => roundStatics(statics, workshop, answers), "means of inputs");
+    if (!corrections.includes("outputs")) return best;
+    const rounded = best;
+    return this.#keep(() => correctOutputs(rounded, workshop, answers), "corrections");
+  }
+
+  async #rounded(others: readonly Candidate[], workshop: Workshop, intake: Intake): Promise<readonly Candidate[]> {
+    const { corrections, bits } = this.config.quantize;
+    const data = samplesToFit(intake, MOST_ROUNDED_ON);
+    if (!data || bits !== 4 || !corrections.includes("rounding")) return others;
+    return this.#keep(() => roundCandidates(others, workshop, data), "rounding");
+  }
+
+  async #keep(work: () => Promise<Corrected>, detail: string): Promise<readonly Candidate[]> {
+    const { candidates, facts } = await this.record.stage("quantize", work, detail);
+    if (facts) this.#corrections.push(facts);
+    return candidates;
+  }
+
+  /** The fastest integers, and without the regions that do not pay. */
+  async #measureSpeed(candidates: Candidate[], workshop: Workshop, isPlaced: boolean): Promise<void> {
+    await measureSideBySide(candidates, workshop, this.config.runtime.benchMs / 2);
+    const { goal, mode } = this.config.quantize;
+    // Weights in float again would be faster, and what nobody asked for.
+    if (goal === "size" || mode === "weights" || !this.target.isMeasurable) return;
+    const integers = candidates.filter(isInteger).sort((a, b) => b.speedup! - a.speedup!);
+    for (const candidate of integers.slice(0, isSearched(this.config) ? MOST_REFINED : 1)) {
+      if (isPlaced && isStatic(candidate)) continue;
+      const { best, made } = await leaveWhatDoesNotPay(candidate, workshop);
+      if (candidate.sqnrDb !== null) await workshop.measureError(made.filter((each) => each === best));
+      for (const each of made) if (each !== best) workshop.discard(each);
+      this.#tried.push(...made);
+      if (best !== candidate) candidates.push(best);
+    }
+  }
+
+  async #statistics(
+    intake: Intake,
+    path: string,
+    keepFloat: ReadonlyMap<string, string>,
+    answers: FloatAnswers | null,
+  ): Promise<ReadonlyMap<string, TapStatistics> | null> {
+    const { config, record, target, context } = this;
+    const { ranges } = config.quantize;
+    const { runtime } = config;
+    const { fit } = intake;
+    const own = { prepared: path, runtime, onProgress: record.progress, ...(answers && { answers }) };
+    if (ranges !== null) {
+      const taps = loadRanges(ranges, intake.facts.sha256, context.toolVersion);
+      const data = answers && { ...fit!.ref, indices: answers.indices };
+      if (data) await record.stage("calibrate", () => observeValues([], { ...own, data }, context), "answers");
+      return taps;
+    }
+    if (!fit) return null;
+    const request = { ...own, target, data: allOf(fit), isBrief: true, keepFloat };
+    return record.stage("calibrate", () => observeActivations(request, context), "samples");
+  }
+
+  /** Candidates are judged by them too. */
+  async #largestAnswers(answers: FloatAnswers | null, float: string): Promise<readonly number[]> {
+    if (!answers?.fitted) return [];
+    const work = () => largestAnswers(answers, float, this.config.runtime, this.context);
+    return this.record.stage("calibrate", work, "largest answers");
+  }
+
+  #whyNone({ model }: Prepared, taps: ReadonlyMap<string, TapStatistics> | null): string {
+    const opset = opsetOf(model);
+    if (opset < LEAST_OPSET.static)
+      return `the model's opset stays at ${opset}, and its integer operators came with ${LEAST_OPSET.static}`;
+    const { quantize, data } = this.config;
+    const source = quantize.ranges ?? data.calibration;
+    const unusable = taps && source !== null ? unusableStatistics(taps, source) : null;
+    return `no node of the model can be quantized${unusable === null ? "" : `: ${unusable}`}`;
+  }
+
+  async #finish(
+    { candidate, latency, ruling }: Judged,
+    differences: readonly OutputDifference[],
+    workshop: Workshop,
+    intake: Intake,
+    prepared: Prepared,
+    against: ModelFacts,
+  ): Promise<RunResult> {
+    const { record, config } = this;
+    const { original, fit } = intake;
+    record.warn(...ruling.warnings);
+    record.warn(...differenceWarnings(differences));
+    const slow = slowBlocks(candidate, latency);
+    if (slow) record.warn(slow);
+    const { integers, placed, executed, warnings } = await this.#examine(candidate, intake);
+    const before = await this.#examineOriginal(intake);
+    record.warn(...warnings);
+    const isPassed = ruling.verdict.outcome === "met";
+    candidate.note ||= isPassed ? "chosen" : "";
+    const missed = isPassed ? bitsMissed(config.quantize, candidate) : null;
+    if (missed) record.warn(missed);
+    const calibration = chosenRanges(candidate, workshop);
+    // Profiled beside the model that was given, which is not the one that is judged against.
+    const times = config.baseline === undefined ? operatorTimes(candidate, before?.steps, placed?.steps) : null;
+    // Before the output is there: models of the run have their weights where the input has them, which it may replace.
+    const findings = {
+      model: intake.facts,
+      ...(config.baseline !== undefined && { baseline: against }),
+      passes: prepared.passes,
+      ...(prepared.provenance && { provenance: prepared.provenance }),
+      unfused: prepared.unfused,
+      quantization: quantizationFacts(candidate, {
+        tried: this.#tried,
+        corrections: this.#corrections,
+        fit,
+        workshop,
+        integers,
+      }),
+      accuracy: candidate.accuracy,
+      latency: latency?.facts ?? null,
+      ...(this.#lossy && { lossy: this.#lossy }),
+      verdict: { ...ruling.verdict, summary: this.#withApproximations(ruling.verdict.summary) },
+      candidates: this.#tried.map((each) => candidateFacts(each, candidate)),
+      difference: differenceFacts(differences),
+      ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
+      ...(times && { operatorTimes: times }),
+      ...(placed && { placement: placed.facts }),
+      ...((before ?? executed) && { executed: { before: before?.executed ?? null, after: executed } }),
+      ...(calibration && { calibration }),
+      ...notTaken(prepared.model, this.target, config.quantize.mode),
+    };
+    const write = () => writeJudged(isPassed, candidate.built.path, original, config, record);
+    const output = await (this.#files && !this.part ? this.#files.write(write) : write());
+    if (!this.part) this.#files?.remove();
+    return record.result({ ...findings, output });
+  }
+
+  async #examine(candidate: Candidate, intake: Intake): Promise<Examination> {
+    const known = this.#examined.get(candidate);
+    if (known) return known;
+    // What the runtime here makes of a file for another says nothing.
+    const isAudited = candidate.variant.kind === "integers" && this.target.isMeasurable;
+    const found = await examineCandidate(candidate, isAudited, intake.trial, this.config.runtime, this.record);
+    await this.#examineOriginal(intake);
+    this.#examined.set(candidate, found);
+    return found;
+  }
+
+  /** Once: the model that was given does not change. */
+  #examineOriginal({ original, facts, trial }: Intake): Promise<OriginalTimes | null> {
+    this.#original ??= examineOriginal(original, facts.path, trial, this.config.runtime, this.record);
+    return this.#original;
+  }
+
+  #withApproximations(summary: string): string {
+    return this.#lossy ? `${summary}; ${lossyText(this.#lossy)}` : summary;
+  }
+
+  #nothingToDo(intake: Intake, prepared: Prepared | null, why: string, hopeless?: Hopeless): RunResult {
+    const verdict: Verdict = { status: "fail", outcome: "no-gain", reasons: [], summary: `nothing to do: ${why}` };
+    const { mode } = this.config.quantize;
+    const quantization = prepared && nothingQuantized(prepared.model, this.target, mode, why, hopeless?.regions);
+    return this.record.result({
+      ...{ model: intake.facts, passes: prepared?.passes ?? [], quantization, verdict },
+      ...(prepared && notTaken(prepared.model, this.target, mode)),
+    });
+  }
+}

@@ -1,0 +1,163 @@
+/** What a result says of the integers in it: which nodes, in what form, why these, and what stayed float. */
+import { loadModel, type Model } from "../../ir/index.js";
+import { activationsOf } from "../../quantization/insert-qdq.js";
+import { planStatic } from "../../quantization/plan-static.js";
+import { bitsOf, type Form, methodFor, methodsOf, modeOfFile } from "../../quantization/recipe.js";
+import { onlyRuntimeSpecific } from "../../quantization/recurrent.js";
+import { saturableNodes } from "../../quantization/saturable.js";
+import type { WeightBits } from "../../quantization/weight-only.js";
+import type { IntegerTarget } from "../../target/integer-kernel.js";
+import { widestPlacement } from "../calibrate/calibration.js";
+import { type CalibrationFacts, calibrationFacts } from "../calibrate/calibration-facts.js";
+import { type Candidate, isStatic } from "../candidates/candidate.js";
+import type { Region, RegionTime } from "../candidates/regions.js";
+import type { Workshop } from "../candidates/workshop.js";
+import type { QuantizeConfig } from "../config.js";
+import { correctionNote } from "../correct/corrections.js";
+import type { Intake } from "../intake.js";
+import type { CorrectionFacts, IntegerFacts, QuantizationFacts, RegionFacts, RunResult } from "../result.js";
+
+/** What a run found out on the way to the candidate that it chose. */
+export interface Findings {
+  /** All that were made, the chosen one among them. */
+  readonly tried: readonly Candidate[];
+  readonly corrections: readonly CorrectionFacts[];
+  readonly fit: Intake["fit"];
+  readonly workshop: Workshop;
+  /** What the runtime made of the chosen file; null where that was not looked at. */
+  readonly integers: IntegerFacts | null;
+}
+
+/** Null for a float candidate. */
+export function quantizationFacts(chosen: Candidate, findings: Findings): QuantizationFacts | null {
+  const { variant, built } = chosen;
+  if (variant.kind !== "integers") return null;
+  const { tried, fit, workshop, integers } = findings;
+  const { target, taps } = workshop.options;
+  const others = tried.filter((other) => other !== chosen && other.speedup !== null);
+  const forms = [...built.forms.values()];
+  const statics = forms.includes("static") ? variant.recipe.statics : null;
+  const corrections = findings.corrections.filter(({ correction }) =>
+    correction === "rounding" ? forms.includes("weights4") : statics !== null,
+  );
+  const observed = Math.max(0, ...[...(taps?.values() ?? [])].map(({ samples }) => samples));
+  return {
+    mode: modeOfFile(variant.recipe, forms),
+    ...bitsFacts(forms),
+    method: statics && methodsOf(statics),
+    nodes: built.forms.size,
+    forms: [...built.forms].map(([node, form]) => ({ node, form })),
+    ...regionsOfKin(chosen, tried, workshop),
+    float: built.float,
+    why: whyChosen(chosen, others),
+    target: target.name,
+    notes: [...built.notes, ...corrections.map(correctionNote)],
+    ...((statics || corrections.length > 0) && { corrections }),
+    ...(integers && { integers }),
+    ...(target.isMeasurable && { saturable: saturableNodes(loadModel(built.path)).length }),
+    calibration: statics && fit ? { samples: observed, tensors: taps?.size ?? 0, data: fit.digest } : null,
+  };
+}
+
+/** The ranges of a candidate with measured ones, beside those that it might have had; null for any other. */
+export function chosenRanges({ variant, built, keptFloat }: Candidate, workshop: Workshop): CalibrationFacts | null {
+  const statics = variant.kind === "integers" ? variant.recipe.statics : null;
+  const { target, taps, excluded } = workshop.options;
+  if (!statics || !taps) return null;
+  const keepFloat = new Map([...excluded, ...keptFloat]);
+  const plan = planStatic(workshop.model, target, { ...statics.placement, keepFloat });
+  const nodes = plan.nodes.filter(({ node }) => built.forms.get(node.name) === "static");
+  if (nodes.length === 0) return null;
+  return calibrationFacts(activationsOf({ nodes, float: [] }), taps, (label) => methodFor(statics, label));
+}
+
+/** Of a model that stays as it is, with the reason of each node. */
+export const nothingQuantized = (
+  model: Model,
+  target: IntegerTarget,
+  mode: QuantizeConfig["mode"],
+  why: string,
+  /** Where integers were weighed, and none of them pay. */
+  regions: readonly RegionFacts[] = [],
+): QuantizationFacts => ({
+  mode: mode === "auto" ? "static" : mode,
+  method: null,
+  nodes: 0,
+  forms: [],
+  float: planStatic(model, target, {
+    ...widestPlacement,
+    keepFloat: new Map(regions.map(({ region, reason }) => [region, reason])),
+  }).float,
+  ...(regions.length > 0 && { regions }),
+  why,
+  notes: [],
+  calibration: null,
+});
+
+/** What only operators of the runtime's own would make integers, where dynamic ones may be made. */
+export function notTaken(
+  model: Model,
+  target: IntegerTarget,
+  mode: QuantizeConfig["mode"],
+): Pick<RunResult, "onlyRuntimeSpecific"> {
+  const nodes = mode === "auto" || mode === "dynamic" ? onlyRuntimeSpecific(model, target).length : 0;
+  return nodes > 0 ? { onlyRuntimeSpecific: nodes } : {};
+}
+
+/** Where weights of 4 bits were asked for and something else was chosen, in words; null where nothing was missed. */
+export function bitsMissed(
+  { mode, bits }: Pick<QuantizeConfig, "mode" | "bits">,
+  { built: { forms } }: Pick<Candidate, "built">,
+): string | null {
+  if (bits === 8 || mode === "weights" || [...forms.values()].some((form) => bitsOf(form) === bits)) return null;
+  return `--bits ${bits}: the result has no weights of ${bits} bits, which is for --mode weights to make`;
+}
+
+/** Left out where it is 8. */
+function bitsFacts(forms: readonly Form[]): Pick<QuantizationFacts, "bits"> {
+  const bits = Math.min(...forms.map(bitsOf)) as WeightBits;
+  return bits === 8 ? {} : { bits };
+}
+
+/** Those of the same recipe with the most nodes as integers, and what became of them. */
+function regionsOfKin(
+  chosen: Candidate,
+  tried: readonly Candidate[],
+  workshop: Workshop,
+): Pick<QuantizationFacts, "regions"> {
+  const isKin = (other: Candidate): boolean =>
+    other.variant === chosen.variant || (isStatic(other) && isStatic(chosen));
+  const kin = tried.filter((other) => isKin(other) && other.times);
+  const widest = workshop.estimate(chosen)
+    ? workshop.plan(chosen.variant)
+    : kin.sort((a, b) => b.built.forms.size - a.built.forms.size)[0];
+  if (!widest) return {};
+  const regions = workshop.regionsOf(widest);
+  const times = workshop.regionTimes(widest, regions);
+  return times ? { regions: regions.map((region) => regionFacts(region, times.get(region.name)!, chosen)) } : {};
+}
+
+function regionFacts(
+  { name, nodes }: Region,
+  { beforeMs, kernelMs, conversionMs }: RegionTime,
+  { built, errors, keptFloat }: Candidate,
+): RegionFacts {
+  const sqnrDb = errors?.get(name) ?? null;
+  return {
+    region: name,
+    nodes,
+    form: built.forms.get(name) ?? "float",
+    sqnrDb: sqnrDb !== null && Number.isFinite(sqnrDb) ? sqnrDb : null,
+    beforeMs,
+    afterMs: kernelMs + conversionMs,
+    reason: keptFloat.get(name) ?? "",
+  };
+}
+
+function whyChosen(candidate: Candidate, others: readonly Candidate[]): string {
+  const text = ({ name, speedup, sqnrDb }: Candidate): string =>
+    `${name} ${speedup === null ? "untimed" : `${speedup.toFixed(2)}x`}${sqnrDb === null ? "" : ` at ${sqnrDb.toFixed(1)} dB`}`;
+  if (others.length === 0)
+    return `${candidate.name}${candidate.speedup === null ? ", by size and error" : ", the only candidate that was timed"}`;
+  return `measured here: ${text(candidate)}; against ${others.map(text).join(", ")}`;
+}

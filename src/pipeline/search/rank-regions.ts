@@ -1,0 +1,91 @@
+/**
+ * In which order regions go back to float: each is made integers alone to see what error that causes
+ * at the model's outputs, and the profile says what time it saves. Those with the most error for each
+ * millisecond saved go first. Where time does not suffice for all, the others come last, as they follow each
+ * other in the model: what is side by side needs few conversions.
+ */
+import type { Candidate } from "../candidates/candidate.js";
+import { type RegionTime, savedMs } from "../candidates/regions.js";
+import type { Workshop } from "../candidates/workshop.js";
+import type { RunContext } from "../context.js";
+
+/** Files on disk at once; the float model runs once for all of them. */
+const MEASURED_AT_ONCE = 6;
+
+export interface RankedRegion {
+  readonly region: string;
+  /** Of the outputs when this region alone is integers; Infinity when there was no time or nothing to measure. */
+  readonly sqnrDb: number;
+  /** Power of that error relative to the signal, as expected where it was not measured; 1 where there is more of it. */
+  readonly noise: number;
+  /** null where times are not known. */
+  readonly savedMs: number | null;
+}
+
+export interface Ranking {
+  readonly regions: readonly RankedRegion[];
+  /** What measuring all of them takes, by those that were; null where none was. */
+  readonly wholeMs: number | null;
+}
+
+/** @param stop milliseconds by the context's clock at which to stop measuring */
+export async function rankRegions(
+  candidate: Candidate,
+  workshop: Workshop,
+  context: RunContext,
+  stop: number,
+): Promise<Ranking> {
+  const regions = workshop.regionsOf(candidate);
+  const times = workshop.regionTimes(candidate, regions);
+  const integers = [...candidate.built.forms.keys()];
+  const measured = new Map<string, number>();
+  const from = context.now();
+  let longestMs = 0;
+  for (let left = regions.map((_, i) => i); left.length > 0; ) {
+    const begun = context.now();
+    if (begun + longestMs > stop) break;
+    const chosen = left.slice(0, MEASURED_AT_ONCE);
+    left = left.slice(MEASURED_AT_ONCE);
+    const alone = chosen.map((i) => {
+      const others = integers.filter((node) => !regions[i]!.nodes.includes(node));
+      const kept = others.map((node) => [node, "measured one at a time"] as const);
+      return workshop.make(candidate.variant, new Map([...candidate.keptFloat, ...kept]));
+    });
+    await workshop.measureError(alone);
+    alone.forEach((single, i) => {
+      measured.set(regions[chosen[i]!]!.name, single.sqnrDb ?? Number.POSITIVE_INFINITY);
+      workshop.discard(single);
+    });
+    longestMs = Math.max(longestMs, context.now() - begun);
+    context.observer({ type: "progress", done: measured.size, total: regions.length });
+  }
+  const wholeMs = measured.size > 0 ? ((context.now() - from) * regions.length) / measured.size : null;
+  const decibels = regions.map(({ name }) => measured.get(name) ?? Number.POSITIVE_INFINITY);
+  candidate.errors = new Map(regions.map(({ name }, i) => [name, decibels[i]!]));
+  const ranked = regions.map(({ name }, i): RankedRegion => {
+    const noise = Math.min(1, noiseOf(measured.has(name) ? decibels[i]! : likelyDb(decibels, i)));
+    return { region: name, sqnrDb: decibels[i]!, noise, savedMs: times ? saved(times.get(name)!) : null };
+  });
+  // Equal numbers, zeros among them, keep their order.
+  return { regions: ranked.sort((a, b) => compare(worthOf(b), worthOf(a))), wholeMs };
+}
+
+/** On the line between the nearest ones that were measured; Infinity where none was. */
+function likelyDb(decibels: readonly number[], at: number): number {
+  const before = decibels.findLastIndex((db, i) => i < at && Number.isFinite(db));
+  const after = decibels.findIndex((db, i) => i > at && Number.isFinite(db));
+  if (before < 0 || after < 0) return decibels[Math.max(before, after)] ?? Number.POSITIVE_INFINITY;
+  const share = (at - before) / (after - before);
+  return (1 - share) * decibels[before]! + share * decibels[after]!;
+}
+
+/** Power relative to the signal; what the runtime refuses is as bad as can be. */
+const noiseOf = (sqnrDb: number): number => 10 ** (-sqnrDb / 10);
+
+const compare = (a: number, b: number): number => (a === b ? 0 : a - b);
+
+const saved = (time: RegionTime): number | null => (time.beforeMs > 0 ? savedMs(time) : null);
+
+/** Power of the measured noise for each millisecond; what saves nothing comes before all else. */
+const worthOf = ({ sqnrDb, savedMs: ms }: RankedRegion): number =>
+  ms !== null && ms <= 0 ? Number.POSITIVE_INFINITY : noiseOf(sqnrDb) / (ms ?? 1);

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { gainDb, noiseOf, pooledSqnrDb } from "../../../src/pipeline/candidates/output-noise.js";
+
+describe("pooledSqnrDb", () => {
+  it("is the energy of all answers over that of all noise", () => {
+    // Noise of 1 in 100 and of 10 in 1: 101 over 11.
+    expect(pooledSqnrDb([20, -10], [100, 1])).toBeCloseTo(10 * Math.log10(101 / 11), 12);
+    expect(pooledSqnrDb([20, 20, 20], [5, 0, 7])).toBeCloseTo(20, 12);
+  });
+
+  it("takes samples for equal where all answers are 0, or too large for their squares to be numbers", () => {
+    for (const energies of [
+      [0, 0],
+      [1, Number.POSITIVE_INFINITY],
+    ])
+      expect(pooledSqnrDb([0, 10], energies)).toBeCloseTo(10 * Math.log10(2 / 1.1), 12);
+  });
+});
+
+describe("noiseOf", () => {
+  it("lies between the mean of the samples and all of them together", () => {
+    expect(noiseOf({ sqnrDb: 20, pooledDb: 10 })).toBeCloseTo(10 ** -1.5, 12);
+    expect(noiseOf({ sqnrDb: 20 })).toBeCloseTo(0.01, 12);
+    expect(noiseOf({ sqnrDb: null })).toBe(0);
+    expect(noiseOf({ sqnrDb: Number.NEGATIVE_INFINITY })).toBe(Number.POSITIVE_INFINITY);
+    expect(gainDb(noiseOf({ sqnrDb: 20 }), noiseOf({ sqnrDb: 23 }))).toBeCloseTo(3, 12);
+  });
+});

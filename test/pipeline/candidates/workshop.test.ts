@@ -1,0 +1,205 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { InferOptError } from "../../../src/base/errors.js";
+import { parseModel, saveModel } from "../../../src/ir/index.js";
+import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
+import { Workshop } from "../../../src/pipeline/candidates/workshop.js";
+import { Journal } from "../../../src/pipeline/journal.js";
+import { makeNamesUnique } from "../../../src/quantization/names.js";
+import type { ScoreJob } from "../../../src/runtime/port.js";
+import { integersVariant } from "../../support/candidates.js";
+import { FakeRuntime, fakeContext } from "../../support/fake-runtime.js";
+import { safeTarget } from "../../support/quantize-text.js";
+import { runtimeConfig } from "../../support/run-config.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+
+const text = "(x: f32[2,64]) -> (y) { a = MatMul(x, $w: f32[64,64])\n y = MatMul(a, $v: f32[64,64]) }";
+
+const [dynamic, weights] = [integersVariant("dynamic"), integersVariant("weights8")];
+
+/** A runtime that refuses some models and finds the others a little off. */
+class PickyRuntime extends FakeRuntime {
+  constructor(readonly refuses: (path: string) => string | null) {
+    super({});
+  }
+
+  override async score(job: ScoreJob) {
+    const code = job.models.map(this.refuses).find((found) => found !== null);
+    if (code) throw new InferOptError(code, "runtime", "no such kernel", { hint: "" });
+    return super.score(job);
+  }
+}
+
+function workshop(refuses: (path: string) => string | null = () => null) {
+  const folder = temporaryFolder();
+  const model = parseModel(text);
+  makeNamesUnique(model);
+  const prepared = join(folder, "prepared.onnx");
+  saveModel(model, prepared).commit();
+  const runtime = new PickyRuntime(refuses);
+  const options = {
+    original: prepared,
+    prepared,
+    target: safeTarget,
+    taps: null,
+    trial: { path: "samples.npz" },
+    excluded: new Map([["MatMul:y", "left out"]]),
+    runtime: runtimeConfig(),
+  };
+  return { runtime, shop: new Workshop(options, fakeContext(runtime, { scratch: folder })) };
+}
+
+describe("Workshop", () => {
+  it("leaves float what was excluded and what a search kept, and names the candidate after it", () => {
+    const { shop } = workshop();
+    expect(shop.make(dynamic)).toMatchObject({
+      name: "int8 dynamic",
+      built: { forms: new Map([["MatMul:a", "dynamic"]]) },
+    });
+    const kept = shop.make(dynamic, new Map([["MatMul:a", "costs too much"]]));
+    expect(kept).toMatchObject({ name: "int8 dynamic -1 region", built: { forms: new Map() } });
+  });
+
+  it("brings back what it discarded, the same bytes", () => {
+    const { shop } = workshop();
+    const candidate = shop.make(weights);
+    const { path } = candidate.built;
+    const bytes = readFileSync(path);
+    shop.discard(candidate);
+    expect(existsSync(path)).toBe(false);
+    shop.restore(candidate);
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  it("measures each while the next is made, in order", async () => {
+    const { shop } = workshop();
+    const wanted = [dynamic, weights].map((variant) => ({ variant, keptFloat: new Map<string, string>() }));
+    const made = await shop.makeMeasured(wanted);
+    expect(made.map(({ variant }) => variant)).toEqual([dynamic, weights]);
+    for (const { built, sqnrDb } of made)
+      expect([existsSync(built.path), Number.isFinite(sqnrDb)]).toEqual([true, true]);
+  });
+
+  it("measures none that are known or not wanted", async () => {
+    const { shop } = workshop();
+    const wanted = [
+      { variant: dynamic, keptFloat: new Map(), known: { sqnrDb: 7, note: "known" } },
+      { variant: weights, keptFloat: new Map() },
+      { variant: dynamic, keptFloat: new Map() },
+    ];
+    const told: (readonly (number | null)[])[] = [];
+    const made = await shop.makeMeasured(wanted, ({ variant }, before) => {
+      told.push(before.map(({ sqnrDb }) => sqnrDb));
+      return variant === weights;
+    });
+    expect(made.map(({ sqnrDb, note }) => [sqnrDb, note])).toEqual([
+      [7, "known"],
+      [1, ""],
+      [null, ""],
+    ]);
+    expect(told).toEqual([[7], [7, 1]]);
+    expect(made.every(({ built }) => existsSync(built.path))).toBe(true);
+  });
+
+  it("measures the first when what its process was given meanwhile is done", async () => {
+    let isDone = false;
+    const meanwhile = async () => {
+      await setImmediate();
+      isDone = true;
+    };
+    const seen: boolean[] = [];
+    const { shop } = workshop(() => {
+      seen.push(isDone);
+      return null;
+    });
+    const busy = new Workshop({ ...shop.options, meanwhile }, shop.context);
+    const [made] = await busy.makeMeasured([{ variant: dynamic, keptFloat: new Map() }]);
+    expect(made!.sqnrDb).toBe(1);
+    expect(new Set(seen)).toEqual(new Set([true]));
+  });
+
+  it("fails with what its process was given meanwhile", async () => {
+    const { shop } = workshop();
+    const busy = new Workshop(
+      { ...shop.options, meanwhile: () => Promise.reject(new Error("no profile")) },
+      shop.context,
+    );
+    await expect(busy.makeMeasured([{ variant: dynamic, keptFloat: new Map() }])).rejects.toThrow("no profile");
+  });
+
+  it("leaves none behind when measuring one fails for good", async () => {
+    const seen: string[] = [];
+    const { shop } = workshop((path) => {
+      if (path.includes("candidate")) seen.push(path);
+      return seen.length > 1 ? "SCRATCH_GONE" : null;
+    });
+    const wanted = [dynamic, weights, dynamic].map((variant) => ({ variant, keptFloat: new Map<string, string>() }));
+    await expect(shop.makeMeasured(wanted)).rejects.toMatchObject({ code: "SCRATCH_GONE" });
+    expect(seen.length).toBeGreaterThan(1);
+    expect(seen.filter((path) => existsSync(path))).toEqual([]);
+  });
+
+  it("measures the others when the runtime refuses one", async () => {
+    const broken: string[] = [];
+    const { shop } = workshop((path) => (broken.includes(path) ? "MODEL_REJECTED" : null));
+    const made = [shop.make(dynamic), shop.make(weights), shop.make({ kind: "fused" })];
+    broken.push(made[1]!.built.path);
+    await shop.measureError(made);
+    expect(made.map(({ sqnrDb }) => sqnrDb)).toEqual([1, Number.NEGATIVE_INFINITY, 1]);
+    expect(made.map(({ note }) => note)).toEqual(["", "the runtime refuses it: no such kernel", ""]);
+  });
+
+  it("has no number where squares of the answers are too large for one", async () => {
+    const { shop, runtime } = workshop();
+    const made = shop.make(dynamic);
+    const score = runtime.score.bind(runtime);
+    runtime.score = async (job) => ({
+      ...(await score(job)),
+      scores: job.models.map(() => Float64Array.of(20, Number.NaN)),
+    });
+    await shop.measureError([made]);
+    expect(made).toMatchObject({ sqnrDb: Number.NEGATIVE_INFINITY });
+    expect(made).not.toHaveProperty("pooledDb");
+  });
+
+  it("recalls what a run before it measured: the mean, and of all samples together", async () => {
+    const { shop, runtime } = workshop();
+    const path = join(temporaryFolder(), "out.onnx.journal.jsonl");
+    const measured = async () => {
+      const journal = new Journal(path, "this", () => {});
+      const own = new Workshop(shop.options, shop.context, journal);
+      const made = [own.make(dynamic), own.make(weights)];
+      await own.measureError(made);
+      return made.map(({ sqnrDb, pooledDb, note }) => ({ sqnrDb, pooledDb, note }));
+    };
+    const score = runtime.score.bind(runtime);
+    runtime.score = async (job) => ({
+      ...(await score(job)),
+      scores: job.models.map(() => Float64Array.of(20, 10)),
+      energies: Float64Array.of(3, 1),
+    });
+    const first = await measured();
+    expect(first[0]!.sqnrDb).toBe(15);
+    expect(first[0]!.pooledDb).toBeCloseTo(10 * Math.log10(4 / 0.13), 12);
+    runtime.score = () => Promise.reject(new Error("asked again"));
+    expect(await measured()).toEqual(first);
+  });
+
+  it("does not take other faults for a candidate's", async () => {
+    const { shop } = workshop(() => "RUNTIME_UNAVAILABLE");
+    await expect(shop.measureError([shop.make({ kind: "fused" })])).rejects.toThrow("no such kernel");
+  });
+
+  it("measures no more at once than fits into memory, in order", () => {
+    const { shop } = workshop();
+    const sized = (...megabytes: number[]) =>
+      shop
+        .batches(megabytes.map((size) => ({ built: { bytes: size * 2 ** 20 } }) as Candidate))
+        .map((batch) => batch.map(({ built }) => built.bytes / 2 ** 20));
+    expect(sized()).toEqual([]);
+    expect(sized(1, 1, 1, 1, 1, 1, 1)).toEqual([[1, 1, 1, 1, 1, 1], [1]]);
+    expect(sized(10, 6, 1, 20, 1)).toEqual([[10, 6], [1], [20], [1]]);
+  });
+});

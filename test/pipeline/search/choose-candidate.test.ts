@@ -1,0 +1,431 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
+import { mayBeWorthIt, worthItsTime } from "../../../src/pipeline/search/choose-candidate.js";
+import type { CompareJob } from "../../../src/runtime/port.js";
+import { integersVariant, Stage, staticVariant } from "../../support/candidates.js";
+import { differenceOf } from "../../support/fake-runtime.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
+
+const dynamic = integersVariant("dynamic");
+const fused = { kind: "fused" } as const;
+const nodes = ["a", "b", "c", "d", "e", "f", "g", "h"];
+
+describe("chooseCandidate", () => {
+  it("takes the fastest candidate that is accurate", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("slow", dynamic, { accuracy: 1, ms: 6 }),
+        stage.candidate("fast", staticVariant, { accuracy: 1, ms: 3 }),
+        stage.candidate("fused", fused, { accuracy: 1, ms: 9 }),
+      ],
+      stage.workshopFor([]),
+    );
+    expect(judged.candidate.name).toBe("fast");
+    expect(judged.ruling.verdict.outcome).toBe("met");
+    expect(judged.latency?.facts.speedup).toBeCloseTo(10 / 3, 1);
+  });
+
+  it("takes the more accurate of two that are as good as equally fast", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("rough", staticVariant, { accuracy: 1, ms: 3, sqnrDb: 20 }),
+        stage.candidate("fine", staticVariant, { accuracy: 1, ms: 3.1, sqnrDb: 40 }),
+      ],
+      stage.workshopFor([]),
+    );
+    expect(judged.candidate.name).toBe("fine");
+  });
+
+  it("takes the faster of two that are as good as equally fast and accurate", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("slow", staticVariant, { accuracy: 1, ms: 3.1, sqnrDb: 42 }),
+        stage.candidate("fast", staticVariant, { accuracy: 1, ms: 3, sqnrDb: 41.8 }),
+      ],
+      stage.workshopFor([]),
+    );
+    expect(judged.candidate.name).toBe("fast");
+  });
+
+  it("gives a little speed for much accuracy, unless a limit says how much is wanted", async () => {
+    const pick = async (fineMs: number, limits: Parameters<Stage["choose"]>[2]): Promise<string> => {
+      const stage = new Stage();
+      const rough = stage.candidate("rough", staticVariant, { accuracy: 1, ms: 3, sqnrDb: 19 });
+      const fine = stage.candidate("fine", dynamic, { accuracy: 1, ms: fineMs, sqnrDb: 29 });
+      return (await stage.choose([rough, fine], stage.workshopFor([]), limits)).judged.candidate.name;
+    };
+    expect(await pick(3.4, {})).toBe("fine");
+    expect(await pick(3.4, { maxDrop: "none" })).toBe("fine");
+    expect(await pick(3.4, { maxDrop: { percent: 1 } })).toBe("rough");
+    expect(await pick(4, {})).toBe("rough");
+  });
+
+  it("takes a slower one when the fastest is not accurate", async () => {
+    const stage = new Stage();
+    const { judged, made } = await stage.choose(
+      [
+        stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 3 }, nodes),
+        stage.candidate("slow", dynamic, { accuracy: 1, ms: 6 }, nodes),
+      ],
+      stage.workshopFor(nodes),
+    );
+    expect(judged.candidate.name).toBe("slow");
+    expect(made).toEqual([]);
+  });
+
+  it("puts the worst regions back to float when nothing is accurate as it is", async () => {
+    const isFixed = (kept: readonly string[]): boolean => ["b", "e"].every((node) => kept.includes(node));
+    const stage = new Stage((kept) => ({ accuracy: isFixed(kept) ? 1 : 0.9, ms: 3 + kept.length / 10 }), {
+      e: 5,
+      b: 8,
+    });
+    const { judged, made } = await stage.choose(
+      [stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 3 }, nodes)],
+      stage.workshopFor(nodes),
+    );
+    expect([...judged.candidate.keptFloat.keys()].sort()).toEqual(["b", "e"]);
+    expect(judged.candidate.keptFloat.get("e")).toContain("5.0 dB");
+    expect(judged.ruling.verdict.outcome).toBe("met");
+    expect(made.map(({ note }) => note)).toEqual(["1 of 8 regions kept in float", "2 of 8 regions kept in float"]);
+  });
+
+  it("says that accuracy was missed when no search helps, with the candidate that comes closest", async () => {
+    const stage = new Stage((kept) => ({ accuracy: 0.8 + kept.length / 100, ms: 4 }));
+    const { judged } = await stage.choose(
+      [stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 3 }, nodes)],
+      stage.workshopFor(nodes),
+    );
+    expect(judged.ruling.verdict.outcome).toBe("accuracy");
+    expect(judged.candidate.accuracy?.candidate).toBe(0.86);
+    expect(judged.latency).toBeNull();
+  });
+
+  it("says whether it was time that the search lacked, or regions", async () => {
+    const search = async (searchMs: number) => {
+      const stage = new Stage((kept) => ({ accuracy: 0.8 + kept.length / 100, ms: 4 }), {}, null, { scoreMs: 1000 });
+      const fast = stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 3 }, nodes);
+      const { judged, made } = await stage.choose([fast], stage.workshopFor(nodes), {}, { searchMs });
+      const [reason] = judged.ruling.verdict.reasons;
+      return { made: made.length, outcome: judged.ruling.verdict.outcome, search: judged.search, reason };
+    };
+    const none = await search(0);
+    expect(none).toMatchObject({ made: 0, outcome: "accuracy", search: { regions: 8, tried: 0, most: 6 } });
+    expect(none.reason).toMatchObject({ status: "missed", longer: expect.any(Number) });
+    expect(none.search!.longer).toBeGreaterThan(1);
+    const whole = await search(60_000);
+    expect(whole).toMatchObject({ outcome: "accuracy", search: { tried: 6, most: 6, longer: null } });
+    expect(whole.made).toBeGreaterThan(1);
+    expect(whole.reason).not.toHaveProperty("longer");
+    expect(whole.reason!.text).toContain("with up to 6 of 8 regions in float it is missed too");
+  });
+
+  it("tells of the search that the closest candidate comes from, and not of another that had no time", async () => {
+    const stage = new Stage((kept) => ({ accuracy: 0.8 + kept.length / 100, ms: 4 }), {}, null, { scoreMs: 1000 });
+    const fast = stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 3 }, nodes);
+    const second = stage.candidate("second", dynamic, { accuracy: 0.79, ms: 3.5 }, nodes);
+    const { judged, made } = await stage.choose([fast, second], stage.workshopFor(nodes), {}, { searchMs: 500 });
+    expect(made).toEqual([judged.candidate]);
+    expect(judged.candidate.note).toBe("6 of 8 regions kept in float");
+    expect(judged.search).toMatchObject({ tried: 6, most: 6, longer: null });
+  });
+
+  it("takes no time for an attempt's that the original was measured in", async () => {
+    const first = async (originalMs: number) => {
+      const stage = new Stage((kept) => ({ accuracy: 0.8 + kept.length / 100, ms: 4 }), {}, null, { scoreMs: 1000 });
+      const score = stage.runtime.score.bind(stage.runtime);
+      stage.runtime.score = (job) => {
+        if (!job.baselineScores) stage.runtime.nowMs += originalMs;
+        return score(job);
+      };
+      const candidates = [staticVariant, dynamic].map((variant, i) =>
+        stage.candidate(`candidate ${i}`, variant, { accuracy: 0.8, ms: 3 + i }, nodes),
+      );
+      const { made } = await stage.choose(candidates, stage.workshopFor(nodes), {}, { searchMs: 8000 });
+      return made[0]!.note;
+    };
+    expect(await first(9000)).toBe(await first(0));
+  });
+
+  it("goes on where it was with as much in mind of what attempts take", async () => {
+    const search = async (searchMs: number, output: string | null) => {
+      const stage = new Stage((kept) => ({ accuracy: 0.8 + kept.length / 40, ms: 4 }), {}, null, { scoreMs: 1000 });
+      const fast = stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 3 }, nodes);
+      const { made } = await stage.choose([fast], stage.workshopFor(nodes), {}, { searchMs }, output);
+      return { notes: made.map(({ note }) => note), scored: stage.runtime.scored.length };
+    };
+    const output = join(temporaryFolder(), "out.onnx");
+    const whole = await search(2500, null);
+    expect(await search(0, output)).toEqual({ notes: [], scored: 1 });
+    expect(await search(2500, output)).toEqual({ notes: whole.notes, scored: whole.scored - 1 });
+    expect(whole.notes[0]).not.toBe("1 of 8 regions kept in float");
+  });
+
+  it("does not search for accuracy where size is what was missed", async () => {
+    const stage = new Stage();
+    const { judged, made } = await stage.choose(
+      [stage.candidate("fast", staticVariant, { accuracy: 1, ms: 3, bytes: 50 }, nodes)],
+      stage.workshopFor(nodes),
+      { maxSizeBytes: 40 },
+    );
+    expect(judged.ruling.verdict.outcome).toBe("latency");
+    expect(judged.ruling.verdict.summary).toContain("max-size");
+    expect(made).toEqual([]);
+  });
+
+  it("leaves out integers that do not pay, and takes the fused model", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("integers", staticVariant, { accuracy: 1, ms: 8 }),
+        stage.candidate("fused", fused, { accuracy: 1, ms: 7 }),
+      ],
+      stage.workshopFor([]),
+    );
+    expect(judged.candidate.name).toBe("fused");
+    expect(stage.runtime.scored.flatMap(({ models }) => models)).not.toContain("integers");
+  });
+
+  it("prefers the fused model to integers that are slower once they are accurate", async () => {
+    const stage = new Stage((kept) => ({ accuracy: kept.length >= 2 ? 1 : 0.9, ms: 8 }));
+    const { judged, made } = await stage.choose(
+      [
+        stage.candidate("integers", staticVariant, { accuracy: 0.8, ms: 4 }, nodes),
+        stage.candidate("fused", fused, { accuracy: 1, ms: 6 }),
+      ],
+      stage.workshopFor(nodes),
+    );
+    expect(judged.candidate.name).toBe("fused");
+    expect(made.length).toBeGreaterThan(0);
+  });
+
+  it("falls back on those integers when the float model does not meet the limits", async () => {
+    const stage = new Stage((kept) => ({ accuracy: kept.length >= 2 ? 1 : 0.9, ms: 8, bytes: 50 }));
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("integers", staticVariant, { accuracy: 0.8, ms: 4 }, nodes),
+        stage.candidate("fused", fused, { accuracy: 1, ms: 6, bytes: 100 }),
+      ],
+      stage.workshopFor(nodes),
+      { maxSizeBytes: 60 },
+    );
+    expect(judged.candidate.keptFloat.size).toBe(2);
+    expect(judged.ruling.verdict.outcome).toBe("met");
+  });
+
+  it("falls back on those integers when only a slower float model meets the limits", async () => {
+    const stage = new Stage((kept) => ({ accuracy: kept.length >= 2 ? 1 : 0.9, ms: 6 }));
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("integers", staticVariant, { accuracy: 0.8, ms: 3 }, nodes),
+        stage.candidate("half", { kind: "fp16" }, { accuracy: 0.5, ms: 4 }),
+        stage.candidate("fused", fused, { accuracy: 1, ms: 8 }),
+      ],
+      stage.workshopFor(nodes),
+    );
+    expect(judged.candidate.keptFloat.size).toBe(2);
+    expect(judged.ruling.verdict.outcome).toBe("met");
+  });
+
+  describe("where a placement that is more accurate gains too little", () => {
+    /** The fastest is reckoned to be so many times as fast as that, and takes `ms`. */
+    const search = async (
+      { times = 1.1, ms = 9, accuracy = 1, carefulMs = 9.9 },
+      limits: Parameters<Stage["choose"]>[2] = {},
+    ): Promise<{ name: string; outcome: string; made: number; timed: readonly string[] }> => {
+      const stage = new Stage(() => ({ accuracy, ms }));
+      const careful = stage.candidate("careful", staticVariant, { accuracy: 1, ms: carefulMs }, nodes);
+      careful.speedup = 1.1;
+      careful.faster = { keptFloat: new Map([["a", "does not pay"]]), speedup: 1.1 * times };
+      const { judged, made } = await stage.choose([careful], stage.workshopFor(nodes), limits);
+      const timed = stage.runtime.timed.map(({ model }) => model);
+      return { name: judged.candidate.name, outcome: judged.ruling.verdict.outcome, made: made.length, timed };
+    };
+
+    it("takes the fastest one", async () => {
+      expect(await search({})).toMatchObject({ name: "kept a", outcome: "met", made: 1 });
+    });
+
+    it("tries it for a wanted speedup too", async () => {
+      expect(await search({ times: 1.5, ms: 7 }, { minSpeedup: 1.3 })).toMatchObject({
+        name: "kept a",
+        outcome: "met",
+      });
+    });
+
+    it("does not take one that is not accurate, nor times it", async () => {
+      const { name, outcome, made, timed } = await search({ accuracy: 0.8 });
+      expect([name, outcome, made]).toEqual(["careful", "no-gain", 1]);
+      expect(timed).not.toContain("kept a");
+    });
+
+    it("does not make one that would gain too little as well", async () => {
+      expect(await search({ carefulMs: 10.5, times: 1.01 })).toMatchObject({
+        name: "careful",
+        outcome: "no-gain",
+        made: 0,
+      });
+      expect(await search({ times: 1.1 }, { minSpeedup: 1.3 })).toMatchObject({ outcome: "latency", made: 0 });
+    });
+  });
+
+  it("says no gain when everything is slower", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("slow", staticVariant, { accuracy: 1, ms: 12 }),
+        stage.candidate("fused", fused, { accuracy: 1, ms: 10 }),
+      ],
+      stage.workshopFor([]),
+    );
+    expect(judged.ruling.verdict.outcome).toBe("no-gain");
+    expect(judged.candidate.name).toBe("fused");
+  });
+
+  it("says by how much a wanted speedup was missed, with the fastest that was raced", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("slow", dynamic, { accuracy: 1, ms: 6 }),
+        stage.candidate("fast", staticVariant, { accuracy: 1, ms: 4 }),
+      ],
+      stage.workshopFor([]),
+      { minSpeedup: 3 },
+    );
+    expect(judged.ruling.verdict.outcome).toBe("latency");
+    expect(judged.candidate.name).toBe("fast");
+  });
+
+  it("takes the smallest when size is the goal, however slow", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("fast", staticVariant, { accuracy: 1, ms: 3, bytes: 50 }),
+        stage.candidate("small", integersVariant("weights4"), { accuracy: 1, ms: 12, bytes: 20 }),
+      ],
+      stage.workshopFor([]),
+      {},
+      { goal: "size" },
+    );
+    expect(judged.candidate.name).toBe("small");
+    expect(judged.ruling.verdict.outcome).toBe("met");
+  });
+
+  it("runs the original once for accuracy, however many candidates there are", async () => {
+    const stage = new Stage();
+    await stage.choose(
+      [
+        stage.candidate("a", staticVariant, { accuracy: 0.5, ms: 3 }),
+        stage.candidate("b", dynamic, { accuracy: 0.5, ms: 4 }),
+      ],
+      stage.workshopFor([]),
+    );
+    expect(stage.runtime.scored.map(({ baselineScores }) => baselineScores !== undefined)).toEqual([false, true]);
+  });
+
+  it("never takes outputs that are no answer, whatever the limits", async () => {
+    const isZeros = ({ candidate }: CompareJob): boolean => candidate === "zeros";
+    const zeros = differenceOf("y", { sqnrDb: 0, cosine: 0, maxAbs: 1, differing: 10 });
+    const stage = new Stage(undefined, {}, null, { compare: (job) => [isZeros(job) ? zeros : differenceOf("y")] });
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("zeros", staticVariant, { accuracy: 1, ms: 2 }),
+        stage.candidate("sane", dynamic, { accuracy: 1, ms: 6 }),
+      ],
+      stage.workshopFor([]),
+      { maxDrop: "none" },
+    );
+    expect(judged.candidate.name).toBe("sane");
+    expect(stage.runtime.timed.map(({ model }) => model)).not.toContain("zeros");
+    expect(stage.record.result({} as never).warnings).toContainEqual(expect.stringContaining("zeros is no answer"));
+
+    const alone = await stage.choose(
+      [stage.candidate("zeros", staticVariant, { accuracy: 1, ms: 2 })],
+      stage.workshopFor([]),
+      { maxDrop: "none" },
+    );
+    expect(alone.judged.ruling.verdict).toMatchObject({ status: "fail", outcome: "accuracy" });
+  });
+
+  it("races the first for longer where a disturbance leaves it undecided, and does not take the next for that", async () => {
+    const stage = new Stage();
+    const fine = stage.candidate("fine", dynamic, { accuracy: 1, ms: 4, sqnrDb: 30 });
+    const rough = stage.candidate("rough", staticVariant, { accuracy: 0.9, ms: 5, sqnrDb: 20 });
+    let run = 0;
+    stage.models["fine"] = {
+      ...stage.models["fine"]!,
+      latency: () => (stage.runtime.nowMs > 25_000 ? 4 : run++ % 2 === 0 ? 1 : 30),
+    };
+    const { judged } = await stage.choose([rough, fine], stage.workshopFor([]), { maxDrop: "none" });
+    expect(judged.candidate.name).toBe("fine");
+    expect(judged.ruling.verdict.outcome).toBe("met");
+    expect(stage.runtime.timed.map(({ model }) => model)).not.toContain("rough");
+  });
+
+  it("looks at noise last", async () => {
+    const stage = new Stage();
+    const { judged } = await stage.choose(
+      [
+        stage.candidate("noise", staticVariant, { accuracy: 1, ms: 2, sqnrDb: 0.1 }),
+        stage.candidate("sane", dynamic, { accuracy: 1, ms: 6 }),
+      ],
+      stage.workshopFor([]),
+    );
+    expect(judged.candidate.name).toBe("sane");
+  });
+
+  it("takes the faster of two files of about the same size, and the smaller of others", async () => {
+    const stage = new Stage();
+    const files = [
+      stage.candidate("slow", integersVariant("weights8"), { accuracy: 1, ms: 13, bytes: 50 }),
+      stage.candidate("fast", staticVariant, { accuracy: 1, ms: 4, bytes: 51 }),
+      stage.candidate("large", dynamic, { accuracy: 1, ms: 1, bytes: 60 }),
+    ];
+    const chosen = async (): Promise<string> =>
+      (await stage.choose(files, stage.workshopFor([]), {}, { goal: "size" })).judged.candidate.name;
+    expect(await chosen()).toBe("fast");
+    files[1] = stage.candidate("fast", staticVariant, { accuracy: 1, ms: 4, bytes: 54 });
+    expect(await chosen()).toBe("slow");
+  });
+});
+
+const made = (...each: readonly (readonly [speedup: number, sqnrDb: number | null, bytes?: number])[]) =>
+  each.map(([speedup, sqnrDb, bytes = 100]) => ({ speedup, sqnrDb, built: { bytes } }) as Candidate);
+
+describe("worthItsTime", () => {
+  it.each([
+    ["the fastest where the others are no more accurate", made([2, 20], [1.95, 20.2]), 0],
+    ["one that is more accurate by more than its time is worth", made([2, 20], [1.95, 22.2]), 1],
+    ["not one that gives up more than that", made([2, 20], [1.9, 22.2]), 0],
+    ["the best of several", made([2, 20], [1.98, 21.5], [1.94, 26], [1.9, 26.5]), 2],
+    ["not one whose file is larger by more than that", made([2, 20, 100], [1.99, 22, 109]), 0],
+    ["one whose file is little larger", made([2, 20, 100], [1.99, 22, 104]), 1],
+    ["the fastest of those that are all accurate enough", made([2, 36], [1.99, 50]), 0],
+    ["what has more in float and is as fast, though a little worse on these samples", made([2, 20], [2.01, 19.4]), 1],
+    ["not what is clearly worse", made([2, 20], [2.01, 17]), 0],
+    ["the fastest where errors cannot be measured", made([2, null], [1.99, null]), 0],
+    ["none that was not measured beside one that was", made([2, -3], [2.01, null]), 0],
+  ])("takes %s", (_, candidates, best) => expect(candidates.indexOf(worthItsTime(candidates))).toBe(best));
+
+  it("takes one that runs before one that is refused", () => {
+    const [fast, careful] = made([2, Number.NEGATIVE_INFINITY], [1.95, 21]) as [Candidate, Candidate];
+    expect(worthItsTime([fast, careful])).toBe(careful);
+  });
+});
+
+describe("mayBeWorthIt", () => {
+  it.each([
+    ["what may gain as much as all of it in float, at a lower price", [1.99, null], [2, 20], [1.94, 23], true],
+    ["nothing where all of it in float gains less than the part costs", [1.96, null], [2, 20], [1.94, 20.5], false],
+    ["nothing where the file grows by more than that", [2, null, 114], [2, 32.1], [1.97, 33.3, 118], false],
+    ["what costs nothing, as far as chance says otherwise", [2, null], [2, 20], [1.94, 19], true],
+    ["anything where the fastest was not measured", [1.9, null], [2, null], [1.94, 20], true],
+    ["anything where one of the others is refused", [1.9, null], [2, 20], [1.94, Number.NEGATIVE_INFINITY], true],
+  ] as const)("measures %s", (_, each, fast, careful, isWanted) => {
+    const [candidate, ...others] = made(each, fast, careful);
+    expect(mayBeWorthIt(candidate!, others[0]!, others[1]!)).toBe(isWanted);
+  });
+});

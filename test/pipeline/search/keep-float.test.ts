@@ -1,0 +1,227 @@
+import { describe, expect, it } from "vitest";
+import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
+import { keepWorstFloat } from "../../../src/pipeline/search/keep-float.js";
+import { Stage, staticVariantOf } from "../../support/candidates.js";
+
+const eight = ["a", "b", "c", "d", "e", "f", "g", "h"];
+/** h is worst, a is best. */
+const damage = Object.fromEntries(eight.map((node, i) => [node, 40 - 4 * i]));
+
+function search(stage: Stage, needed: number, all = eight, alone = all, deadline = 1e9) {
+  const variant = staticVariantOf({ neighbours: all !== alone, depthwise: true });
+  const candidate = stage.candidate("integers", variant, { accuracy: 0.5, ms: 3 }, all);
+  const asked: number[] = [];
+  const meetsLimit = async (next: Candidate): Promise<boolean> => {
+    asked.push(next.keptFloat.size);
+    return next.keptFloat.size >= needed;
+  };
+  const workshop = stage.workshopFor(all, alone);
+  return keepWorstFloat({
+    candidate,
+    workshop,
+    context: stage.context,
+    deadline,
+    attemptMs: 0,
+    measuringMs: () => 0,
+    meetsLimit,
+    dropOf: () => null,
+  }).then((outcome) => ({
+    ...outcome,
+    asked,
+  }));
+}
+
+describe("keepWorstFloat", () => {
+  it.each([
+    [1, [1]],
+    [2, [1, 2]],
+    [3, [1, 2, 4, 3]],
+    [5, [1, 2, 4, 6, 5]],
+    [6, [1, 2, 4, 6, 5]],
+  ])("finds that %i nodes are needed by doubling and bisection", async (needed, asked) => {
+    const outcome = await search(new Stage(undefined, damage), needed);
+    expect(outcome.asked).toEqual(asked);
+    expect([...outcome.found!.keptFloat.keys()]).toEqual([...eight].reverse().slice(0, needed));
+  });
+
+  it("gives up beyond three quarters of the nodes", async () => {
+    const { found, asked } = await search(new Stage(undefined, damage), 7);
+    expect(found).toBeNull();
+    expect(asked).toEqual([1, 2, 4, 6]);
+  });
+
+  it("ranks only nodes that can be integers alone, so that something is left of them", async () => {
+    const products = ["a", "b", "c", "d"];
+    const stage = new Stage(undefined, damage);
+    const { found, asked } = await search(stage, 99, eight, products);
+    expect(found).toBeNull();
+    expect(asked).toEqual([1, 2, 3]);
+    const singles = stage.made.filter((made) => made.keptFloat.size === 7);
+    expect(singles.map(({ built }) => [...built.forms.keys()])).toEqual(products.map((node) => [node]));
+  });
+
+  it("gives up first what costs most error for each millisecond that it saves", async () => {
+    // g costs less than h, and saves far less.
+    const stage = new Stage(undefined, damage, { ...Object.fromEntries(eight.map((node) => [node, 1])), g: 0.1 });
+    const { found } = await search(stage, 1);
+    expect([...found!.keptFloat.keys()]).toEqual(["g"]);
+  });
+
+  it("gives up what saves nothing before all else", async () => {
+    const stage = new Stage(undefined, damage, { ...Object.fromEntries(eight.map((node) => [node, 1])), a: -1 });
+    const { found } = await search(stage, 1);
+    expect([...found!.keptFloat.keys()]).toEqual(["a"]);
+  });
+
+  it.each([
+    ["is refused by the runtime", Number.NEGATIVE_INFINITY],
+    ["leaves more noise than signal", -30],
+  ])("gives up what %s before what is merely noisy and saves little", async (_, worst) => {
+    const stage = new Stage(
+      undefined,
+      { ...damage, c: worst },
+      { ...Object.fromEntries(eight.map((node) => [node, 0.01])), c: 0.9 },
+    );
+    const { found } = await search(stage, 1);
+    expect([...found!.keptFloat.keys()]).toEqual(["c"]);
+  });
+
+  it("wins back what went along for nothing, the most time first", async () => {
+    const stage = new Stage(undefined, damage, { ...Object.fromEntries(eight.map((node) => [node, 0.5])), h: 0.6 });
+    const candidate = stage.candidate(
+      "integers",
+      staticVariantOf({ neighbours: true, depthwise: true }),
+      { accuracy: 0.5, ms: 3 },
+      eight,
+    );
+    const meetsLimit = async (next: Candidate): Promise<boolean> => next.keptFloat.has("f");
+    const outcome = await keepWorstFloat({
+      candidate,
+      workshop: stage.workshopFor(eight),
+      context: stage.context,
+      deadline: 1e9,
+      attemptMs: 0,
+      measuringMs: () => 0,
+      meetsLimit,
+      dropOf: () => null,
+    });
+    expect([...outcome.found!.keptFloat.keys()]).toEqual(["f"]);
+  });
+
+  it("keeps the files of what it found and of nothing else", async () => {
+    const stage = new Stage(undefined, damage);
+    const { found, tried } = await search(stage, 3);
+    const kept = tried.filter(({ name }) => !stage.discarded.includes(name));
+    expect(kept).toEqual([found]);
+    expect(stage.made.filter(({ name }) => !stage.discarded.includes(name))).toEqual([found]);
+  });
+
+  it("tries what it has when there is no time to rank", async () => {
+    const stage = new Stage(undefined, damage);
+    const { found, tried } = await search(stage, 1, eight, eight, -1);
+    expect([found, tried]).toEqual([null, []]);
+  });
+
+  it("has nothing to try with a single node", async () => {
+    expect(await search(new Stage(undefined, damage), 1, ["a"])).toMatchObject({ found: null, tried: [] });
+  });
+});
+
+describe("keepWorstFloat on a heavy model", () => {
+  const fifty = Array.from({ length: 50 }, (_, i) => `r${i}`);
+  /** r0 is worst. */
+  const damages = Object.fromEntries(fifty.map((node, i) => [node, 20 + i / 2]));
+  const saved = Object.fromEntries(fifty.map((node) => [node, 0.1]));
+  /** In limits: 22 regions in float meet it. */
+  const bent = (count: number): number => 3 * (1 - count / 50) ** 2;
+
+  /** A second for each attempt, 1 ms where it `isRecalled`, and `errorMs` for each batch of regions alone. */
+  async function run(ms: number, { dropAt = bent, errorMs = 300, isRecalled = false } = {}) {
+    const stage = new Stage(undefined, damages, saved);
+    const candidate = stage.candidate(
+      "integers",
+      staticVariantOf({ neighbours: true, depthwise: true }),
+      {
+        ...{ accuracy: 0.5, ms: 8 },
+      },
+      fifty,
+    );
+    const workshop = stage.workshopFor(fifty);
+    const batches: number[] = [];
+    const { measureError } = workshop;
+    workshop.measureError = async (candidates) => {
+      batches.push(candidates.length);
+      stage.runtime.nowMs += errorMs;
+      await measureError(candidates);
+    };
+    const asked: number[] = [];
+    const outcome = await keepWorstFloat({
+      ...{ candidate, workshop, context: stage.context, deadline: ms, attemptMs: 1000 },
+      measuringMs: () => 1000,
+      meetsLimit: async ({ keptFloat }) => {
+        asked.push(keptFloat.size);
+        stage.runtime.nowMs += isRecalled ? 1 : 1000;
+        return dropAt(keptFloat.size) <= 1;
+      },
+      dropOf: ({ keptFloat }) => dropAt(keptFloat.size),
+    });
+    return { ...outcome, asked, batches, candidate, spentMs: stage.runtime.nowMs };
+  }
+
+  it("doubles and bisects where there is time for it", async () => {
+    const { asked, found } = await run(60_000);
+    expect(asked.slice(0, 10)).toEqual([1, 2, 4, 8, 16, 32, 24, 20, 22, 21]);
+    expect(found!.keptFloat.size).toBe(22);
+  });
+
+  it.each([4000, 6000, 8000, 10_000, 12_000])(
+    "finds what meets the limit in %i ms, and goes back from there",
+    async (ms) => {
+      const { asked, found, reach, spentMs } = await run(ms);
+      expect(spentMs).toBeLessThanOrEqual(ms);
+      expect(found!.keptFloat.size).toBe(Math.min(...asked.filter((count) => bent(count) <= 1)));
+      expect(reach.missingMs).toBe(0);
+      // More time than for one attempt ends near the fewest.
+      if (ms > 6000) expect(found!.keptFloat.size).toBeLessThanOrEqual(26);
+    },
+  );
+
+  it("does the same in the same time", async () => {
+    expect((await run(7000)).asked).toEqual((await run(7000)).asked);
+  });
+
+  it("reckons with what attempts took in the run that they are recalled from", async () => {
+    const { asked } = await run(4500, { isRecalled: true });
+    expect(asked.slice(0, 2)).toEqual((await run(4500)).asked.slice(0, 2));
+    expect(asked[0]).toBeGreaterThan(1);
+  });
+
+  it("goes to the end in the last attempt where drops tell nothing of the number", async () => {
+    const flat = await run(2000, { dropAt: (count) => (count > 36 ? 0 : 5) });
+    expect(flat.asked).toEqual([37]);
+    expect(flat.found).not.toBeNull();
+  });
+
+  it("says what time was missing, and nothing of it where the end of the regions was reached", async () => {
+    const short = await run(1500, { dropAt: (count) => Math.max(1.02, 1.5 - count / 100) });
+    expect(short.found).toBeNull();
+    expect(short.reach).toMatchObject({ regions: 50, tried: short.asked.at(-1), most: 37 });
+    expect(short.reach.tried).toBeLessThan(37);
+    expect(short.reach.missingMs).toBeGreaterThan(10_000);
+    const whole = await run(60_000, { dropAt: () => 2 });
+    expect(whole.reach).toEqual({ regions: 50, tried: 37, most: 37, missingMs: 0 });
+    const none = await run(-1);
+    expect(none.reach).toMatchObject({ tried: 0, most: 37 });
+    expect(none.reach.missingMs).toBeGreaterThan(0);
+  });
+
+  it("leaves time for attempts, and has regions that were not measured follow in order", async () => {
+    const { batches, candidate, tried, asked } = await run(10_000, { errorMs: 2000 });
+    expect(batches).toEqual([6, 6]);
+    const known = fifty.filter((region) => Number.isFinite(candidate.errors!.get(region)));
+    expect(known).toEqual(fifty.slice(0, 12));
+    const kept = [...tried[0]!.keptFloat];
+    expect(kept.map(([region]) => region)).toEqual(fifty.slice(0, asked[0]));
+    expect(kept.map(([, reason]) => reason)).toContain("kept float to meet the accuracy limit");
+  });
+});

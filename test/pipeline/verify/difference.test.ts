@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { differenceFacts, differenceWarnings } from "../../../src/pipeline/verify/difference.js";
+import type { DifferenceIntervals } from "../../../src/runtime/port.js";
+import { differenceOf } from "../../support/fake-runtime.js";
+
+it("an output that is NaN in one model only is as far away as can be, in numbers that JSON has", () => {
+  const found = [differenceOf("y", { nanMismatch: 2, elements: 10 })];
+  expect(differenceFacts(found)).toEqual([
+    {
+      ...{ output: "y", maxAbs: Number.MAX_VALUE, maxRelative: Number.MAX_VALUE, rmse: Number.MAX_VALUE },
+      ...{ relativeL2: Number.MAX_VALUE, sqnrDb: -1000, cosine: 0, argmaxAgreement: 1 },
+    },
+  ]);
+  expect(differenceWarnings(found)).toEqual(['output "y": 2 of 10 elements are NaN in one model only']);
+});
+
+it("NaN on both sides is equal, and worth a word", () => {
+  expect(differenceWarnings([differenceOf("y", { nanOnBoth: 10, elements: 10 })])).toEqual([
+    'output "y": all 10 elements are NaN in both models, and count as equal',
+  ]);
+  expect(differenceWarnings([differenceOf("y", { nanOnBoth: 1, elements: 10 })])[0]).toContain("1 of 10 elements");
+});
+
+it("intervals are told where there are some, and an end without noise is null", () => {
+  const intervals: DifferenceIntervals = {
+    rmse: [0, 0.1],
+    sqnrDb: [20, Number.POSITIVE_INFINITY],
+    cosine: [0.9, 1],
+    argmaxAgreement: null,
+  };
+  const [facts] = differenceFacts([differenceOf("y", { intervals })]);
+  expect(facts!.intervals).toEqual({ ...intervals, sqnrDb: [20, null] });
+  expect(differenceFacts([differenceOf("y")])[0]).not.toHaveProperty("intervals");
+});
