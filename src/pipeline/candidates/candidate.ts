@@ -33,7 +33,11 @@ export interface Candidate {
   } | null;
   accuracy: AccuracyFacts | null;
   /** The fastest placement, where this one, which is more accurate, was taken in its place; absent where it is the fastest. */
-  faster?: Pick<Candidate, "keptFloat" | "speedup">;
+  faster?: {
+    readonly keptFloat: ReadonlyMap<string, string>;
+    /** So many times as fast as this one, by what placed both. */
+    readonly gain: number;
+  };
   /** By region, when it alone is integers: SQNR of the outputs, dB; absent until a search measured it. */
   errors?: ReadonlyMap<string, number>;
   note: string;

@@ -24,7 +24,7 @@ const SAME_SPEED = 0.1;
 const SPEED_PER_DB = 0.015;
 /** ... and all of them together this much: what is far slower is not the answer, however exact. */
 const MOST_SPEED_FOR_ACCURACY = 0.15;
-const FASTEST = "the fastest placement: the more accurate one gained too little";
+const FASTEST = "the fastest placement: the more accurate one missed a limit";
 /** Files this close in size are the same; then speed decides where size is the goal. */
 const SAME_SIZE = 0.03;
 /** Errors this close are the same; then speed decides after all. */
@@ -50,9 +50,11 @@ export async function chooseCandidate(
   const ranked = rank(candidates, config, workshop.options.target.isMeasurable);
   const floats = ranked.filter((candidate) => !isInteger(candidate));
   const fastestFloat = Math.max(leastGain, ...floats.map(({ speedup }) => speedup!));
-  const pays = ({ speedup, faster }: Candidate): boolean =>
-    goal === "size" || Math.max(speedup!, faster?.speedup ?? 0) >= fastestFloat;
-  const integers = ranked.filter((candidate) => isInteger(candidate) && pays(candidate));
+  const pays = ({ speedup }: Candidate): boolean => goal === "size" || speedup! >= fastestFloat;
+  /** As it is, or placed for speed alone. */
+  const mayPay = ({ speedup, faster }: Candidate): boolean =>
+    goal === "size" || speedup! * Math.max(1, faster?.gain ?? 1) >= fastestFloat;
+  const integers = ranked.filter((candidate) => isInteger(candidate) && mayPay(candidate));
 
   /** Races an accurate candidate; the result ends the search when every limit is met. */
   const race = async (candidate: Candidate): Promise<Judged | null> => {
@@ -63,12 +65,12 @@ export async function chooseCandidate(
   };
 
   /** The fastest placement of one that is accurate and gains too little, where that may gain enough. */
-  const raceFaster = async ({ variant, faster }: Candidate, reckoned: number): Promise<Judged | null> => {
+  const raceFaster = async ({ variant, speedup, faster }: Candidate): Promise<Judged | null> => {
     const slower = raced.at(-1)?.latency?.facts.speedupInterval[1];
-    if (!faster?.speedup || slower === undefined) return null;
+    if (!faster || slower === undefined) return null;
     // What was measured, and by how much faster the other was reckoned to be.
-    if (slower * (faster.speedup / reckoned) < Math.max(leastGain, config.limits.minSpeedup ?? 0)) return null;
-    const next = workshop.make(variant, faster.keptFloat, { speedup: faster.speedup, note: FASTEST });
+    if (slower * faster.gain < Math.max(fastestFloat, config.limits.minSpeedup ?? 0)) return null;
+    const next = workshop.make(variant, faster.keptFloat, { speedup: speedup! * faster.gain, note: FASTEST });
     made.push(next);
     await record.stage("verify", () => workshop.measureError([next]), "errors on a few samples");
     return !isNoise(next) && (await judge.isAccurate(next)) ? race(next) : null;
@@ -80,9 +82,12 @@ export async function chooseCandidate(
     const isAccurate = await judge.isAccurate(candidate);
     attemptMs = judge.measuringMs(candidate);
     if (!isAccurate) continue;
-    const reckoned = candidate.speedup!;
-    const won = (await race(candidate)) ?? (await raceFaster(candidate, reckoned));
-    if (won) return { judged: won, made };
+    for (const run of [race, raceFaster]) {
+      const won = await run(candidate);
+      if (won && pays(won.candidate)) return { judged: won, made };
+      // It meets the limits, and a float candidate may be faster.
+      if (won) raced.push(won);
+    }
   }
   const { budgetMs } = config.quantize;
   // Of a time for the whole run, a part is left for the race in the end.

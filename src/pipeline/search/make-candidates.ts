@@ -292,7 +292,9 @@ async function makePlaced(
     Object.assign(corrected, { speedup, note, ...(times && { times }) });
   }
   const [fastest] = made;
-  if (best !== fastest) corrected.faster = { keptFloat: fastest!.keptFloat, speedup: fastest!.speedup };
+  if (best !== fastest) {
+    corrected.faster = { keptFloat: fastest!.keptFloat, gain: fastest!.speedup! / best.speedup! };
+  }
   return [corrected];
 }
 

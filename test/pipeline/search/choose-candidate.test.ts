@@ -239,7 +239,7 @@ describe("chooseCandidate", () => {
       const stage = new Stage(() => ({ accuracy, ms }));
       const careful = stage.candidate("careful", staticVariant, { accuracy: 1, ms: carefulMs }, nodes);
       careful.speedup = 1.1;
-      careful.faster = { keptFloat: new Map([["a", "does not pay"]]), speedup: 1.1 * times };
+      careful.faster = { keptFloat: new Map([["a", "does not pay"]]), gain: times };
       const { judged, made } = await stage.choose([careful], stage.workshopFor(nodes), limits);
       const timed = stage.runtime.timed.map(({ model }) => model);
       return { name: judged.candidate.name, outcome: judged.ruling.verdict.outcome, made: made.length, timed };
@@ -269,6 +269,20 @@ describe("chooseCandidate", () => {
         made: 0,
       });
       expect(await search({ times: 1.1 }, { minSpeedup: 1.3 })).toMatchObject({ outcome: "latency", made: 0 });
+    });
+
+    it.each([
+      ["takes the fastest one where it is ahead of the float model", 6.2, "kept a"],
+      ["takes the float model where that is ahead of both", 7.6, "fused"],
+    ])("%s", async (_, ms, name) => {
+      const stage = new Stage(() => ({ accuracy: 1, ms }));
+      const careful = stage.candidate("careful", staticVariant, { accuracy: 1, ms: 7.8 }, nodes);
+      careful.speedup = 1.3;
+      careful.faster = { keptFloat: new Map([["a", "does not pay"]]), gain: 1.25 };
+      const float = stage.candidate("fused", fused, { accuracy: 1, ms: 7 });
+      float.speedup = 1.42;
+      const { judged } = await stage.choose([careful, float], stage.workshopFor(nodes));
+      expect([judged.candidate.name, judged.ruling.verdict.outcome]).toEqual([name, "met"]);
     });
   });
 
