@@ -10,7 +10,7 @@ import { renderText } from "../report/text.js";
 import type { Invocation } from "./command.js";
 import { type ExitCode, exitOfOutcome } from "./exit-code.js";
 import { sheetFor, wantsColor } from "./io.js";
-import { checkSideOutput } from "./output-path.js";
+import { checkSideOutput, modelOutput } from "./output-path.js";
 import type { ReportFile } from "./values/named.js";
 import { writeWhole } from "./write-file.js";
 
@@ -22,7 +22,8 @@ export function checkWritten({ settings, parameters, more, configPath }: Invocat
   const module = metric?.kind === "module" ? metric.path : null;
   const others = [...more, calibration, evaluation, ranges, baseline, module, pipeline, trace, configPath];
   const read = [...parameters, ...others].filter(isGiven);
-  const model = inPlace ? parameters[0]! : output;
+  // What is really replaced: behind a link, what it points to.
+  const model = inPlace ? modelOutput(parameters[0]!, settings) : output;
   if (isGiven(output) && !inPlace) checkSideOutput(output, read, []);
   const rejected = rejectedPath({ output: model, keepRejected });
   if (rejected !== null) refuseSpecialFile(rejected, rejected);

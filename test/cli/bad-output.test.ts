@@ -9,6 +9,14 @@ import { expectFault, type Fault, scene, spawnCommand } from "../support/scene.j
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const isRoot = process.getuid?.() === 0;
+const inPlace = (model: string): readonly string[] => [
+  "quantize",
+  model,
+  "--in-place",
+  "--keep-rejected",
+  "--calibration",
+  "d.npz",
+];
 const files = () => ({ "model.onnx": classifier(), "d.npz": images(3) });
 
 describe("an output is refused:", () => {
@@ -36,19 +44,23 @@ describe("an output is refused:", () => {
       [2, "OUTPUT_IS_INPUT", "net.rejected.onnx"],
       (folder) => copyFileSync(join(folder, "model.onnx"), join(folder, "net.rejected.onnx")),
     ],
-    "a candidate that is kept, in the place of the model to judge against": [
-      [
-        "prune",
-        "model.onnx",
-        "--in-place",
-        "--keep-rejected",
-        "--calibration",
-        "d.npz",
-        "--report",
-        "model.rejected.json",
-      ],
+    "a candidate that is kept, in the place of a link to the input": [
+      ["prune", "model.onnx", "--in-place", "--keep-rejected", "--calibration", "d.npz"],
       [2, "OUTPUT_IS_INPUT", "model.rejected.onnx"],
       (folder) => symlinkSync("model.onnx", join(folder, "model.rejected.onnx")),
+    ],
+    "a candidate that is kept, in the place of the model to judge against": [
+      [...inPlace("model.onnx"), "--baseline", "model.rejected.onnx"],
+      [2, "OUTPUT_IS_INPUT", "model.rejected.onnx"],
+      (folder) => copyFileSync(join(folder, "model.onnx"), join(folder, "model.rejected.onnx")),
+    ],
+    "a candidate that is kept beside what a link points to, in the place of the model to judge against": [
+      [...inPlace("link.onnx"), "--baseline", "model.rejected.onnx"],
+      [2, "OUTPUT_IS_INPUT", "model.rejected.onnx"],
+      (folder) => {
+        symlinkSync("model.onnx", join(folder, "link.onnx"));
+        copyFileSync(join(folder, "model.onnx"), join(folder, "model.rejected.onnx"));
+      },
     ],
     "the weights of the input": [
       ["fuse", "beside.onnx", "-o", "weights.bin"],
