@@ -16,7 +16,7 @@ export interface Io {
   readonly watch: (() => Watch) | null;
   /** Keyboard and screen, where both are a person's; null elsewhere. */
   readonly terminal: Terminal | null;
-  /** What is piped in, all of it. Throws RESULT_UNREADABLE where nothing is. */
+  /** What is piped in, all of it. Throws RESULT_UNREADABLE where nothing is, or it cannot be read. */
   readInput(): string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What relative paths start from. */

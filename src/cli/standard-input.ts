@@ -1,7 +1,7 @@
 /** What is piped in, for commands that take `-` in place of a file. */
 import { readSync } from "node:fs";
 import { isatty } from "node:tty";
-import { InferOptError } from "../base/errors.js";
+import { InferOptError, messageOf } from "../base/errors.js";
 
 /** Of the path, where a result is to be read from a pipe. */
 export const isStandardInput = (path: string): boolean => path === "-";
@@ -13,7 +13,7 @@ const PIECE = 1 << 16;
 /** Until there may be more. */
 const WAIT_MS = 5;
 
-/** All of it; read at once, since there is nothing to do before. Throws RESULT_UNREADABLE on a terminal. */
+/** All of it; read at once, since there is nothing to do before. Throws RESULT_UNREADABLE, on a terminal too. */
 export function readStandardInput(): string {
   if (isatty(0)) {
     throw new InferOptError("RESULT_UNREADABLE", "input", "nothing is piped in: standard input is a terminal", {
@@ -38,8 +38,15 @@ function readPiece(piece: Buffer): number | null {
     const { code } = error as NodeJS.ErrnoException;
     // The end of a pipe, as Windows tells it.
     if (code === "EOF") return 0;
-    if (code !== "EAGAIN") throw error;
+    if (code !== "EAGAIN") throw unreadable(error);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
     return null;
   }
 }
+
+const unreadable = (cause: unknown): InferOptError =>
+  new InferOptError("RESULT_UNREADABLE", "input", `standard input cannot be read: ${messageOf(cause)}`, {
+    hint: "Pipe a result in, or name its file.",
+    cause,
+    fields: { path: "-" },
+  });

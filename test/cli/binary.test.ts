@@ -1,6 +1,6 @@
 /** The command as users start it, from dist/: what only a real process can show. */
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { type StdioOptions, spawn, spawnSync } from "node:child_process";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -12,10 +12,18 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const binary = join(root, "bin", "infer-opt.js");
 const digits = join(root, "fixtures", "models", "digits.onnx");
 
-function infer(argv: readonly string[], options: { readonly cwd?: string; readonly input?: string } = {}) {
-  const { cwd = root, input } = options;
-  const given = input === undefined ? {} : { input };
-  const ended = spawnSync(process.execPath, [binary, ...argv], { encoding: "utf8", cwd, ...given });
+function infer(
+  argv: readonly string[],
+  options: { readonly cwd?: string; readonly input?: string; readonly stdin?: number } = {},
+) {
+  const { cwd = root, input, stdin = "pipe" } = options;
+  const stdio: StdioOptions = [stdin, "pipe", "pipe"];
+  const ended = spawnSync(process.execPath, [binary, ...argv], {
+    encoding: "utf8",
+    cwd,
+    stdio,
+    ...(input !== undefined && { input }),
+  });
   return { code: ended.status, stdout: ended.stdout, stderr: ended.stderr };
 }
 
@@ -54,6 +62,11 @@ it("reads a result that is piped in, and says that models are not", () => {
   expect(infer(["explain", "-"], { input: text }).stdout).toContain("standard input");
   expect(infer(["report", "-"], { input: "{}" })).toMatchObject({ code: 3, stdout: "" });
   expect(infer(["report", "-"], { input: "" }).stderr).toContain("standard input is no result");
+  const folder = openSync(temporaryFolder(), "r");
+  const unreadable = infer(["report", "-"], { stdin: folder });
+  closeSync(folder);
+  expect(unreadable).toMatchObject({ code: 3, stdout: "" });
+  expect(unreadable.stderr).toContain("standard input cannot be read: EISDIR");
   const model = infer(["inspect", "-"], { input: "x" });
   expect(model).toMatchObject({ code: 3, stdout: "" });
   expect(model.stderr).toContain("a model is not read from standard input");

@@ -14,6 +14,7 @@ export const explain: Command = {
   group: "Look",
   parameters: "<result-or-model>",
   about: "Why nodes stay unfused, and why float",
+  note: "- is a result that is piped in.",
   examples: ["infer-opt explain result.json", "infer-opt explain model.onnx --node '/head/*'"],
   flags: [
     "node",
