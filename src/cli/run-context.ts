@@ -10,6 +10,7 @@ import { removeAbandoned, scratchPrefix } from "./abandoned-scratch.js";
 import type { Invocation } from "./command.js";
 import { exitCode } from "./exit-code.js";
 import { watchRun } from "./observe.js";
+import { scratchNames } from "./scratch-names.js";
 
 /**
  * Whatever way the body ends: the runtime's processes are gone and the scratch folder is removed.
@@ -36,9 +37,8 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
         onnxruntime: onnxruntime ?? "not installed",
       };
       const origins = new Map<string, string>();
-      const given = [...parameters, ...more].find((path) => path !== "") ?? "a model";
-      const nameOf = (path: string): string => origins.get(path) ?? `what was made of ${given}`;
-      const runtime = ortRuntime({ signal, scratch, nameOf });
+      const given = [...parameters, ...more, settings.baseline ?? ""].filter((path) => path !== "");
+      const runtime = ortRuntime({ signal, scratch, nameOf: scratchNames(given, origins) });
       runtime.warmUp();
       const watch = watchRun(io, settings, now);
       try {

@@ -17,6 +17,6 @@ export interface RunContext {
   readonly now: () => number;
   /** A folder for files that live as long as the run. */
   readonly scratch: string;
-  /** Of models in it that are others in another form: which, for errors. */
+  /** Of models in it that are others in another form, or made of one: what to call them in errors. */
   readonly origins?: Map<string, string>;
 }

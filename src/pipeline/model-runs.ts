@@ -1,6 +1,6 @@
 /** Models in memory, run by a runtime that takes files: probes and folds go through the scratch folder. */
 import { rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { InferOptError } from "../base/errors.js";
 import { linkModel, type Model } from "../ir/index.js";
 import { isLinked, linkedSuffix, linkModelFile } from "../onnx/index.js";
@@ -70,11 +70,18 @@ export async function withSaved<T>(
 ): Promise<T> {
   const path = linkedFile(context, "probe");
   linkModel(model, path);
+  tellOrigin(path, model, context);
   try {
     return await action(path);
   } finally {
+    context.origins?.delete(path);
     removeLinked(path);
   }
+}
+
+/** Where the model came from a file of its own, and not from the scratch folder: no name there says anything to a user. */
+function tellOrigin(path: string, model: Model, { origins, scratch }: RunContext): void {
+  if (model.path !== "" && !model.path.startsWith(scratch + sep)) origins?.set(path, `what was made of ${model.path}`);
 }
 
 let files = 0;

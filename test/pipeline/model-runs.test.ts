@@ -1,7 +1,8 @@
 /** A question to the runtime outlives one death of its process, and no other failure. */
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { InferOptError } from "../../src/base/errors.js";
-import { parseModel } from "../../src/ir/index.js";
+import { loadModel, parseModel, saveModel } from "../../src/ir/index.js";
 import {
   answering,
   asDelivered,
@@ -10,6 +11,7 @@ import {
   evaluator,
   untimed,
   untimedRoughly,
+  withSaved,
 } from "../../src/pipeline/model-runs.js";
 import type { SessionOptions } from "../../src/runtime/port.js";
 import { FakeRuntime, fakeContext } from "../support/fake-runtime.js";
@@ -58,4 +60,17 @@ it("has exact sums where answers count, and the kernels of this machine where ti
   }
   expect(asDelivered(config).isExact).toBeUndefined();
   expect(untimed(runtimeConfig()).isExact).toBeUndefined();
+});
+
+it("knows which model a saved one was made of, unless that lay in the scratch folder too", async () => {
+  const [folder, scratch] = [temporaryFolder(), temporaryFolder()];
+  const origins = new Map<string, string>();
+  const context = fakeContext(new FakeRuntime({}), { scratch, origins });
+  const originOf = async (path: string): Promise<string | undefined> => {
+    saveModel(parseModel("(x: f32[2]) -> (y) { y = Relu(x) }"), path).commit();
+    return withSaved(loadModel(path), context, async (saved) => origins.get(saved));
+  };
+  expect(await originOf(join(folder, "net.onnx"))).toBe(`what was made of ${join(folder, "net.onnx")}`);
+  expect(await originOf(join(scratch, "candidate-1.onnx"))).toBeUndefined();
+  expect(origins.size).toBe(0);
 });

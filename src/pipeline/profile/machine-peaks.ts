@@ -68,6 +68,7 @@ export async function machinePeaks(config: RuntimeConfig, context: RunContext): 
   const perSecond = async ({ text, op, work }: (typeof probes)[keyof typeof probes]): Promise<number> => {
     const path = scratchFile(context, "peak");
     saveModel(parseModel(text), path).commit();
+    context.origins?.set(path, `the ${op} that finds the peaks of this machine`);
     const data = { path: "random", random: { seed: 1, count: 1 } };
     const { steps } = await context.runtime.profileNodes(path, data, { ...asDelivered(config), provider: "cpu" });
     const slowest = steps.filter((step) => step.op === op).sort((a, b) => b.leastMs - a.leastMs)[0]!;
