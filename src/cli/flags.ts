@@ -131,7 +131,11 @@ export const flags = {
     parsePath,
   ),
   maxDrop: optional(
-    ["--max-drop <limit>", "Limits", "0.5% (points of a rate), 0.01 (the metric's unit) or none [1%]"],
+    [
+      "--max-drop <limit>",
+      "Limits",
+      "0.5% (points of a rate), 0.01 (the metric's unit) or none [1%; sqnr and mse have none]",
+    ],
     parseDrop,
   ),
   minSpeedup: optional(["--min-speedup <factor>", "Limits", "1.2: a fifth faster, on the interval"], parseFactor),
