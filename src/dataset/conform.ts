@@ -38,7 +38,7 @@ export function feedOf(sample: Sample, name: string): Tensor {
     "DATASET_INPUT_MISSING",
     `${sample.id} has nothing for the model's input "${name}"`,
     name === "labels"
-      ? "What is called labels goes to the metric: give the model's input another name, or give the data as test_data_set_* folders."
+      ? "In .npz and .jsonl files, labels goes to the metric: give the model's input another name, or give the data with a manifest.json or as test_data_set_* folders, with a value for it."
       : nearest === null
         ? "Give every input of the model a value."
         : `The nearest name in the data is "${nearest}".`,

@@ -89,6 +89,11 @@ describe("conform", () => {
     expect(fault.hint).toContain('"input_id"');
   });
 
+  it("says where an input may be called labels, and where that is taken", async () => {
+    const { hint } = await faultOf(() => conform(sampleOf({ x: Tensor.f32([1], [0]) }), [input("labels", "f32", [1])]));
+    for (const format of [".npz", ".jsonl", "manifest.json", "test_data_set_*"]) expect(hint).toContain(format);
+  });
+
   it("refuses inputs that are no tensors", async () => {
     const fault = await faultOf(() => conformed(Tensor.f32([1], [0]), input("x", null, null)));
     expect(fault.code).toBe("DATASET_INPUT_KIND");
