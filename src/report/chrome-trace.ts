@@ -2,10 +2,10 @@
  * Time lines in the trace event format, which chrome://tracing and ui.perfetto.dev read: complete events ("X") with times in
  * microseconds, a process for each model, its name in an "M" event, memory in "C" events.
  */
-import { basename } from "node:path";
 import type { ProfileFacts } from "../pipeline/profile/profile-facts.js";
 import type { RunResult } from "../pipeline/result.js";
 import { printable } from "./escape.js";
+import { modelNames } from "./model-names.js";
 import { plural } from "./numbers.js";
 
 type TraceEvent = Readonly<Record<string, unknown>>;
@@ -21,11 +21,12 @@ const traceOf = (traceEvents: readonly TraceEvent[]): string =>
   `${JSON.stringify({ traceEvents, displayTimeUnit: "ms" })}\n`;
 
 function runs({ models, threads, provider }: ProfileFacts): TraceEvent[] {
-  return models.flatMap(({ model, timeline, nodes }, i) => {
+  const names = modelNames(models.map(({ model }) => model));
+  return models.flatMap(({ timeline, nodes }, i) => {
     const facts = new Map(nodes.map((node) => [`${node.op}\n${node.name}`, node]));
     const pid = i + 1;
     return [
-      { ph: "M", pid, tid: 1, name: "process_name", args: { name: printable(basename(model.path)) } },
+      { ph: "M", pid, tid: 1, name: "process_name", args: { name: printable(names[i]!) } },
       { ph: "M", pid, tid: 1, name: "thread_name", args: { name: `nodes, ${plural(threads, "thread")}` } },
       ...timeline.map(({ node, op, startMs, ms }) => {
         const { flops = null, bytes = null, bound = null } = facts.get(`${op}\n${node}`) ?? {};

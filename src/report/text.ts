@@ -3,7 +3,6 @@
  * there is, where to look next. 80 columns hold all of it, wider sheets more. A pure function; colour repeats words
  * and never replaces them.
  */
-import { basename } from "node:path";
 import type { LatencyFacts, RunResult } from "../pipeline/result.js";
 import { afterOf } from "../pipeline/sides.js";
 import { accuracyLines, fixedSizeLines, sizeLines } from "./before-after.js";
@@ -17,7 +16,7 @@ import { latencyLines } from "./latency-table.js";
 import { verdictSentence, verdictWord } from "./limits.js";
 import { limitLines } from "./limits-table.js";
 import { loadLines } from "./load-table.js";
-import { modelNames } from "./model-names.js";
+import { fileNames, modelNames } from "./model-names.js";
 import { suggest } from "./next.js";
 import { bytes, duration, plural } from "./numbers.js";
 import type { Palette } from "./palette.js";
@@ -83,16 +82,16 @@ function headLines(result: RunResult, paint: Palette, sheet: Sheet): string[] {
   const word = verdictWord(result);
   const run = latency ?? bench ?? profile ?? load;
   const where = run ? conditions(run) : request ? `${request.provider}, ${plural(request.threads, "thread")}` : "";
-  const isSameName = output !== null && basename(output.path) === basename(model.path);
-  const named = ({ path }: { readonly path: string }): string => printable(isSameName ? path : basename(path));
-  const names = [model, output].flatMap((file) => (file ? [named(file)] : []));
+  const files = [model, output].filter((file) => file !== null);
+  const told = fileNames([...files, ...(result.baseline ? [result.baseline] : [])]);
+  const names = files.map(({ path }) => printable(told.get(path)!));
   const room = sheet.columns - word.length - 4 - (where ? where.length + 3 : 0);
   const title = names.length === 2 ? pair(names[0]!, names[1]!, room) : middle(names[0]!, room);
   return [
     `${color(word)}  ${padEnd(title, room)}${where}`,
     // The table of bench says it all.
     ...(bench ? [] : wrap(printable(verdictSentence(result)), sheet.columns - 2)),
-    ...(result.baseline ? [`before is ${printable(basename(result.baseline.path))}`] : []),
+    ...(result.baseline ? [`before is ${printable(told.get(result.baseline.path)!)}`] : []),
   ];
 }
 

@@ -172,3 +172,12 @@ it("becomes a trace with a process for each model, in microseconds", () => {
     { name: "b.onnx" },
   ]);
 });
+
+it("becomes a trace in which files of one name are told apart", () => {
+  const models = ["x/a.onnx", "y/a.onnx"].map((path) => ({ ...first, model: { ...first.model, path } }));
+  const { traceEvents } = JSON.parse(renderChromeTrace(facts(models))) as { traceEvents: Record<string, unknown>[] };
+  expect(traceEvents.filter(({ name }) => name === "process_name").map(({ args }) => args)).toEqual([
+    { name: "x/a.onnx" },
+    { name: "y/a.onnx" },
+  ]);
+});

@@ -6,6 +6,18 @@ import { refusedResult, sampleResult } from "./sample-result.js";
 const plain = palette(false);
 
 describe("renderText", () => {
+  it("tells files of one name apart by their folders, the one to judge against too", () => {
+    const { model } = sampleResult();
+    const [given, output, baseline] = ["runs/a/net.onnx", "runs/b/net.onnx", "net.onnx"].map((path) => ({
+      ...model,
+      path,
+    }));
+    const text = renderText(sampleResult({ model: given!, output: output!, baseline: baseline! }), plain);
+    expect(text).toContain("a/net.onnx -> b/net.onnx");
+    expect(text).not.toContain("runs/");
+    expect(text).toContain("before is net.onnx");
+  });
+
   it("tells the verdict first, then limits, numbers, changes, and what stayed float", () => {
     expect(renderText(sampleResult(), plain)).toMatchInlineSnapshot(`
       " PASS  net.onnx -> net.int8.onnx                      cpu, 1 thread, batch 1

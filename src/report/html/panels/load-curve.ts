@@ -1,5 +1,4 @@
 /** Latency as the load grows: of the rates that `--find-max-rate` tried, and of the batch sizes of a sweep. */
-import { basename } from "node:path";
 import type { ModelLoadFacts, TriedRate } from "../../../pipeline/load/load-facts.js";
 import type { SweepFacts } from "../../../pipeline/sweep/sweep-facts.js";
 import { fileNames } from "../../model-names.js";
@@ -25,9 +24,10 @@ type Known = TriedRate & { readonly latency: NonNullable<TriedRate["latency"]> }
 /**
  * Nothing for results of versions that kept no latencies of the rates.
  *
+ * @param name what the model is called beside the others
  * @param slo milliseconds that the 95th percentile may take; null where nobody said
  */
-export function rateCurve({ model, maxRate }: ModelLoadFacts, slo: number | null): Markup[] {
+export function rateCurve({ maxRate }: ModelLoadFacts, name: string, slo: number | null): Markup[] {
   const tried = (maxRate?.tried ?? []).filter((each): each is Known => each.latency !== undefined);
   const known = tried.filter(({ latency }) => latency.p50Ms > 0).sort((a, b) => a.perSecond - b.perSecond);
   if (known.length < 2) return [];
@@ -64,7 +64,7 @@ export function rateCurve({ model, maxRate }: ModelLoadFacts, slo: number | null
   ];
   const said =
     most === null ? "no rate tried meets the limits" : `limits are met up to ${significant(most)} requests a second`;
-  const description = `Latency of ${basename(model.path)} from arrival to answer at ${plural(known.length, "rate")}: ${said}.`;
+  const description = `Latency of ${name} from arrival to answer at ${plural(known.length, "rate")}: ${said}.`;
   return [
     html`<p class="key">${lineKey("after", "p95")}${lineKey("front-line", "p50")}${dotKey("spot good", "limits met")}${dotKey("spot unsure", "undecided")}${dotKey("spot bad", "missed")}${ceilingKey(slo)}${most === null ? null : lineKey("most", "the highest rate within the limits")}</p>`,
     chart(description, axes, ["requests a second (logarithmic)", "ms (logarithmic)"], [...limit, ...lines, ...dots]),

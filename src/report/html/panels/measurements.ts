@@ -83,7 +83,7 @@ function load({ load: facts, verdict }: RunResult): Markup[] {
     const { model, maxRate } = each;
     return maxRate
       ? [
-          ...rateCurve(each, slo),
+          ...rateCurve(each, names.get(model.path)!, slo),
           table(`Rates tried with ${names.get(model.path)!}`, maxRate.tried, [
             number("a second", ({ perSecond }) => perSecond, significant),
             number("p50 ms", ({ latency }) => latency?.p50Ms ?? null, milliseconds),
