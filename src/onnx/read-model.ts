@@ -56,7 +56,7 @@ const emptyPath = (): InferOptError =>
     fields: { path: "" },
   });
 
-/** Weights are read when they are wanted, and external data from beside the file. */
+/** Weights are read when they are wanted, and external data from beside the file, so a pipe will not do. */
 const notPiped = (cause: unknown): InferOptError =>
   new InferOptError("MODEL_MISSING", "input", "- is no file, and a model is not read from standard input", {
     hint: "Save it to a file first, and name that.",

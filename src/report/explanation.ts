@@ -48,7 +48,7 @@ export function renderExplanation(explanation: Explanation, paint: Palette): str
       byReason(float.filter(isQuantized)).flatMap((group) => groupLines(group, most)),
     ),
     section(
-      `${paint.strong("regions")}  times by a profile or the table of kernels, error alone where searched`,
+      `${paint.strong("regions")}  float ms and int ms by a profile or the table of kernels; error dB of the region alone as integers, where a search measured it`,
       regionTable(regions),
     ),
   ].filter((lines) => lines.length > 0);

@@ -64,7 +64,10 @@ describe("renderExplanation", () => {
         .split("\n")
         .map((line) => line.trim().split(/ {2,}/)),
     ).toEqual([
-      ["regions", "times by a profile or the table of kernels, error alone where searched"],
+      [
+        "regions",
+        "float ms and int ms by a profile or the table of kernels; error dB of the region alone as integers, where a search measured it",
+      ],
       ["region", "nodes", "form", "error dB", "float ms", "int ms"],
       ["/a", "2", "static", "31.5", "2.000", "1.500"],
       ["/b", "1", "float", "-", "2.000", "1.500"],

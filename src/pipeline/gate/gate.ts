@@ -85,7 +85,7 @@ export async function runGate(given: GateConfig, context: RunContext): Promise<R
       latency,
       bytes: { baseline: model.bytes, candidate: candidateModel.bytes },
       elsewhere: saturation.reason,
-      nonsense: judgeVoid(scored?.differences ?? []),
+      nonsense: judgeVoid(scored?.differences ?? [], evaluation.data.count > COMPARED ? "some" : "all"),
     },
     { gainRequired: false, goal: "speed", inconclusive: config.inconclusive },
   );

@@ -111,8 +111,9 @@ function leftBehind(path: string, replaced: readonly string[]): string | null {
   const old = [...found].filter((file) => !inUse.has(file));
   if (old.length === 0) return null;
   const home = realpathSync(folder);
+  const name = basename(path);
   const names = old.map((file) => join(dirname(path), relative(home, file))).join(", ");
-  return `weights of an earlier ${basename(path)} are still there, should no copy of it need them: ${names}`;
+  return `weights of an earlier ${name} are still there: ${names}; remove them if no copy of ${name} needs them`;
 }
 
 /** The names that saveModel gives to data files: after the model, with a digest. */

@@ -20,20 +20,31 @@ const LEAST_SAMPLES = 3;
 export const isNoise = ({ sqnrDb }: { readonly sqnrDb: number | null }): boolean =>
   sqnrDb !== null && sqnrDb < NOISE_DB;
 
-/** Outputs that are nothing but NaN, the original's too, are equal to whatever else a candidate makes NaN of. */
-export function judgeVoid(differences: readonly OutputDifference[]): VerdictReason | null {
+/**
+ * Outputs that are nothing but NaN, the original's too, are equal to whatever else a candidate makes NaN of.
+ *
+ * @param seen whether the differences are of all samples
+ */
+export function judgeVoid(
+  differences: readonly OutputDifference[],
+  seen: "all" | "some" = "all",
+): VerdictReason | null {
   const told = differences.filter(({ mismatch, elements }) => mismatch === null && elements > 0);
   if (told.length === 0 || told.some(({ nanOnBoth, elements }) => nanOnBoth < elements)) return null;
-  const text = "all outputs are NaN, and the original's are too: there is nothing to judge by";
+  const outputs = seen === "all" ? "all outputs" : "all outputs that were looked at";
+  const text = `${outputs} are NaN, and the original's are too: there is nothing to judge by`;
   return { limit: "sense", wanted: NOISE_DB, got: null, status: "inconclusive", text };
 }
 
-/** @param isFloat by the name of an output */
+/**
+ * @param differences of a few samples
+ * @param isFloat by the name of an output
+ */
 export function judgeSense(
   differences: readonly OutputDifference[],
   isFloat: (output: string) => boolean,
 ): VerdictReason | null {
-  const empty = judgeVoid(differences);
+  const empty = judgeVoid(differences, "some");
   if (empty) return empty;
   const told = differences.filter(
     ({ output, mismatch, maxMagnitude }) => mismatch === null && maxMagnitude > 0 && isFloat(output),
