@@ -1,13 +1,13 @@
 /** `verify`: how far a candidate's answers are from the original's, by metric, by output, and by layer. */
 import type { DatasetRef } from "../../dataset/index.js";
-import type { CompareJob, OutputDifference } from "../../runtime/port.js";
+import type { CompareJob } from "../../runtime/port.js";
 import type { DataConfig, Limits, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { chooseEvaluation } from "../evaluation-data.js";
 import { modelFacts } from "../model-facts.js";
 import { answering, answeringAsWritten } from "../model-runs.js";
 import { provePlacement } from "../profile/placement.js";
-import type { DriftFacts, LayerDifferences, RunResult } from "../result.js";
+import type { DifferenceFacts, DriftFacts, LayerDifferences, RunResult } from "../result.js";
 import { RunRecord } from "../run-record.js";
 import { declaredLimits } from "../verdict/required-limit.js";
 import { judge } from "../verdict/verdict.js";
@@ -101,7 +101,7 @@ export async function runVerify(given: VerifyConfig, context: RunContext): Promi
   record.warn(...saturation.warnings, ...differenceWarnings(differences), ...(references?.warnings ?? []), ...warnings);
   if (layers && layers.compared === 0)
     record.warn("no value has the same name in both models: layers cannot be compared");
-  else if (layers) record.warn(...partedOnLoading(layers, differences));
+  else if (layers) record.warn(...partedElsewhere(layers, differenceFacts(differences), data.count));
   return record.result({
     model,
     candidateModel,
@@ -115,13 +115,27 @@ export async function runVerify(given: VerifyConfig, context: RunContext): Promi
   });
 }
 
-/** Layers are looked at as written, and outputs as delivered. */
-function partedOnLoading({ first, thresholdDb }: LayerDifferences, differences: readonly OutputDifference[]): string[] {
-  const told = differences.filter(({ mismatch, sqnrDb }) => mismatch === null && sqnrDb < thresholdDb);
-  if (first !== null || told.length === 0) return [];
-  const [{ output, sqnrDb }] = told as [OutputDifference, ...OutputDifference[]];
+/**
+ * Layers are looked at as written, on a few samples, and outputs as delivered, on all: those that were looked at
+ * both ways tell that it is not the numbers of the graph, on those samples.
+ */
+function partedElsewhere(
+  { first, thresholdDb, samples, along = [] }: LayerDifferences,
+  differences: readonly DifferenceFacts[],
+  count: number,
+): string[] {
+  if (first !== null) return [];
+  const asWritten = new Set(along.map(({ value }) => value));
+  const isTold = ({ output, sqnrDb }: DifferenceFacts): boolean =>
+    sqnrDb !== null && sqnrDb < thresholdDb && asWritten.has(output);
+  const told = differences.find(isTold);
+  if (!told) return [];
+  const [looked, all, further] =
+    samples < count
+      ? [`, on the first ${samples} of ${count} samples`, ", on all of them", ", or samples further on"]
+      : ["", "", ""];
   return [
-    `no layer parts as the models are written, and output "${output}" does as they are delivered (${Math.max(sqnrDb, -1000).toFixed(1)} dB): it is what the runtime makes of them when it loads them, which --drift shows`,
+    `no layer parts as the models are written${looked}, and output "${told.output}" does as they are delivered${all} (${told.sqnrDb!.toFixed(1)} dB): it may be what the runtime makes of the models when it loads them, which --drift tells${further}`,
   ];
 }
 
