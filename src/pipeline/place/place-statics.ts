@@ -6,7 +6,7 @@ import type { Candidate, Plan, Variant } from "../candidates/candidate.js";
 import { bordersOf, MS_PER_CONVERTED_ELEMENT, type RegionTime, savedMs } from "../candidates/regions.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { RegionFacts } from "../result.js";
-import { whyFloatInput } from "./float-reasons.js";
+import { whyFloatInput, whyNoGain } from "./float-reasons.js";
 import { leaveWhatDoesNotPay, withoutLosses } from "./paying-regions.js";
 
 /** Nodes left in float, with the reason, and what the profile says of that. */
@@ -33,7 +33,7 @@ export interface Hopeless {
 }
 
 export const whyHopeless = ({ speedup }: Hopeless): string =>
-  `no part of the model is faster as static integers: by the table of kernel times all that could be would run at ${speedup.toFixed(2)}x of its speed`;
+  `static integers pay nowhere in the model: by the table of kernel times, all nodes that could be would run at ${speedup.toFixed(2)}x of their speed`;
 
 /** Of the time of a run, what leaving the first region in float may cost, as estimated and as measured. */
 const MOST_LOST = 0.05;
@@ -70,7 +70,7 @@ function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): P
   }
   if (!isWhole(best)) return null;
   if (best.built.forms.size === 0) {
-    return { placed: [], tried: [], hopeless: hopelessOf(widest, best.keptFloat, workshop) };
+    return { placed: [], tried: [], hopeless: hopelessOf(widest, workshop) };
   }
   const placed = [best, ...carefulPlans(best, workshop, isWhole)];
   return {
@@ -82,7 +82,8 @@ function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): P
   };
 }
 
-function hopelessOf(widest: Plan, kept: ReadonlyMap<string, string>, workshop: Workshop): Hopeless {
+/** Reasons are of the same times as the regions: those on the way to float, of fewer integers, had others. */
+function hopelessOf(widest: Plan, workshop: Workshop): Hopeless {
   const regions = workshop.regionsOf(widest);
   const times = workshop.estimate(widest, regions)!.regions;
   const sum = (of: (time: RegionTime) => number): number =>
@@ -90,9 +91,10 @@ function hopelessOf(widest: Plan, kept: ReadonlyMap<string, string>, workshop: W
   return {
     speedup: sum(({ beforeMs }) => beforeMs) / sum(({ kernelMs, conversionMs }) => kernelMs + conversionMs),
     regions: regions.map(({ name, nodes }) => {
-      const { beforeMs, kernelMs, conversionMs } = times.get(name)!;
-      const reason = kept.get(name) ?? "";
-      return { region: name, nodes, form: "float", sqnrDb: null, beforeMs, afterMs: kernelMs + conversionMs, reason };
+      const time = times.get(name)!;
+      const afterMs = time.kernelMs + time.conversionMs;
+      const reason = whyNoGain(time, 0);
+      return { region: name, nodes, form: "float", sqnrDb: null, beforeMs: time.beforeMs, afterMs, reason };
     }),
   };
 }

@@ -4,16 +4,16 @@ import { describe, expect, it } from "vitest";
 import { loadModel, parseModel, saveModel } from "../../../src/ir/index.js";
 import { newTap, observeTensor } from "../../../src/observe/index.js";
 import { Workshop } from "../../../src/pipeline/candidates/workshop.js";
-import { placeStatics } from "../../../src/pipeline/place/place-statics.js";
+import { placeStatics, whyHopeless } from "../../../src/pipeline/place/place-statics.js";
 import { makeNamesUnique } from "../../../src/quantization/names.js";
 import type { IntegerTarget } from "../../../src/target/integer-kernel.js";
+import type { KernelTimes } from "../../../src/target/kernel-times.js";
 import { staticVariantOf } from "../../support/candidates.js";
 import { FakeRuntime, fakeContext } from "../../support/fake-runtime.js";
 import { safeTarget } from "../../support/quantize-text.js";
 import { runtimeConfig } from "../../support/run-config.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-const labels = ["x", "a", "b", "c"];
 const chain = `(x: f32[1,4]) -> (c) {
   a = MatMul(x, $k: f32[4,4])
   b = MatMul(a, $l: f32[4,4])
@@ -42,13 +42,22 @@ class Clock extends FakeRuntime {
   }
 }
 
-async function search(times: Times, target: IntegerTarget = safeTarget, ...integers: readonly string[]) {
+const search = (times: Times, target?: IntegerTarget, ...integers: readonly string[]) =>
+  searchIn(chain, times, target, ...integers);
+
+async function searchIn(
+  text: string,
+  times: Times,
+  target: IntegerTarget = safeTarget,
+  ...integers: readonly string[]
+) {
   const folder = temporaryFolder();
-  const model = parseModel(chain);
+  const model = parseModel(text);
   makeNamesUnique(model);
   const prepared = join(folder, "prepared.onnx");
   saveModel(model, prepared).commit();
-  const taps = labels.map((label) => {
+  const made = [...model.graph.nodes()].map(({ output }) => output);
+  const taps = [...model.graph.inputs, ...made].map(({ label }) => {
     const tap = newTap(label);
     observeTensor(tap, Float32Array.of(-1, 0, 1, 2));
     return [label, tap] as const;
@@ -194,8 +203,37 @@ describe("placeStatics with a table of kernels", () => {
     expect(regions.map(({ region }) => region)).toEqual(["MatMul:a", "MatMul:b", "MatMul:c"]);
     expect(regions.every(({ form, reason }) => form === "float" && reason.startsWith("does not pay: "))).toBe(true);
     expect(found!.hopeless!.speedup).toBeCloseTo(3 / 6.9, 2);
+    expect(whyHopeless(found!.hopeless!)).toBe(
+      "static integers pay nowhere in the model: by the table of kernel times, all nodes that could be would run at 0.43x of their speed",
+    );
     expect(runtime.profiled).toEqual([]);
     expect(readdirSync(folder).filter((name) => name.includes("candidate"))).toEqual([]);
+  });
+
+  it("gives reasons of the times that it tells, also of what goes to float after others", async () => {
+    // Once the one branch is float the sum is too, with which the other paid.
+    const text = `(x: f32[1,4]) -> (c) {
+      a = MatMul(x, $k: f32[4,4])
+      b = MatMul(x, $l: f32[4,4])
+      s = Add(a, b)
+      c = MatMul(s, $m: f32[4,4])
+    }`;
+    const table = tableOf({ a: [1, 5], b: [1, 1.3], c: [1, 1.5] });
+    const node: KernelTimes["node"] = (of, elements) =>
+      of.op === "Add" ? { floatMs: 1, integerMs: 0.1 } : table.times!.node(of, elements);
+    const { found } = await searchIn(text, profiled, { ...table, times: { ...table.times!, node } });
+    const { regions } = found!.hopeless!;
+    expect(regions.map(({ nodes, beforeMs }) => [nodes, beforeMs])).toEqual([
+      [["MatMul:a"], 1],
+      [["MatMul:b", "Add:s"], 2],
+      [["MatMul:c"], 1],
+    ]);
+    expect(regions[1]!.afterMs).toBeCloseTo(1.4, 1);
+    expect(regions.map(({ reason }) => reason)).toEqual([
+      expect.stringMatching(/^does not pay: 5\.0 ms as integers and .* 1\.0 ms in float$/),
+      expect.stringMatching(/^would pay beside integers alone.*: 1\.4 ms as integers and .* 2\.0 ms in float$/),
+      expect.stringMatching(/^does not pay: 1\.5 ms as integers and .* 1\.0 ms in float$/),
+    ]);
   });
 
   it("places nothing at all, and says nothing, where a node that is to be integers does not pay", async () => {
