@@ -69,7 +69,7 @@ export interface RunResult {
   /** Of `fuse --runtime-specific`. */
   readonly runtimeSpecific?: RuntimeSpecificFacts;
   /** Nodes that `--runtime-specific` would make integers, where it was not given; left out where there are none. */
-  readonly onlyRuntimeSpecific?: number;
+  readonly runtimeSpecificNodes?: number;
   /** Of `--lossy`. */
   readonly lossy?: LossyFacts;
   /** Of `verify` and `gate`, where the data has outputs of its own: how far each model is from them. */

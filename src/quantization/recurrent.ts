@@ -49,11 +49,22 @@ export function whyNotRecurrent(node: Node, { runtimeSpecific = false }: Integer
   return strange === undefined ? null : `LSTM with the attribute ${strange}`;
 }
 
-/** LSTM that would be dynamic integers on the target, were its own operators asked for; none where they are. */
-export const onlyRuntimeSpecific = ({ graph }: Model, target: IntegerTarget): readonly Node[] =>
+/**
+ * LSTM that would be dynamic integers on the target, were its own operators asked for; none where they are.
+ *
+ * @param excluded names of nodes that stay float in any case
+ */
+export const runtimeSpecificNodes = (
+  { graph }: Model,
+  target: IntegerTarget,
+  excluded: ReadonlyMap<string, string> = new Map(),
+): readonly Node[] =>
   target.dynamic && target.isMeasurable && !target.runtimeSpecific
     ? [...nodesWithin(graph)].filter(
-        (node) => node.is("LSTM") && whyNotRecurrent(node, { ...target, runtimeSpecific: true }) === null,
+        (node) =>
+          node.is("LSTM") &&
+          !excluded.has(node.name) &&
+          whyNotRecurrent(node, { ...target, runtimeSpecific: true }) === null,
       )
     : [];
 

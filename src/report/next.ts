@@ -114,11 +114,11 @@ function afterLoss(result: RunResult, line: Line): Suggestion | null {
 }
 
 /** Where speed is what was missed, and the runtime has integers that were not asked for. */
-function withOwnOperators({ onlyRuntimeSpecific = 0, verdict }: RunResult, line: Line): Suggestion | null {
+function withOwnOperators({ runtimeSpecificNodes = 0, verdict }: RunResult, line: Line): Suggestion | null {
   const isSpeed = verdict.reasons.every(
     ({ limit, status }) => status === "met" || /^(gain|min-speedup|slo)/.test(limit),
   );
-  if (onlyRuntimeSpecific === 0 || !isSpeed) return null;
+  if (runtimeSpecificNodes === 0 || !isSpeed) return null;
   return line.again(
     "--runtime-specific",
     "",

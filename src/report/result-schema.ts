@@ -258,7 +258,7 @@ const fields = {
       ...{ speedup: maybe, speedupInterval: v.nullable(pair) },
     }),
   ),
-  onlyRuntimeSpecific: v.optional(number),
+  runtimeSpecificNodes: v.optional(number),
   lossy: v.optional(v.looseObject({ applied: number, largestShift: maybe })),
   references: v.optional(v.looseObject({ baseline: differences, candidate: differences })),
   drift: v.optional(v.looseObject({ asWritten: differences, baseline: differences, candidate: differences })),

@@ -312,6 +312,17 @@ describe("quantize", () => {
     expect(float).toHaveLength(2);
     for (const { reason } of float) expect(reason).toMatch(/^does not pay: .* as integers/);
     expect(regions!.map(({ form }) => form)).toEqual(["float", "float"]);
+    // What was left out stays told of.
+    const selection = { include: [], exclude: [float[0]!.node] };
+    const less = await runQuantize(
+      optimizeConfig(model, output, { ...quantize, selection }, { graph, data }),
+      realContext(runtime),
+    );
+    expect(less.quantization!.float.map(({ reason }) => reason)).toEqual([
+      "left out with --exclude",
+      expect.stringMatching(/^does not pay: /),
+    ]);
+    expect(less.quantization!.regions).toHaveLength(1);
     // What size is wanted for is made all the same.
     const small = await runQuantize(optimizeConfig(model, output, { mode: "static" }, { graph, data }), context);
     expect(small.candidates.length).toBeGreaterThan(0);

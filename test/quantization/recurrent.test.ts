@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { check, type Model, nodesWithin } from "../../src/ir/index.js";
 import { dynamicCandidates, quantizeDynamic } from "../../src/quantization/dynamic.js";
-import { onlyRuntimeSpecific } from "../../src/quantization/recurrent.js";
+import { runtimeSpecificNodes } from "../../src/quantization/recurrent.js";
 import { errorOf, optimizedByRuntime, prepared, safeTarget } from "../support/quantize-text.js";
 import { seededFeeds } from "../support/run-model.js";
 
@@ -108,10 +108,13 @@ describe("LSTM as the runtime's own operator", () => {
   });
 
   it("is told to be there for the asking, where it is and nobody asked", async () => {
-    const count = async (text: string, asked = safeTarget) => onlyRuntimeSpecific(await prepared(text), asked).length;
+    const count = async (text: string, asked = safeTarget) => runtimeSpecificNodes(await prepared(text), asked).length;
     const plain = `(x: f32[5,2,12]) -> (y) { y = LSTM<hidden_size=16>(x, ${WEIGHTS}) }`;
     expect(await count(plain)).toBe(1);
     expect(await count(plain, target)).toBe(0);
+    const named = async (name: string) =>
+      runtimeSpecificNodes(await prepared(plain), safeTarget, new Map([[name, "left out"]])).length;
+    expect([await named("LSTM:y"), await named("LSTM:z")]).toEqual([0, 1]);
     expect(await count(plain, { ...safeTarget, dynamic: false })).toBe(0);
     expect(await count(plain, { ...safeTarget, isMeasurable: false })).toBe(0);
     expect(

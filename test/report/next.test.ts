@@ -53,11 +53,11 @@ describe("the next command", () => {
 
   it("asks for the runtime's own operators where they are what is missing for speed", () => {
     const line = "infer-opt quantize m.onnx -o q.onnx";
-    const slow = { ...refusedResult(), onlyRuntimeSpecific: 1 };
+    const slow = { ...refusedResult(), runtimeSpecificNodes: 1 };
     for (const outcome of ["no-gain", "inconclusive"] as const) {
       const own = { ...slow, verdict: verdict(outcome, "gain") };
       expect(commandOf(own, line)).toBe(`${line} --runtime-specific`);
-      expect(commandOf({ ...own, onlyRuntimeSpecific: 0 }, line)).not.toContain("--runtime-specific");
+      expect(commandOf({ ...own, runtimeSpecificNodes: 0 }, line)).not.toContain("--runtime-specific");
     }
     expect(commandOf({ ...slow, verdict: verdict("latency", "slo p95") }, line)).toBe(`${line} --runtime-specific`);
     expect(commandOf({ ...slow, verdict: verdict("inconclusive", "max-drop") }, line)).not.toContain("specific");

@@ -34,7 +34,7 @@ import { joinFacts } from "../place/join-products.js";
 import { layOut, layOutDraft } from "../place/lay-out.js";
 import { leftBetween } from "../place/left-between.js";
 import { leaveWhatDoesNotPay } from "../place/paying-regions.js";
-import { type Hopeless, whyHopeless } from "../place/place-statics.js";
+import { whyHopeless } from "../place/place-statics.js";
 import { measureSideBySide } from "../place/side-by-side.js";
 import { approximate, lossyText } from "../prepare/lossy.js";
 import { type Draft, draftModel, type Prepared } from "../prepare/prepare.js";
@@ -54,7 +54,7 @@ import { chooseCandidate, contenders } from "./choose-candidate.js";
 import { type Examination, examineCandidate, examineOriginal, type OriginalTimes } from "./examine-candidate.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { isSearched, LEAST_OPSET, leastOpset, makeCandidates } from "./make-candidates.js";
-import { bitsMissed, chosenRanges, nothingQuantized, notTaken, quantizationFacts } from "./quantization-facts.js";
+import { allFloat, bitsMissed, chosenRanges, missedRuntimeSpecific, quantizationFacts } from "./quantization-facts.js";
 import { type PartOf, SearchFiles } from "./search-files.js";
 import { slowBlocks } from "./slow-blocks.js";
 
@@ -126,7 +126,7 @@ export class OptimizeRun {
     const taking = Promise.all([taken.judged, taken.facts]).then(([judgement, facts]) => ({ ...judgement, facts }));
     if (already && this.command === "quantize" && !isMore) {
       const why = already + floatRest(original, this.target);
-      return this.#nothingToDo(await record.stage("load", () => taking), null, why);
+      return this.#nothingToDo(await record.stage("load", () => taking), why);
     }
 
     const request = requestOf(config, taken.judged, "fuse", leastOpset(config, original));
@@ -210,7 +210,10 @@ export class OptimizeRun {
     this.#tried.push(...candidates);
     if (candidates.length === 0) {
       const why = hopeless ? whyHopeless(hopeless) : this.#whyNone(prepared, taps);
-      return this.#nothingToDo(intake, prepared, why, hopeless);
+      return this.#nothingToDo(intake, why, {
+        passes: prepared.passes,
+        ...allFloat(prepared.model, { ...common, mode }, why, hopeless?.regions),
+      });
     }
     if (hopeless) record.warn(`static integers were left out: ${whyHopeless(hopeless)}`);
     await record.stage("bench", () => this.#measureSpeed(candidates, workshop, placed !== null), "candidates");
@@ -403,7 +406,7 @@ export class OptimizeRun {
       ...(placed && { placement: placed.facts }),
       ...((before ?? executed) && { executed: { before: before?.executed ?? null, after: executed } }),
       ...(calibration && { calibration }),
-      ...notTaken(prepared.model, this.target, config.quantize.mode),
+      ...missedRuntimeSpecific(prepared.model, { ...workshop.options, mode: config.quantize.mode }),
     };
     const write = () => writeJudged(isPassed, candidate.built.path, original, config, record);
     const output = await (this.#files && !this.part ? this.#files.write(write) : write());
@@ -432,13 +435,8 @@ export class OptimizeRun {
     return this.#lossy ? `${summary}; ${lossyText(this.#lossy)}` : summary;
   }
 
-  #nothingToDo(intake: Intake, prepared: Prepared | null, why: string, hopeless?: Hopeless): RunResult {
+  #nothingToDo({ facts: model }: Intake, why: string, found: Partial<RunResult> = {}): RunResult {
     const verdict: Verdict = { status: "fail", outcome: "no-gain", reasons: [], summary: `nothing to do: ${why}` };
-    const { mode } = this.config.quantize;
-    const quantization = prepared && nothingQuantized(prepared.model, this.target, mode, why, hopeless?.regions);
-    return this.record.result({
-      ...{ model: intake.facts, passes: prepared?.passes ?? [], quantization, verdict },
-      ...(prepared && notTaken(prepared.model, this.target, mode)),
-    });
+    return this.record.result({ model, passes: [], quantization: null, ...found, verdict });
   }
 }

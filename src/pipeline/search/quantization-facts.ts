@@ -3,7 +3,7 @@ import { loadModel, type Model } from "../../ir/index.js";
 import { activationsOf } from "../../quantization/insert-qdq.js";
 import { planStatic } from "../../quantization/plan-static.js";
 import { bitsOf, type Form, methodFor, methodsOf, modeOfFile } from "../../quantization/recipe.js";
-import { onlyRuntimeSpecific } from "../../quantization/recurrent.js";
+import { runtimeSpecificNodes } from "../../quantization/recurrent.js";
 import { saturableNodes } from "../../quantization/saturable.js";
 import type { WeightBits } from "../../quantization/weight-only.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
@@ -71,37 +71,47 @@ export function chosenRanges({ variant, built, keptFloat }: Candidate, workshop:
   return calibrationFacts(activationsOf({ nodes, float: [] }), taps, (label) => methodFor(statics, label));
 }
 
+/** What may become integers in a run. */
+export interface Allowed {
+  readonly target: IntegerTarget;
+  readonly mode: QuantizeConfig["mode"];
+  /** By `--include` and `--exclude`, with the reason. */
+  readonly excluded: ReadonlyMap<string, string>;
+}
+
 /** Of a model that stays as it is, with the reason of each node. */
-export const nothingQuantized = (
+export const allFloat = (
   model: Model,
-  target: IntegerTarget,
-  mode: QuantizeConfig["mode"],
+  allowed: Allowed,
   why: string,
   /** Where integers were weighed, and none of them pay. */
   regions: readonly RegionFacts[] = [],
-): QuantizationFacts => ({
-  mode: mode === "auto" ? "static" : mode,
-  method: null,
-  nodes: 0,
-  forms: [],
-  float: planStatic(model, target, {
-    ...widestPlacement,
-    keepFloat: new Map(regions.map(({ region, reason }) => [region, reason])),
-  }).float,
-  ...(regions.length > 0 && { regions }),
-  why,
-  notes: [],
-  calibration: null,
+): Pick<RunResult, "quantization" | "runtimeSpecificNodes"> => ({
+  quantization: {
+    mode: allowed.mode === "auto" ? "static" : allowed.mode,
+    method: null,
+    nodes: 0,
+    forms: [],
+    float: planStatic(model, allowed.target, {
+      ...widestPlacement,
+      keepFloat: new Map([...allowed.excluded, ...regions.map(({ region, reason }) => [region, reason] as const)]),
+    }).float,
+    ...(regions.length > 0 && { regions }),
+    why,
+    notes: [],
+    calibration: null,
+  },
+  ...missedRuntimeSpecific(model, allowed),
 });
 
 /** What only operators of the runtime's own would make integers, where dynamic ones may be made. */
-export function notTaken(
+export function missedRuntimeSpecific(
   model: Model,
-  target: IntegerTarget,
-  mode: QuantizeConfig["mode"],
-): Pick<RunResult, "onlyRuntimeSpecific"> {
-  const nodes = mode === "auto" || mode === "dynamic" ? onlyRuntimeSpecific(model, target).length : 0;
-  return nodes > 0 ? { onlyRuntimeSpecific: nodes } : {};
+  { target, mode, excluded }: Allowed,
+): Pick<RunResult, "runtimeSpecificNodes"> {
+  const isDynamic = mode === "auto" || mode === "dynamic";
+  const count = isDynamic ? runtimeSpecificNodes(model, target, excluded).length : 0;
+  return count > 0 ? { runtimeSpecificNodes: count } : {};
 }
 
 /** Where weights of 4 bits were asked for and something else was chosen, in words; null where nothing was missed. */

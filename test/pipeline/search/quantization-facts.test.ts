@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { newTap, observeTensor } from "../../../src/observe/index.js";
 import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
 import type { Workshop } from "../../../src/pipeline/candidates/workshop.js";
-import { chosenRanges } from "../../../src/pipeline/search/quantization-facts.js";
+import type { RegionFacts } from "../../../src/pipeline/result.js";
+import { allFloat, chosenRanges, missedRuntimeSpecific } from "../../../src/pipeline/search/quantization-facts.js";
 import { type Form, staticRecipe } from "../../../src/quantization/recipe.js";
 import { prepared, safeTarget } from "../../support/quantize-text.js";
 
@@ -38,5 +39,45 @@ describe("chosenRanges", () => {
       ["a", "percentile"],
     ]);
     expect(tensors(new Map([[last!.name, "weights8"]]))).toBeUndefined();
+  });
+});
+
+describe("allFloat", () => {
+  it("tells of each node why it stays float: left out, no gain, or no kernel", async () => {
+    const model = await prepared(`(x: f32[1,4]) -> (y) {
+      a = MatMul(x, $k: f32[4,4])
+      b = MatMul(a, $l: f32[4,4])
+      y = MatMul(x, b)
+    }`);
+    const allowed = { target: safeTarget, mode: "auto", excluded: new Map([["MatMul:a", "left out"]]) } as const;
+    const region: RegionFacts = {
+      ...{ region: "MatMul:b", nodes: ["MatMul:b"], form: "float" as const, reason: "does not pay" },
+      ...{ sqnrDb: null, beforeMs: 1, afterMs: 2 },
+    };
+    const { float, regions } = allFloat(model, allowed, "nothing pays", [region]).quantization!;
+    expect(float.map(({ node, reason }) => [node, reason])).toEqual([
+      ["MatMul:a", "left out"],
+      ["MatMul:b", "does not pay"],
+      ["MatMul:y", "both factors are activations"],
+    ]);
+    expect(regions).toEqual([region]);
+  });
+});
+
+describe("missedRuntimeSpecific", () => {
+  it("counts what --runtime-specific would make integers, without what is left out", async () => {
+    const lstm = (name: string): string =>
+      `${name} = LSTM<hidden_size=16>(x, $w${name}: f32[1,64,12], $r${name}: f32[1,64,16])`;
+    const model = await prepared(`(x: f32[5,2,12]) -> (y, z) { ${lstm("y")}\n ${lstm("z")} }`);
+    const missed = (mode: "auto" | "dynamic" | "static", ...excluded: readonly string[]) =>
+      missedRuntimeSpecific(model, {
+        target: safeTarget,
+        mode,
+        excluded: new Map(excluded.map((name) => [name, "left out with --exclude"])),
+      });
+    expect(missed("auto")).toEqual({ runtimeSpecificNodes: 2 });
+    expect(missed("dynamic", "LSTM:y")).toEqual({ runtimeSpecificNodes: 1 });
+    expect(missed("auto", "LSTM:y", "LSTM:z")).toEqual({});
+    expect(missed("static")).toEqual({});
   });
 });
