@@ -23,7 +23,7 @@ import type { LatencyFacts, RunResult, Verdict } from "../result.js";
 import { RunRecord } from "../run-record.js";
 import { leftOut } from "../select.js";
 import { differenceFacts, differenceWarnings } from "../verify/difference.js";
-import { judgeVoid } from "../verify/nonsense.js";
+import { judgeAllNaN } from "../verify/nonsense.js";
 import { float16Risks } from "./float16-risks.js";
 
 /**
@@ -78,7 +78,7 @@ class Fp16Run {
       ({ maxAbs, cosine, nanMismatch, mismatch }) =>
         mismatch !== null || nanMismatch > 0 || maxAbs === Number.POSITIVE_INFINITY || cosine < LEAST_COSINE,
     );
-    const unproven = judgeVoid(differences, "some");
+    const unproven = judgeAllNaN(differences, "some");
     const latency = worst || unproven ? null : await this.#time(path);
     const verdict: Verdict = unproven
       ? {

@@ -13,7 +13,7 @@ import { RunRecord } from "../run-record.js";
 import { requireLimit } from "../verdict/required-limit.js";
 import { judge } from "../verdict/verdict.js";
 import { scoreModels } from "../verify/accuracy.js";
-import { judgeVoid } from "../verify/nonsense.js";
+import { judgeAllNaN } from "../verify/nonsense.js";
 import { answeringFor } from "../verify/other-target.js";
 import { compareWithReferences } from "../verify/reference-outputs.js";
 import { judgeSaturation } from "../verify/saturation.js";
@@ -85,7 +85,7 @@ export async function runGate(given: GateConfig, context: RunContext): Promise<R
       latency,
       bytes: { baseline: model.bytes, candidate: candidateModel.bytes },
       elsewhere: saturation.reason,
-      nonsense: judgeVoid(scored?.differences ?? [], evaluation.data.count > COMPARED ? "some" : "all"),
+      nonsense: judgeAllNaN(scored?.differences ?? [], evaluation.data.count > COMPARED ? "some" : "all"),
     },
     { gainRequired: false, goal: "speed", inconclusive: config.inconclusive },
   );

@@ -25,7 +25,7 @@ export const isNoise = ({ sqnrDb }: { readonly sqnrDb: number | null }): boolean
  *
  * @param seen whether the differences are of all samples
  */
-export function judgeVoid(
+export function judgeAllNaN(
   differences: readonly OutputDifference[],
   seen: "all" | "some" = "all",
 ): VerdictReason | null {
@@ -44,7 +44,7 @@ export function judgeSense(
   differences: readonly OutputDifference[],
   isFloat: (output: string) => boolean,
 ): VerdictReason | null {
-  const empty = judgeVoid(differences, "some");
+  const empty = judgeAllNaN(differences, "some");
   if (empty) return empty;
   const told = differences.filter(
     ({ output, mismatch, maxMagnitude }) => mismatch === null && maxMagnitude > 0 && isFloat(output),

@@ -14,7 +14,7 @@ import { judge } from "../verdict/verdict.js";
 import { scoreModels } from "./accuracy.js";
 import { differenceFacts, differenceWarnings } from "./difference.js";
 import { compareLayers } from "./layers.js";
-import { judgeVoid } from "./nonsense.js";
+import { judgeAllNaN } from "./nonsense.js";
 import { answeringFor } from "./other-target.js";
 import { compareWithReferences } from "./reference-outputs.js";
 import { judgeSaturation } from "./saturation.js";
@@ -94,7 +94,7 @@ export async function runVerify(given: VerifyConfig, context: RunContext): Promi
       latency: null,
       bytes: { baseline: model.bytes, candidate: candidateModel.bytes },
       elsewhere: saturation.reason,
-      nonsense: judgeVoid(differences),
+      nonsense: judgeAllNaN(differences),
     },
     { gainRequired: false, goal: "speed" },
   );

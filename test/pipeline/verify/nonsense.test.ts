@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeSense, judgeVoid } from "../../../src/pipeline/verify/nonsense.js";
+import { judgeAllNaN, judgeSense } from "../../../src/pipeline/verify/nonsense.js";
 import type { OutputDifference } from "../../../src/runtime/port.js";
 import { differenceOf } from "../../support/fake-runtime.js";
 
@@ -53,7 +53,7 @@ describe("outputs that are no answer", () => {
     const nothing = { nanOnBoth: 10, elements: 10, maxMagnitude: 0 };
     expect(judged(nothing, nothing)).toMatchObject({ limit: "sense", status: "inconclusive" });
     expect(judged(nothing)?.text).toContain("all outputs that were looked at are NaN");
-    expect(judgeVoid([differenceOf("y", nothing)])?.text).toContain("all outputs are NaN");
+    expect(judgeAllNaN([differenceOf("y", nothing)])?.text).toContain("all outputs are NaN");
     expect(judged(nothing, { mismatch: "f32 became f16" })).not.toBeNull();
     expect(judged(nothing, {}), "one output has numbers").toBeNull();
     expect(judged({ ...nothing, nanOnBoth: 9 }), "an element is a number").toBeNull();
