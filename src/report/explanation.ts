@@ -52,7 +52,7 @@ export function renderExplanation(explanation: Explanation, paint: Palette): str
       regionTable(regions),
     ),
   ].filter((lines) => lines.length > 0);
-  if (blocks.length === 1) blocks.push(["no pass found anything to do, and nothing stays float"]);
+  if (blocks.length === 1) blocks.push(["no pass found anything to do, and the result names no node that stays float"]);
   return `${blocks.map((lines) => lines.map((line) => ` ${line}`.trimEnd()).join("\n")).join("\n\n")}\n`;
 }
 

@@ -102,6 +102,6 @@ describe("renderExplanation", () => {
   });
 
   it("says so when there is nothing to say", () => {
-    expect(render({})).toContain("no pass found anything to do, and nothing stays float");
+    expect(render({})).toContain("no pass found anything to do, and the result names no node that stays float");
   });
 });

@@ -59,7 +59,7 @@ export async function chooseCandidate(
   /** Races an accurate candidate; the result ends the search when every limit is met. */
   const race = async (candidate: Candidate): Promise<Judged | null> => {
     const judged = await judge.race(candidate);
-    if (judged.ruling.verdict.outcome === "met") return judged;
+    if (isMet(judged)) return judged;
     raced.push(judged);
     return null;
   };
@@ -127,8 +127,16 @@ export async function chooseCandidate(
     raced.push(won);
     break;
   }
+  // Beside a float one that a short race flattered: it met nothing in a long one.
+  const passedOver = raced.some(isMet) ? [] : ranked.filter((each) => isInteger(each) && !mayPay(each));
+  for (const candidate of passedOver.filter(({ speedup }) => speedup! >= leastGain).slice(0, MOST_AS_THEY_ARE)) {
+    const won = (await judge.isAccurate(candidate)) && (await race(candidate));
+    if (won) return { judged: won, made };
+  }
   return { judged: await closest(ranked, [...candidates, ...made], raced, judge, ends), made };
 }
+
+const isMet = ({ ruling }: Judged): boolean => ruling.verdict.outcome === "met";
 
 /** Those fast enough that their errors may decide between them; where there are several, their errors must be known. */
 export function contenders(candidates: readonly Candidate[]): readonly Candidate[] {

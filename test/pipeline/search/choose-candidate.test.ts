@@ -286,6 +286,16 @@ describe("chooseCandidate", () => {
     });
   });
 
+  it("takes integers that a float model was ahead of, where that gains nothing in the end", async () => {
+    const stage = new Stage();
+    const integers = stage.candidate("integers", staticVariant, { accuracy: 1, ms: 8 });
+    integers.speedup = 1.25;
+    const flattered = stage.candidate("fused", fused, { accuracy: 1, ms: 10 });
+    flattered.speedup = 1.6;
+    const { judged } = await stage.choose([integers, flattered], stage.workshopFor([]));
+    expect([judged.candidate.name, judged.ruling.verdict.outcome]).toEqual(["integers", "met"]);
+  });
+
   it("says no gain when everything is slower", async () => {
     const stage = new Stage();
     const { judged } = await stage.choose(
