@@ -3,7 +3,7 @@ import type { ModelFacts, RunResult } from "../pipeline/result.js";
 import { afterOf, beforeOf } from "../pipeline/sides.js";
 import { conditionsText } from "./conditions.js";
 import { bytes, duration, plural } from "./numbers.js";
-import { stageText } from "./stage-times.js";
+import { stageText } from "./stage-text.js";
 
 export type EnvironmentRow = readonly [title: string, text: string];
 

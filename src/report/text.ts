@@ -26,7 +26,7 @@ import { profileLines } from "./profile-table.js";
 import { pruningLines } from "./pruning-table.js";
 import { requestLines } from "./request-table.js";
 import { allInAscii, inAscii, isRoomy, plainSheet, type Sheet } from "./sheet.js";
-import { stageText } from "./stage-times.js";
+import { stageText } from "./stage-text.js";
 import { sweepLines } from "./sweep-table.js";
 import { titled, wrap } from "./table.js";
 import { timeLines } from "./time-table.js";

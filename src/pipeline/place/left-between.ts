@@ -15,7 +15,7 @@ export function leftBetween(model: Model, target: IntegerTarget, excluded: Reado
     planStatic(model, target, { ...widestPlacement, keepFloat }).nodes.map(({ node }) => node);
   const followers = new Set(
     [...nodesWithin(model.graph)]
-      .filter((node) => kernelFor(target, node) && kernelFor(target, node)!.kind !== "compute")
+      .filter((node) => (kernelFor(target, node)?.kind ?? "compute") !== "compute")
       .map(({ name }) => name),
   );
   const meant = new Map([...excluded].filter(([name, reason]) => reason !== NOT_INCLUDED || !followers.has(name)));

@@ -198,8 +198,7 @@ async function closest(
   judge: Judge,
   ends: ReadonlyMap<Candidate, SearchEnd>,
 ): Promise<Judged> {
-  const merit = ({ candidate, ruling }: Judged): number =>
-    (ruling.verdict.outcome === "met" ? 1e6 : 0) + (candidate.speedup ?? 0);
+  const merit = (judged: Judged): number => (isMet(judged) ? 1e6 : 0) + (judged.candidate.speedup ?? 0);
   const [first] = raced;
   if (first) return raced.reduce((a, b) => (merit(b) > merit(a) ? b : a), first);
   const measured = all.filter(({ accuracy }) => accuracy !== null);

@@ -1,7 +1,7 @@
 /** Every pass: what it did, what it left and why, what was undone; and what was tried against the errors of integers. */
 import type { PassFacts, RunResult } from "../../../pipeline/result.js";
+import { type StageTime, stageTimes } from "../../../pipeline/stage-times.js";
 import { count, duration, plural, significant } from "../../numbers.js";
-import { type StageTime, stageTimes } from "../../stage-times.js";
 import type { Markup } from "../markup.js";
 import type { Panel } from "../panel.js";
 import { type Column, folded, number, table, text } from "../table.js";

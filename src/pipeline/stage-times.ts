@@ -1,6 +1,5 @@
 /** What the run itself took its time for. */
-import type { RunResult } from "../pipeline/result.js";
-import { duration } from "./numbers.js";
+import type { RunResult } from "./result.js";
 
 export interface StageTime {
   readonly stage: string;
@@ -17,9 +16,3 @@ export function stageTimes(stages: RunResult["stages"]): StageTime[] {
   }
   return [...sums.values()];
 }
-
-/** In one line. */
-export const stageText = (stages: RunResult["stages"]): string =>
-  stageTimes(stages)
-    .map(({ stage, wallMs }) => `${stage} ${duration(wallMs)}`)
-    .join(", ");
