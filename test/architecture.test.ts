@@ -87,6 +87,37 @@ function isAllowed({ from, to }: Import): boolean {
   return mayImport[here]?.includes(houseOf(there)) ?? false;
 }
 
+/** Which rooms of the pipeline each imports from, files in the hall aside: what these name is for all rooms. */
+function pipelineRooms(imports: readonly Import[]): Map<string, string[]> {
+  const next = new Map<string, string[]>();
+  const own = (path: string): string | null => /^pipeline\/([^/]+)\//.exec(path)?.[1] ?? null;
+  for (const { from, to } of imports) {
+    const [here, there] = [own(from), own(to)];
+    if (here === null || there === null || here === there) continue;
+    next.set(here, [...(next.get(here) ?? []), there]);
+    next.set(there, next.get(there) ?? []);
+  }
+  return next;
+}
+
+/** One for each way back that a walk meets: empty where there is none. */
+function cyclesIn(next: ReadonlyMap<string, readonly string[]>): string[] {
+  const state = new Map<string, "open" | "done">();
+  const cycles = new Set<string>();
+  const visit = (from: string, path: readonly string[]): void => {
+    if (state.get(from) === "done") return;
+    if (state.get(from) === "open") {
+      cycles.add([...path.slice(path.indexOf(from)), from].join(" > "));
+      return;
+    }
+    state.set(from, "open");
+    for (const to of next.get(from)!) visit(to, [...path, from]);
+    state.set(from, "done");
+  };
+  for (const from of next.keys()) visit(from, []);
+  return [...cycles];
+}
+
 const shown = ({ from, to }: Import): string => `${from} imports ${to}`;
 
 describe("the house", () => {
@@ -134,20 +165,19 @@ describe("the house", () => {
   it("has no cycle between files at run time", () => {
     const next = new Map(files.map((file) => [file, [] as string[]]));
     for (const { from, to, kind } of inside) if (kind === "value") next.get(from)!.push(to);
-    const state = new Map<string, "open" | "done">();
-    const cycles: string[] = [];
-    const visit = (file: string, path: readonly string[]): void => {
-      if (state.get(file) === "done") return;
-      if (state.get(file) === "open") {
-        cycles.push([...path.slice(path.indexOf(file)), file].join(" > "));
-        return;
-      }
-      state.set(file, "open");
-      for (const to of next.get(file)!) visit(to, [...path, file]);
-      state.set(file, "done");
-    };
-    for (const file of files) visit(file, []);
-    expect(cycles).toEqual([]);
+    expect(cyclesIn(next)).toEqual([]);
+  });
+
+  it("has no cycle between the rooms of the pipeline, types included", () => {
+    expect(cyclesIn(pipelineRooms(inside))).toEqual([]);
+  });
+
+  it("tells a cycle between rooms, however long, and none through the hall", () => {
+    const types = (...pairs: readonly (readonly [string, string])[]): Import[] =>
+      pairs.map(([from, to]) => ({ from: `pipeline/${from}.ts`, to: `pipeline/${to}.ts`, kind: "type" }));
+    const cycle = types(["a/one", "b/one"], ["b/two", "c/one"], ["c/two", "a/two"]);
+    expect(cyclesIn(pipelineRooms(cycle))).toEqual(["a > b > c > a"]);
+    expect(cyclesIn(pipelineRooms(types(["a/one", "b/one"], ["b/one", "config"], ["config", "a/one"])))).toEqual([]);
   });
 });
 

@@ -130,6 +130,9 @@ export interface OptimizeConfig extends FuseConfig {
   readonly quantize: QuantizeConfig;
 }
 
+/** Whether there is a limit to search for; without one a verdict is all that is wanted, soon. */
+export const isSearched = ({ limits }: OptimizeConfig): boolean => limits.maxDrop !== "none";
+
 export interface PruneConfig extends FuseConfig {
   readonly limits: Limits;
   readonly prune: {

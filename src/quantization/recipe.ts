@@ -24,6 +24,9 @@ import type { WeightTensors } from "./weight-store.js";
  */
 export type Form = "float" | "static" | "dynamic" | "dynamicRows" | "weights16" | "weights8" | "blocks8" | "weights4";
 
+/** What the operators of each form came with. A model that cannot be converted so far stays without. */
+export const LEAST_OPSET = { static: 13, dynamic: 11, weights: 7 } as const;
+
 /** How the static part is done. */
 export interface StaticChoice {
   readonly placement: Placement;

@@ -8,6 +8,7 @@ import { isSystemError, outputFailed, refuseSpecialFile } from "../../onnx/index
 import { activationsOf } from "../../quantization/insert-qdq.js";
 import { planStatic } from "../../quantization/plan-static.js";
 import { mergeRanges, type RangesFile, rangesOf, readRanges } from "../../quantization/ranges-file.js";
+import { LEAST_OPSET } from "../../quantization/recipe.js";
 import { integerTarget, integerTargetNamed } from "../../target/integer-kernels.js";
 import type { FuseConfig } from "../config.js";
 import type { RunContext } from "../context.js";
@@ -16,7 +17,6 @@ import { prepareModel } from "../prepare/prepare.js";
 import { requestOf } from "../prepare/prepare-request.js";
 import type { RunResult } from "../result.js";
 import { RunRecord } from "../run-record.js";
-import { LEAST_OPSET } from "../search/make-candidates.js";
 import { type CalibrationRequest, observeActivations, rangesRecipe, widestPlacement } from "./calibration.js";
 import { calibrationFacts } from "./calibration-facts.js";
 import { CalibrationJournal, type JournalState } from "./calibration-journal.js";

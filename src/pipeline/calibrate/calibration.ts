@@ -9,10 +9,10 @@ import type { KeepOfSamples } from "../../runtime/port.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { type FloatAnswers, LEAST_OBSERVED } from "../correct/float-answers.js";
 import { asDelivered, asWritten, linkedFile, removeLinked, untimed } from "../model-runs.js";
 import { refuseInterrupted } from "../run-record.js";
-import { groupTaps, type TapGroup } from "./tap-groups.js";
+import { groupTaps, type TapGroup } from "../tap-groups.js";
+import { type FloatAnswers, LEAST_OBSERVED } from "./kept-answers.js";
 import { activationLabels, observedInstead, writeTapModel } from "./write-taps.js";
 
 export interface ObserveRequest {

@@ -6,7 +6,7 @@ import { tunedActivations } from "../../quantization/tune-dynamic.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { asWritten, linkedFile, removeLinked, untimed } from "../model-runs.js";
-import { groupTaps } from "./tap-groups.js";
+import { groupTaps } from "../tap-groups.js";
 import { writeTapModel } from "./write-taps.js";
 
 /** What channels are like shows soon. */

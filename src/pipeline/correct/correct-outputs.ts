@@ -3,11 +3,12 @@ import { loadModel } from "../../ir/index.js";
 import { fitOutput, type OutputLine } from "../../quantization/outputs/fit-outputs.js";
 import { lastProducts } from "../../quantization/outputs/last-products.js";
 import { pairModels } from "../../quantization/outputs/paired-moments.js";
+import type { FloatAnswers } from "../calibrate/kept-answers.js";
 import type { Candidate } from "../candidates/candidate.js";
 import type { Workshop } from "../candidates/workshop.js";
 import { untimed, withSaved } from "../model-runs.js";
 import { type Corrected, keepBetter } from "./corrections.js";
-import { type FloatAnswers, portOf } from "./float-answers.js";
+import { portOf } from "./float-answers.js";
 
 /** An expected gain below this is not tried. */
 const LEAST_EXPECTED_DB = 0.2;

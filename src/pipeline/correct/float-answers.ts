@@ -1,44 +1,19 @@
 /**
- * What calibration keeps of the float model's runs, sample by sample: answers that integers are held
+ * What calibration is to keep of the float model's runs, sample by sample: answers that integers are held
  * against, and moments of what products read. The steps that want them need not run the model again.
  */
 import { spread } from "../../base/spread.js";
-import type { DatasetRef } from "../../dataset/index.js";
 import { type Graph, isFloat, loadModel, type Value } from "../../ir/index.js";
 import { channelAxis } from "../../quantization/inputs/moment-taps.js";
 import { MOST_SAMPLES } from "../../quantization/inputs/round-in-view.js";
 import { lastProducts } from "../../quantization/outputs/last-products.js";
 import { type PlacementOptions, planStatic } from "../../quantization/plan-static.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
+import { type FloatAnswers, LEAST_OBSERVED } from "../calibrate/kept-answers.js";
 import type { RunContext } from "../context.js";
 import type { Intake } from "../intake.js";
 import { samplesFile } from "../model-runs.js";
 import { mostFitted, samplesToFit } from "./corrections.js";
-
-export interface FloatAnswers {
-  /** Where they are kept, by the names that `portOf` tells; of the samples of the trial and of `fitted`. */
-  readonly path: string;
-  /** Labels of what is kept. */
-  readonly labels: readonly string[];
-  /** Samples that corrections are fitted on; null where they are too few. */
-  readonly fitted: DatasetRef | null;
-  readonly moments: {
-    readonly path: string;
-    /** By the label of what a product reads, the axis of its channels. */
-    readonly axes: ReadonlyMap<string, number>;
-    /** And the name that it is kept by. */
-    readonly names: ReadonlyMap<string, string>;
-    /** A few of `fitted`. */
-    readonly indices: readonly number[];
-  };
-  /** In the calibration data, ascending: all that have to be run. */
-  readonly indices: readonly number[];
-  /** Those of the trial, where ranges can do without: what has to be judged was not made of them then. */
-  readonly aside: readonly number[];
-}
-
-/** Samples that ranges are made of in any case. */
-export const LEAST_OBSERVED = 24;
 
 /**
  * @param prepared the model that will be run

@@ -4,10 +4,11 @@
  * samples and 2 to 13 dB worse on one in fifteen, which is 1 to 3 dB of all samples together.
  */
 import { isFloat, loadModel } from "../../ir/index.js";
+import type { FloatAnswers } from "../calibrate/kept-answers.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { untimed } from "../model-runs.js";
-import { beforeSquash, type FloatAnswers } from "./float-answers.js";
+import { beforeSquash } from "./float-answers.js";
 
 const MOST_ADDED = 2;
 

@@ -7,10 +7,10 @@ import { storedById } from "../../dataset/index.js";
 import { meanOf, meanPairOf, meanSquareOf } from "../../observe/index.js";
 import { inputMoments } from "../../quantization/inputs/moment-taps.js";
 import type { InputMoments } from "../../quantization/inputs/round-in-view.js";
+import type { FloatAnswers } from "../calibrate/kept-answers.js";
 import type { Candidate } from "../candidates/candidate.js";
 import type { Workshop } from "../candidates/workshop.js";
 import { type Corrected, keepBetter } from "./corrections.js";
-import type { FloatAnswers } from "./float-answers.js";
 
 /** The first candidate is the widest: the others take a part of its products. */
 export async function roundStatics(

@@ -18,6 +18,7 @@ import { quantizedFormOf } from "../../ops/quantizing.js";
 import { isSamePlace } from "../output/same-place.js";
 import type { ProvenanceFacts } from "../prepare/provenance.js";
 import type { ModelFacts, RunResult } from "../result.js";
+import { shortName } from "../short-name.js";
 import { afterOf } from "../sides.js";
 import { partsOf } from "./graph-parts.js";
 
@@ -48,8 +49,6 @@ export interface GraphsFacts {
 
 /** A graph of more nodes is not taken into a result: nobody could read the drawing, and the file would be large. */
 const MOST_NODES = 4000;
-const LONGEST_NAME = 240;
-
 /** The result with its graphs, where it is about one model that became another; a file that cannot be read any more is left out. */
 export function withGraphs(result: RunResult): RunResult {
   const { model, command } = result;
@@ -163,7 +162,3 @@ function precisionOf(node: Node, known: ReadonlyMap<Node, string>): string {
 }
 
 const bitsIn = (dtype: DType): number => Number(/\d+/.exec(dtype)?.[0] ?? 8);
-
-/** A name as results have it: those beyond all measure are told by their ends. */
-export const shortName = (name: string): string =>
-  name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME / 2)}...${name.slice(-LONGEST_NAME / 2)}`;

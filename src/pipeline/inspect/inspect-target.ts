@@ -1,5 +1,5 @@
 /** `inspect --target`: what of a model is not taken where it is to run. */
-import { loadModel, type Model } from "../../ir/index.js";
+import { loadModel } from "../../ir/index.js";
 import { quantizedFormOf } from "../../ops/quantizing.js";
 import { annotateTypes } from "../../rewrite/index.js";
 import { requireTarget } from "../../target/find-target.js";
@@ -47,17 +47,6 @@ export async function inspectTarget(
     violations,
     counts: { refused: countOf("refused"), elsewhere: countOf("elsewhere"), caution: countOf("caution") },
   };
-}
-
-/** What a result still has that its target refuses, in a sentence; null when there is nothing, or no target was named. */
-export function refusedByTarget(model: Model, name: string | undefined): string | null {
-  if (name === undefined) return null;
-  const target = requireTarget(name);
-  const [first, ...more] = violationsOf(model, target).filter(({ weight }) => weight === "refused");
-  if (!first) return null;
-  const where = first.node === null ? "" : `${first.op} node ${first.node}: `;
-  const others = more.length === 0 ? "" : ` (and ${more.length} more; \`inspect --target ${name}\` lists them)`;
-  return `${target.title} does not take the result: ${where}${first.reason}${others}`;
 }
 
 const isOfIntegers = ({ op }: Violation): boolean => op !== null && quantizedFormOf(op) !== null;

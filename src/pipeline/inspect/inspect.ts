@@ -13,6 +13,7 @@ import {
   type Value,
 } from "../../ir/index.js";
 import type { ModelProto } from "../../onnx/index.js";
+import { countMacs } from "../../ops/macs.js";
 import { type QuantizedForm, quantizedFormOf } from "../../ops/quantizing.js";
 import { recipes } from "../../passes/catalog.js";
 import { annotateTypes, type Describe, runPasses } from "../../rewrite/index.js";
@@ -24,7 +25,6 @@ import { describer, evaluator } from "../model-runs.js";
 import type { ModelFacts } from "../result.js";
 import { type Finding, findingsOf } from "./inspect-findings.js";
 import { type InspectedTarget, inspectTarget, targetFinding } from "./inspect-target.js";
-import { countMacs } from "./macs.js";
 
 export interface Inspection {
   readonly schemaVersion: 1;

@@ -8,11 +8,11 @@ import { basename } from "node:path";
 import { InferOptError } from "../../base/errors.js";
 import type { InputSpec } from "../../dataset/index.js";
 import { elementCount, isStatic, loadModel, type Model, packedBytes, type Value } from "../../ir/index.js";
-import { sizeBySample } from "../calibrate/tap-groups.js";
+import { activationMemory } from "../activation-memory.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { randomInputs } from "../evaluation-data.js";
-import { activationMemory } from "../profile/activation-memory.js";
+import { sizeBySample } from "../tap-groups.js";
 
 /** The runtime fuses nodes, and writes over what nobody reads any more: of what the graph says it takes this at least. */
 const LEAST_SHARE = 1 / 2;

@@ -7,11 +7,11 @@ import type { DatasetRef } from "../../dataset/index.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { batchOf } from "../evaluation-data.js";
-import { provePlacement } from "../profile/placement.js";
 import type { BenchFacts, BenchRow, ColdStartFacts, MemoryFacts, RunResult } from "../result.js";
 import { RunRecord } from "../run-record.js";
 import { watchConditions } from "./conditions.js";
 import { measureLatency, percentilesOf, usedProvider } from "./latency.js";
+import { provePlacement } from "./placement.js";
 import { timedModels } from "./timed-models.js";
 
 export interface BenchConfig {

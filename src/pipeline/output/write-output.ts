@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { loadModel, type Model, nodesWithin, type SavedModel, saveModel } from "../../ir/index.js";
+import { refusedByTarget } from "../../target/refused-by-target.js";
 import type { FuseConfig, OutputConfig } from "../config.js";
-import { refusedByTarget } from "../inspect/inspect-target.js";
 import { externalFiles } from "../model-facts.js";
 import type { ModelFacts } from "../result.js";
 import type { RunRecord } from "../run-record.js";

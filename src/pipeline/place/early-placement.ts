@@ -4,7 +4,6 @@ import type { TapStatistics } from "../../observe/index.js";
 import { staticRecipe } from "../../quantization/recipe.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import { loadRanges, observeActivations, widestPlacement } from "../calibrate/calibration.js";
-import { elementsBySample } from "../calibrate/tap-groups.js";
 import { activationLabels } from "../calibrate/write-taps.js";
 import { elementsOfTap, Workshop, type WorkshopOptions } from "../candidates/workshop.js";
 import type { OptimizeConfig } from "../config.js";
@@ -13,6 +12,7 @@ import { allOf, fewOf, type Intake } from "../intake.js";
 import { digestOf, type Journal } from "../journal.js";
 import type { Prepared } from "../prepare/prepare.js";
 import type { RunRecord } from "../run-record.js";
+import { elementsBySample } from "../tap-groups.js";
 import { type Placements, placeStatics } from "./place-statics.js";
 
 export interface EarlyPlacement {

@@ -1,9 +1,9 @@
 /** `fold` and `fuse`: the graph is rewritten, compared with the original, and written. */
 import { loadModel, type Model, opsetOf } from "../../ir/index.js";
+import { refusedByTarget } from "../../target/refused-by-target.js";
 import type { FuseConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { shapeChanges } from "../fix-shapes.js";
-import { refusedByTarget } from "../inspect/inspect-target.js";
 import { takeInLoaded } from "../intake.js";
 import { type FileForm, formOf, type StagedOutput, stageOutput } from "../output/write-output.js";
 import type { ModelFacts, RunResult } from "../result.js";

@@ -6,7 +6,7 @@
  */
 import { type Model, type Node, nodesWithin } from "../../ir/index.js";
 import type { PlacedStep } from "../../runtime/port.js";
-import { shortName } from "../inspect/graph-facts.js";
+import { shortName } from "../short-name.js";
 import { stepNodes } from "./executed-graph.js";
 import { leading, namedTensors } from "./match-nodes.js";
 

@@ -8,7 +8,7 @@
  */
 import { ownEntry } from "../../base/own-entry.js";
 import { elementCount, isStatic, type Node, packedBytes, type Value } from "../../ir/index.js";
-import { isProduct, macsOf } from "../inspect/macs.js";
+import { isProduct, macsOf } from "../../ops/macs.js";
 
 export interface Work {
   /** null where a shape that it depends on is unknown. */

@@ -1,7 +1,7 @@
 /** What `profile` tells: plain data, part of the result. Times are in milliseconds. */
 import type { RunMemory } from "../../runtime/node-profile.js";
+import type { AliveTensor } from "../activation-memory.js";
 import type { ModelFacts, Percentiles } from "../result.js";
-import type { AliveTensor } from "./activation-memory.js";
 import type { Bound, MachinePeaks } from "./roofline.js";
 
 export interface ProfileFacts {

@@ -8,7 +8,7 @@ import type { Removal } from "../../pruning/choose/removal-order.js";
 import type { ChannelGroup, ChannelMap } from "../../pruning/groups/channel-group.js";
 import type { NotRecovered, Recovery } from "../recover/recover-weights.js";
 import type { VerdictReason } from "../result.js";
-import type { SearchFiles } from "../search/search-files.js";
+import type { SearchFiles } from "../resume/search-files.js";
 import type { AccuracyMeasure, LatencyMeasure } from "../verdict/verdict.js";
 import type { GroupMeasures } from "./plan-path.js";
 import type { RefitReport } from "./refit-net.js";

@@ -1,9 +1,9 @@
 /** What the first sample makes the values of a net measure: how many rows of what a layer sees. */
 import type { DatasetRef } from "../../dataset/index.js";
 import { isStatic, loadModel, type Value } from "../../ir/index.js";
-import { sizeBySample } from "../calibrate/tap-groups.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
+import { sizeBySample } from "../tap-groups.js";
 
 /** Dimensions by the label of a value; those that the runtime cannot infer are missing. */
 export type SampleSizes = ReadonlyMap<string, readonly number[]>;

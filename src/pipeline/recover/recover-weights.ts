@@ -7,6 +7,7 @@ import { InferOptError } from "../../base/errors.js";
 import { seededRandom, shuffled } from "../../base/random.js";
 import { conform, type DatasetRef, type InputSpec, openDatasetRef } from "../../dataset/index.js";
 import { type Model, Tensor } from "../../ir/index.js";
+import { countMacs } from "../../ops/macs.js";
 import { adamRate } from "../../pruning/recover/adam.js";
 import { MOVES, movesOf } from "../../pruning/recover/augment.js";
 import { LOSS, RATE, type TrainingModels, trainingModels } from "../../pruning/recover/training-model.js";
@@ -14,7 +15,6 @@ import type { Tensors } from "../../runtime/port.js";
 import type { TrainResult } from "../../runtime/train-job.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { countMacs } from "../inspect/macs.js";
 import { asDelivered, describer, evaluator, withSaved } from "../model-runs.js";
 
 export interface RecoverRequest {

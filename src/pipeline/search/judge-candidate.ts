@@ -6,20 +6,19 @@ import type { DatasetRef } from "../../dataset/index.js";
 import { isFloat } from "../../ir/index.js";
 import type { OutputDifference } from "../../runtime/port.js";
 import type { Candidate } from "../candidates/candidate.js";
-import type { OptimizeConfig } from "../config.js";
+import { isSearched, type OptimizeConfig } from "../config.js";
 import { fewOf, type Intake } from "../intake.js";
 import type { Journal } from "../journal.js";
 import { type Latencies, measureLatency } from "../measure/latency.js";
 import { linkedTwin, samplesFile, untimed } from "../model-runs.js";
 import type { ModelFacts, VerdictReason } from "../result.js";
+import type { BestSoFar } from "../resume/best-so-far.js";
 import type { RunRecord } from "../run-record.js";
 import { samplesWithin } from "../sample-counts.js";
 import type { SearchEnd } from "../verdict/search-end.js";
 import { type AccuracyMeasure, judge, type LatencyMeasure, leastGain, type Ruling } from "../verdict/verdict.js";
 import { scoreModels } from "../verify/accuracy.js";
 import { judgeSense } from "../verify/nonsense.js";
-import type { BestSoFar } from "./best-so-far.js";
-import { isSearched } from "./make-candidates.js";
 
 /** A race that decides anything takes this long, whatever is left of the time. */
 const LEAST_RACE_MS = 1000;

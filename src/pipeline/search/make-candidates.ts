@@ -12,6 +12,7 @@ import { type Placement, planStatic } from "../../quantization/plan-static.js";
 import {
   carefulWeights,
   formOf,
+  LEAST_OPSET,
   type Recipe,
   staticRecipe,
   tunedRecipe,
@@ -24,14 +25,11 @@ import { widestPlacement } from "../calibrate/calibration.js";
 import { observeChannels } from "../calibrate/channel-statistics.js";
 import { type Candidate, isInteger, type Variant } from "../candidates/candidate.js";
 import type { Known, Workshop } from "../candidates/workshop.js";
-import type { OptimizeConfig } from "../config.js";
+import { isSearched, type OptimizeConfig } from "../config.js";
 import type { Placed } from "../place/place-statics.js";
 import type { RunRecord } from "../run-record.js";
 import { ENOUGH_DB, mayBeWorthIt, worthItsTime } from "./choose-candidate.js";
 import { chooseMethods } from "./choose-ranges.js";
-
-/** What the operators of each form came with. A model that cannot be converted so far stays without. */
-export const LEAST_OPSET = { static: 13, dynamic: 11, weights: 7 } as const;
 
 /** What the model is converted to, as far as it can be: weights per block need more than others, and only matrices have them. */
 export function leastOpset({ quantize }: OptimizeConfig, original: Model): number {
@@ -179,9 +177,6 @@ function weightRecipes({ config: { quantize, limits }, model }: CandidatesReques
   if (careful.forms.size === 0) return tabled(asked);
   return [careful, ...(limits.maxDrop === "none" ? [] : [asked])].flatMap(tabled);
 }
-
-/** Whether there is a limit to search for; without one a verdict is all that is wanted, soon. */
-export const isSearched = ({ limits }: OptimizeConfig): boolean => limits.maxDrop !== "none";
 
 /** Where static integers could take so many times as many nodes, dynamic ones are of the few that are left. */
 const FEW = 4;

@@ -14,12 +14,12 @@ import type { Tried } from "../prune/net-trials.js";
 import { type Found, findingsOf, PruneRun, whyNothing } from "../prune/run-prune.js";
 import { commandsFor } from "../reproduce.js";
 import type { CandidateFacts, RunResult } from "../result.js";
+import { SearchFiles } from "../resume/search-files.js";
+import { searchIdentity } from "../resume/search-identity.js";
 import { RunRecord } from "../run-record.js";
 import { selectNodes } from "../select.js";
 import { requireLimit } from "../verdict/required-limit.js";
 import { OptimizeRun } from "./optimize.js";
-import { SearchFiles } from "./search-files.js";
-import { searchIdentity } from "./search-identity.js";
 import { bestFirst, undominated, type Way } from "./ways.js";
 
 export const runOptimizePruned = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>

@@ -11,12 +11,12 @@ import { attr, dtypeCode, isFloat, linkModel, loadModel, type Model, type Value 
 import { annotateTypes, removeWithFeeders } from "../../rewrite/index.js";
 import { keepOutputs, tapValues } from "../../rewrite/tap-model.js";
 import type { OutputDifference } from "../../runtime/port.js";
-import { groupTaps } from "../calibrate/tap-groups.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { answeringAsWritten, describer, linkedFile, removeLinked } from "../model-runs.js";
 import type { LayerDifference, LayerDifferences } from "../result.js";
 import { refuseInterrupted } from "../run-record.js";
+import { groupTaps } from "../tap-groups.js";
 import { finite, sqnrOrNull, withNaNs } from "./difference.js";
 
 export interface LayerRequest {

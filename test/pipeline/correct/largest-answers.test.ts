@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type DType, parseModel, saveModel } from "../../../src/ir/index.js";
-import type { FloatAnswers } from "../../../src/pipeline/correct/float-answers.js";
+import type { FloatAnswers } from "../../../src/pipeline/calibrate/kept-answers.js";
 import { largestAnswers } from "../../../src/pipeline/correct/largest-answers.js";
 import type { ScoreJob } from "../../../src/runtime/port.js";
 import { FakeRuntime, fakeContext } from "../../support/fake-runtime.js";

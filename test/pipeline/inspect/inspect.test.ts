@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../../src/base/errors.js";
-import { loadModel, parseModel } from "../../../src/ir/index.js";
+import { loadModel } from "../../../src/ir/index.js";
 import { runInspect } from "../../../src/pipeline/inspect/inspect.js";
-import { refusedByTarget, targetFinding } from "../../../src/pipeline/inspect/inspect-target.js";
+import { targetFinding } from "../../../src/pipeline/inspect/inspect-target.js";
 import { describeModel, evaluate } from "../../support/ask-runtime.js";
 import { FakeRuntime, fakeContext } from "../../support/fake-runtime.js";
 import { type ModelFileOptions, modelFile } from "../../support/model-file.js";
@@ -238,21 +238,6 @@ describe("runInspect for a target", () => {
     const context = fakeContext(runtime, { scratch: temporaryFolder() });
     const { target } = await runInspect(path, runtimeConfig(), context, "nnapi");
     expect(target!.violations.map(({ reason }) => reason)).toEqual(["its input has rank 5, not 4"]);
-  });
-});
-
-describe("refusedByTarget", () => {
-  const model = parseModel("(x: f32[2,2]) -> (y) { a = Det(x) b = Det(x) y = Add(a, b) }", { opset: 21 });
-
-  it("says what stands in the way, of as much as there is", () => {
-    expect(refusedByTarget(model, undefined)).toBeNull();
-    expect(refusedByTarget(model, "ort-cpu")).toBeNull();
-    // Where nodes run elsewhere, the model runs.
-    expect(refusedByTarget(model, "coreml")).toBeNull();
-    expect(refusedByTarget(model, "openvino")).toBe(
-      "OpenVINO 2026.4 does not take the result: Det node Det:a: its reader has no rule for Det (and 1 more; `inspect --target openvino` lists them)",
-    );
-    expect(refusedByTarget(model, "ort-cpu@1.15")).toContain("does not take the result: opset 21 is beyond 18");
   });
 });
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { PruneMemory, type TriedNet } from "../../../src/pipeline/prune/prune-memory.js";
-import { SearchFiles } from "../../../src/pipeline/search/search-files.js";
+import { SearchFiles } from "../../../src/pipeline/resume/search-files.js";
 import type { LatencyMeasure } from "../../../src/pipeline/verdict/verdict.js";
 import { groupsOf } from "../../support/sliced.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";

@@ -7,8 +7,8 @@ import type { Measured, PrunedJudge } from "../../../src/pipeline/prune/judge-pr
 import { PruneMemory } from "../../../src/pipeline/prune/prune-memory.js";
 import type { PrunedFile, PruningKnown } from "../../../src/pipeline/prune/pruned-file.js";
 import { PruneSearch } from "../../../src/pipeline/prune/search.js";
+import type { SearchFiles } from "../../../src/pipeline/resume/search-files.js";
 import type { RunRecord } from "../../../src/pipeline/run-record.js";
-import type { SearchFiles } from "../../../src/pipeline/search/search-files.js";
 import type { LatencyTable } from "../../../src/pruning/choose/latency-table.js";
 import { NarrowingPath } from "../../../src/pruning/choose/narrowing-path.js";
 import type { Widths } from "../../../src/pruning/choose/widths.js";

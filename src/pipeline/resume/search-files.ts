@@ -1,11 +1,10 @@
 /** What outlives a search that is cut short: a journal of its measurements and the best file so far, both beside the output. */
 import { InferOptError } from "../../base/errors.js";
-import type { OptimizeConfig } from "../config.js";
+import { isSearched, type OptimizeConfig } from "../config.js";
 import type { Intake } from "../intake.js";
 import { Journal } from "../journal.js";
 import type { RunRecord } from "../run-record.js";
 import { BestSoFar } from "./best-so-far.js";
-import { isSearched } from "./make-candidates.js";
 import { searchIdentity } from "./search-identity.js";
 
 /** A run that is part of another one, which tells what came of it and keeps the files of all its parts. */

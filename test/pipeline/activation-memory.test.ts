@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { nodesWithin, parseModel } from "../../../src/ir/index.js";
-import { activationMemory } from "../../../src/pipeline/profile/activation-memory.js";
+import { nodesWithin, parseModel } from "../../src/ir/index.js";
+import { activationMemory } from "../../src/pipeline/activation-memory.js";
 
 /** All results are f32 of the sizes given by label. */
 function memory(text: string, sizes: Readonly<Record<string, number>>) {

@@ -3,12 +3,12 @@
  * sample at once, which for large images is far more than the model itself needs: groups
  * keep that under a limit, at the price of running the samples once per group.
  */
-import { type DatasetRef, inputsOf, openDatasetRef } from "../../dataset/index.js";
-import { bitsOf, elementCount, isStatic, loadModel, type Model, type Value } from "../../ir/index.js";
-import { annotateTypes } from "../../rewrite/index.js";
-import type { RuntimeConfig } from "../config.js";
-import type { RunContext } from "../context.js";
-import { describer } from "../model-runs.js";
+import { type DatasetRef, inputsOf, openDatasetRef } from "../dataset/index.js";
+import { bitsOf, elementCount, isStatic, loadModel, type Model, type Value } from "../ir/index.js";
+import { annotateTypes } from "../rewrite/index.js";
+import type { RuntimeConfig } from "./config.js";
+import type { RunContext } from "./context.js";
+import { describer } from "./model-runs.js";
 
 export interface TapGroup {
   readonly labels: readonly string[];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseModel } from "../../../src/ir/index.js";
-import { countMacs } from "../../../src/pipeline/inspect/macs.js";
+import { parseModel } from "../../src/ir/index.js";
+import { countMacs } from "../../src/ops/macs.js";
 
 const macsOf = (text: string) => {
   const model = parseModel(text);

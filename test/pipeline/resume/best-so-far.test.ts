@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
 import { Journal } from "../../../src/pipeline/journal.js";
-import { BestSoFar } from "../../../src/pipeline/search/best-so-far.js";
+import { BestSoFar } from "../../../src/pipeline/resume/best-so-far.js";
 import { modelFile } from "../../support/model-file.js";
 import { sha256 } from "../../support/real-run.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";

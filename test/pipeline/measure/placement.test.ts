@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../../src/base/errors.js";
 import type { RuntimeConfig } from "../../../src/pipeline/config.js";
 import { runGate } from "../../../src/pipeline/gate/gate.js";
-import { measurePlacement, provePlacement } from "../../../src/pipeline/profile/placement.js";
+import { measurePlacement, provePlacement } from "../../../src/pipeline/measure/placement.js";
 import { RunRecord } from "../../../src/pipeline/run-record.js";
 import { runVerify } from "../../../src/pipeline/verify/verify.js";
 import type { Placement } from "../../../src/runtime/port.js";

@@ -8,8 +8,8 @@
  *   Attention      (elements(Q) + elements(Y)) * T                    T keys
  *   LSTM, GRU, RNN steps * batch * (elements(W) + elements(R))
  */
-import { ownEntry } from "../../base/own-entry.js";
-import { elementCount, isStatic, type Model, type Node, nodesWithin, type Shape, type Value } from "../../ir/index.js";
+import { ownEntry } from "../base/own-entry.js";
+import { elementCount, isStatic, type Model, type Node, nodesWithin, type Shape, type Value } from "../ir/index.js";
 
 export interface MacCount {
   /** Of the nodes whose shapes are known. */

@@ -3,7 +3,7 @@
  * reads it, in the order of execution; inputs of the model are the caller's, and outputs live to the end. Views
  * (Reshape and the like) share the bytes of what they show.
  */
-import { elementCount, type Graph, isStatic, type Node, packedBytes, type Value } from "../../ir/index.js";
+import { elementCount, type Graph, isStatic, type Node, packedBytes, type Value } from "../ir/index.js";
 
 export interface AliveTensor {
   readonly name: string;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { InferOptError } from "../../../src/base/errors.js";
-import { SearchFiles } from "../../../src/pipeline/search/search-files.js";
+import { SearchFiles } from "../../../src/pipeline/resume/search-files.js";
 import { modelFile } from "../../support/model-file.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 

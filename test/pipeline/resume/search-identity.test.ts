@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { OptimizeConfig, PruneConfig } from "../../../src/pipeline/config.js";
 import type { Intake } from "../../../src/pipeline/intake.js";
-import { pruneIdentity, searchIdentity } from "../../../src/pipeline/search/search-identity.js";
+import { pruneIdentity, searchIdentity } from "../../../src/pipeline/resume/search-identity.js";
 import { FakeRuntime, fakeContext } from "../../support/fake-runtime.js";
 import { optimizeConfig } from "../../support/real-run.js";
 import { limitsOf, runtimeConfig } from "../../support/run-config.js";
