@@ -10,7 +10,7 @@ import { renderText } from "../report/text.js";
 import type { Invocation } from "./command.js";
 import { type ExitCode, exitOfOutcome } from "./exit-code.js";
 import { sheetFor, wantsColor } from "./io.js";
-import { checkSideOutput, modelOutput } from "./output-path.js";
+import { checkPlace, modelOutput, type Place } from "./output-path.js";
 import type { ReportFile } from "./values/named.js";
 import { writeWhole } from "./write-file.js";
 
@@ -24,11 +24,19 @@ export function checkWritten({ settings, parameters, more, configPath }: Invocat
   const read = [...parameters, ...others].filter(isGiven);
   // What is really replaced: behind a link, what it points to.
   const model = inPlace ? modelOutput(parameters[0]!, settings) : output;
-  if (isGiven(output) && !inPlace) checkSideOutput(output, read, []);
+  if (isGiven(output) && !inPlace) checkPlace({ flag: "-o", path: output }, read);
   const rejected = rejectedPath({ output: model, keepRejected });
   if (rejected !== null) refuseSpecialFile(rejected, rejected);
-  const written = [model, rejected, ...report.map(({ path }) => path), hdrLog, chromeTrace, history].filter(isGiven);
-  for (const [i, path] of written.entries()) if (path !== model) checkSideOutput(path, read, written.slice(0, i));
+  const places = [
+    { flag: inPlace ? "--in-place" : "-o", path: model },
+    { flag: "--keep-rejected", path: rejected },
+    ...report.map(({ path }) => ({ flag: "--report", path })),
+    { flag: "--hdr-log", path: hdrLog },
+    { flag: "--chrome-trace", path: chromeTrace },
+    { flag: "--history", path: history },
+  ];
+  const written = places.filter((place): place is Place => isGiven(place.path));
+  for (const [i, place] of written.entries()) if (place.path !== model) checkPlace(place, read, written.slice(0, i));
 }
 
 export async function deliver(found: RunResult, invocation: Invocation): Promise<ExitCode> {

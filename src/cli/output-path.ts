@@ -28,48 +28,56 @@ export function modelOutput(model: string, { output, inPlace }: Pick<Settings, "
   if (output !== null && otherFormat.test(output)) {
     throw usage("FLAG_INVALID", `-o ${output}: what is written is an ONNX model`, "Name it so: -o FILE.onnx.", output);
   }
-  return requiredOutput({ output }, [model]);
+  return requiredOutput({ output }, [model], "Name another file, or say --in-place if the input may be replaced.");
 }
 
 /** Files of other programs, which are no ONNX models whatever their name says. */
 const otherFormat = /\.(pt|pth|ts|tflite|engine|plan|trt|ort|safetensors|gguf|h5|keras|mlmodel|mlpackage|npz)$/i;
 
 /** `--output`, which must be a regular file and none of the inputs: it is replaced by a rename. */
-export function requiredOutput(settings: Pick<Settings, "output">, inputs: readonly string[]): string {
-  const output = requiredPlace(settings, inputs);
+export function requiredOutput(
+  { output }: Pick<Settings, "output">,
+  inputs: readonly string[],
+  instead = OTHER_FILE,
+): string {
+  if (output === null) {
+    throw usage("OUTPUT_MISSING", "nothing says where to write the result", "Add -o FILE.", null);
+  }
+  checkPlace({ flag: "-o", path: output }, inputs, [], instead);
   refuseSpecialFile(output, output);
   return output;
 }
 
-/** For text, which a device or a pipe takes as well: a place that is named, can be written and is none of the inputs. */
-export function requiredPlace({ output }: Pick<Settings, "output">, inputs: readonly string[]): string {
-  if (output === null) {
-    throw usage("OUTPUT_MISSING", "nothing says where to write the result", "Add -o FILE.", null);
-  }
-  if (output === "-") {
-    throw usage("FLAG_INVALID", "-o - is no file: nothing but text goes to standard output", "Name a file.", output);
-  }
-  checkWritable(output);
-  const same = inputs.find((input) => isSameFile(input, output));
-  if (same !== undefined) {
-    const hint = "Name another file, or say --in-place if the input may be replaced.";
-    throw usage("OUTPUT_IS_INPUT", `-o ${output} is the input ${same}`, hint, output);
-  }
-  return output;
+/** A file that is to be written, and the flag that asks for it. */
+export interface Place {
+  readonly flag: string;
+  readonly path: string;
 }
 
+const OTHER_FILE = "Name another file.";
+
 /**
- * What is written besides a model: neither an input nor a file that something else goes to. Throws OUTPUT_IS_INPUT,
- * OUTPUT_CONFLICT and what `checkWritable` throws.
+ * What can be written, is no input and not where something else goes; text may go to a device or a pipe as well. Throws
+ * FLAG_INVALID, OUTPUT_IS_INPUT, OUTPUT_CONFLICT and what `checkWritable` throws.
+ *
+ * @param instead what to do where it is an input
  */
-export function checkSideOutput(path: string, inputs: readonly string[], others: readonly string[]): void {
+export function checkPlace(
+  { flag, path }: Place,
+  inputs: readonly string[],
+  others: readonly Place[] = [],
+  instead = OTHER_FILE,
+): void {
+  if (path === "-") {
+    throw usage("FLAG_INVALID", `${flag} - is no file: this is not written to standard output`, "Name a file.", path);
+  }
   checkWritable(path);
   const input = inputs.find((each) => isSameFile(each, path));
-  if (input !== undefined) {
-    throw usage("OUTPUT_IS_INPUT", `${path} would be written over the input ${input}`, "Name another file.", path);
-  }
-  if (others.some((other) => resolve(other) === resolve(path))) {
-    throw usage("OUTPUT_CONFLICT", `${path} is named for two things`, "Name a file for each.", path);
+  if (input !== undefined) throw usage("OUTPUT_IS_INPUT", `${flag} ${path} is the input ${input}`, instead, path);
+  const other = others.find((each) => resolve(each.path) === resolve(path));
+  if (other) {
+    const what = flag === other.flag ? `${flag} ${path} is given twice` : `${flag} ${path} is where ${other.flag} goes`;
+    throw usage("OUTPUT_CONFLICT", what, "Name a file for each.", path);
   }
 }
 

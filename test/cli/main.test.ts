@@ -258,8 +258,19 @@ describe("output", () => {
 
   it("does not write a report over the result it reads", async () => {
     const path = join(temporaryFolder({ "r.json": JSON.stringify(sampleResult()) }), "r.json");
-    expect((await command(["report", path, "--markdown", path])).stderr).toContain("error OUTPUT_IS_INPUT");
+    const { stderr } = await command(["report", path, "--markdown", path]);
+    expect(stderr).toContain(`error OUTPUT_IS_INPUT\n  --markdown ${path} is the input`);
+    expect(stderr).not.toMatch(/-o |--in-place/);
     expect(JSON.parse(readFileSync(path, "utf8"))).toEqual(sampleResult());
+  });
+
+  it.each([
+    [["--html", "-"], "error FLAG_INVALID\n  --html - is no file"],
+    [["--csv", "x", "--trace", "x"], "error OUTPUT_CONFLICT\n  --trace x is where --csv goes"],
+  ])("names the flags of a stored result's files: %j", async (files, message) => {
+    const { stderr, code } = await command(["report", "no-such.json", ...files]);
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
   });
 
   it("prints the passes as the table of the README", async () => {

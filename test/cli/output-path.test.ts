@@ -2,13 +2,7 @@ import { execFileSync } from "node:child_process";
 import { closeSync, linkSync, openSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import {
-  checkSideOutput,
-  checkWritable,
-  modelOutput,
-  requiredOutput,
-  requiredPlace,
-} from "../../src/cli/output-path.js";
+import { checkPlace, checkWritable, modelOutput, requiredOutput } from "../../src/cli/output-path.js";
 import { faultOf } from "../support/dataset.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -103,7 +97,7 @@ describe.runIf(process.platform === "linux")("an output that a rename would put 
       expect(await faultOf(take)).toMatchObject({ code: "OUTPUT_FAILED", kind: "input" });
     }
     // Text can be written into all of these.
-    expect(requiredPlace({ output }, [model])).toBe(output);
+    checkPlace({ flag: "--html", path: output }, [model]);
   });
 });
 
@@ -134,11 +128,28 @@ it.each([
 });
 
 it.each([
-  ["the input", "m.onnx", "OUTPUT_IS_INPUT"],
-  ["what something else is written to", "r.json", "OUTPUT_CONFLICT"],
-  ["a folder", "sub", "OUTPUT_FAILED"],
-])("refuses to write a log over %s", async (_, name, code) => {
+  ["the input", "m.onnx", "OUTPUT_IS_INPUT", /^--hdr-log .*m\.onnx is the input .*m\.onnx$/],
+  ["what something else is written to", "r.json", "OUTPUT_CONFLICT", /^--hdr-log .*r\.json is where --report goes$/],
+  ["a folder", "sub", "OUTPUT_FAILED", /it is a folder$/],
+])("refuses to write a log over %s, by the flag that asks for it", async (_, name, code, message) => {
   const { folder, model } = folderWithModel();
-  const fault = await faultOf(() => checkSideOutput(join(folder, name), [model], [join(folder, "sub/../r.json")]));
-  expect(fault.code).toBe(code);
+  const report = { flag: "--report", path: join(folder, "sub/../r.json") };
+  const fault = await faultOf(() => checkPlace({ flag: "--hdr-log", path: join(folder, name) }, [model], [report]));
+  expect(fault).toMatchObject({ code, message: expect.stringMatching(message) });
+  // Of commands that change a model.
+  expect(fault.hint).not.toContain("--in-place");
+});
+
+it("refuses standard output for what is written besides", async () => {
+  const fault = await faultOf(() => checkPlace({ flag: "--hdr-log", path: "-" }, []));
+  expect(fault).toMatchObject({ code: "FLAG_INVALID", message: expect.stringMatching(/^--hdr-log - is no file/) });
+});
+
+it("names --in-place only where there is such a flag", async () => {
+  const { model } = folderWithModel();
+  const hints = [
+    await faultOf(() => modelOutput(model, { output: model, inPlace: false })),
+    await faultOf(() => requiredOutput({ output: model }, [model])),
+  ].map(({ hint }) => hint?.includes("--in-place"));
+  expect(hints).toEqual([true, false]);
 });

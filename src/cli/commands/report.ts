@@ -4,13 +4,17 @@ import { renderText } from "../../report/text.js";
 import type { Command } from "../command.js";
 import { answer, writeReport } from "../deliver.js";
 import { exitCode } from "../exit-code.js";
+import { longName } from "../flag.js";
+import { flags } from "../flags.js";
 import { sheetFor, wantsColor } from "../io.js";
 import { isForReader, openReport } from "../open-report.js";
-import { requiredPlace } from "../output-path.js";
+import { checkPlace } from "../output-path.js";
 import { isStandardInput, STANDARD_INPUT } from "../standard-input.js";
 import { writeWhole } from "../write-file.js";
 
 const exportFormats: readonly ExportFormat[] = ["csv", "metrics", "benchmarkJson", "resultTrace", "nodeData"];
+
+const fileFlags = ["html", "markdown", "junit", ...exportFormats] as const;
 
 export const report: Command = {
   name: "report",
@@ -22,7 +26,7 @@ export const report: Command = {
     "infer-opt report result.json",
     "infer-opt report result.json --html report.html --markdown gate.md --csv layers.csv",
   ],
-  flags: ["text", "html", "markdown", "junit", ...exportFormats],
+  flags: ["text", ...fileFlags],
   exits: [exitCode.done, exitCode.usage, exitCode.input, exitCode.interrupted],
   async run(invocation) {
     const { parameters, settings, io } = invocation;
@@ -33,7 +37,11 @@ export const report: Command = {
       { path: settings.junit, format: "xml" },
     ] as const;
     const exported = exportFormats.map((format) => ({ path: settings[format], format }));
-    for (const file of [...files, ...exported]) if (file.path !== null) requiredPlace({ output: file.path }, [path]);
+    const places = fileFlags.flatMap((name) => {
+      const to = settings[name];
+      return to === null ? [] : [{ flag: longName(flags[name]), path: to }];
+    });
+    for (const [i, place] of places.entries()) checkPlace(place, [path], places.slice(0, i));
     const { parseResult, readResult } = await import("../../report/read-result.js");
     const result = isStandardInput(path) ? parseResult(STANDARD_INPUT, io.readInput()) : readResult(path);
     const commandLine = result.commandLine ?? null;
