@@ -104,7 +104,10 @@ export function checkWritable(path: string): void {
   }
 }
 
-/** However the two are spelled or linked. */
+/**
+ * Whether the bytes are the same, however the two are spelled or linked, by hard links too: a history that is added to by the one
+ * name changes under the other. `isSamePlace` is about names alone.
+ */
 function isSameFile(a: string, b: string): boolean {
   const [first, second] = [a, b].map(identityOf);
   if (!first || !second) return false;

@@ -286,10 +286,13 @@ export class Workshop {
     return { variant, keptFloat, built: { forms } };
   }
 
-  /** By the target's table; null where it has none, and of what is not static. */
+  /** Whether the target's table tells what it takes: static integers, where there is one. */
+  isByTable = (plan: Pick<Plan, "variant">): boolean => this.options.target.times !== undefined && isStatic(plan);
+
+  /** Null for what is not by the table. */
   estimate(plan: Plan, regions = this.regionsOf(plan)): Estimate | null {
     const { times } = this.options.target;
-    if (!times || !isStatic(plan)) return null;
+    if (!times || !this.isByTable(plan)) return null;
     return estimateTimes(this.model, regions, plan.built.forms, times, (label) => this.elementsOf(label));
   }
 

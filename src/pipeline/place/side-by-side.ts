@@ -1,5 +1,5 @@
 /** How fast candidates are beside each other, before any of them is raced. */
-import { type Candidate, isStatic } from "../candidates/candidate.js";
+import type { Candidate } from "../candidates/candidate.js";
 import type { Workshop } from "../candidates/workshop.js";
 
 /**
@@ -8,7 +8,7 @@ import type { Workshop } from "../candidates/workshop.js";
  */
 export async function measureSideBySide(
   candidates: readonly Candidate[],
-  workshop: Pick<Workshop, "measureSpeed" | "estimate">,
+  workshop: Pick<Workshop, "measureSpeed" | "isByTable">,
   budgetMs: number,
 ): Promise<void> {
   const unknown = candidates.filter(({ speedup }) => speedup === null);
@@ -17,7 +17,7 @@ export async function measureSideBySide(
   const [fused, ...others] = unknown as [Candidate, ...Candidate[]];
   const isByTable =
     known.length > 0 &&
-    known.every((each) => isStatic(each) && workshop.estimate(each) !== null) &&
+    known.every((each) => workshop.isByTable(each)) &&
     others.length === 0 &&
     fused.variant.kind === "fused";
   if (!isByTable) return workshop.measureSpeed(candidates, budgetMs);

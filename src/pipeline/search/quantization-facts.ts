@@ -138,7 +138,7 @@ function regionsOfKin(
   const isKin = (other: Candidate): boolean =>
     other.variant === chosen.variant || (isStatic(other) && isStatic(chosen));
   const kin = tried.filter((other) => isKin(other) && other.times);
-  const widest = workshop.estimate(chosen)
+  const widest = workshop.isByTable(chosen)
     ? workshop.plan(chosen.variant)
     : kin.sort((a, b) => b.built.forms.size - a.built.forms.size)[0];
   if (!widest) return {};

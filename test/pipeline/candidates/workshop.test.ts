@@ -9,7 +9,8 @@ import { Workshop } from "../../../src/pipeline/candidates/workshop.js";
 import { Journal } from "../../../src/pipeline/journal.js";
 import { makeNamesUnique } from "../../../src/quantization/names.js";
 import type { ScoreJob } from "../../../src/runtime/port.js";
-import { integersVariant } from "../../support/candidates.js";
+import type { KernelTimes } from "../../../src/target/kernel-times.js";
+import { integersVariant, staticVariant } from "../../support/candidates.js";
 import { FakeRuntime, fakeContext } from "../../support/fake-runtime.js";
 import { safeTarget } from "../../support/quantize-text.js";
 import { runtimeConfig } from "../../support/run-config.js";
@@ -52,6 +53,25 @@ function workshop(refuses: (path: string) => string | null = () => null) {
 }
 
 describe("Workshop", () => {
+  it("asks a table where the target has one, and of static integers alone", () => {
+    const { shop } = workshop();
+    const times: KernelTimes = {
+      node: () => null,
+      conversionMs: () => 0,
+      activationMs: () => 0,
+      paddedDepth: () => 0,
+    };
+    const tabled = new Workshop({ ...shop.options, target: { ...safeTarget, times } }, shop.context);
+    for (const [asked, variant, isByTable] of [
+      [shop, staticVariant, false],
+      [tabled, staticVariant, true],
+      [tabled, dynamic, false],
+    ] as const) {
+      expect(asked.isByTable({ variant })).toBe(isByTable);
+      expect(asked.estimate(asked.plan(variant)) !== null).toBe(isByTable);
+    }
+  });
+
   it("leaves float what was excluded and what a search kept, and names the candidate after it", () => {
     const { shop } = workshop();
     expect(shop.make(dynamic)).toMatchObject({

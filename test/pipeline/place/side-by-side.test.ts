@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { Candidate, Variant } from "../../../src/pipeline/candidates/candidate.js";
-import type { Estimate } from "../../../src/pipeline/candidates/estimated-times.js";
 import { measureSideBySide } from "../../../src/pipeline/place/side-by-side.js";
 import { integersVariant, Stage, staticVariant } from "../../support/candidates.js";
 
@@ -19,7 +18,7 @@ async function measured(hasTable: boolean, ...given: readonly (readonly [Variant
         each.speedup = 1.5;
       }
     },
-    estimate: () => (hasTable ? ({} as Estimate) : null),
+    isByTable: ({ variant }: Pick<Candidate, "variant">) => hasTable && variant === staticVariant,
   };
   await measureSideBySide(candidates, workshop, 100);
   return { profiled, speedups: candidates.map(({ speedup }) => speedup) };
