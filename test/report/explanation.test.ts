@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Explanation } from "../../src/pipeline/explain/explain.js";
 import { renderExplanation } from "../../src/report/explanation.js";
 import { palette } from "../../src/report/palette.js";
+import { sheetOf } from "../../src/report/sheet.js";
 
 const explanation = (parts: Partial<Explanation>): Explanation => ({
   path: "m.onnx",
@@ -64,15 +65,51 @@ describe("renderExplanation", () => {
         .split("\n")
         .map((line) => line.trim().split(/ {2,}/)),
     ).toEqual([
-      [
-        "regions",
-        "float ms and int ms by a profile or the table of kernels; error dB of the region alone as integers, where a search measured it",
-      ],
+      ["regions"],
+      ["float ms and int ms by a profile or the table of kernels; error dB of the"],
+      ["region alone as integers, where a search measured it"],
       ["region", "nodes", "form", "error dB", "float ms", "int ms"],
       ["/a", "2", "static", "31.5", "2.000", "1.500"],
       ["/b", "1", "float", "-", "2.000", "1.500"],
     ]);
     expect(render({})).not.toContain("regions");
+  });
+
+  it("has no line wider than what it is written on, and uses all of that", () => {
+    const region = {
+      region: "/a",
+      nodes: ["/a"],
+      form: "static",
+      sqnrDb: 31,
+      beforeMs: 2,
+      afterMs: 1,
+      reason: "",
+    } as const;
+    const long = Array.from({ length: 60 }, (_, i) => `word${i}`).join(" ");
+    const all = explanation({
+      regions: [region],
+      notes: [long],
+      passes: Array.from({ length: 30 }, (_, i) => ({ name: `fuse-something-${i}`, applied: 2, skipped: [] })),
+      unfused: [{ ...entry("/m", long), detail: long, help: long }],
+      float: [entry("/n", long)],
+      lossy: [{ pass: "approximate-gelu", nodes: Array.from({ length: 4 }, (_, i) => `/${"n".repeat(30)}${i}`) }],
+      nodes: [
+        {
+          node: "/id",
+          op: "Mul",
+          remains: true,
+          standsFor: [long],
+          changedBy: [long],
+          asked: [{ pass: "p", answer: long }],
+        },
+      ],
+    });
+    for (const columns of [80, 110]) {
+      const lines = renderExplanation(all, palette(false), sheetOf(columns, false)).split("\n");
+      const widest = Math.max(...lines.map(({ length }) => length));
+      expect(widest).toBeLessThanOrEqual(columns);
+      expect(widest).toBeGreaterThan(columns - 8);
+    }
   });
 
   it("tells everything about nodes that were asked for", () => {

@@ -3,7 +3,7 @@ import { palette } from "../../report/palette.js";
 import { type Command, running } from "../command.js";
 import { answer } from "../deliver.js";
 import { exitCode } from "../exit-code.js";
-import { wantsColor } from "../io.js";
+import { sheetFor, wantsColor } from "../io.js";
 import { changeExits } from "../run-and-deliver.js";
 import { withRunContext } from "../run-context.js";
 import { graphConfig, runtimeConfig } from "../settings.js";
@@ -36,7 +36,7 @@ export const explain: Command = {
       : (await actions.explainsResult(config.path))
         ? await actions.explain(config, null)
         : await withRunContext(invocation, (context) => actions.explain(config, context));
-    answer(invocation, renderExplanation(explanation, palette(wantsColor(io, "stdout"))), explanation);
+    answer(invocation, renderExplanation(explanation, palette(wantsColor(io, "stdout")), sheetFor(io)), explanation);
     return exitCode.done;
   },
 };
