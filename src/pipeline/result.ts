@@ -341,8 +341,16 @@ export interface CandidateFacts {
   readonly bytes: number;
   /** Not in results of earlier versions. */
   readonly quantizedNodes?: number;
+  /** Of `quantizedNodes`, those whose weights alone are integers. Not in results of earlier versions. */
+  readonly weightNodes?: number;
+  /** Nodes that could be integers, or that one would look for among them, and are float. */
   readonly floatNodes: number;
+  /** As timed where it was, else as estimated: of two candidates comparable only where both are known in the same way. */
   readonly speedup: number | null;
+  /** Before any was timed, by a profile, a table of kernels or a short race: what they are ranked by. Not in results of earlier versions. */
+  readonly estimate?: number | null;
+  /** In turns with the original, as long as it takes to decide; null for those that were not. Not in results of earlier versions. */
+  readonly timed?: number | null;
   /** SQNR of the outputs against the float model on the samples used for the search, dB. */
   readonly sqnrDb: number | null;
   /** The metric on the evaluation data. */

@@ -105,6 +105,9 @@ export function modeOfFile(recipe: Recipe, made: Iterable<Form>): Mode {
   return modes.size > 1 ? "mixed" : (modes.values().next().value ?? modeOf(recipe.form));
 }
 
+/** Whether weights alone are integers: products of blocks apart, arithmetic is in float. */
+export const isStored = (form: Form): boolean => form !== "float" && modeOf(form) === "weights";
+
 /** Of the stored weights. */
 export function bitsOf(form: Form): WeightBits {
   if (form === "weights16") return 16;

@@ -1,5 +1,6 @@
 /** Why a candidate was taken or not: what the search said, and where it said nothing, how it compares with the one that was taken. */
 import type { CandidateFacts, RunResult } from "../pipeline/result.js";
+import { speedsOf } from "./candidate-speed.js";
 import { ratio, score, significant } from "./numbers.js";
 
 export function candidateWhy(candidate: CandidateFacts, { candidates, accuracy }: RunResult): string {
@@ -23,8 +24,12 @@ export function candidateWhy(candidate: CandidateFacts, { candidates, accuracy }
     accuracy?.higherIsBetter === false ? isHigher : isLower,
     score,
   );
+  const speeds = speedsOf(candidate, taken);
+  const [{ title: measure }, own, other] = speeds ?? [{ title: "" }, 0, 0];
   const parts = [
-    ...against("slower", (each) => each.speedup, isLower, ratio),
+    ...(own < other
+      ? [`slower${measure === "estimate" ? " by estimate" : ""}: ${ratio(own)} against ${ratio(other)}`]
+      : []),
     ...lost,
     ...(lost.length > 0
       ? []

@@ -1,8 +1,10 @@
 /** What was done to the model, what was left and why, and what else was tried, for a terminal. */
 import type { RunResult } from "../pipeline/result.js";
+import { nodesColumns } from "./candidate-nodes.js";
+import { speedColumns, speedRemark } from "./candidate-speed.js";
 import { candidateWhy } from "./candidate-why.js";
 import { middle, middles, printable } from "./escape.js";
-import { formsText, integersText } from "./forms-text.js";
+import { formsText, integersText, nodesText } from "./forms-text.js";
 import { bytes, count, milliseconds, optional, plural, ratio, score, significant } from "./numbers.js";
 import { byReason } from "./reasons.js";
 import { isRoomy, type Sheet } from "./sheet.js";
@@ -10,6 +12,8 @@ import { columns, fitted, indented, wrap } from "./table.js";
 
 const MOST_REASONS = 5;
 const MOST_CANDIDATES = 8;
+/** Cells of why a candidate was taken or not, however many columns stand before it. */
+const LEAST_WHY = 16;
 
 export function changedLines({ passes, quantization, precision }: RunResult, sheet: Sheet): string[] {
   const roomy = isRoomy(sheet);
@@ -26,10 +30,10 @@ export function changedLines({ passes, quantization, precision }: RunResult, she
     lines.push(...wrap(`${printable(name)} undone${kept > 0 ? " in part" : ""}: ${printable(rejected!)}`, room));
   }
   if (quantization) {
-    const { mode, bits, method, nodes, why, calibration } = quantization;
+    const { mode, bits, method, why, calibration } = quantization;
     const forms = printable(formsText(quantization));
     const parts = [
-      `${mode} INT${bits ?? 8}${method ? ` (${printable(method)} ranges)` : ""}, ${plural(nodes, "node")} on integers`,
+      `${mode} INT${bits ?? 8}${method ? ` (${printable(method)} ranges)` : ""}, ${nodesText(quantization)}`,
       ...(forms ? [forms] : []),
       ...(calibration ? [`${plural(calibration.samples, "calibration sample")}`] : []),
     ];
@@ -71,23 +75,21 @@ export function candidateLines(result: RunResult, sheet: Sheet): string[] {
   if (candidates.length < 2) return [];
   const roomy = isRoomy(sheet);
   const shown = candidates.slice(0, MOST_CANDIDATES);
+  const [speeds, nodes] = [speedColumns(candidates), nodesColumns(candidates, roomy)];
+  const room = Math.max(LEAST_WHY, sheet.columns - 74 - 10 * (speeds.length + nodes.length - 1));
   const rows = shown.map((each) => [
     `${each.chosen ? "*" : " "} ${middle(printable(each.name), roomy ? 36 : 28)}`,
-    optional(each.speedup, ratio),
+    ...speeds.map(({ of }) => optional(of(each), ratio)),
     optional(each.accuracy, score),
     optional(each.sqnrDb, significant),
     bytes(each.bytes),
-    ...(roomy ? [optional(each.quantizedNodes, count)] : []),
-    count(each.floatNodes),
-    ...(roomy ? [middle(printable(candidateWhy(each, result)), sheet.columns - 94)] : []),
+    ...nodes.map(({ of }) => optional(of(each), count)),
+    ...(roomy ? [middle(printable(candidateWhy(each, result)), room)] : []),
   ]);
   const heads = [
-    "speed",
-    "accuracy",
-    "SQNR dB",
-    "size",
-    ...(roomy ? ["integers"] : []),
-    "float",
+    ...speeds.map(({ title }) => title),
+    ...["accuracy", "SQNR dB", "size"],
+    ...nodes.map(({ title }) => title),
     ...(roomy ? [""] : []),
   ];
   const table = fitted(
@@ -96,5 +98,10 @@ export function candidateLines(result: RunResult, sheet: Sheet): string[] {
     sheet,
   );
   const left = candidates.length - shown.length;
-  return left > 0 ? [...table, `  and ${left} more in the JSON result`] : table;
+  const remark = speedRemark(candidates);
+  return [
+    ...table,
+    ...(left > 0 ? [`  and ${left} more in the JSON result`] : []),
+    ...(remark === null ? [] : indented(wrap(remark, sheet.columns - 4))),
+  ];
 }

@@ -9,6 +9,37 @@ export function formsText({ forms = [] }: QuantizationFacts): string {
   return [...counts].map(([form, nodes]) => `${count(nodes)} ${form}`).join(", ");
 }
 
+/** Bits of weights that are integers where arithmetic is not. */
+const storedBits: Readonly<Record<string, number>> = { weights16: 16, weights8: 8, blocks8: 8, weights4: 4 };
+
+/** How many nodes compute with integers, and of how many weights alone are: "30 nodes on integers, 6 with 8-bit weights". */
+export function nodesText(quantization: QuantizationFacts): string {
+  const { mode, nodes, forms } = quantization;
+  const stored = storedByBits(forms);
+  // Results of earlier versions do not tell of each node.
+  if (!stored) return `${plural(nodes, "node")} ${mode === "weights" ? "with integer weights" : "on integers"}`;
+  const computing = nodes - storedNodes(quantization)!;
+  const groups = [...stored].sort(([a], [b]) => a - b).map(([bits, of]) => [of, `with ${bits}-bit weights`] as const);
+  const all = computing > 0 || groups.length === 0 ? [[computing, "on integers"] as const, ...groups] : groups;
+  return all.map(([of, what], i) => `${i === 0 ? plural(of, "node") : count(of)} ${what}`).join(", ");
+}
+
+/** Nodes of which weights alone are integers; null where nobody knows. */
+export function storedNodes({ forms }: QuantizationFacts): number | null {
+  const stored = storedByBits(forms);
+  return stored && [...stored.values()].reduce((sum, each) => sum + each, 0);
+}
+
+function storedByBits(forms: QuantizationFacts["forms"]): ReadonlyMap<number, number> | null {
+  if (!forms) return null;
+  const stored = new Map<number, number>();
+  for (const { form } of forms) {
+    const bits = storedBits[form];
+    if (bits !== undefined) stored.set(bits, (stored.get(bits) ?? 0) + 1);
+  }
+  return stored;
+}
+
 const MOST_NAMED = 3;
 
 /** What the runtime made of the integers, in a line: "97 of 98 nodes run on integers, 2 conversions; float: relu_7". */

@@ -1,10 +1,12 @@
 /** What was done to a model, what was left and what else was tried, as tables of Markdown: "" for what a result has none of. */
 import type { RunResult } from "../pipeline/result.js";
+import { nodesColumns } from "./candidate-nodes.js";
+import { speedColumns, speedRemark } from "./candidate-speed.js";
 import { candidateWhy } from "./candidate-why.js";
 import { markdownText } from "./escape.js";
-import { formsText, integersText } from "./forms-text.js";
+import { formsText, integersText, nodesText } from "./forms-text.js";
 import { bullets, codeCell, saidCell, table } from "./markdown-table.js";
-import { bytes, count, optional, plural, ratio, score, significant } from "./numbers.js";
+import { bytes, count, optional, ratio, score, significant } from "./numbers.js";
 import { byReason } from "./reasons.js";
 import { shapeRows } from "./shapes.js";
 
@@ -18,10 +20,10 @@ export function changesText({ passes, quantization, precision }: RunResult): str
     ]);
   const parts = rows.length > 0 ? [table(["pass", "applied", ""], ["l", "r", "l"], rows)] : [];
   if (quantization) {
-    const { mode, bits, method, nodes, why, notes } = quantization;
+    const { mode, bits, method, why, notes } = quantization;
     const how = method ? `, ${markdownText(method)} ranges` : "";
     const forms = formsText(quantization);
-    const what = `${plural(nodes, "node")} on integers${forms ? ` (${markdownText(forms)})` : ""}`;
+    const what = `${nodesText(quantization)}${forms ? ` (${markdownText(forms)})` : ""}`;
     parts.push(`${mode} INT${bits ?? 8}${how}: ${what}. ${markdownText(why)}\n`);
     parts.push(bullets([...integersText(quantization), ...notes]));
   }
@@ -56,17 +58,29 @@ export const prunedTable = ({ pruning }: RunResult): string =>
       .map(({ group, kind, width, kept }) => [codeCell(group), saidCell(kind), count(width), count(kept)]),
   );
 
-export const candidatesTable = (result: RunResult): string =>
-  table(
-    ["candidate", "speed", "accuracy", "SQNR dB", "size", "float nodes", ""],
-    ["l", "r", "r", "r", "r", "r", "l"],
-    result.candidates.map((candidate) => [
+export function candidatesTable(result: RunResult): string {
+  const { candidates } = result;
+  const [speeds, nodes] = [speedColumns(candidates), nodesColumns(candidates, true)];
+  const heads = [
+    ...speeds.map(({ title }) => title),
+    "accuracy",
+    "SQNR dB",
+    "size",
+    ...nodes.map(({ title }) => title),
+  ];
+  const remark = speedRemark(candidates);
+  const rows = table(
+    ["candidate", ...heads, ""],
+    ["l", ...heads.map(() => "r" as const), "l"],
+    candidates.map((candidate) => [
       candidate.chosen ? `**${saidCell(candidate.name)}**` : saidCell(candidate.name),
-      optional(candidate.speedup, ratio),
+      ...speeds.map(({ of }) => optional(of(candidate), ratio)),
       optional(candidate.accuracy, score),
       optional(candidate.sqnrDb, significant),
       bytes(candidate.bytes),
-      count(candidate.floatNodes),
+      ...nodes.map(({ of }) => optional(of(candidate), count)),
       saidCell(candidateWhy(candidate, result)),
     ]),
   );
+  return remark === null || rows === "" ? rows : `${rows}\n${markdownText(remark)}\n`;
+}

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { percentileNames } from "../base/percentiles.js";
 import type { Percentiles, RunResult } from "../pipeline/result.js";
 import { afterOf, beforeOf } from "../pipeline/sides.js";
+import { storedNodes } from "./forms-text.js";
 import { renderJson } from "./json.js";
 
 /** One object of numbers. What was not measured is left out; names of models and stages are reduced to what every tracker takes. */
@@ -83,6 +84,7 @@ function metricsOf(result: RunResult): Readonly<Record<string, number>> {
   }
   put("quantization.integer_nodes", quantization?.nodes);
   put("quantization.float_nodes", quantization?.float.length);
+  put("quantization.weight_nodes", quantization ? storedNodes(quantization) : null);
   put("candidates", candidates.length);
   put(
     "passes.applied",

@@ -1,10 +1,11 @@
 /** Every candidate by speed and accuracy, and which ones no other beats on both. */
 import { exceeds } from "../base/exceeds.js";
 import type { CandidateFacts, RunResult } from "../pipeline/result.js";
+import { commonSpeed } from "./candidate-speed.js";
 
 export interface CandidatePoint {
   readonly candidate: CandidateFacts;
-  /** Times as fast as before; null where it was not timed. */
+  /** Times as fast as before, of all in one measure; null where it is not known in that. */
   readonly speed: number | null;
   /** Of the scale that `worthOf` names. */
   readonly worth: number | null;
@@ -29,9 +30,10 @@ export function worthOf({ candidates, accuracy }: RunResult): Worth {
 export function candidatePoints(result: RunResult): CandidatePoint[] {
   const { isMetric, isHigherBetter } = worthOf(result);
   const sign = isHigherBetter ? 1 : -1;
+  const { of: speedOf } = commonSpeed(result.candidates);
   const points = result.candidates.map((candidate) => ({
     candidate,
-    speed: candidate.speedup,
+    speed: speedOf(candidate),
     worth: isMetric ? candidate.accuracy : candidate.sqnrDb,
   }));
   const beats = (a: (typeof points)[number], b: (typeof points)[number]): boolean => {

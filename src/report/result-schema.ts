@@ -216,7 +216,9 @@ const fields = {
   verdict: told(verdict, "What became of the declared limits; `outcome` decides the exit code."),
   candidates: v.array(
     v.looseObject({
-      ...{ name: text, chosen: flag, bytes: size, quantizedNodes: v.optional(number), floatNodes: number },
+      ...{ name: text, chosen: flag, bytes: size, quantizedNodes: v.optional(number) },
+      ...{ weightNodes: v.optional(number), floatNodes: number },
+      ...{ estimate: v.optional(maybe), timed: v.optional(maybe) },
       ...{ speedup: maybe, sqnrDb: maybe, accuracy: maybe, reason: text },
     }),
   ),

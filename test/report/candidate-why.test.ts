@@ -26,6 +26,20 @@ it("is otherwise how it compares with what was taken, in what both were measured
   expect(why({ speedup: 3 })).toBe("");
 });
 
+it("compares speeds of one measure alone", () => {
+  const timed = { ...taken, speedup: 1.3, estimate: 1.45, timed: 1.3 };
+  const beside = (parts: Partial<typeof other>) => {
+    const candidate = { ...other, reason: "", sqnrDb: 10, ...parts };
+    return candidateWhy(candidate, sampleResult({ candidates: [timed, candidate] }));
+  };
+  const far = "farther from the original: 10.0 dB against 31.2 dB";
+  expect(beside({ speedup: 1.37, estimate: 1.37, timed: null })).toBe(
+    `slower by estimate: 1.37x against 1.45x; ${far}`,
+  );
+  expect(beside({ speedup: 1.2, estimate: 1.6, timed: null })).toBe(far);
+  expect(beside({ speedup: 1.2, estimate: 1.6, timed: 1.2 })).toBe(`slower: 1.20x against 1.30x; ${far}`);
+});
+
 it("stands among the decisions without a colon that nothing follows", () => {
   const rows = decisionRows(sampleResult({ candidates: [taken, { ...other, reason: "", speedup: 3 }] }));
   expect(rows.filter(({ kind }) => kind === "candidate").map(({ what }) => what)).toEqual(["taken", "not taken"]);

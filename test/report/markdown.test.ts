@@ -78,10 +78,10 @@ describe("renderMarkdown", () => {
 
       <details><summary>Candidates</summary>
 
-      | candidate | speed | accuracy | SQNR dB | size | float nodes |  |
-      | --- | --: | --: | --: | --: | --: | --- |
-      | **int8 static mse** | 2.14x | 0.7588 | 31.2 | 1.01 MB | 3 | chosen |
-      | float32 fused | 1.10x | - | - | 3.99 MB | 55 | slower |
+      | candidate | speed | accuracy | SQNR dB | size | integers | float |  |
+      | --- | --: | --: | --: | --: | --: | --: | --- |
+      | **int8 static mse** | 2.14x | 0.7588 | 31.2 | 1.01 MB | 52 | 3 | chosen |
+      | float32 fused | 1.10x | - | - | 3.99 MB | 0 | 55 | slower |
 
       </details>
 
@@ -128,7 +128,7 @@ describe("renderMarkdown", () => {
     expect(text.split("-->")).toHaveLength(2);
     expect(text.trimEnd()).toMatch(/\n<!-- infer-opt:[\w./@-]+ -->$/);
     const cells = text.split("\n").find((line) => line.startsWith("| **a"))!;
-    expect(cells.replace(/\\\|/g, "").split("|")).toHaveLength(9);
+    expect(cells.replace(/\\\|/g, "").split("|")).toHaveLength(10);
   });
 
   it("shows of every command's result one table", () => {

@@ -1,7 +1,7 @@
 /** A model that might be the answer, with what is known of it so far. */
 import { bitsOf, type Form, methodsOf, type Recipe, type StaticChoice } from "../../quantization/recipe.js";
 import type { NodeTime } from "../../runtime/port.js";
-import type { AccuracyFacts, CandidateFacts } from "../result.js";
+import type { AccuracyFacts } from "../result.js";
 import type { BuiltModel } from "./built-model.js";
 
 /** How a candidate is made, apart from the nodes that stay float. */
@@ -20,8 +20,10 @@ export interface Candidate {
   sqnrDb: number | null;
   /** SQNR of all these samples together, in which the largest answers count most; absent until measured. */
   pooledDb?: number;
-  /** Old over new, from the profile or a comparison; null until measured. */
+  /** Old over new: estimated, and once it is raced as timed; null until measured. */
   speedup: number | null;
+  /** What `speedup` was before the race, by the table, a profile or a short comparison; absent until it is raced. */
+  estimate?: number | null;
   /**
    * Node by node, by the runtime's profile, beside the prepared float model's in the same minutes, and where float
    * candidates are compared too beside the original's; null until measured.
@@ -88,14 +90,6 @@ function formName(form: Form, statics: StaticChoice | null): string {
   }
 }
 
-export const candidateFacts = (candidate: Candidate, chosen: Candidate | null): CandidateFacts => ({
-  name: candidate.name,
-  chosen: candidate === chosen,
-  bytes: candidate.built.bytes,
-  quantizedNodes: candidate.built.forms.size,
-  floatNodes: candidate.built.float.length,
-  speedup: candidate.speedup,
-  sqnrDb: candidate.sqnrDb,
-  accuracy: candidate.accuracy?.candidate ?? null,
-  reason: candidate.note,
-});
+/** What candidates are compared by before any of them is raced, and those that are not raced ever. */
+export const estimateOf = ({ speedup, estimate }: Pick<Candidate, "speedup" | "estimate">): number | null =>
+  estimate === undefined ? speedup : estimate;

@@ -95,6 +95,8 @@ type SpeedEntry = Pick<Candidate, "speedup" | "times">;
 
 export class Workshop {
   #model: Model | null = null;
+  /** How much faster than the original the float model is that integers are made of; 1 until both were profiled. */
+  #fusedGain = 1;
 
   constructor(
     readonly options: WorkshopOptions,
@@ -251,12 +253,26 @@ export class Workshop {
         // Times hold beside those that were measured with them: all of a batch, or none.
         if (known.every((entry) => entry !== undefined)) {
           for (const [i, candidate] of batch.entries()) Object.assign(candidate, known[i]);
+          this.#learnGain(batch[0]!);
         } else await this.#profile(batch);
       }
     } catch (thrown) {
       if (!(thrown instanceof InferOptError) || thrown.code !== "PROFILE_EMPTY") throw thrown;
       await this.#raceAll(candidates, budgetMs);
     }
+  }
+
+  /** For what was profiled before in another workshop, beside the prepared model alone. */
+  besideOriginal(candidates: readonly Candidate[]): void {
+    for (const candidate of candidates) {
+      if (candidate.times && !candidate.times.original && candidate.speedup !== null)
+        candidate.speedup *= this.#fusedGain;
+    }
+  }
+
+  /** What is profiled beside the prepared model from now on is told as if it were beside the original, like what it is compared with. */
+  #learnGain({ times }: Candidate): void {
+    if (times?.original) this.#fusedGain = totalMs(times.original) / totalMs(times.float);
   }
 
   async #profile(candidates: readonly Candidate[]): Promise<void> {
@@ -269,7 +285,8 @@ export class Workshop {
     const before = baseline.length > 0 && { original: times[0]! };
     for (const [i, candidate] of candidates.entries()) {
       candidate.times = { float, own: times[baseline.length + 1 + i]!, ...before };
-      candidate.speedup = totalMs(times[0]!) / totalMs(candidate.times.own);
+      this.#learnGain(candidate);
+      candidate.speedup = (this.#fusedGain * totalMs(float)) / totalMs(candidate.times.own);
       const { speedup } = candidate;
       this.journal?.record(candidate, "speed", { speedup, times: candidate.times } satisfies SpeedEntry);
       this.#tell(candidate);

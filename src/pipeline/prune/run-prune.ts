@@ -8,6 +8,7 @@ import { uniformWidths, type Widths } from "../../pruning/choose/widths.js";
 import type { ChannelGroup, ChannelMap } from "../../pruning/groups/channel-group.js";
 import { findChannelGroups } from "../../pruning/groups/find-channel-groups.js";
 import { channelBlock } from "../../target/channel-block.js";
+import { integerChoices, onlyTimed } from "../candidates/candidate-facts.js";
 import type { PruneConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { type Intake, takeIn } from "../intake.js";
@@ -20,6 +21,7 @@ import { pruneIdentity } from "../resume/search-identity.js";
 import { RunRecord } from "../run-record.js";
 import { requireLimit } from "../verdict/required-limit.js";
 import { differenceFacts, differenceWarnings } from "../verify/difference.js";
+import { placesOf } from "../verify/other-target.js";
 import { fitSamples, LEAST_OPSET } from "./fit-samples.js";
 import { givenWidths, groupsToPrune } from "./groups-to-prune.js";
 import { PrunedJudge } from "./judge-pruned.js";
@@ -191,6 +193,9 @@ export function whyNothing({ groups }: ChannelMap): string {
 export function findingsOf({ prepared, map, groups }: Found, search: PruneSearch, chosen: Tried) {
   const { measured } = chosen;
   const isPassed = search.rule(chosen).verdict.outcome === "met";
+  const { config, record } = search;
+  const { target } = placesOf(null, config.runtime.provider, record.context);
+  const floatNodes = integerChoices(prepared.model, target);
   return {
     passes: prepared.passes,
     ...(prepared.provenance && { provenance: prepared.provenance }),
@@ -203,8 +208,8 @@ export function findingsOf({ prepared, map, groups }: Found, search: PruneSearch
       chosen: each === chosen && isPassed,
       bytes: each.file.bytes,
       quantizedNodes: 0,
-      floatNodes: 0,
-      speedup: each.measured.latency?.facts.speedup ?? null,
+      floatNodes,
+      ...onlyTimed(each.measured.latency?.facts),
       sqnrDb: null,
       accuracy: each.measured.accuracy.facts.candidate,
       reason: each === chosen ? "chosen" : "",

@@ -8,6 +8,7 @@ import { sliceChannels } from "../../pruning/slice/slice-channels.js";
 import { type SparseLayers, sparseLayers } from "../../pruning/sparsity/sparse-layers.js";
 import { type Sparsity, sparsityText } from "../../pruning/sparsity/sparsity.js";
 import { findTarget, hostTarget } from "../../target/find-target.js";
+import { integerChoices, onlyTimed } from "../candidates/candidate-facts.js";
 import type { PruneConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { type Intake, takeIn } from "../intake.js";
@@ -18,6 +19,7 @@ import type { RunResult, Verdict } from "../result.js";
 import { RunRecord } from "../run-record.js";
 import { leftOut } from "../select.js";
 import { differenceFacts, differenceWarnings } from "../verify/difference.js";
+import { placesOf } from "../verify/other-target.js";
 import { compressedBytes } from "./compressed-size.js";
 import { fitSamples, LEAST_OPSET } from "./fit-samples.js";
 import { PrunedJudge } from "./judge-pruned.js";
@@ -85,8 +87,9 @@ class SparseRun {
       difference: differenceFacts(measured.differences ?? []),
       candidates: [
         {
-          ...{ name, chosen: isPassed, bytes: file.bytes, quantizedNodes: 0, floatNodes: 0 },
-          ...{ speedup: latency?.facts.speedup ?? null, sqnrDb: null },
+          ...{ name, chosen: isPassed, bytes: file.bytes, quantizedNodes: 0 },
+          floatNodes: integerChoices(prepared.model, placesOf(null, config.runtime.provider, context).target),
+          ...{ ...onlyTimed(latency?.facts), sqnrDb: null },
           ...{ accuracy: accuracy.facts.candidate, reason: isPassed ? "chosen" : "" },
         },
       ],

@@ -3,7 +3,7 @@
  * fastest of them with its worst regions back in float; then the float ones. The first that
  * meets every limit wins; when none does, the one that comes closest says why not.
  */
-import { type Candidate, isInteger } from "../candidates/candidate.js";
+import { type Candidate, estimateOf, isInteger } from "../candidates/candidate.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { Limits, OptimizeConfig } from "../config.js";
 import type { RunRecord } from "../run-record.js";
@@ -65,12 +65,15 @@ export async function chooseCandidate(
   };
 
   /** The fastest placement of one that is accurate and gains too little, where that may gain enough. */
-  const raceFaster = async ({ variant, speedup, faster }: Candidate): Promise<Judged | null> => {
+  const raceFaster = async (candidate: Candidate): Promise<Judged | null> => {
+    const { variant, faster } = candidate;
     const slower = raced.at(-1)?.latency?.facts.speedupInterval[1];
     if (!faster || slower === undefined) return null;
     // What was measured, and by how much faster the other was reckoned to be.
     if (slower * faster.gain < Math.max(fastestFloat, config.limits.minSpeedup ?? 0)) return null;
-    const next = workshop.make(variant, faster.keptFloat, { speedup: speedup! * faster.gain, note: FASTEST });
+    const next = workshop.make(variant, faster.keptFloat, {
+      ...{ speedup: estimateOf(candidate)! * faster.gain, note: FASTEST },
+    });
     made.push(next);
     await record.stage("verify", () => workshop.measureError([next]), "errors on a few samples");
     return !isNoise(next) && (await judge.isAccurate(next)) ? race(next) : null;

@@ -180,6 +180,7 @@ export class Judge {
     const latencies = isLeft ? await this.#time(candidate, first.comparison.series) : first;
     record.warn(...latencies.warnings);
     const latency = latencies.candidates[0]!;
+    if (candidate.estimate === undefined) candidate.estimate = candidate.speedup;
     candidate.speedup = latency.facts.speedup;
     this.#tell(candidate);
     return { candidate, latency, ruling: this.rule(candidate, latency) };

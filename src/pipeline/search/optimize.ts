@@ -16,7 +16,8 @@ import type { IntegerTarget } from "../../target/integer-kernel.js";
 import { loadRanges, observeActivations, observeValues, widestPlacement } from "../calibrate/calibration.js";
 import type { FloatAnswers } from "../calibrate/kept-answers.js";
 import { unusableStatistics } from "../calibrate/unusable-statistics.js";
-import { type Candidate, candidateFacts, isInteger, isStatic } from "../candidates/candidate.js";
+import { type Candidate, isInteger, isStatic } from "../candidates/candidate.js";
+import { candidateFacts, integerChoices } from "../candidates/candidate-facts.js";
 import { Workshop } from "../candidates/workshop.js";
 import { isSearched, type OptimizeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
@@ -218,7 +219,7 @@ export class OptimizeRun {
       });
     }
     if (hopeless) record.warn(`static integers were left out: ${whyHopeless(hopeless)}`);
-    await record.stage("bench", () => this.#measureSpeed(candidates, workshop, placed !== null), "candidates");
+    await record.stage("bench", () => this.#measureSpeed(candidates, workshop, placed !== null, tried), "candidates");
     const close = contenders(candidates);
     const unknown = close.length > 1 ? close.filter((each) => isInteger(each) && each.sqnrDb === null) : [];
     if (unknown.length > 0) {
@@ -304,8 +305,14 @@ export class OptimizeRun {
   }
 
   /** The fastest integers, and without the regions that do not pay. */
-  async #measureSpeed(candidates: Candidate[], workshop: Workshop, isPlaced: boolean): Promise<void> {
+  async #measureSpeed(
+    candidates: Candidate[],
+    workshop: Workshop,
+    isPlaced: boolean,
+    earlier: readonly Candidate[],
+  ): Promise<void> {
     await measureSideBySide(candidates, workshop, this.config.runtime.benchMs / 2);
+    workshop.besideOriginal(earlier);
     const { goal, mode } = this.config.quantize;
     // Weights in float again would be faster, and what nobody asked for.
     if (goal === "size" || mode === "weights" || !this.target.isMeasurable) return;
@@ -401,7 +408,7 @@ export class OptimizeRun {
       latency: latency?.facts ?? null,
       ...(this.#lossy && { lossy: this.#lossy }),
       verdict: { ...ruling.verdict, summary: this.#withApproximations(ruling.verdict.summary) },
-      candidates: this.#tried.map((each) => candidateFacts(each, candidate)),
+      candidates: candidateFacts(this.#tried, candidate, () => integerChoices(prepared.model, this.target)),
       difference: differenceFacts(differences),
       ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
       ...(times && { operatorTimes: times }),

@@ -9,7 +9,7 @@ import type { WeightBits } from "../../quantization/weight-only.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import { widestPlacement } from "../calibrate/calibration.js";
 import { type CalibrationFacts, calibrationFacts } from "../calibrate/calibration-facts.js";
-import { type Candidate, isStatic } from "../candidates/candidate.js";
+import { type Candidate, estimateOf, isStatic } from "../candidates/candidate.js";
 import type { Region, RegionTime } from "../candidates/regions.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { QuantizeConfig } from "../config.js";
@@ -164,10 +164,19 @@ function regionFacts(
   };
 }
 
-function whyChosen(candidate: Candidate, others: readonly Candidate[]): string {
-  const text = ({ name, speedup, sqnrDb }: Candidate): string =>
-    `${name} ${speedup === null ? "untimed" : `${speedup.toFixed(2)}x`}${sqnrDb === null ? "" : ` at ${sqnrDb.toFixed(1)} dB`}`;
+/** All in one measure: what a long race tells of one is no word on others that have only been estimated. */
+export function whyChosen(candidate: Candidate, others: readonly Candidate[]): string {
+  const isTimed = [candidate, ...others].every(({ estimate }) => estimate !== undefined);
+  const text = (each: Candidate): string => {
+    const { name, sqnrDb } = each;
+    const speed = isTimed ? each.speedup : estimateOf(each);
+    return `${name} ${speed === null ? "untimed" : `${speed.toFixed(2)}x`}${sqnrDb === null ? "" : ` at ${sqnrDb.toFixed(1)} dB`}`;
+  };
   if (others.length === 0)
     return `${candidate.name}${candidate.speedup === null ? ", by size and error" : ", the only candidate that was timed"}`;
-  return `measured here: ${text(candidate)}; against ${others.map(text).join(", ")}`;
+  const against = `${text(candidate)}; against ${others.map(text).join(", ")}`;
+  if (isTimed) return `timed in turns with the original: ${against}`;
+  const timed =
+    candidate.estimate === undefined ? "" : `; timed in turns with the original, ${candidate.speedup!.toFixed(2)}x`;
+  return `estimated here: ${against}${timed}`;
 }

@@ -1,4 +1,6 @@
 /** Everything that was measured, by speed and by accuracy, and the command that makes each. */
+import { nodesColumns } from "../../report/candidate-nodes.js";
+import { commonSpeed, speedColumns } from "../../report/candidate-speed.js";
 import { candidateWhy } from "../../report/candidate-why.js";
 import { printable } from "../../report/escape.js";
 import { bytes, count, optional, ratio, score, significant } from "../../report/numbers.js";
@@ -43,16 +45,18 @@ export const candidates: ListScreen = {
   },
   detail: (scene, row) => {
     const point = scene.book.candidates[row]!;
-    const { name, chosen, bytes: size, quantizedNodes, floatNodes, speedup, sqnrDb, accuracy } = point.candidate;
+    const { name, chosen, bytes: size, sqnrDb, accuracy } = point.candidate;
+    const all = scene.book.result.candidates;
+    const nodes = nodesColumns(all, true).map(({ title, of }) => `${title} ${optional(of(point.candidate), count)}`);
     return [
       ...titled("candidate", name, scene.width),
       ...titled("taken", chosen ? "yes" : "no", scene.width),
       ...titled("why", candidateWhy(point.candidate, scene.book.result), scene.width),
-      ...titled("speed", optional(speedup, ratio), scene.width),
+      ...speedColumns(all).flatMap(({ title, of }) => titled(title, optional(of(point.candidate), ratio), scene.width)),
       ...titled("accuracy", optional(accuracy, score), scene.width),
       ...titled("SQNR", sqnrDb === null ? "-" : `${significant(sqnrDb)} dB`, scene.width),
       ...titled("size", bytes(size), scene.width),
-      ...titled("nodes", `${optional(quantizedNodes, count)} on integers, ${count(floatNodes)} in float`, scene.width),
+      ...(nodes.length > 0 ? titled("nodes", nodes.join(", "), scene.width) : []),
       "",
       ...command(scene, point),
     ];
@@ -104,6 +108,7 @@ function chart({ book, state, look, width: whole }: Scene, height: number): stri
     points.map(({ worth }) => worth),
     0.1,
   );
+  const xTitle = `x as fast${commonSpeed(book.result.candidates).title === "estimate" ? ", by estimate" : ""}`;
   const front = points.filter(({ isBest }) => isBest).sort((a, b) => a.speed - b.speed);
   const dots = (which: readonly Drawn[], mark: string, paint: (text: string) => string) => ({
     ...{ points: which.map(({ speed, worth }) => [speed, worth] as const), kind: "dots" as const, mark, paint },
@@ -114,7 +119,7 @@ function chart({ book, state, look, width: whole }: Scene, height: number): stri
       width + 20,
     ),
     ...plot({
-      ...{ width, height: height - 1, x, y, look, xTitle: "x as fast", showY: tidyScore },
+      ...{ width, height: height - 1, x, y, look, xTitle, showY: tidyScore },
       series: [
         {
           points: [
@@ -141,12 +146,16 @@ function chart({ book, state, look, width: whole }: Scene, height: number): stri
 const tidyScore = (value: number): string => tickText(Number(value.toPrecision(4)));
 
 function columns({ book }: Scene): ListColumn<CandidatePoint>[] {
+  const all = book.result.candidates;
   const has = (of: (point: CandidatePoint) => number | null): boolean =>
     book.candidates.some((point) => of(point) !== null);
   return [
     { title: "", cell: markOf, rank: 0 },
     { title: "candidate", cell: ({ candidate }) => printable(candidate.name), rank: 0, least: 30 },
-    { title: "speed", cell: ({ candidate }) => optional(candidate.speedup, ratio), isNumber: true, rank: 1 },
+    ...speedColumns(all).map(({ title, of }) => ({
+      ...{ title, isNumber: true, rank: 1 },
+      cell: ({ candidate }: CandidatePoint) => optional(of(candidate), ratio),
+    })),
     ...(has(({ candidate }) => candidate.accuracy)
       ? [
           {
@@ -159,7 +168,10 @@ function columns({ book }: Scene): ListColumn<CandidatePoint>[] {
       : []),
     { title: "SQNR dB", cell: ({ candidate }) => significant(candidate.sqnrDb), isNumber: true, rank: 3 },
     { title: "size", cell: ({ candidate }) => bytes(candidate.bytes), isNumber: true, rank: 4 },
-    { title: "float", cell: ({ candidate }) => count(candidate.floatNodes), isNumber: true, rank: 5 },
+    ...nodesColumns(all, false).map(({ title, of }) => ({
+      ...{ title, isNumber: true, rank: 5 },
+      cell: ({ candidate }: CandidatePoint) => optional(of(candidate), count),
+    })),
     {
       title: "why",
       cell: ({ candidate }) => printable(candidateWhy(candidate, book.result)),

@@ -3,6 +3,7 @@ import type { RunResult } from "../../pipeline/result.js";
 import { afterOf, beforeOf } from "../../pipeline/sides.js";
 import { benchLines, layerLines } from "../../report/bench-table.js";
 import { differenceLines } from "../../report/difference-table.js";
+import { nodesText } from "../../report/forms-text.js";
 import { limitRows, statusWord, verdictSummary } from "../../report/limits.js";
 import { limitLines } from "../../report/limits-table.js";
 import { loadLines } from "../../report/load-table.js";
@@ -115,8 +116,8 @@ function measured(result: RunResult, sheet: Sheet): string[][] {
 function gains({ passes, quantization, precision, placement, operatorTimes }: RunResult, width: number): string[] {
   const lines: string[] = [];
   if (quantization) {
-    const { mode, bits, nodes, why } = quantization;
-    lines.push(...titled("integers", `${mode} INT${bits ?? 8}, ${plural(nodes, "node")}: ${why}`, width));
+    const { mode, bits, why } = quantization;
+    lines.push(...titled("integers", `${mode} INT${bits ?? 8}, ${nodesText(quantization)}: ${why}`, width));
   }
   if (precision) lines.push(`${"precision".padEnd(14)}${precision.target === "f16" ? "float16" : "bfloat16"}`);
   const applied = passes.filter((pass) => pass.applied > 0);

@@ -11,7 +11,7 @@ import { makeNamesUnique } from "../../../src/quantization/names.js";
 import type { ScoreJob } from "../../../src/runtime/port.js";
 import type { KernelTimes } from "../../../src/target/kernel-times.js";
 import { integersVariant, staticVariant } from "../../support/candidates.js";
-import { FakeRuntime, fakeContext } from "../../support/fake-runtime.js";
+import { type FakeModel, FakeRuntime, fakeContext } from "../../support/fake-runtime.js";
 import { safeTarget } from "../../support/quantize-text.js";
 import { runtimeConfig } from "../../support/run-config.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
@@ -22,8 +22,11 @@ const [dynamic, weights] = [integersVariant("dynamic"), integersVariant("weights
 
 /** A runtime that refuses some models and finds the others a little off. */
 class PickyRuntime extends FakeRuntime {
-  constructor(readonly refuses: (path: string) => string | null) {
-    super({});
+  constructor(
+    readonly refuses: (path: string) => string | null,
+    models: Record<string, FakeModel>,
+  ) {
+    super(models);
   }
 
   override async score(job: ScoreJob) {
@@ -33,13 +36,13 @@ class PickyRuntime extends FakeRuntime {
   }
 }
 
-function workshop(refuses: (path: string) => string | null = () => null) {
+function workshop(refuses: (path: string) => string | null = () => null, models: Record<string, FakeModel> = {}) {
   const folder = temporaryFolder();
   const model = parseModel(text);
   makeNamesUnique(model);
   const prepared = join(folder, "prepared.onnx");
   saveModel(model, prepared).commit();
-  const runtime = new PickyRuntime(refuses);
+  const runtime = new PickyRuntime(refuses, models);
   const options = {
     original: prepared,
     prepared,
@@ -91,6 +94,36 @@ describe("Workshop", () => {
     expect(existsSync(path)).toBe(false);
     shop.restore(candidate);
     expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  it("tells all speeds beside the original once that was profiled, also of what is profiled without it", async () => {
+    const models: Record<string, FakeModel> = {};
+    const { shop } = workshop(undefined, models);
+    const original = `${shop.options.prepared}.original`;
+    const beside = new Workshop({ ...shop.options, original }, shop.context);
+    const [fused, integers, next] = [{ kind: "fused" } as const, dynamic, weights].map((each) => beside.make(each));
+    const takes = (path: string, ms: number): void => {
+      models[path] = { nodes: [{ name: "all", op: "All", ms }] };
+    };
+    takes(original, 12);
+    takes(shop.options.prepared, 8);
+    takes(fused!.built.path, 8);
+    takes(integers!.built.path, 4);
+    takes(next!.built.path, 5);
+    await beside.measureSpeed([integers!], 0);
+    expect(integers!.speedup).toBeCloseTo(2, 2);
+    const earlier = { ...integers! };
+    await beside.measureSpeed([fused!, integers!], 0);
+    beside.besideOriginal([earlier, integers!]);
+    await beside.measureSpeed([next!], 0);
+    for (const [each, speedup] of [
+      [fused!, 1.5],
+      [integers!, 3],
+      [earlier, 3],
+      [next!, 2.4],
+    ] as const) {
+      expect(each.speedup).toBeCloseTo(speedup, 2);
+    }
   });
 
   it("measures each while the next is made, in order", async () => {

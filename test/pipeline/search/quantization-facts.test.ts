@@ -3,8 +3,14 @@ import { newTap, observeTensor } from "../../../src/observe/index.js";
 import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
 import type { Workshop } from "../../../src/pipeline/candidates/workshop.js";
 import type { RegionFacts } from "../../../src/pipeline/result.js";
-import { allFloat, chosenRanges, missedRuntimeSpecific } from "../../../src/pipeline/search/quantization-facts.js";
+import {
+  allFloat,
+  chosenRanges,
+  missedRuntimeSpecific,
+  whyChosen,
+} from "../../../src/pipeline/search/quantization-facts.js";
 import { type Form, staticRecipe } from "../../../src/quantization/recipe.js";
+import { integersVariant, Stage, staticVariant } from "../../support/candidates.js";
 import { prepared, safeTarget } from "../../support/quantize-text.js";
 
 describe("chosenRanges", () => {
@@ -61,6 +67,28 @@ describe("allFloat", () => {
       ["MatMul:y", "both factors are activations"],
     ]);
     expect(regions).toEqual([region]);
+  });
+});
+
+describe("whyChosen", () => {
+  const stage = new Stage();
+  const chosen = { ...stage.candidate("static", staticVariant, { accuracy: 1, ms: 8 }), estimate: 1.45 };
+  const other = stage.candidate("dynamic", integersVariant("dynamic"), { accuracy: 1, ms: 7.3, sqnrDb: 20 });
+
+  it("compares estimates with estimates, and says what was timed apart from that", () => {
+    expect(whyChosen(chosen, [other])).toBe(
+      "estimated here: static 1.45x at 30.0 dB; against dynamic 1.37x at 20.0 dB; timed in turns with the original, 1.25x",
+    );
+    const { estimate: _, ...untimed } = chosen;
+    expect(whyChosen(untimed, [other])).toBe(
+      "estimated here: static 1.25x at 30.0 dB; against dynamic 1.37x at 20.0 dB",
+    );
+  });
+
+  it("compares times where all were timed", () => {
+    expect(whyChosen(chosen, [{ ...other, estimate: 2 }])).toBe(
+      "timed in turns with the original: static 1.25x at 30.0 dB; against dynamic 1.37x at 20.0 dB",
+    );
   });
 });
 

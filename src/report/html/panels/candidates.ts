@@ -1,6 +1,8 @@
 /** Every candidate that was measured: accuracy against speed, and which ones no other beats on both. */
 
-import type { RunResult, VerdictReason } from "../../../pipeline/result.js";
+import type { CandidateFacts, RunResult, VerdictReason } from "../../../pipeline/result.js";
+import { nodesColumns } from "../../candidate-nodes.js";
+import { commonSpeed, speedColumns, speedRemark } from "../../candidate-speed.js";
 import { candidateWhy } from "../../candidate-why.js";
 import { bytes, count, plural, ratio, score, significant } from "../../numbers.js";
 import { type CandidatePoint, candidatePoints, worthOf } from "../../pareto.js";
@@ -15,12 +17,13 @@ export function candidatesPanel(result: RunResult): Panel {
   const points = candidatePoints(result).flatMap(({ candidate, speed, worth, isBest }): Point[] =>
     speed === null || worth === null ? [] : [{ candidate, speed, worth, isBest }],
   );
+  const remark = speedRemark(candidates);
   return {
     id: "candidates",
     title: "Candidates",
     body: [
       ...(points.length > 1
-        ? [pareto(points, worthOf(result).isMetric ? "accuracy" : "SQNR, dB", boundsOf(result))]
+        ? [pareto(points, worthOf(result).isMetric ? "accuracy" : "SQNR, dB", isEstimate(result), boundsOf(result))]
         : []),
       table(`${plural(candidates.length, "candidate")}; the one that was taken is marked`, candidates, [
         {
@@ -29,17 +32,16 @@ export function candidatesPanel(result: RunResult): Panel {
           cell: ({ name }) => name,
           isMarked: ({ chosen }) => chosen,
         },
-        number("speed", (row) => row.speedup, ratio),
+        ...speedColumns(candidates).map(({ title, of }) => number<CandidateFacts>(title, of, ratio)),
         number("accuracy", (row) => row.accuracy, score),
         ...(candidates.some(({ sqnrDb }) => sqnrDb !== null)
           ? [number<(typeof candidates)[number]>("SQNR dB", (row) => row.sqnrDb, significant)]
           : []),
         number("size", (row) => row.bytes, bytes),
-        ...(candidates.some(({ quantizedNodes = 0 }) => quantizedNodes > 0)
-          ? [number<(typeof candidates)[number]>("float nodes", (row) => row.floatNodes, count)]
-          : []),
+        ...nodesColumns(candidates, true).map(({ title, of }) => number<CandidateFacts>(title, of, count)),
         text("why", (row) => candidateWhy(row, result)),
       ]),
+      ...(remark === null ? [] : [html`<p class="faint">${remark}</p>`]),
     ],
   };
 }
@@ -56,7 +58,9 @@ interface Bounds {
 function boundsOf(result: RunResult): Bounds {
   const { accuracy, verdict } = result;
   const { isMetric, isHigherBetter } = worthOf(result);
-  const speeds = verdict.reasons.flatMap(({ limit, wanted, unit }) =>
+  // Limits are about times that were measured, and no estimate misses or meets one.
+  const reasons = isEstimate(result) ? [] : verdict.reasons;
+  const speeds = reasons.flatMap(({ limit, wanted, unit }) =>
     (limit === "min-speedup" || limit === "gain") && unit === "times" ? [wanted] : [],
   );
   const drop = verdict.reasons.find(({ limit }) => limit === "max-drop");
@@ -91,7 +95,9 @@ function refused({ speed, worth, isHigherBetter }: Bounds, { x, y }: Axes): Mark
   ];
 }
 
-function pareto(points: readonly Point[], title: string, bounds: Bounds): Markup {
+const isEstimate = ({ candidates }: RunResult): boolean => commonSpeed(candidates).title === "estimate";
+
+function pareto(points: readonly Point[], title: string, isByEstimate: boolean, bounds: Bounds): Markup {
   const axes = axesFor(
     [1, ...(bounds.speed === null ? [] : [bounds.speed]), ...points.map(({ speed }) => speed)],
     [...(bounds.worth === null ? [] : [bounds.worth]), ...points.map(({ worth }) => worth)],
@@ -104,11 +110,11 @@ function pareto(points: readonly Point[], title: string, bounds: Bounds): Markup
   });
   const chosen = points.find(({ candidate }) => candidate.chosen);
   const said = chosen ? `; taken is ${chosen.candidate.name} at ${ratio(chosen.speed)}` : "";
-  const description = `${plural(points.length, "candidate")} by speed and ${title}, ${count(best.length)} of them beaten by no other${said}.`;
+  const description = `${plural(points.length, "candidate")} by ${isByEstimate ? "estimated " : ""}speed and ${title}, ${count(best.length)} of them beaten by no other${said}.`;
   const steps = line(
     "front-line",
     best.map(({ speed, worth }) => [x(speed), y(worth)] as const),
   );
   const even = html`<line class="limit" x1="${px(x(1))}" x2="${px(x(1))}" y1="${TOP}" y2="${BOTTOM}"><title>as fast as before</title></line>`;
-  return html`${chart(description, axes, ["times as fast", title], [...refused(bounds, axes), even, steps, ...dots])}<p class="key">${dotKey("dot taken", "taken")}${dotKey("dot front", "beaten by no other on both")}${dotKey("dot", "others")}${lineKey("limit", "as fast as before")}${bounds.speed === null && bounds.worth === null ? null : areaKey("outside", "outside the limits")}</p>`;
+  return html`${chart(description, axes, [`times as fast${isByEstimate ? ", by estimate" : ""}`, title], [...refused(bounds, axes), even, steps, ...dots])}<p class="key">${dotKey("dot taken", "taken")}${dotKey("dot front", "beaten by no other on both")}${dotKey("dot", "others")}${lineKey("limit", "as fast as before")}${bounds.speed === null && bounds.worth === null ? null : areaKey("outside", "outside the limits")}</p>`;
 }

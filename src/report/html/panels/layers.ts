@@ -1,6 +1,7 @@
 /** Every layer: what it computes in, what it took before and takes now, what it costs in accuracy, and why it is float. */
 import type { GraphFacts } from "../../../pipeline/inspect/graph-facts.js";
 import type { RunResult } from "../../../pipeline/result.js";
+import { nodesText } from "../../forms-text.js";
 import { isConversion } from "../../graph-boxes.js";
 import { type LayerRow, layerRows } from "../../layer-rows.js";
 import { isInteger } from "../../losses.js";
@@ -25,10 +26,10 @@ export function layersPanel(result: RunResult, commandLine: string | null): Pane
 
 function quantized({ quantization }: RunResult): Markup[] {
   if (!quantization) return [];
-  const { mode, bits, method, nodes, why, notes, calibration } = quantization;
+  const { mode, bits, method, why, notes, calibration } = quantization;
   const with_ = calibration ? `, ${plural(calibration.samples, "calibration sample")}` : "";
   return [
-    html`<p>${mode} INT${bits ?? 8}${method ? ` (${method} ranges)` : ""}, ${plural(nodes, "node")} on integers${with_}. ${why}</p>`,
+    html`<p>${mode} INT${bits ?? 8}${method ? ` (${method} ranges)` : ""}, ${nodesText(quantization)}${with_}. ${why}</p>`,
     ...notes.map((note) => html`<p class="faint">${note}</p>`),
   ];
 }

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import type { CandidateFacts } from "../../src/pipeline/result.js";
+import { commonSpeed, speedColumns, speedRemark } from "../../src/report/candidate-speed.js";
+import { renderHtml } from "../../src/report/html/page.js";
+import { renderMarkdown } from "../../src/report/markdown.js";
+import { palette } from "../../src/report/palette.js";
+import { candidatePoints } from "../../src/report/pareto.js";
+import { renderText } from "../../src/report/text.js";
+import { sampleResult } from "./sample-result.js";
+
+type Speeds = Pick<CandidateFacts, "speedup" | "estimate" | "timed">;
+const [first, second] = sampleResult().candidates as [CandidateFacts, CandidateFacts];
+const raced: Speeds = { speedup: 1.3, estimate: 1.45, timed: 1.3 };
+const estimated: Speeds = { speedup: 1.37, estimate: 1.37, timed: null };
+const candidates = (one: Partial<Speeds>, other: Partial<Speeds>): CandidateFacts[] => [
+  { ...first, ...one },
+  { ...second, reason: "", sqnrDb: 20, ...other },
+];
+const titles = (...all: Parameters<typeof candidates>) => speedColumns(candidates(...all)).map(({ title }) => title);
+
+describe("speeds of candidates", () => {
+  it("stand in columns of their own where some were timed and others only estimated", () => {
+    expect(titles(raced, estimated)).toEqual(["estimate", "timed"]);
+    expect(titles(estimated, estimated)).toEqual(["estimate"]);
+    expect(titles(raced, raced)).toEqual(["speed"]);
+    expect(titles(raced, { speedup: null, estimate: null, timed: null })).toEqual(["speed"]);
+    // Of results of earlier versions nobody knows.
+    expect(titles({}, {})).toEqual(["speed"]);
+    expect(speedRemark(candidates({}, {}))).toBeNull();
+  });
+
+  it("are compared in the measure that more of them have", () => {
+    expect(commonSpeed(candidates(raced, estimated)).title).toBe("estimate");
+    expect(commonSpeed(candidates(raced, raced)).title).toBe("timed");
+    const result = sampleResult({ candidates: candidates(raced, estimated) });
+    expect(candidatePoints(result).map(({ speed }) => speed)).toEqual([1.45, 1.37]);
+  });
+
+  it("never stand in one column of a report where they are of two measures", () => {
+    const result = sampleResult({ candidates: candidates(raced, estimated) });
+    const text = renderText(result, palette(false));
+    const lines = text.split("\n");
+    const head = lines.findIndex((line) => line.startsWith(" candidates"));
+    expect(lines.slice(head, head + 3).map((line) => line.trim().split(/ {2,}/).slice(1, 3))).toEqual([
+      ["estimate", "timed"],
+      ["1.45x", "1.30x"],
+      ["1.37x", "-"],
+    ]);
+    expect(text).toContain("timed: in turns with");
+    expect(renderMarkdown(result)).toContain("| candidate | estimate | timed |");
+    expect(renderMarkdown(result)).toContain("| float32 fused | 1.37x | - |");
+    const page = renderHtml(result);
+    expect(page).toContain("times as fast, by estimate");
+    expect(page).toMatch(/<th[^>]*>(<[^>]+>)*estimate/);
+  });
+});
