@@ -5,6 +5,7 @@ import type { Form, Mode } from "../quantization/recipe.js";
 import type { WeightBits } from "../quantization/weight-only.js";
 import type { Placement } from "../runtime/port.js";
 import type { CalibrationFacts } from "./calibrate/calibration-facts.js";
+import type { CandidateFacts } from "./candidates/candidate-facts.js";
 import type { VerifyLevel } from "./config.js";
 import type { Correction } from "./correct/corrections.js";
 import type { HistoryFacts } from "./gate/history.js";
@@ -20,6 +21,7 @@ import type { RequestFacts } from "./stages/request-facts.js";
 import type { SweepFacts } from "./sweep/sweep-facts.js";
 import type { UnfusedNode } from "./unfused/find-unfused.js";
 
+export type { CandidateFacts } from "./candidates/candidate-facts.js";
 export type { BenchFacts, BenchRow, ColdStartFacts, MemoryFacts } from "./measure/bench-facts.js";
 
 export interface RunResult {
@@ -333,29 +335,6 @@ export interface ParetoEntry {
   readonly meetsLimits: boolean;
   /** Those that make it again, in order. */
   readonly commands: readonly string[];
-}
-
-export interface CandidateFacts {
-  readonly name: string;
-  readonly chosen: boolean;
-  readonly bytes: number;
-  /** Not in results of earlier versions. */
-  readonly quantizedNodes?: number;
-  /** Of `quantizedNodes`, those whose weights alone are integers. Not in results of earlier versions. */
-  readonly weightNodes?: number;
-  /** Nodes that could be integers, or that one would look for among them, and are float. */
-  readonly floatNodes: number;
-  /** As timed where it was, else as estimated: of two candidates comparable only where both are known in the same way. */
-  readonly speedup: number | null;
-  /** Before any was timed, by a profile, a table of kernels or a short race: what they are ranked by. Not in results of earlier versions. */
-  readonly estimate?: number | null;
-  /** In turns with the original, as long as it takes to decide; null for those that were not. Not in results of earlier versions. */
-  readonly timed?: number | null;
-  /** SQNR of the outputs against the float model on the samples used for the search, dB. */
-  readonly sqnrDb: number | null;
-  /** The metric on the evaluation data. */
-  readonly accuracy: number | null;
-  readonly reason: string;
 }
 
 export interface DifferenceFacts {

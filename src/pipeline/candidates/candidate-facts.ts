@@ -4,8 +4,31 @@ import { planStatic } from "../../quantization/plan-static.js";
 import { isStored } from "../../quantization/recipe.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import { widestPlacement } from "../calibrate/calibration.js";
-import type { CandidateFacts, LatencyFacts } from "../result.js";
+import type { LatencyFacts } from "../result.js";
 import { type Candidate, isInteger } from "./candidate.js";
+
+export interface CandidateFacts {
+  readonly name: string;
+  readonly chosen: boolean;
+  readonly bytes: number;
+  /** Not in results of earlier versions. */
+  readonly quantizedNodes?: number;
+  /** Of `quantizedNodes`, those whose weights alone are integers. Not in results of earlier versions. */
+  readonly weightNodes?: number;
+  /** Nodes that could be integers, or that one would look for among them, and are float. */
+  readonly floatNodes: number;
+  /** As timed where it was, else as estimated: of two candidates comparable only where both are known in the same way. */
+  readonly speedup: number | null;
+  /** Before any was timed, by a profile, a table of kernels or a short race: what they are ranked by. Not in results of earlier versions. */
+  readonly estimate?: number | null;
+  /** In turns with the original, as long as it takes to decide; null for those that were not. Not in results of earlier versions. */
+  readonly timed?: number | null;
+  /** SQNR of the outputs against the float model on the samples used for the search, dB. */
+  readonly sqnrDb: number | null;
+  /** The metric on the evaluation data. */
+  readonly accuracy: number | null;
+  readonly reason: string;
+}
 
 /** @param choices nodes that could be integers, for a run that made none */
 export function candidateFacts(

@@ -16,7 +16,7 @@ import type { IntegerTarget } from "../../target/integer-kernel.js";
 import { loadRanges, observeActivations, observeValues, widestPlacement } from "../calibrate/calibration.js";
 import type { FloatAnswers } from "../calibrate/kept-answers.js";
 import { unusableStatistics } from "../calibrate/unusable-statistics.js";
-import { type Candidate, isInteger, isStatic } from "../candidates/candidate.js";
+import { type Candidate, isInteger } from "../candidates/candidate.js";
 import { candidateFacts, integerChoices } from "../candidates/candidate-facts.js";
 import { Workshop } from "../candidates/workshop.js";
 import { isSearched, type OptimizeConfig } from "../config.js";
@@ -36,9 +36,7 @@ import { type EarlyPlacement, isPlacedEarly, notPlaced, placeEarly } from "../pl
 import { joinFacts } from "../place/join-products.js";
 import { layOut, layOutDraft } from "../place/lay-out.js";
 import { leftBetween } from "../place/left-between.js";
-import { leaveWhatDoesNotPay } from "../place/paying-regions.js";
 import { whyHopeless } from "../place/place-statics.js";
-import { measureSideBySide } from "../place/side-by-side.js";
 import { approximate, lossyText } from "../prepare/lossy.js";
 import { type Draft, draftModel, type Prepared } from "../prepare/prepare.js";
 import { requestOf } from "../prepare/prepare-request.js";
@@ -58,6 +56,7 @@ import { chooseCandidate, contenders } from "./choose-candidate.js";
 import { type Examination, examineCandidate, examineOriginal, type OriginalTimes } from "./examine-candidate.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { leastOpset, makeCandidates } from "./make-candidates.js";
+import { measureSpeed } from "./measure-speed.js";
 import { allFloat, bitsMissed, chosenRanges, missedRuntimeSpecific, quantizationFacts } from "./quantization-facts.js";
 import { slowBlocks } from "./slow-blocks.js";
 
@@ -69,9 +68,6 @@ export const runOptimize = (config: OptimizeConfig, context: RunContext): Promis
 
 /** Samples that say which inputs of a product come together. */
 const MOST_ROUNDED_ON = 96;
-
-/** Candidates that are looked at region by region. */
-const MOST_REFINED = 2;
 
 export class OptimizeRun {
   readonly record: RunRecord;
@@ -219,7 +215,8 @@ export class OptimizeRun {
       });
     }
     if (hopeless) record.warn(`static integers were left out: ${whyHopeless(hopeless)}`);
-    await record.stage("bench", () => this.#measureSpeed(candidates, workshop, placed !== null, tried), "candidates");
+    const speed = { candidates, earlier: tried, workshop, config, isPlaced: placed !== null };
+    this.#tried.push(...(await record.stage("bench", () => measureSpeed(speed), "candidates")));
     const close = contenders(candidates);
     const unknown = close.length > 1 ? close.filter((each) => isInteger(each) && each.sqnrDb === null) : [];
     if (unknown.length > 0) {
@@ -302,29 +299,6 @@ export class OptimizeRun {
     const { candidates, facts } = await this.record.stage("quantize", work, detail);
     if (facts) this.#corrections.push(facts);
     return candidates;
-  }
-
-  /** The fastest integers, and without the regions that do not pay. */
-  async #measureSpeed(
-    candidates: Candidate[],
-    workshop: Workshop,
-    isPlaced: boolean,
-    earlier: readonly Candidate[],
-  ): Promise<void> {
-    await measureSideBySide(candidates, workshop, this.config.runtime.benchMs / 2);
-    workshop.besideOriginal(earlier);
-    const { goal, mode } = this.config.quantize;
-    // Weights in float again would be faster, and what nobody asked for.
-    if (goal === "size" || mode === "weights" || !this.target.isMeasurable) return;
-    const integers = candidates.filter(isInteger).sort((a, b) => b.speedup! - a.speedup!);
-    for (const candidate of integers.slice(0, isSearched(this.config) ? MOST_REFINED : 1)) {
-      if (isPlaced && isStatic(candidate)) continue;
-      const { best, made } = await leaveWhatDoesNotPay(candidate, workshop);
-      if (candidate.sqnrDb !== null) await workshop.measureError(made.filter((each) => each === best));
-      for (const each of made) if (each !== best) workshop.discard(each);
-      this.#tried.push(...made);
-      if (best !== candidate) candidates.push(best);
-    }
   }
 
   async #statistics(
