@@ -29,6 +29,8 @@ export interface Invocation {
   /** The rest, where the last parameter takes several. */
   readonly more: readonly string[];
   readonly settings: Settings;
+  /** Flags on the command line itself: a config file may have more, for other commands as well. */
+  readonly typed: readonly FlagName[];
   /** The config file that settings came from; null where there was none. */
   readonly configPath: string | null;
   /** As typed, quoted for a shell. */

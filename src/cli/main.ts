@@ -10,7 +10,7 @@ import { commands } from "./commands/index.js";
 import { exitCode } from "./exit-code.js";
 import { lostOutput, reportFault } from "./fault.js";
 import type { Flag } from "./flag.js";
-import { flags } from "./flags.js";
+import { type FlagName, flags } from "./flags.js";
 import { commandHelp, rootHelp, shortHelp } from "./help.js";
 import { type Io, processIo } from "./io.js";
 import { type RawValues, resolveSettings } from "./settings.js";
@@ -48,6 +48,7 @@ export async function main(
       parameters: first.map((path) => (path === "" ? "" : flagPath(path, io.cwd))),
       more: more.map((path) => flagPath(path, io.cwd)),
       settings,
+      typed: Object.keys(raw) as FlagName[],
       configPath: config?.path ?? null,
       commandLine,
       toolVersion: version(),

@@ -118,6 +118,8 @@ describe("ranges are refused:", () => {
 
     const path = join(stage.folder, "r.json");
     const whole = readFileSync(path, "utf8");
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(whole), taps: [] }));
+    await stage.refuses(quantize("r.json"), [3, "RANGES_MISSING", "r.json"]);
     writeFileSync(path, whole.slice(0, whole.length / 2));
     await stage.refuses(quantize("r.json"), [3, "RANGES_INVALID", "r.json"]);
 

@@ -86,6 +86,22 @@ describe("exit codes", () => {
     expect(contexts).toEqual([null, expect.objectContaining({ scratch: expect.any(String) })]);
   });
 
+  it("refuses flags of models with a result, unless a config file has them for other commands", async () => {
+    const folder = temporaryFolder({ "c.json": '{"target": "openvino"}' });
+    const explain = async (): Promise<never> => {
+      throw new InferOptError("SOME_CODE", "input", "far enough");
+    };
+    const run = (isResult: boolean, ...more: readonly string[]) =>
+      command(["explain", "r", ...more], { actions: { explain, explainsResult: async () => isResult } });
+    const asked = ["--target", "openvino", "--node", "*", "--threads", "1"];
+    const refused = await run(true, ...asked);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("error FLAG_INVALID\n  --target, --threads: without effect, since r is a result");
+    expect((await run(false, ...asked)).stderr).toContain("SOME_CODE");
+    expect((await run(true, "--node", "*", "--config", join(folder, "c.json"))).stderr).toContain("SOME_CODE");
+    expect((await command(["explain", "-", "--skip", "fuse-gelu"])).stderr).toContain("standard input is a result");
+  });
+
   it("shows stack and causes with --verbose", async () => {
     const fault = new InferOptError("C", "input", "outer", { cause: new Error("inner") });
     const ended = await command([...fuse(), "--verbose"], { actions: { fuse: () => Promise.reject(fault) } });

@@ -10,9 +10,10 @@ import type { IntegerTarget } from "../../target/integer-kernel.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { asDelivered, asWritten, linkedFile, removeLinked, untimed } from "../model-runs.js";
-import { refuseInterrupted } from "../run-record.js";
+import { type RunRecord, refuseInterrupted } from "../run-record.js";
 import { groupTaps, type TapGroup } from "../tap-groups.js";
 import { type FloatAnswers, LEAST_OBSERVED } from "./kept-answers.js";
+import { missingRanges } from "./missing-ranges.js";
 import { activationLabels, observedInstead, writeTapModel } from "./write-taps.js";
 
 export interface ObserveRequest {
@@ -131,9 +132,18 @@ function enoughOf(data: DatasetRef, groups: readonly TapGroup[], answers: FloatA
 /** What tensors are called depends on the passes: ranges hold for one version of this recipe. */
 export const rangesRecipe = (toolVersion: string): string => `fuse ${toolVersion}`;
 
-/** Throws RANGES_FOREIGN when the file belongs to another model or was made by another version, RANGES_PARTS when parts are missing. */
-export function loadRanges(path: string, modelSha256: string, toolVersion: string): ReadonlyMap<string, TapStatistics> {
+/**
+ * Of a file, with a warning where tensors are missing. Throws RANGES_FOREIGN when it belongs to another model or was made by
+ * another version, RANGES_PARTS when parts are missing, RANGES_MISSING where it has nothing of use.
+ */
+export function loadRanges(
+  path: string,
+  modelSha256: string,
+  { prepared, target }: Pick<CalibrationRequest, "prepared" | "target">,
+  record: Pick<RunRecord, "context" | "warn">,
+): ReadonlyMap<string, TapStatistics> {
   const file = readRanges(path);
+  const { toolVersion } = record.context;
   if (file.model !== modelSha256 || file.recipe !== rangesRecipe(toolVersion)) {
     const why = file.model === modelSha256 ? `by version ${file.tool}` : "on another model file";
     throw new InferOptError("RANGES_FOREIGN", "input", `the ranges ${path} were calibrated ${why}`, {
@@ -153,5 +163,8 @@ export function loadRanges(path: string, modelSha256: string, toolVersion: strin
       },
     );
   }
-  return tapsOf(file);
+  const taps = tapsOf(file);
+  const missing = missingRanges(path, new Set(taps.keys()), activationLabels(prepared, target, widestPlacement));
+  if (missing !== null) record.warn(missing);
+  return taps;
 }

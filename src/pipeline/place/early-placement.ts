@@ -68,7 +68,7 @@ export async function placeEarly(
         )
       : null;
   const observe = async (): Promise<ReadonlyMap<string, TapStatistics>> => {
-    if (ranges !== null) return loadRanges(ranges, intake.facts.sha256, context.toolVersion);
+    if (ranges !== null) return loadRanges(ranges, intake.facts.sha256, { prepared, target }, record);
     if (!data) return new Map();
     return observeActivations({ prepared, target, data, runtime, keepFloat, onProgress: () => {} }, context);
   };

@@ -57,8 +57,9 @@ import { type Examination, examineCandidate, examineOriginal, type OriginalTimes
 import { Judge, type Judged } from "./judge-candidate.js";
 import { leastOpset, makeCandidates } from "./make-candidates.js";
 import { measureSpeed } from "./measure-speed.js";
-import { allFloat, bitsMissed, chosenRanges, missedRuntimeSpecific, quantizationFacts } from "./quantization-facts.js";
+import { allFloat, chosenRanges, missedRuntimeSpecific, quantizationFacts } from "./quantization-facts.js";
 import { slowBlocks } from "./slow-blocks.js";
+import { ruledOut, unused } from "./without-effect.js";
 
 export const runQuantize = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>
   new OptimizeRun("quantize", config, context).run();
@@ -116,6 +117,7 @@ export class OptimizeRun {
     const { config, record } = this;
     const { mode, ranges } = config.quantize;
     requireLimit(config);
+    record.warn(...ruledOut(config));
     if (mode === "static") requireCalibration(config.data.calibration !== null || ranges !== null);
     const original = loadModel(config.model);
     const already = alreadyQuantized(original);
@@ -313,7 +315,7 @@ export class OptimizeRun {
     const { fit } = intake;
     const own = { prepared: path, runtime, onProgress: record.progress, ...(answers && { answers }) };
     if (ranges !== null) {
-      const taps = loadRanges(ranges, intake.facts.sha256, context.toolVersion);
+      const taps = loadRanges(ranges, intake.facts.sha256, { prepared: path, target }, record);
       const data = answers && { ...fit!.ref, indices: answers.indices };
       if (data) await record.stage("calibrate", () => observeValues([], { ...own, data }, context), "answers");
       return taps;
@@ -359,8 +361,7 @@ export class OptimizeRun {
     record.warn(...warnings);
     const isPassed = ruling.verdict.outcome === "met";
     candidate.note ||= isPassed ? "chosen" : "";
-    const missed = isPassed ? bitsMissed(config.quantize, candidate) : null;
-    if (missed) record.warn(missed);
+    record.warn(...unused(config, this.#tried, isPassed ? candidate : null));
     const calibration = chosenRanges(candidate, workshop);
     // Profiled beside the model that was given, which is not the one that is judged against.
     const times = config.baseline === undefined ? operatorTimes(candidate, before?.steps, placed?.steps) : null;

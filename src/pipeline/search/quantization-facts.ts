@@ -114,15 +114,6 @@ export function missedRuntimeSpecific(
   return count > 0 ? { runtimeSpecificNodes: count } : {};
 }
 
-/** Where weights of 4 bits were asked for and something else was chosen, in words; null where nothing was missed. */
-export function bitsMissed(
-  { mode, bits }: Pick<QuantizeConfig, "mode" | "bits">,
-  { built: { forms } }: Pick<Candidate, "built">,
-): string | null {
-  if (bits === 8 || mode === "weights" || [...forms.values()].some((form) => bitsOf(form) === bits)) return null;
-  return `--bits ${bits}: the result has no weights of ${bits} bits, which is for --mode weights to make`;
-}
-
 /** Left out where it is 8. */
 function bitsFacts(forms: readonly Form[]): Pick<QuantizationFacts, "bits"> {
   const bits = Math.min(...forms.map(bitsOf)) as WeightBits;
