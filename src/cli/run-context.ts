@@ -7,6 +7,7 @@ import { hold } from "../base/unfinished.js";
 import type { RunContext } from "../pipeline/context.js";
 import type { EnvironmentFacts } from "../pipeline/result.js";
 import { removeAbandoned, scratchPrefix } from "./abandoned-scratch.js";
+import { beyondProcessors } from "./beyond-processors.js";
 import type { Invocation } from "./command.js";
 import { exitCode } from "./exit-code.js";
 import { watchRun } from "./observe.js";
@@ -36,11 +37,13 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
         flags: flags ?? [],
         onnxruntime: onnxruntime ?? "not installed",
       };
+      const crowded = beyondProcessors(settings.threads, cores);
       const origins = new Map<string, string>();
       const given = [...parameters, ...more, settings.baseline ?? ""].filter((path) => path !== "");
       const runtime = ortRuntime({ signal, scratch, nameOf: scratchNames(given, origins) });
       runtime.warmUp();
       const watch = watchRun(io, settings, now);
+      if (crowded !== null) watch.observer({ type: "warning", warning: crowded });
       try {
         return await body({
           runtime,
@@ -51,6 +54,7 @@ export async function withRunContext<T>(invocation: Invocation, body: (context: 
           now,
           scratch,
           origins,
+          ...(crowded !== null && { warnings: [crowded] }),
           machineState,
         });
       } catch (thrown) {

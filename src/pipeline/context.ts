@@ -11,6 +11,8 @@ export interface RunContext {
   /** Aborted when the user interrupts: the run stops at the next step and rejects with INTERRUPTED. */
   readonly signal: AbortSignal;
   readonly toolVersion: string;
+  /** What there was to warn of before the run, and was told then. */
+  readonly warnings?: readonly string[];
   /** What else decides how fast models run here, at this moment; nobody looks where it is absent. */
   readonly machineState?: () => MachineState;
   /** Milliseconds from any fixed moment. */

@@ -16,7 +16,7 @@ export class RunRecord {
   readonly #stages: { stage: string; wallMs: number }[] = [];
   /** Of the stage that runs: what those within it took. Others may run beside it. */
   readonly #within = new AsyncLocalStorage<{ ms: number }>();
-  readonly #warnings: string[] = [];
+  readonly #warnings: string[];
 
   constructor(
     readonly command: string,
@@ -25,6 +25,7 @@ export class RunRecord {
     readonly budgetMs: number | null = null,
   ) {
     this.#started = context.now();
+    this.#warnings = [...(context.warnings ?? [])];
   }
 
   /** Since the run began. */
