@@ -41,6 +41,10 @@ export interface RunResult {
   /** Nodes that one would expect to be fused and that the passes left, each with the reason. */
   readonly unfused?: readonly UnfusedNode[];
   readonly quantization: QuantizationFacts | null;
+  /** Of `optimize` whose answer is no model with integers: why each node that one would look for among them is float. */
+  readonly unquantized?: UnquantizedFacts;
+  /** Bytes of weights that `--goal size` may store in fewer bits; of a search for speed that gained nothing. */
+  readonly shrinkableBytes?: number;
   readonly accuracy: AccuracyFacts | null;
   readonly latency: LatencyFacts | null;
   readonly verdict: Verdict;
@@ -182,6 +186,13 @@ export interface QuantizationFacts {
   readonly integers?: IntegerFacts;
   /** Weights that can saturate on x86 without VNNI: nodes of which some channel holds such a pair. */
   readonly saturable?: number;
+}
+
+export interface UnquantizedFacts {
+  readonly why: string;
+  readonly float: readonly FloatNode[];
+  /** What would have been moved to integers as one, with its times by the table of kernels; where that spoke against all of it. */
+  readonly regions?: readonly RegionFacts[];
 }
 
 export interface IntegerFacts {

@@ -5,6 +5,7 @@ import { speedColumns, speedRemark } from "./candidate-speed.js";
 import { candidateWhy } from "./candidate-why.js";
 import { middle, middles, printable } from "./escape.js";
 import { formsText, integersText, nodesText } from "./forms-text.js";
+import { keptFloat } from "./kept-float.js";
 import { bytes, count, milliseconds, optional, plural, ratio, score, significant } from "./numbers.js";
 import { byReason } from "./reasons.js";
 import { isRoomy, type Sheet } from "./sheet.js";
@@ -48,8 +49,9 @@ export function changedLines({ passes, quantization, precision }: RunResult, she
   return lines.length === 0 ? [] : ["what changed", ...indented(lines)];
 }
 
-export function keptFloatLines({ quantization, precision }: RunResult, sheet: Sheet): string[] {
-  const float = [...(quantization?.float ?? []), ...(precision?.float ?? [])];
+export function keptFloatLines(result: RunResult, sheet: Sheet): string[] {
+  const { quantization } = result;
+  const float = keptFloat(result);
   if (float.length === 0) return [];
   const room = sheet.columns - 10;
   const named = isRoomy(sheet) ? 6 : 3;

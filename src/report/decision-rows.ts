@@ -13,7 +13,7 @@ export interface DecisionRow {
 }
 
 export function decisionRows(result: RunResult): DecisionRow[] {
-  const { passes, unfused = [], quantization, precision, candidates } = result;
+  const { passes, unfused = [], quantization, unquantized, precision, candidates } = result;
   const active = passes.filter(({ applied, rejected }) => applied > 0 || rejected !== undefined);
   const idle = passes.filter((pass) => !active.includes(pass) && pass.skipped.length > 0);
   const passRows = [...active, ...idle].map(({ name, applied, skipped, rejected, durationMs }): DecisionRow => {
@@ -47,6 +47,7 @@ export function decisionRows(result: RunResult): DecisionRow[] {
   );
   const float = [
     ...(quantization?.float ?? []),
+    ...(unquantized?.float ?? []),
     ...(quantization?.integers?.float ?? []),
     ...(precision?.float ?? []),
   ].map(({ node, op, reason }): DecisionRow => ({ kind: "float", name: node, what: reason, details: [op] }));

@@ -6,6 +6,7 @@ import type { GraphFacts } from "../pipeline/inspect/graph-facts.js";
 import { withoutBlocks } from "../pipeline/output/written-name.js";
 import type { ProfileFacts } from "../pipeline/profile/profile-facts.js";
 import type { RunResult } from "../pipeline/result.js";
+import { keptFloat } from "./kept-float.js";
 import { measuredTimes } from "./measured-times.js";
 
 export interface LayerRow {
@@ -132,7 +133,8 @@ const precisionOfForm: Readonly<Record<string, string>> = {
   weights4: "w4",
 };
 
-function addRegions(rows: Rows, { quantization, precision }: RunResult): void {
+function addRegions(rows: Rows, result: RunResult): void {
+  const { quantization } = result;
   for (const { region, nodes, form, sqnrDb, beforeMs, afterMs, reason } of quantization?.regions ?? []) {
     const inside = precisionOfForm[form];
     for (const node of inside ? nodes : []) rows.of(node).precision = inside!;
@@ -151,7 +153,7 @@ function addRegions(rows: Rows, { quantization, precision }: RunResult): void {
     const inside = precisionOfForm[form];
     if (inside) rows.of(node).precision = inside;
   }
-  for (const { node, op, reason } of [...(quantization?.float ?? []), ...(precision?.float ?? [])]) {
+  for (const { node, op, reason } of keptFloat(result)) {
     const row = rows.of(node);
     row.op ||= op;
     row.reason ||= reason;

@@ -5,6 +5,7 @@ import { speedColumns, speedRemark } from "./candidate-speed.js";
 import { candidateWhy } from "./candidate-why.js";
 import { markdownText } from "./escape.js";
 import { formsText, integersText, nodesText } from "./forms-text.js";
+import { keptFloat } from "./kept-float.js";
 import { bullets, codeCell, saidCell, table } from "./markdown-table.js";
 import { bytes, count, optional, ratio, score, significant } from "./numbers.js";
 import { byReason } from "./reasons.js";
@@ -38,11 +39,11 @@ export const fixedSizesTable = (result: RunResult): string =>
     shapeRows(result).map(({ port, name, before, after }) => [port, codeCell(name), codeCell(before), codeCell(after)]),
   );
 
-export const keptFloatTable = ({ quantization, precision }: RunResult): string =>
+export const keptFloatTable = (result: RunResult): string =>
   table(
     ["nodes", "reason", "for example"],
     ["r", "l", "l"],
-    byReason([...(quantization?.float ?? []), ...(precision?.float ?? [])]).map(({ reason, nodes }) => [
+    byReason(keptFloat(result)).map(({ reason, nodes }) => [
       count(nodes.length),
       saidCell(reason),
       nodes.slice(0, 3).map(codeCell).join(", "),

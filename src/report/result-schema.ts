@@ -28,6 +28,13 @@ const told = <T extends v.GenericSchema>(schema: T, description: string) => v.pi
 const forms = v.picklist(["float", "static", "dynamic", "dynamicRows", "weights16", "weights8", "blocks8", "weights4"]);
 const method = v.picklist(["minmax", "moving-average", "percentile", "entropy", "mse"]);
 
+const regions = v.array(
+  v.looseObject({
+    ...{ region: text, nodes: v.array(text), form: forms, reason: text },
+    ...{ sqnrDb: maybe, beforeMs: number, afterMs: number },
+  }),
+);
+
 const quantization = v.looseObject({
   mode: v.picklist(["static", "dynamic", "weights", "mixed"]),
   bits: v.optional(number),
@@ -35,14 +42,7 @@ const quantization = v.looseObject({
   nodes: size,
   forms: v.optional(v.array(v.looseObject({ node: text, form: forms }))),
   float,
-  regions: v.optional(
-    v.array(
-      v.looseObject({
-        ...{ region: text, nodes: v.array(text), form: forms, reason: text },
-        ...{ sqnrDb: maybe, beforeMs: number, afterMs: number },
-      }),
-    ),
-  ),
+  regions: v.optional(regions),
   why: text,
   target: v.optional(text),
   notes: v.array(text),
@@ -210,6 +210,8 @@ const fields = {
     ),
   ),
   quantization: v.nullable(quantization),
+  unquantized: v.optional(v.looseObject({ why: text, float, regions: v.optional(regions) })),
+  shrinkableBytes: v.optional(size),
   precision: v.nullable(v.looseObject({ target: v.picklist(["f16", "bf16"]), float, notes: v.array(text) })),
   accuracy: v.nullable(accuracy),
   latency: v.nullable(latency),

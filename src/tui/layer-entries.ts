@@ -6,6 +6,7 @@
 import { withoutBlocks } from "../pipeline/output/written-name.js";
 import type { Bound } from "../pipeline/profile/roofline.js";
 import type { RunResult } from "../pipeline/result.js";
+import { keptFloat } from "../report/kept-float.js";
 
 export interface LayerEntry {
   /** Or the one that the others of its region go with. */
@@ -42,8 +43,9 @@ export function layerEntries(result: RunResult): LayerEntry[] {
   });
 }
 
-function quantized({ quantization, precision }: RunResult): LayerEntry[] {
-  const float = [...(quantization?.float ?? []), ...(precision?.float ?? [])];
+function quantized(result: RunResult): LayerEntry[] {
+  const { quantization } = result;
+  const float = keptFloat(result);
   const ops = new Map(float.map(({ node, op }) => [node, op]));
   const regions = (quantization?.regions ?? []).map(
     ({ region, nodes, form, beforeMs, afterMs, sqnrDb, reason }): LayerEntry => ({

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { loadModel, nodesWithin, saveModel } from "../../src/ir/index.js";
 import { mergeRangesFiles, runCalibrate } from "../../src/pipeline/calibrate/calibrate.js";
 import type { QuantizeConfig } from "../../src/pipeline/config.js";
+import { explainResult } from "../../src/pipeline/explain/explain-result.js";
 import { runFp16 } from "../../src/pipeline/fp16/fp16.js";
 import { runFuse } from "../../src/pipeline/prepare/fuse.js";
 import { runOptimize, runQuantize } from "../../src/pipeline/search/optimize.js";
@@ -326,6 +327,44 @@ describe("quantize", () => {
     // What size is wanted for is made all the same.
     const small = await runQuantize(optimizeConfig(model, output, { mode: "static" }, { graph, data }), context);
     expect(small.candidates.length).toBeGreaterThan(0);
+  });
+
+  it("optimize times nothing where it finds nothing, and says so with the reason of each node", async () => {
+    const { folder, output, calibration } = await scene();
+    const graph = graphConfig({ target: "ort-cpu-vnni" });
+    const quantize = { mode: "static", goal: "speed" } as const;
+    const model = modelFile(
+      folder,
+      `(image: f32[N,1,28,28]) -> (y) {
+      f = Flatten(image)\n a = MatMul(f, $w: f32[784,2])\n y = MatMul(a, $v: f32[2,3]) }`,
+    );
+    const config = optimizeConfig(model, output, quantize, { graph, data: { calibration, eval: null, metric: null } });
+    const result = await runOptimize(config, realContext(runtime));
+    expect(result).toMatchObject({ candidates: [], latency: null, output: null, quantization: null });
+    expect(result.verdict).toMatchObject({ outcome: "no-gain", reasons: [] });
+    expect(result.verdict.summary).toMatch(
+      /^nothing was found that pays: no rewrite applies; static integers pay nowhere/,
+    );
+    expect(result.stages.map(({ stage }) => stage)).not.toContain("verify");
+    expect(result.shrinkableBytes).toBe(4 * 784 * 2);
+    expect(result.unquantized!.float.map(({ reason }) => reason)).toEqual([
+      expect.stringMatching(/^does not pay: .* as integers/),
+      expect.stringMatching(/^does not pay: .* as integers/),
+    ]);
+    const told = explainResult("r.json", JSON.stringify(result));
+    expect(told.float).toEqual(result.unquantized!.float);
+    expect(told.regions).toHaveLength(2);
+    // A rewrite that applies makes another file, which is timed; what no integers are for is told all the same.
+    const other = modelFile(
+      folder,
+      `(image: f32[N,1,28,28]) -> (y) {
+      f = Flatten(image)\n i = Identity(f)\n a = MatMul(i, $w: f32[784,2])\n y = MatMul(a, $v: f32[2,3]) }`,
+    );
+    const fused = await runOptimize({ ...config, model: other }, realContext(runtime));
+    expect(fused.candidates.map(({ name }) => name)).toEqual(["float32 fused"]);
+    expect(fused.candidates[0]).toMatchObject({ floatNodes: 2, quantizedNodes: 0 });
+    expect(fused.unquantized!.float).toHaveLength(2);
+    expect(fused.unquantized!.regions).toHaveLength(2);
   });
 
   it("does nothing to a model whose opset is to stay below its operators", async () => {

@@ -78,6 +78,7 @@ describe("the next command", () => {
       `${line} --goal size`,
     );
     expect(commandOf({ ...none, quantization: null }, line)).toContain("infer-opt inspect");
+    expect(commandOf({ ...none, quantization: null, shrinkableBytes: 4096 }, line)).toBe(`${line} --goal size`);
   });
 
   it("times what was compared, and compares what was timed", () => {

@@ -40,13 +40,21 @@ const toldParts = v.looseObject({
       integers: v.optional(v.looseObject({ integer: v.number(), float: v.array(floatNode), conversions: v.number() })),
     }),
   ),
+  unquantized: v.optional(
+    v.looseObject({ why: v.string(), float: v.array(floatNode), regions: v.optional(v.array(region)) }),
+  ),
   precision: v.optional(v.nullable(v.looseObject({ float: v.array(floatNode) }))),
 });
 
 /** Throws RESULT_INVALID, or RESULT_VERSION for one of another schema. */
 export function explainResult(path: string, text: string): Explanation {
-  const { command, passes, unfused, quantization, precision } = parseSavedResult(path, text, toldParts);
-  const why = quantization ? [`quantized ${quantization.mode}: ${quantization.why}`] : [];
+  const { command, passes, unfused, quantization, unquantized, precision } = parseSavedResult(path, text, toldParts);
+  const why = quantization
+    ? [`quantized ${quantization.mode}: ${quantization.why}`]
+    : unquantized
+      ? [`not quantized: ${unquantized.why}`]
+      : [];
+  const regions = quantization?.regions ?? unquantized?.regions;
   const { integer, float: unfit } = quantization?.integers ?? { integer: 0, float: [] };
   if (integer + unfit.length > 0) {
     why.push(`${integer} of ${integer + unfit.length} nodes that were to run on integers do in the runtime's graph`);
@@ -59,8 +67,8 @@ export function explainResult(path: string, text: string): Explanation {
     runtimeSpecific: [],
     lossy: [],
     nodes: [],
-    float: [...(quantization?.float ?? []), ...unfit, ...(precision?.float ?? [])],
-    ...(quantization?.regions && { regions: quantization.regions }),
+    float: [...(quantization?.float ?? []), ...(unquantized?.float ?? []), ...unfit, ...(precision?.float ?? [])],
+    ...(regions && { regions }),
     notes: [`what \`${command}\` did`, ...why],
   };
 }

@@ -48,6 +48,8 @@ export interface CandidatesRequest {
   readonly model: Model;
   /** Float candidates too, and not only integers. */
   readonly withFloat: boolean;
+  /** Whether the float model is another than the one that was given: a file that is timed against itself is faster by chance alone. */
+  readonly isFused: boolean;
   readonly isQuantized: boolean;
   /** Samples to choose range methods by; made-up where there are none. */
   readonly fit: DatasetRef;
@@ -70,7 +72,7 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   const opset = opsetOf(model);
   const variants: Variant[] = [];
   if (withFloat) {
-    variants.push({ kind: "fused" });
+    if (request.isFused) variants.push({ kind: "fused" });
     if (config.runtime.provider !== "cpu" || goal === "size") variants.push({ kind: "fp16" });
   }
   const isStatic = !isQuantized && (mode === "auto" || mode === "static");

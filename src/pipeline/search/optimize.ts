@@ -41,7 +41,7 @@ import { approximate, lossyText } from "../prepare/lossy.js";
 import { type Draft, draftModel, type Prepared } from "../prepare/prepare.js";
 import { requestOf } from "../prepare/prepare-request.js";
 import { operatorTimes } from "../profile/operator-times.js";
-import type { CorrectionFacts, LossyFacts, ModelFacts, RunResult, Verdict } from "../result.js";
+import type { CorrectionFacts, LossyFacts, ModelFacts, RunResult, UnquantizedFacts, Verdict } from "../result.js";
 import { type PartOf, SearchFiles } from "../resume/search-files.js";
 import { RunRecord } from "../run-record.js";
 import { quickTrial } from "../sample-counts.js";
@@ -57,8 +57,10 @@ import { type Examination, examineCandidate, examineOriginal, type OriginalTimes
 import { Judge, type Judged } from "./judge-candidate.js";
 import { leastOpset, makeCandidates } from "./make-candidates.js";
 import { measureSpeed } from "./measure-speed.js";
+import { isFused, shrinkableBytes, unchangedResult, whyNothingPays } from "./nothing-pays.js";
 import { allFloat, chosenRanges, missedRuntimeSpecific, quantizationFacts } from "./quantization-facts.js";
 import { slowBlocks } from "./slow-blocks.js";
+import { unquantizedFacts } from "./unquantized-facts.js";
 import { ruledOut, unused } from "./without-effect.js";
 
 export const runQuantize = (config: OptimizeConfig, context: RunContext): Promise<RunResult> =>
@@ -196,6 +198,7 @@ export class OptimizeRun {
       workshop,
       model: prepared.model,
       withFloat: this.command === "optimize",
+      isFused: isFused(fused, config),
       isQuantized: already !== null && !isMore,
       placed,
       fit: trial,
@@ -209,16 +212,28 @@ export class OptimizeRun {
       round: (others) => this.#rounded(others, workshop, intake),
     });
     this.#tried.push(...candidates);
-    if (candidates.length === 0) {
-      const why = hopeless ? whyHopeless(hopeless) : this.#whyNone(prepared, taps);
-      return this.#nothingToDo(intake, why, {
+    const whyNot = hopeless ? whyHopeless(hopeless) : this.#whyNone(prepared, taps);
+    const whyNone = isMore ? whyNot : (already ?? whyNot);
+    if (candidates.length === 0 && this.command === "quantize") {
+      return this.#nothingToDo(intake, whyNone, {
         passes: prepared.passes,
-        ...allFloat(prepared.model, { ...common, mode }, why, hopeless?.regions),
+        ...allFloat(prepared.model, { ...common, mode }, whyNone, hopeless?.regions),
       });
     }
-    if (hopeless) record.warn(`static integers were left out: ${whyHopeless(hopeless)}`);
+    if (hopeless && candidates.length > 0) record.warn(`static integers were left out: ${whyHopeless(hopeless)}`);
     const speed = { candidates, earlier: tried, workshop, config, isPlaced: placed !== null };
-    this.#tried.push(...(await record.stage("bench", () => measureSpeed(speed), "candidates")));
+    if (candidates.length > 0)
+      this.#tried.push(...(await record.stage("bench", () => measureSpeed(speed), "candidates")));
+    const unquantized = (): UnquantizedFacts =>
+      unquantizedFacts(prepared.model, common, { tried: this.#tried, regions: hopeless?.regions ?? [], why: whyNone });
+    const { goal } = config.quantize;
+    const isUnchanged = this.command === "optimize" && !isFused(fused, config);
+    const nothing = isUnchanged ? whyNothingPays(candidates, prepared, goal, whyNone) : null;
+    if (nothing !== null) {
+      if (!this.part) this.#files?.remove();
+      const found = { prepared, excluded, target: this.target, tried: this.#tried, unquantized: unquantized() };
+      return record.result(unchangedResult(nothing, intake, found, config));
+    }
     const close = contenders(candidates);
     const unknown = close.length > 1 ? close.filter((each) => isInteger(each) && each.sqnrDb === null) : [];
     if (unknown.length > 0) {
@@ -235,6 +250,7 @@ export class OptimizeRun {
       intake,
       prepared,
       against,
+      unquantized,
     );
   }
 
@@ -349,6 +365,7 @@ export class OptimizeRun {
     intake: Intake,
     prepared: Prepared,
     against: ModelFacts,
+    unquantized: () => UnquantizedFacts,
   ): Promise<RunResult> {
     const { record, config } = this;
     const { original, fit } = intake;
@@ -366,19 +383,20 @@ export class OptimizeRun {
     // Profiled beside the model that was given, which is not the one that is judged against.
     const times = config.baseline === undefined ? operatorTimes(candidate, before?.steps, placed?.steps) : null;
     // Before the output is there: models of the run have their weights where the input has them, which it may replace.
+    const quantization = quantizationFacts(candidate, {
+      ...{ tried: this.#tried, corrections: this.#corrections },
+      ...{ fit, workshop, integers },
+    });
+    const isGoneWithout = ruling.verdict.outcome === "no-gain" && config.quantize.goal === "speed";
     const findings = {
       model: intake.facts,
       ...(config.baseline !== undefined && { baseline: against }),
       passes: prepared.passes,
       ...(prepared.provenance && { provenance: prepared.provenance }),
       unfused: prepared.unfused,
-      quantization: quantizationFacts(candidate, {
-        tried: this.#tried,
-        corrections: this.#corrections,
-        fit,
-        workshop,
-        integers,
-      }),
+      quantization,
+      ...(quantization === null && { unquantized: unquantized() }),
+      ...(isGoneWithout && { shrinkableBytes: shrinkableBytes(original) }),
       accuracy: candidate.accuracy,
       latency: latency?.facts ?? null,
       ...(this.#lossy && { lossy: this.#lossy }),

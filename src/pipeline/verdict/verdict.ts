@@ -97,6 +97,33 @@ export function judge(limits: Limits, evidence: Evidence, options: VerdictOption
   return { verdict: { status, outcome, reasons, summary }, warnings };
 }
 
+/** Of a model that stays as it is: it is as fast and as large as it was, which takes no timing to say. */
+export function judgeUnchanged(limits: Limits, bytes: number, why: string): Verdict {
+  const { minSpeedup, slo } = limits;
+  const speed: VerdictReason[] =
+    minSpeedup === null
+      ? []
+      : [
+          {
+            ...{ limit: "min-speedup", wanted: minSpeedup, got: 1, unit: "times" },
+            status: minSpeedup > 1 ? "missed" : "met",
+            text: `the model stays as it is, at least ${ratio(minSpeedup)}x wanted`,
+          },
+        ];
+  const untimed = slo.map(({ percentile, ms }) =>
+    notMeasured(`slo ${percentile}`, ms, "ms", "the model stays as it is, and was not timed"),
+  );
+  const size = sizeReasons(limits, { bytes: { baseline: bytes, candidate: bytes } });
+  const missed = [...speed, ...size].find(isMissed);
+  const found = `nothing was found that pays: ${why}`;
+  return {
+    status: "fail",
+    outcome: missed ? "latency" : "no-gain",
+    reasons: [...speed, ...untimed, ...size],
+    summary: missed ? `${missed.limit} missed: ${missed.text}; ${found}` : found,
+  };
+}
+
 function accuracyReasons(
   { maxDrop, confidence }: Limits,
   { accuracy, search }: Evidence,
@@ -209,7 +236,7 @@ function range(low: number | null, high: number | null): string {
   return high === null ? "without bounds" : `below ${time(high)}`;
 }
 
-function sizeReasons({ maxSizeBytes }: Limits, { bytes }: Evidence): VerdictReason[] {
+function sizeReasons({ maxSizeBytes }: Limits, { bytes }: Pick<Evidence, "bytes">): VerdictReason[] {
   if (maxSizeBytes === null) return [];
   return [
     {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AccuracyFacts, LatencyFacts } from "../../../src/pipeline/result.js";
-import { type Evidence, judge, type LatencyMeasure } from "../../../src/pipeline/verdict/verdict.js";
+import { type Evidence, judge, judgeUnchanged, type LatencyMeasure } from "../../../src/pipeline/verdict/verdict.js";
 import { limitsOf } from "../../support/run-config.js";
 
 const accuracy = (drop: number, facts: Partial<AccuracyFacts> = {}): Evidence["accuracy"] => ({
@@ -246,4 +246,30 @@ it("says of a missed limit whether more time may help", () => {
   expect(ruled(end, slow).summary).not.toContain("no speed to give up");
   // Other commands search nothing.
   expect(judge(limits, slow, optimize).verdict.summary).not.toContain("no speed to give up");
+});
+
+describe("judgeUnchanged", () => {
+  it("is no gain, in words that make nothing of chance", () => {
+    expect(judgeUnchanged(limitsOf({}), 100, "no rewrite applies")).toEqual({
+      ...{ status: "fail", outcome: "no-gain", reasons: [] },
+      summary: "nothing was found that pays: no rewrite applies",
+    });
+  });
+
+  it("misses what only another model could meet", () => {
+    const faster = judgeUnchanged(limitsOf({ minSpeedup: 1.2 }), 100, "why");
+    expect(faster).toMatchObject({ outcome: "latency", reasons: [{ limit: "min-speedup", got: 1, status: "missed" }] });
+    const smaller = judgeUnchanged(limitsOf({ maxSizeBytes: 80 }), 100, "why");
+    expect(smaller).toMatchObject({ outcome: "latency", reasons: [{ limit: "max-size", status: "missed" }] });
+    expect(smaller.summary).toMatch(/^max-size missed: .*; nothing was found that pays: why$/);
+    expect(judgeUnchanged(limitsOf({ maxSizeBytes: 100 }), 100, "why").outcome).toBe("no-gain");
+  });
+
+  it("says of a limit in milliseconds that nothing was timed", () => {
+    const slo = [{ percentile: "p95", ms: 5 }] as const;
+    expect(judgeUnchanged(limitsOf({ slo }), 100, "why")).toMatchObject({
+      outcome: "no-gain",
+      reasons: [{ limit: "slo p95", got: null, status: "inconclusive" }],
+    });
+  });
 });

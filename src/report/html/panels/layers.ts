@@ -3,6 +3,7 @@ import type { GraphFacts } from "../../../pipeline/inspect/graph-facts.js";
 import type { RunResult } from "../../../pipeline/result.js";
 import { nodesText } from "../../forms-text.js";
 import { isConversion } from "../../graph-boxes.js";
+import { keptFloat } from "../../kept-float.js";
 import { type LayerRow, layerRows } from "../../layer-rows.js";
 import { isInteger } from "../../losses.js";
 import { bytes, count, milliseconds, plural, significant } from "../../numbers.js";
@@ -42,8 +43,8 @@ const half = ({ precision }: RunResult): Markup[] =>
       ]
     : [];
 
-function keptInFloat({ quantization, precision }: RunResult): Markup[] {
-  const float = [...(quantization?.float ?? []), ...(precision?.float ?? [])];
+function keptInFloat(result: RunResult): Markup[] {
+  const float = keptFloat(result);
   if (float.length === 0) return [];
   const groups = byReason(float).map(({ reason, nodes }) => html`<li>${plural(nodes.length, "node")}: ${reason}</li>`);
   return [html`<h3>Kept in float: ${count(float.length)}</h3><ul>${groups}</ul>`];

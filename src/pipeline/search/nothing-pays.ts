@@ -1,0 +1,82 @@
+/** When a search for speed ends with the model as it is, and what is told of it then. */
+import { type Model, nodesWithin } from "../../ir/index.js";
+import type { IntegerTarget } from "../../target/integer-kernel.js";
+import type { Candidate } from "../candidates/candidate.js";
+import { candidateFacts, integerChoices } from "../candidates/candidate-facts.js";
+import type { OptimizeConfig } from "../config.js";
+import type { Intake } from "../intake.js";
+import type { Prepared } from "../prepare/prepare.js";
+import type { UnquantizedFacts } from "../result.js";
+import { judgeUnchanged, leastGain } from "../verdict/verdict.js";
+import { missedRuntimeSpecific } from "./quantization-facts.js";
+
+/** Whether the prepared model is another than the one that was given. A newer opset alone makes no model faster. */
+export const isFused = (
+  { passes }: Pick<Prepared, "passes">,
+  { graph, baseline }: Pick<OptimizeConfig, "graph" | "baseline">,
+): boolean =>
+  baseline !== undefined ||
+  graph.shapes.size > 0 ||
+  graph.opset !== undefined ||
+  passes.some(({ applied }) => applied > 0);
+
+/**
+ * In words; null where there is something to race, which an estimate of no gain is no reason to.
+ *
+ * @param candidates of a model that is not fused
+ * @param whyNone where there are none
+ */
+export function whyNothingPays(
+  candidates: readonly Candidate[],
+  { passes }: Pick<Prepared, "passes">,
+  goal: "speed" | "size",
+  whyNone: string,
+): string | null {
+  const isUndone = passes.some(({ rejected }) => rejected !== undefined);
+  const rewrites = isUndone ? "every rewrite that applies was undone" : "no rewrite applies";
+  if (candidates.length === 0) return `${rewrites}; ${whyNone}`;
+  const speedOf = ({ speedup }: Candidate): number => speedup ?? Number.POSITIVE_INFINITY;
+  const fastest = candidates.reduce((a, b) => (speedOf(b) > speedOf(a) ? b : a));
+  if (goal === "size" || speedOf(fastest) >= leastGain) return null;
+  const estimate = `${speedOf(fastest).toFixed(2)}x of its speed, and a gain takes ${leastGain.toFixed(2)}x`;
+  return `${rewrites}; the fastest candidate, ${fastest.name}, is estimated at ${estimate}`;
+}
+
+/** What was found out on the way. */
+export interface Found {
+  readonly prepared: Prepared;
+  readonly target: IntegerTarget;
+  readonly excluded: ReadonlyMap<string, string>;
+  readonly tried: readonly Candidate[];
+  readonly unquantized: UnquantizedFacts;
+}
+
+/** It is told all the same; nothing is timed that is what it was. */
+export function unchangedResult(
+  why: string,
+  { facts, original }: Intake,
+  { prepared, target, excluded, tried, unquantized }: Found,
+  { limits, quantize: { goal, mode } }: OptimizeConfig,
+) {
+  const { model, passes, unfused } = prepared;
+  return {
+    ...{ model: facts, passes, unfused, quantization: null, unquantized },
+    ...(goal === "speed" && { shrinkableBytes: shrinkableBytes(original) }),
+    candidates: candidateFacts(tried, null, () => integerChoices(model, target)),
+    ...missedRuntimeSpecific(model, { target, mode, excluded }),
+    verdict: judgeUnchanged(limits, facts.bytes, why),
+  };
+}
+
+/** Smaller ones are not worth a conversion of their own. */
+const SMALLEST_WEIGHT = 1024;
+
+/** Of float32 weights: half precision and integers take fewer. */
+export function shrinkableBytes({ graph }: Model): number {
+  const weights = new Set(
+    [...nodesWithin(graph)].flatMap(({ inputs }) => inputs.flatMap((value) => value?.constant ?? [])),
+  );
+  return [...weights]
+    .filter(({ dtype, elementCount }) => dtype === "f32" && elementCount >= SMALLEST_WEIGHT)
+    .reduce((sum, { elementCount }) => sum + 4 * elementCount, 0);
+}

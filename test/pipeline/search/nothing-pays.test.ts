@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { isFused, shrinkableBytes, whyNothingPays } from "../../../src/pipeline/search/nothing-pays.js";
+import { Stage, staticVariant } from "../../support/candidates.js";
+import { prepared } from "../../support/quantize-text.js";
+import { graphConfig } from "../../support/real-run.js";
+
+const pass = (applied: number, rejected?: string) => ({
+  ...{ name: "fuse-gelu", applied, skipped: [], durationMs: 1 },
+  ...(rejected !== undefined && { rejected }),
+});
+
+describe("isFused", () => {
+  const graph = graphConfig();
+
+  it("is what passes changed for good", () => {
+    expect(isFused({ passes: [pass(0), pass(0, "outputs differ")] }, { graph })).toBe(false);
+    expect(isFused({ passes: [pass(0), pass(2)] }, { graph })).toBe(true);
+  });
+
+  it("is what was asked for in so many words, and a model beside another one", () => {
+    const passes = [pass(0)];
+    expect(isFused({ passes }, { graph: { ...graph, shapes: new Map([["x", [1]]]) } })).toBe(true);
+    expect(isFused({ passes }, { graph: { ...graph, opset: 21 } })).toBe(true);
+    expect(isFused({ passes }, { graph, baseline: "wide.onnx" })).toBe(true);
+  });
+});
+
+describe("whyNothingPays", () => {
+  const stage = new Stage();
+  const integers = (ms: number) => stage.candidate(`in ${ms} ms`, staticVariant, { accuracy: 1, ms });
+  const none = { passes: [pass(0)] };
+
+  it("says what was in the way of everything", () => {
+    expect(whyNothingPays([], none, "speed", "no node can be")).toBe("no rewrite applies; no node can be");
+    expect(whyNothingPays([], { passes: [pass(0, "differs")] }, "size", "no node can be")).toBe(
+      "every rewrite that applies was undone; no node can be",
+    );
+    expect(whyNothingPays([integers(12.5), integers(12)], none, "speed", "")).toBe(
+      "no rewrite applies; the fastest candidate, in 12 ms, is estimated at 0.83x of its speed, and a gain takes 1.02x",
+    );
+  });
+
+  it("leaves to a race what may gain, what is not estimated, and what is smaller where size counts", () => {
+    expect(whyNothingPays([integers(12), integers(9)], none, "speed", "")).toBeNull();
+    expect(whyNothingPays([{ ...integers(12), speedup: null }], none, "speed", "")).toBeNull();
+    expect(whyNothingPays([integers(12)], none, "size", "")).toBeNull();
+  });
+});
+
+it("counts weights once that would take fewer bits", async () => {
+  const model = await prepared(`(x: f32[2,64]) -> (y) {
+    a = MatMul(x, $w: f32[64,64])
+    b = MatMul(a, $w)
+    y = Add(b, $c: f32[64])
+  }`);
+  expect(shrinkableBytes(model)).toBe(4 * 64 * 64);
+});
