@@ -1,17 +1,17 @@
 /** Help texts: usage, a sentence, two examples, then flags in groups, exit codes last. */
 import { wrap } from "../report/table.js";
-import { type Command, everywhere } from "./command.js";
+import { type Command, everywhere, flagOf } from "./command.js";
 import { exitMeanings } from "./exit-code.js";
 import { type Flag, flagGroups } from "./flag.js";
-import { flags } from "./flags.js";
 
 const WIDTH = 80;
 const INDENT = 26;
 
-export function commandHelp({ name, parameters, about, note, examples, flags: names, exits }: Command): string {
-  const own = [...names, ...everywhere];
+export function commandHelp(command: Command): string {
+  const { name, parameters, about, note, examples, exits } = command;
+  const own = [...command.flags, ...everywhere].map((flag) => flagOf(command, flag));
   const groups = flagGroups.flatMap((group) => {
-    const members = own.map((flag): Flag<unknown> => flags[flag]).filter((flag) => flag.group === group);
+    const members = own.filter((flag) => flag.group === group);
     return members.length === 0 ? [] : ["", `${group}:`, ...members.flatMap(flagLines)];
   });
   return lines(

@@ -1,10 +1,10 @@
 /** All commands and flags as a page of the documentation and as a man page, from the data that `--help` shows. */
-import { type Command, everywhere } from "./command.js";
+import { type Command, everywhere, flagOf } from "./command.js";
 import { type ExitCode, exitCode, exitMeanings, exitOfOutcome } from "./exit-code.js";
 import type { Flag } from "./flag.js";
 import { flags } from "./flags.js";
 
-const flagsOf = ({ flags: names }: Command): readonly Flag<unknown>[] => names.map((name) => flags[name]);
+const flagsOf = (command: Command): readonly Flag<unknown>[] => command.flags.map((name) => flagOf(command, name));
 const shared: readonly Flag<unknown>[] = everywhere.map((name) => flags[name]);
 /** What codes that tell of limits and gains mean, with the commands that give them: others are done, or fail. */
 const meaningsFor = (commands: readonly Command[]): readonly (readonly [ExitCode, string])[] =>

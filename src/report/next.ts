@@ -204,10 +204,11 @@ function afterCalibration(line: Line): Suggestion | null {
 }
 
 function afterSuccess(result: RunResult, line: Line): Suggestion | null {
-  const { model, output, candidateModel, latency, command, quantization, pruning } = result;
+  const { model, output, candidateModel, latency, command, quantization, precision, pruning } = result;
   if (output) {
     if (command === "prune" && pruning && !pruning.sparsity) return integersToo(output, line);
-    if (quantization || latency) return afterSearch(result, output, line);
+    const isSampled = precision !== null && !isUnrun(result) && line.given("--eval") !== "";
+    if (quantization || latency || isSampled) return afterSearch(result, output, line);
     return hasChanged(result) && !isUnrun(result)
       ? { command: `infer-opt bench ${line.pair(output)}`, why: "is it faster?" }
       : null;
@@ -241,11 +242,11 @@ function afterSuccess(result: RunResult, line: Line): Suggestion | null {
 
 /** What was taken is written, and was timed. */
 function afterSearch(result: RunResult, output: { readonly path: string }, line: Line): Suggestion | null {
-  const { verdict, quantization } = result;
-  // Where no limit asks for it, few samples were looked at.
+  const { verdict, quantization, precision } = result;
+  // Where no limit asks for it, few samples were looked at, or none by a metric.
   const isJudged = verdict.reasons.some(({ limit }) => limit === "max-drop");
   const isSampled = line.given("--eval") !== "";
-  if (quantization && isSampled && !isJudged) {
+  if ((quantization || precision) && isSampled && !isJudged) {
     const flags = line.given("--eval", "--metric", "--provider", "--target");
     return { command: `infer-opt verify ${line.pair(output)}${flags}${line.config}`, why: "accuracy on all samples" };
   }

@@ -196,6 +196,16 @@ describe("help", () => {
     },
   );
 
+  it("says that --eval is to judge by where there is a metric to do so, and only there", async () => {
+    const judging = commands.filter(({ flags }) => flags.includes("metric") && flags.includes("eval"));
+    const promising: string[] = [];
+    for (const { name } of commands) {
+      if ((await command(["help", name])).stdout.includes("samples to judge by")) promising.push(name);
+    }
+    expect(promising).toEqual(judging.map(({ name }) => name));
+    expect(promising).toContain("quantize");
+  });
+
   it("lists every command", async () => {
     const { stdout } = await command(["--help"]);
     for (const { name } of commands) expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, "m"));

@@ -31,6 +31,14 @@ describe("the next command", () => {
     expect(commandOf({ ...sampleResult(), verdict: gain }, `${line} --target openvino`)).toBe(
       "infer-opt verify models/net.onnx out/net.int8.onnx --eval 'my test.npz' --metric top1 --target openvino",
     );
+    // Of half precision only outputs were compared, whether it was timed or not.
+    const halves = { command: "fp16", quantization: null, precision: { target: "f16", float: [], notes: [] } } as const;
+    const { latency: _, ...untimed } = { ...sampleResult(halves), verdict: { ...gain, reasons: [] } };
+    for (const half of [untimed, { ...untimed, latency: sampleResult().latency }]) {
+      expect(commandOf(half as RunResult, "infer-opt fp16 models/net.onnx -o x.onnx --eval t.npz")).toBe(
+        "infer-opt verify models/net.onnx out/net.int8.onnx --eval t.npz",
+      );
+    }
     const drop = { ...verdict("met", "max-drop"), status: "pass" } as const;
     expect(commandOf({ ...sampleResult(), verdict: drop }, `${line} --max-drop=1% --slo p95=9ms --slo p99=20ms`)).toBe(
       "infer-opt gate models/net.onnx out/net.int8.onnx --eval 'my test.npz' --metric top1 --max-drop 1% --slo p95=9ms --slo p99=20ms --threads 2",

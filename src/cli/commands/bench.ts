@@ -1,7 +1,7 @@
 import { InferOptError } from "../../base/errors.js";
 import type { LatencySeries } from "../../bench/hdr-log.js";
 import type { LoadConfig } from "../../pipeline/load/run-load.js";
-import { type Command, type Invocation, running } from "../command.js";
+import { type Command, feedsModels, type Invocation, running } from "../command.js";
 import { type ExitCode, exitCode } from "../exit-code.js";
 import type { Settings } from "../flags.js";
 import { changeExits, runAndDeliver } from "../run-and-deliver.js";
@@ -35,6 +35,7 @@ export const bench: Command = {
       "report",
     ] as const),
   ],
+  abouts: feedsModels,
   exits: [...changeExits, exitCode.latency, exitCode.inconclusive],
   async run(invocation) {
     const { hdrLog: path } = invocation.settings;

@@ -1,4 +1,4 @@
-import { type Command, passChoice, running, written } from "../command.js";
+import { type Command, comparesOutputs, passChoice, running, written } from "../command.js";
 import { modelOutput } from "../output-path.js";
 import { changeExits, runAndDeliver } from "../run-and-deliver.js";
 import { fuseConfig } from "../settings.js";
@@ -16,6 +16,7 @@ const recipeCommand = (
   about,
   examples,
   flags: [...passChoice, "opset", "target", ...more, "calibration", "eval", ...running, ...written, "report"],
+  abouts: comparesOutputs,
   exits: changeExits,
   run(invocation) {
     const { parameters, settings, actions } = invocation;

@@ -1,4 +1,4 @@
-import { type Command, passChoice, running, written } from "../command.js";
+import { type Command, comparesOutputs, passChoice, running, written } from "../command.js";
 import { exitCode } from "../exit-code.js";
 import { modelOutput } from "../output-path.js";
 import { runAndDeliver } from "../run-and-deliver.js";
@@ -22,6 +22,7 @@ export const fp16: Command = {
     ...written,
     ...(["keepRejected", "report"] as const),
   ],
+  abouts: comparesOutputs,
   exits: [
     exitCode.done,
     exitCode.usage,

@@ -1,6 +1,6 @@
 import type { ProfileFacts } from "../../pipeline/profile/profile-facts.js";
 import { renderChromeTrace } from "../../report/chrome-trace.js";
-import { type Command, running } from "../command.js";
+import { type Command, feedsModels, running } from "../command.js";
 import { changeExits, runAndDeliver } from "../run-and-deliver.js";
 import { runtimeConfig } from "../settings.js";
 import { writeWhole } from "../write-file.js";
@@ -16,6 +16,7 @@ export const profile: Command = {
     "infer-opt profile model.onnx int8.onnx --eval test.npz --threads 1 --chrome-trace run.json",
   ],
   flags: ["eval", ...running, "affinity", "budget", "pipeline", "requireEp", "top", "chromeTrace", "report"],
+  abouts: feedsModels,
   exits: changeExits,
   async run(invocation) {
     const { more, settings, actions } = invocation;
