@@ -45,6 +45,8 @@ export class Stage {
   readonly record: RunRecord;
   readonly discarded: string[] = [];
   readonly made: Candidate[] = [];
+  /** Milliseconds that a candidate is said to take; null where that is not known. */
+  ownMs: number | null = null;
 
   constructor(
     readonly kept: (names: readonly string[]) => Behaviour = () => ({ accuracy: 1, ms: 10 }),
@@ -103,7 +105,7 @@ export class Stage {
         new Map(
           regions.map(({ name }) => [name, { beforeMs: 1, kernelMs: 1 - (this.saved?.[name] ?? 0), conversionMs: 0 }]),
         ),
-      ownMs: () => null,
+      ownMs: () => this.ownMs,
       measureError: async (candidates: readonly Candidate[]) => {
         for (const each of candidates) each.sqnrDb = this.damage[[...each.built.forms.keys()][0]!] ?? 99;
       },

@@ -50,6 +50,8 @@ export async function chooseCandidate(
   const ranked = rank(candidates, config, workshop.options.target.isMeasurable);
   const floats = ranked.filter((candidate) => !isInteger(candidate));
   const fastestFloat = Math.max(leastGain, ...floats.map(({ speedup }) => speedup!));
+  /** What is expected to be slower is not worth a look. */
+  const leastSpeedup = Math.max(goal === "size" ? 0 : fastestFloat, config.limits.minSpeedup ?? 0);
   const pays = ({ speedup }: Candidate): boolean => goal === "size" || speedup! >= fastestFloat;
   /** As it is, or placed for speed alone. */
   const mayPay = ({ speedup, faster }: Candidate): boolean =>
@@ -70,7 +72,7 @@ export async function chooseCandidate(
     const slower = raced.at(-1)?.latency?.facts.speedupInterval[1];
     if (!faster || slower === undefined) return null;
     // What was measured, and by how much faster the other was reckoned to be.
-    if (slower * faster.gain < Math.max(fastestFloat, config.limits.minSpeedup ?? 0)) return null;
+    if (slower * faster.gain < leastSpeedup) return null;
     const next = workshop.make(variant, faster.keptFloat, {
       ...{ speedup: estimateOf(candidate)! * faster.gain, note: FASTEST },
     });
@@ -108,6 +110,7 @@ export async function chooseCandidate(
           workshop,
           context: record.context,
           deadline,
+          leastSpeedup,
           attemptMs,
           meetsLimit: (next) => judge.isAccurate(next),
           measuringMs: (measured) => judge.measuringMs(measured),

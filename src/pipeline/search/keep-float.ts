@@ -17,6 +17,8 @@ export interface KeepFloatRequest {
   readonly context: RunContext;
   /** Milliseconds by the context's clock at which to stop looking. */
   readonly deadline: number;
+  /** What is expected to be slower than that, beside the original, is not tried. */
+  readonly leastSpeedup: number;
   /** What measuring a candidate on the evaluation data takes, in milliseconds, as far as is known before. */
   readonly attemptMs: number;
   /** Measures a candidate on the evaluation data and answers whether it meets the limit. */
@@ -46,7 +48,7 @@ export interface SearchReach {
   readonly missingMs: number;
 }
 
-/** More float regions than this share of all leave no gain worth having. */
+/** Where times are not known: more float regions than this share of all leave no gain worth having. */
 const LARGEST_SHARE = 0.75;
 /** Regions that are tried as integers again. */
 const MOST_WON_BACK = 6;
@@ -77,13 +79,28 @@ class Search {
     const stop = Math.min(half, deadline - LEAST_ATTEMPTS * attemptMs);
     const { regions, wholeMs } = await rankRegions(candidate, workshop, context, stop);
     this.#ranking = regions;
-    const most = Math.floor(regions.length * LARGEST_SHARE);
+    const most = this.#mostInFloat();
     const { missed, met } = await this.#shortestPrefix({ count: 0, drop: dropOf(candidate) }, most);
     const found = met && (await this.#winBack(met.found, met.count));
     const isThrough = met !== null || missed.count >= most;
     const leftMs = this.#neededMs(most, wholeMs) - (context.now() - from);
     const missingMs = isThrough ? 0 : Math.max(1, leftMs);
     return { found, tried: this.#tried, reach: { regions: regions.length, tried: missed.count, most, missingMs } };
+  }
+
+  /** Of the ranking, as far as the speed that is left is worth having; one region at least is left as integers. */
+  #mostInFloat(): number {
+    const { candidate, workshop, leastSpeedup } = this.request;
+    const regions = this.#ranking;
+    const own = workshop.ownMs(candidate);
+    if (leastSpeedup > 0 && speedWithout(candidate.speedup, own, regions) === null) {
+      return Math.floor(regions.length * LARGEST_SHARE);
+    }
+    const isWorthIt = (count: number): boolean =>
+      (speedWithout(candidate.speedup, own, regions.slice(0, count)) ?? leastSpeedup) >= leastSpeedup;
+    let most = Math.max(0, regions.length - 1);
+    while (most > 0 && !isWorthIt(most)) most--;
+    return most;
   }
 
   /**

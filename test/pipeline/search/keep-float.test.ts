@@ -7,7 +7,7 @@ const eight = ["a", "b", "c", "d", "e", "f", "g", "h"];
 /** h is worst, a is best. */
 const damage = Object.fromEntries(eight.map((node, i) => [node, 40 - 4 * i]));
 
-function search(stage: Stage, needed: number, all = eight, alone = all, deadline = 1e9) {
+function search(stage: Stage, needed: number, all = eight, alone = all, deadline = 1e9, leastSpeedup = 1.02) {
   const variant = staticVariantOf({ neighbours: all !== alone, depthwise: true });
   const candidate = stage.candidate("integers", variant, { accuracy: 0.5, ms: 3 }, all);
   const asked: number[] = [];
@@ -21,6 +21,7 @@ function search(stage: Stage, needed: number, all = eight, alone = all, deadline
     workshop,
     context: stage.context,
     deadline,
+    leastSpeedup,
     attemptMs: 0,
     measuringMs: () => 0,
     meetsLimit,
@@ -44,7 +45,22 @@ describe("keepWorstFloat", () => {
     expect([...outcome.found!.keptFloat.keys()]).toEqual([...eight].reverse().slice(0, needed));
   });
 
-  it("gives up beyond three quarters of the nodes", async () => {
+  it.each([
+    ["all but one, where that is fast enough", 0.5, 1.02, 7],
+    ["as many as leave a gain", 2, 1.02, 3],
+    ["as many as leave the speed that is asked for", 0.5, 2.5, 2],
+    ["all but one, where speed does not count", 2, 0, 7],
+  ])("puts back to float %s", async (_, saves, leastSpeedup, most) => {
+    const stage = new Stage(undefined, damage, Object.fromEntries(eight.map((node) => [node, saves])));
+    // As integers 3 ms, and the original 10.
+    stage.ownMs = 3;
+    const { found, asked, reach } = await search(stage, 99, eight, eight, 1e9, leastSpeedup);
+    expect(found).toBeNull();
+    expect(asked.at(-1)).toBe(most);
+    expect(reach).toMatchObject({ tried: most, most });
+  });
+
+  it("gives up beyond three quarters of the nodes where times are not known", async () => {
     const { found, asked } = await search(new Stage(undefined, damage), 7);
     expect(found).toBeNull();
     expect(asked).toEqual([1, 2, 4, 6]);
@@ -100,6 +116,7 @@ describe("keepWorstFloat", () => {
       workshop: stage.workshopFor(eight),
       context: stage.context,
       deadline: 1e9,
+      leastSpeedup: 1.02,
       attemptMs: 0,
       measuringMs: () => 0,
       meetsLimit,
@@ -156,7 +173,7 @@ describe("keepWorstFloat on a heavy model", () => {
     };
     const asked: number[] = [];
     const outcome = await keepWorstFloat({
-      ...{ candidate, workshop, context: stage.context, deadline: ms, attemptMs: 1000 },
+      ...{ candidate, workshop, context: stage.context, deadline: ms, leastSpeedup: 1.02, attemptMs: 1000 },
       measuringMs: () => 1000,
       meetsLimit: async ({ keptFloat }) => {
         asked.push(keptFloat.size);
