@@ -106,6 +106,7 @@ export class Stage {
           regions.map(({ name }) => [name, { beforeMs: 1, kernelMs: 1 - (this.saved?.[name] ?? 0), conversionMs: 0 }]),
         ),
       ownMs: () => this.ownMs,
+      runMs: () => this.ownMs,
       measureError: async (candidates: readonly Candidate[]) => {
         for (const each of candidates) each.sqnrDb = this.damage[[...each.built.forms.keys()][0]!] ?? 99;
       },

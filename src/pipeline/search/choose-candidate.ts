@@ -81,6 +81,13 @@ export async function chooseCandidate(
     return !isNoise(next) && (await judge.isAccurate(next)) ? race(next) : null;
   };
 
+  /** The fastest that met its limits in a race. */
+  const fastestMet = (): Candidate | null =>
+    raced
+      .filter(isMet)
+      .reduce<Candidate | null>((a, { candidate: b }) => (a && a.speedup! >= b.speedup! ? a : b), null);
+  /** Whether it is so much faster that it may be ahead of what met its limits with some of its regions in float. */
+  const mayWin = ({ speedup }: Candidate): boolean => speedup! * (1 - SAME_SPEED) > (fastestMet()?.speedup ?? 0);
   /** Of the last one: with the first, the original is measured too. */
   let attemptMs = 0;
   for (const candidate of integers.slice(0, MOST_AS_THEY_ARE)) {
@@ -89,16 +96,17 @@ export async function chooseCandidate(
     if (!isAccurate) continue;
     for (const run of [race, raceFaster]) {
       const won = await run(candidate);
-      if (won && pays(won.candidate)) return { judged: won, made };
-      // It meets the limits, and a float candidate may be faster.
+      // It meets the limits, and a float candidate may be faster, or a less accurate one with some regions in float.
       if (won) raced.push(won);
+      const isAhead = goal === "size" || !integers.some((each) => judge.missesAccuracy(each) && mayWin(each));
+      if (won && pays(won.candidate) && isAhead) return { judged: won, made };
     }
   }
   const { budgetMs } = config.quantize;
   // Of a time for the whole run, a part is left for the race in the end.
   const leftMs = budgetMs == null ? searchMs : budgetMs * SEARCHED_SHARE - record.elapsedMs;
   const deadline = record.context.now() + leftMs;
-  const inaccurate = integers.filter((candidate) => judge.missesAccuracy(candidate));
+  const inaccurate = integers.filter((candidate) => judge.missesAccuracy(candidate) && mayWin(candidate));
   /** How searches ended that found nothing, by each candidate that they were about. */
   const ends = new Map<Candidate, SearchEnd>();
   for (const candidate of inaccurate.slice(0, MOST_SEARCHES)) {
@@ -110,7 +118,7 @@ export async function chooseCandidate(
           workshop,
           context: record.context,
           deadline,
-          leastSpeedup,
+          leastSpeedup: Math.max(leastSpeedup, fastestMet()?.speedup ?? 0),
           attemptMs,
           meetsLimit: (next) => judge.isAccurate(next),
           measuringMs: (measured) => judge.measuringMs(measured),
@@ -122,10 +130,12 @@ export async function chooseCandidate(
     const longer = reach.missingMs > 0 ? 1 + reach.missingMs / Math.max(1, record.elapsedMs) : null;
     if (!found) for (const each of [candidate, ...tried]) ends.set(each, { ...reach, longer });
     const won = found && (await race(found));
-    if (won && pays(won.candidate)) return { judged: won, made };
-    // It meets the limits, but so many nodes are float again that a float candidate may be faster.
+    // It meets the limits, but so many nodes are float again that a float candidate may be faster, or one that met them before.
     if (won) raced.push(won);
+    if (won && pays(won.candidate) && won.candidate === fastestMet()) return { judged: won, made };
   }
+  const met = raced.find((each) => isMet(each) && each.candidate === fastestMet());
+  if (met && pays(met.candidate)) return { judged: met, made };
   for (const candidate of floats.filter(({ speedup }) => goal === "size" || speedup! >= leastGain)) {
     const won = (await judge.isAccurate(candidate)) && (await race(candidate));
     if (!won) continue;

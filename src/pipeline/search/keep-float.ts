@@ -92,7 +92,7 @@ class Search {
   #mostInFloat(): number {
     const { candidate, workshop, leastSpeedup } = this.request;
     const regions = this.#ranking;
-    const own = workshop.ownMs(candidate);
+    const own = workshop.runMs(candidate);
     if (leastSpeedup > 0 && speedWithout(candidate.speedup, own, regions) === null) {
       return Math.floor(regions.length * LARGEST_SHARE);
     }
@@ -192,7 +192,7 @@ class Search {
     for (const { region, sqnrDb } of regions) kept.set(region, reasonOf(sqnrDb));
     const next = workshop.make(candidate.variant, kept);
     next.note = `${regions.length} of ${this.#ranking.length} regions kept in float`;
-    next.speedup = speedWithout(candidate.speedup, workshop.ownMs(candidate), regions);
+    next.speedup = speedWithout(candidate.speedup, workshop.runMs(candidate), regions);
     if (candidate.errors) next.errors = candidate.errors;
     this.#tried.push(next);
     const isEmpty = next.built.forms.size === 0;

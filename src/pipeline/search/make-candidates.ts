@@ -79,9 +79,12 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   const { target, excluded } = workshop.options;
   const isDynamic =
     !isQuantized && target.dynamic && (mode === "auto" || mode === "dynamic") && opset >= LEAST_OPSET.dynamic;
-  const nodes = isDynamic ? dynamicCandidates(model, target).length : 0;
+  const dynamics = isDynamic ? dynamicCandidates(model, target) : [];
   const most = isStatic ? planStatic(model, target, { ...widestPlacement, keepFloat: excluded }).nodes.length : 0;
-  const recipe = nodes > 0 && (mode === "dynamic" || FEW * nodes >= most) ? await dynamicRecipe(request) : null;
+  const areMany =
+    FEW * dynamics.length >= most || (isSearched(config) && FEW * (workshop.floatShare(dynamics) ?? 0) >= 1);
+  const isWorthIt = dynamics.length > 0 && (mode === "dynamic" || areMany);
+  const recipe = isWorthIt ? await dynamicRecipe(request) : null;
   const rival = recipe && most > 0 ? await makeRival(recipe, request) : null;
   const statics = isStatic && !rival?.isFarBetter ? await makeStatic(request, config.quantize.method) : [];
   if (!isQuantized) {
@@ -180,7 +183,10 @@ function weightRecipes({ config: { quantize, limits }, model }: CandidatesReques
   return [careful, ...(limits.maxDrop === "none" ? [] : [asked])].flatMap(tabled);
 }
 
-/** Where static integers could take so many times as many nodes, dynamic ones are of the few that are left. */
+/**
+ * Where static integers could take so many times as many nodes, dynamic ones are of the few that are left; unless these take
+ * much of the time, and a limit may be out of reach of static ones.
+ */
 const FEW = 4;
 
 /** Whether weights alone may become integers: when asked for, and where size is what counts. */

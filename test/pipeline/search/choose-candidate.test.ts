@@ -74,7 +74,34 @@ describe("chooseCandidate", () => {
       stage.workshopFor(nodes),
     );
     expect(judged.candidate.name).toBe("slow");
+    // Some of the fast one's regions in float might have been faster still.
+    expect(made.map(({ name }) => name)).toEqual(["kept a"]);
+  });
+
+  it("does not search where what is not accurate is hardly faster", async () => {
+    const stage = new Stage();
+    const { judged, made } = await stage.choose(
+      [
+        stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 3 }, nodes),
+        stage.candidate("slow", dynamic, { accuracy: 1, ms: 3.2 }, nodes),
+      ],
+      stage.workshopFor(nodes),
+    );
+    expect(judged.candidate.name).toBe("slow");
     expect(made).toEqual([]);
+  });
+
+  it.each([
+    [2, "kept h g f"],
+    [6.5, "slow"],
+  ])("takes what is faster of an accurate one and of one with regions in float that runs for %s ms", async (ms, taken) => {
+    const damage = Object.fromEntries(nodes.map((node, i) => [node, 50 - i]));
+    const stage = new Stage((kept) => ({ accuracy: kept.length >= 3 ? 1 : 0.8, ms }), damage);
+    const fast = stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 1.5 }, nodes);
+    const slow = stage.candidate("slow", dynamic, { accuracy: 1, ms: 6 }, nodes);
+    const { judged } = await stage.choose([fast, slow], stage.workshopFor(nodes));
+    expect(judged.candidate.name).toBe(taken);
+    expect(judged.ruling.verdict.outcome).toBe("met");
   });
 
   it("puts the worst regions back to float when nothing is accurate as it is", async () => {
