@@ -86,8 +86,13 @@ export async function chooseCandidate(
     raced
       .filter(isMet)
       .reduce<Candidate | null>((a, { candidate: b }) => (a && a.speedup! >= b.speedup! ? a : b), null);
+  /** As estimated, like those that it is compared with. */
+  const leastToWin = (): number => {
+    const met = fastestMet();
+    return met ? estimateOf(met)! : 0;
+  };
   /** Whether it is so much faster that it may be ahead of what met its limits with some of its regions in float. */
-  const mayWin = ({ speedup }: Candidate): boolean => speedup! * (1 - SAME_SPEED) > (fastestMet()?.speedup ?? 0);
+  const mayWin = (candidate: Candidate): boolean => estimateOf(candidate)! * (1 - SAME_SPEED) > leastToWin();
   /** Of the last one: with the first, the original is measured too. */
   let attemptMs = 0;
   for (const candidate of integers.slice(0, MOST_AS_THEY_ARE)) {
@@ -118,7 +123,7 @@ export async function chooseCandidate(
           workshop,
           context: record.context,
           deadline,
-          leastSpeedup: Math.max(leastSpeedup, fastestMet()?.speedup ?? 0),
+          leastSpeedup: Math.max(leastSpeedup, leastToWin()),
           attemptMs,
           meetsLimit: (next) => judge.isAccurate(next),
           measuringMs: (measured) => judge.measuringMs(measured),

@@ -75,6 +75,28 @@ describe("Workshop", () => {
     }
   });
 
+  it("knows of the whole run what the table leaves out by how much slower than that it is", () => {
+    const { shop } = workshop();
+    const times: KernelTimes = {
+      node: () => ({ floatMs: 6, integerMs: 2 }),
+      conversionMs: () => 0,
+      activationMs: () => 0,
+      paddedDepth: () => 0,
+    };
+    const tabled = new Workshop({ ...shop.options, target: { ...safeTarget, times } }, shop.context);
+    const products = [...tabled.model.graph.nodes()].length;
+    const plan = tabled.plan(staticVariant);
+    const [floatMs, ownMs] = [6 * products, 2 * plan.built.forms.size + 6 * (products - plan.built.forms.size)];
+    const runMs = (speedup: number | null): number | null => tabled.runMs({ ...plan, speedup } as Candidate);
+    for (const speedup of [floatMs / ownMs, 99, 1, null]) expect(runMs(speedup)).toBe(ownMs);
+    const rest = 5;
+    expect(runMs((floatMs + rest) / (ownMs + rest))).toBeCloseTo(ownMs + rest);
+    const [first] = tabled.model.graph.nodes();
+    expect(tabled.floatShare([first!])).toBeCloseTo(1 / products);
+    expect(shop.floatShare([first!])).toBeNull();
+    expect(shop.runMs({ ...plan, speedup: 2 } as Candidate)).toBeNull();
+  });
+
   it("leaves float what was excluded and what a search kept, and names the candidate after it", () => {
     const { shop } = workshop();
     expect(shop.make(dynamic)).toMatchObject({

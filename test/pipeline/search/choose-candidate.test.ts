@@ -94,15 +94,18 @@ describe("chooseCandidate", () => {
   it.each([
     [2, "kept h g f"],
     [6.5, "slow"],
-  ])("takes what is faster of an accurate one and of one with regions in float that runs for %s ms", async (ms, taken) => {
-    const damage = Object.fromEntries(nodes.map((node, i) => [node, 50 - i]));
-    const stage = new Stage((kept) => ({ accuracy: kept.length >= 3 ? 1 : 0.8, ms }), damage);
-    const fast = stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 1.5 }, nodes);
-    const slow = stage.candidate("slow", dynamic, { accuracy: 1, ms: 6 }, nodes);
-    const { judged } = await stage.choose([fast, slow], stage.workshopFor(nodes));
-    expect(judged.candidate.name).toBe(taken);
-    expect(judged.ruling.verdict.outcome).toBe("met");
-  });
+  ])(
+    "takes what is faster of an accurate one and of one with regions in float that runs for %s ms",
+    async (ms, taken) => {
+      const damage = Object.fromEntries(nodes.map((node, i) => [node, 50 - i]));
+      const stage = new Stage((kept) => ({ accuracy: kept.length >= 3 ? 1 : 0.8, ms }), damage);
+      const fast = stage.candidate("fast", staticVariant, { accuracy: 0.8, ms: 1.5 }, nodes);
+      const slow = stage.candidate("slow", dynamic, { accuracy: 1, ms: 6 }, nodes);
+      const { judged } = await stage.choose([fast, slow], stage.workshopFor(nodes));
+      expect(judged.candidate.name).toBe(taken);
+      expect(judged.ruling.verdict.outcome).toBe("met");
+    },
+  );
 
   it("puts the worst regions back to float when nothing is accurate as it is", async () => {
     const isFixed = (kept: readonly string[]): boolean => ["b", "e"].every((node) => kept.includes(node));
