@@ -107,6 +107,7 @@ export class Stage {
         ),
       ownMs: () => this.ownMs,
       runMs: () => this.ownMs,
+      floatShare: () => null,
       measureError: async (candidates: readonly Candidate[]) => {
         for (const each of candidates) each.sqnrDb = this.damage[[...each.built.forms.keys()][0]!] ?? 99;
       },

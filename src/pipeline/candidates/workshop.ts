@@ -8,7 +8,7 @@ import { collectPiledUp } from "../../base/collect-garbage.js";
 import { InferOptError } from "../../base/errors.js";
 import { compareLatency } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
-import { loadModel, type Model, type Node, type SavedModel, saveModel } from "../../ir/index.js";
+import { loadModel, type Model, type SavedModel, saveModel } from "../../ir/index.js";
 import type { TapStatistics } from "../../observe/index.js";
 import { toFloat16 } from "../../passes/precision/to-float16.js";
 import { applyRecipe } from "../../quantization/apply-recipe.js";
@@ -339,11 +339,11 @@ export class Workshop {
     return ownMs + (isLess ? (floatMs - speedup * ownMs) / (speedup - 1) : 0);
   }
 
-  /** Of the time of a run in float that these nodes take, by the target's table; null where there is none. */
-  floatShare(nodes: readonly Node[]): number | null {
+  /** Of the time of a run in float that nodes of these names take, by the target's table; null where there is none. */
+  floatShare(nodes: readonly string[]): number | null {
     const { times } = this.options.target;
     if (!times) return null;
-    const regions = nodes.map(({ name }) => ({ name, nodes: [name] }));
+    const regions = nodes.map((name) => ({ name, nodes: [name] }));
     const estimate = estimateTimes(this.model, regions, new Map(), times, (label) => this.elementsOf(label));
     const own = [...estimate.regions.values()].reduce((sum, { beforeMs }) => sum + beforeMs, 0);
     return estimate.floatMs > 0 ? own / estimate.floatMs : null;

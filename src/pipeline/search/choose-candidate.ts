@@ -3,13 +3,14 @@
  * fastest of them with its worst regions back in float; then the float ones. The first that
  * meets every limit wins; when none does, the one that comes closest says why not.
  */
-import { type Candidate, estimateOf, isInteger } from "../candidates/candidate.js";
+import { type Candidate, estimateOf, isInteger, isStatic } from "../candidates/candidate.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { Limits, OptimizeConfig } from "../config.js";
 import type { RunRecord } from "../run-record.js";
 import type { SearchEnd } from "../verdict/search-end.js";
 import { leastGain } from "../verdict/verdict.js";
 import { isNoise } from "../verify/nonsense.js";
+import { dynamicInstead, isDynamic } from "./dynamic-instead.js";
 import type { Judge, Judged } from "./judge-candidate.js";
 import { keepWorstFloat } from "./keep-float.js";
 
@@ -112,6 +113,8 @@ export async function chooseCandidate(
   const leftMs = budgetMs == null ? searchMs : budgetMs * SEARCHED_SHARE - record.elapsedMs;
   const deadline = record.context.now() + leftMs;
   const inaccurate = integers.filter((candidate) => judge.missesAccuracy(candidate) && mayWin(candidate));
+  const dynamic = inaccurate.length > 0 ? integers.find(isDynamic) : undefined;
+  const instead = dynamic && (await judge.isAccurate(dynamic)) ? dynamicInstead(dynamic, workshop) : null;
   /** How searches ended that found nothing, by each candidate that they were about. */
   const ends = new Map<Candidate, SearchEnd>();
   for (const candidate of inaccurate.slice(0, MOST_SEARCHES)) {
@@ -124,6 +127,7 @@ export async function chooseCandidate(
           context: record.context,
           deadline,
           leastSpeedup: Math.max(leastSpeedup, leastToWin()),
+          instead: isStatic(candidate) ? instead : null,
           attemptMs,
           meetsLimit: (next) => judge.isAccurate(next),
           measuringMs: (measured) => judge.measuringMs(measured),

@@ -1,12 +1,13 @@
 /**
- * Puts regions back to float until the accuracy limit is met, at the least cost in time. The shortest
- * prefix of their ranking which suffices is found by doubling and bisection; where time does not
- * suffice for that, by the number that is expected to. Then regions of that prefix which save most
- * are tried as integers once more.
+ * Puts regions back to float, or makes them dynamic integers where that helps too, until the accuracy limit is
+ * met, at the least cost in time. The shortest prefix of their ranking which suffices is found by doubling and bisection;
+ * where time does not suffice for that, by the number that is expected to. Then regions of that prefix which save most
+ * are tried as static integers once more.
  */
 import type { Candidate } from "../candidates/candidate.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { RunContext } from "../context.js";
+import { type DynamicInstead, withDynamic } from "./dynamic-instead.js";
 import { FloatCount, type TriedCount } from "./float-count.js";
 import { type RankedRegion, rankRegions } from "./rank-regions.js";
 
@@ -19,6 +20,8 @@ export interface KeepFloatRequest {
   readonly deadline: number;
   /** What is expected to be slower than that, beside the original, is not tried. */
   readonly leastSpeedup: number;
+  /** What regions may become before they are float; null where dynamic integers do not meet the limit either. */
+  readonly instead: DynamicInstead | null;
   /** What measuring a candidate on the evaluation data takes, in milliseconds, as far as is known before. */
   readonly attemptMs: number;
   /** Measures a candidate on the evaluation data and answers whether it meets the limit. */
@@ -73,11 +76,11 @@ class Search {
   constructor(readonly request: KeepFloatRequest) {}
 
   async run(): Promise<KeepFloatOutcome> {
-    const { candidate, workshop, context, deadline, attemptMs, dropOf } = this.request;
+    const { candidate, workshop, context, deadline, attemptMs, instead, dropOf } = this.request;
     const from = context.now();
     const half = from + (deadline - from) / 2;
     const stop = Math.min(half, deadline - LEAST_ATTEMPTS * attemptMs);
-    const { regions, wholeMs } = await rankRegions(candidate, workshop, context, stop);
+    const { regions, wholeMs } = await rankRegions(candidate, workshop, context, stop, instead);
     this.#ranking = regions;
     const most = this.#mostInFloat();
     const { missed, met } = await this.#shortestPrefix({ count: 0, drop: dropOf(candidate) }, most);
@@ -186,12 +189,14 @@ class Search {
 
   /** `found` is null when it misses the limit, or when nothing is left of it. */
   async #attempt(regions: readonly RankedRegion[]): Promise<{ found: Candidate | null; drop: number | null }> {
-    const { candidate, workshop, context, meetsLimit, measuringMs, dropOf } = this.request;
+    const { candidate, workshop, context, instead, meetsLimit, measuringMs, dropOf } = this.request;
     const from = context.now();
+    const isDynamic = ({ region }: RankedRegion): boolean => instead?.forms.has(region) ?? false;
+    const dynamic = regions.filter(isDynamic).map(({ region }) => region);
     const kept = new Map(candidate.keptFloat);
-    for (const { region, sqnrDb } of regions) kept.set(region, reasonOf(sqnrDb));
-    const next = workshop.make(candidate.variant, kept);
-    next.note = `${regions.length} of ${this.#ranking.length} regions kept in float`;
+    for (const { region, sqnrDb } of regions.filter((each) => !isDynamic(each))) kept.set(region, reasonOf(sqnrDb));
+    const next = workshop.make(instead ? withDynamic(candidate.variant, dynamic, instead) : candidate.variant, kept);
+    next.note = noteOf(dynamic.length, regions.length - dynamic.length, this.#ranking.length);
     next.speedup = speedWithout(candidate.speedup, workshop.runMs(candidate), regions);
     if (candidate.errors) next.errors = candidate.errors;
     this.#tried.push(next);
@@ -215,6 +220,11 @@ function speedWithout(speedup: number | null, own: number | null, regions: reado
   if (speedup === null || own === null || regions.some(({ savedMs }) => savedMs === null)) return null;
   return (speedup * own) / (own + regions.reduce((sum, { savedMs }) => sum + savedMs!, 0));
 }
+
+const noteOf = (dynamic: number, float: number, all: number): string =>
+  dynamic > 0
+    ? `of ${all} regions ${dynamic} with dynamic integers, ${float} kept in float`
+    : `${float} of ${all} regions kept in float`;
 
 const reasonOf = (sqnrDb: number): string =>
   Number.isFinite(sqnrDb)

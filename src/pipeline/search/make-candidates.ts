@@ -79,7 +79,7 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   const { target, excluded } = workshop.options;
   const isDynamic =
     !isQuantized && target.dynamic && (mode === "auto" || mode === "dynamic") && opset >= LEAST_OPSET.dynamic;
-  const dynamics = isDynamic ? dynamicCandidates(model, target) : [];
+  const dynamics = isDynamic ? dynamicCandidates(model, target).map(({ name }) => name) : [];
   const most = isStatic ? planStatic(model, target, { ...widestPlacement, keepFloat: excluded }).nodes.length : 0;
   const areMany =
     FEW * dynamics.length >= most || (isSearched(config) && FEW * (workshop.floatShare(dynamics) ?? 0) >= 1);

@@ -141,19 +141,26 @@ function regionsOfKin(
 function regionFacts(
   { name, nodes }: Region,
   { beforeMs, kernelMs, conversionMs }: RegionTime,
-  { built, errors, keptFloat }: Candidate,
+  { variant, built, errors, keptFloat }: Candidate,
 ): RegionFacts {
   const sqnrDb = errors?.get(name) ?? null;
+  const form = built.forms.get(name) ?? "float";
+  const isOtherwise = form !== "float" && form !== "static" && isStatic({ variant });
   return {
     region: name,
     nodes,
-    form: built.forms.get(name) ?? "float",
+    form,
     sqnrDb: sqnrDb !== null && Number.isFinite(sqnrDb) ? sqnrDb : null,
     beforeMs,
     afterMs: kernelMs + conversionMs,
-    reason: keptFloat.get(name) ?? "",
+    reason: keptFloat.get(name) ?? (isOtherwise ? wouldCost(sqnrDb) : ""),
   };
 }
+
+const wouldCost = (sqnrDb: number | null): string =>
+  sqnrDb === null || !Number.isFinite(sqnrDb)
+    ? "costs too much accuracy as static integers"
+    : `costs too much accuracy as static integers: alone they leave ${sqnrDb.toFixed(1)} dB SQNR at the output`;
 
 /** All in one measure: what a long race tells of one is no word on others that have only been estimated. */
 export function whyChosen(candidate: Candidate, others: readonly Candidate[]): string {

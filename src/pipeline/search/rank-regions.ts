@@ -8,6 +8,7 @@ import type { Candidate } from "../candidates/candidate.js";
 import { type RegionTime, savedMs } from "../candidates/regions.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { RunContext } from "../context.js";
+import type { DynamicInstead } from "./dynamic-instead.js";
 
 /** Files on disk at once; the float model runs once for all of them. */
 const MEASURED_AT_ONCE = 6;
@@ -18,7 +19,7 @@ export interface RankedRegion {
   readonly sqnrDb: number;
   /** Power of that error relative to the signal, as expected where it was not measured; 1 where there is more of it. */
   readonly noise: number;
-  /** null where times are not known. */
+  /** Beside what it becomes otherwise; null where times are not known. */
   readonly savedMs: number | null;
 }
 
@@ -28,12 +29,16 @@ export interface Ranking {
   readonly wholeMs: number | null;
 }
 
-/** @param stop milliseconds by the context's clock at which to stop measuring */
+/**
+ * @param stop milliseconds by the context's clock at which to stop measuring
+ * @param instead what regions may become in the place of float: a part of the time is saved still
+ */
 export async function rankRegions(
   candidate: Candidate,
   workshop: Workshop,
   context: RunContext,
   stop: number,
+  instead: DynamicInstead | null = null,
 ): Promise<Ranking> {
   const regions = workshop.regionsOf(candidate);
   const times = workshop.regionTimes(candidate, regions);
@@ -64,7 +69,8 @@ export async function rankRegions(
   candidate.errors = new Map(regions.map(({ name }, i) => [name, decibels[i]!]));
   const ranked = regions.map(({ name }, i): RankedRegion => {
     const noise = Math.min(1, noiseOf(measured.has(name) ? decibels[i]! : likelyDb(decibels, i)));
-    return { region: name, sqnrDb: decibels[i]!, noise, savedMs: times ? saved(times.get(name)!) : null };
+    const timeShare = instead?.forms.has(name) ? instead.timeShare : 1;
+    return { region: name, sqnrDb: decibels[i]!, noise, savedMs: times ? saved(times.get(name)!, timeShare) : null };
   });
   // Equal numbers, zeros among them, keep their order.
   return { regions: ranked.sort((a, b) => compare(worthOf(b), worthOf(a))), wholeMs };
@@ -84,7 +90,9 @@ const noiseOf = (sqnrDb: number): number => 10 ** (-sqnrDb / 10);
 
 const compare = (a: number, b: number): number => (a === b ? 0 : a - b);
 
-const saved = (time: RegionTime): number | null => (time.beforeMs > 0 ? savedMs(time) : null);
+/** Beside a region that takes this share of its time in float. */
+const saved = (time: RegionTime, timeShare: number): number | null =>
+  time.beforeMs > 0 ? savedMs(time) - (1 - timeShare) * time.beforeMs : null;
 
 /** Power of the measured noise for each millisecond; what saves nothing comes before all else. */
 const worthOf = ({ sqnrDb, savedMs: ms }: RankedRegion): number =>

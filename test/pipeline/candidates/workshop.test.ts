@@ -92,8 +92,8 @@ describe("Workshop", () => {
     const rest = 5;
     expect(runMs((floatMs + rest) / (ownMs + rest))).toBeCloseTo(ownMs + rest);
     const [first] = tabled.model.graph.nodes();
-    expect(tabled.floatShare([first!])).toBeCloseTo(1 / products);
-    expect(shop.floatShare([first!])).toBeNull();
+    expect(tabled.floatShare([first!.name])).toBeCloseTo(1 / products);
+    expect(shop.floatShare([first!.name])).toBeNull();
     expect(shop.runMs({ ...plan, speedup: 2 } as Candidate)).toBeNull();
   });
 

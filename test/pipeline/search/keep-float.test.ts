@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
 import { keepWorstFloat } from "../../../src/pipeline/search/keep-float.js";
-import { Stage, staticVariantOf } from "../../support/candidates.js";
+import { rankRegions } from "../../../src/pipeline/search/rank-regions.js";
+import { Stage, staticVariant, staticVariantOf } from "../../support/candidates.js";
 
 const eight = ["a", "b", "c", "d", "e", "f", "g", "h"];
 /** h is worst, a is best. */
@@ -22,6 +23,7 @@ function search(stage: Stage, needed: number, all = eight, alone = all, deadline
     context: stage.context,
     deadline,
     leastSpeedup,
+    instead: null,
     attemptMs: 0,
     measuringMs: () => 0,
     meetsLimit,
@@ -117,12 +119,55 @@ describe("keepWorstFloat", () => {
       context: stage.context,
       deadline: 1e9,
       leastSpeedup: 1.02,
+      instead: null,
       attemptMs: 0,
       measuringMs: () => 0,
       meetsLimit,
       dropOf: () => null,
     });
     expect([...outcome.found!.keptFloat.keys()]).toEqual(["f"]);
+  });
+
+  it("makes regions dynamic integers where there are such, and leaves the others float", async () => {
+    const stage = new Stage(undefined, damage);
+    const forms = new Map([
+      ["h", "dynamic"],
+      ["f", "dynamicRows"],
+    ] as const);
+    const candidate = stage.candidate("integers", staticVariant, { accuracy: 0.5, ms: 3 }, eight);
+    const asked: string[] = [];
+    const { found } = await keepWorstFloat({
+      ...{ candidate, workshop: stage.workshopFor(eight), context: stage.context, deadline: 1e9 },
+      ...{ leastSpeedup: 1.02, attemptMs: 0, measuringMs: () => 0, dropOf: () => null },
+      instead: { forms, smoothing: undefined, timeShare: 0.5 },
+      meetsLimit: async ({ variant, keptFloat, note }) => {
+        const others = variant.kind === "integers" ? [...variant.recipe.forms] : [];
+        asked.push(`${others.join(" ")} / ${[...keptFloat.keys()].join(" ")} / ${note}`);
+        return others.length + keptFloat.size >= 3;
+      },
+    });
+    expect(asked).toEqual([
+      "h,dynamic /  / of 8 regions 1 with dynamic integers, 0 kept in float",
+      "h,dynamic / g / of 8 regions 1 with dynamic integers, 1 kept in float",
+      "h,dynamic f,dynamicRows / g e / of 8 regions 2 with dynamic integers, 2 kept in float",
+      "h,dynamic f,dynamicRows / g / of 8 regions 2 with dynamic integers, 1 kept in float",
+    ]);
+    expect([...found!.keptFloat.keys()]).toEqual(["g"]);
+  });
+
+  it("gives up first what dynamic integers are nearly as fast for", async () => {
+    // All are as noisy and save as much beside float; of h, dynamic integers save nearly all.
+    const stage = new Stage(
+      undefined,
+      Object.fromEntries(eight.map((node) => [node, 30])),
+      Object.fromEntries(eight.map((node) => [node, 0.5])),
+    );
+    const candidate = stage.candidate("integers", staticVariant, { accuracy: 0.5, ms: 3 }, eight);
+    const ranked = await rankRegions(candidate, stage.workshopFor(eight), stage.context, 1e9, {
+      ...{ forms: new Map([["h", "dynamic"]]), smoothing: undefined, timeShare: 0.6 },
+    });
+    expect(ranked.regions[0]).toMatchObject({ region: "h", savedMs: 0.5 - 0.4 });
+    expect(ranked.regions[1]).toMatchObject({ region: "a", savedMs: 0.5 });
   });
 
   it("keeps the files of what it found and of nothing else", async () => {
@@ -173,7 +218,15 @@ describe("keepWorstFloat on a heavy model", () => {
     };
     const asked: number[] = [];
     const outcome = await keepWorstFloat({
-      ...{ candidate, workshop, context: stage.context, deadline: ms, leastSpeedup: 1.02, attemptMs: 1000 },
+      ...{
+        candidate,
+        workshop,
+        context: stage.context,
+        deadline: ms,
+        leastSpeedup: 1.02,
+        instead: null,
+        attemptMs: 1000,
+      },
       measuringMs: () => 1000,
       meetsLimit: async ({ keptFloat }) => {
         asked.push(keptFloat.size);
