@@ -25,10 +25,12 @@ export function speedColumns(candidates: readonly CandidateFacts[]): readonly Sp
 }
 
 /** What the columns say, in words; null where there is nothing to tell apart. */
-export const speedRemark = (candidates: readonly CandidateFacts[]): string | null =>
-  speedColumns(candidates)[0] === untold
-    ? null
-    : "estimate: by a profile, the table of kernels or a short race, to rank them by; timed: in turns with the original, which decides";
+export function speedRemark(candidates: readonly CandidateFacts[]): string | null {
+  const columns = speedColumns(candidates);
+  if (columns[0] === untold) return null;
+  const estimate = "estimate: by a profile, the table of kernels or a short race, to rank them by";
+  return columns.includes(timed) ? `${estimate}; timed: in turns with the original, which decides` : estimate;
+}
 
 /** The measure in which most are known, for all of them. */
 export function commonSpeed(candidates: readonly CandidateFacts[]): SpeedColumn {

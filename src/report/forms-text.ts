@@ -1,11 +1,13 @@
 import type { QuantizationFacts } from "../pipeline/result.js";
 import { count, plural } from "./numbers.js";
 
-/** How many nodes have each form, where they differ: "30 static, 6 weights8". */
+/** How many nodes have each form, where they differ in more than `nodesText` says: "30 static, 6 dynamic". */
 export function formsText({ forms = [] }: QuantizationFacts): string {
   const counts = new Map<string, number>();
   for (const { form } of forms) counts.set(form, (counts.get(form) ?? 0) + 1);
-  if (counts.size < 2) return "";
+  const stored = [...counts.keys()].filter((form) => storedBits[form] !== undefined);
+  const isTold = new Set(stored.map((form) => storedBits[form])).size === stored.length;
+  if (isTold && counts.size - stored.length < 2) return "";
   return [...counts].map(([form, nodes]) => `${count(nodes)} ${form}`).join(", ");
 }
 

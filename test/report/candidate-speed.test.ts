@@ -24,6 +24,8 @@ describe("speeds of candidates", () => {
     expect(titles(estimated, estimated)).toEqual(["estimate"]);
     expect(titles(raced, raced)).toEqual(["speed"]);
     expect(titles(raced, { speedup: null, estimate: null, timed: null })).toEqual(["speed"]);
+    expect(speedRemark(candidates(raced, estimated))).toContain("timed:");
+    expect(speedRemark(candidates(estimated, estimated))).not.toContain("timed:");
     // Of results of earlier versions nobody knows.
     expect(titles({}, {})).toEqual(["speed"]);
     expect(speedRemark(candidates({}, {}))).toBeNull();

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { QuantizationFacts } from "../../src/pipeline/result.js";
-import { nodesText, storedNodes } from "../../src/report/forms-text.js";
+import { formsText, nodesText, storedNodes } from "../../src/report/forms-text.js";
 import { sampleResult } from "./sample-result.js";
 
 type Forms = NonNullable<QuantizationFacts["forms"]>;
@@ -26,4 +26,10 @@ it("takes the mode's word in results that do not tell of each node", () => {
   expect(nodesText({ ...bare, mode: "weights", nodes: 4 })).toBe("4 nodes with integer weights");
   expect(nodesText({ ...bare, mode: "static", nodes: 4 })).toBe("4 nodes on integers");
   expect(storedNodes(bare)).toBeNull();
+});
+
+it("names forms where they differ in more than that", () => {
+  expect(formsText(facts("dynamic", "dynamic", "weights8", "weights16"))).toBe("");
+  expect(formsText(facts("static", "dynamic", "weights8"))).toBe("1 static, 1 dynamic, 1 weights8");
+  expect(formsText(facts("static", "weights8", "blocks8"))).toBe("1 static, 1 weights8, 1 blocks8");
 });
