@@ -152,11 +152,14 @@ export async function chooseCandidate(
     raced.push(won);
     break;
   }
-  // Beside a float one that a short race flattered: it met nothing in a long one.
-  const passedOver = raced.some(isMet) ? [] : ranked.filter((each) => isInteger(each) && !mayPay(each));
-  for (const candidate of passedOver.filter(({ speedup }) => speedup! >= leastGain).slice(0, MOST_AS_THEY_ARE)) {
+  // Beside a float one that an estimate flattered: in a long race it met nothing, or was slower than they may be.
+  const leastRaced = Math.max(leastGain, (fastestMet()?.speedup ?? 0) / (1 - SAME_SPEED));
+  const passedOver = ranked.filter((each) => isInteger(each) && !mayPay(each) && each.speedup! >= leastRaced);
+  for (const candidate of passedOver.slice(0, MOST_AS_THEY_ARE)) {
     const won = (await judge.isAccurate(candidate)) && (await race(candidate));
-    if (won) return { judged: won, made };
+    if (!won) continue;
+    raced.push(won);
+    break;
   }
   return { judged: await closest(ranked, [...candidates, ...made], raced, judge, ends), made };
 }

@@ -48,8 +48,8 @@ export interface CandidatesRequest {
   readonly model: Model;
   /** Float candidates too, and not only integers. */
   readonly withFloat: boolean;
-  /** Whether the float model is another than the one that was given: a file that is timed against itself is faster by chance alone. */
-  readonly isFused: boolean;
+  /** Whether the float model is one of them: a file that is timed against itself is faster by chance alone. */
+  readonly isFloatRaced: boolean;
   readonly isQuantized: boolean;
   /** Samples to choose range methods by; made-up where there are none. */
   readonly fit: DatasetRef;
@@ -72,7 +72,7 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   const opset = opsetOf(model);
   const variants: Variant[] = [];
   if (withFloat) {
-    if (request.isFused) variants.push({ kind: "fused" });
+    if (request.isFloatRaced) variants.push({ kind: "fused" });
     if (config.runtime.provider !== "cpu" || goal === "size") variants.push({ kind: "fp16" });
   }
   const isStatic = !isQuantized && (mode === "auto" || mode === "static");

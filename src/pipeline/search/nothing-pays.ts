@@ -10,11 +10,15 @@ import type { UnquantizedFacts } from "../result.js";
 import { judgeUnchanged, leastGain } from "../verdict/verdict.js";
 import { missedRuntimeSpecific } from "./quantization-facts.js";
 
-/** Whether the prepared model is another than the one that was given. A newer opset alone makes no model faster. */
-export const isFused = (
+/**
+ * Whether the prepared float model is worth a race: it is another than the one that was given, or limits in milliseconds are to
+ * be judged of it. A newer opset alone makes no model faster.
+ */
+export const isFloatRaced = (
   { passes }: Pick<Prepared, "passes">,
-  { graph, baseline }: Pick<OptimizeConfig, "graph" | "baseline">,
+  { graph, baseline, limits }: Pick<OptimizeConfig, "graph" | "baseline" | "limits">,
 ): boolean =>
+  limits.slo.length > 0 ||
   baseline !== undefined ||
   graph.shapes.size > 0 ||
   graph.opset !== undefined ||
@@ -23,7 +27,7 @@ export const isFused = (
 /**
  * In words; null where there is something to race, which an estimate of no gain is no reason to.
  *
- * @param candidates of a model that is not fused
+ * @param candidates without the float model
  * @param whyNone where there are none
  */
 export function whyNothingPays(

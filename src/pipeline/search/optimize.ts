@@ -57,7 +57,7 @@ import { type Examination, examineCandidate, examineOriginal, type OriginalTimes
 import { Judge, type Judged } from "./judge-candidate.js";
 import { leastOpset, makeCandidates } from "./make-candidates.js";
 import { measureSpeed } from "./measure-speed.js";
-import { isFused, shrinkableBytes, unchangedResult, whyNothingPays } from "./nothing-pays.js";
+import { isFloatRaced, shrinkableBytes, unchangedResult, whyNothingPays } from "./nothing-pays.js";
 import { allFloat, chosenRanges, missedRuntimeSpecific, quantizationFacts } from "./quantization-facts.js";
 import { slowBlocks } from "./slow-blocks.js";
 import { unquantizedFacts } from "./unquantized-facts.js";
@@ -198,7 +198,7 @@ export class OptimizeRun {
       workshop,
       model: prepared.model,
       withFloat: this.command === "optimize",
-      isFused: isFused(fused, config),
+      isFloatRaced: isFloatRaced(fused, config),
       isQuantized: already !== null && !isMore,
       placed,
       fit: trial,
@@ -227,7 +227,7 @@ export class OptimizeRun {
     const unquantized = (): UnquantizedFacts =>
       unquantizedFacts(prepared.model, common, { tried: this.#tried, regions: hopeless?.regions ?? [], why: whyNone });
     const { goal } = config.quantize;
-    const isUnchanged = this.command === "optimize" && !isFused(fused, config);
+    const isUnchanged = this.command === "optimize" && !isFloatRaced(fused, config);
     const nothing = isUnchanged ? whyNothingPays(candidates, prepared, goal, whyNone) : null;
     if (nothing !== null) {
       if (!this.part) this.#files?.remove();

@@ -97,9 +97,9 @@ export function judge(limits: Limits, evidence: Evidence, options: VerdictOption
   return { verdict: { status, outcome, reasons, summary }, warnings };
 }
 
-/** Of a model that stays as it is: it is as fast and as large as it was, which takes no timing to say. */
+/** Of a model that stays as it is, where no limit is in milliseconds: it is as fast and as large as it was, which takes no timing to say. */
 export function judgeUnchanged(limits: Limits, bytes: number, why: string): Verdict {
-  const { minSpeedup, slo } = limits;
+  const { minSpeedup } = limits;
   const speed: VerdictReason[] =
     minSpeedup === null
       ? []
@@ -110,16 +110,13 @@ export function judgeUnchanged(limits: Limits, bytes: number, why: string): Verd
             text: `the model stays as it is, at least ${ratio(minSpeedup)}x wanted`,
           },
         ];
-  const untimed = slo.map(({ percentile, ms }) =>
-    notMeasured(`slo ${percentile}`, ms, "ms", "the model stays as it is, and was not timed"),
-  );
   const size = sizeReasons(limits, { bytes: { baseline: bytes, candidate: bytes } });
   const missed = [...speed, ...size].find(isMissed);
   const found = `nothing was found that pays: ${why}`;
   return {
     status: "fail",
     outcome: missed ? "latency" : "no-gain",
-    reasons: [...speed, ...untimed, ...size],
+    reasons: [...speed, ...size],
     summary: missed ? `${missed.limit} missed: ${missed.text}; ${found}` : found,
   };
 }

@@ -1,27 +1,34 @@
 import { describe, expect, it } from "vitest";
-import { isFused, shrinkableBytes, whyNothingPays } from "../../../src/pipeline/search/nothing-pays.js";
+import { isFloatRaced, shrinkableBytes, whyNothingPays } from "../../../src/pipeline/search/nothing-pays.js";
 import { Stage, staticVariant } from "../../support/candidates.js";
 import { prepared } from "../../support/quantize-text.js";
 import { graphConfig } from "../../support/real-run.js";
+import { limitsOf } from "../../support/run-config.js";
 
 const pass = (applied: number, rejected?: string) => ({
   ...{ name: "fuse-gelu", applied, skipped: [], durationMs: 1 },
   ...(rejected !== undefined && { rejected }),
 });
 
-describe("isFused", () => {
+describe("isFloatRaced", () => {
   const graph = graphConfig();
+  const limits = limitsOf({});
 
   it("is what passes changed for good", () => {
-    expect(isFused({ passes: [pass(0), pass(0, "outputs differ")] }, { graph })).toBe(false);
-    expect(isFused({ passes: [pass(0), pass(2)] }, { graph })).toBe(true);
+    expect(isFloatRaced({ passes: [pass(0), pass(0, "outputs differ")] }, { graph, limits })).toBe(false);
+    expect(isFloatRaced({ passes: [pass(0), pass(2)] }, { graph, limits })).toBe(true);
   });
 
   it("is what was asked for in so many words, and a model beside another one", () => {
     const passes = [pass(0)];
-    expect(isFused({ passes }, { graph: { ...graph, shapes: new Map([["x", [1]]]) } })).toBe(true);
-    expect(isFused({ passes }, { graph: { ...graph, opset: 21 } })).toBe(true);
-    expect(isFused({ passes }, { graph, baseline: "wide.onnx" })).toBe(true);
+    expect(isFloatRaced({ passes }, { graph: { ...graph, shapes: new Map([["x", [1]]]) }, limits })).toBe(true);
+    expect(isFloatRaced({ passes }, { graph: { ...graph, opset: 21 }, limits })).toBe(true);
+    expect(isFloatRaced({ passes }, { graph, limits, baseline: "wide.onnx" })).toBe(true);
+  });
+
+  it("is what limits in milliseconds are to be judged of", () => {
+    const timed = limitsOf({ slo: [{ percentile: "p95", ms: 5 }] });
+    expect(isFloatRaced({ passes: [pass(0)] }, { graph, limits: timed })).toBe(true);
   });
 });
 

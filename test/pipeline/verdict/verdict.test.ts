@@ -264,12 +264,4 @@ describe("judgeUnchanged", () => {
     expect(smaller.summary).toMatch(/^max-size missed: .*; nothing was found that pays: why$/);
     expect(judgeUnchanged(limitsOf({ maxSizeBytes: 100 }), 100, "why").outcome).toBe("no-gain");
   });
-
-  it("says of a limit in milliseconds that nothing was timed", () => {
-    const slo = [{ percentile: "p95", ms: 5 }] as const;
-    expect(judgeUnchanged(limitsOf({ slo }), 100, "why")).toMatchObject({
-      outcome: "no-gain",
-      reasons: [{ limit: "slo p95", got: null, status: "inconclusive" }],
-    });
-  });
 });
