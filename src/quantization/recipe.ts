@@ -105,6 +105,9 @@ export function modeOfFile(recipe: Recipe, made: Iterable<Form>): Mode {
   return modes.size > 1 ? "mixed" : (modes.values().next().value ?? modeOf(recipe.form));
 }
 
+/** Whether activations are integers too, with ranges found at run time. */
+export const isDynamicForm = (form: Form): boolean => modeOf(form) === "dynamic";
+
 /** Whether weights alone are integers: products of blocks apart, arithmetic is in float. */
 export const isStored = (form: Form): boolean => form !== "float" && modeOf(form) === "weights";
 

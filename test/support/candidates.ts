@@ -108,6 +108,7 @@ export class Stage {
       ownMs: () => this.ownMs,
       runMs: () => this.ownMs,
       floatShare: () => null,
+      besideFloat: (speedup: number) => speedup,
       measureError: async (candidates: readonly Candidate[]) => {
         for (const each of candidates) each.sqnrDb = this.damage[[...each.built.forms.keys()][0]!] ?? 99;
       },

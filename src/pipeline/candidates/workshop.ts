@@ -263,11 +263,16 @@ export class Workshop {
   }
 
   /** For what was profiled before in another workshop, beside the prepared model alone. */
-  besideOriginal(candidates: readonly Candidate[]): void {
+  reckonBesideOriginal(candidates: readonly Candidate[]): void {
     for (const candidate of candidates) {
       if (candidate.times && !candidate.times.original && candidate.speedup !== null)
         candidate.speedup *= this.#fusedGain;
     }
+  }
+
+  /** A speed beside the original, as it is beside the float model that integers are made of. */
+  besideFloat(speedup: number): number {
+    return speedup / this.#fusedGain;
   }
 
   /** What is profiled beside the prepared model from now on is told as if it were beside the original, like what it is compared with. */
@@ -329,12 +334,12 @@ export class Workshop {
     return this.estimate(plan)?.ownMs ?? (plan.times ? totalMs(plan.times.own) : null);
   }
 
-  /** Of the whole run: what the table does not hold takes as long in both, and the measured speed tells how long. */
+  /** Of the whole run: what the table does not hold takes as long in both, and the measured speed tells how long: beside the float model, as the table has it. */
   runMs(candidate: Candidate): number | null {
     const estimate = this.estimate(candidate);
     if (!estimate) return this.ownMs(candidate);
     const { floatMs, ownMs } = estimate;
-    const speedup = candidate.speedup ?? 0;
+    const speedup = this.besideFloat(candidate.speedup ?? 0);
     const isLess = speedup > 1 && speedup < floatMs / ownMs;
     return ownMs + (isLess ? (floatMs - speedup * ownMs) / (speedup - 1) : 0);
   }

@@ -2,7 +2,7 @@
  * Dynamic integers for what costs too much accuracy as static ones: ranges that are found in each run fit it, so they err less,
  * and they are faster than float. What a region may become is what a candidate of nothing but dynamic integers has made of it.
  */
-import { type Form, type Recipe, withForms } from "../../quantization/recipe.js";
+import { type Form, isDynamicForm, type Recipe, withForms } from "../../quantization/recipe.js";
 import { type Candidate, estimateOf, type Variant } from "../candidates/candidate.js";
 import type { Workshop } from "../candidates/workshop.js";
 
@@ -21,11 +21,10 @@ export const isDynamic = ({ variant }: Candidate): boolean =>
 /** @param candidate of dynamic integers alone, with its speed */
 export function dynamicInstead(candidate: Candidate, workshop: Workshop): DynamicInstead {
   const { variant, built } = candidate;
-  const isOwn = (form: Form | undefined): boolean => form === "dynamic" || form === "dynamicRows";
-  const forms = new Map([...built.forms].filter(([, form]) => isOwn(form)));
-  // All that the whole model gains is theirs.
+  const forms = new Map([...built.forms].filter(([, form]) => isDynamicForm(form)));
+  // All that the whole model gains beyond what its fusing does is theirs.
   const share = workshop.floatShare([...forms.keys()]) ?? 1;
-  const gained = 1 - 1 / (estimateOf(candidate) ?? 1);
+  const gained = 1 - 1 / workshop.besideFloat(estimateOf(candidate) ?? 1);
   return {
     forms,
     smoothing: variant.kind === "integers" ? variant.recipe.smoothing : undefined,

@@ -23,7 +23,7 @@ export interface SpeedRequest {
 export async function measureSpeed(request: SpeedRequest): Promise<readonly Candidate[]> {
   const { candidates, workshop, config } = request;
   await measureSideBySide(candidates, workshop, config.runtime.benchMs / 2);
-  workshop.besideOriginal(request.earlier);
+  workshop.reckonBesideOriginal(request.earlier);
   const { goal, mode } = config.quantize;
   // Weights in float again would be faster, and what nobody asked for.
   if (goal === "size" || mode === "weights" || !workshop.options.target.isMeasurable) return [];

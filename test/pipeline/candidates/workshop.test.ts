@@ -55,6 +55,17 @@ function workshop(refuses: (path: string) => string | null = () => null, models:
   return { runtime, shop: new Workshop(options, fakeContext(runtime, { scratch: folder })) };
 }
 
+/** By its table, integers take a third of the time of floats. */
+const thrice = {
+  ...safeTarget,
+  times: {
+    node: () => ({ floatMs: 6, integerMs: 2 }),
+    conversionMs: () => 0,
+    activationMs: () => 0,
+    paddedDepth: () => 0,
+  } satisfies KernelTimes,
+};
+
 describe("Workshop", () => {
   it("asks a table where the target has one, and of static integers alone", () => {
     const { shop } = workshop();
@@ -77,13 +88,7 @@ describe("Workshop", () => {
 
   it("knows of the whole run what the table leaves out by how much slower than that it is", () => {
     const { shop } = workshop();
-    const times: KernelTimes = {
-      node: () => ({ floatMs: 6, integerMs: 2 }),
-      conversionMs: () => 0,
-      activationMs: () => 0,
-      paddedDepth: () => 0,
-    };
-    const tabled = new Workshop({ ...shop.options, target: { ...safeTarget, times } }, shop.context);
+    const tabled = new Workshop({ ...shop.options, target: thrice }, shop.context);
     const products = [...tabled.model.graph.nodes()].length;
     const plan = tabled.plan(staticVariant);
     const [floatMs, ownMs] = [6 * products, 2 * plan.built.forms.size + 6 * (products - plan.built.forms.size)];
@@ -122,7 +127,7 @@ describe("Workshop", () => {
     const models: Record<string, FakeModel> = {};
     const { shop } = workshop(undefined, models);
     const original = `${shop.options.prepared}.original`;
-    const beside = new Workshop({ ...shop.options, original }, shop.context);
+    const beside = new Workshop({ ...shop.options, original, target: thrice }, shop.context);
     const [fused, integers, next] = [{ kind: "fused" } as const, dynamic, weights].map((each) => beside.make(each));
     const takes = (path: string, ms: number): void => {
       models[path] = { nodes: [{ name: "all", op: "All", ms }] };
@@ -136,7 +141,7 @@ describe("Workshop", () => {
     expect(integers!.speedup).toBeCloseTo(2, 2);
     const earlier = { ...integers! };
     await beside.measureSpeed([fused!, integers!], 0);
-    beside.besideOriginal([earlier, integers!]);
+    beside.reckonBesideOriginal([earlier, integers!]);
     await beside.measureSpeed([next!], 0);
     for (const [each, speedup] of [
       [fused!, 1.5],
@@ -146,6 +151,10 @@ describe("Workshop", () => {
     ] as const) {
       expect(each.speedup).toBeCloseTo(speedup, 2);
     }
+    expect(beside.besideFloat(3)).toBeCloseTo(2, 2);
+    const runMs = (of: Workshop, speedup: number) => of.runMs({ ...of.plan(staticVariant), speedup } as Candidate);
+    const unfused = new Workshop({ ...beside.options, original: shop.options.prepared }, shop.context);
+    expect(runMs(beside, 1.5 * 1.2)).toBeCloseTo(runMs(unfused, 1.2)!, 1);
   });
 
   it("measures each while the next is made, in order", async () => {

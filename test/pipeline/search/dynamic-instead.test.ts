@@ -11,13 +11,14 @@ const tuned = {
   recipe: tunedRecipe({ forms: new Map<string, Form>([["MatMul:y", "dynamicRows"]]), smoothing }),
 } as const;
 
-function given(floatShare: number | null, speedup: number) {
+function given(floatShare: number | null, speedup: number, fusedGain = 1) {
   const asked: string[][] = [];
   const workshop = {
     floatShare: (nodes: readonly string[]) => {
       asked.push([...nodes]);
       return floatShare;
     },
+    besideFloat: (beside: number) => beside / fusedGain,
   } as unknown as Workshop;
   const forms = new Map<string, Form>([
     ["MatMul:a", "dynamic"],
@@ -50,6 +51,11 @@ describe("dynamicInstead", () => {
     [0, 2, 1],
   ])("reckons that what takes %s of the time at %sx takes %s of its own", (share, speedup, timeShare) => {
     expect(given(share, speedup).instead.timeShare).toBeCloseTo(timeShare);
+  });
+
+  it("leaves out of the reckoning what fusing gained", () => {
+    expect(given(0.8, 3, 1.5).instead.timeShare).toBeCloseTo(0.375);
+    expect(given(0.8, 1.5, 1.5).instead.timeShare).toBe(1);
   });
 
   it("changes these nodes of a static recipe alone", () => {
