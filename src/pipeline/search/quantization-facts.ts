@@ -2,7 +2,7 @@
 import { loadModel, type Model } from "../../ir/index.js";
 import { activationsOf } from "../../quantization/insert-qdq.js";
 import { planStatic } from "../../quantization/plan-static.js";
-import { bitsOf, type Form, methodFor, methodsOf, modeOfFile } from "../../quantization/recipe.js";
+import { bitsOf, type Form, isDynamicForm, methodFor, methodsOf, modeOfFile } from "../../quantization/recipe.js";
 import { runtimeSpecificNodes } from "../../quantization/recurrent.js";
 import { saturableNodes } from "../../quantization/saturable.js";
 import type { WeightBits } from "../../quantization/weight-only.js";
@@ -145,7 +145,9 @@ function regionFacts(
 ): RegionFacts {
   const sqnrDb = errors?.get(name) ?? null;
   const form = built.forms.get(name) ?? "float";
-  const isOtherwise = form !== "float" && form !== "static" && isStatic({ variant });
+  const { statics, forms } = variant.kind === "integers" ? variant.recipe : { statics: null, forms: null };
+  // What has no static integers is dynamic without a word in the recipe.
+  const isInstead = statics !== null && isDynamicForm(form) && forms.has(name);
   return {
     region: name,
     nodes,
@@ -153,7 +155,7 @@ function regionFacts(
     sqnrDb: sqnrDb !== null && Number.isFinite(sqnrDb) ? sqnrDb : null,
     beforeMs,
     afterMs: kernelMs + conversionMs,
-    reason: keptFloat.get(name) ?? (isOtherwise ? wouldCost(sqnrDb) : ""),
+    reason: keptFloat.get(name) ?? (isInstead ? wouldCost(sqnrDb) : ""),
   };
 }
 

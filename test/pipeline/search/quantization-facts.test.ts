@@ -7,9 +7,10 @@ import {
   allFloat,
   chosenRanges,
   missedRuntimeSpecific,
+  quantizationFacts,
   whyChosen,
 } from "../../../src/pipeline/search/quantization-facts.js";
-import { type Form, staticRecipe } from "../../../src/quantization/recipe.js";
+import { type Form, staticRecipe, withForms } from "../../../src/quantization/recipe.js";
 import { integersVariant, Stage, staticVariant } from "../../support/candidates.js";
 import { prepared, safeTarget } from "../../support/quantize-text.js";
 
@@ -45,6 +46,39 @@ describe("chosenRanges", () => {
       ["a", "percentile"],
     ]);
     expect(tensors(new Map([[last!.name, "weights8"]]))).toBeUndefined();
+  });
+});
+
+describe("quantizationFacts", () => {
+  it("says that regions cost too much accuracy where a search made them dynamic, and not where nothing else was to be had", () => {
+    const choice = { placement: { neighbours: true, depthwise: true }, method: "mse" } as const;
+    const asked = new Map<string, Form>([
+      ["instead", "dynamicRows"],
+      ["stored", "weights8"],
+    ]);
+    const forms = new Map<string, Form>([["products", "static"], ...asked, ["steps", "dynamic"]]);
+    const chosen = {
+      ...{ variant: { kind: "integers", recipe: withForms(staticRecipe(choice), asked) }, name: "mixed", speedup: 2 },
+      built: { path: "", bytes: 1, forms, float: [], notes: [] },
+      ...{ keptFloat: new Map([["kept", "too large an error"]]), times: { float: [], own: [] } },
+      errors: new Map([["instead", 12]]),
+    } as unknown as Candidate;
+    const time = { beforeMs: 3, kernelMs: 1, conversionMs: 1 };
+    const workshop = {
+      options: { target: { name: "x", isMeasurable: false }, taps: null },
+      isByTable: () => false,
+      regionsOf: () => [...forms.keys(), "kept"].map((name) => ({ name, nodes: [name] })),
+      regionTimes: (_: unknown, regions: readonly { readonly name: string }[]) =>
+        new Map(regions.map(({ name }) => [name, time])),
+    } as unknown as Workshop;
+    const found = { tried: [chosen], corrections: [], fit: null, workshop, integers: null };
+    expect(quantizationFacts(chosen, found)!.regions!.map(({ region, reason }) => [region, reason])).toEqual([
+      ["products", ""],
+      ["instead", "costs too much accuracy as static integers: alone they leave 12.0 dB SQNR at the output"],
+      ["stored", ""],
+      ["steps", ""],
+      ["kept", "too large an error"],
+    ]);
   });
 });
 
