@@ -90,17 +90,22 @@ export async function chooseCandidate(
   /** As estimated, like those that it is compared with. */
   const leastToWin = (): number => {
     const met = fastestMet();
-    return met ? estimateOf(met)! : 0;
+    return (met && estimateOf(met)) ?? 0;
   };
   /** Whether it is so much faster that it may be ahead of what met its limits with some of its regions in float. */
   const mayWin = (candidate: Candidate): boolean => estimateOf(candidate)! * (1 - SAME_SPEED) > leastToWin();
+  /** Whether one is the answer, unless a less accurate one with some regions in float is faster. */
+  const hasWinner = (): boolean => raced.some((each) => isMet(each) && pays(each.candidate));
   /** Of the last one: with the first, the original is measured too. */
   let attemptMs = 0;
   for (const candidate of integers.slice(0, MOST_AS_THEY_ARE)) {
+    // The others are slower.
+    if (hasWinner()) break;
     const isAccurate = await judge.isAccurate(candidate);
     attemptMs = judge.measuringMs(candidate);
     if (!isAccurate) continue;
     for (const run of [race, raceFaster]) {
+      if (hasWinner()) break;
       const won = await run(candidate);
       // It meets the limits, and a float candidate may be faster, or a less accurate one with some regions in float.
       if (won) raced.push(won);
@@ -142,6 +147,11 @@ export async function chooseCandidate(
     // It meets the limits, but so many nodes are float again that a float candidate may be faster, or one that met them before.
     if (won) raced.push(won);
     if (won && pays(won.candidate) && won.candidate === fastestMet()) return { judged: won, made };
+  }
+  // That it is accurate was found out for the searches; whether it is fast enough was not.
+  if (instead && !hasWinner() && !raced.some((each) => each.candidate === dynamic)) {
+    const won = await race(dynamic!);
+    if (won) raced.push(won);
   }
   const met = raced.find((each) => isMet(each) && each.candidate === fastestMet());
   if (met && pays(met.candidate)) return { judged: met, made };

@@ -107,6 +107,30 @@ describe("chooseCandidate", () => {
     },
   );
 
+  it("times an accurate one that searches have only borrowed from", async () => {
+    const stage = new Stage(() => ({ accuracy: 0.8, ms: 3 }));
+    const rough = [3, 3.5, 4].map((ms) => stage.candidate(`static ${ms}`, staticVariant, { accuracy: 0.8, ms }, nodes));
+    const last = stage.candidate("dynamic", dynamic, { accuracy: 1, ms: 6 }, nodes);
+    const { judged } = await stage.choose([...rough, last], stage.workshopFor(nodes));
+    expect([judged.candidate.name, judged.ruling.verdict.outcome]).toEqual(["dynamic", "met"]);
+    expect(judged.latency?.facts.speedup).toBeCloseTo(10 / 6, 1);
+  });
+
+  it("times nothing that is slower than one that may be the answer, nor another placement of that", async () => {
+    const stage = new Stage(() => ({ accuracy: 0.8, ms: 3 }));
+    const accurate = stage.candidate("accurate", staticVariant, { accuracy: 1, ms: 6 }, nodes);
+    accurate.faster = { keptFloat: new Map([["z", "placed"]]), gain: 1.2 };
+    const candidates = [
+      stage.candidate("rough", staticVariant, { accuracy: 0.8, ms: 3 }, nodes),
+      accurate,
+      stage.candidate("slow", dynamic, { accuracy: 1, ms: 8 }, nodes),
+    ];
+    const { judged } = await stage.choose(candidates, stage.workshopFor(nodes));
+    expect(judged.candidate.name).toBe("accurate");
+    expect(stage.made.some(({ keptFloat }) => keptFloat.has("z"))).toBe(false);
+    expect(candidates.map(({ estimate }) => estimate !== undefined)).toEqual([false, true, false]);
+  });
+
   it("puts the worst regions back to float when nothing is accurate as it is", async () => {
     const isFixed = (kept: readonly string[]): boolean => ["b", "e"].every((node) => kept.includes(node));
     const stage = new Stage((kept) => ({ accuracy: isFixed(kept) ? 1 : 0.9, ms: 3 + kept.length / 10 }), {
