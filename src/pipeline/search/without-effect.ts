@@ -44,8 +44,12 @@ export function unused(config: Asking, tried: readonly Candidate[], chosen: Cand
       const more = mode === "weights" ? "" : ", which are for --mode weights to make";
       return has.chosen4 ? null : `the result has no weights of 4 bits${more}`;
     }
-    if (first === "dynamic" || (has.weights4 && purposes.includes("rounding"))) return null;
-    return has.static ? null : "no static integers were made";
+    if (first === "dynamic") return null;
+    const left = purposes.filter((purpose) => whyNever(purpose, config) === null);
+    const [isRounding, isOfStatics] = [left.includes("rounding"), left.some((purpose) => purpose !== "rounding")];
+    if ((isRounding && has.weights4) || (isOfStatics && has.static)) return null;
+    if (!isRounding) return "no static integers were made";
+    return `${isOfStatics ? "neither static integers nor" : "no"} weights of 4 bits were made`;
   });
 }
 

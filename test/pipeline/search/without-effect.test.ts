@@ -75,9 +75,15 @@ describe("flags without effect", () => {
 
     it("are corrections where nothing was made that they correct", () => {
       const config = asked({ bits: 4, corrections: ["means", "rounding"] });
-      expect(unused(config, [dynamic], null)).toEqual([expect.stringMatching(/^--corrections means,rounding: /)]);
+      expect(unused(config, [dynamic], null)).toEqual([
+        "--corrections means,rounding: without effect, since neither static integers nor weights of 4 bits were made",
+      ]);
       expect(unused(config, [dynamic, weights4], null)).toEqual([]);
       expect(unused(config, [statics], null)).toEqual([]);
+      // Of two corrections, one is ruled out by the mode.
+      expect(unused({ ...config, quantize: { ...config.quantize, mode: "weights" } }, [dynamic], null)).toEqual([
+        "--corrections means,rounding: without effect, since no weights of 4 bits were made",
+      ]);
     });
   });
 });
