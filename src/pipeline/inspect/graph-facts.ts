@@ -49,6 +49,7 @@ export interface GraphsFacts {
 
 /** A graph of more nodes is not taken into a result: nobody could read the drawing, and the file would be large. */
 const MOST_NODES = 4000;
+
 /** The result with its graphs, where it is about one model that became another; a file that cannot be read any more is left out. */
 export function withGraphs(result: RunResult): RunResult {
   const { model, command } = result;
