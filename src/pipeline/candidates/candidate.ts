@@ -93,3 +93,7 @@ function formName(form: Form, statics: StaticChoice | null): string {
 /** What candidates are compared by before any of them is raced, and those that are not raced ever. */
 export const estimateOf = ({ speedup, estimate }: Pick<Candidate, "speedup" | "estimate">): number | null =>
   estimate === undefined ? speedup : estimate;
+
+/** As it is, or placed for speed alone, whichever is faster; null where its speed is not known. */
+export const mostSpeedup = ({ speedup, faster }: Pick<Candidate, "speedup" | "faster">): number | null =>
+  speedup === null ? null : speedup * Math.max(1, faster?.gain ?? 1);

@@ -3,7 +3,7 @@
  * fastest of them with its worst regions back in float; then the float ones. The first that
  * meets every limit wins; when none does, the one that comes closest says why not.
  */
-import { type Candidate, estimateOf, isInteger, isStatic } from "../candidates/candidate.js";
+import { type Candidate, estimateOf, isInteger, isStatic, mostSpeedup } from "../candidates/candidate.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { Limits, OptimizeConfig } from "../config.js";
 import type { RunRecord } from "../run-record.js";
@@ -54,9 +54,7 @@ export async function chooseCandidate(
   /** What is expected to be slower is not worth a look. */
   const leastSpeedup = Math.max(goal === "size" ? 0 : fastestFloat, config.limits.minSpeedup ?? 0);
   const pays = ({ speedup }: Candidate): boolean => goal === "size" || speedup! >= fastestFloat;
-  /** As it is, or placed for speed alone. */
-  const mayPay = ({ speedup, faster }: Candidate): boolean =>
-    goal === "size" || speedup! * Math.max(1, faster?.gain ?? 1) >= fastestFloat;
+  const mayPay = (candidate: Candidate): boolean => goal === "size" || mostSpeedup(candidate)! >= fastestFloat;
   const integers = ranked.filter((candidate) => isInteger(candidate) && mayPay(candidate));
 
   /** Races an accurate candidate; the result ends the search when every limit is met. */

@@ -1,7 +1,7 @@
 /** When a search for speed ends with the model as it is, and what is told of it then. */
 import { type Model, nodesWithin } from "../../ir/index.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
-import type { Candidate } from "../candidates/candidate.js";
+import { type Candidate, mostSpeedup } from "../candidates/candidate.js";
 import { candidateFacts, integerChoices } from "../candidates/candidate-facts.js";
 import type { OptimizeConfig } from "../config.js";
 import type { Intake } from "../intake.js";
@@ -25,7 +25,7 @@ export const isFloatRaced = (
   passes.some(({ applied }) => applied > 0);
 
 /**
- * In words; null where there is something to race, which an estimate of no gain is no reason to.
+ * Why the model stays as it is, in words; null where a candidate is worth a race: one that is estimated to gain nothing is not.
  *
  * @param candidates without the float model
  * @param whyNone where there are none
@@ -39,7 +39,7 @@ export function whyNothingPays(
   const isUndone = passes.some(({ rejected }) => rejected !== undefined);
   const rewrites = isUndone ? "every rewrite that applies was undone" : "no rewrite applies";
   if (candidates.length === 0) return `${rewrites}; ${whyNone}`;
-  const speedOf = ({ speedup }: Candidate): number => speedup ?? Number.POSITIVE_INFINITY;
+  const speedOf = (candidate: Candidate): number => mostSpeedup(candidate) ?? Number.POSITIVE_INFINITY;
   const fastest = candidates.reduce((a, b) => (speedOf(b) > speedOf(a) ? b : a));
   if (goal === "size" || speedOf(fastest) >= leastGain) return null;
   const estimate = `${speedOf(fastest).toFixed(2)}x of its speed, and a gain takes ${leastGain.toFixed(2)}x`;

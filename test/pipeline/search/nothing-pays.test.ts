@@ -50,6 +50,9 @@ describe("whyNothingPays", () => {
   it("leaves to a race what may gain, what is not estimated, and what is smaller where size counts", () => {
     expect(whyNothingPays([integers(12), integers(9)], none, "speed", "")).toBeNull();
     expect(whyNothingPays([{ ...integers(12), speedup: null }], none, "speed", "")).toBeNull();
+    const careful = { ...integers(10), faster: { keptFloat: new Map<string, string>(), gain: 1.03 } };
+    expect(whyNothingPays([careful], none, "speed", "")).toBeNull();
+    expect(whyNothingPays([integers(10)], none, "speed", "")).not.toBeNull();
     expect(whyNothingPays([integers(12)], none, "size", "")).toBeNull();
   });
 });
