@@ -45,6 +45,8 @@ export class Stage {
   readonly record: RunRecord;
   readonly discarded: string[] = [];
   readonly made: Candidate[] = [];
+  /** Milliseconds that the weights of a node are worth as integers; none where it is not named. */
+  room: Readonly<Record<string, number>> = {};
   /** Milliseconds that a candidate is said to take; null where that is not known. */
   ownMs: number | null = null;
 
@@ -109,6 +111,7 @@ export class Stage {
       runMs: () => this.ownMs,
       floatShare: () => null,
       besideFloat: (speedup: number) => speedup,
+      worthOfWeights: () => (region: string) => this.room[region] ?? 0,
       measureError: async (candidates: readonly Candidate[]) => {
         for (const each of candidates) each.sqnrDb = this.damage[[...each.built.forms.keys()][0]!] ?? 99;
       },

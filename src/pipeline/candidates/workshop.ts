@@ -33,6 +33,7 @@ import {
 import { type Estimate, estimateTimes } from "./estimated-times.js";
 import { pooledSqnrDb } from "./output-noise.js";
 import { type Region, type RegionTime, regionsOf, regionTimes, totalMs } from "./regions.js";
+import { worthOfWeights } from "./weights-worth.js";
 
 export interface WorkshopOptions {
   /** The model as it came: what speed and accuracy are measured against. */
@@ -328,6 +329,10 @@ export class Workshop {
       this.estimate(plan, regions)?.regions ?? (times ? regionTimes(this.model, regions, times.float, times.own) : null)
     );
   }
+
+  /** Milliseconds that it counts for, by region, that its weights are smaller as integers. */
+  worthOfWeights = (regions: readonly Region[], times: ReadonlyMap<string, RegionTime>): ((region: string) => number) =>
+    worthOfWeights(this.model, regions, times);
 
   /** Of a whole run, known in the same way. */
   ownMs(plan: Plan): number | null {

@@ -26,8 +26,6 @@ const MARGIN = 0.02;
 const FLOAT_MARGIN = 0.05;
 /** The same where the times are those of a table, which knows kernels, and not how well they go together. */
 const FLOAT_MARGIN_BY_TABLE = 0.1;
-/** By a table, all weights together are worth this share of the model's time as integers: they take a quarter of the room. */
-const WEIGHTS_WORTH = 0.02;
 const MOST_ROUNDS = 2;
 
 /** For each element converted. */
@@ -93,7 +91,7 @@ function cheapestFloat(
   const vertices = new Map(regions.map(({ name }) => [name, network.vertex()]));
   const byTable = workshop.options.target.times;
   const firstOf = firstNodes(workshop.model, regions);
-  const worthOf = byTable ? worthOfWeights(regions, times, firstOf) : () => 0;
+  const worthOf = byTable ? workshop.worthOfWeights(regions, times) : () => 0;
   // Looked up in integers, a table takes next to nothing more, and a quarter of the room.
   const tables = new Set([...nodesWithin(workshop.model.graph)].filter(isLookUp).map(({ name }) => name));
   const priceOf = byTable?.conversionMs ?? pricesBy(regions, times, workshop);
@@ -136,21 +134,6 @@ function cheapestFloat(
   }
   const { isSource } = network.cut();
   return (name) => !isSource(vertices.get(name)!);
-}
-
-/** Milliseconds that a region may lose as integers because its weights are smaller so. */
-function worthOfWeights(
-  regions: readonly Region[],
-  times: ReadonlyMap<string, RegionTime>,
-  firstOf: ReadonlyMap<string, Node>,
-): (region: string) => number {
-  const elements = (region: string): number => firstOf.get(region)!.inputs[1]?.constant?.elementCount ?? 0;
-  let [all, ms] = [0, 0];
-  for (const { name } of regions) {
-    all += elements(name);
-    ms += times.get(name)!.beforeMs;
-  }
-  return (region) => (all > 0 ? (WEIGHTS_WORTH * ms * elements(region)) / all : 0);
 }
 
 /** Dynamic integers are converted within their region. */

@@ -21,6 +21,8 @@ export interface RankedRegion {
   readonly noise: number;
   /** Beside what it becomes otherwise; null where times are not known. */
   readonly savedMs: number | null;
+  /** What it counts for that its weights are smaller, in milliseconds; 0 for what becomes other integers. */
+  readonly roomMs: number;
 }
 
 export interface Ranking {
@@ -42,6 +44,7 @@ export async function rankRegions(
 ): Promise<Ranking> {
   const regions = workshop.regionsOf(candidate);
   const times = workshop.regionTimes(candidate, regions);
+  const worthOfRoom = times ? workshop.worthOfWeights(regions, times) : () => 0;
   const integers = [...candidate.built.forms.keys()];
   const measured = new Map<string, number>();
   const from = context.now();
@@ -70,7 +73,14 @@ export async function rankRegions(
   const ranked = regions.map(({ name }, i): RankedRegion => {
     const noise = Math.min(1, noiseOf(measured.has(name) ? decibels[i]! : likelyDb(decibels, i)));
     const timeShare = instead?.forms.has(name) ? instead.timeShare : 1;
-    return { region: name, sqnrDb: decibels[i]!, noise, savedMs: times ? saved(times.get(name)!, timeShare) : null };
+    const savedMs = times ? saved(times.get(name)!, timeShare) : null;
+    return {
+      region: name,
+      sqnrDb: decibels[i]!,
+      noise,
+      savedMs,
+      roomMs: instead?.forms.has(name) ? 0 : worthOfRoom(name),
+    };
   });
   // Equal numbers, zeros among them, keep their order.
   return { regions: ranked.sort((a, b) => compare(worthOf(b), worthOf(a))), wholeMs };
@@ -94,6 +104,8 @@ const compare = (a: number, b: number): number => (a === b ? 0 : a - b);
 const saved = (time: RegionTime, timeShare: number): number | null =>
   time.beforeMs > 0 ? savedMs(time) - (1 - timeShare) * time.beforeMs : null;
 
-/** Power of the measured noise for each millisecond; what saves nothing comes before all else. */
-const worthOf = ({ sqnrDb, savedMs: ms }: RankedRegion): number =>
-  ms !== null && ms <= 0 ? Number.POSITIVE_INFINITY : noiseOf(sqnrDb) / (ms ?? 1);
+/** Power of the measured noise for each millisecond; what saves neither time nor room comes before all else. */
+const worthOf = ({ sqnrDb, savedMs, roomMs }: RankedRegion): number => {
+  const ms = savedMs === null ? null : savedMs + roomMs;
+  return ms !== null && ms <= 0 ? Number.POSITIVE_INFINITY : noiseOf(sqnrDb) / (ms ?? 1);
+};

@@ -91,6 +91,13 @@ describe("keepWorstFloat", () => {
     expect([...found!.keptFloat.keys()]).toEqual(["a"]);
   });
 
+  it("gives up last what takes no time, and much room", async () => {
+    const stage = new Stage(undefined, damage, { ...Object.fromEntries(eight.map((node) => [node, 1])), h: 0 });
+    stage.room = { h: 50 };
+    const { found } = await search(stage, 1);
+    expect([...found!.keptFloat.keys()]).toEqual(["g"]);
+  });
+
   it.each([
     ["is refused by the runtime", Number.NEGATIVE_INFINITY],
     ["leaves more noise than signal", -30],
