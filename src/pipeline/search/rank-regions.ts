@@ -83,7 +83,10 @@ export async function rankRegions(
     };
   });
   // Equal numbers, zeros among them, keep their order.
-  return { regions: ranked.sort((a, b) => compare(worthOf(b), worthOf(a))), wholeMs };
+  const inOrder = ranked.sort(
+    (a, b) => compare(worthOf(b), worthOf(a)) || compare(Number(isRoom(a)), Number(isRoom(b))),
+  );
+  return { regions: inOrder, wholeMs };
 }
 
 /** On the line between the nearest ones that were measured; Infinity where none was. */
@@ -103,6 +106,9 @@ const compare = (a: number, b: number): number => (a === b ? 0 : a - b);
 /** Beside a region that takes this share of its time in float. */
 const saved = (time: RegionTime, timeShare: number): number | null =>
   time.beforeMs > 0 ? savedMs(time) - (1 - timeShare) * time.beforeMs : null;
+
+/** A table that is looked up: it takes no time, and where nothing was measured it is the last to be thought noisy. */
+const isRoom = ({ savedMs, roomMs }: RankedRegion): boolean => savedMs !== null && savedMs <= 0 && roomMs > 0;
 
 /** Power of the measured noise for each millisecond; what saves neither time nor room comes before all else. */
 const worthOf = ({ sqnrDb, savedMs, roomMs }: RankedRegion): number => {

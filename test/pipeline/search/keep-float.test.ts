@@ -96,6 +96,12 @@ describe("keepWorstFloat", () => {
     stage.room = { h: 50 };
     const { found } = await search(stage, 1);
     expect([...found!.keptFloat.keys()]).toEqual(["g"]);
+    // Without time to measure any, others go first too.
+    const unmeasured = new Stage(undefined, damage, { ...Object.fromEntries(eight.map((node) => [node, 1])), a: 0 });
+    unmeasured.room = { a: 50 };
+    const candidate = unmeasured.candidate("integers", staticVariant, { accuracy: 0.5, ms: 3 }, eight);
+    const { regions } = await rankRegions(candidate, unmeasured.workshopFor(eight), unmeasured.context, -1);
+    expect(regions.map(({ region }) => region)).toEqual([...eight.slice(1), "a"]);
   });
 
   it.each([
