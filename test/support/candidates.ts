@@ -105,7 +105,11 @@ export class Stage {
       regionTimes: (_: Candidate, regions: readonly Region[]) =>
         this.saved &&
         new Map(
-          regions.map(({ name }) => [name, { beforeMs: 1, kernelMs: 1 - (this.saved?.[name] ?? 0), conversionMs: 0 }]),
+          regions.map(({ name }) => {
+            // Of what only takes room no time is known.
+            const beforeMs = this.room[name] ? 0 : 1;
+            return [name, { beforeMs, kernelMs: beforeMs - (this.saved?.[name] ?? 0), conversionMs: 0 }];
+          }),
         ),
       ownMs: () => this.ownMs,
       runMs: () => this.ownMs,

@@ -73,14 +73,9 @@ export async function rankRegions(
   const ranked = regions.map(({ name }, i): RankedRegion => {
     const noise = Math.min(1, noiseOf(measured.has(name) ? decibels[i]! : likelyDb(decibels, i)));
     const timeShare = instead?.forms.has(name) ? instead.timeShare : 1;
-    const savedMs = times ? saved(times.get(name)!, timeShare) : null;
-    return {
-      region: name,
-      sqnrDb: decibels[i]!,
-      noise,
-      savedMs,
-      roomMs: instead?.forms.has(name) ? 0 : worthOfRoom(name),
-    };
+    const roomMs = instead?.forms.has(name) ? 0 : worthOfRoom(name);
+    const savedMs = times ? saved(times.get(name)!, timeShare, roomMs) : null;
+    return { region: name, sqnrDb: decibels[i]!, noise, savedMs, roomMs };
   });
   // Equal numbers, zeros among them, keep their order.
   const inOrder = ranked.sort(
@@ -103,9 +98,11 @@ const noiseOf = (sqnrDb: number): number => 10 ** (-sqnrDb / 10);
 
 const compare = (a: number, b: number): number => (a === b ? 0 : a - b);
 
-/** Beside a region that takes this share of its time in float. */
-const saved = (time: RegionTime, timeShare: number): number | null =>
-  time.beforeMs > 0 ? savedMs(time) - (1 - timeShare) * time.beforeMs : null;
+/** Beside a region that takes this share of its time in float. Of what only takes room no time is known, and none is saved. */
+function saved(time: RegionTime, timeShare: number, roomMs: number): number | null {
+  if (time.beforeMs === 0) return roomMs > 0 ? 0 : null;
+  return savedMs(time) - (1 - timeShare) * time.beforeMs;
+}
 
 /** A table that is looked up: it takes no time, and where nothing was measured it is the last to be thought noisy. */
 const isRoom = ({ savedMs, roomMs }: RankedRegion): boolean => savedMs !== null && savedMs <= 0 && roomMs > 0;
