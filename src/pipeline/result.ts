@@ -359,6 +359,8 @@ export interface DifferenceFacts {
   readonly rmse?: number;
   /** Share of the rows along the last axis whose largest element is at the same place; null for rows of one element. */
   readonly argmaxAgreement?: number | null;
+  /** That were compared. */
+  readonly samples?: number;
   /** 95 % intervals over samples; absent where there was one sample, or where an element was NaN in one model only. */
   readonly intervals?: {
     readonly rmse: readonly [number, number];

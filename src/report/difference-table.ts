@@ -26,9 +26,11 @@ export function differenceLines(difference: readonly DifferenceFacts[], sheet: S
     ],
     ...(isDetailed && intervals ? intervalRows(intervals) : []),
   ]);
+  const samples = difference.find((each) => each.samples !== undefined)?.samples;
+  const title = samples === undefined ? "outputs" : `outputs, ${plural(samples, "sample")}`;
   const head = isDetailed
-    ? ["outputs", "max |diff|", "RMSE", "relative L2", "SQNR dB", "cosine", "same top1"]
-    : ["outputs", "max |diff|", "relative L2", "SQNR dB", "cosine"];
+    ? [title, "max |diff|", "RMSE", "relative L2", "SQNR dB", "cosine", "same top1"]
+    : [title, "max |diff|", "relative L2", "SQNR dB", "cosine"];
   const table = columns([head, ...rows], ["left", ...head.slice(1).map(() => "right" as const)]);
   const left = difference.length - shown.length;
   return left > 0 ? [...table, `and ${plural(left, "output")} more`] : table;

@@ -210,8 +210,18 @@ export interface OutputDifference {
   readonly samples: number;
   /** How far each model's outputs are from those of its first sample, relative to their norm; 0 when they are all the same. */
   readonly variation: { readonly baseline: number; readonly candidate: number };
+  /** Parts that are far smaller than the rest; null where there are none, and for what has no such parts. */
+  readonly faint: FaintSlices | null;
   /** Set when the two outputs could not be compared (shape or type differ). */
   readonly mismatch: string | null;
+}
+
+/** Positions along an axis of an output. */
+export interface FaintSlices {
+  readonly axis: number;
+  readonly slices: readonly number[];
+  /** Of them alone, all together. */
+  readonly sqnrDb: number;
 }
 
 /** 95 % intervals over samples. */

@@ -68,6 +68,7 @@ export const differenceOf = (output: string, facts: Partial<OutputDifference> = 
   elements: 10,
   samples: 4,
   variation: { baseline: 1, candidate: 1 },
+  faint: null,
   mismatch: null,
   ...facts,
 });

@@ -48,7 +48,7 @@ import { quickTrial } from "../sample-counts.js";
 import { ScratchWeights } from "../scratch-weights.js";
 import { leftOut } from "../select.js";
 import { requireLimit } from "../verdict/required-limit.js";
-import { differenceFacts, differenceWarnings } from "../verify/difference.js";
+import { differenceFacts, differenceWarnings, faintWarnings } from "../verify/difference.js";
 import { placesOf, timedOnAnother, whatIsUnseen, withAnswersOf, withoutSpeed } from "../verify/other-target.js";
 import { alreadyQuantized, floatRest } from "./already-quantized.js";
 import { baselineOf } from "./baseline.js";
@@ -370,7 +370,7 @@ export class OptimizeRun {
     const { record, config } = this;
     const { original, fit } = intake;
     record.warn(...ruling.warnings);
-    record.warn(...differenceWarnings(differences));
+    record.warn(...differenceWarnings(differences), ...faintWarnings(differences, candidate.accuracy?.metric ?? null));
     const slow = slowBlocks(candidate, latency);
     if (slow) record.warn(slow);
     const { integers, placed, executed, warnings } = await this.#examine(candidate, intake);

@@ -35,7 +35,7 @@ export const differenceFacts = (differences: readonly OutputDifference[]): Diffe
   differences
     .filter(({ mismatch }) => mismatch === null)
     .map(withNaNs)
-    .map(({ output, maxAbs, maxRelative, rmse, relativeL2, sqnrDb, cosine, argmaxAgreement, intervals }) => ({
+    .map(({ output, maxAbs, maxRelative, rmse, relativeL2, sqnrDb, cosine, argmaxAgreement, intervals, samples }) => ({
       output,
       maxAbs: finite(maxAbs),
       maxRelative,
@@ -44,6 +44,7 @@ export const differenceFacts = (differences: readonly OutputDifference[]): Diffe
       sqnrDb: sqnrOrNull(sqnrDb),
       cosine,
       argmaxAgreement,
+      samples,
       ...(intervals && { intervals: finiteIntervals(intervals) }),
     }));
 
@@ -60,3 +61,35 @@ export const differenceWarnings = (differences: readonly OutputDifference[]): st
         : []),
     ];
   });
+
+/** Metrics that the largest values of an output make, whatever becomes of the small ones. */
+const BY_SIZE = new Set(["cosine", "sqnr", "mse"]);
+/** Noise of a tenth of the signal, and far more of it than the whole has. */
+const [FAINT_DB, FAR_DB] = [20, 10];
+
+/** @param metric that accuracy is judged by; null where it is not */
+export const faintWarnings = (differences: readonly OutputDifference[], metric: string | null): string[] =>
+  metric !== null && !BY_SIZE.has(metric)
+    ? []
+    : differences.flatMap(({ output, faint, sqnrDb, mismatch }) => {
+        if (mismatch !== null || !faint || faint.sqnrDb >= FAINT_DB || sqnrDb < faint.sqnrDb + FAR_DB) return [];
+        const which = `${faint.slices.length} positions along axis ${faint.axis} (${positions(faint.slices)})`;
+        return [
+          `output "${output}": ${which} are far smaller than the rest, and have an SQNR of ${faint.sqnrDb.toFixed(1)} dB where the whole has ` +
+            `${sqnrDb.toFixed(1)} dB, which the large values make. Where the small ones count, as scores beside boxes do, judge by a metric of your own (--metric MODULE)`,
+        ];
+      });
+
+/** As "4-21, 30". */
+function positions(slices: readonly number[]): string {
+  const runs: [number, number][] = [];
+  for (const slice of slices) {
+    const last = runs.at(-1);
+    if (last && slice === last[1] + 1) last[1] = slice;
+    else runs.push([slice, slice]);
+  }
+  const shown = runs.slice(0, MOST_RUNS).map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`));
+  return shown.join(", ") + (runs.length > MOST_RUNS ? ", ..." : "");
+}
+
+const MOST_RUNS = 4;

@@ -12,7 +12,7 @@ import { RunRecord } from "../run-record.js";
 import { declaredLimits } from "../verdict/required-limit.js";
 import { judge } from "../verdict/verdict.js";
 import { scoreModels } from "./accuracy.js";
-import { differenceFacts, differenceWarnings } from "./difference.js";
+import { differenceFacts, differenceWarnings, faintWarnings } from "./difference.js";
 import { compareLayers } from "./layers.js";
 import { judgeAllNaN } from "./nonsense.js";
 import { answeringFor } from "./other-target.js";
@@ -98,7 +98,13 @@ export async function runVerify(given: VerifyConfig, context: RunContext): Promi
     },
     { gainRequired: false, goal: "speed" },
   );
-  record.warn(...saturation.warnings, ...differenceWarnings(differences), ...(references?.warnings ?? []), ...warnings);
+  record.warn(
+    ...saturation.warnings,
+    ...differenceWarnings(differences),
+    ...faintWarnings(differences, accuracy.facts?.metric ?? null),
+    ...(references?.warnings ?? []),
+    ...warnings,
+  );
   if (layers && layers.compared === 0)
     record.warn("no value has the same name in both models: layers cannot be compared");
   else if (layers) record.warn(...partedElsewhere(layers, differenceFacts(differences), data.count));

@@ -38,6 +38,7 @@ export const differences = v.array(
   v.looseObject({
     ...{ output: text, maxAbs: maybe, relativeL2: maybe, sqnrDb: maybe, cosine: maybe },
     ...{ maxRelative: v.optional(maybe), rmse: v.optional(maybe), argmaxAgreement: v.optional(maybe) },
+    samples: v.optional(size),
     intervals: v.optional(
       v.looseObject({
         ...{ rmse: pair, sqnrDb: v.tuple([maybe, maybe]), cosine: pair, argmaxAgreement: v.nullable(pair) },

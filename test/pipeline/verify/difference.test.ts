@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { differenceFacts, differenceWarnings } from "../../../src/pipeline/verify/difference.js";
+import { differenceFacts, differenceWarnings, faintWarnings } from "../../../src/pipeline/verify/difference.js";
 import type { DifferenceIntervals } from "../../../src/runtime/port.js";
 import { differenceOf } from "../../support/fake-runtime.js";
 
@@ -8,7 +8,7 @@ it("an output that is NaN in one model only is as far away as can be, in numbers
   expect(differenceFacts(found)).toEqual([
     {
       ...{ output: "y", maxAbs: Number.MAX_VALUE, maxRelative: Number.MAX_VALUE, rmse: Number.MAX_VALUE },
-      ...{ relativeL2: Number.MAX_VALUE, sqnrDb: -1000, cosine: 0, argmaxAgreement: 1 },
+      ...{ relativeL2: Number.MAX_VALUE, sqnrDb: -1000, cosine: 0, argmaxAgreement: 1, samples: 4 },
     },
   ]);
   expect(differenceWarnings(found)).toEqual(['output "y": 2 of 10 elements are NaN in one model only']);
@@ -31,4 +31,20 @@ it("intervals are told where there are some, and an end without noise is null", 
   const [facts] = differenceFacts([differenceOf("y", { intervals })]);
   expect(facts!.intervals).toEqual({ ...intervals, sqnrDb: [20, null] });
   expect(differenceFacts([differenceOf("y")])[0]).not.toHaveProperty("intervals");
+});
+
+it("what is small beside the rest is told of where the metric says nothing of it", () => {
+  const faint = { axis: 1, slices: [4, 5, 6, 9], sqnrDb: 12.2 };
+  const found = [differenceOf("boxes", { sqnrDb: 36.3, faint })];
+  const [warning] = faintWarnings(found, "cosine");
+  expect(warning).toMatch(
+    /^output "boxes": 4 positions along axis 1 \(4-6, 9\) are far smaller .* SQNR of 12\.2 dB .* 36\.3 dB.*--metric MODULE/,
+  );
+  expect(faintWarnings(found, null)).toHaveLength(1);
+  expect(faintWarnings(found, "./detections.mjs")).toEqual([]);
+  expect(faintWarnings([differenceOf("boxes", { sqnrDb: 36.3, faint: { ...faint, sqnrDb: 25 } })], "cosine")).toEqual(
+    [],
+  );
+  expect(faintWarnings([differenceOf("boxes", { sqnrDb: 15, faint })], "cosine")).toEqual([]);
+  expect(faintWarnings([differenceOf("boxes", { sqnrDb: 36.3 })], "cosine")).toEqual([]);
 });

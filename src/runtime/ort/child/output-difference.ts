@@ -6,6 +6,7 @@ import { f16BitsToF32 } from "../../../base/f16.js";
 import { largestFinite, squareUnit } from "../../../base/square-unit.js";
 import { aligned, formatShape, type Tensor } from "../../../ir/index.js";
 import type { OutputDifference } from "../../port.js";
+import { FaintSum } from "./faint-slices.js";
 import { intervalsOf, type SampleDifference } from "./sample-differences.js";
 
 export class DifferenceSum {
@@ -29,6 +30,7 @@ export class DifferenceSum {
   #elements = 0;
   readonly #baseline = new Variation();
   readonly #candidate = new Variation();
+  readonly #faint = new FaintSum();
   #mismatch: string | null = null;
 
   constructor(
@@ -56,6 +58,9 @@ export class DifferenceSum {
         this.#addNumbers(elementsOf(baseline), elementsOf(candidate), unit);
         if (this.isDetailed) this.#addRows(elementsOf(baseline), elementsOf(candidate), baseline.dims.at(-1) ?? 1);
       });
+      if (baseline.dtype === "f32") {
+        this.#faint.add(baseline, aligned(Float32Array, baseline.bytes()), aligned(Float32Array, candidate.bytes()));
+      }
       this.#baseline.add(baseline, this.#unit);
       this.#candidate.add(candidate, this.#unit);
     }
@@ -81,6 +86,7 @@ export class DifferenceSum {
       elements: this.#elements,
       samples: this.#samples,
       variation: { baseline: this.#baseline.relative(), candidate: this.#candidate.relative() },
+      faint: this.#faint.result(),
       mismatch: this.#mismatch,
     };
   }
