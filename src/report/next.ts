@@ -86,6 +86,8 @@ class Line {
   }
 }
 
+const QUANTIZE = "infer-opt quantize ";
+
 const searches = (command: string): boolean => command === "quantize" || command === "optimize";
 
 function afterLoss(result: RunResult, line: Line): Suggestion | null {
@@ -142,6 +144,11 @@ function afterNoGain(result: RunResult, line: Line): Suggestion | null {
   const { command, candidates, model, quantization, shrinkableBytes = 0 } = result;
   if (command === "prune") return { command: `infer-opt show ${line.model} --groups`, why: "what can be narrowed" };
   if (!searches(command)) return null;
+  const isRewritten = result.passes.some(({ applied }) => applied > 0);
+  if (command === "quantize" && isRewritten && line.typed?.startsWith(QUANTIZE)) {
+    const command = line.typed.replace(QUANTIZE, "infer-opt optimize ");
+    return { command, why: "rewrites apply to the model: in float alone it may be faster" };
+  }
   // Of one where no integers pay none were made, and they would be smaller.
   const isWeighed = candidates.length === 0 && (quantization?.regions ?? []).length > 0;
   return isWeighed || shrinkableBytes > 0 || candidates.some(({ bytes }) => bytes < model.bytes)

@@ -89,6 +89,17 @@ describe("the next command", () => {
     expect(commandOf({ ...none, quantization: null, shrinkableBytes: 4096 }, line)).toBe(`${line} --goal size`);
   });
 
+  it("weighs the float model too where rewrites apply to a model that integers gain nothing for", () => {
+    const line = "infer-opt quantize m.onnx -o q.onnx --max-drop 1%";
+    const nextOf = (command: string, applied: number) => {
+      const passes = [{ name: "fuse-gelu", applied, skipped: [], durationMs: 1 }];
+      return commandOf({ ...refusedResult(), command, passes, verdict: verdict("no-gain", "gain") }, line);
+    };
+    expect(nextOf("quantize", 2)).toBe("infer-opt optimize m.onnx -o q.onnx --max-drop 1%");
+    expect(nextOf("quantize", 0)).not.toContain("optimize m.onnx");
+    expect(nextOf("optimize", 2)).not.toContain("optimize m.onnx");
+  });
+
   it("times what was compared, and compares what was timed", () => {
     const { model, ...facts } = sampleResult();
     const [candidateModel, other] = ["b c.onnx", "d.onnx"].map((path) => ({ ...model, path })) as [

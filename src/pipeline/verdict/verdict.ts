@@ -286,15 +286,10 @@ function gainReason(
   const [low, high] = speedupInterval;
   if (low >= leastGain) return reason("met", "");
   if (high < 1) return reason("missed", ": slower than the original");
-  // It looks faster and may be slower, or the runs differ so much that nothing can be seen: that is for more runs to tell.
-  const mayGain = speedup >= leastGain || (high >= leastGain && high > wideInterval * low);
-  if (low < 1 && mayGain) {
-    const isFaster = speedup >= leastGain;
-    return undecided(
-      facts,
-      isFaster ? timesToTellRatio(speedup, speedupInterval, 1) : timesToNarrow(speedupInterval, wideInterval),
-    );
-  }
+  // It looks fast enough and may not be, or the runs differ so much that nothing can be seen: that is for more runs to tell.
+  if (speedup >= leastGain) return undecided(facts, timesToTellRatio(speedup, speedupInterval, leastGain));
+  const isWide = low < 1 && high >= leastGain && high > wideInterval * low;
+  if (isWide) return undecided(facts, timesToNarrow(speedupInterval, wideInterval));
   return reason("missed", `: no gain, which takes ${ratio(leastGain)}x at the lower end of the interval`);
 }
 
