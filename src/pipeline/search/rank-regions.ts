@@ -104,7 +104,7 @@ function saved(time: RegionTime, timeShare: number, roomMs: number): number | nu
   return savedMs(time) - (1 - timeShare) * time.beforeMs;
 }
 
-/** A table that is looked up: it takes no time, and where nothing was measured it is the last to be thought noisy. */
+/** What saves room and no time, as tables do: where nothing was measured it is the last to be thought noisy. */
 const isRoom = ({ savedMs, roomMs }: RankedRegion): boolean => savedMs !== null && savedMs <= 0 && roomMs > 0;
 
 /** Power of the measured noise for each millisecond; what saves neither time nor room comes before all else. */
