@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync } from "no
 import { cpus } from "node:os";
 import { delimiter, join } from "node:path";
 import { InferOptError } from "../base/errors.js";
+import { numberRuns } from "../base/number-runs.js";
 
 /**
  *   process   every thread of it, from its start on
@@ -24,15 +25,7 @@ export function processorsOf(text: string): readonly number[] | null {
 }
 
 /** `0-2,8` of [0, 1, 2, 8]. */
-export function processorText(processors: readonly number[]): string {
-  const runs: [number, number][] = [];
-  for (const processor of processors) {
-    const last = runs.at(-1);
-    if (last && processor === last[1] + 1) last[1] = processor;
-    else runs.push([processor, processor]);
-  }
-  return runs.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(",");
-}
+export const processorText = (processors: readonly number[]): string => numberRuns(processors).join(",");
 
 /** Those that this process may run on now; null where the system does not tell. */
 export function allowedProcessors(): readonly number[] | null {

@@ -81,14 +81,14 @@ export async function chooseCandidate(
   };
 
   /** The fastest that met its limits in a race. */
-  const fastestMet = (): Candidate | null =>
+  const fastestMet = (): Judged | null =>
     raced
       .filter(isMet)
-      .reduce<Candidate | null>((a, { candidate: b }) => (a && a.speedup! >= b.speedup! ? a : b), null);
+      .reduce<Judged | null>((a, b) => (a && a.candidate.speedup! >= b.candidate.speedup! ? a : b), null);
   /** As estimated, like those that it is compared with. */
   const leastToWin = (): number => {
     const met = fastestMet();
-    return (met && estimateOf(met)) ?? 0;
+    return (met && estimateOf(met.candidate)) ?? 0;
   };
   /** Whether it is so much faster that it may be ahead of what met its limits with some of its regions in float. */
   const mayWin = (candidate: Candidate): boolean => estimateOf(candidate)! * (1 - SAME_SPEED) > leastToWin();
@@ -144,14 +144,14 @@ export async function chooseCandidate(
     const won = found && (await race(found));
     // It meets the limits, but so many nodes are float again that a float candidate may be faster, or one that met them before.
     if (won) raced.push(won);
-    if (won && pays(won.candidate) && won.candidate === fastestMet()) return { judged: won, made };
+    if (won && pays(won.candidate) && won === fastestMet()) return { judged: won, made };
   }
   // That it is accurate was found out for the searches; whether it is fast enough was not.
   if (instead && !hasWinner() && !raced.some((each) => each.candidate === dynamic)) {
     const won = await race(dynamic!);
     if (won) raced.push(won);
   }
-  const met = raced.find((each) => isMet(each) && each.candidate === fastestMet());
+  const met = fastestMet();
   if (met && pays(met.candidate)) return { judged: met, made };
   for (const candidate of floats.filter(({ speedup }) => goal === "size" || speedup! >= leastGain)) {
     const won = (await judge.isAccurate(candidate)) && (await race(candidate));
@@ -161,7 +161,7 @@ export async function chooseCandidate(
     break;
   }
   // Beside a float one that an estimate flattered: in a long race it met nothing, or was slower than they may be.
-  const leastRaced = Math.max(leastGain, (fastestMet()?.speedup ?? 0) / (1 - SAME_SPEED));
+  const leastRaced = Math.max(leastGain, (fastestMet()?.candidate.speedup ?? 0) / (1 - SAME_SPEED));
   const passedOver = ranked.filter((each) => isInteger(each) && !mayPay(each) && each.speedup! >= leastRaced);
   for (const candidate of passedOver.slice(0, MOST_AS_THEY_ARE)) {
     const won = (await judge.isAccurate(candidate)) && (await race(candidate));

@@ -72,8 +72,9 @@ export async function rankRegions(
   candidate.errors = new Map(regions.map(({ name }, i) => [name, decibels[i]!]));
   const ranked = regions.map(({ name }, i): RankedRegion => {
     const noise = Math.min(1, noiseOf(measured.has(name) ? decibels[i]! : likelyDb(decibels, i)));
-    const timeShare = instead?.forms.has(name) ? instead.timeShare : 1;
-    const roomMs = instead?.forms.has(name) ? 0 : worthOfRoom(name);
+    const isDynamic = instead?.forms.has(name) ?? false;
+    const timeShare = isDynamic ? instead!.timeShare : 1;
+    const roomMs = isDynamic ? 0 : worthOfRoom(name);
     const savedMs = times ? saved(times.get(name)!, timeShare, roomMs) : null;
     return { region: name, sqnrDb: decibels[i]!, noise, savedMs, roomMs };
   });

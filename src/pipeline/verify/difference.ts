@@ -1,4 +1,5 @@
 /** Numerical differences of outputs, as the result tells them. */
+import { numberRuns } from "../../base/number-runs.js";
 import type { DifferenceIntervals, OutputDifference } from "../../runtime/port.js";
 import type { DifferenceFacts } from "../result.js";
 
@@ -82,14 +83,8 @@ export const faintWarnings = (differences: readonly OutputDifference[], metric: 
 
 /** As "4-21, 30". */
 function positions(slices: readonly number[]): string {
-  const runs: [number, number][] = [];
-  for (const slice of slices) {
-    const last = runs.at(-1);
-    if (last && slice === last[1] + 1) last[1] = slice;
-    else runs.push([slice, slice]);
-  }
-  const shown = runs.slice(0, MOST_RUNS).map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`));
-  return shown.join(", ") + (runs.length > MOST_RUNS ? ", ..." : "");
+  const runs = numberRuns(slices);
+  return runs.slice(0, MOST_RUNS).join(", ") + (runs.length > MOST_RUNS ? ", ..." : "");
 }
 
 const MOST_RUNS = 4;
