@@ -85,10 +85,10 @@ export async function chooseCandidate(
     raced
       .filter(isMet)
       .reduce<Judged | null>((a, b) => (a && a.candidate.speedup! >= b.candidate.speedup! ? a : b), null);
-  /** As estimated, like those that it is compared with. */
+  /** As estimated, like those that it is compared with; as measured where its regions have no times to estimate by. */
   const leastToWin = (): number => {
-    const met = fastestMet();
-    return (met && estimateOf(met.candidate)) ?? 0;
+    const met = fastestMet()?.candidate;
+    return (met && (estimateOf(met) ?? met.speedup)) ?? 0;
   };
   /** Whether it is so much faster that it may be ahead of what met its limits with some of its regions in float. */
   const mayWin = (candidate: Candidate): boolean => estimateOf(candidate)! * (1 - SAME_SPEED) > leastToWin();
@@ -121,6 +121,8 @@ export async function chooseCandidate(
   /** How searches ended that found nothing, by each candidate that they were about. */
   const ends = new Map<Candidate, SearchEnd>();
   for (const candidate of inaccurate.slice(0, MOST_SEARCHES)) {
+    // Since the search before this one something else may have met the limits.
+    if (!mayWin(candidate)) continue;
     const { found, tried, reach } = await record.stage(
       "quantize",
       () =>

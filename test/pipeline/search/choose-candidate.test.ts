@@ -107,6 +107,32 @@ describe("chooseCandidate", () => {
     },
   );
 
+  it.each([
+    ["does not search a second one that is hardly faster than what the first search found", 0.1, [staticVariant]],
+    ["searches a second one that is much faster than what the first search found", 0.9, [staticVariant, dynamic]],
+  ])("%s", async (_, saved, searched) => {
+    const damage = Object.fromEntries(nodes.map((node, i) => [node, 50 - i]));
+    const saves = Object.fromEntries(nodes.map((node) => [node, saved]));
+    // What is found meets the limits, but in the race a float candidate is ahead of it.
+    const stage = new Stage((kept) => ({ accuracy: kept.length > 1 ? 1 : 0.8, ms: 6.9 }), damage, saves);
+    stage.ownMs = 3;
+    const first = stage.candidate("first", staticVariant, { accuracy: 0.8, ms: 3 }, nodes);
+    const second = stage.candidate("second", dynamic, { accuracy: 0.8, ms: 3.05 }, nodes);
+    const float = stage.candidate("fused", fused, { accuracy: 1, ms: 6 });
+    const { judged, made } = await stage.choose([first, second, float], stage.workshopFor(nodes));
+    expect(judged.candidate.name).toBe("fused");
+    expect([...new Set(made.map(({ variant }) => variant))]).toEqual(searched);
+  });
+
+  it("holds a second search to what the first one found as measured where nothing estimates it", async () => {
+    const stage = new Stage((kept) => ({ accuracy: kept.length > 1 ? 1 : 0.8, ms: 3.5 }));
+    const first = stage.candidate("first", staticVariant, { accuracy: 0.8, ms: 3 }, nodes);
+    const second = stage.candidate("second", dynamic, { accuracy: 0.8, ms: 3.2 }, nodes);
+    const float = stage.candidate("fused", fused, { accuracy: 1, ms: 3.4 });
+    const { made } = await stage.choose([first, second, float], stage.workshopFor(nodes));
+    expect(new Set(made.map(({ variant }) => variant))).toEqual(new Set([staticVariant]));
+  });
+
   it("times an accurate one that searches have only borrowed from", async () => {
     const stage = new Stage(() => ({ accuracy: 0.8, ms: 3 }));
     const rough = [3, 3.5, 4].map((ms) => stage.candidate(`static ${ms}`, staticVariant, { accuracy: 0.8, ms }, nodes));
