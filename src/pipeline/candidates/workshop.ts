@@ -249,12 +249,13 @@ export class Workshop {
     if (this.options.runtime.provider !== "cpu") return this.#raceAll(candidates, budgetMs);
     try {
       const { journal } = this;
-      for (const batch of this.batches(candidates)) {
+      // What fusing gains is known from the float ones on: integers of other batches are told with it too.
+      const inOrder = [...candidates.filter((each) => !isInteger(each)), ...candidates.filter(isInteger)];
+      for (const batch of this.batches(inOrder)) {
         const known = batch.map((candidate) => journal?.recall<SpeedEntry>(candidate, "speed"));
         // Times hold beside those that were measured with them: all of a batch, or none.
         if (known.every((entry) => entry !== undefined)) {
-          for (const [i, candidate] of batch.entries()) Object.assign(candidate, known[i]);
-          this.#learnGain(batch[0]!);
+          for (const [i, candidate] of batch.entries()) this.#learnGain(Object.assign(candidate, known[i]));
         } else await this.#profile(batch);
       }
     } catch (thrown) {

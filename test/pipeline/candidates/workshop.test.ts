@@ -157,6 +157,45 @@ describe("Workshop", () => {
     expect(runMs(beside, 1.5 * 1.2)).toBeCloseTo(runMs(unfused, 1.2)!, 1);
   });
 
+  describe("tells integers with what fusing gains, and float ones are profiled with them or apart", () => {
+    /** The original takes 12 ms, what integers are made of 8, and they 4. */
+    function halved(journal: Journal | null = null, bytes = 64 << 20) {
+      const models: Record<string, FakeModel> = {};
+      const { shop } = workshop(undefined, models);
+      const original = `${shop.options.prepared}.original`;
+      const beside = new Workshop({ ...shop.options, original, bytesOf: () => bytes }, shop.context, journal);
+      const made = [{ kind: "fused" } as const, dynamic, weights].map((each) => beside.make(each));
+      const [fused, integers, others] = made as [Candidate, Candidate, Candidate];
+      for (const [path, ms] of [
+        [original, 12],
+        [shop.options.prepared, 8],
+        ...[fused, integers, others].map(({ built }, i) => [built.path, [8, 4, 4][i]!] as const),
+      ] as const) {
+        models[path] = { nodes: [{ name: "all", op: "All", ms }] };
+      }
+      return { beside, fused, integers, others };
+    }
+
+    it("whichever comes first", async () => {
+      const { beside, fused, integers } = halved();
+      await beside.measureSpeed([integers, fused], 0);
+      expect(integers.speedup).toBeCloseTo(3, 2);
+      expect(fused.speedup).toBeCloseTo(1.5, 2);
+    });
+
+    it("when they are recalled, and some were profiled without float ones since", async () => {
+      const journal = new Journal(join(temporaryFolder(), "out.onnx.journal.jsonl"), "this", () => {});
+      const before = halved(journal, 1);
+      await before.beside.measureSpeed([before.integers, before.fused], 0);
+      await before.beside.measureSpeed([before.integers, before.others], 0);
+      const { beside, fused, integers } = halved(journal, 1);
+      await beside.measureSpeed([integers, fused], 0);
+      expect(integers.times).not.toHaveProperty("original");
+      expect(integers.speedup).toBeCloseTo(3, 2);
+      expect(beside.besideFloat(3)).toBeCloseTo(2, 2);
+    });
+  });
+
   it("measures each while the next is made, in order", async () => {
     const { shop } = workshop();
     const wanted = [dynamic, weights].map((variant) => ({ variant, keptFloat: new Map<string, string>() }));
