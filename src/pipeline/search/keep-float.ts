@@ -9,7 +9,7 @@ import type { Workshop } from "../candidates/workshop.js";
 import type { RunContext } from "../context.js";
 import { type DynamicInstead, withDynamic } from "./dynamic-instead.js";
 import { FloatCount, type TriedCount } from "./float-count.js";
-import { type RankedRegion, rankRegions } from "./rank-regions.js";
+import { type CostedRegion, costedRegions, type RankedRegion, rankRegions } from "./rank-regions.js";
 
 export interface KeepFloatRequest {
   /** The candidate that misses the limit. */
@@ -77,10 +77,14 @@ class Search {
 
   async run(): Promise<KeepFloatOutcome> {
     const { candidate, workshop, context, deadline, attemptMs, instead, dropOf } = this.request;
+    const costed = costedRegions(candidate, workshop, instead);
+    if (!this.#mayAnyBeFloat(costed)) {
+      return { found: null, tried: [], reach: { regions: costed.length, tried: 0, most: 0, missingMs: 0 } };
+    }
     const from = context.now();
     const half = from + (deadline - from) / 2;
     const stop = Math.min(half, deadline - LEAST_ATTEMPTS * attemptMs);
-    const { regions, wholeMs } = await rankRegions(candidate, workshop, context, stop, instead);
+    const { regions, wholeMs } = await rankRegions(candidate, costed, workshop, context, stop);
     this.#ranking = regions;
     const most = this.#mostInFloat();
     const { missed, met } = await this.#shortestPrefix({ count: 0, drop: dropOf(candidate) }, most);
@@ -89,6 +93,15 @@ class Search {
     const leftMs = this.#neededMs(most, wholeMs) - (context.now() - from);
     const missingMs = isThrough ? 0 : Math.max(1, leftMs);
     return { found, tried: this.#tried, reach: { regions: regions.length, tried: missed.count, most, missingMs } };
+  }
+
+  /** In whichever order they come: those that save least, before the long work of ranking. One at least is left as integers. */
+  #mayAnyBeFloat(regions: readonly CostedRegion[]): boolean {
+    const { candidate, workshop, leastSpeedup } = this.request;
+    const [least, ...others] = [...regions].sort((a, b) => (a.savedMs ?? 0) - (b.savedMs ?? 0));
+    if (!least || others.length === 0) return false;
+    const cheapest = [least, ...others.filter(({ savedMs }) => savedMs === null || savedMs < 0)];
+    return (speedWithout(candidate.speedup, workshop.runMs(candidate), cheapest) ?? leastSpeedup) >= leastSpeedup;
   }
 
   /** Of the ranking, as far as the speed that is left is worth having; one region at least is left as integers. */
@@ -216,7 +229,11 @@ const doublings = (from: number, most: number): number =>
   from === 0 ? 1 + Math.ceil(Math.log2(most)) : Math.ceil(Math.log2(most / from));
 
 /** What times of regions let expect; null without them. */
-function speedWithout(speedup: number | null, own: number | null, regions: readonly RankedRegion[]): number | null {
+function speedWithout(
+  speedup: number | null,
+  own: number | null,
+  regions: readonly Pick<CostedRegion, "savedMs">[],
+): number | null {
   if (speedup === null || own === null || regions.some(({ savedMs }) => savedMs === null)) return null;
   return (speedup * own) / (own + regions.reduce((sum, { savedMs }) => sum + savedMs!, 0));
 }

@@ -1,11 +1,11 @@
 /**
- * In which order regions go back to float: each is made integers alone to see what error that causes
- * at the model's outputs, and the profile says what time it saves. Those with the most error for each
+ * In which order regions go back to float: the profile says what time each saves as integers, and each is made
+ * integers alone to see what error that causes at the model's outputs. Those with the most error for each
  * millisecond saved go first. Where time does not suffice for all, the others come last, as they follow each
  * other in the model: what is side by side needs few conversions.
  */
 import type { Candidate } from "../candidates/candidate.js";
-import { type RegionTime, savedMs } from "../candidates/regions.js";
+import { type Region, type RegionTime, savedMs } from "../candidates/regions.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { RunContext } from "../context.js";
 import type { DynamicInstead } from "./dynamic-instead.js";
@@ -13,16 +13,21 @@ import type { DynamicInstead } from "./dynamic-instead.js";
 /** Files on disk at once; the float model runs once for all of them. */
 const MEASURED_AT_ONCE = 6;
 
-export interface RankedRegion {
+/** A region that may go back to float, and what it saves as it is. */
+export interface CostedRegion {
+  readonly region: Region;
+  /** Beside what it becomes otherwise; null where times are not known. */
+  readonly savedMs: number | null;
+  /** What it counts for that its weights are smaller, in milliseconds; 0 for what becomes other integers. */
+  readonly roomMs: number;
+}
+
+export interface RankedRegion extends Pick<CostedRegion, "savedMs" | "roomMs"> {
   readonly region: string;
   /** Of the outputs when this region alone is integers; Infinity when there was no time or nothing to measure. */
   readonly sqnrDb: number;
   /** Power of that error relative to the signal, as expected where it was not measured; 1 where there is more of it. */
   readonly noise: number;
-  /** Beside what it becomes otherwise; null where times are not known. */
-  readonly savedMs: number | null;
-  /** What it counts for that its weights are smaller, in milliseconds; 0 for what becomes other integers. */
-  readonly roomMs: number;
 }
 
 export interface Ranking {
@@ -32,19 +37,35 @@ export interface Ranking {
 }
 
 /**
- * @param stop milliseconds by the context's clock at which to stop measuring
+ * All regions, as they follow each other in the model. Nothing is measured for that.
+ *
  * @param instead what regions may become in the place of float: a part of the time is saved still
  */
-export async function rankRegions(
+export function costedRegions(
   candidate: Candidate,
   workshop: Workshop,
-  context: RunContext,
-  stop: number,
   instead: DynamicInstead | null = null,
-): Promise<Ranking> {
+): readonly CostedRegion[] {
   const regions = workshop.regionsOf(candidate);
   const times = workshop.regionTimes(candidate, regions);
   const worthOfRoom = times ? workshop.worthOfWeights(regions, times) : () => 0;
+  return regions.map((region) => {
+    const isDynamic = instead?.forms.has(region.name) ?? false;
+    const timeShare = isDynamic ? instead!.timeShare : 1;
+    const roomMs = isDynamic ? 0 : worthOfRoom(region.name);
+    return { region, savedMs: times ? saved(times.get(region.name)!, timeShare, roomMs) : null, roomMs };
+  });
+}
+
+/** @param stop milliseconds by the context's clock at which to stop measuring */
+export async function rankRegions(
+  candidate: Candidate,
+  costed: readonly CostedRegion[],
+  workshop: Workshop,
+  context: RunContext,
+  stop: number,
+): Promise<Ranking> {
+  const regions = costed.map(({ region }) => region);
   const integers = [...candidate.built.forms.keys()];
   const measured = new Map<string, number>();
   const from = context.now();
@@ -70,12 +91,8 @@ export async function rankRegions(
   const wholeMs = measured.size > 0 ? ((context.now() - from) * regions.length) / measured.size : null;
   const decibels = regions.map(({ name }) => measured.get(name) ?? Number.POSITIVE_INFINITY);
   candidate.errors = new Map(regions.map(({ name }, i) => [name, decibels[i]!]));
-  const ranked = regions.map(({ name }, i): RankedRegion => {
+  const ranked = costed.map(({ region: { name }, savedMs, roomMs }, i): RankedRegion => {
     const noise = Math.min(1, noiseOf(measured.has(name) ? decibels[i]! : likelyDb(decibels, i)));
-    const isDynamic = instead?.forms.has(name) ?? false;
-    const timeShare = isDynamic ? instead!.timeShare : 1;
-    const roomMs = isDynamic ? 0 : worthOfRoom(name);
-    const savedMs = times ? saved(times.get(name)!, timeShare, roomMs) : null;
     return { region: name, sqnrDb: decibels[i]!, noise, savedMs, roomMs };
   });
   // Equal numbers, zeros among them, keep their order.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
 import { keepWorstFloat } from "../../../src/pipeline/search/keep-float.js";
-import { rankRegions } from "../../../src/pipeline/search/rank-regions.js";
+import { costedRegions, rankRegions } from "../../../src/pipeline/search/rank-regions.js";
 import { Stage, staticVariant, staticVariantOf } from "../../support/candidates.js";
 
 const eight = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -62,6 +62,18 @@ describe("keepWorstFloat", () => {
     expect(reach).toMatchObject({ tried: most, most });
   });
 
+  it.each([
+    ["none where the cheapest costs too much", { h: 0.5 }, 3, 0],
+    ["the cheapest where it costs little", { h: 0.1 }, 3, 1],
+    ["as many as are faster in float", { g: -0.2, h: -0.1 }, 3.3, 2],
+  ])("puts back to float %s, and measures regions where there is one to put back", async (_, saves, least, most) => {
+    const stage = new Stage(undefined, damage, { ...Object.fromEntries(eight.map((node) => [node, 2])), ...saves });
+    stage.ownMs = 3;
+    const { asked, reach } = await search(stage, 99, eight, eight, 1e9, least);
+    expect(reach).toEqual({ regions: 8, tried: most, most, missingMs: 0 });
+    expect(stage.made).toHaveLength(most === 0 ? 0 : eight.length + asked.length);
+  });
+
   it("gives up beyond three quarters of the nodes where times are not known", async () => {
     const { found, asked } = await search(new Stage(undefined, damage), 7);
     expect(found).toBeNull();
@@ -100,7 +112,9 @@ describe("keepWorstFloat", () => {
     const unmeasured = new Stage(undefined, damage, { ...Object.fromEntries(eight.map((node) => [node, 1])), a: 0 });
     unmeasured.room = { a: 50 };
     const candidate = unmeasured.candidate("integers", staticVariant, { accuracy: 0.5, ms: 3 }, eight);
-    const { regions } = await rankRegions(candidate, unmeasured.workshopFor(eight), unmeasured.context, -1);
+    const workshop = unmeasured.workshopFor(eight);
+    const costed = costedRegions(candidate, workshop);
+    const { regions } = await rankRegions(candidate, costed, workshop, unmeasured.context, -1);
     expect(regions.map(({ region }) => region)).toEqual([...eight.slice(1), "a"]);
   });
 
@@ -176,9 +190,11 @@ describe("keepWorstFloat", () => {
       Object.fromEntries(eight.map((node) => [node, 0.5])),
     );
     const candidate = stage.candidate("integers", staticVariant, { accuracy: 0.5, ms: 3 }, eight);
-    const ranked = await rankRegions(candidate, stage.workshopFor(eight), stage.context, 1e9, {
+    const workshop = stage.workshopFor(eight);
+    const costed = costedRegions(candidate, workshop, {
       ...{ forms: new Map([["h", "dynamic"]]), smoothing: undefined, timeShare: 0.6 },
     });
+    const ranked = await rankRegions(candidate, costed, workshop, stage.context, 1e9);
     expect(ranked.regions[0]).toMatchObject({ region: "h", savedMs: 0.5 - 0.4 });
     expect(ranked.regions[1]).toMatchObject({ region: "a", savedMs: 0.5 });
   });
@@ -198,7 +214,9 @@ describe("keepWorstFloat", () => {
   });
 
   it("has nothing to try with a single node", async () => {
-    expect(await search(new Stage(undefined, damage), 1, ["a"])).toMatchObject({ found: null, tried: [] });
+    const stage = new Stage(undefined, damage);
+    expect(await search(stage, 1, ["a"])).toMatchObject({ found: null, tried: [] });
+    expect(stage.made).toEqual([]);
   });
 });
 
