@@ -5,6 +5,7 @@ import { familyOf } from "../../ops/facts.js";
 import { type NarrowablePlaces, narrowablePlaces } from "./float16-types.js";
 import { executionOrder, Float32Keeper } from "./keep-float32.js";
 import type { HalfType } from "./narrow-tensor.js";
+import { unequalProductOf } from "./unequal-product.js";
 
 export interface NarrowingOptions {
   readonly target: HalfType;
@@ -38,6 +39,7 @@ export class NarrowingPlan {
     this.keeper = new Float32Keeper(options.target, this.dtypes);
     const nodes = [...executionOrder(model.graph)];
     for (const node of nodes) this.#decide(node);
+    this.#keepFromCrash(nodes);
     this.#leaveMovesBetweenWide(nodes);
     for (const node of nodes) if (node.is("Cast")) this.#decideCast(node);
   }
@@ -93,6 +95,19 @@ export class NarrowingPlan {
 
   #keep(node: Node, reason: string): void {
     this.float.push({ node: node.displayName, op: node.opName, reason });
+  }
+
+  /**
+   * What the runtime would die of (see unequal-product.ts). The same on every provider: files travel, and two Casts of the values are
+   * all that it takes. No CPU runs a product in bfloat16, with a Cast or without.
+   */
+  #keepFromCrash(nodes: readonly Node[]): void {
+    for (const node of nodes) {
+      const product = this.#places.has(node) ? unequalProductOf(node) : null;
+      if (!product || (this.options.target !== "f16" && this.#places.has(product))) continue;
+      this.#places.delete(node);
+      this.#keep(node, "ONNX Runtime crashes on x86 where a MatMul reads what it moves in half precision");
+    }
   }
 
   /** A Reshape between two nodes in float32 would lose digits and gain nothing. */
