@@ -10,7 +10,7 @@ import { InferOptError, invariant, messageOf } from "../../base/errors.js";
 import { hold } from "../../base/unfinished.js";
 import { isSystemError, linkMark } from "../../onnx/index.js";
 import { processorText, tasksetPath } from "../affinity.js";
-import type { ProviderFallback } from "../port.js";
+import type { ProviderFallback, SessionOptions } from "../port.js";
 import { type Allocation, holdParent, killChild, startChild, takeAhead } from "./child-process.js";
 import { jobWords } from "./job-words.js";
 import { OutputTail } from "./output-tail.js";
@@ -232,7 +232,7 @@ export class JobProcess {
           hint:
             signal === "SIGKILL"
               ? "The system may have run out of memory: try smaller inputs, or where there is more of it."
-              : "Try one thread or another provider; if it persists, the model hits a bug of the runtime.",
+              : whatElse(sessionOf(call)),
           fields: { job: call.job, model: call.model, signal, exitCode, doing, output: this.#output.text() },
         }),
       );
@@ -261,6 +261,18 @@ export class JobProcess {
 }
 
 const doingWhat = ({ job, model }: Call<JobName>): string => `${jobWords[job]} ${basename(model)}`;
+
+const sessionOf = ({ args }: Call<JobName>): SessionOptions | null => ("session" in args ? args.session : null);
+
+/** What may help where the runtime died by itself. */
+function whatElse(session: SessionOptions | null): string {
+  const isElsewhere = session !== null && session.provider !== "cpu";
+  const bug = isElsewhere
+    ? "Try --provider cpu; if it persists, the model hits a bug of the runtime."
+    : "The model hits a bug of the runtime: try another version of it.";
+  if (session?.optimization !== "all") return bug;
+  return `${bug} Where it opens with a lower graphOptimizationLevel (extended, basic, disabled), a rewrite of the runtime's own is to blame.`;
+}
 
 export const interrupted = (): InferOptError =>
   new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted");

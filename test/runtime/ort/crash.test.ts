@@ -34,6 +34,18 @@ describe("a child that dies", () => {
     },
   );
 
+  it.each([
+    ["cpu", "all", /^The model hits a bug of the runtime: try another version of it\. Where it opens with a lower/],
+    ["cpu", "disabled", /^The model hits a bug of the runtime: try another version of it\.$/],
+    ["webgpu", "all", /^Try --provider cpu;/],
+  ] as const)("on %s, optimized %s, leaves advice that can be followed", async (provider, optimization, hint) => {
+    const runtime = startRuntime();
+    const job = runtime.run(scaling(2), feeds, { ...session, provider, optimization });
+    while (runtime.pids().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    process.kill(runtime.pids()[0]!, "SIGSEGV");
+    await expect(job).rejects.toMatchObject({ code: "RUNTIME_CRASHED", hint: expect.stringMatching(hint) });
+  });
+
   it.each(["SIGINT", "SIGHUP"] as const)(
     "of %s as it starts is an interrupt, whichever process hears of it first",
     async (signal) => {
