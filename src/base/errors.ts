@@ -37,6 +37,17 @@ export class InferOptError extends Error {
 export const isFault = (thrown: unknown): thrown is InferOptError =>
   thrown instanceof InferOptError && thrown.kind !== "interrupted";
 
+/** What went wrong with an action, told in words; null where nothing did. Throws what is no such fault. */
+export async function faultOf(action: () => Promise<unknown>): Promise<InferOptError | null> {
+  try {
+    await action();
+    return null;
+  } catch (thrown) {
+    if (isFault(thrown)) return thrown;
+    throw thrown;
+  }
+}
+
 /** States what must be true if our own code is right. Throws a plain error starting `internal:`. */
 export function invariant(claim: unknown, message: string): asserts claim {
   if (!claim) throw new Error(`internal: ${message}`);

@@ -4,7 +4,7 @@
  */
 import { InferOptError } from "../../base/errors.js";
 import type { DatasetRef } from "../../dataset/index.js";
-import { linkModel, loadModel, type Model } from "../../ir/index.js";
+import { linkModel, loadModel, type Model, nodesWithin } from "../../ir/index.js";
 import { type NarrowingReport, toFloat16 } from "../../passes/precision/to-float16.js";
 import { makeNamesUnique } from "../../quantization/names.js";
 import { annotateTypes } from "../../rewrite/index.js";
@@ -15,7 +15,7 @@ import { fixShapes, shapeChanges } from "../fix-shapes.js";
 import { type Intake, takeIn } from "../intake.js";
 import { measureLatency } from "../measure/latency.js";
 import { measurePlacement } from "../measure/placement.js";
-import { asDelivered, describer, linkedFile, linkedTwin } from "../model-runs.js";
+import { asDelivered, describer, linkedFile, linkedTwin, removeLinked } from "../model-runs.js";
 import { writeJudged } from "../output/write-output.js";
 import { comparisonData, onFirstThatRuns } from "../prepare/comparison-data.js";
 import { applyAskedOpset, settleIrVersion } from "../prepare/raise-opset.js";
@@ -25,6 +25,7 @@ import { leftOut } from "../select.js";
 import { differenceFacts, differenceWarnings } from "../verify/difference.js";
 import { judgeAllNaN } from "../verify/nonsense.js";
 import { float16Risks } from "./float16-risks.js";
+import { findRefused, isOperatorMissing, isRefusal, refusalWarnings } from "./refused-nodes.js";
 
 /**
  * Least mean cosine between the outputs before and after. Half precision keeps 11 bits;
@@ -47,6 +48,9 @@ class Fp16Run {
   /** What to run the models on, the best first; and the first that they do run on, once that is known. */
   readonly #data: readonly DatasetRef[];
   #runsOn: DatasetRef;
+  #risks: ReadonlyMap<string, string> = new Map();
+  /** Nodes that the runtime does not take in half precision, with the reason, once it was asked. */
+  #refused: ReadonlyMap<string, string> = new Map();
 
   constructor(
     readonly config: Fp16Config,
@@ -64,12 +68,20 @@ class Fp16Run {
     const path = linkedFile(context, "half");
     // Outputs of another type compare with nothing: what is judged takes and gives float32 in any case.
     const delivered = config.convertIo ? linkedFile(context, "half") : path;
-    const report = await record.stage("convert", async () => {
-      const risks = await this.#risks();
-      const compared = await this.#convert(true, risks, path);
-      return config.convertIo ? this.#convert(false, risks, delivered) : compared;
+    let report = await record.stage("convert", async () => {
+      this.#risks = await this.#findRisks();
+      return this.#convert(true, path);
     });
-    const differences = await record.stage("verify", () => this.#compare(path));
+    const differences = await record.stage("verify", async () => {
+      try {
+        return await this.#compare(path);
+      } catch (thrown) {
+        this.#refused = await this.#findRefused(thrown);
+        report = await this.#convert(true, path);
+        return this.#compare(path);
+      }
+    });
+    if (config.convertIo) report = await record.stage("convert", () => this.#convert(false, delivered));
     record.warn(...differenceWarnings(differences));
     // Asked for no comparison, the result need not even run here: no CPU kernel takes bfloat16.
     const placed =
@@ -112,7 +124,7 @@ class Fp16Run {
   }
 
   /** Nodes that half precision would harm, by what flows through them; bfloat16 has the range of float32. */
-  async #risks(): Promise<ReadonlyMap<string, string>> {
+  async #findRisks(): Promise<ReadonlyMap<string, string>> {
     const { config, record } = this;
     if (config.target !== "f16" || config.graph.verify === "none") return new Map();
     return float16Risks(await this.#load(), this.#data, config.runtime, record);
@@ -131,14 +143,19 @@ class Fp16Run {
     return model;
   }
 
-  async #convert(keepIo: boolean, risks: ReadonlyMap<string, string>, to: string): Promise<NarrowingReport> {
+  async #convert(
+    keepIo: boolean,
+    to: string,
+    refused: ReadonlyMap<string, string> = this.#refused,
+  ): Promise<NarrowingReport> {
     const { target, selection, graph } = this.config;
     const model = await this.#load();
     const kept = leftOut(model, selection);
     const report = toFloat16(model, {
       keepIo,
       target,
-      keep: (node) => kept.get(node.displayName) ?? risks.get(node.displayName) ?? null,
+      keep: ({ displayName }) =>
+        kept.get(displayName) ?? refused.get(displayName) ?? this.#risks.get(displayName) ?? null,
     });
     settleIrVersion(model, graph);
     linkModel(model, to);
@@ -158,13 +175,35 @@ class Fp16Run {
     const tried = await onFirstThatRuns(
       this.#data,
       (data) => context.runtime.compare({ baseline, candidate: path, data, session }),
-      (fault, { random }) => !random || isKernelMissing(fault),
-    ).catch((thrown: unknown) => {
-      throw isKernelMissing(thrown) ? kernelless(thrown, config) : thrown;
-    });
+      (fault, { random }) => !random || isOperatorMissing(fault),
+    );
     if ("problem" in tried) throw tried.problem;
     this.#runsOn = tried.on;
     return tried.result;
+  }
+
+  /** What stays in float32 so that the rest runs, by name; throws the fault where it is another's, or of too many nodes. */
+  async #findRefused(thrown: unknown): Promise<ReadonlyMap<string, string>> {
+    const { config, record } = this;
+    if (!isRefusal(thrown)) throw thrown;
+    // No kernel of a CPU takes bfloat16: one by one, all nodes would go back to float32.
+    const isHopeless = config.target === "bf16" && isOperatorMissing(thrown);
+    record.doing("verify", "which nodes the runtime refuses");
+    const path = linkedFile(record.context, "trial");
+    const refused = isHopeless
+      ? null
+      : await findRefused(thrown, {
+          nodes: [...nodesWithin((await this.#load()).graph)],
+          narrow: async (kept) => {
+            await this.#convert(true, path, kept);
+            return path;
+          },
+          ...{ baseline: linkedTwin(config.model, record.context), data: this.#data, runtime: config.runtime },
+          context: record.context,
+        }).finally(() => removeLinked(path));
+    if (!refused) throw isOperatorMissing(thrown) ? kernelless(thrown, config) : thrown;
+    record.warn(...refusalWarnings(refused));
+    return refused;
   }
 
   /** A short race against the original; null where there is none. */
@@ -191,9 +230,6 @@ class Fp16Run {
     }
   }
 }
-
-const isKernelMissing = (thrown: unknown): thrown is InferOptError =>
-  thrown instanceof InferOptError && thrown.fields["isOperatorMissing"] === true;
 
 /** What to do, where the provider has no kernel for the narrow type. */
 function kernelless(thrown: InferOptError, { target, runtime }: Fp16Config): InferOptError {

@@ -4,7 +4,7 @@
  * otherwise, and every output is compared.
  */
 import { rmSync } from "node:fs";
-import { type InferOptError, isFault } from "../../base/errors.js";
+import { faultOf, type InferOptError, isFault } from "../../base/errors.js";
 import type { Numerics } from "../../base/numerics.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import { type DType, loadModel } from "../../ir/index.js";
@@ -159,16 +159,6 @@ const NOISE = "on made-up inputs its outputs are little more than rounding";
 const NOT_NUMBERS = "all that comes out on made-up inputs is NaN";
 
 type Compare = (a: string, b: string) => Promise<readonly OutputDifference[]>;
-
-async function faultOf(action: () => Promise<unknown>): Promise<InferOptError | null> {
-  try {
-    await action();
-    return null;
-  } catch (thrown) {
-    if (isFault(thrown)) return thrown;
-    throw thrown;
-  }
-}
 
 async function judge(
   candidate: string,
