@@ -57,6 +57,7 @@ export async function main(
     });
   });
   try {
+    refuseHelpOfNothing(argv);
     await program.parseAsync([...argv], { from: "user" });
     return code;
   } catch (thrown) {
@@ -138,6 +139,13 @@ async function configFile({ findsConfig }: Command, given: string | undefined, c
   const { findConfigFile, readConfigFile } = await import("./config-file.js");
   const path = given === undefined ? findConfigFile(cwd) : flagPath(given, cwd);
   return path === null ? null : readConfigFile(path);
+}
+
+/** The parser would answer `compare --help` with all that there is, as if `compare` were of it. */
+function refuseHelpOfNothing(argv: readonly string[]): void {
+  const [word = "-"] = argv;
+  const isKnown = word.startsWith("-") || word === "help" || commands.some(({ name }) => name === word);
+  if (!isKnown && argv.some((each) => each === "--help" || each === "-h")) throw unknownCommand(word);
 }
 
 /** Commander's codes, and ours. */

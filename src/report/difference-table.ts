@@ -27,7 +27,8 @@ export function differenceLines(difference: readonly DifferenceFacts[], sheet: S
     ...(isDetailed && intervals ? intervalRows(intervals) : []),
   ]);
   const samples = difference.find((each) => each.samples !== undefined)?.samples;
-  const title = samples === undefined ? "outputs" : `outputs, ${plural(samples, "sample")}`;
+  // The metric is a mean of samples, and another number.
+  const title = `outputs, ${samples === undefined ? "" : `${plural(samples, "sample")} `}pooled`;
   const head = isDetailed
     ? [title, "max |diff|", "RMSE", "relative L2", "SQNR dB", "cosine", "same top1"]
     : [title, "max |diff|", "relative L2", "SQNR dB", "cosine"];

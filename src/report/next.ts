@@ -4,6 +4,7 @@ import { shellWord } from "../base/shell-word.js";
 import type { RunResult, VerdictReason } from "../pipeline/result.js";
 import { beforeOf } from "../pipeline/sides.js";
 import { budgetWord } from "../pipeline/verdict/budget-word.js";
+import { leastGain } from "../pipeline/verdict/verdict.js";
 import { carried, flagValues, withFlag } from "./reproduce.js";
 
 export interface Suggestion {
@@ -43,6 +44,12 @@ class Line {
   /** Those of these flags that were given, with their values and a space before each. */
   given(...flags: readonly string[]): string {
     return carried(this.typed ?? "", flags);
+  }
+
+  /** The data that was given, as what another command takes it for. */
+  samples(flag: "--calibration" | "--eval"): string {
+    const other = flag === "--eval" ? "--calibration" : "--eval";
+    return this.given(flag) || this.given(other).replaceAll(other, flag);
   }
 
   /** What a config file said goes on to be said by it. */
@@ -216,8 +223,10 @@ function afterSuccess(result: RunResult, line: Line): Suggestion | null {
     if (command === "prune" && pruning && !pruning.sparsity) return integersToo(output, line);
     const isSampled = precision !== null && !isUnrun(result) && line.given("--eval") !== "";
     if (quantization || latency || isSampled) return afterSearch(result, output, line);
+    // Of free sizes, made-up inputs have those that a model need not take.
+    const flags = `${line.samples("--eval")}${line.given("--shape", "--batch", "--threads", "--provider")}${line.config}`;
     return hasChanged(result) && !isUnrun(result)
-      ? { command: `infer-opt bench ${line.pair(output)}`, why: "is it faster?" }
+      ? { command: `infer-opt bench ${line.pair(output)}${flags}`, why: "is it faster?" }
       : null;
   }
   switch (command) {
@@ -272,9 +281,12 @@ function afterSearch(result: RunResult, output: { readonly path: string }, line:
       "--provider",
       "--target",
     ];
+    // A gain goes without saying where one is searched for, and `gate` has to be told of it.
+    const isGain = verdict.reasons.some(({ limit, unit }) => limit === "gain" && unit === "times");
+    const gain = isGain && line.given("--min-speedup") === "" ? ` --min-speedup ${leastGain}` : "";
     const flags = line.given("--eval", ...limits);
     return {
-      command: `infer-opt gate ${line.pair(output)}${flags}${line.config}`,
+      command: `infer-opt gate ${line.pair(output)}${flags}${gain}${line.config}`,
       why: "the same limits, as a step of CI",
     };
   }
@@ -283,7 +295,7 @@ function afterSearch(result: RunResult, output: { readonly path: string }, line:
 }
 
 function integersToo(output: { readonly path: string }, line: Line): Suggestion | null {
-  const samples = line.given("--calibration") || line.given("--eval").replace("--eval", "--calibration");
+  const samples = line.samples("--calibration");
   if (samples === "") return null;
   const to = shellWord(`${output.path.replace(/\.onnx$/i, "")}.int8.onnx`);
   const limits = line.given("--eval", "--metric", "--max-drop", "--threads");

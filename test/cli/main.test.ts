@@ -134,6 +134,8 @@ describe("usage", () => {
     [["optimise"], "COMMAND_UNKNOWN", "Did you mean optimize?"],
     [["frobnicate"], "COMMAND_UNKNOWN", "--help"],
     [["help", "quantise"], "COMMAND_UNKNOWN", "Did you mean quantize?"],
+    [["quantise", "--help"], "COMMAND_UNKNOWN", "Did you mean quantize?"],
+    [["net.onnx", "-h"], "COMMAND_UNKNOWN", "--help"],
     [["fuse", "m.onnx", "--therads", "2"], "FLAG_UNKNOWN", "Did you mean --threads?"],
     [["fuse"], "ARGUMENT_MISSING", "For example: infer-opt fuse model.onnx"],
     [["bench"], "ARGUMENT_MISSING", "For example: infer-opt bench model.onnx"],

@@ -10,8 +10,8 @@ const facts = (parts: Partial<DifferenceFacts> = {}): DifferenceFacts => ({
 describe("differences", () => {
   it("have the columns that were looked at", () => {
     expect(differenceLines([facts()])).toEqual([
-      "outputs  max |diff|  relative L2  SQNR dB   cosine",
-      "y             0.500       0.0100     40.0  0.99995",
+      "outputs, pooled  max |diff|  relative L2  SQNR dB   cosine",
+      "y                     0.500       0.0100     40.0  0.99995",
     ]);
     const detailed = differenceLines([
       facts({ rmse: 0.1, argmaxAgreement: 0.975 }),

@@ -43,6 +43,20 @@ describe("the next command", () => {
     expect(commandOf({ ...sampleResult(), verdict: drop }, `${line} --max-drop=1% --slo p95=9ms --slo p99=20ms`)).toBe(
       "infer-opt gate models/net.onnx out/net.int8.onnx --eval 'my test.npz' --metric top1 --max-drop 1% --slo p95=9ms --slo p99=20ms --threads 2",
     );
+    const both = {
+      ...drop,
+      reasons: [...drop.reasons, { ...drop.reasons[0]!, limit: "gain", unit: "times" }],
+    } as const;
+    const limited = `${line} --max-drop 1%`;
+    // A search asks for a gain by itself, and `gate` where it is told to.
+    const step =
+      "infer-opt gate models/net.onnx out/net.int8.onnx --eval 'my test.npz' --metric top1 --max-drop 1% --threads 2";
+    expect(commandOf({ ...sampleResult(), verdict: both }, limited)).toBe(`${step} --min-speedup 1.02`);
+    expect(commandOf({ ...sampleResult(), verdict: both }, `${limited} --min-speedup=1.5`)).toBe(
+      step.replace("1% ", "1% --min-speedup 1.5 "),
+    );
+    const smaller = { ...both, reasons: both.reasons.map((each) => ({ ...each, unit: "bytes" as const })) };
+    expect(commandOf({ ...sampleResult(), verdict: smaller }, limited)).toBe(step);
     expect(commandOf({ ...sampleResult(), verdict: drop }, null)).toBeNull();
     // Without samples to judge by there is still where the time goes.
     expect(commandOf({ ...sampleResult(), verdict: drop }, "infer-opt quantize a -o b --max-drop 1% --threads 2")).toBe(
@@ -337,6 +351,11 @@ describe("the next command", () => {
     const output = { ...result.model, path: "out.onnx" };
     const applied = [{ name: "fuse-pad", applied: 1 }] as unknown as RunResult["passes"];
     expect(commandOf({ ...result, output, passes: applied }, null)).toBe("infer-opt bench models/net.onnx out.onnx");
+    // Of free sizes, made-up inputs may have some that the model does not take.
+    const given = "infer-opt fuse a -o b --calibration c.npz --shape 'x=1,3' --skip fuse-relu";
+    expect(commandOf({ ...result, output, passes: applied }, given)).toBe(
+      "infer-opt bench models/net.onnx out.onnx --eval c.npz --shape x=1,3",
+    );
     expect(commandOf({ ...result, output, passes: [] }, null)).toBeNull();
     const precision = { target: "bf16", float: [], notes: [] } as const;
     expect(commandOf({ ...result, output, precision, difference: [] }, null)).toBeNull();

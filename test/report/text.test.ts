@@ -54,8 +54,8 @@ describe("renderText", () => {
          fastest within the limits
          note: one bias was widened
 
-       outputs  max |diff|  relative L2  SQNR dB   cosine
-       logits        0.310       0.0275     31.2  0.99962
+       outputs, pooled  max |diff|  relative L2  SQNR dB   cosine
+       logits                0.310       0.0275     31.2  0.99962
 
        candidates         speed  accuracy  SQNR dB     size  float
        * int8 static mse  2.14x    0.7588     31.2  1.01 MB      3
