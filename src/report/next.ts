@@ -116,7 +116,7 @@ function afterLoss(result: RunResult, line: Line): Suggestion | null {
     return line.again(
       "--budget",
       budgetWord(AMPLY * longer * timingMs(result)),
-      "the search ran out of time: with more regions in float the limit may hold",
+      "the search ran out of time: with more of it the limit may hold",
     );
   }
   return line.has("--keep-rejected") ? null : line.again("--keep-rejected", "", "keeps the refused file, to look at");

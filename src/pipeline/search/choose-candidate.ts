@@ -138,7 +138,7 @@ export async function chooseCandidate(
           measuringMs: (measured) => judge.measuringMs(measured),
           dropOf: (measured) => judge.dropInLimits(measured),
         }),
-      `${candidate.name}: regions back to float`,
+      `${candidate.name}: regions back to float${instead && isStatic(candidate) ? " or to dynamic integers" : ""}`,
     );
     made.push(...tried);
     const longer = reach.missingMs > 0 ? 1 + reach.missingMs / Math.max(1, record.elapsedMs) : null;

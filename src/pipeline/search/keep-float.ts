@@ -43,6 +43,8 @@ export interface KeepFloatOutcome {
 /** How far a search went, whether it found something or not. */
 export interface SearchReach {
   readonly regions: number;
+  /** Whether some of them become dynamic integers in the place of float: what follows counts both. */
+  readonly mayBeDynamic: boolean;
   /** The most regions in float that missed the limit; 0 where it was the candidate alone. */
   readonly tried: number;
   /** Regions in float that there would have been a gain with. */
@@ -78,9 +80,9 @@ class Search {
   async run(): Promise<KeepFloatOutcome> {
     const { candidate, workshop, context, deadline, attemptMs, instead, dropOf } = this.request;
     const costed = costedRegions(candidate, workshop, instead);
-    if (!this.#mayAnyBeFloat(costed)) {
-      return { found: null, tried: [], reach: { regions: costed.length, tried: 0, most: 0, missingMs: 0 } };
-    }
+    const of = { regions: costed.length, mayBeDynamic: costed.some(({ region }) => this.#isDynamic(region.name)) };
+    if (!this.#mayAnyBeFloat(costed))
+      return { found: null, tried: [], reach: { ...of, tried: 0, most: 0, missingMs: 0 } };
     const from = context.now();
     const half = from + (deadline - from) / 2;
     const stop = Math.min(half, deadline - LEAST_ATTEMPTS * attemptMs);
@@ -92,7 +94,7 @@ class Search {
     const isThrough = met !== null || missed.count >= most;
     const leftMs = this.#neededMs(most, wholeMs) - (context.now() - from);
     const missingMs = isThrough ? 0 : Math.max(1, leftMs);
-    return { found, tried: this.#tried, reach: { regions: regions.length, tried: missed.count, most, missingMs } };
+    return { found, tried: this.#tried, reach: { ...of, tried: missed.count, most, missingMs } };
   }
 
   /** In whichever order they come: those that save least, before the long work of ranking. One at least is left as integers. */
@@ -200,14 +202,18 @@ class Search {
     return found;
   }
 
+  /** Whether a region becomes dynamic integers in the place of float. */
+  #isDynamic(region: string): boolean {
+    return this.request.instead?.forms.has(region) ?? false;
+  }
+
   /** `found` is null when it misses the limit, or when nothing is left of it. */
   async #attempt(regions: readonly RankedRegion[]): Promise<{ found: Candidate | null; drop: number | null }> {
     const { candidate, workshop, context, instead, meetsLimit, measuringMs, dropOf } = this.request;
     const from = context.now();
-    const isDynamic = ({ region }: RankedRegion): boolean => instead?.forms.has(region) ?? false;
-    const dynamic = regions.filter(isDynamic).map(({ region }) => region);
+    const dynamic = regions.map(({ region }) => region).filter((region) => this.#isDynamic(region));
     const kept = new Map(candidate.keptFloat);
-    for (const { region, sqnrDb } of regions.filter((each) => !isDynamic(each))) kept.set(region, reasonOf(sqnrDb));
+    for (const { region, sqnrDb } of regions) if (!this.#isDynamic(region)) kept.set(region, reasonOf(sqnrDb));
     const next = workshop.make(instead ? withDynamic(candidate.variant, dynamic, instead) : candidate.variant, kept);
     next.note = noteOf(dynamic.length, regions.length - dynamic.length, this.#ranking.length);
     next.speedup = speedWithout(candidate.speedup, workshop.runMs(candidate), regions);

@@ -1,10 +1,12 @@
-/** How a search for regions to keep in float ended that found nothing within the limit on accuracy. */
+/** How a search ended that put regions to float, or to dynamic integers, and found nothing within the limit on accuracy. */
 import type { VerdictReason } from "../result.js";
 
 export interface SearchEnd {
-  /** That might go back to float. */
+  /** That might be put so. */
   readonly regions: number;
-  /** The most that were tried in float. */
+  /** Whether some of them were to become dynamic integers in the place of float. */
+  readonly mayBeDynamic: boolean;
+  /** The most that were tried so. */
   readonly tried: number;
   /** As many as there would have been a gain with. */
   readonly most: number;
@@ -13,13 +15,16 @@ export interface SearchEnd {
 }
 
 /** Of a limit that was missed: whether more time may help. */
-export function withSearchEnd(missed: VerdictReason, { regions, tried, most, longer }: SearchEnd): VerdictReason {
+export function withSearchEnd(missed: VerdictReason, end: SearchEnd): VerdictReason {
+  const { regions, tried, most, longer } = end;
+  const inFloat = end.mayBeDynamic ? "in float or dynamic integers" : "in float";
   if (longer === null) {
     return most === 0
       ? missed
-      : { ...missed, text: `${missed.text}; with up to ${most} of ${regions} regions in float it is missed too` };
+      : { ...missed, text: `${missed.text}; with up to ${most} of ${regions} regions ${inFloat} it is missed too` };
   }
-  const reached = tried === 0 ? "before any region was tried in float" : `at ${tried} of ${regions} regions in float`;
+  const reached =
+    tried === 0 ? `before any region was tried ${inFloat}` : `at ${tried} of ${regions} regions ${inFloat}`;
   return {
     ...missed,
     text: `${missed.text}; the time to search was over ${reached}, and a model within the limit may exist`,

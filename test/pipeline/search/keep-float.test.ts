@@ -70,7 +70,7 @@ describe("keepWorstFloat", () => {
     const stage = new Stage(undefined, damage, { ...Object.fromEntries(eight.map((node) => [node, 2])), ...saves });
     stage.ownMs = 3;
     const { asked, reach } = await search(stage, 99, eight, eight, 1e9, least);
-    expect(reach).toEqual({ regions: 8, tried: most, most, missingMs: 0 });
+    expect(reach).toEqual({ regions: 8, mayBeDynamic: false, tried: most, most, missingMs: 0 });
     expect(stage.made).toHaveLength(most === 0 ? 0 : eight.length + asked.length);
   });
 
@@ -163,7 +163,7 @@ describe("keepWorstFloat", () => {
     ] as const);
     const candidate = stage.candidate("integers", staticVariant, { accuracy: 0.5, ms: 3 }, eight);
     const asked: string[] = [];
-    const { found } = await keepWorstFloat({
+    const { found, reach } = await keepWorstFloat({
       ...{ candidate, workshop: stage.workshopFor(eight), context: stage.context, deadline: 1e9 },
       ...{ leastSpeedup: 1.02, attemptMs: 0, measuringMs: () => 0, dropOf: () => null },
       instead: { forms, smoothing: undefined, timeShare: 0.5 },
@@ -180,6 +180,7 @@ describe("keepWorstFloat", () => {
       "h,dynamic f,dynamicRows / g / of 8 regions 2 with dynamic integers, 1 kept in float",
     ]);
     expect([...found!.keptFloat.keys()]).toEqual(["g"]);
+    expect(reach).toMatchObject({ regions: 8, mayBeDynamic: true, tried: 2 });
   });
 
   it("gives up first what dynamic integers are nearly as fast for", async () => {
@@ -310,7 +311,7 @@ describe("keepWorstFloat on a heavy model", () => {
     expect(short.reach.tried).toBeLessThan(37);
     expect(short.reach.missingMs).toBeGreaterThan(10_000);
     const whole = await run(60_000, { dropAt: () => 2 });
-    expect(whole.reach).toEqual({ regions: 50, tried: 37, most: 37, missingMs: 0 });
+    expect(whole.reach).toEqual({ regions: 50, mayBeDynamic: false, tried: 37, most: 37, missingMs: 0 });
     const none = await run(-1);
     expect(none.reach).toMatchObject({ tried: 0, most: 37 });
     expect(none.reach.missingMs).toBeGreaterThan(0);

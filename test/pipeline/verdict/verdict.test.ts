@@ -231,7 +231,7 @@ it("lets pass what nobody can tell when that was asked for, with a warning", () 
 it("says of a missed limit whether more time may help", () => {
   const missed = evidence({ accuracy: accuracy(0.1) });
   const limits = limitsOf({ maxDrop: { percent: 1 } });
-  const end = { regions: 50, tried: 8, most: 37, longer: 3.5 };
+  const end = { regions: 50, mayBeDynamic: false, tried: 8, most: 37, longer: 3.5 };
   const ruled = (search: NonNullable<Evidence["search"]> | null, parts = missed) =>
     judge(limits, { ...parts, search }, optimize).verdict;
   const short = ruled(end);
@@ -240,8 +240,15 @@ it("says of a missed limit whether more time may help", () => {
   expect(ruled({ ...end, tried: 0 }).summary).toContain("over before any region was tried in float");
   const through = ruled({ ...end, tried: 37, longer: null });
   expect(through.summary).toContain("with up to 37 of 50 regions in float it is missed too");
+  for (const [parts, text] of [
+    [{}, "at 8 of 50 regions in float or dynamic integers,"],
+    [{ tried: 0 }, "before any region was tried in float or dynamic integers,"],
+    [{ longer: null }, "with up to 37 of 50 regions in float or dynamic integers it is missed too"],
+  ] as const) {
+    expect(ruled({ ...end, mayBeDynamic: true, ...parts }).summary).toContain(text);
+  }
   expect(through.reasons[0]).not.toHaveProperty("longer");
-  expect(ruled({ regions: 1, tried: 0, most: 0, longer: null }).summary).toBe(ruled(null).summary);
+  expect(ruled({ ...end, tried: 0, most: 0, longer: null }).summary).toBe(ruled(null).summary);
   expect(JSON.stringify(ruled(end, evidence({ accuracy: accuracy(0) })))).not.toContain("regions");
   const slow = evidence({ accuracy: accuracy(0.1), latency: latency(0.6, [0.5, 0.7]) });
   expect(ruled(null, slow).summary).toContain("no regions were put back to float, since there is no speed to give up");
