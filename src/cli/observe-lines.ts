@@ -45,10 +45,11 @@ export function lines(stream: NodeJS.WritableStream, now: () => number): Watch {
   };
 }
 
-/** "int8 static  2.14x  accuracy 0.9930" */
-function candidateText({ candidate, speedup, accuracy }: Extract<RunEvent, { readonly type: "candidate" }>): string {
+/** "int8 static  2.14x  accuracy 0.9930", and "2.14x estimated" before it was timed */
+function candidateText(event: Extract<RunEvent, { readonly type: "candidate" }>): string {
+  const { candidate, speedup, isTimed, accuracy } = event;
   const parts = [printable(candidate)];
-  if (speedup !== null) parts.push(ratio(speedup));
+  if (speedup !== null) parts.push(`${ratio(speedup)}${isTimed ? "" : " estimated"}`);
   if (accuracy !== null) parts.push(`accuracy ${score(accuracy)}`);
   return parts.join("  ");
 }

@@ -9,6 +9,8 @@ export type RunEvent =
       readonly type: "candidate";
       readonly candidate: string;
       readonly speedup: number | null;
+      /** Whether that is of a race in turns with the original; estimated otherwise. */
+      readonly isTimed: boolean;
       readonly accuracy: number | null;
     }
   /** Times of a race so far. */

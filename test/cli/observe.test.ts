@@ -19,11 +19,12 @@ describe("lines", () => {
     observer({ type: "stage", stage: "calibrate", detail: "64 samples" });
     ms = 1500;
     observer({ type: "progress", done: 3, total: 64 });
-    observer({ type: "candidate", candidate: "int8", speedup: 2.137, accuracy: 0.99 });
+    observer({ type: "candidate", candidate: "int8", speedup: 2.137, isTimed: false, accuracy: 0.99 });
+    observer({ type: "candidate", candidate: "int8", speedup: 1.9, isTimed: true, accuracy: 0.99 });
     observer({ type: "warning", warning: "odd\u001b[2J" });
     stop();
     expect(io.stderr.text).toBe(
-      "[   0.0 s] calibrate: 64 samples\n[   1.5 s]   int8  2.14x  accuracy 0.9900\n[   1.5 s] warning: odd\\x1b[2J\n",
+      "[   0.0 s] calibrate: 64 samples\n[   1.5 s]   int8  2.14x estimated  accuracy 0.9900\n[   1.5 s]   int8  1.90x  accuracy 0.9900\n[   1.5 s] warning: odd\\x1b[2J\n",
     );
     expect(io.stdout.text).toBe("");
   });

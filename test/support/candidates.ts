@@ -3,7 +3,6 @@ import type { Candidate, Variant } from "../../src/pipeline/candidates/candidate
 import type { Region } from "../../src/pipeline/candidates/regions.js";
 import type { Workshop } from "../../src/pipeline/candidates/workshop.js";
 import type { Limits, OptimizeConfig } from "../../src/pipeline/config.js";
-import type { RunContext } from "../../src/pipeline/context.js";
 import type { Intake } from "../../src/pipeline/intake.js";
 import { SearchFiles } from "../../src/pipeline/resume/search-files.js";
 import { RunRecord } from "../../src/pipeline/run-record.js";
@@ -11,7 +10,14 @@ import { type Choice, chooseCandidate } from "../../src/pipeline/search/choose-c
 import { Judge } from "../../src/pipeline/search/judge-candidate.js";
 import type { Placement } from "../../src/quantization/plan-static.js";
 import { staticRecipe, uniformRecipe } from "../../src/quantization/recipe.js";
-import { classifier, type FakeModel, FakeRuntime, type FakeRuntimeOptions, fakeContext } from "./fake-runtime.js";
+import {
+  classifier,
+  type FakeContext,
+  type FakeModel,
+  FakeRuntime,
+  type FakeRuntimeOptions,
+  fakeContext,
+} from "./fake-runtime.js";
 import { limitsOf, runtimeConfig } from "./run-config.js";
 
 export const integersVariant = (form: "dynamic" | "weights8" | "weights4"): Variant => ({
@@ -41,7 +47,7 @@ const SAMPLES = 1000;
 export class Stage {
   readonly models: Record<string, FakeModel> = {};
   readonly runtime: FakeRuntime;
-  readonly context: RunContext;
+  readonly context: FakeContext;
   readonly record: RunRecord;
   readonly discarded: string[] = [];
   readonly made: Candidate[] = [];

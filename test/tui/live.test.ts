@@ -43,7 +43,7 @@ describe("the view", () => {
 
   it("keeps the fastest candidate over stages, and forgets what a stage counted", () => {
     const found = (candidate: string, speedup: number | null): RunEvent => ({
-      ...{ type: "candidate", candidate, speedup, accuracy: null },
+      ...{ type: "candidate", candidate, speedup, isTimed: speedup !== null, accuracy: null },
     });
     const view = folded(
       [0, stage("bench")],
@@ -61,7 +61,7 @@ describe("the view", () => {
 
 it("takes in what is found out of a candidate later, and counts it once", () => {
   const found = (candidate: string, speedup: number | null, accuracy: number | null): RunEvent => ({
-    ...{ type: "candidate", candidate, speedup, accuracy },
+    ...{ type: "candidate", candidate, speedup, isTimed: false, accuracy },
   });
   const view = folded(
     [0, found("a", null, null)],
@@ -76,11 +76,24 @@ it("takes in what is found out of a candidate later, and counts it once", () => 
   expect(later.best).toMatchObject({ candidate: "b" });
 });
 
+it("calls the best by what was timed once anything was, and by estimates before", () => {
+  const found = (candidate: string, speedup: number | null, isTimed: boolean): RunEvent => ({
+    ...{ type: "candidate", candidate, speedup, isTimed, accuracy: 0.9 },
+  });
+  const before = [
+    [0, found("flattered", 2.5, false)],
+    [1, found("modest", 2, false)],
+  ] as const;
+  expect(folded(...before).best).toMatchObject({ candidate: "flattered", isTimed: false });
+  const after = folded(...before, [2, found("modest", 1.9, true)], [3, found("modest", null, false)]);
+  expect(after.best).toMatchObject({ candidate: "modest", speedup: 1.9, isTimed: true });
+});
+
 describe("the lines", () => {
   const busy = folded(
     [0, stage("bench")],
     [0, progress(0, 200)],
-    [0, { type: "candidate", candidate: "int8 \u001b[2J 静态", speedup: 2.137, accuracy: 0.99 }],
+    [0, { type: "candidate", candidate: "int8 \u001b[2J 静态", speedup: 2.137, isTimed: true, accuracy: 0.99 }],
     [10_000, { type: "timing", baselineMs: 24.3, speedup: 2.11, spread: 0.042 }],
     [10_000, progress(50, 200)],
   );
@@ -103,6 +116,17 @@ describe("the lines", () => {
     const [stageLine, , best] = drawLive(busy, 10_000, { columns: 50, rows: 12 }, plain);
     expect(stageLine).toBe(" bench      ##......   25 %  50 of 200  30 s left");
     expect(best).toBe(" best       2.14x  accuracy 0.9900  int8 ..J 静态");
+  });
+
+  it("say of a speed that it is estimated, in fewer signs where there is little room", () => {
+    const guessed = folded(
+      [0, stage("bench")],
+      [0, { type: "candidate", candidate: "int8 static", speedup: 2.137, isTimed: false, accuracy: 0.99 }],
+    );
+    const best = (columns: number) => drawLive(guessed, 0, { columns, rows: 12 }, plain)[1];
+    expect(best(80)).toBe(" best       2.14x estimated  accuracy 0.9900  int8 static");
+    expect(best(50)).toBe(" best       ~2.14x  accuracy 0.9900  int8 static");
+    expect(best(40)).toBe(" best       ~2.14x  accuracy 0.9900");
   });
 
   it.each([10, 20, 40, 80, 200])("stay within %i columns, one left free", (columns) => {
@@ -189,7 +213,13 @@ describe("a run on a terminal", () => {
     watch.observer(stage("load"));
     watch.observer(stage("bench"));
     watch.observer(progress(3, 10));
-    watch.observer({ type: "candidate", candidate: `int8 ${"static ".repeat(20)}`, speedup: 2, accuracy: 0.99 });
+    watch.observer({
+      type: "candidate",
+      candidate: `int8 ${"static ".repeat(20)}`,
+      speedup: 2,
+      isTimed: true,
+      accuracy: 0.99,
+    });
     vi.advanceTimersByTime(300);
     await show();
     for (const next of [size, [80, 24] as const, size]) {

@@ -373,8 +373,9 @@ export class Workshop {
     return (this.#model ??= loadModel(this.options.prepared));
   }
 
-  #tell({ name, speedup, accuracy }: Candidate): void {
-    this.context.observer({ type: "candidate", candidate: name, speedup, accuracy: accuracy?.candidate ?? null });
+  #tell({ name, speedup, accuracy: facts }: Candidate): void {
+    const accuracy = facts?.candidate ?? null;
+    this.context.observer({ type: "candidate", candidate: name, speedup, isTimed: false, accuracy });
   }
 
   async #raceAll(candidates: readonly Candidate[], budgetMs: number): Promise<void> {

@@ -161,8 +161,10 @@ export class PrunedJudge {
     return this.rule(file, { ...measured, latency: null }).verdict.outcome === "met";
   }
 
-  tell(name: string, speedup: number | null, accuracy: AccuracyFacts): void {
-    this.record.context.observer({ type: "candidate", candidate: name, speedup, accuracy: accuracy.candidate });
+  /** @param speedup as timed; null where it was not */
+  tell(name: string, speedup: number | null, { candidate: accuracy }: AccuracyFacts): void {
+    const { observer } = this.record.context;
+    observer({ type: "candidate", candidate: name, speedup, isTimed: speedup !== null, accuracy });
   }
 
   /** A target is a limit too. */

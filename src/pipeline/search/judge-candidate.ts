@@ -281,8 +281,9 @@ export class Judge {
     );
   }
 
-  #tell({ name, speedup, accuracy }: Candidate): void {
+  #tell({ name, speedup, estimate, accuracy: facts }: Candidate): void {
     const { observer } = this.record.context;
-    observer({ type: "candidate", candidate: name, speedup, accuracy: accuracy?.candidate ?? null });
+    const [isTimed, accuracy] = [estimate !== undefined, facts?.candidate ?? null];
+    observer({ type: "candidate", candidate: name, speedup, isTimed, accuracy });
   }
 }

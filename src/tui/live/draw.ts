@@ -29,15 +29,24 @@ export function drawLive(
 }
 
 /** Figures first: a name that has no room is shortened, and goes where too little of it would be left. */
-function bestText({ speedup, accuracy, candidate }: NonNullable<LiveView["best"]>, of: number, width: number): string {
-  const figures = [
-    ...(speedup === null ? [] : [ratio(speedup)]),
-    ...(accuracy === null ? [] : [`accuracy ${score(accuracy)}`]),
-  ];
+function bestText(best: NonNullable<LiveView["best"]>, of: number, width: number): string {
+  const { accuracy, candidate } = best;
   const count = of > 1 ? [`(of ${of})`] : [];
-  const room = width - [...figures, "", ...count].join("  ").length;
+  const figures = speedTexts(best).map((speed) => [
+    ...speed,
+    ...(accuracy === null ? [] : [`accuracy ${score(accuracy)}`]),
+  ]);
+  const roomBeside = (each: readonly string[]): number => width - [...each, "", ...count].join("  ").length;
+  const shown = figures.find((each) => roomBeside(each) >= LEAST_NAME) ?? figures.at(-1)!;
+  const room = roomBeside(shown);
   const name = room < LEAST_NAME ? [] : [shorten(printable(candidate), room)];
-  return [...figures, ...name, ...count].join("  ");
+  return [...shown, ...name, ...count].join("  ");
+}
+
+/** In words, and in fewer signs for where there is little room. */
+function speedTexts({ speedup, isTimed }: NonNullable<LiveView["best"]>): readonly (readonly string[])[] {
+  if (speedup === null) return [[]];
+  return isTimed ? [[ratio(speedup)]] : [[`${ratio(speedup)} estimated`], [`~${ratio(speedup)}`]];
 }
 
 function timingText({ baselineMs, speedup, spread }: NonNullable<LiveStage["timing"]>, width: number): string {

@@ -21,7 +21,7 @@ interface Progress {
 
 export interface LiveView {
   readonly current: LiveStage | null;
-  /** The fastest so far, of those that were timed. */
+  /** The fastest so far of those that were timed, and while none was by what is estimated. */
   readonly best: Event<"candidate"> | null;
   /** By name, with what is known by now: each is told of more than once. */
   readonly candidates: ReadonlyMap<string, Event<"candidate">>;
@@ -49,11 +49,10 @@ export function reduce(view: LiveView, event: RunEvent, nowMs: number): LiveView
       return current ? { ...view, current: { ...current, timing: event } } : view;
     case "candidate": {
       const before = view.candidates.get(event.candidate);
-      const [speedup, accuracy] = [event.speedup ?? before?.speedup, event.accuracy ?? before?.accuracy];
-      const known = { ...event, speedup: speedup ?? null, accuracy: accuracy ?? null };
+      const { speedup, isTimed } = event.speedup === null && before ? before : event;
+      const known = { ...event, speedup, isTimed, accuracy: event.accuracy ?? before?.accuracy ?? null };
       const candidates = new Map(view.candidates).set(event.candidate, known);
-      const best = [...candidates.values()].reduce((a, b) => ((b.speedup ?? 0) > (a.speedup ?? 0) ? b : a));
-      return { ...view, candidates, best };
+      return { ...view, candidates, best: fastestOf([...candidates.values()]) };
     }
     case "warning":
       return view;
@@ -61,6 +60,13 @@ export function reduce(view: LiveView, event: RunEvent, nowMs: number): LiveView
       event satisfies never;
       return view;
   }
+}
+
+/** An estimate is no match for a measured speed: it may flatter. */
+function fastestOf(candidates: readonly Event<"candidate">[]): Event<"candidate"> {
+  const timed = candidates.filter(({ isTimed }) => isTimed);
+  const equals = timed.length > 0 ? timed : candidates;
+  return equals.reduce((a, b) => ((b.speedup ?? 0) > (a.speedup ?? 0) ? b : a));
 }
 
 /** Less than this was not watched long enough to tell. */

@@ -27,6 +27,13 @@ describe("chooseCandidate", () => {
     expect(judged.latency?.facts.speedup).toBeCloseTo(10 / 3, 1);
   });
 
+  it("tells of a speed whether it is estimated or timed", async () => {
+    const stage = new Stage();
+    await stage.choose([stage.candidate("fast", staticVariant, { accuracy: 1, ms: 3 })], stage.workshopFor([]));
+    const told = stage.context.events.flatMap((event) => (event.type === "candidate" ? [event.isTimed] : []));
+    expect(told).toEqual([false, true]);
+  });
+
   it("takes the more accurate of two that are as good as equally fast", async () => {
     const stage = new Stage();
     const { judged } = await stage.choose(
