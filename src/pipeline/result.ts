@@ -1,7 +1,7 @@
 /** The outcome of a run: plain data, versioned, safe for JSON. Programs of users read it: what is here stays as it is. */
 import type { PercentileBounds } from "../base/percentiles.js";
+import type { Form, Mode } from "../quantization/form.js";
 import type { FloatNode } from "../quantization/plan-static.js";
-import type { Form, Mode } from "../quantization/recipe.js";
 import type { WeightBits } from "../quantization/weight-only.js";
 import type { Placement } from "../runtime/port.js";
 import type { CalibrationFacts } from "./calibrate/calibration-facts.js";

@@ -8,12 +8,13 @@ import type { TapStatistics } from "../observe/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { mayBeDynamic, quantizeDynamic } from "./dynamic.js";
 import { quantizeEmbeddings } from "./embedding.js";
+import { bitsOf, type Form } from "./form.js";
 import type { KeptIntegers } from "./kept-integers.js";
 import { applyOutputLines } from "./outputs/fit-outputs.js";
 import type { FloatNode } from "./plan-static.js";
 import { productWeight } from "./product-weight.js";
 import { quantizeStatic } from "./quantize-static.js";
-import { bitsOf, type Form, formOf, type Recipe } from "./recipe.js";
+import { formOf, type Recipe } from "./recipe.js";
 import { quantizeWeights } from "./weight-only.js";
 import { WeightStore } from "./weight-store.js";
 

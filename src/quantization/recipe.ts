@@ -7,22 +7,11 @@ import { type Model, type Node, nodesWithin } from "../ir/index.js";
 import type { RangeMethod } from "../observe/index.js";
 import { weightInputs } from "../target/integer-kernels.js";
 import { isLookUp } from "./embedding.js";
+import { type Form, type Mode, modeOf } from "./form.js";
 import type { InputMoments } from "./inputs/round-in-view.js";
 import type { OutputLine } from "./outputs/fit-outputs.js";
 import type { Placement } from "./plan-static.js";
-import type { WeightBits } from "./weight-only.js";
 import type { WeightTensors } from "./weight-store.js";
-
-/**
- * - `static`       integers between Q/DQ pairs with measured ranges
- * - `dynamic`      integers, activations with ranges found at run time
- * - `dynamicRows`  the same with a scale for each row of the activations
- * - `weights16`    weights i16 per channel, widened before float arithmetic
- * - `weights8`     the same with i8
- * - `blocks8`      weights i8 per block where there is a kernel that reads them so, else as `weights8`
- * - `weights4`     weights i4 per block where there is a kernel, else as `weights8`
- */
-export type Form = "float" | "static" | "dynamic" | "dynamicRows" | "weights16" | "weights8" | "blocks8" | "weights4";
 
 /** What the operators of each form came with. A model that cannot be converted so far stays without. */
 export const LEAST_OPSET = { static: 13, dynamic: 11, weights: 7 } as const;
@@ -89,32 +78,12 @@ export function formOf({ form, forms }: Recipe, node: Node): Form {
   return carriesWeights ? form : "static";
 }
 
-/** What results speak of: how weights are stored and whether activations are integers too. */
-export type Mode = "static" | "dynamic" | "weights" | "mixed";
-
-function modeOf(form: Form): Mode {
-  if (form === "static") return "static";
-  return form === "dynamic" || form === "dynamicRows" ? "dynamic" : "weights";
-}
-
 /** One mode for a file whose nodes have these forms. Tables, which are stored in their own way, do not make it a mixture. */
 export function modeOfFile(recipe: Recipe, made: Iterable<Form>): Mode {
   const present = new Set(made);
   const wanted = [recipe.form, "dynamic" as const, ...recipe.forms.values()].filter((form) => present.has(form));
   const modes = new Set(wanted.map(modeOf));
   return modes.size > 1 ? "mixed" : (modes.values().next().value ?? modeOf(recipe.form));
-}
-
-/** Whether activations are integers too, with ranges found at run time. */
-export const isDynamicForm = (form: Form): boolean => modeOf(form) === "dynamic";
-
-/** Whether weights alone are integers: products of blocks apart, arithmetic is in float. */
-export const isStored = (form: Form): boolean => form !== "float" && modeOf(form) === "weights";
-
-/** Of the stored weights. */
-export function bitsOf(form: Form): WeightBits {
-  if (form === "weights16") return 16;
-  return form === "weights4" ? 4 : 8;
 }
 
 /** Operators that compute in float whatever their weights are stored as, and often on states that keep errors. */

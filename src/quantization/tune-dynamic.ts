@@ -16,8 +16,8 @@ import type { Model, Node, Value } from "../ir/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import type { ChannelStatistics } from "./channel-observer.js";
 import { dynamicProducts } from "./dynamic.js";
+import type { Form } from "./form.js";
 import { productWeight } from "./product-weight.js";
-import type { Form } from "./recipe.js";
 import { matrixOf, scaledRows, weightScales } from "./weights.js";
 
 export interface DynamicTuning {

@@ -1,18 +1,16 @@
+import { type Form, storedBitsOf } from "../pipeline/forms.js";
 import type { QuantizationFacts } from "../pipeline/result.js";
 import { count, plural } from "./numbers.js";
 
 /** How many nodes have each form, where they differ in more than `nodesText` says: "30 static, 6 dynamic". */
 export function formsText({ forms = [] }: QuantizationFacts): string {
-  const counts = new Map<string, number>();
+  const counts = new Map<Form, number>();
   for (const { form } of forms) counts.set(form, (counts.get(form) ?? 0) + 1);
-  const stored = [...counts.keys()].filter((form) => storedBits[form] !== undefined);
-  const isTold = new Set(stored.map((form) => storedBits[form])).size === stored.length;
+  const stored = [...counts.keys()].filter((form) => storedBitsOf(form) !== null);
+  const isTold = new Set(stored.map(storedBitsOf)).size === stored.length;
   if (isTold && counts.size - stored.length < 2) return "";
   return [...counts].map(([form, nodes]) => `${count(nodes)} ${form}`).join(", ");
 }
-
-/** Bits of weights that are integers where arithmetic is not. */
-const storedBits: Readonly<Record<string, number>> = { weights16: 16, weights8: 8, blocks8: 8, weights4: 4 };
 
 /** How many nodes compute with integers, and of how many weights alone are: "30 nodes on integers, 6 with 8-bit weights". */
 export function nodesText(quantization: QuantizationFacts): string {
@@ -36,8 +34,8 @@ function storedByBits(forms: QuantizationFacts["forms"]): ReadonlyMap<number, nu
   if (!forms) return null;
   const stored = new Map<number, number>();
   for (const { form } of forms) {
-    const bits = storedBits[form];
-    if (bits !== undefined) stored.set(bits, (stored.get(bits) ?? 0) + 1);
+    const bits = storedBitsOf(form);
+    if (bits !== null) stored.set(bits, (stored.get(bits) ?? 0) + 1);
   }
   return stored;
 }

@@ -1,5 +1,5 @@
+import type { Form } from "../../quantization/form.js";
 import type { FloatNode } from "../../quantization/plan-static.js";
-import type { Form } from "../../quantization/recipe.js";
 
 /** A candidate on disk, in the scratch folder. */
 export interface BuiltModel {

@@ -1,7 +1,7 @@
 /** What a result says of the candidates of a run. */
 import type { Model } from "../../ir/index.js";
+import { storedBitsOf } from "../../quantization/form.js";
 import { planStatic } from "../../quantization/plan-static.js";
-import { isStored } from "../../quantization/recipe.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import { widestPlacement } from "../calibrate/calibration.js";
 import type { LatencyFacts } from "../result.js";
@@ -43,7 +43,7 @@ export function candidateFacts(
     return {
       ...{ name, chosen: candidate === chosen, bytes: built.bytes },
       quantizedNodes: built.forms.size,
-      weightNodes: [...built.forms.values()].filter(isStored).length,
+      weightNodes: [...built.forms.values()].filter((form) => storedBitsOf(form) !== null).length,
       floatNodes: isInteger(candidate) ? built.float.length : all,
       ...(estimate === undefined ? { speedup, estimate: speedup, timed: null } : { speedup, estimate, timed: speedup }),
       ...{ sqnrDb, accuracy: accuracy?.candidate ?? null, reason: note },

@@ -1,5 +1,6 @@
 /** A model that might be the answer, with what is known of it so far. */
-import { bitsOf, type Form, methodsOf, type Recipe, type StaticChoice } from "../../quantization/recipe.js";
+import { bitsOf, type Form } from "../../quantization/form.js";
+import { methodsOf, type Recipe, type StaticChoice } from "../../quantization/recipe.js";
 import type { NodeTime } from "../../runtime/port.js";
 import type { AccuracyFacts } from "../result.js";
 import type { BuiltModel } from "./built-model.js";

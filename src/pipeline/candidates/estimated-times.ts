@@ -1,6 +1,6 @@
 /** What a model with static integers takes by the target's table of kernels: nothing is run, and the same comes out each time. */
 import { type Model, type Node, nodesWithin, soleReader } from "../../ir/index.js";
-import type { Form } from "../../quantization/recipe.js";
+import type { Form } from "../../quantization/form.js";
 import type { KernelTimes } from "../../target/kernel-times.js";
 import { bordersOf, isAbsorbed, isFused, type Region, type RegionTime, tensorsBetween } from "./regions.js";
 

@@ -2,7 +2,8 @@
  * Dynamic integers for what costs too much accuracy as static ones: ranges that are found in each run fit it, so they err less,
  * and they are faster than float. What a region may become is what a candidate of nothing but dynamic integers has made of it.
  */
-import { type Form, isDynamicForm, type Recipe, withForms } from "../../quantization/recipe.js";
+import { type Form, isDynamicForm } from "../../quantization/form.js";
+import { type Recipe, withForms } from "../../quantization/recipe.js";
 import { type Candidate, estimateOf, type Variant } from "../candidates/candidate.js";
 import type { Workshop } from "../candidates/workshop.js";
 

@@ -5,8 +5,8 @@
  */
 import { InferOptError, messageOf } from "../../base/errors.js";
 import { loadModel, loadWritten, type Model, type Node, nodesWithin, type Value } from "../../ir/index.js";
+import type { Form } from "../../quantization/form.js";
 import type { FloatNode } from "../../quantization/plan-static.js";
-import type { Form } from "../../quantization/recipe.js";
 import type { BuiltModel } from "../candidates/built-model.js";
 import type { RuntimeConfig } from "../config.js";
 import { asDelivered, removeLinked, scratchFile } from "../model-runs.js";

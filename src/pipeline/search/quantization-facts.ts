@@ -1,8 +1,9 @@
 /** What a result says of the integers in it: which nodes, in what form, why these, and what stayed float. */
 import { loadModel, type Model } from "../../ir/index.js";
+import { bitsOf, type Form, isDynamicForm } from "../../quantization/form.js";
 import { activationsOf } from "../../quantization/insert-qdq.js";
 import { planStatic } from "../../quantization/plan-static.js";
-import { bitsOf, type Form, isDynamicForm, methodFor, methodsOf, modeOfFile } from "../../quantization/recipe.js";
+import { methodFor, methodsOf, modeOfFile } from "../../quantization/recipe.js";
 import { runtimeSpecificNodes } from "../../quantization/recurrent.js";
 import { saturableNodes } from "../../quantization/saturable.js";
 import type { WeightBits } from "../../quantization/weight-only.js";

@@ -3,7 +3,7 @@
  * what else was asked or by what the model has, that is told in a warning for each reason.
  */
 import { groupBy } from "../../base/group-by.js";
-import type { Form } from "../../quantization/recipe.js";
+import type { Form } from "../../quantization/form.js";
 import { type Candidate, isStatic } from "../candidates/candidate.js";
 import type { OptimizeConfig } from "../config.js";
 import { corrections as allCorrections, type Correction } from "../correct/corrections.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
 import { candidateFacts, integerChoices } from "../../../src/pipeline/candidates/candidate-facts.js";
-import type { Form } from "../../../src/quantization/recipe.js";
+import type { Form } from "../../../src/quantization/form.js";
 import { integersVariant, Stage, staticVariant } from "../../support/candidates.js";
 import { prepared, safeTarget } from "../../support/quantize-text.js";
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { parseModel } from "../../../src/ir/index.js";
 import { estimateTimes } from "../../../src/pipeline/candidates/estimated-times.js";
 import { regionsOf } from "../../../src/pipeline/candidates/regions.js";
+import type { Form } from "../../../src/quantization/form.js";
 import { makeNamesUnique } from "../../../src/quantization/names.js";
-import type { Form } from "../../../src/quantization/recipe.js";
 import type { KernelTimes } from "../../../src/target/kernel-times.js";
 
 /** A product whose activation is part of its kernel, an operator that no table knows, and a product behind it. */

@@ -4,8 +4,8 @@ import type { Candidate, Variant } from "../../../src/pipeline/candidates/candid
 import { type Region, type RegionTime, regionsOf } from "../../../src/pipeline/candidates/regions.js";
 import type { Workshop } from "../../../src/pipeline/candidates/workshop.js";
 import { leaveWhatDoesNotPay } from "../../../src/pipeline/place/paying-regions.js";
+import type { Form } from "../../../src/quantization/form.js";
 import { makeNamesUnique } from "../../../src/quantization/names.js";
-import type { Form } from "../../../src/quantization/recipe.js";
 import { staticVariant } from "../../support/candidates.js";
 
 /** Three regions in a row, with a float node before and behind. */

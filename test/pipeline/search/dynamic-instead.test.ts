@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
 import type { Workshop } from "../../../src/pipeline/candidates/workshop.js";
 import { dynamicInstead, isDynamic, withDynamic } from "../../../src/pipeline/search/dynamic-instead.js";
-import { type Form, tunedRecipe, withForms } from "../../../src/quantization/recipe.js";
+import type { Form } from "../../../src/quantization/form.js";
+import { tunedRecipe, withForms } from "../../../src/quantization/recipe.js";
 import { integersVariant, staticVariant } from "../../support/candidates.js";
 
 const smoothing = new Map([["x", Float32Array.of(1, 2, 3, 4)]]);

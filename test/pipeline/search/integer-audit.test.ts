@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { auditIntegers } from "../../../src/pipeline/search/integer-audit.js";
-import type { Form } from "../../../src/quantization/recipe.js";
+import type { Form } from "../../../src/quantization/form.js";
 import { optimizedByRuntime, quantizeText } from "../../support/quantize-text.js";
 
 async function audit(text: string, leave: (name: string) => boolean = () => false) {

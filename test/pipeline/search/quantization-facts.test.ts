@@ -10,7 +10,8 @@ import {
   quantizationFacts,
   whyChosen,
 } from "../../../src/pipeline/search/quantization-facts.js";
-import { type Form, staticRecipe, withForms } from "../../../src/quantization/recipe.js";
+import type { Form } from "../../../src/quantization/form.js";
+import { staticRecipe, withForms } from "../../../src/quantization/recipe.js";
 import { integersVariant, Stage, staticVariant } from "../../support/candidates.js";
 import { prepared, safeTarget } from "../../support/quantize-text.js";
 

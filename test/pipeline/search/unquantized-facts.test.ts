@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { unquantizedFacts } from "../../../src/pipeline/search/unquantized-facts.js";
-import type { Form } from "../../../src/quantization/recipe.js";
+import type { Form } from "../../../src/quantization/form.js";
 import { integersVariant, Stage, staticVariant } from "../../support/candidates.js";
 import { prepared, safeTarget } from "../../support/quantize-text.js";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { OptimizeConfig, QuantizeConfig } from "../../../src/pipeline/config.js";
 import { corrections } from "../../../src/pipeline/correct/corrections.js";
 import { ruledOut, unused } from "../../../src/pipeline/search/without-effect.js";
-import type { Form } from "../../../src/quantization/recipe.js";
+import type { Form } from "../../../src/quantization/form.js";
 import { integersVariant, Stage, staticVariant } from "../../support/candidates.js";
 import { graphConfig, optimizeConfig } from "../../support/real-run.js";
 
