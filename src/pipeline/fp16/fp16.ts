@@ -84,8 +84,8 @@ class Fp16Run {
     if (config.convertIo) report = await record.stage("convert", () => this.#convert(false, delivered));
     record.warn(...differenceWarnings(differences));
     // Asked for no comparison, the result need not even run here: no CPU kernel takes bfloat16.
-    const placed =
-      config.graph.verify === "none" ? null : await measurePlacement(path, this.#runsOn, config.runtime, record);
+    const runs = { model: path, data: this.#runsOn, config: config.runtime, record };
+    const placed = config.graph.verify === "none" ? null : await measurePlacement(runs);
     const worst = differences.find(
       ({ maxAbs, cosine, nanMismatch, mismatch }) =>
         mismatch !== null || nanMismatch > 0 || maxAbs === Number.POSITIVE_INFINITY || cosine < LEAST_COSINE,

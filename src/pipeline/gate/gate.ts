@@ -66,7 +66,12 @@ export async function runGate(given: GateConfig, context: RunContext): Promise<R
   }));
   refuseEmpty(config);
   refuseMissingOutputs(candidate, evaluation);
-  const placement = await provePlacement(candidate, evaluation.data.ref, config.runtime, record);
+  const placement = await provePlacement({
+    model: candidate,
+    data: evaluation.data.ref,
+    config: config.runtime,
+    record,
+  });
   const conditions = isTimed ? watchConditions(config.runtime, [config.runtime.threads], record) : null;
 
   const scored =

@@ -40,7 +40,7 @@ export async function runBench(config: BenchConfig, context: RunContext): Promis
 
   const models: TimedModel[] = [];
   for (const model of facts) {
-    const placement = await provePlacement(model.path, data, config.runtime, record);
+    const placement = await provePlacement({ model: model.path, data, config: config.runtime, record });
     models.push({ model, ...(placement && { placement }) });
   }
   const { comparison, candidates, warnings } = await record.stage("bench", () =>

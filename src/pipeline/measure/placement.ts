@@ -12,6 +12,16 @@ import type { RunRecord } from "../run-record.js";
 
 type Told = Pick<RunRecord, "context" | "stage" | "warn">;
 
+/** A profiled run that tells where nodes of a model run. */
+export interface PlacementRequest {
+  readonly model: string;
+  readonly data: DatasetRef;
+  readonly config: RuntimeConfig;
+  readonly record: Told;
+  /** Where the graph that was executed is to be written, if it can be; where placement is proved it is not. */
+  readonly executed?: string;
+}
+
 export interface Placed {
   readonly facts: PlacementFacts;
   readonly steps: readonly PlacedStep[];
@@ -24,16 +34,11 @@ const placed = (provider: string, { steps, ...facts }: Placement): Placed => ({ 
  * another provider, and a model of which nothing ran on the one asked for is refused with
  * PROVIDER_NOT_USED. With `allowFallback` both are accepted, and only stand in the result.
  */
-export async function provePlacement(
-  model: string,
-  data: DatasetRef,
-  config: RuntimeConfig,
-  record: Told,
-): Promise<PlacementFacts | null> {
-  return config.provider === "cpu" ? null : (await proved(model, data, config, record)).facts;
+export async function provePlacement(request: Omit<PlacementRequest, "executed">): Promise<PlacementFacts | null> {
+  return request.config.provider === "cpu" ? null : (await proved(request)).facts;
 }
 
-async function proved(model: string, data: DatasetRef, config: RuntimeConfig, record: Told): Promise<Placed> {
+async function proved({ model, data, config, record }: PlacementRequest): Promise<Placed> {
   const placement = await record.stage(
     "verify",
     () => record.context.runtime.placement(model, data, asDelivered(config)),
@@ -49,27 +54,15 @@ async function proved(model: string, data: DatasetRef, config: RuntimeConfig, re
 
 /**
  * As `provePlacement`, and on cpu too, to tell where the time goes. That is no proof of anything, so there failing only
- * warns; and the graph that was executed is written to `executed`, if that is given and the graph can be written.
+ * warns.
  */
-export async function measurePlacement(
-  model: string,
-  data: DatasetRef,
-  config: RuntimeConfig,
-  record: Told,
-  executed?: string,
-): Promise<Placed | null> {
-  if (config.provider !== "cpu") return proved(model, data, config, record);
-  return profilePlacement(model, data, config, record, executed);
+export async function measurePlacement(request: PlacementRequest): Promise<Placed | null> {
+  return request.config.provider === "cpu" ? profilePlacement(request) : proved(request);
 }
 
 /** Of a model that has nothing to prove, wherever it runs: failing only warns. */
-export async function profilePlacement(
-  model: string,
-  data: DatasetRef,
-  config: RuntimeConfig,
-  record: Told,
-  executed?: string,
-): Promise<Placed | null> {
+export async function profilePlacement(request: PlacementRequest): Promise<Placed | null> {
+  const { model, data, config, record, executed } = request;
   const { runtime } = record.context;
   try {
     const profile = () => runtime.placement(model, data, asDelivered(config), executed);

@@ -38,7 +38,7 @@ export async function examineCandidate(
   };
   const path = scratchFile(record.context, "executed");
   try {
-    const placed = await measurePlacement(built.path, data, config, quiet, path);
+    const placed = await measurePlacement({ model: built.path, data, config, record: quiet, executed: path });
     const executed = placed && nodesOf(loadModel(built.path), path, placed);
     const integers = isAudited ? await auditCandidate(built, config, quiet, existsSync(path) ? path : null) : null;
     return { integers, placed, executed, warnings };
@@ -63,7 +63,7 @@ export async function examineOriginal(
 ): Promise<OriginalTimes | null> {
   const path = scratchFile(record.context, "executed");
   try {
-    const placed = await profilePlacement(file, data, config, record, path);
+    const placed = await profilePlacement({ model: file, data, config, record, executed: path });
     return placed && { steps: placed.steps, executed: nodesOf(model, path, placed) };
   } finally {
     removeLinked(path);

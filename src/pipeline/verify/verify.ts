@@ -46,7 +46,7 @@ export async function runVerify(given: VerifyConfig, context: RunContext): Promi
     evaluation: await chooseEvaluation(baseline, candidate, config.data, runtime, context),
   }));
   const { data, metric } = evaluation;
-  const placement = await provePlacement(candidate, data.ref, runtime, record);
+  const placement = await provePlacement({ model: candidate, data: data.ref, config: runtime, record });
 
   const { accuracy, differences, references, drift, layers } = await record.stage("verify", async () => {
     const scores = await scoreModels(context, {

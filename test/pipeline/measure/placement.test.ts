@@ -25,7 +25,7 @@ type How<Told> = (...args: Parameters<typeof provePlacement>) => Promise<Told | 
 function ask<Told>(how: How<Told>, placement: Placement | Error, config: RuntimeConfig) {
   const runtime = new FakeRuntime({ m: { placement } });
   const context = fakeContext(runtime);
-  const facts = how("m", { path: "data" }, config, new RunRecord("test", context));
+  const facts = how({ model: "m", data: { path: "data" }, config, record: new RunRecord("test", context) });
   const warnings = () => context.events.flatMap((event) => (event.type === "warning" ? [event.warning] : []));
   return { facts, warnings, runtime };
 }
