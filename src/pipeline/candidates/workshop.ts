@@ -5,7 +5,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { collectPiledUp } from "../../base/collect-garbage.js";
-import { InferOptError } from "../../base/errors.js";
+import { faultOf, InferOptError } from "../../base/errors.js";
 import { compareLatency } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import { loadModel, type Model, type SavedModel, saveModel } from "../../ir/index.js";
@@ -219,6 +219,9 @@ export class Workshop {
         for (const candidate of batch) await this.#measureTogether([candidate]);
         return;
       }
+      const { original } = this.options;
+      const own = await faultOf(() => this.context.runtime.describe(original, asDelivered(runtime), { isRough: true }));
+      if (own?.code === "RUNTIME_CRASHED") throw own;
       batch[0]!.sqnrDb = Number.NEGATIVE_INFINITY;
       batch[0]!.note = `the runtime refuses it: ${thrown.message}`;
     }

@@ -84,9 +84,11 @@ export async function onFirstThatRuns<T>(
  * weights are small.
  */
 function isSmallAndHalf(model: Model): boolean {
-  const weights = constantsOf(model).reduce((sum, { constant }) => sum + (constant?.byteLength ?? 0), 0);
-  return weights < SMALL_BYTES && holdsHalf(model);
+  return weightBytes(model) < SMALL_BYTES && holdsHalf(model);
 }
+
+export const weightBytes = (model: Model): number =>
+  constantsOf(model).reduce((sum, { constant }) => sum + (constant?.byteLength ?? 0), 0);
 
 /** Whether a model takes or holds numbers of half precision, by what its file says. */
 export const holdsHalf = (model: Model): boolean =>

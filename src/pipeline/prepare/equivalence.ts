@@ -7,12 +7,19 @@ import { rmSync } from "node:fs";
 import { faultOf, type InferOptError, isFault } from "../../base/errors.js";
 import type { Numerics } from "../../base/numerics.js";
 import type { DatasetRef } from "../../dataset/index.js";
-import { type DType, loadModel } from "../../ir/index.js";
-import type { ModelSignature, OutputDifference } from "../../runtime/port.js";
+import { type DType, loadModel, type Model, nodesWithin } from "../../ir/index.js";
+import type { ModelSignature, OutputDifference, SessionOptions } from "../../runtime/port.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { asWritten, despiteCrash, MADE_UP_TIMEOUT_MS, scratchFile, untimedRoughly } from "../model-runs.js";
-import { holdsHalf } from "./comparison-data.js";
+import {
+  asDelivered,
+  asWritten,
+  despiteCrash,
+  MADE_UP_TIMEOUT_MS,
+  scratchFile,
+  untimedRoughly,
+} from "../model-runs.js";
+import { holdsHalf, weightBytes } from "./comparison-data.js";
 import { type HalfVerdict, judgeHalf } from "./half-equivalence.js";
 
 export interface Equivalence {
@@ -21,6 +28,8 @@ export interface Equivalence {
   readonly violation: string | null;
   /** Whether the violation is that the runtime does not even open the model. */
   readonly isRefused?: boolean;
+  /** What the runtime says of the original and the result alike where it opens them as they would be deployed; absent where it does open them. */
+  readonly unopened?: string;
   /** Set when nothing could be compared, with the reason. */
   readonly unchecked: string | null;
   /** What it was compared on; null where it was not. */
@@ -67,7 +76,19 @@ export interface EquivalenceCheck {
   /** The first of these on which the baseline runs is compared on. */
   readonly data: readonly DatasetRef[];
   readonly numerics: Numerics;
+  /** Whether to open it as it would be deployed too (see `isOpenedToo`). */
+  readonly isOpened: boolean;
 }
+
+const MOST_OPENED_BYTES = 512 << 20;
+
+/**
+ * Whether a model is one that the runtime's own rewrites were seen to die of: between Casts, which stand in the file, or which it
+ * puts around half precision. Opened with them, a model takes a multiple of its weights.
+ */
+export const isOpenedToo = (original: Model): boolean =>
+  (holdsHalf(original) || [...nodesWithin(original.graph)].some((node) => node.is("Cast"))) &&
+  weightBytes(original) <= MOST_OPENED_BYTES;
 
 /** Throws only when the original itself cannot be run on the user's own samples. */
 export async function checkEquivalence(
@@ -77,6 +98,8 @@ export async function checkEquivalence(
   context: RunContext,
 ): Promise<Equivalence> {
   const { baseline } = check;
+  const refused = async (as: typeof asWritten): Promise<Refusal | null> =>
+    as === asDelivered && !check.isOpened ? null : refusalOf(candidate, baseline, as(config), context);
   let problem = "there is nothing to compare on";
   for (const data of check.data) {
     const compare: Compare = (a, b) =>
@@ -121,37 +144,59 @@ export async function checkEquivalence(
       return { differences, violation: null, unchecked: problem, data };
     }
     const judged = await judge(candidate, differences, check, compare, config, context);
-    if (!judged.isNoise || !data.random) return { ...judged, data };
+    if (!judged.isNoise || !data.random) return { ...(await asItOpens(judged, () => refused(asDelivered))), data };
     problem = NOISE;
   }
-  const unloadable = await newlyRejected(baseline, candidate, config, context);
+  const unloadable = [await refused(asWritten), await refused(asDelivered)].find((refusal) => refusal?.isNew);
   return {
     differences: [],
-    violation: unloadable === null ? null : `it does not load: ${unloadable}`,
-    isRefused: unloadable !== null,
-    unchecked:
-      unloadable !== null
-        ? null
-        : problem === NOISE || problem === NOT_NUMBERS
-          ? problem
-          : `the original does not run on made-up inputs (${problem})`,
+    violation: unloadable ? `it does not load: ${unloadable.reason}` : null,
+    isRefused: unloadable !== undefined,
+    unchecked: unloadable
+      ? null
+      : problem === NOISE || problem === NOT_NUMBERS
+        ? problem
+        : `the original does not run on made-up inputs (${problem})`,
     data: check.data.at(-1)!,
   };
 }
 
-/** Why the runtime refuses the candidate, where it opens the original: that much is known without any inputs. */
-async function newlyRejected(
-  baseline: string,
-  candidate: string,
-  config: RuntimeConfig,
-  { runtime }: RunContext,
-): Promise<string | null> {
-  const opening = (model: string) =>
-    faultOf(() => runtime.describe(model, { ...asWritten(config), provider: "cpu" }, { isRough: true }));
-  const fault = await opening(candidate);
-  if (fault?.code !== "MODEL_REJECTED" || (await opening(baseline)) !== null) return null;
-  return fault.message;
+/**
+ * Right as it is written, a graph may still be one that the runtime's own rewrites make nothing of, or die of: whoever gets the
+ * file could not open it.
+ */
+async function asItOpens(
+  judged: Omit<Equivalence, "data">,
+  opening: () => Promise<Refusal | null>,
+): Promise<Omit<Equivalence, "data">> {
+  const refusal = judged.violation === null ? await opening() : null;
+  if (!refusal) return judged;
+  if (!refusal.isNew) return { ...judged, unopened: refusal.reason };
+  return { ...judged, violation: `it does not load: ${refusal.reason}`, isRefused: true };
 }
+
+interface Refusal {
+  readonly reason: string;
+  /** Whether the runtime opens the original. */
+  readonly isNew: boolean;
+}
+
+/** Why the runtime refuses the candidate, or dies of it; null where it opens it: that much is known without any inputs. */
+async function refusalOf(
+  candidate: string,
+  baseline: string,
+  session: SessionOptions,
+  { runtime }: RunContext,
+): Promise<Refusal | null> {
+  const opening = (model: string) =>
+    faultOf(() => despiteCrash(() => runtime.describe(model, { ...session, provider: "cpu" }, { isRough: true })));
+  const fault = await opening(candidate);
+  const isRefusal = fault?.code === "MODEL_REJECTED" || (fault?.code === "RUNTIME_CRASHED" && !isKilled(fault));
+  return isRefusal ? { reason: fault.message, isNew: (await opening(baseline)) === null } : null;
+}
+
+/** For want of memory, most often. */
+const isKilled = ({ fields }: InferOptError): boolean => fields["signal"] === "SIGKILL";
 
 const isNothingButNan = ({ elements, nanOnBoth }: OutputDifference): boolean => elements > 0 && nanOnBoth === elements;
 

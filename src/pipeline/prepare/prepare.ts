@@ -27,7 +27,7 @@ import type { EquivalenceFacts, PassFacts } from "../result.js";
 import { ScratchWeights } from "../scratch-weights.js";
 import { findUnfused, type PassWord, type UnfusedNode } from "../unfused/find-unfused.js";
 import { dataToCompare } from "./comparison-data.js";
-import { checkEquivalence, type Equivalence } from "./equivalence.js";
+import { checkEquivalence, type Equivalence, isOpenedToo } from "./equivalence.js";
 import { movesLastBits } from "./exactness.js";
 import { type Attempt, type Culprit, findCulprit, type Trial } from "./find-culprit.js";
 import type { PrepareRequest } from "./prepare-request.js";
@@ -183,8 +183,10 @@ class Preparer {
   }
 
   #prepared(outcome: Outcome, chosen: readonly string[], equivalence: Equivalence): Prepared {
-    const { differences, unchecked, data } = equivalence;
+    const { differences, unchecked, unopened, data } = equivalence;
     const { verify: level } = this.request.graph;
+    if (unopened !== undefined)
+      this.#warnings.push(`ONNX Runtime opens neither this nor the original with all of its rewrites: ${unopened}`);
     if (unchecked !== null && equivalence !== UNPROVEN) {
       this.#warnings.push(`the rewritten graph was not compared with the original: ${unchecked}`);
     }
@@ -377,7 +379,10 @@ class Preparer {
     const { signature, trial, unrunnable } = await request.intake;
     if (unrunnable) return { differences: [], violation: null, unchecked: unrunnable, data: null };
     const original = request.baseline ?? request.model;
-    const check = { baseline, original, signature, data: dataFor(trial, signature), numerics };
+    const check = {
+      ...{ baseline, original, signature, data: dataFor(trial, signature), numerics },
+      isOpened: isOpenedToo(loadModel(original)),
+    };
     return checkEquivalence(candidate, check, request.runtime, context);
   }
 

@@ -214,8 +214,11 @@ export class OptimizeRun {
     this.#tried.push(...candidates);
     const whyNot = hopeless ? whyHopeless(hopeless) : this.#whyNone(prepared, taps);
     const whyNone = isMore ? whyNot : (already ?? whyNot);
-    if (candidates.length === 0 && this.command === "quantize") {
-      return this.#nothingToDo(intake, whyNone, {
+    const isUnchanged = this.command === "optimize" && !isFloatRaced(fused, config);
+    if (candidates.length === 0 && !isUnchanged) {
+      // The float model is one of them otherwise.
+      const why = this.command === "quantize" ? whyNone : `the runtime refuses the rewritten model, and ${whyNone}`;
+      return this.#nothingToDo(intake, why, {
         passes: prepared.passes,
         ...allFloat(prepared.model, { ...common, mode }, whyNone, hopeless?.regions),
       });
@@ -227,7 +230,6 @@ export class OptimizeRun {
     const unquantized = (): UnquantizedFacts =>
       unquantizedFacts(prepared.model, common, { tried: this.#tried, regions: hopeless?.regions ?? [], why: whyNone });
     const { goal } = config.quantize;
-    const isUnchanged = this.command === "optimize" && !isFloatRaced(fused, config);
     const nothing = isUnchanged ? whyNothingPays(candidates, prepared, goal, whyNone) : null;
     if (nothing !== null) {
       if (!this.part) this.#files?.remove();

@@ -274,6 +274,16 @@ describe("Workshop", () => {
     expect(made.map(({ note }) => note)).toEqual(["", "the runtime refuses it: no such kernel", ""]);
   });
 
+  it("blames no candidate where the runtime dies of the original", async () => {
+    const { shop, runtime } = workshop((path) => (path === shop.options.prepared ? null : "RUNTIME_CRASHED"));
+    const one = shop.make(dynamic);
+    await shop.measureError([one]);
+    expect(one).toMatchObject({ sqnrDb: Number.NEGATIVE_INFINITY, note: "the runtime refuses it: no such kernel" });
+    const crash = new InferOptError("RUNTIME_CRASHED", "runtime", "it died of the original");
+    runtime.describe = async () => Promise.reject(crash);
+    await expect(shop.measureError([shop.make(weights)])).rejects.toBe(crash);
+  });
+
   it("has no number where squares of the answers are too large for one", async () => {
     const { shop, runtime } = workshop();
     const made = shop.make(dynamic);

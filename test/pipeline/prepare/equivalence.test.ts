@@ -1,7 +1,7 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../../src/base/errors.js";
-import type { DType } from "../../../src/ir/index.js";
-import { checkEquivalence } from "../../../src/pipeline/prepare/equivalence.js";
+import { type DType, parseModel } from "../../../src/ir/index.js";
+import { checkEquivalence, isOpenedToo } from "../../../src/pipeline/prepare/equivalence.js";
 import { differenceOf, FakeRuntime, fakeContext } from "../../support/fake-runtime.js";
 import { modelFile } from "../../support/model-file.js";
 import { runtimeConfig } from "../../support/run-config.js";
@@ -20,7 +20,7 @@ async function outcomeOf(
   };
   const original = modelFile(temporaryFolder({}), `(x: ${weights}[2]) -> (y) { y = Add(x, $w: ${weights}[2]) }`);
   const check = {
-    ...{ baseline: original, original, numerics },
+    ...{ baseline: original, original, numerics, isOpened: true },
     signature: { inputs: [], outputs: [{ name: "y", dtype, shape: null }] },
     data: [{ path: "random", random: { seed: 7, count: 1, sizes: "small" as const } }],
   };
@@ -68,7 +68,7 @@ it("lets a model whose reading in float32 does not run differ by what rounding m
 });
 
 const check = (data: { path: string; random?: { seed: number; count: number; sizes: "small" } }[]) => ({
-  ...{ baseline: "old.onnx", original: "old.onnx", numerics: "rounding" as const, data },
+  ...{ baseline: "old.onnx", original: "old.onnx", numerics: "rounding" as const, data, isOpened: true },
   signature: { inputs: [], outputs: [{ name: "y", dtype: "f32" as const, shape: null }] },
 });
 const madeUp = { path: "random", random: { seed: 7, count: 1, sizes: "small" as const } };
@@ -134,4 +134,47 @@ it("finds that the runtime does not load the rewritten model, where the original
   });
   refused.add("old.onnx");
   expect(await outcome()).toMatchObject({ violation: null, unchecked: expect.stringContaining("made-up inputs") });
+});
+
+describe("what the runtime makes of a model as it would be deployed", () => {
+  const outcome = async (dying: readonly string[], { isOpened = true, signal = "SIGSEGV", times = 9 } = {}) => {
+    let left = times;
+    class Dying extends FakeRuntime {
+      override async describe(...[model, session]: Parameters<FakeRuntime["describe"]>) {
+        if (session.optimization === "all" && dying.includes(model) && left-- > 0)
+          throw new InferOptError("RUNTIME_CRASHED", "runtime", `it died of ${model}`, { fields: { signal } });
+        return super.describe(model, session);
+      }
+    }
+    const runtime = new Dying({}, { compare: () => [differenceOf("y")] });
+    const context = fakeContext(runtime, { scratch: temporaryFolder({}) });
+    return checkEquivalence("new.onnx", { ...check([madeUp]), isOpened }, runtimeConfig(), context);
+  };
+
+  it("is held against the rewrites where it dies of the result alone", async () => {
+    const violation = "it does not load: it died of new.onnx";
+    expect(await outcome(["new.onnx"])).toMatchObject({ violation, isRefused: true });
+  });
+
+  it("is told, and held against nothing, where it dies of the original too", async () => {
+    expect(await outcome(["new.onnx", "old.onnx"])).toMatchObject({ violation: null, unopened: "it died of new.onnx" });
+    expect(await outcome(["old.onnx"])).not.toHaveProperty("unopened");
+  });
+
+  it.each([
+    ["that happens once", { times: 1 }],
+    ["for want of memory", { signal: "SIGKILL" }],
+    ["of a model that is not opened for this alone", { isOpened: false }],
+  ])("is nothing %s", async (_, how) => {
+    expect(await outcome(["new.onnx"], how)).toMatchObject({ violation: null, unchecked: null });
+  });
+
+  it.each([
+    ["(x: f32[4]) -> (y) { y = Relu(x) }", false],
+    ["(x: i32[4]) -> (y) { y = Cast<to=1>(x) }", true],
+    ["(x: f32[4]) -> (y) { h = Cast<to=10>(x) y = Relu(h) }", true],
+    ["(x: f16[4]) -> (y) { y = Relu(x) }", true],
+  ])("is asked of models with Casts and with half precision: %s", (text, expected) => {
+    expect(isOpenedToo(parseModel(text))).toBe(expected);
+  });
 });

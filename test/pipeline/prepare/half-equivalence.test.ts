@@ -83,7 +83,7 @@ describe("checkEquivalence of a model in half precision", () => {
     const path = modelFile(folder, original);
     const inputs = [{ name: "x", dtype: "f16", shape: ["n", 8] }] as const;
     const check = {
-      ...{ baseline: path, original: path, numerics: "rounding" as const },
+      ...{ baseline: path, original: path, numerics: "rounding" as const, isOpened: true },
       signature: { inputs, outputs: [{ name: "y", dtype: "f16" as const, shape: ["n", 8] }] },
       data: [{ path: "random", random: { seed: 3, count: 2, signature: inputs } }],
     };
