@@ -28,8 +28,8 @@ import type { Known, Workshop } from "../candidates/workshop.js";
 import { isSearched, type OptimizeConfig } from "../config.js";
 import type { Placed } from "../place/place-statics.js";
 import type { RunRecord } from "../run-record.js";
-import { ENOUGH_DB, mayBeWorthIt, worthItsTime } from "./choose-candidate.js";
 import { chooseMethods } from "./choose-ranges.js";
+import { ENOUGH_DB, mayBeWorthIt, worthItsTime } from "./worth-its-time.js";
 
 /** What the model is converted to, as far as it can be: weights per block need more than others, and only matrices have them. */
 export function leastOpset({ quantize }: OptimizeConfig, original: Model): number {

@@ -52,13 +52,14 @@ import { differenceFacts, differenceWarnings, faintWarnings } from "../verify/di
 import { placesOf, timedOnAnother, whatIsUnseen, withAnswersOf, withoutSpeed } from "../verify/other-target.js";
 import { alreadyQuantized, floatRest } from "./already-quantized.js";
 import { baselineOf } from "./baseline.js";
-import { chooseCandidate, contenders } from "./choose-candidate.js";
+import { chooseCandidate } from "./choose-candidate.js";
 import { type Examination, examineCandidate, examineOriginal, type OriginalTimes } from "./examine-candidate.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { leastOpset, makeCandidates } from "./make-candidates.js";
 import { measureSpeed } from "./measure-speed.js";
 import { isFloatRaced, shrinkableBytes, unchangedResult, whyNothingPays } from "./nothing-pays.js";
 import { allFloat, chosenRanges, missedRuntimeSpecific, quantizationFacts } from "./quantization-facts.js";
+import { contenders } from "./rank-candidates.js";
 import { slowBlocks } from "./slow-blocks.js";
 import { unquantizedFacts } from "./unquantized-facts.js";
 import { ruledOut, unused } from "./without-effect.js";

@@ -1,0 +1,59 @@
+/** Candidates that were timed in full so far, and what others have to be ahead of. */
+import { type Candidate, estimateOf } from "../candidates/candidate.js";
+import type { Judge, Judged } from "./judge-candidate.js";
+import { SAME_SPEED } from "./rank-candidates.js";
+
+export class Races {
+  readonly #raced: Judged[] = [];
+
+  constructor(
+    readonly judge: Pick<Judge, "race">,
+    /** Whether one that meets its limits is as fast as what else there is. */
+    readonly pays: (candidate: Candidate) => boolean,
+  ) {}
+
+  /** @returns what was found out, where every limit is met */
+  async race(candidate: Candidate): Promise<Judged | null> {
+    const judged = await this.judge.race(candidate);
+    this.#raced.push(judged);
+    return isMet(judged) ? judged : null;
+  }
+
+  has(candidate: Candidate): boolean {
+    return this.#raced.some((each) => each.candidate === candidate);
+  }
+
+  get last(): Judged | null {
+    return this.#raced.at(-1) ?? null;
+  }
+
+  /** Of those that met their limits. */
+  get fastest(): Judged | null {
+    return this.#raced.filter(isMet).reduce<Judged | null>((a, b) => (a && speedOf(a) >= speedOf(b) ? a : b), null);
+  }
+
+  /** The fastest of those that met their limits, and of all where none did. */
+  get best(): Judged | null {
+    return this.fastest ?? this.#raced.reduce<Judged | null>((a, b) => (a && speedOf(a) >= speedOf(b) ? a : b), null);
+  }
+
+  /** Whether one is the answer, unless a less accurate one with some regions in float is faster. */
+  get hasWinner(): boolean {
+    return this.#raced.some((each) => isMet(each) && this.pays(each.candidate));
+  }
+
+  /** As estimated, like those that it is compared with; as measured where its regions have no times to estimate by. */
+  get leastToWin(): number {
+    const met = this.fastest?.candidate;
+    return (met && (estimateOf(met) ?? met.speedup)) ?? 0;
+  }
+
+  /** Whether it is so much faster that it may be ahead of what met its limits with some of its regions in float. */
+  mayWin(candidate: Candidate): boolean {
+    return estimateOf(candidate)! * (1 - SAME_SPEED) > this.leastToWin;
+  }
+}
+
+const isMet = ({ ruling }: Judged): boolean => ruling.verdict.outcome === "met";
+
+const speedOf = ({ candidate }: Judged): number => candidate.speedup ?? 0;
