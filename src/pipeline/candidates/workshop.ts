@@ -31,6 +31,7 @@ import {
   variantName,
 } from "./candidate.js";
 import { type Estimate, estimateTimes } from "./estimated-times.js";
+import { loadedTogether } from "./loaded-together.js";
 import { pooledSqnrDb } from "./output-noise.js";
 import { type Region, type RegionTime, regionsOf, regionTimes, totalMs } from "./regions.js";
 import { worthOfWeights } from "./weights-worth.js";
@@ -65,12 +66,6 @@ export interface WorkshopOptions {
   readonly runtime: RuntimeConfig;
 }
 
-/**
- * Models are loaded several at a time, in as many processes as there are workers. Loaded,
- * a model takes about four times its file: weights, packed weights and activations.
- */
-const LOADED_BYTES = 64 << 20;
-const LARGEST_BATCH = 6;
 /** Faults that one candidate may cause and others not. */
 const refusals = new Set(["MODEL_REJECTED", "RUN_FAILED", "RUNTIME_CRASHED"]);
 /** Weights that were read are collected once so much has piled up: to look for them takes longer than to make a small candidate. */
@@ -227,22 +222,6 @@ export class Workshop {
     }
   }
 
-  /** Groups that may be loaded together, in order; one at least in each. */
-  batches(candidates: readonly Candidate[]): Candidate[][] {
-    const batches: Candidate[][] = [];
-    let bytes = 0;
-    for (const candidate of candidates) {
-      const batch = batches.at(-1);
-      bytes += candidate.built.bytes;
-      if (batch && batch.length < LARGEST_BATCH && 4 * bytes <= LOADED_BYTES) batch.push(candidate);
-      else {
-        batches.push([candidate]);
-        bytes = candidate.built.bytes;
-      }
-    }
-    return batches;
-  }
-
   /**
    * Fills `speedup` of each. On cpu from the runtime's profile, which holds for every node what it took
    * when nothing disturbed it; the same comes out within a few percent however busy the machine is.
@@ -254,7 +233,7 @@ export class Workshop {
       const { journal } = this;
       // What fusing gains is known from the float ones on: integers of other batches are told with it too.
       const inOrder = [...candidates.filter((each) => !isInteger(each)), ...candidates.filter(isInteger)];
-      for (const batch of this.batches(inOrder)) {
+      for (const batch of loadedTogether(inOrder)) {
         const known = batch.map((candidate) => journal?.recall<SpeedEntry>(candidate, "speed"));
         // Times hold beside those that were measured with them: all of a batch, or none.
         if (known.every((entry) => entry !== undefined)) {
@@ -272,6 +251,16 @@ export class Workshop {
     for (const candidate of candidates) {
       if (candidate.times && !candidate.times.original && candidate.speedup !== null)
         candidate.speedup *= this.#fusedGain;
+    }
+  }
+
+  /** As many times as fast as their profile told; a run that goes on from the journal finds the same. */
+  correctSpeed(candidates: readonly Candidate[], factor: number): void {
+    for (const candidate of candidates) {
+      if (candidate.speedup === null) continue;
+      candidate.speedup *= factor;
+      const { speedup, times } = candidate;
+      if (times) this.journal?.record(candidate, "speed", { speedup, times } satisfies SpeedEntry);
     }
   }
 

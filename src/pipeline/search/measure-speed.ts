@@ -31,11 +31,35 @@ export async function measureSpeed(request: SpeedRequest): Promise<readonly Cand
   const integers = candidates.filter(isInteger).sort((a, b) => b.speedup! - a.speedup!);
   for (const candidate of integers.slice(0, isSearched(config) ? MOST_REFINED : 1)) {
     if (request.isPlaced && isStatic(candidate)) continue;
+    const before = candidate.speedup!;
     const { best, made } = await leaveWhatDoesNotPay(candidate, workshop);
+    meetHalfway(before, candidate, made, [...integers, ...all], workshop);
     if (candidate.sqnrDb !== null) await workshop.measureError(made.filter((each) => each === best));
     for (const each of made) if (each !== best) workshop.discard(each);
     all.push(...made);
     if (best !== candidate) candidates.push(best);
   }
   return all;
+}
+
+/**
+ * A candidate that was profiled again beside those made of it has two speeds, and they differ by what else the machine did: neither is
+ * known to be the better. All are told as if it had had their geometric mean both times, so that none is ahead by the moment alone.
+ *
+ * @param others profiled beside it before
+ */
+function meetHalfway(
+  before: number,
+  candidate: Candidate,
+  made: readonly Candidate[],
+  others: readonly Candidate[],
+  workshop: Workshop,
+): void {
+  if (made.length === 0) return;
+  const apart = Math.sqrt(candidate.speedup! / before);
+  workshop.correctSpeed([candidate, ...made], 1 / apart);
+  workshop.correctSpeed(
+    others.filter((each) => each !== candidate),
+    apart,
+  );
 }

@@ -196,6 +196,29 @@ describe("Workshop", () => {
     });
   });
 
+  it("recalls speeds as they were corrected, and leaves those alone that nobody knows", async () => {
+    const models: Record<string, FakeModel> = {};
+    const { shop } = workshop(undefined, models);
+    const journal = new Journal(join(temporaryFolder(), "out.onnx.journal.jsonl"), "this", () => {});
+    const made = () => {
+      const own = new Workshop(shop.options, shop.context, journal);
+      const candidate = own.make(dynamic);
+      for (const path of [shop.options.prepared, candidate.built.path]) {
+        models[path] = { nodes: [{ name: "all", op: "All", ms: path === candidate.built.path ? 4 : 8 }] };
+      }
+      return { own, candidate };
+    };
+    const { own, candidate } = made();
+    own.correctSpeed([candidate], 2);
+    expect(candidate.speedup).toBeNull();
+    await own.measureSpeed([candidate], 0);
+    own.correctSpeed([candidate], 0.75);
+    expect(candidate.speedup).toBeCloseTo(1.5, 2);
+    const again = made();
+    await again.own.measureSpeed([again.candidate], 0);
+    expect(again.candidate.speedup).toBe(candidate.speedup);
+  });
+
   it("measures each while the next is made, in order", async () => {
     const { shop } = workshop();
     const wanted = [dynamic, weights].map((variant) => ({ variant, keptFloat: new Map<string, string>() }));
@@ -323,16 +346,5 @@ describe("Workshop", () => {
   it("does not take other faults for a candidate's", async () => {
     const { shop } = workshop(() => "RUNTIME_UNAVAILABLE");
     await expect(shop.measureError([shop.make({ kind: "fused" })])).rejects.toThrow("no such kernel");
-  });
-
-  it("measures no more at once than fits into memory, in order", () => {
-    const { shop } = workshop();
-    const sized = (...megabytes: number[]) =>
-      shop
-        .batches(megabytes.map((size) => ({ built: { bytes: size * 2 ** 20 } }) as Candidate))
-        .map((batch) => batch.map(({ built }) => built.bytes / 2 ** 20));
-    expect(sized()).toEqual([]);
-    expect(sized(1, 1, 1, 1, 1, 1, 1)).toEqual([[1, 1, 1, 1, 1, 1], [1]]);
-    expect(sized(10, 6, 1, 20, 1)).toEqual([[10, 6], [1], [20], [1]]);
   });
 });

@@ -55,6 +55,12 @@ describe("whyNothingPays", () => {
     expect(whyNothingPays([integers(10)], none, "speed", "")).not.toBeNull();
     expect(whyNothingPays([integers(12)], none, "size", "")).toBeNull();
   });
+
+  it("leaves to a race what a profile on a busy machine may have told too little of", () => {
+    const profiled = (ms: number) => ({ ...integers(ms), times: { float: [], own: [] } });
+    expect(whyNothingPays([profiled(12)], none, "speed", "")).toBeNull();
+    expect(whyNothingPays([integers(11), profiled(13)], none, "speed", "")).not.toBeNull();
+  });
 });
 
 it("counts weights once that would take fewer bits", async () => {

@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { InferOptError } from "../../../base/errors.js";
 import { groupBy } from "../../../base/group-by.js";
+import { median } from "../../../base/statistics.js";
 import type { Sample } from "../../../dataset/index.js";
 import { type GraphProto, readModel } from "../../../onnx/index.js";
 import type { ConversionTime, OperatorTime, SessionOptions } from "../../port.js";
@@ -53,6 +54,10 @@ export const placement: JobHandler<"placement"> = async (args, context) => {
 const [LEAST_PROFILED, MOST_PROFILED] = [9, 24];
 const IN_A_ROW = 3;
 const PROFILED_MS = 300;
+/** Where half of a model's runs take so much longer than the least, others use the machine: then it takes more runs ... */
+const DISTURBED = 1.25;
+/** ... by this much, until each node has some that nothing disturbed. */
+const LONGER = 3;
 
 /**
  * Node by node, on one sample, all models in turns in this one process: what else the machine does
@@ -78,18 +83,25 @@ export const nodeTimes: JobHandler<"nodeTimes"> = async ({ models, data, session
     const { id } = sample;
     const given = sample;
     const feeds = opened.map((model) => model.feeds(feedsOf(given, model.signature.inputs)));
+    const times = opened.map((): number[] => []);
     // Some in a row, so that each finds its own weights in the caches, as it would alone.
     const round = async (): Promise<void> => {
       for (const [i, model] of opened.entries()) {
-        for (let run = 0; run < IN_A_ROW; run++) await model.run(feeds[i]!, model.readable, id);
+        for (let run = 0; run < IN_A_ROW; run++) {
+          const began = performance.now();
+          await model.run(feeds[i]!, model.readable, id);
+          times[i]!.push(performance.now() - began);
+        }
       }
     };
     const started = performance.now();
-    const isEnough = (runs: number): boolean =>
-      runs >= MOST_PROFILED || (runs >= LEAST_PROFILED && performance.now() - started > PROFILED_MS * models.length);
-    for (let runs = 0; !isEnough(runs); runs += IN_A_ROW) {
+    for (let runs = 0; ; ) {
       await round();
-      context.progress(runs + IN_A_ROW, MOST_PROFILED);
+      runs += IN_A_ROW;
+      context.progress(Math.min(runs, MOST_PROFILED), MOST_PROFILED);
+      const longer = times.some(isDisturbed) ? LONGER : 1;
+      const isLate = performance.now() - started > longer * PROFILED_MS * models.length;
+      if (runs >= longer * MOST_PROFILED || (runs >= LEAST_PROFILED && isLate)) break;
     }
     for (const { session: ended } of opened) ended.endProfiling();
   } finally {
@@ -99,6 +111,8 @@ export const nodeTimes: JobHandler<"nodeTimes"> = async ({ models, data, session
   for (const [i, path] of models.entries()) profiles.push(await readNodes(folders[i]!, path));
   return profiles.map(({ nodes }) => nodes.map(({ name, op, leastMs }) => ({ name, op, ms: leastMs })));
 };
+
+const isDisturbed = (times: readonly number[]): boolean => median(times) > DISTURBED * Math.min(...times);
 
 async function readNodes(folder: string, model: string): Promise<Profile> {
   const { runs, nodes } = await readProfile(profileFile(folder, model), 1);
