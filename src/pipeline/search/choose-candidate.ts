@@ -183,7 +183,9 @@ class Search {
   /** Integers beside a float one that an estimate flattered: in a long race it met nothing, or was slower than they may be. */
   async #racePassedOver(): Promise<void> {
     const least = Math.max(leastGain, (this.#races.fastest?.candidate.speedup ?? 0) / (1 - SAME_SPEED));
-    const passedOver = this.#ranked.filter((each) => isInteger(each) && !this.#mayPay(each) && each.speedup! >= least);
+    const passedOver = this.#ranked.filter(
+      (each) => isInteger(each) && !this.#integers.includes(each) && each.speedup! >= least,
+    );
     await this.#raceInTurn(passedOver.slice(0, MOST_AS_THEY_ARE));
   }
 

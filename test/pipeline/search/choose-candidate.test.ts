@@ -385,6 +385,25 @@ describe("chooseCandidate", () => {
     expect([judged.candidate.name, judged.ruling.verdict.outcome]).toEqual([taken, "met"]);
   });
 
+  it("races no integers again that missed a limit before the float model did", async () => {
+    const stage = new Stage();
+    // Estimated ahead of the float model, and found behind it.
+    const integers = stage.candidate("integers", staticVariant, { accuracy: 1, ms: 9 });
+    integers.speedup = 1.5;
+    const float = stage.candidate("fused", fused, { accuracy: 1, ms: 9.5 });
+    float.speedup = 1.4;
+    const timed: string[] = [];
+    const timer = stage.runtime.timer.bind(stage.runtime);
+    stage.runtime.timer = (spec) => {
+      timed.push(spec.model);
+      return timer(spec);
+    };
+    const { judged } = await stage.choose([integers, float], stage.workshopFor([]), { minSpeedup: 1.3 });
+    expect(judged.ruling.verdict.outcome).not.toBe("met");
+    expect(timed).toContain("integers");
+    expect(timed.lastIndexOf("integers")).toBeLessThan(timed.indexOf("fused"));
+  });
+
   it("says no gain when everything is slower", async () => {
     const stage = new Stage();
     const { judged } = await stage.choose(
