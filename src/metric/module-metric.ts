@@ -8,6 +8,9 @@ import type { Metric } from "./metric.js";
 /** What a module's `score` is called with: outputs, labels, the inputs of the sample, the baseline's outputs. */
 type ModuleScore = (outputs: unknown, labels: unknown, sample: unknown, reference: unknown) => unknown;
 
+/** Of such numbers squares can be added up, as intervals take it, and there is a number still. */
+const LARGEST_SCORE = 1e140;
+
 /** Throws METRIC_MODULE_MISSING, METRIC_MODULE_FAILED or METRIC_MODULE_EXPORTS. */
 export async function moduleMetric(path: string): Promise<Metric> {
   const exported = await importModule(path);
@@ -24,11 +27,12 @@ export async function moduleMetric(path: string): Promise<Metric> {
     needsReference: null,
     async score(outputs, labels, sample, reference) {
       const value = await call(score as ModuleScore, path, sample.id, [outputs, labels, sample.inputs, reference]);
-      if (typeof value === "number" && Number.isFinite(value)) return value;
+      if (typeof value === "number" && Math.abs(value) <= LARGEST_SCORE) return value;
+      const wanted = Number.isFinite(value) ? `more than ${LARGEST_SCORE}` : "not a finite number";
       throw new InferOptError(
         "METRIC_SCORE_INVALID",
         "input",
-        `metric module ${path} scored ${shown(value)} on sample ${sample.id}, not a finite number`,
+        `metric module ${path} scored ${shown(value)} on sample ${sample.id}, ${wanted}`,
         { hint: "score must return a finite number for every sample.", fields: { path, sample: sample.id } },
       );
     },
@@ -83,7 +87,8 @@ async function call(
 const LONGEST_MS = 30_000;
 
 async function inTime(value: unknown): Promise<unknown> {
-  if (!(value instanceof Promise)) return value;
+  // Promises of libraries are of no such class.
+  if (!isThenable(value)) return value;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no score within ${LONGEST_MS / 1000} s of its promise`)), LONGEST_MS);
@@ -94,6 +99,9 @@ async function inTime(value: unknown): Promise<unknown> {
     clearTimeout(timer);
   }
 }
+
+const isThenable = (value: unknown): value is PromiseLike<unknown> =>
+  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 
 function wrongExport(path: string, name: string, wanted: string, got: unknown): InferOptError {
   const found = got === undefined ? "does not export it" : `exports ${shown(got)}`;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { loadMetric } from "../../src/metric/index.js";
 
 let folder: string;
@@ -74,11 +74,23 @@ describe("a metric module", () => {
     await expect(failing).rejects.toThrow(message);
   });
 
-  it.each(["NaN", "1 / 0", "undefined", "'1'"])("may not score %s", async (value) => {
+  it.each(["NaN", "1 / 0", "undefined", "'1'", "1e308", "-1e200"])("may not score %s", async (value) => {
     const metric = await load(whole(`const score = () => ${value}`));
     const failing = metric.score(outputs, null, sample, reference);
     await expect(failing).rejects.toMatchObject({ code: "METRIC_SCORE_INVALID", kind: "input" });
     await expect(failing).rejects.toThrow(/metric-\d+\.mjs scored .* on sample lines\.jsonl:7/);
+  });
+
+  it("is not waited for without end, whatever kind of promise it gives", async () => {
+    vi.useFakeTimers();
+    try {
+      const metric = await load(whole("const score = () => ({ then() {} })"));
+      const failing = Promise.resolve(metric.score(outputs, null, sample, reference)).catch((fault: unknown) => fault);
+      await vi.advanceTimersByTimeAsync(31_000);
+      expect(await failing).toMatchObject({ code: "METRIC_SCORE_FAILED", message: expect.stringContaining("no score within 30 s") });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("is named when it throws", async () => {
