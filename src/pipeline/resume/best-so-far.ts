@@ -1,4 +1,4 @@
-/** The best file so far that meets the limits, beside the output for as long as the search goes on. */
+/** The best file so far that meets the limits on accuracy and size, beside the output for as long as the search goes on. */
 import { existsSync, rmSync } from "node:fs";
 import { InferOptError } from "../../base/errors.js";
 import { loadModel, saveModel } from "../../ir/index.js";
@@ -6,7 +6,7 @@ import type { Journal } from "../journal.js";
 
 const MARK = "best file";
 
-/** What there is to know of a file that meets the limits. */
+/** What there is to know of a file that meets them. */
 export interface Offered {
   readonly speedup: number | null;
   readonly built: { readonly path: string; readonly bytes: number };
@@ -38,7 +38,7 @@ export class BestSoFar {
     return this.journal.isMarked(MARK) && existsSync(this.path);
   }
 
-  /** Of a candidate that was found to meet the limits: on disk when it is the fastest of them, or the smallest. */
+  /** Of a candidate that was found to meet them: on disk when it is the fastest of them, or the smallest. */
   offer(candidate: Offered): void {
     if (this.isTaken || (this.#best && this.#merit(candidate) <= this.#merit(this.#best))) return;
     this.journal.mark(MARK);

@@ -83,7 +83,7 @@ export class SearchFiles {
   interrupted(cause: unknown): unknown {
     const { journal, best } = this;
     if (journal.size === 0) return cause;
-    const left = best.exists ? `The best file so far that meets the limits is ${best.path}. ` : "";
+    const left = best.exists ? `The best file so far that meets the limits on accuracy and size is ${best.path}. ` : "";
     return new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted", {
       hint: `${left}Run the same command again to go on where it was: ${journal.path} holds what was measured.`,
       cause,

@@ -61,3 +61,10 @@ it("a result that cannot be written for any other reason is not tried twice", as
   await expect(files.write(write)).rejects.toThrow("permission denied");
   expect([tries, readdirSync(folder).length]).toEqual([1, 2]);
 });
+
+it("an interrupted search claims no more of the best file than was judged: speed is timed in the end", () => {
+  const { files } = search();
+  const told = files.failed(new Error("aborted"), AbortSignal.abort()) as InferOptError;
+  expect(told.code).toBe("INTERRUPTED");
+  expect(told.hint).toMatch(/^The best file so far that meets the limits on accuracy and size is .*out\.best\.onnx\. /);
+});
