@@ -87,7 +87,10 @@ describe("a metric module", () => {
       const metric = await load(whole("const score = () => ({ then() {} })"));
       const failing = Promise.resolve(metric.score(outputs, null, sample, reference)).catch((fault: unknown) => fault);
       await vi.advanceTimersByTimeAsync(31_000);
-      expect(await failing).toMatchObject({ code: "METRIC_SCORE_FAILED", message: expect.stringContaining("no score within 30 s") });
+      expect(await failing).toMatchObject({
+        code: "METRIC_SCORE_FAILED",
+        message: expect.stringContaining("no score within 30 s"),
+      });
     } finally {
       vi.useRealTimers();
     }

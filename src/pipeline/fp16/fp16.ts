@@ -106,11 +106,12 @@ class Fp16Run {
             reasons: [],
             summary: `output ${worst.output} is damaged in half precision (cosine ${worst.cosine.toFixed(4)}, ${worst.nanMismatch} new NaN): keep nodes in float with --exclude`,
           }
-        : { status: "pass", outcome: "met", reasons: [], summary: summaryOf(report, latency) };
+        : { status: "pass", outcome: "met", reasons: [], summary: "" };
     const original = loadModel(config.model);
     // Before the output may replace the original, where the weights of both lie.
     const shapes = config.graph.shapes.size > 0 && { shapes: shapeChanges(original, loadModel(delivered)) };
     const output = await writeJudged(verdict.outcome === "met", delivered, original, config, record);
+    const isSmaller = output === null || output.bytes < intake.facts.bytes;
     return record.result({
       model: intake.facts,
       output,
@@ -119,7 +120,7 @@ class Fp16Run {
       ...shapes,
       ...(latency && { latency }),
       ...(placed && { placement: placed.facts }),
-      verdict,
+      verdict: { ...verdict, summary: verdict.summary || summaryOf(report, latency, isSmaller) },
     });
   }
 
@@ -243,10 +244,17 @@ function kernelless(thrown: InferOptError, { target, runtime }: Fp16Config): Inf
   });
 }
 
-function summaryOf({ float }: NarrowingReport, latency: LatencyFacts | null): string {
-  const kept = `half precision, ${float.length} ${float.length === 1 ? "node" : "nodes"} kept in float32`;
-  if (!latency) return kept;
+export function summaryOf(
+  { narrow, float }: Pick<NarrowingReport, "narrow" | "float">,
+  latency: Pick<LatencyFacts, "speedup" | "speedupInterval"> | null,
+  isSmaller: boolean,
+): string {
+  const kept = `${float.length} ${float.length === 1 ? "node" : "nodes"} kept in float32`;
+  if (narrow === 0) return `nothing became half precision, ${kept}`;
+  const half = `half precision, ${kept}`;
+  if (!latency) return isSmaller ? half : `${half}; the file is not smaller`;
   const [low, high] = latency.speedupInterval;
   const speed = `${latency.speedup.toFixed(2)}x as fast here (${low.toFixed(2)} to ${high.toFixed(2)})`;
-  return low > 1 ? `${kept}, ${speed}` : `${kept}; ${speed}: on this provider it saves size, not time`;
+  if (low > 1) return `${half}, ${speed}`;
+  return `${half}; ${speed}: on this provider it saves ${isSmaller ? "size, not time" : "neither size nor time"}`;
 }
