@@ -11,6 +11,11 @@ export interface BootstrapOptions {
   readonly resamples?: number;
 }
 
+export interface PairedOptions extends BootstrapOptions {
+  /** Of a measure with a unit of its own: differences of 0 and 1 are numbers like others, and no answers. */
+  readonly isMeasure?: boolean;
+}
+
 /**
  * Interval of mean(after - before) over paired samples.
  *
@@ -22,12 +27,13 @@ export interface BootstrapOptions {
 export function pairedDifferenceInterval(
   before: ArrayLike<number>,
   after: ArrayLike<number>,
-  options: BootstrapOptions,
+  options: PairedOptions,
 ): Interval {
   invariant(before.length === after.length && before.length > 0, "pairs need two series of one length");
   const differences = Float64Array.from(before, (value, i) => after[i]! - value);
   const confidence = options.confidence ?? 0.95;
-  if (differences.every((d) => d === 0 || d === 1 || d === -1)) return pairedShareInterval(differences, confidence);
+  const isShare = !options.isMeasure && differences.every((d) => d === 0 || d === 1 || d === -1);
+  if (isShare) return pairedShareInterval(differences, confidence);
   if (differences.every((d) => d === differences[0])) return { low: differences[0]!, high: differences[0]! };
 
   const random = seededRandom(options.seed);

@@ -71,7 +71,9 @@ function factsOf(
   request: ScoreRequest,
 ): AccuracyFacts {
   const confidence = request.confidence ?? DEFAULT_CONFIDENCE;
-  const { low, high } = pairedDifferenceInterval(baseline, candidate, { seed: request.seed, confidence });
+  // What a module scores may be counts, of which 0 and 1 are as good as answers.
+  const isMeasure = request.metric.kind === "builtin" && !isRate(request.metric, [baseline, candidate]);
+  const { low, high } = pairedDifferenceInterval(baseline, candidate, { seed: request.seed, confidence, isMeasure });
   const before = mean(baseline);
   const after = mean(candidate);
   return {
@@ -84,7 +86,7 @@ function factsOf(
     delta: after - before,
     deltaInterval: [low, high],
     confidence,
-    ...answersOf(baseline, candidate),
+    ...(!isMeasure && answersOf(baseline, candidate)),
     worst: worstSamples(baseline, candidate, higherIsBetter),
   };
 }

@@ -60,6 +60,20 @@ describe("scoreModels", () => {
     expect(candidates[0]!.facts.worst).toEqual([{ sample: 0, baseline: 0.9, candidate: 0.5 }]);
   });
 
+  it.each(["mse", "sqnr"] as const)(
+    "takes equal scores of %s for no answers, and their difference for none",
+    async (name) => {
+      const runtime = new FakeRuntime({ "old.onnx": { scores: [0, 0, 0] }, "new.onnx": { scores: [0, 0, 0] } });
+      const metric = { kind: "builtin", name } as const;
+      const { candidates } = await scoreModels(fakeContext(runtime), {
+        ...{ ...request, metric },
+        models: ["old.onnx", "new.onnx"],
+      });
+      expect(candidates[0]!.facts.answers).toBeUndefined();
+      expect(candidates[0]!.facts.deltaInterval).toEqual([0, 0]);
+    },
+  );
+
   it("is more certain of less with a lower confidence", async () => {
     const width = async (confidence: number) => {
       const { candidates } = await scoreModels(fakeContext(new FakeRuntime(models)), { ...request, confidence });
