@@ -1,6 +1,16 @@
 #!/usr/bin/env node
 // CommonJS (see package.json beside this file): it starts sooner.
-const { isWatched, start } = require("../dist/bundle/start.cjs");
+const { existsSync } = require("node:fs");
+const bundle = require("node:path").join(__dirname, "../dist/bundle/start.cjs");
+if (!existsSync(bundle)) {
+  // A checkout, or a package that was installed from one by its address.
+  process.stderr.write(
+    "infer-opt: this copy was not built\n" +
+      "  fix: Run `npm run setup` in a clone of it; `npm pack` there makes a package to install elsewhere.\n",
+  );
+  process.exit(1);
+}
+const { isWatched, start } = require(bundle);
 
 // Until the work hears of signals itself: as it would end then.
 process.on("SIGINT", () => {

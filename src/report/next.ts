@@ -101,7 +101,15 @@ function afterLoss(result: RunResult, line: Line): Suggestion | null {
   const { command, layers, candidateModel, pruning, verdict } = result;
   if (command === "verify") return layers ? null : line.again("--layers", "", "where the two models part");
   if (command === "gate" && candidateModel) {
-    const flags = line.given("--eval", "--calibration", "--metric", "--max-drop", "--provider", "--target");
+    const flags = line.given(
+      "--eval",
+      "--calibration",
+      "--metric",
+      "--max-drop",
+      "--threads",
+      "--provider",
+      "--target",
+    );
     return {
       command: `infer-opt verify ${line.pair(candidateModel)}${flags}${line.config} --layers`,
       why: "where the two models part",
@@ -119,7 +127,19 @@ function afterLoss(result: RunResult, line: Line): Suggestion | null {
       "the search ran out of time: with more of it the limit may hold",
     );
   }
-  return line.has("--keep-rejected") ? null : line.again("--keep-rejected", "", "keeps the refused file, to look at");
+  return (
+    inFloat(result, line) ??
+    (line.has("--keep-rejected") ? null : line.again("--keep-rejected", "", "keeps the refused file, to look at"))
+  );
+}
+
+/** `quantize` makes integers alone; of what rewrites make faster, float may be the answer. */
+function inFloat({ command, passes }: RunResult, { typed }: Line): Suggestion | null {
+  if (command !== "quantize" || !typed?.startsWith(QUANTIZE) || !passes.some(({ applied }) => applied > 0)) return null;
+  return {
+    command: typed.replace(QUANTIZE, "infer-opt optimize "),
+    why: "rewrites apply to the model: in float alone it may be faster",
+  };
 }
 
 /** Where speed is what was missed, and the runtime has integers that were not asked for. */
@@ -151,11 +171,8 @@ function afterNoGain(result: RunResult, line: Line): Suggestion | null {
   const { command, candidates, model, quantization, shrinkableBytes = 0 } = result;
   if (command === "prune") return { command: `infer-opt show ${line.model} --groups`, why: "what can be narrowed" };
   if (!searches(command)) return null;
-  const isRewritten = result.passes.some(({ applied }) => applied > 0);
-  if (command === "quantize" && isRewritten && line.typed?.startsWith(QUANTIZE)) {
-    const command = line.typed.replace(QUANTIZE, "infer-opt optimize ");
-    return { command, why: "rewrites apply to the model: in float alone it may be faster" };
-  }
+  const float = inFloat(result, line);
+  if (float) return float;
   // Of one where no integers pay none were made, and they would be smaller.
   const isWeighed = candidates.length === 0 && (quantization?.regions ?? []).length > 0;
   return isWeighed || shrinkableBytes > 0 || candidates.some(({ bytes }) => bytes < model.bytes)
@@ -168,10 +185,22 @@ function afterDoubt(result: RunResult, line: Line): Suggestion | null {
   const { command, latency, load, request, sweep, verdict } = result;
   const open = verdict.reasons.filter(({ status }) => status === "inconclusive");
   const timed = open.filter(({ limit }) => limit !== "max-drop");
+  if (searches(command) && line.given("--budget") !== "" && isGainInSize(result)) {
+    return line.again("--goal", "size", "more time did not tell whether it is faster, and it is far smaller");
+  }
   if (timed.length > 0 && (latency || load || request || sweep)) return measureLonger(result, timed, line);
   return searches(command) && open.length > 0 && !line.has("--keep-rejected")
     ? line.again("--keep-rejected", "", "keeps the file, to be tried on more samples")
     : null;
+}
+
+/** A file of this share of the original is worth having whether or not it is faster. */
+const FAR_SMALLER = 0.6;
+
+function isGainInSize({ candidates, model, verdict }: RunResult): boolean {
+  const chosen = candidates.find((each) => each.chosen);
+  const isGainAlone = verdict.reasons.every(({ limit, status }) => status === "met" || limit === "gain");
+  return chosen !== undefined && isGainAlone && chosen.bytes <= FAR_SMALLER * model.bytes;
 }
 
 /** More than it takes in the mean: what comes by chance varies. */

@@ -180,6 +180,33 @@ describe("the next command", () => {
     expect(commandOf(through, "infer-opt optimize a -o b")).toBe("infer-opt optimize a -o b --keep-rejected");
   });
 
+  it("weighs the float model too where integers lose too much of one that rewrites apply to", () => {
+    const passes = [{ name: "fuse-pad", applied: 1 }] as unknown as RunResult["passes"];
+    const lost = { ...refusedResult(), command: "quantize", passes, verdict: verdict("accuracy", "max-drop") } as const;
+    expect(commandOf(lost, "infer-opt quantize a -o b --max-drop 1%")).toBe("infer-opt optimize a -o b --max-drop 1%");
+    const whole = { ...lost, command: "optimize" } as const;
+    expect(commandOf(whole, "infer-opt optimize a -o b")).toBe("infer-opt optimize a -o b --keep-rejected");
+    expect(commandOf({ ...lost, passes: [] }, "infer-opt quantize a -o b")).toBe(
+      "infer-opt quantize a -o b --keep-rejected",
+    );
+  });
+
+  it("asks for a smaller file once more time did not tell whether it is faster", () => {
+    const unsure = { ...refusedResult(), latency: sampleResult().latency, verdict: verdict("inconclusive", "gain") };
+    const [first, ...others] = unsure.candidates;
+    const sized = (share: number): RunResult => ({
+      ...unsure,
+      candidates: [
+        { ...first!, chosen: true, bytes: share * unsure.model.bytes },
+        ...others.map((each) => ({ ...each, chosen: false })),
+      ],
+    });
+    const [line, longer] = ["infer-opt quantize a -o b", "infer-opt quantize a -o b --budget 71s"];
+    expect(commandOf(sized(0.5), longer)).toBe(`${longer} --goal size`);
+    expect(commandOf(sized(0.5), line)).toContain("--budget");
+    expect(commandOf(sized(0.9), longer)).toContain("--budget");
+  });
+
   it("asks for no more time where samples are too few, and keeps the file that they could not decide about", () => {
     const result = { ...refusedResult(), verdict: verdict("inconclusive", "max-drop") };
     expect(commandOf({ ...result, command: "gate" }, "infer-opt gate a b")).toBeNull();
@@ -275,7 +302,7 @@ describe("the next command", () => {
 
     it("that accuracy failed tells where the models part", () => {
       expect(commandOf(missed("accuracy", "max-drop"), line)).toBe(
-        "infer-opt verify models/net.onnx b.onnx --eval e.npz --metric top1 --max-drop 1% --layers",
+        "infer-opt verify models/net.onnx b.onnx --eval e.npz --metric top1 --max-drop 1% --threads 1 --layers",
       );
     });
 

@@ -106,7 +106,7 @@ export class NarrowingPlan {
       const product = this.#places.has(node) ? unequalProductOf(node) : null;
       if (!product || (this.options.target !== "f16" && this.#places.has(product))) continue;
       this.#places.delete(node);
-      this.#keep(node, "ONNX Runtime crashes on x86 where a MatMul reads what it moves in half precision");
+      this.#keep(node, "on x86, ONNX Runtime crashes when it opens such a Transpose in half precision before a MatMul");
     }
   }
 

@@ -13,7 +13,7 @@ import { isNoise } from "../verify/nonsense.js";
 import { type DynamicInstead, dynamicInstead, isDynamic } from "./dynamic-instead.js";
 import type { Judge, Judged } from "./judge-candidate.js";
 import { keepWorstFloat } from "./keep-float.js";
-import { Races } from "./races.js";
+import { LOSSLESS_MARGIN, Races } from "./races.js";
 import { rankCandidates, SAME_SPEED } from "./rank-candidates.js";
 
 /** Candidates that are judged as they are before regions go back to float. */
@@ -62,7 +62,7 @@ class Search {
   ) {
     this.#ranked = rankCandidates(candidates, config, workshop.options.target.isMeasurable);
     this.#floats = this.#ranked.filter((each) => !isInteger(each));
-    this.#fastestFloat = Math.max(leastGain, ...this.#floats.map(({ speedup }) => speedup!));
+    this.#fastestFloat = Math.max(leastGain, ...this.#floats.map(({ speedup }) => speedup! * (1 + LOSSLESS_MARGIN)));
     this.#leastSpeedup = Math.max(this.#isForSize ? 0 : this.#fastestFloat, config.limits.minSpeedup ?? 0);
     this.#integers = this.#ranked.filter((each) => isInteger(each) && this.#mayPay(each));
     this.#races = new Races(judge, ({ speedup }) => this.#isForSize || speedup! >= this.#fastestFloat);

@@ -1,5 +1,5 @@
 /** Candidates that were timed in full so far, and what others have to be ahead of. */
-import { type Candidate, estimateOf } from "../candidates/candidate.js";
+import { type Candidate, estimateOf, isInteger } from "../candidates/candidate.js";
 import type { Judge, Judged } from "./judge-candidate.js";
 import { SAME_SPEED } from "./rank-candidates.js";
 
@@ -54,6 +54,12 @@ export class Races {
   }
 }
 
+/**
+ * Integers lose something, and a float model next to nothing: they are ahead of it where they gain this much more.
+ */
+export const LOSSLESS_MARGIN = 0.05;
+
 const isMet = ({ ruling }: Judged): boolean => ruling.verdict.outcome === "met";
 
-const speedOf = ({ candidate }: Judged): number => candidate.speedup ?? 0;
+const speedOf = ({ candidate }: Judged): number =>
+  (candidate.speedup ?? 0) * (isInteger(candidate) ? 1 : 1 + LOSSLESS_MARGIN);

@@ -70,6 +70,7 @@ export function judgeAccuracy(
   const hopeless = [
     ...(isHopeless(facts, isRate) ? [nothingToLose(facts)] : []),
     ...(isRate && drop.wanted >= (drop.unit === "points" ? 100 : 1) ? [nothingIsTooMuch(facts)] : []),
+    ...(isRate && drop.unit !== "points" && drop.wanted >= MANY_POINTS && drop.wanted < 1 ? [isMany(facts, drop)] : []),
   ];
   const needed = straddles ? samplesToDecide(facts.samples, drop) : null;
   if (confidence === null) {
@@ -116,6 +117,12 @@ function samplesToSee(drop: Drop, confidence: number): number {
 /** A rate of 0 cannot fall: labels that are off by one, outputs that are all NaN, references of another model. */
 const isHopeless = ({ baseline, higherIsBetter }: AccuracyFacts, isRate: boolean): boolean =>
   isRate && higherIsBetter && baseline === 0;
+
+/** In a metric's own unit: whoever wants so many points of a rate says so as a percentage as a rule, and may have forgotten the sign. */
+const MANY_POINTS = 0.1;
+
+const isMany = ({ metric }: AccuracyFacts, { wanted }: Drop): string =>
+  `--max-drop ${wanted} is ${Number((100 * wanted).toPrecision(6))} points of ${metric}, which lies between 0 and 1: ${wanted}% would be ${wanted} of a point`;
 
 const nothingIsTooMuch = ({ metric }: AccuracyFacts): string =>
   `the limit lets ${metric} fall from 1 to 0, so that every candidate meets it: one point is written 1%, or 0.01`;

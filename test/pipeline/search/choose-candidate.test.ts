@@ -385,6 +385,20 @@ describe("chooseCandidate", () => {
     expect([judged.candidate.name, judged.ruling.verdict.outcome]).toEqual([taken, "met"]);
   });
 
+  it.each([
+    ["fused", 7.25],
+    ["integers", 6.9],
+  ])(
+    "takes %s, float at 7.46 ms and integers at %f: hardly faster, they are not worth what they lose",
+    async (name, ms) => {
+      const stage = new Stage();
+      const integers = stage.candidate("integers", staticVariant, { accuracy: 0.998, ms });
+      const float = stage.candidate("fused", fused, { accuracy: 1, ms: 7.46 });
+      const { judged } = await stage.choose([integers, float], stage.workshopFor([]), { maxDrop: { percent: 0.5 } });
+      expect([judged.candidate.name, judged.ruling.verdict.outcome]).toEqual([name, "met"]);
+    },
+  );
+
   it("races no integers again that missed a limit before the float model did", async () => {
     const stage = new Stage();
     // Estimated ahead of the float model, and found behind it.

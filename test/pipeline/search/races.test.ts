@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
 import type { Judged } from "../../../src/pipeline/search/judge-candidate.js";
 import { Races } from "../../../src/pipeline/search/races.js";
+import { integersVariant } from "../../support/candidates.js";
 
 /** Candidates of these speeds, as estimated; raced they have others, and some meet their limits. */
 function races() {
@@ -13,7 +14,7 @@ function races() {
     },
   };
   const race = (estimate: number | null, result: string): Candidate =>
-    ({ name: result, speedup: estimate }) as Candidate;
+    ({ name: result, speedup: estimate, variant: integersVariant("dynamic") }) as Candidate;
   return { held: new Races(judge, ({ speedup }) => speedup! >= 1.5), race };
 }
 
@@ -30,6 +31,18 @@ it("knows the fastest that met its limits, and the fastest of all where none did
   await held.race(race(1.8, "1.6 met"));
   expect([held.fastest?.candidate.speedup, held.hasWinner, held.last?.candidate.speedup]).toEqual([1.6, true, 1.6]);
   expect([held.has(slow), held.has(race(1, "1 met"))]).toEqual([true, false]);
+});
+
+it("has a float model ahead of integers that are hardly faster: it loses nothing", async () => {
+  for (const [integers, ahead] of [
+    ["1.64 met", "1.6 met"],
+    ["1.72 met", "1.72 met"],
+  ] as const) {
+    const { held, race } = races();
+    await held.race({ ...race(1.6, "1.6 met"), variant: { kind: "fused" } });
+    await held.race(race(1.6, integers));
+    expect(held.fastest?.candidate.name).toBe(ahead);
+  }
 });
 
 it("holds others to what it was estimated at, like them, and to its measured speed where nothing estimated it", async () => {

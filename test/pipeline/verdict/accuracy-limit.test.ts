@@ -35,6 +35,24 @@ it.each([
   expect(warnings.filter((warning) => warning.includes("one point is written 1%"))).toHaveLength(count);
 });
 
+it.each([
+  [
+    { absolute: 0.5 },
+    true,
+    ["--max-drop 0.5 is 50 points of top1, which lies between 0 and 1: 0.5% would be 0.5 of a point"],
+  ],
+  [
+    { absolute: 0.3 },
+    true,
+    ["--max-drop 0.3 is 30 points of top1, which lies between 0 and 1: 0.3% would be 0.3 of a point"],
+  ],
+  [{ absolute: 0.05 }, true, []],
+  [{ percent: 50 }, true, []],
+  [{ absolute: 0.5 }, false, []],
+])("a limit of %o, of a rate: %s, is asked about where a percent sign may be missing", (limit, isRate, warnings) => {
+  expect(judgeAccuracy(measured({}, isRate), limit, null).warnings).toEqual(warnings);
+});
+
 it("a rate of 0 cannot fall, which is worth a warning, however it is judged", () => {
   const nothing = measured({ baseline: 0, candidate: 0, delta: 0, deltaInterval: [0, 0] });
   for (const confidence of [null, 0.95]) {
