@@ -118,6 +118,12 @@ export function linkedTwin(path: string, context: RunContext): string {
   return twin;
 }
 
+/** By code: what a model itself may be to blame for. */
+export const modelFaults: ReadonlySet<string> = new Set(["MODEL_REJECTED", "RUN_FAILED", "RUNTIME_CRASHED"]);
+
+/** Whether the system ended the process, for want of memory most often. */
+export const isKilled = ({ fields }: InferOptError): boolean => fields["signal"] === "SIGKILL";
+
 /**
  * Asks once more where the process died: killed from outside, perhaps, for want of memory. What
  * the model itself does happens again, and is told then.

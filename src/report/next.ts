@@ -52,6 +52,11 @@ class Line {
     return this.given(flag) || this.given(other).replaceAll(other, flag);
   }
 
+  /** What a model was run with, for one that is to be run likewise. */
+  get setup(): string {
+    return this.given("--shape", "--batch", "--threads", "--provider");
+  }
+
   /** What a config file said goes on to be said by it. */
   get config(): string {
     // One that was found lies in the folder that the command ran in.
@@ -88,8 +93,7 @@ class Line {
   /** Of both models where there are two. */
   profile(after: { readonly path: string } | null, why: string): Suggestion {
     const models = after && !isSame(beforeOf(this.result), after) ? this.pair(after) : this.model;
-    const flags = this.given("--eval", "--shape", "--batch", "--threads", "--provider");
-    return { command: `infer-opt profile ${models}${flags}${this.config}`, why };
+    return { command: `infer-opt profile ${models}${this.given("--eval")}${this.setup}${this.config}`, why };
   }
 }
 
@@ -253,7 +257,7 @@ function afterSuccess(result: RunResult, line: Line): Suggestion | null {
     const isSampled = precision !== null && !isUnrun(result) && line.given("--eval") !== "";
     if (quantization || latency || isSampled) return afterSearch(result, output, line);
     // Of free sizes, made-up inputs have those that a model need not take.
-    const flags = `${line.samples("--eval")}${line.given("--shape", "--batch", "--threads", "--provider")}${line.config}`;
+    const flags = `${line.samples("--eval")}${line.setup}${line.config}`;
     return hasChanged(result) && !isUnrun(result)
       ? { command: `infer-opt bench ${line.pair(output)}${flags}`, why: "is it faster?" }
       : null;
@@ -264,7 +268,7 @@ function afterSuccess(result: RunResult, line: Line): Suggestion | null {
     case "verify":
       return candidateModel
         ? {
-            command: `infer-opt bench ${line.pair(candidateModel)}${line.given("--eval", "--shape", "--batch", "--threads", "--provider")}${line.config}`,
+            command: `infer-opt bench ${line.pair(candidateModel)}${line.given("--eval")}${line.setup}${line.config}`,
             why: "is it faster?",
           }
         : null;

@@ -19,7 +19,7 @@ import type { IntegerTarget } from "../../target/integer-kernel.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import type { Measured } from "../journal.js";
-import { asDelivered, scratchFile, untimed } from "../model-runs.js";
+import { asDelivered, modelFaults, scratchFile, untimed } from "../model-runs.js";
 import type { BuiltModel } from "./built-model.js";
 import {
   type Candidate,
@@ -66,8 +66,6 @@ export interface WorkshopOptions {
   readonly runtime: RuntimeConfig;
 }
 
-/** Faults that one candidate may cause and others not. */
-const refusals = new Set(["MODEL_REJECTED", "RUN_FAILED", "RUNTIME_CRASHED"]);
 /** Weights that were read are collected once so much has piled up: to look for them takes longer than to make a small candidate. */
 const PILED_UP_BYTES = 8 << 20;
 /** Candidates in one race, each in a process of its own beside the original's. */
@@ -208,7 +206,7 @@ export class Workshop {
     } catch (thrown) {
       // Answers in integers have no distance to measure: candidates are told apart by speed and accuracy alone.
       if (thrown instanceof InferOptError && thrown.code === "METRIC_NO_FLOATS") return;
-      if (!(thrown instanceof InferOptError) || !refusals.has(thrown.code)) throw thrown;
+      if (!(thrown instanceof InferOptError) || !modelFaults.has(thrown.code)) throw thrown;
       // One bad apple: the others are measured without it.
       if (batch.length > 1) {
         for (const candidate of batch) await this.#measureTogether([candidate]);

@@ -3,7 +3,7 @@ import { faultOf, InferOptError } from "../../base/errors.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { asDelivered } from "../model-runs.js";
+import { asDelivered, isKilled, modelFaults } from "../model-runs.js";
 import { onFirstThatRuns } from "../prepare/comparison-data.js";
 
 /** Finds before the model is given up on; each takes about as many trials as the number of nodes has binary digits. */
@@ -25,11 +25,9 @@ export interface NarrowModel {
   readonly context: RunContext;
 }
 
-const refusals: ReadonlySet<string> = new Set(["MODEL_REJECTED", "RUN_FAILED", "RUNTIME_CRASHED"]);
-
 /** Whether a model itself may be to blame for a fault; not where the system ended the process for want of memory. */
 export const isRefusal = (thrown: unknown): thrown is InferOptError =>
-  thrown instanceof InferOptError && refusals.has(thrown.code) && thrown.fields["signal"] !== "SIGKILL";
+  thrown instanceof InferOptError && modelFaults.has(thrown.code) && !isKilled(thrown);
 
 /**
  * `refusedNodes`, asked of the runtime: by opening where that is where it went wrong, else by running.

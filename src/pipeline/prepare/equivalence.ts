@@ -15,6 +15,7 @@ import {
   asDelivered,
   asWritten,
   despiteCrash,
+  isKilled,
   MADE_UP_TIMEOUT_MS,
   scratchFile,
   untimedRoughly,
@@ -194,9 +195,6 @@ async function refusalOf(
   const isRefusal = fault?.code === "MODEL_REJECTED" || (fault?.code === "RUNTIME_CRASHED" && !isKilled(fault));
   return isRefusal ? { reason: fault.message, isNew: (await opening(baseline)) === null } : null;
 }
-
-/** For want of memory, most often. */
-const isKilled = ({ fields }: InferOptError): boolean => fields["signal"] === "SIGKILL";
 
 const isNothingButNan = ({ elements, nanOnBoth }: OutputDifference): boolean => elements > 0 && nanOnBoth === elements;
 

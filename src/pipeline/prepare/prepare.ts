@@ -113,6 +113,7 @@ class Preparer {
   readonly #warnings: string[] = [];
   /** Taken by whoever changes it. */
   #loaded: Model | null;
+  #isOpened: boolean | null = null;
 
   constructor(
     readonly request: PrepareRequest,
@@ -379,10 +380,10 @@ class Preparer {
     const { signature, trial, unrunnable } = await request.intake;
     if (unrunnable) return { differences: [], violation: null, unchecked: unrunnable, data: null };
     const original = request.baseline ?? request.model;
-    const check = {
-      ...{ baseline, original, signature, data: dataFor(trial, signature), numerics },
-      isOpened: isOpenedToo(loadModel(original)),
-    };
+    // The same each time, and a search for a culprit asks many times.
+    this.#isOpened ??= isOpenedToo(loadModel(original));
+    const data = dataFor(trial, signature);
+    const check = { baseline, original, signature, data, numerics, isOpened: this.#isOpened };
     return checkEquivalence(candidate, check, request.runtime, context);
   }
 

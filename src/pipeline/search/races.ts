@@ -54,9 +54,7 @@ export class Races {
   }
 }
 
-/**
- * Integers lose something, and a float model next to nothing: they are ahead of it where they gain this much more.
- */
+/** Integers lose something, and a float model next to nothing: they are ahead of it where they gain this much more. */
 export const LOSSLESS_MARGIN = 0.05;
 
 const isMet = ({ ruling }: Judged): boolean => ruling.verdict.outcome === "met";
