@@ -131,6 +131,8 @@ export interface ScoreJob {
   readonly withEnergies?: boolean;
   /** Where answers of the baseline were kept: of the samples whose outputs are all there it need not be run. */
   readonly answers?: string;
+  /** Where to keep those of the baseline, as far as there is room, if the metric looks at them: `answers` of later jobs. Not with `isInTurn`. */
+  readonly keepAnswers?: string;
   /** Also how far the candidates' outputs are from the baseline's, on so many samples; 0 when absent. Not with `isInTurn`. */
   readonly compared?: number;
   /** Models that weigh more than this together take turns, so that one is loaded at a time; 1 GiB when absent. */

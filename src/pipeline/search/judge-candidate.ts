@@ -47,7 +47,7 @@ export class Judge {
   /** Why outputs are no answer, of candidates that were compared with the original. */
   readonly #nonsense = new Map<Candidate, VerdictReason>();
   #baselineScores: Float64Array | undefined;
-  /** Where the original's answers to the data that judges are being kept; null where they are not. */
+  /** Where the original's answers to the data that judges are kept, or are about to be; null where they are not. */
   #answers: Promise<string | null> = Promise.resolve(null);
 
   constructor(
@@ -240,10 +240,13 @@ export class Judge {
       "verify",
       async () => {
         const answers = await this.#answers;
-        return scoreModels(record.context, {
+        // The first of many: the others need not run the original.
+        const keepAnswers = isSearched(config) && answers === null ? samplesFile(record.context) : null;
+        const measured = await scoreModels(record.context, {
           models: [this.against.path, candidate.built.path],
           data,
           ...(answers !== null && { answers }),
+          ...(keepAnswers !== null && { keepAnswers }),
           metric: intake.metric,
           session: untimed(config.runtime),
           seed: config.runtime.seed,
@@ -253,6 +256,8 @@ export class Judge {
           ...(!isSearched(config) && { compared: COMPARED }),
           onProgress: record.progress,
         });
+        if (keepAnswers !== null) this.#answers = Promise.resolve(keepAnswers);
+        return measured;
       },
       candidate.name,
     );

@@ -26,6 +26,8 @@ export interface ScoreRequest {
   readonly baselineScores?: Float64Array;
   /** Where answers of the original were kept. */
   readonly answers?: string;
+  /** Where to keep them, if the metric looks at them. */
+  readonly keepAnswers?: string;
   readonly onProgress?: (done: number, total: number) => void;
 }
 
@@ -42,7 +44,7 @@ const DEFAULT_CONFIDENCE = 0.95;
 
 /** Rejects with whatever running the models, reading the data or scoring rejects with. */
 export async function scoreModels({ runtime }: RunContext, request: ScoreRequest): Promise<Scores> {
-  const { models, data, metric, session, baselineScores, compared, answers, onProgress } = request;
+  const { models, data, metric, session, baselineScores, compared, answers, keepAnswers, onProgress } = request;
   const result = await runtime.score({
     models,
     data,
@@ -52,6 +54,7 @@ export async function scoreModels({ runtime }: RunContext, request: ScoreRequest
     ...(baselineScores && { baselineScores }),
     ...(compared && { compared }),
     ...(answers !== undefined && { answers }),
+    ...(keepAnswers !== undefined && { keepAnswers }),
     ...(onProgress && { onProgress }),
   });
   const baseline = result.scores[0]!;

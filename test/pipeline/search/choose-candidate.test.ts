@@ -470,6 +470,10 @@ describe("chooseCandidate", () => {
       stage.workshopFor([]),
     );
     expect(stage.runtime.scored.map(({ baselineScores }) => baselineScores !== undefined)).toEqual([false, true]);
+    const [first, second] = stage.runtime.scored;
+    expect(first!.keepAnswers).toEqual(expect.any(String));
+    expect(second).toMatchObject({ answers: first!.keepAnswers });
+    expect(second).not.toHaveProperty("keepAnswers");
   });
 
   it("never takes outputs that are no answer, whatever the limits", async () => {

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { DatasetRef } from "../../../src/dataset/index.js";
+import { type DatasetRef, storedById } from "../../../src/dataset/index.js";
 import type { MetricRef } from "../../../src/metric/index.js";
+import type { ScoreJob } from "../../../src/runtime/port.js";
 import { faultOf } from "../../support/dataset.js";
 import {
   jsonl,
@@ -175,6 +176,34 @@ describe("score", () => {
     expect([...scores[1]!]).toEqual([1, 2 * 2 - 100 * 2, 3]);
     expect([...(await runtime.score(job)).scores[1]!]).toEqual([1, 2, 3]);
   });
+
+  it.each([1, 2])(
+    "keeps a baseline's answers for the next job, where the metric looks at them (workers: %i)",
+    async (workers) => {
+      const runtime = startRuntime({ workers });
+      const path = join(temporaryFolder(), "kept");
+      const data = { path: jsonl(...samples) };
+      const score = async (metric: MetricRef, first: number, more: Partial<ScoreJob>): Promise<number[]> => {
+        const models = [scaling(first), scaling(2)];
+        return [...(await runtime.score({ models, data, metric, session, ...more })).scores[1]!];
+      };
+      // One that spoils what it is given, too.
+      const metric = metricModule(
+        "const seen = reference.y.data[0]; reference.y.data[0] = 0; return outputs.y.data[0] - seen",
+      );
+      const baselineScores = new Float64Array(3);
+      await score(metric, 3, { keepAnswers: path });
+      // Another baseline, to see whose answers they are.
+      expect(await score(metric, 5, { baselineScores, answers: path })).toEqual([2 - 3, 4 - 6, 6 - 9]);
+      expect(await score(metric, 5, { baselineScores })).toEqual([2 - 5, 4 - 10, 6 - 15]);
+
+      const unread = join(temporaryFolder(), "unread");
+      await score(firstOutput(), 3, { keepAnswers: unread });
+      const kept = storedById(unread).size;
+      // Whether a module looks at them its first sample tells.
+      expect(kept).toBeLessThanOrEqual(workers);
+    },
+  );
 
   it("compares the outputs of the first samples too, where the baseline's scores are known already as well", async () => {
     const runtime = startRuntime();

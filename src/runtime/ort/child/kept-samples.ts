@@ -40,6 +40,23 @@ export class SampleKeeper {
   }
 }
 
+/** The same of outputs alone, for a model that is run by someone else. */
+export class AnswerKeeper {
+  readonly #store: SampleStore;
+
+  constructor(path: string, part: number) {
+    this.#store = new SampleStore(partOfStore(path, part));
+  }
+
+  add(id: string, outputs: Tensors): void {
+    this.#store.add({ id, feeds: outputs, labels: null });
+  }
+
+  finish(): void {
+    this.#store.finish({ count: this.#store.size, hasLabels: false });
+  }
+}
+
 export interface KeptAnswers {
   /** Those outputs of a sample; null unless all of them are there. */
   of(id: string, outputs: Iterable<string>): Tensors | null;

@@ -11,7 +11,7 @@ import type { JobContext, JobHandler, Jobs } from "../protocol.js";
 import type { Ports } from "./baseline-memory.js";
 import { betweenSamples } from "./collect-garbage.js";
 import { Comparison } from "./compare.js";
-import { keptAnswers } from "./kept-samples.js";
+import { AnswerKeeper, keptAnswers } from "./kept-samples.js";
 import { openPart, type PartOfDataset } from "./samples.js";
 import { scoreInTurn } from "./score-in-turn.js";
 import { forMetric, named, tensorsOf } from "./scored-sample.js";
@@ -102,8 +102,12 @@ async function scoreGroup(
     const answer = async (sample: Sample): Promise<Tensors> =>
       kept?.of(sample.id) ?? tensorsOf(await openBaseline(), sample);
     const candidates = paths.map((path) => () => models.open(path));
-    const scoring = { part, metric, candidates, given, truth, compared, takeTurns, baselineOf, answer };
-    return await scoreSamples(scoring, context);
+    const keeper =
+      args.keepAnswers === undefined || given ? null : new AnswerKeeper(args.keepAnswers, args.part?.index ?? 0);
+    const scoring = { part, metric, candidates, given, truth, compared, takeTurns, keeper, baselineOf, answer };
+    const scores = await scoreSamples(scoring, context);
+    keeper?.finish();
+    return scores;
   } finally {
     await models.release();
   }
@@ -158,6 +162,8 @@ interface Scoring {
   readonly compared: number;
   /** Whether opening one model may close another: then many samples go through each in a row. */
   readonly takeTurns: boolean;
+  /** Of the baseline's answers, where the metric looks at them; null where nobody needs them again. */
+  readonly keeper: AnswerKeeper | null;
   baselineOf(): Promise<Ports>;
   /** Of the baseline. */
   answer(sample: Sample): Promise<Tensors>;
@@ -172,7 +178,7 @@ interface Held {
 }
 
 async function scoreSamples(scoring: Scoring, context: JobContext): Promise<GroupScores> {
-  const { part, metric, candidates, given, truth, compared, takeTurns, baselineOf, answer } = scoring;
+  const { part, metric, candidates, given, truth, compared, takeTurns, keeper, baselineOf, answer } = scoring;
   const baselineRow = new Float64Array(part.count);
   const rows = candidates.map(() => new Float64Array(part.count));
   // A metric of our own says whether it wants the reference; of a module we find out.
@@ -223,6 +229,9 @@ async function scoreSamples(scoring: Scoring, context: JobContext): Promise<Grou
     // Where models take turns, there is no going back to the baseline for a metric that turns out to want it.
     const mayBeWanted = usedReference || (takeTurns && metric.needsReference === null);
     const original = given === null || mayBeWanted || at < compared ? await answer(sample) : null;
+    // Before a module sees them, which may change what it is given; whether it wants them the first sample tells.
+    const isWanted = usedReference || (metric.needsReference === null && at === 0);
+    if (original && isWanted) keeper?.add(sample.id, original);
     const own = original && named(original);
     const reference = truth ? truth(sample) : own;
     const { labels, facts } = forMetric(sample);
