@@ -28,9 +28,14 @@ export function speedColumns(candidates: readonly CandidateFacts[]): readonly Sp
 export function speedRemark(candidates: readonly CandidateFacts[]): string | null {
   const columns = speedColumns(candidates);
   if (columns[0] === untold) return null;
-  const estimate = "estimate: by a profile, the table of kernels or a short race, to rank them by";
+  const beside = isBesideRewritten(candidates) ? "beside the float model as rewritten, " : "";
+  const estimate = `estimate: ${beside}by a profile, the table of kernels or a short race, to rank them by`;
   return columns.includes(timed) ? `${estimate}; timed: in turns with the original, which decides` : estimate;
 }
+
+/** Whether estimates leave out what the passes gained, so that they and what was timed are beside different models. */
+export const isBesideRewritten = (candidates: readonly CandidateFacts[]): boolean =>
+  candidates.some(({ estimate = null, estimateBeside }) => estimate !== null && estimateBeside === "rewritten");
 
 /** The measure in which most are known, for all of them. */
 export function commonSpeed(candidates: readonly CandidateFacts[]): SpeedColumn {

@@ -99,10 +99,15 @@ export function candidateLines(result: RunResult, sheet: Sheet): string[] {
     ["left", ...heads.map((head) => (head === "" ? ("left" as const) : ("right" as const)))],
     sheet,
   );
+  // Without a column for it, of those that were nearly taken.
+  const raced = roomy ? [] : shown.filter(({ chosen, timedInterval }) => timedInterval && !chosen);
   const left = candidates.length - shown.length;
   const remark = speedRemark(candidates);
   return [
     ...table,
+    ...raced.flatMap((each) =>
+      indented(wrap(printable(`${each.name}: ${candidateWhy(each, result)}`), sheet.columns - 4)),
+    ),
     ...(left > 0 ? [`  and ${left} more in the JSON result`] : []),
     ...(remark === null ? [] : indented(wrap(remark, sheet.columns - 4))),
   ];

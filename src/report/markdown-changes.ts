@@ -7,7 +7,7 @@ import { markdownText } from "./escape.js";
 import { formsText, integersText, nodesText } from "./forms-text.js";
 import { keptFloat } from "./kept-float.js";
 import { bullets, codeCell, saidCell, table } from "./markdown-table.js";
-import { bytes, count, optional, ratio, score, significant } from "./numbers.js";
+import { bytes, count, interval, optional, ratio, score, significant } from "./numbers.js";
 import { byReason } from "./reasons.js";
 import { shapeRows } from "./shapes.js";
 
@@ -62,8 +62,10 @@ export const prunedTable = ({ pruning }: RunResult): string =>
 export function candidatesTable(result: RunResult): string {
   const { candidates } = result;
   const [speeds, nodes] = [speedColumns(candidates), nodesColumns(candidates, true)];
+  const isTimed = candidates.some(({ timedInterval }) => timedInterval);
   const heads = [
     ...speeds.map(({ title }) => title),
+    ...(isTimed ? ["interval"] : []),
     "accuracy",
     "SQNR dB",
     "size",
@@ -76,6 +78,7 @@ export function candidatesTable(result: RunResult): string {
     candidates.map((candidate) => [
       candidate.chosen ? `**${saidCell(candidate.name)}**` : saidCell(candidate.name),
       ...speeds.map(({ of }) => optional(of(candidate), ratio)),
+      ...(isTimed ? [candidate.timedInterval ? interval(candidate.timedInterval, ratio) : ""] : []),
       optional(candidate.accuracy, score),
       optional(candidate.sqnrDb, significant),
       bytes(candidate.bytes),

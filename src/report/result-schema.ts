@@ -220,7 +220,8 @@ const fields = {
     v.looseObject({
       ...{ name: text, chosen: flag, bytes: size, quantizedNodes: v.optional(number) },
       ...{ weightNodes: v.optional(number), floatNodes: number },
-      ...{ estimate: v.optional(maybe), timed: v.optional(maybe) },
+      ...{ estimate: v.optional(maybe), estimateBeside: v.optional(v.picklist(["original", "rewritten"])) },
+      ...{ timed: v.optional(maybe), timedInterval: v.optional(pair) },
       ...{ speedup: maybe, sqnrDb: maybe, accuracy: maybe, reason: text },
     }),
   ),

@@ -55,4 +55,25 @@ describe("speeds of candidates", () => {
     expect(page).toContain("times as fast, by estimate");
     expect(page).toMatch(/<th[^>]*>(<[^>]+>)*estimate/);
   });
+
+  it("say so where estimates are beside another model than what was timed", () => {
+    const rewritten = { estimateBeside: "rewritten" } as const;
+    const all = candidates(raced, estimated).map((each) => ({ ...each, ...rewritten }));
+    expect(speedRemark(all)).toContain("estimate: beside the float model as rewritten");
+    expect(speedRemark(candidates(raced, estimated))).not.toContain("rewritten");
+    expect(renderHtml(sampleResult({ candidates: all }))).toContain("as fast as the float model as rewritten");
+    expect(renderHtml(sampleResult({ candidates: candidates(raced, estimated) }))).toContain("as fast as before");
+  });
+
+  it("of those that lost a race have its interval, and where there is no column for it their reason", () => {
+    const lost = { speedup: 1.2, estimate: 1.4, timed: 1.2 };
+    const [one, other] = candidates(raced, lost);
+    const result = sampleResult({
+      candidates: [one!, { ...other!, timedInterval: [1.1, 1.3], reason: "slower in a race: 1.20x" }],
+    });
+    const lines = renderText(result, palette(false)).split("\n");
+    expect(lines).toContain(`   ${other!.name}: slower in a race: 1.20x`);
+    expect(renderMarkdown(result)).toContain("| 1.10x .. 1.30x |");
+    expect(renderHtml(result)).toContain("1.10x .. 1.30x");
+  });
 });

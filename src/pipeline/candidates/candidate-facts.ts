@@ -21,8 +21,12 @@ export interface CandidateFacts {
   readonly speedup: number | null;
   /** Before any was timed, by a profile, a table of kernels or a short race: what they are ranked by. Not in results of earlier versions. */
   readonly estimate?: number | null;
+  /** What the estimate is beside: the model as it was given, or the float model that was made of it. Not in results of earlier versions. */
+  readonly estimateBeside?: "original" | "rewritten";
   /** In turns with the original, as long as it takes to decide; null for those that were not. Not in results of earlier versions. */
   readonly timed?: number | null;
+  /** Of `timed`; absent where that is null. */
+  readonly timedInterval?: readonly [number, number];
   /** SQNR of the outputs against the float model on the samples used for the search, dB. */
   readonly sqnrDb: number | null;
   /** The metric on the evaluation data. */
@@ -30,22 +34,28 @@ export interface CandidateFacts {
   readonly reason: string;
 }
 
-/** @param choices nodes that could be integers, for a run that made none */
+/**
+ * @param choices nodes that could be integers, for a run that made none
+ * @param beside what estimates are beside; absent where the two are as good as one
+ */
 export function candidateFacts(
   tried: readonly Candidate[],
   chosen: Candidate | null,
   choices: () => number,
+  beside?: CandidateFacts["estimateBeside"],
 ): CandidateFacts[] {
   const considered = tried.filter(isInteger).map(({ built }) => built.forms.size + built.float.length);
   const all = considered.length > 0 ? Math.max(...considered) : choices();
   return tried.map((candidate) => {
-    const { name, built, speedup, estimate, sqnrDb, accuracy, note } = candidate;
+    const { name, built, speedup, estimate, interval, sqnrDb, accuracy, note } = candidate;
     return {
       ...{ name, chosen: candidate === chosen, bytes: built.bytes },
       quantizedNodes: built.forms.size,
       weightNodes: [...built.forms.values()].filter((form) => storedBitsOf(form) !== null).length,
       floatNodes: isInteger(candidate) ? built.float.length : all,
       ...(estimate === undefined ? { speedup, estimate: speedup, timed: null } : { speedup, estimate, timed: speedup }),
+      ...(beside && { estimateBeside: beside }),
+      ...(interval && { timedInterval: interval }),
       ...{ sqnrDb, accuracy: accuracy?.candidate ?? null, reason: note },
     };
   });

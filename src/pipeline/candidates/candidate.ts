@@ -25,6 +25,8 @@ export interface Candidate {
   speedup: number | null;
   /** What `speedup` was before the race, by the table, a profile or a short comparison; absent until it is raced. */
   estimate?: number | null;
+  /** Of `speedup` as the race timed it; absent until it is raced. */
+  interval?: readonly [number, number];
   /**
    * Node by node, by the runtime's profile, beside the prepared float model's in the same minutes, and where float
    * candidates are compared too beside the original's; null until measured.

@@ -89,8 +89,9 @@ type SpeedEntry = Pick<Candidate, "speedup" | "times">;
 
 export class Workshop {
   #model: Model | null = null;
-  /** How much faster than the original the float model is that integers are made of; 1 until both were profiled. */
-  #fusedGain = 1;
+  /** How much faster than the original the float model is that integers are made of; null until both were profiled. */
+  #fusedGain: number | null = null;
+  #isRaced = false;
 
   constructor(
     readonly options: WorkshopOptions,
@@ -247,9 +248,17 @@ export class Workshop {
   /** For what was profiled before in another workshop, beside the prepared model alone. */
   reckonBesideOriginal(candidates: readonly Candidate[]): void {
     for (const candidate of candidates) {
-      if (candidate.times && !candidate.times.original && candidate.speedup !== null)
-        candidate.speedup *= this.#fusedGain;
+      if (candidate.times && !candidate.times.original && candidate.speedup !== null) candidate.speedup *= this.#gain;
     }
+  }
+
+  /** What speeds are beside as long as nothing was timed: unless float candidates were profiled too, the model that integers are made of. */
+  get estimatesBeside(): "original" | "rewritten" {
+    return this.#isRaced || this.#fusedGain !== null ? "original" : "rewritten";
+  }
+
+  get #gain(): number {
+    return this.#fusedGain ?? 1;
   }
 
   /** As many times as fast as their profile told; a run that goes on from the journal finds the same. */
@@ -264,7 +273,7 @@ export class Workshop {
 
   /** A speed beside the original, as it is beside the float model that integers are made of. */
   besideFloat(speedup: number): number {
-    return speedup / this.#fusedGain;
+    return speedup / this.#gain;
   }
 
   /** What is profiled beside the prepared model from now on is told as if it were beside the original, like what it is compared with. */
@@ -283,7 +292,7 @@ export class Workshop {
     for (const [i, candidate] of candidates.entries()) {
       candidate.times = { float, own: times[baseline.length + 1 + i]!, ...before };
       this.#learnGain(candidate);
-      candidate.speedup = (this.#fusedGain * totalMs(float)) / totalMs(candidate.times.own);
+      candidate.speedup = (this.#gain * totalMs(float)) / totalMs(candidate.times.own);
       const { speedup } = candidate;
       this.journal?.record(candidate, "speed", { speedup, times: candidate.times } satisfies SpeedEntry);
       this.#tell(candidate);
@@ -369,6 +378,7 @@ export class Workshop {
   }
 
   async #raceAll(candidates: readonly Candidate[], budgetMs: number): Promise<void> {
+    this.#isRaced = true;
     const races = Math.ceil(candidates.length / IN_ONE_RACE);
     for (let at = 0; at < candidates.length; at += IN_ONE_RACE) {
       await this.#race(candidates.slice(at, at + IN_ONE_RACE), budgetMs / races);

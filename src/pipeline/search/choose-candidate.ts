@@ -69,12 +69,18 @@ class Search {
   }
 
   async run(): Promise<Choice> {
+    const judged = await this.#find();
+    this.#races.explain(judged.candidate);
+    return { judged, made: this.#made };
+  }
+
+  async #find(): Promise<Judged> {
     const integers = (await this.#asTheyAre()) ?? (await this.#backToFloat());
-    if (integers) return { judged: integers, made: this.#made };
+    if (integers) return integers;
     await this.#raceFloats();
     // The fastest float one may have failed, and then integers with many float nodes can still be ahead.
     await this.#racePassedOver();
-    return { judged: this.#races.best ?? (await this.#mostAccurate()), made: this.#made };
+    return this.#races.best ?? (await this.#mostAccurate());
   }
 
   get #isForSize(): boolean {

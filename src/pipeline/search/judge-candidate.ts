@@ -182,6 +182,7 @@ export class Judge {
     const latency = latencies.candidates[0]!;
     if (candidate.estimate === undefined) candidate.estimate = candidate.speedup;
     candidate.speedup = latency.facts.speedup;
+    candidate.interval = latency.facts.speedupInterval;
     this.#tell(candidate);
     return { candidate, latency, ruling: this.rule(candidate, latency) };
   }

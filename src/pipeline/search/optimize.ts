@@ -404,7 +404,12 @@ export class OptimizeRun {
       latency: latency?.facts ?? null,
       ...(this.#lossy && { lossy: this.#lossy }),
       verdict: { ...ruling.verdict, summary: this.#withApproximations(ruling.verdict.summary) },
-      candidates: candidateFacts(this.#tried, candidate, () => integerChoices(prepared.model, this.target)),
+      candidates: candidateFacts(
+        this.#tried,
+        candidate,
+        () => integerChoices(prepared.model, this.target),
+        workshop.estimatesBeside,
+      ),
       difference: differenceFacts(differences),
       ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
       ...(times && { operatorTimes: times }),

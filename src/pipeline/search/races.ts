@@ -48,6 +48,15 @@ export class Races {
     return (met && (estimateOf(met) ?? met.speedup)) ?? 0;
   }
 
+  /** Tells of each that was raced for nothing why it is not the answer. */
+  explain(winner: Candidate): void {
+    for (const { candidate, latency, ruling } of this.#raced) {
+      if (candidate === winner || !latency) continue;
+      const why = isMet({ ruling }) ? whyBehind(candidate, winner) : ruling.verdict.summary;
+      candidate.note = candidate.note === "" ? why : `${candidate.note}; ${why}`;
+    }
+  }
+
   /** Whether it is so much faster that it may be ahead of what met its limits with some of its regions in float. */
   mayWin(candidate: Candidate): boolean {
     return estimateOf(candidate)! * (1 - SAME_SPEED) > this.leastToWin;
@@ -57,7 +66,19 @@ export class Races {
 /** Integers lose something, and a float model next to nothing: they are ahead of it where they gain this much more. */
 export const LOSSLESS_MARGIN = 0.05;
 
-const isMet = ({ ruling }: Judged): boolean => ruling.verdict.outcome === "met";
+const isMet = ({ ruling }: Pick<Judged, "ruling">): boolean => ruling.verdict.outcome === "met";
 
 const speedOf = ({ candidate }: Judged): number =>
   (candidate.speedup ?? 0) * (isInteger(candidate) ? 1 : 1 + LOSSLESS_MARGIN);
+
+function whyBehind(candidate: Candidate, winner: Candidate): string {
+  const own = raceText(candidate);
+  if (!winner.interval) return `${own} in a race`;
+  if (candidate.speedup! < winner.speedup!) return `slower in a race: ${own} against ${raceText(winner)}`;
+  return isInteger(candidate) && !isInteger(winner)
+    ? `${own} in a race against ${raceText(winner)}: integers have to be ${100 * LOSSLESS_MARGIN} % ahead of a float model`
+    : `${own} in a race against ${raceText(winner)}`;
+}
+
+const raceText = ({ speedup, interval: [low, high] = [0, 0] }: Candidate): string =>
+  `${speedup!.toFixed(2)}x (${low.toFixed(2)} to ${high.toFixed(2)})`;

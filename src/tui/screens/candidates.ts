@@ -1,9 +1,9 @@
 /** Everything that was measured, by speed and by accuracy, and the command that makes each. */
 import { nodesColumns } from "../../report/candidate-nodes.js";
-import { commonSpeed, speedColumns } from "../../report/candidate-speed.js";
+import { commonSpeed, isBesideRewritten, speedColumns } from "../../report/candidate-speed.js";
 import { candidateWhy } from "../../report/candidate-why.js";
 import { printable } from "../../report/escape.js";
-import { bytes, count, optional, ratio, score, significant } from "../../report/numbers.js";
+import { bytes, count, interval, optional, ratio, score, significant } from "../../report/numbers.js";
 import { type CandidatePoint, worthOf } from "../../report/pareto.js";
 import { rangeOf } from "../../report/range.js";
 import { reproduce } from "../../report/reproduce.js";
@@ -45,7 +45,7 @@ export const candidates: ListScreen = {
   },
   detail: (scene, row) => {
     const point = scene.book.candidates[row]!;
-    const { name, chosen, bytes: size, sqnrDb, accuracy } = point.candidate;
+    const { name, chosen, bytes: size, sqnrDb, accuracy, timedInterval } = point.candidate;
     const all = scene.book.result.candidates;
     const nodes = nodesColumns(all, true).map(({ title, of }) => `${title} ${optional(of(point.candidate), count)}`);
     return [
@@ -53,6 +53,7 @@ export const candidates: ListScreen = {
       ...titled("taken", chosen ? "yes" : "no", scene.width),
       ...titled("why", candidateWhy(point.candidate, scene.book.result), scene.width),
       ...speedColumns(all).flatMap(({ title, of }) => titled(title, optional(of(point.candidate), ratio), scene.width)),
+      ...(timedInterval ? titled("interval", interval(timedInterval, ratio), scene.width) : []),
       ...titled("accuracy", optional(accuracy, score), scene.width),
       ...titled("SQNR", sqnrDb === null ? "-" : `${significant(sqnrDb)} dB`, scene.width),
       ...titled("size", bytes(size), scene.width),
@@ -108,7 +109,9 @@ function chart({ book, state, look, width: whole }: Scene, height: number): stri
     points.map(({ worth }) => worth),
     0.1,
   );
-  const xTitle = `x as fast${commonSpeed(book.result.candidates).title === "estimate" ? ", by estimate" : ""}`;
+  const all = book.result.candidates;
+  const beside = isBesideRewritten(all) ? " beside the rewritten float model" : "";
+  const xTitle = `x as fast${commonSpeed(all).title === "estimate" ? `, by estimate${beside}` : ""}`;
   const front = points.filter(({ isBest }) => isBest).sort((a, b) => a.speed - b.speed);
   const dots = (which: readonly Drawn[], mark: string, paint: (text: string) => string) => ({
     ...{ points: which.map(({ speed, worth }) => [speed, worth] as const), kind: "dots" as const, mark, paint },

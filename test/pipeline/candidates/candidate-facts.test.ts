@@ -42,6 +42,16 @@ describe("candidateFacts", () => {
       [1.25, 1.25, null],
       [1.3, 1.9, 1.3],
     ]);
+    expect(facts[1]).not.toHaveProperty("timedInterval");
+  });
+
+  it("says what estimates are beside where that is known, and how sure a race was", () => {
+    const raced = { ...statics, estimate: 1.9, speedup: 1.3, interval: [1.2, 1.4] as const };
+    const facts = candidateFacts([fused, raced], raced, () => 0, "rewritten");
+    expect(facts.map(({ estimateBeside, timedInterval }) => [estimateBeside, timedInterval])).toEqual([
+      ["rewritten", undefined],
+      ["rewritten", [1.2, 1.4]],
+    ]);
   });
 });
 

@@ -139,8 +139,10 @@ describe("Workshop", () => {
     takes(next!.built.path, 5);
     await beside.measureSpeed([integers!], 0);
     expect(integers!.speedup).toBeCloseTo(2, 2);
+    expect(beside.estimatesBeside).toBe("rewritten");
     const earlier = { ...integers! };
     await beside.measureSpeed([fused!, integers!], 0);
+    expect(beside.estimatesBeside).toBe("original");
     beside.reckonBesideOriginal([earlier, integers!]);
     await beside.measureSpeed([next!], 0);
     for (const [each, speedup] of [

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
+import type { Candidate, Variant } from "../../../src/pipeline/candidates/candidate.js";
 import type { Judged } from "../../../src/pipeline/search/judge-candidate.js";
 import { Races } from "../../../src/pipeline/search/races.js";
 import { integersVariant } from "../../support/candidates.js";
@@ -52,4 +52,33 @@ it("holds others to what it was estimated at, like them, and to its measured spe
   const { held: unestimated } = races();
   await unestimated.race(race(null, "1.2 met"));
   expect([1.3, 1.4].map((estimate) => unestimated.mayWin(race(estimate, "1 met")))).toEqual([false, true]);
+});
+
+it("tells of each loser what the race said, and why that is not enough", async () => {
+  const judge = {
+    race: async (candidate: Candidate): Promise<Judged> => {
+      const { speedup, name } = candidate;
+      candidate.interval = [speedup! - 0.1, speedup! + 0.1];
+      const verdict = { outcome: name, summary: "no gain: 1.01x as fast" };
+      return { candidate, latency: {}, ruling: { verdict } } as unknown as Judged;
+    },
+  };
+  const held = new Races(judge, () => true);
+  const raced = async (name: string, speedup: number, note = "", variant: Variant = integersVariant("dynamic")) => {
+    const candidate = { name, speedup, note, variant } as Candidate;
+    await held.race(candidate);
+    return candidate;
+  };
+  const none = await raced("no-gain", 1.01);
+  const slower = await raced("met", 1.2, "3 of 9 regions kept in float");
+  const close = await raced("met", 1.62);
+  const winner = await raced("met", 1.6, "", { kind: "fused" });
+  held.explain(winner);
+  expect(none.note).toBe("no gain: 1.01x as fast");
+  expect(slower.note).toBe(
+    "3 of 9 regions kept in float; slower in a race: 1.20x (1.10 to 1.30) against 1.60x (1.50 to 1.70)",
+  );
+  expect(close.note).toContain("1.62x (1.52 to 1.72) in a race against 1.60x");
+  expect(close.note).toContain("integers have to be 5 % ahead of a float model");
+  expect(winner.note).toBe("");
 });

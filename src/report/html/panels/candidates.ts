@@ -2,9 +2,9 @@
 
 import type { CandidateFacts, RunResult, VerdictReason } from "../../../pipeline/result.js";
 import { nodesColumns } from "../../candidate-nodes.js";
-import { commonSpeed, speedColumns, speedRemark } from "../../candidate-speed.js";
+import { commonSpeed, isBesideRewritten, speedColumns, speedRemark } from "../../candidate-speed.js";
 import { candidateWhy } from "../../candidate-why.js";
-import { bytes, count, plural, ratio, score, significant } from "../../numbers.js";
+import { bytes, count, interval, plural, ratio, score, significant } from "../../numbers.js";
 import { type CandidatePoint, candidatePoints, worthOf } from "../../pareto.js";
 import { type Axes, areaKey, axesFor, BOTTOM, chart, dotKey, LEFT, line, lineKey, px, RIGHT, TOP } from "../chart.js";
 import { html, type Markup } from "../markup.js";
@@ -23,7 +23,7 @@ export function candidatesPanel(result: RunResult): Panel {
     title: "Candidates",
     body: [
       ...(points.length > 1
-        ? [pareto(points, worthOf(result).isMetric ? "accuracy" : "SQNR, dB", isEstimate(result), boundsOf(result))]
+        ? [pareto(points, worthOf(result).isMetric ? "accuracy" : "SQNR, dB", estimateOf(result), boundsOf(result))]
         : []),
       table(`${plural(candidates.length, "candidate")}; the one that was taken is marked`, candidates, [
         {
@@ -33,6 +33,13 @@ export function candidatesPanel(result: RunResult): Panel {
           isMarked: ({ chosen }) => chosen,
         },
         ...speedColumns(candidates).map(({ title, of }) => number<CandidateFacts>(title, of, ratio)),
+        ...(candidates.some(({ timedInterval }) => timedInterval)
+          ? [
+              text<CandidateFacts>("interval", ({ timedInterval }) =>
+                timedInterval ? interval(timedInterval, ratio) : "",
+              ),
+            ]
+          : []),
         number("accuracy", (row) => row.accuracy, score),
         ...(candidates.some(({ sqnrDb }) => sqnrDb !== null)
           ? [number<(typeof candidates)[number]>("SQNR dB", (row) => row.sqnrDb, significant)]
@@ -97,7 +104,15 @@ function refused({ speed, worth, isHigherBetter }: Bounds, { x, y }: Axes): Mark
 
 const isEstimate = ({ candidates }: RunResult): boolean => commonSpeed(candidates).title === "estimate";
 
-function pareto(points: readonly Point[], title: string, isByEstimate: boolean, bounds: Bounds): Markup {
+/** What estimated speeds are beside; null for speeds that were timed. */
+function estimateOf(result: RunResult): string | null {
+  if (!isEstimate(result)) return null;
+  return isBesideRewritten(result.candidates) ? "the float model as rewritten" : "before";
+}
+
+/** @param beside of `estimateOf` */
+function pareto(points: readonly Point[], title: string, beside: string | null, bounds: Bounds): Markup {
+  const even = `as fast as ${beside ?? "before"}`;
   const axes = axesFor(
     [1, ...(bounds.speed === null ? [] : [bounds.speed]), ...points.map(({ speed }) => speed)],
     [...(bounds.worth === null ? [] : [bounds.worth]), ...points.map(({ worth }) => worth)],
@@ -110,11 +125,11 @@ function pareto(points: readonly Point[], title: string, isByEstimate: boolean, 
   });
   const chosen = points.find(({ candidate }) => candidate.chosen);
   const said = chosen ? `; taken is ${chosen.candidate.name} at ${ratio(chosen.speed)}` : "";
-  const description = `${plural(points.length, "candidate")} by ${isByEstimate ? "estimated " : ""}speed and ${title}, ${count(best.length)} of them beaten by no other${said}.`;
+  const description = `${plural(points.length, "candidate")} by ${beside === null ? "" : "estimated "}speed and ${title}, ${count(best.length)} of them beaten by no other${said}.`;
   const steps = line(
     "front-line",
     best.map(({ speed, worth }) => [x(speed), y(worth)] as const),
   );
-  const even = html`<line class="limit" x1="${px(x(1))}" x2="${px(x(1))}" y1="${TOP}" y2="${BOTTOM}"><title>as fast as before</title></line>`;
-  return html`${chart(description, axes, [`times as fast${isByEstimate ? ", by estimate" : ""}`, title], [...refused(bounds, axes), even, steps, ...dots])}<p class="key">${dotKey("dot taken", "taken")}${dotKey("dot front", "beaten by no other on both")}${dotKey("dot", "others")}${lineKey("limit", "as fast as before")}${bounds.speed === null && bounds.worth === null ? null : areaKey("outside", "outside the limits")}</p>`;
+  const evenLine = html`<line class="limit" x1="${px(x(1))}" x2="${px(x(1))}" y1="${TOP}" y2="${BOTTOM}"><title>${even}</title></line>`;
+  return html`${chart(description, axes, [`times as fast${beside === null ? "" : ", by estimate"}`, title], [...refused(bounds, axes), evenLine, steps, ...dots])}<p class="key">${dotKey("dot taken", "taken")}${dotKey("dot front", "beaten by no other on both")}${dotKey("dot", "others")}${lineKey("limit", even)}${bounds.speed === null && bounds.worth === null ? null : areaKey("outside", "outside the limits")}</p>`;
 }
