@@ -50,13 +50,23 @@ export function pairedDifferenceInterval(
 }
 
 function pairedShareInterval(differences: Float64Array, confidence: number): Interval {
-  const n = differences.length + 2;
-  let better = 0.5;
-  let worse = 0.5;
+  let better = 0;
+  let worse = 0;
   for (const d of differences) {
     if (d > 0) better++;
     if (d < 0) worse++;
   }
+  return changedShareInterval(differences.length, { better, worse }, confidence);
+}
+
+/** The same by counts of pairs that changed, which need not be whole: what an interval would be of more samples like these. */
+export function changedShareInterval(
+  samples: number,
+  changed: { readonly better: number; readonly worse: number },
+  confidence: number,
+): Interval {
+  const n = samples + 2;
+  const [better, worse] = [changed.better + 0.5, changed.worse + 0.5];
   const center = (better - worse) / n;
   const half = (normalQuantile((1 + confidence) / 2) * Math.sqrt(better + worse - (better - worse) ** 2 / n)) / n;
   return { low: Math.max(-1, center - half), high: Math.min(1, center + half) };

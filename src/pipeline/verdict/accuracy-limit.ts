@@ -5,8 +5,10 @@
  * increase of one of which less is (mse). A limit in percent means percentage points
  * of a rate and change relative to the baseline of anything else.
  */
+import { changedShareInterval } from "../../base/bootstrap.js";
+import type { Interval } from "../../base/statistics.js";
 import type { DropLimit } from "../config.js";
-import type { AccuracyFacts, VerdictReason } from "../result.js";
+import type { AccuracyFacts, AnswerFacts, VerdictReason } from "../result.js";
 
 /** Accuracy of one candidate with what a judge needs besides. */
 export interface AccuracyMeasure {
@@ -36,6 +38,8 @@ interface Drop {
   readonly high: number;
   readonly wanted: number;
   readonly unit: "points" | "%" | "";
+  /** Of a difference of the metric in this unit. */
+  readonly scale: number;
 }
 
 /**
@@ -65,14 +69,14 @@ export function judgeAccuracy(
   if (facts.kind === "smoke") {
     return ruling("inconclusive", "made-up inputs say nothing about accuracy: give --eval or --calibration");
   }
-  const atMost = (value: number): boolean => value <= drop.wanted + SAME * Math.abs(drop.wanted);
-  const straddles = atMost(drop.low) && !atMost(drop.high);
+  const atMost = (value: number): boolean => isAtMost(value, drop);
+  const straddles = isAcross(drop, drop);
   const hopeless = [
     ...(isHopeless(facts, isRate) ? [nothingToLose(facts)] : []),
     ...(isRate && drop.wanted >= (drop.unit === "points" ? 100 : 1) ? [nothingIsTooMuch(facts)] : []),
     ...(isRate && drop.unit !== "points" && drop.wanted >= MANY_POINTS && drop.wanted < 1 ? [isMany(facts, drop)] : []),
   ];
-  const needed = straddles ? samplesToDecide(facts.samples, drop) : null;
+  const needed = straddles ? samplesToDecide(facts, drop) : null;
   if (confidence === null) {
     const warnings = straddles
       ? [
@@ -95,6 +99,11 @@ export function judgeAccuracy(
  * says too little in 49 of 1,000.
  */
 const LEAST_SCORES = 100;
+
+const isAtMost = (value: number, { wanted }: Drop): boolean => value <= wanted + SAME * Math.abs(wanted);
+
+/** Whether an interval of the drop holds the limit. */
+const isAcross = ({ low, high }: Interval, drop: Drop): boolean => isAtMost(low, drop) && !isAtMost(high, drop);
 
 const unseen = (drop: Drop, least: number): string =>
   least === LEAST_SCORES
@@ -137,15 +146,19 @@ function dropOf(facts: AccuracyFacts, isRate: boolean, limit: Exclude<DropLimit,
   if (isRelative && facts.baseline === 0) return null;
   const scale =
     (facts.higherIsBetter ? -1 : 1) * (isPercent ? 100 : 1) * (isRelative ? 1 / Math.abs(facts.baseline) : 1);
-  // + 0 keeps a drop of nothing from becoming -0.
-  const ends = facts.deltaInterval.map((end) => end * scale + 0);
   return {
     value: facts.delta * scale + 0,
-    low: Math.min(...ends),
-    high: Math.max(...ends),
+    ...scaled(facts.deltaInterval, scale),
+    scale,
     wanted: isPercent ? limit.percent : limit.absolute,
     unit: isPercent ? (isRate ? "points" : "%") : "",
   };
+}
+
+function scaled(ends: readonly number[], scale: number): Interval {
+  // + 0 keeps a drop of nothing from becoming -0.
+  const all = ends.map((end) => end * scale + 0);
+  return { low: Math.min(...all), high: Math.max(...all) };
 }
 
 /** The mse of a model against itself is 0, and so may a metric of the user's be. */
@@ -168,14 +181,40 @@ function noBaseline(facts: AccuracyFacts, limit: Exclude<DropLimit, "none">): Ac
 }
 
 /**
- * Samples with which the interval would end at the limit if the drop stays what it is:
- * half-widths shrink with the square root of the number (1.96 * sqrt(d / n) for a share
- * d of changed answers). null when the drop is the limit, or as good as.
+ * Samples with which the interval would end at the limit if the drop stays what it is. Of answers by the formula of their
+ * interval; other half-widths shrink with the square root of the number. null when the drop is the limit, or as good as.
  */
-function samplesToDecide(samples: number, { value, low, high, wanted }: Drop): number | null {
+function samplesToDecide({ samples, answers, confidence }: AccuracyFacts, drop: Drop): number | null {
+  const { value, low, high, wanted } = drop;
+  if (answers) return answersToDecide(samples, answers, confidence, drop);
   const half = wanted >= value ? high - value : value - low;
   const needed = Math.ceil(samples * (half / Math.abs(wanted - value)) ** 2);
   return needed <= MOST_SAMPLES ? Math.max(needed, samples + 1) : null;
+}
+
+function answersToDecide(
+  samples: number,
+  { onlyAfter, onlyBefore }: AnswerFacts,
+  confidence: number,
+  drop: Drop,
+): number | null {
+  const isOpen = (count: number): boolean => {
+    const changed = { better: (onlyAfter * count) / samples, worse: (onlyBefore * count) / samples };
+    const { low, high } = changedShareInterval(count, changed, confidence);
+    return isAcross(scaled([low, high], drop.scale), drop);
+  };
+  let open = samples;
+  let decided = 2 * samples;
+  while (isOpen(decided)) {
+    if (decided > MOST_SAMPLES) return null;
+    [open, decided] = [decided, 2 * decided];
+  }
+  while (decided - open > 1) {
+    const between = (open + decided) >> 1;
+    if (isOpen(between)) open = between;
+    else decided = between;
+  }
+  return decided;
 }
 
 const advice = (needed: number | null): string =>

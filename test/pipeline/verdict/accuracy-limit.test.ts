@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { pairedDifferenceInterval } from "../../../src/base/bootstrap.js";
 import type { AccuracyFacts } from "../../../src/pipeline/result.js";
 import { type AccuracyMeasure, judgeAccuracy } from "../../../src/pipeline/verdict/accuracy-limit.js";
 
@@ -170,6 +171,28 @@ describe("an interval across the limit", () => {
     expect(reason.status).toBe("inconclusive");
     expect(reason.text).toContain("; about 400 samples would decide it");
     expect(warnings).toEqual([]);
+  });
+
+  it.each([0.95, 0.999])("of answers names the samples whose interval decides, at confidence %s", (confidence) => {
+    const of = (samples: number, worse: number) => {
+      const [before, after] = [Array(samples).fill(1), Array(samples).fill(1)];
+      after.fill(0, 0, worse);
+      const { low, high } = pairedDifferenceInterval(before, after, { seed: 0, confidence });
+      const answers = { both: samples - worse, onlyBefore: worse, onlyAfter: 0, neither: 0 };
+      const delta = -worse / samples;
+      return measured({ samples, delta, answers, deltaInterval: [low, high], confidence, baseline: 1 });
+    };
+    // None changed for the worse, or one of each 250; a point may be lost.
+    for (const [worse, each] of [
+      [0, 1],
+      [1, 250],
+    ] as const) {
+      const judged = (times: number) =>
+        judgeAccuracy(of(times * each, times * worse), { percent: 1 }, confidence).reason;
+      const [, told] = /about (\d+) samples/.exec(judged(worse === 0 ? 100 : 1).text)!;
+      expect(judged(Math.ceil(Number(told) / each)).status).toBe("met");
+      expect(judged(Math.ceil(Number(told) / each) - 1).status).toBe("inconclusive");
+    }
   });
 
   it("says so when no number of samples would decide", () => {
