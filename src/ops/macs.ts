@@ -14,7 +14,9 @@ import { elementCount, isStatic, type Model, type Node, nodesWithin, type Shape,
 export interface MacCount {
   /** Of the nodes whose shapes are known. */
   readonly known: number;
-  /** Nodes of this kind, and those among them without known shapes. */
+  /** Nodes of this kind by operator, in the order of the graph. */
+  readonly operators: ReadonlyMap<string, number>;
+  /** All of them, and those among them without known shapes. */
   readonly nodes: number;
   readonly unknown: number;
   /** Nodes that run as often as data says (bodies of Loop and Scan): counted once. */
@@ -72,17 +74,19 @@ export const macsOf = (node: Node): number | null => ownEntry(formulas, node.opN
 export function countMacs({ graph }: Model): MacCount {
   let known = 0;
   let nodes = 0;
+  const operators = new Map<string, number>();
   let unknown = 0;
   let inLoops = 0;
   for (const node of nodesWithin(graph)) {
     if (!isProduct(node)) continue;
     nodes++;
+    operators.set(node.opName, (operators.get(node.opName) ?? 0) + 1);
     if (isRepeated(node)) inLoops++;
     const macs = macsOf(node);
     if (macs === null) unknown++;
     else known += macs;
   }
-  return { known, nodes, unknown, inLoops };
+  return { known, operators, nodes, unknown, inLoops };
 }
 
 function isRepeated(node: Node): boolean {

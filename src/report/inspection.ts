@@ -88,10 +88,12 @@ function parameters({ parameters }: Inspection): string[] {
 
 function work({ flops, quantized }: Inspection): string[] {
   const unsized = flops.total === null ? flops.nodesWithoutShape : 0;
-  const products = plural(flops.nodes, "product");
-  const known = `${significant(flops.known / 1e6)} MFLOP in ${products}`;
+  const operators = Object.entries(flops.operators).sort(([, a], [, b]) => b - a);
+  const counted = operators.length === 0 ? "no products" : operators.map(([op, n]) => `${count(n)} ${op}`).join(", ");
+  const known = `${significant(flops.known / 1e6)} MFLOP in ${printable(counted)}`;
   const unknown = unsized > 0 ? `, ${count(unsized)} of them of unknown shape` : "";
-  const total = unsized > 0 && unsized === flops.nodes ? `unknown: ${products} of unknown shape` : known + unknown;
+  const total =
+    unsized > 0 && unsized === flops.nodes ? `unknown: ${printable(counted)} of unknown shape` : known + unknown;
   const loops = flops.nodesInLoops > 0 ? `, loops counted once` : "";
   const free = Object.values(flops.assumed).some((shape) => shape?.some((dim) => typeof dim !== "number"));
   const cure = unsized > 0 && free ? "; give the sizes with --shape" : "";
@@ -106,7 +108,7 @@ function work({ flops, quantized }: Inspection): string[] {
     mixed: "yes, in several forms",
   };
   return [
-    `work        ${total}${loops}`,
+    ...wrap(total + loops, WIDTH - 13).map((line, i) => `${i === 0 ? "work        " : " ".repeat(12)}${line}`),
     ...(assumed.length > 0
       ? wrap(`for ${assumed.join(", ")}${cure}`, WIDTH - 13).map((line) => `            ${line}`)
       : []),

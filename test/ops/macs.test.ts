@@ -35,7 +35,7 @@ describe("countMacs", () => {
 
   it("counts nodes without shapes apart", () => {
     const { count } = macsOf("(a: f32[2,3], b: f32[3,4]) -> (y) { y = MatMul(a, b) }");
-    expect(count()).toEqual({ known: 0, nodes: 1, unknown: 1, inLoops: 0 });
+    expect(count()).toEqual({ known: 0, operators: new Map([["MatMul", 1]]), nodes: 1, unknown: 1, inLoops: 0 });
   });
 
   it("counts the body of a Loop once, and says so", () => {
@@ -47,6 +47,6 @@ describe("countMacs", () => {
     }`);
     const [body] = model.graph.firstNode!.bodies;
     body!.lastNode!.output.type = { dtype: "f32", shape: [2, 2] };
-    expect(count()).toEqual({ known: 8, nodes: 1, unknown: 0, inLoops: 1 });
+    expect(count()).toEqual({ known: 8, operators: new Map([["MatMul", 1]]), nodes: 1, unknown: 0, inLoops: 1 });
   });
 });

@@ -1,4 +1,5 @@
 /** What in a model is worth acting on, each with the command that acts. Told from the graph alone. */
+import { groupBy } from "../../base/group-by.js";
 import { shellWord } from "../../base/shell-word.js";
 import { graphsWithin, type Model, type Node, nodesWithin, opsetOf, soleReader } from "../../ir/index.js";
 import { isFoldable, isInferenceDropout } from "../../ops/facts.js";
@@ -33,7 +34,7 @@ export function findingsOf(model: Model, path: string): readonly Finding[] {
   return rules.map((rule) => rule(model, nodes, shellWord(path))).filter((finding) => finding !== null);
 }
 
-const products = new Set(Object.keys(weightInputs));
+const weighty = new Set(Object.keys(weightInputs));
 const isQuantizing = ({ opName }: Node): boolean => quantizedFormOf(opName) !== null;
 
 const batchNorms: Rule = (_, nodes, path) => {
@@ -58,6 +59,8 @@ const batchNorms: Rule = (_, nodes, path) => {
 const isUnpacking = (node: Node): boolean =>
   node.is("Cast") && ["f16", "bf16"].includes(node.inputs[0]?.constant?.dtype ?? "");
 
+const isIdle = (node: Node): boolean => node.is("Identity") || (node.is("Dropout") && isInferenceDropout(node));
+
 const foldable: Rule = (_, nodes, path) => {
   const constant = new Set<Node>();
   for (const node of nodes) {
@@ -69,18 +72,18 @@ const foldable: Rule = (_, nodes, path) => {
   return finding(
     "CONSTANT_SUBGRAPH",
     "advice",
-    [...constant],
+    // Those that compute nothing are told of as such.
+    [...constant].filter((node) => !isIdle(node)),
     `infer-opt fold ${path} -o folded.onnx`,
     (n) => `${n} node${plural(n)} compute${n === 1 ? "s" : ""} from constants what could be stored`,
   );
 };
 
 const idle: Rule = (_, nodes, path) => {
-  const found = nodes.filter((node) => node.is("Identity") || (node.is("Dropout") && isInferenceDropout(node)));
   return finding(
     "IDLE_NODES",
     "advice",
-    found,
+    nodes.filter(isIdle),
     `infer-opt fold ${path} -o folded.onnx`,
     (n) => `${n} Identity or Dropout node${plural(n)} do${n === 1 ? "es" : ""} nothing at inference`,
   );
@@ -93,7 +96,7 @@ const floatWeights: Rule = (model, nodes, path) => {
       // Calibration does not reach those in bodies.
       node.graph === model.graph &&
       node.domain === "" &&
-      products.has(node.op) &&
+      weighty.has(node.op) &&
       node.inputs.some((v) => v?.constant?.dtype === "f32"),
   );
   let bytes = 0;
@@ -105,7 +108,7 @@ const floatWeights: Rule = (model, nodes, path) => {
     heavy,
     `infer-opt quantize ${path} --calibration DATA -o int8.onnx`,
     (n) =>
-      `${n} convolution${plural(n)} and matrix products hold most of ${inWords(bytes)} of float32 weights: 8 bits take a quarter`,
+      `${n} node${plural(n)} (${byOperator(heavy)}) hold${n === 1 ? "s" : ""} most of ${inWords(bytes)} of float32 weights: 8 bits take a quarter`,
   );
 };
 
@@ -133,14 +136,14 @@ const oldOpset: Rule = (model, nodes, path) => {
 };
 
 const inBodies: Rule = (model, nodes, path) => {
-  const found = nodes.filter((node) => node.graph !== model.graph && node.domain === "" && products.has(node.op));
+  const found = nodes.filter((node) => node.graph !== model.graph && node.domain === "" && weighty.has(node.op));
   return finding(
     "NODES_IN_BODIES",
     "note",
     found,
     `infer-opt explain ${path}`,
     (n) =>
-      `${n} convolution${plural(n)} or matrix products lie in bodies of If, Loop or Scan, which static quantization leaves float`,
+      `${n} node${plural(n)} (${byOperator(found)}) lie${n === 1 ? "s" : ""} in bodies of If, Loop or Scan, which static quantization leaves float`,
   );
 };
 
@@ -204,6 +207,10 @@ function finding(
     nodes: found.slice(0, NAMED).map(({ displayName }) => displayName),
   };
 }
+
+/** 12 Conv, 1 Gemm. */
+const byOperator = (found: readonly Node[]): string =>
+  [...groupBy(found, ({ op }) => op)].map(([op, of]) => `${of.length} ${op}`).join(", ");
 
 /** 488 kB, 16.8 MB, 3.06 GB. */
 function inWords(bytes: number): string {

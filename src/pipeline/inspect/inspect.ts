@@ -75,10 +75,12 @@ export interface InspectedTensor {
 }
 
 export interface InspectedFlops {
-  /** Two for each multiply-accumulate of convolutions and matrix products; null when some shape is unknown. */
+  /** Two for each multiply-accumulate of the nodes that are counted; null when some shape is unknown. */
   readonly total: number | null;
   /** Of those nodes whose shapes are known. */
   readonly known: number;
+  /** Nodes that are counted, by operator: convolutions, matrix products, attention and recurrent networks. */
+  readonly operators: Readonly<Record<string, number>>;
   readonly nodes: number;
   readonly nodesWithoutShape: number;
   /** Inside Loop or Scan: counted as if they ran once. */
@@ -179,10 +181,11 @@ async function flopsOf(path: string, config: RuntimeConfig, context: RunContext 
       count = countMacs(sized);
     }
   }
-  const { known, nodes, unknown, inLoops } = count;
+  const { known, operators, nodes, unknown, inLoops } = count;
   return {
     total: unknown === 0 ? 2 * known : null,
     known: 2 * known,
+    operators: Object.fromEntries(operators),
     nodes,
     nodesWithoutShape: unknown,
     nodesInLoops: inLoops,

@@ -120,6 +120,28 @@ describe("findings", () => {
     expect(found).toEqual(["CONSTANT_SUBGRAPH", "IDLE_NODES"]);
   });
 
+  it("tell of an Identity once, and of what reads one of a constant all the same", async () => {
+    const { findings } = await inspect(`(x: f32[4]) -> (y) {
+      i = Identity($c: f32[4])
+      e = Exp(i)
+      y = Add(x, e)
+    }`);
+    expect(findings.map(({ code, nodes }) => [code, nodes.length])).toEqual([
+      ["CONSTANT_SUBGRAPH", 1],
+      ["IDLE_NODES", 1],
+    ]);
+    expect(await codes("(x: f32[4]) -> (y) { i = Identity($c: f32[4])\n y = Add(x, i) }")).toEqual(["IDLE_NODES"]);
+  });
+
+  it("count what holds weights by operator: a GRU is no matrix product", async () => {
+    const { findings, flops } = await inspect(`(x: f32[3,1,64]) -> (y) {
+      h, last = GRU<hidden_size = 64>(x, $w: f32[1,192,64], $r: f32[1,192,64])
+      y = MatMul(h, $v: f32[64,8])
+    }`);
+    expect(findings[0]!.text).toContain("2 nodes (1 GRU, 1 MatMul) hold most of");
+    expect(flops.operators).toEqual({ GRU: 1, MatMul: 1 });
+  });
+
   it("does not call it a fault that weights are stored in half precision", async () => {
     const text = (type: string) => `(x: f32[8]) -> (y) { w = Cast<to = 1>($narrow: ${type}[8])\n y = Mul(x, w) }`;
     expect(await codes(text("f16"))).not.toContain("CONSTANT_SUBGRAPH");
@@ -158,7 +180,7 @@ describe("findings", () => {
     });
     const { findings } = await runInspect(path, runtimeConfig(), null);
     expect(findings[0]).toMatchObject({ command: `infer-opt quantize '${path}' --calibration DATA -o int8.onnx` });
-    expect(findings[0]!.text).toContain("hold most of 262 kB of float32 weights");
+    expect(findings[0]!.text).toContain("1 node (1 MatMul) holds most of 262 kB of float32 weights");
   });
 
   it("leave weights of eight bits as they are", async () => {
