@@ -544,6 +544,19 @@ describe("fuse and fp16", () => {
     expect([inputs[0]!.dtype, outputs[0]!.value.dtype]).toEqual(["f16", "f16"]);
   });
 
+  it("fp16 says that inputs were made up, and in which sizes", async () => {
+    const { folder, output, context } = await scene();
+    const half = { target: "f16", convertIo: false, selection: { include: [], exclude: [] } } as const;
+    const warnings = async (shape: string): Promise<readonly string[]> => {
+      const model = modelFile(folder, `(x: f32[${shape}]) -> (y) { y = MatMul(x, $w: f32[8,8]) }`);
+      return (await runFp16({ ...fuseConfig(model, output), ...half }, context)).warnings;
+    };
+    const open = (await warnings("N,8")).find((each) => each.includes("made-up inputs"));
+    expect(open).toMatch(/sizes that the model leaves open \(x 1x8.*--shape/);
+    const fixed = (await warnings("2,8")).find((each) => each.includes("made-up inputs"));
+    expect(fixed).toBe("run on made-up inputs: give samples with --eval");
+  });
+
   it("fp16 says what to do where the runtime has no kernel for bfloat16, and writes it unrun when told to", async () => {
     const { folder, output, context } = await scene();
     const model = modelFile(folder, "(x: f32[2,8]) -> (y) { y = Relu(x) }");

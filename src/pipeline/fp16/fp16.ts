@@ -13,6 +13,7 @@ import type { Fp16Config } from "../config.js";
 import type { RunContext } from "../context.js";
 import { fixShapes, shapeChanges } from "../fix-shapes.js";
 import { type Intake, takeIn } from "../intake.js";
+import { madeUpSizes } from "../made-up-sizes.js";
 import { measureLatency } from "../measure/latency.js";
 import { measurePlacement } from "../measure/placement.js";
 import { asDelivered, describer, linkedFile, linkedTwin, removeLinked } from "../model-runs.js";
@@ -82,7 +83,7 @@ class Fp16Run {
       }
     });
     if (config.convertIo) report = await record.stage("convert", () => this.#convert(false, delivered));
-    record.warn(...differenceWarnings(differences));
+    record.warn(...(await this.#madeUpWarnings()), ...differenceWarnings(differences));
     // Asked for no comparison, the result need not even run here: no CPU kernel takes bfloat16.
     const runs = { model: path, data: this.#runsOn, config: config.runtime, record };
     const placed = config.graph.verify === "none" ? null : await measurePlacement(runs);
@@ -161,6 +162,14 @@ class Fp16Run {
     settleIrVersion(model, graph);
     linkModel(model, to);
     return report;
+  }
+
+  /** What nobody gave samples for was found out with inputs that the user has not seen. */
+  async #madeUpWarnings(): Promise<readonly string[]> {
+    if (!this.#runsOn.random || this.config.graph.verify === "none") return [];
+    const sizes = await madeUpSizes(this.#runsOn);
+    const open = sizes === null ? "" : `, of sizes that the model leaves open (${sizes})`;
+    return [`run on made-up inputs${open}: give samples with --eval${sizes === null ? "" : ", or sizes with --shape"}`];
   }
 
   /** On the first data that the original runs on. */

@@ -7,6 +7,7 @@ import type { DatasetRef } from "../../dataset/index.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { batchOf } from "../evaluation-data.js";
+import { madeUpSizes } from "../made-up-sizes.js";
 import type { BenchFacts, BenchRow, ColdStartFacts, MemoryFacts, RunResult } from "../result.js";
 import { RunRecord } from "../run-record.js";
 import { watchConditions } from "./conditions.js";
@@ -64,7 +65,13 @@ export async function runBench(config: BenchConfig, context: RunContext): Promis
     latency: candidates[0]?.facts ?? null,
     verdict: { status: "pass", outcome: "met", reasons: [], summary: summaryOf(comparison) },
     ...conditions([comparison.baseline, ...comparison.candidates].flatMap(({ allowed }) => allowed)),
-    bench: benchFacts(comparison, models, config, data, usedProvider(context, config.runtime)),
+    bench: benchFacts(
+      comparison,
+      models,
+      config,
+      { batch: batchOf(data), called: await calledWithSizes(data) },
+      usedProvider(context, config.runtime),
+    ),
   });
 }
 
@@ -80,16 +87,20 @@ const memoryOf = ({ start, peakRssBytes }: ModelLatency): MemoryFacts => ({
   peakBytes: peakRssBytes,
 });
 
+async function calledWithSizes(data: DatasetRef): Promise<string> {
+  const sizes = await madeUpSizes(data);
+  return sizes === null ? data.path : `${data.path} (${sizes})`;
+}
+
 type TimedModel = Pick<BenchRow, "model" | "placement">;
 
 function benchFacts(
   { runs, processes, baseline, candidates, noise }: LatencyComparison,
   models: readonly TimedModel[],
   { runtime: { threads } }: BenchConfig,
-  data: DatasetRef,
+  { batch, called }: { readonly batch: number; readonly called: string },
   provider: string,
 ): BenchFacts {
-  const batch = batchOf(data);
   const row = (latency: ModelLatency, i: number): BenchRow => ({
     ...models[i]!,
     ...percentilesOf(latency),
@@ -108,7 +119,7 @@ function benchFacts(
     batch,
     runs,
     processes,
-    data: data.path,
+    data: called,
     models: [
       row(baseline, 0),
       ...candidates.map((candidate, i) => ({
