@@ -5,7 +5,7 @@ import type { Candidate } from "../candidates/candidate.js";
 
 /** Of one run each: the sum of what each node took at least. */
 export interface OperatorTimesFacts {
-  /** The original; of `quantize`, which compares no float graphs, the fused one that integers were made of. */
+  /** The original; the fused model that integers were made of where that alone was profiled. */
   readonly before: readonly OperatorShare[];
   readonly after: readonly OperatorShare[];
 }
@@ -28,8 +28,10 @@ export function operatorTimes(
   before?: readonly NodeTime[],
   after?: readonly NodeTime[],
 ): OperatorTimesFacts | null {
-  if (times) return { before: byOperator(times.original ?? times.float), after: byOperator(times.own) };
-  return before && after ? { before: byOperator(before), after: byOperator(after) } : null;
+  if (times?.original) return { before: byOperator(times.original), after: byOperator(times.own) };
+  // What is timed is beside the original: so is this, rather than beside what the passes made of it.
+  if (before && after) return { before: byOperator(before), after: byOperator(after) };
+  return times ? { before: byOperator(times.float), after: byOperator(times.own) } : null;
 }
 
 /** The most time first. */

@@ -17,6 +17,15 @@ describe("operatorTimes", () => {
     });
   });
 
+  it("is beside the original where that was profiled, with the candidate or by itself", () => {
+    const one = (ms: number) => [{ name: "a", op: "Conv", ms }];
+    const beforeMs = (...given: Parameters<typeof operatorTimes>) => operatorTimes(...given)!.before[0]!.ms;
+    const times = { float: one(2), own: one(1) };
+    expect(beforeMs({ times: { ...times, original: one(3) } }, one(4), one(1))).toBe(3);
+    expect(beforeMs({ times }, one(4), one(1))).toBe(4);
+    expect(beforeMs({ times }, one(4))).toBe(2);
+  });
+
   it("says nothing of a candidate that was raced", () => {
     expect(operatorTimes({})).toBeNull();
     expect(operatorTimes({ times: null })).toBeNull();
