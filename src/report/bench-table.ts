@@ -91,9 +91,12 @@ export function layerLines(
   { thresholdDb, samples, compared, uncompared, first, worst }: LayerDifferences,
   sheet: Sheet,
 ): string[] {
-  const name = sheet.columns - 56;
-  const rows = worst.map(({ value, op, sqnrDb, maxAbs, relativeL2 }) => [
-    middle(printable(value), name),
+  const names = middles(
+    worst.map(({ value }) => printable(value)),
+    sheet.columns - 56,
+  );
+  const rows = worst.map(({ op, sqnrDb, maxAbs, relativeL2 }, i) => [
+    names[i]!,
     middle(printable(op), 18),
     sqnrDb === null ? "equal" : significant(sqnrDb),
     significant(maxAbs),

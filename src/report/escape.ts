@@ -1,4 +1,5 @@
 /** Names come from files that strangers made: each format gets them in a form that cannot break it. */
+import { groupBy } from "../base/group-by.js";
 import { cellsOf, firstCells, lastCells } from "./cell-width.js";
 
 // Control characters could drive a terminal, and the bidirectional ones reorder what a reader sees.
@@ -46,40 +47,45 @@ export function middle(text: string, width: number): string {
 }
 
 /**
- * Each shortened from the middle; of those that would look alike, only what tells them apart.
+ * Each shortened from the middle; where that makes some of them look alike, of those the parts that the fewest names have.
  *
  * @param shorten one name to a number of cells, where a screen has its own way
  */
 export function middles(texts: readonly string[], width: number, shorten = middle): string[] {
-  const cut = texts.map((text) => shorten(text, width));
-  const alike = new Map(cut.map((short) => [short, new Set<string>()]));
-  for (const [i, text] of texts.entries()) alike.get(cut[i]!)!.add(text);
-  const told = new Map<string, string>();
-  for (const group of alike.values()) {
-    if (group.size === 1) continue;
-    const parts = withoutSharedParts([...group]).map((text) => shorten(text, width));
-    const short = new Set(parts).size === group.size ? parts : fromFirstDifference([...group], width);
-    for (const [i, text] of [...group].entries()) told.set(text, short[i]!);
-  }
-  return texts.map((text, i) => told.get(text) ?? cut[i]!);
+  const told = new Map(texts.map((text) => [text, shorten(text, width)]));
+  const shares = sharesOfParts([...told.keys()]);
+  for (const text of alike(told).flat()) told.set(text, shorten(rarestParts(text, shares, width), width));
+  for (const group of alike(told))
+    for (const [i, short] of fromFirstDifference(group, width).entries()) told.set(group[i]!, short);
+  return texts.map((text) => told.get(text)!);
 }
 
-/** Between slashes, what all of them begin or end with is left out, and where they are equally deep also what they share between. */
-function withoutSharedParts(texts: readonly string[]): string[] {
-  const split = texts.map((text) => text.split("/"));
-  const least = Math.min(...split.map((parts) => parts.length));
-  const isShared = (at: number): boolean => split.every((parts) => parts.at(at) === split[0]!.at(at));
-  let first = 0;
-  while (first < least && isShared(first)) first++;
-  let last = 0;
-  while (last < least - first && isShared(-1 - last)) last++;
-  const isLevel = split.every((parts) => parts.length === least);
-  return split.map((parts) => {
-    const told = parts.map((part, at) =>
-      at < first || at >= parts.length - last || (isLevel && isShared(at)) ? "..." : part,
-    );
-    return told.filter((part, at) => part !== "..." || told[at - 1] !== "...").join("/");
-  });
+/** Names of which several became one text. */
+function alike(told: ReadonlyMap<string, string>): string[][] {
+  const groups = [...groupBy(told, ([, short]) => short).values()];
+  return groups.filter(({ length }) => length > 1).map((group) => group.map(([text]) => text));
+}
+
+/** In how many of the names a part between slashes is. */
+function sharesOfParts(texts: readonly string[]): ReadonlyMap<string, number> {
+  const shares = new Map<string, number>();
+  for (const text of texts) for (const part of new Set(text.split("/"))) shares.set(part, (shares.get(part) ?? 0) + 1);
+  return shares;
+}
+
+/** Without the parts that most names have, as few of them as it takes; of those that as many have, the last tells the most. */
+function rarestParts(text: string, shares: ReadonlyMap<string, number>, width: number): string {
+  const parts = text.split("/");
+  const without = (left: ReadonlySet<number>): string => {
+    const kept = parts.map((part, at) => (left.has(at) ? "..." : part));
+    return kept.filter((part, at) => part !== "..." || kept[at - 1] !== "...").join("/");
+  };
+  const [, ...others] = parts
+    .map((_, at) => at)
+    .sort((a, b) => shares.get(parts[a]!)! - shares.get(parts[b]!)! || b - a);
+  const left = new Set<number>();
+  while (others.length > 0 && cellsOf(without(left)) > width) left.add(others.pop()!);
+  return without(left);
 }
 
 /** From the part of the name on in which they begin to differ. */

@@ -209,9 +209,12 @@ function memory({ runtime, activations }: MemoryProfile, sheet: Sheet): string[]
     ];
     const without = uncounted.length === 0 ? "" : `; without ${uncounted.join(", and ")}`;
     const text = `at most ${bytes(peakBytes)} alive at once, at ${middle(printable(peakNode), 40)}, of ${bytes(totalBytes)} that nodes write${without}`;
-    const named = alive
-      .slice(0, MOST_ALIVE)
-      .map(({ name, bytes: size }) => `${middle(printable(name), 28)} ${bytes(size)}`);
+    const shown = alive.slice(0, MOST_ALIVE);
+    const names = middles(
+      shown.map(({ name }) => printable(name)),
+      28,
+    );
+    const named = shown.map(({ bytes: size }, i) => `${names[i]!} ${bytes(size)}`);
     const left = alive.length - named.length;
     lines.push(
       ...titled("activations", text, sheet),

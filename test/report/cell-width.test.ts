@@ -53,13 +53,33 @@ describe("cells", () => {
     expect(middles([...deep, "/net/classifier/Gemm", deep[0]!], 30)).toEqual([
       ".../layer.0/expand_1x1/...",
       ".../layer.10/reduce_1x1/...",
-      ".../conv_1x1/...",
+      ".../conv_1x1/convolution/Conv",
       "/net/classifier/Gemm",
       ".../layer.0/expand_1x1/...",
     ]);
     const flat = [2, 10].map((count) => `int8 static mse +neighbours -${count} regions`);
     expect(middles(flat, 14)).toEqual(["...-2 regions", "...-10 regions"]);
     expect(middles(["one name", "another that is cut"], 11)).toEqual(["one name", "anot... cut"]);
+  });
+
+  it("keeps what tells names apart that are cut to the same in groups: which layer, and which of its parts", () => {
+    const names = [0, 1].flatMap((layer) =>
+      ["attention/self/query", "attention/self/key", "attention/self/value", "intermediate/dense"].map(
+        (part) => `/bert/encoder/layer.${layer}/${part}/MatMul`,
+      ),
+    );
+    const shown = middles(names, 34);
+    expect(shown.slice(0, 4)).toEqual([
+      ".../layer.0/.../self/query/...",
+      ".../layer.0/attention/self/key/...",
+      ".../layer.0/.../self/value/...",
+      ".../layer.0/intermediate/dense/...",
+    ]);
+    for (const width of [24, 28, 34, 40]) {
+      const all = middles(names, width);
+      expect(new Set(all).size).toBe(names.length);
+      expect(Math.max(...all.map(cellsOf))).toBeLessThanOrEqual(width);
+    }
   });
 
   it("keep columns straight", () => {
