@@ -169,6 +169,8 @@ export interface QuantizationFacts {
   readonly method: string | null;
   /** Nodes that run on integers or store their weights so. */
   readonly nodes: number;
+  /** Of `nodes`, those that are integers only because products around them are. Not in results of earlier versions. */
+  readonly between?: number;
   /** What became of each of them; results of earlier versions are without. */
   readonly forms?: readonly { readonly node: string; readonly form: Form }[];
   readonly float: readonly FloatNode[];

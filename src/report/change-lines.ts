@@ -68,7 +68,9 @@ export function keptFloatLines(result: RunResult, sheet: Sheet): string[] {
   if (groups.length > MOST_REASONS) {
     lines.push(`      and ${plural(groups.length - MOST_REASONS, "more reason")}: in the JSON result`);
   }
-  const of = quantization ? ` of ${count(quantization.nodes + quantization.float.length)}` : "";
+  // Of those that one would look for, wherever integers reach beyond them.
+  const { nodes = 0, between = 0 } = quantization ?? {};
+  const of = quantization ? ` of ${count(nodes - between + quantization.float.length)}` : "";
   return [`kept in float  ${count(float.length)}${of}`, ...lines.map((line) => ` ${line}`)];
 }
 

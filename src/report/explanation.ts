@@ -56,7 +56,7 @@ export function renderExplanation(explanation: Explanation, paint: Palette, shee
 }
 
 const REGIONS =
-  "float ms and int ms by a profile or the table of kernels; error dB of the region alone as integers, where a search measured it";
+  "nodes: a product and what would be integers with it; float ms and int ms by a profile or the table of kernels; error dB of the region alone as integers, where a search measured it";
 
 /** Where the error and the time of each region are, in one table; why one stays float stands under "kept in float". */
 function regionTable(regions: readonly RegionFacts[], width: number): string[] {

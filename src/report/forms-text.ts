@@ -14,14 +14,20 @@ export function formsText({ forms = [] }: QuantizationFacts): string {
 
 /** How many nodes compute with integers, and of how many weights alone are: "30 nodes on integers, 6 with 8-bit weights". */
 export function nodesText(quantization: QuantizationFacts): string {
-  const { mode, nodes, forms } = quantization;
+  const { mode, nodes, between = 0, forms } = quantization;
   const stored = storedByBits(forms);
   // Results of earlier versions do not tell of each node.
   if (!stored) return `${plural(nodes, "node")} ${mode === "weights" ? "with integer weights" : "on integers"}`;
   const computing = nodes - storedNodes(quantization)!;
   const groups = [...stored].sort(([a], [b]) => a - b).map(([bits, of]) => [of, `with ${bits}-bit weights`] as const);
   const all = computing > 0 || groups.length === 0 ? [[computing, "on integers"] as const, ...groups] : groups;
-  return all.map(([of, what], i) => `${i === 0 ? plural(of, "node") : count(of)} ${what}`).join(", ");
+  const isAmong = (what: string): boolean => what === "on integers" && between > 0;
+  return all
+    .map(([of, what], i) => {
+      const many = i === 0 ? plural(of, "node") : count(of);
+      return `${many} ${what}${isAmong(what) ? ` (${count(between)} of them between products)` : ""}`;
+    })
+    .join(", ");
 }
 
 /** Nodes of which weights alone are integers; null where nobody knows. */

@@ -105,6 +105,10 @@ function nearest({ reads }: GraphFacts, isWanted: (at: number) => boolean): (at:
 }
 
 function shared(found: readonly (Omit<Loss, "share"> & { readonly noise: number })[]): Loss[] {
-  const all = found.reduce((sum, { noise }) => sum + noise, 0);
+  // Thousands of decibels are no noise at all.
+  const all = Math.max(
+    Number.MIN_VALUE,
+    found.reduce((sum, { noise }) => sum + noise, 0),
+  );
   return [...found].sort((a, b) => b.noise - a.noise).map(({ noise, ...loss }) => ({ ...loss, share: noise / all }));
 }

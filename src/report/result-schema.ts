@@ -40,6 +40,7 @@ const quantization = v.looseObject({
   bits: v.optional(number),
   method: v.nullable(text),
   nodes: size,
+  between: v.optional(number),
   forms: v.optional(v.array(v.looseObject({ node: text, form: forms }))),
   float,
   regions: v.optional(regions),

@@ -66,8 +66,9 @@ describe("renderExplanation", () => {
         .map((line) => line.trim().split(/ {2,}/)),
     ).toEqual([
       ["regions"],
-      ["float ms and int ms by a profile or the table of kernels; error dB of the"],
-      ["region alone as integers, where a search measured it"],
+      ["nodes: a product and what would be integers with it; float ms and int ms by a"],
+      ["profile or the table of kernels; error dB of the region alone as integers,"],
+      ["where a search measured it"],
       ["region", "nodes", "form", "error dB", "float ms", "int ms"],
       ["/a", "2", "static", "31.5", "2.000", "1.500"],
       ["/b", "1", "float", "-", "2.000", "1.500"],

@@ -19,6 +19,9 @@ it("counts as integers what computes with them, and by bits of what weights alon
   );
   expect(nodesText(facts("weights4"))).toBe("1 node with 4-bit weights");
   expect(nodesText(facts())).toBe("0 nodes on integers");
+  expect(nodesText({ ...facts("static", "static", "weights8"), between: 1 })).toBe(
+    "2 nodes on integers (1 of them between products), 1 with 8-bit weights",
+  );
   expect(storedNodes(facts("static", "weights16"))).toBe(1);
 });
 

@@ -43,5 +43,8 @@ it("tells groups apart whose long names differ in the middle", () => {
   const rows = renderGroups(shown, palette(false))
     .split("\n")
     .filter((line) => line.includes("  channels "));
-  expect(rows.map((row) => row.trim().split(/\s/)[0])).toEqual([".../features.2/...", ".../features.4/..."]);
+  expect(rows.map((row) => row.trim().split(/\s/)[0])).toEqual([
+    ".../features.2/first/first.0/Conv",
+    ".../features.4/first/first.0/Conv",
+  ]);
 });

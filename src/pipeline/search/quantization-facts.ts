@@ -47,6 +47,7 @@ export function quantizationFacts(chosen: Candidate, findings: Findings): Quanti
     ...bitsFacts(forms),
     method: statics && methodsOf(statics),
     nodes: built.forms.size,
+    between: built.forms.size - workshop.regionsOf(chosen).length,
     forms: [...built.forms].map(([node, form]) => ({ node, form })),
     ...regionsOfKin(chosen, tried, workshop),
     float: built.float,
