@@ -390,6 +390,7 @@ export class OptimizeRun {
       ...{ tried: this.#tried, corrections: this.#corrections },
       ...{ fit, workshop, integers },
     });
+    const choices = () => integerChoices(prepared.model, this.target);
     const isGoneWithout = ruling.verdict.outcome === "no-gain" && config.quantize.goal === "speed";
     const findings = {
       model: intake.facts,
@@ -404,12 +405,7 @@ export class OptimizeRun {
       latency: latency?.facts ?? null,
       ...(this.#lossy && { lossy: this.#lossy }),
       verdict: { ...ruling.verdict, summary: this.#withApproximations(ruling.verdict.summary) },
-      candidates: candidateFacts(
-        this.#tried,
-        candidate,
-        () => integerChoices(prepared.model, this.target),
-        workshop.estimatesBeside,
-      ),
+      candidates: candidateFacts(this.#tried, candidate, choices, workshop.estimatesBeside),
       difference: differenceFacts(differences),
       ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
       ...(times && { operatorTimes: times }),
