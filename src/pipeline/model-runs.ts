@@ -26,9 +26,13 @@ const UNTIMED_THREADS = 2;
 
 type Form = (config: RuntimeConfig) => SessionOptions;
 
-/** For runs whose answers count: sums are those of the place that the model is for. What is timed has the kernels of this one. */
+/**
+ * For runs whose answers count: sums are those of the place that the model is for. What is timed has the kernels of this one. Models
+ * take turns, and threads of one that waited awake would keep the other, and whatever else the machine does, from their processors.
+ */
 export const answering = (config: RuntimeConfig, as: Form = asDelivered): SessionOptions => ({
   ...as(config),
+  waiting: "asleep",
   ...(config.isExact && { isExact: true }),
 });
 
@@ -37,13 +41,12 @@ export const answering = (config: RuntimeConfig, as: Form = asDelivered): Sessio
  * not do before `extended`.
  */
 export const answeringAsWritten = (config: RuntimeConfig): SessionOptions =>
-  config.isExact ? { ...asWritten(config), optimization: "extended", isExact: true } : asWritten(config);
+  answering(config, (given) => ({ ...asWritten(given), ...(given.isExact && { optimization: "extended" }) }));
 
 /** For runs whose answers count, and not how long they take. */
 export const untimed = (config: RuntimeConfig, as: Form = asDelivered): SessionOptions => ({
   ...answering(config, as),
   threads: UNTIMED_THREADS,
-  waiting: "asleep",
 });
 
 /** The same where last bits do not matter: as many threads at least. */

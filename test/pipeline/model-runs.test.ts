@@ -5,6 +5,7 @@ import { InferOptError } from "../../src/base/errors.js";
 import { loadModel, parseModel, saveModel } from "../../src/ir/index.js";
 import {
   answering,
+  answeringAsWritten,
   asDelivered,
   asWritten,
   despiteCrash,
@@ -51,6 +52,16 @@ it("takes every other answer as it is", async () => {
 it("shares what is not timed among as many threads on every machine", () => {
   const sessions = [1, 2, 8].map((threads) => untimed(runtimeConfig({ threads })));
   for (const session of sessions) expect(session).toEqual({ ...sessions[0]!, threads: 2, waiting: "asleep" });
+});
+
+it("has threads wait asleep where answers count, as many as were asked for, and awake where time does", () => {
+  for (const isExact of [false, true]) {
+    const config = runtimeConfig({ threads: 3, ...(isExact && { isExact }) });
+    for (const session of [answering(config), answeringAsWritten(config)])
+      expect(session).toMatchObject({ threads: 3, waiting: "asleep" });
+    expect(answeringAsWritten(config).optimization).toBe(isExact ? "extended" : "disabled");
+    expect(asDelivered(config).waiting).toBeUndefined();
+  }
 });
 
 it("has exact sums where answers count, and the kernels of this machine where time does", () => {
