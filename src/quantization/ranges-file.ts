@@ -13,6 +13,8 @@ export interface RangesPart {
   readonly of: number;
   /** Digest of the samples of this part. */
   readonly data: string;
+  /** And of all that were parted; absent in files of earlier versions. */
+  readonly whole?: string;
   readonly samples: number;
 }
 
@@ -86,8 +88,8 @@ export function readRanges(path: string): RangesFile {
 
 /**
  * Joins parts of one calibration. The result does not depend on the order given.
- * Throws RANGES_FOREIGN when they belong to different models or recipes, and
- * RANGES_PARTS when one is given twice.
+ * Throws RANGES_FOREIGN when they belong to different models, recipes or data, and
+ * RANGES_PARTS when one is given twice or missing.
  */
 export function mergeRanges(files: readonly RangesFile[]): RangesFile {
   const [first, ...rest] = files;
@@ -101,6 +103,18 @@ export function mergeRanges(files: readonly RangesFile[]): RangesFile {
     }
   }
   const parts = files.flatMap((file) => file.parts).sort((a, b) => a.index - b.index);
+  const odd = parts.find(({ whole }) => whole !== parts[0]!.whole);
+  if (odd) {
+    throw new InferOptError(
+      "RANGES_FOREIGN",
+      "input",
+      `part ${odd.index}/${odd.of} was calibrated on other data than part ${parts[0]!.index}/${parts[0]!.of}`,
+      {
+        hint: "Give every part the same samples in the same order as --calibration: which of them it takes follows from --shard.",
+        fields: { data: [parts[0]!.whole, odd.whole] },
+      },
+    );
+  }
   parts.forEach((part, i) => {
     if (part.of !== parts[0]!.of) throw partsError(`parts of ${parts[0]!.of} and of ${part.of} are mixed`);
     if (i > 0 && parts[i - 1]!.index === part.index) throw partsError(`part ${part.index}/${part.of} is given twice`);

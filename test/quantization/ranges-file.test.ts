@@ -23,7 +23,7 @@ function tapsOver(which: readonly number[]): ReadonlyMap<string, TapStatistics> 
 const facts = { tool: "1.0.0", model: "m", recipe: "fuse 1.0.0" };
 const part = (index: number, of: number, changes: Partial<RangesFile> = {}): RangesFile => {
   const which = samples.map((_, i) => i).filter((i) => i % of === index - 1);
-  const parts = [{ index, of, data: `d${index}`, samples: which.length }];
+  const parts = [{ index, of, data: `d${index}`, whole: "d", samples: which.length }];
   return { ...rangesOf({ ...facts, parts }, tapsOver(which)), ...changes };
 };
 
@@ -105,6 +105,12 @@ describe("mergeRanges", () => {
       [parts[0]!, { ...parts[1]!, recipe: "fuse 2" }, parts[2]!],
       "RANGES_FOREIGN",
       "different models",
+    ],
+    [
+      "a part of other data",
+      [parts[0]!, parts[1]!, { ...parts[2]!, parts: [{ ...parts[2]!.parts[0]!, whole: "other" }] }],
+      "RANGES_FOREIGN",
+      "part 3/3 was calibrated on other data than part 1/3",
     ],
     ["a missing part", [parts[0]!, parts[2]!], "RANGES_PARTS", "part 2 of 3 is missing"],
     ["a part given twice", [parts[0]!, parts[1]!, parts[1]!], "RANGES_PARTS", "part 2/3 is given twice"],

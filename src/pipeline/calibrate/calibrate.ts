@@ -46,6 +46,7 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
     index: config.shard?.index ?? 1,
     of: config.shard?.of ?? 1,
     data: await datasetDigest(dataset, ref.indices),
+    whole: intake.fit!.digest,
     samples: ref.indices!.length,
   };
   const recipe = rangesRecipe(context.toolVersion);
