@@ -11,7 +11,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { openDataset } from "../dist/dataset/index.js";
+import { inputsOf, openDataset } from "../dist/dataset/index.js";
+import { loadModel } from "../dist/ir/index.js";
 
 const FEW = 10;
 const RUNS = 3;
@@ -49,7 +50,7 @@ try {
 /** The inputs of each sample as .npy files; as many samples as are wanted at most. */
 async function writeSamples(path, most) {
   mkdirSync(join(scratch, "data"));
-  const dataset = await openDataset(path);
+  const dataset = await openDataset(path, { signature: inputsOf(loadModel(positionals[0]).graph) });
   const written = [];
   for await (const { feeds } of dataset.samples(Array.from({ length: Math.min(most, dataset.count) }, (_, i) => i))) {
     const inputs = {};

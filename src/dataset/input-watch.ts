@@ -1,5 +1,5 @@
 import { firstNotFinite } from "../base/finite.js";
-import { aligned, bitsOf, type Tensor } from "../ir/index.js";
+import { aligned, bitsOf, isFloat, type Tensor } from "../ir/index.js";
 
 /** Largest value below which whole numbers are taken for counts or classes, not for pixels. */
 const PIXEL_PEAK = 64;
@@ -61,10 +61,25 @@ export class InputWatch {
 const floatsOf = (tensor: Tensor): Float32Array | Float64Array | null =>
   tensor.dtype === "f64" ? aligned(Float64Array, tensor.bytes()) : tensor.toF32();
 
-/** The bytes of the first element when all others are the same, else null. Types that share bytes: whole bytes are compared. */
+/**
+ * The bytes of the first element when all others are the same, else null; 0 and -0 are the same. Types that share bytes: whole
+ * bytes are compared.
+ */
 function uniformElement(tensor: Tensor): string | null {
   const bytes = tensor.bytes();
   const width = Math.max(1, bitsOf(tensor.dtype) / 8);
-  for (let i = width; i < bytes.length; i++) if (bytes[i] !== bytes[i - width]) return null;
-  return Buffer.from(bytes.subarray(0, width)).toString("hex");
+  const first = bytes.slice(0, width);
+  if (isFloat(tensor.dtype) && width > 1 && isZero(bytes, 0, width)) {
+    for (let i = width; i < bytes.length; i += width) if (!isZero(bytes, i, width)) return null;
+    first[width - 1] = 0;
+  } else {
+    for (let i = width; i < bytes.length; i++) if (bytes[i] !== bytes[i - width]) return null;
+  }
+  return Buffer.from(first).toString("hex");
+}
+
+/** Whether no bit of a float is set, its sign aside. */
+function isZero(bytes: Uint8Array, at: number, width: number): boolean {
+  for (let i = at; i < at + width - 1; i++) if (bytes[i] !== 0) return false;
+  return (bytes[at + width - 1]! & 0x7f) === 0;
 }

@@ -100,6 +100,7 @@ async function judge(
 
   const [calibration, eval_] = await letBothIn(data, signature, record);
   if (calibration && eval_ && data.eval !== null && purpose !== "weights") warnOfOverlap(calibration, eval_, record);
+  if (calibration?.samples === 1 && purpose === "numbers") warnOfOne(data, record);
 
   const evaluation = withStore(await chooseEvaluationData(data, signature, runtime), eval_ ?? calibration);
   const fit = calibration && fitOf(data, calibration, eval_ ?? calibration, evaluation.ref, runtime);
@@ -193,6 +194,13 @@ function warnOfOverlap(calibration: Admission, evaluation: Admission, record: Ru
       `${shared} of ${evaluation.samples} evaluation samples are in the calibration data too: accuracy looks better than it is`,
     );
   }
+}
+
+function warnOfOne({ calibration, eval: judging }: DataConfig, record: RunRecord): void {
+  const itself = judging === null ? ", and the result is judged by the same one" : "";
+  record.warn(
+    `${calibration} holds a single sample: ranges made of it clip what it does not show${itself}. Give 32 or more`,
+  );
 }
 
 function trialOf(ref: DatasetRef, count: number, signature: ModelSignature, runtime: RuntimeConfig): DatasetRef {

@@ -90,6 +90,12 @@ describe("admit", () => {
     ]);
   });
 
+  it("warns of an input whose zeros have signs", async () => {
+    const { findings } = await admit(samples([0, -0], [-0, -0]), spec);
+    expect(findings).toMatchObject([{ code: "DATASET_CONSTANT", severity: "warning" }]);
+    expect(await codesOf(samples([0, -0], [0.5, 0.5]), spec)).toEqual(["DATASET_BLANK"]);
+  });
+
   it("only notes a constant mask", async () => {
     const mask = (id: string): Sample => ({ id, feeds: new Map([["m", Tensor.i64([1, 2], [1, 1])]]), labels: null });
     const { findings } = await admit(datasetOf([mask("a")]), [input("m", "i64", null)]);

@@ -502,6 +502,37 @@ describe("calibrate", () => {
     expect(stale.message).toContain("by version 0.0.0");
   });
 
+  it("warns of a single sample, and tells it of more", async () => {
+    const { folder } = await scene();
+    const warned = async (count: number, judged: boolean): Promise<string> => {
+      const calibration = await digits(folder, count, 10 * count);
+      const data = { calibration, eval: judged ? await digits(folder, 3, 200) : null, metric: null };
+      const context = realContext(runtime);
+      await runCalibrate({ ...fuseConfig(digitsModel, join(folder, "r.json"), { data }), shard: null }, context);
+      return context.events.flatMap((event) => (event.type === "warning" ? [event.warning] : [])).join("\n");
+    };
+    expect(await warned(1, false)).toMatch(/holds a single sample: .* judged by the same one\. Give 32 or more/);
+    expect(await warned(1, true)).toMatch(/holds a single sample: .* does not show\. Give 32 or more/);
+    expect(await warned(2, false)).not.toContain("a single sample");
+  });
+
+  it("refuses parts of different data", async () => {
+    const { folder, context } = await scene();
+    const part = async (index: number, from: number): Promise<string> => {
+      const data = { calibration: await digits(folder, 4, from), eval: null, metric: null };
+      const path = join(folder, `part-${index}-${from}.json`);
+      await runCalibrate({ ...fuseConfig(digitsModel, path, { data }), shard: { index, of: 2 } }, context);
+      return path;
+    };
+    const [one, two, other] = [await part(1, 0), await part(2, 0), await part(2, 50)];
+    const fault = await faultOf(() => mergeRangesFiles([one, other], join(folder, "r.json")));
+    expect([fault.code, fault.message]).toEqual([
+      "RANGES_FOREIGN",
+      "part 2/2 was calibrated on other data than part 1/2",
+    ]);
+    expect(mergeRangesFiles([two, one], join(folder, "r.json")).parts).toHaveLength(2);
+  });
+
   it("refuses more parts than samples", async () => {
     const { folder, context } = await scene();
     const data = { calibration: await digits(folder, 2), eval: null, metric: null };

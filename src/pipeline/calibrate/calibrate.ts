@@ -57,7 +57,7 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
   const taps = await record.stage(
     "calibrate",
     () => observeInSteps({ prepared: prepared.path, target, data: ref, runtime: config.runtime }, journal, record),
-    `${part.samples} samples`,
+    samplesOf(part),
   );
   const unusable = unusableStatistics(taps, path);
   if (unusable !== null) record.warn(unusable);
@@ -67,7 +67,7 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
   );
   if (output !== null) writeRanges(file, output);
   journal?.remove();
-  const summary = `${taps.size} tensors over ${part.samples} samples${config.shard ? `, part ${part.index} of ${part.of}` : ""}${output === null ? "" : ` -> ${output}`}`;
+  const summary = `${taps.size} tensors over ${samplesOf(part)}${config.shard ? `, part ${part.index} of ${part.of}` : ""}${output === null ? "" : ` -> ${output}`}`;
   return record.result({
     model: intake.facts,
     passes: prepared.passes,
@@ -76,6 +76,9 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
     verdict: { status: "pass", outcome: "met", reasons: [], summary },
   });
 }
+
+const samplesOf = ({ samples }: { readonly samples: number }): string =>
+  samples === 1 ? "1 sample" : `${samples} samples`;
 
 /** The first samples come with the risk that the command is given up soon; later each start of a process weighs more. */
 const [FIRST_STEP, LONGEST_STEP] = [16, 1024];
