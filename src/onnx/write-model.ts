@@ -6,6 +6,7 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { InferOptError, invariant } from "../base/errors.js";
+import { partialPath } from "../base/partial-file.js";
 import { hold } from "../base/unfinished.js";
 import {
   type HeldFile,
@@ -62,13 +63,10 @@ export interface StagedModel {
   discard(): void;
 }
 
-/** Staged models of this process so far: several may be on their way to one name. */
-let stagedCount = 0;
-
 /** Writes `message` beside `outputPath`. Throws OUTPUT_FAILED (disk full, no permission, no folder) or OUTPUT_TOO_LARGE. */
 export function stageModel(message: ModelProto, outputPath: string, options: WriteOptions = {}): StagedModel {
   const target = resolve(outputPath);
-  const partial = join(dirname(target), `.${basename(target)}.${process.pid}-${++stagedCount}.partial`);
+  const partial = partialPath(target);
   const dataPartial = `${partial}.data`;
   const tensors = [...tensorsWithin(message)].filter(({ tensor }) => tensor.source);
   const restore = rememberPlaces(tensors);

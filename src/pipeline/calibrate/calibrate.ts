@@ -2,6 +2,8 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { collectGarbage } from "../../base/collect-garbage.js";
 import { InferOptError } from "../../base/errors.js";
+import { partialPath } from "../../base/partial-file.js";
+import { hold } from "../../base/unfinished.js";
 import { type DatasetRef, datasetDigest, type InputSpec, openDataset, openDatasetRef } from "../../dataset/index.js";
 import { mergeTaps, type TapStatistics } from "../../observe/index.js";
 import { isSystemError, outputFailed, refuseSpecialFile } from "../../onnx/index.js";
@@ -156,7 +158,8 @@ async function shardOf(
 }
 
 function writeRanges(file: RangesFile, path: string): void {
-  const partial = `${path}.${process.pid}.partial`;
+  const partial = partialPath(path);
+  const release = hold({ path: partial });
   try {
     refuseSpecialFile(path, path);
     writeFileSync(partial, `${JSON.stringify(file)}\n`);
@@ -164,5 +167,7 @@ function writeRanges(file: RangesFile, path: string): void {
   } catch (cause) {
     rmSync(partial, { force: true });
     throw isSystemError(cause) ? outputFailed(path, cause) : cause;
+  } finally {
+    release();
   }
 }

@@ -5,6 +5,8 @@
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { InferOptError } from "../../base/errors.js";
+import { partialPath } from "../../base/partial-file.js";
+import { hold } from "../../base/unfinished.js";
 import { type TapJson, type TapStatistics, tapFromJson, tapToJson } from "../../observe/index.js";
 import { outputFailed, refuseSpecialFile } from "../../onnx/index.js";
 import { digestOf, IN_THE_WAY } from "../journal.js";
@@ -54,7 +56,8 @@ export class CalibrationJournal {
 
   /** Replaces what is there in one step: whenever the run ends, a whole journal lies on disk. */
   write({ done, taps }: JournalState): void {
-    const next = `${this.path}.${process.pid}`;
+    const next = partialPath(this.path);
+    const release = hold({ path: next });
     const told: TapJson[] = [...taps.values()].map(tapToJson);
     const json = { identity: this.identity, done, taps: told, sum: digestOf([done, told]) };
     try {
@@ -63,6 +66,8 @@ export class CalibrationJournal {
     } catch (cause) {
       rmSync(next, { force: true });
       throw outputFailed(this.path, cause);
+    } finally {
+      release();
     }
   }
 

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { storedById } from "../../../src/dataset/index.js";
 import { meanOf, meanPairOf, meanSquareOf, newTap, observeTensor } from "../../../src/observe/index.js";
+import { isWorthThread } from "../../../src/runtime/ort/child/observe.js";
 import {
   constant,
   intAttribute,
@@ -60,6 +61,11 @@ describe("observe", () => {
     const data = { path: jsonl(...samples), indices: [0, 1, 2, 3] };
     await runtime.observe({ model: scaling(2), data, taps: ["y"], heldBytes, session, onProgress });
     expect(alive.size).toBe(processes);
+  });
+
+  it("has a thread of its own for large samples, and none more for many", () => {
+    expect([1, 10, 1000].map((count) => isWorthThread(8 * 2 ** 20, count))).toEqual([false, true, true]);
+    expect([1, 10, 1000].map((count) => isWorthThread(6 * 2 ** 20, count))).toEqual([false, false, false]);
   });
 
   it("counts progress over all processes", async () => {

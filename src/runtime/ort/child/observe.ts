@@ -15,8 +15,16 @@ type Feeds = Parameters<OpenModel["run"]>[0];
 /** Outputs go to the same memory again, or to another thread: what piles up are inputs. */
 const INPUT_BYTES = 4 * 2 ** 20;
 
-/** Less than this is looked at sooner than a thread has started. */
+/**
+ * Less than this is looked at sooner than a thread has started. It holds 25 MB, as much as a process that runs a small model for
+ * a few samples has to spare: memory is not to grow with their number, so that more of them are no reason for a thread.
+ */
 const THREAD_BYTES = 64 * 2 ** 20;
+const COUNTED_SAMPLES = 10;
+
+/** @param heldBytes of activations of a sample */
+export const isWorthThread = (heldBytes: number, count: number): boolean =>
+  heldBytes * Math.min(count, COUNTED_SAMPLES) >= THREAD_BYTES;
 
 /** Statistics of outputs over samples; only they cross, so the size of the data does not matter. */
 export const observe: JobHandler<"observe"> = async (args, context) => {
@@ -29,7 +37,7 @@ export const observe: JobHandler<"observe"> = async (args, context) => {
     refuseUnknownTaps(model, taps);
     const { from, count, samples } = await openPart(args.data, model.signature.inputs, part);
     // Parts have a process each, and together all cores there are.
-    const isShared = part.of === 1 && availableParallelism() > 1 && heldBytes * count >= THREAD_BYTES;
+    const isShared = part.of === 1 && availableParallelism() > 1 && isWorthThread(heldBytes, count);
     observer = isShared ? new ObserverInThread(task) : new Observer(task);
     runner = new TapRunner(model, !isShared);
     const wanted = wantedAt(task);
