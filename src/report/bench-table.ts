@@ -5,7 +5,7 @@ import { middle, middles, printable } from "./escape.js";
 import { modelNames } from "./model-names.js";
 import { bytes, count, interval, milliseconds, percentileCells, plural, ratio, significant } from "./numbers.js";
 import { isRoomy, type Sheet } from "./sheet.js";
-import { fitted, wrap } from "./table.js";
+import { columns, fitted, roomBeside, wrap } from "./table.js";
 
 export function benchLines(bench: BenchFacts, sheet: Sheet): string[] {
   const lines = [...latencyLines(bench, sheet), "", ...comparedLines(bench, sheet)];
@@ -91,30 +91,26 @@ export function layerLines(
   { thresholdDb, samples, compared, uncompared, first, worst }: LayerDifferences,
   sheet: Sheet,
 ): string[] {
-  const names = middles(
-    worst.map(({ value }) => printable(value)),
-    sheet.columns - 56,
-  );
-  const rows = worst.map(({ op, sqnrDb, maxAbs, relativeL2 }, i) => [
-    names[i]!,
+  const rows = worst.map(({ op, sqnrDb, maxAbs, relativeL2 }) => [
     middle(printable(op), 18),
     sqnrDb === null ? "equal" : significant(sqnrDb),
     significant(maxAbs),
     significant(relativeL2),
   ]);
+  const cells = [["operator", "SQNR dB", "max |diff|", "rel. L2"], ...rows];
+  const names = middles(
+    worst.map(({ value }) => printable(value)),
+    roomBeside(cells, sheet.columns - 3),
+  );
   const where = first
     ? `first below ${thresholdDb} dB: ${printable(first.node)} (${printable(first.op)})`
     : `none below ${thresholdDb} dB`;
   return [
     `layers  ${count(compared)} compared on ${plural(samples, "sample")}, ${count(uncompared)} without a namesake`,
     ...wrap(where, sheet.columns - 2),
-    ...fitted(
-      [
-        ["  worst", "operator", "SQNR dB", "max |diff|", "rel. L2"],
-        ...rows.map(([name, ...cells]) => [`  ${name}`, ...cells]),
-      ],
+    ...columns(
+      cells.map((row, i) => [i === 0 ? "  worst" : `  ${names[i - 1]!}`, ...row]),
       ["left", "left", "right", "right", "right"],
-      sheet,
     ),
   ];
 }

@@ -84,8 +84,11 @@ function rarestParts(text: string, shares: ReadonlyMap<string, number>, width: n
     .map((_, at) => at)
     .sort((a, b) => shares.get(parts[a]!)! - shares.get(parts[b]!)! || b - a);
   const left = new Set<number>();
-  while (others.length > 0 && cellsOf(without(left)) > width) left.add(others.pop()!);
-  return without(left);
+  // A name that is cut anyway may end without a word on it: that leaves room for another part.
+  const told = (): string[] => [without(left), without(left).replace(/(?<=\.\.\..*)\/\.\.\.$/, "")];
+  const fitting = (): string | undefined => told().find((each) => cellsOf(each) <= width);
+  while (others.length > 0 && fitting() === undefined) left.add(others.pop()!);
+  return fitting() ?? without(left);
 }
 
 /** From the part of the name on in which they begin to differ. */

@@ -6,7 +6,7 @@ import { count } from "./numbers.js";
 import type { Palette } from "./palette.js";
 import { byReason, type ReasonGroup } from "./reasons.js";
 import { plainSheet, type Sheet } from "./sheet.js";
-import { columns, wrap } from "./table.js";
+import { columns, roomBeside, wrap } from "./table.js";
 
 /** Names of a group that are told where nobody asked for certain nodes. */
 const EXAMPLES = 4;
@@ -61,20 +61,22 @@ const REGIONS =
 /** Where the error and the time of each region are, in one table; why one stays float stands under "kept in float". */
 function regionTable(regions: readonly RegionFacts[], width: number): string[] {
   if (regions.length === 0) return [];
-  const names = middles(
-    regions.map(({ region }) => printable(region)),
-    34,
-  );
-  const rows = regions.map(({ nodes, form, sqnrDb, beforeMs, afterMs }, i) => [
-    names[i]!,
+  const rows = regions.map(({ nodes, form, sqnrDb, beforeMs, afterMs }) => [
     count(nodes.length),
     form,
     sqnrDb === null ? "-" : sqnrDb.toFixed(1),
     beforeMs.toFixed(3),
     afterMs.toFixed(3),
   ]);
-  const head = ["region", "nodes", "form", "error dB", "float ms", "int ms"];
-  const table = columns([head, ...rows], ["left", "right", "left", "right", "right", "right"]);
+  const cells = [["nodes", "form", "error dB", "float ms", "int ms"], ...rows];
+  const names = middles(
+    regions.map(({ region }) => printable(region)),
+    roomBeside(cells, width - 2),
+  );
+  const table = columns(
+    cells.map((row, i) => [i === 0 ? "region" : names[i - 1]!, ...row]),
+    ["left", "right", "left", "right", "right", "right"],
+  );
   return [...indented(REGIONS, 2, width), ...table.map((line) => `  ${line}`)];
 }
 

@@ -43,6 +43,18 @@ export function fitted(rows: readonly (readonly string[])[], align: readonly Ali
 /** Cells that a name has left at least. */
 const LEAST_NAME = 12;
 
+/** Cells that these columns leave on a line for names before them. */
+export const roomBeside = (rows: readonly (readonly string[])[], width: number, gap = 2): number =>
+  width -
+  gap -
+  Math.max(
+    ...columns(
+      rows,
+      rows[0]!.map(() => "right"),
+      gap,
+    ).map(cellsOf),
+  );
+
 /** Breaks at spaces so that no line is wider than `width`, and within a word where one is. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];

@@ -70,11 +70,13 @@ describe("cells", () => {
     );
     const shown = middles(names, 34);
     expect(shown.slice(0, 4)).toEqual([
-      ".../layer.0/.../self/query/...",
+      ".../layer.0/attention/self/query",
       ".../layer.0/attention/self/key/...",
-      ".../layer.0/.../self/value/...",
+      ".../layer.0/attention/self/value",
       ".../layer.0/intermediate/dense/...",
     ]);
+    expect(middles(names, 30)[1]).toBe(".../layer.0/attention/self/key");
+    expect(middles(names, 26)[1]).toBe(".../layer.0/.../self/key");
     for (const width of [24, 28, 34, 40]) {
       const all = middles(names, width);
       expect(new Set(all).size).toBe(names.length);

@@ -76,6 +76,19 @@ describe("renderExplanation", () => {
     expect(render({})).not.toContain("regions");
   });
 
+  it("gives names of regions the room that the other columns leave", () => {
+    const names = ["query", "key"].map((part) => `/encoder/layers.0/blocks.0/attention/${part}/projection/MatMul`);
+    const regions = names.map((region) => ({
+      ...{ region, nodes: [region], form: "dynamicRows", sqnrDb: 31, beforeMs: 2, afterMs: 1, reason: "" },
+    })) as NonNullable<Explanation["regions"]>;
+    const shown = (columns: number) =>
+      renderExplanation(explanation({ regions }), palette(false), sheetOf(columns, false)).split("\n");
+    expect(shown(120).filter((line) => names.some((name) => line.includes(name)))).toHaveLength(2);
+    const narrow = shown(80);
+    expect(narrow.filter((line) => line.includes("/query/") || line.includes("/key/"))).toHaveLength(2);
+    expect(Math.max(...narrow.map(({ length }) => length))).toBeLessThanOrEqual(80);
+  });
+
   it("has no line wider than what it is written on, and uses all of that", () => {
     const region = {
       region: "/a",
