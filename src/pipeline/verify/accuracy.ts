@@ -2,7 +2,7 @@
 import { pairedDifferenceInterval } from "../../base/bootstrap.js";
 import { mean } from "../../base/statistics.js";
 import type { DatasetRef } from "../../dataset/index.js";
-import { isRate, type MetricRef } from "../../metric/index.js";
+import { type BuiltinMetric, isRate, type MetricRef } from "../../metric/index.js";
 import type { OutputDifference, ScoreResult, SessionOptions } from "../../runtime/port.js";
 import type { RunContext } from "../context.js";
 import type { AccuracyFacts, AnswerFacts } from "../result.js";
@@ -41,6 +41,8 @@ export interface Scores {
 }
 
 const DEFAULT_CONFIDENCE = 0.95;
+/** Metrics of which no score says right or wrong. */
+const distances: ReadonlySet<BuiltinMetric> = new Set(["cosine", "mse", "sqnr"]);
 
 /** Rejects with whatever running the models, reading the data or scoring rejects with. */
 export async function scoreModels({ runtime }: RunContext, request: ScoreRequest): Promise<Scores> {
@@ -74,8 +76,8 @@ function factsOf(
   request: ScoreRequest,
 ): AccuracyFacts {
   const confidence = request.confidence ?? DEFAULT_CONFIDENCE;
-  // What a module scores may be counts, of which 0 and 1 are as good as answers.
-  const isMeasure = request.metric.kind === "builtin" && !isRate(request.metric, [baseline, candidate]);
+  // What a module scores may be counts, of which 0 and 1 are as good as answers; a distance that happens to be one is none.
+  const isMeasure = request.metric.kind === "builtin" && distances.has(request.metric.name);
   const { low, high } = pairedDifferenceInterval(baseline, candidate, { seed: request.seed, confidence, isMeasure });
   const before = mean(baseline);
   const after = mean(candidate);

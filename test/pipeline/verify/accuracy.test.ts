@@ -60,10 +60,11 @@ describe("scoreModels", () => {
     expect(candidates[0]!.facts.worst).toEqual([{ sample: 0, baseline: 0.9, candidate: 0.5 }]);
   });
 
-  it.each(["mse", "sqnr"] as const)(
+  it.each(["cosine", "mse", "sqnr"] as const)(
     "takes equal scores of %s for no answers, and their difference for none",
     async (name) => {
-      const runtime = new FakeRuntime({ "old.onnx": { scores: [0, 0, 0] }, "new.onnx": { scores: [0, 0, 0] } });
+      const scores = Array(3).fill(name === "cosine" ? 1 : 0);
+      const runtime = new FakeRuntime({ "old.onnx": { scores }, "new.onnx": { scores } });
       const metric = { kind: "builtin", name } as const;
       const { candidates } = await scoreModels(fakeContext(runtime), {
         ...{ ...request, metric },
