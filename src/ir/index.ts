@@ -14,6 +14,7 @@ export {
   type LocalFunction,
   type Long64,
   longToBigint,
+  operatorsOf,
 } from "./serde/function.js";
 export { tensorFromProto, tensorToProto } from "./serde/tensor.js";
 export { linkModel, type SavedModel, saveModel, toOnnx } from "./serde/to-onnx.js";

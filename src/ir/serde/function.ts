@@ -124,17 +124,37 @@ function specialized(
 export function functionsCalledBy(model: Model, { proto }: LocalFunction): LocalFunction[] {
   const known = new Map(functionsOf(model).map((fn) => [titleOf(fn.domain, fn.name, fn.overload), fn]));
   const called = new Set<FunctionProto>();
-  const visit = (nodes: readonly NodeProto[]): void => {
-    for (const node of nodes) {
-      const fn = known.get(titleOf(node.domain, node.op_type, node.overload));
-      if (fn) called.add(fn);
-      for (const { g, graphs } of node.attribute ?? []) {
-        for (const body of [g, ...(graphs ?? [])]) visit(body?.node ?? []);
-      }
-    }
-  };
-  visit(proto.node ?? []);
+  for (const node of protosWithin(proto.node)) {
+    const fn = known.get(titleOf(node.domain, node.op_type, node.overload));
+    if (fn) called.add(fn);
+  }
   return [...called].map(localFunction);
+}
+
+/** What a call of a function runs, as `Node.opName` has it: in bodies, and in the functions that it calls, too. */
+export function operatorsOf(model: Model, fn: LocalFunction): ReadonlySet<string> {
+  const operators = new Set<string>();
+  const seen = new Set<string>();
+  const pending = [fn];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    if (seen.has(next.title)) continue;
+    seen.add(next.title);
+    for (const { domain, op_type: op = "" } of protosWithin(next.proto.node)) {
+      const home = canonicalDomain(domain);
+      operators.add(home === "" ? op : `${home}::${op}`);
+    }
+    pending.push(...functionsCalledBy(model, next));
+  }
+  return operators;
+}
+
+function* protosWithin(nodes: readonly NodeProto[] | null | undefined): Generator<NodeProto> {
+  for (const node of nodes ?? []) {
+    yield node;
+    for (const { g, graphs } of node.attribute ?? []) {
+      for (const body of [g, ...(graphs ?? [])]) yield* protosWithin(body?.node);
+    }
+  }
 }
 
 /** Takes out the functions whose title is not among those called any more. */
