@@ -30,7 +30,8 @@ export function changedLines({ passes, quantization, precision }: RunResult, she
   for (const { name, applied: kept, rejected } of undone) {
     lines.push(...wrap(`${printable(name)} undone${kept > 0 ? " in part" : ""}: ${printable(rejected!)}`, room));
   }
-  if (quantization) {
+  // Where nothing became integers, the verdict says why.
+  if (quantization && quantization.nodes > 0) {
     const { mode, bits, method, why, calibration } = quantization;
     const forms = printable(formsText(quantization));
     const parts = [

@@ -74,6 +74,15 @@ describe("renderText", () => {
     expect(text).toContain(" next  infer-opt optimize models/net.onnx -o x.onnx --goal size\n");
   });
 
+  it("tells of no integers among what changed where there are none", () => {
+    const { quantization } = sampleResult();
+    const shown = (nodes: number) =>
+      renderText(sampleResult({ quantization: { ...quantization!, nodes, forms: [] } }), palette(false));
+    expect(shown(0)).not.toContain("on integers");
+    expect(shown(0)).toContain("kept in float");
+    expect(shown(4)).toContain("4 nodes on integers");
+  });
+
   it("keeps every line within 80 columns, but for a command, which must stay whole to be pasted", () => {
     const long = "a-very-long-name/".repeat(20);
     const result = sampleResult({
