@@ -57,10 +57,10 @@ PEERS = [
     "onnxsim-auto-full",
 ]
 # Ways that the tools document for models made of MatMul.
-MATMUL_PEERS = ["ort-transformer-dynamic", "ort-nbits4", "ort-nbits8", "nncf-transformer"]
+MATMUL_PEERS = ["ort-transformer-dynamic", "ort-nbits4", "ort-nbits8", "ort-hqq4", "nncf-transformer", "nncf-int4"]
 QUICK_PEERS = ["ort-minmax", "ort-dynamic", "nncf", "nncf-transformer", "onnxsim-mse-full"]
-# The runtime's tool that fuses encoders imports torch.
-NEED_TORCH = ("nncf", "ort-transformer")
+# The runtime's tool that fuses encoders imports torch, and so does its HQQ.
+NEED_TORCH = ("nncf", "ort-transformer", "ort-hqq")
 RAISED = "opset17"
 # Tools that quantize per channel need this; older models get it from onnx.version_converter.
 PER_CHANNEL_OPSET = 13

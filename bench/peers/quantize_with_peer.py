@@ -91,6 +91,35 @@ def ort_nbits(bits, block):
     return run
 
 
+def ort_hqq4(model, out, calibration):
+    """Half-quadratic quantization of the weights: the most accurate of the tool's ways to 4 bits that take no samples."""
+    import onnx
+    from onnxruntime.quantization import matmul_nbits_quantizer as q
+
+    config = q.HQQWeightOnlyQuantConfig(block_size=32, bits=4)
+    quantizer = q.MatMulNBitsQuantizer(onnx.load(model), bits=4, block_size=32, accuracy_level=4, algo_config=config)
+    quantizer.process()
+    quantizer.model.save_model_to_file(out)
+
+
+def nncf_int4(model, out, calibration):
+    """Weights with scales estimated, and evened out, from samples (AWQ)."""
+    import nncf
+    import onnx
+
+    data = samples(calibration)
+    compressed = nncf.compress_weights(
+        onnx.load(model),
+        mode=nncf.CompressWeightsMode.INT4_SYM,
+        group_size=32,
+        dataset=nncf.Dataset(data),
+        subset_size=len(data),
+        scale_estimation=True,
+        awq=True,
+    )
+    onnx.save(compressed, out)
+
+
 def nncf(transformer):
     def run(model, out, calibration):
         import nncf
@@ -138,6 +167,8 @@ RECIPES = {
     "ort-transformer-dynamic": ort_transformer_dynamic,
     "ort-nbits4": ort_nbits(4, 32),
     "ort-nbits8": ort_nbits(8, 128),
+    "ort-hqq4": ort_hqq4,
+    "nncf-int4": nncf_int4,
     "nncf": nncf(False),
     "nncf-transformer": nncf(True),
     "onnxsim-mse": onnxsim("mse", False),
