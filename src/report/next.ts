@@ -189,8 +189,11 @@ function afterDoubt(result: RunResult, line: Line): Suggestion | null {
   const { command, latency, load, request, sweep, verdict } = result;
   const open = verdict.reasons.filter(({ status }) => status === "inconclusive");
   const timed = open.filter(({ limit }) => limit !== "max-drop");
-  if (searches(command) && line.given("--budget") !== "" && isGainInSize(result)) {
-    return line.again("--goal", "size", "more time did not tell whether it is faster, and it is far smaller");
+  if (searches(command) && isGainInSize(result)) {
+    const isSlower = latency !== null && latency.speedup < 1;
+    if (isSlower) return line.again("--goal", "size", "it looks slower, and it is far smaller");
+    const why = "more time did not tell whether it is faster, and it is far smaller";
+    if (line.given("--budget") !== "") return line.again("--goal", "size", why);
   }
   if (timed.length > 0 && (latency || load || request || sweep)) return measureLonger(result, timed, line);
   return searches(command) && open.length > 0 && !line.has("--keep-rejected")

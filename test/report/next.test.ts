@@ -205,6 +205,9 @@ describe("the next command", () => {
     expect(commandOf(sized(0.5), longer)).toBe(`${longer} --goal size`);
     expect(commandOf(sized(0.5), line)).toContain("--budget");
     expect(commandOf(sized(0.9), longer)).toContain("--budget");
+    const slower = (share: number): RunResult => ({ ...sized(share), latency: { ...unsure.latency!, speedup: 0.9 } });
+    expect(commandOf(slower(0.5), line)).toBe(`${line} --goal size`);
+    expect(commandOf(slower(0.9), line)).toContain("--budget");
   });
 
   it("asks for no more time where samples are too few, and keeps the file that they could not decide about", () => {
