@@ -78,6 +78,16 @@ describe("mergeRanges", () => {
     }
   });
 
+  it("takes parts of earlier versions, which do not say what they are parts of", () => {
+    const { whole: _, ...earlier } = parts[0]!.parts[0]!;
+    const files = [{ ...parts[0]!, parts: [earlier] }, parts[1]!, parts[2]!];
+    expect(tapsOf(mergeRanges(files))).toEqual(tapsOf(mergeRanges(parts)));
+    const other = { ...parts[2]!, parts: [{ ...parts[2]!.parts[0]!, whole: "other" }] };
+    expect(() => mergeRanges([files[0]!, parts[1]!, other])).toThrow(
+      "part 3/3 was calibrated on other data than part 2/3",
+    );
+  });
+
   it("chooses the same ranges by every method, however the samples are parted", () => {
     const whole = tapsOver(samples.map((_, i) => i));
     fc.assert(
