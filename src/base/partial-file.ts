@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { removeLeft } from "./remove-left.js";
 import { sight } from "./sight.js";
 
-const partialName = /^\..+\.(?<pid>\d+)-(?<seenBy>[0-9a-f]{8})-\d+\.partial(\.data)?$/;
+const partialName = /^\..+\.(?<pid>\d+)-(?<seenBy>[0-9a-f]{8})-\d+\.partial(\.data)?$/s;
 /** Of this process so far: several may be on their way to one name. */
 let count = 0;
 

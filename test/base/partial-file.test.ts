@@ -18,7 +18,9 @@ it("is hidden beside its file, and another each time", () => {
 
 it.runIf(sight() !== "")("takes away what killed processes left in the folder, and nothing of others", () => {
   const folder = temporaryFolder();
-  const left = [`.m.onnx.${gone}-${sight()}-1.partial`, `.m.onnx.${gone}-${sight()}-1.partial.data`];
+  const left = [".m.onnx", ".m.onnx", ".two\nlines"].map(
+    (name, i) => `${name}.${gone}-${sight()}-${i}.partial${i === 1 ? ".data" : ""}`,
+  );
   const stays = [
     ...["m.onnx", "m.onnx.partial", ".m.onnx.partial"],
     ...[`.m.onnx.${process.pid}-${sight()}-7.partial`, `.m.onnx.${gone}-01234567-1.partial`],
