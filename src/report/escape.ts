@@ -83,7 +83,8 @@ function rarestParts(text: string, shares: ReadonlyMap<string, number>, width: n
   const [, ...others] = parts
     .map((_, at) => at)
     .sort((a, b) => shares.get(parts[a]!)! - shares.get(parts[b]!)! || b - a);
-  const left = new Set<number>();
+  // A slash beside each makes more of them than fit: a name of thousands would be tried with all of these.
+  const left = new Set(others.splice(width + 1));
   // A name that is cut anyway may end without a word on it: that leaves room for another part.
   const told = (): string[] => [without(left), without(left).replace(/(?<=\.\.\..*)\/\.\.\.$/, "")];
   const fitting = (): string | undefined => told().find((each) => cellsOf(each) <= width);

@@ -84,6 +84,12 @@ describe("cells", () => {
     }
   });
 
+  it("are found for names of any number of parts", () => {
+    const shared = Array.from({ length: 15_000 }, (_, i) => `part${i}`).join("/");
+    const names = [1, 2].map((block) => `${shared}/block${block}/${shared}`);
+    expect(middles(names, 20)).toEqual([".../block1/...", ".../block2/..."]);
+  });
+
   it("keep columns straight", () => {
     const lines = columns(
       [
