@@ -4,6 +4,8 @@ import { removeLeft } from "./remove-left.js";
 import { sight } from "./sight.js";
 
 const partialName = /^\..+\.(?<pid>\d+)-(?<seenBy>[0-9a-f]{8})-\d+\.partial(\.data)?$/s;
+/** Characters of a target's name that are shown: file systems take 255 bytes, and a target may need them all. */
+const SHOWN = 50;
 /** Of this process so far: several may be on their way to one name. */
 let count = 0;
 
@@ -12,5 +14,6 @@ export function partialPath(target: string): string {
   const folder = dirname(target);
   removeLeft(folder, partialName);
   const own = [process.pid, sight(), ++count].filter((part) => part !== "").join("-");
-  return join(folder, `.${basename(target)}.${own}.partial`);
+  const shown = Array.from(basename(target)).slice(0, SHOWN).join("");
+  return join(folder, `.${shown}.${own}.partial`);
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { partialPath } from "../../src/base/partial-file.js";
@@ -28,6 +28,14 @@ it.runIf(sight() !== "")("takes away what killed processes left in the folder, a
   for (const name of [...left, ...stays]) writeFileSync(join(folder, name), "");
   partialPath(join(folder, "other.onnx"));
   expect(readdirSync(folder).sort()).toEqual([...stays].sort());
+});
+
+it.each(["m", "🚀"])("has a name that can be where the target's takes all the bytes there are: of %s", (character) => {
+  const target = join(temporaryFolder(), character.repeat(255 / Buffer.byteLength(character)));
+  const [partial, other] = [partialPath(target), partialPath(target)];
+  writeFileSync(`${partial}.data`, "");
+  expect(other).not.toBe(partial);
+  expect(() => renameSync(`${partial}.data`, target)).not.toThrow();
 });
 
 it("minds no folder that is not there", () => {
