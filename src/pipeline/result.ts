@@ -7,7 +7,7 @@ import type { Placement } from "../runtime/port.js";
 import type { CalibrationFacts } from "./calibrate/calibration-facts.js";
 import type { CandidateFacts } from "./candidates/candidate-facts.js";
 import type { VerifyLevel } from "./config.js";
-import type { Correction } from "./correct/corrections.js";
+import type { CorrectionFacts } from "./correct/correction-facts.js";
 import type { HistoryFacts } from "./gate/history.js";
 import type { GraphsFacts } from "./inspect/graph-facts.js";
 import type { LoadFacts } from "./load/load-facts.js";
@@ -204,21 +204,6 @@ export interface IntegerFacts {
   readonly float: readonly FloatNode[];
   /** QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear that are executed. */
   readonly conversions: number;
-}
-
-/** A correction that costs nothing when the model runs. */
-export interface CorrectionFacts {
-  readonly correction: Correction;
-  /** Left out when it did not help. */
-  readonly isKept: boolean;
-  /** What it is about, in words. */
-  readonly detail: string;
-  /** SQNR of the outputs without and with it, on samples to judge by, at most two of which it was fitted to; null where not measured. */
-  readonly beforeDb: number | null;
-  readonly afterDb: number | null;
-  /** The same of all samples together, in which the largest answers count most; absent where not measured. */
-  readonly beforePooledDb?: number;
-  readonly afterPooledDb?: number;
 }
 
 /** A node with weights and the nodes that are integers only because it is. */

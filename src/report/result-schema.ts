@@ -51,7 +51,7 @@ const quantization = v.looseObject({
     v.array(
       v.looseObject({
         ...{ correction: text, isKept: flag, detail: text, beforeDb: maybe, afterDb: maybe },
-        ...{ beforePooledDb: v.optional(number), afterPooledDb: v.optional(number) },
+        ...{ beforePooledDb: v.optional(number), afterPooledDb: v.optional(number), judgedBy: v.optional(text) },
       }),
     ),
   ),

@@ -5,16 +5,16 @@
  */
 import type { DatasetRef } from "../dataset/dataset.js";
 import type { DType, Shape, Tensor } from "../ir/index.js";
-import type { MetricRef } from "../metric/metric.js";
 import type { TapStatistics } from "../observe/statistics.js";
 import type { NodeProfile } from "./node-profile.js";
+import type { ScoreJob, ScoreResult } from "./score-job.js";
 import type { SessionOptions } from "./session-options.js";
 import type { TrainJob, TrainResult } from "./train-job.js";
 
 /** Tensors by the name of a model's input or output. */
 export type Tensors = ReadonlyMap<string, Tensor>;
 
-export type { SessionOptions };
+export type { ScoreJob, ScoreResult, SessionOptions };
 
 export interface PortInfo {
   readonly name: string;
@@ -108,49 +108,6 @@ export interface Sums {
 
 /** `list`: those of all samples, one after the other. */
 export type Reduction = "sum" | "min" | "max" | "list";
-
-export interface ScoreJob {
-  /** The first is the baseline whose outputs are `reference` for the metric. */
-  readonly models: readonly string[];
-  readonly data: DatasetRef;
-  readonly metric: MetricRef;
-  readonly session: SessionOptions;
-  /** The metric's reference are the outputs that came with the data, which every sample has, not the baseline's. */
-  readonly withReferences?: boolean;
-  /**
-   * Scores of the baseline from an earlier result on the same samples. They are taken
-   * over, and unless the metric wants `reference` the baseline is not run again.
-   */
-  readonly baselineScores?: Float64Array;
-  /**
-   * Loads one candidate after the other, and keeps the baseline's outputs meanwhile: for many
-   * candidates and few samples. `baselineScores` are not looked at.
-   */
-  readonly isInTurn?: boolean;
-  /** Also the energy of the baseline's answers. Only with `isInTurn`. */
-  readonly withEnergies?: boolean;
-  /** Where answers of the baseline were kept: of the samples whose outputs are all there it need not be run. */
-  readonly answers?: string;
-  /** Where to keep those of the baseline, as far as there is room, if the metric looks at them: `answers` of later jobs. Not with `isInTurn`. */
-  readonly keepAnswers?: string;
-  /** Also how far the candidates' outputs are from the baseline's, on so many samples; 0 when absent. Not with `isInTurn`. */
-  readonly compared?: number;
-  /** Models that weigh more than this together take turns, so that one is loaded at a time; 1 GiB when absent. */
-  readonly togetherBytes?: number;
-  readonly onProgress?: (done: number, total: number) => void;
-}
-
-export interface ScoreResult {
-  readonly metric: { readonly name: string; readonly higherIsBetter: boolean };
-  /** One row a model, one number a sample, in the order of the dataset. */
-  readonly scores: readonly Float64Array[];
-  /** Whether the metric looked at the baseline's outputs; if not, `baselineScores` saves running it. */
-  readonly usedReference: boolean;
-  /** Sum of squares over the baseline's float outputs, one number a sample, where it was asked for. */
-  readonly energies?: Float64Array;
-  /** Of each candidate, where it was asked for. */
-  readonly differences?: readonly (readonly OutputDifference[])[];
-}
 
 export interface CompareJob {
   readonly baseline: string;

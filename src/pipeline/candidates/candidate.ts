@@ -5,6 +5,12 @@ import type { NodeTime } from "../../runtime/port.js";
 import type { AccuracyFacts } from "../result.js";
 import type { BuiltModel } from "./built-model.js";
 
+/** In two means over the samples, dB: see Candidate. */
+export interface Sqnr {
+  readonly sqnrDb: number;
+  readonly pooledDb: number;
+}
+
 /** How a candidate is made, apart from the nodes that stay float. */
 export type Variant =
   | { readonly kind: "fused" }
@@ -21,6 +27,8 @@ export interface Candidate {
   sqnrDb: number | null;
   /** SQNR of all these samples together, in which the largest answers count most; absent until measured. */
   pooledDb?: number;
+  /** The same of what the last products read, which decides where answers are few numbers; absent elsewhere. */
+  inner?: Sqnr;
   /** Old over new: estimated, and once it is raced as timed; null until measured. */
   speedup: number | null;
   /** What `speedup` was before the race, by the table, a profile or a short comparison; absent until it is raced. */
@@ -49,7 +57,7 @@ export interface Candidate {
 }
 
 /** What measuring its error on a few samples told. */
-export type MeasuredError = Pick<Candidate, "sqnrDb" | "pooledDb" | "note">;
+export type MeasuredError = Pick<Candidate, "sqnrDb" | "pooledDb" | "inner" | "note">;
 
 /** What decides where integers pay: of a candidate, or of one that was not made. */
 export interface Plan extends Pick<Candidate, "variant" | "keptFloat" | "times"> {

@@ -1,8 +1,27 @@
 /** How far a candidate's outputs are from the float model's, by what was measured on a few samples. */
-import type { Candidate } from "./candidate.js";
+import type { Candidate, Sqnr } from "./candidate.js";
 
 /** What was measured: SQNR in two means over the samples. */
 export type MeasuredSqnr = Pick<Candidate, "sqnrDb" | "pooledDb">;
+
+type Measured = Pick<Candidate, "sqnrDb" | "pooledDb" | "inner">;
+
+/**
+ * What tells these candidates apart best, the same of each: what the last products read where all that could be measured
+ * have that, else their answers. For what is done to the last products themselves it is the answers in any case.
+ */
+export function bestMeasure(candidates: readonly Measured[]): (candidate: Measured) => MeasuredSqnr {
+  const isInner = candidates.every(
+    ({ inner, sqnrDb }) => inner !== undefined || !Number.isFinite(sqnrDb ?? Number.NaN),
+  );
+  return (candidate) => (isInner && candidate.inner) || candidate;
+}
+
+/** Of one model, by its row of scores. */
+export const sqnrOf = (row: ArrayLike<number>, energies: ArrayLike<number>): Sqnr => ({
+  sqnrDb: sumOver(row, (db) => db) / row.length,
+  pooledDb: pooledSqnrDb(row, energies),
+});
 
 /**
  * SQNR of all samples together, dB: their energy over that of their noise. Of several outputs a sample has the mean in dB, and

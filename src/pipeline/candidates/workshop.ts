@@ -5,7 +5,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { collectPiledUp } from "../../base/collect-garbage.js";
-import { faultOf, InferOptError } from "../../base/errors.js";
+import { InferOptError } from "../../base/errors.js";
 import { compareLatency } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import { loadModel, type Model, type SavedModel, saveModel } from "../../ir/index.js";
@@ -19,7 +19,7 @@ import type { IntegerTarget } from "../../target/integer-kernel.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import type { Measured } from "../journal.js";
-import { asDelivered, modelFaults, scratchFile, untimed } from "../model-runs.js";
+import { asDelivered, scratchFile } from "../model-runs.js";
 import type { BuiltModel } from "./built-model.js";
 import {
   type Candidate,
@@ -31,8 +31,9 @@ import {
   variantName,
 } from "./candidate.js";
 import { type Estimate, estimateTimes } from "./estimated-times.js";
+import type { InnerValues } from "./inner-values.js";
 import { loadedTogether } from "./loaded-together.js";
-import { pooledSqnrDb } from "./output-noise.js";
+import { measureErrors } from "./measure-error.js";
 import { type Region, type RegionTime, regionsOf, regionTimes, totalMs } from "./regions.js";
 import { worthOfWeights } from "./weights-worth.js";
 
@@ -51,6 +52,8 @@ export interface WorkshopOptions {
   readonly trial: DatasetRef;
   /** Where answers of the float model to samples of the trial's data are kept; absent where none are. */
   readonly answers?: string;
+  /** What static candidates are judged by where answers are few numbers; absent elsewhere. */
+  readonly inner?: InnerValues;
   /** Nodes the user asked to leave float, with the reason to give. */
   readonly excluded: ReadonlyMap<string, string>;
   /** Of activations, by label: elements of one sample; absent where all that matter are among `taps`. */
@@ -70,13 +73,6 @@ export interface WorkshopOptions {
 const PILED_UP_BYTES = 8 << 20;
 /** Candidates in one race, each in a process of its own beside the original's. */
 const IN_ONE_RACE = 2;
-
-interface ErrorEntry {
-  readonly sqnrDb: number | null;
-  readonly pooledDb: number | null;
-  readonly isRefused: boolean;
-  readonly note: string;
-}
 
 /** Of a candidate, before it is made; or with its file, where that is there. */
 export type Known = Partial<MeasuredError & SpeedEntry & Pick<Candidate, "built">>;
@@ -157,68 +153,9 @@ export class Workshop {
     if (!existsSync(built.path)) this.#build(variant, keptFloat, built.path);
   }
 
-  /**
-   * Fills `sqnrDb` of each, the mean over the trial samples of all float outputs, and `pooledDb`, of all samples together.
-   * They stay as they are where the model has no float output. One that the runtime refuses gets -Infinity and a note that says so.
-   */
+  /** See measure-error.ts. */
   async measureError(candidates: readonly Candidate[]): Promise<void> {
-    const { journal } = this;
-    const unknown = candidates.filter((candidate) => {
-      const known = journal?.recall<ErrorEntry>(candidate, "error");
-      if (known) {
-        const { sqnrDb, pooledDb, isRefused, note } = known;
-        Object.assign(candidate, { sqnrDb: isRefused ? Number.NEGATIVE_INFINITY : sqnrDb, note });
-        if (pooledDb !== null) candidate.pooledDb = pooledDb;
-      }
-      return !known;
-    });
-    if (unknown.length === 0) return;
-    await this.#measureTogether(unknown);
-    for (const candidate of unknown) {
-      const { sqnrDb, pooledDb = null, note } = candidate;
-      const isRefused = sqnrDb === Number.NEGATIVE_INFINITY;
-      journal?.record(candidate, "error", {
-        sqnrDb: isRefused ? null : sqnrDb,
-        ...{ pooledDb, isRefused },
-        note,
-      } satisfies ErrorEntry);
-    }
-  }
-
-  async #measureTogether(batch: readonly Candidate[]): Promise<void> {
-    const { prepared, trial, runtime, answers } = this.options;
-    try {
-      const { scores, energies } = await this.context.runtime.score({
-        // The prepared model gives the original's answers, and loads faster.
-        models: [prepared, ...batch.map(({ built }) => built.path)],
-        data: trial,
-        metric: { kind: "builtin", name: "sqnr" },
-        session: untimed(runtime),
-        ...{ isInTurn: true, withEnergies: true },
-        ...(answers !== undefined && { answers }),
-      });
-      batch.forEach((candidate, i) => {
-        const row = scores[i + 1]!;
-        const mean = row.reduce((sum, value) => sum + value, 0) / row.length;
-        // Squares of answers in float64 may be too large for a number.
-        candidate.sqnrDb = Number.isNaN(mean) ? Number.NEGATIVE_INFINITY : mean;
-        if (!Number.isNaN(mean)) candidate.pooledDb = pooledSqnrDb(row, energies!);
-      });
-    } catch (thrown) {
-      // Answers in integers have no distance to measure: candidates are told apart by speed and accuracy alone.
-      if (thrown instanceof InferOptError && thrown.code === "METRIC_NO_FLOATS") return;
-      if (!(thrown instanceof InferOptError) || !modelFaults.has(thrown.code)) throw thrown;
-      // One bad apple: the others are measured without it.
-      if (batch.length > 1) {
-        for (const candidate of batch) await this.#measureTogether([candidate]);
-        return;
-      }
-      const { original } = this.options;
-      const own = await faultOf(() => this.context.runtime.describe(original, asDelivered(runtime), { isRough: true }));
-      if (own?.code === "RUNTIME_CRASHED") throw own;
-      batch[0]!.sqnrDb = Number.NEGATIVE_INFINITY;
-      batch[0]!.note = `the runtime refuses it: ${thrown.message}`;
-    }
+    await measureErrors(candidates, this.options, this.context, this.journal);
   }
 
   /**

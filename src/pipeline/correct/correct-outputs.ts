@@ -38,7 +38,7 @@ export async function correctOutputs(
     ({ factor, directions }) => `${factor.toFixed(3)} x + ${directions ? "matrix x + " : ""}shift`,
   );
   const detail = `${factors.join(", ")} at ${[...lines.keys()].join(", ")}`;
-  return keepBetter("outputs", detail, candidates, corrected, workshop);
+  return keepBetter("outputs", detail, candidates, corrected, workshop, true);
 }
 
 async function fitLines(

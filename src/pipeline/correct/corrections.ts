@@ -6,11 +6,11 @@
 
 import type { DatasetRef } from "../../dataset/index.js";
 import type { Candidate } from "../candidates/candidate.js";
-import { gainDb, type MeasuredSqnr, noiseOf } from "../candidates/output-noise.js";
+import { bestMeasure, gainDb, type MeasuredSqnr, noiseOf } from "../candidates/output-noise.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { Intake } from "../intake.js";
-import type { CorrectionFacts } from "../result.js";
 import { samplesWithin } from "../sample-counts.js";
+import type { CorrectionFacts } from "./correction-facts.js";
 
 export const corrections = ["join", "equalize", "means", "outputs", "rounding"] as const;
 export type Correction = (typeof corrections)[number];
@@ -74,19 +74,28 @@ export interface Corrected {
   readonly facts: CorrectionFacts | null;
 }
 
-/** @param corrected the other forms of candidates, all of them measured; what is not kept is discarded */
+/**
+ * @param corrected the other forms of candidates, all of them measured; what is not kept is discarded
+ * @param isOfLast whether it changes the last products, so that only the answers tell
+ */
 export function keepBetter(
   correction: Correction,
   detail: string,
   candidates: readonly Candidate[],
   corrected: ReadonlyMap<Candidate, Candidate>,
   workshop: Pick<Workshop, "discard">,
+  isOfLast = false,
 ): Corrected {
   let facts: CorrectionFacts | null = null;
   const kept = candidates.map((candidate) => {
     const better = corrected.get(candidate);
     if (!better) return candidate;
-    const judged = judgeCorrection(correction, detail, candidate, better);
+    const measure = isOfLast ? (each: Candidate) => each : bestMeasure([candidate, better]);
+    const isInner = measure(candidate) === candidate.inner;
+    const judged = {
+      ...judgeCorrection(correction, detail, measure(candidate), measure(better)),
+      ...(isInner && { judgedBy: "inputs of the last products" as const }),
+    };
     facts ??= judged;
     workshop.discard(judged.isKept ? candidate : better);
     return judged.isKept ? better : candidate;
@@ -96,9 +105,10 @@ export function keepBetter(
 
 /** For the notes of a result. */
 export function correctionNote(facts: CorrectionFacts): string {
-  const { correction, isKept, detail } = facts;
+  const { correction, isKept, detail, judgedBy } = facts;
   const change = changeOf(facts, (db) => db.toFixed(1));
-  return `correction ${correction} (${detail}) ${isKept ? "applied" : "left out"}${change && `: ${change} on samples to judge by`}`;
+  const where = judgedBy === undefined ? "" : `, of ${judgedBy}`;
+  return `correction ${correction} (${detail}) ${isKept ? "applied" : "left out"}${change && `: ${change} on samples to judge by${where}`}`;
 }
 
 /** From what to what, dB; empty where nothing was measured. All samples together are told where they decide otherwise. */

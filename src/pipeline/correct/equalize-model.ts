@@ -14,7 +14,7 @@ import { Workshop, type WorkshopOptions } from "../candidates/workshop.js";
 import type { RunContext } from "../context.js";
 import { fewOf, type Intake } from "../intake.js";
 import { asWritten, linkedFile, removeLinked, untimed, withSaved } from "../model-runs.js";
-import type { CorrectionFacts } from "../result.js";
+import type { CorrectionFacts } from "./correction-facts.js";
 import { judgeCorrection, samplesToFit } from "./corrections.js";
 
 export interface Equalized {

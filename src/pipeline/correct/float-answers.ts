@@ -6,6 +6,7 @@ import { spread } from "../../base/spread.js";
 import { type Graph, isFloat, loadModel, type Value } from "../../ir/index.js";
 import { channelAxis } from "../../quantization/inputs/moment-taps.js";
 import { MOST_SAMPLES } from "../../quantization/inputs/round-in-view.js";
+import { inputsOfFewAnswers } from "../../quantization/outputs/few-answers.js";
 import { lastProducts } from "../../quantization/outputs/last-products.js";
 import { type PlacementOptions, planStatic } from "../../quantization/plan-static.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
@@ -33,7 +34,8 @@ export function planAnswers(
   const products = lastProducts(model);
   const fitted = samplesToFit({ fit, trial }, products.length > 0 ? mostFitted(elements) : MOST_SAMPLES);
   const outputs = model.graph.outputs.flatMap(({ value }) => (value.dtype && isFloat(value.dtype) ? [value] : []));
-  const wanted = [...outputs, ...products.map(({ value }) => value), ...beforeSquashing(model.graph)];
+  const inner = inputsOfFewAnswers(model).values();
+  const wanted = [...outputs, ...products.map(({ value }) => value), ...inner, ...beforeSquashing(model.graph)];
   const axes = new Map<string, number>();
   const names = new Map<string, string>();
   for (const { node } of planStatic(model, target, placement).nodes) {

@@ -1,5 +1,5 @@
 /**
- * Rounds the weights of static integers with the means of their inputs in view, where that brings
+ * The weights of static integers are rounded with the means of their inputs in view, where that brings
  * the answers closer to the float model's on the samples to judge by (corrections.ts).
  */
 import { setImmediate } from "node:timers/promises";
@@ -7,46 +7,56 @@ import { storedById } from "../../dataset/index.js";
 import { meanOf, meanPairOf, meanSquareOf } from "../../observe/index.js";
 import { inputMoments } from "../../quantization/inputs/moment-taps.js";
 import type { InputMoments } from "../../quantization/inputs/round-in-view.js";
+import type { StaticChoice } from "../../quantization/recipe.js";
 import type { FloatAnswers } from "../calibrate/kept-answers.js";
-import type { Candidate } from "../candidates/candidate.js";
+import type { Candidate, Variant } from "../candidates/candidate.js";
 import type { Workshop } from "../candidates/workshop.js";
-import { type Corrected, keepBetter } from "./corrections.js";
+import { type Corrected, type Correction, keepBetter } from "./corrections.js";
 
-/** The first candidate is the widest: the others take a part of its products. */
-export async function roundStatics(
-  candidates: readonly Candidate[],
-  workshop: Workshop,
-  answers: FloatAnswers,
-): Promise<Corrected> {
-  const [first] = candidates;
-  if (!first) return { candidates, facts: null };
-  const inputs = momentsIn(answers);
-  if (inputs.size === 0) return { candidates, facts: null };
+/** Holds candidates whose weights were rounded so against the same with each weight rounded by itself. */
+export async function judgeRounding(candidates: readonly Candidate[], workshop: Workshop): Promise<Corrected> {
+  const pairs = candidates.flatMap((rounded) => {
+    const plain = plainOf(rounded.variant);
+    return plain ? [{ rounded, plain }] : [];
+  });
+  if (pairs.length === 0) return { candidates, facts: null };
   // What there is runs in its own process while its other form is made here.
   const unknown = candidates.filter(({ sqnrDb, built }) => sqnrDb === null && built.forms.size > 0);
   const measured = workshop.measureError(unknown);
   measured.catch(() => undefined);
   await setImmediate();
-  const rounded = new Map<Candidate, Candidate>();
-  for (const candidate of candidates) {
-    const { variant, keptFloat } = candidate;
-    if (variant.kind !== "integers" || !variant.recipe.statics) continue;
-    const recipe = { ...variant.recipe, statics: { ...variant.recipe.statics, inputs } };
-    rounded.set(candidate, workshop.make({ ...variant, recipe }, keptFloat));
-  }
+  const forms = new Map(
+    pairs.map(({ rounded, plain }) => [workshop.make(plain.variant, rounded.keptFloat), rounded] as const),
+  );
   await measured;
-  if (first.sqnrDb === null || !Number.isFinite(first.sqnrDb)) {
-    for (const made of rounded.values()) workshop.discard(made);
+  const [first] = pairs;
+  if (first!.rounded.sqnrDb === null || !Number.isFinite(first!.rounded.sqnrDb)) {
+    for (const made of forms.keys()) workshop.discard(made);
     return { candidates, facts: null };
   }
-  await workshop.measureError([...rounded.values()]);
-  return keepBetter("means", `weights rounded by the means of ${inputs.size} inputs`, candidates, rounded, workshop);
+  await workshop.measureError([...forms.keys()]);
+  const detail = `weights rounded by the means of ${first!.plain.inputs} inputs`;
+  const kept = keepBetter("means", detail, [...forms.keys()], forms, workshop);
+  const others = new Map([...forms.values()].map((rounded, i) => [rounded, kept.candidates[i]!] as const));
+  return { candidates: candidates.map((each) => others.get(each) ?? each), facts: kept.facts };
 }
 
-/** By the labels of what products read, as far as it held numbers. */
-function momentsIn({ moments: { path, names } }: FloatAnswers): ReadonlyMap<string, InputMoments> {
+/** The same without, and how many inputs were in view; null where there were none. */
+function plainOf(variant: Variant): { readonly variant: Variant; readonly inputs: number } | null {
+  if (variant.kind !== "integers" || !variant.recipe.statics?.inputs) return null;
+  const { inputs, ...choice } = variant.recipe.statics;
+  return { variant: { ...variant, recipe: { ...variant.recipe, statics: choice } }, inputs: inputs.size };
+}
+
+/** By the labels of what products read, as far as it held numbers; null where nothing did, or where nobody wants it. */
+export function inputsInView(
+  { corrections }: { readonly corrections: readonly Correction[] },
+  answers: FloatAnswers | null,
+): NonNullable<StaticChoice["inputs"]> | null {
+  if (!answers?.fitted || !corrections.includes("means")) return null;
+  const { path, names } = answers.moments;
   const samples = [...storedById(path).values()];
-  if (samples.length === 0) return new Map();
+  if (samples.length === 0) return null;
   const found = [...names].flatMap(([label, name]) => {
     const moments = inputMoments(
       samples.map((kept) => ({
@@ -57,5 +67,5 @@ function momentsIn({ moments: { path, names } }: FloatAnswers): ReadonlyMap<stri
     );
     return moments ? [[label, moments] as const] : [];
   });
-  return new Map(found);
+  return found.length > 0 ? new Map<string, InputMoments>(found) : null;
 }

@@ -6,10 +6,10 @@
 import { loadModel, nodesWithin } from "../../ir/index.js";
 import { recipes } from "../../passes/catalog.js";
 import { type AnyPass, runPasses } from "../../rewrite/index.js";
+import type { CorrectionFacts } from "../correct/correction-facts.js";
 import { draftModel, type Prepared } from "../prepare/prepare.js";
 import type { PrepareRequest } from "../prepare/prepare-request.js";
 import { throughBoth } from "../prepare/provenance.js";
-import type { CorrectionFacts } from "../result.js";
 import type { RunRecord } from "../run-record.js";
 
 export interface Joined {

@@ -18,7 +18,7 @@ import { type StaticChoice, staticRecipe } from "../../quantization/recipe.js";
 import { removeWithFeeders } from "../../rewrite/index.js";
 import { activationLabels } from "../calibrate/write-taps.js";
 import type { Candidate } from "../candidates/candidate.js";
-import { gainDb, noiseOf } from "../candidates/output-noise.js";
+import { bestMeasure, gainDb, noiseOf } from "../candidates/output-noise.js";
 import { Workshop } from "../candidates/workshop.js";
 import type { RunContext } from "../context.js";
 import { beforeSquash } from "../correct/float-answers.js";
@@ -61,6 +61,11 @@ export interface SamplesToChooseBy {
   readonly checks: DatasetRef | null;
 }
 
+export interface ToChooseBy extends SamplesToChooseBy {
+  /** What weights are rounded in view of: which ranges are best shows with what else is done against errors. */
+  readonly inputs: StaticChoice["inputs"] | null;
+}
+
 /**
  * The methods for the tensors that a placement quantizes, `keptFloat` left out. `workshop` has statistics.
  * One method for all of them unless refined.
@@ -68,7 +73,7 @@ export interface SamplesToChooseBy {
 export async function chooseMethods(
   workshop: Workshop,
   placement: StaticChoice["placement"],
-  data: SamplesToChooseBy,
+  data: ToChooseBy,
   keptFloat: ReadonlyMap<string, string> = new Map(),
   isRefined = true,
 ): Promise<ChosenMethods> {
@@ -76,7 +81,8 @@ export async function chooseMethods(
   const { equalized: prepared = options.prepared, target } = options;
   const keepFloat = new Map([...options.excluded, ...keptFloat]);
   const labels = activationLabels(prepared, target, { ...placement, keepFloat });
-  const unsquashed = unsquash(prepared, context);
+  // What the last products read lies before a Softmax in any case.
+  const unsquashed = options.inner ? null : unsquash(prepared, context);
   const make = (trial: DatasetRef, choices: readonly Choice[]): Promise<Candidate[]> => {
     const changed = unsquashed !== null && { prepared: unsquashed, equalized: unsquashed };
     const shop = new Workshop({ ...options, ...changed, trial }, context);
@@ -95,9 +101,9 @@ export async function chooseMethods(
   try {
     const { stretches: count, samples } = affordable(options.taps!, unsquashed ?? prepared);
     const [fit, held] = isRefined ? split(data, samples) : [data.fit];
-    const singles = METHODS.map((method) => ({ method }));
+    const singles = METHODS.map((method) => ({ method, ...(data.inputs && { inputs: data.inputs }) }));
     const made = await make(fit, singles);
-    const noises = made.map(noiseOf);
+    const noises = noisesOf(made);
     const best = noises.indexOf(Math.min(...noises));
     const single = singles[best]!;
     const isOwn = unsquashed === null && fit === options.trial;
@@ -112,7 +118,7 @@ export async function chooseMethods(
     const trials = stretches.flatMap((stretch) =>
       others.map((method) => ({ ...single, methods: new Map(stretch.map((label) => [label, method])) })),
     );
-    const gains = (await measure(fit, trials)).map((each) => noises[best]! - noiseOf(each));
+    const gains = noisesOf(await measure(fit, trials)).map((noise) => noises[best]! - noise);
     const methods = new Map<string, RangeMethod>();
     stretches.forEach((stretch, i) => {
       const own = gains.slice(i * others.length, (i + 1) * others.length);
@@ -121,13 +127,18 @@ export async function chooseMethods(
     });
     if (methods.size === 0) return alone;
     const combined = { ...single, methods };
-    const [before, after] = (await measure(held!, [single, combined])).map(noiseOf);
+    const [before, after] = noisesOf(await measure(held!, [single, combined]));
     if (gainDb(before!, after!) < LEAST_GAIN_DB) return alone;
     if (own) workshop.discard(own);
     return { choice: combined, made: null };
   } finally {
     if (unsquashed !== null) removeLinked(unsquashed);
   }
+}
+
+function noisesOf(candidates: readonly Candidate[]): number[] {
+  const measure = bestMeasure(candidates);
+  return candidates.map((each) => noiseOf(measure(each)));
 }
 
 /** How much can be measured in the time there is; estimated, not timed, so that the choice is the same each time. */

@@ -14,6 +14,7 @@ import {
   formOf,
   LEAST_OPSET,
   type Recipe,
+  type StaticChoice,
   staticRecipe,
   tunedRecipe,
   uniformRecipe,
@@ -57,6 +58,8 @@ export interface CandidatesRequest {
   readonly largest: readonly number[];
   /** Others to check with; null where those are too few. */
   readonly checks: DatasetRef | null;
+  /** What the weights of static integers are rounded in view of; null for nothing. */
+  readonly inputs: StaticChoice["inputs"] | null;
   readonly record: RunRecord;
   /** Which nodes of the widest placement stay float, decided before, none where no integers pay; null where that is for races or the target to say. */
   readonly placed: readonly Placed[] | null;
@@ -223,7 +226,7 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
 
   const isRefined = isSearched(request.config);
   const { choice, made: widestMade } = fixed
-    ? { choice: { method: fixed }, made: null }
+    ? { choice: fixedChoice(fixed, request), made: null }
     : await record.stage(
         "quantize",
         () => chooseMethods(workshop, widestPlacement, request, undefined, isRefined),
@@ -263,7 +266,7 @@ async function makePlaced(
 ): Promise<Candidate[]> {
   const { workshop, record } = request;
   const { choice, made: first } = method
-    ? { choice: { method }, made: null }
+    ? { choice: fixedChoice(method, request), made: null }
     : await record.stage(
         "quantize",
         () => chooseMethods(workshop, widestPlacement, request, placed[0]!.keptFloat, isSearched(request.config)),
@@ -301,9 +304,15 @@ async function makePlaced(
   return [corrected];
 }
 
+const fixedChoice = (method: RangeMethod, { inputs }: CandidatesRequest): Omit<StaticChoice, "placement"> => ({
+  method,
+  ...(inputs && { inputs }),
+});
+
 /** Of a candidate that was made to be measured, and need not be made again. */
-const knownOf = ({ built, sqnrDb, pooledDb, note }: Candidate): Known => ({
+const knownOf = ({ built, sqnrDb, pooledDb, inner, note }: Candidate): Known => ({
   ...{ built, sqnrDb, note },
+  ...(inner && { inner }),
   ...(pooledDb !== undefined && { pooledDb }),
 });
 

@@ -1,6 +1,9 @@
 /** When a search for speed ends with the model as it is, and what is told of it then. */
-import { type Model, nodesWithin } from "../../ir/index.js";
+import { type Model, nodesWithin, opsetOf } from "../../ir/index.js";
+import type { TapStatistics } from "../../observe/index.js";
+import { LEAST_OPSET } from "../../quantization/recipe.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
+import { unusableStatistics } from "../calibrate/unusable-statistics.js";
 import { type Candidate, mostSpeedup } from "../candidates/candidate.js";
 import { candidateFacts, integerChoices } from "../candidates/candidate-facts.js";
 import type { OptimizeConfig } from "../config.js";
@@ -88,4 +91,18 @@ export function shrinkableBytes({ graph }: Model): number {
   return [...weights]
     .filter(({ dtype, elementCount }) => dtype === "f32" && elementCount >= SMALLEST_WEIGHT)
     .reduce((sum, { elementCount }) => sum + 4 * elementCount, 0);
+}
+
+/** Of a model that no node of became integers. */
+export function whyNoneFits(
+  model: Model,
+  taps: ReadonlyMap<string, TapStatistics> | null,
+  { quantize, data }: Pick<OptimizeConfig, "quantize" | "data">,
+): string {
+  const opset = opsetOf(model);
+  if (opset < LEAST_OPSET.static)
+    return `the model's opset stays at ${opset}, and its integer operators came with ${LEAST_OPSET.static}`;
+  const source = quantize.ranges ?? data.calibration;
+  const unusable = taps && source !== null ? unusableStatistics(taps, source) : null;
+  return `no node of the model can be quantized${unusable === null ? "" : `: ${unusable}`}`;
 }

@@ -15,18 +15,19 @@ import type { OutputDifference } from "../../runtime/port.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import { loadRanges, observeActivations, observeValues, widestPlacement } from "../calibrate/calibration.js";
 import type { FloatAnswers } from "../calibrate/kept-answers.js";
-import { unusableStatistics } from "../calibrate/unusable-statistics.js";
 import { type Candidate, isInteger } from "../candidates/candidate.js";
 import { candidateFacts, integerChoices } from "../candidates/candidate-facts.js";
+import { innerValuesOf } from "../candidates/inner-values.js";
 import { Workshop } from "../candidates/workshop.js";
 import { isSearched, type OptimizeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { correctOutputs } from "../correct/correct-outputs.js";
+import type { CorrectionFacts } from "../correct/correction-facts.js";
 import { type Corrected, samplesToFit } from "../correct/corrections.js";
 import { equalizeModel, type QuickOptions } from "../correct/equalize-model.js";
 import { planAnswers } from "../correct/float-answers.js";
 import { largestAnswers } from "../correct/largest-answers.js";
-import { roundStatics } from "../correct/round-statics.js";
+import { inputsInView, judgeRounding } from "../correct/round-statics.js";
 import { roundCandidates } from "../correct/round-weights.js";
 import { shapeChanges } from "../fix-shapes.js";
 import { allOf, type Intake, requireCalibration, takeInLoaded, withSamples, withTrialOf } from "../intake.js";
@@ -41,7 +42,7 @@ import { approximate, lossyText } from "../prepare/lossy.js";
 import { type Draft, draftModel, type Prepared } from "../prepare/prepare.js";
 import { requestOf } from "../prepare/prepare-request.js";
 import { operatorTimes } from "../profile/operator-times.js";
-import type { CorrectionFacts, LossyFacts, ModelFacts, RunResult, UnquantizedFacts, Verdict } from "../result.js";
+import type { LossyFacts, ModelFacts, RunResult, UnquantizedFacts, Verdict } from "../result.js";
 import { type PartOf, SearchFiles } from "../resume/search-files.js";
 import { RunRecord } from "../run-record.js";
 import { quickTrial } from "../sample-counts.js";
@@ -57,7 +58,7 @@ import { type Examination, examineCandidate, examineOriginal, type OriginalTimes
 import { Judge, type Judged } from "./judge-candidate.js";
 import { leastOpset, makeCandidates } from "./make-candidates.js";
 import { measureSpeed } from "./measure-speed.js";
-import { isFloatRaced, shrinkableBytes, unchangedResult, whyNothingPays } from "./nothing-pays.js";
+import { isFloatRaced, shrinkableBytes, unchangedResult, whyNoneFits, whyNothingPays } from "./nothing-pays.js";
 import { allFloat, chosenRanges, missedRuntimeSpecific, quantizationFacts } from "./quantization-facts.js";
 import { contenders } from "./rank-candidates.js";
 import { slowBlocks } from "./slow-blocks.js";
@@ -179,6 +180,7 @@ export class OptimizeRun {
     const answers = mayBeStatic
       ? planAnswers(float, this.target, { ...widestPlacement, keepFloat }, intake, elements, this.context)
       : null;
+    const inner = mayBeStatic ? innerValuesOf(float, this.context) : null;
     const taps = mayBeStatic ? await this.#statistics(intake, float, keepFloat, answers) : null;
     const largest = await this.#largestAnswers(answers, float);
     const trial = withSamples(intake.trial, largest);
@@ -189,6 +191,7 @@ export class OptimizeRun {
       ...(sizes && { sizes }),
       taps,
       ...(answers && { answers: answers.path }),
+      ...(inner && { inner }),
       meanwhile: () => this.#examineOriginal(intake),
     };
     const examine = (candidate: Candidate) => this.#examine(candidate, intake);
@@ -205,6 +208,7 @@ export class OptimizeRun {
       fit: trial,
       largest,
       checks: samplesToFit(intake),
+      inputs: inputsInView(config.quantize, answers),
       record,
       correct: (statics) => {
         judge.begin();
@@ -213,7 +217,7 @@ export class OptimizeRun {
       round: (others) => this.#rounded(others, workshop, intake),
     });
     this.#tried.push(...candidates);
-    const whyNot = hopeless ? whyHopeless(hopeless) : this.#whyNone(prepared, taps);
+    const whyNot = hopeless ? whyHopeless(hopeless) : whyNoneFits(prepared.model, taps, config);
     const whyNone = isMore ? whyNot : (already ?? whyNot);
     const isUnchanged = this.command === "optimize" && !isFloatRaced(fused, config);
     if (candidates.length === 0 && !isUnchanged) {
@@ -301,11 +305,9 @@ export class OptimizeRun {
   ): Promise<readonly Candidate[]> {
     const { corrections } = this.config.quantize;
     if (!answers?.fitted) return statics;
-    let best = statics;
-    if (corrections.includes("means"))
-      best = await this.#keep(() => roundStatics(statics, workshop, answers), "means of inputs");
-    if (!corrections.includes("outputs")) return best;
-    const rounded = best;
+    const isRounded = corrections.includes("means");
+    const rounded = isRounded ? await this.#keep(() => judgeRounding(statics, workshop), "means of inputs") : statics;
+    if (!corrections.includes("outputs")) return rounded;
     return this.#keep(() => correctOutputs(rounded, workshop, answers), "corrections");
   }
 
@@ -349,16 +351,6 @@ export class OptimizeRun {
     if (!answers?.fitted) return [];
     const work = () => largestAnswers(answers, float, this.config.runtime, this.context);
     return this.record.stage("calibrate", work, "largest answers");
-  }
-
-  #whyNone({ model }: Prepared, taps: ReadonlyMap<string, TapStatistics> | null): string {
-    const opset = opsetOf(model);
-    if (opset < LEAST_OPSET.static)
-      return `the model's opset stays at ${opset}, and its integer operators came with ${LEAST_OPSET.static}`;
-    const { quantize, data } = this.config;
-    const source = quantize.ranges ?? data.calibration;
-    const unusable = taps && source !== null ? unusableStatistics(taps, source) : null;
-    return `no node of the model can be quantized${unusable === null ? "" : `: ${unusable}`}`;
   }
 
   async #finish(

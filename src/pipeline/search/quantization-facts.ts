@@ -14,9 +14,10 @@ import { type Candidate, estimateOf, isStatic } from "../candidates/candidate.js
 import type { Region, RegionTime } from "../candidates/regions.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { QuantizeConfig } from "../config.js";
+import type { CorrectionFacts } from "../correct/correction-facts.js";
 import { correctionNote } from "../correct/corrections.js";
 import type { Intake } from "../intake.js";
-import type { CorrectionFacts, IntegerFacts, QuantizationFacts, RegionFacts, RunResult } from "../result.js";
+import type { IntegerFacts, QuantizationFacts, RegionFacts, RunResult } from "../result.js";
 
 /** What a run found out on the way to the candidate that it chose. */
 export interface Findings {

@@ -5,6 +5,7 @@
  * other in the model: what is side by side needs few conversions.
  */
 import type { Candidate } from "../candidates/candidate.js";
+import { bestMeasure } from "../candidates/output-noise.js";
 import { type Region, type RegionTime, savedMs } from "../candidates/regions.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { RunContext } from "../context.js";
@@ -12,6 +13,8 @@ import type { DynamicInstead } from "./dynamic-instead.js";
 
 /** Files on disk at once; the float model runs once for all of them. */
 const MEASURED_AT_ONCE = 6;
+
+type Measured = Pick<Candidate, "sqnrDb" | "pooledDb" | "inner">;
 
 /** A region that may go back to float, and what it saves as it is. */
 export interface CostedRegion {
@@ -26,6 +29,8 @@ export interface RankedRegion extends Pick<CostedRegion, "savedMs" | "roomMs"> {
   readonly region: string;
   /** Of the outputs when this region alone is integers; Infinity when there was no time or nothing to measure. */
   readonly sqnrDb: number;
+  /** The same in the measure that tells regions apart best, which may be of what the last products read. */
+  readonly decisiveDb: number;
   /** Power of that error relative to the signal, as expected where it was not measured; 1 where there is more of it. */
   readonly noise: number;
 }
@@ -67,7 +72,7 @@ export async function rankRegions(
 ): Promise<Ranking> {
   const regions = costed.map(({ region }) => region);
   const integers = [...candidate.built.forms.keys()];
-  const measured = new Map<string, number>();
+  const measured = new Map<string, Measured>();
   const from = context.now();
   let longestMs = 0;
   for (let left = regions.map((_, i) => i); left.length > 0; ) {
@@ -82,18 +87,25 @@ export async function rankRegions(
     });
     await workshop.measureError(alone);
     alone.forEach((single, i) => {
-      measured.set(regions[chosen[i]!]!.name, single.sqnrDb ?? Number.POSITIVE_INFINITY);
+      measured.set(regions[chosen[i]!]!.name, single);
       workshop.discard(single);
     });
     longestMs = Math.max(longestMs, context.now() - begun);
     context.observer({ type: "progress", done: measured.size, total: regions.length });
   }
   const wholeMs = measured.size > 0 ? ((context.now() - from) * regions.length) / measured.size : null;
-  const decibels = regions.map(({ name }) => measured.get(name) ?? Number.POSITIVE_INFINITY);
-  candidate.errors = new Map(regions.map(({ name }, i) => [name, decibels[i]!]));
+  const measure = bestMeasure([...measured.values()]);
+  const inDb = (of: (single: Measured) => number | null): number[] =>
+    regions.map(({ name }) => {
+      const single = measured.get(name);
+      return (single && of(single)) ?? Number.POSITIVE_INFINITY;
+    });
+  const told = inDb(({ sqnrDb }) => sqnrDb);
+  const decibels = inDb((single) => measure(single).sqnrDb);
+  candidate.errors = new Map(regions.map(({ name }, i) => [name, told[i]!]));
   const ranked = costed.map(({ region: { name }, savedMs, roomMs }, i): RankedRegion => {
     const noise = Math.min(1, noiseOf(measured.has(name) ? decibels[i]! : likelyDb(decibels, i)));
-    return { region: name, sqnrDb: decibels[i]!, noise, savedMs, roomMs };
+    return { region: name, sqnrDb: told[i]!, decisiveDb: decibels[i]!, noise, savedMs, roomMs };
   });
   // Equal numbers, zeros among them, keep their order.
   const inOrder = ranked.sort(
@@ -126,7 +138,7 @@ function saved(time: RegionTime, timeShare: number, roomMs: number): number | nu
 const isRoom = ({ savedMs, roomMs }: RankedRegion): boolean => savedMs !== null && savedMs <= 0 && roomMs > 0;
 
 /** Power of the measured noise for each millisecond; what saves neither time nor room comes before all else. */
-const worthOf = ({ sqnrDb, savedMs, roomMs }: RankedRegion): number => {
+const worthOf = ({ decisiveDb, savedMs, roomMs }: RankedRegion): number => {
   const ms = savedMs === null ? null : savedMs + roomMs;
-  return ms !== null && ms <= 0 ? Number.POSITIVE_INFINITY : noiseOf(sqnrDb) / (ms ?? 1);
+  return ms !== null && ms <= 0 ? Number.POSITIVE_INFINITY : noiseOf(decisiveDb) / (ms ?? 1);
 };

@@ -1,5 +1,6 @@
 /** Of placements of the same integers, the fastest or one with more in float: what errors are worth in time and in room. */
 import type { Candidate } from "../candidates/candidate.js";
+import { bestMeasure } from "../candidates/output-noise.js";
 import { SAME_SIZE, SPEED_PER_DB } from "./rank-candidates.js";
 
 /** Of the outputs: what some speed is given up for at all. */
@@ -15,6 +16,7 @@ const SIZE_PER_DB = 0.05;
 /** The first, with most integers, or one that is more accurate by more than the speed and the room that it gives up. */
 export function worthItsTime(made: readonly Candidate[]): Candidate {
   const [fast] = made as [Candidate, ...Candidate[]];
+  const decibels = decibelsOf(made);
   const worth = (each: Candidate): number => decibels(each) - priceDb(each, fast);
   // Where none could be measured they are equals.
   const others = made.filter((each) => each.sqnrDb !== null || fast.sqnrDb === null);
@@ -27,10 +29,15 @@ export function worthItsTime(made: readonly Candidate[]): Candidate {
  */
 export function mayBeWorthIt(each: Candidate, fast: Candidate, careful: Candidate): boolean {
   if (fast.sqnrDb === null || careful.sqnrDb === null || !Number.isFinite(careful.sqnrDb)) return true;
+  const decibels = decibelsOf([fast, careful]);
   return Math.min(ENOUGH_DB, decibels(careful) + CHANCE_DB) - priceDb(each, fast) > decibels(fast);
 }
 
-const decibels = ({ sqnrDb }: Candidate): number => Math.min(ENOUGH_DB, sqnrDb ?? 0);
+/** Of each, in one measure. */
+function decibelsOf(candidates: readonly Candidate[]): (each: Candidate) => number {
+  const measure = bestMeasure(candidates);
+  return (each) => Math.min(ENOUGH_DB, measure(each).sqnrDb ?? 0);
+}
 
 /** What has to be gained for what one gives up beside `fast`. */
 function priceDb(each: Candidate, fast: Candidate): number {

@@ -2,7 +2,7 @@
  * The products that make a model's answers: nothing but single-minded operators lies between
  * them and an output. What integers have done to the answer can be corrected there.
  */
-import type { Model, Node, Value } from "../../ir/index.js";
+import type { Graph, Model, Node, Value } from "../../ir/index.js";
 
 export interface LastProduct {
   readonly node: Node;
@@ -26,12 +26,17 @@ const followed = new Set(
 export function lastProducts({ graph }: Model): readonly LastProduct[] {
   const found = new Map<Node, LastProduct>();
   for (const { value } of graph.outputs) {
-    let at: Node | null = value.producer;
-    while (at?.domain === "" && followed.has(at.op)) at = at.inputs[0]?.producer ?? null;
-    const product = at && asProduct(at);
-    if (product && at?.graph === graph) found.set(product.node, product);
+    const product = lastProductOf(value, graph);
+    if (product) found.set(product.node, product);
   }
   return [...found.values()];
+}
+
+/** Of one output's value; null where something else makes it. */
+export function lastProductOf(value: Value, graph: Graph): LastProduct | null {
+  let at: Node | null = value.producer;
+  while (at?.domain === "" && followed.has(at.op)) at = at.inputs[0]?.producer ?? null;
+  return at?.graph === graph ? asProduct(at) : null;
 }
 
 function asProduct(node: Node): LastProduct | null {

@@ -24,6 +24,7 @@ import type {
   Timer,
   TimerSpec,
 } from "../port.js";
+import type { Scores } from "../score-job.js";
 import type { TrainResult } from "../train-job.js";
 import { JobPool } from "./job-pool.js";
 import { type Call, interrupted } from "./job-process.js";
@@ -188,9 +189,9 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
       });
       return {
         metric: parts[0]!.metric,
-        scores: job.models.map((_, model) => concatenate(parts.map(({ scores }) => scores[model]!))),
+        ...joinScores(parts),
         usedReference: parts.some(({ usedReference }) => usedReference),
-        ...(parts[0]!.energies && { energies: concatenate(parts.map(({ energies }) => energies!)) }),
+        ...(parts[0]!.apart && { apart: joinScores(parts.map(({ apart }) => apart!)) }),
         // The first samples are those of the first part.
         ...(parts[0]!.differences && { differences: parts[0]!.differences }),
       };
@@ -291,6 +292,12 @@ function joinProgress(
     );
   };
 }
+
+/** Of parts of a dataset, in order. */
+const joinScores = (parts: readonly Scores[]): Scores => ({
+  scores: parts[0]!.scores.map((_, model) => concatenate(parts.map(({ scores }) => scores[model]!))),
+  ...(parts[0]!.energies && { energies: concatenate(parts.map(({ energies }) => energies!)) }),
+});
 
 function concatenate(arrays: readonly Float64Array[]): Float64Array {
   const joined = new Float64Array(arrays.reduce((sum, { length }) => sum + length, 0));

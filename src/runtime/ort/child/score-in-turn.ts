@@ -7,6 +7,7 @@ import { statSync } from "node:fs";
 import type { Sample } from "../../../dataset/index.js";
 import { isFloat } from "../../../ir/index.js";
 import { energyOf, type Metric, type NamedTensors } from "../../../metric/index.js";
+import type { Scores } from "../../score-job.js";
 import type { JobContext, Jobs } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
 import { keptAnswers } from "./kept-samples.js";
@@ -28,16 +29,18 @@ interface Answered {
 interface Answers {
   readonly all: readonly Answered[];
   readonly bytes: number;
-  /** What the baseline scores against itself. */
+  /** What the baseline scores against itself, for each side of its outputs. */
+  readonly own: readonly Baseline[];
+}
+
+interface Baseline {
   readonly row: Float64Array;
   /** Of its answers. */
   readonly energies: Float64Array;
 }
 
-interface Scored {
-  readonly scores: readonly Float64Array[];
-  readonly energies: Float64Array;
-}
+/** Outputs that are scored together. */
+type Side = (outputs: NamedTensors) => NamedTensors;
 
 /** Of baselines, the one that was asked for last at the end; whole parts only. */
 const known = new Map<string, Answers>();
@@ -50,7 +53,7 @@ export async function scoreInTurn(args: Args, metric: Metric, context: JobContex
   if (before) {
     known.delete(key!);
     known.set(key!, before);
-    const scored = await scoreAll(candidates, before.all.length, () => before.all, before, args, metric, context);
+    const scored = await scoreAll(candidates, before.all.length, () => before.all, before.own, args, metric, context);
     return resultOf(scored, args, metric);
   }
   let baseline: OpenModel | null = null;
@@ -82,69 +85,84 @@ export async function scoreInTurn(args: Args, metric: Metric, context: JobContex
       }
     }
     const scored = await scoreAll(candidates, part.count, answered, null, args, metric, context);
-    const { energies, scores } = scored;
-    if (key !== null && kept.length === part.count) keep(key, { all: kept, bytes, row: scores[0]!, energies });
+    const own = scored.map(({ scores, energies }): Baseline => ({ row: scores[0]!, energies }));
+    if (key !== null && kept.length === part.count) keep(key, { all: kept, bytes, own });
     return resultOf(scored, args, metric);
   } finally {
     await baseline?.release();
   }
 }
 
-const resultOf = (
-  { scores, energies }: Scored,
+/** @param scored for each side of the outputs: the answers, and those that are scored apart */
+function resultOf(
+  scored: readonly Required<Scores>[],
   { withEnergies = false }: Args,
   { name, higherIsBetter }: Metric,
-): Jobs["score"]["result"] => ({
-  metric: { name, higherIsBetter },
-  scores,
-  usedReference: true,
-  ...(withEnergies && { energies }),
-});
+): Jobs["score"]["result"] {
+  const [answers, apart] = scored.map(({ scores, energies }) => ({ scores, ...(withEnergies && { energies }) }));
+  return { metric: { name, higherIsBetter }, ...answers!, usedReference: true, ...(apart && { apart }) };
+}
 
-/** A row for the baseline, where it is not `known`, and one for each candidate. */
+/** One where all outputs are answers. */
+function sidesOf({ apart = [] }: Args): readonly Side[] {
+  if (apart.length === 0) return [(outputs) => outputs];
+  const part = (isApart: boolean): Side => {
+    return (outputs) =>
+      Object.fromEntries(Object.entries(outputs).filter(([name]) => apart.includes(name) === isApart));
+  };
+  return [part(false), part(true)];
+}
+
+/** For each side of the outputs, a row for the baseline, unless that is `known`, and one for each candidate. */
 async function scoreAll(
   candidates: readonly string[],
   count: number,
   answered: () => AsyncIterable<Answered> | Iterable<Answered>,
-  known: Pick<Answers, "row" | "energies"> | null,
-  { session }: Args,
+  known: readonly Baseline[] | null,
+  args: Args,
   metric: Metric,
   context: JobContext,
-): Promise<Scored> {
+): Promise<readonly Required<Scores>[]> {
+  const sides = sidesOf(args);
   const total = count * (candidates.length + (known ? 0 : 1));
   let done = 0;
-  const row = async (answer: (known: Answered) => NamedTensors | Promise<NamedTensors>): Promise<Float64Array> => {
-    const scores = new Float64Array(count);
+  const rows = async (answer: (known: Answered) => NamedTensors | Promise<NamedTensors>): Promise<Float64Array[]> => {
+    const scores = sides.map(() => new Float64Array(count));
     let i = 0;
     for await (const each of answered()) {
       const { labels, facts } = forMetric(each.sample);
-      scores[i++] = await metric.score(await answer(each), labels, facts, each.reference);
+      const outputs = await answer(each);
+      for (const [s, side] of sides.entries()) {
+        scores[s]![i] = await metric.score(side(outputs), labels, facts, side(each.reference));
+      }
+      i++;
       context.progress(++done, total);
     }
     return scores;
   };
-  const energies = known?.energies ?? new Float64Array(count);
+  const energies = known?.map((own) => own.energies) ?? sides.map(() => new Float64Array(count));
   let told = 0;
   const own = ({ reference }: Answered): NamedTensors => {
-    energies[told++] = energyOf(reference);
+    for (const [s, side] of sides.entries()) energies[s]![told] = energyOf(side(reference));
+    told++;
     return reference;
   };
-  const scores = [known?.row ?? (await row(own))];
+  const models = [known?.map(({ row }) => row) ?? (await rows(own))];
   for (const path of candidates) {
-    const candidate: OpenModel = await openModel(path, session, context);
+    const candidate: OpenModel = await openModel(path, args.session, context);
     try {
-      scores.push(await row(({ sample }) => outputsOf(candidate, sample)));
+      models.push(await rows(({ sample }) => outputsOf(candidate, sample)));
     } finally {
       await candidate.release();
     }
   }
-  return { scores, energies };
+  return sides.map((_, s) => ({ scores: models.map((each) => each[s]!), energies: energies[s]! }));
 }
 
 /** What answers depend on; null for a file that is not there, which is for loading to say. */
-function keyOf(path: string, { data, part, session, answers, metric }: Args): string | null {
+function keyOf(path: string, { data, part, session, answers, metric, apart }: Args): string | null {
   const file = statSync(path, { throwIfNoEntry: false });
-  return file ? JSON.stringify([path, file.size, file.mtimeMs, data, part, session, answers, metric]) : null;
+  return file ? JSON.stringify([path, file.size, file.mtimeMs, data, part, session, answers, metric, apart]) : null;
 }
 
 function keep(key: string, answers: Answers): void {

@@ -1,0 +1,53 @@
+/**
+ * Where answers are a few numbers, what integers do to them is chance for the most part: of two logits and ten samples
+ * the noise is known to 3 dB, of the features that the last product makes them of to a few tenths. Both are
+ * about the same in decibels, since the product mixes signal and noise alike.
+ */
+import { isFloat, type Model, type Value } from "../../ir/index.js";
+import { type LastProduct, lastProductOf } from "./last-products.js";
+
+/** In the float answers to one sample, all together. */
+const MOST_NUMBERS = 64;
+/** What products read has to be so many times as many numbers. */
+const LEAST_FACTOR = 4;
+
+/** The last products, by name, with what each reads. */
+export type ProductInputs = ReadonlyMap<string, Value>;
+
+/** Of a float model whose answers are few numbers, all of them made by products of far more; empty for others. */
+export function inputsOfFewAnswers({ graph }: Model): ProductInputs {
+  const outputs = graph.outputs.filter(({ value }) => value.dtype === null || isFloat(value.dtype));
+  const products = new Map<string, LastProduct>();
+  for (const { value } of outputs) {
+    const product = lastProductOf(value, graph);
+    if (!product) return new Map();
+    products.set(product.node.name, product);
+  }
+  const inputs = new Map([...products].map(([name, { node }]) => [name, node.inputs[0]!] as const));
+  if ([...inputs.values()].some(({ producer }) => producer === null)) return new Map();
+  const answers = sumOf([...products.values()].map(({ value }) => numbersOf(value)));
+  const read = sumOf([...new Set(inputs.values())].map(numbersOf));
+  const isFew = answers > 0 && answers <= MOST_NUMBERS && read >= LEAST_FACTOR * answers;
+  return isFew ? inputs : new Map();
+}
+
+/** Makes what these products read outputs too, called by their labels in the float model. False, with nothing changed, where some is no float value. */
+export function tellInputs({ graph }: Model, inputs: ReadonlyMap<string, string>): boolean {
+  const values = new Map<string, Value>();
+  for (const node of graph.nodes()) {
+    const label = inputs.get(node.name);
+    const value = node.inputs[0];
+    if (label !== undefined && value?.dtype && isFloat(value.dtype)) values.set(label, value);
+  }
+  if (values.size < new Set(inputs.values()).size) return false;
+  for (const [label, value] of values) graph.addOutput(label, value);
+  return true;
+}
+
+/** Of one sample, whose axis is the first; infinite where a size is not known. */
+const numbersOf = ({ shape }: Value): number =>
+  shape === null
+    ? Number.POSITIVE_INFINITY
+    : shape.slice(1).reduce<number>((n, dim) => n * (typeof dim === "number" ? dim : Number.POSITIVE_INFINITY), 1);
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
