@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gainDb, noiseOf, pooledSqnrDb } from "../../../src/pipeline/candidates/output-noise.js";
+import { bestMeasure, gainDb, noiseOf, pooledSqnrDb } from "../../../src/pipeline/candidates/output-noise.js";
 
 describe("pooledSqnrDb", () => {
   it("is the energy of all answers over that of all noise", () => {
@@ -14,6 +14,26 @@ describe("pooledSqnrDb", () => {
       [1, Number.POSITIVE_INFINITY],
     ])
       expect(pooledSqnrDb([0, 10], energies)).toBeCloseTo(10 * Math.log10(2 / 1.1), 12);
+  });
+});
+
+describe("bestMeasure", () => {
+  const told = { sqnrDb: 3, pooledDb: 2, inner: { sqnrDb: 20, pooledDb: 19 } };
+  const refused = { sqnrDb: Number.NEGATIVE_INFINITY };
+  const unmeasured = { sqnrDb: null };
+
+  it("is of what the last products read where all that could be measured have it", () => {
+    const measure = bestMeasure([told, refused, unmeasured]);
+    expect(measure(told)).toBe(told.inner);
+    expect(measure(refused)).toBe(refused);
+    expect(measure(unmeasured)).toBe(unmeasured);
+  });
+
+  it("is of the answers of all where one has nothing else", () => {
+    const plain = { sqnrDb: 5, pooledDb: 4 };
+    const measure = bestMeasure([told, plain]);
+    expect(measure(told)).toBe(told);
+    expect(measure(plain)).toBe(plain);
   });
 });
 

@@ -6,6 +6,7 @@ import type { MetricRef } from "../../../src/metric/index.js";
 import type { ScoreJob } from "../../../src/runtime/port.js";
 import { faultOf } from "../../support/dataset.js";
 import {
+  constant,
   jsonl,
   node,
   port,
@@ -80,6 +81,39 @@ describe("score", () => {
       expect(await runtime.score(job)).not.toHaveProperty("energies");
     },
   );
+
+  it.each([1, 2])("scores some outputs apart, each side with energies of its own (workers: %i)", async (workers) => {
+    const runtime = startRuntime({ workers });
+    const twoFold = (by: number, inner: number): string =>
+      writeModel({
+        node: [node("Mul", ["x", "by"], ["y"]), node("Mul", ["x", "inner"], ["h"])],
+        initializer: [
+          constant("by", "f32", [], new Float32Array([by])),
+          constant("inner", "f32", [], new Float32Array([inner])),
+        ],
+        input: [port("x", "f32", [1, 2])],
+        output: [port("y", "f32", [1, 2]), port("h", "f32", [1, 2])],
+      });
+    const job = {
+      models: [twoFold(2, 10), twoFold(1, 9)],
+      data: { path: jsonl(...samples) },
+      metric: mse,
+      ...{ session, isInTurn: true, withEnergies: true },
+    };
+    for (const _ of ["measured", "known"]) {
+      const { scores, energies, apart } = await runtime.score({ ...job, apart: ["h"] });
+      expect(scores.map((row) => [...row])).toEqual([
+        [0, 0, 0],
+        [0.5, 2, 4.5],
+      ]);
+      expect([...energies!]).toEqual([4, 16, 36]);
+      expect(apart!.scores).toEqual(scores);
+      expect([...apart!.energies!]).toEqual([100, 400, 900]);
+    }
+    const together = await runtime.score(job);
+    expect(together).not.toHaveProperty("apart");
+    expect([...together.energies!]).toEqual([104, 416, 936]);
+  });
 
   it("scores models that are too large to lie side by side as it scores small ones", async () => {
     const runtime = startRuntime({ workers: 1 });
