@@ -6,14 +6,16 @@ export type MeasuredSqnr = Pick<Candidate, "sqnrDb" | "pooledDb">;
 
 type Measured = Pick<Candidate, "sqnrDb" | "pooledDb" | "inner">;
 
+/** What comes to the last products with so little noise says nothing of that of the answers, which is their own then. */
+const CLEAN_DB = 50;
+
 /**
  * What tells these candidates apart best, the same of each: what the last products read where all that could be measured
  * have that, else their answers. For what is done to the last products themselves it is the answers in any case.
  */
 export function bestMeasure(candidates: readonly Measured[]): (candidate: Measured) => MeasuredSqnr {
-  const isInner = candidates.every(
-    ({ inner, sqnrDb }) => inner !== undefined || !Number.isFinite(sqnrDb ?? Number.NaN),
-  );
+  const isTold = candidates.every(({ inner, sqnrDb }) => inner !== undefined || !Number.isFinite(sqnrDb ?? Number.NaN));
+  const isInner = isTold && candidates.some(({ inner }) => inner !== undefined && inner.sqnrDb < CLEAN_DB);
   return (candidate) => (isInner && candidate.inner) || candidate;
 }
 

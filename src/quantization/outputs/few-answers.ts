@@ -3,13 +3,15 @@
  * the noise is known to 3 dB, of the features that the last product makes them of to a few tenths. Both are
  * about the same in decibels, since the product mixes signal and noise alike.
  */
-import { isFloat, type Model, type Value } from "../../ir/index.js";
+import { isFloat, type Model, type Node, type Value } from "../../ir/index.js";
 import { type LastProduct, lastProductOf } from "./last-products.js";
 
 /** In the float answers to one sample, all together. */
 const MOST_NUMBERS = 64;
 /** What products read has to be so many times as many numbers. */
 const LEAST_FACTOR = 4;
+/** Products with weights before the last: after fewer, what rounding does to the last ones themselves counts too, and that is not in view. */
+const LEAST_BEFORE = 4;
 
 /** The last products, by name, with what each reads. */
 export type ProductInputs = ReadonlyMap<string, Value>;
@@ -28,8 +30,12 @@ export function inputsOfFewAnswers({ graph }: Model): ProductInputs {
   const answers = sumOf([...products.values()].map(({ value }) => numbersOf(value)));
   const read = sumOf([...new Set(inputs.values())].map(numbersOf));
   const isFew = answers > 0 && answers <= MOST_NUMBERS && read >= LEAST_FACTOR * answers;
-  return isFew ? inputs : new Map();
+  const before = [...graph.nodes()].filter((node) => isProduct(node) && !products.has(node.name)).length;
+  return isFew && before >= LEAST_BEFORE ? inputs : new Map();
 }
+
+const isProduct = (node: Node): boolean =>
+  ["Conv", "ConvTranspose", "Gemm", "MatMul"].some((op) => node.is(op)) && node.inputs[1]?.constant != null;
 
 /** Makes what these products read outputs too, called by their labels in the float model. False, with nothing changed, where some is no float value. */
 export function tellInputs({ graph }: Model, inputs: ReadonlyMap<string, string>): boolean {

@@ -15,7 +15,10 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const text = `(x: f32[1,64]) -> (y) {
   h = Gemm(x, $w: f32[64,64])
-  r = Relu(h)
+  i = Gemm(h, $a: f32[64,64])
+  j = Gemm(i, $b: f32[64,64])
+  k = Gemm(j, $c: f32[64,64])
+  r = Relu(k)
   y = Gemm(r, $v: f32[64,2])
 }`;
 

@@ -29,6 +29,12 @@ describe("bestMeasure", () => {
     expect(measure(unmeasured)).toBe(unmeasured);
   });
 
+  it("is of the answers where next to no noise comes to the last products", () => {
+    const clean = { ...told, inner: { sqnrDb: 55, pooledDb: 54 } };
+    expect(bestMeasure([clean])(clean)).toBe(clean);
+    expect(bestMeasure([clean, told])(clean)).toBe(clean.inner);
+  });
+
   it("is of the answers of all where one has nothing else", () => {
     const plain = { sqnrDb: 5, pooledDb: 4 };
     const measure = bestMeasure([told, plain]);

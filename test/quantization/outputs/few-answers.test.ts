@@ -6,11 +6,12 @@ import { prepared } from "../../support/quantize-text.js";
 const labels = async (text: string): Promise<ReadonlySet<string>> =>
   new Set([...inputsOfFewAnswers(await prepared(text)).values()].map(({ label }) => label));
 
-const features = "c = Conv(x, $k: f32[32,3,3,3])\n p = GlobalAveragePool(c)\n f = Flatten(p)";
+const shallow = "c = Conv(x, $k: f32[32,3,3,3])\n p = GlobalAveragePool(c)\n f = Flatten(p)";
+const features = `a = Conv(x, $i: f32[3,3,1,1])\n b = Conv(a, $j: f32[3,3,1,1])\n d = Conv(b, $l: f32[3,3,1,1])\n ${shallow.replace("x", "d")}`;
 
 describe("inputsOfFewAnswers", () => {
   it.each([
-    ["two logits", `(x: f32[1,3,8,8]) -> (y) { ${features}\n y = Gemm(f, $w: f32[32,2], $b: f32[2]) }`],
+    ["two logits", `(x: f32[1,3,8,8]) -> (y) { ${features}\n y = Gemm(f, $w: f32[32,2], $v: f32[2]) }`],
     ["probabilities", `(x: f32[1,3,8,8]) -> (y) { ${features}\n g = Gemm(f, $w: f32[32,2])\n y = Softmax(g) }`],
     [
       "two heads of the same features",
@@ -24,6 +25,7 @@ describe("inputsOfFewAnswers", () => {
     ["there are many answers", `(x: f32[1,3,8,8]) -> (y) { ${features}\n y = Gemm(f, $w: f32[32,100]) }`],
     ["they read hardly more", `(x: f32[1,3,8,8]) -> (y) { ${features}\n y = Gemm(f, $w: f32[32,10]) }`],
     ["how many there are is not known", `(x: f32[1,3,N,8]) -> (y) { y = Conv(x, $k: f32[1,3,1,1]) }`],
+    ["few products come before", `(x: f32[1,3,8,8]) -> (y) { ${shallow}\n y = Gemm(f, $w: f32[32,2]) }`],
     ["they read an input of the model", "(x: f32[1,32]) -> (y) { y = Gemm(x, $w: f32[32,2]) }"],
     [
       "something else makes another answer",
