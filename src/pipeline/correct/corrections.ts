@@ -105,20 +105,20 @@ export function keepBetter(
 
 /** For the notes of a result. */
 export function correctionNote(facts: CorrectionFacts): string {
-  const { correction, isKept, detail, judgedBy } = facts;
+  const { correction, isKept, detail } = facts;
   const change = changeOf(facts, (db) => db.toFixed(1));
-  const where = judgedBy === undefined ? "" : `, of ${judgedBy}`;
-  return `correction ${correction} (${detail}) ${isKept ? "applied" : "left out"}${change && `: ${change} on samples to judge by${where}`}`;
+  return `correction ${correction} (${detail}) ${isKept ? "applied" : "left out"}${change && `: ${change} on samples to judge by`}`;
 }
 
 /** From what to what, dB; empty where nothing was measured. All samples together are told where they decide otherwise. */
 export function changeOf(
-  { isKept, beforeDb, afterDb, beforePooledDb, afterPooledDb }: Omit<CorrectionFacts, "correction">,
+  { isKept, beforeDb, afterDb, beforePooledDb, afterPooledDb, judgedBy }: Omit<CorrectionFacts, "correction">,
   inWords: (db: number) => string,
 ): string {
   if (beforeDb === null || afterDb === null) return "";
+  const what = judgedBy === undefined ? "" : ` of ${judgedBy}`;
   const mean = `${inWords(beforeDb)} -> ${inWords(afterDb)} dB`;
-  if (beforePooledDb === undefined || afterPooledDb === undefined) return mean;
-  if (isKept === afterDb - beforeDb >= LEAST_GAIN_DB) return mean;
-  return `${mean} in the mean, ${inWords(beforePooledDb)} -> ${inWords(afterPooledDb)} dB all together`;
+  if (beforePooledDb === undefined || afterPooledDb === undefined) return mean + what;
+  if (isKept === afterDb - beforeDb >= LEAST_GAIN_DB) return mean + what;
+  return `${mean} in the mean, ${inWords(beforePooledDb)} -> ${inWords(afterPooledDb)} dB all together${what}`;
 }

@@ -90,6 +90,23 @@ describe("keepBetter", () => {
     expect(facts).toMatchObject({ correction: "outputs", isKept: true, beforeDb: 10, afterDb: 12 });
   });
 
+  it("goes by what the last products read where both have that, unless these are what was changed", () => {
+    const told = (name: string, sqnrDb: number, innerDb: number) =>
+      ({ name, sqnrDb, inner: { sqnrDb: innerDb, pooledDb: innerDb } }) as Candidate;
+    const [plain, rounded] = [told("plain", 12, 20), told("rounded", 9, 21)];
+    const workshop = { discard: () => {} };
+    const kept = keepBetter("means", "2 inputs", [plain], new Map([[plain, rounded]]), workshop);
+    expect(kept.candidates).toEqual([rounded]);
+    expect(kept.facts).toMatchObject({ beforeDb: 20, afterDb: 21, judgedBy: "inputs of the last products" });
+    expect(correctionNote(kept.facts!)).toBe(
+      "correction means (2 inputs) applied: 20.0 -> 21.0 dB of inputs of the last products on samples to judge by",
+    );
+    const outputs = keepBetter("outputs", "0.8 x", [plain], new Map([[plain, rounded]]), workshop, true);
+    expect(outputs.candidates).toEqual([plain]);
+    expect(outputs.facts).toMatchObject({ beforeDb: 12, afterDb: 9 });
+    expect(outputs.facts).not.toHaveProperty("judgedBy");
+  });
+
   it("has nothing to tell where no candidate has a corrected form", () => {
     const kept = keepBetter("rounding", "", [measured("alone", 10)], new Map(), { discard: () => {} });
     expect(kept.facts).toBeNull();
