@@ -56,8 +56,11 @@ export interface Candidate {
   note: string;
 }
 
+/** How far its outputs, or what its last products read, are from the float model's. */
+export type OutputError = Pick<Candidate, "sqnrDb" | "pooledDb" | "inner">;
+
 /** What measuring its error on a few samples told. */
-export type MeasuredError = Pick<Candidate, "sqnrDb" | "pooledDb" | "inner" | "note">;
+export type MeasuredError = OutputError & Pick<Candidate, "note">;
 
 /** What decides where integers pay: of a candidate, or of one that was not made. */
 export interface Plan extends Pick<Candidate, "variant" | "keptFloat" | "times"> {

@@ -4,6 +4,7 @@ import { inputsOfFewAnswers, tellInputs } from "../../quantization/outputs/few-a
 import type { RunContext } from "../context.js";
 import { linkedFile, removeLinked } from "../model-runs.js";
 import type { Candidate } from "./candidate.js";
+import type { WorkshopOptions } from "./workshop.js";
 
 export interface InnerValues {
   /** The float model that static candidates are made of, as one that tells. */
@@ -17,8 +18,13 @@ export const labelsOf = ({ products }: Pick<InnerValues, "products">): readonly 
   ...new Set(products.values()),
 ];
 
-/** Null for a model whose answers are numbers enough. */
-export function innerValuesOf(prepared: string, context: RunContext): InnerValues | null {
+/** Null for a model whose answers are numbers enough, and where integer operators do not tell what they read. */
+export function innerValuesOf(
+  prepared: string,
+  format: WorkshopOptions["format"] | null,
+  context: RunContext,
+): InnerValues | null {
+  if (format === "qoperator") return null;
   const inputs = inputsOfFewAnswers(loadModel(prepared));
   if (inputs.size === 0) return null;
   const products = new Map([...inputs].map(([name, { label }]) => [name, label] as const));
@@ -33,15 +39,16 @@ export function tellingModels(
   context: RunContext,
 ): readonly string[] | null {
   const models = [float];
-  for (const { built } of candidates) {
-    const path = telling(built.path, products, context);
-    if (path === null) {
-      for (const made of models.slice(1)) removeLinked(made);
-      return null;
+  try {
+    for (const { built } of candidates) {
+      const path = telling(built.path, products, context);
+      if (path === null) break;
+      models.push(path);
     }
-    models.push(path);
+  } finally {
+    if (models.length <= candidates.length) for (const made of models.splice(1)) removeLinked(made);
   }
-  return models;
+  return models.length === 1 ? null : models;
 }
 
 function telling(path: string, products: ReadonlyMap<string, string>, context: RunContext): string | null {

@@ -1,22 +1,34 @@
 /** How far a candidate's outputs are from the float model's, by what was measured on a few samples. */
-import type { Candidate, Sqnr } from "./candidate.js";
+import type { OutputError, Sqnr } from "./candidate.js";
 
 /** What was measured: SQNR in two means over the samples. */
-export type MeasuredSqnr = Pick<Candidate, "sqnrDb" | "pooledDb">;
-
-type Measured = Pick<Candidate, "sqnrDb" | "pooledDb" | "inner">;
+export type MeasuredSqnr = Pick<OutputError, "sqnrDb" | "pooledDb">;
 
 /** What comes to the last products with so little noise says nothing of that of the answers, which is their own then. */
 const CLEAN_DB = 50;
 
+/** The same of each candidate that one decision is about. */
+export interface Measure {
+  /** Whether it is of what the last products read, and not of the answers. */
+  readonly isInner: boolean;
+  /** As bad as can be for one that cannot tell. */
+  of(candidate: OutputError): MeasuredSqnr;
+}
+
+export const byAnswers: Measure = { isInner: false, of: (candidate) => candidate };
+
+const byInner: Measure = {
+  isInner: true,
+  of: ({ inner, sqnrDb }) => inner ?? { sqnrDb: sqnrDb === null ? null : Number.NEGATIVE_INFINITY },
+};
+
 /**
- * What tells these candidates apart best, the same of each: what the last products read where all that could be measured
- * have that, else their answers. For what is done to the last products themselves it is the answers in any case.
+ * What tells these candidates apart best: what the last products read where all that could be measured have that, else their
+ * answers. For what is done to the last products themselves the answers are to be asked.
  */
-export function bestMeasure(candidates: readonly Measured[]): (candidate: Measured) => MeasuredSqnr {
+export function bestMeasure(candidates: readonly OutputError[]): Measure {
   const isTold = candidates.every(({ inner, sqnrDb }) => inner !== undefined || !Number.isFinite(sqnrDb ?? Number.NaN));
-  const isInner = isTold && candidates.some(({ inner }) => inner !== undefined && inner.sqnrDb < CLEAN_DB);
-  return (candidate) => (isInner && candidate.inner) || candidate;
+  return isTold && candidates.some(({ inner }) => inner !== undefined && inner.sqnrDb < CLEAN_DB) ? byInner : byAnswers;
 }
 
 /** Of one model, by its row of scores. */

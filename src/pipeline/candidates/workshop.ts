@@ -33,7 +33,7 @@ import {
 import { type Estimate, estimateTimes } from "./estimated-times.js";
 import type { InnerValues } from "./inner-values.js";
 import { loadedTogether } from "./loaded-together.js";
-import { measureErrors } from "./measure-error.js";
+import { measureErrors } from "./measure-errors.js";
 import { type Region, type RegionTime, regionsOf, regionTimes, totalMs } from "./regions.js";
 import { worthOfWeights } from "./weights-worth.js";
 
@@ -153,7 +153,7 @@ export class Workshop {
     if (!existsSync(built.path)) this.#build(variant, keptFloat, built.path);
   }
 
-  /** See measure-error.ts. */
+  /** See measure-errors.ts. */
   async measureError(candidates: readonly Candidate[]): Promise<void> {
     await measureErrors(candidates, this.options, this.context, this.journal);
   }

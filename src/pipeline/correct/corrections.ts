@@ -1,12 +1,12 @@
 /**
  * What is done against the errors of integers that costs nothing when the model runs. Each
  * correction is fitted on some samples and kept only when others, which it has not seen, and two of the
- * largest answers say that the outputs come closer to the float model's.
+ * largest answers say that the outputs come closer to the float model's, or where these are few numbers what the last products read.
  */
 
 import type { DatasetRef } from "../../dataset/index.js";
 import type { Candidate } from "../candidates/candidate.js";
-import { bestMeasure, gainDb, type MeasuredSqnr, noiseOf } from "../candidates/output-noise.js";
+import { bestMeasure, byAnswers, gainDb, type MeasuredSqnr, noiseOf } from "../candidates/output-noise.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { Intake } from "../intake.js";
 import { samplesWithin } from "../sample-counts.js";
@@ -90,11 +90,10 @@ export function keepBetter(
   const kept = candidates.map((candidate) => {
     const better = corrected.get(candidate);
     if (!better) return candidate;
-    const measure = isOfLast ? (each: Candidate) => each : bestMeasure([candidate, better]);
-    const isInner = measure(candidate) === candidate.inner;
+    const measure = isOfLast ? byAnswers : bestMeasure([candidate, better]);
     const judged = {
-      ...judgeCorrection(correction, detail, measure(candidate), measure(better)),
-      ...(isInner && { judgedBy: "inputs of the last products" as const }),
+      ...judgeCorrection(correction, detail, measure.of(candidate), measure.of(better)),
+      ...(measure.isInner && { judgedBy: "inputs of the last products" as const }),
     };
     facts ??= judged;
     workshop.discard(judged.isKept ? candidate : better);

@@ -6,7 +6,6 @@ import { spread } from "../../base/spread.js";
 import { type Graph, isFloat, loadModel, type Value } from "../../ir/index.js";
 import { channelAxis } from "../../quantization/inputs/moment-taps.js";
 import { MOST_SAMPLES } from "../../quantization/inputs/round-in-view.js";
-import { inputsOfFewAnswers } from "../../quantization/outputs/few-answers.js";
 import { lastProducts } from "../../quantization/outputs/last-products.js";
 import { type PlacementOptions, planStatic } from "../../quantization/plan-static.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
@@ -19,6 +18,7 @@ import { mostFitted, samplesToFit } from "./corrections.js";
 /**
  * @param prepared the model that will be run
  * @param elements of all activations of one sample
+ * @param inner labels of what else candidates are judged by
  * @returns null where nothing is to be held against anything: the trial's samples are none of the calibration's
  */
 export function planAnswers(
@@ -27,6 +27,7 @@ export function planAnswers(
   placement: PlacementOptions,
   { fit, trial }: Intake,
   elements: number,
+  inner: readonly string[],
   context: RunContext,
 ): FloatAnswers | null {
   if (!fit || fit.ref.random || trial.path !== fit.ref.path || !trial.indices) return null;
@@ -34,8 +35,7 @@ export function planAnswers(
   const products = lastProducts(model);
   const fitted = samplesToFit({ fit, trial }, products.length > 0 ? mostFitted(elements) : MOST_SAMPLES);
   const outputs = model.graph.outputs.flatMap(({ value }) => (value.dtype && isFloat(value.dtype) ? [value] : []));
-  const inner = inputsOfFewAnswers(model).values();
-  const wanted = [...outputs, ...products.map(({ value }) => value), ...inner, ...beforeSquashing(model.graph)];
+  const wanted = [...outputs, ...products.map(({ value }) => value), ...beforeSquashing(model.graph)];
   const axes = new Map<string, number>();
   const names = new Map<string, string>();
   for (const { node } of planStatic(model, target, placement).nodes) {
@@ -49,7 +49,7 @@ export function planAnswers(
   const told = few.length > 0 ? { axes, names } : { axes: new Map(), names: new Map() };
   return {
     path: samplesFile(context),
-    labels: [...new Set(wanted.map(({ label }) => label))],
+    labels: [...new Set([...wanted.map(({ label }) => label), ...inner])],
     fitted,
     moments: { path: samplesFile(context), ...told, indices: few },
     indices: [...trial.indices, ...(fitted?.indices ?? [])].sort((a, b) => a - b),

@@ -1,6 +1,7 @@
 /**
  * The weights of static integers are rounded with the means of their inputs in view, where that brings
- * the answers closer to the float model's on the samples to judge by (corrections.ts).
+ * the answers closer to the float model's on the samples to judge by (corrections.ts). Ranges are chosen with it, and it is
+ * judged when they are.
  */
 import { setImmediate } from "node:timers/promises";
 import { storedById } from "../../dataset/index.js";
@@ -30,15 +31,17 @@ export async function judgeRounding(candidates: readonly Candidate[], workshop: 
   );
   await measured;
   const [first] = pairs;
+  const plains = new Map([...forms].map(([plain, rounded]) => [rounded, plain] as const));
   if (first!.rounded.sqnrDb === null || !Number.isFinite(first!.rounded.sqnrDb)) {
-    for (const made of forms.keys()) workshop.discard(made);
-    return { candidates, facts: null };
+    // Nothing confirms it.
+    for (const { rounded } of pairs) workshop.discard(rounded);
+    return { candidates: candidates.map((each) => plains.get(each) ?? each), facts: null };
   }
   await workshop.measureError([...forms.keys()]);
   const detail = `weights rounded by the means of ${first!.plain.inputs} inputs`;
   const kept = keepBetter("means", detail, [...forms.keys()], forms, workshop);
-  const others = new Map([...forms.values()].map((rounded, i) => [rounded, kept.candidates[i]!] as const));
-  return { candidates: candidates.map((each) => others.get(each) ?? each), facts: kept.facts };
+  const chosen = new Map([...plains.keys()].map((rounded, i) => [rounded, kept.candidates[i]!] as const));
+  return { candidates: candidates.map((each) => chosen.get(each) ?? each), facts: kept.facts };
 }
 
 /** The same without, and how many inputs were in view; null where there were none. */

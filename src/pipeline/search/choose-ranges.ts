@@ -1,5 +1,6 @@
 /**
- * Which range method each activation gets, by the error that it causes at the model's outputs.
+ * Which range method each activation gets, by the error that it causes at the model's outputs, or where these are few
+ * numbers at what the last products read.
  *
  * Nothing cheaper predicts that error. The error of the tensor itself, or of the product that
  * reads it, always favours a tight clip; but what rounding adds is noise that later sums average
@@ -18,6 +19,7 @@ import { type StaticChoice, staticRecipe } from "../../quantization/recipe.js";
 import { removeWithFeeders } from "../../rewrite/index.js";
 import { activationLabels } from "../calibrate/write-taps.js";
 import type { Candidate } from "../candidates/candidate.js";
+import { innerValuesOf } from "../candidates/inner-values.js";
 import { bestMeasure, gainDb, noiseOf } from "../candidates/output-noise.js";
 import { Workshop } from "../candidates/workshop.js";
 import type { RunContext } from "../context.js";
@@ -81,10 +83,10 @@ export async function chooseMethods(
   const { equalized: prepared = options.prepared, target } = options;
   const keepFloat = new Map([...options.excluded, ...keptFloat]);
   const labels = activationLabels(prepared, target, { ...placement, keepFloat });
-  // What the last products read lies before a Softmax in any case.
-  const unsquashed = options.inner ? null : unsquash(prepared, context);
+  const unsquashed = unsquash(prepared, context);
+  const inner = unsquashed !== null && options.inner ? innerValuesOf(unsquashed, options.format, context) : null;
   const make = (trial: DatasetRef, choices: readonly Choice[]): Promise<Candidate[]> => {
-    const changed = unsquashed !== null && { prepared: unsquashed, equalized: unsquashed };
+    const changed = unsquashed !== null && { prepared: unsquashed, equalized: unsquashed, ...(inner && { inner }) };
     const shop = new Workshop({ ...options, ...changed, trial }, context);
     return shop.makeMeasured(
       choices.map((choice) => ({
@@ -103,7 +105,10 @@ export async function chooseMethods(
     const [fit, held] = isRefined ? split(data, samples) : [data.fit];
     const singles = METHODS.map((method) => ({ method, ...(data.inputs && { inputs: data.inputs }) }));
     const made = await make(fit, singles);
-    const noises = noisesOf(made);
+    // One for all that is compared here.
+    const error = bestMeasure(made);
+    const noiseIn = (each: Candidate): number => noiseOf(error.of(each));
+    const noises = made.map(noiseIn);
     const best = noises.indexOf(Math.min(...noises));
     const single = singles[best]!;
     const isOwn = unsquashed === null && fit === options.trial;
@@ -118,7 +123,7 @@ export async function chooseMethods(
     const trials = stretches.flatMap((stretch) =>
       others.map((method) => ({ ...single, methods: new Map(stretch.map((label) => [label, method])) })),
     );
-    const gains = noisesOf(await measure(fit, trials)).map((noise) => noises[best]! - noise);
+    const gains = (await measure(fit, trials)).map((each) => noises[best]! - noiseIn(each));
     const methods = new Map<string, RangeMethod>();
     stretches.forEach((stretch, i) => {
       const own = gains.slice(i * others.length, (i + 1) * others.length);
@@ -127,18 +132,13 @@ export async function chooseMethods(
     });
     if (methods.size === 0) return alone;
     const combined = { ...single, methods };
-    const [before, after] = noisesOf(await measure(held!, [single, combined]));
+    const [before, after] = (await measure(held!, [single, combined])).map(noiseIn);
     if (gainDb(before!, after!) < LEAST_GAIN_DB) return alone;
     if (own) workshop.discard(own);
     return { choice: combined, made: null };
   } finally {
-    if (unsquashed !== null) removeLinked(unsquashed);
+    for (const path of [unsquashed, inner?.float]) if (path) removeLinked(path);
   }
-}
-
-function noisesOf(candidates: readonly Candidate[]): number[] {
-  const measure = bestMeasure(candidates);
-  return candidates.map((each) => noiseOf(measure(each)));
 }
 
 /** How much can be measured in the time there is; estimated, not timed, so that the choice is the same each time. */

@@ -17,7 +17,7 @@ import { loadRanges, observeActivations, observeValues, widestPlacement } from "
 import type { FloatAnswers } from "../calibrate/kept-answers.js";
 import { type Candidate, isInteger } from "../candidates/candidate.js";
 import { candidateFacts, integerChoices } from "../candidates/candidate-facts.js";
-import { innerValuesOf } from "../candidates/inner-values.js";
+import { innerValuesOf, labelsOf } from "../candidates/inner-values.js";
 import { Workshop } from "../candidates/workshop.js";
 import { isSearched, type OptimizeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
@@ -177,10 +177,18 @@ export class OptimizeRun {
     const elements = [...(sizes?.values() ?? [])].reduce((sum, each) => sum + each, 0);
     const intake = isSearched(config) ? admitted : withTrialOf(admitted, quickTrial(elements));
     const float = equalized ?? prepared.path;
+    const inner = mayBeStatic ? innerValuesOf(float, config.quantize.format, this.context) : null;
     const answers = mayBeStatic
-      ? planAnswers(float, this.target, { ...widestPlacement, keepFloat }, intake, elements, this.context)
+      ? planAnswers(
+          float,
+          this.target,
+          { ...widestPlacement, keepFloat },
+          intake,
+          elements,
+          inner ? labelsOf(inner) : [],
+          this.context,
+        )
       : null;
-    const inner = mayBeStatic ? innerValuesOf(float, this.context) : null;
     const taps = mayBeStatic ? await this.#statistics(intake, float, keepFloat, answers) : null;
     const largest = await this.#largestAnswers(answers, float);
     const trial = withSamples(intake.trial, largest);

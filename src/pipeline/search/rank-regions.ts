@@ -1,11 +1,12 @@
 /**
  * In which order regions go back to float: the profile says what time each saves as integers, and each is made
- * integers alone to see what error that causes at the model's outputs. Those with the most error for each
+ * integers alone to see what error that causes at the model's outputs, or where these are few numbers at what the last products
+ * read. Those with the most error for each
  * millisecond saved go first. Where time does not suffice for all, the others come last, as they follow each
  * other in the model: what is side by side needs few conversions.
  */
-import type { Candidate } from "../candidates/candidate.js";
-import { bestMeasure } from "../candidates/output-noise.js";
+import type { Candidate, OutputError } from "../candidates/candidate.js";
+import { bestMeasure, byAnswers, type Measure } from "../candidates/output-noise.js";
 import { type Region, type RegionTime, savedMs } from "../candidates/regions.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { RunContext } from "../context.js";
@@ -13,8 +14,6 @@ import type { DynamicInstead } from "./dynamic-instead.js";
 
 /** Files on disk at once; the float model runs once for all of them. */
 const MEASURED_AT_ONCE = 6;
-
-type Measured = Pick<Candidate, "sqnrDb" | "pooledDb" | "inner">;
 
 /** A region that may go back to float, and what it saves as it is. */
 export interface CostedRegion {
@@ -29,8 +28,8 @@ export interface RankedRegion extends Pick<CostedRegion, "savedMs" | "roomMs"> {
   readonly region: string;
   /** Of the outputs when this region alone is integers; Infinity when there was no time or nothing to measure. */
   readonly sqnrDb: number;
-  /** The same in the measure that tells regions apart best, which may be of what the last products read. */
-  readonly decisiveDb: number;
+  /** The same by what tells regions apart best, which may be what the last products read. */
+  readonly comparedDb: number;
   /** Power of that error relative to the signal, as expected where it was not measured; 1 where there is more of it. */
   readonly noise: number;
 }
@@ -72,7 +71,7 @@ export async function rankRegions(
 ): Promise<Ranking> {
   const regions = costed.map(({ region }) => region);
   const integers = [...candidate.built.forms.keys()];
-  const measured = new Map<string, Measured>();
+  const measured = new Map<string, OutputError>();
   const from = context.now();
   let longestMs = 0;
   for (let left = regions.map((_, i) => i); left.length > 0; ) {
@@ -94,18 +93,20 @@ export async function rankRegions(
     context.observer({ type: "progress", done: measured.size, total: regions.length });
   }
   const wholeMs = measured.size > 0 ? ((context.now() - from) * regions.length) / measured.size : null;
-  const measure = bestMeasure([...measured.values()]);
-  const inDb = (of: (single: Measured) => number | null): number[] =>
-    regions.map(({ name }) => {
-      const single = measured.get(name);
-      return (single && of(single)) ?? Number.POSITIVE_INFINITY;
+  const best = bestMeasure([...measured.values()]);
+  const lasts = workshop.options.inner?.products;
+  const decibelsIn = (measureOf: (region: Region) => Measure): number[] =>
+    regions.map((region) => {
+      const single = measured.get(region.name);
+      return (single && measureOf(region).of(single).sqnrDb) ?? Number.POSITIVE_INFINITY;
     });
-  const told = inDb(({ sqnrDb }) => sqnrDb);
-  const decibels = inDb((single) => measure(single).sqnrDb);
-  candidate.errors = new Map(regions.map(({ name }, i) => [name, told[i]!]));
+  const ofAnswers = decibelsIn(() => byAnswers);
+  // What a last product makes worse itself does not show in what it reads.
+  const decibels = decibelsIn(({ nodes }) => (nodes.some((node) => lasts?.has(node)) ? byAnswers : best));
+  candidate.errors = new Map(regions.map(({ name }, i) => [name, ofAnswers[i]!]));
   const ranked = costed.map(({ region: { name }, savedMs, roomMs }, i): RankedRegion => {
     const noise = Math.min(1, noiseOf(measured.has(name) ? decibels[i]! : likelyDb(decibels, i)));
-    return { region: name, sqnrDb: told[i]!, decisiveDb: decibels[i]!, noise, savedMs, roomMs };
+    return { region: name, sqnrDb: ofAnswers[i]!, comparedDb: decibels[i]!, noise, savedMs, roomMs };
   });
   // Equal numbers, zeros among them, keep their order.
   const inOrder = ranked.sort(
@@ -138,7 +139,7 @@ function saved(time: RegionTime, timeShare: number, roomMs: number): number | nu
 const isRoom = ({ savedMs, roomMs }: RankedRegion): boolean => savedMs !== null && savedMs <= 0 && roomMs > 0;
 
 /** Power of the measured noise for each millisecond; what saves neither time nor room comes before all else. */
-const worthOf = ({ decisiveDb, savedMs, roomMs }: RankedRegion): number => {
+const worthOf = ({ comparedDb, savedMs, roomMs }: RankedRegion): number => {
   const ms = savedMs === null ? null : savedMs + roomMs;
-  return ms !== null && ms <= 0 ? Number.POSITIVE_INFINITY : noiseOf(decisiveDb) / (ms ?? 1);
+  return ms !== null && ms <= 0 ? Number.POSITIVE_INFINITY : noiseOf(comparedDb) / (ms ?? 1);
 };

@@ -15,8 +15,9 @@ const SIZE_PER_DB = 0.05;
 
 /** The first, with most integers, or one that is more accurate by more than the speed and the room that it gives up. */
 export function worthItsTime(made: readonly Candidate[]): Candidate {
-  const [fast] = made as [Candidate, ...Candidate[]];
-  const decibels = decibelsOf(made);
+  const all = made as [Candidate, ...Candidate[]];
+  const [fast] = all;
+  const decibels = decibelsOf(all);
   const worth = (each: Candidate): number => decibels(each) - priceDb(each, fast);
   // Where none could be measured they are equals.
   const others = made.filter((each) => each.sqnrDb !== null || fast.sqnrDb === null);
@@ -33,10 +34,12 @@ export function mayBeWorthIt(each: Candidate, fast: Candidate, careful: Candidat
   return Math.min(ENOUGH_DB, decibels(careful) + CHANCE_DB) - priceDb(each, fast) > decibels(fast);
 }
 
-/** Of each, in one measure. */
-function decibelsOf(candidates: readonly Candidate[]): (each: Candidate) => number {
+/** Of the answers: of the first as they were measured, of the others as far from it as they are by what tells them apart best. */
+function decibelsOf(candidates: readonly [Candidate, ...Candidate[]]): (each: Candidate) => number {
+  const [first] = candidates;
   const measure = bestMeasure(candidates);
-  return (each) => Math.min(ENOUGH_DB, measure(each).sqnrDb ?? 0);
+  const apart = measure.isInner && first.inner ? first.sqnrDb! - first.inner.sqnrDb : 0;
+  return (each) => Math.min(ENOUGH_DB, (measure.of(each).sqnrDb ?? 0) + apart);
 }
 
 /** What has to be gained for what one gives up beside `fast`. */

@@ -1,12 +1,13 @@
 /**
  * Where answers are a few numbers, what integers do to them is chance for the most part: of two logits and ten samples
- * the noise is known to 3 dB, of the features that the last product makes them of to a few tenths. Both are
- * about the same in decibels, since the product mixes signal and noise alike.
+ * the noise is known to 3 dB, of the features that the last product makes them of to a few tenths. What lowers the one
+ * lowers the other, though their decibels may lie apart: features have a mean that answers need not show. What is done to the
+ * last product itself does not show in what it reads.
  */
 import { isFloat, type Model, type Node, type Value } from "../../ir/index.js";
 import { type LastProduct, lastProductOf } from "./last-products.js";
 
-/** In the float answers to one sample, all together. */
+/** In the float answers to one sample, all together; of more the noise is known well enough. */
 const MOST_NUMBERS = 64;
 /** What products read has to be so many times as many numbers. */
 const LEAST_FACTOR = 4;
@@ -26,8 +27,9 @@ export function inputsOfFewAnswers({ graph }: Model): ProductInputs {
     products.set(product.node.name, product);
   }
   const inputs = new Map([...products].map(([name, { node }]) => [name, node.inputs[0]!] as const));
-  if ([...inputs.values()].some(({ producer }) => producer === null)) return new Map();
-  const answers = sumOf([...products.values()].map(({ value }) => numbersOf(value)));
+  const ports = new Set(graph.outputs.flatMap(({ name, value }) => [name, value.label]));
+  if ([...inputs.values()].some(({ producer, label }) => producer === null || ports.has(label))) return new Map();
+  const answers = sumOf(outputs.map(({ value }) => numbersOf(value)));
   const read = sumOf([...new Set(inputs.values())].map(numbersOf));
   const isFew = answers > 0 && answers <= MOST_NUMBERS && read >= LEAST_FACTOR * answers;
   const before = [...graph.nodes()].filter((node) => isProduct(node) && !products.has(node.name)).length;
@@ -37,16 +39,16 @@ export function inputsOfFewAnswers({ graph }: Model): ProductInputs {
 const isProduct = (node: Node): boolean =>
   ["Conv", "ConvTranspose", "Gemm", "MatMul"].some((op) => node.is(op)) && node.inputs[1]?.constant != null;
 
-/** Makes what these products read outputs too, called by their labels in the float model. False, with nothing changed, where some is no float value. */
+/**
+ * Makes what these products read outputs too, called by their labels in the float model. False, with nothing changed, where a
+ * product is missing or reads no float value, as some integer operators do.
+ */
 export function tellInputs({ graph }: Model, inputs: ReadonlyMap<string, string>): boolean {
-  const values = new Map<string, Value>();
-  for (const node of graph.nodes()) {
-    const label = inputs.get(node.name);
-    const value = node.inputs[0];
-    if (label !== undefined && value?.dtype && isFloat(value.dtype)) values.set(label, value);
-  }
-  if (values.size < new Set(inputs.values()).size) return false;
-  for (const [label, value] of values) graph.addOutput(label, value);
+  const nodes = [...graph.nodes()].filter(({ name }) => inputs.has(name));
+  const values = new Map(nodes.map((node) => [inputs.get(node.name)!, node.inputs[0]] as const));
+  const areFloat = nodes.every(({ inputs: [value] }) => value?.dtype && isFloat(value.dtype));
+  if (!areFloat || nodes.length < inputs.size) return false;
+  for (const [label, value] of values) graph.addOutput(label, value!);
   return true;
 }
 

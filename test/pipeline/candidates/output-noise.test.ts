@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { bestMeasure, gainDb, noiseOf, pooledSqnrDb } from "../../../src/pipeline/candidates/output-noise.js";
+import {
+  bestMeasure,
+  byAnswers,
+  gainDb,
+  noiseOf,
+  pooledSqnrDb,
+} from "../../../src/pipeline/candidates/output-noise.js";
 
 describe("pooledSqnrDb", () => {
   it("is the energy of all answers over that of all noise", () => {
@@ -24,22 +30,23 @@ describe("bestMeasure", () => {
 
   it("is of what the last products read where all that could be measured have it", () => {
     const measure = bestMeasure([told, refused, unmeasured]);
-    expect(measure(told)).toBe(told.inner);
-    expect(measure(refused)).toBe(refused);
-    expect(measure(unmeasured)).toBe(unmeasured);
+    expect(measure.isInner).toBe(true);
+    expect(measure.of(told)).toBe(told.inner);
+    expect(measure.of(refused)).toEqual(refused);
+    expect(measure.of(unmeasured)).toEqual(unmeasured);
+    expect(measure.of({ sqnrDb: 9 })).toEqual(refused);
   });
 
   it("is of the answers where next to no noise comes to the last products", () => {
     const clean = { ...told, inner: { sqnrDb: 55, pooledDb: 54 } };
-    expect(bestMeasure([clean])(clean)).toBe(clean);
-    expect(bestMeasure([clean, told])(clean)).toBe(clean.inner);
+    expect(bestMeasure([clean])).toBe(byAnswers);
+    expect(bestMeasure([clean, told]).of(clean)).toBe(clean.inner);
   });
 
   it("is of the answers of all where one has nothing else", () => {
-    const plain = { sqnrDb: 5, pooledDb: 4 };
-    const measure = bestMeasure([told, plain]);
-    expect(measure(told)).toBe(told);
-    expect(measure(plain)).toBe(plain);
+    const measure = bestMeasure([told, { sqnrDb: 5, pooledDb: 4 }]);
+    expect(measure).toBe(byAnswers);
+    expect(measure.of(told)).toBe(told);
   });
 });
 

@@ -20,6 +20,20 @@ describe("worthItsTime", () => {
     ["none that was not measured beside one that was", made([2, -3], [2.01, null]), 0],
   ])("takes %s", (_, candidates, best) => expect(candidates.indexOf(worthItsTime(candidates))).toBe(best));
 
+  it.each([
+    ["the difference between them", 20, 12, 14.2, 1],
+    ["the difference between them, where that is too little", 20, 12, 13, 0],
+    ["and the answers for whether more is worth anything", 36, 12, 20, 0],
+  ])("asks what the last products read for %s", (_, answersDb, fastDb, carefulDb, best) => {
+    const told = (sqnrDb: number) => ({ inner: { sqnrDb, pooledDb: sqnrDb } });
+    const [fast, careful] = made([2, answersDb], [1.95, 0]) as [Candidate, Candidate];
+    const pair = [
+      { ...fast, ...told(fastDb) },
+      { ...careful, ...told(carefulDb) },
+    ];
+    expect(pair.indexOf(worthItsTime(pair))).toBe(best);
+  });
+
   it("takes one that runs before one that is refused", () => {
     const [fast, careful] = made([2, Number.NEGATIVE_INFINITY], [1.95, 21]) as [Candidate, Candidate];
     expect(worthItsTime([fast, careful])).toBe(careful);

@@ -26,6 +26,10 @@ describe("inputsOfFewAnswers", () => {
     ["they read hardly more", `(x: f32[1,3,8,8]) -> (y) { ${features}\n y = Gemm(f, $w: f32[32,10]) }`],
     ["how many there are is not known", `(x: f32[1,3,N,8]) -> (y) { y = Conv(x, $k: f32[1,3,1,1]) }`],
     ["few products come before", `(x: f32[1,3,8,8]) -> (y) { ${shallow}\n y = Gemm(f, $w: f32[32,2]) }`],
+    [
+      "one of them reads what is an answer itself",
+      `(x: f32[1,3,8,8]) -> (y, z) { ${features}\n y = Gemm(f, $w: f32[32,8])\n z = Gemm(y, $v: f32[8,2]) }`,
+    ],
     ["they read an input of the model", "(x: f32[1,32]) -> (y) { y = Gemm(x, $w: f32[32,2]) }"],
     [
       "something else makes another answer",

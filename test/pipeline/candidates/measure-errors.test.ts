@@ -46,7 +46,7 @@ async function workshop(refuses: (job: ScoreJob) => boolean = () => false) {
   saveModel(await prepared(text), path).commit();
   const runtime = new TellingRuntime(refuses);
   const context = fakeContext(runtime, { scratch });
-  const inner = innerValuesOf(path, context)!;
+  const inner = innerValuesOf(path, "qdq", context)!;
   const options = {
     ...{ original: path, prepared: path, target: safeTarget, taps: new Map(), inner },
     ...{ trial: { path: "samples.npz" }, excluded: new Map<string, string>(), runtime: runtimeConfig() },
