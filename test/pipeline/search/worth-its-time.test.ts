@@ -27,7 +27,7 @@ describe("worthItsTime", () => {
   ])("asks what the last products read for %s", (_, answersDb, fastDb, carefulDb, best) => {
     const told = (sqnrDb: number) => ({ inner: { sqnrDb, pooledDb: sqnrDb } });
     const [fast, careful] = made([2, answersDb], [1.95, 0]) as [Candidate, Candidate];
-    const pair = [
+    const pair: Candidate[] = [
       { ...fast, ...told(fastDb) },
       { ...careful, ...told(carefulDb) },
     ];
