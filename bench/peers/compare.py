@@ -18,6 +18,7 @@ import argparse
 import fnmatch
 import hashlib
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -241,7 +242,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=15, help="rounds in each of them")
     parser.add_argument("--max-memory", type=float, default=16, help="GB that a command may take before it is killed")
     parser.add_argument("--results", default=HERE / "QUANTIZE.md")
-    Comparison(parser.parse_args()).run()
+    args = parser.parse_args()
+    # Commands run in folders of their own. A link in a virtual environment is not followed: it would be another interpreter.
+    args.python, args.python_nncf = (os.path.abspath(each) if os.sep in each else each for each in (args.python, args.python_nncf))
+    Comparison(args).run()
 
 
 if __name__ == "__main__":
