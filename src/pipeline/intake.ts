@@ -119,7 +119,7 @@ async function judge(
 /** For its digest, and its weights for what is no number: in small steps, whenever there is nothing else to do. */
 async function readThrough(model: Model, path: string): Promise<ModelFacts> {
   const refuseOddWeights = oddWeightsRefuser(model);
-  const readFacts = factsReader(path, model);
+  const readFacts = factsReader(path, model, true);
   // Reading blocks: the runtime's process gets its work first.
   for (let turn = 0; turn < 2; turn++) await setImmediate();
   await refuseOddWeights();

@@ -10,11 +10,28 @@ import type { ModelFacts } from "./result.js";
 export const modelFacts = async (path: string, model: Model = loadModel(path)): Promise<ModelFacts> =>
   factsReader(path, model)();
 
-/** The same in two steps: the model is asked now, and may be changed by the time that the file is read. */
-export function factsReader(path: string, model: Model): () => Promise<ModelFacts> {
-  const bytes = [model.path || path, ...externalFiles(model)].reduce((sum, file) => sum + statSync(file).size, 0);
+/**
+ * The same in two steps: the model is asked now, and may be changed by the time that the file is read.
+ * @param withData whether files beside it that hold weights are read too
+ */
+export function factsReader(path: string, model: Model, withData = false): () => Promise<ModelFacts> {
+  const files = externalFiles(model);
+  const bytes = [model.path || path, ...files].reduce((sum, file) => sum + statSync(file).size, 0);
   const nodes = countNodes(model.graph);
-  return async () => ({ path, sha256: await sha256Of(path), bytes, nodes });
+  return async () => ({
+    ...{ path, sha256: await sha256Of(path), bytes, nodes },
+    ...(withData && files.length > 0 && { dataSha256: await sha256OfAll(files) }),
+  });
+}
+
+/** What tells a model from another, its weights included wherever they lie: of facts that were read with the data. */
+export const modelDigest = ({ sha256, dataSha256 }: ModelFacts): string =>
+  dataSha256 === undefined ? sha256 : createHash("sha256").update(`${sha256} ${dataSha256}`).digest("hex");
+
+async function sha256OfAll(files: readonly string[]): Promise<string> {
+  const hash = createHash("sha256");
+  for (const file of [...files].sort()) hash.update(await sha256Of(file));
+  return hash.digest("hex");
 }
 
 /** Read without a pause; then whoever waits, a signal too, gets a turn. */

@@ -111,6 +111,8 @@ export interface RunResult {
 export interface ModelFacts {
   readonly path: string;
   readonly sha256: string;
+  /** Of the files beside it that hold weights, all together; absent where there are none, or where nothing depends on them. */
+  readonly dataSha256?: string;
   /** External data included. */
   readonly bytes: number;
   /** Nodes of the graph and of all bodies. */

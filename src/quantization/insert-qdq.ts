@@ -96,6 +96,8 @@ class QdqWriter {
   readonly #store = new WeightStore();
   /** What Convs read before channels were added. */
   readonly #padded = new Set<Node>();
+  /** Weights with several readers, which are rounded once for all of them. */
+  readonly #shared: ReadonlySet<Value>;
 
   constructor(
     readonly graph: Graph,
@@ -103,7 +105,9 @@ class QdqWriter {
     readonly target: IntegerTarget,
     readonly inputs: ReadonlyMap<string, InputMoments>,
     readonly kept: KeptIntegers,
-  ) {}
+  ) {
+    this.#shared = new Set(graph.constants.filter(({ useCount }) => useCount > 1));
+  }
 
   scheme(value: Value): ActivationScheme {
     const label = (this.#origin.get(value) ?? value).label;
@@ -222,7 +226,7 @@ class QdqWriter {
   #inView(node: Node): InputMoments | null {
     const [input, weight] = node.inputs;
     const moments = this.inputs.get((this.#origin.get(input!) ?? input!).label);
-    if (!moments || weight!.useCount !== 1 || this.target.weightLimit > 127) return null;
+    if (!moments || this.#shared.has(weight!) || this.target.weightLimit > 127) return null;
     const layout = productLayout(node, weight!.constant!.dims);
     return layout && moments.spread.length === layout.group * layout.inputs ? moments : null;
   }

@@ -74,6 +74,7 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
     nibbles: new Set(),
   };
   const { takes = takesAll } = options;
+  const inParts = readInParts(model, takes);
   for (const node of [...nodesWithin(model.graph)].filter(takes)) {
     const slots = node.domain === "" ? ownEntry(weightInputs, node.op) : undefined;
     const isTable = isLookUp(node);
@@ -92,7 +93,8 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
     const before = quantized.length;
     for (const slot of slots!) {
       if (!isWeight(weightAt(node, slot))) continue;
-      replaceWeight(node, slot, options, opsetOf(model), made);
+      const isInParts = inParts.has(weightAt(node, slot)!);
+      replaceWeight(node, slot, isInParts ? inChannels(options) : options, opsetOf(model), made);
       if (quantized.at(-1) !== node.name) quantized.push(node.name);
     }
     if (quantized.length === before)
@@ -106,6 +108,25 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
     notes: made.blocks.size > 0 ? [blocksNote(made.blocks.size)] : [],
   };
 }
+
+/** Weights that some of their readers can read in blocks, and others cannot: they would be stored twice. */
+function readInParts(model: Model, takes: (node: Node) => boolean): ReadonlySet<Value> {
+  const ways = new Map<Value, Set<boolean>>();
+  for (const node of [...nodesWithin(model.graph)].filter(takes)) {
+    for (const slot of (node.domain === "" && ownEntry(weightInputs, node.op)) || []) {
+      const weight = weightAt(node, slot);
+      if (!weight?.constant) continue;
+      ways.set(weight, (ways.get(weight) ?? new Set()).add(slot === 1 && takesBlocks(node)));
+    }
+  }
+  return new Set([...ways].filter(([, each]) => each.size > 1).map(([weight]) => weight));
+}
+
+/** The same without blocks. */
+const inChannels = (options: WeightOnlyOptions): WeightOnlyOptions => ({
+  ...options,
+  ...{ bits: options.bits === 16 ? 16 : 8, inBlocks: false },
+});
 
 /** What a node's weights are made of: with a Transpose between them, or none. */
 const weightAt = (node: Node, slot: number): Value | null | undefined =>

@@ -78,6 +78,21 @@ interface Cell {
   paint: (text: string) => string;
 }
 
+/** Shares of a straight way, from and to, between which it is on the canvas; the first is the larger where it never is. */
+function insideOf(...axes: readonly (readonly [from: number, way: number, size: number])[]): readonly [number, number] {
+  let [begin, end] = [0, 1];
+  for (const [from, way, size] of axes) {
+    if (way === 0) {
+      if (from < -1 || from > size) return [1, 0];
+      continue;
+    }
+    const [one, other] = [(-1 - from) / way, (size - from) / way];
+    begin = Math.max(begin, Math.min(one, other));
+    end = Math.min(end, Math.max(one, other));
+  }
+  return [begin, end];
+}
+
 /** Takes places as shares of its size, (0, 0) at the lower left. */
 class Canvas {
   readonly #cells: (Cell | undefined)[][];
@@ -105,10 +120,15 @@ class Canvas {
     let drawn = 0;
     for (const [i, [x, y]] of at.entries()) {
       const [fromX, fromY] = at[Math.max(0, i - 1)]!;
-      const steps = Math.max(1, Math.ceil(Math.max(Math.abs(x - fromX), Math.abs(y - fromY))));
+      const [wayX, wayY] = [x - fromX, y - fromY];
+      // What lies outside takes no time, however far away it is.
+      const [begin, end] = insideOf([fromX, wayX, wide], [fromY, wayY, high]);
+      const steps = Math.max(1, Math.ceil(Math.max(Math.abs(wayX), Math.abs(wayY)) * (end - begin)));
+      if (!(begin <= end) || !Number.isFinite(steps)) continue;
       for (let step = 1; step <= steps; step++, drawn++) {
         if (isDashed && drawn % 6 >= 3) continue;
-        this.#dot(fromX + ((x - fromX) * step) / steps, fromY + ((y - fromY) * step) / steps, mark, paint);
+        const part = begin + ((end - begin) * step) / steps;
+        this.#dot(fromX + wayX * part, fromY + wayY * part, mark, paint);
       }
     }
   }

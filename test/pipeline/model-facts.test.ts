@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { loadModel } from "../../src/ir/index.js";
-import { externalFiles, modelFacts } from "../../src/pipeline/model-facts.js";
+import { externalFiles, factsReader, modelDigest, modelFacts } from "../../src/pipeline/model-facts.js";
 import { modelFile } from "../support/model-file.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -24,6 +24,26 @@ describe("modelFacts", () => {
     const [file] = externalFiles(loadModel(path));
     expect((await modelFacts(path)).bytes).toBe(statSync(path).size + statSync(file!).size);
     expect(statSync(file!).size).toBeGreaterThanOrEqual(4096 * 64 * 4);
+  });
+
+  it("knows a model whose weights lie beside it by these too, where they are read", async () => {
+    const path = modelFile(temporaryFolder(), text, { externalData: true });
+    const read = () => factsReader(path, loadModel(path), true)();
+    const before = await read();
+    const [file] = externalFiles(loadModel(path));
+    const changed = readFileSync(file!);
+    changed[5]! ^= 1;
+    writeFileSync(file!, changed);
+    const after = await read();
+    expect(after.sha256).toBe(before.sha256);
+    expect(modelDigest(after)).not.toBe(modelDigest(before));
+    expect(await modelFacts(path)).not.toHaveProperty("dataSha256");
+    const alone = await factsReader(
+      "fixtures/models/if_bodies.onnx",
+      loadModel("fixtures/models/if_bodies.onnx"),
+      true,
+    )();
+    expect(modelDigest(alone)).toBe(alone.sha256);
   });
 
   it("counts nodes in bodies", async () => {

@@ -113,6 +113,21 @@ describe("insertQdq", () => {
     expect(await errorOf(float, model, feeds)).toBeLessThan(0.04);
   });
 
+  it("rounds a weight that two products share once, whatever their inputs are", async () => {
+    const text = "(x: f32[4,64]) -> (y) { a = MatMul(x, $w: f32[64,64])\n r = Relu(a)\n y = MatMul(r, $w) }";
+    const means = new Float32Array(64).fill(0.5);
+    const none = new Float32Array(64);
+    const moments = { samples: 1, means, spread: none, shared: none };
+    const model = await prepared(text);
+    const plan = planStatic(model, safeTarget, { neighbours: true, depthwise: true });
+    const values = activationsOf(plan);
+    const schemes = new Map(values.map(({ label }) => [label, { scale: 0.02, zeroPoint: 128 }] as const));
+    const inputs = new Map(values.map(({ label }) => [label, moments] as const));
+    insertQdq(model, plan, schemes, safeTarget, inputs);
+    expect(plan.nodes.filter(({ node }) => node.is("MatMul"))).toHaveLength(2);
+    expect(model.graph.constants.filter((value) => value.constant!.elementCount === 64 * 64)).toHaveLength(1);
+  });
+
   it("keeps the float weight for a reader that stays float", async () => {
     const shared = image("a = Conv(x, $w: f32[4,4,1,1])\n y = Conv(a, $w)");
     const { float, model, feeds } = await quantizeText(shared, { keepFloat: new Map([["Conv:y", "said so"]]) });

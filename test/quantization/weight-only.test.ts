@@ -176,6 +176,14 @@ describe("weights in 4 bits", () => {
     },
   );
 
+  it("are 8 bits, stored once, of a matrix that another product cannot read in blocks", async () => {
+    const text = "(x: f32[3,64]) -> (y) { a = MatMul(x, $w: f32[64,64])\n r = Relu(a)\n y = MatMul(r, $w) }";
+    const { float, model, report, feeds } = await quantized(text, { bits: 4 });
+    expect(report.inBlocks.size).toBe(0);
+    expect([stored(model, "i4"), stored(model, "i8")]).toEqual([0, 1]);
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.03);
+  });
+
   it("are stored for either way of reading a square matrix", async () => {
     const text = "(x: f32[3,64]) -> (y) { a = MatMul(x, $w: f32[64,64])\n y = Gemm<transB=1>(a, $w) }";
     const { float, model, feeds } = await quantized(text, { bits: 4 });

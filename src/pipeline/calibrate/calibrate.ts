@@ -1,4 +1,5 @@
 /** `calibrate`: the statistics alone, whole or as one part of many, and the joining of parts. */
+
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { collectGarbage } from "../../base/collect-garbage.js";
 import { InferOptError } from "../../base/errors.js";
@@ -15,6 +16,7 @@ import { integerTarget, integerTargetNamed } from "../../target/integer-kernels.
 import type { FuseConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { requireCalibration, takeIn } from "../intake.js";
+import { modelDigest } from "../model-facts.js";
 import { prepareModel } from "../prepare/prepare.js";
 import { requestOf } from "../prepare/prepare-request.js";
 import type { RunResult } from "../result.js";
@@ -54,7 +56,7 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
   const recipe = rangesRecipe(context.toolVersion);
   const output = config.out.output;
   const graph = Object.entries(config.graph).map(([key, value]) => [key, value instanceof Map ? [...value] : value]);
-  const identity = JSON.stringify([intake.facts.sha256, recipe, graph, part]);
+  const identity = JSON.stringify([modelDigest(intake.facts), recipe, graph, part]);
   const journal = output === null ? null : new CalibrationJournal(output, identity);
   const taps = await record.stage(
     "calibrate",
@@ -64,7 +66,7 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
   const unusable = unusableStatistics(taps, path);
   if (unusable !== null) record.warn(unusable);
   const file = rangesOf(
-    { tool: context.toolVersion, model: intake.facts.sha256, recipe, parts: [part] },
+    { tool: context.toolVersion, model: modelDigest(intake.facts), recipe, parts: [part] },
     new Map([...taps].sort(([a], [b]) => (a < b ? -1 : 1))),
   );
   if (output !== null) writeRanges(file, output);

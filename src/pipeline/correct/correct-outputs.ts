@@ -50,6 +50,7 @@ async function fitLines(
   const products = lastProducts(float).filter(({ node }) => candidate.built.forms.has(node.name));
   if (products.length === 0 || !data) return null;
   const { model, floats, outputs, moments } = pairModels(candidate.built.path, products);
+  if (floats.size === 0) return null;
   const names = new Map(products.map(({ value }) => [value.label, portOf(float.graph, value)] as const));
   const inputs = new Map([...floats].map(([input, label]) => [input, names.get(label)!] as const));
   const reduced = await withSaved(model, context, (saved) =>

@@ -9,6 +9,7 @@ import type { FuseConfig, Limits, OptimizeConfig, PruneConfig } from "../config.
 import type { RunContext } from "../context.js";
 import type { Intake } from "../intake.js";
 import { digestOf } from "../journal.js";
+import { modelDigest } from "../model-facts.js";
 
 type Known = Pick<RunContext, "toolVersion" | "environment">;
 
@@ -42,7 +43,7 @@ function identityOf(
   const { ref, source } = evaluation;
   return digestOf([
     { command, ...rest, ...choices, session },
-    { model: facts.sha256, calibration: fit && { digest: fit.digest, indices: fit.ref.indices } },
+    { model: modelDigest(facts), calibration: fit && { digest: fit.digest, indices: fit.ref.indices } },
     { evaluation: { digest: evaluationDigest, source, indices: ref.indices, random: ref.random } },
     { metric: metric.kind === "module" ? contentOf(metric.path) : metric.name },
     { toolVersion, environment },

@@ -29,13 +29,14 @@ const MOST_PRODUCTS = 2 ** 28;
 
 const moments = ["y", "z", "yy", "zz", "yz"] as const;
 
-/** `products` are nodes of the float model, whose values have the same labels in the quantized one. */
-export function pairModels(quantized: string, products: readonly LastProduct[]): PairedModel {
+/** `all` are nodes of the float model; those whose values have the same labels in the quantized one, as integer operators need not, are paired. */
+export function pairModels(quantized: string, all: readonly LastProduct[]): PairedModel {
   const model = loadModel(quantized);
   const { graph } = model;
   const inQuantized = new Map<string, Value>();
   for (const node of graph.nodes()) for (const value of node.outputs) if (value) inQuantized.set(value.label, value);
 
+  const products = all.filter(({ value }) => inQuantized.has(value.label));
   const floats = new Map<string, string>();
   const outputs = new Map<string, Reduction>();
   for (const { node, value, axis } of products) {

@@ -9,7 +9,9 @@ export const flag = v.boolean();
 export const maybe = v.nullable(v.number());
 export const pair = v.tuple([number, number]);
 export const sizes = v.array(v.nullable(v.union([number, text])));
-export const model = v.looseObject({ path: text, sha256: text, bytes: size, nodes: size });
+export const model = v.looseObject({
+  ...{ path: text, sha256: text, dataSha256: v.optional(text), bytes: size, nodes: size },
+});
 const percentile = v.nullable(size);
 const bound = v.looseObject({ low: maybe, high: maybe });
 export const bounds = v.looseObject({ p50: bound, p90: v.optional(bound), p95: bound, p99: bound, p999: bound });

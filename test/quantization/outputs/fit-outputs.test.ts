@@ -168,6 +168,14 @@ describe("pairModels", () => {
     expect(pairModels(join(folder, "a.onnx"), lastProducts(float)).moments(new Map()).size).toBe(0);
   });
 
+  it("pairs nothing whose value integer operators do not tell", async () => {
+    const folder = temporaryFolder();
+    const other = parseModel("(x: f32[5,8]) -> (z) { z = Relu(x) }");
+    saveModel(other, join(folder, "other.onnx")).commit();
+    const float = await prepared("(x: f32[5,8]) -> (y) { y = Gemm(x, $w: f32[8,6]) }");
+    expect(pairModels(join(folder, "other.onnx"), lastProducts(float)).floats.size).toBe(0);
+  });
+
   it("keeps a model that does not know the product as it was", () => {
     const model = parseModel("(x: f32[1,2]) -> (y) { y = Gemm(x, $w: f32[2,2]) }");
     const before = model.graph.constants[0]!.constant;
