@@ -1,5 +1,4 @@
 /** `calibrate`: the statistics alone, whole or as one part of many, and the joining of parts. */
-
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { collectGarbage } from "../../base/collect-garbage.js";
 import { InferOptError } from "../../base/errors.js";

@@ -1,5 +1,5 @@
 /** Models that tell, besides their answers, what their last products read: candidates are judged by it where answers are few numbers. */
-import { linkModel, loadModel } from "../../ir/index.js";
+import { linkModel, loadModel, type Model } from "../../ir/index.js";
 import { inputsOfFewAnswers, tellInputs } from "../../quantization/outputs/few-answers.js";
 import type { RunContext } from "../context.js";
 import { linkedFile, removeLinked } from "../model-runs.js";
@@ -25,10 +25,11 @@ export function innerValuesOf(
   context: RunContext,
 ): InnerValues | null {
   if (format === "qoperator") return null;
-  const inputs = inputsOfFewAnswers(loadModel(prepared));
+  const model = loadModel(prepared);
+  const inputs = inputsOfFewAnswers(model);
   if (inputs.size === 0) return null;
   const products = new Map([...inputs].map(([name, { label }]) => [name, label] as const));
-  const float = telling(prepared, products, context);
+  const float = telling(model, products, context);
   return float === null ? null : { float, products };
 }
 
@@ -41,7 +42,7 @@ export function tellingModels(
   const models = [float];
   try {
     for (const { built } of candidates) {
-      const path = telling(built.path, products, context);
+      const path = telling(loadModel(built.path), products, context);
       if (path === null) break;
       models.push(path);
     }
@@ -51,8 +52,7 @@ export function tellingModels(
   return models.length === 1 ? null : models;
 }
 
-function telling(path: string, products: ReadonlyMap<string, string>, context: RunContext): string | null {
-  const model = loadModel(path);
+function telling(model: Model, products: InnerValues["products"], context: RunContext): string | null {
   if (!tellInputs(model, products)) return null;
   const to = linkedFile(context, "telling");
   linkModel(model, to);
