@@ -77,7 +77,7 @@ const IN_ONE_RACE = 2;
 /** Of a candidate, before it is made; or with its file, where that is there. */
 export type Known = Partial<MeasuredError & SpeedEntry & Pick<Candidate, "built">>;
 
-interface Wanted extends Pick<Candidate, "variant" | "keptFloat"> {
+export interface Wanted extends Pick<Candidate, "variant" | "keptFloat"> {
   readonly known?: Known;
 }
 
@@ -114,9 +114,10 @@ export class Workshop {
   /**
    * Makes them in order; each is measured in its own process while the next is made here, where its error is not known
    * and `isWanted`, which is told those before it, measured.
+   * @param wanted may look at those made before; the last of them is being measured, all others are measured
    */
   async makeMeasured(
-    wanted: readonly Wanted[],
+    wanted: (made: readonly Candidate[]) => Iterable<Wanted>,
     isWanted: (candidate: Candidate, before: readonly Candidate[]) => boolean = () => true,
   ): Promise<Candidate[]> {
     const made: Candidate[] = [];
@@ -124,7 +125,7 @@ export class Workshop {
     measured.catch(() => undefined);
     await setImmediate();
     try {
-      for (const { variant, keptFloat, known } of wanted) {
+      for (const { variant, keptFloat, known } of wanted(made)) {
         const candidate = this.make(variant, keptFloat, known);
         made.push(candidate);
         await measured;

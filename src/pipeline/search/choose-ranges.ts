@@ -1,6 +1,6 @@
 /**
- * Which range method each activation gets, by the error that it causes at the model's outputs, or where these are few
- * numbers at what the last products read.
+ * Which range method each activation gets, and whether weights are rounded in view of their inputs, by the error that it causes at the
+ * model's outputs, or where these are few numbers at what the last products read.
  *
  * Nothing cheaper predicts that error. The error of the tensor itself, or of the product that
  * reads it, always favours a tight clip; but what rounding adds is noise that later sums average
@@ -21,10 +21,12 @@ import { activationLabels } from "../calibrate/write-taps.js";
 import type { Candidate } from "../candidates/candidate.js";
 import { innerValuesOf } from "../candidates/inner-values.js";
 import { bestMeasure, gainDb, noiseOf } from "../candidates/output-noise.js";
-import { Workshop } from "../candidates/workshop.js";
+import { type Wanted, Workshop } from "../candidates/workshop.js";
 import type { RunContext } from "../context.js";
+import type { CorrectionFacts } from "../correct/correction-facts.js";
 import { beforeSquash } from "../correct/float-answers.js";
 import { linkedFile, removeLinked } from "../model-runs.js";
+import { type Choice, compareMethods, type MakeMeasured } from "./compare-methods.js";
 
 /**
  * Entropy is not among them: it leaves values out by the count alone, and ruins whole models by that. Nor is the
@@ -46,10 +48,10 @@ const LEAST_SPREAD_DB = 1;
 /** A combination that is not better by this much is not worth its name. */
 const LEAST_GAIN_DB = 0.1;
 
-type Choice = Omit<StaticChoice, "placement">;
-
 export interface ChosenMethods {
   readonly choice: Choice;
+  /** Of the rounding that `choice` has or has not; null where nothing was compared. */
+  readonly means: CorrectionFacts | null;
   /** A candidate of the workshop with this choice, its error measured on the trial's samples; null where none was made so. */
   readonly made: Candidate | null;
 }
@@ -64,7 +66,9 @@ export interface SamplesToChooseBy {
 }
 
 export interface ToChooseBy extends SamplesToChooseBy {
-  /** What weights are rounded in view of: which ranges are best shows with what else is done against errors. */
+  /** The one method, where that is settled; null for any. */
+  readonly method: RangeMethod | null;
+  /** What weights may be rounded in view of; null for nothing. */
   readonly inputs: StaticChoice["inputs"] | null;
 }
 
@@ -79,43 +83,47 @@ export async function chooseMethods(
   keptFloat: ReadonlyMap<string, string> = new Map(),
   isRefined = true,
 ): Promise<ChosenMethods> {
+  const { method: only, inputs } = data;
+  if (only !== null && inputs === null) return { choice: { method: only }, means: null, made: null };
   const { options, context } = workshop;
   const { equalized: prepared = options.prepared, target } = options;
   const keepFloat = new Map([...options.excluded, ...keptFloat]);
   const labels = activationLabels(prepared, target, { ...placement, keepFloat });
   const unsquashed = unsquash(prepared, context);
   const inner = unsquashed !== null && options.inner ? innerValuesOf(unsquashed, options.format, context) : null;
-  const make = (trial: DatasetRef, choices: readonly Choice[]): Promise<Candidate[]> => {
+  const makeWith = (trial: DatasetRef): MakeMeasured => {
     const changed = unsquashed !== null && { prepared: unsquashed, equalized: unsquashed, ...(inner && { inner }) };
     const shop = new Workshop({ ...options, ...changed, trial }, context);
-    return shop.makeMeasured(
-      choices.map((choice) => ({
-        variant: { kind: "integers", recipe: staticRecipe({ placement, ...choice }) },
-        keptFloat,
-      })),
-    );
+    const wish = (choice: Choice): Wanted => ({
+      variant: { kind: "integers", recipe: staticRecipe({ placement, ...choice }) },
+      keptFloat,
+    });
+    return (choices, isWanted) =>
+      shop.makeMeasured(function* (made) {
+        for (const choice of choices(made)) yield wish(choice);
+      }, isWanted);
   };
-  const measure = async (trial: DatasetRef, choices: readonly Choice[]): Promise<Candidate[]> => {
-    const made = await make(trial, choices);
+  const measure = async (trial: DatasetRef, choices: readonly Choice[]): Promise<readonly Candidate[]> => {
+    const made = await makeWith(trial)(() => choices);
     for (const candidate of made) workshop.discard(candidate);
     return made;
   };
   try {
     const { stretches: count, samples } = affordable(options.taps!, unsquashed ?? prepared);
     const [fit, held] = isRefined ? split(data, samples) : [data.fit];
-    const singles = METHODS.map((method) => ({ method, ...(data.inputs && { inputs: data.inputs }) }));
-    const made = await make(fit, singles);
+    const { compared, rest, means } = await compareMethods(only ? [only] : METHODS, inputs, makeWith(fit));
+    for (const candidate of rest) workshop.discard(candidate);
     // One for all that is compared here.
-    const error = bestMeasure(made);
+    const error = bestMeasure(compared.map(({ made }) => made));
     const noiseIn = (each: Candidate): number => noiseOf(error.of(each));
-    const noises = made.map(noiseIn);
+    const noises = compared.map(({ made }) => noiseIn(made));
     const best = noises.indexOf(Math.min(...noises));
-    const single = singles[best]!;
+    const { choice: single, made } = compared[best]!;
     const isOwn = unsquashed === null && fit === options.trial;
-    const own = isOwn ? made[best]! : null;
-    for (const candidate of made) if (candidate !== own) workshop.discard(candidate);
-    const alone = { choice: single, made: own };
-    if (!isRefined || count < 2 || !(noises[best]! > 0 && Number.isFinite(noises[best]))) return alone;
+    const own = isOwn ? made : null;
+    for (const { made } of compared) if (made !== own) workshop.discard(made);
+    const alone = { choice: single, means, made: own };
+    if (only || !isRefined || count < 2 || !(noises[best]! > 0 && Number.isFinite(noises[best]))) return alone;
     if (gainDb(Math.max(...noises), noises[best]!) < LEAST_SPREAD_DB) return alone;
 
     const stretches = cut(labels, count);
@@ -135,7 +143,7 @@ export async function chooseMethods(
     const [before, after] = (await measure(held!, [single, combined])).map(noiseIn);
     if (gainDb(before!, after!) < LEAST_GAIN_DB) return alone;
     if (own) workshop.discard(own);
-    return { choice: combined, made: null };
+    return { choice: combined, means, made: null };
   } finally {
     for (const path of [unsquashed, inner?.float]) if (path) removeLinked(path);
   }

@@ -27,9 +27,10 @@ import { observeChannels } from "../calibrate/channel-statistics.js";
 import { type Candidate, isInteger, type Variant } from "../candidates/candidate.js";
 import type { Known, Workshop } from "../candidates/workshop.js";
 import { isSearched, type OptimizeConfig } from "../config.js";
+import type { CorrectionFacts } from "../correct/correction-facts.js";
 import type { Placed } from "../place/place-statics.js";
 import type { RunRecord } from "../run-record.js";
-import { chooseMethods } from "./choose-ranges.js";
+import { type ChosenMethods, chooseMethods } from "./choose-ranges.js";
 import { ENOUGH_DB, mayBeWorthIt, worthItsTime } from "./worth-its-time.js";
 
 /** What the model is converted to, as far as it can be: weights per block need more than others, and only matrices have them. */
@@ -58,8 +59,10 @@ export interface CandidatesRequest {
   readonly largest: readonly number[];
   /** Others to check with; null where those are too few. */
   readonly checks: DatasetRef | null;
-  /** What the weights of static integers are rounded in view of; null for nothing. */
+  /** What the weights of static integers may be rounded in view of; null for nothing. */
   readonly inputs: StaticChoice["inputs"] | null;
+  /** Told whether they are. */
+  readonly onRounding: (facts: CorrectionFacts) => void;
   readonly record: RunRecord;
   /** Which nodes of the widest placement stay float, decided before, none where no integers pay; null where that is for races or the target to say. */
   readonly placed: readonly Placed[] | null;
@@ -150,7 +153,7 @@ async function makeRival(
   const [candidate, draft] = await record.stage(
     "quantize",
     () =>
-      workshop.makeMeasured([
+      workshop.makeMeasured(() => [
         { variant: { kind: "integers", recipe }, keptFloat: new Map() },
         { variant: statics, keptFloat: placed?.[0]?.keptFloat ?? new Map() },
       ]),
@@ -203,7 +206,7 @@ const UNMEASURED: RangeMethod = "percentile";
 
 /** Placements worth comparing, all with the ranges that keep the outputs of the widest closest to the float model's. */
 async function makeStatic(request: CandidatesRequest, method: RangeMethod | null): Promise<Candidate[]> {
-  const { model, workshop, record } = request;
+  const { model, workshop } = request;
   const { taps, target, excluded } = workshop.options;
   if (!taps) return [];
   // What made-up inputs say of errors is nothing to choose by.
@@ -224,14 +227,7 @@ async function makeStatic(request: CandidatesRequest, method: RangeMethod | null
     return nodes > 0 && nodes < widest;
   });
 
-  const isRefined = isSearched(request.config);
-  const { choice, made: widestMade } = fixed
-    ? { choice: fixedChoice(fixed, request), made: null }
-    : await record.stage(
-        "quantize",
-        () => chooseMethods(workshop, widestPlacement, request, undefined, isRefined),
-        "ranges",
-      );
+  const { choice, made: widestMade } = await choose(request, fixed);
   const variants = [widestPlacement, ...narrower].map(
     (placement): Variant => ({ kind: "integers", recipe: staticRecipe({ placement, ...choice }) }),
   );
@@ -265,13 +261,7 @@ async function makePlaced(
   method: RangeMethod | null,
 ): Promise<Candidate[]> {
   const { workshop, record } = request;
-  const { choice, made: first } = method
-    ? { choice: fixedChoice(method, request), made: null }
-    : await record.stage(
-        "quantize",
-        () => chooseMethods(workshop, widestPlacement, request, placed[0]!.keptFloat, isSearched(request.config)),
-        "ranges",
-      );
+  const { choice, made: first } = await choose(request, method, placed[0]!.keptFloat);
   const variant: Variant = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, ...choice }) };
   // One that has nothing to be compared with is measured in the end.
   const isAlone = placed.length === 1 && !isSearched(request.config);
@@ -284,7 +274,7 @@ async function makePlaced(
     // Each has more in float than the one before: what the last does not gain, those between do not gain either.
     const [widest, ...others] = wanted;
     const made = await workshop.makeMeasured(
-      [widest!, ...others.slice(-1), ...others.slice(0, -1)],
+      () => [widest!, ...others.slice(-1), ...others.slice(0, -1)],
       (each, [fast, careful]) => (careful ? mayBeWorthIt(each, fast!, careful) : true),
     );
     return [made[0]!, ...made.slice(2), ...made.slice(1, 2)];
@@ -304,10 +294,21 @@ async function makePlaced(
   return [corrected];
 }
 
-const fixedChoice = (method: RangeMethod, { inputs }: CandidatesRequest): Omit<StaticChoice, "placement"> => ({
-  method,
-  ...(inputs && { inputs }),
-});
+/** @param method the only one, where that is settled */
+async function choose(
+  request: CandidatesRequest,
+  method: RangeMethod | null,
+  keptFloat?: ReadonlyMap<string, string>,
+): Promise<ChosenMethods> {
+  const { workshop, record, config } = request;
+  const data = { ...request, method };
+  const work = () => chooseMethods(workshop, widestPlacement, data, keptFloat, isSearched(config));
+  // Nothing to choose among takes no time.
+  const isSettled = method !== null && request.inputs === null;
+  const chosen = await (isSettled ? work() : record.stage("quantize", work, "ranges"));
+  if (chosen.means) request.onRounding(chosen.means);
+  return chosen;
+}
 
 /** Of a candidate that was made to be measured, and need not be made again. */
 const knownOf = ({ built, sqnrDb, pooledDb, inner, note }: Candidate): Known => ({

@@ -26,8 +26,8 @@ import type { CorrectionFacts } from "../correct/correction-facts.js";
 import { type Corrected, samplesToFit } from "../correct/corrections.js";
 import { equalizeModel, type QuickOptions } from "../correct/equalize-model.js";
 import { planAnswers } from "../correct/float-answers.js";
+import { inputsInView } from "../correct/inputs-in-view.js";
 import { largestAnswers } from "../correct/largest-answers.js";
-import { inputsInView, judgeRounding } from "../correct/round-statics.js";
 import { roundCandidates } from "../correct/round-weights.js";
 import { shapeChanges } from "../fix-shapes.js";
 import { allOf, type Intake, requireCalibration, takeInLoaded, withSamples, withTrialOf } from "../intake.js";
@@ -218,6 +218,7 @@ export class OptimizeRun {
       largest,
       checks: samplesToFit(intake),
       inputs: inputsInView(config.quantize, answers),
+      onRounding: (facts) => this.#corrections.push(facts),
       record,
       correct: (statics) => {
         judge.begin();
@@ -313,11 +314,8 @@ export class OptimizeRun {
     answers: FloatAnswers | null,
   ): Promise<readonly Candidate[]> {
     const { corrections } = this.config.quantize;
-    if (!answers?.fitted) return statics;
-    const isRounded = corrections.includes("means");
-    const rounded = isRounded ? await this.#keep(() => judgeRounding(statics, workshop), "means of inputs") : statics;
-    if (!corrections.includes("outputs")) return rounded;
-    return this.#keep(() => correctOutputs(rounded, workshop, answers), "corrections");
+    if (!answers?.fitted || !corrections.includes("outputs")) return statics;
+    return this.#keep(() => correctOutputs(statics, workshop, answers), "corrections");
   }
 
   async #rounded(others: readonly Candidate[], workshop: Workshop, intake: Intake): Promise<readonly Candidate[]> {

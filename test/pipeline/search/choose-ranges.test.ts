@@ -105,6 +105,7 @@ async function choose(
     fit: { path: "samples.npz", indices: [...Array.from({ length: 20 }, (_, i) => i), ...largest] },
     largest,
     checks,
+    method: null,
     inputs: null,
   };
   const { choice } = await chooseMethods(new Workshop(options, context), widestPlacement, data);
