@@ -20,12 +20,15 @@ interface ErrorEntry {
  * Fills `sqnrDb` of each, the mean over the trial samples of all float outputs, `pooledDb`, of all samples together, and where
  * answers are few numbers `inner`. They stay as they are where the model has no float output. One that the runtime refuses gets
  * -Infinity and a note that says so.
+ * @param turn when they may be run, where something else is run before; what that takes no process for is done by then. False: they
+ * need not be
  */
 export async function measureErrors(
   candidates: readonly Candidate[],
   options: WorkshopOptions,
   context: RunContext,
   journal: Measured | null,
+  turn: Promise<boolean> = Promise.resolve(true),
 ): Promise<void> {
   const unknown = candidates.filter((candidate) => {
     const known = journal?.recall<ErrorEntry>(candidate, "error");
@@ -40,8 +43,9 @@ export async function measureErrors(
   // Each part is held against answers of its own of the float model.
   for (const isTold of [true, false]) {
     const part = unknown.filter((each) => (options.inner !== undefined && isComparable(each)) === isTold);
-    if (part.length > 0) await measureTogether(part, isTold, options, context);
+    if (part.length > 0) await measureTogether(part, isTold, options, context, turn);
   }
+  if (!(await turn)) return;
   for (const candidate of unknown) {
     const { sqnrDb, pooledDb = null, inner, note } = candidate;
     const isRefused = sqnrDb === Number.NEGATIVE_INFINITY;
@@ -64,10 +68,12 @@ async function measureTogether(
   isTold: boolean,
   options: WorkshopOptions,
   context: RunContext,
+  turn: Promise<boolean>,
 ): Promise<void> {
   const { prepared, trial, runtime, answers, inner, original } = options;
   const telling = isTold && inner ? tellingModels(inner, batch, context) : null;
   try {
+    if (!(await turn)) return;
     const { scores, energies, apart } = await context.runtime.score({
       // The prepared model gives the original's answers, and loads faster.
       models: telling ?? [prepared, ...batch.map(({ built }) => built.path)],
@@ -93,7 +99,7 @@ async function measureTogether(
     if (!(thrown instanceof InferOptError) || !modelFaults.has(thrown.code)) throw thrown;
     // One bad apple: the others are measured without it. What the runtime refuses for telling more may well do as it is.
     if (batch.length > 1 || telling) {
-      for (const candidate of batch) await measureTogether([candidate], isTold && batch.length > 1, options, context);
+      for (const each of batch) await measureTogether([each], isTold && batch.length > 1, options, context, turn);
       return;
     }
     const own = await faultOf(() => context.runtime.describe(original, asDelivered(runtime), { isRough: true }));

@@ -112,33 +112,38 @@ export class Workshop {
   }
 
   /**
-   * Makes them in order; each is measured in its own process while the next is made here, where its error is not known
+   * Makes them in order; each is measured in its own process while the next two are made here, where its error is not known
    * and `isWanted`, which is told those before it, measured.
-   * @param wanted may look at those made before; the last of them is being measured, all others are measured
    */
   async makeMeasured(
-    wanted: (made: readonly Candidate[]) => Iterable<Wanted>,
+    wanted: readonly Wanted[],
     isWanted: (candidate: Candidate, before: readonly Candidate[]) => boolean = () => true,
   ): Promise<Candidate[]> {
     const made: Candidate[] = [];
-    let measured = this.options.meanwhile?.() ?? Promise.resolve();
-    measured.catch(() => undefined);
+    let earlier: Promise<unknown> = Promise.resolve();
+    let last = this.options.meanwhile?.() ?? Promise.resolve();
+    last.catch(() => undefined);
     await setImmediate();
     try {
-      for (const { variant, keptFloat, known } of wanted(made)) {
+      for (const { variant, keptFloat, known } of wanted) {
         const candidate = this.make(variant, keptFloat, known);
+        const before = [...made];
         made.push(candidate);
-        await measured;
-        if (known?.sqnrDb !== undefined || !isWanted(candidate, made.slice(0, -1))) continue;
-        measured = this.measureError([candidate]);
-        // What goes wrong meanwhile is told when it is waited for.
-        measured.catch(() => undefined);
+        if (known?.sqnrDb === undefined) {
+          const turn = last.then(() => isWanted(candidate, before));
+          const own = this.measureError([candidate], turn);
+          // What goes wrong meanwhile is told when it is waited for.
+          for (const each of [turn, own]) each.catch(() => undefined);
+          const due = earlier;
+          [earlier, last] = [last, own];
+          await due;
+        }
         await setImmediate();
       }
-      await measured;
+      await last;
       return made;
     } catch (thrown) {
-      await Promise.allSettled([measured]);
+      await Promise.allSettled([last]);
       for (const candidate of made) this.discard(candidate);
       throw thrown;
     }
@@ -155,8 +160,8 @@ export class Workshop {
   }
 
   /** See measure-errors.ts. */
-  async measureError(candidates: readonly Candidate[]): Promise<void> {
-    await measureErrors(candidates, this.options, this.context, this.journal);
+  async measureError(candidates: readonly Candidate[], turn?: Promise<boolean>): Promise<void> {
+    await measureErrors(candidates, this.options, this.context, this.journal, turn);
   }
 
   /**

@@ -98,13 +98,10 @@ export async function chooseMethods(
       variant: { kind: "integers", recipe: staticRecipe({ placement, ...choice }) },
       keptFloat,
     });
-    return (choices, isWanted) =>
-      shop.makeMeasured(function* (made) {
-        for (const choice of choices(made)) yield wish(choice);
-      }, isWanted);
+    return (choices, isWanted) => shop.makeMeasured(choices.map(wish), isWanted);
   };
   const measure = async (trial: DatasetRef, choices: readonly Choice[]): Promise<readonly Candidate[]> => {
-    const made = await makeWith(trial)(() => choices);
+    const made = await makeWith(trial)(choices);
     for (const candidate of made) workshop.discard(candidate);
     return made;
   };

@@ -11,9 +11,9 @@ import { judgeCorrection } from "../correct/corrections.js";
 
 export type Choice = Omit<StaticChoice, "placement">;
 
-/** Makes them in the order asked for, and measures each while the next is made, where it is wanted then. */
+/** Makes them in order, and measures each that `isWanted` then, which is told those before it, measured. */
 export type MakeMeasured = (
-  wanted: (made: readonly Candidate[]) => Iterable<Choice>,
+  choices: readonly Choice[],
   isWanted?: (candidate: Pick<Candidate, "variant">, before: readonly Candidate[]) => boolean,
 ) => Promise<readonly Candidate[]>;
 
@@ -32,52 +32,38 @@ export async function compareMethods(
   inputs: StaticChoice["inputs"] | null,
   make: MakeMeasured,
 ): Promise<ComparedMethods> {
-  const choices: Choice[] = [];
-  const wish = (method: RangeMethod, isInView: boolean): Choice => {
-    const choice = { method, ...(inputs && isInView && { inputs }) };
-    choices.push(choice);
-    return choice;
-  };
-  let rounding: CorrectionFacts | null = null;
-  /** Null as long as it is not known, and where nothing tells. */
-  const judge = (made: readonly Candidate[]): CorrectionFacts | null => {
-    const [plain, rounded] = made;
-    if (rounding || !inputs || !isTold(plain) || !isTold(rounded)) return rounding;
-    const measure = bestMeasure([plain!, rounded!]);
-    const detail = `weights rounded by the means of ${inputs.size} inputs`;
-    rounding = {
-      ...judgeCorrection("means", detail, measure.of(plain!), measure.of(rounded!)),
-      ...(measure.isInner && { judgedBy: "inputs of the last products" as const }),
-    };
-    return rounding;
-  };
-  function* wanted(made: readonly Candidate[]): Generator<Choice> {
-    const [first, ...others] = methods;
-    yield wish(first!, false);
-    if (inputs) yield wish(first!, true);
-    // Rounded, where nobody knows yet: that it does not help is rare.
-    const early: RangeMethod[] = [];
-    for (const method of others) {
-      const isInView = judge(made)?.isKept ?? true;
-      if (rounding === null) early.push(method);
-      yield wish(method, isInView);
-    }
-    if (inputs && judge(made)?.isKept === false) for (const method of early) yield wish(method, false);
-  }
-  const all = await make(wanted, (candidate, before) => !isInView(candidate) || judge(before)?.isKept !== false);
-  const means = judge(all);
-  const isRounded = means?.isKept === true;
-  const isAlike = (choice: Choice): boolean => (choice.inputs !== undefined) === isRounded;
-  const compared = methods.flatMap((method) => {
-    const at = choices.findIndex((choice) => choice.method === method && isAlike(choice));
-    return at < 0 ? [] : [{ choice: choices[at]!, made: all[at]! }];
+  const plain = methods.map((method) => ({ method }));
+  if (!inputs) return { compared: paired(plain, await make(plain)), rest: [], means: null };
+  // The others rounded, before anybody knows: that it does not help is rare.
+  const rounded = methods.map((method) => ({ method, inputs }));
+  const [first, ...all] = await make([plain[0]!, ...rounded], ({ variant }, [plain, rounded]) => {
+    const isOther = plain !== undefined && rounded !== undefined && isInView(variant);
+    return !isOther || judge(plain, rounded, inputs)?.isKept !== false;
   });
-  const taken = new Set(compared.map(({ made }) => made));
-  return { compared, rest: all.filter((each) => !taken.has(each)), means };
+  const means = judge(first!, all[0]!, inputs);
+  if (means?.isKept) return { compared: paired(rounded, all), rest: [first!], means };
+  const others = means ? await make(plain.slice(1)) : [];
+  return { compared: paired(plain, [first!, ...others]), rest: all, means };
 }
 
-const isInView = ({ variant }: Pick<Candidate, "variant">): boolean =>
-  variant.kind === "integers" && variant.recipe.statics?.inputs !== undefined;
+/** As far as they were made. */
+const paired = (choices: readonly Choice[], made: readonly Candidate[]): ComparedMethods["compared"] =>
+  made.map((made, i) => ({ choice: choices[i]!, made }));
 
-const isTold = (candidate: Candidate | undefined): boolean =>
-  candidate !== undefined && candidate.sqnrDb !== null && Number.isFinite(candidate.sqnrDb);
+/** Null where nothing tells. */
+function judge(
+  plain: Candidate,
+  rounded: Candidate,
+  inputs: NonNullable<StaticChoice["inputs"]>,
+): CorrectionFacts | null {
+  if (![plain, rounded].every(({ sqnrDb }) => sqnrDb !== null && Number.isFinite(sqnrDb))) return null;
+  const measure = bestMeasure([plain, rounded]);
+  const detail = `weights rounded by the means of ${inputs.size} inputs`;
+  return {
+    ...judgeCorrection("means", detail, measure.of(plain), measure.of(rounded)),
+    ...(measure.isInner && { judgedBy: "inputs of the last products" as const }),
+  };
+}
+
+const isInView = (variant: Candidate["variant"]): boolean =>
+  variant.kind === "integers" && variant.recipe.statics?.inputs !== undefined;

@@ -153,7 +153,7 @@ async function makeRival(
   const [candidate, draft] = await record.stage(
     "quantize",
     () =>
-      workshop.makeMeasured(() => [
+      workshop.makeMeasured([
         { variant: { kind: "integers", recipe }, keptFloat: new Map() },
         { variant: statics, keptFloat: placed?.[0]?.keptFloat ?? new Map() },
       ]),
@@ -274,7 +274,7 @@ async function makePlaced(
     // Each has more in float than the one before: what the last does not gain, those between do not gain either.
     const [widest, ...others] = wanted;
     const made = await workshop.makeMeasured(
-      () => [widest!, ...others.slice(-1), ...others.slice(0, -1)],
+      [widest!, ...others.slice(-1), ...others.slice(0, -1)],
       (each, [fast, careful]) => (careful ? mayBeWorthIt(each, fast!, careful) : true),
     );
     return [made[0]!, ...made.slice(2), ...made.slice(1, 2)];

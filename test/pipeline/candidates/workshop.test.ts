@@ -224,7 +224,7 @@ describe("Workshop", () => {
   it("measures each while the next is made, in order", async () => {
     const { shop } = workshop();
     const wanted = [dynamic, weights].map((variant) => ({ variant, keptFloat: new Map<string, string>() }));
-    const made = await shop.makeMeasured(() => wanted);
+    const made = await shop.makeMeasured(wanted);
     expect(made.map(({ variant }) => variant)).toEqual([dynamic, weights]);
     for (const { built, sqnrDb } of made)
       expect([existsSync(built.path), Number.isFinite(sqnrDb)]).toEqual([true, true]);
@@ -238,13 +238,10 @@ describe("Workshop", () => {
       { variant: dynamic, keptFloat: new Map() },
     ];
     const told: (readonly (number | null)[])[] = [];
-    const made = await shop.makeMeasured(
-      () => wanted,
-      ({ variant }, before) => {
-        told.push(before.map(({ sqnrDb }) => sqnrDb));
-        return variant === weights;
-      },
-    );
+    const made = await shop.makeMeasured(wanted, ({ variant }, before) => {
+      told.push(before.map(({ sqnrDb }) => sqnrDb));
+      return variant === weights;
+    });
     expect(made.map(({ sqnrDb, note }) => [sqnrDb, note])).toEqual([
       [7, "known"],
       [1, ""],
@@ -266,7 +263,7 @@ describe("Workshop", () => {
       return null;
     });
     const busy = new Workshop({ ...shop.options, meanwhile }, shop.context);
-    const [made] = await busy.makeMeasured(() => [{ variant: dynamic, keptFloat: new Map() }]);
+    const [made] = await busy.makeMeasured([{ variant: dynamic, keptFloat: new Map() }]);
     expect(made!.sqnrDb).toBe(1);
     expect(new Set(seen)).toEqual(new Set([true]));
   });
@@ -277,7 +274,7 @@ describe("Workshop", () => {
       { ...shop.options, meanwhile: () => Promise.reject(new Error("no profile")) },
       shop.context,
     );
-    await expect(busy.makeMeasured(() => [{ variant: dynamic, keptFloat: new Map() }])).rejects.toThrow("no profile");
+    await expect(busy.makeMeasured([{ variant: dynamic, keptFloat: new Map() }])).rejects.toThrow("no profile");
   });
 
   it("leaves none behind when measuring one fails for good", async () => {
@@ -287,7 +284,7 @@ describe("Workshop", () => {
       return seen.length > 1 ? "SCRATCH_GONE" : null;
     });
     const wanted = [dynamic, weights, dynamic].map((variant) => ({ variant, keptFloat: new Map<string, string>() }));
-    await expect(shop.makeMeasured(() => wanted)).rejects.toMatchObject({ code: "SCRATCH_GONE" });
+    await expect(shop.makeMeasured(wanted)).rejects.toMatchObject({ code: "SCRATCH_GONE" });
     expect(seen.length).toBeGreaterThan(1);
     expect(seen.filter((path) => existsSync(path))).toEqual([]);
   });
