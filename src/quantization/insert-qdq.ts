@@ -14,12 +14,13 @@ import { productLayout } from "./inputs/moment-taps.js";
 import { type InputMoments, roundInView } from "./inputs/round-in-view.js";
 import { KeptIntegers } from "./kept-integers.js";
 import { padImage, withZeroChannels } from "./pad-channels.js";
-import { addsPairs, fitPairs } from "./pair-sums.js";
+import { fitPairs } from "./pair-sums.js";
 import type { StaticPlan } from "./plan-static.js";
 import { poolMeans } from "./pool-means.js";
 import type { ActivationScheme } from "./scheme.js";
+import { staticWeight } from "./static-weight.js";
 import { type StoredWeight, WeightStore } from "./weight-store.js";
-import { makeRoomForBias, quantizeBias, quantizeWeight, weightScales } from "./weights.js";
+import { makeRoomForBias, quantizeBias } from "./weights.js";
 
 export interface InsertReport {
   /** Nodes that now stand between Q/DQ pairs. */
@@ -165,19 +166,11 @@ class QdqWriter {
   weights(node: Node, depth: number | null): void {
     const [, weight, bias] = node.inputs;
     const tensor = weight!.constant!;
-    const isConv = node.op === "Conv";
-    const axis = isConv || (node.op === "Gemm" && node.int("transB", 0)) ? 0 : 1;
     const { dims } = tensor;
-    let values: Float32Array | null = null;
-    const floats = (): Float32Array => (values ??= tensor.f32());
-    const { weightLimit: limit, saturatesPairs } = this.target;
-    const pairs = saturatesPairs && addsPairs(node, dims);
+    const { weightLimit: limit } = this.target;
+    const plain = staticWeight(node, this.target, this.kept);
+    const { scales, axis, pairs, floats, quantize } = plain;
     let form = `axis ${axis}${pairs ? " in pairs" : ""}`;
-    const quantize = (scales: Float32Array) => quantizeWeight(floats(), dims, axis, scales, limit, pairs);
-    const plain = this.kept.of(tensor, `${form} within ${limit}`, () =>
-      quantize(weightScales(floats(), dims, axis, limit, pairs)),
-    );
-    const { scales } = plain;
     let make = (): Tensor => plain.integers;
     const inputScale = this.scheme(node.inputs[0]!).scale;
     let biasValues = this.target.bias === "i32" ? bias?.constant?.f32() : undefined;

@@ -1,10 +1,14 @@
 /** The statistics that static quantization needs: from a ranges file, or by running the calibration samples. */
 
+import { setImmediate } from "node:timers/promises";
 import { InferOptError } from "../../base/errors.js";
 import { spread } from "../../base/spread.js";
 import type { DatasetRef } from "../../dataset/index.js";
+import { loadModel } from "../../ir/index.js";
 import type { TapStatistics } from "../../observe/index.js";
+import type { KeptIntegers } from "../../quantization/kept-integers.js";
 import { readRanges, tapsOf } from "../../quantization/ranges-file.js";
+import { keepStaticWeights } from "../../quantization/static-weight.js";
 import type { KeepOfSamples } from "../../runtime/port.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import type { RuntimeConfig } from "../config.js";
@@ -26,6 +30,8 @@ export interface ObserveRequest {
   readonly isBrief?: boolean;
   /** What is kept of the samples besides; these are among those looked at, or run for it alone. */
   readonly answers?: FloatAnswers;
+  /** What this process does as long as another runs the samples, once. */
+  readonly meanwhile?: () => void;
 }
 
 /**
@@ -38,24 +44,24 @@ export interface CalibrationRequest extends ObserveRequest {
   readonly target: IntegerTarget;
   /** Nodes that will be float in any case, with the reason. */
   readonly keepFloat?: ReadonlyMap<string, string>;
+  /** Gets the integers of weights, which are made while the samples run. */
+  readonly kept?: KeptIntegers;
 }
 
 /** Every tensor that any placement may quantize, so that all of them choose from one run. */
 export const widestPlacement = { neighbours: true, depthwise: true } as const;
 
 /** Statistics by value label of all that static quantization may want to know; empty when there is nothing to quantize so. */
-export const observeActivations = (
+export function observeActivations(
   request: CalibrationRequest,
   context: RunContext,
-): Promise<ReadonlyMap<string, TapStatistics>> =>
-  observeValues(
-    activationLabels(request.prepared, request.target, {
-      ...widestPlacement,
-      ...(request.keepFloat && { keepFloat: request.keepFloat }),
-    }),
-    request,
-    context,
-  );
+): Promise<ReadonlyMap<string, TapStatistics>> {
+  const { prepared, target, keepFloat, kept } = request;
+  const placement = { ...widestPlacement, ...(keepFloat && { keepFloat }) };
+  const meanwhile = kept && (() => keepStaticWeights(loadModel(prepared), target, placement, kept));
+  const labels = activationLabels(prepared, target, placement);
+  return observeValues(labels, { ...request, ...(meanwhile && { meanwhile }) }, context);
+}
 
 /**
  * Statistics by value label. Of all samples they do not show how the tensors were grouped to save memory, nor who asked:
@@ -64,7 +70,7 @@ export const observeActivations = (
  */
 export async function observeValues(
   labels: readonly string[],
-  { prepared, data: given, runtime, onProgress, isBrief = false, answers }: ObserveRequest,
+  { prepared, data: given, runtime, onProgress, isBrief = false, answers, meanwhile }: ObserveRequest,
   context: RunContext,
 ): Promise<ReadonlyMap<string, TapStatistics>> {
   if (labels.length === 0 && !answers) return new Map();
@@ -82,7 +88,7 @@ export async function observeValues(
     const kept = index === runs.length - 1 ? answers : undefined;
     const names = writeTapModel(prepared, labelsOf(group, kept), path);
     try {
-      const observed = await context.runtime.observe({
+      const observing = context.runtime.observe({
         model: path,
         data,
         taps: group.labels.map((label) => names.get(label)!),
@@ -91,12 +97,26 @@ export async function observeValues(
         ...(kept && { keep: keepOf(kept, names, data) }),
         onProgress: (done, total) => onProgress(index * total + done, runs.length * total),
       });
+      if (index === 0 && meanwhile) await besides(observing, meanwhile);
+      const observed = await observing;
       for (const label of group.labels) seen.set(label, observed.get(names.get(label)!)!);
     } finally {
       removeLinked(path);
     }
   }
   return new Map(labels.map((label) => [label, { ...seen.get(sources.get(label)!)!, name: label }]));
+}
+
+/** Does one thing while another is under way, and leaves it to whoever waits for that to say what went wrong with it. */
+async function besides(underWay: Promise<unknown>, work: () => void): Promise<void> {
+  underWay.catch(() => undefined);
+  await setImmediate();
+  try {
+    work();
+  } catch (thrown) {
+    await Promise.allSettled([underWay]);
+    throw thrown;
+  }
 }
 
 const labelsOf = ({ labels }: TapGroup, kept: FloatAnswers | undefined): readonly string[] => [

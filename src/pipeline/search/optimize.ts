@@ -85,6 +85,7 @@ export class OptimizeRun {
   readonly #corrections: CorrectionFacts[] = [];
   #lossy: LossyFacts | null = null;
   readonly #integers: ScratchWeights;
+  readonly #kept: KeptIntegers;
   readonly #examined = new Map<Candidate, Examination>();
   #original: Promise<OriginalTimes | null> | null = null;
 
@@ -106,6 +107,7 @@ export class OptimizeRun {
     if (!target.isMeasurable) this.record.warn(...whatIsUnseen(target, config.runtime.provider));
     else this.record.warn(...timedOnAnother(places));
     this.#integers = new ScratchWeights(scratchFile(context, "integers"));
+    this.#kept = new KeptIntegers(this.#integers.store);
   }
 
   async run(): Promise<RunResult> {
@@ -151,7 +153,7 @@ export class OptimizeRun {
       target: this.target,
       trial: admitted.trial,
       excluded,
-      kept: new KeptIntegers(this.#integers.store),
+      kept: this.#kept,
       ...(config.quantize.format && { format: config.quantize.format }),
       runtime: config.runtime,
     };
@@ -349,7 +351,7 @@ export class OptimizeRun {
       return taps;
     }
     if (!fit) return null;
-    const request = { ...own, target, data: allOf(fit), isBrief: true, keepFloat };
+    const request = { ...own, target, data: allOf(fit), isBrief: true, keepFloat, kept: this.#kept };
     return record.stage("calibrate", () => observeActivations(request, context), "samples");
   }
 
