@@ -6,13 +6,13 @@
  */
 import { invariant } from "../base/errors.js";
 import { seededRandom, shuffled } from "../base/random.js";
-import { median } from "../base/statistics.js";
+import { ascending, median, nearestRank } from "../base/statistics.js";
 import type { DatasetRef } from "../dataset/dataset.js";
 import type { ColdStart, Runtime, SessionOptions, Timer } from "../runtime/port.js";
 import { usualStart } from "./cold-start.js";
 import { judgeNoise, type NoiseCheck } from "./noise.js";
 import { type LatencyPercentiles, latencyPercentiles } from "./percentiles.js";
-import { leastRuns, type Plan, planRuns } from "./plan.js";
+import { FEWEST_PAIRS, leastRuns, type Plan, planRuns } from "./plan.js";
 import {
   type Decision,
   decide,
@@ -110,7 +110,8 @@ export async function compareLatency(runtime: Runtime, options: LatencyOptions):
         await race.start();
       }
       await race.runUntil(stage.until, plan);
-      if (race.isOver || (stage.look && isDecided(race, options, stage.margin))) break;
+      const isTold = stage.look && (!stage.isCalm || isCalm(race));
+      if (race.isOver || (isTold && isDecided(race, options, stage.margin))) break;
     }
     await race.stop();
   } catch (failure) {
@@ -237,12 +238,18 @@ function isNarrow(race: Race, options: LatencyOptions): boolean {
   return series.every((_, m) => m === 0 || processError(...pairOf(series, m)) <= NARROW);
 }
 
+/** Between the quartiles of a series, of its median: the middle of runs of a machine at rest differs by 1 to 4 %. */
+const CALM_SPREAD = 0.05;
+
+const isCalm = ({ series }: Race): boolean =>
+  series.flat().every((runs) => {
+    const sorted = ascending(runs);
+    return nearestRank(sorted, 0.75) - nearestRank(sorted, 0.25) <= CALM_SPREAD * nearestRank(sorted, 0.5);
+  });
+
 function isDecided(race: Race, options: LatencyOptions, margin: number): boolean {
-  if (
-    options.candidates.length === 0 ||
-    race.runs < (options.minRuns ?? (options.isQuick ? leastRuns(race.models.length) : 60))
-  )
-    return false;
+  const least = options.minRuns ?? (options.isQuick ? FEWEST_PAIRS : 60);
+  if (options.candidates.length === 0 || race.runs < least) return false;
   const limit = options.minSpeedup ?? 1;
   const series = countedSeries(race, options);
   return options.candidates.every((_, c) => {

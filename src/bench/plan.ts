@@ -23,11 +23,15 @@ export interface Stage {
   readonly look: boolean;
   /** Such a look decides only what is clear of the limit by this factor; 1 where any interval beside it does. */
   readonly margin: number;
+  /** And only where runs are alike: what depends on the moment, other load, one process alone would take for its own speed. */
+  readonly isCalm: boolean;
 }
 
 /** Fewer pairs than this say nothing about an interval; measured whatever the budget. A model alone has a middle sooner. */
 const [LEAST_PAIRS, LEAST_ALONE] = [12, 3];
 export const leastRuns = (models: number): number => (models === 1 ? LEAST_ALONE : LEAST_PAIRS);
+/** Enough where the interval they leave, however wide, is far from the limit. */
+export const FEWEST_PAIRS = 8;
 /** Of each model, whatever the budget; enough to show p99.9. */
 const USUAL_MOST_RUNS = 3200;
 /** Neighbouring runs depend on each other: so many may say as much as one. */
@@ -43,10 +47,10 @@ const startingShare = 0.3;
 /** Of processes for all models together: then two of each have to do for a quick look. */
 const SLOW_START_MS = 1000;
 /**
- * Two processes decide what is this far from the limit, a third is asked about everything else: the way memory
- * happens to lie in one of each has made 1.47 of a ratio.
+ * One process of each model decides what is farthest from the limit, two what is far from it, and a third is asked about
+ * everything else: the way memory happens to lie in one of each has made 1.47 of a ratio.
  */
-const CLEAR_MARGIN = 1.5;
+const CLEAR_MARGINS = [1.75, 1.5];
 /** What a quick look is at, at least: so long, or so many runs of a small model. */
 const [quickMs, mostQuickRuns] = [300, 300];
 const sliceMs = 4;
@@ -54,8 +58,8 @@ const mostSliceRuns = 32;
 
 export interface PlanOptions {
   /**
-   * The first look comes after few runs, in several processes all the same: one alone can be a quarter off, and what two
-   * tell has to be clear where a third can be had soon.
+   * The first look comes after few runs. One process of each can be a quarter off, and two less: what they tell has to be far
+   * from the limit where a third can be had soon.
    */
   readonly isQuick?: boolean;
   /** The farthest quantile that has a limit, 0.999 for p99.9: its upper bound takes more runs than it takes to show it. */
@@ -86,9 +90,11 @@ export function planRuns(
   const affordable = Math.floor((remainingMs * (1 - startingShare)) / roundMs);
   const least = leastRuns(perRunMs.length);
   const mostRuns = Math.max(USUAL_MOST_RUNS, tail > 0 ? RUNS_LIKE_ONE * leastCountFor(tail) : 0);
-  const runs = Math.max(least, Math.min(mostRuns, affordable));
   const isEager = isQuick && processes === mostProcesses;
-  const looks = looksAt(runs, isQuick ? quickLook(least, roundMs, isEager) : least, isQuick);
+  const firstLook = isQuick ? quickLook(least, roundMs, isEager) : least;
+  // What is planned beyond the budget is not run: it ends a race that has the least number of runs.
+  const runs = Math.max(isEager ? firstLook : least, Math.min(mostRuns, affordable));
+  const looks = looksAt(runs, firstLook, isQuick);
   // All runs of a small model are over long before its budget is: what is left pays for processes, in which such models differ most.
   const spareMs = affordable > mostRuns ? remainingMs - runs * roundMs - (processes - 1) * startMs : 0;
   const spare = Math.max(0, Math.floor(spareMs / startMs));
@@ -127,13 +133,15 @@ function stagesOf({ surely, most }: Starts, from: number, until: number, isEager
   const isFirst = from === 0;
   return Array.from({ length: pieces }, (_, piece) => {
     const isLast = piece === pieces - 1;
+    const share = Math.ceil(((until - from) * (piece + 1)) / pieces);
     return {
       fresh: isFirst ? piece > 0 : most > 0,
       // Those that are started in any case are spread over all of them.
       isSpare: piece > 0 && Math.floor((piece * surely) / pieces) === Math.floor(((piece - 1) * surely) / pieces),
-      until: from + Math.ceil(((until - from) * (piece + 1)) / pieces),
-      look: isLast || (isEager && piece === 1),
-      margin: isLast ? 1 : CLEAR_MARGIN,
+      until: from + (isEager ? Math.max(FEWEST_PAIRS, share) : share),
+      look: isLast || isEager,
+      margin: isLast || !isEager ? 1 : CLEAR_MARGINS[piece]!,
+      isCalm: isEager && piece === 0,
     };
   });
 }

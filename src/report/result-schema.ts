@@ -52,6 +52,7 @@ const quantization = v.looseObject({
       v.looseObject({
         ...{ correction: text, isKept: flag, detail: text, beforeDb: maybe, afterDb: maybe },
         ...{ beforePooledDb: v.optional(number), afterPooledDb: v.optional(number), judgedBy: v.optional(text) },
+        leftOutGainDb: v.optional(number),
       }),
     ),
   ),

@@ -32,12 +32,12 @@ describe("planRuns", () => {
     expect(lookRuns(planRuns(14_000, 50, [2000])).at(-1)).toBe(4);
   });
 
-  it("looks early where a verdict is wanted soon, and trusts two processes only with what is clear", () => {
+  it("looks early where a verdict is wanted soon, and trusts one or two processes only with what is clear", () => {
     const { stages } = planRuns(10_000, 50, [60, 40], { isQuick: true });
     expect(stages.slice(0, 3)).toEqual([
-      { fresh: false, isSpare: false, until: 6, look: false, margin: 1.5 },
-      { fresh: true, isSpare: false, until: 12, look: true, margin: 1.5 },
-      { fresh: true, isSpare: false, until: 18, look: true, margin: 1 },
+      { fresh: false, isSpare: false, until: 8, look: true, margin: 1.75, isCalm: true },
+      { fresh: true, isSpare: false, until: 12, look: true, margin: 1.5, isCalm: false },
+      { fresh: true, isSpare: false, until: 18, look: true, margin: 1, isCalm: false },
     ]);
     expect(planRuns(10_000, 50, [60, 40]).stages.every(({ look, margin }) => !look || margin === 1)).toBe(true);
   });
@@ -45,8 +45,8 @@ describe("planRuns", () => {
   it("has two processes where starting is slow, and looks once they ran", () => {
     const { stages } = planRuns(10_000, 2000, [60, 40], { isQuick: true });
     expect(stages.slice(0, 2)).toEqual([
-      { fresh: false, isSpare: false, until: 6, look: false, margin: 1.5 },
-      { fresh: true, isSpare: false, until: 12, look: true, margin: 1 },
+      { fresh: false, isSpare: false, until: 6, look: false, margin: 1, isCalm: false },
+      { fresh: true, isSpare: false, until: 12, look: true, margin: 1, isCalm: false },
     ]);
   });
 

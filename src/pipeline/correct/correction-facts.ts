@@ -15,4 +15,6 @@ export interface CorrectionFacts {
   readonly afterPooledDb?: number;
   /** What SQNR are of where outputs are few numbers, which tell little; absent: the outputs. */
   readonly judgedBy?: "inputs of the last products";
+  /** Gain on samples left out of the fit one at a time, dB, where these decide together with the samples to judge by; absent elsewhere. */
+  readonly leftOutGainDb?: number;
 }

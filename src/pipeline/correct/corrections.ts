@@ -47,20 +47,33 @@ export const mostFitted = (elements: number): number =>
 /** Less is within what the choice of the samples does. */
 const LEAST_GAIN_DB = 0.05;
 
+/** What a correction did for the samples that it was fitted on, each left out of the fit in turn. */
+export interface LeftOut {
+  readonly gainDb: number;
+  readonly samples: number;
+}
+
 /**
  * Whether a correction is kept, with the numbers that say so: what helps most samples at the cost of the largest answers
  * does not. Null where nothing was measured.
+ * @param leftOut counts beside them, sample by sample; the gain is a number for each, which answers of few numbers scatter by decibels
+ * @param judging how many samples those of `before` and `after` are
  */
 export function judgeCorrection(
   correction: Correction,
   detail: string,
   before: MeasuredSqnr | null,
   after: MeasuredSqnr | null,
+  leftOut: LeftOut | null = null,
+  judging = 1,
 ): CorrectionFacts {
   const isMeasured = before !== null && after !== null && before.sqnrDb !== null && after.sqnrDb !== null;
-  const isKept = isMeasured && gainDb(noiseOf(before), noiseOf(after)) >= LEAST_GAIN_DB;
+  const seen = isMeasured ? gainDb(noiseOf(before), noiseOf(after)) : 0;
+  const gained = leftOut ? (judging * seen + leftOut.samples * leftOut.gainDb) / (judging + leftOut.samples) : seen;
+  const isKept = isMeasured && gained >= LEAST_GAIN_DB;
   return {
     ...{ correction, isKept, detail },
+    ...(leftOut && { leftOutGainDb: leftOut.gainDb }),
     ...{ beforeDb: before?.sqnrDb ?? null, afterDb: after?.sqnrDb ?? null },
     ...(before?.pooledDb !== undefined && { beforePooledDb: before.pooledDb }),
     ...(after?.pooledDb !== undefined && { afterPooledDb: after.pooledDb }),
@@ -74,25 +87,29 @@ export interface Corrected {
   readonly facts: CorrectionFacts | null;
 }
 
-/**
- * @param corrected the other forms of candidates, all of them measured; what is not kept is discarded
- * @param isOfLast whether it changes the last products, so that only the answers tell
- */
+export interface JudgeBy {
+  /** Whether it changes the last products, so that only the answers tell. */
+  readonly isOfLast?: boolean;
+  readonly leftOut?: LeftOut | null;
+}
+
+/** @param corrected the other forms of candidates, all of them measured; what is not kept is discarded */
 export function keepBetter(
   correction: Correction,
   detail: string,
   candidates: readonly Candidate[],
   corrected: ReadonlyMap<Candidate, Candidate>,
-  workshop: Pick<Workshop, "discard">,
-  isOfLast = false,
+  workshop: Pick<Workshop, "discard" | "options">,
+  { isOfLast = false, leftOut = null }: JudgeBy = {},
 ): Corrected {
+  const judging = workshop.options.trial.indices?.length;
   let facts: CorrectionFacts | null = null;
   const kept = candidates.map((candidate) => {
     const better = corrected.get(candidate);
     if (!better) return candidate;
     const measure = isOfLast ? byAnswers : bestMeasure([candidate, better]);
     const judged = {
-      ...judgeCorrection(correction, detail, measure.of(candidate), measure.of(better)),
+      ...judgeCorrection(correction, detail, measure.of(candidate), measure.of(better), leftOut, judging),
       ...(measure.isInner && { judgedBy: "inputs of the last products" as const }),
     };
     facts ??= judged;
@@ -105,19 +122,25 @@ export function keepBetter(
 /** For the notes of a result. */
 export function correctionNote(facts: CorrectionFacts): string {
   const { correction, isKept, detail } = facts;
-  const change = changeOf(facts, (db) => db.toFixed(1));
-  return `correction ${correction} (${detail}) ${isKept ? "applied" : "left out"}${change && `: ${change} on samples to judge by`}`;
+  const change = changeOf(facts, (db) => db.toFixed(1), " on samples to judge by");
+  return `correction ${correction} (${detail}) ${isKept ? "applied" : "left out"}${change && `: ${change}`}`;
 }
 
-/** From what to what, dB; empty where nothing was measured. All samples together are told where they decide otherwise. */
+/**
+ * From what to what, dB; empty where nothing was measured. All samples together are told where they decide otherwise.
+ * @param where added to what was measured
+ */
 export function changeOf(
-  { isKept, beforeDb, afterDb, beforePooledDb, afterPooledDb, judgedBy }: Omit<CorrectionFacts, "correction">,
+  facts: Omit<CorrectionFacts, "correction">,
   inWords: (db: number) => string,
+  where = "",
 ): string {
+  const { isKept, beforeDb, afterDb, beforePooledDb, afterPooledDb, judgedBy, leftOutGainDb } = facts;
   if (beforeDb === null || afterDb === null) return "";
-  const what = judgedBy === undefined ? "" : ` of ${judgedBy}`;
+  const what = (judgedBy === undefined ? "" : ` of ${judgedBy}`) + where;
+  const others = leftOutGainDb === undefined ? "" : `, gain ${inWords(leftOutGainDb)} dB on those left out of its fit`;
   const mean = `${inWords(beforeDb)} -> ${inWords(afterDb)} dB`;
-  if (beforePooledDb === undefined || afterPooledDb === undefined) return mean + what;
-  if (isKept === afterDb - beforeDb >= LEAST_GAIN_DB) return mean + what;
-  return `${mean} in the mean, ${inWords(beforePooledDb)} -> ${inWords(afterPooledDb)} dB all together${what}`;
+  const isTold = beforePooledDb === undefined || afterPooledDb === undefined;
+  if (isTold || isKept === afterDb - beforeDb >= LEAST_GAIN_DB) return mean + what + others;
+  return `${mean} in the mean, ${inWords(beforePooledDb)} -> ${inWords(afterPooledDb)} dB all together${what}${others}`;
 }

@@ -52,8 +52,8 @@ export function fitLine({ samples, y, z, yy, zz, yz }: LineMoments): Line {
 }
 
 /**
- * What lines fitted on all samples but one do for that one, dB, in the mean of all: as corrections are judged by, where a
- * sample whose error is large counts no more than another.
+ * What lines fitted on all samples but one do for that one, dB: between the mean of the samples' decibels and those of all
+ * of them together, as corrections are judged by.
  */
 export function leftOutGainDb({ samples, y, z }: PairedRows): number {
   const channels = y.length / samples;
@@ -71,6 +71,7 @@ export function leftOutGainDb({ samples, y, z }: PairedRows): number {
     yz: sums((at) => y[at]! * z[at]!),
   };
   let gained = 0;
+  let [allBefore, allAfter] = [0, 0];
   for (let s = 0; s < samples; s++) {
     const [ownY, ownZ] = [y, z].map((rows) => rows.subarray(s * channels, (s + 1) * channels)) as [
       Float64Array,
@@ -94,7 +95,10 @@ export function leftOutGainDb({ samples, y, z }: PairedRows): number {
       before += (ownY[c]! - ownZ[c]!) ** 2;
       after += (ownY[c]! - line) ** 2;
     }
+    allBefore += before;
+    allAfter += after;
     if (before > 0 && after > 0) gained += 10 * Math.log10(before / after);
   }
-  return gained / samples;
+  const together = allBefore > 0 && allAfter > 0 ? 10 * Math.log10(allBefore / allAfter) : 0;
+  return (gained / samples + together) / 2;
 }

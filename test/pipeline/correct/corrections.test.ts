@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
+import type { WorkshopOptions } from "../../../src/pipeline/candidates/workshop.js";
 import {
   correctionNote,
   judgeCorrection,
@@ -56,6 +57,18 @@ describe("judgeCorrection", () => {
     expect(judgeCorrection("outputs", "", measured(16.1, 16.3), measured(16, 16.9)).isKept).toBe(true);
   });
 
+  it("asks samples left out of the fit too where it is told of them, each as much as one that judges", () => {
+    const judged = (gainDb: number, after: number) =>
+      judgeCorrection("outputs", "", measured(10), measured(after), { gainDb, samples: 24 }, 8);
+    expect(judged(0.5, 9)).toMatchObject({ isKept: true, leftOutGainDb: 0.5, beforeDb: 10, afterDb: 9 });
+    expect(judged(0.5, 8).isKept).toBe(false);
+    expect(judged(-0.4, 11).isKept).toBe(false);
+    expect(judged(0.5, Number.NEGATIVE_INFINITY).isKept).toBe(false);
+    expect(correctionNote(judged(0.5, 9))).toBe(
+      "correction outputs () applied: 10.0 -> 9.0 dB on samples to judge by, gain 0.5 dB on those left out of its fit",
+    );
+  });
+
   it("says in words what came of it", () => {
     const [before, after] = [measured(10, 10), measured(9.5, 9.5)];
     expect(correctionNote(judgeCorrection("equalize", "3 channels", before, after))).toBe(
@@ -74,6 +87,7 @@ describe("judgeCorrection", () => {
 });
 
 describe("keepBetter", () => {
+  const shop = { discard: () => {}, options: { trial: trial(0, 1) } as unknown as WorkshopOptions };
   const measured = (name: string, sqnrDb: number) => ({ name, sqnrDb }) as Candidate;
 
   it("keeps of each pair what is closer to the float model, and discards the other", () => {
@@ -83,7 +97,7 @@ describe("keepBetter", () => {
       [worse, measured("worse corrected", 9)],
     ]);
     const discarded: string[] = [];
-    const workshop = { discard: ({ name }: Candidate) => void discarded.push(name) };
+    const workshop = { ...shop, discard: ({ name }: Candidate) => void discarded.push(name) };
     const { candidates, facts } = keepBetter("outputs", "2 lines", [alone, better, worse], corrected, workshop);
     expect(candidates.map(({ name }) => name)).toEqual(["alone", "better corrected", "worse"]);
     expect(discarded).toEqual(["better", "worse corrected"]);
@@ -94,21 +108,21 @@ describe("keepBetter", () => {
     const told = (name: string, sqnrDb: number, innerDb: number) =>
       ({ name, sqnrDb, inner: { sqnrDb: innerDb, pooledDb: innerDb } }) as Candidate;
     const [plain, rounded] = [told("plain", 12, 20), told("rounded", 9, 21)];
-    const workshop = { discard: () => {} };
+    const workshop = shop;
     const kept = keepBetter("means", "2 inputs", [plain], new Map([[plain, rounded]]), workshop);
     expect(kept.candidates).toEqual([rounded]);
     expect(kept.facts).toMatchObject({ beforeDb: 20, afterDb: 21, judgedBy: "inputs of the last products" });
     expect(correctionNote(kept.facts!)).toBe(
       "correction means (2 inputs) applied: 20.0 -> 21.0 dB of inputs of the last products on samples to judge by",
     );
-    const outputs = keepBetter("outputs", "0.8 x", [plain], new Map([[plain, rounded]]), workshop, true);
+    const outputs = keepBetter("outputs", "0.8 x", [plain], new Map([[plain, rounded]]), workshop, { isOfLast: true });
     expect(outputs.candidates).toEqual([plain]);
     expect(outputs.facts).toMatchObject({ beforeDb: 12, afterDb: 9 });
     expect(outputs.facts).not.toHaveProperty("judgedBy");
   });
 
   it("has nothing to tell where no candidate has a corrected form", () => {
-    const kept = keepBetter("rounding", "", [measured("alone", 10)], new Map(), { discard: () => {} });
+    const kept = keepBetter("rounding", "", [measured("alone", 10)], new Map(), shop);
     expect(kept.facts).toBeNull();
   });
 });

@@ -38,6 +38,7 @@ export function decisionsPanel({ passes, unfused = [], quantization, stages }: R
         number("mean dB after", ({ afterDb }) => afterDb, significant),
         number("pooled dB before", ({ beforePooledDb }) => beforePooledDb ?? null, significant),
         number("pooled dB after", ({ afterPooledDb }) => afterPooledDb ?? null, significant),
+        number("dB gained on samples left out", ({ leftOutGainDb }) => leftOutGainDb ?? null, significant),
         text("about", ({ detail, judgedBy }) => detail + (judgedBy === undefined ? "" : `; dB of ${judgedBy}`)),
       ]),
     );
