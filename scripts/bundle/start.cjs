@@ -14,8 +14,8 @@ const { crc32 } = require("node:zlib");
 
 /** Commands that run models as soon as they have looked at their arguments. */
 const runners = ["calibrate", "fold", "fp16", "fuse", "inspect", "optimize", "quantize", "verify"];
-/** Of these the ones that run many samples, and keep the memory for that (src/runtime/ort/child-process.ts). */
-const observers = ["calibrate", "optimize", "quantize"];
+/** Of these the ones that run many samples, and how they keep the memory for that (src/runtime/ort/child-process.ts). */
+const observers = { calibrate: "steady", optimize: "roomy", quantize: "roomy" };
 
 const [, , command, ...parameters] = process.argv;
 const isWork = !process.send && parameters.length > 0 && !parameters.some((each) => each === "--help" || each === "-h");
@@ -34,10 +34,7 @@ exports.isWatched =
 
 // Before all else: the child loads the runtime while this process reads its own code, and then the model.
 if (isWork && !exports.isWatched && runners.includes(command)) {
-  require("./ahead.cjs").startAhead(
-    join(__dirname, "start-child.cjs"),
-    observers.includes(command) ? "roomy" : "frugal",
-  );
+  require("./ahead.cjs").startAhead(join(__dirname, "start-child.cjs"), observers[command] ?? "frugal");
 }
 
 // What the bundles ask of Node, and is not loaded yet. Once a flag has changed Node compiles its own modules too, which

@@ -44,6 +44,8 @@ export interface ObserveJob {
   readonly taps: readonly string[];
   /** About how much they take together for one sample; 0 when absent. */
   readonly heldBytes?: number;
+  /** Time counts more than memory: of many samples the opposite is true. */
+  readonly isBrief?: boolean;
   readonly session: SessionOptions;
   /** What is written down on the way, for later jobs to read. */
   readonly keep?: KeepOfSamples;

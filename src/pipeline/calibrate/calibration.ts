@@ -93,6 +93,7 @@ export async function observeValues(
         data,
         taps: group.labels.map((label) => names.get(label)!),
         heldBytes: group.bytes,
+        isBrief,
         session: { ...untimed(runtime, as), provider: "cpu" },
         ...(kept && { keep: keepOf(kept, names, data) }),
         onProgress: (done, total) => onProgress(index * total + done, runs.length * total),

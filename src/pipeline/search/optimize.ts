@@ -343,7 +343,7 @@ export class OptimizeRun {
     const { ranges } = config.quantize;
     const { runtime } = config;
     const { fit } = intake;
-    const own = { prepared: path, runtime, onProgress: record.progress, ...(answers && { answers }) };
+    const own = { prepared: path, runtime, isBrief: true, onProgress: record.progress, ...(answers && { answers }) };
     if (ranges !== null) {
       const taps = loadRanges(ranges, modelDigest(intake.facts), { prepared: path, target }, record);
       const data = answers && { ...fit!.ref, indices: answers.indices };
@@ -351,7 +351,7 @@ export class OptimizeRun {
       return taps;
     }
     if (!fit) return null;
-    const request = { ...own, target, data: allOf(fit), isBrief: true, keepFloat, kept: this.#kept };
+    const request = { ...own, target, data: allOf(fit), keepFloat, kept: this.#kept };
     return record.stage("calibrate", () => observeActivations(request, context), "samples");
   }
 

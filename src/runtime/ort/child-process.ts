@@ -9,10 +9,11 @@ import type { Socket } from "node:net";
  * What a process does with memory that was freed.
  *   frugal  gives it back at once, at the price of taking new pages for it each time
  *   roomy   keeps as much as one run of a model frees and takes again
+ *   steady  the same of what is small: blocks of the sizes of one sample after another leave holes that the next does not fit into
  *   sparing keeps what runs take again, and gives back weights that the runtime packed: a fifth of all it holds
  *   plain   as any process would, and as a model would be run elsewhere
  */
-export type Allocation = "frugal" | "roomy" | "sparing" | "plain";
+export type Allocation = "frugal" | "roomy" | "steady" | "sparing" | "plain";
 
 /**
  * For glibc's malloc, which otherwise raises the first threshold up to 32 MB as blocks are freed, and
@@ -21,6 +22,11 @@ export type Allocation = "frugal" | "roomy" | "sparing" | "plain";
 const allocators: Readonly<Record<Allocation, NodeJS.ProcessEnv>> = {
   frugal: { MALLOC_MMAP_THRESHOLD_: String(256 << 10) },
   roomy: { MALLOC_MMAP_THRESHOLD_: String(32 << 20), MALLOC_TRIM_THRESHOLD_: String(64 << 20) },
+  steady: {
+    MALLOC_MMAP_THRESHOLD_: String(4 << 20),
+    MALLOC_TRIM_THRESHOLD_: String(16 << 20),
+    MALLOC_ARENA_MAX: "1",
+  },
   sparing: { MALLOC_MMAP_THRESHOLD_: String(512 << 10) },
   plain: {},
 };

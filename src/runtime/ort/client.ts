@@ -152,7 +152,7 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
     },
 
     async observe(job): Promise<ReadonlyMap<string, TapStatistics>> {
-      const dismissed = pool.makeRoomy();
+      const dismissed = pool.keepFreed(job.isBrief ? "roomy" : "steady");
       const parts = await split("observe", job.model, job);
       await dismissed;
       // They would hold what was looked at, or together what one alone needs from now on.

@@ -90,9 +90,9 @@ export class JobPool {
   }
 
   /** From here on the queue's processes keep what they free: for work that runs a model many times. */
-  async makeRoomy(): Promise<void> {
-    if (this.#allocation === "roomy") return;
-    this.#allocation = "roomy";
+  async keepFreed(how: "roomy" | "steady"): Promise<void> {
+    if (this.#allocation === how) return;
+    this.#allocation = how;
     await this.dismissIdle();
   }
 
