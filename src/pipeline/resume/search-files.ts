@@ -39,6 +39,8 @@ export class SearchFiles {
     if (output === null) return null;
     const warn = (warning: string): void => record.warn(warning);
     const journal = new Journal(`${output}.journal.jsonl`, identity, warn);
+    const { path, size } = journal;
+    if (size > 0) warn(`goes on with what an interrupted run measured, times among it: ${size} entries of ${path}`);
     const best = new BestSoFar(output, journal, goal, warn);
     if (best.isTaken) record.warn(`${best.path} is there already and stays: the best file so far is not kept`);
     return new SearchFiles(journal, best);

@@ -32,6 +32,17 @@ it("a search that cannot write keeps what it measured, and says so", () => {
   expect(told.hint).toMatch(/^Free some space\. .*out\.onnx\.journal\.jsonl holds what was measured/);
 });
 
+it("a search says that it goes on with what an earlier one measured, and nothing where there is none", () => {
+  const { folder } = search();
+  const said = (output: string): string[] => {
+    const warnings: string[] = [];
+    SearchFiles.beside(join(folder, output), "this", "speed", { warn: (...told) => void warnings.push(...told) });
+    return warnings;
+  };
+  expect(said("out.onnx")[0]).toMatch(/^goes on with .*: [1-9]\d* entries of .*out\.onnx\.journal\.jsonl$/);
+  expect(said("other.onnx")).toEqual([]);
+});
+
 it("a search that was asked the wrong thing keeps nothing", () => {
   const { folder, files } = search();
   const mistake = new InferOptError("DATASET_SHAPE", "input", "another shape");
