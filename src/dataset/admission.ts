@@ -3,8 +3,8 @@
  * over the data gives the findings, the samples' hashes and the digest; nothing but hashes is kept.
  *
  * Refused: nothing there, an input missing or unknown, dtype or shape that does not fit,
- * NaN or infinity. Told: conversions, constant inputs, blank and repeated samples, pixels
- * that nobody scaled, labels missing here and there.
+ * NaN or infinity. Told: conversions, constant inputs, blank and repeated samples, samples far beyond
+ * the others, pixels that nobody scaled, labels missing here and there.
  */
 import { nearestName } from "../base/nearest.js";
 import { isFloat, type Tensor } from "../ir/index.js";
@@ -111,6 +111,7 @@ class InputRecord {
   private readonly watch = new InputWatch();
   private readonly conversions = new Map<string, number>();
   private readonly batches = new Map<"added" | "dropped", number>();
+  private farthest = { id: "", reached: 0 };
 
   constructor(private readonly spec: InputSpec) {}
 
@@ -125,6 +126,8 @@ class InputRecord {
     const { tensor, ...adjustment } = conformTensor(raw, this.spec, sample.id);
     this.count(adjustment);
     const at = this.watch.add(tensor);
+    const reached = this.watch.lastReached;
+    if (reached > this.farthest.reached) this.farthest = { id: sample.id, reached };
     if (at < 0) return tensor;
     throw datasetError(
       "DATASET_NOT_FINITE",
@@ -138,7 +141,7 @@ class InputRecord {
 
   findings(): Finding[] {
     const { name, dtype } = this.spec;
-    const { samples, constant, blank, looksLikePixels } = this.watch;
+    const { samples, constant, blank, wild, looksLikePixels } = this.watch;
     const found: Finding[] = [];
     const add = (
       code: Finding["code"],
@@ -166,6 +169,17 @@ class InputRecord {
     } else if (blank > 0 && isFloat(dtype)) {
       const what = `is blank (one value throughout) in ${blank} of ${samples} samples`;
       add("DATASET_BLANK", "warning", what, blank, "Remove samples that show nothing.");
+    }
+    if (wild > 0) {
+      const { id, reached } = this.farthest;
+      const where = wild === 1 ? id : `${id}, and far in ${wild - 1} others of ${samples}`;
+      add(
+        "DATASET_WILD",
+        "warning",
+        `reaches ${Number(reached.toPrecision(3))} in ${where}, over a million times what is usual`,
+        wild,
+        "Repair or remove it: one such value spoils every range computed from the set.",
+      );
     }
     if (looksLikePixels && !constant) {
       add(

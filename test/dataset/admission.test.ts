@@ -21,6 +21,26 @@ describe("admit", () => {
     expect(new Set(admission.hashes).size).toBe(2);
   });
 
+  it("names a sample that reaches a million times as far as others, and none that is only loud", async () => {
+    const usual = [
+      [0.1, 2],
+      [0.3, -4],
+      [1, 2.5],
+      [0, 3],
+    ] as const;
+    const { findings } = await admit(samples(...usual, [1, -3e38], [1, 0.5]), spec);
+    expect(findings).toMatchObject([{ code: "DATASET_WILD", severity: "warning", samples: 1 }]);
+    expect(findings[0]!.message).toBe('input "x" reaches 3e+38 in s[4], over a million times what is usual');
+    const two = (await admit(samples(...usual, [1, 1e9], [1e8, 0.5], [2, 3], [3, 4.5]), spec)).findings[0]!;
+    expect([two.message, two.samples]).toEqual([
+      'input "x" reaches 1000000000 in s[4], and far in 1 others of 8, over a million times what is usual',
+      2,
+    ]);
+    expect(await codesOf(samples([1e-4, 2e-5], [1e-5, 3e-5], [2e-5, 1e-5], [0.5, 3], [0.25, 2]), spec)).toEqual([]);
+    // Of so few none is usual.
+    expect(await codesOf(samples([1e-4, 2e-5], [1e-5, 3e-5], [5, 3e9]), spec)).toEqual([]);
+  });
+
   it("gives the digest that datasetDigest gives", async () => {
     const dataset = samples([0.1, 2], [0.3, -4]);
     expect((await admit(dataset, spec)).digest).toBe(await datasetDigest(dataset));
