@@ -4,8 +4,8 @@
     python bench/peers/make_deep_nets.py --out deep --seed 40 --labels 2
 
 Both nets in four settings: noise or smooth images of 224 x 224, and statistics that follow the batches with the usual momentum, after a few
-of them or many, or are the means of all. Writes NAME.onnx as exported (opset 17, nothing folded, free batch), two disjoint sets of samples
-and cases.json, the list that compare.py takes.
+of them or many, or are the means of all. Writes NAME.onnx as exported (opset 17, free batch; BatchNormalization is folded into Conv, as the
+exporter does unless told otherwise, or left with --unfolded), two disjoint sets of samples and cases.json, the list that compare.py takes.
 """
 
 import argparse
@@ -66,7 +66,7 @@ def live(net, draw, statistics, batches):
     return net.eval()
 
 
-def make(out, kind, labels, seed, images, statistics, batches):
+def make(out, kind, labels, seed, is_folded, images, statistics, batches):
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     of = KINDS[kind]
@@ -84,7 +84,7 @@ def make(out, kind, labels, seed, images, statistics, batches):
         output_names=["logits"],
         opset_version=17,
         dynamo=False,
-        do_constant_folding=False,
+        do_constant_folding=is_folded,
         dynamic_axes={"pixel_values": {0: "batch"}, "logits": {0: "batch"}},
     )
     for part in ("calibration", "evaluation"):
@@ -103,11 +103,14 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=40)
     parser.add_argument("--labels", type=int, default=2)
+    parser.add_argument("--unfolded", action="store_true", help="leave BatchNormalization nodes")
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
     args.out.mkdir(parents=True, exist_ok=True)
     cases = [
-        make(args.out, kind, args.labels, args.seed + i, **setting) for kind in KINDS for i, setting in enumerate(SETTINGS)
+        make(args.out, kind, args.labels, args.seed + i, not args.unfolded, **setting)
+        for kind in KINDS
+        for i, setting in enumerate(SETTINGS)
     ]
     (args.out / "cases.json").write_text(json.dumps(cases, indent=1))
 
