@@ -11,7 +11,8 @@ All tools calibrate with `calibration`. infer-opt checks its own limit on `limit
 "keys" (metric lines: the list of characters), "carry" ("stateN=state": an output that the next sample gets), "limit_metric" (what
 infer-opt is told as --metric; a module beside the list, or a name).
 
-What was done already in DIR is not done again. `--judge-only` makes nothing and times what is there anew.
+What was done already in DIR is not done again, unless a case's model or samples are others now. `--judge-only` makes nothing and
+times what is there anew.
 """
 
 import argparse
@@ -92,10 +93,10 @@ class Comparison:
         print(f"written: {self.args.results}")
 
     def run_case(self, case, base):
-        fact = self.facts.setdefault("cases", {}).setdefault(case["name"], {"made": {}, "score": {}, "time": []})
         folder = self.work / case["name"]
         folder.mkdir(exist_ok=True)
         original = base / case["model"]
+        fact = self.known(case, base, folder)
         fact |= {"metric": case["metric"], "bytes": original.stat().st_size}
         if not self.args.judge_only:
             self.make_all(case, base, folder, fact)
@@ -103,7 +104,7 @@ class Comparison:
         new = False
         for name, path in files.items():
             # Scores of other samples are no scores to compare with.
-            judged = {"sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "samples": self.args.samples}
+            judged = {"sha256": digest(path), "evaluation": digest(base / case["evaluation"]), "samples": self.args.samples}
             if not judged.items() <= fact["score"].get(name, {}).items():
                 new = True
                 fact["score"][name] = self.score(case, base, original, path) | judged
@@ -120,6 +121,20 @@ class Comparison:
             for _ in range(self.args.processes):
                 fact["time"].append(self.take_times(base / case["evaluation"], good))
             self.save()
+
+    def known(self, case, base, folder):
+        """What is on record of the case; nothing, and no file, of another model or other samples under the same name."""
+        made_from = {part: digest(base / case[part]) for part in ("model", "calibration", "limit") if part in case}
+        cases = self.facts.setdefault("cases", {})
+        fact = cases.get(case["name"])
+        if not fact or fact.get("made_from") != made_from:
+            left = [*folder.glob("*.onnx"), *self.work.glob(f"{case['name']}-{RAISED}.onnx")]
+            if left and self.args.judge_only:
+                sys.exit(f"{folder} holds what was made from another model or other samples: run without --judge-only")
+            for path in left:
+                path.unlink()
+            fact = cases[case["name"]] = {"made_from": made_from, "made": {}, "score": {}, "time": []}
+        return fact
 
     def make_all(self, case, base, folder, fact):
         import onnx
@@ -217,6 +232,11 @@ class Comparison:
 
     def save(self):
         self.facts_path.write_text(json.dumps(self.facts))
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def last_line(watched):
