@@ -1,6 +1,6 @@
 /** The metrics that come with the program. */
 import { bestClass, classScores, findClassScores, noClasses, rankOf } from "./classes.js";
-import { counterpart, meanCosine, meanMse, meanSqnrDb } from "./distance.js";
+import { counterpart, leastCosine, meanCosine, meanMse, meanSqnrDb } from "./distance.js";
 import { labelClasses } from "./label-classes.js";
 import type { BuiltinMetric, Metric, MetricLabels, NamedTensors } from "./metric.js";
 
@@ -14,7 +14,8 @@ const top =
   };
 
 /**
- * Share of positions whose best class is the reference's. A model without class scores that
+ * Share of positions whose best class is the reference's, of the first output with class scores; but no more than the
+ * cosine of any other float output: one that is lost makes the answer another. A model without class scores that
  * answers in integers (or text) agrees by the share of equal elements of its first such output.
  */
 function agreement(outputs: NamedTensors, reference: NamedTensors): number {
@@ -27,7 +28,7 @@ function agreement(outputs: NamedTensors, reference: NamedTensors): number {
     const best = bestClass(wanted, position);
     if (best >= 0 && best === bestClass(got, position)) agreeing++;
   }
-  return agreeing / wanted.positions;
+  return Math.min(agreeing / wanted.positions, leastCosine("agreement", outputs, reference, wanted.output));
 }
 
 function equalShare(outputs: NamedTensors, reference: NamedTensors): number {

@@ -35,13 +35,21 @@ interface Sums {
  * One number by itself has no direction: it counts as 1 less its difference, relative to the larger of the two where that is
  * above 1, so that a probability counts by its absolute difference; 0 at the least.
  */
+function cosine({ elements, unit, reference, output, product, noise, broken }: Sums): number {
+  if (broken) return 0;
+  if (elements === 1) return Math.max(0, 1 - Math.sqrt(noise / Math.max(1 / unit / unit, reference, output)));
+  if (reference === 0 || output === 0) return reference === output ? 1 : 0;
+  return product / Math.sqrt(reference) / Math.sqrt(output);
+}
+
 export const meanCosine = (outputs: NamedTensors, reference: NamedTensors): number =>
-  meanOver("cosine", outputs, reference, ({ elements, unit, reference, output, product, noise, broken }) => {
-    if (broken) return 0;
-    if (elements === 1) return Math.max(0, 1 - Math.sqrt(noise / Math.max(1 / unit / unit, reference, output)));
-    if (reference === 0 || output === 0) return reference === output ? 1 : 0;
-    return product / Math.sqrt(reference) / Math.sqrt(output);
-  });
+  meanOver("cosine", outputs, reference, cosine);
+
+/** Of the float outputs but one, 0 at the least; 1 where there are no others. */
+export function leastCosine(metric: string, outputs: NamedTensors, reference: NamedTensors, but: string): number {
+  const others = Object.fromEntries(Object.entries(reference).filter(([name]) => name !== but));
+  return Math.max(0, Math.min(1, ...distances(metric, outputs, others, cosine)));
+}
 
 /** Sum of squares over all float outputs; what is not finite is left out. Infinite, or 0, where no float64 holds it. */
 export const energyOf = (outputs: NamedTensors): number =>
@@ -70,22 +78,31 @@ function meanOver(
   reference: NamedTensors,
   distance: (sums: Sums) => number,
 ): number {
-  let total = 0;
-  let count = 0;
-  for (const [name, wanted] of Object.entries(reference)) {
-    if (!isFloatTensor(wanted)) continue;
-    const got = counterpart(metric, name, wanted, outputs);
-    if (!isFloatTensor(got)) throw unlike(metric, name, wanted, got);
-    total += distance(sumsOf(got, wanted));
-    count++;
-  }
-  if (count === 0) {
+  const found = distances(metric, outputs, reference, distance);
+  if (found.length === 0) {
     throw new InferOptError("METRIC_NO_FLOATS", "input", `${metric} compares float outputs, and the model has none`, {
       hint: "Use agreement, or a metric module.",
       fields: { metric },
     });
   }
-  return total / count;
+  return found.reduce((sum, each) => sum + each, 0) / found.length;
+}
+
+/** Of each float output, in the reference's order. */
+function distances(
+  metric: string,
+  outputs: NamedTensors,
+  reference: NamedTensors,
+  distance: (sums: Sums) => number,
+): number[] {
+  const found: number[] = [];
+  for (const [name, wanted] of Object.entries(reference)) {
+    if (!isFloatTensor(wanted)) continue;
+    const got = counterpart(metric, name, wanted, outputs);
+    if (!isFloatTensor(got)) throw unlike(metric, name, wanted, got);
+    found.push(distance(sumsOf(got, wanted)));
+  }
+  return found;
 }
 
 /** The output that answers to the reference's; throws METRIC_OUTPUT_MISSING or METRIC_OUTPUT_SHAPE. */

@@ -59,6 +59,12 @@ export async function chooseEvaluation(
   };
 }
 
+/** Whether an output of the original, by its name, is of floats, or of what its file does not say. */
+export function floatOutputs({ outputs }: Pick<ModelSignature, "outputs">): (output: string) => boolean {
+  const others = new Set(outputs.filter(({ dtype }) => dtype !== null && !isFloat(dtype)).map(({ name }) => name));
+  return (output) => !others.has(output);
+}
+
 /** A candidate may do without an input, but cannot be fed what the baseline does not know. */
 export function refuseOtherInputs(baseline: ModelSignature, { inputs }: ModelSignature, candidate: string): void {
   const known = baseline.inputs.map(({ name }) => name);
@@ -242,7 +248,7 @@ export function chooseMetric(
   const floats = outputs.filter(({ dtype }) => isFloat(dtype));
   // Answers in integers or text are compared as they are.
   if (floats.length === 0) return agreement;
-  const scores = floats.find(mayHoldClasses);
+  const scores = classOutput({ outputs });
   if (!scores || !(probabilities.has(scores.name) || looksLikeClassScores(scores))) return cosine;
   return data.hasLabels && data.source === "eval" ? top1 : agreement;
 }
@@ -260,6 +266,10 @@ export function classProbabilities(model: Model): ReadonlySet<string> {
   });
   return new Set(named.map(({ name }) => name));
 }
+
+/** The one output that metrics of classes look at, if any. */
+export const classOutput = ({ outputs }: Pick<ModelSignature, "outputs">): PortInfo | undefined =>
+  outputs.find((output) => isFloat(output.dtype) && mayHoldClasses(output));
 
 /** Metrics read the first float output that has an axis longer than 1 besides the batch. */
 const mayHoldClasses = ({ shape }: PortInfo): boolean => shape === null || significant(shape).length > 1;

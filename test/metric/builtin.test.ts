@@ -100,6 +100,18 @@ describe("agreement", () => {
     expect(await score("agreement", { ids: integers([1, 2, 3, 4]) }, null, { ids: integers([1, 2, 3, 5]) })).toBe(0.75);
   });
 
+  it("is no more than the cosine of any other float output", async () => {
+    const y = floats([1, 2], [0, 1]);
+    const reference = { y, box: floats([1, 2], [3, 4]), count: integers([3]), idle: floats([1, 2], [0, 0]) };
+    const box = (x: number, y: number) => ({ ...reference, box: floats([1, 2], [x, y]) });
+    expect(await score("agreement", reference, null, reference)).toBe(1);
+    expect(await score("agreement", box(4, 3), null, reference)).toBeCloseTo(24 / 25, 6);
+    expect(await score("agreement", box(-3, -4), null, reference)).toBe(0);
+    expect(await score("agreement", { ...box(4, 3), y: floats([1, 2], [1, 0]) }, null, reference)).toBe(0);
+    expect(await score("agreement", { ...reference, count: integers([4]) }, null, reference)).toBe(1);
+    await expect(score("agreement", { y }, null, reference)).rejects.toMatchObject({ code: "METRIC_OUTPUT_MISSING" });
+  });
+
   it("refuses an output that is missing or of another size", async () => {
     await expect(score("agreement", {}, null, logits)).rejects.toMatchObject({ code: "METRIC_OUTPUT_MISSING" });
     const longer = { logits: floats([1, 5], [0, 0, 0, 0, 0]) };

@@ -2,7 +2,7 @@
 import { InferOptError } from "../../base/errors.js";
 import type { DataConfig, Limits, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { chooseEvaluation, type Evaluation, timingData } from "../evaluation-data.js";
+import { chooseEvaluation, classOutput, type Evaluation, floatOutputs, timingData } from "../evaluation-data.js";
 import { watchConditions } from "../measure/conditions.js";
 import { measureLatency } from "../measure/latency.js";
 import { provePlacement } from "../measure/placement.js";
@@ -13,7 +13,8 @@ import { RunRecord } from "../run-record.js";
 import { requireLimit } from "../verdict/required-limit.js";
 import { judge } from "../verdict/verdict.js";
 import { scoreModels } from "../verify/accuracy.js";
-import { judgeAllNaN } from "../verify/nonsense.js";
+import { unseenWarnings } from "../verify/difference.js";
+import { judgeAllNaN, judgeDead } from "../verify/nonsense.js";
 import { answeringFor } from "../verify/other-target.js";
 import { compareWithReferences } from "../verify/reference-outputs.js";
 import { judgeSaturation } from "../verify/saturation.js";
@@ -77,6 +78,8 @@ export async function runGate(given: GateConfig, context: RunContext): Promise<R
   const scored =
     limits.maxDrop === "none" ? null : await record.stage("verify", () => measureAccuracy(config, evaluation, record));
   const accuracy = scored?.accuracy ?? null;
+  const differences = scored?.differences ?? [];
+  const seen = evaluation.data.count > COMPARED ? "some" : "all";
   const references =
     limits.maxDrop === "none" ? null : await compareWithReferences(context, config, evaluation, config.runtime);
   const timed = isTimed ? await record.stage("bench", () => measureSpeed(config, evaluation, record)) : null;
@@ -90,11 +93,16 @@ export async function runGate(given: GateConfig, context: RunContext): Promise<R
       latency,
       bytes: { baseline: model.bytes, candidate: candidateModel.bytes },
       elsewhere: saturation.reason,
-      nonsense: judgeAllNaN(scored?.differences ?? [], evaluation.data.count > COMPARED ? "some" : "all"),
+      nonsense: judgeAllNaN(differences, seen) ?? judgeDead(differences, floatOutputs(evaluation.signature)),
     },
     { gainRequired: false, goal: "speed", inconclusive: config.inconclusive },
   );
-  record.warn(...saturation.warnings, ...(references?.warnings ?? []), ...warnings);
+  record.warn(
+    ...saturation.warnings,
+    ...unseenWarnings(differences, accuracy?.facts.metric ?? null, classOutput(evaluation.signature)?.name),
+    ...(references?.warnings ?? []),
+    ...warnings,
+  );
   const facts = { accuracy: accuracy?.facts ?? null, latency: latency?.facts ?? null };
   const run = { ...{ baseline: model, candidate: candidateModel, outcome: verdict.outcome }, ...facts };
   const history = config.history ? keepHistory(config.history, before, run) : null;

@@ -3,10 +3,10 @@ import { collectGarbage } from "../../base/collect-garbage.js";
 import { spread } from "../../base/spread.js";
 import { isInDoubt, type ProcessSeries } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
-import { isFloat } from "../../ir/index.js";
 import type { OutputDifference } from "../../runtime/port.js";
 import type { Candidate } from "../candidates/candidate.js";
 import { isSearched, type OptimizeConfig } from "../config.js";
+import { floatOutputs } from "../evaluation-data.js";
 import { fewOf, type Intake } from "../intake.js";
 import type { Journal } from "../journal.js";
 import { type Latencies, measureLatency } from "../measure/latency.js";
@@ -158,8 +158,7 @@ export class Judge {
 
   #tellSense(candidate: Candidate, differences: readonly OutputDifference[]): void {
     this.#differences.set(candidate, differences);
-    const dtypes = new Map(this.intake.signature.outputs.map(({ name, dtype }) => [name, dtype]));
-    const nonsense = judgeSense(differences, (output) => isFloat(dtypes.get(output) ?? "f32"));
+    const nonsense = judgeSense(differences, floatOutputs(this.intake.signature));
     if (nonsense) {
       this.#nonsense.set(candidate, nonsense);
       candidate.note ||= nonsense.text;

@@ -50,7 +50,7 @@ import { quickTrial } from "../sample-counts.js";
 import { ScratchWeights } from "../scratch-weights.js";
 import { leftOut } from "../select.js";
 import { requireLimit } from "../verdict/required-limit.js";
-import { differenceFacts, differenceWarnings, faintWarnings } from "../verify/difference.js";
+import { differenceFacts, outputWarnings } from "../verify/difference.js";
 import { placesOf, timedOnAnother, whatIsUnseen, withAnswersOf, withoutSpeed } from "../verify/other-target.js";
 import { alreadyQuantized, floatRest } from "./already-quantized.js";
 import { baselineOf } from "./baseline.js";
@@ -374,7 +374,7 @@ export class OptimizeRun {
     const { record, config } = this;
     const { original, fit } = intake;
     record.warn(...ruling.warnings);
-    record.warn(...differenceWarnings(differences), ...faintWarnings(differences, candidate.accuracy?.metric ?? null));
+    record.warn(...outputWarnings(differences, candidate.accuracy?.metric ?? null, intake.signature));
     const slow = slowBlocks(candidate, latency);
     if (slow) record.warn(slow);
     const { integers, placed, executed, warnings } = await this.#examine(candidate, intake);

@@ -1,6 +1,7 @@
 /** Numerical differences of outputs, as the result tells them. */
 import { numberRuns } from "../../base/number-runs.js";
-import type { DifferenceIntervals, OutputDifference } from "../../runtime/port.js";
+import type { DifferenceIntervals, ModelSignature, OutputDifference } from "../../runtime/port.js";
+import { classOutput } from "../evaluation-data.js";
 import type { DifferenceFacts } from "../result.js";
 
 /** JSON has no infinity: equal outputs have no SQNR, and noise without a signal has the least there is. */
@@ -80,6 +81,54 @@ export const faintWarnings = (differences: readonly OutputDifference[], metric: 
             `${sqnrDb.toFixed(1)} dB, which the large values make. Where the small ones count, as scores beside boxes do, judge by a metric of your own (--metric MODULE)`,
         ];
       });
+
+/** Metrics that look at the first output with class scores, and at no other. */
+const OF_ONE_OUTPUT = new Set(["top1", "top5"]);
+
+/**
+ * Outputs that are far from the original's and that the metric does not see, or takes lightly.
+ *
+ * @param metric that accuracy is judged by; null where it is not
+ * @param classes the output with class scores
+ */
+export function unseenWarnings(
+  differences: readonly OutputDifference[],
+  metric: string | null,
+  classes: string | undefined,
+): string[] {
+  const far = differences.filter(({ mismatch, sqnrDb }) => mismatch === null && sqnrDb < FAINT_DB);
+  const told = ({ output, sqnrDb }: OutputDifference, why: string): string =>
+    `output "${output}" has an SQNR of ${sqnrDb.toFixed(1)} dB, and ${why}`;
+  if (metric !== null && OF_ONE_OUTPUT.has(metric)) {
+    return far
+      .filter(({ output }) => output !== classes)
+      .map((each) =>
+        told(each, `${metric} does not look at it: judge it too by a metric of your own (--metric MODULE)`),
+      );
+  }
+  if (metric !== "cosine") return [];
+  return far
+    .filter(({ elements, samples }) => elements === samples)
+    .map((each) =>
+      told(each, "cosine takes a single number below 1 by its absolute difference: sqnr takes it relatively"),
+    );
+}
+
+/**
+ * All that is worth a word.
+ *
+ * @param metric that accuracy is judged by; null where it is not
+ * @param signature of the original
+ */
+export const outputWarnings = (
+  differences: readonly OutputDifference[],
+  metric: string | null,
+  signature: Pick<ModelSignature, "outputs">,
+): string[] => [
+  ...differenceWarnings(differences),
+  ...faintWarnings(differences, metric),
+  ...unseenWarnings(differences, metric, classOutput(signature)?.name),
+];
 
 /** As "4-21, 30". */
 function positions(slices: readonly number[]): string {

@@ -1,7 +1,8 @@
 /**
  * Whether outputs say anything of what the original's say. No limit on accuracy makes a
  * constant, noise or NaN an answer. Float outputs only. One that is dead, among others that are not, is enough;
- * to look like noise takes all of them: a list in another order does beside its own original.
+ * to look like noise takes all of them: a list in another order does beside its own original. Models that somebody
+ * compares may differ in what their numbers mean, as one that was trained anew does, and only a dead output is none.
  */
 import type { OutputDifference } from "../../runtime/port.js";
 import type { VerdictReason } from "../result.js";
@@ -46,18 +47,23 @@ export function judgeSense(
 ): VerdictReason | null {
   const empty = judgeAllNaN(differences, "some");
   if (empty) return empty;
-  const told = differences.filter(
-    ({ output, mismatch, maxMagnitude }) => mismatch === null && maxMagnitude > 0 && isFloat(output),
-  );
+  const told = differences.filter((each) => isTold(each) && isFloat(each.output));
   if (told.length === 0) return null;
+  const dead = judgeDead(told, isFloat);
+  if (dead || !told.every(isUnrelated)) return dead;
   const sqnrDb = Math.max(...told.map((each) => each.sqnrDb));
-  const reason = (got: number | null, text: string): VerdictReason => ({
-    limit: "sense",
-    wanted: NOISE_DB,
-    got,
-    status: "missed",
-    text,
-  });
+  return reason(
+    finiteOrNull(sqnrDb),
+    `its outputs have nothing in common with the original's (an SQNR of ${sqnrDb.toFixed(1)} dB)`,
+  );
+}
+
+/** Outputs that are NaN, or the same whatever goes in, where the original's are not. Parameters as of judgeSense. */
+export function judgeDead(
+  differences: readonly OutputDifference[],
+  isFloat: (output: string) => boolean,
+): VerdictReason | null {
+  const told = differences.filter((each) => isTold(each) && isFloat(each.output));
   const lost = told.filter(({ nanMismatch, elements }) => 2 * nanMismatch > elements);
   if (lost.length > 0) {
     return reason(null, `most of ${named(lost, told)} are NaN, and the original's are not`);
@@ -69,14 +75,18 @@ export function judgeSense(
     const best = finiteOrNull(Math.max(...dead.map((each) => each.sqnrDb)));
     return reason(best, `${named(dead, told)} are the same for every sample, and the original's are not`);
   }
-  if (told.every(isUnrelated)) {
-    return reason(
-      finiteOrNull(sqnrDb),
-      `its outputs have nothing in common with the original's (an SQNR of ${sqnrDb.toFixed(1)} dB)`,
-    );
-  }
   return null;
 }
+
+const isTold = ({ mismatch, maxMagnitude }: OutputDifference): boolean => mismatch === null && maxMagnitude > 0;
+
+const reason = (got: number | null, text: string): VerdictReason => ({
+  limit: "sense",
+  wanted: NOISE_DB,
+  got,
+  status: "missed",
+  text,
+});
 
 const named = (some: readonly OutputDifference[], all: readonly OutputDifference[]): string =>
   some.length === all.length

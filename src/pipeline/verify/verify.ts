@@ -3,7 +3,7 @@ import type { DatasetRef } from "../../dataset/index.js";
 import type { CompareJob } from "../../runtime/port.js";
 import type { DataConfig, Limits, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { chooseEvaluation } from "../evaluation-data.js";
+import { chooseEvaluation, floatOutputs } from "../evaluation-data.js";
 import { provePlacement } from "../measure/placement.js";
 import { modelFacts } from "../model-facts.js";
 import { answering, answeringAsWritten } from "../model-runs.js";
@@ -12,9 +12,9 @@ import { RunRecord } from "../run-record.js";
 import { declaredLimits } from "../verdict/required-limit.js";
 import { judge } from "../verdict/verdict.js";
 import { scoreModels } from "./accuracy.js";
-import { differenceFacts, differenceWarnings, faintWarnings } from "./difference.js";
+import { differenceFacts, outputWarnings } from "./difference.js";
 import { compareLayers } from "./layers.js";
-import { judgeAllNaN } from "./nonsense.js";
+import { judgeAllNaN, judgeDead } from "./nonsense.js";
 import { answeringFor } from "./other-target.js";
 import { compareWithReferences } from "./reference-outputs.js";
 import { judgeSaturation } from "./saturation.js";
@@ -94,14 +94,13 @@ export async function runVerify(given: VerifyConfig, context: RunContext): Promi
       latency: null,
       bytes: { baseline: model.bytes, candidate: candidateModel.bytes },
       elsewhere: saturation.reason,
-      nonsense: judgeAllNaN(differences),
+      nonsense: judgeAllNaN(differences) ?? judgeDead(differences, floatOutputs(evaluation.signature)),
     },
     { gainRequired: false, goal: "speed" },
   );
   record.warn(
     ...saturation.warnings,
-    ...differenceWarnings(differences),
-    ...faintWarnings(differences, accuracy.facts?.metric ?? null),
+    ...outputWarnings(differences, accuracy.facts?.metric ?? null, evaluation.signature),
     ...(references?.warnings ?? []),
     ...warnings,
   );

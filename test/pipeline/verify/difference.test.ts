@@ -1,5 +1,10 @@
 import { expect, it } from "vitest";
-import { differenceFacts, differenceWarnings, faintWarnings } from "../../../src/pipeline/verify/difference.js";
+import {
+  differenceFacts,
+  differenceWarnings,
+  faintWarnings,
+  unseenWarnings,
+} from "../../../src/pipeline/verify/difference.js";
 import type { DifferenceIntervals } from "../../../src/runtime/port.js";
 import { differenceOf } from "../../support/fake-runtime.js";
 
@@ -47,4 +52,28 @@ it("what is small beside the rest is told of where the metric says nothing of it
   );
   expect(faintWarnings([differenceOf("boxes", { sqnrDb: 15, faint })], "cosine")).toEqual([]);
   expect(faintWarnings([differenceOf("boxes", { sqnrDb: 36.3 })], "cosine")).toEqual([]);
+});
+
+it("outputs that a metric does not look at are told of where they are far", () => {
+  const found = [
+    differenceOf("scores", { sqnrDb: 3 }),
+    differenceOf("boxes", { sqnrDb: -18.1 }),
+    differenceOf("masks", { sqnrDb: 31 }),
+    differenceOf("other", { mismatch: "f32 became f16", sqnrDb: 0 }),
+  ];
+  expect(unseenWarnings(found, "top1", "scores")).toEqual([
+    'output "boxes" has an SQNR of -18.1 dB, and top1 does not look at it: judge it too by a metric of your own (--metric MODULE)',
+  ]);
+  for (const metric of ["agreement", "sqnr", "mine", null]) expect(unseenWarnings(found, metric, "scores")).toEqual([]);
+});
+
+it("a single number that cosine takes lightly is told of", () => {
+  const found = [
+    differenceOf("score", { sqnrDb: 16, elements: 8, samples: 8 }),
+    differenceOf("vector", { sqnrDb: 16, elements: 80, samples: 8 }),
+    differenceOf("near", { sqnrDb: 40, elements: 8, samples: 8 }),
+  ];
+  expect(unseenWarnings(found, "cosine", undefined)).toEqual([
+    'output "score" has an SQNR of 16.0 dB, and cosine takes a single number below 1 by its absolute difference: sqnr takes it relatively',
+  ]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judgeAllNaN, judgeSense } from "../../../src/pipeline/verify/nonsense.js";
+import { judgeAllNaN, judgeDead, judgeSense } from "../../../src/pipeline/verify/nonsense.js";
 import type { OutputDifference } from "../../../src/runtime/port.js";
 import { differenceOf } from "../../support/fake-runtime.js";
 
@@ -62,5 +62,13 @@ describe("outputs that are no answer", () => {
 
   it("says nothing of outputs that are no floats", () => {
     expect(judgeSense([differenceOf("y9", far)], () => false)).toBeNull();
+  });
+
+  it("of models that somebody compares, only dead ones are none", () => {
+    const isFloat = (output: string): boolean => output !== "y9";
+    expect(judgeDead([differenceOf("y", stuck)], isFloat)?.text).toContain("the same for every sample");
+    expect(judgeDead([differenceOf("y", { nanMismatch: 10, differing: 10 })], isFloat)?.text).toContain("are NaN");
+    expect(judgeDead([differenceOf("y", far)], isFloat), "another scale, perhaps").toBeNull();
+    expect(judgeDead([differenceOf("y9", stuck)], isFloat), "integers").toBeNull();
   });
 });
