@@ -213,7 +213,7 @@ class Search {
     const from = context.now();
     const dynamic = regions.map(({ region }) => region).filter((region) => this.#isDynamic(region));
     const kept = new Map(candidate.keptFloat);
-    for (const { region, sqnrDb } of regions) if (!this.#isDynamic(region)) kept.set(region, reasonOf(sqnrDb));
+    for (const each of regions) if (!this.#isDynamic(each.region)) kept.set(each.region, reasonOf(each));
     const next = workshop.make(instead ? withDynamic(candidate.variant, dynamic, instead) : candidate.variant, kept);
     next.note = noteOf(dynamic.length, regions.length - dynamic.length, this.#ranking.length);
     next.speedup = speedWithout(candidate.speedup, workshop.runMs(candidate), regions);
@@ -249,7 +249,10 @@ const noteOf = (dynamic: number, float: number, all: number): string =>
     ? `of ${all} regions ${dynamic} with dynamic integers, ${float} kept in float`
     : `${float} of ${all} regions kept in float`;
 
-const reasonOf = (sqnrDb: number): string =>
-  Number.isFinite(sqnrDb)
-    ? `costs too much accuracy: quantized alone it leaves ${sqnrDb.toFixed(1)} dB SQNR at the output`
-    : "kept float to meet the accuracy limit";
+/** What costs no accuracy to speak of goes back too, where it saves no time as integers: it is the cheapest to try. */
+function reasonOf({ sqnrDb, savedMs }: Pick<RankedRegion, "sqnrDb" | "savedMs">): string {
+  const isSlower = savedMs !== null && savedMs <= 0;
+  if (!Number.isFinite(sqnrDb)) return "kept float to meet the accuracy limit";
+  const alone = `quantized alone it leaves ${sqnrDb.toFixed(1)} dB SQNR at the output`;
+  return isSlower ? `saves no time as integers, and ${alone}` : `costs too much accuracy: ${alone}`;
+}

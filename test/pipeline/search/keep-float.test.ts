@@ -74,6 +74,16 @@ describe("keepWorstFloat", () => {
     expect(stage.made).toHaveLength(most === 0 ? 0 : eight.length + asked.length);
   });
 
+  it.each([
+    [-0.1, /^saves no time as integers, and quantized alone it leaves [\d.]+ dB/],
+    [2, /^costs too much accuracy: quantized alone it leaves [\d.]+ dB/],
+  ])("says why a region that saves %f ms went back", async (saves, reason) => {
+    const stage = new Stage(undefined, damage, Object.fromEntries(eight.map((node) => [node, saves])));
+    stage.ownMs = 3;
+    const { found } = await search(stage, 1, eight, eight, 1e9, 0);
+    expect([...found!.keptFloat.values()]).toEqual([expect.stringMatching(reason)]);
+  });
+
   it("gives up beyond three quarters of the nodes where times are not known", async () => {
     const { found, asked } = await search(new Stage(undefined, damage), 7);
     expect(found).toBeNull();
