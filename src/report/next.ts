@@ -18,7 +18,7 @@ export function suggest(result: RunResult, commandLine: string | null): Suggesti
   const line = new Line(result, commandLine);
   switch (result.verdict.outcome) {
     case "met":
-      return afterSuccess(result, line);
+      return withOwnOperators(result, line) ?? afterSuccess(result, line);
     case "accuracy":
       return afterLoss(result, line);
     case "latency":
@@ -146,7 +146,7 @@ function inFloat({ command, passes }: RunResult, { typed }: Line): Suggestion | 
   };
 }
 
-/** Where speed is what was missed, and the runtime has integers that were not asked for. */
+/** Where nothing but speed was missed, if anything, and the runtime has integers that were not asked for. */
 function withOwnOperators({ runtimeSpecificNodes = 0, verdict }: RunResult, line: Line): Suggestion | null {
   const isSpeed = verdict.reasons.every(
     ({ limit, status }) => status === "met" || /^(gain|min-speedup|slo)/.test(limit),

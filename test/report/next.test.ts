@@ -83,6 +83,12 @@ describe("the next command", () => {
     }
     expect(commandOf({ ...slow, verdict: verdict("latency", "slo p95") }, line)).toBe(`${line} --runtime-specific`);
     expect(commandOf({ ...slow, verdict: verdict("inconclusive", "max-drop") }, line)).not.toContain("specific");
+    const gain = { ...verdict("met", "gain"), status: "pass" } as const;
+    const met = { ...gain, reasons: gain.reasons.map((each) => ({ ...each, status: "met" }) as const) };
+    expect(commandOf({ ...sampleResult(), verdict: met, runtimeSpecificNodes: 2 }, line)).toBe(
+      `${line} --runtime-specific`,
+    );
+    expect(commandOf({ ...sampleResult(), verdict: met }, line)).not.toContain("specific");
   });
 
   it("makes a smaller file where integers were weighed and none of them pay", () => {
