@@ -457,8 +457,13 @@ describe("calibrate", () => {
     await runCalibrate({ ...fuseConfig(digitsModel, ranges, { data }), shard: null }, context);
     await runQuantize(optimizeConfig(digitsModel, output, { method: null }, { data }), context);
     const both = join(folder, "both.onnx");
-    await runQuantize(optimizeConfig(digitsModel, both, { method: null, ranges }, { data }), context);
+    const judged = await runQuantize(optimizeConfig(digitsModel, both, { method: null, ranges }, { data }), context);
+    expect(judged.warnings.join()).not.toContain("accuracy looks better");
     expect(sha256(both)).toBe(sha256(output));
+
+    const same = { ranges, method: "minmax" } as const;
+    const seen = optimizeConfig(digitsModel, join(folder, "seen.onnx"), same, { data: { ...data, eval: null } });
+    expect((await runQuantize(seen, context)).warnings.join()).toContain("of the data that accuracy is judged by too");
 
     const alone = optimizeConfig(digitsModel, join(folder, "alone.onnx"), { method: null, ranges });
     expect((await runQuantize(alone, context)).quantization!.method).toBe("percentile");

@@ -13,6 +13,8 @@ import type { KeepOfSamples } from "../../runtime/port.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
+import type { Intake } from "../intake.js";
+import { modelDigest } from "../model-facts.js";
 import { asDelivered, asWritten, linkedFile, removeLinked, untimed } from "../model-runs.js";
 import { type RunRecord, refuseInterrupted } from "../run-record.js";
 import { groupTaps, type TapGroup } from "../tap-groups.js";
@@ -154,15 +156,16 @@ function enoughOf(data: DatasetRef, groups: readonly TapGroup[], answers: FloatA
 export const rangesRecipe = (toolVersion: string): string => `fuse ${toolVersion}`;
 
 /**
- * Of a file, with a warning where tensors are missing. Throws RANGES_FOREIGN when it belongs to another model or was made by
+ * Of a file, with a warning where tensors are missing, and where the samples that judge are among its own. Throws RANGES_FOREIGN when it belongs to another model or was made by
  * another version, RANGES_PARTS when parts are missing, RANGES_MISSING where it has nothing of use.
  */
 export function loadRanges(
   path: string,
-  modelSha256: string,
+  { facts, evaluationDigest }: Pick<Intake, "facts" | "evaluationDigest">,
   { prepared, target }: Pick<CalibrationRequest, "prepared" | "target">,
   record: Pick<RunRecord, "context" | "warn">,
 ): ReadonlyMap<string, TapStatistics> {
+  const modelSha256 = modelDigest(facts);
   const file = readRanges(path);
   const { toolVersion } = record.context;
   if (file.model !== modelSha256 || file.recipe !== rangesRecipe(toolVersion)) {
@@ -187,5 +190,10 @@ export function loadRanges(
   const taps = tapsOf(file);
   const missing = missingRanges(path, new Set(taps.keys()), activationLabels(prepared, target, widestPlacement));
   if (missing !== null) record.warn(missing);
+  if (evaluationDigest !== null && evaluationDigest === (part?.whole ?? part?.data)) {
+    record.warn(
+      `the ranges ${path} are of the data that accuracy is judged by too: accuracy looks better than it is; give other samples with --eval`,
+    );
+  }
   return taps;
 }

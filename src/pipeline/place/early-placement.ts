@@ -10,7 +10,6 @@ import type { OptimizeConfig } from "../config.js";
 import { quickSamples } from "../correct/equalize-model.js";
 import { allOf, fewOf, type Intake } from "../intake.js";
 import { digestOf, type Journal } from "../journal.js";
-import { modelDigest } from "../model-facts.js";
 import type { Prepared } from "../prepare/prepare.js";
 import type { RunRecord } from "../run-record.js";
 import { elementsBySample } from "../tap-groups.js";
@@ -69,7 +68,7 @@ export async function placeEarly(
         )
       : null;
   const observe = async (): Promise<ReadonlyMap<string, TapStatistics>> => {
-    if (ranges !== null) return loadRanges(ranges, modelDigest(intake.facts), { prepared, target }, record);
+    if (ranges !== null) return loadRanges(ranges, intake, { prepared, target }, record);
     if (!data) return new Map();
     return observeActivations({ prepared, target, data, runtime, keepFloat, onProgress: () => {} }, context);
   };

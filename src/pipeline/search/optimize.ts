@@ -31,7 +31,6 @@ import { largestAnswers } from "../correct/largest-answers.js";
 import { roundCandidates } from "../correct/round-weights.js";
 import { shapeChanges } from "../fix-shapes.js";
 import { allOf, type Intake, requireCalibration, takeInLoaded, withSamples, withTrialOf } from "../intake.js";
-import { modelDigest } from "../model-facts.js";
 import { scratchFile } from "../model-runs.js";
 import { bytesReckoner, writeJudged } from "../output/write-output.js";
 import { type EarlyPlacement, isPlacedEarly, notPlaced, placeEarly } from "../place/early-placement.js";
@@ -345,7 +344,7 @@ export class OptimizeRun {
     const { fit } = intake;
     const own = { prepared: path, runtime, isBrief: true, onProgress: record.progress, ...(answers && { answers }) };
     if (ranges !== null) {
-      const taps = loadRanges(ranges, modelDigest(intake.facts), { prepared: path, target }, record);
+      const taps = loadRanges(ranges, intake, { prepared: path, target }, record);
       const data = answers && { ...fit!.ref, indices: answers.indices };
       if (data) await record.stage("calibrate", () => observeValues([], { ...own, data }, context), "answers");
       return taps;
