@@ -130,7 +130,10 @@ async function isSame(
     data: fewOf(trial, 2),
     session: untimed(runtime, asWritten),
   });
-  return differences.every(({ mismatch, relativeL2 }) => mismatch === null && !(relativeL2 > LARGEST_DIFFERENCE));
+  return differences.every(
+    ({ mismatch, nanMismatch, relativeL2 }) =>
+      mismatch === null && nanMismatch === 0 && !(relativeL2 > LARGEST_DIFFERENCE),
+  );
 }
 
 const weightBytes = ({ graph }: Model): number =>

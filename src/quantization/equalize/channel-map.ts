@@ -114,7 +114,11 @@ class Mapper implements ChannelMap {
       if (read.axis === readAxis) this.readers.push(node);
       else this.#fix(node.inputs[0]!);
     }
-    if (bias === "unknown") return true;
+    if (bias === "unknown") {
+      // Added as it is to what would be scaled.
+      this.#fix(node.inputs[2]!);
+      return true;
+    }
     this.#number(node.output, outAxis, outChannels);
     this.makers.push({ node, input: 1, value: node.output, axis: layout.weightAxis });
     if (bias === "row") this.makers.push({ node, input: 2, value: node.output, axis: biasAxis(node) });
@@ -166,6 +170,9 @@ class Mapper implements ChannelMap {
     const channels = this.channels.get(x);
     if (channels?.axis !== 1 || !isOnePlace(gate) || isOnePlace(x)) return false;
     if (x.shape?.length !== gate.shape?.length) return false;
+    // A gate of more channels than it opens makes as many of them.
+    const count = channels.ids.length;
+    if (node.output.shape?.[1] !== count || (gate.shape![1] !== 1 && gate.shape![1] !== count)) return false;
     this.#fix(gate);
     this.channels.set(node.output, channels);
     return true;

@@ -185,6 +185,38 @@ describe("equalize", () => {
     expect(gainDb).toBeGreaterThan(1);
   });
 
+  it("scales nothing that a product adds as it is", async () => {
+    const { same, tensors } = await equalized(
+      `(x: f32[4,16]) -> (y, z) {
+        h = Gemm(x, $w: f32[16,16], $b: f32[16])
+        r = Relu(h)
+        y = Gemm(r, $v: f32[16,16], h)
+        o = MatMul(r, $t: f32[16,16])
+        z = Gemm(o, $u: f32[16,16], $k: f32[16])
+      }`,
+      ["w", 1, wild],
+      ["t", 1, wild],
+    );
+    expect(tensors).toEqual(["o"]);
+    expect(same).toBeLessThan(1e-6);
+  });
+
+  it("keeps apart what a gate of more channels makes of one", async () => {
+    const { same } = await equalized(
+      `(x: f32[1,8,6,6], g: f32[1,8,1,1]) -> (y, z) {
+        m = Conv(x, $w: f32[1,8,1,1], $b: f32[1])
+        k = Conv(x, $v: f32[7,8,1,1], $d: f32[7])
+        c = Concat<axis=1>(m, k)
+        z = Conv(c, $u: f32[4,8,1,1], $e: f32[4])
+        o = Mul(m, g)
+        y = Conv(o, $t: f32[4,8,1,1], $f: f32[4])
+      }`,
+      ["v", 0, wild],
+      ["u", 1, wild],
+    );
+    expect(same).toBeLessThan(1e-6);
+  });
+
   it("follows channels through Concat and Flatten", async () => {
     const { same, tensors } = await equalized(
       `(x: f32[1,3,4,4]) -> (y) {
