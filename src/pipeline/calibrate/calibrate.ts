@@ -1,9 +1,7 @@
 /** `calibrate`: the statistics alone, whole or as one part of many, and the joining of parts. */
-import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { collectGarbage } from "../../base/collect-garbage.js";
 import { InferOptError } from "../../base/errors.js";
-import { partialPath } from "../../base/partial-file.js";
-import { hold } from "../../base/unfinished.js";
+import { replaceFile } from "../../base/replace-file.js";
 import { type DatasetRef, datasetDigest, type InputSpec, openDataset, openDatasetRef } from "../../dataset/index.js";
 import { mergeTaps, type TapStatistics } from "../../observe/index.js";
 import { isSystemError, outputFailed, refuseSpecialFile } from "../../onnx/index.js";
@@ -159,16 +157,10 @@ async function shardOf(
 }
 
 function writeRanges(file: RangesFile, path: string): void {
-  const partial = partialPath(path);
-  const release = hold({ path: partial });
   try {
     refuseSpecialFile(path, path);
-    writeFileSync(partial, `${JSON.stringify(file)}\n`);
-    renameSync(partial, path);
+    replaceFile(path, `${JSON.stringify(file)}\n`);
   } catch (cause) {
-    rmSync(partial, { force: true });
     throw isSystemError(cause) ? outputFailed(path, cause) : cause;
-  } finally {
-    release();
   }
 }

@@ -3,10 +3,9 @@
  * next identical command goes on from there. Statistics are of whole numbers and extremes, so
  * where a run was cut does not show in the result.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { InferOptError } from "../../base/errors.js";
-import { partialPath } from "../../base/partial-file.js";
-import { hold } from "../../base/unfinished.js";
+import { replaceFile } from "../../base/replace-file.js";
 import { type TapJson, type TapStatistics, tapFromJson, tapToJson } from "../../observe/index.js";
 import { outputFailed, refuseSpecialFile } from "../../onnx/index.js";
 import { digestOf, IN_THE_WAY } from "../journal.js";
@@ -56,18 +55,12 @@ export class CalibrationJournal {
 
   /** Replaces what is there in one step: whenever the run ends, a whole journal lies on disk. */
   write({ done, taps }: JournalState): void {
-    const next = partialPath(this.path);
-    const release = hold({ path: next });
     const told: TapJson[] = [...taps.values()].map(tapToJson);
     const json = { identity: this.identity, done, taps: told, sum: digestOf([done, told]) };
     try {
-      writeFileSync(next, JSON.stringify(json));
-      renameSync(next, this.path);
+      replaceFile(this.path, JSON.stringify(json));
     } catch (cause) {
-      rmSync(next, { force: true });
       throw outputFailed(this.path, cause);
-    } finally {
-      release();
     }
   }
 
