@@ -6,7 +6,7 @@ export {
   type LatencyOptions,
   type ModelLatency,
 } from "./compare-latency.js";
-export { type HdrLogOptions, hdrLog, type LatencySeries } from "./hdr-log.js";
+export { hdrLog, type LatencySeries } from "./hdr-log.js";
 export {
   COUNTED_SHARE,
   type CountedTimes,
@@ -20,5 +20,5 @@ export { type Served, Server } from "./open-loop.js";
 export { type LatencyPercentiles, latencyPercentiles, percentileBounds, throughputOf } from "./percentiles.js";
 export { areEnough, queriesNeeded } from "./queries-needed.js";
 export { type Decision, decide, isInDoubt, type ProcessSeries, type Speedup } from "./speedup.js";
-export { type StageTimes, type StageTimesOptions, stageTimes } from "./stage-times.js";
-export { type SweepSeries, type SweepSetting, sweep } from "./sweep.js";
+export { type StageTimes, stageTimes } from "./stage-times.js";
+export { type SweepSeries, sweep } from "./sweep.js";

@@ -1,7 +1,8 @@
 /**
  * How many runs a budget pays for and when to look at them. At most four looks, each
  * twice as far as the one before: every look is a chance to be wrong, and at 99 % each
- * four of them stay under 4 %.
+ * four of them stay under 4 %. Where a verdict is wanted soon, one or two processes of the first
+ * look are looked at too, and decide only what is clear of the limit by CLEAR_MARGINS.
  */
 
 import { leastCountFor } from "../base/statistics.js";
@@ -27,7 +28,7 @@ export interface Stage {
   readonly isCalm: boolean;
 }
 
-/** Fewer pairs than this say nothing about an interval; measured whatever the budget. A model alone has a middle sooner. */
+/** Fewer pairs than this leave an interval too wide for what is near a limit; measured whatever the budget. A model alone has a middle sooner. */
 const [LEAST_PAIRS, LEAST_ALONE] = [12, 3];
 export const leastRuns = (models: number): number => (models === 1 ? LEAST_ALONE : LEAST_PAIRS);
 /** Enough where the interval they leave, however wide, is far from the limit. */

@@ -9,6 +9,6 @@ export {
   type MetricSample,
   type NamedTensors,
 } from "./metric.js";
-export { type MetricData, type MetricTensor, toMetricTensor } from "./metric-tensor.js";
+export { type MetricTensor, toMetricTensor } from "./metric-tensor.js";
 export { parseMetric } from "./parse-metric.js";
 export { isRate } from "./rate.js";

@@ -1,7 +1,7 @@
 export { type ChannelMoments, channelMoments, meanOf, meanPairOf, meanSquareOf } from "./channel-moments.js";
 export { clampTap } from "./clamp-tap.js";
 export { observeTensor } from "./observe-tensor.js";
-export { chooseRange, type RangeMethod, type RangeOptions, rangeMethods, type TapRange } from "./ranges.js";
+export { chooseRange, type RangeMethod, rangeMethods, type TapRange } from "./ranges.js";
 export {
   binsPerSide,
   binWidth,

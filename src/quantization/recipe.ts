@@ -35,7 +35,7 @@ export interface Recipe {
   readonly statics: StaticChoice | null;
   /** By value label: what the channels of dynamic activations are divided by. */
   readonly smoothing?: ReadonlyMap<string, Float32Array>;
-  /** By the label of a weight: its blocks of 4 bits, rounded with the inputs in view. */
+  /** By `blocksKey`: a weight's blocks of 4 bits, rounded with the inputs in view. */
   readonly rounded?: ReadonlyMap<string, WeightTensors>;
   /** By node name: what the weights and the bias of a last product are corrected by. */
   readonly lines?: ReadonlyMap<string, OutputLine>;

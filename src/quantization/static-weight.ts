@@ -17,7 +17,7 @@ export interface StaticWeight extends QuantizedWeight {
   readonly quantize: (scales: Float32Array) => QuantizedWeight;
 }
 
-/** Of a Conv, MatMul or Gemm whose second input is constant. */
+/** Of a Conv, ConvTranspose, MatMul or Gemm whose second input is constant. */
 export function staticWeight(
   node: Node,
   { weightLimit: limit, saturatesPairs }: IntegerTarget,

@@ -1,4 +1,4 @@
-export { type Annotation, annotateTypes, type Describe, type DescribedPort } from "./annotate-types.js";
+export { annotateTypes, type Describe } from "./annotate-types.js";
 export { applyRewrite, type Outcome, tryRewrite } from "./apply-rewrite.js";
 export { bodyEntries } from "./body-types.js";
 export { Captures, copyConstant, copyGraph, copyNode, spliceBody } from "./copy-nodes.js";
@@ -20,5 +20,5 @@ export {
   type Store,
   skip,
 } from "./pass.js";
-export { type PassEvent, type PassReport, type RunPassesOptions, runPasses, type SkippedNode } from "./run-passes.js";
+export { type PassEvent, type PassReport, runPasses, type SkippedNode } from "./run-passes.js";
 export { removeUnreadConstant, removeWithFeeders, valuesRead } from "./sweep.js";

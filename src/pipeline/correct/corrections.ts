@@ -140,7 +140,7 @@ export function changeOf(
   const what = (judgedBy === undefined ? "" : ` of ${judgedBy}`) + where;
   const others = leftOutGainDb === undefined ? "" : `, gain ${inWords(leftOutGainDb)} dB on those left out of its fit`;
   const mean = `${inWords(beforeDb)} -> ${inWords(afterDb)} dB`;
-  const isTold = beforePooledDb === undefined || afterPooledDb === undefined;
-  if (isTold || isKept === afterDb - beforeDb >= LEAST_GAIN_DB) return mean + what + others;
+  const isUnpooled = beforePooledDb === undefined || afterPooledDb === undefined;
+  if (isUnpooled || isKept === afterDb - beforeDb >= LEAST_GAIN_DB) return mean + what + others;
   return `${mean} in the mean, ${inWords(beforePooledDb)} -> ${inWords(afterPooledDb)} dB all together${what}${others}`;
 }

@@ -118,7 +118,9 @@ describe("charts and their tables", () => {
     const svg = chartOf(panel("candidates"));
     const [x, y] = [reader(svg, "x"), reader(svg, "y")];
     const rows = rowsOf(panel("candidates"), "2 candidates");
-    for (const [i, [left, top]] of dotsOf(svg).entries()) {
+    const dots = dotsOf(svg);
+    expect(dots).toHaveLength(2);
+    for (const [i, [left, top]] of dots.entries()) {
       near(x(left), Number.parseFloat(rows[i]![1]!));
       near(y(top), Number(rows[i]![3]));
     }
