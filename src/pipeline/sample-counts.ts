@@ -4,9 +4,12 @@
  */
 const MS_PER_ELEMENT = 1.5e-6;
 
+/** Of one sample. */
+export const sampleMs = (elements: number): number => elements * MS_PER_ELEMENT;
+
 /** As many as fit a time, within bounds; the most where elements are not known (0). */
 export function samplesWithin(ms: number, elements: number, least: number, most: number): number {
-  return elements > 0 ? Math.min(most, Math.max(least, Math.floor(ms / (elements * MS_PER_ELEMENT)))) : most;
+  return elements > 0 ? Math.min(most, Math.max(least, Math.floor(ms / sampleMs(elements)))) : most;
 }
 
 /** Samples that judge what was made of others: so many; two thirds of them where a verdict is wanted soon and they take longer. */

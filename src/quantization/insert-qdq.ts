@@ -10,7 +10,7 @@ import { invariant } from "../base/errors.js";
 import { attr, type Graph, type Model, type Node, opsetOf, soleReader, Tensor, type Value } from "../ir/index.js";
 import { activationSlots, type IntegerTarget } from "../target/integer-kernel.js";
 import { removeUnreadConstants } from "./dead-constants.js";
-import { productLayout } from "./inputs/moment-taps.js";
+import { weightLayout } from "./inputs/moment-taps.js";
 import { type InputMoments, roundInView } from "./inputs/round-in-view.js";
 import { KeptIntegers } from "./kept-integers.js";
 import { padImage, withZeroChannels } from "./pad-channels.js";
@@ -189,10 +189,10 @@ class QdqWriter {
     if (moments) {
       form = `with the inputs of ${node.name}`;
       const hasBias = biasValues !== undefined;
-      const layout = productLayout(node, dims)!;
+      const layout = weightLayout(node, dims)!;
       const own = JSON.stringify([layout, limit, pairs, hasBias]);
       const rounded = this.kept.rounded(tensor, own, moments, scales, () => {
-        const { integers, shift } = roundInView(floats(), layout, scales, limit, moments, hasBias);
+        const { integers, shift } = roundInView({ weights: floats(), layout, scales, limit }, moments, hasBias);
         if (pairs) fitPairs(integers, floats(), scales, { dims, axis });
         return { integers: Tensor.ofArray("i8", dims, integers), shift };
       });
@@ -220,7 +220,7 @@ class QdqWriter {
     const [input, weight] = node.inputs;
     const moments = this.inputs.get((this.#origin.get(input!) ?? input!).label);
     if (!moments || this.#shared.has(weight!) || this.target.weightLimit > 127) return null;
-    const layout = productLayout(node, weight!.constant!.dims);
+    const layout = weightLayout(node, weight!.constant!.dims);
     return layout && moments.spread.length === layout.group * layout.inputs ? moments : null;
   }
 

@@ -174,7 +174,7 @@ function replaceWeight(
   const turned = node.inputs[slot] === weight ? null : node.inputs[slot]!;
   const tensor = weight.constant!;
   const blockBits = opset >= BLOCKS_OPSET && slot === 1 && takesBlocks(node) ? blockBitsOf(bits, inBlocks) : null;
-  const axis = turned ? 0 : channelAxis(node, slot, tensor);
+  const axis = turned ? 0 : outputAxis(node, slot, tensor);
   const limit = bits === 16 ? 32767 : 127;
   const stored = store.of(
     weight,
@@ -316,7 +316,7 @@ function ancestorIn(graph: Graph, node: Node): Node {
  * The axis of the output channels: 0 of a Conv's weight [M, ...], 1 of a ConvTranspose's [C, M, ...] and
  * of recurrent ones [directions, gates * hidden, ...]; rows of a matrix on the left, columns of one on the right.
  */
-function channelAxis(node: Node, slot: number, tensor: Tensor): number {
+function outputAxis(node: Node, slot: number, tensor: Tensor): number {
   const isLeft = slot === 0;
   switch (node.op) {
     case "MatMul":

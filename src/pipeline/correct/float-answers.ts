@@ -4,7 +4,7 @@
  */
 import { spread } from "../../base/spread.js";
 import { type Graph, isFloat, loadModel, type Value } from "../../ir/index.js";
-import { channelAxis } from "../../quantization/inputs/moment-taps.js";
+import { inputAxis } from "../../quantization/inputs/moment-taps.js";
 import { MOST_SAMPLES } from "../../quantization/inputs/round-in-view.js";
 import { lastProducts } from "../../quantization/outputs/last-products.js";
 import { type PlacementOptions, planStatic } from "../../quantization/plan-static.js";
@@ -15,19 +15,23 @@ import type { Intake } from "../intake.js";
 import { samplesFile } from "../model-runs.js";
 import { mostFitted, samplesToFit } from "./corrections.js";
 
+export interface AnswersRequest {
+  /** The model that will be run. */
+  readonly prepared: string;
+  readonly target: IntegerTarget;
+  readonly placement: PlacementOptions;
+  /** Of all activations of one sample. */
+  readonly elements: number;
+  /** Labels of what else candidates are judged by. */
+  readonly inner: readonly string[];
+}
+
 /**
- * @param prepared the model that will be run
- * @param elements of all activations of one sample
- * @param inner labels of what else candidates are judged by
  * @returns null where nothing is to be held against anything: the trial's samples are none of the calibration's
  */
 export function planAnswers(
-  prepared: string,
-  target: IntegerTarget,
-  placement: PlacementOptions,
+  { prepared, target, placement, elements, inner }: AnswersRequest,
   { fit, trial }: Intake,
-  elements: number,
-  inner: readonly string[],
   context: RunContext,
 ): FloatAnswers | null {
   if (!fit || fit.ref.random || trial.path !== fit.ref.path || !trial.indices) return null;
@@ -40,7 +44,7 @@ export function planAnswers(
   const names = new Map<string, string>();
   for (const { node } of planStatic(model, target, placement).nodes) {
     const [input, weight] = node.inputs;
-    const axis = channelAxis(node);
+    const axis = inputAxis(node);
     if (axis === null || !input || input.constant || !weight?.constant) continue;
     axes.set(input.label, axis);
     names.set(input.label, portOf(model.graph, input));

@@ -37,20 +37,19 @@ export const isPlacedEarly = (
   { isMeasurable }: IntegerTarget,
 ): boolean => provider === "cpu" && isMeasurable && goal === "speed" && (mode === "auto" || mode === "static");
 
-/**
- * For a model that may have static integers.
- *
- * @param integers names of nodes that make sense as integers alone: where one is better left in float, nothing is placed
- */
-export async function placeEarly(
-  config: OptimizeConfig,
-  intake: Intake,
-  common: Omit<WorkshopOptions, "taps" | "prepared">,
-  { model, path: prepared }: Pick<Prepared, "model" | "path">,
-  integers: ReadonlySet<string>,
-  record: RunRecord,
-  journal: Journal | null,
-): Promise<EarlyPlacement> {
+export interface EarlyRequest {
+  readonly config: OptimizeConfig;
+  readonly common: Omit<WorkshopOptions, "taps" | "prepared">;
+  readonly prepared: Pick<Prepared, "model" | "path">;
+  /** Names of nodes that make sense as integers alone: where one is better left in float, nothing is placed. */
+  readonly integers: ReadonlySet<string>;
+  readonly journal: Journal | null;
+}
+
+/** For a model that may have static integers. */
+export async function placeEarly(request: EarlyRequest, intake: Intake, record: RunRecord): Promise<EarlyPlacement> {
+  const { config, common, integers, journal } = request;
+  const { model, path: prepared } = request.prepared;
   const { context } = record;
   const { target, runtime, excluded: keepFloat } = common;
   if (!isPlacedEarly(config, target)) return notPlaced;

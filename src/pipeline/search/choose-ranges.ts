@@ -21,11 +21,12 @@ import { activationLabels } from "../calibrate/write-taps.js";
 import type { Candidate } from "../candidates/candidate.js";
 import { innerValuesOf } from "../candidates/inner-values.js";
 import { bestMeasure, gainDb, noiseOf } from "../candidates/output-noise.js";
-import { type Wanted, Workshop } from "../candidates/workshop.js";
+import { elementsOfTap, type Wanted, Workshop } from "../candidates/workshop.js";
 import type { RunContext } from "../context.js";
 import type { CorrectionFacts } from "../correct/correction-facts.js";
 import { beforeSquash } from "../correct/float-answers.js";
 import { linkedFile, removeLinked } from "../model-runs.js";
+import { sampleMs, samplesWithin } from "../sample-counts.js";
 import { type Choice, compareMethods, type MakeMeasured } from "./compare-methods.js";
 
 /**
@@ -38,8 +39,6 @@ const MOST_STRETCHES = 5;
 const REFINING_MS = 1000;
 const MS_PER_MODEL = 60;
 const MS_PER_WEIGHT_BYTE = 4e-6;
-/** Of the activations quantized, for each sample. */
-const MS_PER_ELEMENT = 1.5e-6;
 /** Samples that a candidate is run on: as many as fit this time, within bounds. */
 const SAMPLES_MS = 100;
 const [FEWEST_SAMPLES, MOST_SAMPLES] = [6, 12];
@@ -154,10 +153,9 @@ function affordable(
   let bytes = 0;
   for (const { constant } of loadModel(path).graph.constants) bytes += constant?.byteLength ?? 0;
   let elements = 0;
-  for (const { count, samples } of taps.values()) elements += count / Math.max(1, samples);
-  const sampleMs = 0.1 + elements * MS_PER_ELEMENT;
-  const samples = Math.min(MOST_SAMPLES, Math.max(FEWEST_SAMPLES, Math.floor(SAMPLES_MS / sampleMs)));
-  const eachMs = MS_PER_MODEL + bytes * MS_PER_WEIGHT_BYTE + samples * sampleMs;
+  for (const tap of taps.values()) elements += elementsOfTap(tap);
+  const samples = samplesWithin(SAMPLES_MS, elements, FEWEST_SAMPLES, MOST_SAMPLES);
+  const eachMs = MS_PER_MODEL + bytes * MS_PER_WEIGHT_BYTE + samples * sampleMs(elements);
   return { samples, stretches: Math.min(MOST_STRETCHES, Math.floor(REFINING_MS / eachMs / (METHODS.length - 1))) };
 }
 

@@ -159,7 +159,7 @@ export class OptimizeRun {
     const journal = this.#files?.journal ?? null;
     const isPlaced = (fused: Prepared): boolean => (already === null || isMore) && this.#mayBeStatic(fused);
     const place = async (prepared: Prepared, integers: ReadonlySet<string> = new Set()): Promise<EarlyPlacement> =>
-      isPlaced(prepared) ? placeEarly(config, admitted, common, prepared, integers, record, journal) : notPlaced;
+      isPlaced(prepared) ? placeEarly({ config, common, prepared, integers, journal }, admitted, record) : notPlaced;
     const mayJoin = (fused: Prepared): boolean => isPlaced(fused) && this.#mayJoin(admitted);
     const asked = { request, mayJoin, place, record };
     const { fused, prepared, joined, early } = exact
@@ -180,17 +180,9 @@ export class OptimizeRun {
     const intake = isSearched(config) ? admitted : withTrialOf(admitted, quickTrial(elements));
     const float = equalized ?? prepared.path;
     const inner = mayBeStatic ? innerValuesOf(float, config.quantize.format, this.context) : null;
-    const answers = mayBeStatic
-      ? planAnswers(
-          float,
-          this.target,
-          { ...widestPlacement, keepFloat },
-          intake,
-          elements,
-          inner ? labelsOf(inner) : [],
-          this.context,
-        )
-      : null;
+    const placement = { ...widestPlacement, keepFloat };
+    const toKeep = { prepared: float, target: this.target, placement, elements, inner: inner ? labelsOf(inner) : [] };
+    const answers = mayBeStatic ? planAnswers(toKeep, intake, this.context) : null;
     const taps = mayBeStatic ? await this.#statistics(intake, float, keepFloat, answers) : null;
     const largest = await this.#largestAnswers(answers, float);
     const trial = withSamples(intake.trial, largest);

@@ -31,7 +31,7 @@ export interface ScoreRequest {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-export interface Scores {
+export interface ScoredCandidates {
   /** One for each model after the first. */
   readonly candidates: readonly AccuracyMeasure[];
   /** Of the original, sample by sample: give them to the next call on the same data. */
@@ -45,7 +45,7 @@ const DEFAULT_CONFIDENCE = 0.95;
 const distances: ReadonlySet<BuiltinMetric> = new Set(["cosine", "mse", "sqnr"]);
 
 /** Rejects with whatever running the models, reading the data or scoring rejects with. */
-export async function scoreModels({ runtime }: RunContext, request: ScoreRequest): Promise<Scores> {
+export async function scoreModels({ runtime }: RunContext, request: ScoreRequest): Promise<ScoredCandidates> {
   const { models, data, metric, session, baselineScores, compared, answers, keepAnswers, onProgress } = request;
   const result = await runtime.score({
     models,

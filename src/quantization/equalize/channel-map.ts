@@ -106,7 +106,7 @@ class Mapper implements ChannelMap {
 
   #product(node: Node): boolean {
     const weight = ownConstant(node, 1);
-    const layout = weight && productLayout(node, weight);
+    const layout = weight && channelLayout(node, weight);
     if (!layout) return false;
     const { readAxis, outAxis, outChannels, bias } = layout;
     const read = this.channels.get(node.inputs[0]!);
@@ -242,7 +242,7 @@ const isOnePlace = ({ shape }: Value): boolean =>
 
 const biasAxis = (node: Node): number => node.inputs[2]!.constant!.dims.length - 1;
 
-interface ProductLayout {
+interface ChannelLayout {
   /** Axis of the input that the weights contract, and of the result that they make. */
   readonly readAxis: number;
   readonly outAxis: number;
@@ -252,7 +252,7 @@ interface ProductLayout {
   readonly bias: "none" | "row" | "unknown";
 }
 
-function productLayout(node: Node, { dims }: Tensor): ProductLayout | null {
+function channelLayout(node: Node, { dims }: Tensor): ChannelLayout | null {
   const rank = node.inputs[0]?.shape?.length;
   if (node.op === "Conv") {
     return { readAxis: 1, outAxis: 1, outChannels: dims[0]!, weightAxis: 0, bias: biasOf(node, dims[0]!) };
@@ -267,7 +267,7 @@ function productLayout(node: Node, { dims }: Tensor): ProductLayout | null {
   return { readAxis: 1, outAxis: 1, outChannels: dims[weightAxis]!, weightAxis, bias: biasOf(node, dims[weightAxis]!) };
 }
 
-function biasOf(node: Node, channels: number): ProductLayout["bias"] {
+function biasOf(node: Node, channels: number): ChannelLayout["bias"] {
   if (!node.inputs[2]) return "none";
   const bias = ownConstant(node, 2);
   return bias && bias.elementCount === channels && (bias.dims.at(-1) ?? 1) === channels ? "row" : "unknown";

@@ -2,17 +2,17 @@
 import type { Node } from "../../ir/index.js";
 import type { ChannelMoments } from "../../observe/index.js";
 import type { InputMoments } from "./round-in-view.js";
-import type { ProductLayout } from "./rounding-kernel.js";
+import type { WeightLayout } from "./rounding-kernel.js";
 
 /** Axis of the channels that a product's weights meet; null where it is not known. */
-export function channelAxis(node: Node): number | null {
+export function inputAxis(node: Node): number | null {
   if ((node.op === "Conv" && node.inputs[1]?.constant) || node.op === "Gemm") return 1;
   const rank = node.inputs[0]?.shape?.length;
   return node.op === "MatMul" && rank !== undefined && rank > 1 ? rank - 1 : null;
 }
 
 /** How the weights of a Conv, Gemm or MatMul lie; null for other products. */
-export function productLayout(node: Node, dims: readonly number[]): ProductLayout | null {
+export function weightLayout(node: Node, dims: readonly number[]): WeightLayout | null {
   const [rows = 0, columns = 0, ...kernel] = dims;
   if (node.op === "Conv") {
     const places = kernel.reduce((product, dim) => product * dim, 1);

@@ -18,14 +18,7 @@
  */
 import { invariant } from "../../base/errors.js";
 import { roundHalfEven } from "../weights.js";
-import {
-  type Channels,
-  MOST_SAMPLES,
-  type ProductLayout,
-  type RoundingTask,
-  roundingKernel,
-  SIDE_BY_SIDE,
-} from "./rounding-kernel.js";
+import { type Channels, MOST_SAMPLES, type RoundingTask, roundingKernel, SIDE_BY_SIDE } from "./rounding-kernel.js";
 
 /** What is known of the channels that a product reads. */
 export interface InputMoments {
@@ -49,21 +42,18 @@ export { MOST_SAMPLES };
 /** What noise that differs from place to place counts beside that which does not: some of it is averaged away. */
 const SPREAD_SHARE = 0.4;
 
-/** @param scales one per output */
 export function roundInView(
-  weights: Float32Array,
-  layout: ProductLayout,
-  scales: Float32Array,
-  limit: number,
+  product: Pick<RoundingTask, "weights" | "layout" | "scales" | "limit">,
   moments: InputMoments,
   hasBias: boolean,
   useVectors = true,
 ): RoundedInView {
   invariant(moments.samples <= MOST_SAMPLES, `at most ${MOST_SAMPLES} samples are looked at`);
+  const { layout, weights } = product;
   const { outputs, inputs, group } = layout;
   const integers = new Int8Array(weights.length);
   const shift = hasBias ? new Float32Array(outputs) : null;
-  const task: RoundingTask = { weights, layout, scales, limit, integers, shift };
+  const task: RoundingTask = { ...product, integers, shift };
   const own = outputs / group;
   const kernel = useVectors && own >= SIDE_BY_SIDE ? roundingKernel(layout) : null;
   for (let g = 0; g < group; g++) {

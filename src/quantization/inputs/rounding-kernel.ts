@@ -9,7 +9,7 @@ export const MOST_SAMPLES = 8;
 export const SIDE_BY_SIDE = 4;
 
 /** How a product's weights lie in memory. */
-export interface ProductLayout {
+export interface WeightLayout {
   readonly outputs: number;
   /** Channels that each output reads, of its own group. */
   readonly inputs: number;
@@ -37,7 +37,7 @@ export interface Channels {
 
 export interface RoundingTask {
   readonly weights: Float32Array;
-  readonly layout: ProductLayout;
+  readonly layout: WeightLayout;
   /** One per output. */
   readonly scales: Float32Array;
   readonly limit: number;
@@ -66,7 +66,7 @@ interface KernelExports {
 let shared: KernelExports | null | undefined;
 
 /** Null where the engine has no vector instructions, or not so much memory for them. There is one: the next takes its memory. */
-export function roundingKernel({ inputs, places }: ProductLayout): RoundingKernel | null {
+export function roundingKernel({ inputs, places }: WeightLayout): RoundingKernel | null {
   const rowBytes = 8 * ROW * inputs;
   const at = ROWS_AT + rowBytes;
   const bytes = at + 16 * inputs * places;

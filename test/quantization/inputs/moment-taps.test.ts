@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Model, Node, Tensor } from "../../../src/ir/index.js";
 import { channelMoments } from "../../../src/observe/index.js";
-import { channelAxis, inputMoments, productLayout } from "../../../src/quantization/inputs/moment-taps.js";
+import { inputAxis, inputMoments, weightLayout } from "../../../src/quantization/inputs/moment-taps.js";
 import type { InputMoments } from "../../../src/quantization/inputs/round-in-view.js";
 import { insertQdq } from "../../../src/quantization/insert-qdq.js";
 import { planStatic } from "../../../src/quantization/plan-static.js";
@@ -16,12 +16,12 @@ const text = `(x: f32[2,4,6,6]) -> (y) {
   f = Flatten(c)
   y = Gemm(f, $u: f32[128,5], $e: f32[5]) }`;
 
-const productsOf = (nodes: Iterable<Node>) => [...nodes].filter((node) => channelAxis(node) !== null);
+const productsOf = (nodes: Iterable<Node>) => [...nodes].filter((node) => inputAxis(node) !== null);
 
 /** Of each product's input, in two samples. */
 async function momentsOf(): Promise<ReadonlyMap<string, InputMoments>> {
   const model = await prepared(text);
-  const inputs = new Map(productsOf(model.graph.nodes()).map((node) => [node.inputs[0]!, channelAxis(node)!]));
+  const inputs = new Map(productsOf(model.graph.nodes()).map((node) => [node.inputs[0]!, inputAxis(node)!]));
   const names = tapValues(model, [...inputs.keys()]);
   const runs: Record<string, Tensor>[] = [];
   for (const seed of [1, 2]) runs.push(await runModel(model, seededFeeds(model, 2, seed)));
@@ -75,10 +75,10 @@ describe("inputMoments", () => {
   });
 });
 
-describe("productLayout", () => {
+describe("weightLayout", () => {
   it("finds each weight by output, input and place", async () => {
     const { graph } = await prepared(text);
-    const layouts = productsOf(graph.nodes()).map((node) => productLayout(node, node.inputs[1]!.constant!.dims));
+    const layouts = productsOf(graph.nodes()).map((node) => weightLayout(node, node.inputs[1]!.constant!.dims));
     expect(layouts).toEqual([
       { outputs: 8, inputs: 4, places: 9, group: 1, outputStride: 36, inputStride: 9 },
       { outputs: 8, inputs: 2, places: 1, group: 4, outputStride: 2, inputStride: 1 },
@@ -89,8 +89,8 @@ describe("productLayout", () => {
   it("knows nothing of other products", async () => {
     const { graph } = await prepared("(x: f32[1,4,6,6]) -> (y) { y = ConvTranspose(x, $w: f32[4,3,2,2]) }");
     const [node] = graph.nodes();
-    expect(channelAxis(node!)).toBeNull();
-    expect(productLayout(node!, [4, 3, 2, 2])).toBeNull();
+    expect(inputAxis(node!)).toBeNull();
+    expect(weightLayout(node!, [4, 3, 2, 2])).toBeNull();
   });
 });
 
