@@ -17,7 +17,8 @@ import numpy as np
 import torch
 import transformers
 from torch import nn
-from torch.nn import functional as F
+
+from random_nets import Logits, smooth
 
 KINDS = {"resnet50": "ResNet", "mobilenetv2": "MobileNetV2"}
 SETTINGS = [
@@ -29,26 +30,8 @@ SETTINGS = [
 BATCH, SAMPLES, SIZE = 8, 64, 224
 
 
-def smooth(count, rng):
-    """Colour fields at several scales, about zero mean and unit spread."""
-    fields = [
-        F.interpolate(torch.tensor(rng.normal(0, s, (count, 3, k, k)), dtype=torch.float32), size=(SIZE, SIZE), mode="bicubic")
-        for k, s in ((3, 1.0), (8, 0.5), (20, 0.3), (50, 0.15))
-    ]
-    return sum(fields) * torch.tensor(rng.uniform(0.5, 1.3, (count, 1, 1, 1)), dtype=torch.float32)
-
-
 def noise(count, rng):
     return torch.tensor(rng.normal(0, 1, (count, 3, SIZE, SIZE)), dtype=torch.float32)
-
-
-class Logits(nn.Module):
-    def __init__(self, net):
-        super().__init__()
-        self.net = net
-
-    def forward(self, pixel_values):
-        return self.net(pixel_values).logits
 
 
 def live(net, draw, statistics, batches):
@@ -66,16 +49,18 @@ def live(net, draw, statistics, batches):
     return net.eval()
 
 
-def make(out, kind, labels, seed, is_folded, images, statistics, batches):
+def make(args, kind, seed, setting):
+    images, statistics, batches = setting["images"], setting["statistics"], setting["batches"]
+    out = args.out
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     of = KINDS[kind]
-    net = getattr(transformers, f"{of}ForImageClassification")(getattr(transformers, f"{of}Config")(num_labels=labels))
+    net = getattr(transformers, f"{of}ForImageClassification")(getattr(transformers, f"{of}Config")(num_labels=args.labels))
 
     def draw(count):
-        return (smooth if images == "smooth" else noise)(count, rng)
+        return smooth(count, SIZE, rng) if images == "smooth" else noise(count, rng)
 
-    name = f"{kind}-{labels}-{images}-{statistics}{batches}"
+    name = f"{kind}-{args.labels}-{images}-{statistics}{batches}"
     torch.onnx.export(
         Logits(live(net, draw, statistics, batches)),
         (draw(1),),
@@ -84,7 +69,7 @@ def make(out, kind, labels, seed, is_folded, images, statistics, batches):
         output_names=["logits"],
         opset_version=17,
         dynamo=False,
-        do_constant_folding=is_folded,
+        do_constant_folding=not args.unfolded,
         dynamic_axes={"pixel_values": {0: "batch"}, "logits": {0: "batch"}},
     )
     for part in ("calibration", "evaluation"):
@@ -107,11 +92,7 @@ def main():
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
     args.out.mkdir(parents=True, exist_ok=True)
-    cases = [
-        make(args.out, kind, args.labels, args.seed + i, not args.unfolded, **setting)
-        for kind in KINDS
-        for i, setting in enumerate(SETTINGS)
-    ]
+    cases = [make(args, kind, args.seed + i, setting) for kind in KINDS for i, setting in enumerate(SETTINGS)]
     (args.out / "cases.json").write_text(json.dumps(cases, indent=1))
 
 

@@ -20,6 +20,7 @@ import torch
 from torch.nn import functional as F
 
 import digit_nets
+from random_nets import Logits, smooth
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "fixtures" / "train"))
 import digits
@@ -44,15 +45,6 @@ def train(net, inputs, targets, loss, epochs, rate=3e-3):
     return net.eval()
 
 
-def smooth_images(count, rng):
-    """Colour fields at several scales, about zero mean and unit spread."""
-    fields = [
-        F.interpolate(torch.tensor(rng.normal(0, s, (count, 3, k, k)), dtype=torch.float32), size=(SIZE, SIZE), mode="bicubic")
-        for k, s in ((3, 1.0), (8, 0.5), (20, 0.3), (50, 0.15))
-    ]
-    return (sum(fields) * torch.tensor(rng.uniform(0.5, 1.3, (count, 1, 1, 1)), dtype=torch.float32)).numpy()
-
-
 def live(net, images):
     """Weights and BatchNorm statistics that keep signals alive through a deep net that was never trained."""
     for module in net.modules():
@@ -68,15 +60,6 @@ def live(net, images):
         for start in range(0, len(images), 8):
             net(images[start : start + 8])
     return net.eval()
-
-
-class Logits(torch.nn.Module):
-    def __init__(self, net):
-        super().__init__()
-        self.net = net
-
-    def forward(self, pixel_values):
-        return self.net(pixel_values=pixel_values).logits
 
 
 def random_nets():
@@ -194,7 +177,7 @@ class Maker:
         return tokens, mask, int(np.argmax([(tokens == word).sum() for word in (1, 2, 3, 4)]))
 
     def random_nets(self):
-        images = smooth_images(32 + 16 + 48, self.rng)
+        images = smooth(32 + 16 + 48, SIZE, self.rng).numpy()
         parts = [{"pixel_values": images[rows]} for rows in (slice(0, 32), slice(32, 48), slice(48, 96))]
         self.sets("images", *parts)
         x = torch.tensor(images[:32])

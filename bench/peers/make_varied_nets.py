@@ -186,6 +186,8 @@ def main():
     logging.disable(logging.WARNING)
     out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
+    listed = out / "cases.json"
+    known = json.loads(listed.read_text()) if listed.exists() else []
     cases = []
     for index, (name, (make, data, dynamo, kind)) in enumerate(NETS.items()):
         if args.only and name not in args.only:
@@ -201,7 +203,9 @@ def main():
             np.savez_compressed(out / uses[use], **{key: value.numpy() for key, value in data(count, rng).items()})
         cases.append({"name": name, "model": path.name, **uses, "metric": "sqnr", "kind": kind})
         print(f"{name}: {path.stat().st_size} bytes", flush=True)
-    (out / "cases.json").write_text(json.dumps(cases, indent=1))
+    # Those of an earlier call with other names stay.
+    made = {case["name"] for case in cases}
+    listed.write_text(json.dumps([case for case in known if case["name"] not in made] + cases, indent=1))
 
 
 if __name__ == "__main__":
