@@ -117,11 +117,12 @@ async function judged(
   return judgeCorrection("equalize", detail, before!, after!);
 }
 
-async function isSame(
+/** Whether what was scaled and scaled back computes what it did, but for rounding. */
+export async function isSame(
   baseline: string,
   candidate: string,
-  { trial }: Intake,
-  { runtime }: QuickOptions,
+  { trial }: Pick<Intake, "trial">,
+  { runtime }: Pick<QuickOptions, "runtime">,
   context: RunContext,
 ): Promise<boolean> {
   const differences = await context.runtime.compare({
