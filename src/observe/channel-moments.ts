@@ -2,6 +2,7 @@
  * Mean and mean square of each channel of one tensor: what a product's weights are multiplied by, how strongly it varies,
  * and how much of that neighbours have in common.
  */
+import { elementCount } from "../ir/index.js";
 
 /** What the moments of a tensor are called where they are kept. */
 export const meanOf = (tensor: string): string => `${tensor}/mean`;
@@ -26,7 +27,7 @@ interface ChannelSums {
 /** `dims[axis]` are the channels; the values are only read. */
 export function channelMoments(values: Float32Array, dims: readonly number[], axis: number): ChannelMoments {
   const channels = dims[axis] ?? 0;
-  const inner = dims.slice(axis + 1).reduce((product, dim) => product * dim, 1);
+  const inner = elementCount(dims.slice(axis + 1));
   const added: ChannelSums = {
     sums: new Float64Array(channels),
     squares: new Float64Array(channels),

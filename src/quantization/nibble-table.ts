@@ -10,7 +10,7 @@
  * A scale for 16 in f16 is as large as scale and zero point for 32, and more accurate.
  */
 import { f32ToF16Bits } from "../base/f16.js";
-import { attr, type Node, Tensor, type Value } from "../ir/index.js";
+import { attr, elementCount, type Node, Tensor, type Value } from "../ir/index.js";
 import { BlockFit } from "./blocks/block-fit.js";
 import type { WeightStore, WeightTensors } from "./weight-store.js";
 
@@ -26,10 +26,8 @@ export function takesNibbles(node: Node, opset: number): boolean {
   const [table, indices] = node.inputs as [Value, Value];
   const [, ...rest] = table.constant!.dims;
   const isRead = table.uses.every((use) => use.kind === "input" && use.node.is("Gather") && use.index === 0);
-  return opset >= NIBBLES_OPSET && sizeOf(rest) % BLOCK === 0 && indices.shape !== null && isRead;
+  return opset >= NIBBLES_OPSET && elementCount(rest) % BLOCK === 0 && indices.shape !== null && isRead;
 }
-
-const sizeOf = (dims: readonly number[]): number => dims.reduce((product, dim) => product * dim, 1);
 
 /** Replaces a look-up of which `takesNibbles` is true. */
 export function storeNibbles(node: Node, store: WeightStore): void {
@@ -65,7 +63,12 @@ export function storeNibbles(node: Node, store: WeightStore): void {
   );
   const kept = indices.shape!.map(() => 0);
   const shapeOf = (...last: readonly number[]): Tensor => Tensor.i64([kept.length + last.length], [...kept, ...last]);
-  const blocks = add("Reshape", [centred, constant("blocks", shapeOf(sizeOf(rest) / BLOCK, BLOCK))], "blocks", "f32");
+  const blocks = add(
+    "Reshape",
+    [centred, constant("blocks", shapeOf(elementCount(rest) / BLOCK, BLOCK))],
+    "blocks",
+    "f32",
+  );
   const looked = add("Gather", [stored.scale, indices], "scale", stored.scale.dtype === "f16" ? "f16" : "f32", rows);
   const scale = stored.scale.dtype === "f16" ? add("Cast", [looked], "wide", "f32", toFloat) : looked;
   const scaled = add("Mul", [blocks, scale], "Mul", "f32");
@@ -78,7 +81,7 @@ export function storeNibbles(node: Node, store: WeightStore): void {
 /** Bytes [rows, row / 2] and scales [rows, row / 16, 1]. */
 function nibbles(table: Tensor): WeightTensors {
   const [rows = 0, ...rest] = table.dims;
-  const size = sizeOf(rest);
+  const size = elementCount(rest);
   const half = size / 2;
   const values = table.f32();
   const bytes = new Uint8Array(rows * half);

@@ -9,7 +9,7 @@
  * convolution adds in 32 bits. Only channels that could saturate get a larger scale, and only as large
  * as they need: for most weights that keeps more than the 7 bits that are the usual advice.
  */
-import type { Node } from "../ir/index.js";
+import { elementCount, type Node } from "../ir/index.js";
 
 /** Largest sum of two weights of one sign that 255 times over still fits 16 bits. */
 const LARGEST_SUM = 128;
@@ -92,7 +92,7 @@ interface SumLayout {
 
 function layoutOf({ dims, axis }: SummedWeight): SumLayout {
   const channels = dims[axis]!;
-  const length = dims.reduce((product, dim) => product * dim, 1) / Math.max(channels, 1);
+  const length = elementCount(dims) / Math.max(channels, 1);
   const offsets = new Uint32Array(length);
   if (axis === 1) {
     for (let i = 0; i < length; i++) offsets[i] = i * channels;

@@ -1,5 +1,5 @@
 /** Weights and biases to integers: symmetric signed 8 bits, one scale per output channel. */
-import { Tensor } from "../ir/index.js";
+import { elementCount, Tensor } from "../ir/index.js";
 import { fitPairs, makeRoomForPairs } from "./pair-sums.js";
 
 export interface QuantizedWeight {
@@ -146,8 +146,8 @@ export const roundHalfEven = (value: number): number => value + noFraction - noF
 
 /** How channels lie in memory: runs of `inner` elements, channel after channel, again and again. Runs of 1, a matrix's columns, are worth loops of their own. */
 function layout(dims: readonly number[], axis: number | null): { channels: number; inner: number } {
-  if (axis === null) return { channels: 1, inner: dims.reduce((product, dim) => product * dim, 1) };
-  return { channels: dims[axis]!, inner: dims.slice(axis + 1).reduce((product, dim) => product * dim, 1) };
+  if (axis === null) return { channels: 1, inner: elementCount(dims) };
+  return { channels: dims[axis]!, inner: elementCount(dims.slice(axis + 1)) };
 }
 
 function forEachRun(

@@ -3,7 +3,7 @@
  *
  *   W'[m, c] = W[m, c] * s[c]        b'[m] = b[m] + sum over c of W[m, c] * t[c]
  */
-import type { Tensor } from "../../ir/index.js";
+import { elementCount, type Tensor } from "../../ir/index.js";
 import type { ChannelLayout } from "./channel-affine.js";
 import { type ChannelOrder, channelRooms, fillChannels, inTurn, STRETCH } from "./channel-order.js";
 import { scaledTensor, tensorLike } from "./computed-tensor.js";
@@ -18,7 +18,7 @@ export interface InputLayout extends ChannelLayout {
 export function inputLayoutOf({ node, weightTensor, outputRank }: Linear): InputLayout | null {
   const { dims } = weightTensor;
   const [first = 1, second = 1, ...kernel] = dims;
-  const volume = kernel.reduce((product, dim) => product * dim, 1);
+  const volume = elementCount(kernel);
   const group = node.int("group", 1);
   const convolution = { weightTensor, channelAxis: 1 - dims.length, outputRank: dims.length };
   switch (node.op) {

@@ -2,7 +2,7 @@
  * Conv, ConvTranspose, Gemm and MatMul seen alike: a constant weight in which every
  * element belongs to one output channel, and a bias per channel.
  */
-import { aligned, type Node, type Tensor, type Value } from "../../ir/index.js";
+import { aligned, elementCount, type Node, type Tensor, type Value } from "../../ir/index.js";
 import { type ChannelOrder, inTurn } from "./channel-order.js";
 
 export interface Linear {
@@ -54,7 +54,7 @@ export function floatsOf(tensor: Tensor): Float32Array | Float64Array | null {
 type Layout = Pick<Linear, "channels" | "order" | "outputRank" | "channelAxis">;
 
 function layoutOf(node: Node, dims: readonly number[]): Layout | string {
-  const volume = dims.slice(2).reduce((product, dim) => product * dim, 1);
+  const volume = elementCount(dims.slice(2));
   switch (node.op) {
     case "Conv": {
       // [M, C/group, ...kernel] -> [N, M, ...]

@@ -1,5 +1,5 @@
 /** Over which axes a reduction goes, and which values are means. */
-import type { Node, Value } from "../../ir/index.js";
+import { elementCount, type Node, type Value } from "../../ir/index.js";
 import {
   constantIntegers,
   isKnown,
@@ -54,7 +54,7 @@ export function meanOf(value: Value): Mean | null {
   const { shape } = reduction.of;
   const dims = reduction.axes.map((axis) => shape?.at(axis));
   if (!shape || !dims.every(isKnown)) return null;
-  const count = dims.reduce((product, dim) => product * dim, 1);
+  const count = elementCount(dims);
   const factor = scaled.is("Div") ? 1 / number! : number!;
   return Math.abs(factor * count - 1) <= 1e-6 ? reduction : null;
 }

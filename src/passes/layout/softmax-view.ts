@@ -8,7 +8,7 @@
  * the axis with the last one and back: that costs what the Transposes did, but several times as much
  * where more axes stand behind the axis than one, so a view that merges those stays.
  */
-import { attr, type Node, type Value } from "../../ir/index.js";
+import { attr, elementCount, type Node, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { soleProducer } from "../../rewrite/match.js";
 import { areSame, type Size } from "../fold/size.js";
@@ -82,11 +82,10 @@ function axisOfSameElements(from: PartialShape, axis: number, to: PartialShape):
   const found = to.length - (from.length - axis);
   if (found >= 0 && from.slice(axis).every((size, i) => areSame(size, to[found + i]))) return found;
   if (!from.every(isKnown) || !to.every(isKnown)) return null;
-  const [before, after] = [volume(from.slice(0, axis)), volume(from.slice(axis + 1))];
+  const [before, after] = [elementCount(from.slice(0, axis)), elementCount(from.slice(axis + 1))];
   const place = to.findIndex(
-    (size, i) => size === from[axis] && volume(to.slice(0, i)) === before && volume(to.slice(i + 1)) === after,
+    (size, i) =>
+      size === from[axis] && elementCount(to.slice(0, i)) === before && elementCount(to.slice(i + 1)) === after,
   );
   return place < 0 ? null : place;
 }
-
-const volume = (sizes: readonly number[]): number => sizes.reduce((product, size) => product * size, 1);

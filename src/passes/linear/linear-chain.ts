@@ -11,7 +11,7 @@
  * which is where narrow tensors near the inputs lose most (the 16 channels between the first
  * two blocks of MobileNetV2), and it is converted and written besides.
  */
-import { type Attribute, attr, type Node } from "../../ir/index.js";
+import { type Attribute, attr, elementCount, type Node } from "../../ir/index.js";
 import { type Answer, defineRewrite, type Rewrite, type RewriteContext } from "../../rewrite/index.js";
 import { soleProducer } from "../../rewrite/match.js";
 import { tensorLike } from "../fuse/computed-tensor.js";
@@ -180,7 +180,7 @@ function fuseConvs(inner: Linear, outer: Linear, growth: number, context: Rewrit
     return skip(`auto_pad is ${autoPad}`);
   }
   const window = isPointAfter ? kernel : outerKernel;
-  const volume = window.reduce((count, size) => count * size, 1);
+  const volume = elementCount(window);
   const elements = results * channels * volume;
   const fault = sizeFault(elements, growth, inner, outer, elements * middle);
   if (fault) return fault === GROWS ? null : skip(fault);

@@ -7,7 +7,7 @@
  * and Sum. x alone is no branch: a one in the middle of small weights leaves few of the
  * steps of int8 to the others.
  */
-import { type Attribute, attr, type Node, soleReader, type Value } from "../../ir/index.js";
+import { type Attribute, attr, elementCount, type Node, soleReader, type Value } from "../../ir/index.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { tensorLike } from "../fuse/computed-tensor.js";
 import { type Stencil, stencilOf, stencilOfArithmetic } from "./stencil.js";
@@ -122,7 +122,7 @@ function mergedNode(base: Stencil, branches: readonly Stencil[], context: Rewrit
 
 /** From an element of a branch's weight to the one of `base` for the same output, input and place. */
 function placesOf(branch: Stencil, base: Stencil): (i: number) => number {
-  const volume = branch.window.reduce((product, { size }) => product * size, 1);
+  const volume = elementCount(branch.window.map(({ size }) => size));
   const perGroup = branch.inputs / branch.group;
   const basePerGroup = base.inputs / base.group;
   return (i) => {

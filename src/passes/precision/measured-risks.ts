@@ -8,7 +8,7 @@
  *
  * Float16 has its largest number at 65504, its least normal one at 2^-14 and rounds to zero below 2^-25.
  */
-import { type Model, type Node, nodesWithin, type Value } from "../../ir/index.js";
+import { elementCount, type Model, type Node, nodesWithin, type Value } from "../../ir/index.js";
 
 /** Of the finite elements of one value, over all samples. */
 export interface ValueRange {
@@ -71,7 +71,7 @@ function innerSumOf(node: Node, rangeOf: RangeOf): number | null {
   const reduced = input.count / output.count;
   switch (node.op) {
     case "AveragePool":
-      return magnitude(output) * (node.ints("kernel_shape") ?? []).reduce((product, size) => product * size, 1);
+      return magnitude(output) * elementCount(node.ints("kernel_shape") ?? []);
     case "GlobalAveragePool":
     case "ReduceMean":
       return magnitude(output) * reduced;

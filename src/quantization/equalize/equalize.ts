@@ -4,7 +4,7 @@
  */
 
 import { DisjointSets } from "../../base/disjoint-sets.js";
-import { type Model, Tensor, type Value } from "../../ir/index.js";
+import { elementCount, type Model, Tensor, type Value } from "../../ir/index.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import { removeUnreadConstants } from "../dead-constants.js";
 import { activationsOf } from "../insert-qdq.js";
@@ -150,7 +150,7 @@ function readersOf(
     const weights = node.inputs[1]!.constant!.f32();
     const isConv = node.op === "Conv";
     const outputs = dims[isConv || readingAxis(node) === 1 ? 0 : 1]!;
-    const places = isConv ? dims.slice(2).reduce((product, dim) => product * dim, 1) : 1;
+    const places = isConv ? elementCount(dims.slice(2)) : 1;
     const energy = new Float64Array(channels);
     const largest = new Float32Array(outputs * channels);
     forEachWeight(node.int("group", 1), dims, readingAxis(node), places, (at, output, channel) => {
@@ -197,7 +197,7 @@ function applyScales(model: Model, map: ChannelMap, scaleOf: (id: number) => num
     const { dims } = node.inputs[input]!.constant!;
     const scales = map.channels.get(value)!.ids.map(scaleOf);
     if (scales.every((scale) => scale === 1)) continue;
-    const inner = dims.slice(axis + 1).reduce((product, dim) => product * dim, 1);
+    const inner = elementCount(dims.slice(axis + 1));
     replace(node, input, (values) => {
       for (let at = 0; at < values.length; at++) values[at]! *= scales[Math.floor(at / inner) % scales.length]!;
     });
@@ -206,7 +206,7 @@ function applyScales(model: Model, map: ChannelMap, scaleOf: (id: number) => num
     const scales = map.channels.get(node.inputs[0]!)!.ids.map(scaleOf);
     if (scales.every((scale) => scale === 1)) continue;
     const { dims } = node.inputs[1]!.constant!;
-    const places = node.op === "Conv" ? dims.slice(2).reduce((product, dim) => product * dim, 1) : 1;
+    const places = node.op === "Conv" ? elementCount(dims.slice(2)) : 1;
     replace(node, 1, (values) =>
       forEachWeight(
         node.op === "Conv" ? node.int("group", 1) : 1,

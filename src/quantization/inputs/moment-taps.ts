@@ -1,5 +1,5 @@
 /** What is known of the channels that products read, sample by sample: their means, and how they spread about them. */
-import type { Node } from "../../ir/index.js";
+import { elementCount, type Node } from "../../ir/index.js";
 import type { ChannelMoments } from "../../observe/index.js";
 import type { InputMoments } from "./round-in-view.js";
 import type { WeightLayout } from "./rounding-kernel.js";
@@ -15,7 +15,7 @@ export function inputAxis(node: Node): number | null {
 export function weightLayout(node: Node, dims: readonly number[]): WeightLayout | null {
   const [rows = 0, columns = 0, ...kernel] = dims;
   if (node.op === "Conv") {
-    const places = kernel.reduce((product, dim) => product * dim, 1);
+    const places = elementCount(kernel);
     const outputStride = columns * places;
     return { outputs: rows, inputs: columns, places, group: node.int("group", 1), outputStride, inputStride: places };
   }

@@ -2,7 +2,7 @@
  * Parts of an output that are far smaller than the rest: scores beside boxes in pixels, rare classes beside the background. Figures
  * of the whole output say nothing of how they fare, so they get one of their own.
  */
-import type { Tensor } from "../../../ir/index.js";
+import { elementCount, type Tensor } from "../../../ir/index.js";
 import type { FaintSlices } from "../../port.js";
 
 /** Along more than that a position is no kind of value of its own. */
@@ -30,7 +30,7 @@ export class FaintSum {
       this.#isOver = true;
       return;
     }
-    const stride = dims.slice(axis + 1).reduce((product, dim) => product * dim, 1);
+    const stride = elementCount(dims.slice(axis + 1));
     for (let start = 0, slice = 0; start < baseline.length; start += stride) {
       let [power, noise] = [0, 0];
       for (let i = start; i < start + stride; i++) {

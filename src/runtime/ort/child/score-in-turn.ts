@@ -5,7 +5,7 @@
  */
 import { statSync } from "node:fs";
 import type { Sample } from "../../../dataset/index.js";
-import { isFloat } from "../../../ir/index.js";
+import { elementCount, isFloat } from "../../../ir/index.js";
 import { energyOf, type Metric, type NamedTensors } from "../../../metric/index.js";
 import type { Scores } from "../../score-job.js";
 import type { JobContext, Jobs } from "../protocol.js";
@@ -177,8 +177,4 @@ function keep(key: string, answers: Answers): void {
 
 /** Elements count as floats do. */
 const sizeOf = ({ sample, reference }: Answered): number =>
-  4 *
-  [...sample.feeds.values(), ...Object.values(reference)].reduce(
-    (sum, { dims }) => sum + dims.reduce((product, dim) => product * Number(dim), 1),
-    0,
-  );
+  4 * [...sample.feeds.values(), ...Object.values(reference)].reduce((sum, { dims }) => sum + elementCount(dims), 0);
