@@ -17,7 +17,7 @@ export function judgeNoise(copy: Speedup, candidates: readonly Speedup[], limit:
   if (low > 1 || high < 1) {
     noisy = "the baseline differs from a second copy of itself";
   } else if (candidates.length > 0 && high - low > margin / 2) {
-    noisy = "the baseline differs from a second copy of itself by more than half the margin that is judged";
+    noisy = "the interval of the baseline against a second copy of itself is wider than half the margin that is judged";
   }
   return { ratio: copy.speedup, interval: [low, high], noisy };
 }
