@@ -10,7 +10,6 @@ samples (NAME or a shared name: calibration, limit, evaluation) and cases.json, 
 """
 
 import argparse
-import json
 import sys
 import warnings
 from pathlib import Path
@@ -20,6 +19,7 @@ import torch
 from torch.nn import functional as F
 
 import digit_nets
+from cases import add_case
 from random_nets import Logits, smooth
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "fixtures" / "train"))
@@ -88,8 +88,6 @@ class Maker:
         self.only = args.only
         self.epochs = args.epochs
         self.rng = np.random.default_rng(args.seed)
-        path = self.out / "cases.json"
-        self.cases = json.loads(path.read_text()) if path.exists() else []
 
     def wanted(self, name):
         if self.only and name not in self.only:
@@ -113,9 +111,7 @@ class Maker:
         else:
             torch.onnx.export(net, sample, path, **shared, dynamic_axes=free, opset_version=17, dynamo=False)
         uses = {use: f"{data}-{use}.npz" for use in ("calibration", "limit", "evaluation")}
-        case = {"name": name, "model": path.name, **uses, "metric": metric, "kind": kind}
-        self.cases = [other for other in self.cases if other["name"] != name] + [case]
-        (self.out / "cases.json").write_text(json.dumps(self.cases, indent=1))
+        add_case(self.out, {"name": name, "model": path.name, **uses, "metric": metric, "kind": kind})
         print(f"{name}: {path.stat().st_size} bytes", flush=True)
 
     def digit_nets(self, package):

@@ -10,7 +10,6 @@ needs only its own packages: --only ocr, silero, minilm. Writes cases.json, the 
 
 import argparse
 import ast
-import json
 import random
 import re
 import shutil
@@ -20,6 +19,7 @@ import sysconfig
 from pathlib import Path
 
 import numpy as np
+from cases import add_case
 
 HERE = Path(__file__).resolve().parent
 USES = ("calibration", "limit", "evaluation")
@@ -147,8 +147,8 @@ def main():
     args = parser.parse_args()
     out = Path(args.out).resolve()
     out.mkdir(parents=True, exist_ok=True)
-    cases = [MAKERS[part](out, args.seed) for part in args.only]
-    (out / "cases.json").write_text(json.dumps(cases, indent=1))
+    for part in args.only:
+        add_case(out, MAKERS[part](out, args.seed))
     shutil.rmtree(out / "package", ignore_errors=True)
 
 

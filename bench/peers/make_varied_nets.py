@@ -9,7 +9,6 @@ three disjoint sets of samples and cases.json, the list that compare.py takes. W
 """
 
 import argparse
-import json
 import logging
 import warnings
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 import torch
 import transformers
 import varied_nets
+from cases import add_case
 from torch import nn
 from torch.nn import functional as F
 
@@ -186,9 +186,6 @@ def main():
     logging.disable(logging.WARNING)
     out = Path(args.out)
     out.mkdir(parents=True, exist_ok=True)
-    listed = out / "cases.json"
-    known = json.loads(listed.read_text()) if listed.exists() else []
-    cases = []
     for index, (name, (make, data, dynamo, kind)) in enumerate(NETS.items()):
         if args.only and name not in args.only:
             continue
@@ -201,11 +198,8 @@ def main():
         for use, count in COUNTS.items():
             uses[use] = f"{name}-{use}.npz"
             np.savez_compressed(out / uses[use], **{key: value.numpy() for key, value in data(count, rng).items()})
-        cases.append({"name": name, "model": path.name, **uses, "metric": "sqnr", "kind": kind})
+        add_case(out, {"name": name, "model": path.name, **uses, "metric": "sqnr", "kind": kind})
         print(f"{name}: {path.stat().st_size} bytes", flush=True)
-    # Those of an earlier call with other names stay.
-    made = {case["name"] for case in cases}
-    listed.write_text(json.dumps([case for case in known if case["name"] not in made] + cases, indent=1))
 
 
 if __name__ == "__main__":
