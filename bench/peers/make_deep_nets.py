@@ -16,9 +16,7 @@ from pathlib import Path
 import numpy as np
 import torch
 import transformers
-from torch import nn
-
-from random_nets import Logits, smooth
+from random_nets import Logits, live, smooth_images
 
 KINDS = {"resnet50": "ResNet", "mobilenetv2": "MobileNetV2"}
 SETTINGS = [
@@ -34,37 +32,22 @@ def noise(count, rng):
     return torch.tensor(rng.normal(0, 1, (count, 3, SIZE, SIZE)), dtype=torch.float32)
 
 
-def live(net, draw, statistics, batches):
-    """BatchNorm statistics of some batches; nothing is learned."""
-    for module in net.modules():
-        if isinstance(module, nn.BatchNorm2d) and statistics == "exact":
-            module.momentum = None
-    net.train()
-    for module in net.modules():
-        if isinstance(module, nn.Dropout):
-            module.eval()
-    with torch.no_grad():
-        for _ in range(batches):
-            net(draw(BATCH))
-    return net.eval()
-
-
-def make(args, kind, seed, setting):
-    images, statistics, batches = setting["images"], setting["statistics"], setting["batches"]
-    out = args.out
+def make(args, kind, setting, seed):
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     of = KINDS[kind]
     net = getattr(transformers, f"{of}ForImageClassification")(getattr(transformers, f"{of}Config")(num_labels=args.labels))
+    images, statistics, steps = setting["images"], setting["statistics"], setting["batches"]
 
     def draw(count):
-        return smooth(count, SIZE, rng) if images == "smooth" else noise(count, rng)
+        return smooth_images(count, SIZE, rng) if images == "smooth" else noise(count, rng)
 
-    name = f"{kind}-{args.labels}-{images}-{statistics}{batches}"
+    name = f"{kind}-{args.labels}-{images}-{statistics}{steps}"
+    batches = ((draw(BATCH),) for _ in range(steps))
     torch.onnx.export(
-        Logits(live(net, draw, statistics, batches)),
+        Logits(live(net, batches, is_mean=statistics == "exact", drops=False)),
         (draw(1),),
-        out / f"{name}.onnx",
+        args.out / f"{name}.onnx",
         input_names=["pixel_values"],
         output_names=["logits"],
         opset_version=17,
@@ -73,8 +56,8 @@ def make(args, kind, seed, setting):
         dynamic_axes={"pixel_values": {0: "batch"}, "logits": {0: "batch"}},
     )
     for part in ("calibration", "evaluation"):
-        np.savez(out / f"{name}-{part}.npz", pixel_values=draw(SAMPLES).numpy())
-    print(f"{name}: {(out / f'{name}.onnx').stat().st_size} bytes", flush=True)
+        np.savez(args.out / f"{name}-{part}.npz", pixel_values=draw(SAMPLES).numpy())
+    print(f"{name}: {(args.out / f'{name}.onnx').stat().st_size} bytes", flush=True)
     # No limit is declared for them: the set for it is never judged by.
     sets = {"calibration": "calibration", "limit": "calibration", "evaluation": "evaluation"}
     return {
@@ -92,7 +75,7 @@ def main():
     args = parser.parse_args()
     warnings.filterwarnings("ignore")
     args.out.mkdir(parents=True, exist_ok=True)
-    cases = [make(args, kind, args.seed + i, setting) for kind in KINDS for i, setting in enumerate(SETTINGS)]
+    cases = [make(args, kind, setting, args.seed + i) for kind in KINDS for i, setting in enumerate(SETTINGS)]
     (args.out / "cases.json").write_text(json.dumps(cases, indent=1))
 
 

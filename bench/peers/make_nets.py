@@ -20,7 +20,7 @@ from torch.nn import functional as F
 
 import digit_nets
 from cases import add_case
-from random_nets import Logits, smooth
+from random_nets import Logits, live, smooth_images
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "fixtures" / "train"))
 import digits
@@ -45,21 +45,15 @@ def train(net, inputs, targets, loss, epochs, rate=3e-3):
     return net.eval()
 
 
-def live(net, images):
-    """Weights and BatchNorm statistics that keep signals alive through a deep net that was never trained."""
+def with_random_weights(net):
+    """Weights that keep signals alive through a deep net that was never trained."""
     for module in net.modules():
         if isinstance(module, torch.nn.Conv2d):
             torch.nn.init.kaiming_normal_(module.weight, mode="fan_out" if module.groups == 1 else "fan_in", nonlinearity="relu")
         if isinstance(module, torch.nn.BatchNorm2d):
             torch.nn.init.uniform_(module.weight, 0.5, 1.2)
             torch.nn.init.normal_(module.bias, 0, 0.1)
-            module.momentum = None
-            module.reset_running_stats()
-    net.train()
-    with torch.no_grad():
-        for start in range(0, len(images), 8):
-            net(images[start : start + 8])
-    return net.eval()
+    return net
 
 
 def random_nets():
@@ -173,14 +167,15 @@ class Maker:
         return tokens, mask, int(np.argmax([(tokens == word).sum() for word in (1, 2, 3, 4)]))
 
     def random_nets(self):
-        images = smooth(32 + 16 + 48, SIZE, self.rng).numpy()
+        images = smooth_images(32 + 16 + 48, SIZE, self.rng).numpy()
         parts = [{"pixel_values": images[rows]} for rows in (slice(0, 32), slice(32, 48), slice(48, 96))]
         self.sets("images", *parts)
         x = torch.tensor(images[:32])
+        batches = [(x[start : start + 8],) for start in range(0, len(x), 8)]
         for name, make in random_nets().items():
             if self.wanted(name):
                 net, dynamo = make()
-                self.export(name, live(net, x), {"pixel_values": x}, "logits", "images", "sqnr", dynamo)
+                self.export(name, live(with_random_weights(net), batches), {"pixel_values": x}, "logits", "images", "sqnr", dynamo)
 
 
 def main():

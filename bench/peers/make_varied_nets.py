@@ -18,6 +18,7 @@ import torch
 import transformers
 import varied_nets
 from cases import add_case
+from random_nets import live
 from torch import nn
 from torch.nn import functional as F
 
@@ -154,17 +155,11 @@ NETS = {
 }  # fmt: skip
 
 
-def live(net, inputs):
-    """BatchNorm statistics of what flows through the net."""
+def with_random_scales(net):
     for module in net.modules():
         if isinstance(module, nn.modules.batchnorm._BatchNorm):
             nn.init.uniform_(module.weight, 0.5, 1.5)
-            module.momentum = None
-            module.reset_running_stats()
-    net.train()
-    with torch.no_grad():
-        net(*inputs.values())
-    return net.eval()
+    return net
 
 
 def export(net, path, inputs, dynamo):
@@ -191,7 +186,7 @@ def main():
             continue
         torch.manual_seed(args.seed)
         rng = torch.Generator().manual_seed(1000 * args.seed + index)
-        net = live(make(), data(24, rng))
+        net = live(with_random_scales(make()), [tuple(data(24, rng).values())])
         path = out / f"{name}.onnx"
         export(net, path, data(1, rng), dynamo)
         uses = {}
