@@ -3,6 +3,7 @@ import { faultOf, InferOptError } from "../../base/errors.js";
 import type { RunContext } from "../context.js";
 import type { Measured } from "../journal.js";
 import { asDelivered, modelFaults, removeLinked, untimed } from "../model-runs.js";
+import { failureOfOriginal } from "../original-too.js";
 import { type Candidate, isStatic, type Sqnr } from "./candidate.js";
 import { labelsOf, tellingModels } from "./inner-values.js";
 import { sqnrOf } from "./output-noise.js";
@@ -104,6 +105,8 @@ async function measureTogether(
     }
     const own = await faultOf(() => context.runtime.describe(original, asDelivered(runtime), { isRough: true }));
     if (own?.code === "RUNTIME_CRASHED") throw own;
+    const failed = await failureOfOriginal(thrown, original, [trial], runtime, context);
+    if (failed) throw failed;
     batch[0]!.sqnrDb = Number.NEGATIVE_INFINITY;
     batch[0]!.note = `the runtime refuses it: ${thrown.message}`;
   } finally {
