@@ -29,6 +29,10 @@ export async function failureOfOriginal(
   return isRunFailed(own) ? own : null;
 }
 
+/** The same, or what was thrown. */
+export const blamed = async (...[thrown, ...where]: Parameters<typeof failureOfOriginal>): Promise<unknown> =>
+  (await failureOfOriginal(thrown, ...where)) ?? thrown;
+
 const isRunFailed = (thrown: unknown): thrown is InferOptError =>
   thrown instanceof InferOptError && thrown.code === "RUN_FAILED";
 

@@ -1,10 +1,15 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { InferOptError } from "../../src/base/errors.js";
+import { runFp16 } from "../../src/pipeline/fp16/fp16.js";
+import { blamed } from "../../src/pipeline/original-too.js";
 import { runOptimize, runQuantize } from "../../src/pipeline/search/optimize.js";
 import { ortRuntime } from "../../src/runtime/ort/index.js";
 import { modelFile } from "../support/model-file.js";
-import { optimizeConfig, realContext } from "../support/real-run.js";
+import { f32Npy, npz } from "../support/npz.js";
+import { fuseConfig, optimizeConfig, realContext } from "../support/real-run.js";
+import { runtimeConfig } from "../support/run-config.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const runtime = ortRuntime({ workers: 1 });
@@ -30,3 +35,43 @@ for (const [name, run] of Object.entries({ quantize: runQuantize, optimize: runO
     expect((fault as InferOptError).hint).toContain("--shape");
   });
 }
+
+const samples = (folder: string, width: number): string => {
+  const path = join(folder, "samples.npz");
+  const values = Array.from({ length: 10 * width }, (_, i) => Math.sin(i));
+  writeFileSync(path, npz({ x: f32Npy([10, width], values) }));
+  return path;
+};
+
+it("blames the model where what was made of it fails on a sample that it fails on itself", async () => {
+  const folder = temporaryFolder();
+  const model = modelFile(folder, text);
+  const data = { calibration: samples(folder, 8), eval: null, metric: null };
+  const out = { output: join(folder, "out.onnx"), externalData: false, keepRejected: false };
+  const runs = [
+    runQuantize(optimizeConfig(model, out.output, { mode: "auto", goal: "speed" }, { data }), realContext(runtime)),
+    runFp16(
+      {
+        ...fuseConfig(model, out.output, { data }),
+        target: "f16",
+        convertIo: false,
+        selection: { include: [], exclude: [] },
+      },
+      realContext(runtime),
+    ),
+  ];
+  for (const run of await Promise.allSettled(runs)) {
+    const { reason } = run as PromiseRejectedResult;
+    expect(reason).toMatchObject({ code: "RUN_FAILED", fields: { model } });
+  }
+});
+
+it("leaves the blame where it is where the model itself runs", async () => {
+  const folder = temporaryFolder();
+  const model = modelFile(folder, text);
+  const thrown = new InferOptError("RUN_FAILED", "runtime", "odd", {
+    fields: { model: "made", sample: "samples.npz[3]" },
+  });
+  const told = await blamed(thrown, model, [{ path: samples(folder, 16) }], runtimeConfig(), realContext(runtime));
+  expect(told).toBe(thrown);
+});

@@ -17,6 +17,7 @@ import { madeUpSizes } from "../made-up-sizes.js";
 import { measureLatency } from "../measure/latency.js";
 import { measurePlacement } from "../measure/placement.js";
 import { asDelivered, describer, linkedFile, linkedTwin, removeLinked } from "../model-runs.js";
+import { blamed } from "../original-too.js";
 import { writeJudged } from "../output/write-output.js";
 import { comparisonData, onFirstThatRuns } from "../prepare/comparison-data.js";
 import { applyAskedOpset, settleIrVersion } from "../prepare/raise-opset.js";
@@ -42,7 +43,11 @@ const LARGEST_TIMED = 512 << 20;
 export async function runFp16(config: Fp16Config, context: RunContext): Promise<RunResult> {
   const record = new RunRecord("fp16", context);
   const intake = await record.stage("load", () => takeIn(config, record));
-  return new Fp16Run(config, intake, record).run();
+  try {
+    return await new Fp16Run(config, intake, record).run();
+  } catch (thrown) {
+    throw await blamed(thrown, config.model, [intake.trial], config.runtime, context);
+  }
 }
 
 class Fp16Run {

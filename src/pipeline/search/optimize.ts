@@ -32,6 +32,7 @@ import { roundCandidates } from "../correct/round-weights.js";
 import { shapeChanges } from "../fix-shapes.js";
 import { allOf, type Intake, requireCalibration, takeInLoaded, withSamples, withTrialOf } from "../intake.js";
 import { scratchFile } from "../model-runs.js";
+import { blamed } from "../original-too.js";
 import { bytesReckoner, writeJudged } from "../output/write-output.js";
 import { type EarlyPlacement, isPlacedEarly, notPlaced, placeEarly } from "../place/early-placement.js";
 import { joinFacts } from "../place/join-products.js";
@@ -83,6 +84,7 @@ export class OptimizeRun {
   #files: SearchFiles | null = null;
   readonly #corrections: CorrectionFacts[] = [];
   #lossy: LossyFacts | null = null;
+  #admitted: Intake | null = null;
   readonly #integers: ScratchWeights;
   readonly #kept: KeptIntegers;
   readonly #examined = new Map<Candidate, Examination>();
@@ -113,10 +115,19 @@ export class OptimizeRun {
     try {
       return await this.#run();
     } catch (thrown) {
-      throw this.#files && !this.part ? this.#files.failed(thrown, this.context.signal) : thrown;
+      const told = await this.#blamed(thrown);
+      throw this.#files && !this.part ? this.#files.failed(told, this.context.signal) : told;
     } finally {
       this.#integers.drop();
     }
+  }
+
+  /** What is made of a model fails on samples that the model itself fails on. */
+  async #blamed(thrown: unknown): Promise<unknown> {
+    if (!this.#admitted) return thrown;
+    const { fit, evaluation, trial } = this.#admitted;
+    const data = [trial, ...(fit ? [fit.ref] : []), evaluation.ref];
+    return blamed(thrown, this.config.model, data, this.config.runtime, this.context);
   }
 
   async #run(): Promise<RunResult> {
@@ -138,6 +149,7 @@ export class OptimizeRun {
 
     const request = requestOf(config, taken.judged, "fuse", leastOpset(config, original));
     const [admitted, draft] = await this.#taken(taking, draftModel(request, this.context));
+    this.#admitted = admitted;
     const against = await baselineOf(config, admitted, this.context);
     const exact = config.graph.lossy ? await record.stage("fuse", () => draft.prove()) : null;
     const lossy = exact && (await approximate(exact, request, record));
