@@ -5,13 +5,17 @@ import type { StageLimit } from "../../pipeline/stages/latency-budget.js";
 import { decimal, formed, invalid, NUMBER, type Parse, whole } from "./parse.js";
 import { DURATION, duration } from "./units.js";
 
-/** `0.5%`, `0.01` or `none`. */
+/** Errors, and limits on them, are told with an exponent where they are small (3e-7). */
+const scientific = (text: string): number | null =>
+  /^(\d+(\.\d+)?|\.\d+)(e[+-]?\d{1,2})?$/i.test(text) ? Number(text) : null;
+
+/** `0.5%`, `0.01`, `3e-7` or `none`. */
 export const parseDrop: Parse<DropLimit> = formed(
-  { number: { type: "number", minimum: 0 }, text: whole(String.raw`none|${NUMBER}(\s*%)?`) },
+  { number: { type: "number", minimum: 0 }, text: whole(String.raw`none|${NUMBER}([eE][+-]?\d{1,2})?(\s*%)?`) },
   (text, source) => {
     if (text === "none") return "none";
     const percent = text.endsWith("%");
-    const value = decimal(percent ? text.slice(0, -1).trimEnd() : text);
+    const value = scientific(percent ? text.slice(0, -1).trimEnd() : text);
     if (value === null) {
       throw invalid(
         text,

@@ -24,9 +24,12 @@ const table: readonly [string, Parse<unknown>, readonly [string, unknown][], rea
       ["1 %", { percent: 1 }],
       ["0.01", { absolute: 0.01 }],
       ["0", { absolute: 0 }],
+      ["3e-7", { absolute: 3e-7 }],
+      ["2.5E-3 %", { percent: 2.5e-3 }],
+      ["1e+2", { absolute: 100 }],
       ["none", "none"],
     ],
-    ["", "%", "-1%", "1e-3", "0x1", " 1", "1%%", "None", "NaN"],
+    ["", "%", "-1%", "e-3", "1e", "1e-", "1e999", "1e0.5", "1e-3e", "0x1", " 1", "1%%", "None", "NaN"],
   ],
   [
     "whole numbers",
