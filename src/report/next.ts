@@ -172,14 +172,15 @@ function afterSlowness(result: RunResult, line: Line): Suggestion | null {
 }
 
 function afterNoGain(result: RunResult, line: Line): Suggestion | null {
-  const { command, candidates, model, quantization, shrinkableBytes = 0 } = result;
+  const { command, candidates, model, quantization, verdict, shrinkableBytes = 0 } = result;
   if (command === "prune") return { command: `infer-opt show ${line.model} --groups`, why: "what can be narrowed" };
   if (!searches(command)) return null;
   const float = inFloat(result, line);
   if (float) return float;
   // Of one where no integers pay none were made, and they would be smaller.
   const isWeighed = candidates.length === 0 && (quantization?.regions ?? []).length > 0;
-  return isWeighed || shrinkableBytes > 0 || candidates.some(({ bytes }) => bytes < model.bytes)
+  const isSmaller = isWeighed || shrinkableBytes > 0 || candidates.some(({ bytes }) => bytes < model.bytes);
+  return isSmaller && !verdict.reasons.some(({ limit, unit }) => limit === "gain" && unit === "bytes")
     ? line.again("--goal", "size", "if a smaller file is worth having all the same")
     : { command: `infer-opt inspect ${line.model}`, why: "what the model is made of" };
 }

@@ -107,6 +107,9 @@ describe("the next command", () => {
     );
     expect(commandOf({ ...none, quantization: null }, line)).toContain("infer-opt inspect");
     expect(commandOf({ ...none, quantization: null, shrinkableBytes: 4096 }, line)).toBe(`${line} --goal size`);
+    const { reasons, ...missed } = verdict("no-gain", "gain");
+    const inSize = { ...missed, reasons: reasons.map((each) => ({ ...each, unit: "bytes" as const })) };
+    expect(commandOf({ ...refusedResult(), verdict: inSize }, `${line} --goal size`)).toContain("infer-opt inspect");
   });
 
   it("weighs the float model too where rewrites apply to a model that integers gain nothing for", () => {

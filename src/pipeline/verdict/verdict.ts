@@ -49,7 +49,7 @@ export interface Ruling {
 }
 
 /**
- * Least speedup that the lower end of the interval must reach to be called a gain.
+ * Least speedup that the lower end of the interval must reach to be called a gain, and least ratio of sizes where size is the goal.
  * Below 2 % a difference is within what another build, heap layout or day brings, and
  * not worth a second model file.
  */
@@ -253,16 +253,16 @@ function gainReason(
 ): VerdictReason {
   if (goal === "size") {
     const { baseline, candidate } = compressed ?? bytes;
-    const isSmaller = candidate < baseline;
+    const isGain = baseline >= leastGain * candidate;
     const isSlower = !mayBeSlower && latency !== null && latency.facts.speedupInterval[1] < 1;
-    const objection = !isSmaller
-      ? ": not smaller"
+    const objection = !isGain
+      ? `: ${candidate < baseline ? `a gain takes a file ${ratio(leastGain)}x smaller` : "not smaller"}`
       : isSlower
         ? `, but it is slower: ${speedupText(latency.facts)}`
         : "";
     return {
       limit: "gain",
-      wanted: baseline,
+      wanted: Math.floor(baseline / leastGain),
       got: candidate,
       status: objection === "" ? "met" : "missed",
       unit: "bytes",

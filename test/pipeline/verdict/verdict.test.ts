@@ -180,6 +180,16 @@ describe("gain", () => {
     expect(judge(limitsOf(), evidence({ latency: slow }), goal).verdict.outcome).toBe("met");
     const grown = { baseline: 300, candidate: 300 };
     expect(judge(limitsOf(), evidence({ latency: slow, bytes: grown }), goal).verdict.outcome).toBe("no-gain");
+    const alike = { baseline: 867_081, candidate: 863_315 };
+    expect(judge(limitsOf(), evidence({ bytes: alike }), goal).verdict).toMatchObject({
+      outcome: "no-gain",
+      summary: "no gain: 867.1 kB became 863.3 kB: a gain takes a file 1.02x smaller",
+    });
+    const smaller = { baseline: 102_000, candidate: 100_000 };
+    expect(judge(limitsOf(), evidence({ bytes: smaller }), goal).verdict).toMatchObject({
+      outcome: "met",
+      reasons: [{ limit: "gain", wanted: 100_000, got: 100_000 }],
+    });
   });
 
   it("warns of a smaller model that is slower, and not where that is in doubt", () => {
