@@ -1,5 +1,5 @@
 /** Where results may be written, decided before any work is done. */
-import { accessSync, type BigIntStats, constants, realpathSync, statSync } from "node:fs";
+import { accessSync, type BigIntStats, constants, lstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { InferOptError } from "../base/errors.js";
 import { isSystemError, outputFailed, refuseSpecialFile } from "../onnx/output-file.js";
@@ -20,7 +20,7 @@ export function modelOutput(model: string, { output, inPlace }: Pick<Settings, "
     );
   }
   if (inPlace) {
-    const path = realpathOf(model) ?? model;
+    const path = isLink(model) ? (realpathOf(model) ?? model) : model;
     checkWritable(path);
     refuseSpecialFile(path, path);
     return path;
@@ -125,6 +125,8 @@ function identityOf(path: string): BigIntStats | null {
     throw cause;
   }
 }
+
+const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 
 const realpathOf = (path: string): string | null =>
   statSync(path, { throwIfNoEntry: false }) ? realpathSync(path) : null;

@@ -59,6 +59,11 @@ it.each(["o.pt", "o.tflite", "o.ORT"])("refuses %s: no such file is written", as
   });
 });
 
+it("calls the input with --in-place what it was called", () => {
+  const called = relative(".", folderWithModel().model);
+  expect(modelOutput(called, { output: null, inPlace: true })).toBe(called);
+});
+
 it("replaces the file behind a link with --in-place, not the link", () => {
   const { folder, model } = folderWithModel();
   symlinkSync(model, join(folder, "link.onnx"));
