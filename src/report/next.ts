@@ -163,12 +163,12 @@ function afterSlowness(result: RunResult, line: Line): Suggestion | null {
   const { command, candidateModel, verdict } = result;
   if (searches(command)) return { command: `infer-opt inspect ${line.model}`, why: "what the model is made of" };
   if (command === "prune") return { command: `infer-opt show ${line.model} --groups`, why: "what can be narrowed" };
-  if (command !== "gate" || !candidateModel) return null;
+  if (!(command === "gate" || command === "verify") || !candidateModel) return null;
   const missed = verdict.reasons.filter(({ status }) => status === "missed");
   if (missed.every(({ limit }) => limit === "max-size")) {
     return { command: `infer-opt inspect ${shellWord(candidateModel.path)}`, why: "what the file is made of" };
   }
-  return line.profile(candidateModel, "which layers take the time");
+  return command === "verify" ? null : line.profile(candidateModel, "which layers take the time");
 }
 
 function afterNoGain(result: RunResult, line: Line): Suggestion | null {
@@ -244,10 +244,29 @@ function timingMs({ command, load, stages, resources }: RunResult): number {
   return stages.reduce((sum, { stage, wallMs }) => (stage === "bench" ? sum + wallMs : sum), 0);
 }
 
+/** Parts beyond that are not listed. */
+const MOST_PARTS = 8;
+
+/** Where the number of a part stands in the name of its file, the names of all are known. */
+function mergeParts(file: string, shard: string): Suggestion {
+  const [index, count] = shard.split("/");
+  const [, before, after] = new RegExp(`^(.*(?<![0-9]))${index}(?![0-9])([^/]*)$`, "s").exec(file) ?? [];
+  const isNamed = before !== undefined && Number(count) <= MOST_PARTS;
+  const parts = isNamed
+    ? Array.from({ length: Number(count) }, (_, i) => shellWord(`${before}${i + 1}${after}`))
+    : [shellWord(file), "OTHERS"];
+  return {
+    command: `infer-opt calibrate --merge ${parts.join(" ")} -o ranges.json`,
+    why: `joins the ${count} parts, once all of them are there`,
+  };
+}
+
 /** Ranges of all samples serve to quantize; of a part only beside the others. */
 function afterCalibration(line: Line): Suggestion | null {
   const [ranges] = ["--output", "-o"].flatMap((flag) => flagValues(line.typed ?? "", flag));
-  if (ranges === undefined || line.has("--shard")) return null;
+  if (ranges === undefined) return null;
+  const [shard] = flagValues(line.typed ?? "", "--shard");
+  if (shard !== undefined) return mergeParts(ranges, shard);
   return {
     command: `infer-opt quantize ${line.model} -o int8.onnx --ranges ${shellWord(ranges)}${line.given("--calibration", "--target")}`,
     why: "with these ranges; the samples are to measure by",

@@ -437,7 +437,9 @@ describe("what flags become", () => {
     expect(part.calls).toMatchObject([{ action: "calibrate", config: { shard: { index: 2, of: 8 } } }]);
     const joined = await command(["calibrate", "--merge", "a.json", "b.json", "-o", output]);
     expect(joined.calls).toEqual([{ action: "mergeRanges", config: { parts: ["a.json", "b.json"], output } }]);
-    expect(joined.stdout).toBe(`2 parts joined: 12 tensors over 64 samples -> ${output}\n`);
+    expect(joined.stdout).toBe(
+      `2 parts joined: 12 tensors over 64 samples -> ${output}\nnext  infer-opt quantize MODEL -o int8.onnx --ranges ${output}\n`,
+    );
   });
 
   it("a pipeline for a profile", async () => {

@@ -299,6 +299,31 @@ describe("the next command", () => {
     );
   });
 
+  it("joins the parts of a calibration, by their numbers where the file has one", () => {
+    const part = sampleResult({ command: "calibrate", output: null, quantization: null });
+    const line = "infer-opt calibrate m.onnx --calibration c.npz --shard";
+    expect(commandOf(part, `${line} 1/3 -o run2/part1.json`)).toBe(
+      "infer-opt calibrate --merge run2/part1.json run2/part2.json run2/part3.json -o ranges.json",
+    );
+    const joined = "infer-opt calibrate --merge";
+    expect(commandOf(part, `${line} 2/2 -o 'a b.json'`)).toBe(`${joined} 'a b.json' OTHERS -o ranges.json`);
+    expect(commandOf(part, `${line} 1/20 -o p1.json`)).toBe(`${joined} p1.json OTHERS -o ranges.json`);
+  });
+
+  it("looks into a file that verify found too large", () => {
+    const bare = sampleResult({ command: "verify", output: null, quantization: null });
+    const of = (limit: string) => ({
+      ...{ ...bare, candidateModel: { ...bare.model, path: "b.onnx" } },
+      verdict: verdict("latency", limit),
+    });
+    const line = "infer-opt verify a b --eval e.npz --max-size 50kB --max-drop none";
+    const tooLarge = of("max-size");
+    const reasons = tooLarge.verdict.reasons.map((each) => ({ ...each, status: "missed" as const }));
+    expect(commandOf({ ...tooLarge, verdict: { ...tooLarge.verdict, reasons } }, line)).toBe(
+      "infer-opt inspect b.onnx",
+    );
+  });
+
   describe("of a gate", () => {
     const bare = sampleResult({ command: "gate", output: null, quantization: null });
     const gate = { ...bare, candidateModel: { ...bare.model, path: "b.onnx" } };

@@ -1,4 +1,5 @@
 import { InferOptError } from "../../base/errors.js";
+import { shellWord } from "../../base/shell-word.js";
 import { plural } from "../../report/numbers.js";
 import { type Command, type Invocation, passChoice, running } from "../command.js";
 import { answer } from "../deliver.js";
@@ -65,6 +66,8 @@ async function merge(invocation: Invocation, model: string): Promise<ExitCode> {
   const output = requiredOutput(settings, settings.merge);
   const { samples, tensors } = await actions.mergeRanges(settings.merge, output);
   const text = `${plural(settings.merge.length, "part")} joined: ${plural(tensors, "tensor")} over ${plural(samples, "sample")}`;
-  answer(invocation, `${text} -> ${output}`, { parts: settings.merge.length, samples, tensors, output });
+  // Parts know their model by what it holds, and not where it is.
+  const next = `next  infer-opt quantize MODEL -o int8.onnx --ranges ${shellWord(output)}`;
+  answer(invocation, `${text} -> ${output}\n${next}`, { parts: settings.merge.length, samples, tensors, output });
   return exitCode.done;
 }
