@@ -6,7 +6,7 @@
  * NaN or infinity. Told: conversions, constant inputs, blank and repeated samples, samples far beyond
  * the others, pixels that nobody scaled, labels missing here and there.
  */
-import { nearestName } from "../base/nearest.js";
+import { likelyName, nearestName } from "../base/nearest.js";
 import { isFloat, type Tensor } from "../ir/index.js";
 import { type Adjustment, conformTensor, feedOf } from "./conform.js";
 import { DigestBuilder, hashFeeds } from "./content-hash.js";
@@ -67,7 +67,7 @@ export async function admit(
 
   const some = maxSamples < dataset.count ? [...Array(maxSamples).keys()] : undefined;
   for await (const sample of dataset.samples(some)) {
-    refuseUnknown(sample, known);
+    refuseUnknown(sample, known, dataset.path);
     references?.add(sample);
     store?.add(sample);
     const fed = new Map(inputs.map((input) => [input.name, input.add(sample)]));
@@ -91,16 +91,23 @@ export async function admit(
   return { samples: hashes.length, digest: digest.hex(), hashes, findings, references: references?.names ?? [] };
 }
 
-function refuseUnknown(sample: Sample, known: readonly string[]): void {
+/** Kinds of data in which labels stand beside the inputs, under a name that nothing else has. */
+const HOLDS_LABELS = /\.(npz|jsonl)$/i;
+
+function refuseUnknown(sample: Sample, known: readonly string[], path: string): void {
   for (const name of sample.feeds.keys()) {
     if (known.includes(name)) continue;
-    const nearest = nearestName(name, known);
+    const mayHold = HOLDS_LABELS.test(path) && sample.labels === null && !known.includes("labels");
+    const isMeant = mayHold && likelyName(name, [...known, "labels"]) === "labels";
+    const nearest = isMeant ? "labels" : nearestName(name, known);
     throw datasetError(
       "DATASET_INPUT_UNKNOWN",
       `${sample.id} holds "${name}", which is no input of the model`,
       nearest === null
         ? "The model takes no inputs."
-        : `Rename or remove it; the model's nearest input is "${nearest}".`,
+        : isMeant
+          ? 'Rename or remove it; what goes to the metric is called "labels" here.'
+          : `Rename or remove it; the model's nearest input is "${nearest}".`,
       { fields: { sample: sample.id, name, nearest, inputs: known } },
     );
   }

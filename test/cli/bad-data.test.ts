@@ -16,6 +16,11 @@ describe("calibration data is refused:", () => {
   const line = JSON.stringify({ x: [Array.from({ length: 8 }, () => ramp(8))] });
   const files: Record<string, [name: string, content: () => string | Uint8Array, fault: Fault]> = {
     "a name that is no input": ["d.npz", () => npz({ pixels: good }), [3, "DATASET_INPUT_UNKNOWN", "pixels", '"x"']],
+    "labels under another name": [
+      "d.npz",
+      () => npz({ x: good, label: good }),
+      [3, "DATASET_INPUT_UNKNOWN", '"label"', 'called "labels"'],
+    ],
     "an extra array": ["d.npz", () => npz({ x: good, extra: good }), [3, "DATASET_INPUT_UNKNOWN", "extra"]],
     "only labels": ["d.npz", () => npz({ labels: i64Npy([2], [1, 2]) }), [3, "DATASET_EMPTY", "d.npz"]],
     "too large an image": ["d.npz", () => npz({ x: x([2, 1, 9, 8]) }), [3, "DATASET_SHAPE", '"x"', "9"]],
