@@ -1,7 +1,7 @@
-/** Where a profile and the timing in turns do not say the same of the speed: which of them counts, in a sentence. */
+/** Where a profile and the timing in turns do not say the same of the speed, or of how long a run takes: which of them counts, in words. */
 import type { OperatorShare } from "../pipeline/profile/operator-times.js";
-import type { RunResult } from "../pipeline/result.js";
-import { interval, ratio } from "./numbers.js";
+import type { LatencyFacts, RunResult } from "../pipeline/result.js";
+import { interval, milliseconds, ratio } from "./numbers.js";
 
 /** Nodes alone take less than a run, and few runs are not all runs: so far apart they may be. */
 const TOLERANCE = 0.1;
@@ -11,7 +11,26 @@ const SAME = 0.01;
 /** null where they agree, or one of them is missing. */
 export function profileRemark({ operatorTimes, latency }: Pick<RunResult, "operatorTimes" | "latency">): string | null {
   if (!operatorTimes || !latency) return null;
-  const [before, after] = [sumOf(operatorTimes.before), sumOf(operatorTimes.after)];
+  const sums = [sumOf(operatorTimes.before), sumOf(operatorTimes.after)] as const;
+  const remarks = [speedRemark(sums, latency), sumRemark(sums, latency)].filter((each) => each !== null);
+  return remarks.length === 0 ? null : remarks.join(" ");
+}
+
+type Sums = readonly [number, number];
+
+/** What the profiler takes for each node is much of what small nodes take. */
+function sumRemark([before, after]: Sums, { baseline, candidate }: LatencyFacts): string | null {
+  const pairs = [[before, baseline.p50Ms] as const, [after, candidate.p50Ms] as const];
+  const beyond = pairs.find(([sum, median]) => sum > median * (1 + TOLERANCE));
+  if (!beyond) return null;
+  const [sum, median] = beyond;
+  return (
+    `Their sum (${milliseconds(sum)} ms) is more than a run takes (median ${milliseconds(median)} ms): ` +
+    "they hold what the profiler itself takes for each node."
+  );
+}
+
+function speedRemark([before, after]: Sums, latency: LatencyFacts): string | null {
   if (!(before > 0 && after > 0)) return null;
   const { speedup, speedupInterval } = latency;
   const [low, high] = speedupInterval;

@@ -51,21 +51,30 @@ describe("where the time went", () => {
 
   it("sums up what is many, and loses nothing by it", () => {
     const many = Array.from({ length: 20 }, (_, i) => ({ op: `Op${i}`, nodes: 1, ms: i + 1 }));
-    const lines = timeLines(sampleResult({ operatorTimes: { before: many, after: [] } }), plainSheet);
+    const lines = timeLines(sampleResult({ operatorTimes: { before: many, after: [] }, latency: null }), plainSheet);
     expect(lines).toHaveLength(9);
     expect(lines.at(-2)).toMatch(/^ {2}other +105 +- +105/);
     expect(lines.at(-1)).toMatch(/^ {2}all +210 +- +210$/);
   });
 
   describe("beside a speed that was timed", () => {
-    const linesAt = (afterMs: number, speedup: number, speedupInterval: readonly [number, number]) => {
+    const linesAt = (
+      afterMs: number,
+      speedup: number,
+      speedupInterval: readonly [number, number],
+      [p50Ms, afterP50Ms]: readonly [number, number] = [10.5, 10.5],
+    ) => {
       const shares = (ms: number) => [{ op: "Conv", nodes: 1, ms }];
       const { latency } = sampleResult();
       const result = sampleResult({
         operatorTimes: { before: shares(10), after: shares(afterMs) },
-        latency: { ...latency!, speedup, speedupInterval },
+        latency: {
+          ...{ ...latency!, speedup, speedupInterval },
+          baseline: { ...latency!.baseline, p50Ms },
+          candidate: { ...latency!.candidate, p50Ms: afterP50Ms },
+        },
       });
-      return timeLines(result, plainSheet).slice(3).join(" ").replace(/\s+/g, " ");
+      return timeLines(result, plainSheet).slice(3).join(" ").replace(/\s+/g, " ").trim();
     };
 
     it("says nothing where both are of one mind", () => {
@@ -79,6 +88,17 @@ describe("where the time went", () => {
       expect(far).toContain("Timed in turns it was 1.50x (1.45x .. 1.55x), which is what counts.");
       expect(linesAt(10.3, 1.04, [1.02, 1.06])).toContain("0.97x as fast");
       expect(linesAt(9.7, 0.98, [0.97, 0.99])).toContain("1.03x as fast");
+    });
+
+    it("says why the sum is more than the median, where it is well above", () => {
+      const above =
+        "Their sum (10.0 ms) is more than a run takes (median 7.00 ms): they hold what the profiler itself takes for each node.";
+      expect(linesAt(5, 2, [1.95, 2.05], [7, 5])).toBe(above);
+      expect(linesAt(5, 2, [1.95, 2.05], [10, 3])).toContain(
+        "Their sum (5.00 ms) is more than a run takes (median 3.00 ms)",
+      );
+      expect(linesAt(5, 2, [1.95, 2.05], [9.5, 4.9])).toBe("");
+      expect(linesAt(5, 1.5, [1.45, 1.55], [7, 5])).toMatch(/which is what counts[.] Their sum/);
     });
 
     it("stays within the sheet", () => {
