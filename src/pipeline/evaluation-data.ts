@@ -96,7 +96,10 @@ export async function refuseUnfit(
 const RANDOM_SAMPLES = 8;
 const HELD_OUT_SHARE = 1 / 5;
 
-/** Throws what opening the dataset throws, GRAPH_INVALID for a model without outputs, and FLAG_INVALID for a shape of an input that the model has not. */
+/**
+ * Throws what opening the dataset throws, GRAPH_INVALID for a model without outputs, FLAG_INVALID for a shape of an input that the
+ * model has not, and BATCH_FIXED for a batch of samples, which come one at a time.
+ */
 export async function chooseEvaluationData(
   { calibration, eval: evaluation }: DataConfig,
   { inputs, outputs }: ModelSignature,
@@ -113,6 +116,8 @@ export async function chooseEvaluationData(
     );
   }
   refuseUnknownShapes(config.shapes, inputs);
+  const data = evaluation ?? calibration;
+  if (data !== null && config.batch !== 1) throw fixedBatch(data, config.batch, 1, true);
   if (evaluation !== null) {
     const { count, hasLabels } = await openDataset(evaluation, { signature: inputs });
     return { ref: { path: evaluation }, count, source: "eval", hasLabels };
@@ -129,6 +134,15 @@ export async function chooseEvaluationData(
     hasLabels: false,
   };
 }
+
+/** @param path of the model, or of samples */
+export const fixedBatch = (path: string, batch: number, fixed: number, isData: boolean): InferOptError =>
+  new InferOptError("BATCH_FIXED", "input", `${path} has batches of ${fixed}, and not of ${batch}`, {
+    hint: isData
+      ? "Samples come one at a time: leave out --batch; or leave out the samples, and inputs are made up in every batch size."
+      : "Export the model with an open first dimension, or leave it open in --shape: input=N,3,224,224.",
+    fields: { path, batch, fixed },
+  });
 
 /** Throws FLAG_INVALID for a shape of an input that the model has not. */
 export function refuseUnknownShapes(shapes: ReadonlyMap<string, unknown>, inputs: readonly { name: string }[]): void {

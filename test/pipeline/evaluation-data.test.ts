@@ -46,8 +46,10 @@ describe("chooseEvaluationData", () => {
     const labels = withLabels ? { labels: i64Npy([10], new Array(10).fill(1)) } : {};
     return `${temporaryFolder({ "d.npz": npz({ ...arrays, ...labels }) })}/d.npz`;
   };
-  const choose = (data: { calibration?: string; eval?: string }) =>
-    chooseEvaluationData({ calibration: null, eval: null, metric: null, ...data }, classifier, runtimeConfig());
+  const choose = (data: { calibration?: string; eval?: string }, batch = 1) => {
+    const given = { calibration: null, eval: null, metric: null, ...data };
+    return chooseEvaluationData(given, classifier, runtimeConfig({ batch }));
+  };
 
   it("is all of the evaluation data where there is some", async () => {
     const path = file(true);
@@ -68,6 +70,15 @@ describe("chooseEvaluationData", () => {
 
   it("is made up when there is no data", async () => {
     expect(await choose({})).toMatchObject({ source: "random", hasLabels: false, ref: { random: { seed: 1 } } });
+  });
+
+  it("has no batches of samples", async () => {
+    const path = file(false);
+    for (const data of [{ eval: path }, { calibration: path }]) {
+      const fault = await choose(data, 4).catch((thrown: unknown) => thrown);
+      expect(fault).toMatchObject({ code: "BATCH_FIXED", kind: "input", fields: { path, batch: 4, fixed: 1 } });
+    }
+    expect(await choose({}, 4)).toMatchObject({ source: "random" });
   });
 });
 

@@ -1,6 +1,5 @@
 /** `bench` over batch sizes and thread counts: latency against throughput, what a million inferences cost, and the best setting within the limits. */
 import { basename } from "node:path";
-import { InferOptError } from "../../base/errors.js";
 import {
   type LatencySeries,
   latencyPercentiles,
@@ -12,7 +11,7 @@ import {
 import type { DatasetRef } from "../../dataset/index.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { batchOf, chooseEvaluationData, refuseUnfit, timingData } from "../evaluation-data.js";
+import { batchOf, chooseEvaluationData, fixedBatch, refuseUnfit, timingData } from "../evaluation-data.js";
 import { refuseBatchBeyondMemory } from "../measure/batch-memory.js";
 import { watchConditions } from "../measure/conditions.js";
 import { UNSETTLED, usedProvider } from "../measure/latency.js";
@@ -101,20 +100,12 @@ async function settingsOf(
       const data = timingData(chosen, signature, sized);
       await refuseUnfit(data, signature);
       if (given === null) await refuseBatchBeyondMemory(path, signature.inputs, sized, context);
-      if (batchOf(data) !== batch) throw fixedBatch(given ?? path, batch, batchOf(data), given !== null);
+      if (batchOf(data) !== batch) throw fixedBatch(path, batch, batchOf(data), false);
       for (const count of threads) settings.push({ model, data, config: { ...sized, threads: count } });
     }
   }
   return settings;
 }
-
-const fixedBatch = (path: string, batch: number, fixed: number, isData: boolean): InferOptError =>
-  new InferOptError("BATCH_FIXED", "input", `${path} has batches of ${fixed}, and not of ${batch}`, {
-    hint: isData
-      ? "Samples come one at a time: leave out --eval, and inputs are made up in every batch size."
-      : "Export the model with an open first dimension, or leave it open in --shape: input=N,3,224,224.",
-    fields: { path, batch, fixed },
-  });
 
 function settingFacts(
   { model, config: { batch, threads } }: Setting,
