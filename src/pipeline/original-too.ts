@@ -4,6 +4,7 @@ import { type DatasetRef, openDatasetRef } from "../dataset/index.js";
 import type { PortInfo } from "../runtime/port.js";
 import type { RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
+import type { Intake } from "./intake.js";
 import { asWritten, linkedTwin, untimedRoughly } from "./model-runs.js";
 
 /**
@@ -29,9 +30,19 @@ export async function failureOfOriginal(
   return isRunFailed(own) ? own : null;
 }
 
-/** The same, or what was thrown. */
-export const blamed = async (...[thrown, ...where]: Parameters<typeof failureOfOriginal>): Promise<unknown> =>
-  (await failureOfOriginal(thrown, ...where)) ?? thrown;
+/** The same of any sample of a run, or what was thrown; `intake` is null before anything was let in. */
+export async function blamed(
+  thrown: unknown,
+  original: string,
+  intake: Pick<Intake, "trial" | "fit" | "evaluation"> | null,
+  config: RuntimeConfig,
+  context: RunContext,
+): Promise<unknown> {
+  if (!intake) return thrown;
+  const { trial, fit, evaluation } = intake;
+  const data = [trial, ...(fit ? [fit.ref] : []), evaluation.ref];
+  return (await failureOfOriginal(thrown, original, data, config, context)) ?? thrown;
+}
 
 const isRunFailed = (thrown: unknown): thrown is InferOptError =>
   thrown instanceof InferOptError && thrown.code === "RUN_FAILED";

@@ -72,6 +72,9 @@ it("leaves the blame where it is where the model itself runs", async () => {
   const thrown = new InferOptError("RUN_FAILED", "runtime", "odd", {
     fields: { model: "made", sample: "samples.npz[3]" },
   });
-  const told = await blamed(thrown, model, [{ path: samples(folder, 16) }], runtimeConfig(), realContext(runtime));
+  const ref = { path: samples(folder, 16) };
+  const evaluation = { ref, count: 10, source: "eval", hasLabels: false } as const;
+  const intake = { trial: ref, fit: null, evaluation };
+  const told = await blamed(thrown, model, intake, runtimeConfig(), realContext(runtime));
   expect(told).toBe(thrown);
 });

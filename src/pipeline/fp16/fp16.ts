@@ -46,7 +46,7 @@ export async function runFp16(config: Fp16Config, context: RunContext): Promise<
   try {
     return await new Fp16Run(config, intake, record).run();
   } catch (thrown) {
-    throw await blamed(thrown, config.model, [intake.trial], config.runtime, context);
+    throw await blamed(thrown, config.model, intake, config.runtime, context);
   }
 }
 

@@ -115,19 +115,11 @@ export class OptimizeRun {
     try {
       return await this.#run();
     } catch (thrown) {
-      const told = await this.#blamed(thrown);
+      const told = await blamed(thrown, this.config.model, this.#admitted, this.config.runtime, this.context);
       throw this.#files && !this.part ? this.#files.failed(told, this.context.signal) : told;
     } finally {
       this.#integers.drop();
     }
-  }
-
-  /** What is made of a model fails on samples that the model itself fails on. */
-  async #blamed(thrown: unknown): Promise<unknown> {
-    if (!this.#admitted) return thrown;
-    const { fit, evaluation, trial } = this.#admitted;
-    const data = [trial, ...(fit ? [fit.ref] : []), evaluation.ref];
-    return blamed(thrown, this.config.model, data, this.config.runtime, this.context);
   }
 
   async #run(): Promise<RunResult> {
