@@ -209,8 +209,9 @@ describe("quantize", () => {
   });
 
   it.each(["dynamic", "weights"] as const)("%s mode needs no data, and says that nothing was proven", async (mode) => {
-    const { output, context } = await scene();
-    const result = await runQuantize(optimizeConfig(digitsModel, output, { mode }), context);
+    const { folder, output, context } = await scene();
+    const model = modelFile(folder, "(x: f32[1,64]) -> (y) { h = Gemm(x, $w: f32[64,64]) y = Relu(h) }");
+    const result = await runQuantize(optimizeConfig(model, output, { mode }), context);
     expect(result.verdict.outcome).toBe("met");
     expect(result.quantization!.mode).toBe(mode);
     expect(result.accuracy!.kind).toBe("smoke");
@@ -244,7 +245,7 @@ describe("quantize", () => {
 
   it("does nothing to a model that is quantized already", async () => {
     const { output, folder, context } = await scene();
-    await runQuantize(optimizeConfig(digitsModel, output, { mode: "dynamic" }), context);
+    await runQuantize(optimizeConfig(digitsModel, output, { mode: "weights" }), context);
     const second = join(folder, "second.onnx");
     const result = await runQuantize(optimizeConfig(output, second, { mode: "dynamic" }), context);
     expect(result.verdict.outcome).toBe("no-gain");
@@ -257,7 +258,8 @@ describe("quantize", () => {
     const data = { calibration, eval: null, metric: null };
     const limits = limitsOf({ maxDrop: "none" });
     const heavy = [...nodesWithin(loadModel(digitsModel).graph)].filter(({ op }) => op === "Conv" || op === "Gemm");
-    const last = heavy.at(-1)!.displayName;
+    // The Gemm behind it is too small for a gain.
+    const last = heavy.at(-2)!.displayName;
     const without = { mode: "static", selection: { include: [], exclude: [last] }, goal: "size" } as const;
     const first = await runQuantize(optimizeConfig(digitsModel, output, without, { data, limits }), context);
     const second = join(folder, "second.onnx");
