@@ -235,6 +235,10 @@ class Comparison:
 
 
 def digest(path):
+    """Of a file, or of the names and contents of all files in a folder."""
+    if path.is_dir():
+        parts = [f"{part.relative_to(path)} {digest(part)}" for part in sorted(path.rglob("*")) if part.is_file()]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
