@@ -17,6 +17,7 @@ import { padImage, withZeroChannels } from "./pad-channels.js";
 import { fitPairs } from "./pair-sums.js";
 import type { StaticPlan } from "./plan-static.js";
 import { poolMeans } from "./pool-means.js";
+import { reluBehindPools } from "./relu-behind-pool.js";
 import type { ActivationScheme } from "./scheme.js";
 import { staticWeight } from "./static-weight.js";
 import { type StoredWeight, WeightStore } from "./weight-store.js";
@@ -57,6 +58,7 @@ export function insertQdq(
   invariant(opsetOf(model) >= 13, "per-channel DequantizeLinear needs opset 13");
   // By the graph as it is: a Conv behind a pair reads no image any more.
   const depths = new Map(plan.nodes.map(({ node }) => [node, depthsOf(node, target)]));
+  if (target.isMeasurable) reluBehindPools(plan);
   const { nodes, squeezed } = poolMeans(plan.nodes);
   const all = new Map(schemes);
   for (const [pooled, mean] of squeezed) all.set(pooled, schemes.get(mean)!);
