@@ -22,14 +22,13 @@ const stem = (pool: string, between = "r = Relu(a)"): string => `(x: f32[1,3,16,
 const keepFloat = new Map([["Conv:a", "asked for"]]);
 
 const poolsOf = ({ graph }: Model) => [...graph.nodes()].filter(({ op }) => op.includes("MaxPool"));
-const readers = ({ graph }: Model) =>
-  poolsOf({ graph } as Model).map(({ inputs: [value] }) => value!.producer?.op ?? "an input");
+const readByPools = (model: Model) => poolsOf(model).map(({ inputs: [value] }) => value!.producer?.op ?? "an input");
 
 describe("reluBehindPools", () => {
   it("has the runtime pool floats, where it would move the QuantizeLinear in front", async () => {
     const { float, model, feeds } = await quantizeText(stem("r"), { keepFloat });
     expect(opsOf(model).slice(0, 4)).toEqual(["Conv", "MaxPool", "Relu", "QuantizeLinear"]);
-    expect(readers(await optimizedByRuntime(model))).not.toContain("QuantizeLinear");
+    expect(readByPools(await optimizedByRuntime(model))).not.toContain("QuantizeLinear");
     expect(relativeError(await runModel(float, feeds), await runModel(model, feeds))).toBeLessThan(0.03);
     expect(await errorOf(float, model, feeds)).toBeLessThan(0.03);
   });

@@ -6,12 +6,12 @@ import { decimal, formed, invalid, NUMBER, type Parse, whole } from "./parse.js"
 import { DURATION, duration } from "./units.js";
 
 /** Errors, and limits on them, are told with an exponent where they are small (3e-7). */
-const scientific = (text: string): number | null =>
-  /^(\d+(\.\d+)?|\.\d+)(e[+-]?\d{1,2})?$/i.test(text) ? Number(text) : null;
+const SCIENTIFIC = String.raw`${NUMBER}([eE][+-]?\d{1,2})?`;
+const scientific = (text: string): number | null => (new RegExp(`^${SCIENTIFIC}$`).test(text) ? Number(text) : null);
 
 /** `0.5%`, `0.01`, `3e-7` or `none`. */
 export const parseDrop: Parse<DropLimit> = formed(
-  { number: { type: "number", minimum: 0 }, text: whole(String.raw`none|${NUMBER}([eE][+-]?\d{1,2})?(\s*%)?`) },
+  { number: { type: "number", minimum: 0 }, text: whole(String.raw`none|${SCIENTIFIC}(\s*%)?`) },
   (text, source) => {
     if (text === "none") return "none";
     const percent = text.endsWith("%");

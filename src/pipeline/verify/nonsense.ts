@@ -47,9 +47,9 @@ export function judgeSense(
 ): VerdictReason | null {
   const empty = judgeAllNaN(differences, "some");
   if (empty) return empty;
-  const told = differences.filter((each) => isTold(each) && isFloat(each.output));
+  const told = toldFloats(differences, isFloat);
   if (told.length === 0) return null;
-  const dead = judgeDead(told, isFloat);
+  const dead = deadAmong(told);
   if (dead || !told.every(isUnrelated)) return dead;
   const sqnrDb = Math.max(...told.map((each) => each.sqnrDb));
   return reason(
@@ -63,7 +63,10 @@ export function judgeDead(
   differences: readonly OutputDifference[],
   isFloat: (output: string) => boolean,
 ): VerdictReason | null {
-  const told = differences.filter((each) => isTold(each) && isFloat(each.output));
+  return deadAmong(toldFloats(differences, isFloat));
+}
+
+function deadAmong(told: readonly OutputDifference[]): VerdictReason | null {
   const lost = told.filter(({ nanMismatch, elements }) => 2 * nanMismatch > elements);
   if (lost.length > 0) {
     return reason(null, `most of ${named(lost, told)} are NaN, and the original's are not`);
@@ -78,7 +81,11 @@ export function judgeDead(
   return null;
 }
 
-const isTold = ({ mismatch, maxMagnitude }: OutputDifference): boolean => mismatch === null && maxMagnitude > 0;
+const toldFloats = (
+  differences: readonly OutputDifference[],
+  isFloat: (output: string) => boolean,
+): readonly OutputDifference[] =>
+  differences.filter(({ output, mismatch, maxMagnitude }) => mismatch === null && maxMagnitude > 0 && isFloat(output));
 
 const reason = (got: number | null, text: string): VerdictReason => ({
   limit: "sense",
