@@ -2,11 +2,12 @@
  * `gate --history FILE.jsonl`: one line a run, and whether the newest is out of line with those before. Only what holds on any
  * machine is compared: the ratio to a baseline that ran beside it, accuracy, and size.
  */
-import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from "node:fs";
+import { existsSync, readFileSync, statSync, truncateSync } from "node:fs";
 import * as v from "valibot";
 import { withoutMark } from "../../base/byte-order-mark.js";
 import { InferOptError, messageOf } from "../../base/errors.js";
 import { median } from "../../base/statistics.js";
+import { writeSynced } from "../../base/write-synced.js";
 import type { AccuracyFacts, LatencyFacts, ModelFacts, Outcome } from "../result.js";
 
 const maybe = v.nullable(v.number());
@@ -96,7 +97,7 @@ function textOf(path: string): string {
 export function appendHistory(path: string, entry: HistoryEntry): void {
   try {
     const isOpen = existsSync(path) && openEnd(path);
-    appendFileSync(path, `${isOpen ? "\n" : ""}${JSON.stringify(entry)}\n`, { flush: true });
+    writeSynced(path, `${isOpen ? "\n" : ""}${JSON.stringify(entry)}\n`, "a");
   } catch (cause) {
     throw new InferOptError("OUTPUT_FAILED", "input", `${path} cannot be written: ${messageOf(cause)}`, {
       hint: "Check that its folder exists, that it can be written, and that the disk has room.",
