@@ -1,8 +1,9 @@
 /**
  * How many runs a budget pays for and when to look at them. At most four looks, each
  * twice as far as the one before: every look is a chance to be wrong, and at 99 % each
- * four of them stay under 4 %. Where a verdict is wanted soon, one or two processes of the first
- * look are looked at too, and decide only what is clear of the limit by CLEAR_MARGINS.
+ * four of them stay under 4 %. Where a verdict is wanted soon, the first comes sooner than that, and where
+ * processes start fast two more come before it, at one and two processes of each model, which decide only
+ * what is clear of the limit by CLEAR_MARGINS.
  */
 
 import { leastCountFor } from "../base/statistics.js";
