@@ -24,6 +24,7 @@ import type { IntegerTarget } from "../target/integer-kernel.js";
 import { weightInputs } from "../target/integer-kernels.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { DynamicActivations } from "./dynamic-activation.js";
+import { whyNotPlainGemm } from "./gemm.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
 import { columnsFrom, productWeight, removeUnreadTranspose } from "./product-weight.js";
@@ -91,7 +92,7 @@ export function quantizeDynamic(model: Model, target: IntegerTarget, options: Dy
 }
 
 function whyNot(node: Node): string | null {
-  const [input, factor, bias] = node.inputs;
+  const [input, factor] = node.inputs;
   if (!input || !factor) return "an input is absent";
   const tensor = productWeight(node)?.value.constant;
   if (!tensor) return input.constant ? "the weights come first" : "both factors are activations";
@@ -99,10 +100,7 @@ function whyNot(node: Node): string | null {
   if (tensor.dtype !== "f32") return `weights of type ${tensor.dtype}`;
   if (input.dtype !== null && input.dtype !== "f32") return `activations of type ${input.dtype}`;
   if (tensor.dims.length !== 2 || tensor.elementCount === 0) return "weights that are no matrix";
-  if (node.op === "MatMul") return null;
-  if (node.int("transA", 0) !== 0) return "Gemm with transA";
-  if (node.float("alpha", 1) !== 1) return "Gemm with alpha other than 1";
-  return bias && node.float("beta", 1) !== 1 ? "Gemm with beta other than 1" : null;
+  return node.op === "MatMul" ? null : whyNotPlainGemm(node);
 }
 
 function replaceProduct(

@@ -9,8 +9,10 @@
  * The integers are the same, rounded once in the same place. What has no integer operator in ai.onnx
  * (Add, Mul, Concat, Sigmoid, a Gemm whose result is quantized, ...) keeps its pairs.
  */
+
 import { attr, type Model, type Node, Tensor, type Value } from "../ir/index.js";
 import { removeUnreadConstants } from "./dead-constants.js";
+import { isTurnedGemm, whyNotPlainGemm } from "./gemm.js";
 
 /** Moves elements of 8 bits as it does floats, since opset 13. */
 const movers = new Set([
@@ -109,8 +111,7 @@ function convertMatMul(node: Node): boolean {
 /** With constant weights and bias, and nothing but those two done to the product. */
 function convertGemm(node: Node): boolean {
   const [a, b, c] = node.inputs.map(widened);
-  const isPlain = node.float("alpha", 1) === 1 && node.float("beta", 1) === 1 && node.int("transA", 0) === 0;
-  if (!a || !b?.integers.constant || !isPlain || quantizedBy(node.output)) return false;
+  if (!a || !b?.integers.constant || whyNotPlainGemm(node) !== null || quantizedBy(node.output)) return false;
   if (!node.inputs[2]) return convertToFloatResult(node, a, turned(node, b), null);
   const [biases, scales] = [c?.integers.constant, c?.scale.constant?.toF32()];
   if (biases?.dtype !== "i32" || !scales) return false;
@@ -121,7 +122,7 @@ function convertGemm(node: Node): boolean {
 
 /** The weights as rows of inputs and columns of outputs. */
 function turned(node: Node, weight: Widened): Widened {
-  if (node.int("transB", 0) === 0) return weight;
+  if (!isTurnedGemm(node)) return weight;
   const { dims } = weight.integers.constant!;
   const [outputs, inputs] = dims as [number, number];
   const bytes = weight.integers.constant!.bytes();

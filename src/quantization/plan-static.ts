@@ -3,6 +3,7 @@
  * weights, and the neighbours between them that have integer kernels. Everything
  * else is listed with its reason. What the choice costs and gains is measured later.
  */
+
 import { type Graph, isFloat, type Model, type Node, nodesWithin, soleReader, type Value } from "../ir/index.js";
 import { quantizedFormOf } from "../ops/quantizing.js";
 import {
@@ -12,6 +13,7 @@ import {
   isWrongKernel,
   kernelFor,
 } from "../target/integer-kernel.js";
+import { channelAxis, whyNotPlainGemm } from "./gemm.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 
 /** How far a static placement goes. */
@@ -190,13 +192,12 @@ function whyNotConv(node: Node, options: PlacementOptions): string | null {
 
 function whyNotGemm(node: Node): string | null {
   const [, weight, bias] = node.inputs;
-  if (node.int("transA", 0) !== 0) return "Gemm with transA";
-  if (node.float("alpha", 1) !== 1) return "Gemm with alpha other than 1";
+  const whyNot = whyNotPlainGemm(node);
+  if (whyNot !== null) return whyNot;
   if (weight!.constant!.dims.length !== 2) return "weights that are no matrix";
   if (!bias) return null;
-  if (node.float("beta", 1) !== 1) return "Gemm with beta other than 1";
   if (bias.constant?.dtype !== "f32") return "the bias is computed at run time";
-  const width = weight!.constant!.dims[node.int("transB", 0) ? 0 : 1];
+  const width = weight!.constant!.dims[channelAxis(node)];
   const { dims, elementCount } = bias.constant;
   const isRow = elementCount === width && (dims.at(-1) ?? 1) === width;
   return isRow ? null : "a bias that is not one number per column";

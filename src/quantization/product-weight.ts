@@ -2,8 +2,10 @@
  * The constant matrix that a product has on its right: as it is stored, or behind a Transpose, as
  * where one table is looked up at a model's beginning and multiplied by at its end (tied weights).
  */
+
 import { attr, type Node, Tensor, type Value } from "../ir/index.js";
 import { isLookUp } from "./embedding.js";
+import { isTurnedGemm } from "./gemm.js";
 import type { StoredWeight } from "./weight-store.js";
 
 export interface ProductWeight {
@@ -19,7 +21,7 @@ export function productWeight(node: Node): ProductWeight | null {
   const weight = node.inputs[1];
   if (!weight || !(node.is("MatMul") || node.is("Gemm"))) return null;
   if (weight.constant) {
-    const isTurned = node.is("Gemm") && node.int("transB", 0) !== 0;
+    const isTurned = isTurnedGemm(node);
     return { value: weight, isTurned, isShared: isTurned && isLookedUp(weight) };
   }
   const turned = node.is("MatMul") && weight.producer?.is("Transpose") ? weight.producer : null;

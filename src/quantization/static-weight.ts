@@ -1,6 +1,8 @@
 /** The weights of a product as static integers have them, each rounded by itself: no range has a part in it. */
+
 import type { Model, Node } from "../ir/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
+import { channelAxis } from "./gemm.js";
 import type { KeptIntegers } from "./kept-integers.js";
 import { addsPairs } from "./pair-sums.js";
 import { type PlacementOptions, planStatic } from "./plan-static.js";
@@ -25,7 +27,7 @@ export function staticWeight(
 ): StaticWeight {
   const tensor = node.inputs[1]!.constant!;
   const { dims } = tensor;
-  const axis = node.op === "Conv" || (node.op === "Gemm" && node.int("transB", 0)) ? 0 : 1;
+  const axis = channelAxis(node);
   const pairs = saturatesPairs && addsPairs(node, dims);
   let values: Float32Array | null = null;
   const floats = (): Float32Array => (values ??= tensor.f32());

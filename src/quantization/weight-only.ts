@@ -16,6 +16,7 @@
  * activations to 8 bits as well, with a scale of its own. That is faster than float, and it is an
  * error more than that of the weights: errors are measured with it, never without.
  */
+
 import { ownEntry } from "../base/own-entry.js";
 import {
   attr,
@@ -32,6 +33,7 @@ import { weightInputs } from "../target/integer-kernels.js";
 import { type BlockBits, type BlockForm, blockForms, weightBlocks } from "./blocks/weight-blocks.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { isLookUp, quantizeEmbedding } from "./embedding.js";
+import { channelAxis, isTurnedGemm, whyNotPlainGemm } from "./gemm.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
 import { productWeight, removeUnreadTranspose } from "./product-weight.js";
@@ -178,7 +180,7 @@ function replaceWeight(
   const limit = bits === 16 ? 32767 : 127;
   const stored = store.of(
     weight,
-    blockBits ? `blocks of ${blockBits} bits${isTurned(node) ? " turned" : ""}` : `axis ${axis} to ${limit}`,
+    blockBits ? `blocks of ${blockBits} bits${isTurnedGemm(node) ? " turned" : ""}` : `axis ${axis} to ${limit}`,
     () =>
       blockBits
         ? (blockBits === 4 && rounded?.get(blocksKey(node))) || weightBlocks(blockMatrix(node), blockBits)
@@ -192,7 +194,7 @@ function replaceWeight(
   if (turned) turnAgain(node, slot, turned, float);
   else node.graph.setInput(node, slot, float);
   if (!blockBits) return;
-  if (isTurned(node)) node.graph.removeAttribute(node, "transB");
+  if (isTurnedGemm(node)) node.graph.removeAttribute(node, "transB");
   made.blocks.add(node.name);
   if (node.is("Gemm")) keepFromRelu(node);
 }
@@ -245,27 +247,25 @@ export function takesBlocks(node: Node): boolean {
   // Right before a Relu the runtime does not find them.
   if (!bias && isReadByRelu(node)) return false;
   if (node.is("MatMul")) return true;
-  if (!node.is("Gemm") || node.int("transA", 0) !== 0 || node.float("alpha", 1) !== 1) return false;
+  if (!node.is("Gemm") || whyNotPlainGemm(node) !== null) return false;
   if (!bias) return true;
-  const width = weight.constant.dims[isTurned(node) ? 0 : 1];
-  return node.float("beta", 1) === 1 && bias.constant?.dims.length === 1 && bias.constant.dims[0] === width;
+  const width = weight.constant.dims[channelAxis(node)];
+  return bias.constant?.dims.length === 1 && bias.constant.dims[0] === width;
 }
 
 const isReadByRelu = ({ output }: Node): boolean =>
   output.uses.some((use) => use.kind === "input" && use.node.is("Relu"));
 
-const isTurned = (node: Node): boolean => node.is("Gemm") && node.int("transB", 0) !== 0;
-
 /** The matrix [k, n] that blocks are made of. */
 export function blockMatrix(node: Node): Tensor {
   const tensor = node.inputs[1]!.constant!;
-  if (!isTurned(node)) return tensor;
+  if (!isTurnedGemm(node)) return tensor;
   const { values, dims } = matrixOf(tensor, true);
   return Tensor.f32(dims, values);
 }
 
 /** Tells apart what readers of one weight make of it. */
-export const blocksKey = (node: Node): string => `${node.inputs[1]!.label}${isTurned(node) ? " turned" : ""}`;
+export const blocksKey = (node: Node): string => `${node.inputs[1]!.label}${isTurnedGemm(node) ? " turned" : ""}`;
 
 const blockBitsOf = (bits: WeightBits, inBlocks: boolean): BlockBits | null =>
   bits === 4 || (bits === 8 && inBlocks) ? bits : null;

@@ -12,6 +12,7 @@
 
 import { DisjointSets } from "../../base/disjoint-sets.js";
 import { elementCount, type Graph, isStatic, type Node, type Tensor, type Value } from "../../ir/index.js";
+import { channelAxis } from "../gemm.js";
 
 /** The numbers of a value's channels, which lie along one of its axes. */
 export interface ChannelsOf {
@@ -106,7 +107,7 @@ class Mapper implements ChannelMap {
 
   #product(node: Node): boolean {
     const weight = ownConstant(node, 1);
-    const layout = weight && channelLayout(node, weight);
+    const layout = weight && channelAxes(node, weight);
     if (!layout) return false;
     const { readAxis, outAxis, outChannels, bias } = layout;
     const read = this.channels.get(node.inputs[0]!);
@@ -242,7 +243,7 @@ const isOnePlace = ({ shape }: Value): boolean =>
 
 const biasAxis = (node: Node): number => node.inputs[2]!.constant!.dims.length - 1;
 
-interface ChannelLayout {
+interface ChannelAxes {
   /** Axis of the input that the weights contract, and of the result that they make. */
   readonly readAxis: number;
   readonly outAxis: number;
@@ -252,7 +253,7 @@ interface ChannelLayout {
   readonly bias: "none" | "row" | "unknown";
 }
 
-function channelLayout(node: Node, { dims }: Tensor): ChannelLayout | null {
+function channelAxes(node: Node, { dims }: Tensor): ChannelAxes | null {
   const rank = node.inputs[0]?.shape?.length;
   if (node.op === "Conv") {
     return { readAxis: 1, outAxis: 1, outChannels: dims[0]!, weightAxis: 0, bias: biasOf(node, dims[0]!) };
@@ -263,16 +264,15 @@ function channelLayout(node: Node, { dims }: Tensor): ChannelLayout | null {
     return { readAxis: rank - 1, outAxis: rank - 1, outChannels: dims[1]!, weightAxis: 1, bias: "none" };
   }
   if (node.int("transA", 0) !== 0) return null;
-  const weightAxis = node.int("transB", 0) ? 0 : 1;
+  const weightAxis = channelAxis(node);
   return { readAxis: 1, outAxis: 1, outChannels: dims[weightAxis]!, weightAxis, bias: biasOf(node, dims[weightAxis]!) };
 }
 
-function biasOf(node: Node, channels: number): ChannelLayout["bias"] {
+function biasOf(node: Node, channels: number): ChannelAxes["bias"] {
   if (!node.inputs[2]) return "none";
   const bias = ownConstant(node, 2);
   return bias && bias.elementCount === channels && (bias.dims.at(-1) ?? 1) === channels ? "row" : "unknown";
 }
 
 /** Axis of a product's weights that its input's channels run along; a grouped Conv has them by group. */
-export const readingAxis = (node: Node): number =>
-  node.op === "Conv" ? 1 : node.op === "Gemm" && node.int("transB", 0) ? 1 : 0;
+export const readingAxis = (node: Node): number => (channelAxis(node) === 0 ? 1 : 0);

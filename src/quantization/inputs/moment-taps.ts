@@ -1,6 +1,8 @@
 /** What is known of the channels that products read, sample by sample: their means, and how they spread about them. */
+
 import { elementCount, type Node } from "../../ir/index.js";
 import type { ChannelMoments } from "../../observe/index.js";
+import { isTurnedGemm } from "../gemm.js";
 import type { InputMoments } from "./round-in-view.js";
 import type { WeightLayout } from "./rounding-kernel.js";
 
@@ -20,8 +22,7 @@ export function weightLayout(node: Node, dims: readonly number[]): WeightLayout 
     return { outputs: rows, inputs: columns, places, group: node.int("group", 1), outputStride, inputStride: places };
   }
   if ((node.op !== "Gemm" && node.op !== "MatMul") || dims.length !== 2) return null;
-  const isTurned = node.op === "Gemm" && node.int("transB", 0) !== 0;
-  return isTurned
+  return isTurnedGemm(node)
     ? { outputs: rows, inputs: columns, places: 1, group: 1, outputStride: columns, inputStride: 1 }
     : { outputs: columns, inputs: rows, places: 1, group: 1, outputStride: 1, inputStride: columns };
 }

@@ -2,7 +2,9 @@
  * The products that make a model's answers: nothing but single-minded operators lies between
  * them and an output. What integers have done to the answer can be corrected there.
  */
+
 import type { Graph, Model, Node, Value } from "../../ir/index.js";
+import { channelAxis, whyNotPlainGemm } from "../gemm.js";
 
 export interface LastProduct {
   readonly node: Node;
@@ -43,14 +45,9 @@ function asProduct(node: Node): LastProduct | null {
   if (node.domain !== "" || (node.op !== "Conv" && node.op !== "Gemm")) return null;
   const [, weight, bias] = node.inputs;
   if (!isOwn(weight) || (bias && !isOwn(bias))) return null;
-  if (
-    node.op === "Gemm" &&
-    (node.int("transA", 0) !== 0 || node.float("alpha", 1) !== 1 || node.float("beta", 1) !== 1)
-  ) {
-    return null;
-  }
+  if (node.op === "Gemm" && whyNotPlainGemm(node) !== null) return null;
   const { dims } = weight.constant!;
-  const weightAxis = node.op === "Conv" || node.int("transB", 0) ? 0 : 1;
+  const weightAxis = channelAxis(node);
   const channels = dims[weightAxis]!;
   if (node.output.shape === null || dims.length < 2) return null;
   if (bias && (bias.constant!.elementCount !== channels || bias.constant!.dims.at(-1) !== channels)) return null;
