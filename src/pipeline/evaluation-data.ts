@@ -135,8 +135,19 @@ export async function chooseEvaluationData(
   };
 }
 
+/**
+ * Throws BATCH_FIXED where made-up inputs of a model do not have the batch asked for: its first dimensions, or those of given shapes,
+ * are fixed to others. Of an input of unknown rank nobody knows, and one with a batch will do: states and lengths have none.
+ * @param path of the model
+ */
+export function refuseFixedBatch(path: string, ref: DatasetRef, { shapes, batch }: RuntimeConfig): void {
+  const sizes = ref.random?.signature?.map(({ name, shape }) => shapes.get(name)?.[0] ?? shape?.[0]) ?? [];
+  const isFixed = sizes.length > 0 && sizes.every((size) => typeof size === "number" && size !== batch);
+  if (isFixed) throw fixedBatch(path, batch, batchOf(ref), false);
+}
+
 /** @param path of the model, or of samples */
-export const fixedBatch = (path: string, batch: number, fixed: number, isData: boolean): InferOptError =>
+const fixedBatch = (path: string, batch: number, fixed: number, isData: boolean): InferOptError =>
   new InferOptError("BATCH_FIXED", "input", `${path} has batches of ${fixed}, and not of ${batch}`, {
     hint: isData
       ? "Samples come one at a time: leave out --batch; or leave out the samples, and inputs are made up in every batch size."

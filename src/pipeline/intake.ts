@@ -16,6 +16,7 @@ import {
   type EvaluationData,
   holdOut,
   randomInputs,
+  refuseFixedBatch,
 } from "./evaluation-data.js";
 import { oddWeightsRefuser } from "./finite-weights.js";
 import { sizedSignature } from "./fix-shapes.js";
@@ -103,6 +104,7 @@ async function judge(
   if (calibration?.samples === 1 && purpose === "numbers") warnOfOne(data, record);
 
   const evaluation = withStore(await chooseEvaluationData(data, signature, runtime), eval_ ?? calibration);
+  if (runtime.batch !== 1) refuseFixedBatch(config.model, evaluation.ref, runtime);
   const fit = calibration && fitOf(data, calibration, eval_ ?? calibration, evaluation.ref, runtime);
   return {
     original: model,

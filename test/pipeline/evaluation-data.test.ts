@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { openDatasetRef } from "../../src/dataset/index.js";
 import { parseModel } from "../../src/ir/index.js";
+import type { RuntimeConfig } from "../../src/pipeline/config.js";
 import {
   batchOf,
   chooseEvaluationData,
@@ -8,6 +9,7 @@ import {
   classProbabilities,
   holdOut,
   randomInputs,
+  refuseFixedBatch,
   timingData,
   withBatch,
 } from "../../src/pipeline/evaluation-data.js";
@@ -79,6 +81,30 @@ describe("chooseEvaluationData", () => {
       expect(fault).toMatchObject({ code: "BATCH_FIXED", kind: "input", fields: { path, batch: 4, fixed: 1 } });
     }
     expect(await choose({}, 4)).toMatchObject({ source: "random" });
+  });
+});
+
+describe("refuseFixedBatch", () => {
+  const refuse =
+    (shape: PortInfo["shape"], given: RuntimeConfig["shapes"] = new Map()) =>
+    () => {
+      const config = runtimeConfig({ batch: 4, shapes: given });
+      refuseFixedBatch(
+        "m.onnx",
+        randomInputs([input("x", "f32", shape), input("count", "i64", [1])], config, 1),
+        config,
+      );
+    };
+
+  it("is for batches that the model, or a given shape, is not made for", () => {
+    const fault = { code: "BATCH_FIXED", fields: { path: "m.onnx", batch: 4, fixed: 1 } };
+    expect(refuse([1, 3])).toThrow(expect.objectContaining(fault));
+    expect(refuse(["N", 3], new Map([["x", [1, 3]]]))).toThrow(expect.objectContaining(fault));
+  });
+
+  it("lets one input with that batch do, and what nobody knows", () => {
+    for (const shape of [["N", 3], [null, 3], [4, 3], null]) expect(refuse(shape)).not.toThrow();
+    expect(refuse(["N", 3], new Map([["x", [null, 3]]]))).not.toThrow();
   });
 });
 

@@ -4,7 +4,7 @@ import type { DatasetRef } from "../../dataset/index.js";
 import { loadModel, type Model } from "../../ir/index.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { chooseEvaluationData, refuseUnfit, timingData } from "../evaluation-data.js";
+import { chooseEvaluationData, refuseFixedBatch, refuseUnfit, timingData } from "../evaluation-data.js";
 import { modelFacts } from "../model-facts.js";
 import { asWritten } from "../model-runs.js";
 import type { ModelFacts } from "../result.js";
@@ -39,6 +39,7 @@ export async function timedModels(
   const chosen = await chooseEvaluationData({ calibration: null, eval: data, metric: null }, signature, runtime);
   if (data === null) await refuseBatchBeyondMemory(models[0]!.path, signature.inputs, runtime, context);
   const ref = timingData(chosen, signature, runtime);
+  if (runtime.batch !== 1) refuseFixedBatch(models[0]!.path, ref, runtime);
   await refuseUnfit(ref, signature);
   return { models, data: ref };
 }

@@ -11,7 +11,7 @@ import {
 import type { DatasetRef } from "../../dataset/index.js";
 import type { LatencyLimit, RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
-import { batchOf, chooseEvaluationData, fixedBatch, refuseUnfit, timingData } from "../evaluation-data.js";
+import { chooseEvaluationData, refuseFixedBatch, refuseUnfit, timingData } from "../evaluation-data.js";
 import { refuseBatchBeyondMemory } from "../measure/batch-memory.js";
 import { watchConditions } from "../measure/conditions.js";
 import { UNSETTLED, usedProvider } from "../measure/latency.js";
@@ -100,7 +100,7 @@ async function settingsOf(
       const data = timingData(chosen, signature, sized);
       await refuseUnfit(data, signature);
       if (given === null) await refuseBatchBeyondMemory(path, signature.inputs, sized, context);
-      if (batchOf(data) !== batch) throw fixedBatch(path, batch, batchOf(data), false);
+      if (given === null) refuseFixedBatch(path, data, sized);
       for (const count of threads) settings.push({ model, data, config: { ...sized, threads: count } });
     }
   }
