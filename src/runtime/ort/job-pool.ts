@@ -30,10 +30,13 @@ export class JobPool {
     this.#idle.push(process);
   }
 
-  /** A process that is not part of the queue, and runs as a model would be run elsewhere. The caller closes it. */
+  /**
+   * A process that is not part of the queue, and runs as a model would be run elsewhere. Its jobs build on one another, so no
+   * other takes its place. The caller closes it.
+   */
   own(allocation: "plain" | "sparing" = "plain", affinity?: readonly number[]): JobProcess {
     this.#refuseWhenStopped();
-    const process = new JobProcess(this.#household, allocation, affinity);
+    const process = new JobProcess(this.#household, allocation, { affinity, isReplaced: false });
     this.#busy.add(process);
     return process;
   }

@@ -1,7 +1,7 @@
 /**
  * One child process that runs jobs, one at a time. The child starts with its first
- * job and is replaced by the next job after it died; while it has nothing to do it
- * does not keep the parent alive.
+ * job and, where jobs stand alone, is replaced by the next job after it died; while it has
+ * nothing to do it does not keep the parent alive.
  */
 import type { ChildProcess, ForkOptions } from "node:child_process";
 import { basename } from "node:path";
@@ -59,17 +59,31 @@ export class JobProcess {
   readonly #household: Household;
   readonly #allocation: Allocation;
   readonly #affinity: readonly number[] | undefined;
+  readonly #isReplaced: boolean;
   #child: ChildProcess | null = null;
   #output = new OutputTail();
+  /** How the last process ended, where none took its place. */
+  #end: { readonly exitCode: number | null; readonly signal: NodeJS.Signals | null } | null = null;
   #pending: Pending | null = null;
   #retired: Error | null = null;
   #lastId = 0;
 
-  /** `affinity`: processors that it is kept on from its start, where the system has a program for that. */
-  constructor(household: Household, allocation: Allocation, affinity?: readonly number[]) {
+  /**
+   * `affinity`: processors that it is kept on from its start, where the system has a program for that. `isReplaced`: whether the
+   * next job may go to a new process when this one is dead, knowing nothing of the jobs before.
+   */
+  constructor(
+    household: Household,
+    allocation: Allocation,
+    {
+      affinity,
+      isReplaced = true,
+    }: { readonly affinity?: readonly number[] | undefined; readonly isReplaced?: boolean } = {},
+  ) {
     this.#household = household;
     this.#allocation = allocation;
     this.#affinity = affinity;
+    this.#isReplaced = isReplaced;
   }
 
   /** The process id, while there is a process. */
@@ -96,17 +110,20 @@ export class JobProcess {
   async call<J extends JobName>(call: Call<J>): Promise<Jobs[J]["result"]> {
     if (this.#retired) throw this.#retired;
     invariant(this.#pending === null, "a job process runs one job at a time");
-    const child = (this.#child ??= this.#start());
+    const end = this.#isReplaced ? null : this.#end;
+    const child = end ? null : (this.#child ??= this.#start());
     const id = ++this.#lastId;
     const promise = new Promise<Jobs[J]["result"]>((resolve, reject) => {
       const timer = setTimeout(() => this.#timedOut(), call.timeoutMs);
       this.#pending = { call, id, resolve, reject, timer, dueMs: null, doing: null } as unknown as Pending;
     });
-    holdParent(child, true);
-    const request: Request<J> = { id, job: call.job, args: call.args, links: linkMark() };
-    // A failed send means that the child is gone; its end is what gets reported. One that could not be started for want of
-    // files has no channel, and no way to send: that it has not started is reported in a moment.
-    (child as Partial<ChildProcess>).send?.(request, () => undefined);
+    if (child) {
+      holdParent(child, true);
+      const request: Request<J> = { id, job: call.job, args: call.args, links: linkMark() };
+      // A failed send means that the child is gone; its end is what gets reported. One that could not be started for want of
+      // files has no channel, and no way to send: that it has not started is reported in a moment.
+      (child as Partial<ChildProcess>).send?.(request, () => undefined);
+    } else this.#died(end!.exitCode, end!.signal);
     return promise.catch((error: unknown) => {
       throw this.#household.told(error);
     });
@@ -218,8 +235,13 @@ export class JobProcess {
 
   #died(exitCode: number | null, signal: NodeJS.Signals | null): void {
     this.#child = null;
+    this.#end = { exitCode, signal };
+    const pending = this.#pending;
+    // Nobody waited for it.
+    if (!pending) return;
     // Whoever stops a service sends it to all processes of a run: then this one hears of it in a moment.
-    if (signal === "SIGTERM") setTimeout(() => this.#ended(exitCode, signal), STOPPED_TOGETHER_MS);
+    if (signal === "SIGTERM")
+      setTimeout(() => this.#pending === pending && this.#ended(exitCode, signal), STOPPED_TOGETHER_MS);
     else this.#ended(exitCode, signal);
   }
 

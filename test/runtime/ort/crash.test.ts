@@ -77,6 +77,27 @@ describe("a child that dies", () => {
     expect([...outputs.get("y")!.f32()]).toEqual([3, 6]);
   });
 
+  it("of a SIGTERM between jobs is not taken for the end of the next one", async () => {
+    const runtime = startRuntime();
+    await runtime.run(scaling(2), feeds, session);
+    const [pid] = runtime.pids();
+    process.kill(pid!, "SIGTERM");
+    while (runtime.pids().includes(pid!)) await new Promise((resolve) => setImmediate(resolve));
+    const job = runtime.run(counting(), forever, { ...session, timeoutMs: 600 });
+    await expect(job).rejects.toMatchObject({ code: "RUNTIME_TIMEOUT" });
+  });
+
+  it.each(["SIGKILL", "SIGTERM"] as const)("of %s between the runs of a timer ends that", async (signal) => {
+    const runtime = startRuntime();
+    const timer = await runtime.timer({ model: scaling(1), data: { path: jsonl({ x: [[1, 2]] }) }, session });
+    await timer.measure(1);
+    const [pid] = runtime.pids();
+    process.kill(pid!, signal);
+    while (runtime.pids().includes(pid!)) await new Promise((resolve) => setImmediate(resolve));
+    await expect(timer.measure(1)).rejects.toMatchObject({ code: "RUNTIME_CRASHED", fields: { signal } });
+    expect(runtime.pids()).toEqual([]);
+  });
+
   it("ends a timer for good", async () => {
     const runtime = startRuntime();
     const timer = await runtime.timer({ model: scaling(1), data: { path: jsonl({ x: [[1, 2]] }) }, session });
