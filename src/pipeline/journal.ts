@@ -4,13 +4,14 @@
  * first line says what the numbers hold for; a journal of anything else is not believed.
  */
 import { createHash } from "node:crypto";
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, rmSync, truncateSync } from "node:fs";
 import { messageOf } from "../base/errors.js";
+import { replaceFile } from "../base/replace-file.js";
 import { Tensor } from "../ir/index.js";
 import { refuseSpecialFile } from "../onnx/index.js";
 import type { Candidate } from "./candidates/candidate.js";
 
-const VERSION = 3;
+const VERSION = 4;
 
 /** What to do where something lies in a journal's place that is no file. */
 export const IN_THE_WAY = "Move it away, or name another output.";
@@ -25,8 +26,13 @@ interface Entry {
   readonly candidate: string;
   readonly measure: Measure | "mark";
   readonly value: unknown;
-  /** Of the rest: who reads a value takes it for what was written. */
+  /** Of the rest and of whose it is: who reads a value takes it for what was written, by a run of the same search. */
   readonly sum?: string;
+}
+
+interface Heading {
+  readonly journal?: unknown;
+  readonly identity?: unknown;
 }
 
 /** What a journal is to those that measure. */
@@ -94,9 +100,10 @@ export class Journal {
     this.#known.set(`${entry.measure} ${entry.candidate}`, entry.value);
     if (this.#isBroken) return;
     this.#write(() => {
-      if (!this.#isOpen) writeFileSync(this.path, `${JSON.stringify(this.#heading)}\n`);
+      // Another run of the same search may have ended, and taken it along.
+      if (!this.#isOpen || !existsSync(this.path)) replaceFile(this.path, `${JSON.stringify(this.#heading)}\n`);
       this.#isOpen = true;
-      appendFileSync(this.path, `${JSON.stringify({ ...entry, sum: sumOf(entry) })}\n`);
+      appendFileSync(this.path, `${JSON.stringify({ ...entry, sum: sumOf(this.identity, entry) })}\n`);
     });
   }
 
@@ -110,10 +117,14 @@ export class Journal {
     }
   }
 
-  /** The search is over: there is nothing to go on with. */
+  /** The search is over: there is nothing to go on with. What another one that writes beside the same output has begun is its own. */
   remove(): void {
-    if (this.#isOpen) rmSync(this.path, { force: true });
+    if (this.#isOpen && existsSync(this.path) && this.#isOurs(readFileSync(this.path, "utf8"))) rmSync(this.path);
     this.#isOpen = false;
+  }
+
+  #isOurs(text: string): boolean {
+    return parsed<Heading>(text.split("\n", 1)[0]!)?.identity === this.identity;
   }
 
   get #heading() {
@@ -123,12 +134,13 @@ export class Journal {
   #read(): void {
     if (!existsSync(this.path)) return;
     refuseSpecialFile(this.path, this.path, IN_THE_WAY);
-    const [first = "", ...lines] = readFileSync(this.path, "utf8").split("\n");
-    const heading = parsed<{ readonly journal?: unknown; readonly identity?: unknown }>(first);
+    const text = readFileSync(this.path, "utf8");
+    const [first = "", ...lines] = text.split("\n");
+    const heading = parsed<Heading>(first);
     const why =
       heading === null || heading.journal !== VERSION
         ? "it is no journal of this version"
-        : heading.identity !== this.identity
+        : !this.#isOurs(text)
           ? "it is of another model, other data or other options"
           : null;
     if (why !== null) {
@@ -137,28 +149,28 @@ export class Journal {
     }
     // What follows the last line break was being written when the run ended.
     const entries = lines.slice(0, -1).map((line) => parsed<Entry>(line));
-    const broken = entries.findIndex((entry) => !isEntry(entry));
+    const broken = entries.findIndex((entry) => !isEntry(entry, this.identity));
     const whole = broken < 0 ? entries : entries.slice(0, broken);
     if (broken >= 0)
       this.warn(`the journal ${this.path} is damaged at line ${broken + 2}: what follows is measured again`);
-    for (const entry of whole) if (isEntry(entry)) this.#known.set(`${entry.measure} ${entry.candidate}`, entry.value);
+    for (const entry of whole) if (entry) this.#known.set(`${entry.measure} ${entry.candidate}`, entry.value);
     this.#isOpen = true;
-    this.#write(() =>
-      writeFileSync(this.path, [first, ...lines.slice(0, whole.length)].map((line) => `${line}\n`).join("")),
-    );
+    const kept = [first, ...lines.slice(0, whole.length)].map((line) => `${line}\n`).join("");
+    // Cut and not written anew: a disk that is full, or a kill, would take what is there.
+    if (kept !== text) this.#write(() => truncateSync(this.path, Buffer.byteLength(kept)));
   }
 }
 
-const isEntry = (entry: Entry | null): entry is Entry =>
+const isEntry = (entry: Entry | null, identity: string): entry is Entry =>
   typeof entry?.candidate === "string" &&
   typeof entry.measure === "string" &&
   "value" in entry &&
-  entry.sum === sumOf(entry);
+  entry.sum === sumOf(identity, entry);
 
-/** The same for what was written and for what is read of it. */
-const sumOf = ({ candidate, measure, value }: Entry): string =>
+/** The same for what was written and for what is read of it, and another one in another search. */
+const sumOf = (identity: string, { candidate, measure, value }: Entry): string =>
   createHash("sha256")
-    .update(JSON.stringify([candidate, measure, value]))
+    .update(JSON.stringify([identity, candidate, measure, value]))
     .digest("hex")
     .slice(0, 16);
 

@@ -108,6 +108,69 @@ describe("Journal", () => {
   });
 });
 
+describe("Journal, of two searches beside one output", () => {
+  it("believes nothing that another one wrote behind its heading", () => {
+    const { open, warnings } = journal();
+    const [one, other] = [open("one"), open("another")];
+    one.record(candidate("a"), "accuracy", 1);
+    other.record(candidate("b"), "accuracy", 2);
+    one.record(candidate("c"), "accuracy", 3);
+    const again = open("another");
+    expect(again.recall(candidate("b"), "accuracy")).toBe(2);
+    expect(again.recall(candidate("c"), "accuracy")).toBeUndefined();
+    expect(warnings).toEqual([expect.stringContaining("damaged at line 3")]);
+  });
+
+  it("leaves the other one's where it ends first", () => {
+    const { open } = journal();
+    const [one, other] = [open("one"), open("another")];
+    one.record(candidate("a"), "accuracy", 1);
+    other.record(candidate("b"), "accuracy", 2);
+    one.remove();
+    expect(open("another").size).toBe(1);
+  });
+
+  it("begins one again that a run of the same search took along", () => {
+    const { open, warnings } = journal();
+    const [one, same] = [open(), open()];
+    one.record(candidate("a"), "accuracy", 1);
+    same.record(candidate("a"), "accuracy", 1);
+    one.remove();
+    same.record(candidate("b"), "accuracy", 2);
+    expect(open().recall(candidate("b"), "accuracy")).toBe(2);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe.runIf(process.platform === "linux")("Journal, where nothing more can be written", () => {
+  const limited = (path: string, code: string) =>
+    execFileSync(
+      "bash",
+      ["-c", `ulimit -f 0; trap '' XFSZ; exec "$0" --input-type=module -e "$1"`, process.execPath, code],
+      {
+        cwd: new URL("../../", import.meta.url),
+        env: { ...process.env, JOURNAL: path },
+      },
+    );
+  const opened = `
+    import { Journal } from "./dist/pipeline/journal.js";
+    const journal = new Journal(process.env.JOURNAL, "this", () => {});`;
+
+  it("keeps what is there", () => {
+    const { open, path } = journal();
+    open().record("a", "accuracy", 1);
+    limited(path, opened);
+    expect(open().size).toBe(1);
+  });
+
+  it("leaves nothing that is no journal", () => {
+    const { open, path } = journal();
+    limited(path, `${opened} journal.record("a", "accuracy", 1);`);
+    expect(existsSync(path)).toBe(false);
+    expect(open().size).toBe(0);
+  });
+});
+
 describe("Journal, of lines that were changed", () => {
   it.each(["3", "null", '"fast"', "[]", '{"facts":null}'])("takes nothing for %s", (value) => {
     const { open, path, warnings } = journal();
