@@ -3,9 +3,10 @@
  * from before it is made until it is done with. However this process ends, short of a kill, what is held then goes; a
  * thread that may be ended in the middle of anything tells the thread that would end it what it holds.
  */
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 
-export type Unfinished = { readonly path: string } | { readonly pid: number };
+/** `inode`: of the file that is ours, where another process may put one of its own in its place. */
+export type Unfinished = { readonly path: string; readonly inode?: bigint } | { readonly pid: number };
 
 /** `what` is null when it is done with. */
 export interface HoldChange {
@@ -38,8 +39,11 @@ export function tellHolds(listener: (change: HoldChange) => void): void {
 /** Removes files and folders, kills processes; what is gone already is no matter. */
 export function end(what: Unfinished): void {
   if ("path" in what) {
+    const { path, inode } = what;
     // Asked first: where a path cannot be, removing it fails too.
-    if (existsSync(what.path)) rmSync(what.path, { recursive: true, force: true });
+    if (existsSync(path) && (inode === undefined || inodeOf(path) === inode)) {
+      rmSync(path, { recursive: true, force: true });
+    }
     return;
   }
   try {
@@ -48,6 +52,10 @@ export function end(what: Unfinished): void {
     if ((thrown as NodeJS.ErrnoException).code !== "ESRCH") throw thrown;
   }
 }
+
+/** null where there is no file. */
+export const inodeOf = (path: string): bigint | null =>
+  statSync(path, { bigint: true, throwIfNoEntry: false })?.ino ?? null;
 
 function endAll(): void {
   // Processes first: they write to the folders.

@@ -9,13 +9,12 @@ import {
   readlinkSync,
   realpathSync,
   renameSync,
-  rmSync,
   statSync,
   writeSync,
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { InferOptError } from "../base/errors.js";
-import { hold } from "../base/unfinished.js";
+import { end, hold, inodeOf } from "../base/unfinished.js";
 
 /** A new file that knows its length, and its digest unless it is not hashed: that is empty then. */
 export function openOutput(path: string, { isSynced = true, isHashed = true } = {}) {
@@ -98,6 +97,8 @@ interface SharedFile {
   holders: number;
   /** It was there before us, or a committed model needs it. */
   wanted: boolean;
+  /** Of the file that we put there last. */
+  inode: bigint;
   /** Says that it stays should the process end now. */
   spare(): void;
 }
@@ -115,20 +116,26 @@ export interface HeldFile {
 
 /**
  * Renames a file to a name that is made of its content. Several staged models may hold
- * the same weights, and so may a model of an earlier run: one that is discarded
- * must not take the file from the others.
+ * the same weights, of this run or of one that goes on beside it, and so may a model of an earlier run: one that is
+ * discarded must not take the file from the others.
  */
 export function holdByContent(from: string, path: string): HeldFile {
-  const file = shared.get(path) ?? sharedFile(path);
+  const inode = inodeOf(from)!;
+  const file = shared.get(path) ?? { holders: 0, wanted: existsSync(path), inode, spare: () => undefined };
+  const spareFormer = file.spare;
+  if (!file.wanted) file.spare = hold({ path, inode });
   renameSync(from, path);
+  spareFormer();
   shared.set(path, file);
+  file.inode = inode;
   file.holders++;
   let held = true;
   const letGo = (): void => {
     if (held && --file.holders === 0) {
       shared.delete(path);
       file.spare();
-      if (!file.wanted) rmSync(path, { force: true });
+      // What lies there by now may be another run's, and needed.
+      if (!file.wanted) end({ path, inode: file.inode });
     }
     held = false;
   };
@@ -141,9 +148,4 @@ export function holdByContent(from: string, path: string): HeldFile {
     spare: () => file.spare(),
     release: letGo,
   };
-}
-
-function sharedFile(path: string): SharedFile {
-  const wanted = existsSync(path);
-  return { holders: 0, wanted, spare: wanted ? () => undefined : hold({ path }) };
 }

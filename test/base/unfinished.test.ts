@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, it } from "vitest";
-import { end, type HoldChange, hold, tellHolds } from "../../src/base/unfinished.js";
+import { end, type HoldChange, hold, inodeOf, tellHolds } from "../../src/base/unfinished.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const built = new URL("../../dist/base/unfinished.js", import.meta.url);
@@ -43,6 +43,18 @@ it("ends files, folders and processes, also those that are gone", async () => {
   end({ pid: child.pid! });
   expect(await gone).toBe("SIGKILL");
   expect(() => end({ pid: child.pid! })).not.toThrow();
+});
+
+it("leaves what another process has put in the place of a file", () => {
+  const [ours, theirs] = ["ours", "theirs"].map((name) => join(temporaryFolder(), name));
+  writeFileSync(ours!, "");
+  const inode = inodeOf(ours!)!;
+  writeFileSync(theirs!, "");
+  renameSync(theirs!, ours!);
+  end({ path: ours!, inode });
+  expect(existsSync(ours!)).toBe(true);
+  end({ path: ours!, inode: inodeOf(ours!)! });
+  expect(existsSync(ours!)).toBe(false);
 });
 
 it.each([
