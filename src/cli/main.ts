@@ -8,12 +8,13 @@ import { type Actions, pipelineActions } from "./actions.js";
 import { type Command, everywhere } from "./command.js";
 import { commands } from "./commands/index.js";
 import { exitCode } from "./exit-code.js";
-import { lostOutput, reportFault } from "./fault.js";
+import { reportFault } from "./fault.js";
 import type { Flag } from "./flag.js";
 import { type FlagName, flags } from "./flags.js";
 import { commandHelp, rootHelp, shortHelp } from "./help.js";
 import { type Io, processIo } from "./io.js";
 import { type RawValues, resolveSettings } from "./settings.js";
+import { watchStdout } from "./watch-stdout.js";
 
 /** Never rejects: whatever goes wrong is printed and has its code. */
 export async function main(
@@ -22,10 +23,11 @@ export async function main(
   actions: Actions = pipelineActions,
 ): Promise<number> {
   const commandLine = ["infer-opt", ...argv].map(shellWord).join(" ");
-  io.stdout.on("error", (cause: NodeJS.ErrnoException) => {
-    // A reader that leaves early (`| head`) is no fault.
-    if (cause.code !== "EPIPE") io.exitNow(reportFault(lostOutput(cause), { ...quietContext, commandLine }, io));
-  });
+  const ended = watchStdout(io, { command: null, commandLine, json: false, verbose: false });
+  return ended(await obey(argv, io, actions, commandLine));
+}
+
+async function obey(argv: readonly string[], io: Io, actions: Actions, commandLine: string): Promise<number> {
   if (io.env.INFER_OPT_COMPLETE) {
     const { completions } = await import("./complete.js");
     io.stdout.write((await completions(argv, commands, actions)).map((word) => `${word}\n`).join(""));
@@ -68,9 +70,6 @@ export async function main(
     return reportFault(thrown instanceof CommanderError ? usageFault(thrown, command, argv) : thrown, context, io);
   }
 }
-
-/** Of what has no command to speak of. */
-const quietContext = { command: null, json: false, verbose: false };
 
 type Start = (command: Command, parameters: readonly string[], raw: RawFlags) => Promise<void>;
 type RawFlags = RawValues & { readonly config?: string };

@@ -227,6 +227,14 @@ describe("standard streams", () => {
     });
     expectFault({ code, stdout: "", stderr }, [3, "OUTPUT_FAILED", "standard output", "no space"]);
   });
+
+  it.skipIf(process.platform !== "linux")("take no file along that was to be written besides", async () => {
+    const stage = scene(files());
+    const timed = "bench model.onnx --rate 40 --budget 1s --report r.html --hdr-log times.hlog";
+    const code = await shell(`"$0" "$1" ${timed} > /dev/full`, stage.folder, stage.scratch);
+    expect(code).toBe(3);
+    expect(readdirSync(stage.folder)).toEqual(expect.arrayContaining(["r.html", "times.hlog"]));
+  });
 });
 
 function shell(
