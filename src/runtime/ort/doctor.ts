@@ -2,7 +2,6 @@
 
 import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { InferOptError, messageOf } from "../../base/errors.js";
 import { scratchRoot } from "../../base/scratch-root.js";
@@ -22,12 +21,18 @@ export interface Finding {
 }
 
 const OLDEST_NODE = 20;
+const OTHER_SCRATCH = "Set INFER_OPT_TMP to a folder that can be written.";
 const SCARCE_BYTES = 2 * 2 ** 30;
 
 /** Runs every check; a check that fails is a finding, never an error. `signal` ends it early. */
 export async function examine(signal?: AbortSignal): Promise<readonly Finding[]> {
   const environment = readEnvironment();
-  const runtime = ortRuntime({ timeoutMs: 30_000, workers: 1, ...(signal ? { signal } : {}) });
+  const runtime = ortRuntime({
+    timeoutMs: 30_000,
+    workers: 1,
+    scratch: scratchRoot(process.env),
+    ...(signal ? { signal } : {}),
+  });
   try {
     return [
       nodeVersion(environment),
@@ -160,7 +165,7 @@ function temporaryFolder(): Finding {
     if (bavail * bsize >= SCARCE_BYTES) return ok(check, detail);
     return warn(check, detail, "Large models need a few copies' room: set INFER_OPT_TMP to a folder on a larger disk.");
   } catch (error) {
-    return fail(check, messageOf(error), "Set INFER_OPT_TMP to a folder that can be written.");
+    return fail(check, messageOf(error), OTHER_SCRATCH);
   }
 }
 
@@ -171,25 +176,35 @@ function capacity({ cores, memoryBytes }: Environment): Finding {
   return warn(check, detail, "Large models may not fit: raise the container's limit, or work on smaller parts.");
 }
 
+/** Codes of what is wrong with something else than the check is about. */
+const ownCures: ReadonlySet<string> = new Set(["RUNTIME_UNAVAILABLE", "SCRATCH_FAILED"]);
+
 /** A finding in place of an error; a coded one brings its own cure. */
 async function attempt(check: string, cure: string, look: () => Promise<Finding>): Promise<Finding> {
   try {
     return await look();
   } catch (error) {
     if (error instanceof InferOptError && error.kind === "interrupted") throw error;
-    const coded = error instanceof InferOptError && error.code === "RUNTIME_UNAVAILABLE" ? error.hint : undefined;
+    const coded = error instanceof InferOptError && ownCures.has(error.code) ? error.hint : undefined;
     return fail(check, messageOf(error).split("\n")[0]!, coded ?? cure);
   }
 }
 
 async function withModel<T>(bytes: Uint8Array, use: (path: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), "infer-opt-doctor-"));
+  let folder: string | null = null;
   try {
-    const path = join(folder, "tiny.onnx");
-    writeFileSync(path, bytes);
+    let path: string;
+    try {
+      folder = mkdtempSync(join(scratchRoot(process.env), "infer-opt-doctor-"));
+      path = join(folder, "tiny.onnx");
+      writeFileSync(path, bytes);
+    } catch (cause) {
+      const why = `not tried: ${messageOf(cause)}`;
+      throw new InferOptError("SCRATCH_FAILED", "runtime", why, { hint: OTHER_SCRATCH, cause });
+    }
     return await use(path);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    if (folder !== null) rmSync(folder, { recursive: true, force: true });
   }
 }
 
