@@ -145,7 +145,7 @@ export function ortRuntime(options: OrtRuntimeOptions = {}): OrtRuntime {
     facts: () => call("facts", "the runtime", null, {}),
 
     describe: (model, session, described = {}): Promise<ModelSignature> =>
-      call("describe", model, session, { model, session, options: described }),
+      call("describe", model, session, { model, session, options: described, scratch: scratch ?? tmpdir() }),
 
     async run(model, feeds, session): Promise<Tensors> {
       return fromWireTensors(await call("run", model, session, { model, feeds: toWireTensors(feeds), session }));

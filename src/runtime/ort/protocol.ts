@@ -53,7 +53,13 @@ export type TimerOpened = Pick<Timer, "loadMs" | "firstRunMs" | "start" | "allow
 export interface Jobs {
   facts: { args: object; result: RuntimeFacts };
   describe: {
-    args: { readonly model: string; readonly session: SessionOptions; readonly options: DescribeOptions };
+    args: {
+      readonly model: string;
+      readonly session: SessionOptions;
+      readonly options: DescribeOptions;
+      /** For temporary files; the client's own, which outlives no run, whatever becomes of this process. */
+      readonly scratch: string;
+    };
     result: ModelSignature;
   };
   run: {

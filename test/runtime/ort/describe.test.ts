@@ -1,6 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { readModel } from "../../../src/onnx/index.js";
 import {
   constant,
@@ -40,6 +40,25 @@ describe("describe", () => {
       { name: "y", dtype: "f32", shape: null },
       { name: "z", dtype: "f32", shape: [] },
     ]);
+  });
+
+  it("puts what it needs to tell a rank into the folder that it is given, and nowhere else", async () => {
+    const model = writeModel({
+      node: [node("Reshape", ["x", "s"], ["y"])],
+      input: [port("x", "f32", [2, 3]), port("s", "i64", ["R"])],
+      output: [port("y", "f32", null)],
+    });
+    const scratch = temporaryFolder();
+    vi.stubEnv("TMPDIR", "/nowhere");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { outputs } = await startRuntime({ scratch }).describe(model, session);
+    expect(outputs[0]!.shape).toBeNull();
+    expect(readdirSync(scratch)).toEqual([]);
+    const missing = join(scratch, "gone");
+    await expect(startRuntime({ scratch: missing }).describe(model, session)).rejects.toMatchObject({
+      code: "OUTPUT_FAILED",
+      fields: { path: expect.stringContaining(missing) },
+    });
   });
 
   it("tells an input of unknown rank from a scalar", async () => {

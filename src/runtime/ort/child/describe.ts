@@ -7,10 +7,9 @@
  * - ports of a type that the binding cannot pass are taken as the file declares them.
  */
 import { appendFileSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InferOptError } from "../../../base/errors.js";
-import { encodeModel, isLinked, linkedSuffix } from "../../../onnx/index.js";
+import { encodeModel, isLinked, isSystemError, linkedSuffix, outputFailed } from "../../../onnx/index.js";
 import type { ModelSignature, PortInfo } from "../../port.js";
 import type { JobContext, JobHandler, Jobs } from "../protocol.js";
 import { openSession } from "./session.js";
@@ -59,20 +58,13 @@ const RANK_OF = "infer-opt/rank-of/";
 
 /** Names of the outputs that are scalars for sure. */
 async function provenScalars(
-  { model, session }: Args,
+  args: Args,
   doubtful: readonly PortInfo[],
   context: JobContext,
 ): Promise<ReadonlySet<string>> {
-  const folder = mkdtempSync(join(tmpdir(), "infer-opt-ranks-"));
+  const { folder, copy } = withRanks(args, doubtful);
   try {
-    const copy = join(folder, isLinked(model) ? `model${linkedSuffix()}` : "model.onnx");
-    copyFileSync(model, copy);
-    // Protobuf joins messages that are written one after the other: the graph gains nodes
-    // and outputs, and its weights are not touched.
-    const shapes = doubtful.map(({ name }) => ({ op_type: "Shape", input: [name], output: [RANK_OF + name] }));
-    const outputs = doubtful.map(({ name }) => ({ name: RANK_OF + name }));
-    appendFileSync(copy, encodeModel({ graph: { node: shapes, output: outputs } }));
-    const probed = await metadataOf(copy, { session, options: {} }, context);
+    const probed = await metadataOf(copy, { session: args.session, options: {} }, context);
     const ranks = probed?.outputs.filter(({ name, shape }) => name.startsWith(RANK_OF) && shape?.[0] === 0);
     return new Set(ranks?.map(({ name }) => name.slice(RANK_OF.length)));
   } catch (error) {
@@ -81,5 +73,24 @@ async function provenScalars(
     throw error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A copy of the model that gives the shapes of these outputs too, in a folder of its own. Throws OUTPUT_FAILED. */
+function withRanks({ model, scratch }: Args, doubtful: readonly PortInfo[]): { folder: string; copy: string } {
+  let folder = join(scratch, "infer-opt-ranks-");
+  try {
+    folder = mkdtempSync(folder);
+    const copy = join(folder, isLinked(model) ? `model${linkedSuffix()}` : "model.onnx");
+    copyFileSync(model, copy);
+    // Protobuf joins messages that are written one after the other: the graph gains nodes
+    // and outputs, and its weights are not touched.
+    const shapes = doubtful.map(({ name }) => ({ op_type: "Shape", input: [name], output: [RANK_OF + name] }));
+    const outputs = doubtful.map(({ name }) => ({ name: RANK_OF + name }));
+    appendFileSync(copy, encodeModel({ graph: { node: shapes, output: outputs } }));
+    return { folder, copy };
+  } catch (cause) {
+    rmSync(folder, { recursive: true, force: true });
+    throw isSystemError(cause) ? outputFailed(folder, cause) : cause;
   }
 }
