@@ -10,7 +10,7 @@ import { mayBeDynamic, quantizeDynamic } from "./dynamic.js";
 import { quantizeEmbeddings } from "./embedding.js";
 import { bitsOf, type Form } from "./form.js";
 import type { KeptIntegers } from "./kept-integers.js";
-import { applyOutputLines } from "./outputs/fit-outputs.js";
+import { applyOutputLines } from "./outputs/output-line.js";
 import type { FloatNode } from "./plan-static.js";
 import { productWeight } from "./product-weight.js";
 import { quantizeStatic } from "./quantize-static.js";

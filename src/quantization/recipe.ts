@@ -9,7 +9,7 @@ import { weightInputs } from "../target/integer-kernels.js";
 import { isLookUp } from "./embedding.js";
 import { type Form, type Mode, modeOf } from "./form.js";
 import type { InputMoments } from "./inputs/round-in-view.js";
-import type { OutputLine } from "./outputs/fit-outputs.js";
+import type { OutputLine } from "./outputs/output-line.js";
 import type { Placement } from "./plan-static.js";
 import type { WeightTensors } from "./weight-store.js";
 

@@ -1,14 +1,14 @@
 /** Brings the answers of static integers closer to the float model's, where that holds on the samples to judge by (corrections.ts). */
 import { mean } from "../../base/statistics.js";
 import { loadModel } from "../../ir/index.js";
-import { fitOutput, type OutputFit, type OutputLine } from "../../quantization/outputs/fit-outputs.js";
+import { fitOutput, type OutputFit } from "../../quantization/outputs/fit-outputs.js";
 import { lastProducts } from "../../quantization/outputs/last-products.js";
 import { pairModels } from "../../quantization/outputs/paired-moments.js";
 import type { FloatAnswers } from "../calibrate/kept-answers.js";
 import type { Candidate } from "../candidates/candidate.js";
 import type { Workshop } from "../candidates/workshop.js";
 import { untimed, withSaved } from "../model-runs.js";
-import { type Corrected, keepBetter, type LeftOut } from "./corrections.js";
+import { type Corrected, keepBetter, LEAST_GAIN_DB } from "./corrections.js";
 import { portOf } from "./float-answers.js";
 
 /** An expected gain below this is not tried: the samples to judge by decide what is worth having. */
@@ -28,7 +28,7 @@ export async function correctOutputs(
   const isMeasured = first !== undefined && first.sqnrDb !== null && Number.isFinite(first.sqnrDb);
   const fitted = isMeasured ? await fitLines(first, workshop, answers) : null;
   if (!fitted) return { candidates, facts: null };
-  const { lines, leftOut } = fitted;
+  const { lines, leftOutGainDb } = fitted;
   const corrected = new Map<Candidate, Candidate>();
   for (const candidate of candidates) {
     const { variant, keptFloat } = candidate;
@@ -36,17 +36,20 @@ export async function correctOutputs(
     corrected.set(candidate, workshop.make({ ...variant, recipe: { ...variant.recipe, lines } }, keptFloat));
   }
   await workshop.measureError([...corrected.values()]);
-  const factors = [...lines.values()].map(
-    ({ factor, directions }) => `${factor.toFixed(3)} x + ${directions ? "matrix x + " : ""}shift`,
-  );
-  const detail = `${factors.join(", ")} at ${[...lines.keys()].join(", ")}`;
-  return keepBetter("outputs", detail, candidates, corrected, workshop, { isOfLast: true, leftOut });
+  const factors = [...lines.values()].map(({ factor, directions, along }) => {
+    const other = along ? ` (${along.factor.toFixed(3)} along the first principal component)` : "";
+    return `${factor.toFixed(3)} x${other} + ${directions ? "matrix x + " : ""}shift`;
+  });
+  const expected = mean([...lines.values()].map(({ gainDb }) => gainDb));
+  const gains = leftOutGainDb === null ? "" : `, ${expected.toFixed(1)} dB expected`;
+  const detail = `${factors.join(", ")} at ${[...lines.keys()].join(", ")}${gains}`;
+  return keepBetter("outputs", detail, candidates, corrected, workshop, { isOfLast: true, leftOutGainDb });
 }
 
 interface FittedLines {
-  readonly lines: ReadonlyMap<string, OutputLine>;
+  readonly lines: ReadonlyMap<string, OutputFit>;
   /** Where answers are few numbers, which the samples to judge by say little of; null elsewhere. */
-  readonly leftOut: LeftOut | null;
+  readonly leftOutGainDb: number | null;
 }
 
 async function fitLines(
@@ -55,11 +58,13 @@ async function fitLines(
   { path, fitted: data }: FloatAnswers,
 ): Promise<FittedLines | null> {
   const float = loadModel(prepared);
+  const areFew = candidate.inner !== undefined;
   const products = lastProducts(float).filter(({ node }) => candidate.built.forms.has(node.name));
   if (products.length === 0 || !data) return null;
-  const { model, floats, outputs, moments } = pairModels(candidate.built.path, products);
+  const { model, floats, outputs, moments } = pairModels(candidate.built.path, products, areFew);
   if (floats.size === 0) return null;
-  const names = new Map(products.map(({ value }) => [value.label, portOf(float.graph, value)] as const));
+  const values = products.flatMap(({ node, value }) => (areFew ? [value, node.inputs[0]!] : [value]));
+  const names = new Map(values.map((value) => [value.label, portOf(float.graph, value)] as const));
   const inputs = new Map([...floats].map(([input, label]) => [input, names.get(label)!] as const));
   const reduced = await withSaved(model, context, (saved) =>
     context.runtime.reduce({
@@ -70,13 +75,12 @@ async function fitLines(
       session: untimed(runtime),
     }),
   );
-  const areFew = candidate.inner !== undefined;
   const lines = new Map<string, OutputFit>();
   for (const [node, moment] of moments(reduced)) {
     const fit = fitOutput(moment);
-    if (fit.gainDb >= (areFew ? 0 : LEAST_EXPECTED_DB)) lines.set(node, fit);
+    const isExpected = areFew ? fit.gainDb >= LEAST_GAIN_DB && !fit.isWorse : fit.gainDb >= LEAST_EXPECTED_DB;
+    if (isExpected) lines.set(node, fit);
   }
   if (lines.size === 0) return null;
-  const samples = data.indices!.length;
-  return { lines, leftOut: areFew ? { gainDb: mean([...lines.values()].map(({ gainDb }) => gainDb)), samples } : null };
+  return { lines, leftOutGainDb: areFew ? mean([...lines.values()].map((fit) => fit.leftOutGainDb ?? 0)) : null };
 }

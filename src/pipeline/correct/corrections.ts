@@ -45,35 +45,27 @@ export const mostFitted = (elements: number): number =>
   elements > 0 ? samplesWithin(FITTING_MS, elements, MOST_FITTED, 2 * MOST_FITTED) : MOST_FITTED;
 
 /** Less is within what the choice of the samples does. */
-const LEAST_GAIN_DB = 0.05;
-
-/** What a correction did for the samples that it was fitted on, each left out of the fit in turn. */
-export interface LeftOut {
-  readonly gainDb: number;
-  readonly samples: number;
-}
+export const LEAST_GAIN_DB = 0.05;
 
 /**
  * Whether a correction is kept, with the numbers that say so: what helps most samples at the cost of the largest answers
  * does not. Null where nothing was measured.
- * @param leftOut counts beside them, sample by sample; the gain is a number for each, which answers of few numbers scatter by decibels
- * @param judging how many samples those of `before` and `after` are
+ * @param leftOutGainDb of the samples of the fit, each left out of it in turn, where these have judged already: answers of few numbers
+ * scatter by decibels, so that those of `before` and `after`, which are fewer, would decide by chance
  */
 export function judgeCorrection(
   correction: Correction,
   detail: string,
   before: MeasuredSqnr | null,
   after: MeasuredSqnr | null,
-  leftOut: LeftOut | null = null,
-  judging = 1,
+  leftOutGainDb: number | null = null,
 ): CorrectionFacts {
   const isMeasured = before !== null && after !== null && before.sqnrDb !== null && after.sqnrDb !== null;
-  const seen = isMeasured ? gainDb(noiseOf(before), noiseOf(after)) : 0;
-  const gained = leftOut ? (judging * seen + leftOut.samples * leftOut.gainDb) / (judging + leftOut.samples) : seen;
-  const isKept = isMeasured && gained >= LEAST_GAIN_DB;
+  const isBetter = (): boolean => gainDb(noiseOf(before!), noiseOf(after!)) >= LEAST_GAIN_DB;
+  const isKept = isMeasured && (leftOutGainDb === null ? isBetter() : Number.isFinite(after.sqnrDb));
   return {
     ...{ correction, isKept, detail },
-    ...(leftOut && { leftOutGainDb: leftOut.gainDb }),
+    ...(leftOutGainDb !== null && { leftOutGainDb }),
     ...{ beforeDb: before?.sqnrDb ?? null, afterDb: after?.sqnrDb ?? null },
     ...(before?.pooledDb !== undefined && { beforePooledDb: before.pooledDb }),
     ...(after?.pooledDb !== undefined && { afterPooledDb: after.pooledDb }),
@@ -90,7 +82,8 @@ export interface Corrected {
 export interface JudgeBy {
   /** Whether it changes the last products, so that only the answers tell. */
   readonly isOfLast?: boolean;
-  readonly leftOut?: LeftOut | null;
+  /** Where samples left out of its fit have judged already; null elsewhere. */
+  readonly leftOutGainDb?: number | null;
 }
 
 /** @param corrected the other forms of candidates, all of them measured; what is not kept is discarded */
@@ -100,16 +93,15 @@ export function keepBetter(
   candidates: readonly Candidate[],
   corrected: ReadonlyMap<Candidate, Candidate>,
   workshop: Pick<Workshop, "discard" | "options">,
-  { isOfLast = false, leftOut = null }: JudgeBy = {},
+  { isOfLast = false, leftOutGainDb = null }: JudgeBy = {},
 ): Corrected {
-  const judging = workshop.options.trial.indices?.length;
   let facts: CorrectionFacts | null = null;
   const kept = candidates.map((candidate) => {
     const better = corrected.get(candidate);
     if (!better) return candidate;
     const measure = isOfLast ? byAnswers : bestMeasure([candidate, better]);
     const judged = {
-      ...judgeCorrection(correction, detail, measure.of(candidate), measure.of(better), leftOut, judging),
+      ...judgeCorrection(correction, detail, measure.of(candidate), measure.of(better), leftOutGainDb),
       ...(measure.isInner && { judgedBy: "inputs of the last products" as const }),
     };
     facts ??= judged;

@@ -4,7 +4,8 @@
  * where time does not suffice for that, by the number that is expected to. Then regions of that prefix which save most
  * are tried as static integers once more.
  */
-import type { Candidate } from "../candidates/candidate.js";
+import { relaxed } from "../../quantization/outputs/output-line.js";
+import type { Candidate, Variant } from "../candidates/candidate.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { RunContext } from "../context.js";
 import { type DynamicInstead, withDynamic } from "./dynamic-instead.js";
@@ -207,6 +208,13 @@ class Search {
     return this.request.instead?.forms.has(region) ?? false;
   }
 
+  /** Share of the noise of all regions without these. */
+  #noiseLeft(regions: readonly RankedRegion[]): number {
+    const sum = (of: readonly RankedRegion[]): number => of.reduce((total, { noise }) => total + noise, 0);
+    const all = sum(this.#ranking);
+    return all > 0 ? Math.max(0, 1 - sum(regions) / all) : 1;
+  }
+
   /** `found` is null when it misses the limit, or when nothing is left of it. */
   async #attempt(regions: readonly RankedRegion[]): Promise<{ found: Candidate | null; drop: number | null }> {
     const { candidate, workshop, context, instead, meetsLimit, measuringMs, dropOf } = this.request;
@@ -214,7 +222,8 @@ class Search {
     const dynamic = regions.map(({ region }) => region).filter((region) => this.#isDynamic(region));
     const kept = new Map(candidate.keptFloat);
     for (const each of regions) if (!this.#isDynamic(each.region)) kept.set(each.region, reasonOf(each));
-    const next = workshop.make(instead ? withDynamic(candidate.variant, dynamic, instead) : candidate.variant, kept);
+    const variant = withLinesRelaxed(candidate.variant, this.#noiseLeft(regions));
+    const next = workshop.make(instead ? withDynamic(variant, dynamic, instead) : variant, kept);
     next.note = noteOf(dynamic.length, regions.length - dynamic.length, this.#ranking.length);
     next.speedup = speedWithout(candidate.speedup, workshop.runMs(candidate), regions);
     if (candidate.errors) next.errors = candidate.errors;
@@ -228,6 +237,13 @@ class Search {
     workshop.discard(next);
     return { found: null, drop };
   }
+}
+
+/** Lines that bring answers closer were fitted to the noise of all regions. */
+function withLinesRelaxed(variant: Variant, noiseLeft: number): Variant {
+  if (variant.kind !== "integers" || !variant.recipe.lines) return variant;
+  const lines = new Map([...variant.recipe.lines].map(([node, line]) => [node, relaxed(line, noiseLeft)] as const));
+  return { ...variant, recipe: { ...variant.recipe, lines } };
 }
 
 /** Attempts from a number that misses up to the largest. */

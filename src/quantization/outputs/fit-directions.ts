@@ -84,18 +84,6 @@ export function fitDirections({ samples, ...rows }: PairedRows, factor: number):
   return { directions: { count: samples, to: left, from }, gainDb: 10 * Math.log10(alone / least) };
 }
 
-/** B v, of one vector of all channels. */
-export function turned({ count, to, from }: Directions, vector: Float64Array): Float64Array {
-  const channels = vector.length;
-  const result = new Float64Array(channels);
-  for (let i = 0; i < count; i++) {
-    let along = 0;
-    for (let c = 0; c < channels; c++) along += from[i * channels + c]! * vector[c]!;
-    for (let c = 0; c < channels; c++) result[c]! += along * to[i * channels + c]!;
-  }
-  return result;
-}
-
 function aboutMean(rows: Float64Array, samples: number): Float64Array {
   const channels = rows.length / samples;
   const mean = new Float64Array(channels);

@@ -9,6 +9,7 @@
  *                                          samples show by chance (James-Stein)
  */
 import type { PairedRows } from "./fit-directions.js";
+import type { LeftOutErrors } from "./left-out.js";
 
 /** Means by channel over all samples: y is the float value, z the quantized. */
 export interface LineMoments {
@@ -51,13 +52,11 @@ export function fitLine({ samples, y, z, yy, zz, yz }: LineMoments): Line {
   return { factor, trust, gainDb };
 }
 
-/**
- * What lines fitted on all samples but one do for that one, dB: between the mean of the samples' decibels and those of all
- * of them together, as corrections are judged by.
- */
-export function leftOutGainDb({ samples, y, z }: PairedRows): number {
+/** Of lines: none where there is one sample. */
+export function linesLeftOut({ samples, y, z }: PairedRows): LeftOutErrors {
   const channels = y.length / samples;
-  if (samples < 2) return 0;
+  const count = samples < 2 ? 0 : samples;
+  const left = { before: new Float64Array(count), after: new Float64Array(count) };
   const sums = (of: (at: number) => number): Float64Array => {
     const total = new Float64Array(channels);
     for (let at = 0; at < y.length; at++) total[at % channels]! += of(at);
@@ -70,9 +69,7 @@ export function leftOutGainDb({ samples, y, z }: PairedRows): number {
     zz: sums((at) => z[at]! ** 2),
     yz: sums((at) => y[at]! * z[at]!),
   };
-  let gained = 0;
-  let [allBefore, allAfter] = [0, 0];
-  for (let s = 0; s < samples; s++) {
+  for (let s = 0; s < count; s++) {
     const [ownY, ownZ] = [y, z].map((rows) => rows.subarray(s * channels, (s + 1) * channels)) as [
       Float64Array,
       Float64Array,
@@ -88,17 +85,12 @@ export function leftOutGainDb({ samples, y, z }: PairedRows): number {
       yz: without(all.yz, ownY, ownZ),
     };
     const { factor, trust } = fitLine(others);
-    let [before, after] = [0, 0];
     for (let c = 0; c < channels; c++) {
       const [meanY, meanZ] = [others.y[c]!, others.z[c]!];
       const line = factor * (ownZ[c]! - meanZ) + meanZ + trust * (meanY - meanZ);
-      before += (ownY[c]! - ownZ[c]!) ** 2;
-      after += (ownY[c]! - line) ** 2;
+      left.before[s]! += (ownY[c]! - ownZ[c]!) ** 2;
+      left.after[s]! += (ownY[c]! - line) ** 2;
     }
-    allBefore += before;
-    allAfter += after;
-    if (before > 0 && after > 0) gained += 10 * Math.log10(before / after);
   }
-  const together = allBefore > 0 && allAfter > 0 ? 10 * Math.log10(allBefore / allAfter) : 0;
-  return (gained / samples + together) / 2;
+  return left;
 }

@@ -41,6 +41,35 @@ export function mapChannels(
   return result;
 }
 
+/**
+ * Adds `factor` W v v^T to weights.
+ * @param weights W, as `sums` whose channels lie along the first (0) or the last axis
+ * @param direction v, of as many numbers as a channel has weights
+ * @returns what it makes of v, by channel: `factor` W v
+ */
+export function addAlong(
+  sums: Float32Array,
+  weights: Float32Array,
+  channels: number,
+  axis: number,
+  direction: Float64Array,
+  factor: number,
+): Float64Array {
+  const lines = new ChannelLines(channels, direction.length, axis);
+  const line = new Float64Array(direction.length);
+  const made = new Float64Array(channels);
+  for (let c = 0; c < channels; c++) {
+    lines.read(weights, c, line, 0);
+    let along = 0;
+    for (let o = 0; o < line.length; o++) along += line[o]! * direction[o]!;
+    made[c] = factor * along;
+    lines.read(sums, c, line, 0);
+    for (let o = 0; o < line.length; o++) line[o]! += made[c]! * direction[o]!;
+    lines.write(line, c, sums);
+  }
+  return made;
+}
+
 /** What belongs to one channel of weights. */
 class ChannelLines {
   readonly #ofChannel: number;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../src/base/random.js";
-import { fitDirections, turned } from "../../../src/quantization/outputs/fit-directions.js";
-import { applyOutputLines } from "../../../src/quantization/outputs/fit-outputs.js";
+import { fitDirections } from "../../../src/quantization/outputs/fit-directions.js";
 import { lastProducts } from "../../../src/quantization/outputs/last-products.js";
+import { mapChannels } from "../../../src/quantization/outputs/map-channels.js";
+import { applyOutputLines } from "../../../src/quantization/outputs/output-line.js";
 import { symmetricEigen } from "../../../src/quantization/outputs/symmetric-eigen.js";
 import { prepared } from "../../support/quantize-text.js";
 
@@ -31,7 +32,7 @@ describe("fitDirections", () => {
     let [before, after] = [0, 0];
     for (let s = 0; s < samples; s++) {
       const row = z.slice(s * CHANNELS, (s + 1) * CHANNELS).map((value, c) => value - mean[c]!);
-      const change = turned(fit.directions, row);
+      const change = mapChannels(Float32Array.from(row), CHANNELS, 0, 0, fit.directions);
       for (let c = 0; c < CHANNELS; c++) {
         const wanted = y[s * CHANNELS + c]! - mean[c]!;
         before += (wanted - row[c]!) ** 2;
@@ -60,7 +61,7 @@ describe("fitDirections", () => {
 
 describe("applyOutputLines with a matrix", () => {
   const directions = { count: 1, to: Float64Array.of(1, 0, 2), from: Float64Array.of(0, 1, 1) };
-  const line = { factor: 2, shift: Float64Array.of(10, 20, 30), directions };
+  const line = { factor: 2, mean: new Float64Array(3), shift: Float64Array.of(10, 20, 30), directions, along: null };
   const read = async (text: string) => {
     const model = await prepared(text);
     const [{ node }] = lastProducts(model) as [ReturnType<typeof lastProducts>[number]];

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../src/base/random.js";
-import { check, parseModel, saveModel } from "../../../src/ir/index.js";
-import { applyOutputLines, fitOutput } from "../../../src/quantization/outputs/fit-outputs.js";
+import { check, parseModel, saveModel, Tensor } from "../../../src/ir/index.js";
+import { fitOutput } from "../../../src/quantization/outputs/fit-outputs.js";
 import { lastProducts } from "../../../src/quantization/outputs/last-products.js";
+import { applyOutputLines, type OutputLine, relaxed } from "../../../src/quantization/outputs/output-line.js";
 import { type PairedMoments, pairModels } from "../../../src/quantization/outputs/paired-moments.js";
 import { prepared } from "../../support/quantize-text.js";
 import { runModel, seededFeeds } from "../../support/run-model.js";
@@ -21,8 +22,15 @@ function momentsOf(y: readonly number[][], z: readonly number[][]): PairedMoment
     zz: mean((s, c) => z[s]![c]! ** 2),
     yz: mean((s, c) => y[s]![c]! * z[s]![c]!),
     rows: null,
+    inputs: null,
   };
 }
+
+/** A factor and a shift alone. */
+const line = (factor: number, shift: readonly number[]): OutputLine => ({
+  ...{ factor, shift: Float64Array.from(shift), directions: null, along: null },
+  mean: new Float64Array(shift.length),
+});
 
 const random = seededRandom(5);
 const normal = (): number => random.normal();
@@ -55,13 +63,13 @@ describe("fitOutput", () => {
 
   it("does not believe a shift that four samples show by chance", () => {
     const few = floats.slice(0, 4);
-    const { shift, factor } = fitOutput(
+    const { shift } = fitOutput(
       momentsOf(
         few,
         few.map((row) => row.map((value) => value + 0.1 * normal())),
       ),
     );
-    for (const each of shift) expect(Math.abs(each)).toBeLessThan(0.08 + 30 * Math.abs(1 - factor));
+    for (const each of shift) expect(Math.abs(each)).toBeLessThan(0.08);
     const exact = fitOutput(momentsOf(few, few));
     expect([exact.factor, exact.gainDb, ...exact.shift.map(Math.abs)].slice(0, 3)).toEqual([1, 0, 0]);
   });
@@ -74,13 +82,14 @@ describe("fitOutput", () => {
     };
     const seen = draw(16);
     const others = draw(400);
-    const { factor, shift, gainDb } = fitOutput(momentsOf(seen.y, seen.z));
+    const { factor, mean, shift, gainDb } = fitOutput(momentsOf(seen.y, seen.z));
     const errorOf = (made: (z: number, c: number) => number): number =>
       others.z.reduce(
         (sum, row, s) => sum + row.reduce((own, z, c) => own + (made(z, c) - others.y[s]![c]!) ** 2, 0),
         0,
       );
-    const gained = 10 * Math.log10(errorOf((z) => z) / errorOf((z, c) => factor * z + shift[c]!));
+    const gained =
+      10 * Math.log10(errorOf((z) => z) / errorOf((z, c) => factor * (z - mean[c]!) + mean[c]! + shift[c]!));
     expect(Math.abs(gainDb - gained)).toBeLessThan(0.2);
   });
 
@@ -104,13 +113,32 @@ describe("applyOutputLines", () => {
     const [before, after] = [await prepared(text), await prepared(text)];
     const feeds = seededFeeds(before);
     const [{ node }] = lastProducts(after) as [ReturnType<typeof lastProducts>[number]];
-    const shift = Float64Array.of(1, -2, 0.5, 0);
-    applyOutputLines(after, new Map([[node.name, { factor: 0.75, shift, directions: null }]]));
+    const shift = [1, -2, 0.5, 0];
+    applyOutputLines(after, new Map([[node.name, line(0.75, shift)]]));
     check(after.graph);
     const [y, z] = [(await runModel(before, feeds))["y"]!.f32(), (await runModel(after, feeds))["y"]!.f32()];
     z.forEach((value, i) => {
       expect(value).toBeCloseTo(0.75 * y[i]! + shift[i % 4]!, 5);
     });
+  });
+});
+
+describe("relaxed", () => {
+  it("lets a slope be what it is with less noise", () => {
+    // Of 3 parts of signal and 1 of noise; then of a quarter of that.
+    const fitted: OutputLine = {
+      ...{ factor: 3 / 4, mean: Float64Array.of(7), shift: Float64Array.of(4) },
+      directions: { count: 1, to: Float64Array.of(2), from: Float64Array.of(1) },
+      along: { direction: Float64Array.of(1), factor: 1.2, mean: 5 },
+    };
+    const { factor, mean, shift, directions, along } = relaxed(fitted, 1 / 4);
+    expect(factor).toBeCloseTo(3 / 3.25, 12);
+    expect([mean[0], shift[0], directions!.to[0], directions!.from[0]]).toEqual([7, 1, 0.5, 1]);
+    expect(along!.factor).toBeGreaterThan(1);
+    expect(along!.factor).toBeLessThan(1.2);
+    expect(relaxed(fitted, 1)).toEqual(fitted);
+    expect(relaxed(fitted, 0)).toMatchObject({ factor: 1, along: { factor: 1 }, shift: Float64Array.of(0) });
+    expect(relaxed({ ...fitted, factor: 0 }, 0.5).factor).toBe(0);
   });
 });
 
@@ -135,22 +163,26 @@ describe("pairModels", () => {
     const float = await prepared(text, opset);
     const changed = await prepared(text, opset);
     const [product] = lastProducts(float) as [ReturnType<typeof lastProducts>[number]];
-    applyOutputLines(
-      changed,
-      new Map([[product.node.name, { factor: 2, shift: Float64Array.of(1, 2, 3), directions: null }]]),
-    );
+    applyOutputLines(changed, new Map([[product.node.name, line(2, [1, 2, 3])]]));
     const path = join(folder, "changed.onnx");
     saveModel(changed, path).commit();
-    const { model, floats, outputs, moments } = pairModels(path, [product]);
+    const { model, floats, outputs, moments } = pairModels(path, [product], true);
     check(model.graph);
     const feeds = seededFeeds(float);
-    const [[input, label]] = [...floats] as [[string, string]];
-    expect(label).toBe(product.value.label);
+    const [[input, label], [read, of]] = [...floats] as [[string, string], [string, string]];
+    expect([label, of]).toEqual([product.value.label, product.node.inputs[0]!.label]);
     const answers = await runModel(float, feeds);
-    const results = await runModel(model, { ...feeds, [input]: answers["y"]! });
+    const others = Tensor.f32(
+      [5, 6],
+      Array.from({ length: 30 }, (_, i) => i),
+    );
+    const results = await runModel(model, { ...feeds, [input]: answers["y"]!, [read]: others });
     expect(Object.keys(results).sort()).toEqual([...outputs.keys()].sort());
     const reduced = new Map(Object.entries(results).map(([name, tensor]) => [name, Float64Array.from(tensor.f32())]));
     const found = moments(reduced).get(product.node.name)!;
+    expect([...found.inputs!.floats]).toEqual([12, 13, 14, 15, 16, 17]);
+    expect(found.inputs!.integers).toHaveLength(6);
+    expect(pairModels(path, [product]).floats.size).toBe(1);
     const y = answers["y"]!.f32();
     for (let c = 0; c < 3; c++) {
       const column = [0, 1, 2, 3, 4].map((row) => y[3 * row + c]!);
@@ -179,7 +211,7 @@ describe("pairModels", () => {
   it("keeps a model that does not know the product as it was", () => {
     const model = parseModel("(x: f32[1,2]) -> (y) { y = Gemm(x, $w: f32[2,2]) }");
     const before = model.graph.constants[0]!.constant;
-    applyOutputLines(model, new Map([["another", { factor: 2, shift: Float64Array.of(1, 1), directions: null }]]));
+    applyOutputLines(model, new Map([["another", line(2, [1, 1])]]));
     expect(model.graph.constants[0]!.constant).toBe(before);
   });
 });
