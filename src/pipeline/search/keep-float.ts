@@ -4,13 +4,13 @@
  * where time does not suffice for that, by the number that is expected to. Then regions of that prefix which save most
  * are tried as static integers once more.
  */
-import { relaxed } from "../../quantization/outputs/output-line.js";
-import type { Candidate, Variant } from "../candidates/candidate.js";
+import type { Candidate } from "../candidates/candidate.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { RunContext } from "../context.js";
 import { type DynamicInstead, withDynamic } from "./dynamic-instead.js";
 import { FloatCount, type TriedCount } from "./float-count.js";
 import { type CostedRegion, costedRegions, type RankedRegion, rankRegions } from "./rank-regions.js";
+import { withLinesFor } from "./with-lines-for.js";
 
 export interface KeepFloatRequest {
   /** The candidate that misses the limit. */
@@ -222,7 +222,7 @@ class Search {
     const dynamic = regions.map(({ region }) => region).filter((region) => this.#isDynamic(region));
     const kept = new Map(candidate.keptFloat);
     for (const each of regions) if (!this.#isDynamic(each.region)) kept.set(each.region, reasonOf(each));
-    const variant = withLinesRelaxed(candidate.variant, this.#noiseLeft(regions));
+    const variant = withLinesFor(candidate.variant, this.#noiseLeft(regions));
     const next = workshop.make(instead ? withDynamic(variant, dynamic, instead) : variant, kept);
     next.note = noteOf(dynamic.length, regions.length - dynamic.length, this.#ranking.length);
     next.speedup = speedWithout(candidate.speedup, workshop.runMs(candidate), regions);
@@ -237,13 +237,6 @@ class Search {
     workshop.discard(next);
     return { found: null, drop };
   }
-}
-
-/** Lines that bring answers closer were fitted to the noise of all regions. */
-function withLinesRelaxed(variant: Variant, noiseLeft: number): Variant {
-  if (variant.kind !== "integers" || !variant.recipe.lines) return variant;
-  const lines = new Map([...variant.recipe.lines].map(([node, line]) => [node, relaxed(line, noiseLeft)] as const));
-  return { ...variant, recipe: { ...variant.recipe, lines } };
 }
 
 /** Attempts from a number that misses up to the largest. */

@@ -11,6 +11,7 @@ import { type Region, type RegionTime, savedMs } from "../candidates/regions.js"
 import type { Workshop } from "../candidates/workshop.js";
 import type { RunContext } from "../context.js";
 import type { DynamicInstead } from "./dynamic-instead.js";
+import { withLinesFor } from "./with-lines-for.js";
 
 /** Files on disk at once; the float model runs once for all of them. */
 const MEASURED_AT_ONCE = 6;
@@ -79,10 +80,12 @@ export async function rankRegions(
     if (begun + longestMs > stop) break;
     const chosen = left.slice(0, MEASURED_AT_ONCE);
     left = left.slice(MEASURED_AT_ONCE);
+    // Next to nothing is left of the noise then.
+    const variant = withLinesFor(candidate.variant, 0);
     const alone = chosen.map((i) => {
       const others = integers.filter((node) => !regions[i]!.nodes.includes(node));
       const kept = others.map((node) => [node, "measured one at a time"] as const);
-      return workshop.make(candidate.variant, new Map([...candidate.keptFloat, ...kept]));
+      return workshop.make(variant, new Map([...candidate.keptFloat, ...kept]));
     });
     await workshop.measureError(alone);
     alone.forEach((single, i) => {
