@@ -9,6 +9,7 @@
  * has the rank of the samples, whose Gram matrix is all there is to solve. The price is the one with the least
  * error on samples left out of the fit, one at a time (their errors follow from the fit of all).
  */
+import { aboutMean, gramOf } from "./sample-rows.js";
 import { symmetricEigen } from "./symmetric-eigen.js";
 
 /** B as a sum of `count` products: of a column of `to` and a row of `from`, each of all channels. */
@@ -42,7 +43,7 @@ export function fitDirections({ samples, ...rows }: PairedRows, factor: number):
   if (samples < LEAST_SAMPLES || channels < 2) return null;
   const z = aboutMean(rows.z, samples);
   const left = aboutMean(rows.y, samples).map((value, i) => value - factor * z[i]!);
-  const [gram, errors] = [gramOf(z, samples), gramOf(left, samples)];
+  const [gram, errors] = [gramOf(z, z, samples), gramOf(left, left, samples)];
   let energy = 0;
   for (let s = 0; s < samples; s++) energy += gram[s * samples + s]! / samples;
   if (!(energy > 0) || !Number.isFinite(energy)) return null;
@@ -82,27 +83,6 @@ export function fitDirections({ samples, ...rows }: PairedRows, factor: number):
       for (let c = 0; c < channels; c++) from[i * channels + c]! += weight * z[j * channels + c]!;
     }
   return { directions: { count: samples, to: left, from }, gainDb: 10 * Math.log10(alone / least) };
-}
-
-function aboutMean(rows: Float64Array, samples: number): Float64Array {
-  const channels = rows.length / samples;
-  const mean = new Float64Array(channels);
-  for (let i = 0; i < rows.length; i++) mean[i % channels]! += rows[i]! / samples;
-  return rows.map((value, i) => value - mean[i % channels]!);
-}
-
-/** Products of all rows with each other. */
-function gramOf(rows: Float64Array, samples: number): Float64Array {
-  const channels = rows.length / samples;
-  const gram = new Float64Array(samples * samples);
-  for (let i = 0; i < samples; i++)
-    for (let j = 0; j <= i; j++) {
-      let sum = 0;
-      for (let c = 0; c < channels; c++) sum += rows[i * channels + c]! * rows[j * channels + c]!;
-      gram[i * samples + j] = sum;
-      gram[j * samples + i] = sum;
-    }
-  return gram;
 }
 
 /** Squared errors of samples when each is left out: what is left of it, over what is left of its say in its own fit. */

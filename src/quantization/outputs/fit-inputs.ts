@@ -10,14 +10,14 @@
  *   s        brings the answers themselves closer, as far as they tell that surely: 1 is expected, within SPREAD
  *   k        trusts a shift as far as that of all inputs exceeds what so few samples show by chance (James-Stein)
  *
- * All of it follows from products of samples with each other and from their answers. A sixteenth of the numbers' samples do for it:
- * over 32 nets of bench/peers/make_deep_nets.py with random last products, 16 samples gained 0.5 dB of answers that were not among
- * them and 32 0.6, where a line fitted to the two answers gained 0.25 and 0.4.
+ * All of it follows from products of samples with each other and from their answers. Over 32 nets as bench/peers/make_deep_nets.py makes
+ * them, each with ten random last products of two answers, it gains 0.5 dB of other samples' answers when fitted to 16, and 0.6 when
+ * fitted to 32; a line fitted to the answers gains 0.25 and 0.4.
  */
-
 import type { PairedRows } from "./fit-directions.js";
 import type { LeftOutErrors } from "./left-out.js";
 import type { Along } from "./output-line.js";
+import { aboutRow, gramAboutMeans, gramOf, meanRow } from "./sample-rows.js";
 import { symmetricEigen } from "./symmetric-eigen.js";
 
 /** What a product reads, [samples, inputs]: of the float model and of integers. */
@@ -37,7 +37,10 @@ export interface InputsFit {
   readonly leftOut: LeftOutErrors;
 }
 
-/** Standard deviation of the answers' own slopes about those of the inputs, on the same nets. */
+/**
+ * Standard deviation that the answers' own slope is expected to have about that of the inputs. It was 0.06 on the same nets, most of that by
+ * chance; the answers of a net that was trained are no random directions.
+ */
 const SPREAD = 0.07;
 /** A slope that is none, or further from 1, would say that something else is wrong. */
 const SLOPES = [0, 1.5] as const;
@@ -69,7 +72,7 @@ export function fitInputs(rows: PairedRows, { floats, integers }: PairedInputs):
     leftOut.after[sample] = distance(own, made);
   }
   const direction = combined(floats, integers, samples, fit.weights);
-  const mean = dot(direction, meanOf(integers, samples));
+  const mean = dot(direction, meanRow(integers, samples));
   const [factor, along] = [fit.strength * fit.across, fit.strength * fit.along];
   const shift = fit.meanZ.map((own, c) => fit.trust * (fit.meanY[c]! - own));
   return { factor, along: { direction, factor: along, mean }, shift, gainDb: fit.gainDb, leftOut };
@@ -99,11 +102,52 @@ interface Solved {
 
 function solve(rows: PairedRows, grams: Grams, members: readonly number[]): Solved | null {
   const { samples } = rows;
+  const centred: Grams = {
+    floats: gramAboutMeans(grams.floats, samples, members),
+    mixed: gramAboutMeans(grams.mixed, samples, members),
+    integers: gramAboutMeans(grams.integers, samples, members),
+  };
+  const component = firstComponent(centred, samples, members);
+  if (!component) return null;
+  const { weights, placeOf } = component;
+  const { along, across, error, left } = slopesOf(centred, samples, members, placeOf);
+  const { trust, chance, shift } = shiftOf(grams, samples, members, error);
+  // Of the squared shift, what chance alone would show is no error of other samples.
+  const before = error + members.length * Math.max(0, shift - chance);
+  const after = left + members.length * trust * Math.min(chance, shift);
+  const gainDb = before > 0 && after > 0 ? 10 * Math.log10(before / after) : 0;
+
+  const [meanY, meanZ] = [meanRow(rows.y, samples, members), meanRow(rows.z, samples, members)];
+  const [dy, dz] = [aboutRow(rows.y, meanY), aboutRow(rows.z, meanZ)];
+  const channels = meanY.length;
+  /** W v, by what the answers to the samples show of it. */
+  const answers = new Float64Array(channels);
+  for (const i of members) {
+    for (let c = 0; c < channels; c++) {
+      answers[c]! += (weights[i]! * (dy[i * channels + c]! + dz[i * channels + c]!)) / 2;
+    }
+  }
+  const madeOf = (sample: number): Float64Array => {
+    const place = (along - across) * placeOf(sample, "integers");
+    return answers.map((answer, c) => across * dz[sample * channels + c]! + place * answer);
+  };
+  const made = new Map(members.map((i) => [i, madeOf(i)] as const));
+  const strength = strengthOf(dy, made, channels);
+  const answer = (sample: number): Float64Array =>
+    madeOf(sample).map((own, c) => meanZ[c]! + strength * own + trust * (meanY[c]! - meanZ[c]!));
+  return { weights, along, across, strength, trust, gainDb, meanY, meanZ, answer };
+}
+
+/** v^T x of a sample, about the mean of the members. */
+type PlaceOf = (sample: number, of: "floats" | "integers") => number;
+
+/** Of the members' rows, the means of both models'; null where they do not differ, or something is no number. */
+function firstComponent(
+  { floats, mixed, integers }: Grams,
+  samples: number,
+  members: readonly number[],
+): { weights: Float64Array; placeOf: PlaceOf } | null {
   const count = members.length;
-  const [floats, mixed, integers] = [grams.floats, grams.mixed, grams.integers].map((gram) =>
-    aboutMeans(gram, samples, members),
-  ) as [Float64Array, Float64Array, Float64Array];
-  /** Of the mean of both models' inputs. */
   const between = new Float64Array(count * count);
   members.forEach((i, p) => {
     members.forEach((j, q) => {
@@ -119,57 +163,35 @@ function solve(rows: PairedRows, grams: Grams, members: readonly number[]): Solv
   members.forEach((i, p) => {
     weights[i] = vectors[p * count + first]! / length;
   });
-  /** v^T x of each sample, about its mean. */
-  const placeOf = (sample: number, isFloat: boolean): number => {
+  const placeOf: PlaceOf = (sample, of) => {
     let place = 0;
     for (const i of members) {
-      const [a, b] = isFloat
-        ? [floats[i * samples + sample]!, mixed[sample * samples + i]!]
-        : [mixed[i * samples + sample]!, integers[i * samples + sample]!];
-      place += (weights[i]! * (a + b)) / 2;
+      const at = i * samples + sample;
+      const both = of === "floats" ? floats[at]! + mixed[sample * samples + i]! : mixed[at]! + integers[at]!;
+      place += (weights[i]! * both) / 2;
     }
     return place;
   };
-  const sums = { along: 0, alongOwn: 0, mixed: 0, own: 0, error: 0 };
-  for (const i of members) {
-    const [p, q, at] = [placeOf(i, true), placeOf(i, false), i * samples + i];
-    sums.along += p * q;
-    sums.alongOwn += q * q;
-    sums.mixed += mixed[at]!;
-    sums.own += integers[at]!;
-    sums.error += floats[at]! - 2 * mixed[at]! + integers[at]!;
-  }
-  const along = slope(sums.along, sums.alongOwn);
-  const across = slope(sums.mixed - sums.along, sums.own - sums.alongOwn);
+  return { weights, placeOf };
+}
 
-  const [meanY, meanZ] = [meanOf(rows.y, samples, members), meanOf(rows.z, samples, members)];
-  const [dy, dz] = [about(rows.y, meanY), about(rows.z, meanZ)];
-  const channels = meanY.length;
-  /** W v, by what the answers to the samples show of it. */
-  const answers = new Float64Array(channels);
+/** Least-squares slopes of the float inputs over the integers', and the squared errors of all members without them and with them. */
+function slopesOf({ floats, mixed, integers }: Grams, samples: number, members: readonly number[], placeOf: PlaceOf) {
+  const on = { mixed: 0, own: 0 };
+  const all = { mixed: 0, own: 0, float: 0 };
   for (const i of members) {
-    for (let c = 0; c < channels; c++)
-      answers[c]! += (weights[i]! * (dy[i * channels + c]! + dz[i * channels + c]!)) / 2;
+    const [float, own, at] = [placeOf(i, "floats"), placeOf(i, "integers"), i * samples + i];
+    on.mixed += float * own;
+    on.own += own * own;
+    all.mixed += mixed[at]!;
+    all.own += integers[at]!;
+    all.float += floats[at]!;
   }
-  const madeOf = (sample: number): Float64Array => {
-    const place = (along - across) * placeOf(sample, false);
-    return answers.map((answer, c) => across * dz[sample * channels + c]! + place * answer);
-  };
-  const made = new Map(members.map((i) => [i, madeOf(i)] as const));
-  const strength = strengthOf(dy, made, channels);
-  const { trust, chance, shift } = shiftOf(grams, samples, members, sums.error);
-  // Of the squared shift, what chance alone would show is no error of other samples.
-  const before = sums.error + count * Math.max(0, shift - chance);
-  const spared =
-    2 * (along - 1) * sums.along -
-    (along * along - 1) * sums.alongOwn +
-    2 * (across - 1) * (sums.mixed - sums.along) -
-    (across * across - 1) * (sums.own - sums.alongOwn);
-  const after = sums.error - spared + count * trust * Math.min(chance, shift);
-  const gainDb = before > 0 && after > 0 ? 10 * Math.log10(before / after) : 0;
-  const answer = (sample: number): Float64Array =>
-    madeOf(sample).map((own, c) => meanZ[c]! + strength * own + trust * (meanY[c]! - meanZ[c]!));
-  return { weights, along, across, strength, trust, gainDb, meanY, meanZ, answer };
+  const off = { mixed: all.mixed - on.mixed, own: all.own - on.own };
+  const [along, across] = [slope(on.mixed, on.own), slope(off.mixed, off.own)];
+  const error = all.float - 2 * all.mixed + all.own;
+  const left = all.float - 2 * (along * on.mixed + across * off.mixed) + along ** 2 * on.own + across ** 2 * off.own;
+  return { along, across, error, left };
 }
 
 const slope = (mixed: number, own: number): number => {
@@ -191,7 +213,7 @@ function strengthOf(dy: Float64Array, made: ReadonlyMap<number, Float64Array>, c
   if (!(own > 0)) return 1;
   const seen = mixed / own;
   const variance = Math.max(0, total - mixed * seen) / Math.max(1, (made.size - 1) * channels - 1) / own;
-  return (seen * SPREAD ** 2 + variance) / (SPREAD ** 2 + variance);
+  return slope(seen * SPREAD ** 2 + variance, SPREAD ** 2 + variance);
 }
 
 /**
@@ -210,48 +232,6 @@ function shiftOf({ floats, mixed, integers }: Grams, samples: number, members: r
   const chance = error / (members.length - 1) / members.length;
   return { shift, chance, trust: shift > 0 ? Math.max(0, 1 - chance / shift) : 0 };
 }
-
-/** Products of all rows of one kind with all of another. */
-function gramOf(a: Float64Array, b: Float64Array, samples: number): Float64Array {
-  const width = a.length / samples;
-  const gram = new Float64Array(samples * samples);
-  for (let i = 0; i < samples; i++) {
-    for (let j = a === b ? i : 0; j < samples; j++) {
-      let sum = 0;
-      for (let k = 0; k < width; k++) sum += a[i * width + k]! * b[j * width + k]!;
-      gram[i * samples + j] = sum;
-      if (a === b) gram[j * samples + i] = sum;
-    }
-  }
-  return gram;
-}
-
-/** The same of rows less the mean of the members of each kind. */
-function aboutMeans(gram: Float64Array, samples: number, members: readonly number[]): Float64Array {
-  const [rows, columns] = [new Float64Array(samples), new Float64Array(samples)];
-  for (let i = 0; i < samples; i++) {
-    for (const j of members) {
-      rows[i]! += gram[i * samples + j]! / members.length;
-      columns[i]! += gram[j * samples + i]! / members.length;
-    }
-  }
-  const all = members.reduce((sum, i) => sum + rows[i]!, 0) / members.length;
-  return gram.map((value, at) => value - rows[Math.floor(at / samples)]! - columns[at % samples]! + all);
-}
-
-function meanOf(rows: Float64Array, samples: number, members?: readonly number[]): Float64Array {
-  const width = rows.length / samples;
-  const mean = new Float64Array(width);
-  const count = members?.length ?? samples;
-  for (let n = 0; n < count; n++) {
-    const from = (members?.[n] ?? n) * width;
-    for (let k = 0; k < width; k++) mean[k]! += rows[from + k]! / count;
-  }
-  return mean;
-}
-
-const about = (rows: Float64Array, mean: Float64Array): Float64Array =>
-  rows.map((value, i) => value - mean[i % mean.length]!);
 
 const rowOf = (rows: Float64Array, samples: number, sample: number): Float64Array => {
   const width = rows.length / samples;

@@ -10,6 +10,7 @@ import type { PairedRows } from "./fit-directions.js";
 import type { PairedInputs } from "./fit-inputs.js";
 import type { LineMoments } from "./fit-line.js";
 import type { LastProduct } from "./last-products.js";
+import { meanRow } from "./sample-rows.js";
 
 export interface PairedMoments extends LineMoments {
   /** y and z of each sample, [samples, channels]; null where there is more than one place, or too much to work into the weights. */
@@ -101,10 +102,4 @@ export function pairModels(quantized: string, all: readonly LastProduct[], hasIn
         }),
       ),
   };
-}
-
-function meanRow(rows: Float64Array, samples: number): Float64Array {
-  const mean = new Float64Array(rows.length / samples);
-  for (let i = 0; i < rows.length; i++) mean[i % mean.length]! += rows[i]! / samples;
-  return mean;
 }

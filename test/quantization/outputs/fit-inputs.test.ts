@@ -103,7 +103,7 @@ describe("fitInputs", () => {
     const random = seededRandom(8);
     const integers = seen.inputs.integers.map((value) => value + random.normal());
     const fit = fitInputs(seen.rows, { ...seen.inputs, integers })!;
-    expect(fit.factor).toBeGreaterThan(0.8);
+    expect(fit.factor).toBeGreaterThan(0.7);
   });
 
   it("changes nothing of what is exact, and is null of too few samples, of no differences and of what is no number", () => {
