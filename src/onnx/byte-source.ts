@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { InferOptError } from "../base/errors.js";
 import type { ByteSource } from "./schema.js";
 
@@ -22,11 +22,15 @@ export function memorySource(bytes: Uint8Array): ByteSource {
  */
 const KEPT_BYTES = 1 << 20;
 
+/** By which a file is known to be the one that it was, as it was: which one lies there, when it was last written to, and its size. */
+export type FileState = Readonly<Pick<BigIntStats, "ino" | "mtimeNs" | "size">>;
+
 /**
  * A range of a file, read when asked for and forgotten as soon as nobody holds it.
  * Throws MODEL_DATA_SHORT when the file ends before the range does.
+ * @param state of the file when its ranges were learnt; with another one, reading throws MODEL_CHANGED
  */
-export function fileSource(path: string, offset: number, byteLength: number): ByteSource {
+export function fileSource(path: string, offset: number, byteLength: number, state?: FileState): ByteSource {
   let recent: WeakRef<Uint8Array> | undefined;
   return {
     byteLength,
@@ -34,14 +38,14 @@ export function fileSource(path: string, offset: number, byteLength: number): By
     read() {
       const held = recent?.deref();
       if (held) return held;
-      const bytes = readRange(path, offset, byteLength);
+      const bytes = readRange(path, offset, byteLength, state);
       if (byteLength <= KEPT_BYTES) recent = new WeakRef(bytes);
       return bytes;
     },
     *chunks(chunkBytes = CHUNK_BYTES) {
       // One buffer for all of them: a model's worth of garbage would be much more memory than is needed at a time.
       const buffer = new Uint8Array(Math.min(chunkBytes, byteLength));
-      const fd = openToRead(path);
+      const fd = openToRead(path, state);
       try {
         for (let at = 0; at < byteLength; at += chunkBytes) {
           const chunk = buffer.subarray(0, Math.min(chunkBytes, byteLength - at));
@@ -55,11 +59,11 @@ export function fileSource(path: string, offset: number, byteLength: number): By
   };
 }
 
-/** Bytes [offset, offset + length) of a file. Throws MODEL_UNREADABLE or MODEL_DATA_SHORT. */
-export function readRange(path: string, offset: number, length: number): Uint8Array {
+/** Bytes [offset, offset + length) of a file. Throws MODEL_UNREADABLE, MODEL_DATA_SHORT or, where its state is told, MODEL_CHANGED. */
+export function readRange(path: string, offset: number, length: number, state?: FileState): Uint8Array {
   // Not Buffer.allocUnsafe: its pooled slices are not aligned to the element size.
   const bytes = new Uint8Array(length);
-  const fd = openToRead(path);
+  const fd = openToRead(path, state);
   try {
     readInto(bytes, fd, path, offset);
   } finally {
@@ -68,7 +72,28 @@ export function readRange(path: string, offset: number, length: number): Uint8Ar
   return bytes;
 }
 
-function openToRead(path: string): number {
+function openToRead(path: string, state?: FileState): number {
+  const fd = openFile(path);
+  try {
+    if (state && isOther(fstatSync(fd, { bigint: true }), state)) throw changed(path);
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+const isOther = (now: FileState, then: FileState): boolean =>
+  now.ino !== then.ino || now.mtimeNs !== then.mtimeNs || now.size !== then.size;
+
+/** Weights are read when they are wanted: of another file they would be another model's. */
+const changed = (path: string): InferOptError =>
+  new InferOptError("MODEL_CHANGED", "input", `${path} was written to or replaced while it was in use`, {
+    hint: "Leave it alone until the command has ended, and run it again.",
+    fields: { path },
+  });
+
+function openFile(path: string): number {
   try {
     return openSync(path, "r");
   } catch (cause) {

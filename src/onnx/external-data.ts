@@ -2,7 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { climbsOut } from "../base/contained-path.js";
 import { InferOptError } from "../base/errors.js";
-import { fileSource } from "./byte-source.js";
+import { type FileState, fileSource } from "./byte-source.js";
 import { isLinked, linkRoot } from "./link-place.js";
 import type { WireModel } from "./read-model.js";
 import type { ByteSource, TensorProto } from "./schema.js";
@@ -29,7 +29,7 @@ export function externalSource(home: ModelHome, tensor: TensorProto, expectedByt
   if (!location)
     throw bad("EXTERNAL_DATA_INVALID", name, "has no location", "The export is broken: save the model again.");
 
-  const { path, size } = placeOf(home, name, location);
+  const { path, size, state } = placeOf(home, name, location);
   const offset = wholeNumber(entries.get("offset") ?? "0", name, "offset");
   const stated = entries.get("length");
   const length =
@@ -52,12 +52,13 @@ export function externalSource(home: ModelHome, tensor: TensorProto, expectedByt
       { location, offset, length, size },
     );
   }
-  return fileSource(path, offset, length);
+  return fileSource(path, offset, length, state);
 }
 
 interface DataFile {
   readonly path: string;
   readonly size: number;
+  readonly state: FileState;
 }
 
 /** By what was read of a model, which is gone soon: hundreds of tensors lie in the same file. */
@@ -84,7 +85,7 @@ function dataFile(modelPath: string, name: string, location: string): DataFile {
     const real = realpathSync(path);
     const homes = [realpathSync(folder), dirname(realpathSync(modelPath))];
     if (homes.every((home) => climbsOut(home, real))) throw escapes(name, location);
-    const stats = statSync(real);
+    const stats = statSync(real, { bigint: true });
     if (!stats.isFile()) {
       throw bad(
         "EXTERNAL_DATA_INVALID",
@@ -94,7 +95,8 @@ function dataFile(modelPath: string, name: string, location: string): DataFile {
         { location },
       );
     }
-    return { path, size: stats.size };
+    const { ino, mtimeNs, size } = stats;
+    return { path, size: Number(size), state: { ino, mtimeNs, size } };
   } catch (cause) {
     if (cause instanceof InferOptError) throw cause;
     throw bad(

@@ -60,7 +60,7 @@ export function linkModelFile(modelPath: string, path: string): void {
   for (const { tensor } of tensorsWithin(message)) {
     if (tensor.range) {
       const { offset, length } = ranges[tensor.range - 1]!;
-      tensor.source = fileSource(home.path, offset, length);
+      tensor.source = fileSource(home.path, offset, length, home.state);
       delete tensor.range;
     } else if (isExternal(tensor)) {
       tensor.source = externalSource(home, tensor, null);

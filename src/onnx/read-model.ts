@@ -1,8 +1,8 @@
-import { statSync } from "node:fs";
+import { type BigIntStats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { InferOptError, messageOf } from "../base/errors.js";
 import { nearbyFile } from "../base/nearby-file.js";
-import { readRange } from "./byte-source.js";
+import { type FileState, readRange } from "./byte-source.js";
 import { type FileRange, scanModel, tooDeep } from "./scan-model.js";
 import { decodeModel, hasField, type ModelProto } from "./schema.js";
 import { notOnnx, refuseForeignFile } from "./sniff.js";
@@ -15,6 +15,8 @@ export interface WireModel {
   /** The model whose external data is meant, where a runtime wrote this one into another folder. */
   readonly writtenFrom?: string;
   readonly sizeBytes: number;
+  /** Of the file, before any of it was read, where some of it is read later: weights. */
+  readonly state?: FileState;
   readonly message: ModelProto;
   /** What `TensorProto.range` counts. */
   readonly ranges: readonly FileRange[];
@@ -27,7 +29,8 @@ export interface WireModel {
 export function readModel(modelPath: string): WireModel {
   if (modelPath === "") throw emptyPath();
   const path = resolve(modelPath);
-  const sizeBytes = fileSize(path, modelPath);
+  const state = stateOf(path, modelPath);
+  const sizeBytes = Number(state.size);
   refuseForeignFile(modelPath, readHead(path, Math.min(64, sizeBytes)));
   const scanned = scanModel(path);
   let message: ModelProto;
@@ -46,7 +49,7 @@ export function readModel(modelPath: string): WireModel {
   if (!hasField(message, "ir_version")) {
     throw notOnnx(modelPath, "it states no IR version", "If it is a TensorFlow .pb, convert it with tf2onnx first.");
   }
-  return { path, sizeBytes, message, ranges: scanned.ranges };
+  return { path, sizeBytes, state, message, ranges: scanned.ranges };
 }
 
 /** Which would stand for the working folder. */
@@ -64,10 +67,10 @@ const notPiped = (cause: unknown): InferOptError =>
     fields: { path: "-" },
   });
 
-function fileSize(path: string, shown: string): number {
-  let stats: ReturnType<typeof statSync>;
+function stateOf(path: string, shown: string): FileState {
+  let stats: BigIntStats;
   try {
-    stats = statSync(path);
+    stats = statSync(path, { bigint: true });
   } catch (cause) {
     if (shown === "-") throw notPiped(cause);
     const likely = nearbyFile(shown);
@@ -83,7 +86,8 @@ function fileSize(path: string, shown: string): number {
       fields: { path },
     });
   }
-  return stats.size;
+  const { ino, mtimeNs, size } = stats;
+  return { ino, mtimeNs, size };
 }
 
 function readHead(path: string, length: number): Uint8Array {

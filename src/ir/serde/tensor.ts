@@ -17,7 +17,7 @@ import { elementCount } from "../shape.js";
 import { Tensor } from "../tensor.js";
 
 /** What a tensor's bytes may depend on: the file that it came from. */
-export type TensorHome = Pick<WireModel, "path" | "ranges">;
+export type TensorHome = Pick<WireModel, "path" | "ranges" | "state">;
 
 /** Throws TENSOR_TYPE, TENSOR_SIZE or one of the EXTERNAL_DATA codes, naming the tensor. */
 export function tensorFromProto(proto: TensorProto, home: TensorHome): Tensor {
@@ -66,7 +66,7 @@ function sourceOf(proto: TensorProto, dtype: DType, count: number, expected: num
 /** What the scanner left in the file. Throws MODEL_CORRUPT for a number that a file brought along itself. */
 function rangeSource(proto: TensorProto, home: TensorHome): ByteSource {
   const range = home.ranges[proto.range! - 1];
-  if (range) return fileSource(home.path, range.offset, range.length);
+  if (range) return fileSource(home.path, range.offset, range.length, home.state);
   throw new InferOptError(
     "MODEL_CORRUPT",
     "input",
