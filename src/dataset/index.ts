@@ -6,5 +6,5 @@ export { inputsOf } from "./dataset.js";
 export { openDataset, openDatasetRef } from "./open.js";
 export { randomDataset } from "./random.js";
 export { referencesOf } from "./references.js";
-export { openStore, partOfStore, SampleStore, storedById } from "./sample-store.js";
+export { openStore, partOfStore, SampleStore, storedById, storedSizes } from "./sample-store.js";
 export { selectSamples } from "./select.js";

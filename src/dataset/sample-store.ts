@@ -122,6 +122,13 @@ export function openStore(path: string, datasetPath: string, rest: () => Promise
   return dataset;
 }
 
+/** Bytes of a sample's inputs, by its index in the dataset; 0 for one that is not stored. */
+export function storedSizes(path: string): (index: number) => number {
+  const { samples } = JSON.parse(readFileSync(listOf(path), "utf8")) as Contents;
+  const sizes = samples.map(({ feeds }) => feeds.reduce((sum, [, { bytes }]) => sum + bytes, 0));
+  return (index) => sizes[index] ?? 0;
+}
+
 /** What a store holds of one sample: tensors are read when they are asked for, by name. */
 export type StoredTensors = ReadonlyMap<string, () => Tensor>;
 

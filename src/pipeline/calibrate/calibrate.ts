@@ -2,7 +2,14 @@
 import { collectGarbage } from "../../base/collect-garbage.js";
 import { InferOptError } from "../../base/errors.js";
 import { replaceFile } from "../../base/replace-file.js";
-import { type DatasetRef, datasetDigest, type InputSpec, openDataset, openDatasetRef } from "../../dataset/index.js";
+import {
+  type DatasetRef,
+  datasetDigest,
+  type InputSpec,
+  openDataset,
+  openDatasetRef,
+  storedSizes,
+} from "../../dataset/index.js";
 import { mergeTaps, type TapStatistics } from "../../observe/index.js";
 import { isSystemError, outputFailed, refuseSpecialFile } from "../../onnx/index.js";
 import { activationsOf } from "../../quantization/insert-qdq.js";
@@ -97,8 +104,11 @@ async function observeInSteps(
   if (known === "unreadable") record.warn(`${journal!.path} cannot be read: all samples are observed anew`);
   let { done, taps }: JournalState = typeof known === "string" ? { done: 0, taps: new Map() } : known;
   if (done > 0) record.warn(`${done} of ${indices.length} samples were observed before the last run was interrupted`);
+  let isKept = journal !== null;
+  const { store } = request.data;
+  const sizeOf = store ? storedSizes(store) : () => 0;
   for (let step = FIRST_STEP; done < indices.length; step = Math.min(2 * step, LONGEST_STEP)) {
-    const next = indices.slice(done, journal ? done + step : indices.length);
+    const next = largestFirst(indices.slice(done, journal ? done + step : indices.length), sizeOf);
     const before = done;
     const seen = await observeActivations(
       {
@@ -108,17 +118,37 @@ async function observeInSteps(
       },
       record.context,
     ).catch((cause: unknown) => {
-      const isKept = journal !== null && before > 0 && record.context.signal.aborted;
-      throw isKept ? interruptedAt(before, journal.path, cause) : cause;
+      const mayGoOn = isKept && before > 0 && record.context.signal.aborted;
+      throw mayGoOn ? interruptedAt(before, journal!.path, cause) : cause;
     });
     taps = new Map([...seen].map(([name, tap]) => [name, taps.has(name) ? mergeTaps(taps.get(name)!, tap) : tap]));
     done += next.length;
-    if (done < indices.length) journal?.write({ done, taps });
+    if (done < indices.length && isKept) isKept = wasKept(journal!, { done, taps }, record);
     // As large as the statistics several times over, and a run of many samples has many steps.
     collectGarbage();
   }
   return taps;
 }
+
+/** A journal that there is no room for takes none from the ranges. */
+function wasKept(journal: CalibrationJournal, state: JournalState, record: RunRecord): boolean {
+  try {
+    journal.write(state);
+    return true;
+  } catch (thrown) {
+    if (!(thrown instanceof InferOptError)) throw thrown;
+    journal.remove();
+    record.warn(`${thrown.message}: a run that is interrupted starts over`);
+    return false;
+  }
+}
+
+/**
+ * Statistics are the same in any order. Small activations leave holes in a process's memory that larger ones after them do not fit
+ * into, which took a tenth more of it.
+ */
+const largestFirst = (indices: readonly number[], sizeOf: (index: number) => number): readonly number[] =>
+  [...indices].sort((a, b) => sizeOf(b) - sizeOf(a));
 
 const interruptedAt = (done: number, journal: string, cause: unknown): InferOptError =>
   new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted", {

@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { InferOptError } from "../../../src/base/errors.js";
+import { parseModel, saveModel } from "../../../src/ir/index.js";
 import { newTap, observeTensor } from "../../../src/observe/index.js";
+import { outputFailed } from "../../../src/onnx/index.js";
 import { runCalibrate } from "../../../src/pipeline/calibrate/calibrate.js";
 import { CalibrationJournal } from "../../../src/pipeline/calibrate/calibration-journal.js";
 import { ortRuntime } from "../../../src/runtime/ort/index.js";
@@ -104,6 +106,26 @@ describe("calibrate, interrupted", () => {
     });
   });
 
+  it("goes on without one that there is no room for, and says so", async () => {
+    const folder = temporaryFolder();
+    const output = join(folder, "ranges.json");
+    const data = { calibration: await digits(folder, 40), eval: null, metric: null };
+    const write = vi.spyOn(CalibrationJournal.prototype, "write").mockImplementation(function (
+      this: CalibrationJournal,
+    ) {
+      throw outputFailed(this.path, Object.assign(new Error("full"), { code: "ENOSPC" }));
+    });
+    try {
+      const config = { ...fuseConfig(digitsModel, output, { data }), shard: null };
+      const { warnings } = await runCalibrate(config, realContext(runtime));
+      expect(warnings.filter((warning) => warning.includes("starts over"))).toHaveLength(1);
+      expect(write).toHaveBeenCalledTimes(1);
+      expect(existsSync(output)).toBe(true);
+    } finally {
+      write.mockRestore();
+    }
+  });
+
   it("starts afresh with other data, and says so", async () => {
     const folder = temporaryFolder();
     const output = join(folder, "ranges.json");
@@ -116,5 +138,33 @@ describe("calibrate, interrupted", () => {
     const second = await runCalibrate(configOf(await digits(folder, 20, 100)), realContext(runtime));
     expect(second.warnings.join()).toContain("all samples are observed anew");
     expect(JSON.parse(readFileSync(output, "utf8")).parts).toMatchObject([{ samples: 20 }]);
+  });
+});
+
+describe("samples of many sizes", () => {
+  it("are observed from the largest down, to the same ranges", async () => {
+    const folder = temporaryFolder();
+    const model = join(folder, "m.onnx");
+    saveModel(parseModel("(x: f32[N,4]) -> (y) { y = MatMul(x, $w: f32[4,4]) }"), model).commit();
+    const rowsOf = (s: number) => Array.from({ length: 1 + ((7 * s) % 5) }, (_, i) => [s, i, -s, s / 3]);
+    const lines = Array.from({ length: 20 }, (_, s) => JSON.stringify({ x: rowsOf(s) }));
+    const [mixed, sorted] = [join(folder, "mixed.jsonl"), join(folder, "sorted.jsonl")];
+    writeFileSync(mixed, lines.join("\n"));
+    writeFileSync(sorted, [...lines].sort((a, b) => b.length - a.length).join("\n"));
+    const seen: number[][] = [];
+    const observe = (job: ObserveJob) => {
+      seen.push(job.data.indices!.map((index) => rowsOf(index).length));
+      return runtime.observe(job);
+    };
+    const rangesOf = async (calibration: string, output: string, context = realContext(runtime)) => {
+      const config = fuseConfig(model, join(folder, output), { data: { calibration, eval: null, metric: null } });
+      await runCalibrate({ ...config, shard: null }, context);
+      return (JSON.parse(readFileSync(join(folder, output), "utf8")) as { taps: unknown }).taps;
+    };
+    const ranges = await rangesOf(mixed, "a.json", realContext({ ...runtime, observe }));
+    expect(seen.map((sizes) => sizes.length)).toEqual([16, 4]);
+    for (const sizes of seen) expect(sizes).toEqual([...sizes].sort((a, b) => b - a));
+    expect(ranges).toBeDefined();
+    expect(await rangesOf(sorted, "b.json")).toEqual(ranges);
   });
 });
