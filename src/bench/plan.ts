@@ -5,7 +5,6 @@
  * processes start fast two more come before it, at one and two processes of each model, which decide only
  * what is clear of the limit by CLEAR_MARGINS.
  */
-
 import { leastCountFor } from "../base/statistics.js";
 
 export interface Plan {

@@ -1,5 +1,4 @@
 /** Tensors as metrics see them: plain objects with a typed array, the same for built-in metrics and users' modules. */
-
 import { InferOptError } from "../base/errors.js";
 import { bf16BitsToF32, f16BitsToF32 } from "../base/f16.js";
 import { aligned, type DType, type Tensor } from "../ir/index.js";

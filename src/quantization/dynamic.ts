@@ -17,7 +17,6 @@
  * the runtime's own maintainers). No data is needed, and bodies of If and Loop work
  * like the main graph. LSTM takes an operator that only the runtime has (recurrent.ts).
  */
-
 import { ownEntry } from "../base/own-entry.js";
 import { attr, type Model, type Node, nodesWithin, opsetOf, Tensor, type Value } from "../ir/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";

@@ -1,4 +1,4 @@
-/** What a Gemm does beside multiplying by its second input and adding its third. */
+/** What a Gemm does beside multiplying by its second input and adding its third, and where products have their channels. */
 import type { Node } from "../ir/index.js";
 
 /** Whether its weights are stored as [n, k]; false of other nodes. */
@@ -11,5 +11,5 @@ export function whyNotPlainGemm(node: Node): string | null {
   return node.inputs[2] && node.float("beta", 1) !== 1 ? "Gemm with beta other than 1" : null;
 }
 
-/** Axis of the weights of a Conv, or of the matrix of a Gemm or MatMul, that makes channels. */
+/** Axis that makes channels: of the weights of a Conv, [M, ...], or of the matrix of a Gemm or MatMul. Of nothing else. */
 export const channelAxis = (node: Node): 0 | 1 => (node.is("Conv") || isTurnedGemm(node) ? 0 : 1);

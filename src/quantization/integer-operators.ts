@@ -9,7 +9,6 @@
  * The integers are the same, rounded once in the same place. What has no integer operator in ai.onnx
  * (Add, Mul, Concat, Sigmoid, a Gemm whose result is quantized, ...) keeps its pairs.
  */
-
 import { attr, type Model, type Node, Tensor, type Value } from "../ir/index.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { isTurnedGemm, whyNotPlainGemm } from "./gemm.js";

@@ -3,7 +3,6 @@
  * weights, and the neighbours between them that have integer kernels. Everything
  * else is listed with its reason. What the choice costs and gains is measured later.
  */
-
 import { type Graph, isFloat, type Model, type Node, nodesWithin, soleReader, type Value } from "../ir/index.js";
 import { quantizedFormOf } from "../ops/quantizing.js";
 import {

@@ -2,7 +2,6 @@
  * The constant matrix that a product has on its right: as it is stored, or behind a Transpose, as
  * where one table is looked up at a model's beginning and multiplied by at its end (tied weights).
  */
-
 import { attr, type Node, Tensor, type Value } from "../ir/index.js";
 import { isLookUp } from "./embedding.js";
 import { isTurnedGemm } from "./gemm.js";

@@ -1,5 +1,4 @@
 /** The weights of a product as static integers have them, each rounded by itself: no range has a part in it. */
-
 import type { Model, Node } from "../ir/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { channelAxis } from "./gemm.js";

@@ -16,7 +16,6 @@
  * activations to 8 bits as well, with a scale of its own. That is faster than float, and it is an
  * error more than that of the weights: errors are measured with it, never without.
  */
-
 import { ownEntry } from "../base/own-entry.js";
 import {
   attr,

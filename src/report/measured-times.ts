@@ -2,7 +2,6 @@
  * Milliseconds of the nodes of a graph in its own model and in the other one. Nodes that belong together in both share what
  * they took there: each has its part of it by what it takes in its own model, so that all of them add up to the whole.
  */
-
 import type { GraphFacts } from "../pipeline/inspect/graph-facts.js";
 import type { ExecutedNodes } from "../pipeline/profile/executed-nodes.js";
 import type { RunResult } from "../pipeline/result.js";

@@ -1,5 +1,4 @@
 /** Where a model's nodes ran and what their time went to, in words that the text and the Markdown share. */
-
 import { withoutBlocks } from "../pipeline/output/written-name.js";
 import type { OperatorShare, OperatorTimesFacts } from "../pipeline/profile/operator-times.js";
 import type { PlacementFacts } from "../pipeline/result.js";

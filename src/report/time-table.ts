@@ -1,5 +1,4 @@
 /** Where the time of a run went, by kinds of operators: before, after and saved. */
-
 import type { OperatorShare } from "../pipeline/profile/operator-times.js";
 import type { RunResult } from "../pipeline/result.js";
 import { cellsOf } from "./cell-width.js";

@@ -8,7 +8,6 @@
  * to run; what a call takes. What each of them takes on a kind of processor stands in kernel-rates.ts. Only
  * ratios are used, and they hold for other processors of the kind, whose kernels are faster or slower together.
  */
-
 import { ownEntry } from "../base/own-entry.js";
 import { elementCount, type Node } from "../ir/index.js";
 import type { KernelRates } from "./kernel-rates.js";

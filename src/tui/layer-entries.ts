@@ -2,7 +2,6 @@
  * What a reader goes through on the screen of layers, whatever command the result is of: a region with its nodes is one entry, and
  * so is a group that was pruned or a tensor that was compared. report/layer-rows.ts has a row for each node of the graph instead.
  */
-
 import { withoutBlocks } from "../pipeline/output/written-name.js";
 import type { Bound } from "../pipeline/profile/roofline.js";
 import type { RunResult } from "../pipeline/result.js";

@@ -1,5 +1,4 @@
 /** Charts of characters: curves in Braille dots or in ASCII, bars in eighths or in ASCII; axes with round numbers. */
-
 import { type Range, share, ticksOf } from "../report/range.js";
 import { tickText } from "../report/ticks.js";
 import { clip, padLeft, widthOf } from "./cells.js";

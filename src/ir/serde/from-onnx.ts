@@ -3,7 +3,6 @@
  * nodes are put in execution order; whatever the house has no word for is kept as
  * it came and written back by to-onnx.
  */
-
 import { InferOptError } from "../../base/errors.js";
 import {
   type AttributeProto,

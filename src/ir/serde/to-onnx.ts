@@ -4,7 +4,6 @@
  * in where ONNX needs one (a graph input, an outer value, or one value behind
  * several ports). Ports of bodies go by position, so their names give way to others.
  */
-
 import { invariant } from "../../base/errors.js";
 import {
   type AttributeProto,

@@ -1,5 +1,4 @@
 /** What a conversion of one operator at one opset version looks like, and the few edits that most of them need. */
-
 import { f32ToBf16Bits, f32ToF16Bits } from "../../base/f16.js";
 import { type Attribute, type DType, type NewOutput, type Node, Tensor, type Value } from "../../ir/index.js";
 

@@ -1,5 +1,4 @@
 /** The statistics that static quantization needs: from a ranges file, or by running the calibration samples. */
-
 import { setImmediate } from "node:timers/promises";
 import { InferOptError } from "../../base/errors.js";
 import { spread } from "../../base/spread.js";

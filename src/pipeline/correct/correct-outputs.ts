@@ -11,7 +11,7 @@ import { untimed, withSaved } from "../model-runs.js";
 import { type Corrected, keepBetter, LEAST_GAIN_DB } from "./corrections.js";
 import { portOf } from "./float-answers.js";
 
-/** An expected gain below this is not tried: the samples to judge by decide what is worth having. */
+/** An expected gain of the answers below this is not tried: the samples to judge by decide what is worth having. */
 const LEAST_EXPECTED_DB = 0.2;
 
 /**
@@ -41,14 +41,14 @@ export async function correctOutputs(
     return `${factor.toFixed(3)} x${other} + ${directions ? "matrix x + " : ""}shift`;
   });
   const expected = mean([...lines.values()].map(({ gainDb }) => gainDb));
-  const gains = leftOutGainDb === null ? "" : `, ${expected.toFixed(1)} dB expected`;
+  const gains = leftOutGainDb === null ? "" : `, ${expected.toFixed(1)} dB expected of what they read`;
   const detail = `${factors.join(", ")} at ${[...lines.keys()].join(", ")}${gains}`;
   return keepBetter("outputs", detail, candidates, corrected, workshop, { isOfLast: true, leftOutGainDb });
 }
 
 interface FittedLines {
   readonly lines: ReadonlyMap<string, OutputFit>;
-  /** Where answers are few numbers, which the samples to judge by say little of; null elsewhere. */
+  /** Of the answers, in the mean of the lines, where all of these are fitted to what the products read; null elsewhere. */
   readonly leftOutGainDb: number | null;
 }
 
@@ -78,9 +78,11 @@ async function fitLines(
   const lines = new Map<string, OutputFit>();
   for (const [node, moment] of moments(reduced)) {
     const fit = fitOutput(moment);
-    const isExpected = areFew ? fit.gainDb >= LEAST_GAIN_DB && !fit.isWorse : fit.gainDb >= LEAST_EXPECTED_DB;
-    if (isExpected) lines.set(node, fit);
+    // What products read tells less of a gain than the answers themselves would, were these not few numbers.
+    const least = fit.leftOutGainDb === null ? LEAST_EXPECTED_DB : LEAST_GAIN_DB;
+    if (fit.gainDb >= least && !fit.isWorse) lines.set(node, fit);
   }
   if (lines.size === 0) return null;
-  return { lines, leftOutGainDb: areFew ? mean([...lines.values()].map((fit) => fit.leftOutGainDb ?? 0)) : null };
+  const gains = [...lines.values()].map(({ leftOutGainDb }) => leftOutGainDb);
+  return { lines, leftOutGainDb: gains.every((gain) => gain !== null) ? mean(gains) : null };
 }

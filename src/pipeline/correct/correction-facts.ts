@@ -15,6 +15,6 @@ export interface CorrectionFacts {
   readonly afterPooledDb?: number;
   /** What SQNR are of where outputs are few numbers, which tell little; absent: the outputs. */
   readonly judgedBy?: "inputs of the last products";
-  /** Gain on samples left out of the fit one at a time, dB, where these decide together with the samples to judge by; absent elsewhere. */
+  /** Gain on samples left out of the fit one at a time, dB, where these decide, and samples to judge by refuse only what is no number; absent elsewhere. */
   readonly leftOutGainDb?: number;
 }

@@ -2,8 +2,8 @@
  * What is done against the errors of integers that costs nothing when the model runs. Each
  * correction is fitted on some samples and kept only when others, which it has not seen, and two of the
  * largest answers say that the outputs come closer to the float model's, or where these are few numbers what the last products read.
+ * Of what changes the last products of few answers, the samples of its own fit decide, each left out of it in turn.
  */
-
 import type { DatasetRef } from "../../dataset/index.js";
 import type { Candidate } from "../candidates/candidate.js";
 import { bestMeasure, byAnswers, gainDb, type MeasuredSqnr, noiseOf } from "../candidates/output-noise.js";
@@ -49,7 +49,7 @@ export const LEAST_GAIN_DB = 0.05;
 
 /**
  * Whether a correction is kept, with the numbers that say so: what helps most samples at the cost of the largest answers
- * does not. Null where nothing was measured.
+ * does not.
  * @param leftOutGainDb of the samples of the fit, each left out of it in turn, where these have judged already: answers of few numbers
  * scatter by decibels, so that those of `before` and `after`, which are fewer, would decide by chance
  */
@@ -82,7 +82,7 @@ export interface Corrected {
 export interface JudgeBy {
   /** Whether it changes the last products, so that only the answers tell. */
   readonly isOfLast?: boolean;
-  /** Where samples left out of its fit have judged already; null elsewhere. */
+  /** Of the first candidate, where it was fitted to that one and samples left out of the fit have judged; null elsewhere. */
   readonly leftOutGainDb?: number | null;
 }
 
@@ -92,16 +92,16 @@ export function keepBetter(
   detail: string,
   candidates: readonly Candidate[],
   corrected: ReadonlyMap<Candidate, Candidate>,
-  workshop: Pick<Workshop, "discard" | "options">,
+  workshop: Pick<Workshop, "discard">,
   { isOfLast = false, leftOutGainDb = null }: JudgeBy = {},
 ): Corrected {
   let facts: CorrectionFacts | null = null;
-  const kept = candidates.map((candidate) => {
+  const kept = candidates.map((candidate, i) => {
     const better = corrected.get(candidate);
     if (!better) return candidate;
     const measure = isOfLast ? byAnswers : bestMeasure([candidate, better]);
     const judged = {
-      ...judgeCorrection(correction, detail, measure.of(candidate), measure.of(better), leftOutGainDb),
+      ...judgeCorrection(correction, detail, measure.of(candidate), measure.of(better), i === 0 ? leftOutGainDb : null),
       ...(measure.isInner && { judgedBy: "inputs of the last products" as const }),
     };
     facts ??= judged;

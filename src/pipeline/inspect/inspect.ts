@@ -1,5 +1,4 @@
 /** `inspect`: what is in a model file, as plain data, and what is worth doing about it. Needs no runtime; with one it knows more shapes. */
-
 import { shellWord } from "../../base/shell-word.js";
 import { inputsOf } from "../../dataset/index.js";
 import {

@@ -1,5 +1,4 @@
 /** `bench`: latency of one model, or of several in turns, each compared with the first. */
-
 import { basename } from "node:path";
 import { InferOptError } from "../../base/errors.js";
 import { type LatencyComparison, type LatencySeries, type ModelLatency, throughputOf } from "../../bench/index.js";

@@ -2,7 +2,6 @@
  * What is settled about integers before the long work: products joined, and what stays float. It is settled on
  * the model as the passes left it; whether that is right is asked once, of the model that is gone on with.
  */
-
 import type { Draft, Prepared } from "../prepare/prepare.js";
 import type { PrepareRequest } from "../prepare/prepare-request.js";
 import type { RunRecord } from "../run-record.js";

@@ -4,7 +4,6 @@
  * else. What they make is compared with the original too, and undone where it moves an output
  * by more than a hundredth of its largest value.
  */
-
 import type { LossyFacts, PassFacts } from "../result.js";
 import type { RunRecord } from "../run-record.js";
 import { type Prepared, prepareModel } from "./prepare.js";

@@ -3,7 +3,6 @@
  * what groups cost and save, which take minutes to find; and of each net that was tried how accurate and how fast it is. A run that
  * goes on with it takes the same decisions, and makes a file again only where it needs it: the same bytes.
  */
-
 import type { Removal } from "../../pruning/choose/removal-order.js";
 import type { ChannelGroup, ChannelMap } from "../../pruning/groups/channel-group.js";
 import type { NotRecovered, Recovery } from "../recover/recover-weights.js";

@@ -3,7 +3,6 @@
  * to what the original made, without labels and without training. How narrow each group becomes follows from what
  * it saves and what is missed for it, both measured; what is delivered has been judged on other samples and timed.
  */
-
 import { uniformWidths, type Widths } from "../../pruning/choose/widths.js";
 import type { ChannelGroup, ChannelMap } from "../../pruning/groups/channel-group.js";
 import { findChannelGroups } from "../../pruning/groups/find-channel-groups.js";

@@ -1,5 +1,4 @@
 /** Two models against outputs that came with the data: what the model's author got, and neither of them need. */
-
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import type { Evaluation } from "../evaluation-data.js";

@@ -2,7 +2,6 @@
  * Values and constants that are combined element by element, after numpy's rules: what
  * lies at the same position of the result must go together.
  */
-
 import type { Dim, Node, Value } from "../../ir/index.js";
 import { isKnown } from "../../rewrite/match.js";
 import { type Block, blockAt, sameAxes } from "./block.js";

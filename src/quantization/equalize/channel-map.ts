@@ -9,7 +9,6 @@
  * before and after a pooling) are joined, and those that leave the graph or enter an
  * operator that minds the scale are fixed.
  */
-
 import { DisjointSets } from "../../base/disjoint-sets.js";
 import { elementCount, type Graph, isStatic, type Node, type Tensor, type Value } from "../../ir/index.js";
 import { channelAxis } from "../gemm.js";

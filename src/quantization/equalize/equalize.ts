@@ -2,7 +2,6 @@
  * Scales channels of a float model so that integers of 8 bits lose less of them, an exact
  * rewrite of constants: the model computes what it did, but for the rounding of float32.
  */
-
 import { DisjointSets } from "../../base/disjoint-sets.js";
 import { elementCount, type Model, Tensor, type Value } from "../../ir/index.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";

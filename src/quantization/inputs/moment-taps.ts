@@ -1,5 +1,4 @@
 /** What is known of the channels that products read, sample by sample: their means, and how they spread about them. */
-
 import { elementCount, type Node } from "../../ir/index.js";
 import type { ChannelMoments } from "../../observe/index.js";
 import { isTurnedGemm } from "../gemm.js";

@@ -30,7 +30,7 @@ export interface InputsFit {
   /** Of all that lies across the direction. */
   readonly factor: number;
   readonly along: Along;
-  /** Of each answer. */
+  /** Of each answer, [answers]. */
   readonly shift: Float64Array;
   /** Expected change of the error of the inputs of other samples, dB; positive is better. */
   readonly gainDb: number;
@@ -42,10 +42,10 @@ export interface InputsFit {
  * chance; the answers of a net that was trained are no random directions.
  */
 const SPREAD = 0.07;
-/** A slope that is none, or further from 1, would say that something else is wrong. */
-const SLOPES = [0, 1.5] as const;
-/** Fewer span too little of what there is. */
-const LEAST_SAMPLES = 8;
+/** A slope further from 1 would say that something else is wrong; one of 0 could not be relaxed (output-line.ts). */
+const SLOPES = [0.1, 1.5] as const;
+/** Fewer than the gain was measured with lose by what the choice of the samples does: of eight, half a decibel where there is little noise. */
+const LEAST_SAMPLES = 16;
 
 /** Null of too few samples, and where nothing differs or something is no number. */
 export function fitInputs(rows: PairedRows, { floats, integers }: PairedInputs): InputsFit | null {

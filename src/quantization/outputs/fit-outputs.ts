@@ -11,11 +11,11 @@ import type { OutputLine } from "./output-line.js";
 import type { PairedMoments } from "./paired-moments.js";
 
 export interface OutputFit extends OutputLine {
-  /** Expected change of the error on other samples, dB; positive is better. */
+  /** Expected change of the error on other samples, dB, positive is better: of what the product reads where the fit is made to that, of the answers elsewhere. */
   readonly gainDb: number;
-  /** What it did for samples left out of the fit one at a time, dB; null where that is not known. */
+  /** What a fit to what the product reads did for the answers of samples left out of it one at a time, dB; null of other fits. */
   readonly leftOutGainDb: number | null;
-  /** Whether those say that it does harm. */
+  /** Whether samples left out of the fit say that it does harm to the answers; false where none were. */
   readonly isWorse: boolean;
 }
 
@@ -38,7 +38,7 @@ export function fitOutput(moments: PairedMoments): OutputFit {
   return {
     ...{ factor, mean: z, shift, directions: directions?.directions ?? null, along: null },
     gainDb: lineDb + (directions?.gainDb ?? 0),
-    leftOutGainDb: leftOut && lineDb + (directions?.gainDb ?? 0),
+    leftOutGainDb: null,
     isWorse: leftOut !== null && areWorse(leftOut),
   };
 }

@@ -2,7 +2,6 @@
  * The products that make a model's answers: nothing but single-minded operators lies between
  * them and an output. What integers have done to the answer can be corrected there.
  */
-
 import type { Graph, Model, Node, Value } from "../../ir/index.js";
 import { channelAxis, whyNotPlainGemm } from "../gemm.js";
 

@@ -1,7 +1,7 @@
 /** What a fit made on all samples but one does for that one: of all of them, in turn. */
 
 export interface LeftOutErrors {
-  /** Squared errors by sample, without the fit and with it. */
+  /** Squared errors without the fit and with it, [samples]. */
   readonly before: Float64Array;
   readonly after: Float64Array;
 }

@@ -1,4 +1,4 @@
-/** What a line and its matrix (fit-outputs.ts) make of weights: a factor of every channel, and shares of all others. */
+/** What a line and its matrix (output-line.ts) make of weights: a factor of every channel, and shares of all others. */
 import type { Directions } from "./fit-directions.js";
 
 /** Rows that are added in one pass over a sum: it is read and written so many times less. Their order is that of one at a time. */
@@ -42,7 +42,7 @@ export function mapChannels(
 }
 
 /**
- * Adds `factor` W v v^T to weights.
+ * Adds `factor` W v v^T to `sums`, in place.
  * @param weights W, as `sums` whose channels lie along the first (0) or the last axis
  * @param direction v, of as many numbers as a channel has weights
  * @returns what it makes of v, by channel: `factor` W v

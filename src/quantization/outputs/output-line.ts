@@ -12,7 +12,7 @@ import { addAlong, mapChannels } from "./map-channels.js";
 
 /** One direction in what a product reads, with a factor of its own. */
 export interface Along {
-  /** v, of length 1. */
+  /** v, of length 1, [inputs]. */
   readonly direction: Float64Array;
   /** b */
   readonly factor: number;
@@ -21,10 +21,11 @@ export interface Along {
 }
 
 export interface OutputLine {
-  /** a */
+  /** a, above 0. */
   readonly factor: number;
-  /** m, by channel. */
+  /** m, [channels]. */
   readonly mean: Float64Array;
+  /** [channels] */
   readonly shift: Float64Array;
   /** B; null where there is none. */
   readonly directions: Directions | null;
@@ -38,7 +39,7 @@ export interface OutputLine {
  * @param share of the noise that is left, 0 to 1
  */
 export function relaxed({ factor, mean, shift, directions, along }: OutputLine, share: number): OutputLine {
-  const towardsOne = (slope: number): number => (slope > 0 ? 1 / (1 + share * (1 / slope - 1)) : slope);
+  const towardsOne = (slope: number): number => 1 / (1 + share * (1 / slope - 1));
   return {
     factor: towardsOne(factor),
     mean,
@@ -57,6 +58,7 @@ export function applyOutputLines(model: Model, lines: ReadonlyMap<string, Output
     const [, weight, bias] = node.inputs;
     const { factor, directions, along } = line;
     const own = weight!.constant!.f32();
+    if (along && along.direction.length !== own.length / channels) continue;
     const scaled = mapChannels(own, channels, weightAxis, factor, directions);
     const ofMean = mapChannels(Float32Array.from(line.mean), channels, 0, factor, directions);
     const old = bias ? mapChannels(bias.constant!.f32(), channels, 0, factor, directions) : null;

@@ -63,7 +63,8 @@ export function pairModels(quantized: string, all: readonly LastProduct[], hasIn
       outputs.set(name, b ? "sum" : "list");
     }
     const [read] = node.inputs;
-    const own = z.producer?.inputs[0];
+    // An integer operator of the same answers reads something else.
+    const own = z.producer?.is(node.op) && z.producer.inputs[0]?.dtype === "f32" ? z.producer.inputs[0] : null;
     if (!hasInputs || !own || read?.shape?.length !== 2 || value.shape!.length !== 2) continue;
     const of = { floats: `${node.name}/reads/float`, integers: `${node.name}/reads` };
     const given = `${node.name}/read`;

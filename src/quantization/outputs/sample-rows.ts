@@ -1,6 +1,9 @@
 /** Rows of numbers, one for each sample: [samples, width]. */
 
-/** @param members the samples that count; absent: all */
+/**
+ * [width]
+ * @param members the samples that count; absent: all
+ */
 export function meanRow(rows: Float64Array, samples: number, members?: readonly number[]): Float64Array {
   const width = rows.length / samples;
   const count = members?.length ?? samples;
@@ -12,6 +15,7 @@ export function meanRow(rows: Float64Array, samples: number, members?: readonly 
   return mean;
 }
 
+/** Each less `row`, [width]. */
 export const aboutRow = (rows: Float64Array, row: Float64Array): Float64Array =>
   rows.map((value, i) => value - row[i % row.length]!);
 
@@ -32,7 +36,7 @@ export function gramOf(a: Float64Array, b: Float64Array, samples: number): Float
   return gram;
 }
 
-/** What `gramOf` makes of rows less the mean of the members of each kind. */
+/** What `gramOf` makes of rows less the mean of the members of each kind, [samples, samples]. */
 export function gramAboutMeans(gram: Float64Array, samples: number, members: readonly number[]): Float64Array {
   const [rows, columns] = [new Float64Array(samples), new Float64Array(samples)];
   for (let i = 0; i < samples; i++) {

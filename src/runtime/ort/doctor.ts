@@ -1,5 +1,4 @@
 /** What this machine can run, and the cure for what it cannot: data for the `doctor` command. */
-
 import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";

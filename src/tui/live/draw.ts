@@ -1,5 +1,4 @@
 /** The lines below a run that goes on: stage, progress and time left, timing and noise, the best candidate so far. */
-
 import { printable } from "../../report/escape.js";
 import { milliseconds, ratio, score } from "../../report/numbers.js";
 import { clip, padRight, shorten, widthOf } from "../cells.js";

@@ -1,5 +1,4 @@
 /** What was decided and why: passes, candidates, corrections, nodes that stayed as they were. */
-
 import type { DecisionRow } from "../../report/decision-rows.js";
 import { printable } from "../../report/escape.js";
 import { plural } from "../../report/numbers.js";

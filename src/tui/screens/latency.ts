@@ -1,5 +1,4 @@
 /** How long runs took before and after: where most of them lie, and how long the tail is. */
-
 import type { LatencyDistribution, LatencyFacts, Percentiles, RunResult } from "../../pipeline/result.js";
 import { latencyBins, latencyRange } from "../../report/latency-histogram.js";
 import { count, interval, percentileCells, percentileHeads, ratio, significant } from "../../report/numbers.js";

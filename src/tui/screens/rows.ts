@@ -1,5 +1,4 @@
 /** Lines that several screens are made of. */
-
 import { printable } from "../../report/escape.js";
 import { wrap } from "../../report/table.js";
 import { padLeft, padRight, widthOf } from "../cells.js";

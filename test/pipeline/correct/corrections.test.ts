@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
-import type { WorkshopOptions } from "../../../src/pipeline/candidates/workshop.js";
 import {
   correctionNote,
   judgeCorrection,
@@ -84,7 +83,7 @@ describe("judgeCorrection", () => {
 });
 
 describe("keepBetter", () => {
-  const shop = { discard: () => {}, options: { trial: trial(0, 1) } as unknown as WorkshopOptions };
+  const shop = { discard: () => {} };
   const measured = (name: string, sqnrDb: number) => ({ name, sqnrDb }) as Candidate;
 
   it("keeps of each pair what is closer to the float model, and discards the other", () => {
@@ -116,6 +115,17 @@ describe("keepBetter", () => {
     expect(outputs.candidates).toEqual([plain]);
     expect(outputs.facts).toMatchObject({ beforeDb: 12, afterDb: 9 });
     expect(outputs.facts).not.toHaveProperty("judgedBy");
+  });
+
+  it("lets the samples of a fit decide of the candidate that it was fitted to, and of no other", () => {
+    const [first, second] = [measured("first", 10), measured("second", 10)];
+    const corrected = new Map([
+      [first, measured("first corrected", 9)],
+      [second, measured("second corrected", 9)],
+    ]);
+    const { candidates, facts } = keepBetter("outputs", "", [first, second], corrected, shop, { leftOutGainDb: 0.5 });
+    expect(candidates.map(({ name }) => name)).toEqual(["first corrected", "second"]);
+    expect(facts).toMatchObject({ isKept: true, leftOutGainDb: 0.5 });
   });
 
   it("has nothing to tell where no candidate has a corrected form", () => {

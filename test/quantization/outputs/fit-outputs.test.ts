@@ -4,7 +4,7 @@ import { seededRandom } from "../../../src/base/random.js";
 import { check, parseModel, saveModel, Tensor } from "../../../src/ir/index.js";
 import { fitOutput } from "../../../src/quantization/outputs/fit-outputs.js";
 import { lastProducts } from "../../../src/quantization/outputs/last-products.js";
-import { applyOutputLines, type OutputLine, relaxed } from "../../../src/quantization/outputs/output-line.js";
+import { applyOutputLines, type OutputLine } from "../../../src/quantization/outputs/output-line.js";
 import { type PairedMoments, pairModels } from "../../../src/quantization/outputs/paired-moments.js";
 import { prepared } from "../../support/quantize-text.js";
 import { runModel, seededFeeds } from "../../support/run-model.js";
@@ -93,6 +93,23 @@ describe("fitOutput", () => {
     expect(Math.abs(gainDb - gained)).toBeLessThan(0.2);
   });
 
+  it("is judged by samples left out of it where it is fitted to what the product reads, and by others elsewhere", () => {
+    const answers = (of: number): Float64Array => Float64Array.from({ length: 2 * of }, () => normal());
+    const rowsOf = (samples: number) => {
+      const y = answers(samples);
+      const rows = { samples, y, z: y.map((value) => value + 0.5 * normal()) };
+      const floats = Float64Array.from({ length: 50 * samples }, () => normal());
+      return { rows, inputs: { floats, integers: floats.map((value) => value + 0.5 * normal()) } };
+    };
+    const moments = momentsOf([[1, 2]], [[1, 2]]);
+    const enough = rowsOf(16);
+    expect(fitOutput({ ...moments, ...enough }).leftOutGainDb).toEqual(expect.any(Number));
+    // Too few samples for that, no rows of what is read, and places besides.
+    for (const less of [rowsOf(15), { ...enough, inputs: null }, { rows: null, inputs: null }]) {
+      expect(fitOutput({ ...moments, ...less }).leftOutGainDb).toBeNull();
+    }
+  });
+
   it("stays a number where nothing differs, or nothing is one", () => {
     const zeros = [
       [0, 0],
@@ -100,45 +117,6 @@ describe("fitOutput", () => {
     ];
     expect(fitOutput(momentsOf(zeros, zeros))).toMatchObject({ factor: 1, gainDb: 0 });
     expect(fitOutput(momentsOf([[Number.NaN, 1]], [[1, 1]])).factor).toBe(1);
-  });
-});
-
-describe("applyOutputLines", () => {
-  it.each([
-    ["Gemm", "y = Gemm(x, $w: f32[8,4], $b: f32[4])"],
-    ["Gemm without a bias", "y = Gemm<transB=1>(x, $w: f32[4,8])"],
-    ["before a Softmax that is undone", "g = Gemm(x, $w: f32[8,4], $b: f32[4])\n y = Identity(g)"],
-  ])("draws the line: %s", async (_, body) => {
-    const text = `(x: f32[3,8]) -> (y) { ${body} }`;
-    const [before, after] = [await prepared(text), await prepared(text)];
-    const feeds = seededFeeds(before);
-    const [{ node }] = lastProducts(after) as [ReturnType<typeof lastProducts>[number]];
-    const shift = [1, -2, 0.5, 0];
-    applyOutputLines(after, new Map([[node.name, line(0.75, shift)]]));
-    check(after.graph);
-    const [y, z] = [(await runModel(before, feeds))["y"]!.f32(), (await runModel(after, feeds))["y"]!.f32()];
-    z.forEach((value, i) => {
-      expect(value).toBeCloseTo(0.75 * y[i]! + shift[i % 4]!, 5);
-    });
-  });
-});
-
-describe("relaxed", () => {
-  it("lets a slope be what it is with less noise", () => {
-    // Of 3 parts of signal and 1 of noise; then of a quarter of that.
-    const fitted: OutputLine = {
-      ...{ factor: 3 / 4, mean: Float64Array.of(7), shift: Float64Array.of(4) },
-      directions: { count: 1, to: Float64Array.of(2), from: Float64Array.of(1) },
-      along: { direction: Float64Array.of(1), factor: 1.2, mean: 5 },
-    };
-    const { factor, mean, shift, directions, along } = relaxed(fitted, 1 / 4);
-    expect(factor).toBeCloseTo(3 / 3.25, 12);
-    expect([mean[0], shift[0], directions!.to[0], directions!.from[0]]).toEqual([7, 1, 0.5, 1]);
-    expect(along!.factor).toBeGreaterThan(1);
-    expect(along!.factor).toBeLessThan(1.2);
-    expect(relaxed(fitted, 1)).toEqual(fitted);
-    expect(relaxed(fitted, 0)).toMatchObject({ factor: 1, along: { factor: 1 }, shift: Float64Array.of(0) });
-    expect(relaxed({ ...fitted, factor: 0 }, 0.5).factor).toBe(0);
   });
 });
 

@@ -1,5 +1,4 @@
 /** Operators that compute with what lies at one position, and normalizations. */
-
 import { fromFront, type Node } from "../../../ir/index.js";
 import { isInferenceDropout } from "../../../ops/facts.js";
 import { givenAxes, normalizeAxes, readsOnlyFirst } from "../../../rewrite/match.js";

@@ -1,5 +1,4 @@
 /** How units go through each operator. What is not here cannot be followed, and freezes what it reads. */
-
 import type { Node } from "../../../ir/index.js";
 import { familyOf } from "../../../ops/facts.js";
 import type { Rule } from "../unit-trace.js";

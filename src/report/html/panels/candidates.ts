@@ -1,5 +1,4 @@
 /** Every candidate that was measured: accuracy against speed, and which ones no other beats on both. */
-
 import type { CandidateFacts, RunResult, VerdictReason } from "../../../pipeline/result.js";
 import { nodesColumns } from "../../candidate-nodes.js";
 import { commonSpeed, isBesideRewritten, speedColumns, speedRemark } from "../../candidate-speed.js";

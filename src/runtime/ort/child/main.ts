@@ -3,7 +3,6 @@
  * parent. Jobs are imported when first asked for, so that timing a model does not
  * pay for what only scoring needs.
  */
-
 import { isMainThread, workerData } from "node:worker_threads";
 import { trustLinks } from "../../../onnx/link-place.js";
 import type { ProviderFallback } from "../../port.js";
