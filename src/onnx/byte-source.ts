@@ -1,5 +1,6 @@
-import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { InferOptError } from "../base/errors.js";
+import type { FileState } from "../base/file-state.js";
 import type { ByteSource } from "./schema.js";
 
 const CHUNK_BYTES = 256 << 10;
@@ -22,9 +23,6 @@ export function memorySource(bytes: Uint8Array): ByteSource {
  */
 const KEPT_BYTES = 1 << 20;
 
-/** By which a file is known to be the one that it was, as it was: which one lies there, when it was last written to, and its size. */
-export type FileState = Readonly<Pick<BigIntStats, "ino" | "mtimeNs" | "size">>;
-
 /**
  * A range of a file, read when asked for and forgotten as soon as nobody holds it.
  * Throws MODEL_DATA_SHORT when the file ends before the range does.
@@ -34,7 +32,7 @@ export function fileSource(path: string, offset: number, byteLength: number, sta
   let recent: WeakRef<Uint8Array> | undefined;
   return {
     byteLength,
-    file: { path, offset },
+    file: { path, offset, ...(state && { state }) },
     read() {
       const held = recent?.deref();
       if (held) return held;
@@ -71,6 +69,9 @@ export function readRange(path: string, offset: number, length: number, state?: 
   }
   return bytes;
 }
+
+/** Throws MODEL_CHANGED where the file is not as it was, or MODEL_UNREADABLE. */
+export const refuseChanged = (path: string, state: FileState): void => closeSync(openToRead(path, state));
 
 function openToRead(path: string, state?: FileState): number {
   const fd = openFile(path);

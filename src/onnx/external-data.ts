@@ -2,8 +2,9 @@ import { realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, resolve } from "node:path";
 import { climbsOut } from "../base/contained-path.js";
 import { InferOptError } from "../base/errors.js";
-import { type FileState, fileSource } from "./byte-source.js";
-import { isLinked, linkRoot } from "./link-place.js";
+import type { FileState } from "../base/file-state.js";
+import { fileSource } from "./byte-source.js";
+import { isLinked, linkRoot, stateFromText } from "./link-place.js";
 import type { WireModel } from "./read-model.js";
 import type { ByteSource, TensorProto } from "./schema.js";
 
@@ -52,7 +53,9 @@ export function externalSource(home: ModelHome, tensor: TensorProto, expectedByt
       { location, offset, length, size },
     );
   }
-  return fileSource(path, offset, length, state);
+  // What a linked model was made from may be another file by now.
+  const former = isLinked(home.path) ? stateFromText(entries.get("checksum")) : undefined;
+  return fileSource(path, offset, length, former ?? state);
 }
 
 interface DataFile {

@@ -1,4 +1,4 @@
-export { fileSource, memorySource } from "./byte-source.js";
+export { fileSource, memorySource, refuseChanged } from "./byte-source.js";
 export { externalSource, isExternal } from "./external-data.js";
 export { isLinked, linkedSuffix, linkMark, linkRoot, trustLinks } from "./link-place.js";
 export { linkModelFile, writeLinked } from "./linked-model.js";

@@ -4,7 +4,8 @@
  * runtime maps what it reads, so that trying out a rewritten graph costs little more
  * memory than its activations.
  *
- * The places are external data relative to the root of the file system. No other reader
+ * The places are external data relative to the root of the file system, each with the state
+ * of its file, by which a later reading tells that it was replaced. No other reader
  * accepts that, hence a suffix of its own; whoever opens such a file names the root.
  */
 import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
@@ -12,10 +13,10 @@ import { relative, resolve, sep } from "node:path";
 import { invariant } from "../base/errors.js";
 import { fileSource } from "./byte-source.js";
 import { externalSource, isExternal } from "./external-data.js";
-import { isLinked, linkedSuffix, linkRoot } from "./link-place.js";
+import { isLinked, linkedSuffix, linkRoot, stateAsText } from "./link-place.js";
 import { isSystemError, outputFailed } from "./output-file.js";
 import { readModel } from "./read-model.js";
-import { encodeModel, type ModelProto, type TensorProto } from "./schema.js";
+import { type ByteSource, encodeModel, type ModelProto, type TensorProto } from "./schema.js";
 import { tensorsWithin } from "./tensors-within.js";
 import { rememberPlaces } from "./write-model.js";
 
@@ -38,7 +39,7 @@ export function writeLinked(message: ModelProto, path: string): void {
       const canLink = isInitializer && source.byteLength >= SMALLEST_LINKED;
       if (!canLink) tensor.raw_data = source.read();
       else if (source.file && linkRoot(source.file.path) === linkRoot(path)) {
-        place(tensor, source.file.path, source.file.offset, source.byteLength);
+        place(tensor, source.file, source.byteLength);
       } else loose.push(tensor);
     }
     placeBeside(loose, `${path}.data`);
@@ -78,7 +79,7 @@ function placeBeside(tensors: readonly TensorProto[], path: string): void {
     let position = 0;
     for (const tensor of tensors) {
       const source = tensor.source!;
-      place(tensor, path, position, source.byteLength);
+      place(tensor, { path, offset: position }, source.byteLength);
       for (const chunk of source.chunks()) position += writeWhole(fd, chunk);
     }
   } finally {
@@ -91,13 +92,16 @@ function writeWhole(fd: number, bytes: Uint8Array): number {
   return bytes.length;
 }
 
-function place(tensor: TensorProto, path: string, offset: number, length: number): void {
+type FilePlace = NonNullable<ByteSource["file"]>;
+
+function place(tensor: TensorProto, { path, offset, state }: FilePlace, length: number): void {
   const location = relative(linkRoot(path), resolve(path)).split(sep).join("/");
   tensor.data_location = 1;
   tensor.external_data = [
     { key: "location", value: location },
     { key: "offset", value: String(offset) },
     { key: "length", value: String(length) },
+    ...(state ? [{ key: "checksum", value: stateAsText(state) }] : []),
   ];
   delete tensor.source;
 }

@@ -1,8 +1,9 @@
 import { type BigIntStats, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { InferOptError, messageOf } from "../base/errors.js";
+import type { FileState } from "../base/file-state.js";
 import { nearbyFile } from "../base/nearby-file.js";
-import { type FileState, readRange } from "./byte-source.js";
+import { readRange } from "./byte-source.js";
 import { type FileRange, scanModel, tooDeep } from "./scan-model.js";
 import { decodeModel, hasField, type ModelProto } from "./schema.js";
 import { notOnnx, refuseForeignFile } from "./sniff.js";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { countNodes, graphsWithin, loadModel, type Model, nodesWithin, type Tensor } from "../ir/index.js";
-import { fileSource } from "../onnx/index.js";
+import { fileSource, refuseChanged } from "../onnx/index.js";
 import type { ModelFacts } from "./result.js";
 
 /** `model` is the file as loaded, when somebody has it already. Throws what loading throws. */
@@ -64,6 +64,16 @@ export function externalFiles(model: Model): readonly string[] {
   const files = new Set<string>();
   for (const { file } of tensorsOf(model)) if (file && file.path !== model.path) files.add(file.path);
   return [...files];
+}
+
+/** Throws MODEL_CHANGED where a file with weights of a model is not as it was when the model was read. */
+export function refuseReplaced(model: Model): void {
+  const seen = new Set<string>();
+  for (const { file } of tensorsOf(model)) {
+    if (!file?.state || seen.has(file.path)) continue;
+    seen.add(file.path);
+    refuseChanged(file.path, file.state);
+  }
 }
 
 /** Every constant of the graph and its bodies, tensors in attributes included. */

@@ -1,7 +1,8 @@
 import { copyFileSync, linkSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadModel, type Model, parseModel, saveModel, Tensor } from "../../src/ir/index.js";
+import { linkModel, loadModel, type Model, parseModel, saveModel, Tensor } from "../../src/ir/index.js";
+import { linkedSuffix, linkModelFile } from "../../src/onnx/index.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const VALUES = 1 << 15;
@@ -48,6 +49,22 @@ describe("a model file that changes after it was read", () => {
     const model = loadModel(path);
     writeFileSync(join(folder, data!), new Uint8Array(4 * VALUES));
     expect(() => weightsOf(model)).toThrow(changed);
+  });
+
+  it("goes for what a linked model points at, which is read again and again", () => {
+    const folder = temporaryFolder();
+    const [path, other] = [join(folder, "m.onnx"), join(folder, "other.onnx")];
+    save(path, 1);
+    save(other, 2);
+    const [first, second] = ["a", "b"].map((name) => join(folder, `${name}${linkedSuffix()}`)) as [string, string];
+    linkModelFile(path, first);
+    linkModel(loadModel(first), second);
+    expect(weightsOf(loadModel(second))[0]).toBe(1);
+    renameSync(other, path);
+    for (const linked of [first, second]) expect(() => weightsOf(loadModel(linked))).toThrow(changed);
+    // And another one may be made of what lies there now.
+    linkModelFile(path, first);
+    expect(weightsOf(loadModel(first))[0]).toBe(2);
   });
 
   it("may be looked at, and get another name", () => {

@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { loadModel, type Model, nodesWithin, type SavedModel, saveModel } from "../../ir/index.js";
 import { refusedByTarget } from "../../target/refused-by-target.js";
 import type { FuseConfig, OutputConfig } from "../config.js";
-import { externalFiles } from "../model-facts.js";
+import { externalFiles, refuseReplaced } from "../model-facts.js";
 import type { ModelFacts } from "../result.js";
 import type { RunRecord } from "../run-record.js";
 import { rejectedPath } from "./rejected-path.js";
@@ -45,7 +45,7 @@ type Wanted = Pick<FuseConfig, "out" | "graph">;
 
 /**
  * The stage in which a model that lies in the scratch folder becomes the output, or OUT.rejected.onnx where it missed a limit and
- * the user said to keep it. Warns where its target does not take it.
+ * the user said to keep it. Warns where its target does not take it. Throws MODEL_CHANGED where the original's files are others now.
  */
 export function writeJudged(
   isPassed: boolean,
@@ -57,6 +57,8 @@ export function writeJudged(
   return record.stage("write", () => {
     const path = isPassed ? out.output : rejectedPath(out);
     if (path === null) return null;
+    // The runtime too read the original more than once, and what was measured is of the file that it was.
+    refuseReplaced(original);
     const model = loadModel(scratch);
     const refused = refusedByTarget(model, graph.target);
     if (refused) record.warn(refused);

@@ -1,5 +1,5 @@
 /** What lies beside a model that is written over an older one. */
-import { copyFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { loadModel, nodesWithin, parseModel, saveModel, Tensor } from "../../../src/ir/index.js";
@@ -34,6 +34,27 @@ it("names the weights of an earlier model and leaves them to its copies", async 
     `weights of an earlier net.onnx are still there: ${join(folder, first!)}; remove them if no copy of net.onnx needs them`,
   ]);
   expect(() => loadModel(join(folder, "backup.onnx"))).not.toThrow();
+});
+
+it("writes nothing where the original is another file by now", async () => {
+  const folder = temporaryFolder();
+  const [path, scratch, output] = ["m.onnx", "made.onnx", "out.onnx"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const model = parseModel("(x: f32[2000]) -> (y) { y = Mul(x, $w: f32[2000]) }");
+  for (const each of [path, scratch]) saveModel(model, each).commit();
+  const original = loadModel(path);
+  const config = { out: { output, externalData: false, keepRejected: false }, graph: graphConfig() };
+  const write = () =>
+    writeJudged(true, scratch, original, config, new RunRecord("quantize", fakeContext(new FakeRuntime({}))));
+  expect(await write()).toMatchObject({ path: output });
+  rmSync(output);
+  copyFileSync(path, join(folder, "other.onnx"));
+  renameSync(join(folder, "other.onnx"), path);
+  await expect(write()).rejects.toMatchObject({ code: "MODEL_CHANGED" });
+  expect(existsSync(output)).toBe(false);
 });
 
 it("warns where the target does not take what is written", async () => {
