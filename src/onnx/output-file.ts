@@ -91,6 +91,10 @@ const failed = (path: string, why: string, hint: string, cause: unknown): InferO
   });
 
 /** Whether the operating system refused something; other errors are told by those who know them. */
+/** Whether an error of `outputFailed` is one of room: on the disk, of a quota, or for a file so large. */
+export const isForRoom = ({ cause }: InferOptError): boolean =>
+  ["ENOSPC", "EDQUOT", "EFBIG"].includes((cause as NodeJS.ErrnoException | undefined)?.code ?? "");
+
 export const isSystemError = (error: unknown): boolean => error instanceof Error && "syscall" in error;
 
 interface SharedFile {
@@ -124,7 +128,13 @@ export function holdByContent(from: string, path: string): HeldFile {
   const file = shared.get(path) ?? { holders: 0, wanted: existsSync(path), inode, spare: () => undefined };
   const spareFormer = file.spare;
   if (!file.wanted) file.spare = hold({ path, inode });
-  renameSync(from, path);
+  try {
+    renameSync(from, path);
+  } catch (cause) {
+    if (!file.wanted) file.spare();
+    file.spare = spareFormer;
+    throw cause;
+  }
   spareFormer();
   shared.set(path, file);
   file.inode = inode;

@@ -119,8 +119,17 @@ export class Journal {
 
   /** The search is over: there is nothing to go on with. What another one that writes beside the same output has begun is its own. */
   remove(): void {
-    if (this.#isOpen && existsSync(this.path) && this.#isOurs(readFileSync(this.path, "utf8"))) rmSync(this.path);
+    const isOpen = this.#isOpen;
     this.#isOpen = false;
+    if (!isOpen) return;
+    try {
+      if (this.#isOurs(readFileSync(this.path, "utf8"))) rmSync(this.path, { force: true });
+    } catch (cause) {
+      // Another run of the same search may have taken it along; and what was found does not depend on it.
+      if ((cause as { code?: string }).code !== "ENOENT") {
+        this.warn(`the journal ${this.path} stays, and may be removed: ${messageOf(cause)}`);
+      }
+    }
   }
 
   #isOurs(text: string): boolean {
@@ -149,13 +158,16 @@ export class Journal {
     }
     // What follows the last line break was being written when the run ended.
     const entries = lines.slice(0, -1).map((line) => parsed<Entry>(line));
+    // Each line says for itself that it is whole and of this search; another one may have written between them.
+    const whole = entries.filter((entry) => isEntry(entry, this.identity));
     const broken = entries.findIndex((entry) => !isEntry(entry, this.identity));
-    const whole = broken < 0 ? entries : entries.slice(0, broken);
-    if (broken >= 0)
-      this.warn(`the journal ${this.path} is damaged at line ${broken + 2}: what follows is measured again`);
-    for (const entry of whole) if (entry) this.#known.set(`${entry.measure} ${entry.candidate}`, entry.value);
+    if (broken >= 0) {
+      const count = entries.length - whole.length;
+      this.warn(`the journal ${this.path} is damaged at line ${broken + 2}: ${count} of its lines are measured again`);
+    }
+    for (const { measure, candidate, value } of whole) this.#known.set(`${measure} ${candidate}`, value);
     this.#isOpen = true;
-    const kept = [first, ...lines.slice(0, whole.length)].map((line) => `${line}\n`).join("");
+    const kept = text.slice(0, text.lastIndexOf("\n") + 1);
     // Cut and not written anew: a disk that is full, or a kill, would take what is there.
     if (kept !== text) this.#write(() => truncateSync(this.path, Buffer.byteLength(kept)));
   }

@@ -115,9 +115,11 @@ describe("Journal, of two searches beside one output", () => {
     one.record(candidate("a"), "accuracy", 1);
     other.record(candidate("b"), "accuracy", 2);
     one.record(candidate("c"), "accuracy", 3);
+    other.record(candidate("d"), "accuracy", 4);
     const again = open("another");
     expect(again.recall(candidate("b"), "accuracy")).toBe(2);
     expect(again.recall(candidate("c"), "accuracy")).toBeUndefined();
+    expect(again.recall(candidate("d"), "accuracy")).toBe(4);
     expect(warnings).toEqual([expect.stringContaining("damaged at line 3")]);
   });
 

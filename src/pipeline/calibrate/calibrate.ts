@@ -11,7 +11,7 @@ import {
   storedSizes,
 } from "../../dataset/index.js";
 import { mergeTaps, type TapStatistics } from "../../observe/index.js";
-import { isSystemError, outputFailed, refuseSpecialFile } from "../../onnx/index.js";
+import { isForRoom, isSystemError, outputFailed, refuseSpecialFile } from "../../onnx/index.js";
 import { activationsOf } from "../../quantization/insert-qdq.js";
 import { planStatic } from "../../quantization/plan-static.js";
 import { mergeRanges, type RangesFile, rangesOf, readRanges } from "../../quantization/ranges-file.js";
@@ -130,15 +130,16 @@ async function observeInSteps(
   return taps;
 }
 
-/** A journal that there is no room for takes none from the ranges. */
+/** A journal that there is no room for takes none from the ranges; one that cannot be written for another reason holds what it held. */
 function wasKept(journal: CalibrationJournal, state: JournalState, record: RunRecord): boolean {
   try {
     journal.write(state);
     return true;
   } catch (thrown) {
     if (!(thrown instanceof InferOptError)) throw thrown;
-    journal.remove();
-    record.warn(`${thrown.message}: a run that is interrupted starts over`);
+    if (isForRoom(thrown)) journal.remove();
+    const where = isForRoom(thrown) ? "" : " from where it was last written";
+    record.warn(`${thrown.message}: a run that is interrupted starts over${where}`);
     return false;
   }
 }

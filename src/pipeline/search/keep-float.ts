@@ -208,11 +208,13 @@ class Search {
     return this.request.instead?.forms.has(region) ?? false;
   }
 
-  /** Share of the noise of all regions without these. */
+  /** Share of the noise of all regions without that of these which goes with them to float. */
   #noiseLeft(regions: readonly RankedRegion[]): number {
     const sum = (of: readonly RankedRegion[]): number => of.reduce((total, { noise }) => total + noise, 0);
     const all = sum(this.#ranking);
-    return all > 0 ? Math.max(0, 1 - sum(regions) / all) : 1;
+    // What becomes dynamic integers has noise still.
+    const gone = sum(regions.filter(({ region }) => !this.#isDynamic(region)));
+    return all > 0 ? Math.max(0, 1 - gone / all) : 1;
   }
 
   /** `found` is null when it misses the limit, or when nothing is left of it. */

@@ -100,7 +100,8 @@ async function settingsOf(
       const data = timingData(chosen, signature, sized);
       await refuseUnfit(data, signature);
       if (given === null) await refuseBatchBeyondMemory(path, signature.inputs, sized, context);
-      if (given === null) refuseFixedBatch(path, data, sized);
+      // Nobody asked for a batch where there is one, of 1.
+      if (batches.length > 1 || batch !== 1) refuseFixedBatch(path, data, sized);
       for (const count of threads) settings.push({ model, data, config: { ...sized, threads: count } });
     }
   }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { InferOptError } from "../../../src/base/errors.js";
@@ -123,6 +123,43 @@ describe("calibrate, interrupted", () => {
       expect(existsSync(output)).toBe(true);
     } finally {
       write.mockRestore();
+    }
+  });
+
+  it.each([
+    ["EIO", true],
+    ["ENOSPC", false],
+  ])("keeps what was written last unless its room is wanted: %s", async (code, isLeft) => {
+    const folder = temporaryFolder();
+    const output = join(folder, "ranges.json");
+    const journal = `${output}.partial`;
+    const data = { calibration: await digits(folder, 60), eval: null, metric: null };
+    const original = CalibrationJournal.prototype.write;
+    const lying: boolean[] = [];
+    const write = vi.spyOn(CalibrationJournal.prototype, "write").mockImplementation(function (
+      this: CalibrationJournal,
+      state,
+    ) {
+      if (write.mock.calls.length === 1) return original.call(this, state);
+      throw outputFailed(this.path, Object.assign(new Error("no"), { code }));
+    });
+    const remove = vi.spyOn(CalibrationJournal.prototype, "remove").mockImplementation(function (
+      this: CalibrationJournal,
+    ) {
+      lying.push(existsSync(journal));
+      rmSync(this.path, { force: true });
+    });
+    try {
+      const config = { ...fuseConfig(digitsModel, output, { data }), shard: null };
+      const { warnings } = await runCalibrate(config, realContext(runtime));
+      expect(warnings.filter((warning) => warning.includes("starts over"))).toHaveLength(1);
+      expect(write).toHaveBeenCalledTimes(2);
+      // At the end it goes in any case.
+      expect(lying.at(-1)).toBe(isLeft);
+      expect(existsSync(journal)).toBe(false);
+    } finally {
+      write.mockRestore();
+      remove.mockRestore();
     }
   });
 

@@ -37,10 +37,10 @@ function run(
 ) {
   const folder = temporaryFolder();
   const models = names.map((name) => modelFile(folder, text, { name }));
-  const fixed = text.includes("f32[1,4]");
+  const fixed = /f32\[(\d+),4\]/.exec(text)?.[1];
   const signature = {
-    inputs: [{ name: "x", dtype: "f32", shape: [fixed ? 1 : "N", 4] } as const],
-    outputs: [{ name: "y", dtype: "f32", shape: [fixed ? 1 : "N", 4] } as const],
+    inputs: [{ name: "x", dtype: "f32", shape: [fixed ? Number(fixed) : "N", 4] } as const],
+    outputs: [{ name: "y", dtype: "f32", shape: [fixed ? Number(fixed) : "N", 4] } as const],
   };
   const runtime = new Sized(Object.fromEntries(models.map((path) => [path, { latency: () => 1, signature }])));
   runtime.startMs = startMs;
@@ -133,5 +133,11 @@ describe("runSweep", () => {
     const fault = await faultOf(() => run({}, "(x: f32[1,4]) -> (y) { y = Relu(x) }"));
     expect(fault).toMatchObject({ code: "BATCH_FIXED", kind: "input" });
     expect(fault.message).toContain("batches of 1, and not of 4");
+  });
+
+  it("takes a model of a fixed batch where nobody asked for another", async () => {
+    const fixed = "(x: f32[4,4]) -> (y) { y = Relu(x) }";
+    expect((await run({ batches: [1] }, fixed)).sweep!.settings.length).toBeGreaterThan(0);
+    expect(await faultOf(() => run({ batches: [1, 4] }, fixed))).toMatchObject({ code: "BATCH_FIXED" });
   });
 });

@@ -78,9 +78,10 @@ async function provenScalars(
 
 /** A copy of the model that gives the shapes of these outputs too, in a folder of its own. Throws OUTPUT_FAILED. */
 function withRanks({ model, scratch }: Args, doubtful: readonly PortInfo[]): { folder: string; copy: string } {
-  let folder = join(scratch, "infer-opt-ranks-");
+  const prefix = join(scratch, "infer-opt-ranks-");
+  let folder: string | null = null;
   try {
-    folder = mkdtempSync(folder);
+    folder = mkdtempSync(prefix);
     const copy = join(folder, isLinked(model) ? `model${linkedSuffix()}` : "model.onnx");
     copyFileSync(model, copy);
     // Protobuf joins messages that are written one after the other: the graph gains nodes
@@ -90,7 +91,7 @@ function withRanks({ model, scratch }: Args, doubtful: readonly PortInfo[]): { f
     appendFileSync(copy, encodeModel({ graph: { node: shapes, output: outputs } }));
     return { folder, copy };
   } catch (cause) {
-    rmSync(folder, { recursive: true, force: true });
-    throw isSystemError(cause) ? outputFailed(folder, cause) : cause;
+    if (folder !== null) rmSync(folder, { recursive: true, force: true });
+    throw isSystemError(cause) ? outputFailed(folder ?? prefix, cause) : cause;
   }
 }
