@@ -138,7 +138,7 @@ function wasKept(journal: CalibrationJournal, state: JournalState, record: RunRe
   } catch (thrown) {
     if (!(thrown instanceof InferOptError)) throw thrown;
     if (isForRoom(thrown)) journal.remove();
-    const where = isForRoom(thrown) ? "" : " from where it was last written";
+    const where = isForRoom(thrown) ? "" : ", or where the journal was last written";
     record.warn(`${thrown.message}: a run that is interrupted starts over${where}`);
     return false;
   }
