@@ -4,3 +4,10 @@ export interface FileState {
   readonly mtimeNs: bigint;
   readonly size: bigint;
 }
+
+/** A range of a file. `path` is absolute; `state` is what the file has to be for the range to be the one meant. */
+export interface FilePlace {
+  readonly path: string;
+  readonly offset: number;
+  readonly state?: FileState;
+}

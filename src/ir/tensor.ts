@@ -1,6 +1,6 @@
 import { InferOptError, invariant } from "../base/errors.js";
 import { bf16BitsToF32, f16BitsToF32 } from "../base/f16.js";
-import type { FileState } from "../base/file-state.js";
+import type { FilePlace } from "../base/file-state.js";
 import { type DType, packedBytes } from "./dtype.js";
 import { elementCount } from "./shape.js";
 
@@ -11,13 +11,6 @@ export interface TensorBytes {
   /** One after the other, of a size that suits the source; no larger than asked for where it reads a file. */
   chunks(chunkBytes?: number): Iterable<Uint8Array>;
   readonly file?: FilePlace;
-}
-
-/** A range of a file; `state` is what the file has to be for it. */
-interface FilePlace {
-  readonly path: string;
-  readonly offset: number;
-  readonly state?: FileState;
 }
 
 /** Things on the wire that only a writer needs: doc string, metadata, unknown fields. Kept as they came. */

@@ -11,12 +11,13 @@
 import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 import { invariant } from "../base/errors.js";
+import type { FilePlace } from "../base/file-state.js";
 import { fileSource } from "./byte-source.js";
 import { externalSource, isExternal } from "./external-data.js";
 import { isLinked, linkedSuffix, linkRoot, stateAsText } from "./link-place.js";
 import { isSystemError, outputFailed } from "./output-file.js";
 import { readModel } from "./read-model.js";
-import { type ByteSource, encodeModel, type ModelProto, type TensorProto } from "./schema.js";
+import { encodeModel, type ModelProto, type TensorProto } from "./schema.js";
 import { tensorsWithin } from "./tensors-within.js";
 import { rememberPlaces } from "./write-model.js";
 
@@ -91,8 +92,6 @@ function writeWhole(fd: number, bytes: Uint8Array): number {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done);
   return bytes.length;
 }
-
-type FilePlace = NonNullable<ByteSource["file"]>;
 
 function place(tensor: TensorProto, { path, offset, state }: FilePlace, length: number): void {
   const location = relative(linkRoot(path), resolve(path)).split(sep).join("/");

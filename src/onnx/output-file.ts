@@ -91,9 +91,11 @@ const failed = (path: string, why: string, hint: string, cause: unknown): InferO
   });
 
 /** Whether the operating system refused something; other errors are told by those who know them. */
-/** Whether an error of `outputFailed` is one of room: on the disk, of a quota, or for a file so large. */
-export const isForRoom = ({ cause }: InferOptError): boolean =>
-  ["ENOSPC", "EDQUOT", "EFBIG"].includes((cause as NodeJS.ErrnoException | undefined)?.code ?? "");
+/** Whether it is an error of `outputFailed` for want of room on the disk, or in its quota. */
+export const isDiskFull = (thrown: unknown): boolean =>
+  thrown instanceof InferOptError &&
+  thrown.code === "OUTPUT_FAILED" &&
+  ["ENOSPC", "EDQUOT"].includes((thrown.cause as NodeJS.ErrnoException | undefined)?.code ?? "");
 
 export const isSystemError = (error: unknown): boolean => error instanceof Error && "syscall" in error;
 

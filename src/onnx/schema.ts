@@ -10,7 +10,7 @@
  * - the packed arrays of TensorProto are `repeated bytes` (the wire type is the
  *   same), so that a large array stays a view on the file instead of a list of boxes.
  */
-import type { FileState } from "../base/file-state.js";
+import type { FilePlace } from "../base/file-state.js";
 import { decodeMessage, encodeMessage, type FieldSpec, type Long64, messageTypes } from "./wire-format.js";
 
 export type { Long64 } from "./wire-format.js";
@@ -27,8 +27,8 @@ export interface ByteSource {
   read(): Uint8Array;
   /** The bytes in pieces of bounded size, for copying without holding the whole; each is good until the next is asked for. */
   chunks(chunkBytes?: number): Iterable<Uint8Array>;
-  /** The file range, when there is one. `path` is absolute; `state` is what the file has to be for the range to be the one meant. */
-  readonly file?: { readonly path: string; readonly offset: number; readonly state?: FileState };
+  /** The file range, when there is one. */
+  readonly file?: FilePlace;
 }
 
 export interface TensorProto {

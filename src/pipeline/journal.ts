@@ -119,9 +119,8 @@ export class Journal {
 
   /** The search is over: there is nothing to go on with. What another one that writes beside the same output has begun is its own. */
   remove(): void {
-    const isOpen = this.#isOpen;
+    if (!this.#isOpen) return;
     this.#isOpen = false;
-    if (!isOpen) return;
     try {
       if (this.#isOurs(readFileSync(this.path, "utf8"))) rmSync(this.path, { force: true });
     } catch (cause) {
@@ -159,13 +158,15 @@ export class Journal {
     // What follows the last line break was being written when the run ended.
     const entries = lines.slice(0, -1).map((line) => parsed<Entry>(line));
     // Each line says for itself that it is whole and of this search; another one may have written between them.
-    const whole = entries.filter((entry) => isEntry(entry, this.identity));
-    const broken = entries.findIndex((entry) => !isEntry(entry, this.identity));
-    if (broken >= 0) {
-      const count = entries.length - whole.length;
-      this.warn(`the journal ${this.path} is damaged at line ${broken + 2}: ${count} of its lines are measured again`);
+    const broken: number[] = [];
+    for (const [i, entry] of entries.entries()) {
+      if (isEntry(entry, this.identity)) this.#known.set(`${entry.measure} ${entry.candidate}`, entry.value);
+      else broken.push(i + 2);
     }
-    for (const { measure, candidate, value } of whole) this.#known.set(`${measure} ${candidate}`, value);
+    if (broken.length > 0) {
+      const what = `${broken.length} of its lines are measured again`;
+      this.warn(`the journal ${this.path} is damaged at line ${broken[0]}: ${what}`);
+    }
     this.#isOpen = true;
     const kept = text.slice(0, text.lastIndexOf("\n") + 1);
     // Cut and not written anew: a disk that is full, or a kill, would take what is there.

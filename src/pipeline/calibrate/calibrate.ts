@@ -11,7 +11,7 @@ import {
   storedSizes,
 } from "../../dataset/index.js";
 import { mergeTaps, type TapStatistics } from "../../observe/index.js";
-import { isForRoom, isSystemError, outputFailed, refuseSpecialFile } from "../../onnx/index.js";
+import { isDiskFull, isSystemError, outputFailed, refuseSpecialFile } from "../../onnx/index.js";
 import { activationsOf } from "../../quantization/insert-qdq.js";
 import { planStatic } from "../../quantization/plan-static.js";
 import { mergeRanges, type RangesFile, rangesOf, readRanges } from "../../quantization/ranges-file.js";
@@ -137,8 +137,9 @@ function wasKept(journal: CalibrationJournal, state: JournalState, record: RunRe
     return true;
   } catch (thrown) {
     if (!(thrown instanceof InferOptError)) throw thrown;
-    if (isForRoom(thrown)) journal.remove();
-    const where = isForRoom(thrown) ? "" : ", or where the journal was last written";
+    const isFull = isDiskFull(thrown);
+    if (isFull) journal.remove();
+    const where = isFull ? "" : ", or where the journal was last written";
     record.warn(`${thrown.message}: a run that is interrupted starts over${where}`);
     return false;
   }

@@ -1,5 +1,6 @@
 /** What outlives a search that is cut short: a journal of its measurements and the best file so far, both beside the output. */
 import { InferOptError } from "../../base/errors.js";
+import { isDiskFull } from "../../onnx/index.js";
 import { isSearched, type OptimizeConfig } from "../config.js";
 import type { Intake } from "../intake.js";
 import { Journal } from "../journal.js";
@@ -93,8 +94,3 @@ export class SearchFiles {
     });
   }
 }
-
-const isDiskFull = (thrown: unknown): boolean =>
-  thrown instanceof InferOptError &&
-  thrown.code === "OUTPUT_FAILED" &&
-  ["ENOSPC", "EDQUOT"].includes((thrown.cause as NodeJS.ErrnoException | undefined)?.code ?? "");

@@ -4,8 +4,9 @@ import { seededRandom } from "../../../src/base/random.js";
 import { check, parseModel, saveModel, Tensor } from "../../../src/ir/index.js";
 import { fitOutput } from "../../../src/quantization/outputs/fit-outputs.js";
 import { lastProducts } from "../../../src/quantization/outputs/last-products.js";
-import { applyOutputLines, type OutputLine } from "../../../src/quantization/outputs/output-line.js";
+import { applyOutputLines } from "../../../src/quantization/outputs/output-line.js";
 import { type PairedMoments, pairModels } from "../../../src/quantization/outputs/paired-moments.js";
+import { line } from "../../support/output-line.js";
 import { prepared } from "../../support/quantize-text.js";
 import { runModel, seededFeeds } from "../../support/run-model.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
@@ -25,12 +26,6 @@ function momentsOf(y: readonly number[][], z: readonly number[][]): PairedMoment
     inputs: null,
   };
 }
-
-/** A factor and a shift alone. */
-const line = (factor: number, shift: readonly number[]): OutputLine => ({
-  ...{ factor, shift: Float64Array.from(shift), directions: null, along: null },
-  mean: new Float64Array(shift.length),
-});
 
 const random = seededRandom(5);
 const normal = (): number => random.normal();

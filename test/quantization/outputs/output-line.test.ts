@@ -2,14 +2,9 @@ import { describe, expect, it } from "vitest";
 import { check } from "../../../src/ir/index.js";
 import { lastProducts } from "../../../src/quantization/outputs/last-products.js";
 import { applyOutputLines, type OutputLine, relaxed } from "../../../src/quantization/outputs/output-line.js";
+import { line } from "../../support/output-line.js";
 import { prepared } from "../../support/quantize-text.js";
 import { runModel, seededFeeds } from "../../support/run-model.js";
-
-/** A factor and a shift alone. */
-const line = (factor: number, shift: readonly number[]): OutputLine => ({
-  ...{ factor, shift: Float64Array.from(shift), directions: null, along: null },
-  mean: new Float64Array(shift.length),
-});
 
 describe("applyOutputLines", () => {
   it.each([
