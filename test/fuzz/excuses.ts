@@ -1,5 +1,5 @@
 /** What the runtime does by itself to a model that no rewrite can be blamed for. */
-import { attr, type Graph, type Model, Tensor, type Value } from "../../src/ir/index.js";
+import { attr, type Graph, type Model, nodesWithin, Tensor, type Value } from "../../src/ir/index.js";
 import { annotateTypes } from "../../src/rewrite/index.js";
 import { type FuzzCase, modelOf } from "./fuzz-case.js";
 import { bytesOf, describeModel, type Feeds, Refusal, runEach } from "./session.js";
@@ -57,6 +57,17 @@ function noisy(graph: Graph, value: Value, trial: number): () => void {
 function nodeAfter(value: Value): ReturnType<Graph["addNode"]> | undefined {
   const nodes = [...value.graph.nodes()];
   return nodes[nodes.indexOf(value.producer!) + 1];
+}
+
+/**
+ * Whether the body of a Scan gives out what none of its nodes computes. The runtime leaves such an output as its memory
+ * was: mostly zeros, now and then what stood there before.
+ */
+export function leavesUnwritten({ graph }: Model): boolean {
+  return [...nodesWithin(graph)].some(
+    (node) =>
+      node.is("Scan") && node.bodies.some((body) => body.outputs.some(({ value }) => value.producer?.graph !== body)),
+  );
 }
 
 /** Whether the runtime refuses sizes once they are settled, as of a loop that does not run in the sizes at hand. */

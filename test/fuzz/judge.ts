@@ -8,7 +8,7 @@ import { seededRandom } from "../../src/base/random.js";
 import { countNodes, isFloat, type Model, Tensor } from "../../src/ir/index.js";
 import { movesLastBits } from "../../src/pipeline/prepare/exactness.js";
 import { annotateTypes, PassFailure } from "../../src/rewrite/index.js";
-import { reducesNothing, refusesPart, refusesSizes, withHalfNoise } from "./excuses.js";
+import { leavesUnwritten, reducesNothing, refusesPart, refusesSizes, withHalfNoise } from "./excuses.js";
 import { type FuzzCase, modelOf } from "./fuzz-case.js";
 import { leftToDo, type Made, passNames, type Recipe, rewritten, settleSizes } from "./rewritten.js";
 import { bytesOf, describeModel, type Feeds, feedsFor, type Outputs, Refusal, runEach } from "./session.js";
@@ -67,6 +67,8 @@ export async function judge(given: FuzzCase, options: JudgeOptions): Promise<Ver
   let wanted: Outputs[];
   try {
     original = modelOf(given);
+    if (leavesUnwritten(original))
+      return { kind: "invalid", reason: "the runtime leaves an output of a Scan unwritten" };
     feeds = feedSets(original, options.seed);
     let results = await runEach(bytesOf(original), feeds);
     if (results.every((result) => result instanceof Refusal)) {
