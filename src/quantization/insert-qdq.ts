@@ -171,7 +171,8 @@ class QdqWriter {
     const { dims } = tensor;
     const { weightLimit: limit } = this.target;
     const plain = staticWeight(node, this.target, this.kept);
-    const { scales, axis, pairs, floats, quantize } = plain;
+    const { axis, pairs, floats, quantize } = plain;
+    let { scales } = plain;
     let form = `axis ${axis}${pairs ? " in pairs" : ""}`;
     let make = (): Tensor => plain.integers;
     const inputScale = this.scheme(node.inputs[0]!).scale;
@@ -194,10 +195,11 @@ class QdqWriter {
       const layout = weightLayout(node, dims)!;
       const own = JSON.stringify([layout, limit, pairs, hasBias]);
       const rounded = this.kept.rounded(tensor, own, moments, scales, () => {
-        const { integers, shift } = roundInView({ weights: floats(), layout, scales, limit }, moments, hasBias);
-        if (pairs) fitPairs(integers, floats(), scales, { dims, axis });
-        return { integers: Tensor.ofArray("i8", dims, integers), shift };
+        const { integers, ...rest } = roundInView({ weights: floats(), layout, scales, limit }, moments, hasBias);
+        if (pairs) fitPairs(integers, floats(), rest.scales, { dims, axis });
+        return { integers: Tensor.ofArray("i8", dims, integers), ...rest };
       });
+      scales = rounded.scales;
       biasValues = biasValues?.map((value, i) => value + rounded.shift![i]!);
       make = () => rounded.integers;
     }

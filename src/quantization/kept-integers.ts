@@ -7,14 +7,14 @@ import type { QuantizedWeight } from "./weights.js";
 /** Of weights as floats, which pile up while they are read one after the other. */
 const COLLECT_BYTES = 40 << 20;
 
-/** Integers of a weight that were rounded with its inputs in view, and what the bias has to make up for. */
-export interface RoundedWeight {
-  readonly integers: Tensor;
+/** A weight that was rounded with its inputs in view, and what the bias has to make up for. */
+export interface RoundedWeight extends QuantizedWeight {
   readonly shift: Float32Array | null;
 }
 
 interface KeptRounding extends RoundedWeight {
-  readonly scales: Float32Array;
+  /** The scales to start from. */
+  readonly least: Float32Array;
 }
 
 export class KeptIntegers {
@@ -42,23 +42,23 @@ export class KeptIntegers {
     return { ...quantized, scales: quantized.scales.slice() };
   }
   /**
-   * The same of those that are rounded with these moments in view, as long as the scales are the same.
+   * The same of those that are rounded with these moments in view, as long as the scales to start from are the same.
    * @param form all else that they depend on
    */
   rounded(
     weight: Tensor,
     form: string,
     moments: InputMoments,
-    scales: Float32Array,
+    least: Float32Array,
     make: () => RoundedWeight,
   ): RoundedWeight {
     const known = this.#rounded.get(moments) ?? new Map<string, KeptRounding>();
     this.#rounded.set(moments, known);
     const key = keyOf(weight, form);
     const kept = key === null ? undefined : known.get(key);
-    if (kept?.scales.length === scales.length && kept.scales.every((scale, i) => scale === scales[i])) return kept;
-    const { integers, shift } = make();
-    const rounded = { integers: this.store(integers), shift, scales: scales.slice() };
+    if (kept?.least.length === least.length && kept.least.every((scale, i) => scale === least[i])) return kept;
+    const { integers, ...rest } = make();
+    const rounded = { ...rest, integers: this.store(integers), least: least.slice() };
     if (key !== null) known.set(key, rounded);
     this.#pileUp(weight);
     return rounded;

@@ -15,6 +15,9 @@
  * up for. What samples have in common goes into the bias where there is
  * one, and only how they differ is left to rounding. The idea of rounding along a path is
  * Lybrand and Saab's (2021); means of a few samples in the place of the data make it cheap.
+ *
+ * With another scale all weights of an output are rounded another way, and of a few weights some ways are far better than others: of
+ * scales a little above the one that lets every weight fit, each output takes the one with the smallest sum.
  */
 import { invariant } from "../../base/errors.js";
 import { roundHalfEven } from "../weights.js";
@@ -33,6 +36,8 @@ export interface InputMoments {
 
 export interface RoundedInView {
   readonly integers: Int8Array;
+  /** One per output: those given, or a little larger. */
+  readonly scales: Float32Array;
   /** What the bias has to make up for; null where it cannot. */
   readonly shift: Float32Array | null;
 }
@@ -41,6 +46,12 @@ export { MOST_SAMPLES };
 
 /** What noise that differs from place to place counts beside that which does not: some of it is averaged away. */
 const SPREAD_SHARE = 0.4;
+
+/** Scales that are tried: the next is larger by so much, which rounds a weight of half the largest another way once in three. */
+const SCALE_STEP = 0.006;
+const MOST_SCALES = 24;
+/** Weights of a product times the scales that are tried for them. With more weights to an output, ways to round them differ less. */
+const MOST_TRIED = 2 ** 18;
 
 export function roundInView(
   product: Pick<RoundingTask, "weights" | "layout" | "scales" | "limit">,
@@ -53,7 +64,10 @@ export function roundInView(
   const { outputs, inputs, group } = layout;
   const integers = new Int8Array(weights.length);
   const shift = hasBias ? new Float32Array(outputs) : null;
-  const task: RoundingTask = { ...product, integers, shift };
+  const scales = product.scales.slice();
+  const tries = Math.max(1, Math.min(MOST_SCALES, Math.floor(MOST_TRIED / Math.max(1, weights.length))));
+  const factors = Array.from({ length: tries }, (_, i) => 1 + i * SCALE_STEP);
+  const task: RoundingTask = { ...product, factors, integers, scales, shift };
   const own = outputs / group;
   const kernel = useVectors && own >= SIDE_BY_SIDE ? roundingKernel(layout) : null;
   for (let g = 0; g < group; g++) {
@@ -64,20 +78,38 @@ export function roundInView(
       kernel.take(channels);
       for (; output + SIDE_BY_SIDE <= end; output += SIDE_BY_SIDE) kernel.round(task, output);
     }
-    for (; output < end; output++) roundOutput(task, channels, output);
+    for (; output < end; output++) chooseScale(task, channels, output);
   }
-  return { integers, shift };
+  return { integers, scales, shift };
 }
 
-/** One output, weight by weight. */
+/** One output, with each of the scales; the best is the last. */
+function chooseScale(task: RoundingTask, channels: Channels, output: number): void {
+  const { scales, factors } = task;
+  const least = scales[output]!;
+  let [best, cost] = [least, Number.POSITIVE_INFINITY];
+  for (const factor of factors) {
+    scales[output] = least * factor;
+    const tried = roundOutput(task, channels, output);
+    if (!(tried < cost)) continue;
+    cost = tried;
+    best = scales[output]!;
+  }
+  if (scales[output] === best) return;
+  scales[output] = best;
+  roundOutput(task, channels, output);
+}
+
+/** One output, weight by weight. Returns what is smallest where it is rounded best. */
 function roundOutput(
   { weights, layout, scales, limit, integers, shift }: RoundingTask,
   channels: Channels,
   output: number,
-): void {
+): number {
   const { inputs, places, outputStride, inputStride } = layout;
-  const { order, away, gain, common, together } = channels;
+  const { order, away, gain, common, together, alone } = channels;
   const scale = scales[output]!;
+  let cost = 0;
   let shared = 0;
   // The error in each sample so far; an array in their place takes three times as long.
   let e0 = 0;
@@ -101,6 +133,7 @@ function roundOutput(
     const a7 = away[row + 7]!;
     const mended = gain[channel]!;
     const one = together[channel]!;
+    const lone = alone[channel]!;
     // The errors of the channel's places so far.
     let own = 0;
     const first = output * outputStride + channel * inputStride;
@@ -121,10 +154,14 @@ function roundOutput(
       e5 += change * a5;
       e6 += change * a6;
       e7 += change * a7;
+      cost += change * change * lone;
       shared += change * common[channel]!;
     }
+    cost += own * own * one;
   }
+  for (const error of [e0, e1, e2, e3, e4, e5, e6, e7]) cost += error * error;
   if (shift) shift[output] = -shared * scale;
+  return cost * scale ** 2;
 }
 
 /** The channels that one group reads, numbered from 0. */
@@ -143,6 +180,7 @@ function channelsOf(
   const energy = new Float64Array(count);
   /** By channel: of the cost of an error, what errors at other places of the kernel add to. */
   const together = new Float64Array(count);
+  const alone = new Float64Array(count);
   for (let channel = 0; channel < count; channel++) {
     const mean = (s: number): number => means[s * total + from + channel]!;
     for (let s = 0; s < samples; s++) common[channel]! += mean(s) / samples;
@@ -154,10 +192,12 @@ function channelsOf(
       away[channel * MOST_SAMPLES + s] = value;
       energy[channel]! += value ** 2;
     }
-    const cost = energy[channel]! + samples * SPREAD_SHARE * spread[from + channel]! + unseen;
-    together[channel] = samples * SPREAD_SHARE * shared[from + channel]! + unseen;
+    const noise = samples * SPREAD_SHARE;
+    const cost = energy[channel]! + noise * spread[from + channel]! + unseen;
+    together[channel] = noise * shared[from + channel]! + unseen;
+    alone[channel] = noise * Math.max(0, spread[from + channel]! - shared[from + channel]!);
     gain[channel] = cost > 0 ? 1 / cost : 0; // silent: rounded to the nearest
   }
   const order = Int32Array.from({ length: count }, (_, i) => i).sort((a, b) => energy[b]! - energy[a]! || a - b);
-  return { order, away, gain, common, together };
+  return { order, away, gain, common, together, alone };
 }

@@ -31,17 +31,19 @@ export interface Channels {
   readonly gain: Float64Array;
   /** By channel: what samples have in common. */
   readonly common: Float64Array;
-  /** By channel: of the cost of an error, what errors at other places of the kernel add to. */
+  /** By channel: of the cost of an error, what errors at other places of the kernel add to, and what none does. */
   readonly together: Float64Array;
+  readonly alone: Float64Array;
 }
 
 export interface RoundingTask {
   readonly weights: Float32Array;
   readonly layout: WeightLayout;
-  /** One per output. */
-  readonly scales: Float32Array;
   readonly limit: number;
-  /** Results. */
+  /** Of the scales that are tried, beside the least. */
+  readonly factors: readonly number[];
+  /** Results. One scale per output: at first the least that is tried. */
+  readonly scales: Float32Array;
   readonly integers: Int8Array;
   readonly shift: Float32Array | null;
 }
@@ -60,7 +62,7 @@ const MOST_BYTES = 2 ** 30;
 
 interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
-  round(channels: number, places: number, at: number, limit: number): void;
+  round(channels: number, places: number, at: number, to: number, limit: number): void;
 }
 
 let shared: KernelExports | null | undefined;
@@ -69,7 +71,8 @@ let shared: KernelExports | null | undefined;
 export function roundingKernel({ inputs, places }: WeightLayout): RoundingKernel | null {
   const rowBytes = 8 * ROW * inputs;
   const at = ROWS_AT + rowBytes;
-  const bytes = at + 16 * inputs * places;
+  const taps = SIDE_BY_SIDE * inputs * places;
+  const bytes = at + 8 * taps;
   if (bytes > MOST_BYTES) return null;
   if (shared === undefined) shared = vectorCode(roundingKernelBytes) as KernelExports | null;
   if (!shared) return null;
@@ -77,11 +80,11 @@ export function roundingKernel({ inputs, places }: WeightLayout): RoundingKernel
   const missing = bytes - memory.buffer.byteLength;
   if (missing > 0) memory.grow(Math.ceil(missing / PAGE));
   const { buffer } = memory;
-  const scales = new Float64Array(buffer, 0, SIDE_BY_SIDE);
+  const lanes = new Float64Array(buffer, 0, SIDE_BY_SIDE);
   const sums = new Float64Array(buffer, 32, SIDE_BY_SIDE);
   const rows = new Float64Array(buffer, ROWS_AT, ROW * inputs);
-  const exact = new Float32Array(buffer, at, SIDE_BY_SIDE * inputs * places);
-  const rounded = new Int32Array(buffer, at, SIDE_BY_SIDE * inputs * places);
+  const exact = new Float32Array(buffer, at, taps);
+  const rounded = new Int32Array(buffer, at + 4 * taps, taps);
   let order: Int32Array = new Int32Array(0);
 
   return {
@@ -94,10 +97,10 @@ export function roundingKernel({ inputs, places }: WeightLayout): RoundingKernel
         rows[row + MOST_SAMPLES] = channels.gain[channel]!;
         rows[row + MOST_SAMPLES + 1] = channels.together[channel]!;
         rows[row + MOST_SAMPLES + 2] = channels.common[channel]!;
+        rows[row + MOST_SAMPLES + 3] = channels.alone[channel]!;
       }
     },
-    round({ weights, layout, scales: all, limit, integers, shift }, first) {
-      for (let lane = 0; lane < SIDE_BY_SIDE; lane++) scales[lane] = all[first + lane]!;
+    round({ weights, layout, factors, scales, limit, integers, shift }, first) {
       const { outputStride, inputStride } = layout;
       const start = first * outputStride;
       // A function for each run of places takes longer than to round them.
@@ -107,14 +110,26 @@ export function roundingKernel({ inputs, places }: WeightLayout): RoundingKernel
           for (let lane = 0, from = place; lane < SIDE_BY_SIDE; lane++, from += outputStride)
             exact[to++] = weights[from]!;
       }
-      round(inputs, places, at, limit);
-      for (let i = 0, from = 0; i < inputs; i++) {
-        const channel = start + order[i]! * inputStride;
-        for (let place = channel; place < channel + places; place++)
-          for (let lane = 0, to = place; lane < SIDE_BY_SIDE; lane++, to += outputStride)
-            integers[to] = rounded[from++]!;
+      const least = scales.slice(first, first + SIDE_BY_SIDE);
+      const costs = new Float64Array(SIDE_BY_SIDE).fill(Number.POSITIVE_INFINITY);
+      for (const factor of factors) {
+        const tried = least.map((scale) => scale * factor);
+        lanes.set(tried);
+        round(inputs, places, at, 4 * taps, limit);
+        for (let lane = 0; lane < SIDE_BY_SIDE; lane++) {
+          const scale = tried[lane]!;
+          const cost = lanes[lane]! * scale ** 2;
+          if (!(cost < costs[lane]!)) continue;
+          costs[lane] = cost;
+          scales[first + lane] = scale;
+          if (shift) shift[first + lane] = -sums[lane]! * scale;
+          for (let i = 0, from = lane; i < inputs; i++) {
+            const channel = start + lane * outputStride + order[i]! * inputStride;
+            for (let place = channel; place < channel + places; place++, from += SIDE_BY_SIDE)
+              integers[place] = rounded[from]!;
+          }
+        }
       }
-      if (shift) for (let lane = 0; lane < SIDE_BY_SIDE; lane++) shift[first + lane] = -sums[lane]! * scales[lane]!;
     },
   };
 }

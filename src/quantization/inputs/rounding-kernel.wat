@@ -3,19 +3,20 @@
 ;;   npx --package=wabt wat2wasm rounding-kernel.wat -o rounding-kernel.wasm && base64 -w0 rounding-kernel.wasm
 ;;
 ;; Memory (bytes):
-;;        0 .. 32       scales of the four outputs, f64
+;;        0 .. 32       scales of the four outputs, f64; when it is done, what the errors cost, in steps squared
 ;;       32 .. 64       result: the sum of errors times what samples have in common, f64
 ;;       64 ..          a row of twelve f64 for each channel, in the order in which they are rounded: eight samples, gain,
-;;                      together, common, and one that is not used
-;;   from $at on        four f32 for each place of each channel: the weights; integers (i32) when it is done
+;;                      together, common, alone
+;;   from $at on        four f32 for each place of each channel: the weights
+;;   $to bytes behind   four i32 for each: the integers
 (module
   (memory (export "memory") 1)
-  (func (export "round") (param $channels i32) (param $places i32) (param $at i32) (param $limit f64)
+  (func (export "round") (param $channels i32) (param $places i32) (param $at i32) (param $to i32) (param $limit f64)
     (local $row i32) (local $end i32) (local $most v128) (local $least v128) (local $t v128)
     (local $e00 v128) (local $e01 v128) (local $e02 v128) (local $e03 v128) (local $e04 v128) (local $e05 v128) (local $e06 v128) (local $e07 v128)
-    (local $exact0 v128) (local $near0 v128) (local $down0 v128) (local $integer0 v128) (local $change0 v128) (local $own0 v128) (local $shared0 v128)
+    (local $exact0 v128) (local $near0 v128) (local $down0 v128) (local $integer0 v128) (local $change0 v128) (local $own0 v128) (local $shared0 v128) (local $cost0 v128)
     (local $e10 v128) (local $e11 v128) (local $e12 v128) (local $e13 v128) (local $e14 v128) (local $e15 v128) (local $e16 v128) (local $e17 v128)
-    (local $exact1 v128) (local $near1 v128) (local $down1 v128) (local $integer1 v128) (local $change1 v128) (local $own1 v128) (local $shared1 v128)
+    (local $exact1 v128) (local $near1 v128) (local $down1 v128) (local $integer1 v128) (local $change1 v128) (local $own1 v128) (local $shared1 v128) (local $cost1 v128)
     (local.set $most (f64x2.splat (local.get $limit)))
     (local.set $least (f64x2.neg (local.get $most)))
     (loop $channel
@@ -39,7 +40,7 @@
         (local.set $down0 (f64x2.floor (local.get $exact0)))
         (local.set $near0 (f64x2.pmin (f64x2.add (local.get $down0) (v128.const f64x2 1 1)) (f64x2.pmax (local.get $down0) (local.get $near0))))
         (local.set $integer0 (f64x2.pmin (local.get $most) (f64x2.pmax (local.get $least) (local.get $near0))))
-        (v128.store64_lane offset=0 0 (local.get $at) (i32x4.trunc_sat_f64x2_s_zero (local.get $integer0)))
+        (v128.store64_lane offset=0 0 (i32.add (local.get $at) (local.get $to)) (i32x4.trunc_sat_f64x2_s_zero (local.get $integer0)))
         (local.set $change0 (f64x2.sub (local.get $integer0) (local.get $exact0)))
         (local.set $own0 (f64x2.add (local.get $own0) (local.get $change0)))
         (local.set $e00 (f64x2.add (local.get $e00) (f64x2.mul (local.get $change0) (v128.load64_splat offset=64 (local.get $row)))))
@@ -50,6 +51,7 @@
         (local.set $e05 (f64x2.add (local.get $e05) (f64x2.mul (local.get $change0) (v128.load64_splat offset=104 (local.get $row)))))
         (local.set $e06 (f64x2.add (local.get $e06) (f64x2.mul (local.get $change0) (v128.load64_splat offset=112 (local.get $row)))))
         (local.set $e07 (f64x2.add (local.get $e07) (f64x2.mul (local.get $change0) (v128.load64_splat offset=120 (local.get $row)))))
+        (local.set $cost0 (f64x2.add (local.get $cost0) (f64x2.mul (f64x2.mul (local.get $change0) (local.get $change0)) (v128.load64_splat offset=152 (local.get $row)))))
         (local.set $shared0 (f64x2.add (local.get $shared0) (f64x2.mul (local.get $change0) (v128.load64_splat offset=144 (local.get $row)))))
         ;; Outputs 2 and 3.
         (local.set $exact1 (f64x2.div (f64x2.promote_low_f32x4 (v128.load64_zero offset=8 (local.get $at))) (v128.load offset=16 (i32.const 0))))
@@ -67,7 +69,7 @@
         (local.set $down1 (f64x2.floor (local.get $exact1)))
         (local.set $near1 (f64x2.pmin (f64x2.add (local.get $down1) (v128.const f64x2 1 1)) (f64x2.pmax (local.get $down1) (local.get $near1))))
         (local.set $integer1 (f64x2.pmin (local.get $most) (f64x2.pmax (local.get $least) (local.get $near1))))
-        (v128.store64_lane offset=8 0 (local.get $at) (i32x4.trunc_sat_f64x2_s_zero (local.get $integer1)))
+        (v128.store64_lane offset=8 0 (i32.add (local.get $at) (local.get $to)) (i32x4.trunc_sat_f64x2_s_zero (local.get $integer1)))
         (local.set $change1 (f64x2.sub (local.get $integer1) (local.get $exact1)))
         (local.set $own1 (f64x2.add (local.get $own1) (local.get $change1)))
         (local.set $e10 (f64x2.add (local.get $e10) (f64x2.mul (local.get $change1) (v128.load64_splat offset=64 (local.get $row)))))
@@ -78,9 +80,30 @@
         (local.set $e15 (f64x2.add (local.get $e15) (f64x2.mul (local.get $change1) (v128.load64_splat offset=104 (local.get $row)))))
         (local.set $e16 (f64x2.add (local.get $e16) (f64x2.mul (local.get $change1) (v128.load64_splat offset=112 (local.get $row)))))
         (local.set $e17 (f64x2.add (local.get $e17) (f64x2.mul (local.get $change1) (v128.load64_splat offset=120 (local.get $row)))))
+        (local.set $cost1 (f64x2.add (local.get $cost1) (f64x2.mul (f64x2.mul (local.get $change1) (local.get $change1)) (v128.load64_splat offset=152 (local.get $row)))))
         (local.set $shared1 (f64x2.add (local.get $shared1) (f64x2.mul (local.get $change1) (v128.load64_splat offset=144 (local.get $row)))))
         (br_if $place (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 16))) (local.get $end))))
+      (local.set $cost0 (f64x2.add (local.get $cost0) (f64x2.mul (f64x2.mul (local.get $own0) (local.get $own0)) (v128.load64_splat offset=136 (local.get $row)))))
+      (local.set $cost1 (f64x2.add (local.get $cost1) (f64x2.mul (f64x2.mul (local.get $own1) (local.get $own1)) (v128.load64_splat offset=136 (local.get $row)))))
       (local.set $row (i32.add (local.get $row) (i32.const 96)))
       (br_if $channel (local.tee $channels (i32.sub (local.get $channels) (i32.const 1)))))
+    (local.set $cost0 (f64x2.add (local.get $cost0) (f64x2.mul (local.get $e00) (local.get $e00))))
+    (local.set $cost0 (f64x2.add (local.get $cost0) (f64x2.mul (local.get $e01) (local.get $e01))))
+    (local.set $cost0 (f64x2.add (local.get $cost0) (f64x2.mul (local.get $e02) (local.get $e02))))
+    (local.set $cost0 (f64x2.add (local.get $cost0) (f64x2.mul (local.get $e03) (local.get $e03))))
+    (local.set $cost0 (f64x2.add (local.get $cost0) (f64x2.mul (local.get $e04) (local.get $e04))))
+    (local.set $cost0 (f64x2.add (local.get $cost0) (f64x2.mul (local.get $e05) (local.get $e05))))
+    (local.set $cost0 (f64x2.add (local.get $cost0) (f64x2.mul (local.get $e06) (local.get $e06))))
+    (local.set $cost0 (f64x2.add (local.get $cost0) (f64x2.mul (local.get $e07) (local.get $e07))))
+    (local.set $cost1 (f64x2.add (local.get $cost1) (f64x2.mul (local.get $e10) (local.get $e10))))
+    (local.set $cost1 (f64x2.add (local.get $cost1) (f64x2.mul (local.get $e11) (local.get $e11))))
+    (local.set $cost1 (f64x2.add (local.get $cost1) (f64x2.mul (local.get $e12) (local.get $e12))))
+    (local.set $cost1 (f64x2.add (local.get $cost1) (f64x2.mul (local.get $e13) (local.get $e13))))
+    (local.set $cost1 (f64x2.add (local.get $cost1) (f64x2.mul (local.get $e14) (local.get $e14))))
+    (local.set $cost1 (f64x2.add (local.get $cost1) (f64x2.mul (local.get $e15) (local.get $e15))))
+    (local.set $cost1 (f64x2.add (local.get $cost1) (f64x2.mul (local.get $e16) (local.get $e16))))
+    (local.set $cost1 (f64x2.add (local.get $cost1) (f64x2.mul (local.get $e17) (local.get $e17))))
+    (v128.store offset=0 (i32.const 0) (local.get $cost0))
+    (v128.store offset=16 (i32.const 0) (local.get $cost1))
     (v128.store offset=32 (i32.const 0) (local.get $shared0))
     (v128.store offset=48 (i32.const 0) (local.get $shared1))))

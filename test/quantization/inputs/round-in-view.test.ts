@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../../src/base/random.js";
 import { type InputMoments, roundInView } from "../../../src/quantization/inputs/round-in-view.js";
 import type { WeightLayout } from "../../../src/quantization/inputs/rounding-kernel.js";
+import { roundHalfEven } from "../../../src/quantization/weights.js";
 
 const chance = seededRandom(3);
 const noise = (count: number): Float32Array => Float32Array.from({ length: count }, () => 2 * chance.next() - 1);
@@ -21,6 +22,12 @@ const momentsOf = (samples: number, means: Float32Array, spread = 0, shared = 0)
   spread: new Float32Array(means.length / samples).fill(spread),
   shared: new Float32Array(means.length / samples).fill(shared),
 });
+
+/** Per row of a matrix, or kernel of a depthwise Conv. */
+const nearestOf = (weights: Float32Array, scales: Float32Array): Int8Array =>
+  Int8Array.from(weights, (weight, i) =>
+    roundHalfEven(weight / scales[Math.floor((i * scales.length) / weights.length)]!),
+  );
 
 /** Of the answers to the means, what is left of the error behind the shift, squared and summed. */
 function errorOf(
@@ -50,23 +57,24 @@ describe("roundInView", () => {
   const layout = matrix(outputs, inputs);
   const weights = noise(outputs * inputs);
   const scales = new Float32Array(outputs).fill(1 / 127);
-  const nearest = Int8Array.from(weights, (weight) => Math.round(weight * 127));
+  const nearest = nearestOf(weights, scales);
   const moments = momentsOf(samples, noise(samples * inputs).map(Math.abs), 0.01);
 
   it.each([true, false])(
     "leaves far less of the error in the means than rounding to the nearest (bias %s)",
     (hasBias) => {
-      const { integers, shift } = roundInView({ weights, layout, scales, limit: 127 }, moments, hasBias);
-      expect(shift === null).toBe(!hasBias);
+      const rounded = roundInView({ weights, layout, scales, limit: 127 }, moments, hasBias);
+      expect(rounded.shift === null).toBe(!hasBias);
       const before = errorOf(weights, nearest, scales, moments, null);
-      expect(errorOf(weights, integers, scales, moments, shift)).toBeLessThan(before / 20);
+      const after = errorOf(weights, rounded.integers, rounded.scales, moments, rounded.shift);
+      expect(after).toBeLessThan(before / 20);
     },
   );
 
   it("takes one of the two integers beside a weight, within the limit", () => {
-    const { integers } = roundInView({ weights, layout, scales, limit: 100 }, moments, true);
-    integers.forEach((integer, i) => {
-      const exact = weights[i]! * 127;
+    const rounded = roundInView({ weights, layout, scales, limit: 100 }, moments, true);
+    rounded.integers.forEach((integer, i) => {
+      const exact = weights[i]! / rounded.scales[Math.floor(i / inputs)]!;
       if (Math.abs(exact) < 99) expect(Math.abs(integer - exact)).toBeLessThan(1.001);
       expect(Math.abs(integer)).toBeLessThanOrEqual(100);
     });
@@ -74,12 +82,13 @@ describe("roundInView", () => {
 
   it("rounds to the nearest where the means say nothing", () => {
     const silent = momentsOf(samples, new Float32Array(samples * inputs), 1);
-    expect(roundInView({ weights, layout, scales, limit: 127 }, silent, false).integers).toEqual(nearest);
+    const unheard = roundInView({ weights, layout, scales, limit: 127 }, silent, false);
+    expect(unheard.integers).toEqual(nearestOf(weights, unheard.scales));
     const constant = momentsOf(2, new Float32Array(2 * inputs).fill(0.5), 1);
-    const { integers, shift } = roundInView({ weights, layout, scales, limit: 127 }, constant, true);
-    expect(integers).toEqual(nearest);
+    const same = roundInView({ weights, layout, scales, limit: 127 }, constant, true);
+    expect(same.integers).toEqual(nearestOf(weights, same.scales));
     // All samples are alike, so the bias mends it all.
-    expect(errorOf(weights, integers, scales, constant, shift)).toBeLessThan(1e-9);
+    expect(errorOf(weights, same.integers, same.scales, constant, same.shift)).toBeLessThan(1e-9);
   });
 
   it("leaves weights that are integers already", () => {
@@ -99,13 +108,14 @@ describe("roundInView", () => {
     const kernels = noise(36);
     const scale = new Float32Array(4).fill(1 / 127);
     const loud = momentsOf(2, Float32Array.of(1, 0, 1, 0, 2, 0, 2, 0));
-    const { integers } = roundInView({ weights: kernels, layout: groups, scales: scale, limit: 127 }, loud, false);
+    const each = roundInView({ weights: kernels, layout: groups, scales: scale, limit: 127 }, loud, false);
+    const plain = nearestOf(kernels, each.scales);
     for (let o = 0; o < 4; o++) {
       const of = (values: ArrayLike<number>) => Array.from({ length: 9 }, (_, i) => values[9 * o + i]!);
-      const sum = of(integers).reduce((a, b) => a + b) - of(kernels).reduce((a, b) => a + b) * 127;
+      const sum = of(each.integers).reduce((a, b) => a + b) - of(kernels).reduce((a, b) => a + b) / each.scales[o]!;
       // Of a channel that is heard the sum is kept; of a silent one, each weight.
       if (o % 2 === 0) expect(Math.abs(sum)).toBeLessThanOrEqual(0.51);
-      else expect(of(integers)).toEqual(of(kernels.map((weight) => Math.round(weight * 127))));
+      else expect(of(each.integers)).toEqual(of(plain));
     }
     const turned = new Float32Array(weights.length);
     weights.forEach((weight, i) => {
@@ -126,19 +136,56 @@ describe("roundInView", () => {
     /** Mean square of the sum of a kernel's errors, in steps. */
     const left = (shared: number): number => {
       const means = momentsOf(2, Float32Array.of(0.5, 0.5), 1, shared);
-      const { integers } = roundInView({ weights: kernels, layout, scales: scale, limit: 127 }, means, true);
+      const rounded = roundInView({ weights: kernels, layout, scales: scale, limit: 127 }, means, true);
       let sum = 0;
       for (let o = 0; o < 64; o++) {
         let error = 0;
-        for (let i = 9 * o; i < 9 * o + 9; i++) error += integers[i]! - kernels[i]! * 127;
+        for (let i = 9 * o; i < 9 * o + 9; i++) error += rounded.integers[i]! - kernels[i]! / rounded.scales[o]!;
         sum += error ** 2 / 64;
       }
       return sum;
     };
-    // Nine errors of their own, each of 1 / 12; one error; and something between.
-    expect(left(0)).toBeGreaterThan(0.5);
-    expect(left(1)).toBeLessThan(0.15);
+    // Nine errors of their own, one error, and something between.
+    expect(left(1)).toBeLessThan(left(0) / 4);
     expect(left(0.5)).toBeLessThan(left(0));
+  });
+});
+
+describe("the scales of roundInView", () => {
+  /** Mean square of errors beside that of rounding to the nearest with the least scales, in an output of `places` weights. */
+  const left = (places: number): number => {
+    const layout: WeightLayout = {
+      ...{ outputs: 64, inputs: 1, places, group: 1 },
+      outputStride: places,
+      inputStride: 1,
+    };
+    const weights = noise(64 * places);
+    const least = Float32Array.from({ length: 64 }, (_, o) => {
+      const own = weights.subarray(o * places, (o + 1) * places);
+      return Math.max(...own.map(Math.abs)) / 127;
+    });
+    const means = momentsOf(2, Float32Array.of(0.5, 0.5), 1);
+    const { integers, scales } = roundInView({ weights, layout, scales: least, limit: 127 }, means, true);
+    const error = (of: Int8Array, by: Float32Array): number =>
+      weights.reduce((sum, weight, i) => sum + (of[i]! * by[Math.floor(i / places)]! - weight) ** 2, 0);
+    scales.forEach((scale, o) => {
+      expect(scale).toBeGreaterThanOrEqual(least[o]!);
+      expect(scale).toBeLessThan(1.2 * least[o]!);
+    });
+    return error(integers, scales) / error(nearestOf(weights, least), least);
+  };
+
+  it("are those that round best: of a few weights far better, of many a little", () => {
+    expect(left(9)).toBeLessThan(0.6);
+    expect(left(96)).toBeLessThan(0.95);
+    expect(left(96)).toBeGreaterThan(left(9));
+  });
+
+  it("are as given where there are too many weights to try others", () => {
+    const scales = new Float32Array(256).fill(1 / 127);
+    const weights = noise(256 * 1024);
+    const own = momentsOf(2, noise(2048), 1);
+    expect(roundInView({ weights, layout: matrix(256, 1024), scales, limit: 127 }, own, true).scales).toEqual(scales);
   });
 });
 
