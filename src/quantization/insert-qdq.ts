@@ -171,20 +171,20 @@ class QdqWriter {
     const { dims } = tensor;
     const { weightLimit: limit } = this.target;
     const plain = staticWeight(node, this.target, this.kept);
-    const { axis, pairs, floats, quantize } = plain;
-    let { scales } = plain;
+    const { scales: least, axis, pairs, floats, quantize } = plain;
+    let scales = least;
     let form = `axis ${axis}${pairs ? " in pairs" : ""}`;
     let make = (): Tensor => plain.integers;
     const inputScale = this.scheme(node.inputs[0]!).scale;
     let biasValues = this.target.bias === "i32" ? bias?.constant?.f32() : undefined;
     // Nodes that share a weight share its integers, unless a bias raised scales for one of them.
     if (biasValues) {
-      const raised = makeRoomForBias(scales, biasValues, inputScale);
+      const raised = makeRoomForBias(least, biasValues, inputScale);
       if (raised.length > 0) {
         form += ` for ${node.name}`;
-        make = () => quantize(scales).integers;
+        make = () => quantize(least).integers;
         this.notes.push(
-          `${node.name}: the weight scale of ${raised.length} of ${scales.length} channels was raised to fit the bias into 32 bits`,
+          `${node.name}: the weight scale of ${raised.length} of ${least.length} channels was raised to fit the bias into 32 bits`,
         );
       }
     }
@@ -194,8 +194,12 @@ class QdqWriter {
       const hasBias = biasValues !== undefined;
       const layout = weightLayout(node, dims)!;
       const own = JSON.stringify([layout, limit, pairs, hasBias]);
-      const rounded = this.kept.rounded(tensor, own, moments, scales, () => {
-        const { integers, ...rest } = roundInView({ weights: floats(), layout, scales, limit }, moments, hasBias);
+      const rounded = this.kept.rounded(tensor, own, moments, least, () => {
+        const { integers, ...rest } = roundInView(
+          { weights: floats(), layout, scales: least, limit },
+          moments,
+          hasBias,
+        );
         if (pairs) fitPairs(integers, floats(), rest.scales, { dims, axis });
         return { integers: Tensor.ofArray("i8", dims, integers), ...rest };
       });

@@ -44,6 +44,7 @@ export class KeptIntegers {
   /**
    * The same of those that are rounded with these moments in view, as long as the scales to start from are the same.
    * @param form all else that they depend on
+   * @returns what several callers have: scales that none may raise
    */
   rounded(
     weight: Tensor,

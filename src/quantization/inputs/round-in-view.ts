@@ -21,7 +21,14 @@
  */
 import { invariant } from "../../base/errors.js";
 import { roundHalfEven } from "../weights.js";
-import { type Channels, MOST_SAMPLES, type RoundingTask, roundingKernel, SIDE_BY_SIDE } from "./rounding-kernel.js";
+import {
+  type Channels,
+  isBetter,
+  MOST_SAMPLES,
+  type RoundingTask,
+  roundingKernel,
+  SIDE_BY_SIDE,
+} from "./rounding-kernel.js";
 
 /** What is known of the channels that a product reads. */
 export interface InputMoments {
@@ -50,7 +57,10 @@ const SPREAD_SHARE = 0.4;
 /** Scales that are tried: the next is larger by so much, which rounds a weight of half the largest another way once in three. */
 const SCALE_STEP = 0.006;
 const MOST_SCALES = 24;
-/** Weights of a product times the scales that are tried for them. With more weights to an output, ways to round them differ less. */
+/**
+ * Weights of a product times the scales that are tried for them, which bounds the time. Products of few weights gain most: the fewer
+ * an output has, the more ways to round them differ, and the first layers of a deep net, whose errors grow through all others, have few.
+ */
 const MOST_TRIED = 2 ** 18;
 
 export function roundInView(
@@ -83,16 +93,17 @@ export function roundInView(
   return { integers, scales, shift };
 }
 
-/** One output, with each of the scales; the best is the last. */
+/** One output, with each of the scales, and once more with the best. */
 function chooseScale(task: RoundingTask, channels: Channels, output: number): void {
   const { scales, factors } = task;
   const least = scales[output]!;
-  let [best, cost] = [least, Number.POSITIVE_INFINITY];
+  let best = least;
+  let bestCost: number | null = null;
   for (const factor of factors) {
     scales[output] = least * factor;
-    const tried = roundOutput(task, channels, output);
-    if (!(tried < cost)) continue;
-    cost = tried;
+    const cost = roundOutput(task, channels, output);
+    if (!isBetter(cost, bestCost)) continue;
+    bestCost = cost;
     best = scales[output]!;
   }
   if (scales[output] === best) return;
@@ -195,7 +206,7 @@ function channelsOf(
     const noise = samples * SPREAD_SHARE;
     const cost = energy[channel]! + noise * spread[from + channel]! + unseen;
     together[channel] = noise * shared[from + channel]! + unseen;
-    alone[channel] = noise * Math.max(0, spread[from + channel]! - shared[from + channel]!);
+    alone[channel] = noise * (spread[from + channel]! - shared[from + channel]!);
     gain[channel] = cost > 0 ? 1 / cost : 0; // silent: rounded to the nearest
   }
   const order = Int32Array.from({ length: count }, (_, i) => i).sort((a, b) => energy[b]! - energy[a]! || a - b);

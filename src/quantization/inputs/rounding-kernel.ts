@@ -36,14 +36,18 @@ export interface Channels {
   readonly alone: Float64Array;
 }
 
+/** Whether what another scale costs is less than the best so far, null of the first; by less than this the last bits would decide. */
+export const isBetter = (cost: number, best: number | null): boolean => best === null || cost < best * (1 - 1e-6);
+
 export interface RoundingTask {
   readonly weights: Float32Array;
   readonly layout: WeightLayout;
   readonly limit: number;
-  /** Of the scales that are tried, beside the least. */
+  /** Of the scales that are tried, beside the least; the first is 1. */
   readonly factors: readonly number[];
-  /** Results. One scale per output: at first the least that is tried. */
+  /** One per output: the least that is tried becomes the best. */
   readonly scales: Float32Array;
+  /** Results. */
   readonly integers: Int8Array;
   readonly shift: Float32Array | null;
 }
@@ -111,7 +115,7 @@ export function roundingKernel({ inputs, places }: WeightLayout): RoundingKernel
             exact[to++] = weights[from]!;
       }
       const least = scales.slice(first, first + SIDE_BY_SIDE);
-      const costs = new Float64Array(SIDE_BY_SIDE).fill(Number.POSITIVE_INFINITY);
+      const costs = new Array<number | null>(SIDE_BY_SIDE).fill(null);
       for (const factor of factors) {
         const tried = least.map((scale) => scale * factor);
         lanes.set(tried);
@@ -119,7 +123,7 @@ export function roundingKernel({ inputs, places }: WeightLayout): RoundingKernel
         for (let lane = 0; lane < SIDE_BY_SIDE; lane++) {
           const scale = tried[lane]!;
           const cost = lanes[lane]! * scale ** 2;
-          if (!(cost < costs[lane]!)) continue;
+          if (!isBetter(cost, costs[lane]!)) continue;
           costs[lane] = cost;
           scales[first + lane] = scale;
           if (shift) shift[first + lane] = -sums[lane]! * scale;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Model, Node, Tensor } from "../../../src/ir/index.js";
 import { channelMoments } from "../../../src/observe/index.js";
 import { inputAxis, inputMoments, weightLayout } from "../../../src/quantization/inputs/moment-taps.js";
-import type { InputMoments } from "../../../src/quantization/inputs/round-in-view.js";
+import { type InputMoments, roundInView } from "../../../src/quantization/inputs/round-in-view.js";
 import { insertQdq } from "../../../src/quantization/insert-qdq.js";
 import { planStatic } from "../../../src/quantization/plan-static.js";
 import { tapValues } from "../../../src/rewrite/tap-model.js";
@@ -95,8 +95,9 @@ describe("weightLayout", () => {
 });
 
 describe("insertQdq with moments of inputs", () => {
-  const integersOf = ({ graph }: Model, of: string) =>
-    graph.constants.find(({ label }) => label === `${of}/quantized`)!.constant!.bytes();
+  const constantOf = ({ graph }: Model, label: string) =>
+    graph.constants.find((each) => each.label === label)!.constant!;
+  const integersOf = (model: Model, of: string) => constantOf(model, `${of}/quantized`).bytes();
 
   it("rounds the weights of those, moves their biases, and leaves the others", async () => {
     const plain = await quantizeText(text);
@@ -107,5 +108,26 @@ describe("insertQdq with moments of inputs", () => {
     insertQdq(model, plan, plain.schemes, safeTarget, inputs);
     for (const label of ["w", "b", "v", "d"]) expect(integersOf(model, label)).toEqual(integersOf(plain.model, label));
     for (const label of ["u", "e"]) expect(integersOf(model, label)).not.toEqual(integersOf(plain.model, label));
+    const [weights, least] = [constantOf(plain.float, "u").f32(), constantOf(plain.model, "u/scale").f32()];
+    const product = [...plain.float.graph.nodes()].find(({ op }) => op === "Gemm")!;
+    const layout = weightLayout(product, [128, 5])!;
+    const limit = safeTarget.weightLimit;
+    const wanted = roundInView({ weights, layout, scales: least, limit }, moments.get("f")!, true);
+    const scales = constantOf(model, "u/scale").f32();
+    expect(scales).toEqual(wanted.scales);
+    expect(scales).not.toEqual(least);
+    const integers = constantOf(model, "u/quantized").bigints()!;
+    weights.forEach((weight, i) => {
+      expect(Math.abs(Number(integers[i]!) * scales[i % 5]! - weight)).toBeLessThanOrEqual(1.001 * scales[i % 5]!);
+    });
+    const [biasScales, bias] = [constantOf(model, "e/scale").f32(), constantOf(plain.float, "e").f32()];
+    constantOf(model, "e/quantized")
+      .bigints()!
+      .forEach((integer, i) => {
+        expect(biasScales[i]).toBe(Math.fround(plain.schemes.get("f")!.scale * scales[i]!));
+        const moved = Number(integer) * biasScales[i]! - bias[i]!;
+        expect(Math.abs(moved - wanted.shift![i]!)).toBeLessThanOrEqual(0.51 * biasScales[i]!);
+      });
+    expect(wanted.shift!.filter((shift, i) => Math.abs(shift) > 2 * biasScales[i]!).length).toBeGreaterThan(1);
   });
 });

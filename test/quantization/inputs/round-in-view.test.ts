@@ -181,6 +181,69 @@ describe("the scales of roundInView", () => {
     expect(left(96)).toBeGreaterThan(left(9));
   });
 
+  it("make the sum smallest that the head of the file names", () => {
+    // Two places of each channel, and a bias: means count as they differ from what samples have in common.
+    const layout: WeightLayout = { outputs: 8, inputs: 3, places: 2, group: 1, outputStride: 6, inputStride: 2 };
+    const weights = noise(48);
+    const least = new Float32Array(8).fill(1 / 127);
+    const own = momentsOf(2, Float32Array.of(1, 0.2, -0.5, 0.4, 1, 0.1), 0.3, 0.1);
+    const sumOf = (integers: Int8Array, output: number, scale: number): number => {
+      let sum = 0;
+      const errors = [0, 0];
+      for (let c = 0; c < 3; c++) {
+        const means = [own.means[c]!, own.means[3 + c]!];
+        const common = (means[0]! + means[1]!) / 2;
+        const unseen = means.reduce((all, mean) => all + (mean - common) ** 2, 0);
+        const d = [0, 1].map((place) => {
+          const at = 6 * output + 2 * c + place;
+          return integers[at]! * scale - weights[at]!;
+        });
+        const all = d[0]! + d[1]!;
+        for (const s of [0, 1]) errors[s]! += all * (means[s]! - common);
+        sum += 2 * 0.4 * (0.2 * (d[0]! ** 2 + d[1]! ** 2) + 0.1 * all ** 2) + unseen * all ** 2;
+      }
+      return sum + errors[0]! ** 2 + errors[1]! ** 2;
+    };
+    /** With one scale alone: silent outputs leave no room to try others. */
+    const alone = (scales: Float32Array): Int8Array => {
+      const padded = new Float32Array(2 ** 18);
+      padded.set(weights);
+      const outputs = padded.length / 6;
+      const all = new Float32Array(outputs).fill(1);
+      all.set(scales);
+      const rounded = roundInView(
+        { weights: padded, layout: { ...layout, outputs }, scales: all, limit: 127 },
+        own,
+        true,
+      );
+      expect(rounded.scales).toEqual(all);
+      return rounded.integers.subarray(0, 48);
+    };
+    const { integers, scales } = roundInView({ weights, layout, scales: least, limit: 127 }, own, true);
+    for (let i = 0; i < 24; i++) {
+      const tried = least.map((scale) => scale * (1 + 0.006 * i));
+      const other = alone(tried);
+      for (let o = 0; o < 8; o++) {
+        const [best, found] = [sumOf(integers, o, scales[o]!), sumOf(other, o, tried[o]!)];
+        expect(best).toBeLessThanOrEqual(found * 1.00001);
+        if (tried[o] === scales[o]) expect(best).toBeCloseTo(found, 12);
+      }
+    }
+    expect(new Set(scales).size).toBeGreaterThan(3);
+  });
+
+  it("stay the least where no other is better", () => {
+    // All zero at any of them.
+    const least = new Float32Array(4).fill(1000);
+    const { integers, scales } = roundInView(
+      { weights: noise(64), layout: matrix(4, 16), scales: least, limit: 127 },
+      momentsOf(2, noise(32), 1),
+      true,
+    );
+    expect(integers.every((integer) => integer === 0)).toBe(true);
+    expect(scales).toEqual(least);
+  });
+
   it("are as given where there are too many weights to try others", () => {
     const scales = new Float32Array(256).fill(1 / 127);
     const weights = noise(256 * 1024);
@@ -202,11 +265,13 @@ describe("roundInView with vector instructions", () => {
     const scales = noise(outputs).map((value) => 0.001 + Math.abs(value) / 127);
     const weights = noise(outputs * inputs * places);
     const own = momentsOf(5, noise(5 * inputs * group), 0.02, 0.01);
+    const infinite = scales.map((scale, i) => (i === 1 ? Number.POSITIVE_INFINITY : scale));
     for (const hasBias of [true, false])
-      for (const limit of [127, 63]) {
-        const round = (useVectors: boolean) =>
-          roundInView({ weights, layout, scales, limit }, own, hasBias, useVectors);
-        expect(round(true)).toEqual(round(false));
-      }
+      for (const limit of [127, 63])
+        for (const given of [scales, infinite]) {
+          const round = (useVectors: boolean) =>
+            roundInView({ weights, layout, scales: given, limit }, own, hasBias, useVectors);
+          expect(round(true)).toEqual(round(false));
+        }
   });
 });
