@@ -1,5 +1,5 @@
 export { energyOf } from "./distance.js";
-export { loadMetric } from "./load-metric.js";
+export { loadMetric, refuseUnusable } from "./load-metric.js";
 export {
   type BuiltinMetric,
   builtinMetrics,

@@ -14,10 +14,7 @@ export function labelClasses(
   classes: number,
 ): number[] {
   if (labels === null || labels === undefined) {
-    throw new InferOptError("METRIC_LABELS_MISSING", "input", `${metric} needs labels, and sample ${sample} has none`, {
-      hint: "Add labels to the data (in a .npz: an array named labels), or use the metric agreement.",
-      fields: { metric, sample },
-    });
+    throw labelsMissing(metric, { sample });
   }
   const found: unknown[] = [];
   flatten(labels, found);
@@ -27,7 +24,7 @@ export function labelClasses(
       "input",
       `${metric} needs ${positions} class number(s) for sample ${sample}, and its labels have ${found.length}`,
       {
-        hint: "Labels are class numbers, one for each position of the output, not one-hot rows.",
+        hint: "Labels are class numbers, one for each position of the output, not one-hot rows. --metric agreement takes none.",
         fields: { metric, sample, wanted: positions, got: found.length },
       },
     );
@@ -46,6 +43,21 @@ export function labelClasses(
     );
   });
 }
+
+/** @param fields what has none: a sample, or all the data */
+export const labelsMissing = (
+  metric: string,
+  fields: { readonly sample: string } | { readonly data: string },
+): InferOptError =>
+  new InferOptError(
+    "METRIC_LABELS_MISSING",
+    "input",
+    `${metric} needs labels, and ${"sample" in fields ? `sample ${fields.sample}` : fields.data} has none`,
+    {
+      hint: "Add labels to the data (in a .npz: an array named labels), or use the metric agreement.",
+      fields: { metric, ...fields },
+    },
+  );
 
 function flatten(labels: unknown, into: unknown[]): void {
   if (Array.isArray(labels)) for (const each of labels) flatten(each, into);

@@ -1,9 +1,19 @@
 /** A reference to the metric it names. */
 import { builtinMetric } from "./builtin.js";
+import { labelsMissing } from "./label-classes.js";
 import type { Metric, MetricRef } from "./metric.js";
-import { moduleMetric } from "./module-metric.js";
+import { moduleMetric, refuseMissing } from "./module-metric.js";
 
 /** Loads a module once per process, as imports are. Rejects with METRIC_MODULE_* when it cannot be used. */
 export async function loadMetric(ref: MetricRef): Promise<Metric> {
   return ref.kind === "builtin" ? builtinMetric(ref.name) : moduleMetric(ref.path);
+}
+
+/**
+ * Throws METRIC_MODULE_MISSING, or METRIC_LABELS_MISSING where the data has none that it needs: before anything is made that it is to judge.
+ * @param data what it is called in errors
+ */
+export function refuseUnusable(ref: MetricRef, data: string, hasLabels: boolean): void {
+  if (ref.kind === "module") refuseMissing(ref.path);
+  else if (builtinMetric(ref.name).needsLabels && !hasLabels) throw labelsMissing(ref.name, { data });
 }

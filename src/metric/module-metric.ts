@@ -39,13 +39,17 @@ export async function moduleMetric(path: string): Promise<Metric> {
   };
 }
 
+/** Throws METRIC_MODULE_MISSING. */
+export function refuseMissing(path: string): void {
+  if (existsSync(path)) return;
+  throw new InferOptError("METRIC_MODULE_MISSING", "input", `metric module ${path} does not exist`, {
+    hint: "Check the path given to --metric.",
+    fields: { path },
+  });
+}
+
 async function importModule(path: string): Promise<Readonly<Record<string, unknown>>> {
-  if (!existsSync(path)) {
-    throw new InferOptError("METRIC_MODULE_MISSING", "input", `metric module ${path} does not exist`, {
-      hint: "Check the path given to --metric.",
-      fields: { path },
-    });
-  }
+  refuseMissing(path);
   try {
     const exported = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
     const fallback = exported["default"];

@@ -85,18 +85,18 @@ export function outputFailed(path: string, cause: unknown): InferOptError {
 
 const failed = (path: string, why: string, hint: string, cause: unknown): InferOptError =>
   new InferOptError("OUTPUT_FAILED", "input", `cannot write ${path}: ${why}`, {
-    hint: `${hint} Nothing was overwritten.`,
+    hint: `${hint} What lay at that path before is as it was.`,
     cause,
     fields: { path },
   });
 
-/** Whether the operating system refused something; other errors are told by those who know them. */
 /** Whether it is an error of `outputFailed` for want of room on the disk, or in its quota. */
 export const isDiskFull = (thrown: unknown): boolean =>
   thrown instanceof InferOptError &&
   thrown.code === "OUTPUT_FAILED" &&
   ["ENOSPC", "EDQUOT"].includes((thrown.cause as NodeJS.ErrnoException | undefined)?.code ?? "");
 
+/** Whether the operating system refused something; other errors are told by those who know them. */
 export const isSystemError = (error: unknown): boolean => error instanceof Error && "syscall" in error;
 
 interface SharedFile {

@@ -9,8 +9,20 @@ export function formsText({ forms = [] }: QuantizationFacts): string {
   const stored = [...counts.keys()].filter((form) => storedBitsOf(form) !== null);
   const isTold = new Set(stored.map(storedBitsOf)).size === stored.length;
   if (isTold && counts.size - stored.length < 2) return "";
-  return [...counts].map(([form, nodes]) => `${count(nodes)} ${form}`).join(", ");
+  const said = [...counts].filter(([form]) => !isTold || storedBitsOf(form) === null);
+  return said.map(([form, nodes]) => `${count(nodes)} ${FORM_WORDS[form]}`).join(", ");
 }
+
+const FORM_WORDS: Readonly<Record<Form, string>> = {
+  float: "in float",
+  static: "static",
+  dynamic: "dynamic",
+  dynamicRows: "dynamic by rows",
+  weights16: "with 16-bit weights",
+  weights8: "with 8-bit weights",
+  blocks8: "with blocks of 8-bit weights",
+  weights4: "with 4-bit weights",
+};
 
 /** How many nodes compute with integers, and of how many weights alone are: "30 nodes on integers, 6 with 8-bit weights". */
 export function nodesText(quantization: QuantizationFacts): string {

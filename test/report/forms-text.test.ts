@@ -33,6 +33,8 @@ it("takes the mode's word in results that do not tell of each node", () => {
 
 it("names forms where they differ in more than that", () => {
   expect(formsText(facts("dynamic", "dynamic", "weights8", "weights16"))).toBe("");
-  expect(formsText(facts("static", "dynamic", "weights8"))).toBe("1 static, 1 dynamic, 1 weights8");
-  expect(formsText(facts("static", "weights8", "blocks8"))).toBe("1 static, 1 weights8, 1 blocks8");
+  expect(formsText(facts("static", "dynamic", "weights8"))).toBe("1 static, 1 dynamic");
+  expect(formsText(facts("static", "weights8", "blocks8"))).toBe(
+    "1 static, 1 with 8-bit weights, 1 with blocks of 8-bit weights",
+  );
 });

@@ -80,6 +80,7 @@ function isAlike(a: Branch, b: Branch): boolean {
 }
 
 function merge(branches: readonly Branch[], rank: number, context: RewriteContext): Node | string {
+  if (branches.some(({ stencil: { outputs } }) => outputs === 0)) return "a product of no outputs has nothing to join";
   const { stencil, steps } = branches[0]!;
   const { node, weightTensor, weight: old, biasLabel } = stencil.linear!;
   const { dtype, dims } = weightTensor;

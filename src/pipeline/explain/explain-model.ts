@@ -24,6 +24,7 @@ import {
   highestOpset,
   opsetRaiser,
   preparedOpset,
+  raisedNotes,
   raiseOpset,
   targetOf,
   whyKept,
@@ -143,7 +144,7 @@ export async function rewrite(
       const skipped = reports.find((report) => report.name === name)?.skipped ?? [];
       return { name, skipped, ...(absent !== undefined && { absent }) };
     });
-    const raised = opsetOf(model) > from ? [`opset ${from} raised to ${opsetOf(model)}`] : [];
+    const raised = raisedNotes(from, model);
     return { model, originals, reports, changes, words, notes: [...raised, ...notes, ...failed.values()], drop };
   } catch (thrown) {
     drop();

@@ -12,6 +12,7 @@ import { differenceFacts } from "../verify/difference.js";
 import { approximate, lossyText } from "./lossy.js";
 import { prepareModel } from "./prepare.js";
 import { type PrepareRequest, requestOf } from "./prepare-request.js";
+import { raisedNotes } from "./raise-opset.js";
 import { chooseRuntimeSpecific, runtimeSpecificText } from "./runtime-specific.js";
 
 type Config = FuseConfig & { readonly recipe: "fold" | "fuse" };
@@ -56,8 +57,9 @@ async function fuse(config: Config, context: RunContext, output: Output): Promis
   const shapes = config.graph.shapes.size > 0 && { shapes: shapeChanges(loadModel(config.model), prepared.model) };
   const written = await record.stage("write", () => output.commit(prepared.model, original, record));
   const applied = prepared.passes.reduce((sum, pass) => sum + pass.applied, 0);
-  const raised =
-    opsetOf(prepared.model) > original.opset ? `, opset ${original.opset} raised to ${opsetOf(prepared.model)}` : "";
+  const raised = raisedNotes(original.opset, prepared.model)
+    .map((note) => `, ${note}`)
+    .join("");
   const summary = [
     applied === 0
       ? `nothing to ${config.recipe}${raised}`

@@ -119,3 +119,7 @@ function convert(model: Model, version: number, target: Target | null): void {
   if (refusals.length > 0) throw unconvertible(refusals, from, version);
   convertOpset(model, version);
 }
+
+/** For people, where a model has a newer opset than it was given with: an older runtime may not open it. */
+export const raisedNotes = (from: number, model: Model): readonly string[] =>
+  opsetOf(model) > from ? [`opset ${from} raised to ${opsetOf(model)}`] : [];

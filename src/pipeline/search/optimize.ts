@@ -42,6 +42,7 @@ import { whyHopeless } from "../place/place-statics.js";
 import { approximate, lossyText } from "../prepare/lossy.js";
 import { type Draft, draftModel, type Prepared } from "../prepare/prepare.js";
 import { requestOf } from "../prepare/prepare-request.js";
+import { raisedNotes } from "../prepare/raise-opset.js";
 import { operatorTimes } from "../profile/operator-times.js";
 import type { LossyFacts, ModelFacts, RunResult, UnquantizedFacts, Verdict } from "../result.js";
 import { type PartOf, SearchFiles } from "../resume/search-files.js";
@@ -55,6 +56,7 @@ import { placesOf, timedOnAnother, whatIsUnseen, withAnswersOf, withoutSpeed } f
 import { alreadyQuantized, floatRest } from "./already-quantized.js";
 import { baselineOf } from "./baseline.js";
 import { chooseCandidate } from "./choose-candidate.js";
+import { chosenAmong } from "./chosen-among.js";
 import { type Examination, examineCandidate, examineOriginal, type OriginalTimes } from "./examine-candidate.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { leastOpset, makeCandidates } from "./make-candidates.js";
@@ -370,6 +372,8 @@ export class OptimizeRun {
     const { original, fit } = intake;
     record.warn(...ruling.warnings);
     record.warn(...outputWarnings(differences, candidate.accuracy?.metric ?? null, intake.signature));
+    const chosen = chosenAmong(this.#tried, ruling.verdict);
+    if (chosen) record.warn(chosen);
     const slow = slowBlocks(candidate, latency);
     if (slow) record.warn(slow);
     const { integers, placed, executed, warnings } = await this.#examine(candidate, intake);
@@ -384,7 +388,7 @@ export class OptimizeRun {
     // Before the output is there: models of the run have their weights where the input has them, which it may replace.
     const quantization = quantizationFacts(candidate, {
       ...{ tried: this.#tried, corrections: this.#corrections },
-      ...{ fit, workshop, integers },
+      ...{ fit, workshop, integers, notes: raisedNotes(opsetOf(original), prepared.model) },
     });
     const choices = () => integerChoices(prepared.model, this.target);
     const isGoneWithout = ruling.verdict.outcome === "no-gain" && config.quantize.goal === "speed";

@@ -28,6 +28,8 @@ export interface Findings {
   readonly workshop: Workshop;
   /** What the runtime made of the chosen file; null where that was not looked at. */
   readonly integers: IntegerFacts | null;
+  /** What else was made of the model before integers were. */
+  readonly notes: readonly string[];
 }
 
 /** Null for a float candidate. */
@@ -54,7 +56,7 @@ export function quantizationFacts(chosen: Candidate, findings: Findings): Quanti
     float: built.float,
     why: whyChosen(chosen, others),
     target: target.name,
-    notes: [...built.notes, ...corrections.map(correctionNote)],
+    notes: [...findings.notes, ...built.notes, ...corrections.map(correctionNote)],
     ...((statics || corrections.length > 0) && { corrections }),
     ...(integers && { integers }),
     ...(target.isMeasurable && { saturable: saturableNodes(loadModel(built.path)).length }),

@@ -81,7 +81,7 @@ export function judgeAccuracy(
     const warnings = straddles
       ? [
           `${facts.samples} samples are too few to be sure of the accuracy limit: the drop of ${facts.metric} lies between ` +
-            `${span(drop, "and")}; ${advice(needed)}`,
+            `${span(drop, "and")}; ${advice(needed)}${atMost(drop.value) ? ", and with --confidence 95% it would not pass" : ""}`,
         ]
       : [];
     return ruling(atMost(drop.value) ? "met" : "missed", null, [...warnings, ...hopeless]);

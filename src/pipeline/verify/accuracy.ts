@@ -89,12 +89,17 @@ function factsOf(
     baseline: before,
     candidate: after,
     delta: after - before,
-    deltaInterval: [low, high],
+    // Nothing agrees more with answers than these do with themselves.
+    deltaInterval: isOwnAnswers(request, kind) ? [Math.min(0, low), Math.min(0, high)] : [low, high],
     confidence,
     ...(!isMeasure && answersOf(baseline, candidate)),
     worst: worstSamples(baseline, candidate, higherIsBetter),
   };
 }
+
+/** Whether the baseline's score is 1 on every sample, whichever samples these are. */
+const isOwnAnswers = ({ metric }: ScoreRequest, kind: AccuracyFacts["kind"]): boolean =>
+  (kind === "agreement" || kind === "smoke") && metric.kind === "builtin" && metric.name === "agreement";
 
 /** Who answered right, of scores that are 0 or 1. */
 function answersOf(baseline: Float64Array, candidate: Float64Array): { readonly answers?: AnswerFacts } {

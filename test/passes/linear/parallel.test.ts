@@ -133,6 +133,10 @@ testRewrite(fuseParallelConcat, {
       "(x: f32[N,4,6,6]) -> (y, a) { a = Conv(x, $w: f32[2,4,1,1]) b = Conv(x, $u: f32[2,4,1,1]) y = Concat<axis=1>(a, b) }",
       null,
     ],
+    "a product of no outputs": [
+      graph("a = Conv(x, $w: f32[0,4,1,1])\n  b = Conv(x, $u: f32[2,4,1,1])\n  y = Concat<axis=1>(a, b)"),
+      "a product of no outputs has nothing to join",
+    ],
     "strangers between": [
       graph("a = Conv(x, $w: f32[2,4,1,1])\n  b = Conv(x, $u: f32[2,4,1,1])\n  y = Concat<axis=1>(a, x, b)"),
       null,

@@ -72,7 +72,15 @@ describe("quantizationFacts", () => {
       regionTimes: (_: unknown, regions: readonly { readonly name: string }[]) =>
         new Map(regions.map(({ name }) => [name, time])),
     } as unknown as Workshop;
-    const found = { tried: [chosen], corrections: [], fit: null, workshop, integers: null };
+    const found = {
+      tried: [chosen],
+      corrections: [],
+      fit: null,
+      workshop,
+      integers: null,
+      notes: ["opset 9 raised to 23"],
+    };
+    expect(quantizationFacts(chosen, found)!.notes).toEqual(["opset 9 raised to 23"]);
     expect(quantizationFacts(chosen, found)!.regions!.map(({ region, reason }) => [region, reason])).toEqual([
       ["products", ""],
       ["instead", "costs too much accuracy as static integers: alone they leave 12.0 dB SQNR at the output"],

@@ -162,7 +162,7 @@ describe("an interval across the limit", () => {
     // Half-width 0.01, distance to the limit 0.005: four times the samples.
     expect(warnings).toEqual([
       "100 samples are too few to be sure of the accuracy limit: the drop of top1 lies between -0.5 and 1.5 points; " +
-        "about 400 samples would decide it",
+        "about 400 samples would decide it, and with --confidence 95% it would not pass",
     ]);
   });
 

@@ -75,6 +75,20 @@ describe("scoreModels", () => {
     },
   );
 
+  it("has nothing agree more with answers than they do with themselves", async () => {
+    const runtime = new FakeRuntime({ "old.onnx": { scores: [1, 1, 1] }, "new.onnx": { scores: [1, 1, 1] } });
+    const ask = { ...request, models: ["old.onnx", "new.onnx"] };
+    const of = async (change: object) => {
+      const { candidates } = await scoreModels(fakeContext(runtime), { ...ask, ...change });
+      return candidates[0]!.facts.deltaInterval;
+    };
+    const [low, high] = await of({ metric: { kind: "builtin", name: "agreement" } });
+    expect(low).toBeLessThan(-0.1);
+    expect(high).toBe(0);
+    // Labels may say that it was right by chance.
+    expect((await of({}))[1]).toBeGreaterThan(0.1);
+  });
+
   it("is more certain of less with a lower confidence", async () => {
     const width = async (confidence: number) => {
       const { candidates } = await scoreModels(fakeContext(new FakeRuntime(models)), { ...request, confidence });
