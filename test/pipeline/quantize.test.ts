@@ -607,6 +607,19 @@ describe("fuse and fp16", () => {
     expect(existsSync(output)).toBe(true);
   });
 
+  it("fp16 raises a model to where operators take bfloat16, unless it is to stay", async () => {
+    const { folder, output, context } = await scene();
+    const model = modelFile(folder, "(x: f32[2,8]) -> (y) { a = Mul(x, $w: f32[8]) y = Relu(a) }", { opset: 9 });
+    const half = { target: "bf16", convertIo: false, selection: { include: [], exclude: [] } } as const;
+    const made = (graph: Parameters<typeof graphConfig>[0]) =>
+      runFp16({ ...fuseConfig(model, output), ...half, graph: graphConfig({ verify: "none", ...graph }) }, context);
+    const raised = await made({});
+    expect(raised.precision).toMatchObject({ float: [], notes: ["opset 9 raised to 17"] });
+    const kept = await made({ keepOpset: true });
+    expect(kept.precision!.float.length).toBe(2);
+    expect(kept.precision!.notes.join()).not.toContain("raised");
+  });
+
   it("fp16 leaves what goes beyond its range in float, and says why", async () => {
     const { folder, output, context } = await scene();
     const model = modelFile(

@@ -4,7 +4,7 @@
  */
 import { InferOptError } from "../../base/errors.js";
 import type { DatasetRef } from "../../dataset/index.js";
-import { linkModel, loadModel, type Model, nodesWithin } from "../../ir/index.js";
+import { linkModel, loadModel, type Model, nodesWithin, opsetOf } from "../../ir/index.js";
 import { type NarrowingReport, toFloat16 } from "../../passes/precision/to-float16.js";
 import { makeNamesUnique } from "../../quantization/names.js";
 import { annotateTypes } from "../../rewrite/index.js";
@@ -20,7 +20,15 @@ import { asDelivered, describer, linkedFile, linkedTwin, removeLinked } from "..
 import { blamed } from "../original-too.js";
 import { writeJudged } from "../output/write-output.js";
 import { comparisonData, onFirstThatRuns } from "../prepare/comparison-data.js";
-import { applyAskedOpset, settleIrVersion } from "../prepare/raise-opset.js";
+import {
+  applyAskedOpset,
+  highestOpset,
+  opsetRaiser,
+  preparedOpset,
+  raisedNotes,
+  settleIrVersion,
+  targetOf,
+} from "../prepare/raise-opset.js";
 import type { LatencyFacts, RunResult, Verdict } from "../result.js";
 import { RunRecord } from "../run-record.js";
 import { leftOut } from "../select.js";
@@ -37,6 +45,7 @@ const LEAST_COSINE = 0.99;
 
 /** Milliseconds for the race; the least number of runs may exceed it. */
 const RACE_MS = 2000;
+const BFLOAT16_OPSET = 13;
 /** Larger models are not timed: both would lie in memory at once. */
 const LARGEST_TIMED = 512 << 20;
 
@@ -121,7 +130,11 @@ class Fp16Run {
     return record.result({
       model: intake.facts,
       output,
-      precision: { target: config.target, float: report.float, notes: report.notes },
+      precision: {
+        target: config.target,
+        float: report.float,
+        notes: [...raisedNotes(opsetOf(original), loadModel(delivered)), ...report.notes],
+      },
       difference: differenceFacts(differences),
       ...shapes,
       ...(latency && { latency }),
@@ -142,12 +155,25 @@ class Fp16Run {
     const model = loadModel(config.model);
     fixShapes(model, config.graph.shapes);
     applyAskedOpset(model, config.graph);
+    if (config.target === "bf16") this.#raise(model);
     makeNamesUnique(model);
     const annotation = await annotateTypes(model, describer(config.runtime, record.context), {
       isSized: config.graph.shapes.size > 0,
     });
     if (annotation.problem) record.warn(`types could not be found out by the runtime: ${annotation.problem}`);
     return model;
+  }
+
+  /** To where operators take bfloat16, unless the user settled the opset. */
+  #raise(model: Model): void {
+    const { graph } = this.config;
+    if (graph.opset !== undefined || graph.keepOpset || opsetOf(model) >= BFLOAT16_OPSET) return;
+    const why = opsetRaiser(highestOpset(graph), targetOf(graph))(model, preparedOpset(graph));
+    if (why !== null) {
+      this.record.warn(
+        `operators take bfloat16 from opset ${BFLOAT16_OPSET} on, and the model stays at ${opsetOf(model)}: ${why}`,
+      );
+    }
   }
 
   async #convert(
