@@ -31,6 +31,8 @@ export interface Finding {
 export interface Admission {
   /** Samples looked at. */
   readonly samples: number;
+  /** Of them, those with labels. */
+  readonly labelled: number;
   /** SHA-256 in hex over them, as `datasetDigest` gives it. */
   readonly digest: string;
   /** Content hash of each sample's inputs as the model is fed them, in order. */
@@ -88,7 +90,10 @@ export async function admit(
     ...repetitions(hashes),
     ...(dataset.hasLabels && unlabelled > 0 ? [missingLabels(unlabelled, hashes.length)] : []),
   ];
-  return { samples: hashes.length, digest: digest.hex(), hashes, findings, references: references?.names ?? [] };
+  return {
+    ...{ samples: hashes.length, labelled: hashes.length - unlabelled, digest: digest.hex(), hashes, findings },
+    references: references?.names ?? [],
+  };
 }
 
 /** Kinds of data in which labels stand beside the inputs, under a name that nothing else has. */

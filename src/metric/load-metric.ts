@@ -10,10 +10,10 @@ export async function loadMetric(ref: MetricRef): Promise<Metric> {
 }
 
 /**
- * Throws METRIC_MODULE_MISSING, or METRIC_LABELS_MISSING where the data has none that it needs: before anything is made that it is to judge.
+ * Throws METRIC_MODULE_MISSING, or METRIC_LABELS_MISSING where no sample has the labels that it needs: before anything is made that it is to judge.
  * @param data what it is called in errors
  */
-export function refuseUnusable(ref: MetricRef, data: string, hasLabels: boolean): void {
+export function refuseUnusable(ref: MetricRef, data: string, isLabelled: boolean): void {
   if (ref.kind === "module") refuseMissing(ref.path);
-  else if (builtinMetric(ref.name).needsLabels && !hasLabels) throw labelsMissing(ref.name, { data });
+  else if (builtinMetric(ref.name).needsLabels && !isLabelled) throw labelsMissing(ref.name, { data });
 }

@@ -10,7 +10,7 @@ import { nearestName } from "../base/nearest.js";
 import { seededRandom, shuffled } from "../base/random.js";
 import { admit, type DatasetRef, type InputSpec, openDataset, openDatasetRef } from "../dataset/index.js";
 import { type Dim, isFloat, loadModel, type Model, opsetOf } from "../ir/index.js";
-import { type MetricRef, refuseUnusable } from "../metric/index.js";
+import type { MetricRef } from "../metric/index.js";
 import type { ModelSignature, PortInfo } from "../runtime/port.js";
 import type { DataConfig, RuntimeConfig } from "./config.js";
 import type { RunContext } from "./context.js";
@@ -265,14 +265,11 @@ const cosine: MetricRef = { kind: "builtin", name: "cosine" };
  */
 export function chooseMetric(
   asked: MetricRef | null,
-  data: Pick<EvaluationData, "hasLabels" | "source" | "ref">,
+  data: Pick<EvaluationData, "hasLabels" | "source">,
   { outputs }: Pick<ModelSignature, "outputs">,
   probabilities: ReadonlySet<string> = new Set(),
 ): MetricRef {
-  if (asked) {
-    if (data.source !== "random") refuseUnusable(asked, data.ref.path, data.hasLabels);
-    return asked;
-  }
+  if (asked) return asked;
   const floats = outputs.filter(({ dtype }) => isFloat(dtype));
   // Answers in integers or text are compared as they are.
   if (floats.length === 0) return agreement;

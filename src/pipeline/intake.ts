@@ -43,6 +43,8 @@ export interface Intake {
   readonly evaluation: EvaluationData;
   /** Of the file that the evaluation data is of, by its samples and labels; null where it is made up. */
   readonly evaluationDigest: string | null;
+  /** Whether any sample of that file has labels; false where it is made up. */
+  readonly isLabelled: boolean;
   readonly metric: MetricRef;
   /** A few samples, of the calibration data where there is some: for comparing, trial errors and races. */
   readonly trial: DatasetRef;
@@ -112,6 +114,7 @@ async function judge(
     fit,
     evaluation,
     evaluationDigest: (eval_ ?? calibration)?.digest ?? null,
+    isLabelled: ((eval_ ?? calibration)?.labelled ?? 0) > 0,
     metric: chooseMetric(data.metric, evaluation, signature, classes),
     trial: trialOf(fit?.ref ?? evaluation.ref, fit?.count ?? evaluation.count, signature, runtime),
     unrunnable,

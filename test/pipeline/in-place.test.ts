@@ -2,6 +2,7 @@
 import { copyFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { loadModel } from "../../src/ir/index.js";
 import { runFp16 } from "../../src/pipeline/fp16/fp16.js";
 import { runFuse } from "../../src/pipeline/prepare/fuse.js";
 import type { RunResult } from "../../src/pipeline/result.js";
@@ -54,6 +55,11 @@ const runs: Record<string, Run> = {
   fuse: (model, output) => runFuse({ ...fuseConfig(model, output, sized), recipe: "fuse" }, realContext(runtime)),
   fp16: (model, output) => {
     const half = { target: "f16", convertIo: false, selection: { include: [], exclude: [] } } as const;
+    return runFp16({ ...fuseConfig(model, output, sized), ...half }, realContext(runtime));
+  },
+  "fp16 but for its last weights": (model, output) => {
+    const last = [...loadModel(model).graph.nodes()].findLast(({ inputs }) => inputs[1]?.constant)!;
+    const half = { target: "f16", convertIo: false, selection: { include: [], exclude: [last.displayName] } } as const;
     return runFp16({ ...fuseConfig(model, output, sized), ...half }, realContext(runtime));
   },
 };

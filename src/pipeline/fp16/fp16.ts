@@ -124,17 +124,15 @@ class Fp16Run {
         : { status: "pass", outcome: "met", reasons: [], summary: "" };
     const original = loadModel(config.model);
     // Before the output may replace the original, where the weights of both lie.
-    const shapes = config.graph.shapes.size > 0 && { shapes: shapeChanges(original, loadModel(delivered)) };
+    const made = loadModel(delivered);
+    const shapes = config.graph.shapes.size > 0 && { shapes: shapeChanges(original, made) };
+    const notes = [...raisedNotes(opsetOf(original), made), ...report.notes];
     const output = await writeJudged(verdict.outcome === "met", delivered, original, config, record);
     const isSmaller = output === null || output.bytes < intake.facts.bytes;
     return record.result({
       model: intake.facts,
       output,
-      precision: {
-        target: config.target,
-        float: report.float,
-        notes: [...raisedNotes(opsetOf(original), loadModel(delivered)), ...report.notes],
-      },
+      precision: { target: config.target, float: report.float, notes },
       difference: differenceFacts(differences),
       ...shapes,
       ...(latency && { latency }),
@@ -168,7 +166,8 @@ class Fp16Run {
   #raise(model: Model): void {
     const { graph } = this.config;
     if (graph.opset !== undefined || graph.keepOpset || opsetOf(model) >= BFLOAT16_OPSET) return;
-    const why = opsetRaiser(highestOpset(graph), targetOf(graph))(model, preparedOpset(graph));
+    const version = Math.max(BFLOAT16_OPSET, preparedOpset(graph));
+    const why = opsetRaiser(highestOpset(graph), targetOf(graph))(model, version);
     if (why !== null) {
       this.record.warn(
         `operators take bfloat16 from opset ${BFLOAT16_OPSET} on, and the model stays at ${opsetOf(model)}: ${why}`,

@@ -8,6 +8,7 @@
  */
 import { collectGarbage } from "../../base/collect-garbage.js";
 import { loadModel, opsetOf } from "../../ir/index.js";
+import { refuseUnusable } from "../../metric/index.js";
 import type { TapStatistics } from "../../observe/index.js";
 import { KeptIntegers } from "../../quantization/kept-integers.js";
 import { LEAST_OPSET } from "../../quantization/recipe.js";
@@ -144,6 +145,8 @@ export class OptimizeRun {
     const request = requestOf(config, taken.judged, "fuse", leastOpset(config, original));
     const [admitted, draft] = await this.#taken(taking, draftModel(request, this.context));
     this.#admitted = admitted;
+    const { ref, source } = admitted.evaluation;
+    refuseUnusable(admitted.metric, source === "random" ? "made-up data" : ref.path, admitted.isLabelled);
     const against = await baselineOf(config, admitted, this.context);
     const exact = config.graph.lossy ? await record.stage("fuse", () => draft.prove()) : null;
     const lossy = exact && (await approximate(exact, request, record));
@@ -259,8 +262,11 @@ export class OptimizeRun {
     this.#tried.push(...made);
     workshop.restore(judged.candidate);
     const differences = await judge.differencesOf(judged.candidate);
+    const ruling = judge.rule(judged.candidate, judged.latency, judged.search);
+    const missed = this.#tried.filter((other) => other !== judged.candidate && judge.missesAccuracy(other)).length;
+    const among = chosenAmong(missed, ruling.verdict);
     return this.#finish(
-      { ...judged, ruling: judge.rule(judged.candidate, judged.latency, judged.search) },
+      { ...judged, ruling: { ...ruling, warnings: [...ruling.warnings, ...(among ? [among] : [])] } },
       differences,
       workshop,
       intake,
@@ -372,8 +378,6 @@ export class OptimizeRun {
     const { original, fit } = intake;
     record.warn(...ruling.warnings);
     record.warn(...outputWarnings(differences, candidate.accuracy?.metric ?? null, intake.signature));
-    const chosen = chosenAmong(this.#tried, ruling.verdict);
-    if (chosen) record.warn(chosen);
     const slow = slowBlocks(candidate, latency);
     if (slow) record.warn(slow);
     const { integers, placed, executed, warnings } = await this.#examine(candidate, intake);

@@ -100,7 +100,9 @@ export function judgeAccuracy(
  */
 const LEAST_SCORES = 100;
 
-const isAtMost = (value: number, { wanted }: Drop): boolean => value <= wanted + SAME * Math.abs(wanted);
+/** Of a limit as it was said, which may be no number of base 2. */
+export const isAtMost = (value: number, { wanted }: { readonly wanted: number }): boolean =>
+  value <= wanted + SAME * Math.abs(wanted);
 
 /** Whether an interval of the drop holds the limit. */
 const isAcross = ({ low, high }: Interval, drop: Drop): boolean => isAtMost(low, drop) && !isAtMost(high, drop);

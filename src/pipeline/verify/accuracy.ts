@@ -97,7 +97,7 @@ function factsOf(
   };
 }
 
-/** Whether the baseline's score is 1 on every sample, whichever samples these are. */
+/** Whether no candidate can score more than the baseline does, whatever the samples. */
 const isOwnAnswers = ({ metric }: ScoreRequest, kind: AccuracyFacts["kind"]): boolean =>
   (kind === "agreement" || kind === "smoke") && metric.kind === "builtin" && metric.name === "agreement";
 
