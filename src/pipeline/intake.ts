@@ -4,7 +4,7 @@ import { InferOptError } from "../base/errors.js";
 import { spread } from "../base/spread.js";
 import { type Admission, admit, type DatasetRef, inputsOf, openDataset, SampleStore } from "../dataset/index.js";
 import { loadModel, type Model, opsetOf } from "../ir/index.js";
-import type { MetricRef } from "../metric/index.js";
+import { type MetricRef, refuseUnusable } from "../metric/index.js";
 import { OLDEST_OPSET } from "../passes/opset/range.js";
 import type { ModelSignature } from "../runtime/port.js";
 import type { DataConfig, FuseConfig, RuntimeConfig } from "./config.js";
@@ -119,6 +119,12 @@ async function judge(
     trial: trialOf(fit?.ref ?? evaluation.ref, fit?.count ?? evaluation.count, signature, runtime),
     unrunnable,
   };
+}
+
+/** Throws METRIC_MODULE_MISSING or METRIC_LABELS_MISSING where the metric cannot judge by the evaluation data. */
+export function refuseUnjudged({ metric, evaluation, isLabelled }: Intake): void {
+  const data = evaluation.source === "random" ? "made-up data" : evaluation.ref.path;
+  refuseUnusable(metric, data, isLabelled);
 }
 
 /** For its digest, and its weights for what is no number: in small steps, whenever there is nothing else to do. */

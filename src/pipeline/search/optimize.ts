@@ -8,7 +8,6 @@
  */
 import { collectGarbage } from "../../base/collect-garbage.js";
 import { loadModel, opsetOf } from "../../ir/index.js";
-import { refuseUnusable } from "../../metric/index.js";
 import type { TapStatistics } from "../../observe/index.js";
 import { KeptIntegers } from "../../quantization/kept-integers.js";
 import { LEAST_OPSET } from "../../quantization/recipe.js";
@@ -31,7 +30,15 @@ import { inputsInView } from "../correct/inputs-in-view.js";
 import { largestAnswers } from "../correct/largest-answers.js";
 import { roundCandidates } from "../correct/round-weights.js";
 import { shapeChanges } from "../fix-shapes.js";
-import { allOf, type Intake, requireCalibration, takeInLoaded, withSamples, withTrialOf } from "../intake.js";
+import {
+  allOf,
+  type Intake,
+  refuseUnjudged,
+  requireCalibration,
+  takeInLoaded,
+  withSamples,
+  withTrialOf,
+} from "../intake.js";
 import { scratchFile } from "../model-runs.js";
 import { blamed } from "../original-too.js";
 import { bytesReckoner, writeJudged } from "../output/write-output.js";
@@ -57,7 +64,7 @@ import { placesOf, timedOnAnother, whatIsUnseen, withAnswersOf, withoutSpeed } f
 import { alreadyQuantized, floatRest } from "./already-quantized.js";
 import { baselineOf } from "./baseline.js";
 import { chooseCandidate } from "./choose-candidate.js";
-import { chosenAmong } from "./chosen-among.js";
+import { amongMissed } from "./chosen-among.js";
 import { type Examination, examineCandidate, examineOriginal, type OriginalTimes } from "./examine-candidate.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { leastOpset, makeCandidates } from "./make-candidates.js";
@@ -145,8 +152,7 @@ export class OptimizeRun {
     const request = requestOf(config, taken.judged, "fuse", leastOpset(config, original));
     const [admitted, draft] = await this.#taken(taking, draftModel(request, this.context));
     this.#admitted = admitted;
-    const { ref, source } = admitted.evaluation;
-    refuseUnusable(admitted.metric, source === "random" ? "made-up data" : ref.path, admitted.isLabelled);
+    refuseUnjudged(admitted);
     const against = await baselineOf(config, admitted, this.context);
     const exact = config.graph.lossy ? await record.stage("fuse", () => draft.prove()) : null;
     const lossy = exact && (await approximate(exact, request, record));
@@ -262,18 +268,9 @@ export class OptimizeRun {
     this.#tried.push(...made);
     workshop.restore(judged.candidate);
     const differences = await judge.differencesOf(judged.candidate);
-    const ruling = judge.rule(judged.candidate, judged.latency, judged.search);
     const missed = this.#tried.filter((other) => other !== judged.candidate && judge.missesAccuracy(other)).length;
-    const among = chosenAmong(missed, ruling.verdict);
-    return this.#finish(
-      { ...judged, ruling: { ...ruling, warnings: [...ruling.warnings, ...(among ? [among] : [])] } },
-      differences,
-      workshop,
-      intake,
-      prepared,
-      against,
-      unquantized,
-    );
+    const ruling = amongMissed(judge.rule(judged.candidate, judged.latency, judged.search), missed);
+    return this.#finish({ ...judged, ruling }, differences, workshop, intake, prepared, against, unquantized);
   }
 
   /** What is wrong with the file, or with the data, is told first. */

@@ -1,16 +1,21 @@
 import { describe, expect, it } from "vitest";
-import type { Verdict } from "../../../src/pipeline/result.js";
-import { chosenAmong } from "../../../src/pipeline/search/chosen-among.js";
+import { amongMissed } from "../../../src/pipeline/search/chosen-among.js";
+import type { Ruling } from "../../../src/pipeline/verdict/verdict.js";
 
-const verdict = (change: object = {}) =>
+const ruling = (change: object = {}): Ruling =>
   ({
-    reasons: [{ limit: "max-drop", wanted: 0.5, got: 0.4, status: "met", text: "", interval: [0.1, 0.7], ...change }],
-  }) as unknown as Verdict;
+    verdict: {
+      reasons: [{ limit: "max-drop", wanted: 0.5, got: 0.4, status: "met", interval: [0.1, 0.7], ...change }],
+    },
+    warnings: ["too few samples"],
+  }) as unknown as Ruling;
 
-describe("chosenAmong", () => {
+describe("amongMissed", () => {
   it("warns of a file before which others missed, where its samples are not sure", () => {
-    expect(chosenAmong(3, verdict())).toMatch(/^3 other candidates missed the limit/);
-    expect(chosenAmong(1, verdict())).toMatch(/^another candidate missed the limit/);
+    const { verdict, warnings } = amongMissed(ruling(), 3);
+    expect(verdict).toEqual(ruling().verdict);
+    expect(warnings).toEqual(["too few samples", expect.stringMatching(/^3 other candidates missed the limit/)]);
+    expect(amongMissed(ruling(), 1).warnings[1]).toMatch(/^another candidate missed the limit/);
   });
 
   it.each([
@@ -21,6 +26,6 @@ describe("chosenAmong", () => {
     ["a missed limit", 2, { status: "missed" }],
     ["another limit", 2, { limit: "gain" }],
   ])("says nothing of %s", (_, missed, change) => {
-    expect(chosenAmong(missed, verdict(change))).toBeNull();
+    expect(amongMissed(ruling(change), missed).warnings).toEqual(["too few samples"]);
   });
 });
