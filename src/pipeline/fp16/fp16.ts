@@ -45,6 +45,7 @@ const LEAST_COSINE = 0.99;
 
 /** Milliseconds for the race; the least number of runs may exceed it. */
 const RACE_MS = 2000;
+/** The first in which operators take bfloat16. */
 const BFLOAT16_OPSET = 13;
 /** Larger models are not timed: both would lie in memory at once. */
 const LARGEST_TIMED = 512 << 20;

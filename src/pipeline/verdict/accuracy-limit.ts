@@ -78,10 +78,11 @@ export function judgeAccuracy(
   ];
   const needed = straddles ? samplesToDecide(facts, drop) : null;
   if (confidence === null) {
+    const stricter = `, and with --confidence ${shown(100 * facts.confidence)}% it would not pass`;
     const warnings = straddles
       ? [
           `${facts.samples} samples are too few to be sure of the accuracy limit: the drop of ${facts.metric} lies between ` +
-            `${span(drop, "and")}; ${advice(needed)}${atMost(drop.value) ? ", and with --confidence 95% it would not pass" : ""}`,
+            `${span(drop, "and")}; ${advice(needed)}${atMost(drop.value) ? stricter : ""}`,
         ]
       : [];
     return ruling(atMost(drop.value) ? "met" : "missed", null, [...warnings, ...hopeless]);

@@ -146,6 +146,8 @@ describe("roundInView", () => {
       return sum;
     };
     // Nine errors of their own, one error, and something between.
+    expect(left(0)).toBeGreaterThan(0.3);
+    expect(left(1)).toBeLessThan(0.15);
     expect(left(1)).toBeLessThan(left(0) / 4);
     expect(left(0.5)).toBeLessThan(left(0));
   });

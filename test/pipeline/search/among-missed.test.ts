@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { amongMissed } from "../../../src/pipeline/search/chosen-among.js";
+import { amongMissed } from "../../../src/pipeline/search/among-missed.js";
 import type { Ruling } from "../../../src/pipeline/verdict/verdict.js";
 
 const ruling = (change: object = {}): Ruling =>
