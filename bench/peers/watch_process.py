@@ -116,9 +116,17 @@ def descendants(root):
     while waiting:
         pid = waiting.pop()
         found.append(pid)
-        for children in Path(f"/proc/{pid}/task").glob("*/children"):
-            waiting.extend(map(int, read(children).split()))
+        for thread in threads(pid):
+            waiting.extend(map(int, read(Path(f"/proc/{pid}/task/{thread}/children")).split()))
     return found
+
+
+def threads(pid):
+    """None when the process has ended in the meantime."""
+    try:
+        return os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return []
 
 
 def resident_bytes(pid):

@@ -2,11 +2,11 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { InferOptError, messageOf } from "../base/errors.js";
-import { scratchRoot } from "../base/scratch-root.js";
+import { scratchPrefix, scratchRoot } from "../base/scratch-root.js";
 import { hold } from "../base/unfinished.js";
 import type { RunContext } from "../pipeline/context.js";
 import type { EnvironmentFacts } from "../pipeline/result.js";
-import { removeAbandoned, scratchPrefix } from "./abandoned-scratch.js";
+import { removeAbandoned } from "./abandoned-scratch.js";
 import { beyondProcessors } from "./beyond-processors.js";
 import type { Invocation } from "./command.js";
 import { exitCode } from "./exit-code.js";

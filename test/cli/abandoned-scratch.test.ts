@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { removeAbandoned, scratchPrefix } from "../../src/cli/abandoned-scratch.js";
+import { scratchPrefix } from "../../src/base/scratch-root.js";
+import { removeAbandoned } from "../../src/cli/abandoned-scratch.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** A process that was, and is no more. */

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadModel, nodesWithin, saveModel } from "../../src/ir/index.js";
+import { loadModel, nodesWithin, opsetOf, saveModel } from "../../src/ir/index.js";
 import { mergeRangesFiles, runCalibrate } from "../../src/pipeline/calibrate/calibrate.js";
 import type { QuantizeConfig } from "../../src/pipeline/config.js";
 import { explainResult } from "../../src/pipeline/explain/explain-result.js";
@@ -422,6 +422,25 @@ describe("optimize", () => {
     for (const name of ["float32 fused", "float16", "int8 weights"]) expect(names).toContain(name);
     const least = Math.min(...result.candidates.map(({ bytes }) => bytes));
     expect(result.output!.bytes).toBeLessThanOrEqual(least * 1.03);
+  });
+
+  it("tells of a raised opset where what it writes is in float", async () => {
+    const { folder, output, context } = await scene();
+    // Two weights become one, in an operator that its opset does not have.
+    const model = modelFile(
+      folder,
+      `(x: f32[2,64]) -> (y) {
+      w = Add($a: f32[64,64], $b: f32[64,64])\n h = MatMul(x, w)\n s = Sigmoid(h)\n m = Mul(h, s)\n y = Relu(m) }`,
+      { opset: 9 },
+    );
+    const selection = { include: [], exclude: ["op:MatMul"] };
+    const quantize = { mode: "dynamic", goal: "size", selection } as const;
+    const limits = limitsOf({ maxDrop: "none" });
+    const result = await runOptimize(optimizeConfig(model, output, quantize, { limits }), context);
+    expect(result.candidates.find(({ chosen }) => chosen)!.name).toBe("float32 fused");
+    const opset = opsetOf(loadModel(output));
+    expect(opset).toBeGreaterThan(9);
+    expect(result.verdict.summary).toContain(`opset 9 raised to ${opset}`);
   });
 });
 

@@ -1,6 +1,8 @@
 import { InferOptError } from "../../base/errors.js";
 import type { LatencySeries } from "../../bench/hdr-log.js";
+import type { RunContext } from "../../pipeline/context.js";
 import type { LoadConfig } from "../../pipeline/load/run-load.js";
+import type { RunResult } from "../../pipeline/result.js";
 import { type Command, feedsModels, type Invocation, running } from "../command.js";
 import { type ExitCode, exitCode } from "../exit-code.js";
 import type { Settings } from "../flags.js";
@@ -42,30 +44,45 @@ export const bench: Command = {
     if (path === null) return time(invocation, {});
     const series: LatencySeries[] = [];
     const from = Date.now();
-    const code = await time(invocation, { onSeries: (each) => void series.push(each) });
-    const { hdrLog } = await import("../../bench/hdr-log.js");
-    writeWhole(path, await hdrLog(series, { toolVersion: invocation.toolVersion, from, until: Date.now() }));
-    return code;
+    let until: number | null = null;
+    const onEnd = () => void (until = Date.now());
+    try {
+      return await time(invocation, { onSeries: (each) => void series.push(each), onEnd });
+    } finally {
+      // What was timed is written, whatever becomes of reports.
+      if (until !== null) {
+        const { hdrLog } = await import("../../bench/hdr-log.js");
+        writeWhole(path, await hdrLog(series, { toolVersion: invocation.toolVersion, from, until }));
+      }
+    }
   },
 };
 
 interface Listening {
   readonly onSeries?: (series: LatencySeries) => void;
+  /** Once all is measured, before it is told. */
+  readonly onEnd?: () => void;
 }
 
 /** Which of the four ways of timing the flags ask for, and that. */
-function time(invocation: Invocation, listening: Listening): Promise<ExitCode> {
+function time(invocation: Invocation, { onSeries, onEnd }: Listening): Promise<ExitCode> {
   const { more: models, actions } = invocation;
   const settings = withBudget(invocation.settings);
   const { eval: data, noiseCheck, batch: batches, threads, slo, inconclusive, costPerHour } = settings;
   const { pipeline, budgetPercentile: percentile, concurrency: processes, findMaxRate } = settings;
   const load = offeredLoad(settings);
   const budget = settings.latencyBudget.flatMap(({ stages }) => stages);
-  const common = { models, data, ...listening };
+  const common = { models, data, ...(onSeries && { onSeries }) };
+  const run = (measure: (context: RunContext) => Promise<RunResult>): Promise<ExitCode> =>
+    runAndDeliver(invocation, async (context) => {
+      const result = await measure(context);
+      onEnd?.();
+      return result;
+    });
   if (pipeline !== null) {
     refuseBeside("--pipeline", settings, load !== null);
     const config = { ...common, pipeline, runtime: runtimeConfig(settings), budget, percentile, slo, inconclusive };
-    return runAndDeliver(invocation, (context) => actions.stages(config, context));
+    return run((context) => actions.stages(config, context));
   }
   if (budget[0]) {
     const hint = `Add --pipeline FILE.mjs; for the model by itself say --slo p95=${budget[0].ms}ms.`;
@@ -75,13 +92,13 @@ function time(invocation: Invocation, listening: Listening): Promise<ExitCode> {
     refuseNoiseCheck(settings, "one batch and one number of threads");
     const runtime = runtimeConfig({ ...settings, batch: [1], threads: [1] });
     const config = { ...common, batches, threads, runtime, slo, costPerHour, inconclusive };
-    return runAndDeliver(invocation, (context) => actions.sweep(config, context));
+    return run((context) => actions.sweep(config, context));
   }
   const config = { ...common, runtime: runtimeConfig(settings) };
-  if (!load) return runAndDeliver(invocation, (context) => actions.bench({ ...config, noiseCheck }, context));
+  if (!load) return run((context) => actions.bench({ ...config, noiseCheck }, context));
   refuseNoiseCheck(settings, "no --rate and no --trace");
   const offered = { ...config, offered: load, processes, slo, findMaxRate, inconclusive };
-  return runAndDeliver(invocation, (context) => actions.load(offered, context));
+  return run((context) => actions.load(offered, context));
 }
 
 const fault = (flag: string, why: string, hint: string): InferOptError =>

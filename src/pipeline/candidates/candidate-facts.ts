@@ -46,10 +46,11 @@ export function candidateFacts(
 ): CandidateFacts[] {
   const considered = tried.filter(isInteger).map(({ built }) => built.forms.size + built.float.length);
   const all = considered.length > 0 ? Math.max(...considered) : choices();
-  return tried.map((candidate) => {
-    const { name, built, speedup, estimate, interval, sqnrDb, accuracy, note } = candidate;
+  const names = distinctNames(tried, chosen);
+  return tried.map((candidate, i) => {
+    const { built, speedup, estimate, interval, sqnrDb, accuracy, note } = candidate;
     return {
-      ...{ name, chosen: candidate === chosen, bytes: built.bytes },
+      ...{ name: names[i]!, chosen: candidate === chosen, bytes: built.bytes },
       quantizedNodes: built.forms.size,
       weightNodes: [...built.forms.values()].filter((form) => storedBitsOf(form) !== null).length,
       floatNodes: isInteger(candidate) ? built.float.length : all,
@@ -58,6 +59,18 @@ export function candidateFacts(
       ...(interval && { timedInterval: interval }),
       ...{ sqnrDb, accuracy: accuracy?.candidate ?? null, reason: note },
     };
+  });
+}
+
+/** Those of one name have other nodes in float: they are told apart as "NAME (2)"; the chosen one is what the verdict calls it. */
+function distinctNames(tried: readonly Candidate[], chosen: Candidate | null): readonly string[] {
+  const taken = new Map(chosen ? [[chosen.name, 1]] : []);
+  return tried.map((candidate) => {
+    const { name } = candidate;
+    if (candidate === chosen) return name;
+    const times = (taken.get(name) ?? 0) + 1;
+    taken.set(name, times);
+    return times === 1 ? name : `${name} (${times})`;
   });
 }
 

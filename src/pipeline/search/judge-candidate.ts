@@ -25,6 +25,8 @@ const LEAST_RACE_MS = 1000;
 /** Samples that tell about accuracy where it decides nothing: as many as fit this time, within bounds. */
 const [LEAST_GLANCED, MOST_GLANCED] = [12, 32];
 const GLANCE_MS = 130;
+/** A part is worth a warning where all would take so many times as long. */
+const WORTH_SPARING = 1.5;
 /** Samples on which outputs are compared one by one. */
 const COMPARED = 8;
 
@@ -274,7 +276,7 @@ export class Judge {
   #judgingData(): DatasetRef {
     const { ref, count } = this.intake.evaluation;
     const most = samplesWithin(GLANCE_MS, this.elements, LEAST_GLANCED, MOST_GLANCED);
-    if (this.config.limits.maxDrop !== "none" || ref.random || count <= most) return ref;
+    if (this.config.limits.maxDrop !== "none" || ref.random || count < WORTH_SPARING * most) return ref;
     return { ...ref, indices: spread(ref.indices ?? count, most) };
   }
 

@@ -386,11 +386,14 @@ export class OptimizeRun {
     const calibration = chosenRanges(candidate, workshop);
     // Profiled beside the model that was given, which is not the one that is judged against.
     const times = config.baseline === undefined ? operatorTimes(candidate, before?.steps, placed?.steps) : null;
+    const notes = raisedNotes(opsetOf(original), prepared.model);
+    const corrected = { tried: this.#tried, corrections: this.#corrections };
     // Before the output is there: models of the run have their weights where the input has them, which it may replace.
-    const quantization = quantizationFacts(candidate, {
-      ...{ tried: this.#tried, corrections: this.#corrections },
-      ...{ fit, workshop, integers, notes: raisedNotes(opsetOf(original), prepared.model) },
-    });
+    const quantization = quantizationFacts(candidate, { ...corrected, fit, workshop, integers, notes });
+    const told = [
+      ...(this.#lossy ? [lossyText(this.#lossy)] : []),
+      ...(quantization === null && isPassed ? notes : []),
+    ];
     const choices = () => integerChoices(prepared.model, this.target);
     const isGoneWithout = ruling.verdict.outcome === "no-gain" && config.quantize.goal === "speed";
     const findings = {
@@ -405,7 +408,7 @@ export class OptimizeRun {
       accuracy: candidate.accuracy,
       latency: latency?.facts ?? null,
       ...(this.#lossy && { lossy: this.#lossy }),
-      verdict: { ...ruling.verdict, summary: this.#withApproximations(ruling.verdict.summary) },
+      verdict: { ...ruling.verdict, summary: [ruling.verdict.summary, ...told].join("; ") },
       candidates: candidateFacts(this.#tried, candidate, choices, workshop.estimatesBeside),
       difference: differenceFacts(differences),
       ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
@@ -436,10 +439,6 @@ export class OptimizeRun {
   #examineOriginal({ original, facts, trial }: Intake): Promise<OriginalTimes | null> {
     this.#original ??= examineOriginal(original, facts.path, trial, this.config.runtime, this.record);
     return this.#original;
-  }
-
-  #withApproximations(summary: string): string {
-    return this.#lossy ? `${summary}; ${lossyText(this.#lossy)}` : summary;
   }
 
   #nothingToDo({ facts: model }: Intake, why: string, found: Partial<RunResult> = {}): RunResult {

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync, statfsSync, wri
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { InferOptError, messageOf } from "../../base/errors.js";
-import { scratchRoot } from "../../base/scratch-root.js";
+import { scratchPrefix, scratchRoot } from "../../base/scratch-root.js";
 import { Tensor } from "../../ir/index.js";
 import { type Environment, hasVnni, readEnvironment } from "../environment.js";
 import type { SessionOptions } from "../port.js";
@@ -194,7 +194,7 @@ async function withModel<T>(bytes: Uint8Array, use: (path: string) => Promise<T>
   try {
     let path: string;
     try {
-      folder = mkdtempSync(join(scratchRoot(process.env), "infer-opt-doctor-"));
+      folder = mkdtempSync(join(scratchRoot(process.env), scratchPrefix(process.pid)));
       path = join(folder, "tiny.onnx");
       writeFileSync(path, bytes);
     } catch (cause) {

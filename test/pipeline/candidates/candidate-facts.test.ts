@@ -35,6 +35,14 @@ describe("candidateFacts", () => {
     expect(candidateFacts([weights], null, () => 0)[0]).toMatchObject({ quantizedNodes: 5, weightNodes: 4 });
   });
 
+  it("tells those of one name apart, and calls the chosen one what the verdict does", () => {
+    const [second, third] = [{ ...statics }, { ...statics }];
+    const namesOf = (chosen: Candidate | null) =>
+      candidateFacts([statics, fused, second, third], chosen, () => 0).map(({ name }) => name);
+    expect(namesOf(null)).toEqual(["static", "fused", "static (2)", "static (3)"]);
+    expect(namesOf(second)).toEqual(["static (2)", "fused", "static", "static (3)"]);
+  });
+
   it("has what all were ranked by, and what was timed of those that were", () => {
     const raced = { ...statics, estimate: 1.9, speedup: 1.3 };
     const facts = candidateFacts([fused, raced], raced, () => 0);
