@@ -15,10 +15,9 @@ export {
   type LoadWindow,
   summarizeLoad,
 } from "./load-summary.js";
-export type { NoiseCheck } from "./noise.js";
 export { type Served, Server } from "./open-loop.js";
 export { type LatencyPercentiles, latencyPercentiles, percentileBounds, throughputOf } from "./percentiles.js";
 export { areEnough, queriesNeeded } from "./queries-needed.js";
-export { type Decision, decide, isInDoubt, type ProcessSeries, type Speedup } from "./speedup.js";
+export { decide, isInDoubt, type ProcessSeries } from "./speedup.js";
 export { type StageTimes, stageTimes } from "./stage-times.js";
 export { type SweepSeries, sweep } from "./sweep.js";

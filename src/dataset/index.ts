@@ -1,10 +1,8 @@
-export { type Admission, admit, type Finding } from "./admission.js";
-export { type Adjustment, conform, conformTensor } from "./conform.js";
-export { datasetDigest, hashFeeds } from "./content-hash.js";
-export type { Dataset, DatasetRef, InputSpec, Labels, OpenSizes, RandomSpec, Sample } from "./dataset.js";
+export { type Admission, admit } from "./admission.js";
+export { conform } from "./conform.js";
+export { datasetDigest } from "./content-hash.js";
+export type { Dataset, DatasetRef, InputSpec, OpenSizes, Sample } from "./dataset.js";
 export { inputsOf } from "./dataset.js";
 export { openDataset, openDatasetRef } from "./open.js";
-export { randomDataset } from "./random.js";
 export { referencesOf } from "./references.js";
 export { openStore, partOfStore, SampleStore, storedById, storedSizes } from "./sample-store.js";
-export { selectSamples } from "./select.js";

@@ -1,7 +1,7 @@
-export { type Attribute, attr, graphsOf } from "./attribute.js";
+export { type Attribute, attr } from "./attribute.js";
 export { check } from "./check.js";
 export { bitsOf, type DType, dtypeCode, dtypeOfCode, dtypes, isFloat, packedBytes } from "./dtype.js";
-export { Graph, type NewNode, type NewOutput, type OutputPort } from "./graph.js";
+export { Graph, type NewNode, type NewOutput } from "./graph.js";
 export { importDomain, type Model, opsetOf } from "./model.js";
 export type { Node } from "./node.js";
 export { fromOnnx, loadModel, loadWritten } from "./serde/from-onnx.js";
@@ -16,7 +16,6 @@ export {
   longToBigint,
   operatorsOf,
 } from "./serde/function.js";
-export { tensorFromProto, tensorToProto } from "./serde/tensor.js";
 export { linkModel, type SavedModel, saveModel, toOnnx } from "./serde/to-onnx.js";
 export { promisedShape } from "./serde/type.js";
 export { type Dim, elementCount, formatShape, fromFront, isStatic, type Shape } from "./shape.js";

@@ -4,11 +4,10 @@ export {
   type BuiltinMetric,
   builtinMetrics,
   type Metric,
-  type MetricLabels,
   type MetricRef,
   type MetricSample,
   type NamedTensors,
 } from "./metric.js";
-export { type MetricTensor, toMetricTensor } from "./metric-tensor.js";
+export { toMetricTensor } from "./metric-tensor.js";
 export { parseMetric } from "./parse-metric.js";
 export { isRate } from "./rate.js";

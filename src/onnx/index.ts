@@ -1,6 +1,6 @@
 export { fileSource, memorySource, refuseChanged } from "./byte-source.js";
 export { externalSource, isExternal } from "./external-data.js";
-export { isLinked, linkedSuffix, linkMark, linkRoot, trustLinks } from "./link-place.js";
+export { isLinked, linkedSuffix, linkMark, linkRoot } from "./link-place.js";
 export { linkModelFile, writeLinked } from "./linked-model.js";
 export { isDiskFull, isSystemError, outputFailed, refuseSpecialFile } from "./output-file.js";
 export { readModel, type WireModel } from "./read-model.js";
