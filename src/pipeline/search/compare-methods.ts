@@ -58,7 +58,8 @@ function judge(
 ): CorrectionFacts | null {
   if (![plain, rounded].every(({ sqnrDb }) => sqnrDb !== null && Number.isFinite(sqnrDb))) return null;
   const measure = bestMeasure([plain, rounded]);
-  const detail = `weights rounded by the means of ${inputs.size} inputs`;
+  const read = inputs.size === 1 ? "the tensor" : `the ${inputs.size} tensors`;
+  const detail = `weights rounded by the means of ${read} that products read`;
   return {
     ...judgeCorrection("means", detail, measure.of(plain), measure.of(rounded)),
     ...(measure.isInner && { judgedBy: "inputs of the last products" as const }),

@@ -74,7 +74,7 @@ describe("compareMethods", () => {
     expect(found.compared).toEqual(["minmax rounded", "percentile rounded", "mse rounded"]);
     expect(found.rest).toEqual(["minmax"]);
     expect(found.means).toMatchObject({ correction: "means", isKept: true, beforeDb: 20, afterDb: 22 });
-    expect(found.means!.detail).toBe("weights rounded by the means of 1 inputs");
+    expect(found.means!.detail).toBe("weights rounded by the means of the tensor that products read");
   });
 
   it("compares all with each weight rounded by itself where that is closer, those made before it was known too", async () => {
