@@ -1,4 +1,4 @@
-import type { DType, Graph, Shape, Tensor } from "../ir/index.js";
+import type { DType, Graph, Shape, Tensor, Value } from "../ir/index.js";
 
 /** What a model takes under one name; a port of a model's signature has this form. */
 export interface InputSpec {
@@ -10,8 +10,13 @@ export interface InputSpec {
 }
 
 /** What a model takes, as its graph declares it. */
-export const inputsOf = ({ inputs }: Graph): InputSpec[] =>
-  inputs.map(({ label, dtype, shape }) => ({ name: label, dtype, shape }));
+export const inputsOf = ({ inputs }: Graph): InputSpec[] => inputs.map(specOf);
+
+/** Of these, what has no default: neither samples nor the runtime need the others. */
+export const neededInputsOf = ({ inputs }: Graph): InputSpec[] =>
+  inputs.filter(({ origin }) => !origin.defaultTensor && !origin.defaultSparse).map(specOf);
+
+const specOf = ({ label, dtype, shape }: Value): InputSpec => ({ name: label, dtype, shape });
 
 /** Labels of one sample: the array's row without the sample axis, or the JSON value as given. */
 export type Labels = Tensor | { readonly json: unknown };

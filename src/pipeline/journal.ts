@@ -11,7 +11,7 @@ import { Tensor } from "../ir/index.js";
 import { refuseSpecialFile } from "../onnx/index.js";
 import type { Candidate } from "./candidates/candidate.js";
 
-const VERSION = 5;
+const VERSION = 6;
 
 /** What to do where something lies in a journal's place that is no file. */
 export const IN_THE_WAY = "Move it away, or name another output.";

@@ -176,6 +176,8 @@ export interface QuantizationFacts {
   /** What became of each of them; results of earlier versions are without. */
   readonly forms?: readonly { readonly node: string; readonly form: Form }[];
   readonly float: readonly FloatNode[];
+  /** Beside static integers: nodes whose weights alone are integers, with the reason why they compute in float; absent where there are none. */
+  readonly stored?: readonly FloatNode[];
   /** What was moved between integers and float as one; where the profile was looked at. */
   readonly regions?: readonly RegionFacts[];
   /** Why this mode and placement. */

@@ -1,4 +1,4 @@
-import { graphsWithin, type Model } from "../ir/index.js";
+import { graphsWithin, type Model, type Node, nodesWithin } from "../ir/index.js";
 
 /**
  * Gives every node and value of the model a name that no other has, keeping those
@@ -9,12 +9,6 @@ import { graphsWithin, type Model } from "../ir/index.js";
 export function makeNamesUnique(model: Model): void {
   const nodes = new Set<string>();
   const values = new Set<string>();
-  const claim = (taken: Set<string>, wanted: string): string => {
-    let name = wanted;
-    for (let i = 1; taken.has(name); i++) name = `${wanted}_${i}`;
-    taken.add(name);
-    return name;
-  };
   const claimInside = (wanted: string): string => claim(values, wanted in {} ? `${wanted}_` : wanted || "value");
   // Public names first: nothing else may take them.
   const inputs = new Set(model.graph.inputs.map(({ label }) => label));
@@ -36,4 +30,21 @@ export function makeNamesUnique(model: Model): void {
       node.name = claim(nodes, node.displayName);
     }
   }
+}
+
+/**
+ * Gives nodes that were added names that no other node has: the runtime refuses a model where two have one.
+ * @param known nodes that keep theirs, as far as they are still there
+ */
+export function nameAdded(model: Model, known: ReadonlySet<Node>): void {
+  const nodes = [...nodesWithin(model.graph)];
+  const taken = new Set(nodes.filter((node) => known.has(node)).map(({ name }) => name));
+  for (const node of nodes) if (!known.has(node) && node.name !== "") node.name = claim(taken, node.name);
+}
+
+function claim(taken: Set<string>, wanted: string): string {
+  let name = wanted;
+  for (let i = 1; taken.has(name); i++) name = `${wanted}_${i}`;
+  taken.add(name);
+  return name;
 }

@@ -95,8 +95,24 @@ export function planStatic(model: Model, target: IntegerTarget, options: Placeme
     );
     nodes.push({ node, kernel, outputs: kernel.needsQuantizedOutput || isRead ? behind : [] });
   }
+  const missed = new Set(between);
+  const pairs = new Set(nodes.flatMap(({ node, kernel, outputs }) => [...readBy(node, kernel), ...outputs]));
+  for (const node of model.graph.nodes()) {
+    const reason = options.keepFloat?.get(node.name);
+    const kernel = kernelFor(target, node);
+    if (reason === undefined || !kernel || kernel.kind === "compute" || missed.has(node) || !takes(node)) continue;
+    const isEnclosed = [...readBy(node, kernel), ...behindNode(node, kernel)].every((value) => pairs.has(value));
+    refuse(node, isEnclosed ? `${reason}, but between integers the runtime makes integers of it too` : reason);
+  }
   return { nodes, float };
 }
+
+/** The activations among what a node reads. */
+const readBy = (node: Node, kernel: IntegerKernel): readonly Value[] =>
+  activationSlots(node, kernel).flatMap((index) => {
+    const value = node.inputs[index];
+    return value && !value.constant ? [value] : [];
+  });
 
 /**
  * What is quantized behind a node: its result, or that of the Relu or Clip which is the only

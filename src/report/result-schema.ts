@@ -43,6 +43,7 @@ const quantization = v.looseObject({
   between: v.optional(number),
   forms: v.optional(v.array(v.looseObject({ node: text, form: forms }))),
   float,
+  stored: v.optional(float),
   regions: v.optional(regions),
   why: text,
   target: v.optional(text),

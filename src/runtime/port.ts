@@ -140,7 +140,7 @@ export interface Patience {
 /**
  * Difference of one output over all samples and elements. Two NaNs are equal, and so are
  * two infinities of one sign; elements that are not finite on both sides are left out of
- * magnitude, norm and cosine. Strings count as 1, with a difference of 0 or 1.
+ * norm and cosine, those that are not in the baseline of its magnitude. Strings count as 1, with a difference of 0 or 1.
  */
 export interface OutputDifference {
   readonly output: string;

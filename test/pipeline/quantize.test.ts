@@ -58,6 +58,35 @@ describe("quantize", () => {
     expect(sha256(again)).toBe(sha256(output));
   });
 
+  it("says which tensors held no numbers in the calibration data, and why nodes compute in float that it stores as integers", async () => {
+    const folder = temporaryFolder();
+    const model = modelFile(
+      folder,
+      `(x: f32[1,32]) -> (a, b) {
+      l = Log(x)\n a = MatMul(l, $w: f32[32,64])\n b = MatMul(x, $v: f32[32,64]) }`,
+    );
+    const calibration = join(folder, "x.npz");
+    const values = Float32Array.from({ length: 48 * 32 }, (_, i) => 1.5 + Math.sin(i));
+    // Of one sample, and none to judge by.
+    values[2 * 32] = 0;
+    writeFileSync(calibration, npz({ x: f32Npy([48, 32], [...values]) }));
+    const data = { calibration, eval: null, metric: null };
+    const quantize = { mode: "static", goal: "size" } as const;
+    const config = optimizeConfig(model, join(folder, "out.onnx"), quantize, {
+      data,
+      limits: limitsOf({ maxDrop: "none" }),
+    });
+    const result = await runQuantize(config, realContext(runtime));
+    expect(result.warnings.join()).toMatch(/1 of \d tensors held NaN or infinity, .* the first of them l /);
+    expect(result.quantization!.forms).toContainEqual({ node: "MatMul:b", form: "static" });
+    const reason = expect.stringMatching(/^l held \d+ NaN or infinite values during calibration$/);
+    expect(result.quantization!.stored).toEqual([{ node: "MatMul:a", op: "MatMul", reason }]);
+    const told = explainResult("r.json", JSON.stringify(result));
+    expect(told.float.map((each) => each.reason)).toContainEqual(
+      expect.stringMatching(/^its weights alone are integers: l held/),
+    );
+  });
+
   it("stores weights where nothing can run on integers, with 16 bits where errors grow", async () => {
     const folder = temporaryFolder();
     const text = `(x: f32[8,1,64]) -> (y) {
@@ -422,6 +451,24 @@ describe("optimize", () => {
     for (const name of ["float32 fused", "float16", "int8 weights"]) expect(names).toContain(name);
     const least = Math.min(...result.candidates.map(({ bytes }) => bytes));
     expect(result.output!.bytes).toBeLessThanOrEqual(least * 1.03);
+  });
+
+  it("keeps in float32 what half precision has no numbers for", async () => {
+    const { folder, output, context } = await scene();
+    const model = modelFile(
+      folder,
+      `(x: f32[2,64]) -> (y) {
+      h = MatMul(x, $w: f32[64,64])\n s = Mul(h, $k: f32[1] = {200000})\n y = MatMul(s, $v: f32[64,64]) }`,
+    );
+    const limits = limitsOf({ maxDrop: "none" });
+    const quantize = { mode: "static", goal: "size", selection: { include: [], exclude: ["op:MatMul"] } } as const;
+    const calibration = join(folder, "x.npz");
+    const values = Array.from({ length: 8 * 128 }, (_, i) => Math.sin(i));
+    writeFileSync(calibration, npz({ x: f32Npy([8, 2, 64], values) }));
+    const data = { calibration, eval: null, metric: null };
+    const result = await runOptimize(optimizeConfig(model, output, quantize, { data, limits }), context);
+    const half = result.candidates.find(({ name }) => name === "float16")!;
+    expect(half.sqnrDb ?? Number.POSITIVE_INFINITY).toBeGreaterThan(40);
   });
 
   it("tells of a raised opset where what it writes is in float", async () => {

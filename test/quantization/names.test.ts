@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { nodesWithin, parseModel } from "../../src/ir/index.js";
-import { makeNamesUnique } from "../../src/quantization/names.js";
+import { type Node, nodesWithin, parseModel } from "../../src/ir/index.js";
+import { makeNamesUnique, nameAdded } from "../../src/quantization/names.js";
 import { keepOutputs, tapValues } from "../../src/rewrite/tap-model.js";
 
 const nested = `(x: f32[2], c: bool) -> (y) {
@@ -63,5 +63,29 @@ describe("tapValues", () => {
     expect(model.graph.outputs.map(({ name }) => name)).toEqual(["y", "x", "a"]);
     keepOutputs(model, new Set(["a"]));
     expect(model.graph.outputs.map(({ name }) => name)).toEqual(["a"]);
+  });
+});
+
+describe("nameAdded", () => {
+  it("renames what was added under a name that is taken, in bodies too, and nothing else", () => {
+    const model = parseModel(nested);
+    const nodes = [...nodesWithin(model.graph)];
+    const [first, branch, inner, last] = nodes as [Node, Node, Node, Node];
+    first.name = last.name = "a/Cast";
+    branch.name = "";
+    inner.name = "a/Cast_1";
+    nameAdded(model, new Set([first, inner]));
+    expect(nodes.map(({ name }) => name)).toEqual(["a/Cast", "", "a/Cast_1", "a/Cast_2"]);
+  });
+
+  it("leaves the name of a node that is gone to the one in its place", () => {
+    const model = parseModel("(x: f32[2]) -> (y) { a = Neg(x)\n y = Abs(a) }");
+    const [known, other] = [...model.graph.nodes()] as [Node, Node];
+    const gone = new Set([known, ...parseModel(nested).graph.nodes()]);
+    for (const node of gone) node.name = "product";
+    known.name = "known";
+    other.name = "product";
+    nameAdded(model, gone);
+    expect(other.name).toBe("product");
   });
 });

@@ -181,6 +181,13 @@ describe("neighbours", () => {
     expect(Object.keys(planOf(text, options).nodes)).toEqual(["a", "y"]);
   });
 
+  it("are told of where they are to stay float, and where the runtime makes integers of them all the same", () => {
+    const of = (text: string, name: string) => planOf(text, { keepFloat: new Map([[name, "said so"]]) }).float;
+    const both = "said so, but between integers the runtime makes integers of it too";
+    expect(of(between("n = Add(a, a)"), "Add:n")).toEqual({ "Add:n": both });
+    expect(of(between("n = Add(a, j)"), "Add:n")).toEqual({ "Add:n": "said so" });
+  });
+
   it("that a stranded one fed go too", () => {
     // The Add has a float input, so the pool before it leads nowhere.
     const { nodes } = planOf(between("s = MaxPool<kernel_shape=[1,1]>(a)\n t = Add(s, j)\n n = Tanh(t)"));

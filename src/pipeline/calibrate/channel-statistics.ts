@@ -1,5 +1,5 @@
 /** Looks at a few samples' activations channel by channel and row by row, for products that find their scales at run time. */
-import { conform, type DatasetRef, inputsOf, openDatasetRef } from "../../dataset/index.js";
+import { conform, type DatasetRef, neededInputsOf, openDatasetRef } from "../../dataset/index.js";
 import type { Model, Node } from "../../ir/index.js";
 import { ChannelObserver, type ChannelStatistics } from "../../quantization/channel-observer.js";
 import { tunedActivations } from "../../quantization/tune-dynamic.js";
@@ -32,7 +32,7 @@ export async function observeChannels(
     observers.set(value.label, new ChannelObserver(channels));
   }
   const groups = observers.size === 0 ? [] : await groupTaps(prepared, [...observers.keys()], data, runtime, context);
-  const inputs = inputsOf(model.graph);
+  const inputs = neededInputsOf(model.graph);
   for (const { labels } of groups) {
     const path = linkedFile(context, "channels");
     const taps = writeTapModel(prepared, labels, path);

@@ -8,12 +8,13 @@ import { collectPiledUp } from "../../base/collect-garbage.js";
 import { InferOptError } from "../../base/errors.js";
 import { compareLatency } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
-import { loadModel, type Model, type SavedModel, saveModel } from "../../ir/index.js";
+import { loadModel, type Model, nodesWithin, type SavedModel, saveModel } from "../../ir/index.js";
 import type { TapStatistics } from "../../observe/index.js";
 import { toFloat16 } from "../../passes/precision/to-float16.js";
 import { applyRecipe } from "../../quantization/apply-recipe.js";
 import { toIntegerOperators } from "../../quantization/integer-operators.js";
 import type { KeptIntegers } from "../../quantization/kept-integers.js";
+import { nameAdded } from "../../quantization/names.js";
 import { planStatic } from "../../quantization/plan-static.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import type { RuntimeConfig } from "../config.js";
@@ -84,6 +85,8 @@ export interface Wanted extends Pick<Candidate, "variant" | "keptFloat"> {
 type SpeedEntry = Pick<Candidate, "speedup" | "times">;
 
 export class Workshop {
+  /** Nodes that stay in float32 where others get half precision, with the reason: known before such candidates are made. */
+  tooWideForHalf: ReadonlyMap<string, string> = new Map();
   #model: Model | null = null;
   /** How much faster than the original the float model is that integers are made of; null until both were profiled. */
   #fusedGain: number | null = null;
@@ -360,15 +363,17 @@ export class Workshop {
     };
     switch (variant.kind) {
       case "integers": {
+        const own = new Set(nodesWithin(model.graph));
         const report = applyRecipe(model, variant.recipe, { target, taps, keepFloat, kept });
         if (this.options.format === "qoperator") toIntegerOperators(model);
+        nameAdded(model, own);
         return save(report);
       }
       case "fp16": {
         const report = toFloat16(model, {
           keepIo: true,
           target: "f16",
-          keep: (node) => keepFloat.get(node.name) ?? null,
+          keep: (node) => keepFloat.get(node.name) ?? this.tooWideForHalf.get(node.displayName) ?? null,
         });
         return save({ forms: new Map(), float: report.float, notes: report.notes });
       }

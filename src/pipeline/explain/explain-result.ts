@@ -36,6 +36,7 @@ const toldParts = v.looseObject({
       mode: v.string(),
       why: v.string(),
       float: v.array(floatNode),
+      stored: v.optional(v.array(floatNode)),
       regions: v.optional(v.array(region)),
       integers: v.optional(v.looseObject({ integer: v.number(), float: v.array(floatNode), conversions: v.number() })),
     }),
@@ -67,7 +68,16 @@ export function explainResult(path: string, text: string): Explanation {
     runtimeSpecific: [],
     lossy: [],
     nodes: [],
-    float: [...(quantization?.float ?? []), ...(unquantized?.float ?? []), ...unfit, ...(precision?.float ?? [])],
+    float: [
+      ...(quantization?.float ?? []),
+      ...(quantization?.stored ?? []).map((node) => ({
+        ...node,
+        reason: `its weights alone are integers: ${node.reason}`,
+      })),
+      ...(unquantized?.float ?? []),
+      ...unfit,
+      ...(precision?.float ?? []),
+    ],
     ...(regions && { regions }),
     notes: [`what \`${command}\` did`, ...why],
   };

@@ -1,6 +1,6 @@
 /** Models that are only timed, and what to feed them. */
 import { InferOptError } from "../../base/errors.js";
-import type { DatasetRef } from "../../dataset/index.js";
+import { type DatasetRef, neededInputsOf } from "../../dataset/index.js";
 import { loadModel, type Model } from "../../ir/index.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
@@ -45,8 +45,7 @@ export async function timedModels(
 }
 
 /** Inputs without a value of their own. */
-const namesToFeed = ({ graph }: Model): string[] =>
-  graph.inputs.flatMap(({ label, origin }) => (origin.defaultTensor || origin.defaultSparse ? [] : [label]));
+const namesToFeed = ({ graph }: Model): string[] => neededInputsOf(graph).map(({ name }) => name);
 
 function otherInputs(path: string, inputs: readonly string[], first: string, known: readonly string[]): InferOptError {
   const listed = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(", ") || "nothing";

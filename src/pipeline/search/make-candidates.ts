@@ -3,7 +3,7 @@
  * and the mode admit, each with the error of its outputs measured on a few samples.
  */
 import type { DatasetRef } from "../../dataset/index.js";
-import { type Model, type Node, nodesWithin, opsetOf } from "../../ir/index.js";
+import { loadModel, type Model, type Node, nodesWithin, opsetOf } from "../../ir/index.js";
 import type { RangeMethod } from "../../observe/index.js";
 import { dynamicCandidates } from "../../quantization/dynamic.js";
 import { isLookUp } from "../../quantization/embedding.js";
@@ -24,10 +24,12 @@ import { tuneDynamic } from "../../quantization/tune-dynamic.js";
 import { BLOCKS_OPSET, takesBlocks } from "../../quantization/weight-only.js";
 import { widestPlacement } from "../calibrate/calibration.js";
 import { observeChannels } from "../calibrate/channel-statistics.js";
+import { unusableOf } from "../calibrate/unusable-statistics.js";
 import { type Candidate, isInteger, type Variant } from "../candidates/candidate.js";
 import type { Known, Workshop } from "../candidates/workshop.js";
 import { isSearched, type OptimizeConfig } from "../config.js";
 import type { CorrectionFacts } from "../correct/correction-facts.js";
+import { float16Risks } from "../fp16/float16-risks.js";
 import type { Placed } from "../place/place-statics.js";
 import type { RunRecord } from "../run-record.js";
 import { type ChosenMethods, chooseMethods } from "./choose-ranges.js";
@@ -79,7 +81,10 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   const variants: Variant[] = [];
   if (withFloat) {
     if (request.isFloatRaced) variants.push({ kind: "fused" });
-    if (config.runtime.provider !== "cpu" || goal === "size") variants.push({ kind: "fp16" });
+    if (config.runtime.provider !== "cpu" || goal === "size") {
+      variants.push({ kind: "fp16" });
+      workshop.tooWideForHalf = await findWide(request);
+    }
   }
   const isStatic = !isQuantized && (mode === "auto" || mode === "static");
   const { target, excluded } = workshop.options;
@@ -108,13 +113,24 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   const plain = [...(rival ? [rival.candidate] : []), ...(await makeAll(variants, request))];
   const others = (await request.round?.(plain)) ?? plain;
 
-  return [...others, ...statics].filter((candidate) => {
+  const useful = [...others, ...statics].filter((candidate) => {
     const isRefused = candidate.sqnrDb === Number.NEGATIVE_INFINITY && candidate.note !== "";
     if (isRefused) record.warn(`${candidate.name} was left out: ${candidate.note}`);
     if (isUseful(candidate) && !isRefused) return true;
     workshop.discard(candidate);
     return false;
   });
+  // Where nothing was made it is the reason why, and told as that.
+  const unusable = useful.length > 0 ? unusableOf(workshop.options.taps, config) : null;
+  if (unusable !== null) record.warn(unusable);
+  return useful;
+}
+
+/** As `fp16` does: what goes beyond the range of half precision becomes infinity. */
+function findWide({ workshop, config, record }: CandidatesRequest): Promise<ReadonlyMap<string, string>> {
+  const { fused, prepared, trial } = workshop.options;
+  const look = () => float16Risks(loadModel(fused ?? prepared), [trial], config.runtime, record);
+  return record.stage("calibrate", look, "ranges of values");
 }
 
 /** Tuned to what activations are like, where there are samples to see it on. */

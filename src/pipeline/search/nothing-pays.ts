@@ -3,7 +3,7 @@ import { type Model, nodesWithin, opsetOf } from "../../ir/index.js";
 import type { TapStatistics } from "../../observe/index.js";
 import { LEAST_OPSET } from "../../quantization/recipe.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
-import { unusableStatistics } from "../calibrate/unusable-statistics.js";
+import { unusableOf } from "../calibrate/unusable-statistics.js";
 import { type Candidate, mostSpeedup } from "../candidates/candidate.js";
 import { candidateFacts, integerChoices } from "../candidates/candidate-facts.js";
 import type { OptimizeConfig } from "../config.js";
@@ -97,12 +97,11 @@ export function shrinkableBytes({ graph }: Model): number {
 export function whyNoneFits(
   model: Model,
   taps: ReadonlyMap<string, TapStatistics> | null,
-  { quantize, data }: Pick<OptimizeConfig, "quantize" | "data">,
+  config: Pick<OptimizeConfig, "quantize" | "data">,
 ): string {
   const opset = opsetOf(model);
   if (opset < LEAST_OPSET.static)
     return `the model's opset stays at ${opset}, and its integer operators came with ${LEAST_OPSET.static}`;
-  const source = quantize.ranges ?? data.calibration;
-  const unusable = taps && source !== null ? unusableStatistics(taps, source) : null;
+  const unusable = unusableOf(taps, config);
   return `no node of the model can be quantized${unusable === null ? "" : `: ${unusable}`}`;
 }

@@ -1,8 +1,8 @@
 /** What a result says of the integers in it: which nodes, in what form, why these, and what stayed float. */
 import { loadModel, type Model } from "../../ir/index.js";
-import { bitsOf, type Form, isDynamicForm } from "../../quantization/form.js";
+import { bitsOf, type Form, isDynamicForm, storedBitsOf } from "../../quantization/form.js";
 import { activationsOf } from "../../quantization/insert-qdq.js";
-import { planStatic } from "../../quantization/plan-static.js";
+import { type FloatNode, planStatic } from "../../quantization/plan-static.js";
 import { methodFor, methodsOf, modeOfFile } from "../../quantization/recipe.js";
 import { runtimeSpecificNodes } from "../../quantization/recurrent.js";
 import { saturableNodes } from "../../quantization/saturable.js";
@@ -44,6 +44,7 @@ export function quantizationFacts(chosen: Candidate, findings: Findings): Quanti
   const corrections = findings.corrections.filter(({ correction }) =>
     correction === "rounding" ? forms.includes("weights4") : statics !== null,
   );
+  const stored = statics ? storedNodes(chosen, tried) : [];
   const observed = Math.max(0, ...[...(taps?.values() ?? [])].map(({ samples }) => samples));
   return {
     mode: modeOfFile(variant.recipe, forms),
@@ -54,6 +55,7 @@ export function quantizationFacts(chosen: Candidate, findings: Findings): Quanti
     forms: [...built.forms].map(([node, form]) => ({ node, form })),
     ...regionsOfKin(chosen, tried, workshop),
     float: built.float,
+    ...(stored.length > 0 && { stored }),
     why: whyChosen(chosen, others),
     target: target.name,
     notes: [...findings.notes, ...built.notes, ...corrections.map(correctionNote)],
@@ -62,6 +64,12 @@ export function quantizationFacts(chosen: Candidate, findings: Findings): Quanti
     ...(target.isMeasurable && { saturable: saturableNodes(loadModel(built.path)).length }),
     calibration: statics && fit ? { samples: observed, tensors: taps?.size ?? 0, data: fit.digest } : null,
   };
+}
+
+/** Those whose weights alone are integers: others of static integers alone say why no more of them is. */
+function storedNodes({ built }: Candidate, tried: readonly Candidate[]): readonly FloatNode[] {
+  const float = new Map(tried.filter(isStatic).flatMap((each) => each.built.float.map((node) => [node.node, node])));
+  return [...built.forms].flatMap(([name, form]) => (storedBitsOf(form) === null ? [] : (float.get(name) ?? [])));
 }
 
 /** The ranges of a candidate with measured ones, beside those that it might have had; null for any other. */

@@ -20,6 +20,12 @@ export interface IntegerRange {
 /** Of the block's range. */
 const SHRINKAGES = [1, 0.94, 0.88, 0.82, 0.76];
 
+/**
+ * Of a block of zeros. Kernels that round activations add up products before they take off the zero point: what is left of that is
+ * as small as the scale, which beside the others' must be nothing.
+ */
+const ZERO_SCALE = 2 ** -60;
+
 /** Used again for one block after the other. */
 export class BlockFit {
   scale = 1;
@@ -43,7 +49,7 @@ export class BlockFit {
       if (value < low) low = value;
       if (value > high) high = value;
     }
-    this.scale = 1;
+    this.scale = ZERO_SCALE;
     this.zeroPoint = 0;
     this.integers.fill(0);
     if (high === low) return;

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadModel } from "../../../src/ir/index.js";
+import { loadModel, parseModel, saveModel, Tensor } from "../../../src/ir/index.js";
 import { observeChannels } from "../../../src/pipeline/calibrate/channel-statistics.js";
 import { ortRuntime } from "../../../src/runtime/ort/index.js";
 import { modelFile } from "../../support/model-file.js";
@@ -37,6 +37,18 @@ describe("observeChannels", () => {
     expect([...seen.get("a")!.min]).toEqual([2, -1]);
     expect([...seen.get("a")!.max]).toEqual([6, 2]);
     expect(seen.get("x")!.rangeSquare).toBe((5 ** 2 + 3 ** 2) / 2);
+  });
+
+  it("asks for no input that has a default", async () => {
+    const model = parseModel(text);
+    model.graph.addInput("s", { dtype: "f32", shape: [2] }, { defaultTensor: Tensor.f32([2], [1, 1]) });
+    const folder = temporaryFolder();
+    const prepared = join(folder, "default.onnx");
+    saveModel(model, prepared).commit();
+    const path = join(folder, "x.npz");
+    writeFileSync(path, npz({ x: f32Npy([1, 2], [1, -4]) }));
+    const request = { prepared, model, data: { path }, runtime: runtimeConfig(), takes: () => true };
+    expect([...(await observeChannels(request, realContext(runtime))).keys()].sort()).toEqual(["a", "x"]);
   });
 
   it("leaves out what is not asked for, and what held no numbers", async () => {

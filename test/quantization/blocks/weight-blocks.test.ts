@@ -46,6 +46,10 @@ describe("weightBlocks of 4 bits", () => {
     const positive = seededNumbers(32).map((value) => 1 + Math.abs(value));
     expect(errorOf(positive, widened(positive, 32, 1))).toBeLessThan(0.1);
     expect(widened(new Array(32).fill(0), 32, 1)).toEqual(new Array(32).fill(0));
+    // Beside blocks of small numbers, which a scale of 1 would drown where activations are rounded.
+    const { scales } = weightBlocks(Tensor.f32([64, 1], [...new Array(32).fill(0), ...new Array(32).fill(1e-9)]), 4);
+    expect(scales.f32()[0]!).toBeGreaterThan(0);
+    expect(scales.f32()[0]!).toBeLessThan(scales.f32()[1]! / 1000);
     const single = [...new Array(31).fill(0), -3];
     expect(errorOf(single, widened(single, 32, 1))).toBeLessThan(1e-6);
     const odd = seededNumbers(35 * 3);

@@ -35,6 +35,11 @@ describe("DifferenceSum", () => {
     });
   });
 
+  it("has the magnitude of a baseline of which nothing is left", () => {
+    const lost = difference([f32(-3, 2), f32(NaN, Infinity)]);
+    expect(lost).toMatchObject({ nanMismatch: 1, maxMagnitude: 3, maxAbs: Infinity });
+  });
+
   it("holds infinities of one sign equal, and keeps them out of the magnitude", () => {
     expect(difference([f32(-Infinity, 1), f32(-Infinity, 1)])).toMatchObject({
       differing: 0,

@@ -150,6 +150,9 @@ export class DifferenceSum {
     for (let i = 0; i < baseline.length; i++) {
       const a = old(i);
       const b = now(i);
+      const x = Number(a);
+      const magnitude = Math.abs(x);
+      if (magnitude > this.#maxMagnitude && Number.isFinite(magnitude)) this.#maxMagnitude = magnitude;
       // 64-bit integers are compared as they are and measured as numbers.
       if (a !== b) {
         const nans = Number(Number.isNaN(a)) + Number(Number.isNaN(b));
@@ -163,19 +166,14 @@ export class DifferenceSum {
         const distance = Math.abs(typeof a === "bigint" ? Number((b as bigint) - a) : (b as number) - a);
         if (distance > this.#maxAbs) this.#maxAbs = distance;
         // Finite values may lie further apart than there are numbers.
-        const scaled = Number.isFinite(distance)
-          ? distance * scaleOfAll
-          : Number(b) * scaleOfAll - Number(a) * scaleOfAll;
+        const scaled = Number.isFinite(distance) ? distance * scaleOfAll : Number(b) * scaleOfAll - x * scaleOfAll;
         this.#squaredDifference += scaled * scaled;
-        const relative = distance / Math.abs(Number(a));
+        const relative = distance / magnitude;
         // Over 0 it is not told, and of infinities it is none.
         if (relative > this.#maxRelative && Number.isFinite(relative)) this.#maxRelative = relative;
       }
-      const x = Number(a);
       const y = Number(b);
       if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
-      const magnitude = Math.abs(x);
-      if (magnitude > this.#maxMagnitude) this.#maxMagnitude = magnitude;
       const p = x * scale;
       const q = y * scale;
       dot += p * q;
