@@ -60,11 +60,13 @@ export function applyRecipe(
     notes.push(...(report.notes ?? []));
   };
 
+  let store = new WeightStore();
   if (recipe.statics) {
     invariant(taps, "static integers need ranges");
-    told(quantizeStatic(model, { target, choice: recipe.statics, taps, kept }, choiceOf("static")));
+    const report = quantizeStatic(model, { target, choice: recipe.statics, taps, kept }, choiceOf("static"));
+    told(report);
+    store = report.store;
   }
-  const store = new WeightStore();
   const isWanted = new Set(wanted.values());
   const perRow = ({ name }: Node): boolean => wanted.get(name) === "dynamicRows";
   if (isWanted.has("dynamic") || isWanted.has("dynamicRows")) {

@@ -28,6 +28,8 @@ export interface InsertReport {
   readonly quantized: readonly string[];
   /** Things that had to bend, in words: a weight scale raised for a bias. */
   readonly notes: readonly string[];
+  /** Where weights are that others may read too. */
+  readonly store: WeightStore;
 }
 
 /**
@@ -75,7 +77,7 @@ export function insertQdq(
   }
   writer.end();
   removeUnreadConstants(model.graph);
-  return { quantized: plan.nodes.map(({ node }) => node.name), notes: writer.notes };
+  return { quantized: plan.nodes.map(({ node }) => node.name), notes: writer.notes, store: writer.store };
 }
 
 interface Depths {
@@ -96,7 +98,7 @@ class QdqWriter {
   /** From a value to what its integers say it is. */
   readonly #dequantized = new Map<Value, Value>();
   readonly #origin = new Map<Value, Value>();
-  readonly #store = new WeightStore();
+  readonly store = new WeightStore();
   /** What Convs read before channels were added. */
   readonly #padded = new Set<Node>();
   /** Weights with several readers, which are rounded once for all of them. */
@@ -208,14 +210,14 @@ class QdqWriter {
       make = () => rounded.integers;
     }
     if (depth !== null) form += ` of ${depth} channels`;
-    const stored = this.#store.of(weight!, form, () => ({
+    const stored = this.store.of(weight!, form, () => ({
       integers: depth === null ? make() : withZeroChannels(make(), depth),
       scales: Tensor.f32([scales.length], scales),
     }));
     this.graph.setInput(node, 1, this.#dequantizedConstant(node, weight!, stored, axis));
     if (biasValues) {
       const quantized = quantizeBias(biasValues, inputScale, scales);
-      const storedBias = this.#store.of(bias!, `for ${node.name}`, () => ({
+      const storedBias = this.store.of(bias!, `for ${node.name}`, () => ({
         integers: quantized.integers,
         scales: Tensor.f32([quantized.scales.length], quantized.scales),
       }));

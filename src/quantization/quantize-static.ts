@@ -11,6 +11,7 @@ import type { NodeChoice } from "./node-choice.js";
 import { type FloatNode, type PlannedNode, planStatic, type StaticPlan } from "./plan-static.js";
 import { methodFor, type StaticChoice } from "./recipe.js";
 import { activationScheme } from "./scheme.js";
+import type { WeightStore } from "./weight-store.js";
 
 export interface StaticRequest {
   readonly target: IntegerTarget;
@@ -24,6 +25,7 @@ export interface StaticReport {
   readonly quantized: readonly string[];
   readonly float: readonly FloatNode[];
   readonly notes: readonly string[];
+  readonly store: WeightStore;
 }
 
 export function quantizeStatic(model: Model, request: StaticRequest, nodes: NodeChoice = {}): StaticReport {
@@ -33,8 +35,8 @@ export function quantizeStatic(model: Model, request: StaticRequest, nodes: Node
   const ranges = new Map(activationsOf(plan).map((value) => [value.label, rangeOf(value)!]));
   const schemes = new Map([...ranges].map(([label, range]) => [label, activationScheme(range, target.activations)]));
   const joined = withJoinedParts(model, plan, schemes);
-  const { quantized, notes } = insertQdq(model, plan, joined, target, choice.inputs, request.kept);
-  return { quantized, float: plan.float, notes: [...notes, ...crowdedNotes(ranges, taps)] };
+  const { quantized, notes, store } = insertQdq(model, plan, joined, target, choice.inputs, request.kept);
+  return { quantized, float: plan.float, notes: [...notes, ...crowdedNotes(ranges, taps)], store };
 }
 
 type RangeOf = (value: Value) => TapRange | null;

@@ -87,8 +87,9 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
     }
     if (isTable) {
       quantized.push(node.name);
-      const bits = quantizeEmbedding(node, made.store, options.bits === 4 ? 4 : 8, opsetOf(model));
-      if (bits === 4) made.nibbles.add(node.name);
+      const bits = options.bits === 4 && !inParts.has(node.inputs[0]!) ? 4 : 8;
+      const had = quantizeEmbedding(node, made.store, bits, opsetOf(model));
+      if (had === 4) made.nibbles.add(node.name);
       continue;
     }
     const before = quantized.length;
@@ -110,18 +111,30 @@ export function quantizeWeights(model: Model, options: WeightOnlyOptions): Weigh
   };
 }
 
-/** Weights that some of their readers can read in blocks, and others cannot: they would be stored twice. */
+/**
+ * Weights that some of their readers can read in blocks, and others cannot: they would be stored twice. Tables that are looked up in
+ * are read in rows, which products have in common with them where these are their channels.
+ */
 function readInParts(model: Model, takes: (node: Node) => boolean): ReadonlySet<Value> {
   const ways = new Map<Value, Set<boolean>>();
+  const tables = new Set<Value>();
+  const inColumns = new Set<Value>();
   for (const node of [...nodesWithin(model.graph)].filter(takes)) {
+    if (isLookUp(node)) tables.add(node.inputs[0]!);
     for (const slot of (node.domain === "" && ownEntry(weightInputs, node.op)) || []) {
       const weight = weightAt(node, slot);
       if (!weight?.constant) continue;
       ways.set(weight, (ways.get(weight) ?? new Set()).add(slot === 1 && takesBlocks(node)));
+      if (channelsAt(node, slot, weight) !== 0) inColumns.add(weight);
     }
   }
+  for (const table of tables) if (!inColumns.has(table)) ways.get(table)?.add(false);
   return new Set([...ways].filter(([, each]) => each.size > 1).map(([weight]) => weight));
 }
+
+/** The axis of a weight along which each has a scale where it is in no blocks. */
+const channelsAt = (node: Node, slot: number, weight: Value): number =>
+  node.inputs[slot] === weight ? outputAxis(node, slot, weight.constant!) : 0;
 
 /** The same without blocks. */
 const inChannels = (options: WeightOnlyOptions): WeightOnlyOptions => ({
@@ -175,7 +188,7 @@ function replaceWeight(
   const turned = node.inputs[slot] === weight ? null : node.inputs[slot]!;
   const tensor = weight.constant!;
   const blockBits = opset >= BLOCKS_OPSET && slot === 1 && takesBlocks(node) ? blockBitsOf(bits, inBlocks) : null;
-  const axis = turned ? 0 : outputAxis(node, slot, tensor);
+  const axis = channelsAt(node, slot, weight);
   const limit = bits === 16 ? 32767 : 127;
   const stored = store.of(
     weight,

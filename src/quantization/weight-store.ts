@@ -17,7 +17,7 @@ export interface WeightTensors {
 }
 
 export class WeightStore {
-  readonly #stored = new Map<Value, Map<string, StoredWeight>>();
+  readonly #stored = new Map<Value, Map<string, Made>>();
 
   /**
    * The stored form of a constant. New constants lie in the graph of the weight, where
@@ -25,16 +25,22 @@ export class WeightStore {
    * @param form says in which way the weight is quantized: the same words, the same integers
    */
   of(weight: Value, form: string, make: () => WeightTensors): StoredWeight {
-    const forms = this.#stored.get(weight) ?? new Map<string, StoredWeight>();
+    const forms = this.#stored.get(weight) ?? new Map<string, Made>();
     this.#stored.set(weight, forms);
     const known = forms.get(form);
     if (known) return known;
-    const { integers, scales, zeroPoints } = make();
+    const tensors = make();
+    const { integers, scales, zeroPoints } = tensors;
     const { graph, label } = weight;
+    // In other words, and the same all the same.
+    const others = [...forms.values()];
+    const sameIntegers = others.find((other) => isSame(other.tensors.integers, integers))?.integers;
+    const sameScale = others.find((other) => isSame(other.tensors.scales, scales))?.scale;
     let zeroPoint: Value | null = null;
-    const stored: StoredWeight = {
-      integers: graph.addConstant(`${label}/quantized`, integers),
-      scale: graph.addConstant(`${label}/scale`, scales),
+    const stored: Made = {
+      tensors,
+      integers: sameIntegers ?? graph.addConstant(`${label}/quantized`, integers),
+      scale: sameScale ?? graph.addConstant(`${label}/scale`, scales),
       zeroPoint: () => {
         const { dims, elementCount } = scales;
         const points = zeroPoints ?? zerosOf(integers.dtype, dims, elementCount);
@@ -46,6 +52,15 @@ export class WeightStore {
     return stored;
   }
 }
+
+interface Made extends StoredWeight {
+  readonly tensors: WeightTensors;
+}
+
+const isSame = (one: Tensor, other: Tensor): boolean =>
+  one.dtype === other.dtype &&
+  one.dims.join() === other.dims.join() &&
+  Buffer.compare(one.bytes(), other.bytes()) === 0;
 
 const zerosOf = (dtype: Tensor["dtype"], dims: readonly number[], count: number): Tensor =>
   Tensor.ofArray(dtype, dims, dtype === "i32" ? new Int32Array(count) : new Int8Array(count));

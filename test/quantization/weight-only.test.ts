@@ -122,6 +122,17 @@ describe("weights in 8 bits", () => {
 });
 
 describe("weights in 4 bits", () => {
+  it("are 8 in a table that rows are looked up in and whose rows are a product's channels: both read the same", async () => {
+    const text = (end: string) => `(i: i64[2,3]) -> (y) {
+      e = Gather($t: f32[1100,64], i)\n f = Reshape(e, $s: i64[2] = {6,64})\n ${end} }`;
+    const tied = await quantized(text("y = Gemm<transB=1>(f, $t)"), { bits: 4 });
+    expect([stored(tied.model, "i8"), stored(tied.model, "i4")]).toEqual([1, 0]);
+    expect(await errorOf(tied.float, tied.model, tied.feeds)).toBeLessThan(0.03);
+    // Of other rows than the product's channels are: 4 bits take less, whatever else there is.
+    const apart = await quantized(text("y = MatMul(f, $v: f32[64,1100])"), { bits: 4 });
+    expect(stored(apart.model, "i4")).toBeGreaterThan(0);
+  });
+
   it.each([
     ["whole blocks", 64],
     ["a last block that is not full", 100],
