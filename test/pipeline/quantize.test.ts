@@ -492,6 +492,16 @@ describe("optimize", () => {
 });
 
 describe("calibrate", () => {
+  it("says that there is nothing to find ranges of", async () => {
+    const { folder, context } = await scene();
+    const model = modelFile(folder, "(x: f32[2,8]) -> (y) { y = Relu(x) }");
+    const calibration = join(folder, "x.npz");
+    writeFileSync(calibration, npz({ x: f32Npy([4, 2, 8], new Array(64).fill(1)) }));
+    const data = { calibration, eval: null, metric: null };
+    const config = { ...fuseConfig(model, join(folder, "ranges.json"), { data }), shard: null };
+    expect((await runCalibrate(config, context)).warnings.join()).toContain("the file holds no ranges");
+  });
+
   it("gives in parts what it gives at once, and what quantize finds by itself", async () => {
     const { folder, output, calibration, evaluation, context } = await scene();
     const data = { calibration, eval: evaluation, metric: classes };

@@ -69,6 +69,7 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
   );
   const unusable = unusableStatistics(taps, path);
   if (unusable !== null) record.warn(unusable);
+  if (taps.size === 0) record.warn("no node of the model can become static integers: the file holds no ranges");
   const file = rangesOf(
     { tool: context.toolVersion, model: modelDigest(intake.facts), recipe, parts: [part] },
     new Map([...taps].sort(([a], [b]) => (a < b ? -1 : 1))),

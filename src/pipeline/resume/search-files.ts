@@ -57,8 +57,8 @@ export class SearchFiles {
   failed(thrown: unknown, { aborted }: AbortSignal): unknown {
     if (aborted) return this.interrupted(thrown);
     if (!(thrown instanceof InferOptError)) return thrown;
-    // Once there is room, or another place is named, the same is asked again.
-    if (thrown.code === "OUTPUT_FAILED") return this.#resumable(thrown);
+    // Once there is room, or another place is named, the same is asked again; and of a runtime that failed by chance at once.
+    if (thrown.code === "OUTPUT_FAILED" || thrown.kind === "runtime") return this.#resumable(thrown);
     if (thrown.kind === "usage" || thrown.kind === "input") this.remove();
     return thrown;
   }
@@ -74,19 +74,25 @@ export class SearchFiles {
     }
   }
 
-  #resumable({ code, kind, message, hint, fields, cause }: InferOptError): InferOptError {
-    const onward =
-      this.journal.size === 0
-        ? ""
-        : ` ${this.journal.path} holds what was measured, and the same command goes on with it.`;
-    return new InferOptError(code, kind, message, { hint: (hint ?? "") + onward, fields, cause });
+  #resumable(thrown: InferOptError): InferOptError {
+    if (this.journal.size === 0) return thrown;
+    const { code, kind, message, hint, fields, cause } = thrown;
+    const onward = `${this.journal.path} holds what was measured, and the same command goes on with it.`;
+    const told = [hint, this.#bestText, onward].filter((text) => text).join(" ");
+    return new InferOptError(code, kind, message, { hint: told, fields, cause });
+  }
+
+  /** Empty where there is none. */
+  get #bestText(): string {
+    const { exists, path } = this.best;
+    return exists ? `The best file so far that meets the limits on accuracy and size is ${path}.` : "";
   }
 
   /** INTERRUPTED with word of what is on disk, or the cause itself where nothing is. */
   interrupted(cause: unknown): unknown {
     const { journal, best } = this;
     if (journal.size === 0) return cause;
-    const left = best.exists ? `The best file so far that meets the limits on accuracy and size is ${best.path}. ` : "";
+    const left = this.#bestText && `${this.#bestText} `;
     return new InferOptError("INTERRUPTED", "interrupted", "the run was interrupted", {
       hint: `${left}Run the same command again to go on where it was: ${journal.path} holds what was measured.`,
       cause,

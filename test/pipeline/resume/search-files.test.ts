@@ -32,6 +32,14 @@ it("a search that cannot write keeps what it measured, and says so", () => {
   expect(told.hint).toMatch(/^Free some space\. .*out\.onnx\.journal\.jsonl holds what was measured/);
 });
 
+it("a search whose runtime failed names the best file so far, and what the next one goes on with", () => {
+  const { folder, files } = search();
+  const died = new InferOptError("RUNTIME_CRASHED", "runtime", "the process ended");
+  const told = files.failed(died, running) as InferOptError;
+  expect(told).toMatchObject({ code: "RUNTIME_CRASHED", kind: "runtime", message: "the process ended" });
+  expect(told.hint).toContain(`is ${join(folder, "out.best.onnx")}. ${join(folder, "out.onnx.journal.jsonl")} holds`);
+});
+
 it("a search says that it goes on with what an earlier one measured, and nothing where there is none", () => {
   const { folder } = search();
   const said = (output: string): string[] => {
