@@ -95,24 +95,24 @@ export function planStatic(model: Model, target: IntegerTarget, options: Placeme
     );
     nodes.push({ node, kernel, outputs: kernel.needsQuantizedOutput || isRead ? behind : [] });
   }
-  const missed = new Set(between);
-  const pairs = new Set(nodes.flatMap(({ node, kernel, outputs }) => [...readBy(node, kernel), ...outputs]));
-  for (const node of model.graph.nodes()) {
-    const reason = options.keepFloat?.get(node.name);
-    const kernel = kernelFor(target, node);
-    if (reason === undefined || !kernel || kernel.kind === "compute" || missed.has(node) || !takes(node)) continue;
-    const isEnclosed = [...readBy(node, kernel), ...behindNode(node, kernel)].every((value) => pairs.has(value));
-    refuse(node, isEnclosed ? `${reason}, but between integers the runtime makes integers of it too` : reason);
+  for (const node of leftOut(model.graph, target, compute, options)) {
+    if (!between.includes(node)) refuse(node, options.keepFloat!.get(node.name)!);
   }
   return { nodes, float };
 }
 
-/** The activations among what a node reads. */
-const readBy = (node: Node, kernel: IntegerKernel): readonly Value[] =>
-  activationSlots(node, kernel).flatMap((index) => {
-    const value = node.inputs[index];
-    return value && !value.constant ? [value] : [];
+/** Neighbours that would be integers if nobody had said that they are to stay float. */
+function leftOut(graph: Graph, target: IntegerTarget, compute: ReadonlySet<Node>, options: PlacementOptions): Node[] {
+  const { keepFloat, neighbours, ...others } = options;
+  const asked = [...graph.nodes()].filter((node) => {
+    const kernel = kernelFor(target, node);
+    if (!kernel || kernel.kind === "compute" || !keepFloat?.has(node.name)) return false;
+    return activationsRead(node, kernel).some((value) => value && !value.constant);
   });
+  if (asked.length === 0 || !neighbours) return [];
+  const all = chooseNeighbours(graph, target, compute, { neighbours, ...others });
+  return asked.filter((node) => all.has(node));
+}
 
 /**
  * What is quantized behind a node: its result, or that of the Relu or Clip which is the only

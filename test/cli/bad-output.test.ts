@@ -190,13 +190,11 @@ describe.skipIf(process.platform !== "linux" || !isRoot)("a full disk (skipped u
     const stage = scene(files());
     const calibrate = ["calibrate", "model.onnx", "--calibration", "d.npz", "-o", join(disk, "r.json")];
     await stage.refuses(calibrate, [3, "OUTPUT_FAILED", "r.json", "disk is full"]);
-    // The answer is on stdout all the same, and so is what goes elsewhere.
+    // The answer is on stdout all the same, and what goes elsewhere is there.
     const timed = ["bench", "model.onnx", "--budget", "1s", "--hdr-log", "times.hlog"];
-    for (const argv of [["inspect", "model.onnx"], timed]) {
-      const ended = await stage.run([...argv, "--report", join(disk, "report.json")]);
-      expect(ended).toMatchObject({ code: 3, stdout: expect.stringContaining("model.onnx") });
-      expect(ended.stderr).toContain("OUTPUT_FAILED");
-    }
+    const ended = await stage.run([...timed, "--report", join(disk, "report.json")]);
+    expect(ended).toMatchObject({ code: 3, stdout: expect.stringContaining("model.onnx") });
+    expect(ended.stderr).toContain("OUTPUT_FAILED");
     expect(readdirSync(stage.folder)).toContain("times.hlog");
     expect(readdirSync(disk)).toEqual(["filler"]);
   });

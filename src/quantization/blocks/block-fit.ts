@@ -20,15 +20,11 @@ export interface IntegerRange {
 /** Of the block's range. */
 const SHRINKAGES = [1, 0.94, 0.88, 0.82, 0.76];
 
-/**
- * Of a block of zeros. Kernels that round activations add up products before they take off the zero point: what is left of that is
- * as small as the scale, which beside the others' must be nothing.
- */
-const ZERO_SCALE = 2 ** -60;
-
 /** Used again for one block after the other. */
 export class BlockFit {
+  /** Of no matter where all weights are 0. */
   scale = 1;
+  isZero = false;
   zeroPoint = 0;
   integers: Int8Array;
   #trial: Int8Array;
@@ -49,10 +45,11 @@ export class BlockFit {
       if (value < low) low = value;
       if (value > high) high = value;
     }
-    this.scale = ZERO_SCALE;
+    this.scale = 1;
     this.zeroPoint = 0;
     this.integers.fill(0);
-    if (high === low) return;
+    this.isZero = high === low;
+    if (this.isZero) return;
     let least = Number.POSITIVE_INFINITY;
     for (const shrinkage of SHRINKAGES) {
       const { step, zero } = this.#steps(low * shrinkage, high * shrinkage);

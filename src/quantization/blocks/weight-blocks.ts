@@ -26,6 +26,12 @@ export const blockForms: Readonly<Record<BlockBits, BlockForm>> = {
   8: { size: 128, range: { low: -127, high: 127, isSymmetric: true } },
 };
 
+/**
+ * Of a block of zeros. Kernels that round activations add up products before they take off the zero point: what is left of that is
+ * as small as the scale, which beside the others' must be nothing.
+ */
+const ZERO_SCALE = 2 ** -60;
+
 /** A matrix as integers, before it is packed. */
 export interface Blocks {
   readonly k: number;
@@ -78,7 +84,7 @@ function nearest(
       for (let r = 0; r < rows; r++) column[r] = values[(b * size + r) * n + c]!;
       fit.to(column, importance, rows);
       for (let r = 0; r < rows; r++) integers[(b * size + r) * n + c] = fit.integers[r]!;
-      scales[b * n + c] = fit.scale;
+      scales[b * n + c] = fit.isZero ? ZERO_SCALE : fit.scale;
       zeroPoints[b * n + c] = fit.zeroPoint;
     }
   }
