@@ -95,22 +95,27 @@ export function planStatic(model: Model, target: IntegerTarget, options: Placeme
     );
     nodes.push({ node, kernel, outputs: kernel.needsQuantizedOutput || isRead ? behind : [] });
   }
-  for (const node of leftOut(model.graph, target, compute, options)) {
+  for (const node of neighboursKeptFloat(model.graph, target, compute, options)) {
     if (!between.includes(node)) refuse(node, options.keepFloat!.get(node.name)!);
   }
   return { nodes, float };
 }
 
 /** Neighbours that would be integers if nobody had said that they are to stay float. */
-function leftOut(graph: Graph, target: IntegerTarget, compute: ReadonlySet<Node>, options: PlacementOptions): Node[] {
-  const { keepFloat, neighbours, ...others } = options;
+function neighboursKeptFloat(
+  graph: Graph,
+  target: IntegerTarget,
+  compute: ReadonlySet<Node>,
+  { keepFloat, ...options }: PlacementOptions,
+): Node[] {
+  if (!keepFloat || !options.neighbours) return [];
   const asked = [...graph.nodes()].filter((node) => {
-    const kernel = kernelFor(target, node);
-    if (!kernel || kernel.kind === "compute" || !keepFloat?.has(node.name)) return false;
+    const kernel = keepFloat.has(node.name) ? kernelFor(target, node) : null;
+    if (!kernel || kernel.kind === "compute") return false;
     return activationsRead(node, kernel).some((value) => value && !value.constant);
   });
-  if (asked.length === 0 || !neighbours) return [];
-  const all = chooseNeighbours(graph, target, compute, { neighbours, ...others });
+  if (asked.length === 0) return [];
+  const all = chooseNeighbours(graph, target, compute, options);
   return asked.filter((node) => all.has(node));
 }
 

@@ -128,8 +128,9 @@ describe("weights in 4 bits", () => {
     const tied = await quantized(text("y = Gemm<transB=1>(f, $t)"), { bits: 4 });
     expect([stored(tied.model, "i8"), stored(tied.model, "i4")]).toEqual([1, 0]);
     expect(await errorOf(tied.float, tied.model, tied.feeds)).toBeLessThan(0.03);
-    // Of other rows than the product's channels are: 4 bits take less, whatever else there is.
-    const apart = await quantized(text("y = MatMul(f, $v: f32[64,1100])"), { bits: 4 });
+    // Whose columns are the channels: they have no scales in common, and 4 bits take less.
+    const across = "(i: i64[2,3], h: f32[6,1100]) -> (e, y) { e = Gather($t: f32[1100,64], i)\n y = MatMul(h, $t) }";
+    const apart = await quantized(across, { bits: 4 });
     expect(stored(apart.model, "i4")).toBeGreaterThan(0);
   });
 
