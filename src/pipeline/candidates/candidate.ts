@@ -14,7 +14,8 @@ export interface Sqnr {
 /** How a candidate is made, apart from the nodes that stay float. */
 export type Variant =
   | { readonly kind: "fused" }
-  | { readonly kind: "fp16" }
+  /** But for nodes that go beyond its range, with the reason. */
+  | { readonly kind: "fp16"; readonly tooWide?: ReadonlyMap<string, string> }
   | { readonly kind: "integers"; readonly recipe: Recipe };
 
 export interface Candidate {

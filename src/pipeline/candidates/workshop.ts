@@ -85,8 +85,6 @@ export interface Wanted extends Pick<Candidate, "variant" | "keptFloat"> {
 type SpeedEntry = Pick<Candidate, "speedup" | "times">;
 
 export class Workshop {
-  /** Nodes that stay in float32 where others get half precision, with the reason: known before such candidates are made. */
-  tooWideForHalf: ReadonlyMap<string, string> = new Map();
   #model: Model | null = null;
   /** How much faster than the original the float model is that integers are made of; null until both were profiled. */
   #fusedGain: number | null = null;
@@ -373,7 +371,7 @@ export class Workshop {
         const report = toFloat16(model, {
           keepIo: true,
           target: "f16",
-          keep: (node) => keepFloat.get(node.name) ?? this.tooWideForHalf.get(node.displayName) ?? null,
+          keep: (node) => keepFloat.get(node.name) ?? variant.tooWide?.get(node.displayName) ?? null,
         });
         return save({ forms: new Map(), float: report.float, notes: report.notes });
       }

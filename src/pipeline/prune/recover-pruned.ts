@@ -1,5 +1,5 @@
 /** Lets a pruned net learn from the original by gradients, where the fit alone has left something to be won. */
-import { inputsOf } from "../../dataset/index.js";
+import { neededInputsOf } from "../../dataset/index.js";
 import { loadModel } from "../../ir/index.js";
 import type { Widths } from "../../pruning/choose/widths.js";
 import { type NotRecovered, type Recovery, recoverWeights } from "../recover/recover-weights.js";
@@ -30,7 +30,7 @@ export async function recoverPruned(
     const student = loadModel(start.path);
     const { data, fitted, heldOut } = samples;
     const indices = data.indices!;
-    const inputs = inputsOf(map.model.graph);
+    const inputs = neededInputsOf(map.model.graph);
     const mostMs = leftMs();
     const outcome = await recoverWeights(
       {

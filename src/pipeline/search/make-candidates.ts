@@ -81,10 +81,8 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   const variants: Variant[] = [];
   if (withFloat) {
     if (request.isFloatRaced) variants.push({ kind: "fused" });
-    if (config.runtime.provider !== "cpu" || goal === "size") {
-      variants.push({ kind: "fp16" });
-      workshop.tooWideForHalf = await findWide(request);
-    }
+    if (config.runtime.provider !== "cpu" || goal === "size")
+      variants.push({ kind: "fp16", tooWide: await findWide(request) });
   }
   const isStatic = !isQuantized && (mode === "auto" || mode === "static");
   const { target, excluded } = workshop.options;

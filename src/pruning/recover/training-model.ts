@@ -121,7 +121,7 @@ async function both(
   const inputs = new Map(
     student.graph.inputs.map((input) => {
       const shape = sizes.get(input.label) ?? input.shape;
-      return [input.label, graph.addInput(input.label, { dtype: input.dtype, shape })];
+      return [input.label, graph.addInput(input.label, { dtype: input.dtype, shape }, input.origin)];
     }),
   );
   if ([...inputs.values()].some(({ shape }) => !isStatic(shape))) return { reason: "sizes of its inputs are open" };

@@ -69,8 +69,8 @@ export class Segment {
     if (!value.isGraphInput) this.read.set(value, name);
     // Names of sizes mean nothing between nets; numbers are needed where an operator's result cannot be inferred without.
     const unnamed = value.shape?.map((dim) => (typeof dim === "number" ? dim : null)) ?? null;
-    const shape = value.isGraphInput ? value.shape : unnamed;
-    const input = graph.addInput(name, { dtype: value.dtype ?? "f32", shape });
+    const [shape, defaults] = value.isGraphInput ? [value.shape, value.origin] : [unnamed, {}];
+    const input = graph.addInput(name, { dtype: value.dtype ?? "f32", shape }, defaults);
     this.#inputs.set(name, input);
     return input;
   }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { check, loadModel, Tensor } from "../../../src/ir/index.js";
+import { check, loadModel, saveModel, Tensor } from "../../../src/ir/index.js";
 import type { PruneConfig } from "../../../src/pipeline/config.js";
 import { runPrune } from "../../../src/pipeline/prune/run-prune.js";
 import { palette } from "../../../src/report/palette.js";
@@ -37,6 +37,23 @@ async function configFor(
   };
 }
 
+/** The same net with a second input, which has a default that samples need not give. */
+function withDefault(folder: string): string {
+  const model = loadModel(digitsModel);
+  const { graph } = model;
+  const [image] = graph.inputs;
+  const type = { dtype: "f32", shape: [1] } as const;
+  const gain = graph.addInput("gain", type, { defaultTensor: Tensor.f32([1], [0.5]) });
+  const [first] = graph.nodes();
+  const outputs = [{ label: "scaled", type: image!.type }];
+  const scaled = graph.addNode({ op: "Mul", name: "scale", inputs: [image!, gain], outputs }, first);
+  for (const use of [...image!.uses])
+    if (use.kind === "input" && use.node !== scaled) graph.setInput(use.node, use.index, scaled.output);
+  const path = join(folder, "with-default.onnx");
+  saveModel(model, path).commit();
+  return path;
+}
+
 describe("prune", () => {
   it("halves every group, fits what is left, and keeps what goes in and out", async () => {
     const folder = temporaryFolder();
@@ -68,13 +85,10 @@ describe("prune", () => {
     expect(Object.values(await runFile(output!, { [image!.label]: feed }))[0]!.dims).toEqual([3, 10]);
   }, 240_000);
 
-  it("lets what is left learn from the original, and keeps that only where it is no worse", async () => {
+  it("lets what is left learn from the original, inputs at their defaults, and keeps that only where it is no worse", async () => {
     const folder = temporaryFolder();
-    const config = await configFor(folder, {
-      keepRatio: 0.25,
-      recover: true,
-      selection: { include: ["/stage2/*"], exclude: [] },
-    });
+    const options = { keepRatio: 0.25, recover: true, selection: { include: ["/stage2/*"], exclude: [] } };
+    const config = { ...(await configFor(folder, options)), model: withDefault(folder) };
     const result = await runPrune(config, realContext(startRuntime()));
     const recovery = result.pruning!.recovery!;
     expect(result.stages.map(({ stage }) => stage)).toContain("recover");
