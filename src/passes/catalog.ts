@@ -99,6 +99,7 @@ import { fuseConcatRows } from "./layout/concat-rows.js";
 import { fuseGatherPart } from "./layout/gather-part.js";
 import { fuseChannelShuffle, fuseRoll, fuseSliceSqueeze } from "./layout/gather-rows.js";
 import { fuseGatherUnsqueeze } from "./layout/gather-unsqueeze.js";
+import { hoistPool } from "./layout/hoist-pool.js";
 import { eliminateMergedBatch } from "./layout/merged-batch.js";
 import { fuseMovedAxis } from "./layout/moved-axis.js";
 import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
@@ -201,6 +202,7 @@ const fusions: readonly AnyPass[] = [
   fuseSelu,
   fuseGelu,
   fuseShiftedTanh, // after the Gelu that is made of one
+  hoistPool, // activations are told by now
   fuseInstanceNorm,
   fuseLayerNorm,
   fuseLayerNormStatistics,

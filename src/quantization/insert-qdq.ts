@@ -9,6 +9,7 @@
 import { invariant } from "../base/errors.js";
 import { attr, type Graph, type Model, type Node, opsetOf, soleReader, Tensor, type Value } from "../ir/index.js";
 import { activationSlots, type IntegerTarget } from "../target/integer-kernel.js";
+import { activationsBehindPools } from "./activation-behind-pool.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { weightLayout } from "./inputs/moment-taps.js";
 import { type InputMoments, roundInView } from "./inputs/round-in-view.js";
@@ -17,7 +18,6 @@ import { padImage, withZeroChannels } from "./pad-channels.js";
 import { fitPairs } from "./pair-sums.js";
 import type { StaticPlan } from "./plan-static.js";
 import { poolMeans } from "./pool-means.js";
-import { reluBehindPools } from "./relu-behind-pool.js";
 import type { ActivationScheme } from "./scheme.js";
 import { staticWeight } from "./static-weight.js";
 import { type StoredWeight, WeightStore } from "./weight-store.js";
@@ -60,7 +60,7 @@ export function insertQdq(
   invariant(opsetOf(model) >= 13, "per-channel DequantizeLinear needs opset 13");
   // By the graph as it is: a Conv behind a pair reads no image any more.
   const depths = new Map(plan.nodes.map(({ node }) => [node, depthsOf(node, target)]));
-  if (target.isMeasurable) reluBehindPools(plan);
+  if (target.isMeasurable) activationsBehindPools(plan);
   const { nodes, squeezed } = poolMeans(plan.nodes);
   const all = new Map(schemes);
   for (const [pooled, mean] of squeezed) all.set(pooled, schemes.get(mean)!);

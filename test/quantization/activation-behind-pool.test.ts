@@ -19,18 +19,47 @@ const stem = (pool: string, between = "r = Relu(a)"): string => `(x: f32[1,3,16,
   c = Relu(d)
   y = Conv(c, $u: f32[16,16,1,1])
 }`;
+/** Of 16 channels, the last of them another. */
+const slopes = (last: number): string => `$s: f32[16,1,1] = {${[...new Array(15).fill(0.25), last].join(", ")}}`;
 const keepFloat = new Map([["Conv:a", "asked for"]]);
 
 const poolsOf = ({ graph }: Model) => [...graph.nodes()].filter(({ op }) => op.includes("MaxPool"));
 const readByPools = (model: Model) => poolsOf(model).map(({ inputs: [value] }) => value!.producer?.op ?? "an input");
 
-describe("reluBehindPools", () => {
+describe("activationsBehindPools", () => {
   it("has the runtime pool floats, where it would move the QuantizeLinear in front", async () => {
     const { float, model, feeds } = await quantizeText(stem("r"), { keepFloat });
     expect(opsOf(model).slice(0, 4)).toEqual(["Conv", "MaxPool", "Relu", "QuantizeLinear"]);
     expect(readByPools(await optimizedByRuntime(model))).not.toContain("QuantizeLinear");
     expect(relativeError(await runModel(float, feeds), await runModel(model, feeds))).toBeLessThan(0.03);
     expect(await errorOf(float, model, feeds)).toBeLessThan(0.03);
+  });
+
+  it.each([
+    ["Clip(a, $low: f32[] = {0}, $high: f32[] = {6})", "Clip"],
+    ["LeakyRelu<alpha=0.2>(a)", "LeakyRelu"],
+    [`PRelu(a, ${slopes(0.25)})`, "PRelu"],
+    ["Elu(a)", "Elu"],
+    ["Sigmoid(a)", "Sigmoid"],
+    ["Tanh(a)", "Tanh"],
+  ])("does so with %s, numbers and all", async (activation, op) => {
+    const { float, model, feeds } = await quantizeText(stem("r", `r = ${activation}`), { keepFloat });
+    expect(opsOf(model).slice(0, 4)).toEqual(["Conv", "MaxPool", op, "QuantizeLinear"]);
+    expect(readByPools(await optimizedByRuntime(model))).not.toContain("QuantizeLinear");
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.03);
+  });
+
+  it.each([
+    ["falls", "LeakyRelu<alpha=-0.2>(a)"],
+    ["falls somewhere", `PRelu(a, ${slopes(-0.25)})`],
+    ["is another in each column", "PRelu(a, $s: f32[16,14,14])"],
+    ["has bounds of its own each time", "Clip(a, low)"],
+    ["is no activation", "Abs(a)"],
+  ])("leaves what %s", async (_, activation) => {
+    const text = stem("r", `r = ${activation}`);
+    const bounded = text.replace("(x: f32[1,3,16,16])", "(x: f32[1,3,16,16], low: f32[])");
+    const { model } = await quantizeText(activation.includes("low") ? bounded : text, { keepFloat });
+    expect(poolsOf(model)[0]!.output.label).toBe("p");
   });
 
   it("leaves labels where they were: what is called p is still behind the Relu", async () => {
