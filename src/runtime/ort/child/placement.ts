@@ -6,7 +6,7 @@ import { InferOptError } from "../../../base/errors.js";
 import { groupBy } from "../../../base/group-by.js";
 import { median } from "../../../base/statistics.js";
 import type { Sample } from "../../../dataset/index.js";
-import { type GraphProto, readModel } from "../../../onnx/index.js";
+import { type GraphProto, type NodeProto, readModel } from "../../../onnx/index.js";
 import type { ConversionTime, OperatorTime, SessionOptions } from "../../port.js";
 import { modelBytes } from "../model-bytes.js";
 import type { JobContext, JobHandler, Jobs } from "../protocol.js";
@@ -58,6 +58,8 @@ const PROFILED_MS = 300;
 const DISTURBED = 1.25;
 /** ... by this much, until each node has some that nothing disturbed. */
 const LONGER = 3;
+/** Nodes in bodies of loops run hundreds of times in each run, some of them undisturbed, and the profiler keeps every event in memory. */
+const LOOPING_RUNS = 3;
 
 /**
  * Node by node, on one sample, all models in turns in this one process: what else the machine does
@@ -84,10 +86,12 @@ export const nodeTimes: JobHandler<"nodeTimes"> = async ({ models, data, session
     const given = sample;
     const feeds = opened.map((model) => model.feeds(feedsOf(given, model.signature.inputs)));
     const times = opened.map((): number[] => []);
+    const loops = hasLoops(readModel(models[0]!).message.graph ?? {});
+    const [inARow, least] = loops ? [1, LOOPING_RUNS] : [IN_A_ROW, LEAST_PROFILED];
     // Some in a row, so that each finds its own weights in the caches, as it would alone.
     const round = async (): Promise<void> => {
       for (const [i, model] of opened.entries()) {
-        for (let run = 0; run < IN_A_ROW; run++) {
+        for (let run = 0; run < inARow; run++) {
           const began = performance.now();
           await model.run(feeds[i]!, model.readable, id);
           times[i]!.push(performance.now() - began);
@@ -97,11 +101,11 @@ export const nodeTimes: JobHandler<"nodeTimes"> = async ({ models, data, session
     const started = performance.now();
     for (let runs = 0; ; ) {
       await round();
-      runs += IN_A_ROW;
+      runs += inARow;
       context.progress(Math.min(runs, MOST_PROFILED), MOST_PROFILED);
-      const longer = times.some(isDisturbed) ? LONGER : 1;
+      const longer = !loops && times.some(isDisturbed) ? LONGER : 1;
       const isLate = performance.now() - started > longer * PROFILED_MS * models.length;
-      if (runs >= longer * MOST_PROFILED || (runs >= LEAST_PROFILED && isLate)) break;
+      if (runs >= longer * MOST_PROFILED || (runs >= least && isLate)) break;
     }
     for (const { session: ended } of opened) ended.endProfiling();
   } finally {
@@ -195,12 +199,18 @@ function conversions(nodes: readonly ProfiledNode[], inFile: ReadonlySet<string>
 }
 
 /** Names of the nodes of a graph and of all bodies. */
-function namesIn(graph: GraphProto, names = new Set<string>()): ReadonlySet<string> {
-  for (const { name = "", attribute = [] } of graph.node ?? []) {
-    names.add(name);
-    for (const { g, graphs = [] } of attribute) for (const body of g ? [g, ...graphs] : graphs) namesIn(body, names);
+const namesIn = (graph: GraphProto): ReadonlySet<string> => new Set([...nodesIn(graph)].map(({ name = "" }) => name));
+
+const hasLoops = (graph: GraphProto): boolean =>
+  [...nodesIn(graph)].some(({ op_type }) => op_type === "Loop" || op_type === "Scan");
+
+/** Nodes of a graph and of all bodies. */
+function* nodesIn(graph: GraphProto): Iterable<NodeProto> {
+  for (const node of graph.node ?? []) {
+    yield node;
+    for (const { g, graphs = [] } of node.attribute ?? [])
+      for (const body of g ? [g, ...graphs] : graphs) yield* nodesIn(body);
   }
-  return names;
 }
 
 type SumOf = (nodes: readonly ProfiledNode[]) => number;
