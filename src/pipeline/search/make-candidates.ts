@@ -33,7 +33,8 @@ import { float16Risks } from "../fp16/float16-risks.js";
 import type { Placed } from "../place/place-statics.js";
 import type { RunRecord } from "../run-record.js";
 import { type ChosenMethods, chooseMethods } from "./choose-ranges.js";
-import { ENOUGH_DB, mayBeWorthIt, worthItsTime } from "./worth-its-time.js";
+import { makeRival, rivalAmong } from "./dynamic-rival.js";
+import { mayBeWorthIt, worthItsTime } from "./worth-its-time.js";
 
 /** What the model is converted to, as far as it can be: weights per block need more than others, and only matrices have them. */
 export function leastOpset({ quantize }: OptimizeConfig, original: Model): number {
@@ -94,8 +95,9 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
     FEW * dynamics.length >= most || (isSearched(config) && FEW * (workshop.floatShare(dynamics) ?? 0) >= 1);
   const isWorthIt = dynamics.length > 0 && (mode === "dynamic" || areMany);
   const recipe = isWorthIt ? await dynamicRecipe(request) : null;
-  const rival = recipe && most > 0 ? await makeRival(recipe, request) : null;
-  const statics = isStatic && !rival?.isFarBetter ? await makeStatic(request, config.quantize.method) : [];
+  const rival = recipe && most > 0 ? await makeRival(recipe, dynamics, request) : null;
+  const statics = isStatic && !rival?.isAlone ? await makeStatic(request, config.quantize.method) : [];
+  if (rival) statics.push(...(await rivalAmong(statics, rival, workshop)));
   if (!isQuantized) {
     if (recipe && !rival) {
       const isAlone = mode === "auto" && !withFloat && statics.length === 0;
@@ -148,35 +150,6 @@ async function dynamicRecipe({ workshop, model, record }: CandidatesRequest): Pr
 function withRestStored(recipe: Recipe, { model, workshop }: CandidatesRequest): Recipe {
   const own = new Set(dynamicCandidates(model, workshop.options.target).map(({ name }) => name));
   return withForms(recipe, new Map([...carefulWeights(model, 8).forms].filter(([name]) => !own.has(name))));
-}
-
-/** Twice the error: more than corrections mend, and than some speed is worth. */
-const FAR_DB = 6;
-
-/**
- * Dynamic integers beside a draft of static ones, where there is no limit that would tell which errors are too large. Static
- * ones are faster as a rule; where their errors are far larger, nobody would want them, and the long way to good ones is saved.
- */
-async function makeRival(
-  recipe: Recipe,
-  { workshop, config, fit, placed, record }: CandidatesRequest,
-): Promise<{ readonly candidate: Candidate; readonly isFarBetter: boolean } | null> {
-  if (isSearched(config) || !workshop.options.taps || fit.random || config.quantize.goal !== "speed") return null;
-  const method = config.quantize.method ?? "mse";
-  const statics = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, method }) } as const;
-  const [candidate, draft] = await record.stage(
-    "quantize",
-    () =>
-      workshop.makeMeasured([
-        { variant: { kind: "integers", recipe }, keptFloat: new Map() },
-        { variant: statics, keptFloat: placed?.[0]?.keptFloat ?? new Map() },
-      ]),
-    "dynamic and static",
-  );
-  workshop.discard(draft!);
-  const [own, other] = [candidate!.sqnrDb, draft!.sqnrDb];
-  const isFarBetter = own !== null && other !== null && other < ENOUGH_DB && other < own - FAR_DB;
-  return { candidate: candidate!, isFarBetter };
 }
 
 /** As few bits as were asked for; and more where nobody asked, and no limit says how much error is too much. */

@@ -8,7 +8,7 @@ export const SAME_SPEED = 0.1;
 /** Where no limit says how much error is too much, a decibel is worth this share of the speed, ... */
 export const SPEED_PER_DB = 0.015;
 /** ... and all of them together this much: what is far slower is not the answer, however exact. */
-const MOST_SPEED_FOR_ACCURACY = 0.15;
+export const MOST_SPEED_FOR_ACCURACY = 0.15;
 /** Files this close in size are the same; then speed decides where size is the goal. */
 export const SAME_SIZE = 0.03;
 /** Errors this close are the same; then speed decides after all. */
