@@ -33,7 +33,7 @@ import { float16Risks } from "../fp16/float16-risks.js";
 import type { Placed } from "../place/place-statics.js";
 import type { RunRecord } from "../run-record.js";
 import { type ChosenMethods, chooseMethods } from "./choose-ranges.js";
-import { makeRival, rivalAmong } from "./dynamic-rival.js";
+import { betterDynamic, makeRival, rivalAmong } from "./dynamic-rival.js";
 import { mayBeWorthIt, worthItsTime } from "./worth-its-time.js";
 
 /** What the model is converted to, as far as it can be: weights per block need more than others, and only matrices have them. */
@@ -100,8 +100,9 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   if (rival) statics.push(...(await rivalAmong(statics, rival, workshop)));
   if (!isQuantized) {
     if (recipe && !rival) {
+      const better = await betterDynamic(recipe, request);
       const isAlone = mode === "auto" && !withFloat && statics.length === 0;
-      variants.push({ kind: "integers", recipe: isAlone ? withRestStored(recipe, request) : recipe });
+      variants.push({ kind: "integers", recipe: isAlone ? withRestStored(better, request) : better });
     }
     if (opset >= LEAST_OPSET.weights) {
       // What is widened in every run or when it is loaded is no faster where integers themselves are not.

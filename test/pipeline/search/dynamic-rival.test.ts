@@ -3,16 +3,20 @@ import { describe, expect, it } from "vitest";
 import type { Candidate, Variant } from "../../../src/pipeline/candidates/candidate.js";
 import type { Workshop } from "../../../src/pipeline/candidates/workshop.js";
 import type { OptimizeConfig } from "../../../src/pipeline/config.js";
-import { makeRival, rivalAmong } from "../../../src/pipeline/search/dynamic-rival.js";
+import { betterDynamic, makeRival, rivalAmong } from "../../../src/pipeline/search/dynamic-rival.js";
 import type { CandidatesRequest } from "../../../src/pipeline/search/make-candidates.js";
 import type { Form } from "../../../src/quantization/form.js";
-import { uniformRecipe } from "../../../src/quantization/recipe.js";
+import { type Recipe, uniformRecipe } from "../../../src/quantization/recipe.js";
 import { integersVariant, Stage, staticVariant } from "../../support/candidates.js";
 import { limitsOf } from "../../support/run-config.js";
+
+const smoothed: Recipe = { ...uniformRecipe("dynamic"), smoothing: new Map([["x", Float32Array.of(1, 2)]]) };
 
 interface Given {
   /** Of dynamic and of static integers. */
   readonly decibels: readonly [number | null, number | null];
+  /** Of dynamic ones whose channels are not evened out, where others' are; absent: none are. */
+  readonly plain?: number;
   /** Of the time in float, what the products with dynamic integers take. */
   readonly share?: number | null;
   /** Of static integers, as estimated; null where nothing was placed. */
@@ -20,20 +24,31 @@ interface Given {
   readonly limits?: Parameters<typeof limitsOf>[0];
 }
 
-async function rivalOf({ decibels, share = 0.9, speedup = 2, limits = { maxDrop: "none" } }: Given) {
+async function rivalOf({
+  decibels: [own, other],
+  plain,
+  share = 0.9,
+  speedup = 2,
+  limits = { maxDrop: "none" },
+}: Given) {
   const { record } = new Stage();
   const discarded: unknown[] = [];
+  const all = [other, own, ...(plain === undefined ? [] : [plain])];
   const workshop = {
     options: { taps: new Map() },
     floatShare: () => share,
-    makeMeasured: async () => decibels.map((sqnrDb) => ({ sqnrDb })),
+    makeMeasured: async (wanted: readonly unknown[]) => {
+      expect(wanted).toHaveLength(all.length);
+      return all.map((sqnrDb) => ({ sqnrDb }));
+    },
     discard: (candidate: unknown) => void discarded.push(candidate),
   } as unknown as Workshop;
   const placed = speedup === null ? null : [{ keptFloat: new Map(), speedup }];
   const quantize = { goal: "speed", method: null };
   const config = { quantize, limits: limitsOf(limits) } as unknown as OptimizeConfig;
   const request = { workshop, config, fit: { random: null }, placed, record } as unknown as CandidatesRequest;
-  return { rival: await makeRival(uniformRecipe("dynamic"), ["a"], request), discarded };
+  const recipe = plain === undefined ? uniformRecipe("dynamic") : smoothed;
+  return { rival: await makeRival(recipe, ["a"], request), discarded };
 }
 
 describe("makeRival", () => {
@@ -61,8 +76,37 @@ describe("makeRival", () => {
     expect(discarded).toEqual([{ sqnrDb: given.decibels[1] }]);
   });
 
+  it.each([
+    [33.5, 33.5],
+    [32.5, 34],
+  ])("has its channels evened out where that gains a decibel: %f dB without", async (plain, kept) => {
+    const { rival, discarded } = await rivalOf({ decibels: [34, 30], plain });
+    expect(rival!.candidate.sqnrDb).toBe(kept);
+    expect(discarded).toHaveLength(2);
+  });
+
   it("is not made where a limit tells which errors are too large", async () => {
     expect((await rivalOf({ decibels: [34, 24], limits: { maxDrop: { percent: 1 } } })).rival).toBeNull();
+  });
+});
+
+describe("betterDynamic", () => {
+  const better = async (recipe: Recipe, decibels: readonly number[]): Promise<Recipe> => {
+    const { record } = new Stage();
+    const makeMeasured = async (wanted: readonly object[]) =>
+      wanted.map((each, i) => ({ ...each, sqnrDb: decibels[i] }));
+    const workshop = { makeMeasured, discard: () => {} } as unknown as Workshop;
+    return betterDynamic(recipe, { workshop, record } as unknown as CandidatesRequest);
+  };
+
+  it("is the one that gains a decibel by evening channels out, or the simple one", async () => {
+    expect(await better(smoothed, [41, 39])).toBe(smoothed);
+    expect(await better(smoothed, [41, 40.5])).toEqual(uniformRecipe("dynamic"));
+  });
+
+  it("measures nothing where there is one alone", async () => {
+    const recipe = uniformRecipe("dynamic");
+    expect(await better(recipe, [])).toBe(recipe);
   });
 });
 
