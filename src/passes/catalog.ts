@@ -69,6 +69,7 @@ import { fuseGelu } from "./fuse/gelu.js";
 import { fuseGemmTranspose } from "./fuse/gemm-transpose.js";
 import { fuseGroupNorm } from "./fuse/group-norm.js";
 import { fuseHardSigmoid, fuseHardSwish } from "./fuse/hard-activation.js";
+import { inlineMish } from "./fuse/inline-mish.js";
 import { fuseConvMulAdd, fuseConvTransposeMulAdd, fuseGemmMulAdd, fuseMatMulMul } from "./fuse/linear-arithmetic.js";
 import { fuseMatMulAdd } from "./fuse/matmul-add.js";
 import { fuseMulAddConv } from "./fuse/mul-add-conv.js";
@@ -100,6 +101,7 @@ import { fuseGatherPart } from "./layout/gather-part.js";
 import { fuseChannelShuffle, fuseRoll, fuseSliceSqueeze } from "./layout/gather-rows.js";
 import { fuseGatherUnsqueeze } from "./layout/gather-unsqueeze.js";
 import { hoistPool } from "./layout/hoist-pool.js";
+import { joinSoftmaxAxes } from "./layout/join-softmax-axes.js";
 import { eliminateMergedBatch } from "./layout/merged-batch.js";
 import { fuseMovedAxis } from "./layout/moved-axis.js";
 import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
@@ -244,6 +246,7 @@ const fusions: readonly AnyPass[] = [
   fuseArithmeticPair, // what is left
   fuseResizeAxes,
   fuseSoftmaxView, // after the attention, which is told by its Reshapes
+  joinSoftmaxAxes, // what is left of those views
   fuseReduceReduce,
   fuseReduceNorm, // of all axes at once
   fuseSliceSqueeze, // before the Slices become one Split
@@ -255,6 +258,7 @@ const fusions: readonly AnyPass[] = [
   fuseSplitConcat,
   fuseLinearParts, // of a Split, as the Slices are by now
   hoistSplitStep, // after the attention, whose heads may be views of the parts
+  inlineMish, // when nothing is told by its Mish any more
   fuseResidualSum, // last: patterns are written with Add
 ];
 

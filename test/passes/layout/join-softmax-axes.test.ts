@@ -1,0 +1,22 @@
+import { joinSoftmaxAxes } from "../../../src/passes/layout/join-softmax-axes.js";
+import { testRewrite } from "../../support/test-rewrite.js";
+
+testRewrite(joinSoftmaxAxes, {
+  rewrites: {
+    "a softmax over channels": "(x: f32[N,3,4,5]) -> (y) { y = Softmax<axis=1>(x) }",
+    "a LogSoftmax, its axis counted from the end": "(x: f32[2,C,2,3,2]) -> (y) { y = LogSoftmax<axis=-4>(x) }",
+    "the first axis": "(x: f32[N,3,4]) -> (y) { a = Softmax<axis=0>(x) y = Neg(a) }",
+  },
+  leaves: {
+    "one axis behind": ["(x: f32[N,3,4]) -> (y) { y = Softmax<axis=1>(x) }", null],
+    "the last axis": ["(x: f32[N,3,4,5]) -> (y) { y = Softmax(x) }", null],
+    "axes of any size": ["(x: f32[N,3,H,W]) -> (y) { y = Softmax<axis=1>(x) }", null],
+    "one place alone": ["(x: f32[N,3,1,1]) -> (y) { y = Softmax<axis=1>(x) }", null],
+    "an old softmax, over several axes": ["(x: f32[N,3,4,5]) -> (y) { y = Softmax<axis=1>(x) }", null, { opset: 11 }],
+    "what runs elsewhere": [
+      "(x: f32[N,3,4,5]) -> (y) { y = Softmax<axis=1>(x) }",
+      "NVIDIA TensorRT 11: it moves an axis to the end, which takes long with several behind it",
+      { target: "tensorrt" },
+    ],
+  },
+});
