@@ -69,7 +69,9 @@ export const portOf = ({ outputs }: Graph, value: Value): string =>
 const squashing = new Set(["Softmax", "LogSoftmax", "Sigmoid", "HardSigmoid", "ArgMax"]);
 
 /** What a last Softmax or its like reads, where an output comes from one; null for other outputs. */
-export function beforeSquash({ producer }: Value): Value | null {
+export function beforeSquash(output: Value): Value | null {
+  // Axes may have been joined for it.
+  const producer = output.producer?.is("Reshape") ? output.producer.inputs[0]?.producer : output.producer;
   const before = producer?.inputs[0];
   return producer?.domain === "" && squashing.has(producer.op) && before && !before.constant ? before : null;
 }

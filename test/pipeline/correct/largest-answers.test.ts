@@ -65,6 +65,12 @@ describe("largestAnswers", () => {
       [1, 5],
       "f32",
     ],
+    [
+      "they are, in another view",
+      "(x: f32[1,4]) -> (y) { a = MatMul(x, $w: f32[4,4])\n s = Softmax(a)\n y = Reshape(s, $r: i64[2] = {2, 2}) }",
+      [1, 5],
+      "f32",
+    ],
     ["answers are numbers of classes", "(x: f32[1,4]) -> (y) { y = ArgMax<axis=1>(x) }", [1, 5], "i64"],
   ] as const)("are none where %s", async (_, text, fitted, dtype) => {
     const runtime = new Energies((index) => index);
