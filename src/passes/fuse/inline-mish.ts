@@ -6,6 +6,7 @@
  */
 import { Tensor, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
+import { mishInput } from "./smooth-activation.js";
 
 const ONE_FROM = 20;
 
@@ -13,10 +14,11 @@ export const inlineMish = defineRewrite({
   name: "inline-mish",
   summary: "Compute Mish by Exp and arithmetic",
   numerics: "rounding",
-  roots: ["Mish"],
+  roots: ["Mish", "Mul"],
   onlyOnCpu: "its Softplus, of which Mish is made, is many times as slow as Exp",
   rewrite(mish, { create, constant }) {
-    const x = mish.inputs[0];
+    // Where the opset may not be raised to that of Mish, it is a product still.
+    const x = mish.op === "Mul" ? mishInput(mish) : mish.inputs[0];
     if (x?.dtype !== "f32") return null;
     const number = (value: number): Value => constant(`${mish.output.label}/${value}`, Tensor.f32([], [value]));
     const two = number(2);

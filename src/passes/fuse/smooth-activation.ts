@@ -120,17 +120,22 @@ export const fuseMish = defineRewrite({
   roots: ["Mul"],
   minOpset: 18,
   rewrite(root, { create }) {
-    const [a, b] = root.inputs;
-    for (const [x, gate] of [
-      [a, b],
-      [b, a],
-    ]) {
-      const softplus = soleProducer(soleProducer(gate, "Tanh")?.inputs[0], "Softplus");
-      if (x && softplus?.inputs[0] === x) return isHandled(x) ? create("Mish", [x]) : null;
-    }
-    return null;
+    const x = mishInput(root);
+    return x && isHandled(x) ? create("Mish", [x]) : null;
   },
 });
+
+/** The x of x * Tanh(Softplus(x)); null for other products. */
+export function mishInput({ inputs: [a, b] }: Node): Value | null {
+  for (const [x, gate] of [
+    [a, b],
+    [b, a],
+  ]) {
+    const softplus = soleProducer(soleProducer(gate, "Tanh")?.inputs[0], "Softplus");
+    if (x && softplus?.inputs[0] === x) return x;
+  }
+  return null;
+}
 
 export const fuseCelu = defineRewrite({
   name: "fuse-celu",
