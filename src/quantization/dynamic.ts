@@ -50,9 +50,12 @@ export function dynamicProducts(model: Model): readonly Node[] {
   return [...nodesWithin(model.graph)].filter((node) => isProduct(node) && whyNot(node) === null);
 }
 
-/** All nodes that could be, in execution order. */
-export const dynamicCandidates = (model: Model, target: IntegerTarget): readonly Node[] =>
-  [...nodesWithin(model.graph)].filter((node) => mayBeDynamic(node, target));
+/** All nodes that could be and are asked for, in execution order. */
+export const dynamicCandidates = (
+  model: Model,
+  target: IntegerTarget,
+  takes: (node: Node) => boolean = takesAll,
+): readonly Node[] => [...nodesWithin(model.graph)].filter((node) => takes(node) && mayBeDynamic(node, target));
 
 /** Whether there are dynamic integers for a node there. */
 export const mayBeDynamic = (node: Node, target: IntegerTarget): boolean =>

@@ -18,6 +18,8 @@ import { ENOUGH_DB } from "./worth-its-time.js";
 const FAR_DB = 6;
 /** Of a product's time in float, what it takes as dynamic integers at best. */
 const DYNAMIC_SHARE = 1 / 3;
+/** What evening out channels must gain: it takes a product for each of their elements, and was told by the noise of single products. */
+const WORTH_SMOOTHING_DB = 1;
 
 export interface Rival {
   readonly candidate: Candidate;
@@ -27,33 +29,31 @@ export interface Rival {
   readonly isAlone: boolean;
 }
 
-/** What evening out channels must gain at least: it takes a product for each of their elements, and was told by the noise of single products. */
-const WORTH_SMOOTHING_DB = 1;
-
-/** As it was tuned, and without evening channels out where it has that. */
-const dynamicsOf = (recipe: Recipe): Wanted[] => {
+/** As it was tuned, and the same without evening channels out where it has that. */
+const withAndWithout = (recipe: Recipe): Wanted[] => {
   const { smoothing, ...plain } = recipe;
   const recipes = smoothing ? [recipe, plain] : [recipe];
   return recipes.map((each) => ({ variant: { kind: "integers", recipe: each }, keptFloat: new Map() }));
 };
 
-/** The better of those; the other is discarded. */
-function betterOf([tuned, plain]: readonly Candidate[], workshop: Workshop): Candidate {
+/** The one of those that is worth its time; the other is discarded. */
+function betterOf([tuned, plain]: readonly Candidate[], leastGainDb: number, workshop: Workshop): Candidate {
   if (!plain) return tuned!;
   const gained = (tuned!.sqnrDb ?? Number.NaN) - (plain.sqnrDb ?? Number.NaN);
-  const [kept, other] = gained < WORTH_SMOOTHING_DB ? [plain, tuned!] : [tuned!, plain];
+  const [kept, other] = gained < leastGainDb ? [plain, tuned!] : [tuned!, plain];
   workshop.discard(other);
   return kept;
 }
 
-/** Where nothing stands beside them yet: the recipe of the better. */
-export async function betterDynamic(recipe: Recipe, { workshop, record }: CandidatesRequest): Promise<Recipe> {
-  const wanted = dynamicsOf(recipe);
-  if (wanted.length === 1) return recipe;
+/** Dynamic integers beside which nothing was measured yet; with a limit on accuracy the more accurate, whatever it takes. */
+export async function makeDynamic(
+  recipe: Recipe,
+  { workshop, config, record }: CandidatesRequest,
+): Promise<Candidate | null> {
+  const wanted = withAndWithout(recipe);
+  if (wanted.length === 1) return null;
   const made = await record.stage("quantize", () => workshop.makeMeasured(wanted), "dynamic");
-  const { variant } = betterOf(made, workshop);
-  for (const each of made) workshop.discard(each);
-  return variant.kind === "integers" ? variant.recipe : recipe;
+  return betterOf(made, isSearched(config) ? 0 : WORTH_SMOOTHING_DB, workshop);
 }
 
 /** @param dynamics names of the nodes that have dynamic integers */
@@ -66,10 +66,10 @@ export async function makeRival(
   const method = config.quantize.method ?? "mse";
   const statics = { kind: "integers", recipe: staticRecipe({ placement: widestPlacement, method }) } as const;
   const draft = { variant: statics, keptFloat: placed?.[0]?.keptFloat ?? new Map() };
-  const make = () => workshop.makeMeasured([draft, ...dynamicsOf(recipe)]);
+  const make = () => workshop.makeMeasured([draft, ...withAndWithout(recipe)]);
   const [drafted, ...made] = await record.stage("quantize", make, "dynamic and static");
   workshop.discard(drafted!);
-  const candidate = betterOf(made, workshop);
+  const candidate = betterOf(made, WORTH_SMOOTHING_DB, workshop);
   const [own, other] = [candidate.sqnrDb, drafted!.sqnrDb];
   const isFarBetter = own !== null && other !== null && other < ENOUGH_DB && other < own - FAR_DB;
   // Products may be a small part of it all: what is left in float beside them static integers make faster too.
@@ -82,14 +82,14 @@ export async function makeRival(
 export async function rivalAmong(
   [fastest]: readonly Candidate[],
   { candidate, isFarBetter }: Rival,
-  workshop: Workshop,
+  { workshop, record }: Pick<CandidatesRequest, "workshop" | "record">,
 ): Promise<readonly Candidate[]> {
   if (!fastest || !isFarBetter) return [];
   const instead = dynamicInstead(candidate, workshop);
   const nodes = [...instead.forms.keys()].filter((name) => fastest.built.forms.get(name) === "static");
   const left = fastest.built.forms.size - nodes.length;
   if (nodes.length === 0 || left === 0) return [];
-  const mixed = workshop.make(withLinesFor(withDynamic(fastest.variant, nodes, instead), 0), fastest.keptFloat);
-  await workshop.measureError([mixed]);
-  return [mixed];
+  const variant = withLinesFor(withDynamic(fastest.variant, nodes, instead), 0);
+  const make = () => workshop.makeMeasured([{ variant, keptFloat: fastest.keptFloat }]);
+  return record.stage("quantize", make, "static and dynamic together");
 }

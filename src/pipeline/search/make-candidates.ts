@@ -33,7 +33,7 @@ import { float16Risks } from "../fp16/float16-risks.js";
 import type { Placed } from "../place/place-statics.js";
 import type { RunRecord } from "../run-record.js";
 import { type ChosenMethods, chooseMethods } from "./choose-ranges.js";
-import { betterDynamic, makeRival, rivalAmong } from "./dynamic-rival.js";
+import { makeDynamic, makeRival, rivalAmong } from "./dynamic-rival.js";
 import { mayBeWorthIt, worthItsTime } from "./worth-its-time.js";
 
 /** What the model is converted to, as far as it can be: weights per block need more than others, and only matrices have them. */
@@ -89,7 +89,8 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   const { target, excluded } = workshop.options;
   const isDynamic =
     !isQuantized && target.dynamic && (mode === "auto" || mode === "dynamic") && opset >= LEAST_OPSET.dynamic;
-  const dynamics = isDynamic ? dynamicCandidates(model, target).map(({ name }) => name) : [];
+  const takes = ({ name }: Node): boolean => !excluded.has(name);
+  const dynamics = isDynamic ? dynamicCandidates(model, target, takes).map(({ name }) => name) : [];
   const most = isStatic ? planStatic(model, target, { ...widestPlacement, keepFloat: excluded }).nodes.length : 0;
   const areMany =
     FEW * dynamics.length >= most || (isSearched(config) && FEW * (workshop.floatShare(dynamics) ?? 0) >= 1);
@@ -97,12 +98,18 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   const recipe = isWorthIt ? await dynamicRecipe(request) : null;
   const rival = recipe && most > 0 ? await makeRival(recipe, dynamics, request) : null;
   const statics = isStatic && !rival?.isAlone ? await makeStatic(request, config.quantize.method) : [];
-  if (rival) statics.push(...(await rivalAmong(statics, rival, workshop)));
+  if (rival) statics.push(...(await rivalAmong(statics, rival, request)));
+  let dynamic = rival?.candidate ?? (recipe && (await makeDynamic(recipe, request)));
   if (!isQuantized) {
     if (recipe && !rival) {
-      const better = await betterDynamic(recipe, request);
+      const own = dynamic?.variant.kind === "integers" ? dynamic.variant.recipe : recipe;
       const isAlone = mode === "auto" && !withFloat && statics.length === 0;
-      variants.push({ kind: "integers", recipe: isAlone ? withRestStored(better, request) : better });
+      if (isAlone || !dynamic)
+        variants.push({ kind: "integers", recipe: isAlone ? withRestStored(own, request) : own });
+      if (isAlone && dynamic) {
+        workshop.discard(dynamic);
+        dynamic = null;
+      }
     }
     if (opset >= LEAST_OPSET.weights) {
       // What is widened in every run or when it is loaded is no faster where integers themselves are not.
@@ -111,7 +118,7 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
       variants.push(...recipes.map((recipe) => ({ kind: "integers", recipe }) as const));
     }
   }
-  const plain = [...(rival ? [rival.candidate] : []), ...(await makeAll(variants, request))];
+  const plain = [...(dynamic ? [dynamic] : []), ...(await makeAll(variants, request))];
   const others = (await request.round?.(plain)) ?? plain;
 
   const useful = [...others, ...statics].filter((candidate) => {

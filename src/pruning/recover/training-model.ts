@@ -120,13 +120,15 @@ async function both(
   const f = new Formula(graph, "recover/");
   const inputs = new Map(
     student.graph.inputs.map((input) => {
-      const shape = sizes.get(input.label) ?? input.shape;
+      const shape = sizes.get(input.label) ?? input.origin.defaultTensor?.dims ?? input.shape;
       return [input.label, graph.addInput(input.label, { dtype: input.dtype, shape }, input.origin)];
     }),
   );
   if ([...inputs.values()].some(({ shape }) => !isStatic(shape))) return { reason: "sizes of its inputs are open" };
+  // A default is the same for every image.
+  const fed = [...inputs.values()].filter(({ origin }) => !origin.defaultTensor && !origin.defaultSparse);
   const augmentation = isAugmented
-    ? augment(graph, [...inputs.values()], f, opsetOf(student))
+    ? augment(graph, fed, f, opsetOf(student))
     : { values: new Map<Value, Value>(), images: null };
   const parameters = new Map<Value, Value>();
   const copy = (source: Model, isStudent: boolean): ReadonlyMap<Value, Value> => {

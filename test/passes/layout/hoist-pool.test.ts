@@ -10,6 +10,9 @@ testRewrite(hoistPool, {
       "(x: f32[N,3,9,9]) -> (y) { a = Sigmoid(x) y = MaxPool<kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]>(a) }",
     "a slope for each channel": `(x: f32[N,3,8,8]) -> (y) { a = PRelu(x, $s: f32[3,1,1] = {0.1, 0, 2}) y = ${pool}(a) }`,
     "an Elu before the largest of all": "(x: f32[N,3,8]) -> (y) { a = Elu(x) y = GlobalMaxPool(a) }",
+    "a pool whose places nobody asks for": `(x: f32[N,3,8,8]) -> (y) { a = Selu(x) y, i = ${pool}(a) }`,
+    "windows with gaps, of data alone":
+      "(x: f32[N,3,9]) -> (y) { a = Tanh(x) y = MaxPool<kernel_shape=[2], strides=[2], dilations=[3]>(a) }",
     "windows that are rounded up":
       "(x: f32[N,3,7]) -> (y) { a = Tanh(x) y = MaxPool<kernel_shape=[2], strides=[2], ceil_mode=1>(a) }",
   },
@@ -27,6 +30,15 @@ testRewrite(hoistPool, {
     "a slope for each place": [
       `(x: f32[N,1,2,2]) -> (y) { a = PRelu(x, $s: f32[2,2] = {1, 2, 3, 4}) y = ${pool}(a) }`,
       null,
+    ],
+    "windows with gaps, which may lie in the padding alone": [
+      "(x: f32[N,3,2]) -> (y) { a = Sigmoid(x) y = MaxPool<kernel_shape=[2], strides=[2], dilations=[3], pads=[1,1]>(a) }",
+      null,
+    ],
+    "what runs elsewhere": [
+      `(x: f32[N,3,8,8]) -> (y) { a = LeakyRelu(x) y = ${pool}(a) }`,
+      "NVIDIA TensorRT 11: it may compute an activation for nothing in the Conv in front",
+      { target: "tensorrt" },
     ],
     "an activation that others read": [
       `(x: f32[N,3,8,8]) -> (y, z) { a = LeakyRelu(x) y = ${pool}(a) z = Neg(a) }`,

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { Candidate, Variant } from "../../../src/pipeline/candidates/candidate.js";
 import type { Workshop } from "../../../src/pipeline/candidates/workshop.js";
-import type { OptimizeConfig } from "../../../src/pipeline/config.js";
-import { betterDynamic, makeRival, rivalAmong } from "../../../src/pipeline/search/dynamic-rival.js";
+import type { Limits, OptimizeConfig } from "../../../src/pipeline/config.js";
+import { makeDynamic, makeRival, rivalAmong } from "../../../src/pipeline/search/dynamic-rival.js";
 import type { CandidatesRequest } from "../../../src/pipeline/search/make-candidates.js";
 import type { Form } from "../../../src/quantization/form.js";
 import { type Recipe, uniformRecipe } from "../../../src/quantization/recipe.js";
@@ -36,7 +36,10 @@ async function rivalOf({
   const all = [other, own, ...(plain === undefined ? [] : [plain])];
   const workshop = {
     options: { taps: new Map() },
-    floatShare: () => share,
+    floatShare: (nodes: readonly string[]) => {
+      expect(nodes).toEqual(["a"]);
+      return share;
+    },
     makeMeasured: async (wanted: readonly unknown[]) => {
       expect(wanted).toHaveLength(all.length);
       return all.map((sqnrDb) => ({ sqnrDb }));
@@ -53,8 +56,8 @@ async function rivalOf({
 
 describe("makeRival", () => {
   it.each([
-    ["is far better where static integers err twice as much", { decibels: [34, 24] }, [true, true]],
-    ["is no better where they err a little more", { decibels: [34, 29] }, [false, false]],
+    ["is far better where static integers err twice as much", { decibels: [34, 27.9] }, [true, true]],
+    ["is no better where they err a little more", { decibels: [34, 28.1] }, [false, false]],
     ["is no better where their errors are small", { decibels: [50, 36] }, [false, false]],
     ["is not known to be better where nothing was measured", { decibels: [null, null] }, [false, false]],
     // A seventh of the time: 1.11 times as fast at best.
@@ -77,8 +80,8 @@ describe("makeRival", () => {
   });
 
   it.each([
-    [33.5, 33.5],
-    [32.5, 34],
+    [33.1, 33.1],
+    [32.9, 34],
   ])("has its channels evened out where that gains a decibel: %f dB without", async (plain, kept) => {
     const { rival, discarded } = await rivalOf({ decibels: [34, 30], plain });
     expect(rival!.candidate.sqnrDb).toBe(kept);
@@ -90,23 +93,35 @@ describe("makeRival", () => {
   });
 });
 
-describe("betterDynamic", () => {
-  const better = async (recipe: Recipe, decibels: readonly number[]): Promise<Recipe> => {
+describe("makeDynamic", () => {
+  const better = async (recipe: Recipe, decibels: readonly (number | null)[], maxDrop: Limits["maxDrop"] = "none") => {
     const { record } = new Stage();
+    const discarded: Candidate[] = [];
     const makeMeasured = async (wanted: readonly object[]) =>
       wanted.map((each, i) => ({ ...each, sqnrDb: decibels[i] }));
-    const workshop = { makeMeasured, discard: () => {} } as unknown as Workshop;
-    return betterDynamic(recipe, { workshop, record } as unknown as CandidatesRequest);
+    const discard = (candidate: Candidate): void => void discarded.push(candidate);
+    const config = { limits: limitsOf({ maxDrop }) };
+    const request = { workshop: { makeMeasured, discard }, record, config } as unknown as CandidatesRequest;
+    const made = await makeDynamic(recipe, request);
+    if (made) expect(discarded.map(({ sqnrDb }) => sqnrDb)).toEqual(decibels.filter((each) => each !== made.sqnrDb));
+    return made?.variant.kind === "integers" ? made.variant.recipe : null;
   };
 
-  it("is the one that gains a decibel by evening channels out, or the simple one", async () => {
-    expect(await better(smoothed, [41, 39])).toBe(smoothed);
-    expect(await better(smoothed, [41, 40.5])).toEqual(uniformRecipe("dynamic"));
+  it.each([
+    [41, 39.9, true],
+    [41, 40.1, false],
+    [41, 42, false],
+  ])("evens channels out where that gains a decibel: %f dB, %f without", async (own, plain, isSmooth) => {
+    expect(await better(smoothed, [own, plain])).toEqual(isSmooth ? smoothed : uniformRecipe("dynamic"));
   });
 
-  it("measures nothing where there is one alone", async () => {
-    const recipe = uniformRecipe("dynamic");
-    expect(await better(recipe, [])).toBe(recipe);
+  it("takes the more accurate where a limit says how accurate it must be", async () => {
+    expect(await better(smoothed, [41, 40.5], { percent: 1 })).toBe(smoothed);
+    expect(await better(smoothed, [41, 41.5], { percent: 1 })).toEqual(uniformRecipe("dynamic"));
+  });
+
+  it("makes nothing where there is one alone", async () => {
+    expect(await better(uniformRecipe("dynamic"), [])).toBeNull();
   });
 });
 
@@ -115,19 +130,30 @@ describe("rivalAmong", () => {
     const made = stage.candidate("dynamic", integersVariant("dynamic"), { accuracy: 1, ms: 8 });
     return { ...made, built: { ...made.built, forms: new Map<string, Form>([["product", "dynamic"]]) } };
   };
+  const requestOf = ({ record }: Stage) => {
+    const makeMeasured = async (wanted: readonly object[]) => wanted.map((each) => ({ ...each, sqnrDb: 28 }));
+    const workshop = { makeMeasured, floatShare: () => 0.5, besideFloat: (speedup: number) => speedup };
+    return { record, workshop: workshop as unknown as Workshop };
+  };
   const mix = async (quantized: readonly string[], isFarBetter = true) => {
-    const stage = new Stage(undefined, { conv: 28 });
-    const made = stage.candidate("static", staticVariant, { accuracy: 1, ms: 5 }, quantized);
+    const stage = new Stage();
+    const made = stage.candidate("static", withLines, { accuracy: 1, ms: 5 }, quantized);
     const fastest = { ...made, keptFloat: new Map([["head", "does not pay"]]) };
     const rival = { candidate: dynamic(stage), isFarBetter, isAlone: false };
-    return rivalAmong([fastest], rival, stage.workshopFor(["conv", "product", "head"]));
+    return rivalAmong([fastest], rival, requestOf(stage));
   };
+  /** What was fitted to the noise of all static integers. */
+  const withLines = {
+    kind: "integers",
+    recipe: { ...(staticVariant as Extract<Variant, { kind: "integers" }>).recipe, lines: new Map([["head", {}]]) },
+  } as unknown as Variant;
   const formsOf = (variant: Variant) => (variant.kind === "integers" ? [...variant.recipe.forms] : null);
 
   it("makes products dynamic that are static, and measures what comes of it", async () => {
     const [mixed, ...others] = await mix(["conv", "product"]);
     expect(others).toEqual([]);
     expect(formsOf(mixed!.variant)).toEqual([["product", "dynamic"]]);
+    expect(mixed!.variant).not.toHaveProperty("recipe.lines");
     expect(mixed!.keptFloat).toEqual(new Map([["head", "does not pay"]]));
     expect(mixed!.sqnrDb).toBe(28);
   });
@@ -143,6 +169,6 @@ describe("rivalAmong", () => {
   it("makes nothing where there are no static integers at all", async () => {
     const stage = new Stage();
     const rival = { candidate: dynamic(stage), isFarBetter: true, isAlone: true };
-    expect(await rivalAmong([], rival, stage.workshopFor([]))).toEqual([]);
+    expect(await rivalAmong([], rival, requestOf(stage))).toEqual([]);
   });
 });

@@ -58,7 +58,7 @@ const PROFILED_MS = 300;
 const DISTURBED = 1.25;
 /** ... by this much, until each node has some that nothing disturbed. */
 const LONGER = 3;
-/** Nodes in bodies of loops run hundreds of times in each run, some of them undisturbed, and the profiler keeps every event in memory. */
+/** Where bodies of loops make tens of thousands of events in each run, all of which the profiler keeps in memory and writes. */
 const LOOPING_RUNS = 3;
 
 /**
