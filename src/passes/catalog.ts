@@ -102,7 +102,6 @@ import { fuseChannelShuffle, fuseRoll, fuseSliceSqueeze } from "./layout/gather-
 import { fuseGatherUnsqueeze } from "./layout/gather-unsqueeze.js";
 import { hoistPool } from "./layout/hoist-pool.js";
 import { joinSoftmaxAxes } from "./layout/join-softmax-axes.js";
-import { liftGroupedConv } from "./layout/lift-grouped-conv.js";
 import { eliminateMergedBatch } from "./layout/merged-batch.js";
 import { fuseMovedAxis } from "./layout/moved-axis.js";
 import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
@@ -259,7 +258,6 @@ const fusions: readonly AnyPass[] = [
   fuseSplitConcat,
   fuseLinearParts, // of a Split, as the Slices are by now
   hoistSplitStep, // after the attention, whose heads may be views of the parts
-  liftGroupedConv, // when all has gone into the Conv that goes into it
   inlineMish, // when nothing is told by its Mish any more
   fuseResidualSum, // last: patterns are written with Add
 ];

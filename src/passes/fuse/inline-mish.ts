@@ -15,6 +15,8 @@ export const inlineMish = defineRewrite({
   summary: "Compute Mish by Exp and arithmetic",
   numerics: "rounding",
   roots: ["Mish", "Mul"],
+  // Min broadcasts from here on.
+  minOpset: 8,
   onlyOnCpu: "its Softplus, of which Mish is made, is many times as slow as Exp",
   rewrite(mish, { create, constant }) {
     // Where the opset may not be raised to that of Mish, it is a product still.
