@@ -102,9 +102,8 @@ function reshapeTarget(node: Node, facts: SizeFacts): number[] | null {
   const shape = facts.vectorOf(shapeInput);
   if (shape?.rank !== 1 || shape.dtype !== "i64") return null;
   const { elements } = shape;
-  const isExact = node.int("allowzero", 0) !== 0;
   // A zero that means no elements cannot stand beside one that copies.
-  if (isExact && elements.includes(0)) return null;
+  if (node.int("allowzero", 0) !== 0 && elements.includes(0)) return null;
   const unknown = elements.filter((element) => typeof element !== "number").length;
   if (unknown === 0) return elements as number[];
   const hasInferred = elements.includes(-1);
@@ -119,8 +118,6 @@ function reshapeTarget(node: Node, facts: SizeFacts): number[] | null {
     inferred++;
     return -1;
   });
-  // Whoever takes zeros as they are may have none of the others, and then nothing can be inferred.
-  if (isExact && inferred > 0) return null;
   return inferred <= 1 && !(inferred > (hasInferred ? 1 : 0) && elements.includes(0)) ? target : null;
 }
 

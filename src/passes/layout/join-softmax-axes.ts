@@ -5,7 +5,7 @@
  * axes behind it than one takes several times as long as all else: 10.2 ns an element of [1,21,256,256], and 1.4 so (1.32, Zen 5,
  * 1 thread). Sizes that are open are computed, in some microseconds.
  */
-import { attr, Tensor, type Value } from "../../ir/index.js";
+import { attr, type Shape, Tensor, type Value } from "../../ir/index.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { isKnown } from "../../rewrite/match.js";
 
@@ -27,7 +27,10 @@ export const joinSoftmaxAxes = defineRewrite({
     const axis = given < 0 ? given + x.shape.length : given;
     const behind = x.shape.slice(axis + 1);
     if (behind.length < 2) return null;
-    if (!behind.every(isKnown)) return context.opset < OPEN_SIZES_OPSET ? null : joined(x, openViews(x, axis, context));
+    if (!behind.every(isKnown)) {
+      const isOpen = context.opset >= OPEN_SIZES_OPSET && isNeverEmpty(x.shape.slice(0, axis + 1), context);
+      return isOpen ? joined(x, openViews(x, axis, context)) : null;
+    }
     // Nothing to exchange; and of no elements at all a 0 would say something else.
     const places = behind.reduce((all, size) => all * size, 1);
     if (places < 2) return null;
@@ -47,6 +50,13 @@ export const joinSoftmaxAxes = defineRewrite({
     }
   },
 });
+
+/** Sizes that are computed may become ones that are inferred, which cannot be done of no elements: a batch has some, and boxes that were found may be none. */
+const isNeverEmpty = (kept: Shape, { model }: RewriteContext): boolean =>
+  kept.every(
+    (size, i) =>
+      isKnown(size) || (i === 0 && size !== null && model.graph.inputs.some(({ shape }) => shape?.[0] === size)),
+  );
 
 interface Views {
   readonly merged: Value;

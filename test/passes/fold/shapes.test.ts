@@ -153,17 +153,6 @@ testRewrite(foldShapes, {
       }`,
       null,
     ],
-    "sizes of which all may be zero": [
-      `(x: f32[N,3,H,W]) -> (y) {
-        b = Shape<end=2>(x)
-        e = Shape<start=2>(x)
-        p = ReduceProd(e)
-        t = Concat<axis=0>(b, p)
-        y = Reshape<allowzero=1>(x, t)
-      }`,
-      null,
-      { opset: 15 },
-    ],
     "a zero that means no elements": [
       `(x: f32[N,3,0]) -> (y) {
         s = Shape(x)
