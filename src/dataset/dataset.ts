@@ -14,7 +14,7 @@ export const inputsOf = ({ inputs }: Graph): InputSpec[] => inputs.map(specOf);
 
 /** Of these, what has no default: neither samples nor the runtime need the others. */
 export const neededInputsOf = ({ inputs }: Graph): InputSpec[] =>
-  inputs.filter(({ origin }) => !origin.defaultTensor && !origin.defaultSparse).map(specOf);
+  inputs.filter(({ hasDefault }) => !hasDefault).map(specOf);
 
 const specOf = ({ label, dtype, shape }: Value): InputSpec => ({ name: label, dtype, shape });
 

@@ -63,6 +63,11 @@ export class Value {
     return !this.origin.producer && !this.origin.constant && !this.origin.sparse;
   }
 
+  /** Whether it is something where a caller gives nothing. */
+  get hasDefault(): boolean {
+    return this.origin.defaultTensor !== undefined || this.origin.defaultSparse !== undefined;
+  }
+
   /** Of its own graph or body; others may read it as well. */
   get isGraphOutput(): boolean {
     for (const use of this.#uses) if (use.kind === "output") return true;

@@ -1,3 +1,4 @@
+export { bodiesOf } from "./bodies.js";
 export { fileSource, memorySource, refuseChanged } from "./byte-source.js";
 export { externalSource, isExternal } from "./external-data.js";
 export { isLinked, linkedSuffix, linkMark, linkRoot } from "./link-place.js";

@@ -8,7 +8,7 @@
  * [64, 112, 112], 1.30 on x86: 4.0 ms, and 0.2). It moves none in front of an activation, and takes a Relu into the integers.
  */
 import type { Node, Value } from "../ir/index.js";
-import { exchangeableActivation } from "../ops/monotone.js";
+import { exchangeableActivation } from "../rewrite/exchangeable-activation.js";
 import { activationSlots } from "../target/integer-kernel.js";
 import type { StaticPlan } from "./plan-static.js";
 

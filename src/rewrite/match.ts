@@ -26,6 +26,10 @@ export function soleProducer(value: MaybeValue, op: string): Node | null {
 export const readsOnlyFirst = (node: Node): boolean =>
   node.outputs.every((output, i) => i === 0 || !output || output.useCount === 0);
 
+/** What makes a value, also where it is seen through a Reshape. */
+export const makerBehindView = ({ producer }: Value): Node | null =>
+  producer?.is("Reshape") ? (producer.inputs[0]?.producer ?? null) : producer;
+
 export const constantOf = (value: MaybeValue): Tensor | null => value?.constant ?? null;
 
 /** Integers of a constant, or null; bounded, so that nobody expands a weight by mistake. */

@@ -3,7 +3,7 @@
  * of a few hundred bytes can ask for billions: each of 31 functions calls the next one twice.
  */
 import { InferOptError } from "../../base/errors.js";
-import type { ModelProto, NodeProto } from "../../onnx/index.js";
+import { bodiesOf, type ModelProto, type NodeProto } from "../../onnx/index.js";
 import { canonicalDomain } from "./domain.js";
 
 /** Far beyond what exporters write, and still something that a runtime can hold. */
@@ -50,9 +50,7 @@ export function refuseEndlessCalls({ graph, functions = [] }: ModelProto, path: 
 
 /** What the nodes and those of their bodies call, or would call if it were a function. */
 const namesIn = (nodes: readonly NodeProto[]): string[] =>
-  nodes.flatMap(({ domain, op_type, overload, attribute = [] }) => [
-    titleOf(domain, op_type, overload),
-    ...attribute.flatMap(({ g, graphs = [] }) =>
-      [...(g ? [g] : []), ...graphs].flatMap((body) => namesIn(body.node ?? [])),
-    ),
+  nodes.flatMap((node) => [
+    titleOf(node.domain, node.op_type, node.overload),
+    ...bodiesOf(node).flatMap((body) => namesIn(body.node ?? [])),
   ]);

@@ -8,6 +8,7 @@ import { invariant } from "../../base/errors.js";
 import {
   type AttributeProto,
   bigintToLong,
+  bodiesOf,
   cloneMessage,
   type GraphProto,
   type ModelProto,
@@ -59,10 +60,10 @@ export function saveModel(model: Model, path: string, options: SaveOptions = {})
 }
 
 const nodesIn = (graph: GraphProto | undefined): number =>
-  (graph?.node ?? []).reduce((sum, { attribute = [] }) => {
-    const bodies = attribute.flatMap(({ g, graphs = [] }) => (g ? [g, ...graphs] : graphs));
-    return sum + 1 + bodies.reduce((within, body) => within + nodesIn(body), 0);
-  }, 0);
+  (graph?.node ?? []).reduce(
+    (sum, node) => sum + 1 + bodiesOf(node).reduce((within, body) => within + nodesIn(body), 0),
+    0,
+  );
 
 /** Writes the model for the runtime's eyes only: its weights stay where they are (see linked-model.ts). */
 export const linkModel = (model: Model, path: string): void => writeLinked(toOnnx(model), path);

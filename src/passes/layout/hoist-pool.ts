@@ -6,7 +6,7 @@
  * and Clip: ONNX Runtime computes those while it writes what a Conv gives, for nothing. It does so with others too, and that takes
  * time: a Conv of [32, 249, 257] with LeakyRelu 0.65 ms, without 0.21, the LeakyRelu behind the pool 0.1 (1.32, Zen 5).
  */
-import { exchangeableActivation } from "../../ops/monotone.js";
+import { exchangeableActivation } from "../../rewrite/exchangeable-activation.js";
 import { defineRewrite } from "../../rewrite/index.js";
 
 export const hoistPool = defineRewrite({

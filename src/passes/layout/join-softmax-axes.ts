@@ -25,31 +25,31 @@ export const joinSoftmaxAxes = defineRewrite({
     if (!x?.shape) return null;
     const given = softmax.int("axis", -1);
     const axis = given < 0 ? given + x.shape.length : given;
-    const behind = x.shape.slice(axis + 1);
-    if (behind.length < 2) return null;
-    if (!behind.every(isKnown)) {
-      const isOpen = context.opset >= OPEN_SIZES_OPSET && isNeverEmpty(x.shape.slice(0, axis + 1), context);
-      return isOpen ? joined(x, openViews(x, axis, context)) : null;
-    }
-    // Nothing to exchange; and of no elements at all a 0 would say something else.
-    const places = behind.reduce((all, size) => all * size, 1);
-    if (places < 2) return null;
-    // 0 keeps a size as it is.
-    const kept = new Array<number>(axis + 1).fill(0);
-    const view = (name: string, sizes: readonly number[]): Value =>
-      context.constant(
-        `${softmax.output.label}/${name}`,
-        Tensor.i64([kept.length + sizes.length], [...kept, ...sizes]),
-      );
-    return joined(x, { merged: view("merged", [places]), whole: view("shape", behind) });
-
-    function joined(value: Value, { merged, whole, exactly = {} }: Views) {
-      const rows = context.create("Reshape", [value, merged], exactly).output;
-      const result = context.create(softmax.op, [rows], { axis: attr.int(axis) }, { like: softmax }).output;
-      return context.create("Reshape", [result, whole], exactly);
-    }
+    const views = x.shape.length - axis > 2 ? viewsOf(x, axis, softmax.output.label, context) : null;
+    if (!views) return null;
+    const { merged, whole, exactly = {} } = views;
+    const rows = context.create("Reshape", [x, merged], exactly).output;
+    const result = context.create(softmax.op, [rows], { axis: attr.int(axis) }, { like: softmax }).output;
+    return context.create("Reshape", [result, whole], exactly);
   },
 });
+
+/** Null where there is nothing to gain, or sizes cannot be told. */
+function viewsOf(x: Value, axis: number, label: string, context: RewriteContext): Views | null {
+  const shape = x.shape!;
+  const [kept, behind] = [shape.slice(0, axis + 1), shape.slice(axis + 1)];
+  if (!behind.every(isKnown)) {
+    const isOpen = context.opset >= OPEN_SIZES_OPSET && isNeverEmpty(kept, context);
+    return isOpen ? openViews(x, axis, context) : null;
+  }
+  // Nothing to exchange; and of no elements at all a 0 would say something else.
+  const places = behind.reduce((all, size) => all * size, 1);
+  if (places < 2) return null;
+  // 0 keeps a size as it is.
+  const view = (name: string, sizes: readonly number[]): Value =>
+    context.constant(`${label}/${name}`, Tensor.i64([kept.length + sizes.length], [...kept.map(() => 0), ...sizes]));
+  return { merged: view("merged", [places]), whole: view("shape", behind) };
+}
 
 /** Sizes that are computed may become ones that are inferred, which cannot be done of no elements: a batch has some, and boxes that were found may be none. */
 const isNeverEmpty = (kept: Shape, { model }: RewriteContext): boolean =>

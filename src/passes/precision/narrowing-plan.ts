@@ -51,9 +51,7 @@ export class NarrowingPlan {
     if (producer) return this.#places.get(producer.node)?.outputs.has(producer.index) ?? false;
     if (!value.isGraphInput) return false;
     const owner = value.graph.owner;
-    return owner
-      ? this.#isNarrowControl(owner)
-      : !this.options.keepIo && !value.origin.defaultTensor && !value.origin.defaultSparse;
+    return owner ? this.#isNarrowControl(owner) : !this.options.keepIo && !value.hasDefault;
   }
 
   /** What a reader of a value that was float32 takes. */

@@ -8,6 +8,7 @@ import { inputAxis } from "../../quantization/inputs/moment-taps.js";
 import { MOST_SAMPLES } from "../../quantization/inputs/round-in-view.js";
 import { lastProducts } from "../../quantization/outputs/last-products.js";
 import { type PlacementOptions, planStatic } from "../../quantization/plan-static.js";
+import { makerBehindView } from "../../rewrite/match.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import { type FloatAnswers, LEAST_OBSERVED } from "../calibrate/kept-answers.js";
 import type { RunContext } from "../context.js";
@@ -71,7 +72,7 @@ const squashing = new Set(["Softmax", "LogSoftmax", "Sigmoid", "HardSigmoid", "A
 /** What a last Softmax or its like reads, where an output comes from one; null for other outputs. */
 export function beforeSquash(output: Value): Value | null {
   // Axes may have been joined for it.
-  const producer = output.producer?.is("Reshape") ? output.producer.inputs[0]?.producer : output.producer;
+  const producer = makerBehindView(output);
   const before = producer?.inputs[0];
   return producer?.domain === "" && squashing.has(producer.op) && before && !before.constant ? before : null;
 }

@@ -7,7 +7,8 @@
  * or Sigmoid what goes in is compared, since what comes out hardly moves where the model is sure; Softmax does not see
  * a number added to all, so that is taken off first.
  */
-import { elementCount, fromFront, type Node, type Value } from "../../ir/index.js";
+import { elementCount, fromFront, type Value } from "../../ir/index.js";
+import { makerBehindView } from "../../rewrite/match.js";
 import { dimsOf, type Formula } from "./formula.js";
 
 export interface Distance {
@@ -38,12 +39,9 @@ export function distance(f: Formula, pairs: readonly (readonly [Value, Value])[]
 
 const squashing: ReadonlySet<string> = new Set(["Softmax", "LogSoftmax", "Sigmoid"]);
 
-/** What makes an output; axes may have been joined for it. */
-const squashOf = ({ producer }: Value): Node | null =>
-  producer?.is("Reshape") ? (producer.inputs[0]?.producer ?? null) : producer;
-
 function compared(f: Formula, student: Value, teacher: Value): { s: Value; t: Value; source: Value } {
-  const [a, b] = [squashOf(student), squashOf(teacher)];
+  // Axes may have been joined for it.
+  const [a, b] = [makerBehindView(student), makerBehindView(teacher)];
   if (!a || !b || a.op !== b.op || a.domain !== "" || b.domain !== "" || !squashing.has(a.op)) {
     return { s: student, t: teacher, source: student };
   }

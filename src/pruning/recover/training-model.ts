@@ -126,7 +126,7 @@ async function both(
   );
   if ([...inputs.values()].some(({ shape }) => !isStatic(shape))) return { reason: "sizes of its inputs are open" };
   // A default is the same for every image.
-  const fed = [...inputs.values()].filter(({ origin }) => !origin.defaultTensor && !origin.defaultSparse);
+  const fed = [...inputs.values()].filter(({ hasDefault }) => !hasDefault);
   const augmentation = isAugmented
     ? augment(graph, fed, f, opsetOf(student))
     : { values: new Map<Value, Value>(), images: null };

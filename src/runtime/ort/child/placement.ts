@@ -6,7 +6,7 @@ import { InferOptError } from "../../../base/errors.js";
 import { groupBy } from "../../../base/group-by.js";
 import { median } from "../../../base/statistics.js";
 import type { Sample } from "../../../dataset/index.js";
-import { type GraphProto, type NodeProto, readModel } from "../../../onnx/index.js";
+import { bodiesOf, type GraphProto, type NodeProto, readModel } from "../../../onnx/index.js";
 import type { ConversionTime, OperatorTime, SessionOptions } from "../../port.js";
 import { modelBytes } from "../model-bytes.js";
 import type { JobContext, JobHandler, Jobs } from "../protocol.js";
@@ -208,8 +208,7 @@ const hasLoops = (graph: GraphProto): boolean =>
 function* nodesIn(graph: GraphProto): Iterable<NodeProto> {
   for (const node of graph.node ?? []) {
     yield node;
-    for (const { g, graphs = [] } of node.attribute ?? [])
-      for (const body of g ? [g, ...graphs] : graphs) yield* nodesIn(body);
+    for (const body of bodiesOf(node)) yield* nodesIn(body);
   }
 }
 
