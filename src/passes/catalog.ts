@@ -1,5 +1,5 @@
 /** Every pass, in the order in which they run, with a reason where the order matters; and the recipes made of them. */
-import type { AnyPass } from "../rewrite/index.js";
+import type { AnyPass, Rewrite } from "../rewrite/index.js";
 import { fuseAttention } from "./attention/attention.js";
 import { fuseAttentionCache } from "./attention/cache.js";
 import { fuseRotaryEmbedding } from "./attention/rotary-embedding.js";
@@ -69,7 +69,9 @@ import { fuseGelu } from "./fuse/gelu.js";
 import { fuseGemmTranspose } from "./fuse/gemm-transpose.js";
 import { fuseGroupNorm } from "./fuse/group-norm.js";
 import { fuseHardSigmoid, fuseHardSwish } from "./fuse/hard-activation.js";
+import { inlineLrn } from "./fuse/inline-lrn.js";
 import { inlineMish } from "./fuse/inline-mish.js";
+import { inlinePower } from "./fuse/inline-power.js";
 import { fuseConvMulAdd, fuseConvTransposeMulAdd, fuseGemmMulAdd, fuseMatMulMul } from "./fuse/linear-arithmetic.js";
 import { fuseMatMulAdd } from "./fuse/matmul-add.js";
 import { fuseMulAddConv } from "./fuse/mul-add-conv.js";
@@ -102,11 +104,13 @@ import { fuseChannelShuffle, fuseRoll, fuseSliceSqueeze } from "./layout/gather-
 import { fuseGatherUnsqueeze } from "./layout/gather-unsqueeze.js";
 import { hoistPool } from "./layout/hoist-pool.js";
 import { joinSoftmaxAxes } from "./layout/join-softmax-axes.js";
+import { liftLine } from "./layout/lift-line.js";
 import { eliminateMergedBatch } from "./layout/merged-batch.js";
 import { fuseMovedAxis } from "./layout/moved-axis.js";
 import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
 import { fuseReshapeAround } from "./layout/reshape-around.js";
 import { eliminateNoOpResize, fuseResizeAxes } from "./layout/resize.js";
+import { sinkSqueeze } from "./layout/sink-squeeze.js";
 import { fuseSlice } from "./layout/slice-chain.js";
 import { fuseSlicesToSplit } from "./layout/slices-to-split.js";
 import { fuseSoftmaxView } from "./layout/softmax-view.js";
@@ -284,17 +288,24 @@ export const integerJoins: readonly AnyPass[] = [joinLinearChain, joinAddedPoint
 /** What trades precision for speed: run on request, when all that keeps the results is done. */
 export const approximations: readonly AnyPass[] = [approximateGelu];
 
+/**
+ * What is for float alone, or hides what it was from who looks for it later: `fuse` runs it at the end, other commands when
+ * they have placed integers.
+ */
+export const finishing: readonly Rewrite[] = [inlineLrn, inlinePower, liftLine, sinkSqueeze];
+
 /** Every pass that keeps to ai.onnx, in order. */
-export const catalog: readonly AnyPass[] = [...cleanUp, ...fusions];
+export const catalog: readonly AnyPass[] = [...cleanUp, ...fusions, ...finishing];
 
 /**
- * `fold`: constant folding and clean-up only, exact. `fuse`: the same, then fusions,
- * round after round until nothing changes. `runtime`: what `fuse --runtime-specific`
- * runs after `fuse`; the clean-up sees to what the fusions leave behind. `lossy`: what
- * `fuse --lossy` runs after both; `integers`: before static integers are placed.
+ * `fold`: constant folding and clean-up only, exact. `prepare`: the same, then fusions, round after
+ * round until nothing changes, for commands that go on from there; `fuse`: with what is for float alone.
+ * `runtime`: what `fuse --runtime-specific` runs after `fuse`; the clean-up sees to what the fusions leave
+ * behind. `lossy`: what `fuse --lossy` runs after both; `integers`: before static integers are placed.
  */
 export const recipes = {
   fold: cleanUp,
+  prepare: [...cleanUp, ...fusions],
   fuse: catalog,
   runtime: [...cleanUp, ...runtimeFusions],
   lossy: approximations,

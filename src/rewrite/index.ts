@@ -20,5 +20,5 @@ export {
   type Store,
   skip,
 } from "./pass.js";
-export { type PassEvent, type PassReport, runPasses, type SkippedNode } from "./run-passes.js";
+export { type PassEvent, type PassReport, runPasses, runRewrites, type SkippedNode } from "./run-passes.js";
 export { removeUnreadConstant, removeWithFeeders, valuesRead } from "./sweep.js";

@@ -91,9 +91,7 @@ export async function runPasses(
   passes: readonly AnyPass[],
   options: RunPassesOptions = {},
 ): Promise<PassReport[]> {
-  const chosen = choose(passes, options).map(
-    (pass): Progress => ({ pass, applied: 0, durationMs: 0, skipped: new Map(), ledger: new Map(), seen: -1 }),
-  );
+  const chosen = choose(passes, options).map(begin);
   const clock = options.clock ?? (() => performance.now());
   const rounds = options.maxRounds ?? DEFAULT_ROUNDS;
   const index = new RootIndex(model.graph);
@@ -141,6 +139,29 @@ export async function runPasses(
     durationMs,
   }));
 }
+
+/** Rewrites alone, at once, until none finds anything to do; throws PassFailure as `runPasses`. */
+export function runRewrites(model: Model, rewrites: readonly Rewrite[]): void {
+  const index = new RootIndex(model.graph);
+  for (let round = 1, isChanged = true; isChanged && round <= DEFAULT_ROUNDS; round++) {
+    isChanged = false;
+    for (const pass of rewrites) {
+      const progress = begin(pass);
+      runRewrite(model, pass, progress, index, {});
+      if (progress.applied > 0) index.forget();
+      isChanged ||= progress.applied > 0;
+    }
+  }
+}
+
+const begin = (pass: AnyPass): Progress => ({
+  pass,
+  applied: 0,
+  durationMs: 0,
+  skipped: new Map(),
+  ledger: new Map(),
+  seen: -1,
+});
 
 function choose(passes: readonly AnyPass[], { skip = [], only, maxApplications }: RunPassesOptions): AnyPass[] {
   const names = passes.map(({ name }) => name);

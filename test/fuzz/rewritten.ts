@@ -3,7 +3,7 @@
  * settled, half precision.
  */
 import { type Model, opsetOf } from "../../src/ir/index.js";
-import { recipes } from "../../src/passes/catalog.js";
+import { finishing, recipes } from "../../src/passes/catalog.js";
 import { toFloat16 } from "../../src/passes/precision/to-float16.js";
 import { fixShapes } from "../../src/pipeline/fix-shapes.js";
 import { opsetRaiser, raiseOpset } from "../../src/pipeline/prepare/raise-opset.js";
@@ -14,10 +14,10 @@ import { type FuzzCase, modelOf } from "./fuzz-case.js";
 import { bytesOf, describeModel, evaluate, type Feeds } from "./session.js";
 
 /**
- * The recipes of the catalog but for `lossy`, which changes results on purpose; `opset`, `shape` and `half`: what --opset,
+ * The recipes of the catalog but for `lossy`, which changes results on purpose, and `prepare`, which is in others; `opset`, `shape` and `half`: what --opset,
  * --shape and fp16 do; and `elsewhere`: what `fuse` does for a target that has more kernels than the runtime here.
  */
-export type Recipe = Exclude<keyof typeof recipes, "lossy"> | "opset" | "shape" | "half" | "elsewhere";
+export type Recipe = Exclude<keyof typeof recipes, "lossy" | "prepare"> | "opset" | "shape" | "half" | "elsewhere";
 
 export interface Made {
   readonly model: Model;
@@ -30,7 +30,7 @@ const stages: Readonly<Record<Recipe, readonly (readonly AnyPass[])[]>> = {
   fold: [recipes.fold],
   fuse: [recipes.fuse],
   runtime: [recipes.fuse, recipes.runtime],
-  integers: [recipes.fuse, recipes.integers],
+  integers: [recipes.prepare, recipes.integers, finishing],
   shape: [recipes.fuse],
   opset: [],
   half: [],

@@ -10,7 +10,8 @@ describe("catalog", () => {
   it("gives every pass a name of its own that says what it does first", () => {
     const names = [...catalog, ...runtimeFusions, ...integerJoins].map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
-    for (const name of names) expect(name).toMatch(/^(eliminate|fold|fuse|hoist|inline|join|unroll)(-[a-z]+)+$/);
+    for (const name of names)
+      expect(name).toMatch(/^(eliminate|fold|fuse|hoist|inline|join|lift|sink|unroll)(-[a-z]+)+$/);
   });
 
   it("describes every pass in one sentence without a full stop", () => {

@@ -1,7 +1,7 @@
 /**
  * Conv(Pad(x, zeros around), W)  =>  Conv<larger pads>(x, W)
  *
- * Also into AveragePool when it counts padding (count_include_pad), and into MaxPool, whose
+ * Also into AveragePool when it counts padding (count_include_pad) or has none of its own, and into MaxPool, whose
  * padding never wins: where the values padded are -infinity, or zero beside values that are
  * never negative. Only on spatial axes: batch and channel axes cannot be padded by a Conv.
  */
@@ -20,7 +20,7 @@ export const fusePad = defineRewrite({
   },
 });
 
-function rewrite(root: Node, pad: Node, { create, skip }: RewriteContext): Answer {
+function rewrite(root: Node, pad: Node, { create, skip, opset }: RewriteContext): Answer {
   const source = pad.inputs[0];
   if (!source) return null;
   if (pad.string("mode", "constant") !== "constant") return skip("only padding by a constant can move");
@@ -44,16 +44,19 @@ function rewrite(root: Node, pad: Node, { create, skip }: RewriteContext): Answe
   const own = (autoPad === "NOTSET" && root.ints("pads")) || new Array<number>(2 * spatial).fill(0);
   const added = [...begin.slice(2), ...end.slice(2)];
   const pads = own.map((amount, i) => amount + added[i]!);
+  const attributes = new Map(root.attributes);
   if (root.op !== "Conv") {
     const kernel = root.ints("kernel_shape")!;
-    if (root.op === "AveragePool" && root.int("count_include_pad", 0) !== 1) {
+    const isAverage = root.op === "AveragePool";
+    // What pads nothing itself may as well count it.
+    if (isAverage && root.int("count_include_pad", 0) !== 1 && (own.some((amount) => amount !== 0) || opset < 7)) {
       return skip("AveragePool does not count padding");
     }
+    if (isAverage) attributes.set("count_include_pad", attr.int(1));
     if (root.int("ceil_mode", 0) !== 0) return skip("windows may reach beyond the padding");
     if (!readsOnlyFirst(root)) return skip("the places of the largest are read");
     if (pads.some((amount, i) => amount >= kernel[i % spatial]!)) return skip(`${root.op} pads less than its kernel`);
   }
-  const attributes = new Map(root.attributes);
   attributes.delete("auto_pad");
   attributes.set("pads", attr.ints(pads));
   return create(root.op, [source, ...root.inputs.slice(1)], attributes, { like: root });

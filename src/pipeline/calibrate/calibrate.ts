@@ -44,7 +44,7 @@ export async function runCalibrate(config: CalibrateConfig, context: RunContext)
   const { store } = intake.fit!.ref;
   const ref = { ...(await shardOf(path, config.shard, intake.signature.inputs)), ...(store && { store }) };
   const prepared = await record.stage("fuse", () =>
-    prepareModel(requestOf(config, intake, "fuse", LEAST_OPSET.static), context),
+    prepareModel(requestOf(config, intake, "prepare", LEAST_OPSET.static), context),
   );
   record.warn(...prepared.warnings);
   const here = integerTarget(config.runtime.provider, process.arch, context.environment.flags);

@@ -10,12 +10,14 @@ import { compareLatency } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import { loadModel, type Model, nodesWithin, type SavedModel, saveModel } from "../../ir/index.js";
 import type { TapStatistics } from "../../observe/index.js";
+import { finishing } from "../../passes/catalog.js";
 import { toFloat16 } from "../../passes/precision/to-float16.js";
 import { applyRecipe } from "../../quantization/apply-recipe.js";
 import { toIntegerOperators } from "../../quantization/integer-operators.js";
 import type { KeptIntegers } from "../../quantization/kept-integers.js";
 import { nameAdded } from "../../quantization/names.js";
 import { planStatic } from "../../quantization/plan-static.js";
+import { runRewrites } from "../../rewrite/index.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
@@ -353,6 +355,7 @@ export class Workshop {
     const isStatic = variant.kind === "integers" && variant.recipe.statics !== null;
     const model = loadModel(isStatic ? equalized : variant.kind === "integers" ? prepared : fused);
     const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
+      if (target.isMeasurable) runRewrites(model, finishing);
       const staged = saveModel(model, path, { isScratch: true });
       staged.commit();
       const bytes = this.options.bytesOf?.(staged) ?? staged.sizeBytes;

@@ -397,10 +397,10 @@ class Preparer {
     return this.#attempt({ ...attempt, only });
   }
 
-  /** `fold` and what runs on after `fuse` keep the opset by themselves. */
+  /** `fold` and what runs on after the fusions keep the opset by themselves. */
   #whyKept(): string {
     const { graph, recipe } = this.request;
-    return recipe === "fuse" ? whyKept(graph) : "the opset stays as it is";
+    return recipe === "fuse" || recipe === "prepare" ? whyKept(graph) : "the opset stays as it is";
   }
 
   /** What every pass of the recipe said, or why it has nothing to say. */

@@ -149,7 +149,7 @@ export class OptimizeRun {
       return this.#nothingToDo(await record.stage("load", () => taking), why);
     }
 
-    const request = requestOf(config, taken.judged, "fuse", leastOpset(config, original));
+    const request = requestOf(config, taken.judged, "prepare", leastOpset(config, original));
     const [admitted, draft] = await this.#taken(taking, draftModel(request, this.context));
     this.#admitted = admitted;
     refuseUnjudged(admitted);

@@ -102,6 +102,10 @@ testRewrite(fusePad, {
       `${PAD} y = AveragePool<kernel_shape=[3,3], count_include_pad=1>(p)`,
       IMAGE,
     ),
+    "a Pad before an AveragePool that pads nothing itself": graph(
+      `${PAD} y = AveragePool<kernel_shape=[3,3], strides=[2,2], pads=[0,0,0,0]>(p)`,
+      IMAGE,
+    ),
     "a Pad by zeros before a MaxPool of what is never negative": graph(
       `r = Relu(x) ${PAD.replace("(x,", "(r,")} y = MaxPool<kernel_shape=[3,3], strides=[2,2]>(p)`,
       IMAGE,
@@ -144,9 +148,14 @@ testRewrite(fusePad, {
       graph(`r = Relu(x) ${PAD.replace("(x,", "(r,")} y = MaxPool<kernel_shape=[3,3], ceil_mode=1>(p)`, IMAGE),
       "windows may reach beyond the padding",
     ],
-    "an AveragePool that leaves padding out": [
-      graph(`${PAD} y = AveragePool<kernel_shape=[3,3]>(p)`, IMAGE),
+    "an AveragePool that leaves its own padding out": [
+      graph(`${PAD} y = AveragePool<kernel_shape=[5,5], pads=[1,0,0,0]>(p)`, IMAGE),
       "AveragePool does not count padding",
+    ],
+    "an AveragePool that cannot count padding": [
+      graph("p = Pad<pads=[0,0,1,1,0,0,1,1]>(x) y = AveragePool<kernel_shape=[3,3]>(p)", IMAGE),
+      "AveragePool does not count padding",
+      { opset: 6 },
     ],
   },
 });
