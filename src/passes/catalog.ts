@@ -72,6 +72,7 @@ import { fuseHardSigmoid, fuseHardSwish } from "./fuse/hard-activation.js";
 import { inlineLrn } from "./fuse/inline-lrn.js";
 import { inlineMish } from "./fuse/inline-mish.js";
 import { inlinePower } from "./fuse/inline-power.js";
+import { inlinePRelu } from "./fuse/inline-prelu.js";
 import { fuseConvMulAdd, fuseConvTransposeMulAdd, fuseGemmMulAdd, fuseMatMulMul } from "./fuse/linear-arithmetic.js";
 import { fuseMatMulAdd } from "./fuse/matmul-add.js";
 import { fuseMulAddConv } from "./fuse/mul-add-conv.js";
@@ -80,7 +81,7 @@ import { fuseNormalizationAffine } from "./fuse/normalization-affine.js";
 import { fuseLayerNormStatistics } from "./fuse/normalization-statistics.js";
 import { fuseNormalizationCast, fuseNormalizationReshape } from "./fuse/normalization-view.js";
 import { fusePad } from "./fuse/pad.js";
-import { fuseLeakyRelu, fuseThresholdedRelu, fuseWhereClip } from "./fuse/rectifier.js";
+import { fuseLeakyRelu, fusePRelu, fuseThresholdedRelu, fuseWhereClip } from "./fuse/rectifier.js";
 import { fuseReduceNorm } from "./fuse/reduce-norm.js";
 import { fuseResidualSum } from "./fuse/residual-sum.js";
 import { fuseSingleElement } from "./fuse/single-element.js";
@@ -192,6 +193,7 @@ const fusions: readonly AnyPass[] = [
   fusePad, // before the Conv gets another form
   fuseCrop,
   fuseLeakyRelu,
+  fusePRelu, // what one slope is not enough for
   fuseThresholdedRelu,
   fuseWhereClip, // before the Clips merge
   fuseClip, // hard activations are told by their Clip
@@ -263,6 +265,7 @@ const fusions: readonly AnyPass[] = [
   fuseLinearParts, // of a Split, as the Slices are by now
   hoistSplitStep, // after the attention, whose heads may be views of the parts
   inlineMish, // when nothing is told by its Mish any more
+  sinkSqueeze, // when the nodes around a line are what they will be
   fuseResidualSum, // last: patterns are written with Add
 ];
 
@@ -292,10 +295,13 @@ export const approximations: readonly AnyPass[] = [approximateGelu];
  * What is for float alone, or hides what it was from who looks for it later: `fuse` runs it at the end, other commands when
  * they have placed integers.
  */
-export const finishing: readonly Rewrite[] = [inlineLrn, inlinePower, liftLine, sinkSqueeze];
+const last: readonly Rewrite[] = [inlineLrn, inlinePower, inlinePRelu, liftLine];
+
+/** The same where nothing else runs: what is lifted last goes through what stood around it. */
+export const finishing: readonly Rewrite[] = [...last, sinkSqueeze];
 
 /** Every pass that keeps to ai.onnx, in order. */
-export const catalog: readonly AnyPass[] = [...cleanUp, ...fusions, ...finishing];
+export const catalog: readonly AnyPass[] = [...cleanUp, ...fusions, ...last];
 
 /**
  * `fold`: constant folding and clean-up only, exact. `prepare`: the same, then fusions, round after

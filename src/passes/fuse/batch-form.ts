@@ -1,14 +1,14 @@
 /**
  * A normalization with its affine part worked into it, as TensorFlow and Keras write it:
  *
- *   i = gamma / sqrt(variance + epsilon)
+ *   i = gamma / sqrt(variance + epsilon), or gamma * (1 / sqrt(variance + epsilon))
  *   y = x * i + (beta - mean * i)
  *
  * gamma and beta may be missing, and the sum may be -mean * i + beta.
  */
 import type { Node, Value } from "../../ir/index.js";
 import { inputOrders, producerOf, soleProducer } from "../../rewrite/match.js";
-import { isMeanOf, momentOfInverse, momentOfSharedInverse, type ScaledForm } from "./standardized.js";
+import { isMeanOf, momentOfInverse, momentOfRoot, momentOfSharedInverse, type ScaledForm } from "./standardized.js";
 
 export interface BatchForm extends ScaledForm {
   readonly beta: Value | null;
@@ -71,9 +71,12 @@ function fromParts(scaled: Value, { product, sign, beta }: Shift): BatchForm | n
 function fromInverse(x: Value, mean: Value, inverse: Value, readers: readonly Node[]): Omit<BatchForm, "beta"> | null {
   if (!inverse.uses.every((use) => use.kind === "input" && readers.includes(use.node))) return null;
   const scaled = producerOf(inverse, "Mul", x.graph);
-  const candidates = scaled
-    ? inputOrders(scaled).map(([plain, gamma]) => ({ moment: momentOfInverse(plain), gamma }))
-    : [{ moment: momentOfSharedInverse(inverse), gamma: null }];
+  const [factor, root] = producerOf(inverse, "Div", x.graph)?.inputs ?? [];
+  const candidates = [
+    ...(scaled ? inputOrders(scaled).map(([plain, gamma]) => ({ moment: momentOfInverse(plain), gamma })) : []),
+    { moment: momentOfSharedInverse(inverse), gamma: null },
+    ...(factor && root ? [{ moment: momentOfRoot(root), gamma: factor }] : []),
+  ];
   for (const { moment, gamma } of candidates) {
     if (moment?.x !== x || !moment.mean || !isMeanOf(mean, x, moment.axes)) continue;
     const { axes, epsilon, deviation } = moment;

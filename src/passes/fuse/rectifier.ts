@@ -2,16 +2,26 @@
  *   Where(x < 0, a * x, x),  Max(x, a * x)      =>  LeakyRelu<alpha=a>(x)
  *   Relu(x) - a * Relu(-x)                      =>  LeakyRelu<alpha=a>(x)
  *   PRelu(x, a, a, ...)                         =>  LeakyRelu<alpha=a>(x)
+ *   Relu(x) - a * Relu(-x), a of several        =>  PRelu(x, a)
  *   Where(x > a, x, 0)                          =>  ThresholdedRelu<alpha=a>(x), Relu(x) when a is 0
  *   Where(x < a, a, x)                          =>  Clip(x, a)
  *   Where(x > b, b, x)                          =>  Clip(x, , b)
  *
- * Not done, since ONNX Runtime's kernels on the CPU take longer than the operators written out: PRelu
- * with several slopes, Elu, Selu, Shrink and Softplus.
+ * Not done, since ONNX Runtime's kernels on the CPU take longer than the operators written out: Elu, Selu, Shrink
+ * and Softplus. (PRelu is written out again by inline-prelu.ts, in fewer.)
  */
-import { attr, type Node, type Value } from "../../ir/index.js";
+import { attr, type Node, Tensor, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
-import { constantScalar, hasRank, hasSameShape, producerOf, soleProducer } from "../../rewrite/match.js";
+import {
+  broadcastsTo,
+  constantScalar,
+  hasRank,
+  hasSameShape,
+  inputOrders,
+  producerOf,
+  soleProducer,
+  splitConstant,
+} from "../../rewrite/match.js";
 import { choicesOf } from "./comparison.js";
 import { floatsOf } from "./linear.js";
 import { lineOf, numberBeside } from "./scalar-algebra.js";
@@ -102,6 +112,29 @@ function fromHalves(root: Node): Leaky | null {
   }
   return null;
 }
+
+export const fusePRelu = defineRewrite({
+  name: "fuse-prelu",
+  summary: "Turn slopes below zero that are written out as two halves into PRelu",
+  numerics: "rounding",
+  roots: ["Add", "Sub"],
+  minOpset: 9,
+  rewrite(root, { create, constant }) {
+    for (const [first, second] of root.op === "Sub" ? [[root.inputs[0], root.inputs[1]] as const] : inputOrders(root)) {
+      const x = soleProducer(first, "Relu")?.inputs[0];
+      const product = soleProducer(second, "Mul");
+      const { constant: factor, other: below } = (product && splitConstant(product)) ?? {};
+      const negated = soleProducer(below, "Relu")?.inputs[0];
+      if (x?.dtype !== "f32" || !factor || negated?.producer?.op !== "Neg" || negated.producer.inputs[0] !== x)
+        continue;
+      const factors = factor.constant!.toF32();
+      if (!factors || !broadcastsTo(factor, x)) continue;
+      const slopes = root.op === "Sub" ? factors : factors.map((each) => -each);
+      return create("PRelu", [x, constant(`${factor.label}/slope`, Tensor.f32(factor.constant!.dims, slopes))]);
+    }
+    return null;
+  },
+});
 
 export const fuseThresholdedRelu = defineRewrite({
   name: "fuse-thresholded-relu",

@@ -37,12 +37,14 @@ export interface Mean {
 }
 
 /**
- * What a value is the mean of, with the reduced axes kept as ones: ReduceMean, or ReduceSum over n
- * elements and a division by n.
+ * What a value is the mean of, with the reduced axes kept as ones: ReduceMean, GlobalAveragePool, or ReduceSum
+ * over n elements and a division by n.
  */
 export function meanOf(value: Value): Mean | null {
   const mean = value.producer && producerOf(value, "ReduceMean", value.graph);
   if (mean) return reductionOf(mean);
+  const pooled = producerOf(value, "GlobalAveragePool", value.graph)?.inputs[0];
+  if (pooled) return pooledMean(pooled);
   const scaled = value.producer;
   if (!scaled?.is("Div") && !scaled?.is("Mul")) return null;
   const operands = splitConstant(scaled);
@@ -57,6 +59,12 @@ export function meanOf(value: Value): Mean | null {
   const count = elementCount(dims);
   const factor = scaled.is("Div") ? 1 / number! : number!;
   return Math.abs(factor * count - 1) <= 1e-6 ? reduction : null;
+}
+
+/** Over all axes but batch and channels; as tf2onnx writes a mean along the last of three. */
+function pooledMean(of: Value): Mean | null {
+  const rank = of.shape?.length ?? 0;
+  return rank > 2 ? { of, axes: Array.from({ length: rank - 2 }, (_, i) => i + 2 - rank) } : null;
 }
 
 function reductionOf(node: Node): Mean | null {

@@ -95,7 +95,7 @@ export function isMeanOf(value: Value, x: Value, axes: readonly number[]): boole
 }
 
 /** Of sqrt(variance + epsilon). */
-function momentOfRoot(value: Value | null | undefined): Moment | null {
+export function momentOfRoot(value: Value | null | undefined): Moment | null {
   const root = soleProducer(value, "Sqrt");
   if (root) return momentOf(root.inputs[0]);
   const power = soleProducer(value, "Pow");

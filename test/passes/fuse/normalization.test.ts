@@ -55,6 +55,14 @@ testRewrite(fuseLayerNorm, {
     "a factor worked in, the mean negated": graph(
       `${ROOT} i = Reciprocal(s) k = Mul($gamma: f32[4], i) n = Neg(m) b = Mul(n, k) a = Mul(x, k) y = Add(b, a)`,
     ),
+    "a factor divided by the root": graph(
+      `${ROOT} k = Div($gamma: f32[4], s) n = Neg(m) b = Mul(n, k) a = Mul(x, k) c = Add(b, $beta: f32[4]) y = Add(a, c)`,
+    ),
+    "means by pools over the last of three axes": graph(
+      `m = GlobalAveragePool(x) d = Sub(x, m) p = Mul(d, d) v = GlobalAveragePool(p) w = Add(v, $epsilon: f32[] = {0.001}) s = Sqrt(w)
+      k = Div($gamma: f32[1,1,4], s) n = Neg(m) b = Mul(n, k) a = Mul(x, k) c = Add(b, $beta: f32[1,1,4]) y = Add(a, c)`,
+      "x: f32[N,3,4]",
+    ),
     "an addend to the mean negated": graph(
       `${ROOT} i = Reciprocal(s) k = Mul($gamma: f32[4], i) n = Neg(m) b = Mul(n, k) c = Add(b, $beta: f32[4]) a = Mul(x, k) y = Add(a, c)`,
     ),

@@ -1,4 +1,4 @@
-import { fuseLeakyRelu, fuseThresholdedRelu, fuseWhereClip } from "../../../src/passes/fuse/rectifier.js";
+import { fuseLeakyRelu, fusePRelu, fuseThresholdedRelu, fuseWhereClip } from "../../../src/passes/fuse/rectifier.js";
 import { testRewrite } from "../../support/test-rewrite.js";
 
 const graph = (lines: string, input = "x: f32[N,4]"): string => `(${input}) -> (y) {\n${lines}\n}`;
@@ -37,6 +37,28 @@ testRewrite(fuseLeakyRelu, {
     "PRelu of computed slopes": ["(x: f32[N,4], a: f32[1]) -> (y) { y = PRelu(x, a) }", null],
     float64: [graph("y = PRelu(x, $a: f64[1] = {0.2})", "x: f64[N,4]"), "only f32"],
     "a bound that adds an axis": [graph(`${SLOPED} c = Less(x, $zero: f32[1,1,1] = {0.0}) y = Where(c, m, x)`), null],
+  },
+});
+
+const HALVES = "p = Relu(x) n = Neg(x) r = Relu(n)";
+const SLOPES = "$a: f32[4] = {0.1, -0.2, 0.3, 1.4}";
+
+testRewrite(fusePRelu, {
+  rewrites: {
+    "halves and their difference": graph(`${HALVES} m = Mul(r, ${SLOPES}) y = Sub(p, m)`),
+    "halves and their sum, either way round": graph(`${HALVES} m = Mul(${SLOPES}, r) y = Add(m, p)`),
+    "slopes of channels": graph(`${HALVES} m = Mul(r, $a: f32[1,3,1,1]) y = Add(p, m)`, "x: f32[N,3,4,5]"),
+  },
+  leaves: {
+    "the lower half less the upper": [graph(`${HALVES} m = Mul(r, ${SLOPES}) y = Sub(m, p)`), null],
+    "halves of two": [
+      `(x: f32[N,4], z: f32[N,4]) -> (y) { p = Relu(x) n = Neg(z) r = Relu(n) m = Mul(r, ${SLOPES}) y = Sub(p, m) }`,
+      null,
+    ],
+    "halves of the same sign": [graph(`p = Relu(x) n = Abs(x) r = Relu(n) m = Mul(r, ${SLOPES}) y = Sub(p, m)`), null],
+    "slopes that widen": [graph(`${HALVES} m = Mul(r, $a: f32[2,1,4]) y = Sub(p, m)`), null],
+    "a half that others read": [`(x: f32[N,4]) -> (y, r) { ${HALVES} m = Mul(r, ${SLOPES}) y = Sub(p, m) }`, null],
+    float64: [graph(`${HALVES} m = Mul(r, $a: f64[4]) y = Sub(p, m)`, "x: f64[N,4]"), null],
   },
 });
 
