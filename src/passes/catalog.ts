@@ -62,6 +62,7 @@ import {
   fuseGemmBatchNorm,
   fuseMatMulBatchNorm,
 } from "./fuse/batch-norm.js";
+import { fuseChannelConv } from "./fuse/channel-conv.js";
 import { fuseClip } from "./fuse/clip.js";
 import { fuseCondition } from "./fuse/condition.js";
 import { fuseCrop } from "./fuse/crop.js";
@@ -264,6 +265,7 @@ const fusions: readonly AnyPass[] = [
   fuseSplitConcat,
   fuseLinearParts, // of a Split, as the Slices are by now
   hoistSplitStep, // after the attention, whose heads may be views of the parts
+  fuseChannelConv, // what no neighbour has taken in
   inlineMish, // when nothing is told by its Mish any more
   sinkSqueeze, // when the nodes around a line are what they will be
   fuseResidualSum, // last: patterns are written with Add

@@ -26,3 +26,10 @@ export function channelBlock(flags: readonly string[]): number {
 
 /** Channels that a convolution reads are transposed to blocks by so many; others keep it off the blocked layout. */
 export const CHANNELS_AT_ONCE = 4;
+
+/** Fewer channels than this, each on its own, gain nothing by the blocked layout. */
+const LEAST_DEPTHWISE = 12;
+
+/** Whether a convolution of so many channels, each on its own, has the kernel for blocks. */
+export const isQuickDepthwise = (channels: number): boolean =>
+  channels % CHANNELS_AT_ONCE === 0 && channels >= LEAST_DEPTHWISE;

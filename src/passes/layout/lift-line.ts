@@ -9,12 +9,11 @@
 import { type Attribute, attr, type Node, type Tensor, type Value } from "../../ir/index.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { producerOf, readsOnlyFirst } from "../../rewrite/match.js";
+import { isQuickDepthwise } from "../../target/channel-block.js";
 import { planeOf, planeType, withoutRow, withRow } from "./one-row.js";
 
 /** Channels that a kernel takes at once; half of it where there is no AVX-512. */
 const BLOCK = 16;
-/** Of channels each on its own. */
-const [DEPTHWISE_BLOCK, LEAST_DEPTHWISE] = [4, 12];
 
 export const liftLine = defineRewrite({
   name: "lift-line",
@@ -57,8 +56,7 @@ function integersOf(weight: Value): Tensor | null {
 }
 
 function isFaster(channels: number, own: number, groups: number): boolean {
-  if (groups > 1 && own === 1 && channels === groups)
-    return channels % DEPTHWISE_BLOCK === 0 && channels >= LEAST_DEPTHWISE;
+  if (groups > 1 && own === 1 && channels === groups) return isQuickDepthwise(channels);
   return own > 0 && own % BLOCK === 0 && (channels / groups) % BLOCK === 0;
 }
 
