@@ -111,7 +111,7 @@ import { eliminateMergedBatch } from "./layout/merged-batch.js";
 import { fuseMovedAxis } from "./layout/moved-axis.js";
 import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
 import { fuseReshapeAround } from "./layout/reshape-around.js";
-import { eliminateNoOpResize, fuseResizeAxes } from "./layout/resize.js";
+import { eliminateNoOpResize, fuseResizeAxes, fuseResizeScales } from "./layout/resize.js";
 import { sinkSqueeze } from "./layout/sink-squeeze.js";
 import { fuseSlice } from "./layout/slice-chain.js";
 import { fuseSlicesToSplit } from "./layout/slices-to-split.js";
@@ -251,7 +251,7 @@ const fusions: readonly AnyPass[] = [
   fuseGemmSum, // of two inputs: those of one are one by now
   fuseLinearChain, // two in a row without anything between
   fuseArithmeticPair, // what is left
-  fuseResizeAxes,
+  fuseResizeScales,
   fuseSoftmaxView, // after the attention, which is told by its Reshapes
   joinSoftmaxAxes, // what is left of those views
   fuseReduceReduce,
@@ -303,7 +303,7 @@ const last: readonly Rewrite[] = [inlineLrn, inlinePower, inlinePRelu, liftLine]
 export const finishing: readonly Rewrite[] = [...last, sinkSqueeze];
 
 /** Every pass that keeps to ai.onnx, in order. */
-export const catalog: readonly AnyPass[] = [...cleanUp, ...fusions, ...last];
+export const catalog: readonly AnyPass[] = [...cleanUp, ...fusions, fuseResizeAxes, ...last];
 
 /**
  * `fold`: constant folding and clean-up only, exact. `prepare`: the same, then fusions, round after

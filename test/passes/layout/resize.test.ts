@@ -1,4 +1,4 @@
-import { eliminateNoOpResize, fuseResizeAxes } from "../../../src/passes/layout/resize.js";
+import { eliminateNoOpResize, fuseResizeAxes, fuseResizeScales } from "../../../src/passes/layout/resize.js";
 import { testRewrite } from "../../support/test-rewrite.js";
 
 testRewrite(eliminateNoOpResize, {
@@ -39,6 +39,32 @@ const sized = (part: string, options = ""): string => `(x: f32[N,3,4,5], z: f32[
   t = Concat<axis=0>(${part})
   y = Resize<mode="linear"${options}>(x, _, _, t)
 }`;
+
+testRewrite(fuseResizeScales, {
+  rewrites: {
+    "a plane of known size": sized("n, $p: i64[2] = {8, 10}"),
+    "one that shrinks": sized("n, $p: i64[2] = {3, 2}", ', coordinate_transformation_mode="align_corners"'),
+    "one of a ratio that is no whole number": sized(
+      "n, $p: i64[2] = {7, 9}",
+      ', coordinate_transformation_mode="asymmetric"',
+    ),
+    "channels too": `(x: f32[N,3,4,5]) -> (y) {
+      n = Shape<start=0, end=1>(x)
+      t = Concat<axis=0>(n, $s: i64[3] = {6, 4, 10})
+      y = Resize<mode="nearest", nearest_mode="floor">(x, _, _, t)
+    }`,
+  },
+  leaves: {
+    "a plane that is not known": [sized("n, s"), null],
+    "sizes that are constant": [`(x: f32[2,3,4,5]) -> (y) { y = Resize(x, _, _, $s: i64[4] = {2, 3, 8, 10}) }`, null],
+    "sizes of a kept ratio": [
+      sized("n, $p: i64[2] = {8, 10}", ', keep_aspect_ratio_policy="not_larger"'),
+      null,
+      { opset: 18 },
+    ],
+    scales: [`(x: f32[N,3,4,5]) -> (y) { y = Resize(x, _, $s: f32[4] = {1, 1, 2, 2}) }`, null],
+  },
+});
 
 testRewrite(fuseResizeAxes, {
   rewrites: {
