@@ -11,6 +11,7 @@ import { attr, type Graph, type Model, type Node, opsetOf, soleReader, Tensor, t
 import { activationSlots, type IntegerTarget } from "../target/integer-kernel.js";
 import { activationsBehindPools } from "./activation-behind-pool.js";
 import { removeUnreadConstants } from "./dead-constants.js";
+import { keepProductsFloat } from "./float-products.js";
 import { weightLayout } from "./inputs/moment-taps.js";
 import { type InputMoments, roundInView } from "./inputs/round-in-view.js";
 import { KeptIntegers } from "./kept-integers.js";
@@ -76,6 +77,7 @@ export function insertQdq(
     for (const output of outputs) writer.quantizeBehind(output);
   }
   writer.end();
+  if (target.isMeasurable) keepProductsFloat(model.graph);
   removeUnreadConstants(model.graph);
   return { quantized: plan.nodes.map(({ node }) => node.name), notes: writer.notes, store: writer.store };
 }

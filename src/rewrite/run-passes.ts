@@ -132,27 +132,33 @@ export async function runPasses(
       changes++;
     }
   }
-  return chosen.map(({ pass, applied, durationMs, skipped }) => ({
-    name: pass.name,
-    applied,
-    skipped: [...skipped.values()],
-    durationMs,
-  }));
+  return chosen.map(reportOf);
 }
 
-/** Rewrites alone, at once, until none finds anything to do; throws PassFailure as `runPasses`. */
-export function runRewrites(model: Model, rewrites: readonly Rewrite[]): void {
+/** Rewrites alone, at once, until none finds anything to do. */
+export function runRewrites(model: Model, rewrites: readonly Rewrite[]): PassReport[] {
   const index = new RootIndex(model.graph);
+  const all = rewrites.map((pass) => ({ pass, progress: begin(pass) }));
   for (let round = 1, isChanged = true; isChanged && round <= DEFAULT_ROUNDS; round++) {
     isChanged = false;
-    for (const pass of rewrites) {
-      const progress = begin(pass);
+    for (const { pass, progress } of all) {
+      const before = progress.applied;
+      progress.skipped = new Map();
       runRewrite(model, pass, progress, index, {});
-      if (progress.applied > 0) index.forget();
-      isChanged ||= progress.applied > 0;
+      if (progress.applied === before) continue;
+      index.forget();
+      isChanged = true;
     }
   }
+  return all.map(({ progress }) => reportOf(progress));
 }
+
+const reportOf = ({ pass, applied, durationMs, skipped }: Progress): PassReport => ({
+  name: pass.name,
+  applied,
+  skipped: [...skipped.values()],
+  durationMs,
+});
 
 const begin = (pass: AnyPass): Progress => ({
   pass,

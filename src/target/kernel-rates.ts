@@ -64,6 +64,8 @@ export interface KernelRates {
   readonly product: { readonly float: Product; readonly integer: Product };
   /** For each element, of the largest tensor there: of an Add, the float kernel of the convolution before it takes care. */
   readonly others: Readonly<Record<string, Pair>>;
+  /** The same of an Add that follows no convolution, and of a Mul of two tensors of one size; a Mul of a number for each channel is in the others. */
+  readonly alone: Readonly<Record<"Add" | "Mul", Pair>>;
   /** Of activations without an integer kernel: nodes that the runtime makes of them, and what they take for each element. */
   readonly activations: Readonly<Record<string, readonly [nodes: number, rate: number]>>;
 }
@@ -163,6 +165,7 @@ export const vnniRates: KernelRates = {
     Tile: [0.1, 0.05],
     Resize: [0.3, 0.3],
   },
+  alone: { Add: [0.15, 0.16], Mul: [0.16, 0.22] },
   activations: { HardSwish: [2, 0.41], HardSigmoid: [1, 0.2], Tanh: [1, 0.4] },
 };
 
@@ -219,5 +222,6 @@ export const avx2Rates: KernelRates = {
     Tile: [0.1, 0.05],
     Resize: [0.4, 0.35],
   },
+  alone: { Add: [0.2, 0.16], Mul: [0.2, 0.26] },
   activations: { HardSwish: [2, 0.36], HardSigmoid: [1, 0.165], Tanh: [1, 0.31] },
 };

@@ -12,9 +12,11 @@ import { ownEntry } from "../base/own-entry.js";
 import { elementCount, type Node } from "../ir/index.js";
 import type { KernelRates } from "./kernel-rates.js";
 
-/** Elements of one sample that a node reads as activations, the largest of them, and that it makes. */
+/** Elements of one sample that a node reads as activations, of the largest of them, and that it makes. */
 export interface NodeElements {
   readonly read: number;
+  /** The smallest of those that it reads; as large as `read` where there is one. */
+  readonly least: number;
   /** 0 where that is not known: then it is told from what is read. */
   readonly made: number;
   /** Of all weights of the model: few of them are still near when they are read again. */
@@ -70,11 +72,18 @@ function nodeTime(rates: KernelRates, node: Node, elements: NodeElements): Kerne
   if (node.op === "Conv") return convolution(rates, node, elements);
   if (node.op === "MatMul" || node.op === "Gemm") return product(rates, node, elements);
   if (free.has(node.op)) return fromNanos(0, 0);
-  const [float, integer] = ownEntry(rates.others, node.op) ?? [];
+  const [float, integer] =
+    (isAlone(node, elements) && ownEntry(rates.alone, node.op)) || ownEntry(rates.others, node.op) || [];
   if (float === undefined || integer === undefined) return null;
   const most = Math.max(elements.read, elements.made);
   const [floatCall, integerCall] = rates.otherCall;
   return fromNanos(floatCall + float * most, integerCall + integer * most);
+}
+
+/** Whether no convolution adds it up on its way, or no operand is spread over the other. */
+function isAlone({ op, inputs }: Node, { read, least }: NodeElements): boolean {
+  if (op === "Add") return !inputs.some((value) => value?.producer?.is("Conv"));
+  return least === read && !inputs.some((value) => value?.constant && value.constant.elementCount > 1);
 }
 
 /** In float they have channels in blocks of whole vectors; integer convolutions have them last. */

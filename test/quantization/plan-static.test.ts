@@ -130,9 +130,9 @@ describe("neighbours", () => {
       s = Add(a, t)
       y = MatMul(s, $v: f32[4,4])`);
 
-  it("take what is float where a product reads it as integers anyway", () => {
+  it("take what is float, whether a product reads it as integers anyway or not", () => {
     expect(planOf(residual("t")).nodes).toEqual({ a: "a", s: "s", y: null });
-    expect(planOf(residual("x")).nodes).toEqual({ a: null, y: null });
+    expect(planOf(residual("x")).nodes).toEqual({ a: "a", s: "s", y: null });
   });
 
   it("need one activation at least that integers make, and not only weights in common", () => {
@@ -171,7 +171,6 @@ describe("neighbours", () => {
   it.each([
     ["when they are not wanted", between("n = Add(a, a)"), { neighbours: false }],
     ["that are to stay float", between("n = Add(a, a)"), { keepFloat: new Map([["Add:n", "said so"]]) }],
-    ["with a float input", between("n = Add(a, j)"), {}],
     ["with a constant input", between("n = Add(a, $c: f32[1])"), {}],
     ["without an integer kernel", between("n = Tanh(a)"), {}],
     ["with a second output", between("n, k = MaxPool<kernel_shape=[2,2]>(a)"), {}],
@@ -184,12 +183,13 @@ describe("neighbours", () => {
   it("are told of where they are to stay float and would be integers", () => {
     const of = (text: string, name: string) => planOf(text, { keepFloat: new Map([[name, "said so"]]) }).float;
     expect(of(between("n = Add(a, a)"), "Add:n")).toEqual({ "Add:n": "said so" });
-    expect(of(between("n = Add(a, j)"), "Add:n")).toEqual({});
+    expect(of(between("n = Add(a, j)"), "Add:n")).toEqual({ "Add:n": "said so" });
+    expect(of(between("n = Add(i, j)"), "Add:n")).toEqual({});
     expect(of(between("n = Tanh(a)"), "Tanh:n")).toEqual({});
   });
 
   it("that a stranded one fed go too", () => {
-    // The Add has a float input, so the pool before it leads nowhere.
+    // The Tanh is float, so what is before it leads nowhere.
     const { nodes } = planOf(between("s = MaxPool<kernel_shape=[1,1]>(a)\n t = Add(s, j)\n n = Tanh(t)"));
     expect(nodes).toEqual({ a: "a", y: "y" });
   });

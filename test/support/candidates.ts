@@ -75,7 +75,14 @@ export class Stage {
     return {
       variant,
       name,
-      built: { path: name, bytes, forms: new Map(quantized.map((node) => [node, "static"])), float: [], notes: [] },
+      built: {
+        path: name,
+        bytes,
+        forms: new Map(quantized.map((node) => [node, "static"])),
+        float: [],
+        notes: [],
+        finished: [],
+      },
       keptFloat: new Map(),
       sqnrDb,
       speedup: 10 / ms,

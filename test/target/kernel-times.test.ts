@@ -24,7 +24,7 @@ function expectNear(
 /** A model of some megabytes, and one that stays in the cache. */
 const [LARGE, SMALL] = [1e7, 1e4];
 const timesOf = (node: Node, read: number, made: number, weights = LARGE) =>
-  vnniKernelTimes.node(node, { read, made, weights });
+  vnniKernelTimes.node(node, { read, least: read, made, weights });
 const ratio = (node: Node, read: number, made: number): number => {
   const { floatMs, integerMs } = timesOf(node, read, made)!;
   return floatMs / integerMs;
@@ -55,6 +55,25 @@ describe("times of kernels with VNNI", () => {
       expectNear(time, [floatMs, integerMs], 0.75, 1.25);
     });
   }
+  it("knows whether a sum is computed by the convolution before it", () => {
+    const sumOf = (before: string): Node =>
+      [...parseModel(`(x: f32[1,64,9,9], z: f32[1,64,9,9]) -> (y) { a = ${before} y = Add(a, z) }`).graph.nodes()][1]!;
+    const [computed, alone] = [sumOf("Conv(x, $w: f32[64,64,1,1])"), sumOf("Neg(x)")].map(
+      (node) => timesOf(node, 1e6, 1e6)!.floatMs,
+    );
+    expect(alone!).toBeGreaterThan(4 * computed!);
+  });
+
+  it("knows whether a product spreads one operand over the other", () => {
+    const integerMs = (text: string, least: number): number =>
+      vnniKernelTimes.node(nodeOf(text), { read: 1e6, least, made: 1e6, weights: LARGE })!.integerMs;
+    const two = "(x: f32[1,64,H,W], z: f32[1,64,h,w]) -> (y) { y = Mul(x, z) }";
+    const even = integerMs(two, 1e6);
+    expect(integerMs(two, 64)).toBeGreaterThan(1.3 * even);
+    expect(integerMs("(x: f32[1,64,H,W]) -> (y) { y = Mul(x, $s: f32[64,1,1]) }", 1e6)).toBeGreaterThan(1.3 * even);
+    expect(integerMs("(x: f32[1,64,H,W]) -> (y) { y = Mul(x, $s: f32[]) }", 1e6)).toBe(even);
+  });
+
   for (const [title, node, read, made, floatMs, integerMs] of small) {
     it(`knows ${title} in a small model`, () => {
       const time = timesOf(node, read, made, SMALL)!;
@@ -180,7 +199,7 @@ describe("times of kernels with AVX2", () => {
   ];
   for (const [title, node, read, made, floatMs, integerMs] of profiled) {
     it(`knows ${title}`, () => {
-      const time = times.node(node, { read, made, weights: SMALL })!;
+      const time = times.node(node, { read, least: read, made, weights: SMALL })!;
       expectNear(time, [floatMs, integerMs], 0.75, 1.25);
     });
   }
@@ -189,8 +208,8 @@ describe("times of kernels with AVX2", () => {
     const perPlace = (size: number): number => {
       const elements = 64 * size * size;
       return (
-        times.node(conv("64,1,5,5", "<group=64>"), { read: elements, made: elements, weights: SMALL })!.floatMs /
-        elements
+        times.node(conv("64,1,5,5", "<group=64>"), { read: elements, least: elements, made: elements, weights: SMALL })!
+          .floatMs / elements
       );
     };
     expect(perPlace(7)).toBeGreaterThan(1.5 * perPlace(56));

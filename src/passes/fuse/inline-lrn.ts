@@ -6,8 +6,12 @@
  */
 import { attr, Tensor, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
-import { hasRank } from "../../rewrite/match.js";
+import { isKnown } from "../../rewrite/match.js";
 import { powerOf } from "./inline-power.js";
+
+/** Of planes: a pool takes none without, of batches it may. */
+const hasElements = ({ shape }: Value): boolean =>
+  shape?.length === 4 && shape.slice(1).every((size) => isKnown(size) && size > 0);
 
 export const inlineLrn = defineRewrite({
   name: "inline-lrn",
@@ -21,8 +25,9 @@ export const inlineLrn = defineRewrite({
     const x = lrn.inputs[0];
     const size = lrn.int("size", 0);
     const [alpha, beta, bias] = [lrn.float("alpha", 1e-4), lrn.float("beta", 0.75), lrn.float("bias", 1)];
+    if (x?.dtype !== "f32" || !hasElements(x)) return null;
     // ONNX Runtime takes no other windows.
-    if (x?.dtype !== "f32" || !hasRank(x, 4) || size < 1 || size % 2 === 0) return null;
+    if (size < 1 || size % 2 === 0) return null;
     // Nothing that has no power, and no division by zero.
     if (!(alpha > 0 && beta > 0 && bias > 0)) return null;
     const number = (name: string, value: number): Value =>

@@ -22,9 +22,17 @@ export function hasNoSign(value: Value, steps = MOST_STEPS): boolean {
   if (never.has(producer.op)) return true;
   if (isSquare(producer)) return true;
   if (producer.op === "Pad" && !padsWithNone(producer)) return false;
-  if (producer.op === "Clip") return (constantScalar(producer.inputs[1]) ?? producer.float("min", 0)) > 0;
+  if (producer.op === "Clip") return isClippedAbove(producer);
   const inputs = ofAll.has(producer.op) ? producer.inputs : ofFirst.has(producer.op) ? producer.inputs.slice(0, 1) : [];
   return inputs.length > 0 && inputs.every((input) => input && hasNoSign(input, steps - 1));
+}
+
+/** A largest number below the least one would win. */
+function isClippedAbove(clip: Node): boolean {
+  const bound = (input: number, attribute: string, absent: number): number | null =>
+    clip.inputs[input] ? constantScalar(clip.inputs[input]) : clip.float(attribute, absent);
+  const [low, high] = [bound(1, "min", 0), bound(2, "max", Number.POSITIVE_INFINITY)];
+  return low !== null && high !== null && low > 0 && high > 0;
 }
 
 function isSquare(node: Node): boolean {

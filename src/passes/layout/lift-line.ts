@@ -29,7 +29,9 @@ export const liftLine = defineRewrite({
     const plane = planeOf(line) ?? withRow(line, maker);
     const { dtype, shape } = root.output;
     const types = [planeType(dtype, shape)];
-    const result = maker.create(root.op, [plane, ...operands], inPlane(root), { like: root, types });
+    // Once its Squeeze is gone, the plane is what goes by the name.
+    const labels = [root.output.label];
+    const result = maker.create(root.op, [plane, ...operands], inPlane(root), { like: root, types, labels });
     return withoutRow(result.output, root.output, maker);
   },
 });

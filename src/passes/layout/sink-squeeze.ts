@@ -9,8 +9,7 @@
 import { type Attribute, attr, type Node, type Value } from "../../ir/index.js";
 import { familyOf } from "../../ops/facts.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
-import { readsOnlyFirst } from "../../rewrite/match.js";
-import { isUnsqueezedRow, planeOf, planeType, ROW_AXIS, withoutRow } from "./one-row.js";
+import { isUnsqueezedRow, planeOf, planeType, ROW_AXIS, withoutRow, withRow } from "./one-row.js";
 
 export const sinkSqueeze = defineRewrite({
   name: "sink-squeeze",
@@ -25,7 +24,8 @@ export const sinkSqueeze = defineRewrite({
     const operands = root.inputs.map((input, i) => (i < form.operands ? inPlane(input!, maker) : input));
     if (operands.slice(0, form.operands).includes(null)) return null;
     const types = root.outputs.map((output) => planeType(output!.dtype, output!.shape));
-    const labels = root.outputs.map((output) => `${output!.label}/plane`);
+    // A plane goes by the name of its line: in the end there is one of the two, most often.
+    const labels = root.outputs.map((output) => output!.label);
     const result = maker.create(root.op, operands, form.attributes, { like: root, types, labels });
     return result.outputs.map((plane, i) => withoutRow(plane!, root.outputs[i]!, maker));
   },
@@ -43,7 +43,7 @@ function formOf(node: Node): Form | null {
   const { attributes } = node;
   const family = familyOf(node);
   if (family === "unary") return { operands: 1, attributes };
-  if (node.op === "Clip" || (node.op === "BatchNormalization" && readsOnlyFirst(node) && node.outputs.length === 1))
+  if (node.op === "Clip" || (node.op === "BatchNormalization" && isPerChannel(node)))
     return { operands: 1, attributes };
   if (family === "broadcasting") {
     // Older opsets say there what is broadcast where.
@@ -59,6 +59,10 @@ function formOf(node: Node): Form | null {
         attributes: new Map([...attributes, ["axis", attr.int(axis)]]),
       };
 }
+
+/** Older ones may have numbers for each place, or make statistics. */
+const isPerChannel = (norm: Node): boolean =>
+  norm.outputs.length === 1 && norm.int("spatial", 1) === 1 && norm.int("training_mode", 0) === 0;
 
 /** Where an axis of [N,C,L] is in [N,C,1,L]; null when it is neither. */
 function planeAxis(axis: number): number | null {
@@ -92,14 +96,22 @@ function leadsToPlane(start: Value): boolean {
   return false;
 }
 
-/** What an operand is beside planes; null where it is a line that is made elsewhere. */
-function inPlane(operand: Value, { constant }: Pick<RewriteContext, "constant">): Value | null {
+/** Larger constants are not stored a second time for other readers. */
+const COPIED_BYTES = 64 << 10;
+
+/** What an operand is beside planes; null where it is a line that is made elsewhere, and read in no plane. */
+function inPlane(operand: Value, maker: RewriteContext): Value | null {
   const plane = planeOf(operand);
   if (plane) return plane;
   const tensor = operand.constant;
-  if (!tensor || tensor.dims.length > 3) return null;
+  if (!tensor) return isUnsqueezedElsewhere(operand) ? withRow(operand, maker) : null;
+  if (tensor.dims.length > 3 || (operand.useCount > 1 && tensor.byteLength > COPIED_BYTES)) return null;
   // Along the line, or one number.
   if (tensor.dims.length < 2) return operand;
   const dims = [...tensor.dims.slice(0, -1), 1, ...tensor.dims.slice(-1)];
-  return constant(`${operand.label}/plane`, tensor.withDims(dims));
+  return maker.constant(`${operand.label}/plane`, tensor.withDims(dims));
 }
+
+/** A residual stream that begins as a line: its Unsqueezes are one in the end. */
+const isUnsqueezedElsewhere = ({ uses, shape }: Value): boolean =>
+  shape?.length === ROW_AXIS + 1 && uses.some((use) => use.kind === "input" && isUnsqueezedRow(use.node));

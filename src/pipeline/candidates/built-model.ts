@@ -1,5 +1,6 @@
 import type { Form } from "../../quantization/form.js";
 import type { FloatNode } from "../../quantization/plan-static.js";
+import type { PassReport } from "../../rewrite/index.js";
 
 /** A candidate on disk, in the scratch folder. */
 export interface BuiltModel {
@@ -10,4 +11,6 @@ export interface BuiltModel {
   readonly forms: ReadonlyMap<string, Form>;
   readonly float: readonly FloatNode[];
   readonly notes: readonly string[];
+  /** What was rewritten when its integers were placed. */
+  readonly finished: readonly PassReport[];
 }

@@ -31,9 +31,11 @@ export function estimateTimes(
   let floatMs = 0;
   let ownMs = 0;
   for (const node of nodesWithin(model.graph)) {
-    const read = elementsRead(node, elementsOf);
+    const operands = operandsRead(node, elementsOf);
+    const read = Math.max(0, ...operands);
+    const least = Math.min(read, ...operands);
     const made = elementsMade(node, elementsOf);
-    const time = kernelTimes.node(node, { read, made, weights });
+    const time = kernelTimes.node(node, { read, least, made, weights });
     if (!time) continue;
     // Weights alone are widened when the model is loaded: the kernel is that of floats.
     const own = forms.get(node.name) === "static" ? time.integerMs + leftOutMs(node, made) : time.floatMs;
@@ -80,8 +82,9 @@ function weightElements({ graph }: Model): number {
   return elements;
 }
 
-const elementsRead = ({ inputs }: Node, elementsOf: (label: string) => number): number =>
-  Math.max(0, ...inputs.map((value) => (value && !value.constant ? elementsOf(value.label) : 0)));
+/** Elements of each activation that a node reads. */
+const operandsRead = ({ inputs }: Node, elementsOf: (label: string) => number): readonly number[] =>
+  inputs.flatMap((value) => (value && !value.constant ? [elementsOf(value.label)] : []));
 
 /** Where an activation is part of the kernel, only what that makes was observed. */
 function elementsMade({ output }: Node, elementsOf: (label: string) => number): number {

@@ -1,5 +1,5 @@
 /**
- * Regions: what the search moves between integers and float. Each is one node with weights
+ * Regions: what the search moves between integers and float. Each is one node with weights, or one that something is converted for,
  * together with the nodes behind it that are integers only because it is (Add, Concat, pooling,
  * moves): leave the first in float, and the others follow by themselves.
  *
@@ -8,7 +8,7 @@
  * what it inserts between integers and float has no name, and belongs to the integers beside it.
  */
 import { ownEntry } from "../../base/own-entry.js";
-import { type Model, type Node, nodesWithin, soleReader, type Value } from "../../ir/index.js";
+import { isFloat, type Model, type Node, nodesWithin, soleReader, type Value } from "../../ir/index.js";
 import { isLookUp } from "../../quantization/embedding.js";
 import { productWeight } from "../../quantization/product-weight.js";
 import type { NodeTime } from "../../runtime/port.js";
@@ -32,7 +32,8 @@ export function regionsOf({ graph }: Model, integers: ReadonlySet<string>): read
       const producer = value?.producer && integerBehind(value.producer, integers);
       return producer ? (regionAt.get(producer) ?? []) : [];
     });
-    const at = startsRegion(node) || before.length === 0 ? regions.push([]) - 1 : Math.max(...before);
+    const isStart = startsRegion(node) || before.length === 0 || readsFloats(node, integers);
+    const at = isStart ? regions.push([]) - 1 : Math.max(...before);
     regions[at]!.push(node);
     regionAt.set(node, at);
   }
@@ -41,6 +42,23 @@ export function regionsOf({ graph }: Model, integers: ReadonlySet<string>): read
 
 const startsRegion = (node: Node): boolean =>
   (node.domain === "" && ownEntry(weightInputs, node.op) !== undefined && readsWeights(node)) || isLookUp(node);
+
+/** Neighbours that something is converted for, of the nodes that a candidate has as integers. */
+export const besideFloats = ({ graph }: Model, integers: ReadonlySet<string>): readonly Node[] =>
+  [...nodesWithin(graph)].filter(
+    (node) => integers.has(node.name) && !startsRegion(node) && readsFloats(node, integers),
+  );
+
+/** Whether an activation is converted for a neighbour, which no product reads as integers: it might as well be in float. */
+const readsFloats = (node: Node, integers: ReadonlySet<string>): boolean =>
+  node.inputs.some(
+    (value) =>
+      value !== null &&
+      !value.constant &&
+      isFloat(value.dtype ?? "f32") &&
+      !(value.producer && integerBehind(value.producer, integers)) &&
+      !value.uses.some((use) => use.kind === "input" && integers.has(use.node.name) && startsRegion(use.node)),
+  );
 
 const readsWeights = (node: Node): boolean =>
   productWeight(node) !== null || weightInputs[node.op]!.some((index) => node.inputs[index]?.constant);

@@ -10,14 +10,13 @@ import { compareLatency } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import { loadModel, type Model, nodesWithin, type SavedModel, saveModel } from "../../ir/index.js";
 import type { TapStatistics } from "../../observe/index.js";
-import { finishing } from "../../passes/catalog.js";
 import { toFloat16 } from "../../passes/precision/to-float16.js";
 import { applyRecipe } from "../../quantization/apply-recipe.js";
 import { toIntegerOperators } from "../../quantization/integer-operators.js";
 import type { KeptIntegers } from "../../quantization/kept-integers.js";
 import { nameAdded } from "../../quantization/names.js";
 import { planStatic } from "../../quantization/plan-static.js";
-import { runRewrites } from "../../rewrite/index.js";
+import { type Rewrite, runRewrites } from "../../rewrite/index.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
@@ -61,6 +60,8 @@ export interface WorkshopOptions {
   readonly excluded: ReadonlyMap<string, string>;
   /** Of activations, by label: elements of one sample; absent where all that matter are among `taps`. */
   readonly sizes?: ReadonlyMap<string, number>;
+  /** What is rewritten once integers are placed; nothing when absent. */
+  readonly finishing?: readonly Rewrite[];
   /** What all candidates of a run have in common; absent: each makes its own. */
   readonly kept?: KeptIntegers;
   /** For the process that measures, as long as the first of several candidates is made; what it does, it does once. */
@@ -351,16 +352,17 @@ export class Workshop {
 
   #build(variant: Variant, keptFloat: ReadonlyMap<string, string>, path: string): BuiltModel {
     const { prepared, fused = prepared, equalized = prepared, target, taps, excluded, kept } = this.options;
+    const { finishing = [] } = this.options;
     const keepFloat = new Map([...excluded, ...keptFloat]);
     const isStatic = variant.kind === "integers" && variant.recipe.statics !== null;
     const model = loadModel(isStatic ? equalized : variant.kind === "integers" ? prepared : fused);
     const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
-      if (target.isMeasurable) runRewrites(model, finishing);
+      const finished = runRewrites(model, finishing);
       const staged = saveModel(model, path, { isScratch: true });
       staged.commit();
       const bytes = this.options.bytesOf?.(staged) ?? staged.sizeBytes;
       collectPiledUp(PILED_UP_BYTES);
-      return { path, bytes, ...facts };
+      return { path, bytes, finished, ...facts };
     };
     switch (variant.kind) {
       case "integers": {

@@ -3,7 +3,7 @@
  * not depend on what they stand for, and ranges and corrections then fit the model that is built.
  */
 import type { Candidate, Plan, Variant } from "../candidates/candidate.js";
-import { bordersOf, MS_PER_CONVERTED_ELEMENT, type RegionTime, savedMs } from "../candidates/regions.js";
+import { besideFloats, bordersOf, MS_PER_CONVERTED_ELEMENT, type RegionTime, savedMs } from "../candidates/regions.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { RegionFacts } from "../result.js";
 import { whyFloatInput, whyNoGain } from "./float-reasons.js";
@@ -72,7 +72,8 @@ function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): P
   if (best.built.forms.size === 0) {
     return { placed: [], tried: [], hopeless: hopelessOf(widest, workshop) };
   }
-  const placed = [best, ...carefulPlans(best, workshop, isWhole)];
+  const apart = withoutBeside(best, workshop, isWhole);
+  const placed = [best, ...(apart ? [apart] : []), ...carefulPlans(apart ?? best, workshop, isWhole)];
   return {
     placed: placed.map((plan): Placed => {
       const { floatMs, ownMs } = workshop.estimate(plan)!;
@@ -80,6 +81,24 @@ function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): P
     }),
     tried: [],
   };
+}
+
+/** Of the time of a run, what it may cost to convert nothing for neighbours alone: what they round more is measured. */
+const MOST_LOST_APART = 0.2;
+
+/** The same with all neighbours in float that something is converted for: a residual stream, a gate. Null where there are none, or it takes too long. */
+function withoutBeside(best: Plan, workshop: Workshop, isWhole: IsWhole): Plan | null {
+  const kept = new Map(best.keptFloat);
+  let plan = best;
+  // Without one, what it made is float, and the next is beside it.
+  for (;;) {
+    const beside = besideFloats(workshop.model, new Set(plan.built.forms.keys()));
+    if (beside.length === 0) break;
+    for (const { name } of beside) kept.set(name, "what it reads would be converted for it alone");
+    plan = workshop.plan(best.variant, kept);
+  }
+  const isNear = plan.built.forms.size > 0 && timeOf(plan, workshop) * (1 - MOST_LOST_APART) <= timeOf(best, workshop);
+  return plan !== best && isNear && isWhole(plan) ? plan : null;
 }
 
 /** Reasons are of the same times as the regions: those on the way to float, of fewer integers, had others. */

@@ -2,10 +2,12 @@
 import { type Model, nodesWithin, opsetOf } from "../../ir/index.js";
 import type { TapStatistics } from "../../observe/index.js";
 import { LEAST_OPSET } from "../../quantization/recipe.js";
+import type { Rewrite } from "../../rewrite/index.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import { unusableOf } from "../calibrate/unusable-statistics.js";
 import { type Candidate, mostSpeedup } from "../candidates/candidate.js";
 import { candidateFacts, integerChoices } from "../candidates/candidate-facts.js";
+import { isFinishedOtherwise } from "../candidates/finishing.js";
 import type { OptimizeConfig } from "../config.js";
 import type { Intake } from "../intake.js";
 import type { Prepared } from "../prepare/prepare.js";
@@ -16,16 +18,20 @@ import { missedRuntimeSpecific } from "./quantization-facts.js";
 /**
  * Whether the prepared float model is worth a race: it is another than the one that was given, or limits in milliseconds are to
  * be judged of it. A newer opset alone makes no model faster.
+ *
+ * @param finishing what it is rewritten by when a candidate is made of it
  */
 export const isFloatRaced = (
-  { passes }: Pick<Prepared, "passes">,
+  { passes, path }: Pick<Prepared, "passes" | "path">,
   { graph, baseline, limits }: Pick<OptimizeConfig, "graph" | "baseline" | "limits">,
+  finishing: readonly Rewrite[],
 ): boolean =>
   limits.slo.length > 0 ||
   baseline !== undefined ||
   graph.shapes.size > 0 ||
   graph.opset !== undefined ||
-  passes.some(({ applied }) => applied > 0);
+  passes.some(({ applied }) => applied > 0) ||
+  isFinishedOtherwise(path, finishing);
 
 /** A profile on a busy machine is off by up to so much; a table is not. */
 const PROFILE_DOUBT = 0.2;

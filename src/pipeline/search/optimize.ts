@@ -17,6 +17,7 @@ import { loadRanges, observeActivations, observeValues, widestPlacement } from "
 import type { FloatAnswers } from "../calibrate/kept-answers.js";
 import { type Candidate, isInteger } from "../candidates/candidate.js";
 import { candidateFacts, integerChoices } from "../candidates/candidate-facts.js";
+import { finishingFor, withFinished } from "../candidates/finishing.js";
 import { innerValuesOf, labelsOf } from "../candidates/inner-values.js";
 import { Workshop } from "../candidates/workshop.js";
 import { isSearched, type OptimizeConfig } from "../config.js";
@@ -148,7 +149,6 @@ export class OptimizeRun {
       const why = already + floatRest(original, this.target);
       return this.#nothingToDo(await record.stage("load", () => taking), why);
     }
-
     const request = requestOf(config, taken.judged, "prepare", leastOpset(config, original));
     const [admitted, draft] = await this.#taken(taking, draftModel(request, this.context));
     this.#admitted = admitted;
@@ -168,6 +168,7 @@ export class OptimizeRun {
       trial: admitted.trial,
       excluded,
       kept: this.#kept,
+      finishing: this.target.isMeasurable ? finishingFor(config.graph) : [],
       ...(config.quantize.format && { format: config.quantize.format }),
       runtime: config.runtime,
     };
@@ -214,12 +215,14 @@ export class OptimizeRun {
     const examine = (candidate: Candidate) => this.#examine(candidate, intake);
     const judge = new Judge(config, intake, record, this.#files, examine, elements, against);
     const workshop = new Workshop(known, this.context, journal);
+    const withFloat = this.command === "optimize";
+    const isUnchanged = withFloat && !isFloatRaced(fused, config, common.finishing);
     const candidates = await makeCandidates({
       config,
       workshop,
       model: prepared.model,
-      withFloat: this.command === "optimize",
-      isFloatRaced: isFloatRaced(fused, config),
+      withFloat,
+      isFloatRaced: withFloat && !isUnchanged,
       isQuantized: already !== null && !isMore,
       placed,
       fit: trial,
@@ -237,7 +240,6 @@ export class OptimizeRun {
     this.#tried.push(...candidates);
     const whyNot = hopeless ? whyHopeless(hopeless) : whyNoneFits(prepared.model, taps, config);
     const whyNone = isMore ? whyNot : (already ?? whyNot);
-    const isUnchanged = this.command === "optimize" && !isFloatRaced(fused, config);
     if (candidates.length === 0 && !isUnchanged) {
       // The float model is one of them otherwise.
       const why = this.command === "quantize" ? whyNone : `the runtime refuses the rewritten model, and ${whyNone}`;
@@ -252,8 +254,7 @@ export class OptimizeRun {
       this.#tried.push(...(await record.stage("bench", () => measureSpeed(speed), "candidates")));
     const unquantized = (): UnquantizedFacts =>
       unquantizedFacts(prepared.model, common, { tried: this.#tried, regions: hopeless?.regions ?? [], why: whyNone });
-    const { goal } = config.quantize;
-    const nothing = isUnchanged ? whyNothingPays(candidates, prepared, goal, whyNone) : null;
+    const nothing = isUnchanged ? whyNothingPays(candidates, prepared, config.quantize.goal, whyNone) : null;
     if (nothing !== null) {
       if (!this.part) this.#files?.remove();
       const found = { prepared, excluded, target: this.target, tried: this.#tried, unquantized: unquantized() };
@@ -399,7 +400,7 @@ export class OptimizeRun {
     const findings = {
       model: intake.facts,
       ...(config.baseline !== undefined && { baseline: against }),
-      passes: prepared.passes,
+      passes: withFinished(prepared.passes, candidate.built.finished),
       ...(prepared.provenance && { provenance: prepared.provenance }),
       unfused: prepared.unfused,
       quantization,

@@ -58,6 +58,24 @@ testRewrite(inlinePower, {
       }`,
       null,
     ],
+    "a root without a floor": [
+      "(x: f32[N,5]) -> (y) { a = Clip(x, _, $most: f32[] = {3.0}) y = Pow(a, $e: f32[] = {0.5}) }",
+      null,
+    ],
+    "a root below a ceiling of less": [
+      "(x: f32[N,5]) -> (y) { a = Clip(x, $least: f32[] = {0.5}, $most: f32[] = {-0.0}) y = Pow(a, $e: f32[] = {-0.5}) }",
+      null,
+    ],
+    "a root of a cube": ["(x: f32[N,5]) -> (y) { a = Pow(x, $k: f32[] = {3.0}) y = Pow(a, $e: f32[] = {0.5}) }", null],
+    "a root of a difference": [
+      "(x: f32[N,5]) -> (y) { a = Abs(x) b = Exp(x) c = Sub(a, b) y = Pow(c, $e: f32[] = {0.5}) }",
+      null,
+    ],
+    "a root beside -0": [
+      "(x: f32[N,5]) -> (y) { a = Abs(x) b = Mul(a, $z: f32[] = {-0.0}) y = Pow(b, $e: f32[] = {-0.5}) }",
+      null,
+    ],
+    "a first power": ["(x: f32[N,5]) -> (y) { y = Pow(x, $e: f32[] = {1.0}) }", null],
     "a root above a floor of zero": [
       "(x: f32[N,5]) -> (y) { a = Clip(x, $least: f32[] = {0.0}) y = Pow(a, $e: f32[] = {0.5}) }",
       null,

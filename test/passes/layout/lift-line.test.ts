@@ -33,6 +33,14 @@ testRewrite(liftLine, {
     "channels that fill no block": ["(x: f32[N,12,12]) -> (y) { y = Conv(x, $w: f32[16,12,5]) }", null],
     "outputs that fill no block": ["(x: f32[N,16,12]) -> (y) { y = Conv(x, $w: f32[20,16,5]) }", null],
     "groups that fill no block": ["(x: f32[N,16,12]) -> (y) { y = Conv<group=2>(x, $w: f32[32,8,5]) }", null],
+    "channels each on its own that fill no vector": [
+      "(x: f32[N,14,12]) -> (y) { y = Conv<group=14>(x, $w: f32[14,1,5]) }",
+      null,
+    ],
+    "outputs of a group that fill no block": [
+      "(x: f32[N,32,12]) -> (y) { y = Conv<group=2>(x, $w: f32[16,16,5]) }",
+      null,
+    ],
     "few channels each on its own": ["(x: f32[N,8,12]) -> (y) { y = Conv<group=8>(x, $w: f32[8,1,5]) }", null],
     "several outputs of each channel": ["(x: f32[N,16,12]) -> (y) { y = Conv<group=16>(x, $w: f32[32,1,5]) }", null],
     "a plane": ["(x: f32[N,16,12,12]) -> (y) { y = Conv(x, $w: f32[16,16,5,5]) }", null],
@@ -46,6 +54,10 @@ testRewrite(liftLine, {
     ],
     "weights that others read": [
       "(x: f32[N,16,12]) -> (y, z) { y = Conv(x, $w: f32[16,16,5])\n z = Conv<pads=[2,2]>(x, w) }",
+      null,
+    ],
+    "a pool of half precision": [
+      "(x: f16[N,4,1,20]) -> (y) { l = Squeeze(x, $a: i64[1] = {2}) y = GlobalAveragePool(l) }",
       null,
     ],
     "half precision": ["(x: f16[N,16,12]) -> (y) { y = Conv(x, $w: f16[16,16,5]) }", null],

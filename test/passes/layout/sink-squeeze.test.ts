@@ -14,6 +14,12 @@ testRewrite(sinkSqueeze, {
     ],
     bounds: `(x: f32[N,4,1,5]) -> (y) { l = Squeeze(x, ${AXIS})\n y = Clip(l, $low: f32[] = {0.0}, $high: f32[] = {6.0}) }`,
     "two planes": `(x: f32[N,4,1,L], z: f32[N,4,1,L]) -> (y) { l = Squeeze(x, ${AXIS})\n m = Squeeze(z, a)\n y = Add(l, m) }`,
+    "a stream that begins as a line, and is read in a plane too": `(x: f32[N,4,L], z: f32[N,4,1,L]) -> (y) {
+        p = Unsqueeze(x, $a: i64[1] = {2})
+        q = Mul(p, z)
+        l = Squeeze(q, a)
+        y = Add(x, l)
+      }`,
     "an operand twice": `(x: f32[N,4,1,L]) -> (y) { l = Squeeze(x, ${AXIS})\n y = Mul(l, l) }`,
     "constants of each rank": `(x: f32[N,4,1,5]) -> (y) {
         l = Squeeze(x, ${AXIS})
@@ -40,6 +46,16 @@ testRewrite(sinkSqueeze, {
   leaves: {
     "what others read too": [
       `(x: f32[N,4,1,L]) -> (y, z) { l = Squeeze(x, ${AXIS})\n y = Relu(l)\n z = Softmax(l) }`,
+      null,
+    ],
+    "places that are normalized each by itself": [
+      `(x: f32[N,4,1,2]) -> (y) { l = Squeeze<axes=[2]>(x)
+        y = BatchNormalization<spatial=0>(l, $s: f32[4,2], $b: f32[4,2], $m: f32[4,2], $v: f32[4,2] = {1, 2, 3, 4, 5, 6, 7, 8}) }`,
+      null,
+      { opset: 8 },
+    ],
+    "large constants that others read": [
+      `(x: f32[N,128,1,256]) -> (y, z) { l = Squeeze(x, ${AXIS}) y = Add(l, $b: f32[128,256]) z = ReduceSum<keepdims=0>(b) }`,
       null,
     ],
     "an output": [`(x: f32[N,4,1,L]) -> (l, y) { l = Squeeze(x, ${AXIS})\n y = Relu(l) }`, null],

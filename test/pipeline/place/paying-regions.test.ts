@@ -53,6 +53,7 @@ function run(scene: Scene) {
       ),
       float: [],
       notes: [],
+      finished: [],
     },
     keptFloat,
     sqnrDb: null,

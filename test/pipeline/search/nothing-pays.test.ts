@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { finishing } from "../../../src/passes/catalog.js";
 import { isFloatRaced, shrinkableBytes, whyNothingPays } from "../../../src/pipeline/search/nothing-pays.js";
 import { Stage, staticVariant } from "../../support/candidates.js";
+import { modelFile } from "../../support/model-file.js";
 import { prepared } from "../../support/quantize-text.js";
 import { graphConfig } from "../../support/real-run.js";
 import { limitsOf } from "../../support/run-config.js";
+import { temporaryFolder } from "../../support/temporary-folder.js";
 
 const pass = (applied: number, rejected?: string) => ({
   ...{ name: "fuse-gelu", applied, skipped: [], durationMs: 1 },
@@ -13,22 +16,31 @@ const pass = (applied: number, rejected?: string) => ({
 describe("isFloatRaced", () => {
   const graph = graphConfig();
   const limits = limitsOf({});
+  const path = "";
 
   it("is what passes changed for good", () => {
-    expect(isFloatRaced({ passes: [pass(0), pass(0, "outputs differ")] }, { graph, limits })).toBe(false);
-    expect(isFloatRaced({ passes: [pass(0), pass(2)] }, { graph, limits })).toBe(true);
+    expect(isFloatRaced({ passes: [pass(0), pass(0, "outputs differ")], path }, { graph, limits }, [])).toBe(false);
+    expect(isFloatRaced({ passes: [pass(0), pass(2)], path }, { graph, limits }, [])).toBe(true);
+  });
+
+  it("is what is rewritten when a candidate is made of it", () => {
+    const path = modelFile(temporaryFolder(), "(x: f32[N,4,8,8]) -> (y) { y = LRN<size=3>(x) }");
+    expect(isFloatRaced({ passes: [pass(0)], path }, { graph, limits }, finishing)).toBe(true);
+    expect(isFloatRaced({ passes: [pass(0)], path }, { graph, limits }, [])).toBe(false);
   });
 
   it("is what was asked for in so many words, and a model beside another one", () => {
     const passes = [pass(0)];
-    expect(isFloatRaced({ passes }, { graph: { ...graph, shapes: new Map([["x", [1]]]) }, limits })).toBe(true);
-    expect(isFloatRaced({ passes }, { graph: { ...graph, opset: 21 }, limits })).toBe(true);
-    expect(isFloatRaced({ passes }, { graph, limits, baseline: "wide.onnx" })).toBe(true);
+    expect(isFloatRaced({ passes, path }, { graph: { ...graph, shapes: new Map([["x", [1]]]) }, limits }, [])).toBe(
+      true,
+    );
+    expect(isFloatRaced({ passes, path }, { graph: { ...graph, opset: 21 }, limits }, [])).toBe(true);
+    expect(isFloatRaced({ passes, path }, { graph, limits, baseline: "wide.onnx" }, [])).toBe(true);
   });
 
   it("is what limits in milliseconds are to be judged of", () => {
     const timed = limitsOf({ slo: [{ percentile: "p95", ms: 5 }] });
-    expect(isFloatRaced({ passes: [pass(0)] }, { graph, limits: timed })).toBe(true);
+    expect(isFloatRaced({ passes: [pass(0)], path }, { graph, limits: timed }, [])).toBe(true);
   });
 });
 

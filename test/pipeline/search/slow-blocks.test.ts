@@ -4,7 +4,14 @@ import { slowBlocks } from "../../../src/pipeline/search/slow-blocks.js";
 import type { LatencyMeasure } from "../../../src/pipeline/verdict/verdict.js";
 
 const built = (...forms: readonly ("weights4" | "weights8")[]): { built: BuiltModel } => ({
-  built: { path: "", bytes: 1, forms: new Map(forms.map((form, i) => [`n${i}`, form])), float: [], notes: [] },
+  built: {
+    path: "",
+    bytes: 1,
+    forms: new Map(forms.map((form, i) => [`n${i}`, form])),
+    float: [],
+    notes: [],
+    finished: [],
+  },
 });
 const latency = (speedup: number, speedupInterval: readonly [number, number]): LatencyMeasure =>
   ({ facts: { speedup, speedupInterval } }) as unknown as LatencyMeasure;

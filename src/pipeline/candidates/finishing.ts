@@ -1,0 +1,25 @@
+/** What `fuse` does last, and other commands once they have placed integers: see the catalog. */
+import { loadModel } from "../../ir/index.js";
+import { finishing } from "../../passes/catalog.js";
+import { type PassReport, type Rewrite, runRewrites } from "../../rewrite/index.js";
+import type { GraphConfig } from "../config.js";
+import type { PassFacts } from "../result.js";
+
+/** Without what the user leaves out. */
+export const finishingFor = ({ skip, only }: Pick<GraphConfig, "skip" | "only">): readonly Rewrite[] =>
+  finishing.filter(({ name }) => !skip.includes(name) && (only.length === 0 || only.includes(name)));
+
+/** Whether it has anything to do in a model. */
+export const isFinishedOtherwise = (path: string, rewrites: readonly Rewrite[]): boolean =>
+  rewrites.length > 0 && runRewrites(loadModel(path), rewrites).some(({ applied }) => applied > 0);
+
+/** What passes did before, and then. */
+export function withFinished(passes: readonly PassFacts[], finished: readonly PassReport[]): readonly PassFacts[] {
+  const later = new Map(finished.map((report) => [report.name, report]));
+  const earlier = passes.map((pass) => {
+    const again = later.get(pass.name);
+    later.delete(pass.name);
+    return again ? { ...pass, applied: pass.applied + again.applied } : pass;
+  });
+  return [...earlier, ...later.values()];
+}
