@@ -194,7 +194,6 @@ const fusions: readonly AnyPass[] = [
   fusePad, // before the Conv gets another form
   fuseCrop,
   fuseLeakyRelu,
-  fusePRelu, // what one slope is not enough for
   fuseThresholdedRelu,
   fuseWhereClip, // before the Clips merge
   fuseClip, // hard activations are told by their Clip
@@ -268,7 +267,7 @@ const fusions: readonly AnyPass[] = [
   fuseChannelConv, // what no neighbour has taken in
   inlineMish, // when nothing is told by its Mish any more
   sinkSqueeze, // when the nodes around a line are what they will be
-  fuseResidualSum, // last: patterns are written with Add
+  fuseResidualSum, // patterns are written with Add
 ];
 
 /**
@@ -297,13 +296,24 @@ export const approximations: readonly AnyPass[] = [approximateGelu];
  * What is for float alone, or hides what it was from who looks for it later: `fuse` runs it at the end, other commands when
  * they have placed integers.
  */
-const last: readonly Rewrite[] = [inlineLrn, inlinePower, inlinePRelu, liftLine];
+const last: readonly Rewrite[] = [
+  inlineLrn,
+  inlinePower, // after the powers that the one before has not made
+  fusePRelu, // for targets that have a kernel
+  inlinePRelu, // for those that have a slow one
+  liftLine,
+];
 
 /** The same where nothing else runs: what is lifted last goes through what stood around it. */
 export const finishing: readonly Rewrite[] = [...last, sinkSqueeze];
 
 /** Every pass that keeps to ai.onnx, in order. */
-export const catalog: readonly AnyPass[] = [...cleanUp, ...fusions, fuseResizeAxes, ...last];
+export const catalog: readonly AnyPass[] = [
+  ...cleanUp,
+  ...fusions,
+  fuseResizeAxes, // among integers the runtime does not load it
+  ...last,
+];
 
 /**
  * `fold`: constant folding and clean-up only, exact. `prepare`: the same, then fusions, round after

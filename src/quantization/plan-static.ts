@@ -226,7 +226,7 @@ function whyNotGemm(node: Node): string | null {
 /**
  * Neighbours between integer products: what they make is read by integers in the end, and one activation at least is
  * made by integers. The others may come of float nodes, where a product reads them as integers too, or else are
- * converted for them: whether that pays is asked of each by itself (regions.ts).
+ * converted for them where the target's table of kernels lets the caller ask of each whether that pays.
  */
 function chooseNeighbours(
   graph: Graph,
@@ -242,7 +242,9 @@ function chooseNeighbours(
   );
   const areIntegers = (activations: readonly (Value | null)[], made: ReadonlySet<Value | null>): boolean =>
     activations.some((value) => made.has(value)) &&
-    activations.every((value) => made.has(value) || readAsIntegers.has(value) || (value && isConvertible(value)));
+    activations.every(
+      (value) => made.has(value) || readAsIntegers.has(value) || (target.times && value && isConvertible(value)),
+    );
   const kernels = new Map<Node, IntegerKernel>();
   for (const node of order) {
     const kernel = kernelFor(target, node);
@@ -287,7 +289,7 @@ function chooseNeighbours(
 }
 
 /** What a float node makes, or the model is given. */
-const isConvertible = (value: Value): boolean => !value.constant && isFloat(value.dtype ?? "f32");
+export const isConvertible = (value: Value): boolean => !value.constant && isFloat(value.dtype ?? "f32");
 
 const activationsRead = (node: Node, kernel: IntegerKernel): readonly (Value | null)[] =>
   activationSlots(node, kernel).map((index) => node.inputs[index] ?? null);

@@ -27,6 +27,11 @@ export function channelBlock(flags: readonly string[]): number {
 /** Channels that a convolution reads are transposed to blocks by so many; others keep it off the blocked layout. */
 export const CHANNELS_AT_ONCE = 4;
 
+const WIDEST_BLOCK = 16;
+
+/** Whether so many channels leave no room in blocks of any processor. */
+export const fillsBlocks = (channels: number): boolean => channels % WIDEST_BLOCK === 0;
+
 /** Fewer channels than this, each on its own, gain nothing by the blocked layout. */
 const LEAST_DEPTHWISE = 12;
 

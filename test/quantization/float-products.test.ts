@@ -4,7 +4,7 @@ import { integerTargetNamed } from "../../src/target/integer-kernels.js";
 import { opsOf, optimizedByRuntime, quantizeText, relativeError, safeTarget } from "../support/quantize-text.js";
 import { runModel } from "../support/run-model.js";
 
-/** Products around one whose outputs are of very different size: one scale for all of its weights would lose the small ones. */
+/** Products around one that stays float. */
 const between = (product: string, behind = ""): string => `(x: f32[1,16,6,6]) -> (y) {
   a = Conv(x, $w: f32[16,16,1,1], $b: f32[16])
   s = Relu(a)
@@ -19,7 +19,7 @@ const keepFloat = new Map([
 ]);
 const CONV = "p = Conv<pads=[1,1,1,1]>(s, $v: f32[16,16,3,3], $c: f32[16])";
 
-/** Nodes that widen or compute with weights of 8 bits that nobody wrote. */
+/** Products that the runtime computes in float. */
 const floatProducts = (model: Model): number => opsOf(model).filter((op) => /^(Fused)?(Conv|Gemm)$/.test(op)).length;
 const readsWidened = ({ graph }: Model): boolean =>
   [...graph.nodes()].some(
@@ -85,8 +85,6 @@ describe("keepProductsFloat", () => {
   it("leaves it to other runtimes what to make of it", async () => {
     const target = integerTargetNamed("tensorrt", safeTarget);
     const { model } = await quantizeText(between(CONV, "r = Relu(p)"), { keepFloat }, target);
-    const scales = [...model.graph.nodes()].map(({ inputs: [, scale] }) => scale?.constant?.elementCount);
-    expect(scales).not.toContain(16 * 3);
     expect([...model.graph.nodes()].some(({ name }) => name.endsWith("/input/DequantizeLinear"))).toBe(false);
   });
 });

@@ -2,13 +2,19 @@ import { describe, expect, it } from "vitest";
 import { parseModel } from "../../src/ir/index.js";
 import { makeNamesUnique } from "../../src/quantization/names.js";
 import { type PlacementOptions, planStatic } from "../../src/quantization/plan-static.js";
+import type { IntegerTarget } from "../../src/target/integer-kernel.js";
+import { avx2Rates } from "../../src/target/kernel-rates.js";
+import { kernelTimesBy } from "../../src/target/kernel-times.js";
 import { safeTarget } from "../support/quantize-text.js";
 
 /** Planned nodes by what they make, and what is quantized behind each. */
-function planOf(text: string, options: Partial<PlacementOptions> = {}) {
+/** With a table of kernel times. */
+const tabledTarget = { ...safeTarget, times: kernelTimesBy(avx2Rates) };
+
+function planOf(text: string, options: Partial<PlacementOptions> = {}, target: IntegerTarget = safeTarget) {
   const model = parseModel(text);
   makeNamesUnique(model);
-  const plan = planStatic(model, safeTarget, { neighbours: true, depthwise: true, ...options });
+  const plan = planStatic(model, target, { neighbours: true, depthwise: true, ...options });
   return {
     nodes: Object.fromEntries(
       plan.nodes.map(({ node, outputs }) => [node.outputs[0]!.label, outputs[0]?.label ?? null]),
@@ -130,9 +136,10 @@ describe("neighbours", () => {
       s = Add(a, t)
       y = MatMul(s, $v: f32[4,4])`);
 
-  it("take what is float, whether a product reads it as integers anyway or not", () => {
+  it("take what is float where a product reads it as integers anyway, or a table tells whether to convert it pays", () => {
     expect(planOf(residual("t")).nodes).toEqual({ a: "a", s: "s", y: null });
-    expect(planOf(residual("x")).nodes).toEqual({ a: "a", s: "s", y: null });
+    expect(planOf(residual("x")).nodes).toEqual({ a: null, y: null });
+    expect(planOf(residual("x"), {}, tabledTarget).nodes).toEqual({ a: "a", s: "s", y: null });
   });
 
   it("need one activation at least that integers make, and not only weights in common", () => {
@@ -171,6 +178,7 @@ describe("neighbours", () => {
   it.each([
     ["when they are not wanted", between("n = Add(a, a)"), { neighbours: false }],
     ["that are to stay float", between("n = Add(a, a)"), { keepFloat: new Map([["Add:n", "said so"]]) }],
+    ["with a float input", between("n = Add(a, j)"), {}],
     ["with a constant input", between("n = Add(a, $c: f32[1])"), {}],
     ["without an integer kernel", between("n = Tanh(a)"), {}],
     ["with a second output", between("n, k = MaxPool<kernel_shape=[2,2]>(a)"), {}],
@@ -181,9 +189,11 @@ describe("neighbours", () => {
   });
 
   it("are told of where they are to stay float and would be integers", () => {
-    const of = (text: string, name: string) => planOf(text, { keepFloat: new Map([[name, "said so"]]) }).float;
+    const of = (text: string, name: string, target = safeTarget) =>
+      planOf(text, { keepFloat: new Map([[name, "said so"]]) }, target).float;
     expect(of(between("n = Add(a, a)"), "Add:n")).toEqual({ "Add:n": "said so" });
-    expect(of(between("n = Add(a, j)"), "Add:n")).toEqual({ "Add:n": "said so" });
+    expect(of(between("n = Add(a, j)"), "Add:n")).toEqual({});
+    expect(of(between("n = Add(a, j)"), "Add:n", tabledTarget)).toEqual({ "Add:n": "said so" });
     expect(of(between("n = Add(i, j)"), "Add:n")).toEqual({});
     expect(of(between("n = Tanh(a)"), "Tanh:n")).toEqual({});
   });

@@ -4,7 +4,7 @@
  * What lies beyond the tensor because the last window is rounded up is no padding, and is not counted
  * either way. Runtimes' integer kernels do count it when told to count padding (ONNX Runtime's gives
  * sums over windows that are mostly empty), and know of no dilations, not even of none. Without rounding
- * up the attribute stays: it lets a Pad in front of the pool move into it.
+ * up the attribute says nothing that is not so, and stays.
  */
 import { defineRewrite } from "../../rewrite/index.js";
 

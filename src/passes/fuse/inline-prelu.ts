@@ -1,11 +1,11 @@
 /**
  *   PRelu(x, a)  =>  Max(x, a * x)               a <= 1, and not 0
- *   PRelu(x, a)  =>  Relu(x) - a * Relu(-x)      else
+ *   PRelu(x, a)  =>  Relu(x) + a * Min(x, 0)      else
  *
  * ONNX Runtime chooses a slope for one element after the other: 4.0 ns each, and so 0.3 or 0.45 (1.32, Zen 5, 1 thread;
  * [1,64,56,56], a slope for each channel).
  */
-import { Tensor, type Value } from "../../ir/index.js";
+import { Tensor } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { broadcastsTo } from "../../rewrite/match.js";
 
@@ -22,19 +22,13 @@ export const inlinePRelu = defineRewrite({
     const tensor = slope?.constant;
     const slopes = tensor?.toF32();
     if (x?.dtype !== "f32" || tensor?.dtype !== "f32" || !slopes || !broadcastsTo(slope, x)) return null;
+    if (!slopes.every(Number.isFinite)) return null;
     // Infinity times 0 is nothing that Max could leave out.
     if (slopes.every((each) => each <= 1 && each !== 0)) {
       return create("Max", [x, create("Mul", [x, slope!]).output]);
     }
-    if (!slopes.every(Number.isFinite)) return null;
-    const below: Value = create("Relu", [create("Neg", [x]).output]).output;
-    const negated = constant(
-      `${slope!.label}/negated`,
-      Tensor.f32(
-        tensor.dims,
-        slopes.map((each) => -each),
-      ),
-    );
-    return create("Add", [create("Relu", [x]).output, create("Mul", [below, negated]).output]);
+    const zero = constant(`${root.output.label}/zero`, Tensor.f32([], [0]));
+    const below = create("Min", [x, zero]).output;
+    return create("Add", [create("Relu", [x]).output, create("Mul", [below, slope!]).output]);
   },
 });

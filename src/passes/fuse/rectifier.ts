@@ -8,7 +8,7 @@
  *   Where(x > b, b, x)                          =>  Clip(x, , b)
  *
  * Not done, since ONNX Runtime's kernels on the CPU take longer than the operators written out: Elu, Selu, Shrink
- * and Softplus. (PRelu is written out again by inline-prelu.ts, in fewer.)
+ * and Softplus. (PRelu is written out again by inline-prelu.ts, in fewer nodes.)
  */
 import { attr, type Node, Tensor, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
@@ -124,9 +124,8 @@ export const fusePRelu = defineRewrite({
       const x = soleProducer(first, "Relu")?.inputs[0];
       const product = soleProducer(second, "Mul");
       const { constant: factor, other: below } = (product && splitConstant(product)) ?? {};
-      const negated = soleProducer(below, "Relu")?.inputs[0];
-      if (x?.dtype !== "f32" || !factor || negated?.producer?.op !== "Neg" || negated.producer.inputs[0] !== x)
-        continue;
+      const negated = producerOf(soleProducer(below, "Relu")?.inputs[0], "Neg", root.graph);
+      if (x?.dtype !== "f32" || !factor || negated?.inputs[0] !== x) continue;
       const factors = factor.constant!.toF32();
       if (!factors || !broadcastsTo(factor, x)) continue;
       const slopes = root.op === "Sub" ? factors : factors.map((each) => -each);

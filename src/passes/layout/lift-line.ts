@@ -9,11 +9,8 @@
 import { type Attribute, attr, type Node, type Tensor, type Value } from "../../ir/index.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { producerOf, readsOnlyFirst } from "../../rewrite/match.js";
-import { isQuickDepthwise } from "../../target/channel-block.js";
+import { fillsBlocks, isQuickDepthwise } from "../../target/channel-block.js";
 import { planeOf, planeType, withoutRow, withRow } from "./one-row.js";
-
-/** Channels that a kernel takes at once; half of it where there is no AVX-512. */
-const BLOCK = 16;
 
 export const liftLine = defineRewrite({
   name: "lift-line",
@@ -53,13 +50,13 @@ function liftedOperands(conv: Node, maker: RewriteContext): (Value | null)[] | n
 
 /** Of weights that the runtime widens when it loads the model, by Mul(Cast(w), scale); null for others. */
 function integersOf(weight: Value): Tensor | null {
-  const cast = producerOf(weight, "Mul", weight.graph)?.inputs[0];
-  return producerOf(cast, "Cast", weight.graph)?.inputs[0]?.constant ?? null;
+  const [cast, scale] = producerOf(weight, "Mul", weight.graph)?.inputs ?? [];
+  return (scale?.constant && producerOf(cast, "Cast", weight.graph)?.inputs[0]?.constant) ?? null;
 }
 
 function isFaster(channels: number, own: number, groups: number): boolean {
   if (groups > 1 && own === 1 && channels === groups) return isQuickDepthwise(channels);
-  return own > 0 && own % BLOCK === 0 && (channels / groups) % BLOCK === 0;
+  return own > 0 && fillsBlocks(own) && fillsBlocks(channels / groups);
 }
 
 /** Its attributes, with one of the row in front of each that is along the line. */

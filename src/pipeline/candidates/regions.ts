@@ -8,8 +8,9 @@
  * what it inserts between integers and float has no name, and belongs to the integers beside it.
  */
 import { ownEntry } from "../../base/own-entry.js";
-import { isFloat, type Model, type Node, nodesWithin, soleReader, type Value } from "../../ir/index.js";
+import { type Model, type Node, nodesWithin, soleReader, type Value } from "../../ir/index.js";
 import { isLookUp } from "../../quantization/embedding.js";
+import { isConvertible } from "../../quantization/plan-static.js";
 import { productWeight } from "../../quantization/product-weight.js";
 import type { NodeTime } from "../../runtime/port.js";
 import { weightInputs } from "../../target/integer-kernels.js";
@@ -54,8 +55,7 @@ const readsFloats = (node: Node, integers: ReadonlySet<string>): boolean =>
   node.inputs.some(
     (value) =>
       value !== null &&
-      !value.constant &&
-      isFloat(value.dtype ?? "f32") &&
+      isConvertible(value) &&
       !(value.producer && integerBehind(value.producer, integers)) &&
       !value.uses.some((use) => use.kind === "input" && integers.has(use.node.name) && startsRegion(use.node)),
   );

@@ -18,6 +18,9 @@ export function whyNoGain(time: RegionTime, leastShare: number): string {
   return `would pay beside integers alone, and what is around it stays float: ${timesOf(time)}`;
 }
 
+/** Of a neighbour of products, where all such are in float. */
+export const whyApart = "something would be converted for it alone, and its error is not worth that";
+
 /** Where it reads the inputs, or what is float because of them. */
 export const whyFloatInput = (time: RegionTime): string =>
   savedMs(time) <= 0

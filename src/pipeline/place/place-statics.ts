@@ -6,7 +6,7 @@ import type { Candidate, Plan, Variant } from "../candidates/candidate.js";
 import { besideFloats, bordersOf, MS_PER_CONVERTED_ELEMENT, type RegionTime, savedMs } from "../candidates/regions.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { RegionFacts } from "../result.js";
-import { whyFloatInput, whyNoGain } from "./float-reasons.js";
+import { whyApart, whyFloatInput, whyNoGain } from "./float-reasons.js";
 import { leaveWhatDoesNotPay, withoutLosses } from "./paying-regions.js";
 
 /** Nodes left in float, with the reason, and what the profile says of that. */
@@ -77,24 +77,28 @@ function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): P
   return {
     placed: placed.map((plan): Placed => {
       const { floatMs, ownMs } = workshop.estimate(plan)!;
-      return { keptFloat: plan.keptFloat, speedup: floatMs / ownMs, note: plan === best ? "" : MORE_IN_FLOAT };
+      const note = plan === best ? "" : plan === apart ? BESIDE_IN_FLOAT : MORE_IN_FLOAT;
+      return { keptFloat: plan.keptFloat, speedup: floatMs / ownMs, note };
     }),
     tried: [],
   };
 }
 
-/** Of the time of a run, what it may cost to convert nothing for neighbours alone: what they round more is measured. */
+/** Of the time of a run, what it may cost to convert nothing for neighbours alone: errors are measured with and without. */
 const MOST_LOST_APART = 0.2;
 
-/** The same with all neighbours in float that something is converted for: a residual stream, a gate. Null where there are none, or it takes too long. */
+/**
+ * The same with all neighbours in float that something is converted for: a residual stream, a gate. Null where there are
+ * none, or it takes too long.
+ */
 function withoutBeside(best: Plan, workshop: Workshop, isWhole: IsWhole): Plan | null {
   const kept = new Map(best.keptFloat);
   let plan = best;
   // Without one, what it made is float, and the next is beside it.
   for (;;) {
-    const beside = besideFloats(workshop.model, new Set(plan.built.forms.keys()));
+    const beside = besideFloats(workshop.model, new Set(plan.built.forms.keys())).filter(({ name }) => !kept.has(name));
     if (beside.length === 0) break;
-    for (const { name } of beside) kept.set(name, "what it reads would be converted for it alone");
+    for (const { name } of beside) kept.set(name, whyApart);
     plan = workshop.plan(best.variant, kept);
   }
   const isNear = plan.built.forms.size > 0 && timeOf(plan, workshop) * (1 - MOST_LOST_APART) <= timeOf(best, workshop);
@@ -171,6 +175,8 @@ async function placeByProfile(variant: Variant, workshop: Workshop, isWhole: IsW
   if (best === draft) draft.note = "";
   return { placed, tried: all.filter((each) => !placed.includes(each)) };
 }
+
+const BESIDE_IN_FLOAT = "neighbours beside what is float in float";
 
 const MORE_IN_FLOAT = "more in float, from the inputs on and where integers gain little";
 
