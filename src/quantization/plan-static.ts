@@ -289,7 +289,12 @@ function chooseNeighbours(
 }
 
 /** What a float node makes, or the model is given. */
-export const isConvertible = (value: Value): boolean => !value.constant && isFloat(value.dtype ?? "f32");
+export const isConvertible = (value: Value): boolean =>
+  !value.constant && isFloat(value.dtype ?? "f32") && !isFew(value);
+
+/** One number of a sample: to convert it saves nothing, and few samples tell its range badly. */
+const isFew = ({ shape }: Value): boolean =>
+  !!shape && (shape.length < 2 || shape.slice(1).every((size) => size === 1));
 
 const activationsRead = (node: Node, kernel: IntegerKernel): readonly (Value | null)[] =>
   activationSlots(node, kernel).map((index) => node.inputs[index] ?? null);

@@ -72,12 +72,21 @@ function nodeTime(rates: KernelRates, node: Node, elements: NodeElements): Kerne
   if (node.op === "Conv") return convolution(rates, node, elements);
   if (node.op === "MatMul" || node.op === "Gemm") return product(rates, node, elements);
   if (free.has(node.op)) return fromNanos(0, 0);
+  if (node.op === "AveragePool") return average(rates, node, elements);
   const [float, integer] =
     (isAlone(node, elements) && ownEntry(rates.alone, node.op)) || ownEntry(rates.others, node.op) || [];
   if (float === undefined || integer === undefined) return null;
   const most = Math.max(elements.read, elements.made);
   const [floatCall, integerCall] = rates.otherCall;
   return fromNanos(floatCall + float * most, integerCall + integer * most);
+}
+
+/** In integers each window is added up element by element. */
+function average({ average: { float, integer }, otherCall }: KernelRates, node: Node, { read, made }: NodeElements) {
+  const kernel = node.ints("kernel_shape") ?? [];
+  const written = made > 0 ? made : read / elementCount(node.ints("strides") ?? kernel.map(() => 1));
+  const nanos = (rate: typeof float): number => (rate.written + rate.taps * elementCount(kernel)) * written;
+  return fromNanos(otherCall[0] + nanos(float), otherCall[1] + nanos(integer));
 }
 
 /** Whether no convolution adds it up on its way, or no operand is spread over the other. */

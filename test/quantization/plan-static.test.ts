@@ -140,6 +140,16 @@ describe("neighbours", () => {
     expect(planOf(residual("t")).nodes).toEqual({ a: "a", s: "s", y: null });
     expect(planOf(residual("x")).nodes).toEqual({ a: null, y: null });
     expect(planOf(residual("x"), {}, tabledTarget).nodes).toEqual({ a: "a", s: "s", y: null });
+    // One number of a sample, and what is no number.
+    const beside = (body: string, input: string) =>
+      planOf(
+        main(`a = Conv(i, $w: f32[2,2,1,1])\n ${body}\n y = Conv(n, $w2: f32[3,2,1,1])`, `i: f32[1,2,4,4], ${input}`),
+        {},
+        tabledTarget,
+      );
+    expect(beside("n = Add(a, j)", "j: f32[1,2,1,1]").nodes).toEqual({ a: "a", n: "n", y: "y" });
+    expect(beside("n = Add(a, j)", "j: f32[1,1,1,1]").nodes).toEqual({ a: "a", y: "y" });
+    expect(beside("n = Add(a, j)", "j: f32[]").nodes).toEqual({ a: "a", y: "y" });
   });
 
   it("need one activation at least that integers make, and not only weights in common", () => {

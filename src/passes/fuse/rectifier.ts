@@ -127,7 +127,7 @@ export const fusePRelu = defineRewrite({
       const negated = producerOf(soleProducer(below, "Relu")?.inputs[0], "Neg", root.graph);
       if (x?.dtype !== "f32" || !factor || negated?.inputs[0] !== x) continue;
       const factors = factor.constant!.toF32();
-      if (!factors || !broadcastsTo(factor, x)) continue;
+      if (!factors?.every(Number.isFinite) || !broadcastsTo(factor, x)) continue;
       const slopes = root.op === "Sub" ? factors : factors.map((each) => -each);
       return create("PRelu", [x, constant(`${factor.label}/slope`, Tensor.f32(factor.constant!.dims, slopes))]);
     }

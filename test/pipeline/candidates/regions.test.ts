@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseModel } from "../../../src/ir/index.js";
-import { bordersOf, regionsOf, regionTimes } from "../../../src/pipeline/candidates/regions.js";
+import { besideFloats, bordersOf, regionsOf, regionTimes } from "../../../src/pipeline/candidates/regions.js";
 import { makeNamesUnique } from "../../../src/quantization/names.js";
 
 const model = parseModel(`(x: f32[1,4,8,8]) -> (y) {
@@ -22,6 +22,27 @@ describe("regionsOf", () => {
       { name: "Conv:b", nodes: ["Conv:b", "Add:s"] },
       { name: "Conv:y", nodes: ["Conv:y"] },
     ]);
+  });
+
+  it("lets a neighbour that something is converted for be one by itself", () => {
+    const gated = parseModel(`(x: f32[1,4,8,8], g: f32[1,4,8,8]) -> (y) {
+      a = Conv(x, $w: f32[4,4,1,1])
+      t = Tanh(g)
+      m = Mul(a, t)
+      p = MaxPool<kernel_shape=[2,2]>(m)
+      s = Add(p, p)
+      y = Conv(s, $u: f32[4,4,1,1])
+    }`);
+    makeNamesUnique(gated);
+    const integers = new Set(["Conv:a", "Mul:m", "MaxPool:p", "Add:s", "Conv:y"]);
+    expect(regionsOf(gated, integers).map(({ nodes }) => nodes)).toEqual([
+      ["Conv:a"],
+      ["Mul:m", "MaxPool:p", "Add:s"],
+      ["Conv:y"],
+    ]);
+    expect(besideFloats(gated, integers).map(({ name }) => name)).toEqual(["Mul:m"]);
+    // The Conv reads its input as integers, whoever makes it.
+    expect(besideFloats(model, all)).toEqual([]);
   });
 
   it("leaves out what is float", () => {

@@ -146,11 +146,11 @@ describe("placeStatics", () => {
 describe("placeStatics with a table of kernels", () => {
   /** In the profile everything pays, and the first product only just. */
   const profiled: Times = { a: [1.02, 1], b: [4, 1], c: [4, 1] };
-  const tableOf = (times: Times): IntegerTarget => ({
+  const tableOf = (times: Times, other: readonly [number, number] = [0, 0]): IntegerTarget => ({
     ...safeTarget,
     times: {
       node: ({ name }, { read }) => {
-        const [floatMs, integerMs] = times[name.replace("MatMul:", "") as keyof Times];
+        const [floatMs, integerMs] = times[name.replace("MatMul:", "") as keyof Times] ?? other;
         return read > 0 ? { floatMs, integerMs } : null;
       },
       conversionMs: () => 0.004,
@@ -167,6 +167,22 @@ describe("placeStatics with a table of kernels", () => {
     expect((await place(profiled, steps)).kept).toEqual([[], ["MatMul:a"], ["MatMul:a", "MatMul:b"]]);
     const far = tableOf({ a: [1.02, 1], b: [8, 1], c: [100, 40] });
     expect((await place(profiled, far)).kept).toEqual([[], ["MatMul:a"]]);
+  });
+
+  it("offers neighbours in float that something is converted for, unless that takes much longer", async () => {
+    const beside = `(x: f32[1,4], z: f32[1,4]) -> (c) {
+      a = MatMul(x, $k: f32[4,4])
+      t = Tanh(z)
+      s = Add(a, t)
+      c = MatMul(s, $m: f32[4,4])
+    }`;
+    const keptBy = async (other: readonly [number, number]) => {
+      const { found } = await searchIn(beside, profiled, tableOf({ a: [4, 1], b: [1, 1], c: [4, 1] }, other));
+      return found!.placed.map(({ keptFloat }) => [...keptFloat.keys()]);
+    };
+    expect((await keptBy([0.5, 0.3])).slice(0, 2)).toEqual([[], ["Add:s"]]);
+    expect(await keptBy([3, 0.3])).toEqual([[]]);
+    expect((await keptBy([0.3, 0.9]))[0]).toEqual(["Add:s"]);
   });
 
   it("leaves out what has a node in float that is to be integers", async () => {
