@@ -81,11 +81,13 @@ function nodeTime(rates: KernelRates, node: Node, elements: NodeElements): Kerne
   return fromNanos(floatCall + float * most, integerCall + integer * most);
 }
 
-/** In integers each window is added up element by element. */
+/** In integers each window is added up element by element, in float where rows of the result are one element long. */
 function average({ average: { float, integer }, otherCall }: KernelRates, node: Node, { read, made }: NodeElements) {
   const kernel = node.ints("kernel_shape") ?? [];
   const written = made > 0 ? made : read / elementCount(node.ints("strides") ?? kernel.map(() => 1));
-  const nanos = (rate: typeof float): number => (rate.written + rate.taps * elementCount(kernel)) * written;
+  const isColumn = node.output.shape?.at(-1) === 1;
+  const nanos = ({ written: each, taps, tapsOfColumn }: typeof float): number =>
+    (each + (isColumn ? tapsOfColumn : taps) * elementCount(kernel)) * written;
   return fromNanos(otherCall[0] + nanos(float), otherCall[1] + nanos(integer));
 }
 
