@@ -17,7 +17,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 import tf2onnx
-from cases import add_case
+from cases import add_unlabelled
 from keras import applications, layers
 
 COUNTS = {"calibration": 32, "limit": 32, "evaluation": 48}
@@ -149,10 +149,7 @@ def main():
         signature = [tf.TensorSpec((None, *sample.shape[1:]), sample.dtype, name="x")]
         call = tf.function(lambda x, net=net: net(x, training=False), input_signature=signature)
         tf2onnx.convert.from_function(call, signature, opset=opset, output_path=str(options.out / f"{name}.onnx"))
-        files = {use: f"{name}-{use}.npz" for use in COUNTS}
-        for use, count in COUNTS.items():
-            np.savez_compressed(options.out / files[use], x=samples(count, rng))
-        add_case(options.out, {"name": name, "model": f"{name}.onnx", **files, "metric": "sqnr", "kind": kind})
+        add_unlabelled(options.out, name, kind, {use: {"x": samples(count, rng)} for use, count in COUNTS.items()})
         print(name, flush=True)
 
 

@@ -13,9 +13,8 @@ import warnings
 from pathlib import Path
 
 import line_nets
-import numpy as np
 import torch
-from cases import add_case
+from cases import add_unlabelled
 from make_varied_nets import images, smooth, sound, with_random_scales
 from random_nets import live
 
@@ -71,11 +70,8 @@ def main():
         rng = torch.Generator().manual_seed(1000 * options.seed + index)
         net = live(with_random_scales(module()), [tuple(samples(8, rng).values())])
         export(net, samples(2, rng), options.out / f"{name}.onnx", opset)
-        files = {use: f"{name}-{use}.npz" for use in COUNTS}
-        for use, count in COUNTS.items():
-            arrays = {key: value.numpy() for key, value in samples(count, rng).items()}
-            np.savez_compressed(options.out / files[use], **arrays)
-        add_case(options.out, {"name": name, "model": f"{name}.onnx", **files, "metric": "sqnr", "kind": kind})
+        sets = {use: samples(count, rng) for use, count in COUNTS.items()}
+        add_unlabelled(options.out, name, kind, {use: {key: value.numpy() for key, value in each.items()} for use, each in sets.items()})
         print(name, flush=True)
 
 

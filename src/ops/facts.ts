@@ -78,6 +78,9 @@ const contrib = new Set(
 export const familyOf = (node: Node): OpFamily | null =>
   node.domain === "" ? (familyByOp.get(node.op) ?? null) : null;
 
+/** Whether each element of the result depends on the element of the first input in its place, and on nothing else that has a place. */
+export const isPointwise = (node: Node): boolean => familyOf(node) === "unary" || node.is("Clip");
+
 /** Same inputs, same outputs, nothing else happens: equal calls may be merged. */
 export function isPure(node: Node): boolean {
   const family = familyOf(node);

@@ -8,7 +8,7 @@
  * needs no float: 1.95x as fast without, 2.6x with it.
  */
 import { attr, type Node, type Value } from "../../ir/index.js";
-import { familyOf } from "../../ops/facts.js";
+import { isPointwise } from "../../ops/facts.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { broadcastsTo, hasRank, isKnown, soleProducer, splitConstant } from "../../rewrite/match.js";
 import { isQuickDepthwise } from "../../target/channel-block.js";
@@ -71,7 +71,5 @@ const isConvolved = (value: Value, mayActivate = true): boolean =>
       use.kind === "input" &&
       use.index === 0 &&
       ((use.node.domain === "" && convolved.has(use.node.op)) ||
-        (mayActivate && isActivation(use.node) && isConvolved(use.node.output, false))),
+        (mayActivate && isPointwise(use.node) && isConvolved(use.node.output, false))),
   );
-
-const isActivation = (node: Node): boolean => familyOf(node) === "unary" || node.is("Clip");

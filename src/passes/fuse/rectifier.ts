@@ -90,19 +90,16 @@ function fromSlopes(root: Node): Leaky | null {
   return data.every((slope) => slope === data[0]) ? { x, alpha: data[0]! } : null;
 }
 
+/** The two operands as the upper half and the lower: of a sum either way round. */
+function halvesOf(root: Node): readonly (readonly [Value, Value])[] {
+  const orders = inputOrders(root);
+  return root.op === "Sub" ? orders.slice(0, 1) : orders;
+}
+
 /** Relu(x) + k * Relu(-x) */
 function fromHalves(root: Node): Leaky | null {
   const sign = root.op === "Sub" ? -1 : 1;
-  const [a, b] = root.inputs;
-  if (!a || !b) return null;
-  const orders: (readonly [Value, Value])[] =
-    root.op === "Sub"
-      ? [[a, b]]
-      : [
-          [a, b],
-          [b, a],
-        ];
-  for (const [first, second] of orders) {
+  for (const [first, second] of halvesOf(root)) {
     const x = soleProducer(first, "Relu")?.inputs[0];
     const { base, scale, offset } = lineOf(second);
     const negated = soleProducer(base, "Relu")?.inputs[0];
@@ -120,7 +117,7 @@ export const fusePRelu = defineRewrite({
   roots: ["Add", "Sub"],
   minOpset: 9,
   rewrite(root, { create, constant }) {
-    for (const [first, second] of root.op === "Sub" ? [[root.inputs[0], root.inputs[1]] as const] : inputOrders(root)) {
+    for (const [first, second] of halvesOf(root)) {
       const x = soleProducer(first, "Relu")?.inputs[0];
       const product = soleProducer(second, "Mul");
       const { constant: factor, other: below } = (product && splitConstant(product)) ?? {};

@@ -7,7 +7,7 @@
  * that undoes it comes later.
  */
 import { type Attribute, attr, type Node, type Value } from "../../ir/index.js";
-import { familyOf } from "../../ops/facts.js";
+import { familyOf, isPointwise } from "../../ops/facts.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { isUnsqueezedRow, planeOf, planeType, ROW_AXIS, withoutRow, withRow } from "./one-row.js";
 
@@ -41,11 +41,8 @@ interface Form {
 function formOf(node: Node): Form | null {
   if (node.domain !== "" || node.inputs.length === 0 || node.outputs.some((output) => output === null)) return null;
   const { attributes } = node;
-  const family = familyOf(node);
-  if (family === "unary") return { operands: 1, attributes };
-  if (node.op === "Clip" || (node.op === "BatchNormalization" && isPerChannel(node)))
-    return { operands: 1, attributes };
-  if (family === "broadcasting") {
+  if (isPointwise(node) || (node.op === "BatchNormalization" && isPerChannel(node))) return { operands: 1, attributes };
+  if (familyOf(node) === "broadcasting") {
     // Older opsets say there what is broadcast where.
     const isOld = attributes.has("axis") || attributes.has("broadcast");
     return isOld || node.inputs.includes(null) ? null : { operands: node.inputs.length, attributes };

@@ -7,7 +7,7 @@
  * axis. Nothing is copied and one kernel has all the work.
  */
 import { type Node, soleReader, type Value } from "../../ir/index.js";
-import { familyOf } from "../../ops/facts.js";
+import { isPointwise } from "../../ops/facts.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { isSameStep } from "../../rewrite/match.js";
 import { tensorLike } from "../fuse/computed-tensor.js";
@@ -62,9 +62,8 @@ function branchOf(value: Value, axis: number, rank: number): Branch | null {
       const isOwn = stencil.linear!.weight.useCount === 1;
       return isOwn && stencil.group === 1 && axis === channelAxis ? { stencil, steps: steps.reverse() } : null;
     }
-    const isUnary = familyOf(node) === "unary" || node.is("Clip");
     const input = node.inputs[0];
-    if (!isUnary || !input || node.inputs.slice(1).some((limit) => limit && !limit.constant)) return null;
+    if (!isPointwise(node) || !input || node.inputs.slice(1).some((limit) => limit && !limit.constant)) return null;
     steps.push(node);
     at = input;
   }

@@ -222,7 +222,7 @@ export class OptimizeRun {
       workshop,
       model: prepared.model,
       withFloat,
-      isFloatRaced: withFloat && !isUnchanged,
+      isFloatRaced: !isUnchanged,
       isQuantized: already !== null && !isMore,
       placed,
       fit: trial,
