@@ -70,6 +70,7 @@ import { fuseGelu } from "./fuse/gelu.js";
 import { fuseGemmTranspose } from "./fuse/gemm-transpose.js";
 import { fuseGroupNorm } from "./fuse/group-norm.js";
 import { fuseHardSigmoid, fuseHardSwish } from "./fuse/hard-activation.js";
+import { inlineElu } from "./fuse/inline-elu.js";
 import { inlineLrn } from "./fuse/inline-lrn.js";
 import { inlineMish } from "./fuse/inline-mish.js";
 import { inlinePower } from "./fuse/inline-power.js";
@@ -105,6 +106,7 @@ import { fuseGatherPart } from "./layout/gather-part.js";
 import { fuseChannelShuffle, fuseRoll, fuseSliceSqueeze } from "./layout/gather-rows.js";
 import { fuseGatherUnsqueeze } from "./layout/gather-unsqueeze.js";
 import { hoistPool } from "./layout/hoist-pool.js";
+import { inlineResize } from "./layout/inline-resize.js";
 import { joinSoftmaxAxes } from "./layout/join-softmax-axes.js";
 import { liftLine } from "./layout/lift-line.js";
 import { eliminateMergedBatch } from "./layout/merged-batch.js";
@@ -132,6 +134,7 @@ import { fuseOuterProduct } from "./linear/outer-product.js";
 import { fuseParallelConcat } from "./linear/parallel-concat.js";
 import { fuseParallelHeads } from "./linear/parallel-heads.js";
 import { fuseParallelSum } from "./linear/parallel-sum.js";
+import { fuseResidualGate } from "./linear/residual-gate.js";
 
 /** Clean-up: the same bits come out. */
 const cleanUp: readonly AnyPass[] = [
@@ -249,6 +252,7 @@ const fusions: readonly AnyPass[] = [
   fuseParallelHeads,
   fuseGemmSum, // of two inputs: those of one are one by now
   fuseLinearChain, // two in a row without anything between
+  fuseResidualGate, // after what knows such sums by other names
   fuseArithmeticPair, // what is left
   fuseResizeScales,
   fuseSoftmaxView, // after the attention, which is told by its Reshapes
@@ -301,6 +305,8 @@ const last: readonly Rewrite[] = [
   inlinePower, // after the powers that the one before has not made
   fusePRelu, // for targets that have a kernel
   inlinePRelu, // for those that have a slow one
+  inlineElu,
+  inlineResize,
   liftLine,
 ];
 

@@ -19,8 +19,10 @@ import { padImage, withZeroChannels } from "./pad-channels.js";
 import { fitPairs } from "./pair-sums.js";
 import type { StaticPlan } from "./plan-static.js";
 import { poolMeans } from "./pool-means.js";
+import { type Repeats, repeatIntegers, repeatsIn } from "./repeated-places.js";
 import type { ActivationScheme } from "./scheme.js";
 import { staticWeight } from "./static-weight.js";
+import { type Interleaving, interleave, subPixelConvs } from "./sub-pixel-conv.js";
 import { type StoredWeight, WeightStore } from "./weight-store.js";
 import { makeRoomForBias, quantizeBias } from "./weights.js";
 
@@ -62,10 +64,12 @@ export function insertQdq(
   // By the graph as it is: a Conv behind a pair reads no image any more.
   const depths = new Map(plan.nodes.map(({ node }) => [node, depthsOf(node, target)]));
   if (target.isMeasurable) activationsBehindPools(plan);
-  const { nodes, squeezed } = poolMeans(plan.nodes);
+  const { nodes: pooled, squeezed } = poolMeans(plan.nodes);
+  const { nodes, interleaved } = target.isMeasurable ? subPixelConvs(pooled, kept) : { nodes: pooled };
+  const repeats: Repeats = target.isMeasurable ? repeatsIn(nodes) : new Map();
   const all = new Map(schemes);
   for (const [pooled, mean] of squeezed) all.set(pooled, schemes.get(mean)!);
-  const writer = new QdqWriter(model.graph, all, target, inputs, kept);
+  const writer = new QdqWriter(model.graph, all, target, inputs, kept, interleaved);
   for (const { node, kernel, outputs } of nodes) {
     const slots = activationSlots(node, kernel);
     writer.scheme(node.inputs[slots[0]!]!);
@@ -77,6 +81,7 @@ export function insertQdq(
     for (const output of outputs) writer.quantizeBehind(output);
   }
   writer.end();
+  repeatIntegers(repeats);
   if (target.isMeasurable) keepProductsFloat(model.graph);
   removeUnreadConstants(model.graph);
   return { quantized: plan.nodes.map(({ node }) => node.name), notes: writer.notes, store: writer.store };
@@ -100,6 +105,8 @@ class QdqWriter {
   /** From a value to what its integers say it is. */
   readonly #dequantized = new Map<Value, Value>();
   readonly #origin = new Map<Value, Value>();
+  /** What makes integers of a value. */
+  readonly #quantized = new Map<Value, Node>();
   readonly store = new WeightStore();
   /** What Convs read before channels were added. */
   readonly #padded = new Set<Node>();
@@ -112,6 +119,7 @@ class QdqWriter {
     readonly target: IntegerTarget,
     readonly inputs: ReadonlyMap<string, InputMoments>,
     readonly kept: KeptIntegers,
+    readonly interleaved: ReadonlyMap<Value, Interleaving> = new Map(),
   ) {
     this.#shared = new Set(graph.constants.filter(({ useCount }) => useCount > 1));
   }
@@ -154,7 +162,7 @@ class QdqWriter {
     if (soleReader(value)?.is("QuantizeLinear")) return;
     const known = this.#dequantized.get(value);
     const readable = known ?? this.#pair(value, this.#behind(value));
-    const quantize = readable.producer!.inputs[0]!.producer!;
+    const quantize = this.#quantized.get(value)!;
     this.graph.replaceUses(value, readable, quantize);
   }
 
@@ -278,16 +286,19 @@ class QdqWriter {
       },
       before,
     );
+    const places = this.interleaved.get(value);
+    const integers = places ? interleave(quantize.output, places, label, before) : quantize.output;
     const dequantize = graph.addNode(
       {
         op: "DequantizeLinear",
         name: `${label}/DequantizeLinear`,
-        inputs: [quantize.output, ...parameters],
-        outputs: [{ label: `${label}/dequantized`, type: { dtype: "f32", shape } }],
+        inputs: [integers, ...parameters],
+        outputs: [{ label: `${label}/dequantized`, type: { dtype: "f32", shape: integers.shape } }],
         provenance,
       },
       before,
     );
+    this.#quantized.set(value, quantize);
     this.#dequantized.set(value, dequantize.output);
     this.#origin.set(dequantize.output, value);
     return dequantize.output;

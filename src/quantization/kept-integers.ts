@@ -20,6 +20,7 @@ interface KeptRounding extends RoundedWeight {
 export class KeptIntegers {
   #piledUp = 0;
   readonly #known = new Map<string, QuantizedWeight>();
+  readonly #rearranged = new Map<string, Tensor>();
   readonly #rounded = new WeakMap<InputMoments, Map<string, KeptRounding>>();
 
   /** @param store where tensors go that are made: the same elements, elsewhere */
@@ -41,6 +42,19 @@ export class KeptIntegers {
     }
     return { ...quantized, scales: quantized.scales.slice() };
   }
+  /**
+   * A weight whose elements are in another order, and zeros among them, as floats.
+   * @param form which order
+   */
+  rearranged(weight: Tensor, form: string, make: () => Tensor): Tensor {
+    const key = keyOf(weight, form);
+    const known = key === null ? undefined : this.#rearranged.get(key);
+    if (known) return known;
+    const tensor = this.store(make());
+    if (key !== null) this.#rearranged.set(key, tensor);
+    return tensor;
+  }
+
   /**
    * The same of those that are rounded with these moments in view, as long as the scales to start from are the same.
    * @param form all else that they depend on

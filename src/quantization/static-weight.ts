@@ -45,6 +45,7 @@ export function keepStaticWeights(
   kept: KeptIntegers,
 ): void {
   for (const { node, kernel } of planStatic(model, target, placement).nodes) {
-    if (kernel.kind === "compute" && node.inputs[1]?.constant) staticWeight(node, target, kept);
+    const isRearranged = target.isMeasurable && node.is("ConvTranspose");
+    if (kernel.kind === "compute" && node.inputs[1]?.constant && !isRearranged) staticWeight(node, target, kept);
   }
 }

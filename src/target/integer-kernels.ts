@@ -3,7 +3,7 @@
  *
  * CPU rows: ONNX Runtime's CPU provider, versions 1.30 and 1.31, found by loading
  * small graphs at the highest optimization level and reading back the graph that it
- * saved. ConvTranspose, Sub, Div, Max, Tanh, Gelu, HardSwish, Erf, a Relu on its own,
+ * saved. ConvTranspose as such, Sub, Div, Max, Tanh, Gelu, HardSwish, Erf, a Relu on its own,
  * LayerNormalization, Pad and linear Resize stay float there, a ReduceMean unless it is written as
  * GlobalAveragePool, and so does everything that is fed 16-bit activations. The rows hold for x86 and ARM alike; what
  * differs is how the products are added up.
@@ -21,6 +21,7 @@ import {
 } from "./integer-kernel.js";
 import { avx2Rates, vnniRates } from "./kernel-rates.js";
 import { kernelTimesBy } from "./kernel-times.js";
+import { runsAsSubPixels } from "./sub-pixel.js";
 
 const nearest: IntegerKernel = { ...passthrough, takes: (node) => node.string("mode", "nearest") === "nearest" };
 
@@ -51,6 +52,8 @@ const channelMean: IntegerKernel = {
 
 const cpu: KernelTable = {
   Conv: compute(true),
+  // Written as a Conv.
+  ConvTranspose: { ...compute(true), takes: runsAsSubPixels },
   MatMul: { ...compute(false), ofActivations: true },
   Gemm: compute(false),
   ...kernelsOf("Add Mul Concat", elementwise()),

@@ -6,6 +6,7 @@
  *   text), on a Zen 4 with AVX-512 VNNI: half of the predictions are within 6 %.
  * - x86 without it: 620 convolutions and 220 products on a Zen 3 (AVX2), the second least of eight profiles of each, for
  *   the machine was uneven: half of the predictions are within 4 to 7 %, those of grouped convolutions in float within 20 %.
+ * - `transposed`: 52 ConvTransposes on a Zen 5 (VNNI), by what its Convs take beside those of the Zen 4; half within 5 %.
  */
 
 type Pair = readonly [float: number, integer: number];
@@ -61,8 +62,9 @@ export interface KernelRates {
     readonly direct: DenseInteger;
     readonly gathered: DenseInteger;
   };
+  readonly transposed: TransposedConv;
   readonly product: { readonly float: Product; readonly integer: Product };
-  /** For each element, of the largest tensor there: of an Add, the float kernel of the convolution before it takes care. */
+  /** By operator, for each element, of the largest tensor there: of an Add, the float kernel of the convolution before it takes care. */
   readonly others: Readonly<Record<string, Pair>>;
   /** Of an AveragePool: for each element written, and for each place of its window; of one where the result is one element wide. */
   readonly average: Readonly<Record<"float" | "integer", Average>>;
@@ -114,6 +116,17 @@ interface DenseInteger {
   readonly copied: number;
 }
 
+/** A ConvTranspose: in float a product, whose results are added up where they belong. */
+interface TransposedConv {
+  readonly products: number;
+  /** For each result of the product: of windows that reach over each other, and of those that do not. */
+  readonly overlapping: number;
+  readonly apart: number;
+  readonly written: number;
+  /** As integers, beside the Conv: of each row of outputs that come of one place. */
+  readonly rows: number;
+}
+
 interface Product {
   readonly products: number;
   readonly written: number;
@@ -149,6 +162,7 @@ export const vnniRates: KernelRates = {
     direct: { products: 0.0044, written: 0.08, point: 0.6, window: 3.2, pointers: 0.4, copied: 0.004 },
     gathered: { products: 0.0047, written: 0.25, point: 0, window: 12, pointers: 0.65, copied: 0.035 },
   },
+  transposed: { products: 0.0165, overlapping: 0.6, apart: 0.17, written: 0.34, rows: 12 },
   product: {
     float: { products: 0.0157, written: 0.06, weights: 0.02, weightsFar: 0.2 },
     integer: { products: 0.004, written: 0.14, weights: 0.01, weightsFar: 0.072 },
@@ -158,7 +172,7 @@ export const vnniRates: KernelRates = {
     Mul: [0.16, 0.33],
     Sigmoid: [0.26, 0.27],
     LeakyRelu: [0.1, 0.17],
-    Softmax: [0.9, 1.2],
+    Softmax: [0.9, 4.6],
     Concat: [0.15, 0.15],
     Where: [3, 6.3],
     GlobalAveragePool: [0.11, 0.07],
@@ -170,7 +184,8 @@ export const vnniRates: KernelRates = {
     Slice: [0.1, 0.05],
     Gather: [0.1, 0.05],
     Tile: [0.1, 0.05],
-    Resize: [0.3, 0.3],
+    Resize: [0.3, 1.3],
+    "Resize of whole ratios": [0.3, 0.15],
   },
   average: {
     float: { written: 0.35, taps: 0.012, tapsOfColumn: 1.2 },
@@ -209,6 +224,8 @@ export const avx2Rates: KernelRates = {
     direct: { products: 0.0105, written: 0.185, point: 0, window: 13, pointers: 0.9, copied: 0 },
     gathered: { products: 0.0107, written: 0.312, point: 0, window: 18, pointers: 0.52, copied: 0 },
   },
+  // In the proportions of products and elements there.
+  transposed: { products: 0.022, overlapping: 0.7, apart: 0.2, written: 0.4, rows: 14 },
   product: {
     float: { products: 0.0211, written: 0.07, weights: 0.057, weightsFar: 0.184 },
     integer: { products: 0.0101, written: 0.324, weights: 0.0127, weightsFar: 0.041 },
@@ -218,7 +235,7 @@ export const avx2Rates: KernelRates = {
     Mul: [0.2, 0.26],
     Sigmoid: [0.33, 0.32],
     LeakyRelu: [0.185, 0.31],
-    Softmax: [0.9, 1.2],
+    Softmax: [0.9, 4.6],
     Concat: [0.15, 0.3],
     Where: [3, 6.3],
     GlobalAveragePool: [0.13, 0.045],
@@ -230,7 +247,8 @@ export const avx2Rates: KernelRates = {
     Slice: [0.1, 0.05],
     Gather: [0.1, 0.05],
     Tile: [0.1, 0.05],
-    Resize: [0.4, 0.35],
+    Resize: [0.4, 1.3],
+    "Resize of whole ratios": [0.4, 0.2],
   },
   // Integers of 3x3 windows as they were measured, the rest in the proportions of the others.
   average: {

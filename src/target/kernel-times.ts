@@ -11,6 +11,8 @@
 import { ownEntry } from "../base/own-entry.js";
 import { elementCount, type Node } from "../ir/index.js";
 import type { KernelRates } from "./kernel-rates.js";
+import { subPixelOf } from "./sub-pixel.js";
+import { repeatsOf } from "./whole-resize.js";
 
 /** Elements of one sample that a node reads as activations, of the largest of them, and that it makes. */
 export interface NodeElements {
@@ -70,16 +72,20 @@ const free = new Set(["Reshape", "Flatten", "Squeeze", "Unsqueeze"]);
 function nodeTime(rates: KernelRates, node: Node, elements: NodeElements): KernelTime | null {
   if (node.domain !== "" || elements.read <= 0) return null;
   if (node.op === "Conv") return convolution(rates, node, elements);
+  if (node.op === "ConvTranspose") return transposedConvolution(rates, node, elements);
   if (node.op === "MatMul" || node.op === "Gemm") return product(rates, node, elements);
   if (free.has(node.op)) return fromNanos(0, 0);
   if (node.op === "AveragePool") return average(rates, node, elements);
   const [float, integer] =
-    (isAlone(node, elements) && ownEntry(rates.alone, node.op)) || ownEntry(rates.others, node.op) || [];
+    (isAlone(node, elements) && ownEntry(rates.alone, node.op)) || ownEntry(rates.others, kindOf(node)) || [];
   if (float === undefined || integer === undefined) return null;
   const most = Math.max(elements.read, elements.made);
   const [floatCall, integerCall] = rates.otherCall;
   return fromNanos(floatCall + float * most, integerCall + integer * most);
 }
+
+/** Where forms of one operator have kernels of their own, which of them it is. */
+const kindOf = (node: Node): string => (repeatsOf(node) ? "Resize of whole ratios" : node.op);
 
 /** In integers each window is added up element by element, in float where rows of the result are one element long. */
 function average({ average: { float, integer }, otherCall }: KernelRates, node: Node, { read, made }: NodeElements) {
@@ -183,6 +189,39 @@ function convolution(rates: KernelRates, node: Node, { read, made, weights: all 
       : (long.products * lanes + long.sets * sets) * padded(depth, rates.floatLanes) * taps + long.lanes * lanes;
   const integerNs = places * integerPlaceNs(rates, channels, depth, taps, isPoint);
   return fromNanos(floatCall + floatNs + farNs.float, integerCall + integerNs + farNs.integer);
+}
+
+/** As integers a Conv of as many outputs for each place as strides have, and these put next to each other. */
+function transposedConvolution(
+  rates: KernelRates,
+  node: Node,
+  { read, weights: all }: NodeElements,
+): KernelTime | null {
+  const form = subPixelOf(node);
+  const dims = node.inputs[1]?.constant?.dims;
+  if (!form || !dims || elementCount(dims) === 0) return null;
+  const [depth, channels, ...window] = dims as [number, number, ...number[]];
+  const places = read / depth;
+  const results = places * channels * elementCount(window);
+  const phases = elementCount(form.strides);
+  const { products, overlapping, apart, written, rows } = rates.transposed;
+  const [floatCall, integerCall] = rates.productCall;
+  const outer = phases / form.strides.at(-1)!;
+  const isApart = window.every((size, axis) => size <= form.strides[axis]!);
+  const taps = elementCount(form.kernel);
+  const farNs = farWeights(rates, elementCount(dims), all);
+  return fromNanos(
+    floatCall +
+      products * results * depth +
+      (isApart ? apart : overlapping) * results +
+      written * places * channels * phases +
+      farNs.float,
+    integerCall +
+      places * integerPlaceNs(rates, channels * phases, depth, taps, taps === 1) +
+      (outer > 1 ? rows * places * outer : 0) +
+      rates.otherCall[1] +
+      farNs.integer,
+  );
 }
 
 /** For so many output channels at a time, inputs are read once. */

@@ -42,7 +42,7 @@ describe("what is refused, and why", () => {
     ["Gemm(x, $w: f32[4,4], $b: f32[4,1])", "a bias that is not one number per column"],
     ["Conv(i, $w: f32[3,2,1,1], v)", "the bias is computed at run time"],
     ["Conv(k, $w: f32[3,2,1,1,1,1])", "a convolution over 4 axes"],
-    ["ConvTranspose(i, $w: f32[2,3,1,1])", "the target has no integer ConvTranspose"],
+    ["ConvTranspose<group=2>(i, $w: f32[2,3,1,1])", "the target has no integer ConvTranspose"],
   ])("%s", (expression, reason) => {
     const inputs = "x: f32[4,4], z: f32[4,4], h: f16[4,4], i: f32[1,2,4,4], k: f32[1,2,4,4,4,4], v: f32[3]";
     const { nodes, float } = planOf(main(`y = ${expression}`, inputs));

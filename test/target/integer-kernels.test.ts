@@ -40,6 +40,10 @@ const confirmed: Readonly<Record<string, readonly (readonly [text: string, kerne
     ["(x: f32[1,4,5,5,5]) -> (y) { y = Conv(x, $w: f32[8,4,3,3,3], $b: f32[8]) }", "QLinearConv"],
     ["(x: f32[1,8,5,5]) -> (y) { y = Conv<group=8>(x, $w: f32[8,1,3,3], $b: f32[8]) }", "QLinearConv"],
   ],
+  ConvTranspose: [
+    [image("n = ConvTranspose<strides=[2,2]>(a, $t: f32[8,8,2,2], $d: f32[8])"), "QLinearConv"],
+    ["(x: f32[1,8,9]) -> (y) { y = ConvTranspose<strides=[2], pads=[1,1]>(x, $w: f32[8,4,4]) }", "QLinearConv"],
+  ],
   MatMul: [
     ["(x: f32[2,16]) -> (y) { y = MatMul(x, $w: f32[16,8]) }", "MatMulIntegerToFloat"],
     ["(x: f32[2,3,16]) -> (y) { y = MatMul(x, $w: f32[16,8]) }", "MatMulIntegerToFloat"],

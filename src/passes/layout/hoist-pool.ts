@@ -20,7 +20,9 @@ export const hoistPool = defineRewrite({
     if (!activation || activation.is("Relu") || activation.is("Clip")) return null;
     const isLess = pool.op === "GlobalMaxPool" || (pool.ints("strides") ?? []).some((stride) => stride > 1);
     if (!isLess) return null;
-    const pooled = create(pool.op, [activation.inputs[0]!], pool.attributes, { like: pool }).output;
-    return create(activation.op, [pooled, ...activation.inputs.slice(1)], activation.attributes, { like: activation });
+    const types = [pool.output.type];
+    const pooled = create(pool.op, [activation.inputs[0]!], pool.attributes, { like: pool, types }).output;
+    const inputs = [pooled, ...activation.inputs.slice(1)];
+    return create(activation.op, inputs, activation.attributes, { like: activation, types });
   },
 });

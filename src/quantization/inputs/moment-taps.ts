@@ -7,12 +7,13 @@ import type { WeightLayout } from "./rounding-kernel.js";
 
 /** Axis of the channels that a product's weights meet; null where it is not known. */
 export function inputAxis(node: Node): number | null {
-  if ((node.op === "Conv" && node.inputs[1]?.constant) || node.op === "Gemm") return 1;
+  if (node.op === "Gemm") return 1;
+  if (node.op === "Conv" || node.op === "ConvTranspose") return node.inputs[1]?.constant ? 1 : null;
   const rank = node.inputs[0]?.shape?.length;
   return node.op === "MatMul" && rank !== undefined && rank > 1 ? rank - 1 : null;
 }
 
-/** How the weights of a Conv, Gemm or MatMul lie; null for other products. */
+/** How the weights of a Conv, Gemm or MatMul lie; null for other products: a ConvTranspose is rounded as the Conv that it becomes. */
 export function weightLayout(node: Node, dims: readonly number[]): WeightLayout | null {
   const [rows = 0, columns = 0, ...kernel] = dims;
   if (node.op === "Conv") {

@@ -1,0 +1,48 @@
+/** A Resize that repeats each element a whole number of times: integers are copied for that, where a kernel looks each of them up. */
+import { fromFront, type Node, type Shape } from "../ir/index.js";
+
+/**
+ * How often each place of a Resize is there along each spatial axis; null where it does anything else, or the ratio is not known.
+ * With these roundings (ONNX, Resize) the nearest of an element `x` of the result is `floor(x / ratio)` for a whole ratio.
+ */
+export function repeatsOf(node: Node): readonly number[] | null {
+  const shape = node.inputs[0]?.shape;
+  if (!node.is("Resize") || (shape?.length !== 3 && shape?.length !== 4) || typeof shape[1] !== "number") return null;
+  if (node.string("mode", "nearest") !== "nearest") return null;
+  if (node.string("keep_aspect_ratio_policy", "stretch") !== "stretch") return null;
+  const ratios = ratiosOf(node, shape);
+  if (!ratios?.every((ratio) => Number.isInteger(ratio) && ratio >= 1)) return null;
+  const [batch, channels, ...spatial] = ratios;
+  if (batch !== 1 || channels !== 1 || spatial.every((ratio) => ratio === 1)) return null;
+  return takesFloor(node, Math.max(...spatial)) ? spatial : null;
+}
+
+/** Of all axes, in order. */
+function ratiosOf(node: Node, shape: Shape): number[] | null {
+  const [, , scales, sizes] = node.inputs;
+  const axes = node.ints("axes") ?? shape.map((_, axis) => axis);
+  const given = scales?.constant?.elementCount ? scales.constant.toF32() : sizes?.constant?.integers();
+  if (given?.length !== axes.length) return null;
+  const ratios = shape.map(() => 1);
+  for (const [i, axis] of axes.entries()) {
+    const at = fromFront(axis, shape.length);
+    const size = shape[at];
+    // Sizes tell a ratio where that of the input is known.
+    ratios[at] = scales?.constant?.elementCount ? given[i]! : typeof size === "number" ? given[i]! / size : Number.NaN;
+  }
+  return ratios;
+}
+
+function takesFloor(node: Node, most: number): boolean {
+  const rounding = node.string("nearest_mode", "round_prefer_floor");
+  switch (node.string("coordinate_transformation_mode", "half_pixel")) {
+    case "asymmetric":
+      return rounding === "floor" || (rounding === "round_prefer_floor" && most <= 2);
+    case "half_pixel":
+    case "pytorch_half_pixel":
+    case "half_pixel_symmetric":
+      return rounding.startsWith("round_prefer");
+    default:
+      return false;
+  }
+}
