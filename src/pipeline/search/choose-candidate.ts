@@ -64,7 +64,11 @@ class Search {
     this.#floats = this.#ranked.filter((each) => !isInteger(each));
     this.#fastestFloat = Math.max(leastGain, ...this.#floats.map(({ speedup }) => speedup! * (1 + LOSSLESS_MARGIN)));
     this.#leastSpeedup = Math.max(this.#isForSize ? 0 : this.#fastestFloat, config.limits.minSpeedup ?? 0);
-    this.#integers = this.#ranked.filter((each) => isInteger(each) && this.#mayPay(each));
+    const integers = this.#ranked.filter(isInteger);
+    // One that ranks ahead for its accuracy, and is about as fast, is raced first: estimates this close are chance.
+    this.#integers = integers.filter(
+      (each, at) => this.#mayPay(each) || (this.#mayNearlyPay(each) && integers.slice(at).some((o) => this.#mayPay(o))),
+    );
     this.#races = new Races(judge, ({ speedup }) => this.#isForSize || speedup! >= this.#fastestFloat);
   }
 
@@ -89,6 +93,10 @@ class Search {
 
   #mayPay(candidate: Candidate): boolean {
     return this.#isForSize || mostSpeedup(candidate)! >= this.#fastestFloat;
+  }
+
+  #mayNearlyPay(candidate: Candidate): boolean {
+    return mostSpeedup(candidate)! >= this.#fastestFloat * (1 - SAME_SPEED);
   }
 
   /** The first integers that meet every limit, where no others may be ahead of them. */
