@@ -5,7 +5,8 @@
  * 50 ns of a cubic one; a product takes 0.3 ns and 0.008 for each place that it adds up (1.32, Zen 5, 1 thread). With
  * infinities or NaN in a plane, more of it is NaN.
  */
-import { type Node, Tensor } from "../../ir/index.js";
+import { fromFront, type Node, Tensor } from "../../ir/index.js";
+import { type ResizedAxis, resizeSource } from "../../ops/resize-source.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { isKnown } from "../../rewrite/match.js";
 
@@ -26,7 +27,7 @@ export const inlineResize = defineRewrite({
     const axes = x?.dtype === "f32" ? axesOf(resize) : null;
     const mode = modeOf(resize);
     if (!x || !axes || !mode) return null;
-    const [down, along] = axes as [Axis, Axis];
+    const [down, along] = axes as [ResizedAxis, ResizedAxis];
     const first = (down.from * along.from) / down.to + down.from;
     const last = (down.from * along.from) / along.to + along.from;
     const places = axes.every(isResized) ? Math.min(first, last) : isResized(down) ? down.from : along.from;
@@ -49,17 +50,10 @@ export const inlineResize = defineRewrite({
   },
 });
 
-interface Axis {
-  readonly from: number;
-  readonly to: number;
-  /** By which places of the result are found in the input. */
-  readonly scale: number;
-}
-
-const isResized = ({ from, to, scale }: Axis): boolean => from !== to || scale !== 1;
+const isResized = ({ from, to, scale }: ResizedAxis): boolean => from !== to || scale !== 1;
 
 /** Both axes of planes; null where sizes are not known, or others are resized too. */
-function axesOf(resize: Node): readonly Axis[] | null {
+function axesOf(resize: Node): readonly ResizedAxis[] | null {
   const [x, , scales, sizes] = resize.inputs;
   const [from, to] = [x!.shape, resize.output.shape];
   if (from?.length !== 4) return null;
@@ -68,14 +62,14 @@ function axesOf(resize: Node): readonly Axis[] | null {
   if (!given && !sizes?.constant) return null;
   const named = resize.ints("axes") ?? [0, 1, 2, 3];
   const scaleOf = (axis: number): number | null => {
-    const at = named.findIndex((each) => (each < 0 ? each + 4 : each) === axis);
+    const at = named.findIndex((each) => fromFront(each, 4) === axis);
     if (at < 0) return 1;
     if (given) return given[at] ?? null;
     const [size, wanted] = [from[axis], sizes!.constant!.integers()?.[at]];
     return isKnown(size) && isKnown(wanted) ? wanted / size : null;
   };
   if (![0, 1].every((axis) => scaleOf(axis) === 1)) return null;
-  const axes = [2, 3].map((axis): Axis | null => {
+  const axes = [2, 3].map((axis): ResizedAxis | null => {
     const [size, scale] = [from[axis], scaleOf(axis)];
     if (!isKnown(size) || scale === null || size === 0) return null;
     const told = to?.[axis];
@@ -93,12 +87,12 @@ function modeOf(resize: Node): "linear" | "cubic" | null {
 }
 
 /** What each place of the result has of those of the input: [to, from], by the formulas of the operator's definition; undefined where it follows others. */
-function weightsOf(resize: Node, mode: "linear" | "cubic", axis: Axis): Float32Array | undefined {
+function weightsOf(resize: Node, mode: "linear" | "cubic", axis: ResizedAxis): Float32Array | undefined {
   const { from, to } = axis;
   const weights = new Float64Array(to * from);
   const a = resize.float("cubic_coeff_a", -0.75);
   for (let place = 0; place < to; place++) {
-    const at = sourceOf(resize, place, axis);
+    const at = resizeSource(resize, place, axis);
     if (at === null) return undefined;
     const source = mode === "linear" ? Math.min(from - 1, Math.max(0, at)) : at;
     const left = Math.floor(source);
@@ -111,21 +105,6 @@ function weightsOf(resize: Node, mode: "linear" | "cubic", axis: Axis): Float32A
   return Float32Array.from(weights);
 }
 
-function sourceOf(resize: Node, place: number, { from, to, scale }: Axis): number | null {
-  switch (resize.string("coordinate_transformation_mode", "half_pixel")) {
-    case "asymmetric":
-      return place / scale;
-    case "half_pixel":
-      return (place + 0.5) / scale - 0.5;
-    case "pytorch_half_pixel":
-      return to > 1 ? (place + 0.5) / scale - 0.5 : 0;
-    case "align_corners":
-      return to > 1 ? (place * (from - 1)) / (to - 1) : 0;
-    default:
-      return null;
-  }
-}
-
 /** Of four neighbours, the first of them before the one that is `share` away (Keys, "Cubic convolution interpolation", 1981). */
 function cubic(share: number, a: number): readonly number[] {
   const near = (d: number): number => ((a + 2) * d - (a + 3)) * d * d + 1;
@@ -133,7 +112,7 @@ function cubic(share: number, a: number): readonly number[] {
   return [far(share + 1), near(share), near(1 - share), far(2 - share)];
 }
 
-function transposed(rows: Float32Array, { from, to }: Axis): Float32Array {
+function transposed(rows: Float32Array, { from, to }: ResizedAxis): Float32Array {
   const columns = new Float32Array(rows.length);
   for (let r = 0; r < to; r++) for (let c = 0; c < from; c++) columns[c * to + r] = rows[r * from + c]!;
   return columns;

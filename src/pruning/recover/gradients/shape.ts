@@ -1,5 +1,6 @@
 /** Operators that move, repeat, cut out or add up elements. */
 import { elementCount, fromFront, type Node, type Value } from "../../../ir/index.js";
+import { resizeSource } from "../../../ops/resize-source.js";
 import { dimsOf, NoGradient } from "../formula.js";
 import type { GradientRule, Site } from "../gradient-rule.js";
 
@@ -123,25 +124,9 @@ function isRepetition(node: Node, size: number, factor: number): boolean {
   if (!Number.isInteger(factor)) return false;
   const length = size * factor;
   return Array.from({ length }, (_, i) => i).every((i) => {
-    const at = sourceOf(node, i, size, length);
+    const at = resizeSource(node, i, { from: size, to: length, scale: factor });
     return at !== null && Math.min(size - 1, Math.max(0, nearest(node, at))) === Math.floor(i / factor);
   });
-}
-
-function sourceOf(node: Node, i: number, size: number, length: number): number | null {
-  const scale = length / size;
-  switch (node.string("coordinate_transformation_mode", "half_pixel")) {
-    case "asymmetric":
-      return i / scale;
-    case "half_pixel":
-      return (i + 0.5) / scale - 0.5;
-    case "pytorch_half_pixel":
-      return length > 1 ? (i + 0.5) / scale - 0.5 : 0;
-    case "align_corners":
-      return length > 1 ? (i * (size - 1)) / (length - 1) : 0;
-    default:
-      return null;
-  }
 }
 
 function nearest(node: Node, at: number): number {
