@@ -12,6 +12,7 @@ import { activationSlots, type IntegerTarget } from "../target/integer-kernel.js
 import { activationsBehindPools } from "./activation-behind-pool.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { keepProductsFloat } from "./float-products.js";
+import { foldScalings, scaled, scalingIn } from "./fold-scalings.js";
 import { weightLayout } from "./inputs/moment-taps.js";
 import { type InputMoments, roundInView } from "./inputs/round-in-view.js";
 import { KeptIntegers } from "./kept-integers.js";
@@ -70,10 +71,13 @@ export function insertQdq(
   const all = new Map(schemes);
   for (const [pooled, mean] of squeezed) all.set(pooled, schemes.get(mean)!);
   const writer = new QdqWriter(model.graph, all, target, inputs, kept, interleaved);
-  for (const { node, kernel, outputs } of nodes) {
+  for (const each of nodes) {
+    const { node, kernel, outputs } = each;
     const slots = activationSlots(node, kernel);
     writer.scheme(node.inputs[slots[0]!]!);
     if (kernel.kind === "passthrough") for (const output of outputs) writer.share(node.inputs[0]!, output);
+    const scaling = scalingIn(each);
+    if (scaling) writer.share(node.inputs[scaling.slot]!, node.output, (scheme) => scaled(scheme, scaling));
     const padded = depths.get(node);
     if (kernel.kind === "compute") writer.weights(node, padded?.depth ?? null);
     for (const index of slots) writer.readQuantized(node, index);
@@ -82,6 +86,7 @@ export function insertQdq(
   }
   writer.end();
   repeatIntegers(repeats);
+  foldScalings(nodes);
   if (target.isMeasurable) keepProductsFloat(model.graph);
   removeUnreadConstants(model.graph);
   return { quantized: plan.nodes.map(({ node }) => node.name), notes: writer.notes, store: writer.store };
@@ -143,9 +148,9 @@ class QdqWriter {
     return { scale: scale.toF32()![0]!, zeroPoint: Number(zeroPoint.bigints()![0]) };
   }
 
-  /** Makes `to` use the scheme of `from`: moving elements must not change integers. */
-  share(from: Value, to: Value): void {
-    this.schemes.set(to.label, this.scheme(from));
+  /** Makes `to` use the scheme of `from`, or what follows from it: moving or scaling elements must not change integers. */
+  share(from: Value, to: Value, as = (scheme: ActivationScheme): ActivationScheme => scheme): void {
+    this.schemes.set(to.label, as(this.scheme(from)));
   }
 
   /** Makes one activation input come from integers. */

@@ -13,7 +13,7 @@ import type { PlannedNode } from "./plan-static.js";
 
 /** Kernels that hand channels on as they come. */
 const keeping = new Set(
-  "Add AveragePool Concat GlobalAveragePool LeakyRelu MaxPool Mul Resize Sigmoid Slice Split".split(" "),
+  "Add AveragePool Concat Div GlobalAveragePool LeakyRelu MaxPool Mul Resize Sigmoid Slice Split".split(" "),
 );
 
 export type Repeats = ReadonlyMap<Node, readonly number[]>;

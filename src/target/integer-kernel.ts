@@ -1,6 +1,7 @@
 /** What can be known of an operator's integer kernel, and of a place where models run on integers. */
 import type { Node } from "../ir/index.js";
 import type { KernelTimes } from "./kernel-times.js";
+import { scalingOf } from "./scaling.js";
 
 export interface IntegerKernel {
   /**
@@ -15,6 +16,8 @@ export interface IntegerKernel {
   readonly activationInputs: "all" | readonly number[];
   /** Of `compute`: whether there is a kernel for two factors that are both activations. */
   readonly ofActivations?: true;
+  /** Whether a product with a number is left to the scale of its integers. */
+  readonly scales?: true;
   /** Whether this form of the operator has the kernel; absent: every form has. */
   readonly takes?: (node: Node) => boolean;
   /**
@@ -85,8 +88,12 @@ export function kernelFor({ kernels }: IntegerTarget, node: Node): IntegerKernel
   if (node.domain !== "" || !Object.hasOwn(kernels, node.op)) return null;
   const kernel = kernels[node.op]!;
   if (kernel.takes?.(node) === false || kernel.isWrong?.(node)) return null;
+  const scaling = kernel.scales ? scalingOf(node) : null;
+  if (scaling) return { ...elementwise([scaling.slot]), scales: true };
   const isBetween = kernel.ofActivations && node.inputs.every((value) => value && !value.constant);
-  return isBetween ? elementwise() : kernel;
+  if (isBetween) return elementwise();
+  const { scales, ...others } = kernel;
+  return scales ? others : kernel;
 }
 
 /** Whether the runtime would use a kernel that is wrong for the node. */

@@ -21,6 +21,7 @@ import {
 } from "./integer-kernel.js";
 import { avx2Rates, vnniRates } from "./kernel-rates.js";
 import { kernelTimesBy } from "./kernel-times.js";
+import { scalingOf } from "./scaling.js";
 import { runsAsSubPixels } from "./sub-pixel.js";
 
 const nearest: IntegerKernel = { ...passthrough, takes: (node) => node.string("mode", "nearest") === "nearest" };
@@ -56,7 +57,9 @@ const cpu: KernelTable = {
   ConvTranspose: { ...compute(true), takes: runsAsSubPixels },
   MatMul: { ...compute(false), ofActivations: true },
   Gemm: compute(false),
-  ...kernelsOf("Add Mul Concat", elementwise()),
+  ...kernelsOf("Add Concat", elementwise()),
+  Mul: { ...elementwise(), scales: true },
+  Div: { ...elementwise(), scales: true, takes: (node) => scalingOf(node) !== null },
   ...kernelsOf("Sigmoid LeakyRelu Softmax GlobalAveragePool", elementwise([0])),
   AveragePool: average,
   ReduceMean: channelMean,

@@ -11,6 +11,7 @@
 import { ownEntry } from "../base/own-entry.js";
 import { elementCount, type Node } from "../ir/index.js";
 import type { KernelRates } from "./kernel-rates.js";
+import { scalingOf } from "./scaling.js";
 import { subPixelOf } from "./sub-pixel.js";
 import { repeatsOf } from "./whole-resize.js";
 
@@ -75,6 +76,7 @@ function nodeTime(rates: KernelRates, node: Node, elements: NodeElements): Kerne
   if (node.op === "ConvTranspose") return transposedConvolution(rates, node, elements);
   if (node.op === "MatMul" || node.op === "Gemm") return product(rates, node, elements);
   if (free.has(node.op)) return fromNanos(0, 0);
+  if (scalingOf(node)) return fromNanos(rates.otherCall[0] + rates.others["Mul"]![0] * elements.read, 0);
   if (node.op === "AveragePool") return average(rates, node, elements);
   const [float, integer] =
     (isAlone(node, elements) && ownEntry(rates.alone, node.op)) || ownEntry(rates.others, kindOf(node)) || [];

@@ -60,7 +60,11 @@ const confirmed: Readonly<Record<string, readonly (readonly [text: string, kerne
     [image("s = Add(a, a)\n n = Relu(s)"), "QLinearAdd"],
     [rows("b = MatMul(x, $w3: f32[16,8])\n s = Add(a, b)\n n = Relu(s)"), "QLinearAdd"],
   ],
-  Mul: [[image("s = Sigmoid(a)\n n = Mul(a, s)"), "QLinearMul"]],
+  Mul: [
+    [image("s = Sigmoid(a)\n n = Mul(a, s)"), "QLinearMul"],
+    [image("n = Mul($c: f32[] = {0.7}, a)"), null],
+  ],
+  Div: [[image("n = Div(a, $c: f32[1] = {4})"), null]],
   Concat: [[image("n = Concat<axis=2>(a, a)"), "QLinearConcat"]],
   Sigmoid: [[image("n = Sigmoid(a)"), "QLinearSigmoid"]],
   Softmax: [[image("n = Softmax<axis=-1>(a)"), "QLinearSoftmax"]],

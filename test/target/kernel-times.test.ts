@@ -86,7 +86,31 @@ describe("times of kernels with VNNI", () => {
     const even = integerMs(two, 1e6);
     expect(integerMs(two, 64)).toBeGreaterThan(1.3 * even);
     expect(integerMs("(x: f32[1,64,H,W]) -> (y) { y = Mul(x, $s: f32[64,1,1]) }", 1e6)).toBeGreaterThan(1.3 * even);
-    expect(integerMs("(x: f32[1,64,H,W]) -> (y) { y = Mul(x, $s: f32[]) }", 1e6)).toBe(even);
+    const scaling = "(x: f32[1,64,H,W]) -> (y) { y = Mul(x, $s: f32[] = {0.5}) }";
+    expect(integerMs(scaling, 1e6)).toBe(0);
+    expect(integerMs(scaling.replace("0.5", "-0.5"), 1e6)).toBe(even);
+  });
+
+  /** Times in float over those as integers, as they were measured. */
+  it.each([
+    ["windows side by side", "128,64,2,2", "<strides=[2,2]>", 784, 3.3],
+    ["windows that reach over each other", "128,64,4,4", "<strides=[2,2], pads=[1,1,1,1]>", 784, 4.4],
+    ["windows of odd size", "64,32,3,3", "<strides=[2,2], pads=[1,1,1,1], output_padding=[1,1]>", 1600, 2.6],
+    ["few channels", "16,16,2,2", "<strides=[2,2]>", 3600, 1.2],
+  ])("knows a ConvTranspose with %s", (_, weights, attributes, places, expected) => {
+    const node = nodeOf(`(x: f32[1,N,H,W]) -> (y) { y = ConvTranspose${attributes}(x, $w: f32[${weights}]) }`);
+    const [depth, channels] = weights.split(",").map(Number) as [number, number];
+    const said = ratio(node, depth * places, channels * places * 4);
+    expect(said / expected).toBeGreaterThan(0.7);
+    expect(said / expected).toBeLessThan(1.4);
+  });
+
+  it("knows what of a Resize is copied, and what is looked up, and that a Softmax is slow", () => {
+    const resize = (height: string): Node =>
+      nodeOf(`(x: f32[1,8,H,W]) -> (y) { y = Resize<mode="nearest">(x, _, $s: f32[4] = {1.0,1.0,${height},2.0}) }`);
+    expect(ratio(resize("2.0"), 1e5, 4e5)).toBeGreaterThan(1);
+    expect(ratio(resize("1.5"), 1e5, 3e5)).toBeLessThan(0.5);
+    expect(ratio(nodeOf("(x: f32[8,64,64]) -> (y) { y = Softmax(x) }"), 32768, 32768)).toBeLessThan(0.5);
   });
 
   for (const [title, node, read, made, floatMs, integerMs] of small) {
