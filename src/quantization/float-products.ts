@@ -8,7 +8,8 @@
  * left in float for its accuracy is less accurate than as integers, and with a Relu behind it the weights are widened in every run.
  * With the same scale once for each channel it leaves the product alone.
  */
-import { attr, type Graph, type Node, soleReader, Tensor, type Value } from "../ir/index.js";
+import { attr, type Graph, type Node, Tensor, type Value } from "../ir/index.js";
+import { isQuantizedBehind } from "../target/quantized-behind.js";
 
 const rounded = new Set(["Conv", "ConvTranspose", "Gemm"]);
 
@@ -23,12 +24,6 @@ export function keepProductsFloat(graph: Graph): void {
     const channels = channelsRead(node, weight);
     if (dequantize?.is("DequantizeLinear") && channels) spreadScale(node, dequantize, channels);
   }
-}
-
-function isQuantizedBehind(value: Value): boolean {
-  const reader = soleReader(value);
-  if (!reader) return false;
-  return reader.is("QuantizeLinear") || ((reader.is("Relu") || reader.is("Clip")) && isQuantizedBehind(reader.output));
 }
 
 /** On axis 1; null where it is not known, or there is none. */

@@ -8,7 +8,7 @@
 import { soleReader } from "../ir/index.js";
 import { type Scaling, scalingOf } from "../target/scaling.js";
 import type { PlannedNode } from "./plan-static.js";
-import type { ActivationScheme } from "./scheme.js";
+import { type ActivationScheme, isSameScheme, schemeOf } from "./scheme.js";
 
 /** Of a node that is to be integers; null where the integers of the result are others. */
 export const scalingIn = ({ node, kernel }: PlannedNode): Scaling | null => (kernel.scales ? scalingOf(node) : null);
@@ -26,11 +26,13 @@ export function foldScalings(planned: readonly PlannedNode[]): void {
     const { node } = each;
     const dequantize = node.inputs[scaling.slot]!.producer;
     const quantize = soleReader(node.output);
-    if (!dequantize?.is("DequantizeLinear") || !quantize?.is("QuantizeLinear")) continue;
+    const [own, made] = [schemeOf(dequantize), schemeOf(quantize)];
+    // A model that has pairs of its own may have them by any scale.
+    if (!own || !made || !isSameScheme(scaled(own, scaling), made)) continue;
     const { graph } = node;
-    graph.replaceUses(quantize.output, dequantize.inputs[0]!);
-    graph.removeNode(quantize);
+    graph.replaceUses(quantize!.output, dequantize!.inputs[0]!);
+    graph.removeNode(quantize!);
     graph.removeNode(node);
-    if (dequantize.output.useCount === 0) graph.removeNode(dequantize);
+    if (dequantize!.output.useCount === 0) graph.removeNode(dequantize!);
   }
 }

@@ -66,7 +66,7 @@ export function insertQdq(
   const depths = new Map(plan.nodes.map(({ node }) => [node, depthsOf(node, target)]));
   if (target.isMeasurable) activationsBehindPools(plan);
   const { nodes: pooled, squeezed } = poolMeans(plan.nodes);
-  const { nodes, interleaved } = target.isMeasurable ? subPixelConvs(pooled, kept) : { nodes: pooled };
+  const { nodes, interleaved } = subPixelConvs(pooled, target, kept);
   const repeats: Repeats = target.isMeasurable ? repeatsIn(nodes) : new Map();
   const all = new Map(schemes);
   for (const [pooled, mean] of squeezed) all.set(pooled, schemes.get(mean)!);
@@ -124,7 +124,7 @@ class QdqWriter {
     readonly target: IntegerTarget,
     readonly inputs: ReadonlyMap<string, InputMoments>,
     readonly kept: KeptIntegers,
-    readonly interleaved: ReadonlyMap<Value, Interleaving> = new Map(),
+    readonly interleaved: ReadonlyMap<Value, Interleaving>,
   ) {
     this.#shared = new Set(graph.constants.filter(({ useCount }) => useCount > 1));
   }

@@ -2,21 +2,10 @@
  * Nodes that put integers in another order, between a QuantizeLinear and a DequantizeLinear. Channels are last meanwhile, as
  * ONNX Runtime's integer Conv has them: it removes the Transposes at both ends, and whole rows of channels are copied.
  */
-import {
-  type Attribute,
-  attr,
-  type DType,
-  type Graph,
-  type Node,
-  Tensor,
-  type TensorType,
-  type Value,
-} from "../ir/index.js";
+import { type Attribute, attr, type Graph, type Node, Tensor, type TensorType, type Value } from "../ir/index.js";
 
 /** A size that no axis has. */
 const TO_THE_END = 2 ** 31 - 1;
-
-const SIZES: DType = "i64";
 
 export class IntegerMoves {
   readonly #graph: Graph;
@@ -26,7 +15,7 @@ export class IntegerMoves {
   #value: Value;
 
   /**
-   * @param places [N, C, ...spatial]
+   * @param places [N, C, ...spatial], the rank and C known
    * @param name what nodes are named after
    * @param before nodes go in front of it; null: to the end
    */
@@ -74,16 +63,20 @@ export class IntegerMoves {
     const spatial = this.places.shape!.slice(2);
     const known = spatial.map((dim, axis) => (typeof dim === "number" ? dim * times[axis]! : -1));
     if (known.filter((size) => size === -1).length <= 1) return this.#ints("sizes", [0, ...known, channels]);
-    const type = { dtype: SIZES, shape: [spatial.length + 2] };
+    const type = { dtype: "i64" as const, shape: [spatial.length + 2] };
     const own = this.#add("Shape", "", [this.#value], {}, type);
     const more = this.#add("Mul", "", [own, this.#ints("times", [1, ...times, channels])], {}, type);
     const from = [1, ...times.map(() => 1), Number(this.places.shape![1])];
     return this.#add("Div", "", [more, this.#ints("channels", from)], {}, type);
   }
 
-  reshape(part: string, sizes: Value | readonly number[]): void {
-    const shape = Array.isArray(sizes) ? this.#ints(`sizes${part}`, sizes) : (sizes as Value);
-    this.#value = this.#add("Reshape", part, [this.#value, shape]);
+  /** To sizes of which 0 is what is there, and -1 what is left. */
+  reshapeTo(part: string, sizes: readonly number[]): void {
+    this.reshape(part, this.#ints(`sizes${part}`, sizes));
+  }
+
+  reshape(part: string, sizes: Value): void {
+    this.#value = this.#add("Reshape", part, [this.#value, sizes]);
   }
 
   transpose(part: string, perm: readonly number[]): void {

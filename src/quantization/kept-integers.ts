@@ -42,6 +42,7 @@ export class KeptIntegers {
     }
     return { ...quantized, scales: quantized.scales.slice() };
   }
+
   /**
    * A weight whose elements are in another order, and zeros among them, as floats.
    * @param form which order
@@ -52,6 +53,7 @@ export class KeptIntegers {
     if (known) return known;
     const tensor = this.store(make());
     if (key !== null) this.#rearranged.set(key, tensor);
+    this.#pileUp(weight);
     return tensor;
   }
 

@@ -10,8 +10,9 @@ import { type Node, soleReader, type Value } from "../ir/index.js";
 import { repeatsOf } from "../target/whole-resize.js";
 import { IntegerMoves } from "./integer-moves.js";
 import type { PlannedNode } from "./plan-static.js";
+import { isSameScheme, schemeOf } from "./scheme.js";
 
-/** Kernels that hand channels on as they come. */
+/** Operators whose inputs ONNX Runtime's optimizer of Transposes (1.30) has channels last where those of one are: they hand them on so. */
 const keeping = new Set(
   "Add AveragePool Concat Div GlobalAveragePool LeakyRelu MaxPool Mul Resize Sigmoid Slice Split".split(" "),
 );
@@ -36,9 +37,10 @@ export function repeatsIn(planned: readonly PlannedNode[]): Repeats {
 export function repeatIntegers(found: Repeats): void {
   for (const [resize, repeats] of found) {
     const dequantize = resize.inputs[0]!.producer!;
-    const quantize = soleReader(resize.output);
-    // What moves elements has one scale on both sides.
-    if (!dequantize.is("DequantizeLinear") || !quantize?.is("QuantizeLinear")) continue;
+    const quantize = soleReader(resize.output)!;
+    const [own, made] = [schemeOf(dequantize), schemeOf(quantize)];
+    // A model that has pairs of its own may have them by any scale.
+    if (!own || !made || !isSameScheme(own, made)) continue;
     const { graph, name } = resize;
     const { output } = quantize;
     const moves = new IntegerMoves(dequantize.inputs[0]!, name, quantize);
@@ -46,7 +48,7 @@ export function repeatIntegers(found: Repeats): void {
     const [down, along] = [repeats.length > 1 ? repeats[0]! : 1, repeats.at(-1)!];
     if (along > 1) moves.repeat("_along", along, repeats.length + 1);
     if (down > 1) {
-      moves.reshape("_rows", [0, 0, 1, -1]);
+      moves.reshapeTo("_rows", [0, 0, 1, -1]);
       moves.repeat("_down", down, 2);
     }
     moves.reshape("_together", whole);

@@ -1,3 +1,4 @@
+import type { Node } from "../ir/index.js";
 import type { TapRange } from "../observe/index.js";
 
 /** How one activation tensor is quantized: real = (integer - zeroPoint) * scale, integers of type u8, or i8 with zero point 0. */
@@ -31,3 +32,14 @@ function nextBelow(value: number): number {
   new Uint32Array(float.buffer)[0]!--;
   return float[0]!;
 }
+
+/** What a QuantizeLinear or DequantizeLinear goes by; null of other nodes, and where it is not one constant for all. */
+export function schemeOf(node: Node | null | undefined): ActivationScheme | null {
+  if (!node?.is("QuantizeLinear") && !node?.is("DequantizeLinear")) return null;
+  const [, scale, zeroPoint] = node.inputs.map((value) => value?.constant);
+  if (scale?.elementCount !== 1 || zeroPoint?.elementCount !== 1) return null;
+  return { scale: scale.toF32()![0]!, zeroPoint: Number(zeroPoint.bigints()![0]) };
+}
+
+export const isSameScheme = (a: ActivationScheme, b: ActivationScheme): boolean =>
+  a.scale === b.scale && a.zeroPoint === b.zeroPoint;

@@ -5,6 +5,7 @@ import { channelAxis } from "./gemm.js";
 import type { KeptIntegers } from "./kept-integers.js";
 import { addsPairs } from "./pair-sums.js";
 import { type PlacementOptions, planStatic } from "./plan-static.js";
+import { becomesConv } from "./sub-pixel-conv.js";
 import { type QuantizedWeight, quantizeWeight, weightScales } from "./weights.js";
 
 export interface StaticWeight extends QuantizedWeight {
@@ -45,7 +46,7 @@ export function keepStaticWeights(
   kept: KeptIntegers,
 ): void {
   for (const { node, kernel } of planStatic(model, target, placement).nodes) {
-    const isRearranged = target.isMeasurable && node.is("ConvTranspose");
-    if (kernel.kind === "compute" && node.inputs[1]?.constant && !isRearranged) staticWeight(node, target, kept);
+    if (kernel.kind !== "compute" || becomesConv(node, target)) continue;
+    if (node.inputs[1]?.constant) staticWeight(node, target, kept);
   }
 }

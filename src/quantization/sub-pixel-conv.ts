@@ -8,6 +8,7 @@
  * DepthToSpace does the same element by element, and takes longer than the float ConvTranspose.
  */
 import { attr, elementCount, type Node, type Shape, Tensor, type Value } from "../ir/index.js";
+import type { IntegerTarget } from "../target/integer-kernel.js";
 import { type SubPixel, subPixelOf } from "../target/sub-pixel.js";
 import { IntegerMoves } from "./integer-moves.js";
 import type { KeptIntegers } from "./kept-integers.js";
@@ -27,14 +28,18 @@ export interface SubPixelConvs {
 }
 
 /** Writes each ConvTranspose among nodes that are to be integers as a Conv, which stands in its place then. */
-export function subPixelConvs(planned: readonly PlannedNode[], kept: KeptIntegers): SubPixelConvs {
+export function subPixelConvs(
+  planned: readonly PlannedNode[],
+  target: IntegerTarget,
+  kept: KeptIntegers,
+): SubPixelConvs {
   const interleaved = new Map<Value, Interleaving>();
-  const weights = new Map<Value, Value>();
+  const weights = new Rearranged(kept);
   const nodes = planned.map((each): PlannedNode => {
-    const form = subPixelOf(each.node);
+    const form = becomesConv(each.node, target) ? subPixelOf(each.node) : null;
     if (!form) return each;
     const old = each.node.output;
-    const conv = asConv(each.node, form, weights, kept);
+    const conv = asConv(each.node, form, weights);
     const outputs = each.outputs.map((value) => (value === old ? conv.output : value));
     for (const value of outputs) {
       interleaved.set(value, { form, shape: value === conv.output ? old.shape : value.shape });
@@ -45,24 +50,47 @@ export function subPixelConvs(planned: readonly PlannedNode[], kept: KeptInteger
   return { nodes, interleaved };
 }
 
-/** @param weights of each weight, what it was made into: tied weights stay tied */
-function asConv(node: Node, form: SubPixel, weights: Map<Value, Value>, kept: KeptIntegers): Node {
+/** Whether the target has integers for it as a Conv alone. */
+export const becomesConv = (node: Node, { isMeasurable }: IntegerTarget): boolean =>
+  isMeasurable && node.is("ConvTranspose");
+
+function asConv(node: Node, form: SubPixel, weights: Rearranged): Node {
   const { graph, name, output, provenance } = node;
   const [input, weight, bias] = node.inputs;
   const { strides, pads, kernel } = form;
-  const tensor = weight!.constant!;
-  const places = weights.get(weight!) ?? graph.addConstant(`${weight!.label}/places`, weightOf(tensor, form, kept));
-  weights.set(weight!, places);
+  const places = weights.of(weight!, form);
   const inputs = [input!, places];
   if (bias) inputs.push(graph.addConstant(`${bias.label}/places`, repeated(bias.constant!, elementCount(strides))));
   const { label, dtype } = output;
-  const shape = input!.shape && [input!.shape[0]!, places.shape![0]!, ...placesOf(input!.shape, form)];
+  const shape = [input!.shape![0]!, places.shape![0]!, ...placesOf(input!.shape!, form)];
   const attributes = { kernel_shape: attr.ints(kernel), pads: attr.ints(pads) };
   const type = { dtype, shape };
   const conv = graph.addNode({ op: "Conv", name, inputs, attributes, outputs: [{ label, type }], provenance }, node);
   graph.replaceUses(output, conv.output);
   graph.removeNode(node);
   return conv;
+}
+
+/** Weights of a ConvTranspose as those of its Conv: once for all that share them and have the same strides. */
+class Rearranged {
+  readonly #made = new Map<Value, Map<string, Value>>();
+
+  constructor(readonly kept: KeptIntegers) {}
+
+  of(weight: Value, form: SubPixel): Value {
+    const made = this.#made.get(weight) ?? new Map<string, Value>();
+    this.#made.set(weight, made);
+    // The kernel follows from the window and the strides.
+    const key = form.strides.join();
+    const known = made.get(key);
+    if (known) return known;
+    const tensor = this.kept.rearranged(weight.constant!, `sub-pixel by ${key}`, () =>
+      rearranged(weight.constant!, form),
+    );
+    const value = weight.graph.addConstant(`${weight.label}/places`, tensor);
+    made.set(key, value);
+    return value;
+  }
 }
 
 /** Spatial sizes of what the Conv makes. */
@@ -78,9 +106,6 @@ function repeated(tensor: Tensor, times: number): Tensor {
   for (let i = 0; i < times; i++) all.set(values, i * values.length);
   return Tensor.f32([all.length], all);
 }
-
-const weightOf = (weight: Tensor, form: SubPixel, kept: KeptIntegers): Tensor =>
-  kept.rearranged(weight, JSON.stringify(["sub-pixel", form]), () => rearranged(weight, form));
 
 /**
  * From [inputs, channels, ...window] to [(...strides, channels), inputs, ...kernel]. An output at place `p * stride + i` of
@@ -120,7 +145,7 @@ export function interleave(places: Value, { form, shape }: Interleaving, name: s
   const [outer, last] = [strides.slice(0, -1), strides.at(-1)!];
   if (outer.some((stride) => stride > 1)) {
     const rank = strides.length;
-    moves.reshape("_apart", [0, ...strides.map(() => 0), ...outer, last * channels]);
+    moves.reshapeTo("_apart", [0, ...strides.map(() => 0), ...outer, last * channels]);
     moves.transpose("_together", [0, ...outer.flatMap((_, axis) => [axis + 1, axis + 1 + rank]), rank, 2 * rank]);
   }
   moves.reshape("_together", whole);

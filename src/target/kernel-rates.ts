@@ -6,7 +6,8 @@
  *   text), on a Zen 4 with AVX-512 VNNI: half of the predictions are within 6 %.
  * - x86 without it: 620 convolutions and 220 products on a Zen 3 (AVX2), the second least of eight profiles of each, for
  *   the machine was uneven: half of the predictions are within 4 to 7 %, those of grouped convolutions in float within 20 %.
- * - `transposed`: 52 ConvTransposes on a Zen 5 (VNNI), by what its Convs take beside those of the Zen 4; half within 5 %.
+ * - `transposed`, `repeated`, Softmax and Resize of integers with VNNI: on a Zen 5, times 2.2, which its other kernels take less of than
+ *   those of the Zen 4. Of 52 ConvTransposes half of the predictions are within 5 %. Without VNNI they are guesses in proportion.
  */
 
 type Pair = readonly [float: number, integer: number];
@@ -66,6 +67,8 @@ export interface KernelRates {
   readonly product: { readonly float: Product; readonly integer: Product };
   /** By operator, for each element, of the largest tensor there: of an Add, the float kernel of the convolution before it takes care. */
   readonly others: Readonly<Record<string, Pair>>;
+  /** Of a Resize that repeats each place, which is copied as integers. */
+  readonly repeated: Pair;
   /** Of an AveragePool: for each element written, and for each place of its window; of one where the result is one element wide. */
   readonly average: Readonly<Record<"float" | "integer", Average>>;
   /** The same of an Add that follows no convolution, and of a Mul of two tensors of one size; a Mul of a number for each channel is in the others. */
@@ -185,13 +188,13 @@ export const vnniRates: KernelRates = {
     Gather: [0.1, 0.05],
     Tile: [0.1, 0.05],
     Resize: [0.3, 1.3],
-    "Resize of whole ratios": [0.3, 0.15],
   },
   average: {
     float: { written: 0.35, taps: 0.012, tapsOfColumn: 1.2 },
     integer: { written: 3.2, taps: 0.2, tapsOfColumn: 0.6 },
   },
   alone: { Add: [0.15, 0.16], Mul: [0.16, 0.22] },
+  repeated: [0.3, 0.15],
   activations: { HardSwish: [2, 0.41], HardSigmoid: [1, 0.2], Tanh: [1, 0.4] },
 };
 
@@ -248,7 +251,6 @@ export const avx2Rates: KernelRates = {
     Gather: [0.1, 0.05],
     Tile: [0.1, 0.05],
     Resize: [0.4, 1.3],
-    "Resize of whole ratios": [0.4, 0.2],
   },
   // Integers of 3x3 windows as they were measured, the rest in the proportions of the others.
   average: {
@@ -256,5 +258,6 @@ export const avx2Rates: KernelRates = {
     integer: { written: 5, taps: 0.3, tapsOfColumn: 0.8 },
   },
   alone: { Add: [0.2, 0.16], Mul: [0.2, 0.26] },
+  repeated: [0.4, 0.2],
   activations: { HardSwish: [2, 0.36], HardSigmoid: [1, 0.165], Tanh: [1, 0.31] },
 };

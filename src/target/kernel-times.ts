@@ -79,15 +79,15 @@ function nodeTime(rates: KernelRates, node: Node, elements: NodeElements): Kerne
   if (scalingOf(node)) return fromNanos(rates.otherCall[0] + rates.others["Mul"]![0] * elements.read, 0);
   if (node.op === "AveragePool") return average(rates, node, elements);
   const [float, integer] =
-    (isAlone(node, elements) && ownEntry(rates.alone, node.op)) || ownEntry(rates.others, kindOf(node)) || [];
+    (repeatsOf(node) && rates.repeated) ||
+    (isAlone(node, elements) && ownEntry(rates.alone, node.op)) ||
+    ownEntry(rates.others, node.op) ||
+    [];
   if (float === undefined || integer === undefined) return null;
   const most = Math.max(elements.read, elements.made);
   const [floatCall, integerCall] = rates.otherCall;
   return fromNanos(floatCall + float * most, integerCall + integer * most);
 }
-
-/** Where forms of one operator have kernels of their own, which of them it is. */
-const kindOf = (node: Node): string => (repeatsOf(node) ? "Resize of whole ratios" : node.op);
 
 /** In integers each window is added up element by element, in float where rows of the result are one element long. */
 function average({ average: { float, integer }, otherCall }: KernelRates, node: Node, { read, made }: NodeElements) {

@@ -3,7 +3,8 @@
  * to each other: a sub-pixel convolution (Shi et al., "Is the deconvolution layer the same as a convolutional layer?",
  * arXiv:1609.07009). ONNX Runtime's CPU has integer kernels for all that it takes, and none for ConvTranspose.
  */
-import { type Node, soleReader } from "../ir/index.js";
+import type { Node } from "../ir/index.js";
+import { isQuantizedBehind } from "./quantized-behind.js";
 
 /** One number for each spatial axis, in order. */
 type PerAxis = readonly number[];
@@ -25,7 +26,7 @@ export interface SubPixel {
 /** How a ConvTranspose with constant weights is written so; null where it is not. */
 export function subPixelOf(node: Node): SubPixel | null {
   const dims = node.inputs[1]?.constant?.dims;
-  if (!node.is("ConvTranspose") || !dims || dims.length < 3 || dims.length > 5) return null;
+  if (!node.is("ConvTranspose") || !dims || dims.length < 3) return null;
   const [, channels, ...window] = dims as [number, number, ...number[]];
   const ones = window.map(() => 1);
   if (node.int("group", 1) !== 1 || node.attributes.has("output_shape")) return null;
@@ -49,13 +50,8 @@ export function subPixelOf(node: Node): SubPixel | null {
   return { channels, strides, kernel, pads: convPads, cutBefore: restOf(before), cutBehind: restOf(behind) };
 }
 
-/** The same as integers: pairs that are there already would be in the way of what puts outputs next to each other. */
-export const runsAsSubPixels = (node: Node): boolean => !isQuantized(node) && subPixelOf(node) !== null;
-
-function isQuantized({ output }: Node): boolean {
-  const reader = soleReader(output);
-  return (
-    reader !== null &&
-    (reader.is("QuantizeLinear") || ((reader.is("Relu") || reader.is("Clip")) && isQuantized(reader)))
-  );
-}
+/** The same as integers, of planes of known rank: pairs that are there already would be in the way of what puts outputs next to each other. */
+export const runsAsSubPixels = (node: Node): boolean =>
+  !isQuantizedBehind(node.output) &&
+  node.inputs[0]?.shape?.length === node.inputs[1]?.shape?.length &&
+  subPixelOf(node) !== null;

@@ -1,5 +1,6 @@
 /** A Resize that repeats each element a whole number of times: integers are copied for that, where a kernel looks each of them up. */
-import { fromFront, type Node, type Shape } from "../ir/index.js";
+import type { Node } from "../ir/index.js";
+import { resizeRatios } from "./resize-ratios.js";
 
 /**
  * How often each place of a Resize is there along each spatial axis; null where it does anything else, or the ratio is not known.
@@ -9,28 +10,11 @@ export function repeatsOf(node: Node): readonly number[] | null {
   const shape = node.inputs[0]?.shape;
   if (!node.is("Resize") || (shape?.length !== 3 && shape?.length !== 4) || typeof shape[1] !== "number") return null;
   if (node.string("mode", "nearest") !== "nearest") return null;
-  if (node.string("keep_aspect_ratio_policy", "stretch") !== "stretch") return null;
-  const ratios = ratiosOf(node, shape);
+  const ratios = resizeRatios(node);
   if (!ratios?.every((ratio) => Number.isInteger(ratio) && ratio >= 1)) return null;
   const [batch, channels, ...spatial] = ratios;
   if (batch !== 1 || channels !== 1 || spatial.every((ratio) => ratio === 1)) return null;
   return takesFloor(node, Math.max(...spatial)) ? spatial : null;
-}
-
-/** Of all axes, in order. */
-function ratiosOf(node: Node, shape: Shape): number[] | null {
-  const [, , scales, sizes] = node.inputs;
-  const axes = node.ints("axes") ?? shape.map((_, axis) => axis);
-  const given = scales?.constant?.elementCount ? scales.constant.toF32() : sizes?.constant?.integers();
-  if (given?.length !== axes.length) return null;
-  const ratios = shape.map(() => 1);
-  for (const [i, axis] of axes.entries()) {
-    const at = fromFront(axis, shape.length);
-    const size = shape[at];
-    // Sizes tell a ratio where that of the input is known.
-    ratios[at] = scales?.constant?.elementCount ? given[i]! : typeof size === "number" ? given[i]! / size : Number.NaN;
-  }
-  return ratios;
 }
 
 function takesFloor(node: Node, most: number): boolean {

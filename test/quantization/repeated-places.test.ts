@@ -33,6 +33,10 @@ describe("repeatIntegers", () => {
     ["the nearest of two", between('coordinate_transformation_mode="asymmetric"', scales(1, 1, 2, 2))],
     ["sizes", between(FLOOR, "_, _, $z: i64[4] = {2,8,15,12}")],
     ["what a pool makes", between(FLOOR, scales(1, 1, 2, 2), "5,6", "i = MaxPool<kernel_shape=[2,2]>(a)")],
+    [
+      "what is joined",
+      between(FLOOR, scales(1, 1, 2, 2), "5,6", "j = LeakyRelu(a)\n c = Concat<axis=2>(a, j)\n i = Sigmoid(c)"),
+    ],
     ["what is added", between(FLOOR, scales(1, 1, 2, 2), "5,6", "j = Conv(x, $u: f32[8,4,1,1])\n i = Add(a, j)")],
   ])("copies rows of channels for %s", async (_, text) => {
     const { float, model, feeds } = await quantizeText(text);
@@ -79,6 +83,18 @@ describe("repeatIntegers", () => {
     const [{ model, feeds }, { model: operators }] = [await quantizeText(text), await quantizeText(text)];
     expect(toIntegerOperators(operators)).toBe(2);
     expect(relativeError(await runModel(model, feeds), await runModel(operators, feeds))).toBeLessThan(0.03);
+  });
+
+  it("leaves what a model has pairs of its own behind, by another scale", async () => {
+    const text = `(x: f32[2,4,5,6]) -> (y) {
+      a = Conv(x, $w: f32[8,4,1,1])
+      r = Resize<${FLOOR}>(a, ${scales(1, 1, 2, 2)})
+      q = QuantizeLinear(r, $t: f32[] = {0.05}, $z: u8[] = {90})
+      d = DequantizeLinear(q, $t, $z)
+      y = Conv(d, $v: f32[5,8,1,1])
+    }`;
+    const { float, model, feeds } = await quantizeText(text);
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.03);
   });
 
   it.each([

@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { check } from "../../src/ir/index.js";
 import { toIntegerOperators } from "../../src/quantization/integer-operators.js";
+import { planStatic } from "../../src/quantization/plan-static.js";
 import { integerTargetNamed } from "../../src/target/integer-kernels.js";
 import {
   errorOf,
   opsOf,
   optimizedByRuntime,
+  prepared,
   quantizeText,
   relativeError,
   safeTarget,
@@ -110,6 +112,34 @@ describe("subPixelConvs", () => {
     expect(convs).toHaveLength(2);
     expect(new Set(convs.map(({ inputs }) => inputs[1]!.producer!.inputs[0])).size).toBe(1);
     expect(await errorOf(float, model, feeds)).toBeLessThan(0.03);
+  });
+
+  it("makes weights of a file once for each of the strides that they are read by", async () => {
+    const text = `(x: f32[2,4,5,5]) -> (c, d, e) {
+      a = Conv(x, $w: f32[6,4,1,1])
+      c = ConvTranspose<strides=[2,3]>(a, $t: f32[6,8,2,2])
+      d = ConvTranspose<strides=[3,2]>(a, $t)
+      e = ConvTranspose<strides=[2,1]>(a, $t)
+    }`;
+    const { float, model, feeds } = await quantizeText(text);
+    expect(opsOf(model)).not.toContain("ConvTranspose");
+    expect(relativeError(await runModel(float, feeds), await runModel(model, feeds))).toBeLessThan(0.03);
+  });
+
+  it("leaves one in float that reads what has no known rank, or whose result is quantized behind a Relu", async () => {
+    const unknown = `(x: f32[2,4,5,4], s: i64[R]) -> (y) {
+      r = Reshape(x, s)
+      a = Conv(r, $w: f32[6,4,1,1])
+      c = ConvTranspose<strides=[2,2]>(a, $t: f32[6,8,2,2])
+      y = Conv(c, $v: f32[5,8,1,1])
+    }`;
+    const model = await prepared(unknown);
+    const ops = planStatic(model, safeTarget, { neighbours: true, depthwise: true }).nodes.map(({ node }) => node.op);
+    expect(ops).toEqual(["Conv", "Conv"]);
+    const behind =
+      "s = Relu(c)\n q = QuantizeLinear(s, $g: f32[] = {0.05}, $z: u8[] = {0})\n r = DequantizeLinear(q, $g, $z)";
+    const quantized = await quantizeText(between("strides=[2,2]", "6,8,2,2", "5,4", behind));
+    expect(opsOf(quantized.model)).toContain("ConvTranspose");
   });
 
   it("goes into the integer operators of ai.onnx too", async () => {

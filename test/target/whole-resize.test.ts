@@ -11,6 +11,7 @@ describe("repeatsOf", () => {
     ["Resize<axes=[-1]>(x, _, $s: f32[1] = {3})", "N,4,H,W", [1, 3]],
     ["Resize<axes=[2,3]>(x, _, _, $z: i64[2] = {10,12})", "N,4,5,6", [2, 2]],
     ["Resize(x, _, $s: f32[3] = {1,1,5})", "N,4,L", [5]],
+    ['Resize<coordinate_transformation_mode="half_pixel_symmetric">(x, _, $s: f32[3] = {1,1,3})', "N,4,L", [3]],
   ])("%s of [%s]", (resize, shape, expected) => {
     expect(repeats(resize, shape)).toEqual(expected);
   });

@@ -5,15 +5,19 @@
  * 50 ns of a cubic one; a product takes 0.3 ns and 0.008 for each place that it adds up (1.32, Zen 5, 1 thread). With
  * infinities or NaN in a plane, more of it is NaN.
  */
-import { fromFront, type Node, Tensor } from "../../ir/index.js";
-import { type ResizedAxis, resizeSource } from "../../ops/resize-source.js";
+import { type Node, Tensor, type Value } from "../../ir/index.js";
+import type { ResizedAxis } from "../../ops/resize-source.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { isKnown } from "../../rewrite/match.js";
+import { resizeRatios } from "../../target/resize-ratios.js";
+import { interpolationOf, resizeWeights } from "./resize-weights.js";
 
 /** Places added up for an element of the result, on both axes, up to which a product is faster, here and on slower processors. */
 const MOST_PLACES = { linear: 48, cubic: 1000 } as const;
 /** Elements of one matrix: what it adds to the file. */
-const MOST_WEIGHTS = { linear: 2 ** 16, cubic: 2 ** 18 } as const;
+const MOST_WEIGHTS = { linear: 2 ** 15, cubic: 2 ** 18 } as const;
+/** Of the result, in one plane: a product of less takes longer to begin with. */
+const LEAST_PLANE = 100;
 
 export const inlineResize = defineRewrite({
   name: "inline-resize",
@@ -24,92 +28,72 @@ export const inlineResize = defineRewrite({
   onlyOnCpu: "its kernel for Resize interpolates one element after the other",
   rewrite(resize, { create, constant }) {
     const x = resize.inputs[0];
-    const axes = x?.dtype === "f32" ? axesOf(resize) : null;
-    const mode = modeOf(resize);
-    if (!x || !axes || !mode) return null;
-    const [down, along] = axes as [ResizedAxis, ResizedAxis];
-    const first = (down.from * along.from) / down.to + down.from;
-    const last = (down.from * along.from) / along.to + along.from;
-    const places = axes.every(isResized) ? Math.min(first, last) : isResized(down) ? down.from : along.from;
-    if (places > MOST_PLACES[mode]) return null;
-    const weights = axes.map((axis) => (isResized(axis) ? weightsOf(resize, mode, axis) : null));
-    if (weights.some((each) => each === undefined) || !weights.some((each) => each)) return null;
-    if (axes.some(({ from, to }) => from * to > MOST_WEIGHTS[mode])) return null;
+    const axes = x?.dtype === "f32" ? planesOf(resize) : null;
+    const mode = interpolationOf(resize);
+    if (!x || !axes || !mode || axes.every(({ from, to }) => from === to)) return null;
+    const [down, along] = axes;
+    const rowsFirst = (down.from * along.from) / along.to + along.from;
+    const columnsFirst = (down.from * along.from) / down.to + down.from;
+    const both = Math.min(rowsFirst, columnsFirst);
+    const places = axes.every(isResized) ? both : isResized(down) ? down.from : along.from;
+    if (places > MOST_PLACES[mode] || (mode === "linear" && hasFastKernel(resize, axes))) return null;
+    if (axes.some((axis) => isResized(axis) && axis.from * axis.to > MOST_WEIGHTS[mode])) return null;
     const { label } = resize.output;
-    const [rows, columns] = weights;
-    const steps = [...(columns ? ["columns" as const] : []), ...(rows ? ["rows" as const] : [])];
-    if (last < first) steps.reverse();
-    let made = x;
-    for (const step of steps) {
-      const [matrix, dims] =
-        step === "rows" ? [rows!, [down.to, down.from]] : [transposed(columns!, along), [along.from, along.to]];
-      const factor = constant(`${label}/${step}`, Tensor.f32(dims, matrix));
-      made = create("MatMul", step === "rows" ? [factor, made] : [made, factor]).output;
-    }
-    return made.producer;
+    const rows = (value: Value): Value => {
+      if (!isResized(down)) return value;
+      const matrix = Tensor.f32([down.to, down.from], resizeWeights(resize, mode, down));
+      return create("MatMul", [constant(`${label}/rows`, matrix), value]).output;
+    };
+    const columns = (value: Value): Value => {
+      if (!isResized(along)) return value;
+      const matrix = Tensor.f32([along.from, along.to], transposed(resizeWeights(resize, mode, along), along));
+      return create("MatMul", [value, constant(`${label}/columns`, matrix)]).output;
+    };
+    return rowsFirst < columnsFirst ? columns(rows(x)) : rows(columns(x));
   },
 });
+
+/** Forms for which two products are no faster. */
+function hasFastKernel(resize: Node, axes: readonly [ResizedAxis, ResizedAxis]): boolean {
+  const [down, along] = axes;
+  const isSmaller = axes.every(isResized) && down.to * along.to < down.from * along.from;
+  if (down.to * along.to < LEAST_PLANE || isSmaller) return true;
+  const x = resize.inputs[0]!;
+  // The runtime moves Transposes around it away, and interpolates whole rows of channels.
+  if (x.producer?.is("Transpose")) return true;
+  const isWhole = axes.every(({ from, to }) => to % from === 0);
+  const coordinates = resize.string("coordinate_transformation_mode", "half_pixel");
+  return isWhole && coordinates !== "pytorch_half_pixel" && isInBlocks(x, MOST_STEPS);
+}
+
+/** Operators that keep channels in blocks behind a Conv, as its float kernel has them; a Resize of whole ratios is one of them. */
+const inBlocks =
+  /^(Add|AveragePool|Clip|Concat|HardSigmoid|HardSwish|LeakyRelu|MaxPool|Mul|Relu|Resize|Sigmoid|Sum|Tanh)$/;
+const MOST_STEPS = 4;
+
+function isInBlocks({ producer }: Value, steps: number): boolean {
+  if (producer?.domain !== "") return false;
+  if (producer.op === "Conv") return true;
+  const [first] = producer.inputs.filter((value) => value && !value.constant);
+  return steps > 0 && inBlocks.test(producer.op) && first != null && isInBlocks(first, steps - 1);
+}
 
 const isResized = ({ from, to, scale }: ResizedAxis): boolean => from !== to || scale !== 1;
 
 /** Both axes of planes; null where sizes are not known, or others are resized too. */
-function axesOf(resize: Node): readonly ResizedAxis[] | null {
-  const [x, , scales, sizes] = resize.inputs;
-  const [from, to] = [x!.shape, resize.output.shape];
-  if (from?.length !== 4) return null;
-  if (resize.string("keep_aspect_ratio_policy", "stretch") !== "stretch") return null;
-  const given = scales?.constant?.elementCount ? scales.constant.toF32() : null;
-  if (!given && !sizes?.constant) return null;
-  const named = resize.ints("axes") ?? [0, 1, 2, 3];
-  const scaleOf = (axis: number): number | null => {
-    const at = named.findIndex((each) => fromFront(each, 4) === axis);
-    if (at < 0) return 1;
-    if (given) return given[at] ?? null;
-    const [size, wanted] = [from[axis], sizes!.constant!.integers()?.[at]];
-    return isKnown(size) && isKnown(wanted) ? wanted / size : null;
-  };
-  if (![0, 1].every((axis) => scaleOf(axis) === 1)) return null;
-  const axes = [2, 3].map((axis): ResizedAxis | null => {
-    const [size, scale] = [from[axis], scaleOf(axis)];
-    if (!isKnown(size) || scale === null || size === 0) return null;
-    const told = to?.[axis];
-    // As the operator's definition has it where nothing says more.
-    const wanted = isKnown(told) ? told : Math.floor(Math.fround(size * scale));
-    return wanted > 0 ? { from: size, to: wanted, scale } : null;
+function planesOf(resize: Node): readonly [ResizedAxis, ResizedAxis] | null {
+  const [from, to] = [resize.inputs[0]!.shape, resize.output.shape];
+  const ratios = resizeRatios(resize);
+  if (from?.length !== 4 || !ratios || ratios[0] !== 1 || ratios[1] !== 1) return null;
+  const [down, along] = [2, 3].map((axis): ResizedAxis | null => {
+    const [size, told, scale] = [from[axis], to?.[axis], ratios[axis]!];
+    if (!isKnown(size)) return null;
+    // The runtime's kernel multiplies in single precision, and what infers shapes in double: where they differ, one of them is wrong.
+    const wanted = resize.inputs[3] ? Math.round(size * scale) : Math.floor(Math.fround(size * Math.fround(scale)));
+    const isSure = !isKnown(told) || told === wanted;
+    return isSure && size > 0 && wanted > 0 ? { from: size, to: wanted, scale } : null;
   });
-  return axes.every((axis) => axis !== null) ? axes : null;
-}
-
-function modeOf(resize: Node): "linear" | "cubic" | null {
-  const mode = resize.string("mode", "nearest");
-  if ((mode !== "linear" && mode !== "cubic") || resize.int("antialias", 0) !== 0) return null;
-  return resize.int("exclude_outside", 0) === 0 ? mode : null;
-}
-
-/** What each place of the result has of those of the input: [to, from], by the formulas of the operator's definition; undefined where it follows others. */
-function weightsOf(resize: Node, mode: "linear" | "cubic", axis: ResizedAxis): Float32Array | undefined {
-  const { from, to } = axis;
-  const weights = new Float64Array(to * from);
-  const a = resize.float("cubic_coeff_a", -0.75);
-  for (let place = 0; place < to; place++) {
-    const at = resizeSource(resize, place, axis);
-    if (at === null) return undefined;
-    const source = mode === "linear" ? Math.min(from - 1, Math.max(0, at)) : at;
-    const left = Math.floor(source);
-    const share = source - left;
-    const taps = mode === "linear" ? [1 - share, share] : cubic(share, a);
-    const begin = mode === "linear" ? left : left - 1;
-    // Beyond its sides the input goes on as it ends.
-    for (const [i, tap] of taps.entries()) weights[place * from + Math.min(from - 1, Math.max(0, begin + i))]! += tap;
-  }
-  return Float32Array.from(weights);
-}
-
-/** Of four neighbours, the first of them before the one that is `share` away (Keys, "Cubic convolution interpolation", 1981). */
-function cubic(share: number, a: number): readonly number[] {
-  const near = (d: number): number => ((a + 2) * d - (a + 3)) * d * d + 1;
-  const far = (d: number): number => ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
-  return [far(share + 1), near(share), near(1 - share), far(2 - share)];
+  return down && along ? [down, along] : null;
 }
 
 function transposed(rows: Float32Array, { from, to }: ResizedAxis): Float32Array {

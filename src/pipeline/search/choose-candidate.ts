@@ -42,7 +42,7 @@ class Search {
   readonly #made: Candidate[] = [];
   readonly #races: Races;
   readonly #ranked: readonly Candidate[];
-  /** Those that may be faster than all float ones. */
+  /** Those that may be faster than all float ones, and more accurate ones that are about as fast as these. */
   readonly #integers: readonly Candidate[];
   readonly #floats: readonly Candidate[];
   readonly #fastestFloat: number;
@@ -65,10 +65,11 @@ class Search {
     this.#fastestFloat = Math.max(leastGain, ...this.#floats.map(({ speedup }) => speedup! * (1 + LOSSLESS_MARGIN)));
     this.#leastSpeedup = Math.max(this.#isForSize ? 0 : this.#fastestFloat, config.limits.minSpeedup ?? 0);
     const integers = this.#ranked.filter(isInteger);
-    // One that ranks ahead for its accuracy, and is about as fast, is raced first: estimates this close are chance.
-    this.#integers = integers.filter(
-      (each, at) => this.#mayPay(each) || (this.#mayNearlyPay(each) && integers.slice(at).some((o) => this.#mayPay(o))),
-    );
+    // Estimates this close are chance: one that ranks ahead of them for its accuracy is raced before them.
+    const isAhead = (each: Candidate, at: number): boolean =>
+      this.#mayNearlyPay(each) &&
+      integers.slice(at + 1).some((next) => this.#mayPay(next) && (next.sqnrDb ?? 0) < (each.sqnrDb ?? 0));
+    this.#integers = integers.filter((each, at) => this.#mayPay(each) || isAhead(each, at));
     this.#races = new Races(judge, ({ speedup }) => this.#isForSize || speedup! >= this.#fastestFloat);
   }
 

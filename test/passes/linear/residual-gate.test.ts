@@ -13,6 +13,7 @@ testRewrite(fuseResidualGate, {
   },
   leaves: {
     "a gate of every element": [graph("m = Mul(x, g) y = Add(x, m)", "x: f32[2,3], g: f32[2,3]"), null],
+    "one number each": [graph("m = Mul(x, g) y = Add(x, m)", "x: f32[1,1], g: f32[1,1]"), null],
     "a gate that makes the tensor larger": [graph("m = Mul(x, g) y = Add(x, m)", "x: f32[2,1], g: f32[2,3]"), null],
     "something else that is added": [graph("m = Mul(x, g) y = Add(z, m)", "x: f32[2,3], g: f32[1], z: f32[2,3]"), null],
     "a product that somebody else reads": [graph("m = Mul(x, g) y = Add(x, m)", undefined, "y, m"), null],

@@ -69,6 +69,31 @@ describe("chooseCandidate", () => {
     expect(await pick(4, {})).toBe("rough");
   });
 
+  describe("where one that is far more accurate is about as fast as float by its estimate", () => {
+    const pick = async (fine: { ms: number; estimate: number; sqnrDb?: number }, roughMs = 8.4): Promise<string> => {
+      const stage = new Stage();
+      const rough = stage.candidate("rough", staticVariant, { accuracy: 1, ms: roughMs, sqnrDb: 10 });
+      const other = stage.candidate("fine", dynamic, { accuracy: 1, ms: fine.ms, sqnrDb: fine.sqnrDb ?? 39 });
+      const float = stage.candidate("fused", fused, { accuracy: 1, ms: 9 });
+      const candidates = [rough, { ...other, speedup: fine.estimate }, float];
+      return (await stage.choose(candidates, stage.workshopFor([]), {})).judged.candidate.name;
+    };
+
+    it("races it before the others, and takes it where it pays", async () => {
+      expect(await pick({ ms: 8.2, estimate: 1.1 })).toBe("fine");
+    });
+
+    it("takes the other where it does not pay, or was expected to be slower than that", async () => {
+      expect(await pick({ ms: 8.9, estimate: 1.1 })).toBe("rough");
+      expect(await pick({ ms: 8.2, estimate: 1.04 })).toBe("rough");
+    });
+
+    it("races it for the sake of others alone, that err more", async () => {
+      expect(await pick({ ms: 8.2, estimate: 1.1 }, 8.9)).toBe("fused");
+      expect(await pick({ ms: 8.2, estimate: 1.1, sqnrDb: 9 })).toBe("rough");
+    });
+  });
+
   it("takes a slower one when the fastest is not accurate", async () => {
     const stage = new Stage();
     const { judged, made } = await stage.choose(
