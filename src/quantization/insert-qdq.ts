@@ -21,6 +21,7 @@ import { fitPairs } from "./pair-sums.js";
 import type { StaticPlan } from "./plan-static.js";
 import { poolMeans } from "./pool-means.js";
 import { type Repeats, repeatIntegers, repeatsIn } from "./repeated-places.js";
+import { resizeAllAxes } from "./resize-axes.js";
 import type { ActivationScheme } from "./scheme.js";
 import { staticWeight } from "./static-weight.js";
 import { type Interleaving, interleave, subPixelConvs } from "./sub-pixel-conv.js";
@@ -87,7 +88,10 @@ export function insertQdq(
   writer.end();
   repeatIntegers(repeats);
   foldScalings(nodes);
-  if (target.isMeasurable) keepProductsFloat(model.graph);
+  if (target.isMeasurable) {
+    keepProductsFloat(model.graph);
+    resizeAllAxes(model.graph);
+  }
   removeUnreadConstants(model.graph);
   return { quantized: plan.nodes.map(({ node }) => node.name), notes: writer.notes, store: writer.store };
 }
@@ -281,24 +285,27 @@ class QdqWriter {
       graph.addConstant(`${label}/zero_point`, Tensor.ofArray(dtype, [], Uint8Array.of(zeroPoint))),
     ];
     const provenance = value.producer?.provenance ?? [];
+    const interleaving = this.interleaved.get(value);
+    if (interleaving) value.type = interleaving.places;
     const quantize = graph.addNode(
       {
         op: "QuantizeLinear",
         name: `${label}/QuantizeLinear`,
         inputs: [value, ...parameters],
-        outputs: [{ label: `${label}/quantized`, type: { dtype, shape } }],
+        outputs: [{ label: `${label}/quantized`, type: { dtype, shape: value.shape } }],
         provenance,
       },
       before,
     );
-    const places = this.interleaved.get(value);
-    const integers = places ? interleave(quantize.output, places, label, before) : quantize.output;
+    const integers = interleaving
+      ? interleave(quantize.output, interleaving.form, shape, label, before)
+      : quantize.output;
     const dequantize = graph.addNode(
       {
         op: "DequantizeLinear",
         name: `${label}/DequantizeLinear`,
         inputs: [integers, ...parameters],
-        outputs: [{ label: `${label}/dequantized`, type: { dtype: "f32", shape: integers.shape } }],
+        outputs: [{ label: `${label}/dequantized`, type: { dtype: "f32", shape } }],
         provenance,
       },
       before,

@@ -2,7 +2,17 @@
  * Nodes that put integers in another order, between a QuantizeLinear and a DequantizeLinear. Channels are last meanwhile, as
  * ONNX Runtime's integer Conv has them: it removes the Transposes at both ends, and whole rows of channels are copied.
  */
-import { type Attribute, attr, type Graph, type Node, Tensor, type TensorType, type Value } from "../ir/index.js";
+import {
+  type Attribute,
+  attr,
+  type Graph,
+  isStatic,
+  type Node,
+  type Shape,
+  Tensor,
+  type TensorType,
+  type Value,
+} from "../ir/index.js";
 
 /** A size that no axis has. */
 const TO_THE_END = 2 ** 31 - 1;
@@ -56,13 +66,13 @@ export class IntegerMoves {
   }
 
   /**
-   * [N, ...spatial, C], each spatial size so many times what it is now, and so many channels. One that is not known may be left
-   * to the Reshape; more are computed in each run.
+   * [N, ...spatial, C], each spatial size so many times what it is now, and so many channels: computed in each run where one is not
+   * known. No size is left to the Reshape, which cannot tell it of a batch of none.
    */
   sizes(times: readonly number[], channels: number): Value {
-    const spatial = this.places.shape!.slice(2);
-    const known = spatial.map((dim, axis) => (typeof dim === "number" ? dim * times[axis]! : -1));
-    if (known.filter((size) => size === -1).length <= 1) return this.#ints("sizes", [0, ...known, channels]);
+    const spatial: Shape = this.places.shape!.slice(2);
+    if (isStatic(spatial))
+      return this.#ints("sizes", [0, ...spatial.map((size, axis) => size * times[axis]!), channels]);
     const type = { dtype: "i64" as const, shape: [spatial.length + 2] };
     const own = this.#add("Shape", "", [this.#value], {}, type);
     const more = this.#add("Mul", "", [own, this.#ints("times", [1, ...times, channels])], {}, type);
@@ -70,13 +80,18 @@ export class IntegerMoves {
     return this.#add("Div", "", [more, this.#ints("channels", from)], {}, type);
   }
 
-  /** To sizes of which 0 is what is there, and -1 what is left. */
+  /** To sizes of which 0 is what is there. */
   reshapeTo(part: string, sizes: readonly number[]): void {
     this.reshape(part, this.#ints(`sizes${part}`, sizes));
   }
 
   reshape(part: string, sizes: Value): void {
     this.#value = this.#add("Reshape", part, [this.#value, sizes]);
+  }
+
+  /** One more axis, of one element. */
+  unsqueeze(part: string, axis: number): void {
+    this.#value = this.#add("Unsqueeze", part, [this.#value, this.#ints(`axis${part}`, [axis])]);
   }
 
   transpose(part: string, perm: readonly number[]): void {

@@ -7,7 +7,7 @@
  *
  * DepthToSpace does the same element by element, and takes longer than the float ConvTranspose.
  */
-import { attr, elementCount, type Node, type Shape, Tensor, type Value } from "../ir/index.js";
+import { attr, elementCount, type Node, type Shape, Tensor, type TensorType, type Value } from "../ir/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
 import { type SubPixel, subPixelOf } from "../target/sub-pixel.js";
 import { IntegerMoves } from "./integer-moves.js";
@@ -17,8 +17,8 @@ import type { PlannedNode } from "./plan-static.js";
 /** What is done to the integers of a value before anybody reads them. */
 export interface Interleaving {
   readonly form: SubPixel;
-  /** Of the result. */
-  readonly shape: Shape | null;
+  /** Of the value as the Conv makes it; until it is quantized, the value has the type that its readers know. */
+  readonly places: TensorType;
 }
 
 export interface SubPixelConvs {
@@ -41,10 +41,9 @@ export function subPixelConvs(
     const old = each.node.output;
     const conv = asConv(each.node, form, weights);
     const outputs = each.outputs.map((value) => (value === old ? conv.output : value));
-    for (const value of outputs) {
-      interleaved.set(value, { form, shape: value === conv.output ? old.shape : value.shape });
-      value.type = conv.output.type;
-    }
+    const places = conv.output.type!;
+    for (const value of outputs) interleaved.set(value, { form, places });
+    if (outputs.includes(conv.output)) conv.output.type = old.type;
     return { ...each, node: conv, outputs };
   });
   return { nodes, interleaved };
@@ -136,8 +135,14 @@ function rearranged(weight: Tensor, { strides, kernel }: SubPixel): Tensor {
   return Tensor.f32([phases * channels, inputs, ...kernel], made);
 }
 
-/** Puts integers of several outputs for each place next to each other, in front of `before`; `name` is that of what the kernel ends with. */
-export function interleave(places: Value, { form, shape }: Interleaving, name: string, before: Node | null): Value {
+/** Puts integers of several outputs for each place next to each other, to a tensor of `shape`; `name` is that of what the kernel ends with. */
+export function interleave(
+  places: Value,
+  form: SubPixel,
+  shape: Shape | null,
+  name: string,
+  before: Node | null,
+): Value {
   const { strides, channels, cutBefore, cutBehind } = form;
   if (strides.every((stride) => stride === 1)) return places;
   const moves = new IntegerMoves(places, name, before);

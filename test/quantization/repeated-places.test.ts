@@ -51,7 +51,7 @@ describe("repeatIntegers", () => {
     const text = between(FLOOR, scales(1, 1, 2, 3)).replace("2,4,5,6", shape);
     const { float, model, feeds } = await quantizeText(text);
     expect(opsOf(model)).not.toContain("Resize");
-    expect(opsOf(model).includes("Shape")).toBe(shape.includes("H,W"));
+    expect(opsOf(model)).toContain("Shape");
     expect(relativeError(await runModel(float, feeds), await runModel(model, feeds))).toBeLessThan(0.03);
   });
 

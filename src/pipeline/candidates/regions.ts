@@ -197,7 +197,7 @@ function ownerOf({ name }: Pick<NodeTime, "name">, owners: ReadonlyMap<string, s
     const cut = rest.lastIndexOf("/");
     if (
       cut <= 0 ||
-      !/^\/(\w*[Qq]uantize\w*|MatMul\w*|Conv\w*|Cast|scale|wide|Mul|Add|Sub|Gather|Bit\w+|Concat|blocks|Reshape|(Transpose|Reshape|Concat)_\w+|Slice|Shape|Div)$/.test(
+      !/^\/(\w*[Qq]uantize\w*|MatMul\w*|Conv\w*|Cast|scale|wide|Mul|Add|Sub|Gather|Bit\w+|Concat|blocks|Reshape|(Transpose|Reshape|Concat|Unsqueeze)_\w+|Slice|Shape|Div)$/.test(
         rest.slice(cut),
       )
     )
