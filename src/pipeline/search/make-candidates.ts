@@ -92,8 +92,8 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   const takes = ({ name }: Node): boolean => !excluded.has(name);
   const dynamics = isDynamic ? dynamicCandidates(model, target, takes).map(({ name }) => name) : [];
   const most = isStatic ? planStatic(model, target, { ...widestPlacement, keepFloat: excluded }).nodes.length : 0;
-  const areMany =
-    FEW * dynamics.length >= most || (isSearched(config) && FEW * (workshop.floatShare(dynamics) ?? 0) >= 1);
+  const least = isSearched(config) ? 1 / FEW : MUCH;
+  const areMany = FEW * dynamics.length >= most || (workshop.floatShare(dynamics) ?? 0) >= least;
   const isWorthIt = dynamics.length > 0 && (mode === "dynamic" || areMany);
   const recipe = isWorthIt ? await dynamicRecipe(request) : null;
   const rival = recipe && most > 0 ? await makeRival(recipe, dynamics, request) : null;
@@ -186,9 +186,10 @@ function weightRecipes({ config: { quantize, limits }, model }: CandidatesReques
 
 /**
  * Where static integers could take so many times as many nodes, dynamic ones are of the few that are left; unless these take
- * much of the time, and a limit may be out of reach of static ones.
+ * a share of the time as large, and a limit may be out of reach of static ones, or most of it.
  */
 const FEW = 4;
+const MUCH = 0.5;
 
 /** Whether weights alone may become integers: when asked for, and where size is what counts. */
 const mayStoreWeights = ({ quantize: { mode, goal } }: Pick<OptimizeConfig, "quantize">): boolean =>

@@ -98,6 +98,17 @@ describe("regionTimes", () => {
     expect(times.get("Conv:y")!.conversionMs).toBe(8);
   });
 
+  it("finds what puts integers in another order by what it is written behind", () => {
+    const moves = ["Transpose_last", "Shape", "Mul", "Div", "Reshape_apart", "Transpose_together", "Reshape_together"];
+    const copies = ["Concat_along", "Unsqueeze_rows", "Concat_down", "Slice", "Transpose_back"];
+    const after = [
+      ...moves.map((op) => time(`b/${op}`, op.split("_")[0]!, 1)),
+      ...copies.map((op) => time(`Add:s/${op}_token_7`, op.split("_")[0]!, 1)),
+    ];
+    const times = regionTimes(model, regions, [], after);
+    expect(times.get("Conv:b")).toEqual({ beforeMs: 0, kernelMs: 12, conversionMs: 0 });
+  });
+
   it("leaves to nobody what it does not know", () => {
     const times = regionTimes(
       model,
