@@ -21,6 +21,23 @@ const DYNAMIC_SHARE = 1 / 3;
 /** What evening out channels must gain: it takes a product for each of their elements, and was told by the noise of single products. */
 const WORTH_SMOOTHING_DB = 1;
 
+/** Where static integers could take so many times as many nodes, dynamic ones are of the few that are left, ... */
+const FEW = 4;
+/** ... unless these take this share of the time, and a limit may be out of reach of static ones, or most of it. */
+const MUCH = 0.5;
+
+/**
+ * @param dynamics names of the nodes that could have dynamic integers
+ * @param statics how many could have static ones
+ */
+export const areWorthATry = (
+  dynamics: readonly string[],
+  statics: number,
+  { workshop, config }: Pick<CandidatesRequest, "workshop" | "config">,
+): boolean =>
+  dynamics.length > 0 &&
+  (FEW * dynamics.length >= statics || (workshop.floatShare(dynamics) ?? 0) >= (isSearched(config) ? 1 / FEW : MUCH));
+
 export interface Rival {
   readonly candidate: Candidate;
   /** Whether what static integers make of the same nodes is far less accurate. */

@@ -33,7 +33,7 @@ import { float16Risks } from "../fp16/float16-risks.js";
 import type { Placed } from "../place/place-statics.js";
 import type { RunRecord } from "../run-record.js";
 import { type ChosenMethods, chooseMethods } from "./choose-ranges.js";
-import { makeDynamic, makeRival, rivalAmong } from "./dynamic-rival.js";
+import { areWorthATry, makeDynamic, makeRival, rivalAmong } from "./dynamic-rival.js";
 import { mayBeWorthIt, worthItsTime } from "./worth-its-time.js";
 
 /** What the model is converted to, as far as it can be: weights per block need more than others, and only matrices have them. */
@@ -92,9 +92,7 @@ export async function makeCandidates(request: CandidatesRequest): Promise<Candid
   const takes = ({ name }: Node): boolean => !excluded.has(name);
   const dynamics = isDynamic ? dynamicCandidates(model, target, takes).map(({ name }) => name) : [];
   const most = isStatic ? planStatic(model, target, { ...widestPlacement, keepFloat: excluded }).nodes.length : 0;
-  const least = isSearched(config) ? 1 / FEW : MUCH;
-  const areMany = FEW * dynamics.length >= most || (workshop.floatShare(dynamics) ?? 0) >= least;
-  const isWorthIt = dynamics.length > 0 && (mode === "dynamic" || areMany);
+  const isWorthIt = mode === "dynamic" ? dynamics.length > 0 : areWorthATry(dynamics, most, request);
   const recipe = isWorthIt ? await dynamicRecipe(request) : null;
   const rival = recipe && most > 0 ? await makeRival(recipe, dynamics, request) : null;
   const statics = isStatic && !rival?.isAlone ? await makeStatic(request, config.quantize.method) : [];
@@ -183,13 +181,6 @@ function weightRecipes({ config: { quantize, limits }, model }: CandidatesReques
   if (careful.forms.size === 0) return tabled(asked);
   return [careful, ...(limits.maxDrop === "none" ? [] : [asked])].flatMap(tabled);
 }
-
-/**
- * Where static integers could take so many times as many nodes, dynamic ones are of the few that are left; unless these take
- * a share of the time as large, and a limit may be out of reach of static ones, or most of it.
- */
-const FEW = 4;
-const MUCH = 0.5;
 
 /** Whether weights alone may become integers: when asked for, and where size is what counts. */
 const mayStoreWeights = ({ quantize: { mode, goal } }: Pick<OptimizeConfig, "quantize">): boolean =>

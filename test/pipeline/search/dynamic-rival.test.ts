@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Candidate, Variant } from "../../../src/pipeline/candidates/candidate.js";
 import type { Workshop } from "../../../src/pipeline/candidates/workshop.js";
 import type { Limits, OptimizeConfig } from "../../../src/pipeline/config.js";
-import { makeDynamic, makeRival, rivalAmong } from "../../../src/pipeline/search/dynamic-rival.js";
+import { areWorthATry, makeDynamic, makeRival, rivalAmong } from "../../../src/pipeline/search/dynamic-rival.js";
 import type { CandidatesRequest } from "../../../src/pipeline/search/make-candidates.js";
 import type { Form } from "../../../src/quantization/form.js";
 import { type Recipe, uniformRecipe } from "../../../src/quantization/recipe.js";
@@ -53,6 +53,32 @@ async function rivalOf({
   const recipe = plain === undefined ? uniformRecipe("dynamic") : smoothed;
   return { rival: await makeRival(recipe, ["a"], request), discarded };
 }
+
+describe("areWorthATry", () => {
+  const areTried = (statics: number, share: number | null, maxDrop: "none" | { percent: number }): boolean => {
+    const workshop = { floatShare: () => share } as unknown as Workshop;
+    const config = { quantize: {}, limits: limitsOf({ maxDrop }) } as unknown as OptimizeConfig;
+    return areWorthATry(["a", "b"], statics, { workshop, config });
+  };
+
+  it.each([
+    ["no more than four times as many static ones", 8, 0, "none", true],
+    ["more static ones", 9, 0, "none", false],
+    ["more static ones, and half of the time", 9, 0.5, "none", true],
+    ["more static ones, and less than half of the time", 9, 0.49, "none", false],
+    ["a limit that static ones may miss, and a quarter of the time", 9, 0.25, { percent: 1 }, true],
+    ["a limit, and less", 9, 0.24, { percent: 1 }, false],
+    ["times that nobody knows", 9, null, "none", false],
+  ] as const)("beside %s", (_, statics, share, maxDrop, expected) => {
+    expect(areTried(statics, share, maxDrop)).toBe(expected);
+  });
+
+  it("where there are none", () => {
+    const workshop = { floatShare: () => 1 } as unknown as Workshop;
+    const config = { quantize: {}, limits: limitsOf({}) } as unknown as OptimizeConfig;
+    expect(areWorthATry([], 0, { workshop, config })).toBe(false);
+  });
+});
 
 describe("makeRival", () => {
   it.each([
