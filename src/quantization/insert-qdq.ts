@@ -22,7 +22,7 @@ import type { StaticPlan } from "./plan-static.js";
 import { poolMeans } from "./pool-means.js";
 import { type Repeats, repeatIntegers, repeatsIn } from "./repeated-places.js";
 import { resizeAllAxes } from "./resize-axes.js";
-import type { ActivationScheme } from "./scheme.js";
+import { type ActivationScheme, schemeOf } from "./scheme.js";
 import { staticWeight } from "./static-weight.js";
 import { type Interleaving, interleave, subPixelConvs } from "./sub-pixel-conv.js";
 import { type StoredWeight, WeightStore } from "./weight-store.js";
@@ -144,12 +144,8 @@ class QdqWriter {
   #given(value: Value): ActivationScheme | null {
     const node = value.producer;
     if (!node?.is("DequantizeLinear") || this.#origin.has(value)) return null;
-    const [integers, scale, zeroPoint] = node.inputs.map((input) => input?.constant);
-    const { activations } = this.target;
-    if (integers || scale?.elementCount !== 1 || zeroPoint?.elementCount !== 1 || zeroPoint.dtype !== activations) {
-      return null;
-    }
-    return { scale: scale.toF32()![0]!, zeroPoint: Number(zeroPoint.bigints()![0]) };
+    const [integers, , zeroPoint] = node.inputs;
+    return integers?.constant || zeroPoint?.constant?.dtype !== this.target.activations ? null : schemeOf(node);
   }
 
   /** Makes `to` use the scheme of `from`, or what follows from it: moving or scaling elements must not change integers. */

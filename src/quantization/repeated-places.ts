@@ -6,11 +6,11 @@
  * Behind an integer Conv, channels last, ONNX Runtime's kernel looks up each element by itself (1.30 on x86: 0.6 ns of it);
  * copies of rows of channels take a tenth of that.
  */
-import { type Node, soleReader, type Value } from "../ir/index.js";
+import type { Node, Value } from "../ir/index.js";
 import { repeatsOf } from "../target/whole-resize.js";
+import { betweenPairs, replaceBetweenPairs } from "./between-pairs.js";
 import { IntegerMoves } from "./integer-moves.js";
 import type { PlannedNode } from "./plan-static.js";
-import { isSameScheme, schemeOf } from "./scheme.js";
 
 /** Operators whose inputs ONNX Runtime's optimizer of Transposes (1.30) has channels last where those of one are: they hand them on so. */
 const keeping = new Set(
@@ -36,14 +36,10 @@ export function repeatsIn(planned: readonly PlannedNode[]): Repeats {
 /** Once pairs are written. */
 export function repeatIntegers(found: Repeats): void {
   for (const [resize, repeats] of found) {
-    const dequantize = resize.inputs[0]!.producer!;
-    const quantize = soleReader(resize.output)!;
-    const [own, made] = [schemeOf(dequantize), schemeOf(quantize)];
-    // A model that has pairs of its own may have them by any scale.
-    if (!own || !made || !isSameScheme(own, made)) continue;
-    const { graph, name } = resize;
-    const { output } = quantize;
-    const moves = new IntegerMoves(dequantize.inputs[0]!, name, quantize);
+    const pairs = betweenPairs(resize, 0);
+    if (!pairs) continue;
+    const { dequantize, quantize } = pairs;
+    const moves = new IntegerMoves(dequantize.inputs[0]!, resize.name, quantize);
     const whole = moves.sizes(repeats, Number(dequantize.output.shape![1]));
     const [down, along] = [repeats.length > 1 ? repeats[0]! : 1, repeats.at(-1)!];
     if (along > 1) moves.repeat("_along", along, repeats.length + 1);
@@ -52,9 +48,6 @@ export function repeatIntegers(found: Repeats): void {
       moves.repeat("_down", down, 2);
     }
     moves.reshape("_together", whole);
-    graph.replaceUses(output, moves.end(output.shape));
-    graph.removeNode(quantize);
-    graph.removeNode(resize);
-    if (dequantize.output.useCount === 0) graph.removeNode(dequantize);
+    replaceBetweenPairs(resize, pairs, moves.end(quantize.output.shape));
   }
 }

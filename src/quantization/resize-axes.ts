@@ -7,7 +7,7 @@
  * "Number of elements of input 'sizes' (0) does not match the number of axes (2)".
  */
 import { fromFront, type Graph, type Node, Tensor } from "../ir/index.js";
-import { resizeRatios } from "../target/resize-ratios.js";
+import { resizedTo, resizeRatios } from "../target/resize-ratios.js";
 
 /** Once pairs are written. */
 export function resizeAllAxes(graph: Graph): void {
@@ -30,7 +30,7 @@ export function resizeAllAxes(graph: Graph): void {
   }
 }
 
-/** Whether ratios come to the sizes that the node gives, as the runtime multiplies, in single precision; and no part is cut out. */
+/** Whether ratios come to the sizes that the node gives, and no part is cut out. */
 function tellsSizes(node: Node, ratios: readonly number[]): boolean {
   if (node.string("coordinate_transformation_mode", "half_pixel") === "tf_crop_and_resize") return false;
   const sizes = node.inputs[3]?.constant?.integers();
@@ -39,6 +39,6 @@ function tellsSizes(node: Node, ratios: readonly number[]): boolean {
   return axes.every((axis, i) => {
     const at = fromFront(axis, ratios.length);
     const size = node.inputs[0]!.shape![at];
-    return typeof size === "number" && Math.floor(Math.fround(size * Math.fround(ratios[at]!))) === sizes[i];
+    return typeof size === "number" && resizedTo(size, ratios[at]!) === sizes[i];
   });
 }

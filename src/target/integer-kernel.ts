@@ -16,7 +16,7 @@ export interface IntegerKernel {
   readonly activationInputs: "all" | readonly number[];
   /** Of `compute`: whether there is a kernel for two factors that are both activations. */
   readonly ofActivations?: true;
-  /** Whether a product with a number is left to the scale of its integers. */
+  /** Whether a product with a number (scaling.ts), where the node is one, is left to the scale of its integers. */
   readonly scales?: true;
   /** Whether this form of the operator has the kernel; absent: every form has. */
   readonly takes?: (node: Node) => boolean;
@@ -91,9 +91,7 @@ export function kernelFor({ kernels }: IntegerTarget, node: Node): IntegerKernel
   const scaling = kernel.scales ? scalingOf(node) : null;
   if (scaling) return { ...elementwise([scaling.slot]), scales: true };
   const isBetween = kernel.ofActivations && node.inputs.every((value) => value && !value.constant);
-  if (isBetween) return elementwise();
-  const { scales, ...others } = kernel;
-  return scales ? others : kernel;
+  return isBetween ? elementwise() : kernel;
 }
 
 /** Whether the runtime would use a kernel that is wrong for the node. */

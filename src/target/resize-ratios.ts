@@ -21,3 +21,6 @@ export function resizeRatios(node: Node): readonly number[] | null {
   }
   return ratios;
 }
+
+/** The size that a scale comes to: the kernel of ONNX Runtime multiplies in single precision, what infers shapes in double. */
+export const resizedTo = (size: number, scale: number): number => Math.floor(Math.fround(size * Math.fround(scale)));

@@ -9,7 +9,7 @@ import { type Node, Tensor, type Value } from "../../ir/index.js";
 import type { ResizedAxis } from "../../ops/resize-source.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { isKnown } from "../../rewrite/match.js";
-import { resizeRatios } from "../../target/resize-ratios.js";
+import { resizedTo, resizeRatios } from "../../target/resize-ratios.js";
 import { interpolationOf, resizeWeights } from "./resize-weights.js";
 
 /** Places added up for an element of the result, on both axes, up to which a product is faster, here and on slower processors. */
@@ -88,8 +88,8 @@ function planesOf(resize: Node): readonly [ResizedAxis, ResizedAxis] | null {
   const [down, along] = [2, 3].map((axis): ResizedAxis | null => {
     const [size, told, scale] = [from[axis], to?.[axis], ratios[axis]!];
     if (!isKnown(size)) return null;
-    // The runtime's kernel multiplies in single precision, and what infers shapes in double: where they differ, one of them is wrong.
-    const wanted = resize.inputs[3] ? Math.round(size * scale) : Math.floor(Math.fround(size * Math.fround(scale)));
+    const wanted = resize.inputs[3] ? Math.round(size * scale) : resizedTo(size, scale);
+    // Where shape inference comes to another size, one of them is wrong.
     const isSure = !isKnown(told) || told === wanted;
     return isSure && size > 0 && wanted > 0 ? { from: size, to: wanted, scale } : null;
   });
