@@ -120,6 +120,7 @@ import { fuseSlicesToSplit } from "./layout/slices-to-split.js";
 import { fuseSoftmaxView } from "./layout/softmax-view.js";
 import { fuseSplitConcat } from "./layout/split-concat.js";
 import { hoistSplitStep } from "./layout/split-step.js";
+import { splitTranspose } from "./layout/split-transpose.js";
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
 import { fuseTransposedParts } from "./layout/transposed-parts.js";
 import { fuseArithmeticDown } from "./linear/arithmetic-down.js";
@@ -307,6 +308,7 @@ const last: readonly Rewrite[] = [
   inlinePRelu, // for those that have a slow one
   inlineElu,
   inlineResize,
+  splitTranspose,
   liftLine,
 ];
 
@@ -331,7 +333,7 @@ export const recipes = {
   fold: cleanUp,
   prepare: [...cleanUp, ...fusions],
   fuse: catalog,
-  runtime: [...cleanUp, ...runtimeFusions],
+  runtime: [...cleanUp, ...runtimeFusions, splitTranspose],
   lossy: approximations,
   integers: integerJoins,
 } as const;

@@ -92,6 +92,14 @@ export async function runPasses(
   options: RunPassesOptions = {},
 ): Promise<PassReport[]> {
   const chosen = choose(passes, options).map(begin);
+  const isLast = ({ pass }: Progress): boolean => pass.kind === "rewrite" && pass.runsLast !== undefined;
+  for (const part of [chosen.filter((each) => !isLast(each)), chosen.filter(isLast)])
+    await runRounds(model, part, options);
+  return chosen.map(reportOf);
+}
+
+/** In order, until a round changes nothing. */
+async function runRounds(model: Model, chosen: readonly Progress[], options: RunPassesOptions): Promise<void> {
   const clock = options.clock ?? (() => performance.now());
   const rounds = options.maxRounds ?? DEFAULT_ROUNDS;
   const index = new RootIndex(model.graph);
@@ -132,7 +140,6 @@ export async function runPasses(
       changes++;
     }
   }
-  return chosen.map(reportOf);
 }
 
 /** Rewrites alone, at once, until none finds anything to do. */
