@@ -16,6 +16,7 @@ import { foldScalings, scaled, scalingIn } from "./fold-scalings.js";
 import { weightLayout } from "./inputs/moment-taps.js";
 import { type InputMoments, roundInView } from "./inputs/round-in-view.js";
 import { KeptIntegers } from "./kept-integers.js";
+import { meanConvs } from "./mean-conv.js";
 import { padImage, withZeroChannels } from "./pad-channels.js";
 import { fitPairs } from "./pair-sums.js";
 import type { StaticPlan } from "./plan-static.js";
@@ -67,7 +68,7 @@ export function insertQdq(
   const depths = new Map(plan.nodes.map(({ node }) => [node, depthsOf(node, target)]));
   if (target.isMeasurable) activationsBehindPools(plan);
   const { nodes: pooled, squeezed } = poolMeans(plan.nodes);
-  const { nodes, interleaved } = subPixelConvs(pooled, target, kept);
+  const { nodes, interleaved } = subPixelConvs(meanConvs(pooled, target), target, kept);
   const repeats: Repeats = target.isMeasurable ? repeatsIn(nodes) : new Map();
   const all = new Map(schemes);
   for (const [pooled, mean] of squeezed) all.set(pooled, schemes.get(mean)!);

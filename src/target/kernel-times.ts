@@ -14,6 +14,7 @@ import type { KernelRates } from "./kernel-rates.js";
 import { scalingOf } from "./scaling.js";
 import { subPixelOf } from "./sub-pixel.js";
 import { repeatsOf } from "./whole-resize.js";
+import { windowMeanOf, windowSize } from "./window-mean.js";
 
 /** Elements of one sample that a node reads as activations, of the largest of them, and that it makes. */
 export interface NodeElements {
@@ -89,14 +90,35 @@ function nodeTime(rates: KernelRates, node: Node, elements: NodeElements): Kerne
   return fromNanos(floatCall + float * most, integerCall + integer * most);
 }
 
-/** In integers each window is added up element by element, in float where rows of the result are one element long. */
-function average({ average: { float, integer }, otherCall }: KernelRates, node: Node, { read, made }: NodeElements) {
+/**
+ * In integers a Conv of each channel by itself (window-mean.ts), or each window is added up element by element, as it is in
+ * float where rows of the result are one element long.
+ */
+function average(rates: KernelRates, node: Node, { read, made }: NodeElements) {
+  const { float, integer } = rates.average;
+  const { otherCall, productCall } = rates;
   const kernel = node.ints("kernel_shape") ?? [];
   const written = made > 0 ? made : read / elementCount(node.ints("strides") ?? kernel.map(() => 1));
   const isColumn = node.output.shape?.at(-1) === 1;
   const nanos = ({ written: each, taps, tapsOfColumn }: typeof float): number =>
     (each + (isColumn ? tapsOfColumn : taps) * elementCount(kernel)) * written;
-  return fromNanos(otherCall[0] + nanos(float), otherCall[1] + nanos(integer));
+  const floatNs = otherCall[0] + nanos(float);
+  const window = windowMeanOf(node);
+  if (!window) return fromNanos(floatNs, otherCall[1] + nanos(integer));
+  const places = written / window.channels;
+  return fromNanos(floatNs, productCall[1] + integerDepthwiseNs(rates, places, window.channels, windowSize(window)));
+}
+
+/** Of a Conv of each channel by itself: whole vectors of channels have a kernel of their own. */
+function integerDepthwiseNs({ depthwise }: KernelRates, places: number, channels: number, taps: number): number {
+  const { products, unaligned, written, window, pointers } = depthwise.integer;
+  const isAligned = channels % LANES === 0;
+  return (
+    products * places * padded(channels, LANES) * taps +
+    (isAligned ? 0 : unaligned) * places * channels * taps +
+    written * places * channels +
+    (window + pointers * taps) * places
+  );
 }
 
 /** Whether no convolution adds it up on its way, or no operand is spread over the other. */
@@ -114,7 +136,7 @@ function conversionMs(
   integer: Node,
   floats: readonly Node[],
 ): number {
-  const isMoved = integer.is("Conv");
+  const isMoved = integer.is("Conv") || windowMeanOf(integer) !== null;
   const isBlocked = isMoved && floats.some(({ domain, op }) => domain === "" && inBlocks.test(op));
   const rates = [converted, ...(isMoved ? [moved] : []), ...(isBlocked ? [blocked] : [])];
   return rates.reduce((sum, rate) => sum + node + rate * elements, 0) * 1e-6;
@@ -140,10 +162,7 @@ function convolution(rates: KernelRates, node: Node, { read, made, weights: all 
   const lanes = places * padded(channels, rates.floatLanes);
   const [floatCall, integerCall] = rates.productCall;
   if (groups > 1 && depth === 1) {
-    const { float, integer } = rates.depthwise;
-    const integerLanes = places * padded(channels, LANES);
-    // Whole vectors of channels have a kernel of their own.
-    const isAligned = channels % LANES === 0;
+    const { float } = rates.depthwise;
     // Windows that reach over the sides of the image are taken one by one.
     const atSides = Math.min(1, (Math.sqrt(taps) - 1) / Math.sqrt(places * elementCount(strides)));
     return fromNanos(
@@ -151,11 +170,7 @@ function convolution(rates: KernelRates, node: Node, { read, made, weights: all 
         (float.products + atSides * float.productsAtSides) * lanes * taps +
         ((isFloatFar ? float.lanesFar : float.lanes) + atSides * float.lanesAtSides) * lanes +
         float.read * read,
-      integerCall +
-        integer.products * integerLanes * taps +
-        (isAligned ? 0 : integer.unaligned) * written * taps +
-        integer.written * written +
-        (integer.window + integer.pointers * taps) * places,
+      integerCall + integerDepthwiseNs(rates, places, channels, taps),
     );
   }
   // A point reads its inputs where they lie; a window has a pointer to each of its places, or copies of them.

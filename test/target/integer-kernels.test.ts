@@ -70,7 +70,10 @@ const confirmed: Readonly<Record<string, readonly (readonly [text: string, kerne
   Softmax: [[image("n = Softmax<axis=-1>(a)"), "QLinearSoftmax"]],
   Where: [[image("c = Conv(x, $v: f32[8,8,1,1])\n n = Where(k, a, c)", undefined, "k: bool[4]"), "QLinearWhere"]],
   LeakyRelu: [[image("n = LeakyRelu<alpha=0.1>(a)"), "QLinearLeakyRelu"]],
-  AveragePool: [[image("n = AveragePool<kernel_shape=[2,2], strides=[2,2]>(a)"), "QLinearAveragePool"]],
+  AveragePool: [
+    [image("n = AveragePool<kernel_shape=[2,2], strides=[2,2]>(a)"), "QLinearConv"],
+    [image("n = AveragePool<kernel_shape=[3,3], pads=[1,1,1,1]>(a)"), "QLinearAveragePool"],
+  ],
   GlobalAveragePool: [[image("n = GlobalAveragePool(a)"), "QLinearGlobalAveragePool"]],
   ReduceMean: [
     [image("n = ReduceMean<axes=[2,3]>(a)"), "QLinearGlobalAveragePool"],

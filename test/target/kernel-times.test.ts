@@ -64,16 +64,19 @@ describe("times of kernels with VNNI", () => {
     expect(alone!).toBeGreaterThan(4 * computed!);
   });
 
-  it("knows that averages of integers are added up one by one", () => {
-    const pool = (size: number): KernelTime =>
-      timesOf(
-        nodeOf(`(x: f32[1,32,H,W]) -> (y) { y = AveragePool<kernel_shape=[${size},${size}]>(x) }`),
-        25088,
-        25088,
-      )!;
+  it("knows that averages of integers are added up one by one, where windows have elements and padding", () => {
+    const pool = (size: number, counts: number): KernelTime => {
+      const pads = Array(4)
+        .fill(size >> 1)
+        .join();
+      const text = `y = AveragePool<kernel_shape=[${size},${size}], pads=[${pads}], count_include_pad=${counts}>(x)`;
+      return timesOf(nodeOf(`(x: f32[1,32,H,W]) -> (y) { ${text} }`), 25088, 25088)!;
+    };
     // As onnxruntime 1.32 took for [1,32,28,28], windows of 3x3.
-    expectNear(pool(3), [0.0108, 0.114], 0.6, 1.6);
-    expect(pool(7).integerMs).toBeGreaterThan(2 * pool(3).integerMs);
+    expectNear(pool(3, 0), [0.0108, 0.114], 0.6, 1.6);
+    expect(pool(7, 0).integerMs).toBeGreaterThan(2 * pool(3, 0).integerMs);
+    expect(pool(3, 1).floatMs).toBe(pool(3, 0).floatMs);
+    expect(pool(3, 1).integerMs).toBeLessThan(pool(3, 0).integerMs / 5);
     const whole = nodeOf("(x: f32[1,64,8,8]) -> (y) { y = AveragePool<kernel_shape=[8,8]>(x) }");
     whole.output.type = { dtype: "f32", shape: [1, 64, 1, 1] };
     expect(timesOf(whole, 4096, 64)!.floatMs - 0.002).toBeGreaterThan(timesOf(whole, 4096, 64)!.integerMs - 0.0039);
