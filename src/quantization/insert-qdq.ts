@@ -17,6 +17,7 @@ import { weightLayout } from "./inputs/moment-taps.js";
 import { type InputMoments, roundInView } from "./inputs/round-in-view.js";
 import { KeptIntegers } from "./kept-integers.js";
 import { meanConvs } from "./mean-conv.js";
+import { lastProducts } from "./outputs/last-products.js";
 import { padImage, withZeroChannels } from "./pad-channels.js";
 import { fitPairs } from "./pair-sums.js";
 import type { StaticPlan } from "./plan-static.js";
@@ -28,6 +29,7 @@ import { staticWeight } from "./static-weight.js";
 import { type Interleaving, interleave, subPixelConvs } from "./sub-pixel-conv.js";
 import { type StoredWeight, WeightStore } from "./weight-store.js";
 import { makeRoomForBias, quantizeBias } from "./weights.js";
+import { widenChannels } from "./wider-channels.js";
 
 export interface InsertReport {
   /** Nodes that now stand between Q/DQ pairs. */
@@ -65,6 +67,7 @@ export function insertQdq(
 ): InsertReport {
   invariant(opsetOf(model) >= 13, "per-channel DequantizeLinear needs opset 13");
   // By the graph as it is: a Conv behind a pair reads no image any more.
+  const last = new Set(lastProducts(model).map(({ node }) => node));
   const depths = new Map(plan.nodes.map(({ node }) => [node, depthsOf(node, target)]));
   if (target.isMeasurable) activationsBehindPools(plan);
   const { nodes: pooled, squeezed } = poolMeans(plan.nodes);
@@ -93,6 +96,8 @@ export function insertQdq(
     keepProductsFloat(model.graph);
     resizeAllAxes(model.graph);
   }
+  // Corrections compare what the last products read.
+  if (target.times) widenChannels(model.graph, target.times, last);
   removeUnreadConstants(model.graph);
   return { quantized: plan.nodes.map(({ node }) => node.name), notes: writer.notes, store: writer.store };
 }

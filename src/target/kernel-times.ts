@@ -10,6 +10,7 @@
  */
 import { ownEntry } from "../base/own-entry.js";
 import { elementCount, type Node } from "../ir/index.js";
+import { channelRegionOf, weightOf } from "./channel-region.js";
 import type { KernelRates } from "./kernel-rates.js";
 import { scalingOf } from "./scaling.js";
 import { subPixelOf } from "./sub-pixel.js";
@@ -46,6 +47,8 @@ export interface KernelTimes {
   readonly activationMs: (activation: Node, elements: number) => number;
   /** Input channels that a Conv is best given as integers: its own, or more, with zeros for weights. */
   readonly paddedDepth: (conv: Node) => number;
+  /** Channels that a depthwise Conv is best given as integers: its own, or more, with zeros for weights. */
+  readonly widened: (depthwise: Node) => number;
 }
 
 export const kernelTimesBy = (rates: KernelRates): KernelTimes => ({
@@ -53,6 +56,7 @@ export const kernelTimesBy = (rates: KernelRates): KernelTimes => ({
   conversionMs: (elements, integer, floats) => conversionMs(rates, elements, integer, floats),
   activationMs: (activation, elements) => activationMs(rates, activation, elements),
   paddedDepth: (conv) => paddedDepth(rates, conv),
+  widened: (depthwise) => widenedChannels(rates, depthwise),
 });
 
 /** Values in one vector of an integer kernel: it works on whole ones. */
@@ -170,7 +174,7 @@ function convolution(rates: KernelRates, node: Node, { read, made, weights: all 
         (float.products + atSides * float.productsAtSides) * lanes * taps +
         ((isFloatFar ? float.lanesFar : float.lanes) + atSides * float.lanesAtSides) * lanes +
         float.read * read,
-      integerCall + integerDepthwiseNs(rates, places, channels, taps),
+      integerCall + integerDepthwiseNs(rates, places, widenedChannels(rates, node), taps),
     );
   }
   // A point reads its inputs where they lie; a window has a pointer to each of its places, or copies of them.
@@ -296,12 +300,47 @@ function paddedDepth(rates: KernelRates, conv: Node): number {
   const taps = elementCount(kernel);
   const strides = elementCount(conv.ints("strides") ?? [1, 1]);
   const isPoint = taps === 1 && strides === 1;
-  const sizes = conv.output.shape?.slice(2) ?? ["H", "W"];
-  const places = elementCount(sizes.map((dim) => (typeof dim === "number" ? dim : FREE_SIZE)));
-  const addedNs = rates.added * given * strides + rates.node / Math.max(1, places);
+  const addedNs = rates.added * given * strides + rates.node / Math.max(1, placesOf(conv));
   const withMore = integerPlaceNs(rates, channels, given, taps, isPoint) + addedNs;
   return withMore < ADDED_SHARE * integerPlaceNs(rates, channels, depth, taps, isPoint) ? given : depth;
 }
+
+/** Of what is saved, the most that the Convs around may take more. */
+const WIDENING_SHARE = 0.8;
+/** Nanoseconds of one element more, of what computes each by itself: about as much as the integer kernels of activations take. */
+const ELEMENT_NS = 0.3;
+
+/** Channels that fill no whole vectors are taken one by one; the dense Convs around may have some more, of zeros, and what they make. */
+function widenedChannels(rates: KernelRates, depthwise: Node): number {
+  const own = depthwise.int("group", 1);
+  const wide = padded(own, LANES);
+  const region = wide > own ? channelRegionOf(depthwise) : null;
+  if (!region) return own;
+  const more = (made: (channels: number) => number): number => made(wide) - made(own);
+  const ofAll = (nodes: ReadonlySet<Node>, ns: (node: Node) => number): number =>
+    [...nodes].reduce((sum, node) => sum + placesOf(node) * ns(node), 0);
+  const dense = (node: Node, isMade: boolean): number => {
+    const [channels, depth, ...kernel] = weightOf(node)!.dims as [number, number, ...number[]];
+    const taps = elementCount(kernel);
+    const isPoint = taps === 1 && elementCount(node.ints("strides") ?? [1]) === 1;
+    return more((count) => integerPlaceNs(rates, isMade ? count : channels, isMade ? depth : count, taps, isPoint));
+  };
+  const saved = ofAll(region.depthwise, (node) => {
+    const taps = elementCount(weightOf(node)!.dims.slice(2));
+    return -more((channels) => integerDepthwiseNs(rates, 1, channels, taps));
+  });
+  const added =
+    ofAll(region.producers, (node) => dense(node, true)) +
+    ofAll(region.consumers, (node) => dense(node, false)) +
+    ofAll(region.elementwise, ({ op }) => (absorbed.test(op) ? 0 : more((channels) => channels * ELEMENT_NS)));
+  return added < WIDENING_SHARE * saved ? wide : own;
+}
+
+/** By the product in front of them, or behind. */
+const absorbed = /^(Relu|Clip|QuantizeLinear|DequantizeLinear)$/;
+
+const placesOf = ({ output }: Node): number =>
+  elementCount((output.shape?.slice(2) ?? ["H", "W"]).map((dim) => (typeof dim === "number" ? dim : FREE_SIZE)));
 
 function product(rates: KernelRates, node: Node, { read, weights: all }: NodeElements): KernelTime | null {
   const dims = node.inputs[1]?.constant?.dims;

@@ -22,6 +22,7 @@ const kernelTimes: KernelTimes = {
   conversionMs: (count, integer, floats) => count + (integer.is("Conv") ? 1e4 : 0) + 1e5 * floats.length,
   activationMs: ({ op }) => (op === "HardSwish" ? 7 : 0),
   paddedDepth: () => 0,
+  widened: (node) => node.int("group", 1),
 };
 
 function estimate(forms: Readonly<Record<string, Form>>) {

@@ -63,6 +63,7 @@ const thrice = {
     conversionMs: () => 0,
     activationMs: () => 0,
     paddedDepth: () => 0,
+    widened: (node) => node.int("group", 1),
   } satisfies KernelTimes,
 };
 
@@ -74,6 +75,7 @@ describe("Workshop", () => {
       conversionMs: () => 0,
       activationMs: () => 0,
       paddedDepth: () => 0,
+      widened: (node) => node.int("group", 1),
     };
     const tabled = new Workshop({ ...shop.options, target: { ...safeTarget, times } }, shop.context);
     for (const [asked, variant, isByTable] of [

@@ -156,6 +156,7 @@ describe("placeStatics with a table of kernels", () => {
       conversionMs: () => 0.004,
       activationMs: () => 0,
       paddedDepth: () => 0,
+      widened: (node) => node.int("group", 1),
     },
   });
 

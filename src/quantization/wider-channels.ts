@@ -1,0 +1,81 @@
+/**
+ * The integer kernel of a depthwise Conv multiplies whole vectors of channels, and takes what is left of them one by one: three
+ * times as long for 72 channels as for 80. Where the dense Convs around it are few, they make and read as many more channels as
+ * fill a vector, whose weights are zeros: what the model computes stays the same, bit by bit.
+ */
+import { attr, elementCount, type Graph, type Node, Tensor, type Value } from "../ir/index.js";
+import { type ChannelRegion, channelRegionOf, isDepthwise } from "../target/channel-region.js";
+import type { KernelTimes } from "../target/kernel-times.js";
+
+/** Once pairs are written. @param kept Convs that read as many channels as they did, whatever it costs */
+export function widenChannels(graph: Graph, times: KernelTimes, kept: ReadonlySet<Node>): void {
+  for (const node of [...graph.nodes()]) {
+    if (!isDepthwise(node) || !node.inputs.slice(0, 2).every((value) => value?.producer?.is("DequantizeLinear")))
+      continue;
+    const channels = times.widened(node);
+    const region = channels > node.int("group", 1) ? channelRegionOf(node) : null;
+    if (region && ![...region.consumers].some((each) => kept.has(each))) widen(region, channels);
+  }
+}
+
+function widen({ values, depthwise, producers, consumers, constants }: ChannelRegion, channels: number): void {
+  for (const node of depthwise) {
+    node.graph.setAttribute(node, "group", attr.int(channels));
+    makeMore(node, channels);
+  }
+  for (const node of producers) makeMore(node, channels);
+  for (const node of consumers) widenInput(node, 1, 1, channels);
+  for (const { node, index } of constants) {
+    const { constant } = node.inputs[index]!;
+    widenInput(node, index, constant!.dims.indexOf(Math.max(...constant!.dims)), channels);
+  }
+  for (const value of values) {
+    const { dtype, shape } = value;
+    value.type = { dtype, shape: shape!.map((dim, axis) => (axis === 1 ? channels : dim)) };
+  }
+}
+
+/** Weights and bias of a Conv that makes more channels. */
+function makeMore(node: Node, channels: number): void {
+  widenInput(node, 1, 0, channels);
+  if (node.inputs[2]) widenInput(node, 2, 0, channels);
+}
+
+/**
+ * What an input is, or is widened from, with zeros up to a size of one axis; scales of that axis, with the first again: the
+ * runtime takes no bias whose scale is not that of what it is added to.
+ */
+function widenInput(node: Node, index: number, axis: number, size: number): void {
+  const { graph } = node;
+  const value = node.inputs[index]!;
+  const wider = (old: Value, at: number, isRepeated = false): Value =>
+    graph.addConstant(`${old.label}/wider`, widened(old.constant!, at, size, isRepeated));
+  if (value.constant) return void graph.setInput(node, index, wider(value, axis));
+  const dequantize = value.producer!;
+  const [integers, scale, zeroPoint] = dequantize.inputs;
+  const isOfAxis = dequantize.int("axis", 1) === axis && scale!.constant!.dims.length > 0;
+  graph.setInput(dequantize, 0, wider(integers!, axis));
+  if (isOfAxis) {
+    graph.setInput(dequantize, 1, wider(scale!, 0, true));
+    if (zeroPoint) graph.setInput(dequantize, 2, wider(zeroPoint, 0));
+  }
+  value.type = { dtype: value.dtype, shape: dequantize.inputs[0]!.shape };
+}
+
+/** @param isRepeated the first of it in place of zeros */
+function widened(tensor: Tensor, axis: number, size: number, isRepeated: boolean): Tensor {
+  const { dims, dtype } = tensor;
+  const from = tensor.bytes();
+  const outer = elementCount(dims.slice(0, axis));
+  const row = from.byteLength / outer;
+  const element = row / dims[axis]!;
+  const bytes = new Uint8Array(outer * element * size);
+  for (let i = 0; i < outer; i++) {
+    const start = i * element * size;
+    bytes.set(from.subarray(i * row, (i + 1) * row), start);
+    if (isRepeated)
+      for (let at = row; at < element * size; at += element) bytes.copyWithin(start + at, start, start + element);
+  }
+  const wider = dims.map((dim, at) => (at === axis ? size : dim));
+  return Tensor.fromBytes(dtype, wider, bytes);
+}
