@@ -70,6 +70,7 @@ import { fuseGelu } from "./fuse/gelu.js";
 import { fuseGemmTranspose } from "./fuse/gemm-transpose.js";
 import { fuseGroupNorm } from "./fuse/group-norm.js";
 import { fuseHardSigmoid, fuseHardSwish } from "./fuse/hard-activation.js";
+import { inlineChannelMultiplier } from "./fuse/inline-channel-multiplier.js";
 import { inlineElu } from "./fuse/inline-elu.js";
 import { inlineLrn } from "./fuse/inline-lrn.js";
 import { inlineMish } from "./fuse/inline-mish.js";
@@ -270,6 +271,7 @@ const fusions: readonly AnyPass[] = [
   fuseLinearParts, // of a Split, as the Slices are by now
   hoistSplitStep, // after the attention, whose heads may be views of the parts
   fuseChannelConv, // what no neighbour has taken in
+  inlineChannelMultiplier, // when normalization is in its Conv
   inlineMish, // when nothing is told by its Mish any more
   sinkSqueeze, // when the nodes around a line are what they will be
   fuseResidualSum, // patterns are written with Add
