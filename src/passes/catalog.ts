@@ -76,6 +76,7 @@ import { inlineLrn } from "./fuse/inline-lrn.js";
 import { inlineMish } from "./fuse/inline-mish.js";
 import { inlinePower } from "./fuse/inline-power.js";
 import { inlinePRelu } from "./fuse/inline-prelu.js";
+import { inlineShortSum } from "./fuse/inline-short-sum.js";
 import { fuseConvMulAdd, fuseConvTransposeMulAdd, fuseGemmMulAdd, fuseMatMulMul } from "./fuse/linear-arithmetic.js";
 import { fuseMatMulAdd } from "./fuse/matmul-add.js";
 import { fuseMulAddConv } from "./fuse/mul-add-conv.js";
@@ -261,6 +262,7 @@ const fusions: readonly AnyPass[] = [
   joinSoftmaxAxes, // what is left of those views
   fuseReduceReduce,
   fuseReduceNorm, // of all axes at once
+  inlineShortSum, // when reductions in a row are one
   fuseSliceSqueeze, // before the Slices become one Split
   fuseRoll,
   fuseChannelShuffle,
