@@ -2,7 +2,8 @@
  * What is made of a model in one of the ways that users have: the passes of a recipe, another opset, sizes that are
  * settled, half precision.
  */
-import { type Model, opsetOf } from "../../src/ir/index.js";
+import { type Model, nodesWithin, opsetOf } from "../../src/ir/index.js";
+import { textOf } from "../../src/ops/attribute-text.js";
 import { finishing, recipes } from "../../src/passes/catalog.js";
 import { toFloat16 } from "../../src/passes/precision/to-float16.js";
 import { fixShapes } from "../../src/pipeline/fix-shapes.js";
@@ -83,17 +84,41 @@ export const settleSizes = (model: Model, feeds: Feeds): void => fixShapes(model
 const sizesOf = ({ graph }: Model, feeds: Feeds): Map<string, readonly number[]> =>
   new Map(graph.inputs.flatMap(({ label }) => (feeds[label] ? [[label, feeds[label].dims] as const] : [])));
 
-/** Passes of the last stage once more, on what they have made: they must find nothing. */
+/**
+ * Passes of the last stage once more, on what they have made: they must find nothing; or, where one that runs last is among
+ * them, come to rest.
+ */
 export async function leftToDo(
   made: Made,
   given: FuzzCase,
   recipe: Recipe,
   skip: readonly string[],
 ): Promise<string[]> {
-  const last = stages[recipe].at(-1);
-  const further = last ? await runStage(made.model, last, given, recipe, skip) : [];
-  return further.filter((report) => report.applied > 0).map(({ name }) => name);
+  const stage = stages[recipe].at(-1);
+  if (!stage) return [];
+  const applied = async (): Promise<string[]> =>
+    (await runStage(made.model, stage, given, recipe, skip))
+      .filter((report) => report.applied > 0)
+      .map(({ name }) => name);
+  const first = nodesOf(made.model);
+  const names = await applied();
+  const ran = new Set([...names, ...made.reports.filter((report) => report.applied > 0).map(({ name }) => name)]);
+  if (!stage.some((pass) => pass.kind === "rewrite" && pass.runsLast && ran.has(pass.name))) return names;
+  const second = nodesOf(made.model);
+  if (second === first) return [];
+  await applied();
+  return nodesOf(made.model) === second ? [] : names;
 }
+
+/** What a graph computes, but for names. */
+const nodesOf = ({ graph }: Model): string =>
+  [...nodesWithin(graph)]
+    .map(
+      ({ opName, attributes, outputs }) =>
+        `${opName} ${[...attributes].map(([name, each]) => `${name}=${textOf(each)}`)} ${outputs.map((value) => value?.shape?.join())}`,
+    )
+    .sort()
+    .join("\n");
 
 const runStage = (
   model: Model,
