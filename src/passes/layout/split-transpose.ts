@@ -6,12 +6,12 @@
  * together again. For the same reason one stands behind a Transpose whose parts are transposed once more: it would
  * be moved behind them, and become one that is slow.
  */
-import { attr, type Node, type Shape, Tensor, type Value } from "../../ir/index.js";
+import { attr, bitsOf, type Node, type Shape, Tensor, type Value } from "../../ir/index.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { isKnown, producerOf } from "../../rewrite/match.js";
 import { permutationOf, permuted } from "./permutation.js";
 import { cheapestSteps, type Move, moveNs, savesTime } from "./transpose-steps.js";
-import { becomesSlow } from "./transposes-behind.js";
+import { becomesLess, becomesSlow } from "./transposes-behind.js";
 
 export const splitTranspose = defineRewrite({
   name: "split-transpose",
@@ -26,13 +26,16 @@ export const splitTranspose = defineRewrite({
     const x = transpose.inputs[0];
     const perm = permutationOf(transpose);
     const dims = x?.shape;
-    if (!x || !dims || perm?.length !== dims.length || dims.includes(0)) return null;
+    // Strings are copied one by one whatever they stand in.
+    if (!x?.dtype || x.dtype === "string" || !dims || perm?.length !== dims.length || dims.includes(0)) return null;
     if (dims.filter((dim) => !isKnown(dim)).length > 1) return null;
-    const move = { dims, perm };
+    const { output } = transpose;
+    const move = { dims, perm, bytes: bitsOf(x.dtype) / 8 };
     const { steps, ns } = cheapestSteps(move);
     const before = moveNs(move);
-    if (ns < before / 2 && savesTime(before - ns, dims)) return inSteps(x, steps, permuted(dims, perm), context);
-    return becomesSlow(transpose.output, move) ? apart(transpose, permuted(dims, perm), context) : null;
+    if (ns < before / 2 && savesTime(before - ns, dims))
+      return becomesLess(transpose, move, ns) ? null : inSteps(x, steps, permuted(dims, perm), context);
+    return becomesSlow(output, move) ? apart(transpose, permuted(dims, perm), context) : null;
   },
 });
 
