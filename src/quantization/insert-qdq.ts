@@ -97,7 +97,7 @@ export function insertQdq(
     resizeAllAxes(model.graph);
   }
   // Corrections compare what the last products read.
-  if (target.times) widenChannels(model.graph, target.times, last);
+  if (target.times && !target.isForSize) widenChannels(model.graph, target.times, last);
   removeUnreadConstants(model.graph);
   return { quantized: plan.nodes.map(({ node }) => node.name), notes: writer.notes, store: writer.store };
 }

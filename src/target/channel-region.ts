@@ -11,6 +11,8 @@ export interface ChannelRegion {
   readonly consumers: ReadonlySet<Node>;
   /** Nodes that compute each element by itself. */
   readonly elementwise: ReadonlySet<Node>;
+  /** Pools and means of planes. */
+  readonly pools: ReadonlySet<Node>;
   /** Constants of one number for each channel, by the places that read them. */
   readonly constants: readonly { readonly node: Node; readonly index: number }[];
 }
@@ -50,10 +52,10 @@ export function channelRegionOf(start: Node): ChannelRegion | null {
   return isDepthwise(start) ? new Search(start).run() : null;
 }
 
-const unary =
-  /^(Clip|DequantizeLinear|Elu|Gelu|HardSigmoid|HardSwish|LeakyRelu|Mish|QuantizeLinear|Relu|Sigmoid|Softplus|Swish|Tanh)$/;
-const binary = /^(Add|Mul|PRelu|Sub)$/;
-const pooling = /^(AveragePool|GlobalAveragePool|GlobalMaxPool|MaxPool)$/;
+/** What is known to take little more time with more channels: integers, and activations between them. */
+const unary = /^(Clip|DequantizeLinear|HardSigmoid|HardSwish|LeakyRelu|QuantizeLinear|Relu|Sigmoid|Tanh)$/;
+const binary = /^(Add|Mul)$/;
+const pooling = /^(AveragePool|GlobalAveragePool|MaxPool)$/;
 
 class Search {
   readonly #channels: number;
@@ -62,7 +64,7 @@ class Search {
   readonly #producers = new Set<Node>();
   readonly #consumers = new Set<Node>();
   readonly #elementwise = new Set<Node>();
-  readonly #others = new Set<Node>();
+  readonly #pools = new Set<Node>();
   readonly #constants: { node: Node; index: number }[] = [];
   readonly #waiting: Value[] = [];
 
@@ -82,6 +84,7 @@ class Search {
       producers: this.#producers,
       consumers: this.#consumers,
       elementwise: this.#elementwise,
+      pools: this.#pools,
       constants: this.#constants,
     };
   }
@@ -102,15 +105,15 @@ class Search {
 
   /** Takes a node in whose channels are those of what it reads. */
   #inside(node: Node): boolean {
-    if (this.#depthwise.has(node) || this.#elementwise.has(node) || this.#others.has(node)) return true;
+    if (this.#depthwise.has(node) || this.#elementwise.has(node) || this.#pools.has(node)) return true;
     const made = node.outputs.filter((value) => value !== null);
     if (node.domain !== "" || made.length !== 1 || made[0] !== node.outputs[0]) return false;
-    const isPlain = pooling.test(node.op) || isChannelMean(node);
+    const isPool = pooling.test(node.op) || isChannelMean(node);
     if (isDepthwise(node)) this.#depthwise.add(node);
     else if (unary.test(node.op) || binary.test(node.op)) this.#elementwise.add(node);
-    else if (isPlain) this.#others.add(node);
+    else if (isPool) this.#pools.add(node);
     else return false;
-    const first = isDepthwise(node) || isPlain || unary.test(node.op);
+    const first = isDepthwise(node) || isPool || unary.test(node.op);
     return this.#add(node.output) && node.inputs.every((value, index) => this.#reads(node, index, value, first));
   }
 
@@ -131,7 +134,8 @@ class Search {
 
   #add(value: Value): boolean {
     if (this.#values.has(value)) return true;
-    if (value.shape?.[1] !== this.#channels || value.shape.length < 3) return false;
+    // Of another rank, its channels may lie along another axis of what is computed of it.
+    if (value.shape?.[1] !== this.#channels || value.shape.length !== this.start.output.shape?.length) return false;
     this.#values.add(value);
     this.#waiting.push(value);
     return true;

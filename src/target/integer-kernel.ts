@@ -43,6 +43,8 @@ export interface IntegerTarget {
   readonly dynamic: boolean;
   /** Whether operators may be written that only ONNX Runtime has: the user has to ask for them. */
   readonly runtimeSpecific?: boolean;
+  /** Whether no weight may be added for speed: the user asks for the smallest file. */
+  readonly isForSize?: boolean;
   /** Largest magnitude of a quantized weight. */
   readonly weightLimit: number;
   /** Whether sums of two products saturate at 16 bits: x86 without VNNI. */

@@ -9,7 +9,7 @@
  * ratios are used, and they hold for other processors of the kind, whose kernels are faster or slower together.
  */
 import { ownEntry } from "../base/own-entry.js";
-import { elementCount, type Node } from "../ir/index.js";
+import { elementCount, type Node, type Value } from "../ir/index.js";
 import { channelRegionOf, weightOf } from "./channel-region.js";
 import type { KernelRates } from "./kernel-rates.js";
 import { scalingOf } from "./scaling.js";
@@ -300,15 +300,13 @@ function paddedDepth(rates: KernelRates, conv: Node): number {
   const taps = elementCount(kernel);
   const strides = elementCount(conv.ints("strides") ?? [1, 1]);
   const isPoint = taps === 1 && strides === 1;
-  const addedNs = rates.added * given * strides + rates.node / Math.max(1, placesOf(conv));
+  const addedNs = rates.added * given * strides + rates.node / Math.max(1, placesOf(conv.output));
   const withMore = integerPlaceNs(rates, channels, given, taps, isPoint) + addedNs;
   return withMore < ADDED_SHARE * integerPlaceNs(rates, channels, depth, taps, isPoint) ? given : depth;
 }
 
 /** Of what is saved, the most that the Convs around may take more. */
 const WIDENING_SHARE = 0.8;
-/** Nanoseconds of one element more, of what computes each by itself: about as much as the integer kernels of activations take. */
-const ELEMENT_NS = 0.3;
 
 /** Channels that fill no whole vectors are taken one by one; the dense Convs around may have some more, of zeros, and what they make. */
 function widenedChannels(rates: KernelRates, depthwise: Node): number {
@@ -317,30 +315,40 @@ function widenedChannels(rates: KernelRates, depthwise: Node): number {
   const region = wide > own ? channelRegionOf(depthwise) : null;
   if (!region) return own;
   const more = (made: (channels: number) => number): number => made(wide) - made(own);
-  const ofAll = (nodes: ReadonlySet<Node>, ns: (node: Node) => number): number =>
-    [...nodes].reduce((sum, node) => sum + placesOf(node) * ns(node), 0);
   const dense = (node: Node, isMade: boolean): number => {
     const [channels, depth, ...kernel] = weightOf(node)!.dims as [number, number, ...number[]];
     const taps = elementCount(kernel);
     const isPoint = taps === 1 && elementCount(node.ints("strides") ?? [1]) === 1;
     return more((count) => integerPlaceNs(rates, isMade ? count : channels, isMade ? depth : count, taps, isPoint));
   };
-  const saved = ofAll(region.depthwise, (node) => {
-    const taps = elementCount(weightOf(node)!.dims.slice(2));
-    return -more((channels) => integerDepthwiseNs(rates, 1, channels, taps));
-  });
-  const added =
-    ofAll(region.producers, (node) => dense(node, true)) +
-    ofAll(region.consumers, (node) => dense(node, false)) +
-    ofAll(region.elementwise, ({ op }) => (absorbed.test(op) ? 0 : more((channels) => channels * ELEMENT_NS)));
+  const apart = (taps: number): number => more((channels) => integerDepthwiseNs(rates, 1, channels, taps));
+  let saved = 0;
+  for (const node of region.depthwise)
+    saved -= placesOf(node.output) * apart(elementCount(weightOf(node)!.dims.slice(2)));
+  let added = 0;
+  for (const node of region.producers) added += placesOf(node.output) * dense(node, true);
+  for (const node of region.consumers) added += placesOf(node.output) * dense(node, false);
+  for (const node of [...region.elementwise, ...region.pools]) {
+    const window = windowMeanOf(node);
+    const each = window ? apart(windowSize(window)) : (wide - own) * elementNs(rates, node);
+    added += (window ? placesOf(node.output) : Math.max(placesOf(node.output), placesOf(node.inputs[0]!))) * each;
+  }
   return added < WIDENING_SHARE * saved ? wide : own;
 }
 
 /** By the product in front of them, or behind. */
 const absorbed = /^(Relu|Clip|QuantizeLinear|DequantizeLinear)$/;
 
-const placesOf = ({ output }: Node): number =>
-  elementCount((output.shape?.slice(2) ?? ["H", "W"]).map((dim) => (typeof dim === "number" ? dim : FREE_SIZE)));
+/** Of one element more; of what is not in the table, more than any kernel saves. */
+function elementNs({ others, activations, converted }: KernelRates, { op }: Node): number {
+  if (absorbed.test(op)) return 0;
+  const activation = ownEntry(activations, op);
+  if (activation) return activation[1] + 2 * converted;
+  return ownEntry(others, op)?.[1] ?? Infinity;
+}
+
+const placesOf = ({ shape }: Value): number =>
+  elementCount((shape?.slice(2) ?? ["H", "W"]).map((dim) => (typeof dim === "number" ? dim : FREE_SIZE)));
 
 function product(rates: KernelRates, node: Node, { read, weights: all }: NodeElements): KernelTime | null {
   const dims = node.inputs[1]?.constant?.dims;

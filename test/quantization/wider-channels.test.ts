@@ -38,7 +38,6 @@ describe("widenChannels", () => {
     ["one without a bias", inverted("r = Relu(d)", behind).replace(", $c: f32[24]", ""), [32]],
     ["activations around it", inverted("h = HardSwish(d)\n r = LeakyRelu<alpha=0.1>(h)", behind), [32]],
     ["numbers for each channel", inverted("h = Mul(d, $m: f32[24,1,1])\n r = Add(h, $n: f32[1,24,1,1])", behind), [32]],
-    ["slopes for each channel", inverted("r = PRelu(d, $m: f32[24,1,1])", behind), [32]],
     ["a gate that is computed of it", inverted(excited, behind), [32]],
     [
       "two in a row",
@@ -82,6 +81,13 @@ describe("widenChannels", () => {
       [24],
     ],
     ["numbers for each place", inverted("r = Mul(d, $m: f32[20])", behind), [24]],
+    ["what takes longer with more channels than is saved", inverted("r = PRelu(d, $m: f32[24,1,1])", behind), [24]],
+    ["what takes longer with more channels than is saved", inverted("r = Softplus(d)", behind), [24]],
+    [
+      "what has its channels along another axis",
+      inverted("p = GlobalAveragePool(d)\n h = Squeeze(p, $two: i64[1] = {3})\n r = Add(d, h)", behind, "24,20"),
+      [24],
+    ],
     ["what is divided by what is computed", inverted("n = Add(e, $one: f32 = {1})\n r = Div(d, n)", behind), [24]],
     [
       "channels of the model's input",

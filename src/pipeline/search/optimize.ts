@@ -113,7 +113,7 @@ export class OptimizeRun {
     const runtimeSpecific = config.graph.runtimeSpecific && target.isMeasurable;
     if (config.graph.runtimeSpecific && !runtimeSpecific)
       this.record.warn(`${target.title} has no operators of ONNX Runtime: --runtime-specific changes nothing`);
-    this.target = { ...target, runtimeSpecific };
+    this.target = { ...target, runtimeSpecific, isForSize: config.quantize.goal === "size" };
     const asked = this.target.isMeasurable ? config : withoutSpeed(config, this.target);
     this.config = { ...asked, runtime: withAnswersOf(asked.runtime, places) };
     if (!target.isMeasurable) this.record.warn(...whatIsUnseen(target, config.runtime.provider));

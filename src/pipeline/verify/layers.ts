@@ -7,7 +7,7 @@
  * looked at. What is found is what the graphs' numbers do, not what a fused kernel adds.
  */
 import type { DatasetRef } from "../../dataset/index.js";
-import { attr, dtypeCode, isFloat, linkModel, loadModel, type Model, type Value } from "../../ir/index.js";
+import { attr, dtypeCode, isFloat, linkModel, loadModel, type Model, Tensor, type Value } from "../../ir/index.js";
 import { annotateTypes, removeWithFeeders } from "../../rewrite/index.js";
 import { keepOutputs, tapValues } from "../../rewrite/tap-model.js";
 import type { OutputDifference } from "../../runtime/port.js";
@@ -45,13 +45,17 @@ const MOST_ALONG = 2000;
 /** Rejects with whatever running the models rejects with. */
 export async function compareLayers(context: RunContext, request: LayerRequest): Promise<LayerDifferences> {
   const { runtime, data } = request;
-  const before = valuesByLabel(loadModel(request.baseline));
-  const after = valuesByLabel(loadModel(request.candidate));
+  const [baseline, candidate] = [request.baseline, request.candidate].map((path) => loadModel(path));
+  const before = valuesByLabel(baseline!);
+  const after = valuesByLabel(candidate!);
+  const describe = describer(runtime, context);
+  for (const model of [baseline!, candidate!]) await annotateTypes(model, describe);
   // Maps keep their order: that of execution in the baseline.
   const shared = [...before.keys()].filter((label) => after.has(label));
   const perRun = { ...runtime, maxMemoryBytes: runtime.maxMemoryBytes * RUN_SHARE };
   const groups = shared.length === 0 ? [] : await groupTaps(request.baseline, shared, data, perRun, context);
 
+  const cut = fewerChannels(before, after);
   const samples = Math.min(request.count, MOST_SAMPLES);
   const thresholdDb = request.thresholdDb ?? THRESHOLD_DB;
   const found: { readonly difference: LayerDifference; readonly sqnrDb: number }[] = [];
@@ -62,8 +66,8 @@ export async function compareLayers(context: RunContext, request: LayerRequest):
     const paths = { baseline: linkedFile(context, "layers"), candidate: linkedFile(context, "layers") };
     context.origins?.set(paths.baseline, request.baseline).set(paths.candidate, request.candidate);
     try {
-      const old = await writeGroup(request.baseline, labels, paths.baseline, request, context);
-      const now = await writeGroup(request.candidate, labels, paths.candidate, request, context);
+      const old = await writeGroup(request.baseline, labels, paths.baseline, new Map(), request, context);
+      const now = await writeGroup(request.candidate, labels, paths.candidate, cut, request, context);
       const differences = await context.runtime.compare({
         ...paths,
         data: firstOf(data, samples),
@@ -116,11 +120,13 @@ async function writeGroup(
   path: string,
   labels: readonly string[],
   to: string,
+  cut: ReadonlyMap<string, number>,
   request: LayerRequest,
   context: RunContext,
 ): Promise<readonly string[]> {
   const model = loadModel(path);
-  const values = await widened(model, valuesByLabel(model), labels, request, context);
+  const whole = await widened(model, valuesByLabel(model), labels, request, context);
+  const values = whole.map((value, i) => firstChannels(model, value, cut.get(labels[i]!)));
   const ports = tapValues(model, values);
   keepOutputs(model, new Set(ports.values()));
   for (const node of [...model.graph.nodes()].reverse()) removeWithFeeders(node);
@@ -155,6 +161,33 @@ async function widened(
 }
 
 const isHalf = ({ dtype }: Value): boolean => dtype === "f16" || dtype === "bf16";
+
+/** How many channels the baseline has of values that have more in the candidate: channels of zeros, which a kernel gains by. */
+function fewerChannels(
+  before: ReadonlyMap<string, Value>,
+  after: ReadonlyMap<string, Value>,
+): ReadonlyMap<string, number> {
+  const fewer = new Map<string, number>();
+  for (const [label, { shape }] of before) {
+    const now = after.get(label)?.shape;
+    const [own, more] = [shape?.[1], now?.[1]];
+    const isImage = shape && now && shape.length === now.length && shape.length > 2;
+    if (isImage && typeof own === "number" && typeof more === "number" && own < more) fewer.set(label, own);
+  }
+  return fewer;
+}
+
+function firstChannels({ graph }: Model, value: Value, channels: number | undefined): Value {
+  if (channels === undefined) return value;
+  const { label, dtype } = value;
+  const bound = (name: string, at: number): Value => graph.addConstant(`${label}/${name}`, Tensor.i64([1], [at]));
+  return graph.addNode({
+    op: "Slice",
+    name: `${label}/first_channels`,
+    inputs: [value, bound("from", 0), bound("to", channels), bound("axis", 1)],
+    outputs: [{ label: `${label}_first_channels`, type: { dtype, shape: null } }],
+  }).output;
+}
 
 /** Results of the main graph's nodes that may be float, by a label that no other value has; in execution order. */
 function valuesByLabel({ graph }: Model): Map<string, Value> {
