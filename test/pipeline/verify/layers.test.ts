@@ -174,6 +174,23 @@ it("compares half precision with float32", async () => {
   expect(layers).toMatchObject({ compared: 2, uncompared: 0 });
 });
 
+it("compares what has more channels in the candidate by those that the baseline has", async () => {
+  const folder = temporaryFolder({ "d.npz": npz({ x: f32Npy([2, 1, 2, 2], [1, 2, 3, 4, 5, 6, 7, 8]) }) });
+  const withChannels = (weights: string, behind: string): string => `(x: f32[1,1,2,2]) -> (y) {
+    a = Conv(x, $w: f32[${weights.split(",").length},1,1,1] = {${weights}})
+    r = Relu(a)
+    y = Conv(r, $v: f32[1,${behind.split(",").length},1,1] = {${behind}})
+  }`;
+  const layers = await compareLayers(fakeContext(startRuntime(), { scratch: folder }), {
+    baseline: modelFile(folder, withChannels("1,2", "1,1"), { name: "old.onnx" }),
+    candidate: modelFile(folder, withChannels("1,2,5", "1,1,0"), { name: "new.onnx" }),
+    data: { path: `${folder}/d.npz` },
+    count: 2,
+    runtime: runtimeConfig(),
+  });
+  expect(layers).toMatchObject({ compared: 3, uncompared: 0, first: null });
+});
+
 it("finds the layer that was spoiled, on the runtime", async () => {
   const folder = temporaryFolder({
     "d.npz": npz({
