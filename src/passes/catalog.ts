@@ -312,12 +312,11 @@ const last: readonly Rewrite[] = [
   inlinePRelu, // for those that have a slow one
   inlineElu,
   inlineResize,
-  splitTranspose,
   liftLine,
 ];
 
 /** The same where nothing else runs: what is lifted last goes through what stood around it. */
-export const finishing: readonly Rewrite[] = [...last, sinkSqueeze];
+export const finishing: readonly Rewrite[] = [...last, sinkSqueeze, splitTranspose];
 
 /** Every pass that keeps to ai.onnx, in order. */
 export const catalog: readonly AnyPass[] = [
@@ -325,6 +324,7 @@ export const catalog: readonly AnyPass[] = [
   ...fusions,
   fuseResizeAxes, // among integers the runtime does not load it
   ...last,
+  splitTranspose,
 ];
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The integer kernel of a depthwise Conv multiplies whole vectors of channels, and takes what is left of them one by one: three
- * times as long for 72 channels as for 80. Where the dense Convs around it are few, they make and read as many more channels as
+ * The integer kernel of a depthwise Conv multiplies whole vectors of channels, and takes what is left of them one by one: twice
+ * as long for 72 channels as for 80. Where the dense Convs around it are few, they make and read as many more channels as
  * fill a vector, whose weights are zeros: what the model computes stays the same, bit by bit.
  */
 import { attr, elementCount, type Graph, type Node, Tensor, type Value } from "../ir/index.js";

@@ -28,7 +28,7 @@ export function isDepthwise(node: Node): boolean {
     group > 1 &&
     group === dims[0] &&
     dims[1] === 1 &&
-    !isOddBias(node.inputs[2])
+    !isComputedBias(node.inputs[2])
   );
 }
 
@@ -36,7 +36,9 @@ export function isDepthwise(node: Node): boolean {
 export function weightOf(node: Node): Tensor | null {
   const weight = node.inputs[1];
   if (!weight || weight.constant) return weight?.constant ?? null;
-  const { producer } = weight;
+  const { producer, useCount } = weight;
+  // Another reader has its channels elsewhere.
+  if (useCount > 1) return null;
   if (!producer?.is("DequantizeLinear") || producer.int("block_size", 0) !== 0 || producer.int("axis", 1) !== 0)
     return null;
   const [integers, scale, zeroPoint] = producer.inputs.map((value) => value?.constant);
@@ -144,12 +146,14 @@ class Search {
 
 function isDense(node: Node): boolean {
   const dims = weightOf(node)?.dims;
-  return node.is("Conv") && !!dims && dims.length > 2 && node.int("group", 1) === 1 && !isOddBias(node.inputs[2]);
+  return node.is("Conv") && !!dims && dims.length > 2 && node.int("group", 1) === 1 && !isComputedBias(node.inputs[2]);
 }
 
-/** Computed at run time. */
-const isOddBias = (bias: Value | null | undefined): boolean =>
-  !!bias && !bias.constant && !(bias.producer?.is("DequantizeLinear") && bias.producer.inputs[0]?.constant);
+/** At run time, or widened for others, too. */
+const isComputedBias = (bias: Value | null | undefined): boolean =>
+  !!bias &&
+  !bias.constant &&
+  !(bias.useCount === 1 && bias.producer?.is("DequantizeLinear") && bias.producer.inputs[0]?.constant);
 
 function isChannelMean(node: Node): boolean {
   const axes = node.is("ReduceMean") ? (node.inputs[1]?.constant?.integers() ?? node.ints("axes")) : null;

@@ -31,6 +31,7 @@ describe("meanConvs", () => {
     ["one channel", between("kernel_shape=[2,2]", "9,10", 1)],
     ["whole vectors of channels", between("kernel_shape=[5,5]", "9,10", 16)],
     ["what a MaxPool reads", between("kernel_shape=[2,2]", "9,10", 6, "r = MaxPool<kernel_shape=[1,2]>(p)")],
+    ["two windows", between("kernel_shape=[2,2]", "9,10", 6, "r = AveragePool<kernel_shape=[1,3]>(p)")],
     ["two pools alike", between("kernel_shape=[2,2]", "9,10", 6, "r = AveragePool<kernel_shape=[2,2]>(p)")],
   ])("computes the mean of %s as the pool does", async (_, text) => {
     const { float, model, feeds } = await quantizeText(text);

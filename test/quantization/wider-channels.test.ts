@@ -63,6 +63,18 @@ describe("widenChannels", () => {
     expect(relativeError(await runModel(float, feeds), await runModel(model, feeds))).toBeLessThan(0.06);
   });
 
+  it("leaves weights that are widened for another Conv, too", async () => {
+    const text = inverted("r = Relu(d)", behind)
+      .replace(
+        "a = Conv(x, $w: f32[24,16,1,1],",
+        "w = DequantizeLinear<axis=0>($q: i8[24,16,1,1], $s: f32[24])\n  a = Conv(x, w,",
+      )
+      .replace("z = Conv(y, $last: f32[4,16,1,1])", "o = Conv(y, w)\n z = Relu(o)");
+    const { model, float, feeds } = await quantized(text);
+    expect(groupsOf(model)).toEqual([24]);
+    expect(relativeError(await runModel(float, feeds), await runModel(model, feeds))).toBeLessThan(0.06);
+  });
+
   it.each([
     ["channels that fill whole vectors", inverted("r = Relu(d)", behind).replaceAll("24", "32"), [32]],
     ["what makes the answer", inverted("r = Relu(d)", "z = Relu(y)"), [24]],
@@ -84,8 +96,11 @@ describe("widenChannels", () => {
     ["what takes longer with more channels than is saved", inverted("r = PRelu(d, $m: f32[24,1,1])", behind), [24]],
     ["what takes longer with more channels than is saved", inverted("r = Softplus(d)", behind), [24]],
     [
-      "what has its channels along another axis",
-      inverted("p = GlobalAveragePool(d)\n h = Squeeze(p, $two: i64[1] = {3})\n r = Add(d, h)", behind, "24,20"),
+      "what is added along another axis than that of its channels",
+      inverted("o = Conv(u, $line: f32[24,8,1])\n r = Add(d, o)", behind, "24,20").replace(
+        "(x: ",
+        "(u: f32[1,8,1], x: ",
+      ),
       [24],
     ],
     ["what is divided by what is computed", inverted("n = Add(e, $one: f32 = {1})\n r = Div(d, n)", behind), [24]],

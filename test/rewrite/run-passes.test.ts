@@ -33,6 +33,20 @@ describe("runPasses", () => {
     expect([node.name, node.output.label, node.provenance]).toEqual(["first", "a", ["Relu:a"]]);
   });
 
+  it("runs what runs last when the others are done, and not again", async () => {
+    const back = { ...reluToAbs, roots: ["Abs"], name: "abs-to-relu", runsLast: "the other undoes it" };
+    const subject = model();
+    const reports = await runPasses(subject, [
+      { ...back, rewrite: (abs, { create }) => create("Relu", [abs.inputs[0]!]) },
+      reluToAbs,
+    ]);
+    expect(reports.map(({ name, applied }) => [name, applied])).toEqual([
+      ["abs-to-relu", 2],
+      ["relu-to-abs", 2],
+    ]);
+    expect([...subject.graph.nodes()].map(({ op }) => op)).toEqual(["Relu", "Relu", "Exp"]);
+  });
+
   it("stops after the applications that the caller allows", async () => {
     const subject = model();
     await runPasses(subject, [reluToAbs], { maxApplications: new Map([["relu-to-abs", 1]]) });

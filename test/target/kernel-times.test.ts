@@ -64,6 +64,22 @@ describe("times of kernels with VNNI", () => {
     expect(alone!).toBeGreaterThan(4 * computed!);
   });
 
+  it("gives a depthwise Conv more channels where the Convs around take less for them than that saves", () => {
+    const widened = (made: number): number => {
+      const nodes = [
+        ...parseModel(`(x: f32[1,16,20,20]) -> (y) {
+        a = Conv(x, $w: f32[24,16,1,1])
+        d = Conv<group=24>(a, $k: f32[24,1,3,3])
+        y = Conv(d, $v: f32[${made},24,1,1])
+      }`).graph.nodes(),
+      ];
+      for (const node of nodes) node.output.type = { dtype: "f32", shape: [1, node === nodes[2] ? made : 24, 20, 20] };
+      return vnniKernelTimes.widened(nodes[1]!);
+    };
+    expect(widened(16)).toBe(32);
+    expect(widened(512)).toBe(24);
+  });
+
   it("knows that averages of integers are added up one by one, where windows have elements and padding", () => {
     const pool = (size: number, counts: number): KernelTime => {
       const pads = Array(4)

@@ -7,10 +7,21 @@
  * looked at. What is found is what the graphs' numbers do, not what a fused kernel adds.
  */
 import type { DatasetRef } from "../../dataset/index.js";
-import { attr, dtypeCode, isFloat, linkModel, loadModel, type Model, Tensor, type Value } from "../../ir/index.js";
+import {
+  attr,
+  dtypeCode,
+  isFloat,
+  linkModel,
+  loadModel,
+  type Model,
+  opsetOf,
+  Tensor,
+  type Value,
+} from "../../ir/index.js";
 import { annotateTypes, removeWithFeeders } from "../../rewrite/index.js";
 import { keepOutputs, tapValues } from "../../rewrite/tap-model.js";
 import type { OutputDifference } from "../../runtime/port.js";
+import { weightOf } from "../../target/channel-region.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
 import { answeringAsWritten, describer, linkedFile, removeLinked } from "../model-runs.js";
@@ -162,23 +173,40 @@ async function widened(
 
 const isHalf = ({ dtype }: Value): boolean => dtype === "f16" || dtype === "bf16";
 
-/** How many channels the baseline has of values that have more in the candidate: channels of zeros, which a kernel gains by. */
+/** How many channels the baseline has of values that have more in the candidate, which a Conv makes of weights of zeros: a kernel gains by them. */
 function fewerChannels(
   before: ReadonlyMap<string, Value>,
   after: ReadonlyMap<string, Value>,
 ): ReadonlyMap<string, number> {
   const fewer = new Map<string, number>();
   for (const [label, { shape }] of before) {
-    const now = after.get(label)?.shape;
-    const [own, more] = [shape?.[1], now?.[1]];
-    const isImage = shape && now && shape.length === now.length && shape.length > 2;
-    if (isImage && typeof own === "number" && typeof more === "number" && own < more) fewer.set(label, own);
+    const value = after.get(label);
+    const [own, more] = [shape?.[1], value?.shape?.[1]];
+    const isImage = shape && shape.length > 2 && shape.length === value?.shape?.length;
+    if (!isImage || typeof own !== "number" || typeof more !== "number" || own >= more) continue;
+    if (isOfZeros(value!, own, more)) fewer.set(label, own);
   }
   return fewer;
 }
 
-function firstChannels({ graph }: Model, value: Value, channels: number | undefined): Value {
-  if (channels === undefined) return value;
+const MOST_STEPS = 12;
+
+/** Whether the Conv in front of a value, with nothing but what keeps channels between, has no weights from a channel on. */
+function isOfZeros(value: Value, own: number, channels: number): boolean {
+  let at = value.producer;
+  for (let steps = 0; at && !at.is("Conv") && steps < MOST_STEPS; steps++) {
+    at = at.inputs.find((input) => input?.shape?.[1] === channels && !input.constant)?.producer ?? null;
+  }
+  const weight = at?.is("Conv") ? weightOf(at) : null;
+  if (weight?.dims[0] !== channels) return false;
+  const bytes = weight.bytes();
+  return bytes.subarray((bytes.byteLength / channels) * own).every((byte) => byte === 0);
+}
+
+function firstChannels(model: Model, value: Value, channels: number | undefined): Value {
+  // Of Slice with inputs.
+  if (channels === undefined || opsetOf(model) < 10) return value;
+  const { graph } = model;
   const { label, dtype } = value;
   const bound = (name: string, at: number): Value => graph.addConstant(`${label}/${name}`, Tensor.i64([1], [at]));
   return graph.addNode({

@@ -174,21 +174,24 @@ it("compares half precision with float32", async () => {
   expect(layers).toMatchObject({ compared: 2, uncompared: 0 });
 });
 
-it("compares what has more channels in the candidate by those that the baseline has", async () => {
+it.each([
+  ["compares what has more channels of zeros by those that the baseline has", "1,2,0", { compared: 3, uncompared: 0 }],
+  ["leaves what has other channels", "1,2,5", { compared: 1, uncompared: 2 }],
+])("%s", async (_, weights, expected) => {
   const folder = temporaryFolder({ "d.npz": npz({ x: f32Npy([2, 1, 2, 2], [1, 2, 3, 4, 5, 6, 7, 8]) }) });
-  const withChannels = (weights: string, behind: string): string => `(x: f32[1,1,2,2]) -> (y) {
-    a = Conv(x, $w: f32[${weights.split(",").length},1,1,1] = {${weights}})
+  const withChannels = (own: string, behind: string): string => `(x: f32[1,1,2,2]) -> (y) {
+    a = Conv(x, $w: f32[${own.split(",").length},1,1,1] = {${own}})
     r = Relu(a)
     y = Conv(r, $v: f32[1,${behind.split(",").length},1,1] = {${behind}})
   }`;
   const layers = await compareLayers(fakeContext(startRuntime(), { scratch: folder }), {
     baseline: modelFile(folder, withChannels("1,2", "1,1"), { name: "old.onnx" }),
-    candidate: modelFile(folder, withChannels("1,2,5", "1,1,0"), { name: "new.onnx" }),
+    candidate: modelFile(folder, withChannels(weights, "1,1,0"), { name: "new.onnx" }),
     data: { path: `${folder}/d.npz` },
     count: 2,
     runtime: runtimeConfig(),
   });
-  expect(layers).toMatchObject({ compared: 3, uncompared: 0, first: null });
+  expect(layers).toMatchObject({ ...expected, first: null });
 });
 
 it("finds the layer that was spoiled, on the runtime", async () => {
