@@ -121,8 +121,9 @@ class Search {
 
   #reads(node: Node, index: number, value: Value | null, isFirstAlone: boolean): boolean {
     if (isFirstAlone && index > 0) {
-      // Weights are seen to; of anything else, one number is the same for all channels.
-      return isDepthwise(node) || node.is("ReduceMean") || !value?.constant || value.constant.elementCount === 1;
+      // Weights are seen to; of anything else, one number is the same for all channels, as the bounds of a Clip are.
+      if (!value || isDepthwise(node) || node.is("ReduceMean") || node.is("Clip")) return true;
+      return value.constant?.elementCount === 1;
     }
     if (!value) return false;
     const { constant } = value;

@@ -3,7 +3,7 @@ import { check, type Model } from "../../src/ir/index.js";
 import { toIntegerOperators } from "../../src/quantization/integer-operators.js";
 import type { IntegerTarget } from "../../src/target/integer-kernel.js";
 import { integerTarget } from "../../src/target/integer-kernels.js";
-import { errorOf, quantizeText, relativeError, safeTarget } from "../support/quantize-text.js";
+import { errorOf, optimizedByRuntime, quantizeText, relativeError, safeTarget } from "../support/quantize-text.js";
 import { runModel } from "../support/run-model.js";
 
 const { times: _, ...withoutTimes } = safeTarget;
@@ -61,6 +61,21 @@ describe("widenChannels", () => {
     toIntegerOperators(model);
     check(model.graph);
     expect(relativeError(await runModel(float, feeds), await runModel(model, feeds))).toBeLessThan(0.06);
+  });
+
+  it("keeps integer kernels for all Convs, and weights that several read once", async () => {
+    const text = inverted(
+      "r = Relu(d)",
+      "e2 = Conv(y, $w, $b)\n  d2 = Conv<group=24, kernel_shape=[5,5], pads=[2,2,2,2]>(e2, $k, $c)\n  y2 = Conv(d2, $v, $f)\n  z = Conv(y2, $last: f32[4,16,1,1])",
+    );
+    const { model } = await quantized(text);
+    expect(groupsOf(model)).toEqual([32, 32]);
+    const weights = model.graph.constants.filter(
+      ({ constant }) => constant?.dtype === "i8" && constant.dims.length === 4,
+    );
+    expect(weights.map(({ shape }) => shape)).toHaveLength(4);
+    const ops = [...(await optimizedByRuntime(model)).graph.nodes()].map(({ op }) => op);
+    expect(ops.filter((op) => op === "QLinearConv")).toHaveLength(7);
   });
 
   it("leaves weights that are widened for another Conv, too", async () => {

@@ -50,6 +50,14 @@ testRewrite(inlineChannelMultiplier, {
       between("").replace("Conv(d, $v: f32[5,16", "Conv<group=2>(d, $v: f32[4,8").replace("f32[5]", "f32[4]"),
       null,
     ],
+    "a pool that says where": [
+      between("r, i = MaxPool<kernel_shape=[2,2]>(d)", "r").replace("-> (y)", "-> (y, i)"),
+      null,
+    ],
+    "a volume": [
+      "(x: f32[N,8,4,4,4]) -> (y) {\n d = Conv<group=8>(x, $k: f32[16,1,3,3,3])\n y = Conv(d, $v: f32[5,16,1,1,1])\n}",
+      null,
+    ],
     "an odd number of channels": [
       "(x: f32[N,7,9,9]) -> (y) {\n d = Conv<group=7>(x, $k: f32[14,1,3,3])\n y = Conv(d, $v: f32[5,14,1,1])\n}",
       null,
