@@ -18,6 +18,9 @@ export function whyNoGain(time: RegionTime, leastShare: number): string {
   return `would pay beside integers alone, and what is around it stays float: ${timesOf(time)}`;
 }
 
+/** Of what scales channels, where all such are in float. */
+export const whyGate = "one number for each channel, whose rounding would be on all that it scales";
+
 /** Of a neighbour of products, where all such are in float. */
 export const whyApart = "something would be converted for it alone, and its error is not worth that";
 

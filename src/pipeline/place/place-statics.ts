@@ -6,7 +6,8 @@ import type { Candidate, Plan, Variant } from "../candidates/candidate.js";
 import { besideFloats, bordersOf, MS_PER_CONVERTED_ELEMENT, type RegionTime, savedMs } from "../candidates/regions.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { RegionFacts } from "../result.js";
-import { whyApart, whyFloatInput, whyNoGain } from "./float-reasons.js";
+import { whyApart, whyFloatInput, whyGate, whyNoGain } from "./float-reasons.js";
+import { gateNodes } from "./gates.js";
 import { leaveWhatDoesNotPay, withoutLosses } from "./paying-regions.js";
 
 /** Nodes left in float, with the reason, and what the profile says of that. */
@@ -73,11 +74,18 @@ function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): P
     return { placed: [], tried: [], hopeless: hopelessOf(widest, workshop) };
   }
   const apart = withoutBeside(best, workshop, isWhole);
-  const placed = [best, ...(apart ? [apart] : []), ...carefulPlans(apart ?? best, workshop, isWhole)];
+  const gated = withoutGates(apart ?? best, workshop, isWhole);
+  const placed = [
+    best,
+    ...(apart ? [apart] : []),
+    ...carefulPlans(apart ?? best, workshop, isWhole),
+    ...(gated ? [gated] : []),
+  ];
   return {
     placed: placed.map((plan): Placed => {
       const { floatMs, ownMs } = workshop.estimate(plan)!;
-      const note = plan === best ? "" : plan === apart ? BESIDE_IN_FLOAT : MORE_IN_FLOAT;
+      const note =
+        plan === best ? "" : plan === apart ? BESIDE_IN_FLOAT : plan === gated ? GATES_IN_FLOAT : MORE_IN_FLOAT;
       return { keptFloat: plan.keptFloat, speedup: floatMs / ownMs, note };
     }),
     tried: [],
@@ -103,6 +111,16 @@ function withoutBeside(best: Plan, workshop: Workshop, isWhole: IsWhole): Plan |
   }
   const isNear = plan.built.forms.size > 0 && timeOf(plan, workshop) * (1 - MOST_LOST_APART) <= timeOf(best, workshop);
   return plan !== best && isNear && isWhole(plan) ? plan : null;
+}
+
+/** The same with gates in float; null where there are none, or it takes too long. */
+function withoutGates(best: Plan, workshop: Workshop, isWhole: IsWhole): Plan | null {
+  const gates = [...gateNodes(workshop.model)].filter(({ name }) => best.built.forms.get(name) === "static");
+  if (gates.length === 0) return null;
+  const kept = new Map([...best.keptFloat, ...gates.map(({ name }) => [name, whyGate] as const)]);
+  const plan = workshop.plan(best.variant, kept);
+  const isNear = plan.built.forms.size > 0 && timeOf(plan, workshop) * (1 - MOST_LOST_APART) <= timeOf(best, workshop);
+  return isNear && isWhole(plan) ? plan : null;
 }
 
 /** Reasons are of the same times as the regions: those on the way to float, of fewer integers, had others. */
@@ -177,6 +195,8 @@ async function placeByProfile(variant: Variant, workshop: Workshop, isWhole: IsW
 }
 
 const BESIDE_IN_FLOAT = "neighbours beside what is float in float";
+
+const GATES_IN_FLOAT = "what scales channels in float";
 
 const MORE_IN_FLOAT = "more in float, from the inputs on and where integers gain little";
 

@@ -61,7 +61,27 @@ function bySpeed(candidates: readonly Candidate[], limits: Limits): Candidate[] 
   const finest = Math.max(...close.map(({ sqnrDb }) => sqnrDb ?? 0));
   const error = (c: Candidate): number => ((c.sqnrDb ?? 0) >= finest - SAME_SQNR_DB ? finest : (c.sqnrDb ?? 0));
   const descending = (a: number, b: number): number => (a === b ? 0 : b - a);
-  return [...candidates].sort(
-    (a, b) => descending(speed(a), speed(b)) || descending(error(a), error(b)) || descending(a.speedup!, b.speedup!),
+  return smallerFirst(
+    [...candidates].sort(
+      (a, b) => descending(speed(a), speed(b)) || descending(error(a), error(b)) || descending(a.speedup!, b.speedup!),
+    ),
   );
 }
+
+/**
+ * Where no table tells what kernels take, estimates this close are chance, and so would be the first of what differs in nothing
+ * else: it is the smallest of them.
+ */
+function smallerFirst(ranked: Candidate[]): Candidate[] {
+  const [first] = ranked;
+  if (!first || !isProfiled(first)) return ranked;
+  const isAlike = (each: Candidate): boolean =>
+    isProfiled(each) &&
+    each.speedup! >= first.speedup! * (1 - SAME_SPEED) &&
+    Math.abs((each.sqnrDb ?? 0) - (first.sqnrDb ?? 0)) < SAME_SQNR_DB;
+  const smallest = ranked.filter(isAlike).reduce((a, b) => (b.built.bytes < a.built.bytes ? b : a), first);
+  return [smallest, ...ranked.filter((each) => each !== smallest)];
+}
+
+/** Static integers are placed by the table of kernel times. */
+const isProfiled = ({ variant }: Candidate): boolean => variant.kind === "integers" && variant.recipe.statics === null;
