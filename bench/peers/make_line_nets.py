@@ -57,22 +57,27 @@ def export(net, sample, path, opset):
     torch.onnx.export(net, values, path, input_names=names, opset_version=opset, **options)
 
 
+def write_nets(nets, out, seed):
+    """Each of (name, what makes the net, samples, opset, kind) with data, and cases.json."""
+    out.mkdir(parents=True, exist_ok=True)
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.WARNING)
+    for index, (name, make, samples, opset, kind) in enumerate(nets):
+        torch.manual_seed(seed + index)
+        rng = torch.Generator().manual_seed(1000 * seed + index)
+        net = live(with_random_scales(make()), [tuple(samples(8, rng).values())])
+        export(net, samples(2, rng), out / f"{name}.onnx", opset)
+        sets = {use: samples(count, rng) for use, count in COUNTS.items()}
+        add_unlabelled(out, name, kind, {use: {key: value.numpy() for key, value in each.items()} for use, each in sets.items()})
+        print(name, flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=401)
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    warnings.filterwarnings("ignore")
-    logging.disable(logging.WARNING)
-    for index, (name, (module, samples, opset, kind)) in enumerate(NETS.items()):
-        torch.manual_seed(options.seed + index)
-        rng = torch.Generator().manual_seed(1000 * options.seed + index)
-        net = live(with_random_scales(module()), [tuple(samples(8, rng).values())])
-        export(net, samples(2, rng), options.out / f"{name}.onnx", opset)
-        sets = {use: samples(count, rng) for use, count in COUNTS.items()}
-        add_unlabelled(options.out, name, kind, {use: {key: value.numpy() for key, value in each.items()} for use, each in sets.items()})
-        print(name, flush=True)
+    write_nets([(name, *net) for name, net in NETS.items()], options.out, options.seed)
 
 
 if __name__ == "__main__":

@@ -8,15 +8,11 @@ the list that compare.py takes. What has no labels is compared with the float mo
 """
 
 import argparse
-import logging
-import warnings
 from pathlib import Path
 
 import torch
-from cases import add_unlabelled
-from make_line_nets import COUNTS, export
-from make_varied_nets import images, with_random_scales
-from random_nets import live
+from make_line_nets import write_nets
+from make_varied_nets import images
 
 
 def without_torchvision_kernels():
@@ -63,22 +59,13 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=701)
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    warnings.filterwarnings("ignore")
-    logging.disable(logging.WARNING)
     without_torchvision_kernels()
     import timm
 
-    for index, (name, size) in enumerate(NETS.items()):
-        torch.manual_seed(options.seed + index)
-        rng = torch.Generator().manual_seed(1000 * options.seed + index)
-        samples = images(size, "x")
-        net = with_some_head(with_random_scales(timm.create_model(name, num_classes=100)))
-        live(net, [tuple(samples(8, rng).values())])
-        export(net, samples(2, rng), options.out / f"{name}.onnx", 17)
-        sets = {use: samples(count, rng) for use, count in COUNTS.items()}
-        add_unlabelled(options.out, name, "cnn", {use: {key: value.numpy() for key, value in each.items()} for use, each in sets.items()})
-        print(name, flush=True)
+    def of(name):
+        return lambda: with_some_head(timm.create_model(name, num_classes=100))
+
+    write_nets([(name, of(name), images(size, "x"), 17, "cnn") for name, size in NETS.items()], options.out, options.seed)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ export {
 export { linkModel, type SavedModel, saveModel, toOnnx } from "./serde/to-onnx.js";
 export { promisedShape } from "./serde/type.js";
 export { type Dim, elementCount, formatShape, fromFront, isStatic, type Shape } from "./shape.js";
+export { filledUp, taken } from "./taken.js";
 export { aligned, Tensor } from "./tensor.js";
 export { parseGraph, parseModel } from "./text/parse.js";
 export { type PrintOptions, printGraph, quote } from "./text/print.js";

@@ -5,7 +5,7 @@
  *
  *   x -> Q -> DQ -> Conv(DQ(w))  =>  x -> Q -> Pad -> DQ -> Conv(DQ([w 0]))
  */
-import { elementCount, type Graph, type Node, Tensor } from "../ir/index.js";
+import { filledUp, type Graph, type Node, Tensor, taken } from "../ir/index.js";
 
 /** Makes a Conv that reads `own` channels of a pair read `depth`. */
 export function padImage(graph: Graph, conv: Node, own: number, depth: number): void {
@@ -39,12 +39,5 @@ export function padImage(graph: Graph, conv: Node, own: number, depth: number): 
 }
 
 /** Integer weights of a Conv with zeros for the channels that are added. */
-export function withZeroChannels(weight: Tensor, depth: number): Tensor {
-  const [channels, own, ...kernel] = weight.dims as [number, number, ...number[]];
-  const taps = elementCount(kernel);
-  const [from, to] = [own * taps, depth * taps];
-  const bytes = weight.bytes();
-  const wider = new Uint8Array(channels * to);
-  for (let m = 0; m < channels; m++) wider.set(bytes.subarray(m * from, (m + 1) * from), m * to);
-  return Tensor.fromBytes(weight.dtype, [channels, depth, ...kernel], wider);
-}
+export const withZeroChannels = (weight: Tensor, depth: number): Tensor =>
+  taken(weight, 1, filledUp(weight.dims[1]!, depth, null));

@@ -5,6 +5,7 @@
  */
 import { type Graph, isFloat, type Model, type Node, nodesWithin, soleReader, type Value } from "../ir/index.js";
 import { quantizedFormOf } from "../ops/quantizing.js";
+import { isDepthwise } from "../target/channel-region.js";
 import {
   activationSlots,
   type IntegerKernel,
@@ -205,9 +206,7 @@ function whyNotConv(node: Node, options: PlacementOptions): string | null {
   if (bias && bias.constant?.dtype !== "f32") return "the bias is computed at run time";
   const dims = weight!.constant!.dims;
   if (dims.length > 5) return `a convolution over ${dims.length - 2} axes`;
-  const group = node.int("group", 1);
-  const isDepthwise = group > 1 && group === dims[0] && dims[1] === 1;
-  return isDepthwise && !options.depthwise ? "a depthwise convolution, which gains too little here" : null;
+  return !options.depthwise && isDepthwise(node) ? "a depthwise convolution, which gains too little here" : null;
 }
 
 function whyNotGemm(node: Node): string | null {

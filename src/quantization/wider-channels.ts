@@ -3,7 +3,7 @@
  * as long for 72 channels as for 80. Where the dense Convs around it are few, they make and read as many more channels as
  * fill a vector, whose weights are zeros: what the model computes stays the same, bit by bit.
  */
-import { attr, elementCount, type Graph, type Node, Tensor, type Value } from "../ir/index.js";
+import { attr, filledUp, type Graph, type Node, type Tensor, taken, type Value } from "../ir/index.js";
 import { type ChannelRegion, channelRegionOf, isDepthwise } from "../target/channel-region.js";
 import type { KernelTimes } from "../target/kernel-times.js";
 
@@ -76,26 +76,12 @@ class WiderConstants {
     this.#made.set(old, known);
     const key = [axis, size, isRepeated].join();
     const value =
-      known.get(key) ?? this.graph.addConstant(`${old.label}/wider`, widened(old.constant!, axis, size, isRepeated));
+      known.get(key) ?? this.graph.addConstant(`${old.label}/wider`, wider(old.constant!, axis, size, isRepeated));
     known.set(key, value);
     return value;
   }
 }
 
 /** @param isRepeated the first of it in place of zeros */
-function widened(tensor: Tensor, axis: number, size: number, isRepeated: boolean): Tensor {
-  const { dims, dtype } = tensor;
-  const from = tensor.bytes();
-  const outer = elementCount(dims.slice(0, axis));
-  const row = from.byteLength / outer;
-  const element = row / dims[axis]!;
-  const bytes = new Uint8Array(outer * element * size);
-  for (let i = 0; i < outer; i++) {
-    const start = i * element * size;
-    bytes.set(from.subarray(i * row, (i + 1) * row), start);
-    if (isRepeated)
-      for (let at = row; at < element * size; at += element) bytes.copyWithin(start + at, start, start + element);
-  }
-  const wider = dims.map((dim, at) => (at === axis ? size : dim));
-  return Tensor.fromBytes(dtype, wider, bytes);
-}
+const wider = (tensor: Tensor, axis: number, size: number, isRepeated: boolean): Tensor =>
+  taken(tensor, axis, filledUp(tensor.dims[axis]!, size, isRepeated ? 0 : null));

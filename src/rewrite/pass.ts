@@ -87,8 +87,8 @@ export interface Rewrite extends Pass {
    * another target, which was named and is known to take what is made.
    */
   readonly notOnCpu?: string;
-  /** Set where other passes would undo it: why. It runs when they have nothing left to do. */
-  readonly runsLast?: string;
+  /** Set where other passes of `runPasses` would undo it: it runs when they have nothing left to do. */
+  readonly runsLast?: true;
   rewrite(root: Node, context: RewriteContext): Answer;
 }
 

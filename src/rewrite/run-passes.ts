@@ -92,7 +92,7 @@ export async function runPasses(
   options: RunPassesOptions = {},
 ): Promise<PassReport[]> {
   const chosen = choose(passes, options).map(begin);
-  const isLast = ({ pass }: Progress): boolean => pass.kind === "rewrite" && pass.runsLast !== undefined;
+  const isLast = ({ pass }: Progress): boolean => pass.kind === "rewrite" && pass.runsLast === true;
   for (const part of [chosen.filter((each) => !isLast(each)), chosen.filter(isLast)])
     await runRounds(model, part, options);
   return chosen.map(reportOf);

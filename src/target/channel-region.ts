@@ -1,5 +1,5 @@
 /** Values whose channels are those of a depthwise Conv, up to the dense Convs around: where all of them can get more channels. */
-import type { Node, Tensor, Value } from "../ir/index.js";
+import { fromFront, type Node, type Tensor, type Value } from "../ir/index.js";
 
 export interface ChannelRegion {
   readonly channels: number;
@@ -19,17 +19,9 @@ export interface ChannelRegion {
 
 /** A Conv of each channel by itself; its weights may be integers that a DequantizeLinear widens. */
 export function isDepthwise(node: Node): boolean {
-  const dims = weightOf(node)?.dims;
+  const dims = node.is("Conv") ? weightOf(node)?.dims : null;
   const group = node.int("group", 1);
-  return (
-    node.is("Conv") &&
-    !!dims &&
-    dims.length > 2 &&
-    group > 1 &&
-    group === dims[0] &&
-    dims[1] === 1 &&
-    !isComputedBias(node.inputs[2])
-  );
+  return !!dims && dims.length > 2 && group > 1 && group === dims[0] && dims[1] === 1;
 }
 
 /** What a Conv multiplies by: floats, or the integers that they come from; null for what is computed, or stored in another way. */
@@ -110,6 +102,7 @@ class Search {
     if (this.#depthwise.has(node) || this.#elementwise.has(node) || this.#pools.has(node)) return true;
     const made = node.outputs.filter((value) => value !== null);
     if (node.domain !== "" || made.length !== 1 || made[0] !== node.outputs[0]) return false;
+    if (isDepthwise(node) && isComputedBias(node.inputs[2])) return false;
     const isPool = pooling.test(node.op) || isChannelMean(node);
     if (isDepthwise(node)) this.#depthwise.add(node);
     else if (unary.test(node.op) || binary.test(node.op)) this.#elementwise.add(node);
@@ -159,5 +152,5 @@ const isComputedBias = (bias: Value | null | undefined): boolean =>
 function isChannelMean(node: Node): boolean {
   const axes = node.is("ReduceMean") ? (node.inputs[1]?.constant?.integers() ?? node.ints("axes")) : null;
   const rank = node.inputs[0]?.shape?.length ?? 0;
-  return node.int("keepdims", 1) !== 0 && !!axes?.every((axis) => (axis < 0 ? axis + rank : axis) > 1);
+  return node.int("keepdims", 1) !== 0 && !!axes?.every((axis) => fromFront(axis, rank) > 1);
 }

@@ -34,7 +34,7 @@ describe("runPasses", () => {
   });
 
   it("runs what runs last when the others are done, and not again", async () => {
-    const back = { ...reluToAbs, roots: ["Abs"], name: "abs-to-relu", runsLast: "the other undoes it" };
+    const back = { ...reluToAbs, roots: ["Abs"], name: "abs-to-relu", runsLast: true as const };
     const subject = model();
     const reports = await runPasses(subject, [
       { ...back, rewrite: (abs, { create }) => create("Relu", [abs.inputs[0]!]) },

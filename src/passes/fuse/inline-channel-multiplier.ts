@@ -6,7 +6,7 @@
  * each window of a group of one and m: 49 products of each of [192,8,8] take 71 us as floats and 303 as integers, and 36 and 10 with
  * what is repeated (1.32, Zen 5, 1 thread).
  */
-import { attr, elementCount, type Node, soleReader, Tensor, type Value } from "../../ir/index.js";
+import { attr, type Node, soleReader, type Tensor, taken, type Value } from "../../ir/index.js";
 import { isPointwise } from "../../ops/facts.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { isQuickDepthwise } from "../../target/channel-block.js";
@@ -88,22 +88,7 @@ function inOrder(node: Node, x: Value, order: readonly number[], axis: 0 | 1, co
     return context.create(node.op, [x, ...node.inputs.slice(1)], node.attributes, { like: node, types });
   const attributes = new Map(node.attributes);
   if (axis === 0) attributes.set("group", attr.int(order.length));
-  const moved = (value: Value): Value =>
-    context.constant(`${value.label}/turns`, reordered(value.constant!, axis, order));
+  const moved = (value: Value): Value => context.constant(`${value.label}/turns`, taken(value.constant!, axis, order));
   const inputs = [x, moved(weight!), bias && axis === 0 ? moved(bias) : (bias ?? null)];
   return context.create("Conv", bias ? inputs : inputs.slice(0, 2), attributes, { like: node, types });
-}
-
-function reordered(tensor: Tensor, axis: number, order: readonly number[]): Tensor {
-  const { dims } = tensor;
-  const bytes = tensor.bytes();
-  const outer = elementCount(dims.slice(0, axis));
-  const row = bytes.byteLength / outer / order.length;
-  const made = new Uint8Array(bytes.byteLength);
-  for (let i = 0; i < outer; i++) {
-    const from = i * order.length;
-    for (const [at, old] of order.entries())
-      made.set(bytes.subarray((from + old) * row, (from + old + 1) * row), (from + at) * row);
-  }
-  return Tensor.fromBytes(tensor.dtype, dims, made);
 }

@@ -6,7 +6,7 @@
  * Branches that are added up (SKNet, ResNeSt). ONNX Runtime's CPU adds few numbers that lie far from each other one by one, 0.65 ns
  * an element of a batch of one, and a sum of two tensors takes 0.1 (1.32, Zen 5, 1 thread); and integers have a kernel for that alone.
  */
-import { attr, elementCount, type Shape, Tensor, type Value } from "../../ir/index.js";
+import { attr, elementCount, fromFront, type Shape, Tensor, type Value } from "../../ir/index.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { givenAxes, isKnown, isSameDim, producerOf, soleProducer } from "../../rewrite/match.js";
 import { reducedAxes } from "./reduced-axes.js";
@@ -59,15 +59,11 @@ class Parts {
   #joined(x: Value): Value[] | null {
     const concat = producerOf(x, "Concat", x.graph);
     const rank = x.shape!.length;
-    const axis = concat?.int("axis", 0);
-    if (!concat || concat.inputs.length !== this.count || (axis !== this.axis && axis !== this.axis - rank))
-      return null;
+    if (!concat || fromFront(concat.int("axis", 0), rank) !== this.axis) return null;
     const parts = concat.inputs.map((input) => {
       const unsqueeze = input && producerOf(input, "Unsqueeze", x.graph);
       const axes = unsqueeze && givenAxes(unsqueeze);
-      return axes?.length === 1 && (axes[0]! < 0 ? axes[0]! + rank : axes[0]) === this.axis
-        ? unsqueeze!.inputs[0]!
-        : null;
+      return axes?.length === 1 && fromFront(axes[0]!, rank) === this.axis ? unsqueeze!.inputs[0]! : null;
     });
     return parts.every((part) => part !== null) ? parts : null;
   }

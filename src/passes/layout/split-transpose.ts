@@ -21,7 +21,8 @@ export const splitTranspose = defineRewrite({
   // Of a Reshape by a computed shape.
   minOpset: 5,
   onlyOnCpu: "its kernel for Transpose looks up elements one by one where several axes change their places",
-  runsLast: "two Transposes, and Reshapes that say nothing new, are one where nobody asks how long that takes",
+  // Two Transposes, and Reshapes that say nothing new, are one where nobody asks how long that takes.
+  runsLast: true,
   rewrite(transpose, context) {
     const x = transpose.inputs[0];
     const perm = permutationOf(transpose);

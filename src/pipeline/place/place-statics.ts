@@ -109,7 +109,7 @@ function withoutBeside(best: Plan, workshop: Workshop, isWhole: IsWhole): Plan |
     for (const { name } of beside) kept.set(name, whyApart);
     plan = workshop.plan(best.variant, kept);
   }
-  const isNear = plan.built.forms.size > 0 && timeOf(plan, workshop) * (1 - MOST_LOST_APART) <= timeOf(best, workshop);
+  const isNear = isAboutAsFast(plan, best, workshop, MOST_LOST_APART);
   return plan !== best && isNear && isWhole(plan) ? plan : null;
 }
 
@@ -119,8 +119,7 @@ function withoutGates(best: Plan, workshop: Workshop, isWhole: IsWhole): Plan | 
   if (gates.length === 0) return null;
   const kept = new Map([...best.keptFloat, ...gates.map(({ name }) => [name, whyGate] as const)]);
   const plan = workshop.plan(best.variant, kept);
-  const isNear = plan.built.forms.size > 0 && timeOf(plan, workshop) * (1 - MOST_LOST_APART) <= timeOf(best, workshop);
-  return isNear && isWhole(plan) ? plan : null;
+  return isAboutAsFast(plan, best, workshop, MOST_LOST_APART) && isWhole(plan) ? plan : null;
 }
 
 /** Reasons are of the same times as the regions: those on the way to float, of fewer integers, had others. */
@@ -143,6 +142,10 @@ function hopelessOf(widest: Plan, workshop: Workshop): Hopeless {
 /** By the table, in milliseconds. */
 const timeOf = (plan: Plan, workshop: Workshop): number => workshop.ownMs(plan)!;
 
+/** @param mostLost of the time of a run */
+const isAboutAsFast = (plan: Plan, best: Plan, workshop: Workshop, mostLost: number): boolean =>
+  plan.built.forms.size > 0 && timeOf(plan, workshop) * (1 - mostLost) <= timeOf(best, workshop);
+
 /** What integers have to gain, of the time in float, where accuracy is to have its say. */
 const WORTHWHILE = 0.15;
 /** Regions behind the inputs that are put to float one more at a time. */
@@ -153,8 +156,7 @@ const MOST_STEPS = 3;
  * costs little time. Noise that enters early goes through the whole model.
  */
 function carefulPlans(best: Plan, workshop: Workshop, isWhole: IsWhole): Plan[] {
-  const isNear = (plan: Plan): boolean =>
-    plan.built.forms.size > 0 && workshop.ownMs(plan)! * (1 - MOST_LOST) <= workshop.ownMs(best)!;
+  const isNear = (plan: Plan): boolean => isAboutAsFast(plan, best, workshop, MOST_LOST);
   const wary = workshop.plan(best.variant, withoutLosses(best, workshop, -WORTHWHILE));
   const plans: Plan[] = [];
   const add = (plan: Plan): boolean => {

@@ -4,7 +4,7 @@
  * stays as it is, and the result is an ordinary dense model.
  */
 import { invariant } from "../../base/errors.js";
-import { bitsOf, elementCount, type Model, type Node, Tensor, type Value } from "../../ir/index.js";
+import { type Model, type Node, type Tensor, taken, type Value } from "../../ir/index.js";
 import { copyGraph, removeWithFeeders } from "../../rewrite/index.js";
 import type { ChannelGroup, ChannelMap, Kept, SlicedModel, UnitRow } from "../groups/channel-group.js";
 import { residualBranches } from "../groups/residual-branches.js";
@@ -112,29 +112,10 @@ function cutConstants(
       if (!numberOf.has(value)) numberOf.set(value, numberOf.size);
       const key = `${numberOf.get(value)} ${cut.map(({ axis, positions }) => `${axis}:${positions}`).join(" ")}`;
       const known = made.get(key);
-      const tensor = (): Tensor =>
-        cut.reduce((t, { axis, positions }) => cutTensor(t, axis, positions), value.constant!);
+      const tensor = (): Tensor => cut.reduce((t, { axis, positions }) => taken(t, axis, positions), value.constant!);
       const result = known ?? copy.graph.addConstant(value.label, tensor());
       made.set(key, result);
       copy.graph.setInput(copy, input, result);
     }
   }
-}
-
-/** The positions of a tensor along an axis that are named, in that order. */
-function cutTensor(tensor: Tensor, axis: number, positions: readonly number[]): Tensor {
-  const { dims, dtype } = tensor;
-  const bytes = tensor.bytes();
-  const inner = (elementCount(dims.slice(axis + 1)) * bitsOf(dtype)) / 8;
-  const outer = elementCount(dims.slice(0, axis));
-  const cut = new Uint8Array(outer * positions.length * inner);
-  let to = 0;
-  for (let o = 0; o < outer; o++) {
-    const start = o * dims[axis]! * inner;
-    for (const position of positions) {
-      cut.set(bytes.subarray(start + position * inner, start + (position + 1) * inner), to);
-      to += inner;
-    }
-  }
-  return Tensor.fromBytes(dtype, dims.with(axis, positions.length), cut);
 }
