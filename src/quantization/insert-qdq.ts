@@ -10,6 +10,7 @@ import { invariant } from "../base/errors.js";
 import { attr, type Graph, type Model, type Node, opsetOf, soleReader, Tensor, type Value } from "../ir/index.js";
 import { activationSlots, type IntegerTarget } from "../target/integer-kernel.js";
 import { activationsBehindPools } from "./activation-behind-pool.js";
+import { biasedProducts } from "./biased-product.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { keepProductsFloat } from "./float-products.js";
 import { foldScalings, scaled, scalingIn } from "./fold-scalings.js";
@@ -21,6 +22,7 @@ import { lastProducts } from "./outputs/last-products.js";
 import { padImage, withZeroChannels } from "./pad-channels.js";
 import { fitPairs } from "./pair-sums.js";
 import type { StaticPlan } from "./plan-static.js";
+import { keepPoolsFloat } from "./pool-in-float.js";
 import { poolMeans } from "./pool-means.js";
 import { type Repeats, repeatIntegers, repeatsIn } from "./repeated-places.js";
 import { resizeAllAxes } from "./resize-axes.js";
@@ -71,11 +73,12 @@ export function insertQdq(
   const depths = new Map(plan.nodes.map(({ node }) => [node, depthsOf(node, target)]));
   if (target.isMeasurable) activationsBehindPools(plan);
   const { nodes: pooled, squeezed } = poolMeans(plan.nodes);
-  const { nodes, interleaved } = subPixelConvs(meanConvs(pooled, target), target, kept);
+  const biased = target.isMeasurable ? biasedProducts(pooled) : { nodes: pooled, matrices: new Map<string, string>() };
+  const { nodes, interleaved } = subPixelConvs(meanConvs(biased.nodes, target), target, kept);
   const repeats: Repeats = target.isMeasurable ? repeatsIn(nodes) : new Map();
-  const all = new Map(schemes);
-  for (const [pooled, mean] of squeezed) all.set(pooled, schemes.get(mean)!);
-  const writer = new QdqWriter(model.graph, all, target, inputs, kept, interleaved);
+  const aliases = [...squeezed, ...biased.matrices];
+  const all = withAliases(schemes, aliases);
+  const writer = new QdqWriter(model.graph, all, target, withAliases(inputs, aliases), kept, interleaved);
   for (const each of nodes) {
     const { node, kernel, outputs } = each;
     const slots = activationSlots(node, kernel);
@@ -94,12 +97,26 @@ export function insertQdq(
   foldScalings(nodes);
   if (target.isMeasurable) {
     keepProductsFloat(model.graph);
+    keepPoolsFloat(model.graph);
     resizeAllAxes(model.graph);
   }
   // Corrections compare what the last products read.
   if (target.times && !target.isForSize) widenChannels(model.graph, target.times, last);
   removeUnreadConstants(model.graph);
   return { quantized: plan.nodes.map(({ node }) => node.name), notes: writer.notes, store: writer.store };
+}
+
+/** What is known by labels, also by other labels of the same elements: pairs of such a label and the known one. */
+function withAliases<T>(
+  byLabel: ReadonlyMap<string, T>,
+  aliases: readonly (readonly [string, string])[],
+): Map<string, T> {
+  const all = new Map(byLabel);
+  for (const [alias, label] of aliases) {
+    const known = byLabel.get(label);
+    if (known !== undefined) all.set(alias, known);
+  }
+  return all;
 }
 
 interface Depths {

@@ -125,7 +125,7 @@ function neighboursKeptFloat(
  * reader. The kernel absorbs it, since integers with zero point 0 saturate at the same places;
  * moving elements leaves no place to saturate.
  */
-const behindNode = (node: Node, kernel: IntegerKernel): readonly Value[] =>
+export const behindNode = (node: Node, kernel: IntegerKernel): readonly Value[] =>
   kernel.kind === "passthrough"
     ? node.outputs.filter((value) => value !== null)
     : [absorbedReader(node.output)?.output ?? node.output];

@@ -60,10 +60,12 @@ function inWords({ integer, float }: IntegerFacts): string {
 export function auditIntegers(written: Model, executed: Model, forms: ReadonlyMap<string, Form>): IntegerFacts {
   const nodes = new Map([...nodesWithin(written.graph)].map((node) => [node.name, node]));
   const made = new Map<string, Node>();
+  const widened = new Set<string>();
   let conversions = 0;
   for (const node of nodesWithin(executed.graph)) {
     for (const value of node.outputs) if (value) made.set(value.label, node);
     if (isConversion(node)) conversions++;
+    if (node.is("DequantizeLinear") && node.inputs[0]?.constant) widened.add(node.inputs[0].label);
   }
   let integer = 0;
   const float: FloatNode[] = [];
@@ -71,7 +73,7 @@ export function auditIntegers(written: Model, executed: Model, forms: ReadonlyMa
     const node = nodes.get(name);
     // Dynamic products are integer operators in the file already, and weights alone are no arithmetic.
     if (form !== "static" && !form.startsWith("dynamic")) continue;
-    const reason = form === "static" && node ? whyFloat(node, made) : null;
+    const reason = form === "static" && node ? whyFloat(node, made, widened) : null;
     if (reason === null) integer++;
     else float.push({ node: name, op: node!.op, reason });
   }
@@ -80,18 +82,25 @@ export function auditIntegers(written: Model, executed: Model, forms: ReadonlyMa
 
 const isConversion = ({ op }: Node): boolean => /^(Dynamic)?(Quantize|Dequantize)Linear$/.test(op);
 
-/** Null for a node that computes on integers, or is one itself. */
-function whyFloat(node: Node, made: ReadonlyMap<string, Node>): string | null {
+/** Null for a node that computes on integers, or is one itself. `widened`: labels of the constants that are made floats in every run. */
+function whyFloat(node: Node, made: ReadonlyMap<string, Node>, widened: ReadonlySet<string>): string | null {
   if (isIntegerOperator(node) || readsIntegers(node)) return null;
   const { value, isQuantized } = resultOf(node);
   const maker = behindMoves(made.get(value.label), made);
-  // A name that is gone went with a fusion of what only moves elements.
-  if (!maker || isIntegerOperator(maker)) return null;
+  // A name that is gone went with a fusion: of what only moves elements, or of a product and a sum.
+  if (!maker) return isAmong(widened, weightsOf(node)) ? "the runtime widens its weights and multiplies floats" : null;
+  if (isIntegerOperator(maker)) return null;
   if (!isQuantized) return `the runtime computes a float ${maker.op}`;
   if (maker.op !== "QuantizeLinear") return null;
   const source = maker.inputs[0] && made.get(maker.inputs[0].label);
   return `the runtime computes a float ${source?.op ?? node.op} and converts its result`;
 }
+
+/** The label of its integers. */
+const weightsOf = (node: Node): string | undefined => node.inputs[1]?.producer?.inputs[0]?.label;
+
+const isAmong = (labels: ReadonlySet<string>, label: string | undefined): boolean =>
+  label !== undefined && labels.has(label);
 
 /** Whether what it moves are integers in the file already. */
 function readsIntegers({ inputs: [first] }: Node): boolean {

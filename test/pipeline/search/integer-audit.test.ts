@@ -52,4 +52,14 @@ describe("auditIntegers", () => {
     const facts = await audit("(x: f32[3,8]) -> (y) { y = MatMul(x, $w: f32[8,8]) }");
     expect(facts).toMatchObject({ integer: 1, float: [] });
   });
+
+  it("names products that went with a sum into one of floats", async () => {
+    const facts = await audit(`(x: f32[3,8], c: f32[3,8]) -> (y) {
+      p = MatMul(x, $w: f32[8,8])
+      y = Add(p, c)
+    }`);
+    expect(facts.float).toEqual([
+      { node: "MatMul:p", op: "MatMul", reason: "the runtime widens its weights and multiplies floats" },
+    ]);
+  });
 });
