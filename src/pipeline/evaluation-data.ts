@@ -274,7 +274,7 @@ export function chooseMetric(
   // Answers in integers or text are compared as they are.
   if (floats.length === 0) return agreement;
   const scores = classOutput({ outputs });
-  if (!scores || !(probabilities.has(scores.name) || looksLikeClassScores(scores))) return cosine;
+  if (!scores || !(probabilities.has(scores.name) || looksLikeClassScores(scores, floats))) return cosine;
   return data.hasLabels && data.source === "eval" ? top1 : agreement;
 }
 
@@ -303,13 +303,18 @@ const mayHoldClasses = ({ shape }: PortInfo): boolean =>
 /**
  * Class scores are [batch, classes], with axes of 1 behind or not; or [batch, positions,
  * classes] when the name says so. Vectors that are called an embedding are none, nor are
- * images, masks and boxes.
+ * images, masks and boxes, nor one number for each of the places that another output has several for.
  */
-function looksLikeClassScores({ name, shape }: PortInfo): boolean {
+function looksLikeClassScores({ name, shape }: PortInfo, outputs: readonly PortInfo[]): boolean {
   if (shape === null || /embed|hidden|feature|pool/i.test(name)) return false;
   const rank = significant(shape).length;
-  return rank === 2 || (rank === 3 && /logit|prob|score|class/i.test(name));
+  if (rank === 3) return /logit|prob|score|class/i.test(name);
+  return rank === 2 && !outputs.some((output) => hasSeveralFor(shape[1]!, output));
 }
+
+/** Of boxes, or key points: [batch, places, numbers]. */
+const hasSeveralFor = (places: Dim, { shape }: PortInfo): boolean =>
+  places !== null && shape?.length === 3 && shape[1] === places && shape[2] !== 1;
 
 /** The shape without axes of 1 at its end. */
 const significant = (shape: readonly Dim[]): readonly Dim[] =>

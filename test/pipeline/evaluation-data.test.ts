@@ -188,6 +188,16 @@ describe("chooseMetric", () => {
     ["something of unknown rank", "y", null, "cosine"],
   ] as const)("of %s", (_, name, shape, metric) => expect(choose([input(name, "f32", shape)])).toBe(metric));
 
+  it.each([
+    ["of each box", [1, 512, 1], [1, 512, 16], "cosine"],
+    ["of as many boxes as there are", ["N", "boxes"], ["N", "boxes", 4], "cosine"],
+    ["beside others of one number", ["N", 10], ["N", 10, 1], "agreement"],
+    ["beside boxes of another number", ["N", 10], ["N", 100, 4], "agreement"],
+    ["beside a map of each class", ["N", 10], ["N", 10, 7, 7], "agreement"],
+  ] as const)("of scores %s", (_, shape, other, metric) =>
+    expect(choose([input("scores", "f32", shape), input("other", "f32", other)])).toBe(metric),
+  );
+
   it("passes over outputs with one number a sample, as metrics do", () => {
     expect(choose([input("loss", "f32", ["N", 1]), scores])).toBe("agreement");
   });
