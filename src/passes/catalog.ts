@@ -125,6 +125,7 @@ import { hoistSplitStep } from "./layout/split-step.js";
 import { splitTranspose } from "./layout/split-transpose.js";
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
 import { fuseTransposedParts } from "./layout/transposed-parts.js";
+import { widenDepthwise } from "./layout/widen-depthwise.js";
 import { fuseArithmeticDown } from "./linear/arithmetic-down.js";
 import { fuseArithmeticPair } from "./linear/arithmetic-pair.js";
 import { fuseArithmeticUp } from "./linear/arithmetic-up.js";
@@ -274,6 +275,7 @@ const fusions: readonly AnyPass[] = [
   hoistSplitStep, // after the attention, whose heads may be views of the parts
   fuseChannelConv, // what no neighbour has taken in
   inlineChannelMultiplier, // when normalization is in its Conv
+  widenDepthwise, // when channels are as many as they will be
   inlineMish, // when nothing is told by its Mish any more
   sinkSqueeze, // when the nodes around a line are what they will be
   fuseResidualSum, // patterns are written with Add

@@ -66,6 +66,11 @@ interface Pass {
   readonly numerics: Numerics;
   /** Values behind what it changes get types that nobody could know before: worth asking the runtime again, right away or before the next round. */
   readonly revealsTypes?: "at once" | "for the next round";
+  /**
+   * Set where the pass pays by kernels that ONNX Runtime has on the CPU, and was measured nowhere else:
+   * why it is left out for other targets.
+   */
+  readonly onlyOnCpu?: string;
 }
 
 export interface Rewrite extends Pass {
@@ -77,11 +82,6 @@ export interface Rewrite extends Pass {
    * first tried out as if the version were this one, on nodes of the older form.
    */
   readonly minOpset?: number;
-  /**
-   * Set where the rewrite pays by kernels that ONNX Runtime has on the CPU, and was measured nowhere else:
-   * why it is left out for other targets.
-   */
-  readonly onlyOnCpu?: string;
   /**
    * Set where what is made is slower on ONNX Runtime's CPU provider than what is there: why. It then happens only for
    * another target, which was named and is known to take what is made.

@@ -6,7 +6,7 @@
 import { setImmediate } from "node:timers/promises";
 import { InferOptError } from "../base/errors.js";
 import { check, type Graph, type Model, type Node, opsetOf } from "../ir/index.js";
-import type { Target } from "../target/target.js";
+import { isOrtCpu, type Target } from "../target/target.js";
 import { applyRewrite, type Outcome, type Surroundings, tryRewrite } from "./apply-rewrite.js";
 import { PassFailure, unknownPass } from "./errors.js";
 import type { AnyPass, Evaluate, GraphPass, PassOptions, Rewrite, Store } from "./pass.js";
@@ -281,6 +281,8 @@ async function runGraphPass(
   progress: Progress,
   options: RunPassesOptions,
 ): Promise<void> {
+  const { target } = options;
+  if (pass.onlyOnCpu !== undefined && target && !isOrtCpu(target)) return;
   await pass.run({
     model,
     evaluate: options.evaluate ?? null,

@@ -38,3 +38,6 @@ const LEAST_DEPTHWISE = 12;
 /** Whether a convolution of so many channels, each on its own, has the kernel for blocks. */
 export const isQuickDepthwise = (channels: number): boolean =>
   channels % CHANNELS_AT_ONCE === 0 && channels >= LEAST_DEPTHWISE;
+
+/** As many channels as can be transposed to blocks, of so many at least. */
+export const wholeChannels = (channels: number): number => Math.ceil(channels / CHANNELS_AT_ONCE) * CHANNELS_AT_ONCE;

@@ -48,7 +48,7 @@ export function channelRegionOf(start: Node): ChannelRegion | null {
 
 /** What is known to take little more time with more channels: integers, and activations between them. */
 const unary = /^(Clip|DequantizeLinear|HardSigmoid|HardSwish|LeakyRelu|QuantizeLinear|Relu|Sigmoid|Tanh)$/;
-const binary = /^(Add|Mul)$/;
+const binary = /^(Add|Max|Min|Mul|PRelu|Sub)$/;
 const pooling = /^(AveragePool|GlobalAveragePool|MaxPool)$/;
 
 class Search {

@@ -11,7 +11,7 @@ describe("catalog", () => {
     const names = [...catalog, ...runtimeFusions, ...integerJoins].map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names)
-      expect(name).toMatch(/^(eliminate|fold|fuse|hoist|inline|join|lift|sink|split|unroll)(-[a-z]+)+$/);
+      expect(name).toMatch(/^(eliminate|fold|fuse|hoist|inline|join|lift|sink|split|unroll|widen)(-[a-z]+)+$/);
   });
 
   it("describes every pass in one sentence without a full stop", () => {

@@ -41,7 +41,8 @@ export function regionsOf({ graph }: Model, integers: ReadonlySet<string>): read
   return regions.map((nodes) => ({ name: nodes[0]!.name, nodes: nodes.map(({ name }) => name) }));
 }
 
-const startsRegion = (node: Node): boolean =>
+/** Whether it is a reason for others to be integers, and none of them is one for it. */
+export const startsRegion = (node: Node): boolean =>
   (node.domain === "" && ownEntry(weightInputs, node.op) !== undefined && readsWeights(node)) || isLookUp(node);
 
 /** Neighbours that something is converted for, of the nodes that a candidate has as integers. */

@@ -2,8 +2,17 @@
  * Which nodes become static integers, decided before their ranges are: how fast integers are does
  * not depend on what they stand for, and ranges and corrections then fit the model that is built.
  */
+
+import { nodesWithin } from "../../ir/index.js";
 import type { Candidate, Plan, Variant } from "../candidates/candidate.js";
-import { besideFloats, bordersOf, MS_PER_CONVERTED_ELEMENT, type RegionTime, savedMs } from "../candidates/regions.js";
+import {
+  besideFloats,
+  bordersOf,
+  MS_PER_CONVERTED_ELEMENT,
+  type RegionTime,
+  savedMs,
+  startsRegion,
+} from "../candidates/regions.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { RegionFacts } from "../result.js";
 import { whyApart, whyFloatInput, whyGate, whyNoGain } from "./float-reasons.js";
@@ -62,7 +71,7 @@ const MOST_ROUNDS = 2;
 function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): Placements | null {
   const widest = workshop.plan(variant);
   if (widest.built.forms.size === 0) return null;
-  let best = widest;
+  let best = withoutSlowNeighbours(widest, workshop);
   // With some regions in float, neighbours that were integers because of them are float too.
   for (let round = 0; round < MOST_ROUNDS && best.built.forms.size > 0; round++) {
     const next = workshop.plan(variant, withoutLosses(best, workshop));
@@ -90,6 +99,26 @@ function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): P
     }),
     tried: [],
   };
+}
+
+/**
+ * The same with neighbours in float whose integer kernels take longer than floats and all conversions for them (Softmax): the products
+ * around them gain by themselves.
+ */
+function withoutSlowNeighbours(widest: Plan, workshop: Workshop): Plan {
+  const { conversionMs } = workshop.options.target.times!;
+  const nodes = [...nodesWithin(workshop.model.graph)].filter(({ name }) => widest.built.forms.has(name));
+  const alone = nodes.map(({ name }) => ({ name, nodes: [name] }));
+  const times = workshop.estimate(widest, alone)!.regions;
+  const kept = new Map(widest.keptFloat);
+  for (const node of nodes) {
+    const time = times.get(node.name)!;
+    const values = [...node.inputs, node.output].filter((value) => value !== null && !value.constant);
+    const converted = values.reduce((ms, value) => ms + conversionMs(workshop.elementsOf(value!.label), node, []), 0);
+    if (!startsRegion(node) && time.kernelMs > time.beforeMs + converted) kept.set(node.name, whyNoGain(time, 0));
+  }
+  const plan = kept.size > widest.keptFloat.size ? workshop.plan(widest.variant, kept) : widest;
+  return timeOf(plan, workshop) < timeOf(widest, workshop) ? plan : widest;
 }
 
 /** Of the time of a run, what it may cost to convert nothing for neighbours alone: errors are measured with and without. */
