@@ -4,6 +4,9 @@ import json
 
 import numpy as np
 
+# Samples of each set.
+COUNTS = {"calibration": 32, "limit": 32, "evaluation": 48}
+
 
 def add_case(out, case):
     """Takes the place of one of the same name: those that are not made anew stay."""

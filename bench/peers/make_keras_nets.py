@@ -17,10 +17,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 import tf2onnx
-from cases import add_unlabelled
+from cases import COUNTS, add_unlabelled
 from keras import applications, layers
-
-COUNTS = {"calibration": 32, "limit": 32, "evaluation": 48}
 
 
 def images(size, middle=0.0, spread=1.0):

@@ -14,11 +14,9 @@ from pathlib import Path
 
 import line_nets
 import torch
-from cases import add_unlabelled
+from cases import COUNTS, add_unlabelled
 from make_varied_nets import images, smooth, sound, with_random_scales
 from random_nets import live
-
-COUNTS = {"calibration": 32, "limit": 32, "evaluation": 48}
 
 
 def spectra(channels, length):

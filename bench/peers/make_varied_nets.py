@@ -17,12 +17,11 @@ import numpy as np
 import torch
 import transformers
 import varied_nets
-from cases import add_case
+from cases import COUNTS, add_case
 from random_nets import live
 from torch import nn
 from torch.nn import functional as F
 
-COUNTS = {"calibration": 32, "limit": 32, "evaluation": 48}
 WORDS = 3000
 
 

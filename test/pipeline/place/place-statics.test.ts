@@ -186,6 +186,24 @@ describe("placeStatics with a table of kernels", () => {
     expect((await keptBy([0.3, 0.9]))[0]).toEqual(["Add:s"]);
   });
 
+  it("leaves a neighbour in float whose integer kernel takes longer than floats and conversions, and no product with it", async () => {
+    const between = `(x: f32[1,4]) -> (c) {
+      a = MatMul(x, $k: f32[4,4])
+      s = Softmax(a)
+      c = MatMul(s, $m: f32[4,4])
+    }`;
+    const keptBy = async (other: readonly [number, number]) => {
+      const { found } = await searchIn(between, profiled, tableOf({ a: [4, 1], b: [1, 1], c: [4, 1] }, other));
+      return [...found!.placed[0]!.keptFloat];
+    };
+    expect(await keptBy([0.5, 3])).toEqual([
+      ["Softmax:s", expect.stringMatching(/^does not pay: 3\.0 ms as integers/)],
+    ]);
+    // What it reads and makes would be converted, 0.004 ms each.
+    expect(await keptBy([0.5, 0.507])).toEqual([]);
+    expect(await keptBy([0.5, 0.509])).toHaveLength(1);
+  });
+
   it("leaves out what has a node in float that is to be integers", async () => {
     const steps = tableOf({ a: [1.02, 1], b: [1.2, 1], c: [100, 40] });
     expect((await place(profiled, steps, "MatMul:b")).kept).toEqual([[], ["MatMul:a"]]);
