@@ -331,13 +331,15 @@ export const catalog: readonly AnyPass[] = [
 
 /**
  * `fold`: constant folding and clean-up only, exact. `prepare`: the same, then fusions, round after
- * round until nothing changes, for commands that go on from there; `fuse`: with what is for float alone.
+ * round until nothing changes, for commands that go on from there; `compact`: without what adds weights, for those that
+ * count channels or bytes; `fuse`: with what is for float alone.
  * `runtime`: what `fuse --runtime-specific` runs after `fuse`; the clean-up sees to what the fusions leave
  * behind. `lossy`: what `fuse --lossy` runs after both; `integers`: before static integers are placed.
  */
 export const recipes = {
   fold: cleanUp,
   prepare: [...cleanUp, ...fusions],
+  compact: [...cleanUp, ...fusions].filter((pass) => pass !== widenDepthwise),
   fuse: catalog,
   runtime: [...cleanUp, ...runtimeFusions, splitTranspose],
   lossy: approximations,

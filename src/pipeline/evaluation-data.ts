@@ -274,7 +274,8 @@ export function chooseMetric(
   // Answers in integers or text are compared as they are.
   if (floats.length === 0) return agreement;
   const scores = classOutput({ outputs });
-  if (!scores || !(probabilities.has(scores.name) || looksLikeClassScores(scores, floats))) return cosine;
+  if (!scores || !(probabilities.has(scores.name) || looksLikeClassScores(scores, floats, data.hasLabels)))
+    return cosine;
   return data.hasLabels && data.source === "eval" ? top1 : agreement;
 }
 
@@ -303,18 +304,21 @@ const mayHoldClasses = ({ shape }: PortInfo): boolean =>
 /**
  * Class scores are [batch, classes], with axes of 1 behind or not; or [batch, positions,
  * classes] when the name says so. Vectors that are called an embedding are none, nor are
- * images, masks and boxes, nor one number for each of the places that another output has several for.
+ * images, masks and boxes, nor, where there are no labels, one number for each of the places that another output has several for.
  */
-function looksLikeClassScores({ name, shape }: PortInfo, outputs: readonly PortInfo[]): boolean {
+function looksLikeClassScores({ name, shape }: PortInfo, outputs: readonly PortInfo[], hasLabels: boolean): boolean {
   if (shape === null || /embed|hidden|feature|pool/i.test(name)) return false;
   const rank = significant(shape).length;
   if (rank === 3) return /logit|prob|score|class/i.test(name);
-  return rank === 2 && !outputs.some((output) => hasSeveralFor(shape[1]!, output));
+  const isNamed = hasLabels || /logit|prob|class/i.test(name);
+  return rank === 2 && (isNamed || !outputs.some((output) => hasSeveralFor(shape, output)));
 }
 
 /** Of boxes, or key points: [batch, places, numbers]. */
-const hasSeveralFor = (places: Dim, { shape }: PortInfo): boolean =>
-  places !== null && shape?.length === 3 && shape[1] === places && shape[2] !== 1;
+function hasSeveralFor([batch, places]: readonly Dim[], { shape }: PortInfo): boolean {
+  const [others, same, numbers] = shape?.length === 3 ? shape : [];
+  return places !== null && same === places && others === batch && typeof numbers === "number" && numbers > 1;
+}
 
 /** The shape without axes of 1 at its end. */
 const significant = (shape: readonly Dim[]): readonly Dim[] =>

@@ -46,9 +46,9 @@ export interface InsertReport {
  * Values that a plan quantizes: what its nodes read and what stands behind them.
  * These are the tensors whose ranges must be known.
  */
-export function activationsOf(plan: StaticPlan): readonly Value[] {
+export function activationsOf({ nodes }: Pick<StaticPlan, "nodes">): readonly Value[] {
   const values = new Set<Value>();
-  for (const { node, kernel, outputs } of plan.nodes) {
+  for (const { node, kernel, outputs } of nodes) {
     for (const index of activationSlots(node, kernel)) {
       const value = node.inputs[index];
       if (value && !value.constant) values.add(value);
@@ -73,12 +73,11 @@ export function insertQdq(
   const depths = new Map(plan.nodes.map(({ node }) => [node, depthsOf(node, target)]));
   if (target.isMeasurable) activationsBehindPools(plan);
   const { nodes: pooled, squeezed } = poolMeans(plan.nodes);
-  const biased = target.isMeasurable ? biasedProducts(pooled) : { nodes: pooled, matrices: new Map<string, string>() };
-  const { nodes, interleaved } = subPixelConvs(meanConvs(biased.nodes, target), target, kept);
+  const { nodes: products, matrices } = biasedProducts(pooled, target, plan.keptFloat);
+  const { nodes, interleaved } = subPixelConvs(meanConvs(products, target), target, kept);
   const repeats: Repeats = target.isMeasurable ? repeatsIn(nodes) : new Map();
-  const aliases = [...squeezed, ...biased.matrices];
-  const all = withAliases(schemes, aliases);
-  const writer = new QdqWriter(model.graph, all, target, withAliases(inputs, aliases), kept, interleaved);
+  const aliases = new Map([...squeezed, ...matrices]);
+  const writer = new QdqWriter(model.graph, new Map(schemes), target, inputs, kept, interleaved, aliases);
   for (const each of nodes) {
     const { node, kernel, outputs } = each;
     const slots = activationSlots(node, kernel);
@@ -97,26 +96,13 @@ export function insertQdq(
   foldScalings(nodes);
   if (target.isMeasurable) {
     keepProductsFloat(model.graph);
-    keepPoolsFloat(model.graph);
+    keepPoolsFloat(writer.quantizers(), target);
     resizeAllAxes(model.graph);
   }
   // Corrections compare what the last products read.
   if (target.times && !target.isForSize) widenChannels(model.graph, target.times, last);
   removeUnreadConstants(model.graph);
   return { quantized: plan.nodes.map(({ node }) => node.name), notes: writer.notes, store: writer.store };
-}
-
-/** What is known by labels, also by other labels of the same elements: pairs of such a label and the known one. */
-function withAliases<T>(
-  byLabel: ReadonlyMap<string, T>,
-  aliases: readonly (readonly [string, string])[],
-): Map<string, T> {
-  const all = new Map(byLabel);
-  for (const [alias, label] of aliases) {
-    const known = byLabel.get(label);
-    if (known !== undefined) all.set(alias, known);
-  }
-  return all;
 }
 
 interface Depths {
@@ -152,12 +138,23 @@ class QdqWriter {
     readonly inputs: ReadonlyMap<string, InputMoments>,
     readonly kept: KeptIntegers,
     readonly interleaved: ReadonlyMap<Value, Interleaving>,
+    /** Labels of other values with the same elements, for values that came with the writing. */
+    readonly aliases: ReadonlyMap<Value, string>,
   ) {
     this.#shared = new Set(graph.constants.filter(({ useCount }) => useCount > 1));
   }
 
+  /** What makes integers of the values that a pair was written behind. */
+  quantizers = (): readonly Node[] => [...this.#quantized.values()].filter(({ attached }) => attached);
+
+  /** By which things are known of a value, or of the one that it is widened from. */
+  #labelOf(value: Value): string {
+    const own = this.#origin.get(value) ?? value;
+    return this.aliases.get(own) ?? own.label;
+  }
+
   scheme(value: Value): ActivationScheme {
-    const label = (this.#origin.get(value) ?? value).label;
+    const label = this.#labelOf(value);
     const scheme = this.#given(value) ?? this.schemes.get(label);
     invariant(scheme, `no range is known for ${label}`);
     return scheme;
@@ -173,7 +170,7 @@ class QdqWriter {
 
   /** Makes `to` use the scheme of `from`, or what follows from it: moving or scaling elements must not change integers. */
   share(from: Value, to: Value, as = (scheme: ActivationScheme): ActivationScheme => scheme): void {
-    this.schemes.set(to.label, as(this.scheme(from)));
+    if (!this.aliases.has(to)) this.schemes.set(to.label, as(this.scheme(from)));
   }
 
   /** Makes one activation input come from integers. */
@@ -266,7 +263,7 @@ class QdqWriter {
   /** What is known of the inputs of a product whose weights nobody else reads. */
   #inView(node: Node): InputMoments | null {
     const [input, weight] = node.inputs;
-    const moments = this.inputs.get((this.#origin.get(input!) ?? input!).label);
+    const moments = this.inputs.get(this.#labelOf(input!));
     if (!moments || this.#shared.has(weight!) || this.target.weightLimit > 127) return null;
     const layout = weightLayout(node, weight!.constant!.dims);
     return layout && moments.spread.length === layout.group * layout.inputs ? moments : null;

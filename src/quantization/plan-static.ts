@@ -43,6 +43,8 @@ export interface StaticPlan {
   /** In execution order. */
   readonly nodes: readonly PlannedNode[];
   readonly float: readonly FloatNode[];
+  /** Names of nodes that somebody wants in float. */
+  readonly keptFloat: ReadonlySet<string>;
 }
 
 /** Operators that do the work of a model and that a reader would look for among the quantized ones. */
@@ -99,7 +101,7 @@ export function planStatic(model: Model, target: IntegerTarget, options: Placeme
   for (const node of neighboursKeptFloat(model.graph, target, compute, options)) {
     if (!between.includes(node)) refuse(node, options.keepFloat!.get(node.name)!);
   }
-  return { nodes, float };
+  return { nodes, float, keptFloat: new Set(options.keepFloat?.keys()) };
 }
 
 /** Neighbours that would be integers if nobody had said that they are to stay float. */

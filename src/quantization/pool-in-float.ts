@@ -8,19 +8,20 @@
  * many times as long as the one for floats (2x2 on [16, 320, 320], 1.32 on x86: 4.1 ms, and 0.15 with the Clip). It moves none in front
  * of a Clip, and keeps one whose bounds are closer than the integers' own (ClipQuantFusion).
  */
-import { type Graph, type Node, soleReader, Tensor, type Value } from "../ir/index.js";
+import { type Node, soleReader, Tensor, type Value } from "../ir/index.js";
+import type { IntegerTarget } from "../target/integer-kernel.js";
 import { type ActivationScheme, schemeOf } from "./scheme.js";
 
-/** What a QuantizeLinear is moved through on its way. */
+/** What a QuantizeLinear is moved through on its way (CanNodePropagate in qdq_propagation.cc). */
 const movers = new Set(["Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice"]);
 
-/** Of all that a graph has, once pairs are written. */
-export function keepPoolsFloat(graph: Graph): void {
-  for (const node of [...graph.nodes()]) {
-    const pool = node.is("QuantizeLinear") ? poolInFront(node) : null;
-    const scheme = schemeOf(node);
-    if (!pool || !scheme || pool.inputs[0]!.producer?.is("DequantizeLinear")) continue;
-    clipBehind(pool, scheme, node.inputs[2]!.dtype === "i8" ? [-128, 127] : [0, 255]);
+/** @param quantizers each QuantizeLinear that was written */
+export function keepPoolsFloat(quantizers: readonly Node[], { activations }: Pick<IntegerTarget, "activations">): void {
+  for (const node of quantizers) {
+    const pool = poolInFront(node);
+    if (pool && !pool.inputs[0]!.producer?.is("DequantizeLinear")) {
+      clipBehind(pool, schemeOf(node)!, activations === "i8" ? [-128, 127] : [0, 255]);
+    }
   }
 }
 

@@ -3,25 +3,25 @@
  *
  *   ReduceMean<axes=[2,3]>(x)  =>  GlobalAveragePool(x), behind it a Squeeze where the axes go
  */
-import { type Node, Tensor } from "../ir/index.js";
+import { type Node, Tensor, type Value } from "../ir/index.js";
 import { passthrough } from "../target/integer-kernel.js";
 import type { PlannedNode } from "./plan-static.js";
 
 export interface Pooled {
   readonly nodes: readonly PlannedNode[];
-  /** By the label of what a Squeeze reads, that of what it makes: both have the same range. */
-  readonly squeezed: ReadonlyMap<string, string>;
+  /** By what a Squeeze reads, the label of what it makes: both have the same range. */
+  readonly squeezed: ReadonlyMap<Value, string>;
 }
 
 /** Writes the means among nodes that are to be integers as pools; these stand in their place then. */
 export function poolMeans(planned: readonly PlannedNode[]): Pooled {
-  const squeezed = new Map<string, string>();
+  const squeezed = new Map<Value, string>();
   const nodes = planned.flatMap((each): PlannedNode[] => {
     if (!each.node.is("ReduceMean")) return [each];
     const { pool, squeeze } = pooled(each.node);
     const made = { ...each, node: pool, outputs: [pool.output] };
     if (!squeeze) return [made];
-    squeezed.set(pool.output.label, squeeze.output.label);
+    squeezed.set(pool.output, squeeze.output.label);
     return [made, { node: squeeze, kernel: passthrough, outputs: [squeeze.output] }];
   });
   return { nodes, squeezed };

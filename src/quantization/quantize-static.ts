@@ -83,7 +83,7 @@ function withKnownRanges(
 }
 
 function whyNoRange(planned: PlannedNode, taps: ReadonlyMap<string, TapStatistics>): string | null {
-  for (const { label } of activationsOf({ nodes: [planned], float: [] })) {
+  for (const { label } of activationsOf({ nodes: [planned] })) {
     const reason = whyUnusable(taps.get(label), label);
     if (reason) return reason;
   }

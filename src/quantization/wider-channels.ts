@@ -1,10 +1,10 @@
 /**
  * The integer kernel of a depthwise Conv multiplies whole vectors of channels, and takes what is left of them one by one: twice
  * as long for 72 channels as for 80. Where the dense Convs around it are few, they make and read as many more channels as
- * fill a vector, whose weights are zeros: what the model computes stays the same, bit by bit.
+ * fill a vector, and multiply them by zeros: what the model computes stays the same, bit by bit.
  */
 import type { Graph, Node } from "../ir/index.js";
-import { WiderConstants, widen } from "../rewrite/widen-channels.js";
+import { WiderConstants, widenRegion } from "../rewrite/widen-region.js";
 import { channelRegionOf, isDepthwise } from "../target/channel-region.js";
 import type { KernelTimes } from "../target/kernel-times.js";
 
@@ -16,6 +16,6 @@ export function widenChannels(graph: Graph, times: KernelTimes, kept: ReadonlySe
       continue;
     const channels = times.widened(node);
     const region = channels > node.int("group", 1) ? channelRegionOf(node) : null;
-    if (region && ![...region.consumers].some((each) => kept.has(each))) widen(region, channels, constants);
+    if (region && ![...region.consumers].some((each) => kept.has(each))) widenRegion(region, channels, constants);
   }
 }

@@ -282,7 +282,8 @@ async function runGraphPass(
   options: RunPassesOptions,
 ): Promise<void> {
   const { target } = options;
-  if (pass.onlyOnCpu !== undefined && target && !isOrtCpu(target)) return;
+  const refusal =
+    pass.onlyOnCpu !== undefined && target && !isOrtCpu(target) ? `${target.title}: ${pass.onlyOnCpu}` : null;
   await pass.run({
     model,
     evaluate: options.evaluate ?? null,
@@ -291,6 +292,10 @@ async function runGraphPass(
     store: options.store ?? inMemory,
     mayChange: (node) => !options.isBarred?.(pass.name, node),
     claim: (node) => {
+      if (refusal !== null) {
+        noteSkip(progress, node, refusal);
+        return false;
+      }
       if (!mayApply(progress, options) || options.isBarred?.(pass.name, node)) return false;
       noteApplied(progress, node, options);
       return true;

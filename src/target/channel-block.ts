@@ -39,5 +39,5 @@ const LEAST_DEPTHWISE = 12;
 export const isQuickDepthwise = (channels: number): boolean =>
   channels % CHANNELS_AT_ONCE === 0 && channels >= LEAST_DEPTHWISE;
 
-/** As many channels as can be transposed to blocks, of so many at least. */
+/** The least multiple of so many that is not less. */
 export const wholeChannels = (channels: number): number => Math.ceil(channels / CHANNELS_AT_ONCE) * CHANNELS_AT_ONCE;

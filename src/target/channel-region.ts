@@ -46,7 +46,7 @@ export function channelRegionOf(start: Node): ChannelRegion | null {
   return isDepthwise(start) ? new Search(start).run() : null;
 }
 
-/** What is known to take little more time with more channels: integers, and activations between them. */
+/** Each element by itself: a channel that is repeated stays that. What they take, the caller knows. */
 const unary = /^(Clip|DequantizeLinear|HardSigmoid|HardSwish|LeakyRelu|QuantizeLinear|Relu|Sigmoid|Tanh)$/;
 const binary = /^(Add|Max|Min|Mul|PRelu|Sub)$/;
 const pooling = /^(AveragePool|GlobalAveragePool|MaxPool)$/;

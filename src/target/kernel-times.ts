@@ -308,7 +308,7 @@ function paddedDepth(rates: KernelRates, conv: Node): number {
 /** Of what is saved, the most that the Convs around may take more. */
 const WIDENING_SHARE = 0.8;
 
-/** Channels that fill no whole vectors are taken one by one; the dense Convs around may have some more, of zeros, and what they make. */
+/** Channels that fill no whole vectors are taken one by one; the dense Convs around may have some more, and what they make. */
 function widenedChannels(rates: KernelRates, depthwise: Node): number {
   const own = depthwise.int("group", 1);
   const wide = padded(own, LANES);

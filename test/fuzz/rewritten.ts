@@ -18,7 +18,12 @@ import { bytesOf, describeModel, evaluate, type Feeds } from "./session.js";
  * The recipes of the catalog but for `lossy`, which changes results on purpose, and `prepare`, which is in others; `opset`, `shape` and `half`: what --opset,
  * --shape and fp16 do; and `elsewhere`: what `fuse` does for a target that has more kernels than the runtime here.
  */
-export type Recipe = Exclude<keyof typeof recipes, "lossy" | "prepare"> | "opset" | "shape" | "half" | "elsewhere";
+export type Recipe =
+  | Exclude<keyof typeof recipes, "lossy" | "prepare" | "compact">
+  | "opset"
+  | "shape"
+  | "half"
+  | "elsewhere";
 
 export interface Made {
   readonly model: Model;

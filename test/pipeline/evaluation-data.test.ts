@@ -194,9 +194,19 @@ describe("chooseMetric", () => {
     ["beside others of one number", ["N", 10], ["N", 10, 1], "agreement"],
     ["beside boxes of another number", ["N", 10], ["N", 100, 4], "agreement"],
     ["beside a map of each class", ["N", 10], ["N", 10, 7, 7], "agreement"],
+    ["of places that nobody knows the number of", ["N", null], ["N", null, 4], "agreement"],
+    ["beside who knows how many", ["N", 10], ["N", 10, "M"], "agreement"],
+    ["beside boxes of another batch", ["N", 10], [1, 10, 4], "agreement"],
   ] as const)("of scores %s", (_, shape, other, metric) =>
     expect(choose([input("scores", "f32", shape), input("other", "f32", other)])).toBe(metric),
   );
+
+  it("takes names and labels at their word, whatever stands beside", () => {
+    const parts = input("parts", "f32", ["N", 10, 64]);
+    expect(choose([input("logits", "f32", ["N", 10]), parts])).toBe("agreement");
+    expect(choose([scores, parts])).toBe("cosine");
+    expect(choose([scores, parts], "eval", true)).toBe("top1");
+  });
 
   it("passes over outputs with one number a sample, as metrics do", () => {
     expect(choose([input("loss", "f32", ["N", 1]), scores])).toBe("agreement");

@@ -1,11 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { Model } from "../../src/ir/index.js";
+import type { InputMoments } from "../../src/quantization/inputs/round-in-view.js";
+import { insertQdq } from "../../src/quantization/insert-qdq.js";
 import { toIntegerOperators } from "../../src/quantization/integer-operators.js";
+import { nameAdded } from "../../src/quantization/names.js";
+import { planStatic } from "../../src/quantization/plan-static.js";
 import { integerTargetNamed } from "../../src/target/integer-kernels.js";
 import {
   errorOf,
   opsOf,
   optimizedByRuntime,
+  prepared,
   quantizeText,
   relativeError,
   safeTarget,
@@ -38,6 +43,7 @@ describe("biasedProducts", () => {
     ["results that others read too", rows(known, "g = Relu(a)", "y = Concat<axis=2>(b, a)")],
     ["integers behind a sum", rows(known, "g = Sigmoid(a)")],
     ["a residual sum", rows(known, "s = Sigmoid(a)\n g = Mul(a, s)", "y = Add(b, x)")],
+    ["a matrix", rows("5,8")],
     ["a bias of one row", rows(known, "g = Tanh(a)", "y = Abs(b)", "c: f32[1,12]")],
   ])("multiplies and adds %s on integers", async (_, text) => {
     const { float, model, feeds } = await quantizeText(text);
@@ -61,11 +67,39 @@ describe("biasedProducts", () => {
     expect(opsOf(model).filter((op) => op === "Reshape")).toHaveLength(3);
   });
 
-  it("takes a batch of none", async () => {
-    const { float, model, feeds } = await quantizeText(rows("0,5,8"));
-    expect(productsOf(model)).toEqual(["Gemm", "Gemm"]);
+  it.each(["0,5,8", "2,0,8"])("leaves what has no elements: %s", async (shape) => {
+    const { float, model, feeds } = await quantizeText(rows(shape));
+    expect(productsOf(model)).toEqual(["MatMul", "MatMul"]);
     const [y, made] = [await runModel(float, feeds), await runModel(model, feeds)].map((results) => results["y"]!);
     expect(made!.dims).toEqual(y!.dims);
+  });
+
+  it("minds no other value that is called as its rows are", async () => {
+    const { float, model, feeds } = await quantizeText(`(x: f32[${known}]) -> (y, z) {
+      x/rows = Mul(x, $n: f32[1] = {90})
+      p = MatMul(x, $w: f32[8,12])
+      y = Add(p, $c: f32[12])
+      q = MatMul(x/rows, $v: f32[8,12])
+      z = Add(q, $d: f32[12])
+    }`);
+    nameAdded(model, new Set());
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.03);
+  });
+
+  it("knows the inputs of what it writes where weights are rounded in view of them", async () => {
+    const { plan, schemes } = await quantizeText(rows(known));
+    expect(plan.nodes).toHaveLength(2);
+    const model = await prepared(rows(known));
+    const again = planStatic(model, safeTarget, { neighbours: true, depthwise: true });
+    const asked: string[] = [];
+    const moments = new (class extends Map<string, InputMoments> {
+      override get(label: string) {
+        asked.push(label);
+        return undefined;
+      }
+    })();
+    insertQdq(model, again, schemes, safeTarget, moments);
+    expect(asked).toEqual(["x", "g"]);
   });
 
   it.each([
@@ -101,6 +135,8 @@ describe("biasedProducts", () => {
     ["a bias of each place", rows(known, "g = Tanh(a)", "y = Abs(b)", "c: f32[5,12]"), {}, safeTarget],
     ["a number for all", rows(known, "g = Tanh(a)", "y = Abs(b)", "c: f32[1]"), {}, safeTarget],
     ["a bias that makes more of it", rows(known, "g = Tanh(a)", "y = Abs(b)", "c: f32[1,1,1,12]"), {}, safeTarget],
+    ["a column of biases", rows("1,12,8", "g = Tanh(a)", "y = Abs(b)", "c: f32[12,1]"), {}, safeTarget],
+    ["a sum that somebody wants in float", rows(known), { keepFloat: new Map([["Add:a", "asked for"]]) }, safeTarget],
     ["a product that others read", rows(known, "t = Tanh(a)\n g = Mul(t, p)"), {}, safeTarget],
     ["products in float", rows(known), { keepFloat: new Map([["MatMul:p", "asked for"]]) }, safeTarget],
     ["another runtime", rows(known), {}, integerTargetNamed("openvino", safeTarget)],

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type Model, Tensor } from "../../src/ir/index.js";
+import { activationsOf, insertQdq } from "../../src/quantization/insert-qdq.js";
+import { planStatic } from "../../src/quantization/plan-static.js";
+import { schemeOf } from "../../src/quantization/scheme.js";
 import { integerTargetNamed } from "../../src/target/integer-kernels.js";
-import { errorOf, opsOf, optimizedByRuntime, quantizeText, safeTarget } from "../support/quantize-text.js";
+import { errorOf, opsOf, optimizedByRuntime, prepared, quantizeText, safeTarget } from "../support/quantize-text.js";
 import { runModel } from "../support/run-model.js";
 
 /** A float Conv and a pool in front of integers, with something between that a pool may not change places with. */
@@ -67,6 +70,44 @@ describe("keepPoolsFloat", () => {
     const [ours, theirs] = [await integersOf(made.model, feeds), await integersOf(plain.model, feeds)];
     expect(ours.bytes()).toEqual(theirs.bytes());
     expect(ours.bytes()).toContain(255);
+  });
+
+  it("cuts nothing off that is rounded to another integer, of either kind", async () => {
+    const i8 = { ...safeTarget, activations: "i8" as const };
+    for (const target of [safeTarget, i8]) {
+      const { model } = await quantizeText(stem(halves), { keepFloat }, target);
+      const clip = [...model.graph.nodes()].find(({ op }) => op === "Clip")!;
+      const quantize = [...model.graph.nodes()].find(({ op }) => op === "QuantizeLinear")!;
+      const { scale, zeroPoint } = schemeOf(quantize)!;
+      const [least, most] = clip.inputs.slice(1).map((value) => value!.constant!.f32()[0]! / scale + zeroPoint);
+      const [first, last] = target === i8 ? [-128, 127] : [0, 255];
+      // Less than half a step, and more than what the runtime takes for the range itself.
+      expect(least).toBeCloseTo(first! + 0.25, 3);
+      expect(most).toBeCloseTo(last! - 0.25, 3);
+    }
+  });
+
+  it.each([
+    ["a Reshape", "r = Reshape(p, $shape: i64[4] = {1, 16, 14, 3})"],
+    ["an Unsqueeze and a Squeeze", "t = Unsqueeze(p, $axis: i64[1] = {2})\n r = Squeeze(t, $axis)"],
+  ])("looks through %s", async (_, behind) => {
+    const text = stem("kernel_shape=[1,3], strides=[1,4]", behind);
+    const { model } = await quantizeText(text, { keepFloat });
+    expect(poolsOf(model)[0]!.output.label).toBe("p/pooled");
+  });
+
+  it.each(["u16", "i16"])("leaves pools in front of integers that were there before, of %s", async (dtype) => {
+    const text = `(x: f32[1,3,16,16]) -> (y, q) {
+      a = Conv(x, $w: f32[16,3,1,1])
+      y = Relu(a)
+      p = MaxPool<kernel_shape=[2,2]>(x)
+      q = QuantizeLinear(p, $s: f32 = {0.001}, $z: ${dtype} = {0})
+    }`;
+    const model = await prepared(text, 21);
+    const plan = planStatic(model, safeTarget, { neighbours: true, depthwise: true });
+    const schemes = new Map(activationsOf(plan).map(({ label }) => [label, { scale: 0.05, zeroPoint: 128 }]));
+    insertQdq(model, plan, schemes, safeTarget);
+    expect(opsOf(model)).not.toContain("Clip");
   });
 
   it.each([

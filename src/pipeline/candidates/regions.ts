@@ -41,7 +41,7 @@ export function regionsOf({ graph }: Model, integers: ReadonlySet<string>): read
   return regions.map((nodes) => ({ name: nodes[0]!.name, nodes: nodes.map(({ name }) => name) }));
 }
 
-/** Whether it is a reason for others to be integers, and none of them is one for it. */
+/** Whether it has weights: what is beside it may be integers because it is. */
 export const startsRegion = (node: Node): boolean =>
   (node.domain === "" && ownEntry(weightInputs, node.op) !== undefined && readsWeights(node)) || isLookUp(node);
 
@@ -198,7 +198,7 @@ function ownerOf({ name }: Pick<NodeTime, "name">, owners: ReadonlyMap<string, s
     const cut = rest.lastIndexOf("/");
     if (
       cut <= 0 ||
-      !/^\/(\w*[Qq]uantize\w*|MatMul\w*|Conv\w*|Cast|scale|wide|Mul|Add|Sub|Gather|Bit\w+|Concat|blocks|Reshape|(Transpose|Reshape|Concat|Unsqueeze)_\w+|Slice|Shape|Div)$/.test(
+      !/^\/(\w*[Qq]uantize\w*|MatMul\w*|Conv\w*|Cast|scale|wide|Mul|Add|Sub|Gather|Bit\w+|Concat|blocks|rows|pooled|Clip|Reshape|(Transpose|Reshape|Concat|Unsqueeze)_\w+|Slice|Shape|Div)$/.test(
         rest.slice(cut),
       )
     )

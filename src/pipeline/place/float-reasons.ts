@@ -18,6 +18,10 @@ export function whyNoGain(time: RegionTime, leastShare: number): string {
   return `would pay beside integers alone, and what is around it stays float: ${timesOf(time)}`;
 }
 
+/** Of a neighbour whose products gain without it. @param convertedMs of all that it reads and makes */
+export const whySlowKernel = ({ beforeMs, kernelMs }: RegionTime, convertedMs: number): string =>
+  `its integer kernel is slower: ${ms(kernelMs)}, and ${ms(beforeMs)} in float with ${ms(convertedMs)} for conversions`;
+
 /** Of what scales channels, where all such are in float. */
 export const whyGate = "one number for each channel, whose rounding would be on all that it scales";
 

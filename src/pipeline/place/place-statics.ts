@@ -2,7 +2,6 @@
  * Which nodes become static integers, decided before their ranges are: how fast integers are does
  * not depend on what they stand for, and ranges and corrections then fit the model that is built.
  */
-
 import { nodesWithin } from "../../ir/index.js";
 import type { Candidate, Plan, Variant } from "../candidates/candidate.js";
 import {
@@ -15,7 +14,7 @@ import {
 } from "../candidates/regions.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { RegionFacts } from "../result.js";
-import { whyApart, whyFloatInput, whyGate, whyNoGain } from "./float-reasons.js";
+import { whyApart, whyFloatInput, whyGate, whyNoGain, whySlowKernel } from "./float-reasons.js";
 import { gateNodes } from "./gates.js";
 import { leaveWhatDoesNotPay, withoutLosses } from "./paying-regions.js";
 
@@ -103,22 +102,39 @@ function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): P
 
 /**
  * The same with neighbours in float whose integer kernels take longer than floats and all conversions for them (Softmax): the products
- * around them gain by themselves.
+ * around them gain by themselves. All of them, or else those that the rest is faster without.
  */
 function withoutSlowNeighbours(widest: Plan, workshop: Workshop): Plan {
+  const slow = slowNeighbours(widest, workshop);
+  const without = (plan: Plan, names: readonly string[]): Plan =>
+    workshop.plan(plan.variant, new Map([...plan.keptFloat, ...names.map((name) => [name, slow.get(name)!] as const)]));
+  const faster = (plan: Plan, than: Plan): boolean => timeOf(plan, workshop) < timeOf(than, workshop);
+  const all = without(widest, [...slow.keys()]);
+  if (slow.size === 0 || faster(all, widest)) return all;
+  let best = widest;
+  for (const name of slow.keys()) {
+    const next = without(best, [name]);
+    if (faster(next, best)) best = next;
+  }
+  return best;
+}
+
+/** Why, by their names. */
+function slowNeighbours(plan: Plan, workshop: Workshop): ReadonlyMap<string, string> {
   const { conversionMs } = workshop.options.target.times!;
-  const nodes = [...nodesWithin(workshop.model.graph)].filter(({ name }) => widest.built.forms.has(name));
+  const nodes = [...nodesWithin(workshop.model.graph)].filter(({ name }) => plan.built.forms.has(name));
   const alone = nodes.map(({ name }) => ({ name, nodes: [name] }));
-  const times = workshop.estimate(widest, alone)!.regions;
-  const kept = new Map(widest.keptFloat);
+  const times = workshop.estimate(plan, alone)!.regions;
+  const slow = new Map<string, string>();
   for (const node of nodes) {
     const time = times.get(node.name)!;
-    const values = [...node.inputs, node.output].filter((value) => value !== null && !value.constant);
-    const converted = values.reduce((ms, value) => ms + conversionMs(workshop.elementsOf(value!.label), node, []), 0);
-    if (!startsRegion(node) && time.kernelMs > time.beforeMs + converted) kept.set(node.name, whyNoGain(time, 0));
+    let convertedMs = 0;
+    for (const value of [...node.inputs, ...node.outputs])
+      if (value && !value.constant) convertedMs += conversionMs(workshop.elementsOf(value.label), node, []);
+    if (!startsRegion(node) && time.kernelMs > time.beforeMs + convertedMs)
+      slow.set(node.name, whySlowKernel(time, convertedMs));
   }
-  const plan = kept.size > widest.keptFloat.size ? workshop.plan(widest.variant, kept) : widest;
-  return timeOf(plan, workshop) < timeOf(widest, workshop) ? plan : widest;
+  return slow;
 }
 
 /** Of the time of a run, what it may cost to convert nothing for neighbours alone: errors are measured with and without. */

@@ -400,7 +400,9 @@ class Preparer {
   /** `fold` and what runs on after the fusions keep the opset by themselves. */
   #whyKept(): string {
     const { graph, recipe } = this.request;
-    return recipe === "fuse" || recipe === "prepare" ? whyKept(graph) : "the opset stays as it is";
+    return recipe === "fuse" || recipe === "prepare" || recipe === "compact"
+      ? whyKept(graph)
+      : "the opset stays as it is";
   }
 
   /** What every pass of the recipe said, or why it has nothing to say. */

@@ -82,7 +82,7 @@ export class PruneRun {
     const intake = await record.stage("load", () => takeIn(config, record, "weights"));
     const samples = fitSamples(intake, record);
     const prepared = await record.stage("fuse", () =>
-      prepareModel(requestOf(config, intake, "prepare", LEAST_OPSET), context),
+      prepareModel(requestOf(config, intake, "compact", LEAST_OPSET), context),
     );
     record.warn(...prepared.warnings);
     const map = findChannelGroups(prepared.model);

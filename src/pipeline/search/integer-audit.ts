@@ -96,8 +96,11 @@ function whyFloat(node: Node, made: ReadonlyMap<string, Node>, widened: Readonly
   return `the runtime computes a float ${source?.op ?? node.op} and converts its result`;
 }
 
-/** The label of its integers. */
-const weightsOf = (node: Node): string | undefined => node.inputs[1]?.producer?.inputs[0]?.label;
+const products = /^(Conv|ConvTranspose|Gemm|MatMul)$/;
+
+/** The label of a product's integers. */
+const weightsOf = (node: Node): string | undefined =>
+  products.test(node.op) ? node.inputs[1]?.producer?.inputs[0]?.label : undefined;
 
 const isAmong = (labels: ReadonlySet<string>, label: string | undefined): boolean =>
   label !== undefined && labels.has(label);

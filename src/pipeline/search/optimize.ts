@@ -149,7 +149,12 @@ export class OptimizeRun {
       const why = already + floatRest(original, this.target);
       return this.#nothingToDo(await record.stage("load", () => taking), why);
     }
-    const request = requestOf(config, taken.judged, "prepare", leastOpset(config, original));
+    const request = requestOf(
+      config,
+      taken.judged,
+      this.target.isForSize ? "compact" : "prepare",
+      leastOpset(config, original),
+    );
     const [admitted, draft] = await this.#taken(taking, draftModel(request, this.context));
     this.#admitted = admitted;
     refuseUnjudged(admitted);

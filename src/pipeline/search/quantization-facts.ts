@@ -81,7 +81,7 @@ export function chosenRanges({ variant, built, keptFloat }: Candidate, workshop:
   const plan = planStatic(workshop.model, target, { ...statics.placement, keepFloat });
   const nodes = plan.nodes.filter(({ node }) => built.forms.get(node.name) === "static");
   if (nodes.length === 0) return null;
-  return calibrationFacts(activationsOf({ nodes, float: [] }), taps, (label) => methodFor(statics, label));
+  return calibrationFacts(activationsOf({ nodes }), taps, (label) => methodFor(statics, label));
 }
 
 /** What may become integers in a run. */

@@ -173,7 +173,7 @@ async function widened(
 
 const isHalf = ({ dtype }: Value): boolean => dtype === "f16" || dtype === "bf16";
 
-/** How many channels the baseline has of values that have more in the candidate, which a Conv makes of weights of zeros: a kernel gains by them. */
+/** How many channels the baseline has of values that have more in the candidate, filled up for a kernel's sake: what a Conv makes of its first weights again, or of zeros. */
 function fewerChannels(
   before: ReadonlyMap<string, Value>,
   after: ReadonlyMap<string, Value>,
@@ -184,15 +184,15 @@ function fewerChannels(
     const [own, more] = [shape?.[1], value?.shape?.[1]];
     const isImage = shape && shape.length > 2 && shape.length === value?.shape?.length;
     if (!isImage || typeof own !== "number" || typeof more !== "number" || own >= more) continue;
-    if (isOfZeros(value!, own, more)) fewer.set(label, own);
+    if (isFilledUp(value!, own, more)) fewer.set(label, own);
   }
   return fewer;
 }
 
 const MOST_STEPS = 12;
 
-/** Whether the Conv in front of a value, with nothing but what keeps channels between, has no weights from a channel on. */
-function isOfZeros(value: Value, own: number, channels: number): boolean {
+/** Whether the Conv in front of a value, with nothing but what keeps channels between, has no weights of its own from a channel on. */
+function isFilledUp(value: Value, own: number, channels: number): boolean {
   let at = value.producer;
   for (let steps = 0; at && !at.is("Conv") && steps < MOST_STEPS; steps++) {
     at = at.inputs.find((input) => input?.shape?.[1] === channels && !input.constant)?.producer ?? null;
@@ -200,7 +200,9 @@ function isOfZeros(value: Value, own: number, channels: number): boolean {
   const weight = at?.is("Conv") ? weightOf(at) : null;
   if (weight?.dims[0] !== channels) return false;
   const bytes = weight.bytes();
-  return bytes.subarray((bytes.byteLength / channels) * own).every((byte) => byte === 0);
+  const each = bytes.byteLength / channels;
+  const added = bytes.subarray(each * own);
+  return added.every((byte) => byte === 0) || added.every((byte, at) => byte === bytes[at % each]);
 }
 
 function firstChannels(model: Model, value: Value, channels: number | undefined): Value {

@@ -176,6 +176,7 @@ it("compares half precision with float32", async () => {
 
 it.each([
   ["compares what has more channels of zeros by those that the baseline has", "1,2,0", { compared: 3, uncompared: 0 }],
+  ["the same where the first is repeated", "1,2,1", { compared: 3, uncompared: 0 }],
   ["leaves what has other channels", "1,2,5", { compared: 1, uncompared: 2 }],
 ])("%s", async (_, weights, expected) => {
   const folder = temporaryFolder({ "d.npz": npz({ x: f32Npy([2, 1, 2, 2], [1, 2, 3, 4, 5, 6, 7, 8]) }) });
