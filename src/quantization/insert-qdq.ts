@@ -216,7 +216,7 @@ class QdqWriter {
     let biasValues = this.target.bias === "i32" ? bias?.constant?.f32() : undefined;
     // Nodes that share a weight share its integers, unless a bias raised scales for one of them.
     if (biasValues) {
-      const raised = makeRoomForBias(least, biasValues, inputScale);
+      const raised = makeRoomForBias(least, biasValues, inputScale, tensor.elementCount / dims[axis]!);
       if (raised.length > 0) {
         form += ` for ${node.name}`;
         make = () => quantize(least).integers;

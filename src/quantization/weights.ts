@@ -106,14 +106,25 @@ export function scaledRows(values: Float32Array, columns: number, factors: Float
 
 const LARGEST_INT32 = 2 ** 31 - 1;
 
+/** Largest magnitude of the product of two integers of 8 bits. */
+const LARGEST_PRODUCT = 255 * 127;
+
 /**
- * Raises the scales of channels whose bias would not fit 32 bits at scale
- * inputScale * weightScale. Returns the channels that were raised.
+ * Raises the scales of channels whose bias would not fit 32 bits at scale inputScale * weightScale, beside the products that it is
+ * added to: kernels add up in 32 bits, and what is more wraps around. Returns the channels that were raised.
+ *
+ * @param products of each output
  */
-export function makeRoomForBias(scales: Float32Array, bias: Float32Array, inputScale: number): number[] {
+export function makeRoomForBias(
+  scales: Float32Array,
+  bias: Float32Array,
+  inputScale: number,
+  products: number,
+): number[] {
   const raised: number[] = [];
+  const largest = Math.max(LARGEST_INT32 / 2, LARGEST_INT32 - products * LARGEST_PRODUCT);
   for (let channel = 0; channel < scales.length; channel++) {
-    const needed = Math.abs(bias[channel]!) / (inputScale * LARGEST_INT32);
+    const needed = Math.abs(bias[channel]!) / (inputScale * largest);
     if (needed < scales[channel]!) continue;
     // One step of float32 more, since the product of the two scales is rounded.
     scales[channel] = needed * (1 + 2 ** -20);

@@ -67,6 +67,15 @@ describe("biasedProducts", () => {
     expect(opsOf(model).filter((op) => op === "Reshape")).toHaveLength(3);
   });
 
+  it("adds biases beside which weights are nothing, and does not wrap around", async () => {
+    const tiny = new Array(64).fill(0).map((_, i) => (i % 8 === 0 ? (i / 8 - 3.5) / 8 : 1e-6));
+    const { float, model, feeds } = await quantizeText(`(x: f32[1,5,8]) -> (y) {
+      p = MatMul(x, $w: f32[8,8] = {${tiny.join(", ")}})
+      y = Add(p, $c: f32[8] = {0.5, 0.5, 0.5, -0.5, 0.5, 0.5, -0.5, 0.5})
+    }`);
+    expect(await errorOf(float, model, feeds)).toBeLessThan(0.03);
+  });
+
   it.each(["0,5,8", "2,0,8"])("leaves what has no elements: %s", async (shape) => {
     const { float, model, feeds } = await quantizeText(rows(shape));
     expect(productsOf(model)).toEqual(["MatMul", "MatMul"]);

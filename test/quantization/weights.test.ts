@@ -70,7 +70,7 @@ describe("roundHalfEven", () => {
 describe("biases", () => {
   /** Quantizes a bias as a node would and reads it back. */
   function rebuilt(bias: number[], scales: Float32Array, inputScale: number): { bias: number[]; raised: number[] } {
-    const raised = makeRoomForBias(scales, Float32Array.from(bias), inputScale);
+    const raised = makeRoomForBias(scales, Float32Array.from(bias), inputScale, 4);
     const stored = quantizeBias(Float32Array.from(bias), inputScale, scales);
     const integers = stored.integers.integers()!;
     return { bias: integers.map((integer, i) => integer * stored.scales[i]!), raised };
@@ -83,6 +83,17 @@ describe("biases", () => {
     expect(scales[1]).toBe(float(0.01));
     expect(Math.abs(bias[0]! - 5)).toBeLessThan(1e-3);
     expect(Math.abs(bias[1]! - 1)).toBeLessThan(0.005);
+  });
+
+  it("leave room for the products that they are added to, within 32 bits", () => {
+    for (const products of [8, 4608, 1e6]) {
+      const [scales, bias] = [Float32Array.of(1e-12), Float32Array.of(0.5)];
+      expect(makeRoomForBias(scales, bias, 0.02, products)).toEqual([0]);
+      const [integer] = quantizeBias(bias, 0.02, scales).integers.integers()!;
+      const room = Math.min(2 ** 30, products * 255 * 127);
+      expect(integer! + room).toBeLessThan(2 ** 31);
+      expect(integer!).toBeGreaterThan((2 ** 31 - room) * 0.999);
+    }
   });
 
   it("survive a filter of zeros: bias -1.2", () => {

@@ -1,6 +1,7 @@
 /** What is asked of `prepareModel`. */
 import type { Model } from "../../ir/index.js";
 import type { recipes } from "../../passes/catalog.js";
+import type { IntegerTarget } from "../../target/integer-kernel.js";
 import type { FuseConfig, GraphConfig, RuntimeConfig } from "../config.js";
 import type { Intake } from "../intake.js";
 
@@ -24,6 +25,10 @@ export interface PrepareRequest {
 }
 
 type Judged = Pick<Intake, "signature" | "trial"> & Partial<Pick<Intake, "unrunnable">>;
+
+/** Of what becomes integers. */
+export const recipeFor = ({ isForSize }: Pick<IntegerTarget, "isForSize">): Recipe =>
+  isForSize ? "compact" : "prepare";
 
 /** For the model of a run, as it was taken in. */
 export const requestOf = (

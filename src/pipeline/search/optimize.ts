@@ -50,7 +50,7 @@ import { leftBetween } from "../place/left-between.js";
 import { whyHopeless } from "../place/place-statics.js";
 import { approximate, lossyText } from "../prepare/lossy.js";
 import { type Draft, draftModel, type Prepared } from "../prepare/prepare.js";
-import { requestOf } from "../prepare/prepare-request.js";
+import { recipeFor, requestOf } from "../prepare/prepare-request.js";
 import { raisedNotes } from "../prepare/raise-opset.js";
 import { operatorTimes } from "../profile/operator-times.js";
 import type { LossyFacts, ModelFacts, RunResult, UnquantizedFacts, Verdict } from "../result.js";
@@ -149,12 +149,7 @@ export class OptimizeRun {
       const why = already + floatRest(original, this.target);
       return this.#nothingToDo(await record.stage("load", () => taking), why);
     }
-    const request = requestOf(
-      config,
-      taken.judged,
-      this.target.isForSize ? "compact" : "prepare",
-      leastOpset(config, original),
-    );
+    const request = requestOf(config, taken.judged, recipeFor(this.target), leastOpset(config, original));
     const [admitted, draft] = await this.#taken(taking, draftModel(request, this.context));
     this.#admitted = admitted;
     refuseUnjudged(admitted);
