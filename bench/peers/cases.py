@@ -1,11 +1,23 @@
 """The list of nets that compare.py takes, which scripts add to."""
 
+import argparse
 import json
+from pathlib import Path
 
 import numpy as np
 
 # Samples of each set.
 COUNTS = {"calibration": 32, "limit": 32, "evaluation": 48}
+
+
+def folder_and_seed(seed):
+    """What a script that makes nets is told: `out`, which is there then, and `seed`."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=seed)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    return options
 
 
 def add_case(out, case):

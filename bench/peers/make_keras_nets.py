@@ -8,16 +8,14 @@ UpSampling2D, PReLU), channels last, a free batch, random weights and live Batch
 sets of samples and cases.json, the list that compare.py takes. What has no labels is compared with the float model.
 """
 
-import argparse
 import os
-from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import keras
 import numpy as np
 import tensorflow as tf
 import tf2onnx
-from cases import COUNTS, add_unlabelled
+from cases import COUNTS, add_unlabelled, folder_and_seed
 from keras import applications, layers
 
 
@@ -134,11 +132,7 @@ def live(net, sample):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--seed", type=int, default=502)
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
+    options = folder_and_seed(502)
     for index, (name, (make, samples, opset, kind)) in enumerate(NETS.items()):
         keras.utils.set_random_seed(options.seed + index)
         rng = np.random.default_rng(1000 * options.seed + index)

@@ -7,14 +7,12 @@ The modules of line_nets.py with random weights and live BatchNorm statistics, b
 NAME.onnx, three disjoint sets of samples and cases.json, the list that compare.py takes. What has no labels is compared with the float model.
 """
 
-import argparse
 import logging
 import warnings
-from pathlib import Path
 
 import line_nets
 import torch
-from cases import COUNTS, add_unlabelled
+from cases import COUNTS, add_unlabelled, folder_and_seed
 from make_varied_nets import images, smooth, sound, with_random_scales
 from random_nets import live
 
@@ -57,7 +55,6 @@ def export(net, sample, path, opset):
 
 def write_nets(nets, out, seed):
     """Each of (name, what makes the net, samples, opset, kind) with data, and cases.json."""
-    out.mkdir(parents=True, exist_ok=True)
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
     for index, (name, make, samples, opset, kind) in enumerate(nets):
@@ -71,10 +68,7 @@ def write_nets(nets, out, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--seed", type=int, default=401)
-    options = parser.parse_args()
+    options = folder_and_seed(401)
     write_nets([(name, *net) for name, net in NETS.items()], options.out, options.seed)
 
 

@@ -7,7 +7,6 @@ Eleven models of faces (detection, points, pose, expression, identity, liveness,
 these Python packages bring along, at random places, sizes and brightness: few people, but images. Writes NAME.onnx, three disjoint sets of samples and cases.json.
 """
 
-import argparse
 import subprocess
 import tarfile
 import tempfile
@@ -20,7 +19,7 @@ import skimage.data
 import skimage.io
 import skimage.transform
 import sklearn.datasets
-from cases import COUNTS, add_unlabelled
+from cases import COUNTS, add_unlabelled, folder_and_seed
 
 PHOTOGRAPHS = ["coffee", "chelsea", "rocket", "brick", "page", "motorcycle_left", "ihc", "retina", "camera", "coins"]
 FACES_PACKAGE = "faceplugin-face-recognition-js@0.0.1"
@@ -121,11 +120,7 @@ def take(package, file, to, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--seed", type=int, default=77)
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
+    options = folder_and_seed(77)
     with tempfile.TemporaryDirectory() as folder:
         for index, (name, (package, file, make)) in enumerate(models(Photographs()).items()):
             path = options.out / f"{name}.onnx"

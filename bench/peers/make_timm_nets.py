@@ -7,10 +7,9 @@ Random weights and live BatchNorm statistics, each with a free batch. Writes NAM
 the list that compare.py takes. What has no labels is compared with the float model.
 """
 
-import argparse
-from pathlib import Path
 
 import torch
+from cases import folder_and_seed
 from make_line_nets import write_nets
 from make_varied_nets import images
 
@@ -55,10 +54,7 @@ def with_some_head(net):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--seed", type=int, default=701)
-    options = parser.parse_args()
+    options = folder_and_seed(701)
     without_torchvision_kernels()
     import timm
 

@@ -7,13 +7,11 @@ Random weights and live BatchNorm statistics, a batch of one, images of 320 x 32
 cases.json, the list that compare.py takes. What has no labels is compared with the float model.
 """
 
-import argparse
 import shutil
 import warnings
-from pathlib import Path
 
 import torch
-from cases import COUNTS, add_unlabelled
+from cases import COUNTS, add_unlabelled, folder_and_seed
 from make_timm_nets import without_torchvision_kernels
 from make_varied_nets import images, with_random_scales
 from random_nets import live
@@ -23,15 +21,11 @@ SIZE = 320
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--seed", type=int, default=31)
-    options = parser.parse_args()
+    options = folder_and_seed(31)
     without_torchvision_kernels()
     warnings.filterwarnings("ignore")
     from ultralytics import YOLO
 
-    options.out.mkdir(parents=True, exist_ok=True)
     samples = images(SIZE, "images")
     for index, name in enumerate(NETS):
         torch.manual_seed(options.seed + index)

@@ -8,7 +8,16 @@ import { type Graph, importDomain, type Model, type Node, opsetOf, type TensorTy
 import { isOrtCpu, rejection, type Target } from "../target/target.js";
 import { isStep, roundingReason } from "./half-precision.js";
 import { outputTypeOf } from "./output-type.js";
-import { type Answer, type CreateOptions, type Rewrite, type RewriteContext, Skip, type Store, skip } from "./pass.js";
+import {
+  type Answer,
+  type CreateOptions,
+  type Rewrite,
+  type RewriteContext,
+  refusalFor,
+  Skip,
+  type Store,
+  skip,
+} from "./pass.js";
 import { removeUnreadConstant, removeWithFeeders } from "./sweep.js";
 
 export type Outcome =
@@ -166,11 +175,12 @@ export function applyRewrite(rewrite: Rewrite, root: Node, surroundings: Surroun
  * not one of another kind, which could take along what stood around it and was taken.
  */
 function objectionOf(target: Target | null, rewrite: Rewrite, proposal: Proposal): string | null {
-  const { onlyOnCpu, notOnCpu } = rewrite;
+  const { notOnCpu } = rewrite;
   const { root, nodes, model, opset } = proposal;
   if (notOnCpu !== undefined && (!target || isOrtCpu(target))) return `ONNX Runtime: ${notOnCpu}`;
   if (!target) return null;
-  if (onlyOnCpu !== undefined && !isOrtCpu(target)) return `${target.title}: ${onlyOnCpu}`;
+  const refusal = refusalFor(rewrite, target);
+  if (refusal !== null) return refusal;
   const isLacking = rejection(target, root, opsetOf(model)) !== null;
   for (const node of nodes) {
     const reason = isLacking && node.opName === root.opName ? null : rejection(target, node, opset);

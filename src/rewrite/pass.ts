@@ -5,6 +5,7 @@
  */
 import type { Numerics } from "../base/numerics.js";
 import type { Attribute, Model, Node, Tensor, TensorType, Value } from "../ir/index.js";
+import { isOrtCpu, type Target } from "../target/target.js";
 
 /** "This pattern, and here is why not": kept for `explain`. */
 export class Skip {
@@ -91,6 +92,10 @@ export interface Rewrite extends Pass {
   readonly runsLast?: true;
   rewrite(root: Node, context: RewriteContext): Answer;
 }
+
+/** Why a pass is left out for a target; null where it is not. */
+export const refusalFor = ({ onlyOnCpu }: AnyPass, target: Target | null | undefined): string | null =>
+  onlyOnCpu !== undefined && target && !isOrtCpu(target) ? `${target.title}: ${onlyOnCpu}` : null;
 
 /** Runs a model without inputs and returns its outputs by name. */
 export type Evaluate = (model: Model) => Promise<ReadonlyMap<string, Tensor>>;

@@ -6,10 +6,18 @@
 import { setImmediate } from "node:timers/promises";
 import { InferOptError } from "../base/errors.js";
 import { check, type Graph, type Model, type Node, opsetOf } from "../ir/index.js";
-import { isOrtCpu, type Target } from "../target/target.js";
+import type { Target } from "../target/target.js";
 import { applyRewrite, type Outcome, type Surroundings, tryRewrite } from "./apply-rewrite.js";
 import { PassFailure, unknownPass } from "./errors.js";
-import type { AnyPass, Evaluate, GraphPass, PassOptions, Rewrite, Store } from "./pass.js";
+import {
+  type AnyPass,
+  type Evaluate,
+  type GraphPass,
+  type PassOptions,
+  type Rewrite,
+  refusalFor,
+  type Store,
+} from "./pass.js";
 import { RootIndex } from "./root-index.js";
 
 export interface SkippedNode {
@@ -281,9 +289,7 @@ async function runGraphPass(
   progress: Progress,
   options: RunPassesOptions,
 ): Promise<void> {
-  const { target } = options;
-  const refusal =
-    pass.onlyOnCpu !== undefined && target && !isOrtCpu(target) ? `${target.title}: ${pass.onlyOnCpu}` : null;
+  const refusal = refusalFor(pass, options.target);
   await pass.run({
     model,
     evaluate: options.evaluate ?? null,

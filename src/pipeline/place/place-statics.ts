@@ -106,11 +106,12 @@ function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): P
  */
 function withoutSlowNeighbours(widest: Plan, workshop: Workshop): Plan {
   const slow = slowNeighbours(widest, workshop);
+  if (slow.size === 0) return widest;
   const without = (plan: Plan, names: readonly string[]): Plan =>
     workshop.plan(plan.variant, new Map([...plan.keptFloat, ...names.map((name) => [name, slow.get(name)!] as const)]));
   const faster = (plan: Plan, than: Plan): boolean => timeOf(plan, workshop) < timeOf(than, workshop);
   const all = without(widest, [...slow.keys()]);
-  if (slow.size === 0 || faster(all, widest)) return all;
+  if (faster(all, widest)) return all;
   let best = widest;
   for (const name of slow.keys()) {
     const next = without(best, [name]);

@@ -88,7 +88,7 @@ function whyFloat(node: Node, made: ReadonlyMap<string, Node>, widened: Readonly
   const { value, isQuantized } = resultOf(node);
   const maker = behindMoves(made.get(value.label), made);
   // A name that is gone went with a fusion: of what only moves elements, or of a product and a sum.
-  if (!maker) return isAmong(widened, weightsOf(node)) ? "the runtime widens its weights and multiplies floats" : null;
+  if (!maker) return hasWeightsAmong(widened, node) ? "the runtime widens its weights and multiplies floats" : null;
   if (isIntegerOperator(maker)) return null;
   if (!isQuantized) return `the runtime computes a float ${maker.op}`;
   if (maker.op !== "QuantizeLinear") return null;
@@ -98,12 +98,11 @@ function whyFloat(node: Node, made: ReadonlyMap<string, Node>, widened: Readonly
 
 const products = /^(Conv|ConvTranspose|Gemm|MatMul)$/;
 
-/** The label of a product's integers. */
-const weightsOf = (node: Node): string | undefined =>
-  products.test(node.op) ? node.inputs[1]?.producer?.inputs[0]?.label : undefined;
-
-const isAmong = (labels: ReadonlySet<string>, label: string | undefined): boolean =>
-  label !== undefined && labels.has(label);
+/** By the label of its integers. */
+function hasWeightsAmong(labels: ReadonlySet<string>, { op, inputs }: Node): boolean {
+  const integers = inputs[1]?.producer?.inputs[0];
+  return products.test(op) && !!integers && labels.has(integers.label);
+}
 
 /** Whether what it moves are integers in the file already. */
 function readsIntegers({ inputs: [first] }: Node): boolean {
