@@ -2,8 +2,11 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { delimiter, join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { setTimeout } from "node:timers/promises";
 import { InferOptError } from "../base/errors.js";
 import { numberRuns } from "../base/number-runs.js";
+import type { SessionOptions } from "./session-options.js";
 
 /**
  *   process   every thread of it, from its start on
@@ -41,6 +44,27 @@ export function allowedOfThreads(): readonly (readonly number[])[] {
     const allowed = existsSync(path) ? allowedIn(path) : null;
     return allowed ? [allowed] : [];
   });
+}
+
+/** Threads that the runtime keeps on processors move there by themselves: on a busy machine, after the first run. */
+const MOVING_MS = 2000;
+
+/**
+ * `allowedOfThreads` once all threads but the first of a session are on its processors, or else as it is after two seconds;
+ * empty for a session without any.
+ */
+export async function allowedOnceKept({
+  affinity,
+  threads,
+}: Pick<SessionOptions, "affinity" | "threads">): Promise<readonly (readonly number[])[]> {
+  if (!affinity) return [];
+  const until = performance.now() + MOVING_MS;
+  for (;;) {
+    const allowed = allowedOfThreads();
+    const kept = allowed.filter((each) => each.join() === affinity.join());
+    if (allowed.length === 0 || kept.length >= threads - 1 || performance.now() > until) return allowed;
+    await setTimeout(10);
+  }
 }
 
 function allowedIn(statusPath: string): readonly number[] | null {

@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import {
   affinityMeans,
   allowedOfThreads,
+  allowedOnceKept,
   allowedProcessors,
   processorsOf,
   processorText,
@@ -41,6 +42,15 @@ describe.runIf(process.platform === "linux")("on Linux", () => {
     const allowed = allowedProcessors()!;
     expect(allowed.length).toBeGreaterThan(0);
     expect(allowedOfThreads()).toContainEqual(allowed);
+  });
+
+  it("threads are waited for until they are on their processors, or for so long", async () => {
+    const allowed = allowedProcessors()!;
+    expect(await allowedOnceKept({ affinity: allowed, threads: 2 })).toContainEqual(allowed);
+    expect(await allowedOnceKept({ threads: 2 })).toEqual([]);
+    // Nobody moves there.
+    const elsewhere = await allowedOnceKept({ affinity: [9999], threads: 2 });
+    expect(elsewhere).toContainEqual(allowed);
   });
 
   it("taskset is looked for among the programs, and must be one", () => {

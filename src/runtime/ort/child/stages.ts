@@ -15,7 +15,7 @@ import {
   toUserTensors,
   type UserStage,
 } from "../../../stages/index.js";
-import { allowedOfThreads } from "../../affinity.js";
+import { allowedOnceKept } from "../../affinity.js";
 import type { StageRuns, StagesSpec } from "../../port.js";
 import type { JobContext, JobHandler } from "../protocol.js";
 import { betweenSamples } from "./collect-garbage.js";
@@ -74,7 +74,7 @@ export const stagesOpen: JobHandler<"stagesOpen"> = async (args, context) => {
   return {
     ...{ before: names(module.before), after: names(module.after) },
     ...{ requests: stand.requests.length, hasRequests: given !== null },
-    allowed: args.session.affinity ? allowedOfThreads() : [],
+    allowed: await allowedOnceKept(args.session),
   };
 };
 

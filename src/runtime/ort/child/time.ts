@@ -2,7 +2,7 @@
 import { performance } from "node:perf_hooks";
 import type { Tensor as OrtTensor } from "onnxruntime-node";
 import { invariant } from "../../../base/errors.js";
-import { allowedOfThreads, allowedProcessors } from "../../affinity.js";
+import { allowedOnceKept, allowedProcessors } from "../../affinity.js";
 import type { ColdStart } from "../../port.js";
 import type { JobHandler } from "../protocol.js";
 import { ownMs } from "../shared-clock.js";
@@ -52,7 +52,7 @@ export const timeOpen: JobHandler<"timeOpen"> = async (args, context) => {
   }
   stand = { model, feeds, collect: betweenSamples(), next: 0 };
   const firstRunMs = await timeOne(stand);
-  return { loadMs, firstRunMs, start, allowed: args.session.affinity ? allowedOfThreads() : [] };
+  return { loadMs, firstRunMs, start, allowed: await allowedOnceKept(args.session) };
 };
 
 const residentBytes = (): number => process.memoryUsage.rss();
