@@ -62,36 +62,57 @@ export async function tuneDynamic(
   target: DynamicLimits,
   takes: (node: Node) => boolean,
 ): Promise<DynamicTuning> {
-  const readers = new Map<Value, Node[]>();
-  for (const node of dynamicProducts(model)) {
-    const input = node.inputs[0]!;
-    if (node.graph !== model.graph || !takes(node) || !statistics.has(input.label)) continue;
-    readers.set(input, [...(readers.get(input) ?? []), node]);
-  }
+  const products = dynamicProducts(model);
+  const mayTune = (node: Node): boolean =>
+    node.graph === model.graph && takes(node) && statistics.has(node.inputs[0]!.label);
+  const together = weightsTogether(products.filter(mayTune));
+  const left = new Set(products.filter((node) => !mayTune(node)).map((node) => productWeight(node)!.value));
   const smoothing = new Map<string, Float32Array>();
   const sites: Site[] = [];
-  for (const [input, nodes] of readers) {
-    // Weights of many megabytes: an interrupt between two of them is heard.
-    await setImmediate();
-    const seen = statistics.get(input.label)!;
-    const matrices = nodes.map((node) => measured(readersWeight(node), seen));
+  for (const nodes of together) {
+    const seenBy = (node: Node): ChannelStatistics => statistics.get(node.inputs[0]!.label)!;
+    const matrices: Measured[] = [];
+    for (const node of nodes) {
+      // Weights of many megabytes: an interrupt between two of them is heard.
+      await setImmediate();
+      matrices.push(measured(readersWeight(node), seenBy(node)));
+    }
     // Nothing comes out of it, so nothing can be lost.
-    if (matrices.some(({ rows, signal }) => rows.length !== seen.max.length || signal === 0)) continue;
-    const plain = matrices.map((matrix) => noiseOf(matrix, seen, null, target));
+    if (matrices.some(({ rows, signal, seen }) => rows.length !== seen.max.length || signal === 0)) continue;
+    const plain = matrices.map((matrix) => noiseOf(matrix, null, target));
     // Weights that take over factors are no longer those that others read.
-    const mayBeSmooth = nodes.every((node) => !productWeight(node)!.isShared);
-    const { factors, noises } = mayBeSmooth
-      ? bestSmoothing(matrices, seen, target, plain)
-      : { factors: null, noises: plain };
-    if (factors) smoothing.set(input.label, factors);
+    const mayBeSmooth = nodes.every((node) => {
+      const { value, isShared } = productWeight(node)!;
+      return !isShared && !left.has(value);
+    });
+    const { factors, noises } = mayBeSmooth ? bestSmoothing(matrices, target, plain) : { factors: null, noises: plain };
+    if (factors) for (const node of nodes) smoothing.set(node.inputs[0]!.label, factors);
     nodes.forEach((node, i) => {
-      sites.push({ node, noise: noises[i]!, rowNoise: rowNoiseOf(matrices[i]!, seen, target) });
+      sites.push({ node, noise: noises[i]!, rowNoise: rowNoiseOf(matrices[i]!, target) });
     });
   }
   const forms = rowsWhereWorth(sites);
-  // Noise was predicted for the one or the other.
-  for (const [{ label }, nodes] of readers) if (nodes.every(({ name }) => forms.has(name))) smoothing.delete(label);
+  for (const nodes of together) {
+    // Noise was predicted for the one or the other.
+    if (nodes.every(({ name }) => forms.has(name))) for (const node of nodes) smoothing.delete(node.inputs[0]!.label);
+  }
   return { smoothing, forms };
+}
+
+/** Products that one set of factors serves, in execution order: those of one activation, and all that share a weight with them. */
+function weightsTogether(products: readonly Node[]): readonly (readonly Node[])[] {
+  const groups = new Map<Value, Set<Node>>();
+  for (const node of products) {
+    const group = new Set([node]);
+    for (const value of [node.inputs[0]!, productWeight(node)!.value])
+      for (const other of groups.get(value) ?? []) group.add(other);
+    for (const other of group)
+      for (const value of [other.inputs[0]!, productWeight(other)!.value]) groups.set(value, group);
+  }
+  const order = new Map(products.map((node, at) => [node, at]));
+  return [...new Set(groups.values())]
+    .map((group) => [...group].sort((one, other) => order.get(one)! - order.get(other)!))
+    .sort(([one], [other]) => order.get(one!)! - order.get(other!)!);
 }
 
 /** Rows where they save most, until most is saved. */
@@ -117,6 +138,7 @@ interface Measured {
   readonly rowMax: Float32Array;
   readonly values: Float32Array;
   readonly columns: number;
+  readonly seen: ChannelStatistics;
   /** Of the product, as if channels were independent. */
   readonly signal: number;
 }
@@ -142,12 +164,11 @@ function measured({ values, dims: [k, n] }: ReturnType<typeof readersWeight>, se
     rowMax[row] = max;
     signal += sum * (seen.meanSquare[row] ?? 0);
   }
-  return { rows, rowMax, values, columns: n, signal };
+  return { rows, rowMax, values, columns: n, seen, signal };
 }
 
 function bestSmoothing(
   matrices: readonly Measured[],
-  seen: ChannelStatistics,
   target: DynamicLimits,
   plain: readonly number[],
 ): { factors: Float32Array | null; noises: readonly number[] } {
@@ -155,8 +176,8 @@ function bestSmoothing(
   let best = { factors: null as Float32Array | null, noises: plain };
   let least = sum(plain) * WORTH_SMOOTHING;
   for (const strength of STRENGTHS) {
-    const factors = factorsOf(matrices, seen, strength);
-    const noises = matrices.map((matrix) => noiseOf(matrix, seen, factors, target));
+    const factors = factorsOf(matrices, strength);
+    const noises = matrices.map((matrix) => noiseOf(matrix, factors, target));
     if (sum(noises) >= least) continue;
     least = sum(noises);
     best = { factors, noises };
@@ -165,9 +186,9 @@ function bestSmoothing(
 }
 
 /** Around 1; a channel that is always zero, or that no weight reads, keeps 1. */
-function factorsOf(matrices: readonly Measured[], { min, max }: ChannelStatistics, strength: number): Float32Array {
-  const raw = Float64Array.from(max, (high, k) => {
-    const magnitude = Math.max(high, -min[k]!);
+function factorsOf(matrices: readonly Measured[], strength: number): Float32Array {
+  const raw = Float64Array.from(matrices[0]!.rows, (_, k) => {
+    const magnitude = Math.max(...matrices.map(({ seen }) => Math.max(seen.max[k]!, -seen.min[k]!)));
     const weight = Math.max(...matrices.map(({ rowMax }) => rowMax[k]!));
     return magnitude > 0 && weight > 0 ? magnitude ** strength / weight ** (1 - strength) : 0;
   });
@@ -176,26 +197,21 @@ function factorsOf(matrices: readonly Measured[], { min, max }: ChannelStatistic
   return Float32Array.from(raw, (factor) => (factor > 0 ? 2 ** (Math.log2(factor) - middle) : 1));
 }
 
-function noiseOf(
-  matrix: Measured,
-  seen: ChannelStatistics,
-  factors: Float32Array | null,
-  target: DynamicLimits,
-): number {
-  const { min, max, rangeSquare } = seen;
+function noiseOf(matrix: Measured, factors: Float32Array | null, target: DynamicLimits): number {
+  const { min, max, rangeSquare } = matrix.seen;
   // Scales are found per sample: what the extremes of all samples say is brought down to that.
   const ratio = rangeSquare / rangeOf(min, max, null) ** 2;
   const stepSquare = (rangeOf(min, max, factors) ** 2 * ratio) / 255 ** 2;
   let weighted = 0;
   for (let k = 0; k < matrix.rows.length; k++) weighted += matrix.rows[k]! * (factors?.[k] ?? 1) ** 2;
-  return ((stepSquare / 12) * weighted + weightNoiseOf(matrix, seen, factors, target)) / matrix.signal;
+  return ((stepSquare / 12) * weighted + weightNoiseOf(matrix, factors, target)) / matrix.signal;
 }
 
-function rowNoiseOf(matrix: Measured, seen: ChannelStatistics, target: DynamicLimits): number {
-  const { rowLow, rowHigh, rowSquare } = seen;
+function rowNoiseOf(matrix: Measured, target: DynamicLimits): number {
+  const { rowLow, rowHigh, rowSquare } = matrix.seen;
   const stepSquare = (rowSquare * (Math.max(0, rowHigh) - Math.min(0, rowLow)) ** 2) / 255 ** 2;
   const sum = matrix.rows.reduce((a, b) => a + b, 0);
-  return ((stepSquare / 12) * sum + weightNoiseOf(matrix, seen, null, target)) / matrix.signal;
+  return ((stepSquare / 12) * sum + weightNoiseOf(matrix, null, target)) / matrix.signal;
 }
 
 /** Zero is always in the range. */
@@ -211,8 +227,7 @@ function rangeOf(min: Float32Array, max: Float32Array, factors: Float32Array | n
 }
 
 function weightNoiseOf(
-  { values, columns, rows }: Measured,
-  { meanSquare }: ChannelStatistics,
+  { values, columns, rows, seen: { meanSquare } }: Measured,
   factors: Float32Array | null,
   { weightLimit, saturatesPairs }: DynamicLimits,
 ): number {

@@ -105,4 +105,51 @@ describe("tuneDynamic", () => {
     expect(smoothing.size).toBe(1);
     expect(error).toBeLessThan(0.6 * plain);
   });
+
+  describe("with weights that two products share", () => {
+    const text = `(x: f32[64,32], v: f32[64,32]) -> (y, z) {
+      a = Neg(x)
+      b = Neg(v)
+      y = MatMul(a, $w: f32[32,16])
+      z = MatMul(b, $w)
+    }`;
+    /** One channel is that much larger. */
+    const seen = (channel: number, size: number) => {
+      const max = new Float32Array(32).fill(1).fill(size, channel, channel + 1);
+      const [min, meanSquare] = [max.map((value) => -value), Float64Array.from(max, (value) => value ** 2 / 3)];
+      const whole = { rangeSquare: 4 * size ** 2, rowSquare: size ** 2, rowLow: -1, rowHigh: 1 };
+      return { min, max, meanSquare, ...whole };
+    };
+
+    it("evens out both activations alike, and keeps one copy", async () => {
+      const model = await prepared(text);
+      const statistics = new Map([
+        ["a", seen(3, 50)],
+        ["b", seen(9, 80)],
+      ]);
+      const { smoothing } = await tuneDynamic(model, statistics, safeTarget, () => true);
+      expect([...smoothing.keys()]).toEqual(["a", "b"]);
+      expect(smoothing.get("a")).toBe(smoothing.get("b"));
+      const factors = smoothing.get("a")!;
+      expect(Math.min(factors[3]!, factors[9]!)).toBeGreaterThan(3 * factors[0]!);
+      quantizeDynamic(model, safeTarget, { smoothing });
+      check(model.graph);
+      const weights = [...model.graph.nodes()].filter((node) => node.is("MatMulInteger")).map((node) => node.inputs[1]);
+      expect(weights).toHaveLength(2);
+      expect(weights[0]).toBe(weights[1]);
+    });
+
+    it("leaves both as they are where one of them is not its own", async () => {
+      const model = await prepared(text);
+      const statistics = new Map([["a", seen(3, 50)]]);
+      expect((await tuneDynamic(model, statistics, safeTarget, () => true)).smoothing.size).toBe(0);
+      const alone = await tuneDynamic(
+        await prepared(text.replace("$w)\n    }", "$u: f32[32,16])\n    }")),
+        statistics,
+        safeTarget,
+        () => true,
+      );
+      expect(alone.smoothing.size).toBe(1);
+    });
+  });
 });
