@@ -92,7 +92,9 @@ export const pipelineActions: Actions = {
   names: async (model) => (await import("../pipeline/explain/show.js")).selectable(model),
   doctor: async (signal) => (await import("../runtime/ort/index.js")).examine(signal),
   passes: async () => {
-    const { approximations, catalog, integerJoins, recipes, runtimeFusions } = await import("../passes/catalog.js");
+    const { allPasses, approximations, beforeIntegers, integerJoins, recipes, runtimeFusions } = await import(
+      "../passes/catalog.js"
+    );
     const { isForOtherTargets } = await import("../rewrite/index.js");
     const commands = {
       fold: recipes.fold,
@@ -100,9 +102,9 @@ export const pipelineActions: Actions = {
       "fuse --target": recipes.fuse.filter(isForOtherTargets),
       "fuse --runtime-specific": runtimeFusions,
       "fuse --lossy": approximations,
-      quantize: integerJoins,
+      quantize: [...beforeIntegers, ...integerJoins],
     };
-    return [...catalog, ...runtimeFusions, ...integerJoins, ...approximations].map(({ name, summary, numerics }) => ({
+    return allPasses.map(({ name, summary, numerics }) => ({
       name,
       summary,
       numerics,

@@ -205,12 +205,12 @@ export class Graph {
     unlinkUse(entry!.port.value, entry!.use);
   }
 
-  /** Puts another value behind an output, which keeps its name; what was said about the value before no longer holds. */
-  setOutput(index: number, value: Value): void {
+  /** Puts another value behind an output, which keeps its name; what was said about the value before no longer holds, but for `info`. */
+  setOutput(index: number, value: Value, info: WireExtras | null = null): void {
     const entry = this.#outputs[index];
     invariant(entry, `there is no output ${index}`);
     unlinkUse(entry.port.value, entry.use);
-    this.#outputs[index] = this.#port({ name: entry.port.name, value, info: null });
+    this.#outputs[index] = this.#port({ name: entry.port.name, value, info });
   }
 
   /** Every reader of `old` reads `replacement` instead: nodes here and in bodies, and output ports, which keep their names. */

@@ -139,6 +139,7 @@ import { fuseParallelConcat } from "./linear/parallel-concat.js";
 import { fuseParallelHeads } from "./linear/parallel-heads.js";
 import { fuseParallelSum } from "./linear/parallel-sum.js";
 import { fuseResidualGate } from "./linear/residual-gate.js";
+import { widenHalf } from "./precision/widen-half.js";
 
 /** Clean-up: the same bits come out. */
 const cleanUp: readonly AnyPass[] = [
@@ -300,6 +301,9 @@ export const runtimeFusions: readonly AnyPass[] = [
 /** What pays where products become integers, and costs time in float: `quantize` and `optimize` run it on what such candidates are made of. */
 export const integerJoins: readonly AnyPass[] = [joinLinearChain, joinAddedPoints];
 
+/** What rewrites for integers begin with, once functions are inlined, in which half precision may be. */
+export const beforeIntegers: readonly AnyPass[] = [widenHalf];
+
 /** What trades precision for speed: run on request, when all that keeps the results is done. */
 export const approximations: readonly AnyPass[] = [approximateGelu];
 
@@ -329,16 +333,30 @@ export const catalog: readonly AnyPass[] = [
   splitTranspose,
 ];
 
+/** Whatever a pass is called by. */
+export const allPasses: readonly AnyPass[] = [
+  ...catalog,
+  ...runtimeFusions,
+  ...beforeIntegers,
+  ...integerJoins,
+  ...approximations,
+];
+
+const forIntegers: readonly AnyPass[] = [...cleanUp, ...fusions].flatMap((pass) =>
+  pass === inlineFunctions ? [pass, ...beforeIntegers] : [pass],
+);
+
 /**
  * `fold`: constant folding and clean-up only, exact. `prepare`: the same, then fusions, round after
- * round until nothing changes, for commands that go on from there; `compact`: without what adds weights, for those that
- * count channels or bytes; `fuse`: with what is for float alone.
+ * round until nothing changes, for what becomes integers; `small`: without what adds weights, where bytes count; `compact`: for
+ * commands that prune; `fuse`: with what is for float alone.
  * `runtime`: what `fuse --runtime-specific` runs after `fuse`; the clean-up sees to what the fusions leave
  * behind. `lossy`: what `fuse --lossy` runs after both; `integers`: before static integers are placed.
  */
 export const recipes = {
   fold: cleanUp,
-  prepare: [...cleanUp, ...fusions],
+  prepare: forIntegers,
+  small: forIntegers.filter((pass) => pass !== widenDepthwise),
   compact: [...cleanUp, ...fusions].filter((pass) => pass !== widenDepthwise),
   fuse: catalog,
   runtime: [...cleanUp, ...runtimeFusions, splitTranspose],

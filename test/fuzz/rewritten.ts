@@ -15,11 +15,11 @@ import { type FuzzCase, modelOf } from "./fuzz-case.js";
 import { bytesOf, describeModel, evaluate, type Feeds } from "./session.js";
 
 /**
- * The recipes of the catalog but for `lossy`, which changes results on purpose, and `prepare`, which is in others; `opset`, `shape` and `half`: what --opset,
+ * The recipes of the catalog but for `lossy`, which changes results on purpose, and those that are in others; `opset`, `shape` and `half`: what --opset,
  * --shape and fp16 do; and `elsewhere`: what `fuse` does for a target that has more kernels than the runtime here.
  */
 export type Recipe =
-  | Exclude<keyof typeof recipes, "lossy" | "prepare" | "compact">
+  | Exclude<keyof typeof recipes, "lossy" | "prepare" | "small" | "compact">
   | "opset"
   | "shape"
   | "half"

@@ -42,6 +42,22 @@ const opsOf = (path: string): Set<string> => new Set([...nodesWithin(loadModel(p
 const classes = { kind: "builtin", name: "top1" } as const;
 
 describe("quantize", () => {
+  it("makes integers of a model in half precision, with inputs and outputs of the same types", async () => {
+    const { output, calibration, evaluation, folder, context } = await scene();
+    const half = join(folder, "half.onnx");
+    const asHalf = { target: "f16", convertIo: true, selection: { include: [], exclude: [] } } as const;
+    await runFp16({ ...fuseConfig(digitsModel, half), ...asHalf }, realContext(runtime));
+    const data = { calibration, eval: evaluation, metric: classes };
+    const result = await runQuantize(optimizeConfig(half, output, {}, { data }), context);
+    expect(result.verdict).toMatchObject({ status: "pass", outcome: "met" });
+    expect(result.quantization).toMatchObject({ mode: "static" });
+    expect(result.quantization!.nodes).toBeGreaterThan(0);
+    expect(result.passes.find(({ name }) => name === "widen-half")!.applied).toBe(1);
+    const session = { provider: "cpu", threads: 1, allowFallback: false, optimization: "disabled" } as const;
+    const { inputs, outputs } = await runtime.describe(output, session);
+    expect([...inputs, ...outputs].map(({ dtype }) => dtype)).toEqual(["f16", "f16"]);
+  });
+
   it("writes a smaller model that is as accurate, and the same bytes each time", async () => {
     const { output, calibration, evaluation, folder } = await scene();
     const again = join(folder, "again.onnx");

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import * as ort from "onnxruntime-node";
+import { f32ToF16 } from "../../src/base/f16.js";
 import { seededRandom } from "../../src/base/random.js";
 import { elementCount, type Model, saveModel, Tensor } from "../../src/ir/index.js";
 import { temporaryFolder } from "./temporary-folder.js";
@@ -59,8 +60,9 @@ export function seededFeeds(model: Model, size = 2, seed = 5): Feeds {
     model.graph.inputs.map((value) => {
       const dims = (value.shape ?? []).map((dim) => (typeof dim === "number" ? dim : size));
       const values = Array.from({ length: elementCount(dims) }, () =>
-        value.dtype === "f32" ? random.normal() : random.below(2),
+        value.dtype === "f32" || value.dtype === "f16" ? random.normal() : random.below(2),
       );
+      if (value.dtype === "f16") return [value.label, Tensor.ofArray("f16", dims, f32ToF16(Float32Array.from(values)))];
       if (value.dtype === "bool") return [value.label, Tensor.ofArray("bool", dims, Uint8Array.from(values))];
       return [value.label, value.dtype === "f32" ? Tensor.f32(dims, values) : Tensor.i64(dims, values)];
     }),

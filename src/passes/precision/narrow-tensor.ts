@@ -62,7 +62,7 @@ export function narrowTensor(tensor: Tensor, target: HalfType): Tensor {
 const PIECE_BYTES = 1 << 22;
 
 /** The elements in order. A source may cut its bytes anywhere: what is left of an element waits for the next chunk. */
-function* f32Chunks(tensor: Tensor): Generator<Float32Array> {
+export function* f32Chunks(tensor: Tensor): Generator<Float32Array> {
   let rest = new Uint8Array(0);
   for (const chunk of tensor.byteSource.chunks()) {
     let bytes = chunk;

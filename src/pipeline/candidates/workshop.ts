@@ -10,6 +10,7 @@ import { compareLatency } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import { loadModel, type Model, nodesWithin, type SavedModel, saveModel } from "../../ir/index.js";
 import type { TapStatistics } from "../../observe/index.js";
+import { type HalfWeights, mayBeHalf, storeAsHalf } from "../../passes/precision/store-half.js";
 import { toFloat16 } from "../../passes/precision/to-float16.js";
 import { applyRecipe } from "../../quantization/apply-recipe.js";
 import { toIntegerOperators } from "../../quantization/integer-operators.js";
@@ -62,6 +63,8 @@ export interface WorkshopOptions {
   readonly sizes?: ReadonlyMap<string, number>;
   /** What is rewritten once integers are placed; nothing when absent. */
   readonly finishing?: readonly Rewrite[];
+  /** Of a model that came in half precision: what is left in float is stored so again. */
+  readonly halfWeights?: HalfWeights | null;
   /** What all candidates of a run have in common; absent: each makes its own. */
   readonly kept?: KeptIntegers;
   /** For the process that measures, as long as the first of several candidates is made; what it does, it does once. */
@@ -352,12 +355,14 @@ export class Workshop {
 
   #build(variant: Variant, keptFloat: ReadonlyMap<string, string>, path: string): BuiltModel {
     const { prepared, fused = prepared, equalized = prepared, target, taps, excluded, kept } = this.options;
-    const { finishing = [] } = this.options;
+    const { finishing = [], halfWeights } = this.options;
     const keepFloat = new Map([...excluded, ...keptFloat]);
     const isStatic = variant.kind === "integers" && variant.recipe.statics !== null;
     const model = loadModel(isStatic ? equalized : variant.kind === "integers" ? prepared : fused);
+    const wide = halfWeights ? mayBeHalf(model, halfWeights) : [];
     const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
       const finished = runRewrites(model, finishing);
+      if (halfWeights) storeAsHalf(wide, halfWeights);
       const staged = saveModel(model, path, { isScratch: true });
       staged.commit();
       const bytes = this.options.bytesOf?.(staged) ?? staged.sizeBytes;

@@ -5,10 +5,10 @@
  * what the original itself is off by, and what one rounding more of its inputs and weights does to it.
  */
 import { type DType, isFloat, loadModel } from "../../ir/index.js";
+import { readAsFloat32 } from "../../passes/precision/float32-reading.js";
 import type { OutputDifference } from "../../runtime/port.js";
 import type { RunContext } from "../context.js";
 import { withSaved } from "../model-runs.js";
-import { readAsFloat32 } from "./float32-reading.js";
 
 type Compare = (baseline: string, candidate: string) => Promise<readonly OutputDifference[]>;
 

@@ -27,8 +27,7 @@ export interface PrepareRequest {
 type Judged = Pick<Intake, "signature" | "trial"> & Partial<Pick<Intake, "unrunnable">>;
 
 /** Of what becomes integers. */
-export const recipeFor = ({ isForSize }: Pick<IntegerTarget, "isForSize">): Recipe =>
-  isForSize ? "compact" : "prepare";
+export const recipeFor = ({ isForSize }: Pick<IntegerTarget, "isForSize">): Recipe => (isForSize ? "small" : "prepare");
 
 /** For the model of a run, as it was taken in. */
 export const requestOf = (

@@ -9,7 +9,7 @@ import { collectGarbage } from "../../base/collect-garbage.js";
 import { InferOptError, messageOf } from "../../base/errors.js";
 import type { Numerics } from "../../base/numerics.js";
 import { countNodes, linkModel, loadModel, type Model, nodesWithin, opsetOf } from "../../ir/index.js";
-import { approximations, catalog, integerJoins, recipes, runtimeFusions } from "../../passes/catalog.js";
+import { allPasses, recipes } from "../../passes/catalog.js";
 import { makeNamesUnique } from "../../quantization/names.js";
 import {
   type AnyPass,
@@ -400,7 +400,7 @@ class Preparer {
   /** `fold` and what runs on after the fusions keep the opset by themselves. */
   #whyKept(): string {
     const { graph, recipe } = this.request;
-    return recipe === "fuse" || recipe === "prepare" || recipe === "compact"
+    return recipe === "fuse" || recipe === "prepare" || recipe === "small" || recipe === "compact"
       ? whyKept(graph)
       : "the opset stays as it is";
   }
@@ -430,7 +430,7 @@ class Preparer {
 
 /** A name that the recipe lacks is no mistake: the flags may be shared by several commands. */
 export function refuseUnknownPass(name: string): void {
-  const names = [...catalog, ...runtimeFusions, ...integerJoins, ...approximations].map((pass) => pass.name);
+  const names = allPasses.map((pass) => pass.name);
   if (!names.includes(name)) throw unknownPass(name, names);
 }
 

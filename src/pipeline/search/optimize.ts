@@ -9,6 +9,7 @@
 import { collectGarbage } from "../../base/collect-garbage.js";
 import { loadModel, opsetOf } from "../../ir/index.js";
 import type { TapStatistics } from "../../observe/index.js";
+import { halfWeightsOf } from "../../passes/precision/store-half.js";
 import { KeptIntegers } from "../../quantization/kept-integers.js";
 import { LEAST_OPSET } from "../../quantization/recipe.js";
 import type { OutputDifference } from "../../runtime/port.js";
@@ -146,8 +147,7 @@ export class OptimizeRun {
     const taken = takeInLoaded(original, config, record, "numbers");
     const taking = Promise.all([taken.judged, taken.facts]).then(([judgement, facts]) => ({ ...judgement, facts }));
     if (already && this.command === "quantize" && !isMore) {
-      const why = already + floatRest(original, this.target);
-      return this.#nothingToDo(await record.stage("load", () => taking), why);
+      return this.#nothingToDo(await record.stage("load", () => taking), already + floatRest(original, this.target));
     }
     const request = requestOf(config, taken.judged, recipeFor(this.target), leastOpset(config, original));
     const [admitted, draft] = await this.#taken(taking, draftModel(request, this.context));
@@ -170,6 +170,7 @@ export class OptimizeRun {
       kept: this.#kept,
       finishing: this.target.isMeasurable ? finishingFor(config.graph) : [],
       ...(config.quantize.format && { format: config.quantize.format }),
+      halfWeights: halfWeightsOf(original),
       runtime: config.runtime,
     };
     const journal = this.#files?.journal ?? null;
@@ -249,9 +250,8 @@ export class OptimizeRun {
       });
     }
     if (hopeless && candidates.length > 0) record.warn(`static integers were left out: ${whyHopeless(hopeless)}`);
-    const speed = { candidates, earlier: tried, workshop, config, isPlaced: placed !== null };
-    if (candidates.length > 0)
-      this.#tried.push(...(await record.stage("bench", () => measureSpeed(speed), "candidates")));
+    const timed = () => measureSpeed({ candidates, earlier: tried, workshop, config, isPlaced: placed !== null });
+    if (candidates.length > 0) this.#tried.push(...(await record.stage("bench", timed, "candidates")));
     const unquantized = (): UnquantizedFacts =>
       unquantizedFacts(prepared.model, common, { tried: this.#tried, regions: hopeless?.regions ?? [], why: whyNone });
     const nothing = isUnchanged ? whyNothingPays(candidates, prepared, config.quantize.goal, whyNone) : null;

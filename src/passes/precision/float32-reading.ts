@@ -16,21 +16,25 @@ import {
   type Value,
 } from "../../ir/index.js";
 import { dtypesOf } from "../../ops/dtypes.js";
+import type { Store } from "../../rewrite/index.js";
 
 interface Reading {
   /** Inputs and weights are moved by up to what half precision rounds them by: what that does, half precision may do. */
   readonly isNoisy?: boolean;
+  /** Where weights in float32 go, for a model that stays; without it they are where they were, and a Cast behind each widens it at run time. */
+  readonly store?: Store;
 }
 
-/** Changes the model in place. Weights stay where they are: a Cast behind each of them widens it at run time. */
-export function readAsFloat32(model: Model, { isNoisy = false }: Reading = {}): void {
+/** Changes the model in place. */
+export function readAsFloat32(model: Model, { isNoisy = false, store }: Reading = {}): void {
   const graphs = [...graphsWithin(model.graph)];
   const nodes = graphs.flatMap((graph) => [...graph.nodes()]);
   const dtypes = dtypesOf(model);
-  const given = model.graph.outputs.map(({ value }) => value);
+  const given = [...model.graph.outputs];
   for (const graph of graphs) {
     for (const value of [...graph.constants, ...graph.inputs].filter(isHalf)) {
-      if (value.constant || graph === model.graph) widenBehind(value, isNoisy);
+      if (value.constant && !value.hasDefault && store) widenConstant(value, store);
+      else if (value.constant || graph === model.graph) widenBehind(value, isNoisy);
       else widenType(value);
     }
   }
@@ -41,16 +45,18 @@ export function readAsFloat32(model: Model, { isNoisy = false }: Reading = {}): 
       if (wider) node.graph.setAttribute(node, name, wider);
     }
   }
-  for (const [i, value] of given.entries()) {
+  for (const [i, { value, info }] of given.entries()) {
     const dtype = dtypes.get(value) ?? null;
-    if (isHalfType(dtype)) model.graph.setOutput(i, value.producer ? cast(value, dtype, null).output : value);
+    if (isHalfType(dtype)) model.graph.setOutput(i, value.producer ? cast(value, dtype, null).output : value, info);
   }
+  for (const graph of graphs)
+    for (const value of [...graph.constants].filter(isHalf)) if (value.useCount === 0) graph.removeConstant(value);
 }
 
 /** Half a unit in the last place of 1, in float16. */
 const UNIT = 2 ** -11;
 
-const isHalfType = (dtype: DType | null): dtype is "f16" | "bf16" => dtype === "f16" || dtype === "bf16";
+export const isHalfType = (dtype: DType | null): dtype is "f16" | "bf16" => dtype === "f16" || dtype === "bf16";
 const isHalf = ({ dtype }: Value): boolean => isHalfType(dtype);
 
 function widenType(value: Value): void {
@@ -63,6 +69,12 @@ function cast(value: Value, to: DType, before: Node | null): Node {
     { op: "Cast", inputs: [value], attributes: { to: attr.int(dtypeCode(to)) }, outputs },
     before,
   );
+}
+
+function widenConstant(value: Value, store: Store): void {
+  const { dims } = value.constant!;
+  const wide = value.graph.addConstant(value.label, store(Tensor.f32(dims, value.constant!.toF32()!)));
+  value.graph.replaceUses(value, wide);
 }
 
 function widenBehind(value: Value, isNoisy: boolean): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { check, type Model, parseModel, Tensor } from "../../../src/ir/index.js";
-import { readAsFloat32 } from "../../../src/pipeline/prepare/float32-reading.js";
+import { readAsFloat32 } from "../../../src/passes/precision/float32-reading.js";
 import { type Feeds, largestDifference, runModel } from "../../support/run-model.js";
 
 const halves = (dims: readonly number[], bits: readonly number[]): Tensor =>
@@ -74,5 +74,30 @@ describe("readAsFloat32", () => {
     const { model } = await readAs(text, { x: Tensor.f32([2], [0, 0]) }, true);
     const { y } = await runModel(model, { x: Tensor.f32([2], [0, 0]) });
     expect([...y!.f32()]).toEqual([Number.NEGATIVE_INFINITY, 0]);
+  });
+
+  it("has weights in float32 in their places where somebody keeps them, but for those that are results", async () => {
+    const given = (): Model => {
+      const model = parseModel("(x: f16[4]) -> (y) { a = Mul(x, $w: f16[4]) y = Add(a, $v: f16[4]) }");
+      model.graph.addOutput("v", [...model.graph.constants].find(({ label }) => label === "v")!);
+      return model;
+    };
+    const model = given();
+    const kept: Tensor[] = [];
+    readAsFloat32(model, {
+      store: (tensor) => {
+        kept.push(tensor);
+        return tensor;
+      },
+    });
+    check(model.graph);
+    expect([...model.graph.nodes()].map(({ op }) => op)).toEqual(["Cast", "Mul", "Add", "Cast"]);
+    expect(kept.map(({ dtype, dims }) => [dtype, dims])).toEqual(Array(2).fill(["f32", [4]]));
+    expect([...model.graph.constants].map(({ label, dtype }) => `${label} ${dtype}`).sort()).toEqual([
+      "v f16",
+      "v f32",
+      "w f32",
+    ]);
+    expect(largestDifference(await runModel(given(), { x }), await runModel(model, { x }))).toBeLessThan(2e-3);
   });
 });
