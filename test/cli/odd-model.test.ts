@@ -131,7 +131,8 @@ describe("is done:", () => {
     "float16 fed with float32": [
       () => modelBytes("(x: f16[N,8]) -> (y) { y = MatMul(x, $w: f16[8,4]) }"),
       npz({ x: ramp([6, 8]) }),
-      all,
+      // Whether so small a product gains by integers is up to the machine.
+      { fuse: 0, fp16: 0, verify: 0 },
     ],
     "int8 already": [
       () =>

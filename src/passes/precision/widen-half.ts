@@ -25,12 +25,12 @@ export const widenHalf = defineGraphPass({
   },
 });
 
-/** Those that compute in half precision: Casts from it and to it stay at the inputs and the outputs. */
+/** Those that compute in half precision or widen weights: other Casts, at the inputs and the outputs, stay. */
 function halfNodes(model: Model): readonly Node[] {
   const dtypes = dtypesOf(model);
   const isHalf = (value: Value | null): boolean => value !== null && isHalfType(dtypes.get(value) ?? null);
   return [...nodesWithin(model.graph)].filter(
-    (node) => !node.is("Cast") && (node.inputs.some(isHalf) || node.outputs.some(isHalf)),
+    (node) => (!node.is("Cast") || node.inputs[0]?.constant) && (node.inputs.some(isHalf) || node.outputs.some(isHalf)),
   );
 }
 

@@ -31,6 +31,10 @@ testRewrite(widenHalf, {
       m = ReduceMean<keepdims=0>(e)
       y = Add(x, m)
     }`,
+    "weights that are widened when the model is loaded": `(x: f32[N,8]) -> (y) {
+      w = Cast<to=1>($v: f16[8,4])
+      y = MatMul(x, w)
+    }`,
     bodies: inBody("f16"),
   },
   leaves: {
