@@ -9,6 +9,11 @@ import { fuseConvActivation } from "./contrib/conv-activation.js";
 import { fuseConvResidual } from "./contrib/conv-residual.js";
 import { fuseOldGelu } from "./contrib/gelu.js";
 import { fuseGemmActivation } from "./contrib/gemm-activation.js";
+import { inlineRuntimeActivation, inlineRuntimeGelu } from "./contrib/inline/activation.js";
+import { inlineRuntimeAttention } from "./contrib/inline/attention.js";
+import { inlineRuntimeEmbedding } from "./contrib/inline/embedding.js";
+import { inlineRuntimeLayerNorm, inlineRuntimeRmsNorm } from "./contrib/inline/normalization.js";
+import { inlineRuntimeProduct } from "./contrib/inline/product.js";
 import { fuseMatMulScale } from "./contrib/matmul-scale.js";
 import { fuseMatMulTranspose } from "./contrib/matmul-transpose.js";
 import { fuseMultiHeadAttention } from "./contrib/multi-head-attention.js";
@@ -302,7 +307,16 @@ export const runtimeFusions: readonly AnyPass[] = [
 export const integerJoins: readonly AnyPass[] = [joinLinearChain, joinAddedPoints];
 
 /** What rewrites for integers begin with, once functions are inlined, in which half precision may be. */
-export const beforeIntegers: readonly AnyPass[] = [widenHalf];
+export const beforeIntegers: readonly AnyPass[] = [
+  widenHalf, // the next ones are of float32
+  inlineRuntimeLayerNorm, // files that ONNX Runtime optimized: what it made of them, it makes again of what comes out here
+  inlineRuntimeRmsNorm,
+  inlineRuntimeEmbedding,
+  inlineRuntimeAttention,
+  inlineRuntimeGelu,
+  inlineRuntimeProduct,
+  inlineRuntimeActivation,
+];
 
 /** What trades precision for speed: run on request, when all that keeps the results is done. */
 export const approximations: readonly AnyPass[] = [approximateGelu];
