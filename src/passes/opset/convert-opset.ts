@@ -78,6 +78,12 @@ function checkRange(from: number, target: number): void {
   }
 }
 
+/**
+ * What ONNX Runtime has under names of ai.onnx at every opset, and its optimizers write: the first was taken over by opset 17 as it was,
+ * the second is in none.
+ */
+const ofRuntime: ReadonlySet<string> = new Set(["LayerNormalization", "SimplifiedLayerNormalization"]);
+
 /** Whether the node calls an operator of ai.onnx, not a function of the model that bears such a name. */
 const isPlainOperator = (model: Model, node: Node): boolean =>
   node.domain === "" && !model.functions.has(`::${node.op}`);
@@ -85,7 +91,7 @@ const isPlainOperator = (model: Model, node: Node): boolean =>
 function refuse(model: Model, node: Node, from: number, target: number, context: ConvertContext): Refusal[] {
   if (!isPlainOperator(model, node)) return [];
   const refusal = (at: number, reason: string): Refusal => ({ node: node.displayName, op: node.op, at, reason });
-  if (sinceVersion(node.op, from) === null) {
+  if (sinceVersion(node.op, from) === null && !ofRuntime.has(node.op)) {
     return [refusal(target, `it is unknown: opset ${from} of ai.onnx has no such operator`)];
   }
   return (converters[node.op] ?? []).flatMap((converter) => {

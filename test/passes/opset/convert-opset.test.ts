@@ -391,3 +391,23 @@ describe("functions of the model", () => {
     );
   });
 });
+
+describe("what ONNX Runtime has under names of ai.onnx", () => {
+  it.each([
+    [
+      "LayerNormalization",
+      "(x: f32[3,8]) -> (y) { y = LayerNormalization<axis=-1, epsilon=0.01>(x, $g: f32[8], $b: f32[8]) }",
+    ],
+    [
+      "SimplifiedLayerNormalization",
+      "(x: f32[3,8]) -> (y) { y = SimplifiedLayerNormalization<epsilon=0.01>(x, $g: f32[8]) }",
+    ],
+  ])("goes along as it is: %s", async (op, text) => {
+    for (const [from, to] of [
+      [11, 13],
+      [13, 17],
+      [14, 23],
+    ] as const)
+      expect(await convert(text, from, to)).toContain(op);
+  });
+});

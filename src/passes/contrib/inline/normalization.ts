@@ -1,11 +1,11 @@
 /**
  *   com.microsoft::SkipLayerNormalization(x, skip, gamma, beta, bias)        =>  LayerNormalization(x + skip + bias, gamma, beta)
- *   com.microsoft::SkipSimplifiedLayerNormalization(x, skip, gamma, bias)    =>  RMSNormalization(x + skip + bias, gamma)
- *   SimplifiedLayerNormalization(x, gamma)                                   =>  RMSNormalization(x, gamma)
+ *   com.microsoft::SkipSimplifiedLayerNormalization(x, skip, gamma, bias)    =>  the same of squares, written out
+ *   SimplifiedLayerNormalization(x, gamma)                                   =>  x / Sqrt(mean of x^2 + epsilon) * gamma
  *
  * The sum is the fourth result. The third is in ai.onnx by its name alone: ONNX Runtime's own.
  */
-import { attr, type Node, type Value } from "../../../ir/index.js";
+import { attr, type Node, Tensor, type Value } from "../../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../../rewrite/index.js";
 import { RUNTIME_DOMAIN } from "../domain.js";
 
@@ -21,49 +21,59 @@ export const inlineRuntimeLayerNorm = defineRewrite({
     const sum = sumOf([x, skip, bias], context);
     // The operator's own has no offset where there is none.
     const offset = beta ? [beta] : [];
-    return normalized(root, "LayerNormalization", [sum, gamma, ...offset], sum, context);
+    const attributes = { axis: attr.int(-1), epsilon: attr.float(root.float("epsilon", EPSILON)) };
+    const normalized = (): Node => context.create("LayerNormalization", [sum, gamma, ...offset], attributes);
+    return answered(root, normalized, sum, context);
   },
 });
 
 export const inlineRuntimeRmsNorm = defineRewrite({
   name: "inline-runtime-rms-norm",
-  summary: "Write ONNX Runtime's simplified normalizations as Add and RMSNormalization",
+  summary: "Write out ONNX Runtime's simplified normalizations",
   numerics: "rounding",
   roots: [`${RUNTIME_DOMAIN}::SkipSimplifiedLayerNormalization`, "SimplifiedLayerNormalization"],
-  minOpset: 23,
+  minOpset: 13,
   rewrite(root, context) {
     const [x] = root.inputs;
     if (x?.dtype !== "f32") return null;
     if (root.op === "SimplifiedLayerNormalization") {
       const gamma = root.inputs[1];
-      return gamma ? normalized(root, "RMSNormalization", [x, gamma], null, context) : null;
+      if (!gamma) return null;
+      if (![-1, (x.shape?.length ?? 0) - 1].includes(root.int("axis", -1)))
+        return context.skip("its axis is not the last");
+      return answered(root, () => rmsNorm(x, gamma, root.float("epsilon", 1e-5), context), null, context);
     }
     const [, skip, gamma, bias] = root.inputs;
     if (!skip || !gamma) return null;
     const sum = sumOf([x, skip, bias], context);
-    return normalized(root, "RMSNormalization", [sum, gamma], sum, context);
+    return answered(root, () => rmsNorm(sum, gamma, root.float("epsilon", EPSILON), context), sum, context);
   },
 });
+
+/** x / Sqrt(mean of x^2 + epsilon) * gamma: of an older opset than RMSNormalization, since no newer one knows what stands here. */
+function rmsNorm(x: Value, gamma: Value, epsilon: number, { create, constant, opset }: RewriteContext): Node {
+  const square = create("Mul", [x, x]).output;
+  const axis = Tensor.i64([1], [-1]);
+  const mean =
+    opset >= 18
+      ? create("ReduceMean", [square, constant("axis", axis)])
+      : create("ReduceMean", [square], { axes: attr.ints([-1]) });
+  const shifted = create("Add", [mean.output, constant("epsilon", Tensor.scalar("f32", epsilon))]).output;
+  const divided = create("Div", [x, create("Sqrt", [shifted]).output]).output;
+  return create("Mul", [divided, gamma]);
+}
 
 function sumOf(addends: readonly (Value | null | undefined)[], { create }: RewriteContext): Value {
   return addends.flatMap((value) => value ?? []).reduce((sum, value) => create("Add", [sum, value]).output);
 }
 
-/** What an operator leaves unsaid. */
-const EPSILON: Readonly<Record<string, number>> = { SimplifiedLayerNormalization: 1e-5 };
-const EPSILON_OF_SKIP = 1e-12;
+/** Where an operator that adds says none. */
+const EPSILON = 1e-12;
 
-function normalized(
-  root: Node,
-  op: string,
-  inputs: readonly Value[],
-  sum: Value | null,
-  context: RewriteContext,
-): Answer {
-  const { create, skip } = context;
+/** The results of `root`: what is normalized, and the sum that it is made of. */
+function answered(root: Node, normalized: () => Node, sum: Value | null, { skip }: RewriteContext): Answer {
   const [, mean, deviation] = root.outputs;
   if ([mean, deviation].some((value) => value && value.useCount > 0)) return skip("its statistics are read");
-  const epsilon = root.float("epsilon", EPSILON[root.op] ?? EPSILON_OF_SKIP);
-  const node = create(op, inputs, { axis: attr.int(root.int("axis", -1)), epsilon: attr.float(epsilon) });
+  const node = normalized();
   return root.outputs.length > 3 ? [node.output, null, null, sum] : node;
 }

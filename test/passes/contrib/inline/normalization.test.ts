@@ -23,18 +23,23 @@ testRewrite(inlineRuntimeLayerNorm, {
   },
 });
 
-const opset23 = { opset: 23 };
+const opset18 = { opset: 18 };
 testRewrite(inlineRuntimeRmsNorm, {
   rewrites: {
-    "a sum": [simplified(), opset23],
-    "a bias between, and a sum that is read": [simplified(", $c: f32[8]", "y, _, _, z"), opset23],
+    "a sum": [simplified(), opset18],
+    "a bias between, and a sum that is read": [simplified(", $c: f32[8]", "y, _, _, z"), opset18],
+    "one of an older opset": "(x: f32[N,3,8]) -> (y) { y = SimplifiedLayerNormalization<axis=2>(x, $g: f32[8]) }",
     "one without a sum": [
       "(x: f32[N,3,8]) -> (y) { y = SimplifiedLayerNormalization<axis=-1, epsilon=0.001>(x, $g: f32[8]) }",
-      opset23,
+      opset18,
     ],
-    "one that says no epsilon": ["(x: f32[N,3,8]) -> (y) { y = SimplifiedLayerNormalization(x, $g: f32[8]) }", opset23],
+    "one that says no epsilon": ["(x: f32[N,3,8]) -> (y) { y = SimplifiedLayerNormalization(x, $g: f32[8]) }", opset18],
   },
   leaves: {
-    "half precision": [simplified().replaceAll("f32", "f16"), null, opset23],
+    "two axes": [
+      "(x: f32[N,3,8]) -> (y) { y = SimplifiedLayerNormalization<axis=1>(x, $g: f32[3,8]) }",
+      "its axis is not the last",
+    ],
+    "half precision": [simplified().replaceAll("f32", "f16"), null, opset18],
   },
 });
