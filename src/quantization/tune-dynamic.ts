@@ -81,10 +81,12 @@ export async function tuneDynamic(
     if (matrices.some(({ rows, signal, seen }) => rows.length !== seen.max.length || signal === 0)) continue;
     const plain = matrices.map((matrix) => noiseOf(matrix, null, target));
     // Weights that take over factors are no longer those that others read.
-    const mayBeSmooth = nodes.every((node) => {
-      const { value, isShared } = productWeight(node)!;
-      return !isShared && !left.has(value);
-    });
+    const mayBeSmooth =
+      areReadAlike(nodes) &&
+      nodes.every((node) => {
+        const { value, isShared } = productWeight(node)!;
+        return !isShared && !left.has(value);
+      });
     const { factors, noises } = mayBeSmooth ? bestSmoothing(matrices, target, plain) : { factors: null, noises: plain };
     if (factors) for (const node of nodes) smoothing.set(node.inputs[0]!.label, factors);
     nodes.forEach((node, i) => {
@@ -97,6 +99,17 @@ export async function tuneDynamic(
     if (nodes.every(({ name }) => forms.has(name))) for (const node of nodes) smoothing.delete(node.inputs[0]!.label);
   }
   return { smoothing, forms };
+}
+
+/** Whether nobody reads a weight turned that another one reads as it is: factors of its rows are none of its columns. */
+function areReadAlike(nodes: readonly Node[]): boolean {
+  const turned = new Map<Value, boolean>();
+  return nodes.every((node) => {
+    const { value, isTurned } = productWeight(node)!;
+    const known = turned.get(value) ?? isTurned;
+    turned.set(value, known);
+    return known === isTurned;
+  });
 }
 
 /** Products that one set of factors serves, in execution order: those of one activation, and all that share a weight with them. */

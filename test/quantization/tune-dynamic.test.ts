@@ -139,6 +139,20 @@ describe("tuneDynamic", () => {
       expect(weights[0]).toBe(weights[1]);
     });
 
+    it("leaves all as they are where one of them reads it turned", async () => {
+      const model = await prepared(`(x: f32[64,32], v: f32[64,32]) -> (y, z) {
+        a = Neg(x)
+        b = Neg(v)
+        y = MatMul(a, $w: f32[32,32])
+        z = Gemm<transB=1>(b, $w)
+      }`);
+      const statistics = new Map([
+        ["a", seen(3, 50)],
+        ["b", seen(9, 80)],
+      ]);
+      expect((await tuneDynamic(model, statistics, safeTarget, () => true)).smoothing.size).toBe(0);
+    });
+
     it("leaves both as they are where one of them is not its own", async () => {
       const model = await prepared(text);
       const statistics = new Map([["a", seen(3, 50)]]);

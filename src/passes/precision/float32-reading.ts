@@ -72,9 +72,10 @@ function cast(value: Value, to: DType, before: Node | null): Node {
 }
 
 function widenConstant(value: Value, store: Store): void {
-  const { dims } = value.constant!;
-  const wide = value.graph.addConstant(value.label, store(Tensor.f32(dims, value.constant!.toF32()!)));
-  value.graph.replaceUses(value, wide);
+  const { dims, extras } = value.constant!;
+  const wide = store(Tensor.f32(dims, value.constant!.toF32()!));
+  const heir = value.graph.addConstant(value.label, Tensor.fromSource("f32", dims, wide.byteSource, extras));
+  value.graph.replaceUses(value, heir);
 }
 
 function widenBehind(value: Value, isNoisy: boolean): void {

@@ -5,7 +5,7 @@
  * Runtime widens it once, when it loads the model.
  */
 import { bf16BitsToF32, f16BitsToF32, f32ToBf16Bits, f32ToF16Bits } from "../../base/f16.js";
-import { attr, dtypeCode, graphsWithin, type Model, type Tensor, type Value } from "../../ir/index.js";
+import { attr, dtypeCode, graphsWithin, type Model, type Tensor, type Use, type Value } from "../../ir/index.js";
 import { isHalfType } from "./float32-reading.js";
 import { f32Chunks, type HalfType, narrowTensor } from "./narrow-tensor.js";
 
@@ -14,6 +14,7 @@ const LEAST_ELEMENTS = 1024;
 
 /** How a model came. */
 export interface HalfWeights {
+  /** What most of its numbers are in. */
   readonly half: HalfType;
   /** Labels of what was in float32 there. */
   readonly wide: ReadonlySet<string>;
@@ -22,10 +23,13 @@ export interface HalfWeights {
 /** Null for a model whose weights are all in float32. */
 export function halfWeightsOf(model: Model): HalfWeights | null {
   const constants = [...graphsWithin(model.graph)].flatMap((graph) => [...graph.constants]);
-  const half = constants.map(({ dtype }) => dtype).find(isHalfType);
-  return half
-    ? { half, wide: new Set(constants.filter(({ dtype }) => dtype === "f32").map(({ label }) => label)) }
-    : null;
+  const numbers = { f16: 0, bf16: 0 };
+  for (const { constant } of constants) {
+    if (constant && isHalfType(constant.dtype)) numbers[constant.dtype] += constant.elementCount;
+  }
+  if (numbers.f16 + numbers.bf16 === 0) return null;
+  const wide = constants.filter(({ dtype }) => dtype === "f32").map(({ label }) => label);
+  return { half: numbers.f16 >= numbers.bf16 ? "f16" : "bf16", wide: new Set(wide) };
 }
 
 /** Weights that may be stored so, of a model that integers are still to be made of: what comes with those is none of them. */
@@ -36,12 +40,15 @@ export const mayBeHalf = (model: Model, { wide }: HalfWeights): readonly Value[]
     ),
   );
 
-/** Those of `weights` that are still read, where half precision rounds them by no more than it does. */
+/** Those of `weights` that are still read and lose nothing by it, or no more than weights of products may. */
 export function storeAsHalf(weights: readonly Value[], { half }: HalfWeights): void {
   for (const value of weights) {
     const { graph, label } = value;
     const tensor = value.constant!;
-    if (value.useCount === 0 || value.isGraphOutput || isScale(value) || !isHeld(tensor, half)) continue;
+    const readers = value.uses.flatMap((use) => (use.kind === "input" ? use : []));
+    if (value.useCount === 0 || readers.some(wantsConstant)) continue;
+    const isWeight = readers.length === value.useCount && readers.every(isFactor);
+    if (!isHeld(tensor, half, isWeight)) continue;
     const cast = graph.addNode(
       {
         op: "Cast",
@@ -57,15 +64,22 @@ export function storeAsHalf(weights: readonly Value[], { half }: HalfWeights): v
   }
 }
 
-/** Pairs around what becomes an integer kernel are told by constants. */
-const isScale = ({ uses }: Value): boolean =>
-  [...uses].some((use) => use.kind === "input" && use.index > 0 && /Linear/.test(use.node.op));
+type Input = Extract<Use, { kind: "input" }>;
+
+/** Scales of what becomes an integer kernel, and whatever operators of other domains look at when they are loaded. */
+const wantsConstant = ({ node, index }: Input): boolean => node.domain !== "" || (index > 0 && /Linear/.test(node.op));
+
+const products: ReadonlySet<string> = new Set(["Conv", "ConvTranspose", "Gemm", "MatMul"]);
+
+/** What products multiply by: positions and angles, which may come of float32 and be read elsewhere, have to be exact. */
+const isFactor = ({ node, index }: Input): boolean => index === 1 && products.has(node.op);
 
 /** Half a unit in the last place, of the element's size; and what is nothing beside the largest element. */
 const OWN: Readonly<Record<HalfType, number>> = { f16: 2 ** -11, bf16: 2 ** -8 };
 const LARGEST = 2 ** -20;
 
-function isHeld(tensor: Tensor, half: HalfType): boolean {
+/** Whether half precision has all elements, or, where they may be rounded, elements as near as it gets. */
+function isHeld(tensor: Tensor, half: HalfType, mayRound: boolean): boolean {
   const [toBits, fromBits] = half === "f16" ? [f32ToF16Bits, f16BitsToF32] : [f32ToBf16Bits, bf16BitsToF32];
   let largest = 0;
   let lost = 0;
@@ -75,6 +89,7 @@ function isHeld(tensor: Tensor, half: HalfType): boolean {
       const [error, magnitude] = [Math.abs(rounded - value), Math.abs(value)];
       if (magnitude > largest && magnitude < Number.POSITIVE_INFINITY) largest = magnitude;
       if (Object.is(rounded, value)) continue;
+      if (!mayRound) return false;
       if (!(error <= OWN[half] * magnitude)) lost = Math.max(lost, error);
     }
   }

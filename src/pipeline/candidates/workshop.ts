@@ -359,10 +359,12 @@ export class Workshop {
     const keepFloat = new Map([...excluded, ...keptFloat]);
     const isStatic = variant.kind === "integers" && variant.recipe.statics !== null;
     const model = loadModel(isStatic ? equalized : variant.kind === "integers" ? prepared : fused);
+    const own = new Set(nodesWithin(model.graph));
     const wide = halfWeights ? mayBeHalf(model, halfWeights) : [];
     const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
       const finished = runRewrites(model, finishing);
       if (halfWeights) storeAsHalf(wide, halfWeights);
+      nameAdded(model, own);
       const staged = saveModel(model, path, { isScratch: true });
       staged.commit();
       const bytes = this.options.bytesOf?.(staged) ?? staged.sizeBytes;
@@ -371,10 +373,8 @@ export class Workshop {
     };
     switch (variant.kind) {
       case "integers": {
-        const own = new Set(nodesWithin(model.graph));
         const report = applyRecipe(model, variant.recipe, { target, taps, keepFloat, kept });
         if (this.options.format === "qoperator") toIntegerOperators(model);
-        nameAdded(model, own);
         return save(report);
       }
       case "fp16": {

@@ -47,6 +47,22 @@ describe("storeAsHalf", () => {
     ["few elements", "(x: f32[3,32]) -> (y) { y = MatMul(x, $w: f32[32,31]) }", undefined],
     ["what is beyond its range", filled((i) => (i === 700 ? 70000 : 1)), undefined],
     ["what it has no digits for", filled((i) => (i % 2 ? 3e-5 + i * 1e-10 : 3e-5)), undefined],
+    [
+      "what is no weight of a product, and not exact",
+      "(x: f32[32,32]) -> (y) { y = Mul(x, $w: f32[32,32]) }",
+      undefined,
+    ],
+    [
+      "what other nodes read, too",
+      "(x: f32[32,32]) -> (y, z) { y = MatMul(x, $w: f32[32,32]) z = Add(x, $w) }",
+      undefined,
+    ],
+    ["what is a product's first factor", "(x: f32[32,3]) -> (y) { y = MatMul($w: f32[32,32], x) }", undefined],
+    [
+      "what operators of other domains read",
+      `(x: f32[3,32]) -> (y) { y = com.microsoft::FusedMatMul(x, $w: f32[32,32] = {${"0.5,".repeat(1023)}0.5}) }`,
+      undefined,
+    ],
     ["scales of pairs", "(x: i8[1024]) -> (y) { y = DequantizeLinear<axis=0>(x, $w: f32[1024]) }", undefined],
   ])("leaves %s", (_, text, came) => {
     expect(dtypes(stored(text, came))["w"]).toBe("f32");
@@ -74,6 +90,21 @@ describe("storeAsHalf", () => {
       storeAsHalf(mayBeHalf(model, half), half);
       expect(dtypes(model)["v"]).toBe("f16");
     }
+  });
+
+  it("stores what is exact, whoever reads it, and where a body gives it", () => {
+    const exact = ` = {${Array.from({ length: 1024 }, (_, i) => i / 8).join(",")}}`;
+    expect(dtypes(stored(`(x: f32[32,32]) -> (y) { y = Mul(x, $w: f32[32,32]${exact}) }`))["w"]).toBe("f16");
+    const model = stored(`(x: f32[32,32], go: bool) -> (y) {
+      y = If<then_branch = () -> (t = $w: f32[32,32]${exact}) { }, else_branch = () -> (e) { e = Neg(x) }>(go)
+    }`);
+    const [body] = [...model.graph.nodes()][0]!.bodies;
+    expect([...body!.constants].map(({ dtype }) => dtype)).toEqual(["f16"]);
+  });
+
+  it("goes by what most numbers are in", () => {
+    const came = "(x: bf16[4], z: f16[8]) -> (y, v) { y = Mul(x, $one: bf16[4]) v = Mul(z, $other: f16[8]) }";
+    expect(dtypes(stored(product(), came))).toEqual({ w: "f16" });
   });
 
   it("keeps to bfloat16 where weights came in that", () => {
