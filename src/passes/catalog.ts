@@ -9,7 +9,7 @@ import { fuseConvActivation } from "./contrib/conv-activation.js";
 import { fuseConvResidual } from "./contrib/conv-residual.js";
 import { fuseOldGelu } from "./contrib/gelu.js";
 import { fuseGemmActivation } from "./contrib/gemm-activation.js";
-import { inlineRuntimeActivation, inlineRuntimeGelu } from "./contrib/inline/activation.js";
+import { inlineRuntimeActivation, inlineRuntimeGelu, inlineRuntimeQuickGelu } from "./contrib/inline/activation.js";
 import { inlineRuntimeAttention } from "./contrib/inline/attention.js";
 import { inlineRuntimeEmbedding } from "./contrib/inline/embedding.js";
 import { inlineRuntimeLayerNorm, inlineRuntimeRmsNorm } from "./contrib/inline/normalization.js";
@@ -314,6 +314,7 @@ export const beforeIntegers: readonly AnyPass[] = [
   inlineRuntimeEmbedding,
   inlineRuntimeAttention,
   inlineRuntimeGelu,
+  inlineRuntimeQuickGelu,
   inlineRuntimeProduct,
   inlineRuntimeActivation,
 ];

@@ -19,13 +19,7 @@ export interface DynamicActivation {
   /** What each row of a product is to be multiplied by, [..., 1]; null where there is one scale for all. */
   readonly rows: Value | null;
   /** What its channels were divided by, for the weights to take over. */
-  readonly smoothing: Smoothing | null;
-}
-
-export interface Smoothing {
-  readonly factors: Float32Array;
-  /** The same for all activations that share the factors. */
-  readonly name: string;
+  readonly factors: Float32Array | null;
 }
 
 /** Stands in for the size of a row of zeros, so that nothing is divided by zero. */
@@ -33,19 +27,11 @@ const TINY = 1e-30;
 
 export class DynamicActivations {
   readonly #known = new Map<Value, Map<Graph, Map<boolean, DynamicActivation>>>();
-  readonly #smoothing = new Map<string, Smoothing>();
 
   constructor(
     readonly opset: number,
-    smoothing: ReadonlyMap<string, Float32Array>,
-  ) {
-    const byFactors = new Map<Float32Array, Smoothing>();
-    for (const [label, factors] of smoothing) {
-      const known = byFactors.get(factors) ?? { factors, name: label };
-      byFactors.set(factors, known);
-      this.#smoothing.set(label, known);
-    }
-  }
+    readonly smoothing: ReadonlyMap<string, Float32Array>,
+  ) {}
 
   /** In the graph of a reader; new nodes stand before it. */
   of(input: Value, reader: Node, perRow: boolean): DynamicActivation {
@@ -61,8 +47,8 @@ export class DynamicActivations {
   #make(input: Value, reader: Node, perRow: boolean): DynamicActivation {
     const { graph } = reader;
     const { label, shape } = input;
-    const smoothing = this.#smoothing.get(label) ?? null;
-    const smooth = smoothing ? this.#divided(input, smoothing.factors, reader) : input;
+    const factors = this.smoothing.get(label) ?? null;
+    const smooth = factors ? this.#divided(input, factors, reader) : input;
     const rows = perRow ? this.#sizeOfRows(smooth, reader) : null;
     const provenance = input.producer?.provenance ?? [];
     const before = rows ? this.#add("Div", [smooth, rows], reader, `${label}/even`, shape) : smooth;
@@ -81,7 +67,7 @@ export class DynamicActivations {
       reader,
     );
     const [integers, scale, zeroPoint] = node.outputs as [Value, Value, Value];
-    return { integers, scale, zeroPoint, rows, smoothing };
+    return { integers, scale, zeroPoint, rows, factors };
   }
 
   /** A product, which is faster than a division. */

@@ -115,8 +115,8 @@ function replaceProduct(
   const { graph } = node;
   const [input, factor, bias] = node.inputs as [Value, Value, Value | null | undefined];
   const activation = activations.of(input, node, perRow);
-  const factors = activation.smoothing?.factors ?? null;
-  const own = activation.smoothing ? ` for ${activation.smoothing.name}` : "";
+  const { factors } = activation;
+  const own = factors ? ` for ${input.label}` : "";
   const { value: weight, isTurned, isShared } = productWeight(node)!;
   const form = isShared ? `axis 0 to ${target.weightLimit}` : `${isTurned ? "turned " : ""}columns`;
   const stored = store.of(weight, form + own, () =>

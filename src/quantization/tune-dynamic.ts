@@ -7,7 +7,8 @@
  *   of the weights      sum_n step_n^2 / 12 * sum_k E[x_k^2] / s_k^2      step_n = max_k |W_kn| s_k / limit,
  *                       or more where pairs of weights would saturate (pair-sums.ts)
  *
- * with s_k = max |x_k|^a / max |W_k|^(1 - a), and the strength a chosen per activation.
+ * with s_k = max |x_k|^a / max |W_k|^(1 - a), and the strength a chosen for an activation and
+ * for all that are multiplied by a weight of its products.
  * Evening out costs one product per element; scales per row cost about a quarter of the
  * node's time, and go where they save most.
  */
@@ -65,17 +66,17 @@ export async function tuneDynamic(
   const products = dynamicProducts(model);
   const mayTune = (node: Node): boolean =>
     node.graph === model.graph && takes(node) && statistics.has(node.inputs[0]!.label);
-  const together = weightsTogether(products.filter(mayTune));
-  const left = new Set(products.filter((node) => !mayTune(node)).map((node) => productWeight(node)!.value));
+  const groups = groupsOf(products.filter(mayTune));
+  const untuned = new Set(products.filter((node) => !mayTune(node)).map((node) => productWeight(node)!.value));
   const smoothing = new Map<string, Float32Array>();
   const sites: Site[] = [];
-  for (const nodes of together) {
-    const seenBy = (node: Node): ChannelStatistics => statistics.get(node.inputs[0]!.label)!;
+  for (const nodes of groups) {
+    const weights = new WeightRows();
     const matrices: Measured[] = [];
     for (const node of nodes) {
       // Weights of many megabytes: an interrupt between two of them is heard.
       await setImmediate();
-      matrices.push(measured(readersWeight(node), seenBy(node)));
+      matrices.push(measured(weights.of(node), statistics.get(node.inputs[0]!.label)!));
     }
     // Nothing comes out of it, so nothing can be lost.
     if (matrices.some(({ rows, signal, seen }) => rows.length !== seen.max.length || signal === 0)) continue;
@@ -85,16 +86,18 @@ export async function tuneDynamic(
       areReadAlike(nodes) &&
       nodes.every((node) => {
         const { value, isShared } = productWeight(node)!;
-        return !isShared && !left.has(value);
+        return !isShared && !untuned.has(value);
       });
-    const { factors, noises } = mayBeSmooth ? bestSmoothing(matrices, target, plain) : { factors: null, noises: plain };
+    const { factors, noises } = mayBeSmooth
+      ? await bestSmoothing(matrices, target, plain)
+      : { factors: null, noises: plain };
     if (factors) for (const node of nodes) smoothing.set(node.inputs[0]!.label, factors);
     nodes.forEach((node, i) => {
       sites.push({ node, noise: noises[i]!, rowNoise: rowNoiseOf(matrices[i]!, target) });
     });
   }
   const forms = rowsWhereWorth(sites);
-  for (const nodes of together) {
+  for (const nodes of groups) {
     // Noise was predicted for the one or the other.
     if (nodes.every(({ name }) => forms.has(name))) for (const node of nodes) smoothing.delete(node.inputs[0]!.label);
   }
@@ -113,7 +116,7 @@ function areReadAlike(nodes: readonly Node[]): boolean {
 }
 
 /** Products that one set of factors serves, in execution order: those of one activation, and all that share a weight with them. */
-function weightsTogether(products: readonly Node[]): readonly (readonly Node[])[] {
+function groupsOf(products: readonly Node[]): readonly (readonly Node[])[] {
   const groups = new Map<Value, Set<Node>>();
   for (const node of products) {
     const group = new Set([node]);
@@ -145,12 +148,15 @@ function rowsWhereWorth(sites: readonly Site[]): ReadonlyMap<string, Form> {
   return forms;
 }
 
-interface Measured {
+interface Weight {
   /** Per row k: sum and largest of squares. */
   readonly rows: Float64Array;
   readonly rowMax: Float32Array;
   readonly values: Float32Array;
   readonly columns: number;
+}
+
+interface Measured extends Weight {
   readonly seen: ChannelStatistics;
   /** Of the product, as if channels were independent. */
   readonly signal: number;
@@ -161,10 +167,23 @@ function readersWeight(node: Node): { values: Float32Array; dims: readonly [numb
   return matrixOf(value.constant!, isTurned);
 }
 
-function measured({ values, dims: [k, n] }: ReturnType<typeof readersWeight>, seen: ChannelStatistics): Measured {
+/** Weights of a group, each read once for all its products. */
+class WeightRows {
+  readonly #known = new Map<Value, Map<boolean, Weight>>();
+
+  of(node: Node): Weight {
+    const { value, isTurned } = productWeight(node)!;
+    const ways = this.#known.get(value) ?? new Map<boolean, Weight>();
+    this.#known.set(value, ways);
+    const weight = ways.get(isTurned) ?? rowsOf(readersWeight(node));
+    ways.set(isTurned, weight);
+    return weight;
+  }
+}
+
+function rowsOf({ values, dims: [k, n] }: ReturnType<typeof readersWeight>): Weight {
   const rows = new Float64Array(k);
   const rowMax = new Float32Array(k);
-  let signal = 0;
   for (let row = 0; row < k; row++) {
     let sum = 0;
     let max = 0;
@@ -175,22 +194,30 @@ function measured({ values, dims: [k, n] }: ReturnType<typeof readersWeight>, se
     }
     rows[row] = sum;
     rowMax[row] = max;
-    signal += sum * (seen.meanSquare[row] ?? 0);
   }
-  return { rows, rowMax, values, columns: n, seen, signal };
+  return { rows, rowMax, values, columns: n };
 }
 
-function bestSmoothing(
+function measured(weight: Weight, seen: ChannelStatistics): Measured {
+  const signal = weight.rows.reduce((sum, square, row) => sum + square * (seen.meanSquare[row] ?? 0), 0);
+  return { ...weight, seen, signal };
+}
+
+async function bestSmoothing(
   matrices: readonly Measured[],
   target: DynamicLimits,
   plain: readonly number[],
-): { factors: Float32Array | null; noises: readonly number[] } {
+): Promise<{ factors: Float32Array | null; noises: readonly number[] }> {
   const sum = (noises: readonly number[]): number => noises.reduce((a, b) => a + b, 0);
   let best = { factors: null as Float32Array | null, noises: plain };
   let least = sum(plain) * WORTH_SMOOTHING;
   for (const strength of STRENGTHS) {
     const factors = factorsOf(matrices, strength);
-    const noises = matrices.map((matrix) => noiseOf(matrix, factors, target));
+    const noises: number[] = [];
+    for (const matrix of matrices) {
+      await setImmediate();
+      noises.push(noiseOf(matrix, factors, target));
+    }
     if (sum(noises) >= least) continue;
     least = sum(noises);
     best = { factors, noises };

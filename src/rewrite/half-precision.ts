@@ -21,7 +21,7 @@ const products = new Set("Conv ConvTranspose Gemm MatMul".split(" "));
 /** Values looked at before the answer is no: what is further away stands behind sums that even rounding out. */
 const MOST_VALUES = 64;
 
-const isHalfType = (dtype: DType | null): boolean => dtype === "f16" || dtype === "bf16";
+export const isHalfType = (dtype: DType | null): dtype is "f16" | "bf16" => dtype === "f16" || dtype === "bf16";
 
 export const isHalf = (value: Value | null | undefined): value is Value => isHalfType(value?.dtype ?? null);
 

@@ -3,7 +3,7 @@ export { applyRewrite, type Outcome, tryRewrite } from "./apply-rewrite.js";
 export { bodyEntries } from "./body-types.js";
 export { Captures, copyConstant, copyGraph, copyNode, spliceBody } from "./copy-nodes.js";
 export { PassFailure, unknownPass } from "./errors.js";
-export { isHalf, magnifierOf, roundingReason } from "./half-precision.js";
+export { isHalf, isHalfType, magnifierOf, roundingReason } from "./half-precision.js";
 export {
   type Answer,
   type AnyPass,

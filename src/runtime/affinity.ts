@@ -50,17 +50,18 @@ export function allowedOfThreads(): readonly (readonly number[])[] {
 const MOVING_MS = 2000;
 
 /**
- * `allowedOfThreads` once all threads but the first of a session are on its processors, or else as it is after two seconds;
- * empty for a session without any.
+ * What `read` tells once all threads but the first of a session are on its processors, or else after two seconds; empty for a
+ * session without any.
  */
-export async function allowedOnceKept({
-  affinity,
-  threads,
-}: Pick<SessionOptions, "affinity" | "threads">): Promise<readonly (readonly number[])[]> {
+export async function allowedOnceKept(
+  { affinity, threads }: Pick<SessionOptions, "affinity" | "threads">,
+  read = allowedOfThreads,
+  patienceMs = MOVING_MS,
+): Promise<readonly (readonly number[])[]> {
   if (!affinity) return [];
-  const until = performance.now() + MOVING_MS;
+  const until = performance.now() + patienceMs;
   for (;;) {
-    const allowed = allowedOfThreads();
+    const allowed = read();
     const kept = allowed.filter((each) => each.join() === affinity.join());
     if (allowed.length === 0 || kept.length >= threads - 1 || performance.now() > until) return allowed;
     await setTimeout(10);

@@ -58,6 +58,42 @@ describe("quantize", () => {
     expect([...inputs, ...outputs].map(({ dtype }) => dtype)).toEqual(["f16", "f16"]);
   });
 
+  it("makes integers of what ONNX Runtime's own operators hold, and stores in half precision again what stays float", async () => {
+    const { output, folder, context } = await scene();
+    const model = modelFile(
+      folder,
+      `(x: f32[N,5,64]) -> (y) {
+        h = Cast<to=10>(x)
+        a = com.microsoft::Attention<num_heads=2>(h, $w: f16[64,192], $b: f16[192])
+        s = com.microsoft::SkipLayerNormalization(a, h, $g: f16[64], $o: f16[64])
+        p = MatMul(s, $kept: f16[64,64])
+        y = Cast<to=1>(p)
+      }`,
+    );
+    const samples = join(folder, "x.npz");
+    writeFileSync(
+      samples,
+      npz({
+        x: f32Npy(
+          [8, 5, 64],
+          Array.from({ length: 2560 }, (_, i) => Math.sin(i * i)),
+        ),
+      }),
+    );
+    const data = { calibration: samples, eval: samples, metric: null };
+    const kept = [...loadModel(model).graph.nodes()].findLast((node) => node.is("MatMul"))!.displayName;
+    const quantize = { mode: "dynamic", selection: { include: [], exclude: [kept] } } as const;
+    await runQuantize(
+      optimizeConfig(model, output, quantize, { data, limits: limitsOf({ maxDrop: "none" }) }),
+      context,
+    );
+    const { graph } = loadModel(output);
+    const nodes = [...graph.nodes()];
+    expect(nodes.filter((node) => node.is("MatMulInteger"))).toHaveLength(3);
+    expect(nodes.filter(({ domain }) => domain !== "")).toEqual([]);
+    expect([...graph.constants].find(({ label }) => label === "kept")!.dtype).toBe("f16");
+  });
+
   it("writes a smaller model that is as accurate, and the same bytes each time", async () => {
     const { output, calibration, evaluation, folder } = await scene();
     const again = join(folder, "again.onnx");

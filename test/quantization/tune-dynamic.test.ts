@@ -153,6 +153,24 @@ describe("tuneDynamic", () => {
       expect((await tuneDynamic(model, statistics, safeTarget, () => true)).smoothing.size).toBe(0);
     });
 
+    it("takes along what is joined by several weights and activations", async () => {
+      const model = await prepared(`(x: f32[64,32], v: f32[64,32]) -> (y, q, z, s) {
+        a = Neg(x)
+        b = Neg(v)
+        y = MatMul(a, $u: f32[32,16])
+        s = MatMul(b, $t: f32[32,16])
+        q = MatMul(a, $w: f32[32,16])
+        z = MatMul(b, $w)
+      }`);
+      const statistics = new Map([
+        ["a", seen(3, 50)],
+        ["b", seen(9, 80)],
+      ]);
+      const { smoothing } = await tuneDynamic(model, statistics, safeTarget, () => true);
+      expect(smoothing.get("a")).toBeDefined();
+      expect(smoothing.get("a")).toBe(smoothing.get("b"));
+    });
+
     it("leaves both as they are where one of them is not its own", async () => {
       const model = await prepared(text);
       const statistics = new Map([["a", seen(3, 50)]]);

@@ -32,6 +32,34 @@ describe("a list of processors", () => {
   });
 });
 
+describe("threads of a session that move to their processors", () => {
+  /** What is told, one after the other; the last again and again. */
+  const telling = (...told: number[][][]) => {
+    let asked = 0;
+    return () => told[Math.min(asked++, told.length - 1)]!;
+  };
+  const session = { affinity: [2], threads: 3 };
+  const [none, one, both] = [
+    [[0], [0], [0]],
+    [[0], [2], [0]],
+    [[0], [2], [2]],
+  ];
+
+  it("are waited for, all but the first", async () => {
+    expect(await allowedOnceKept(session, telling(none, one, both), 60_000)).toEqual(both);
+    expect(await allowedOnceKept({ ...session, threads: 2 }, telling(none, one, both), 60_000)).toEqual(one);
+  });
+
+  it("are given up after a while", async () => {
+    expect(await allowedOnceKept(session, telling(none, one), 30)).toEqual(one);
+  });
+
+  it("are not waited for where nothing tells, or nothing is asked", async () => {
+    expect(await allowedOnceKept(session, telling([], both), 60_000)).toEqual([]);
+    expect(await allowedOnceKept({ threads: 3 }, telling(both), 60_000)).toEqual([]);
+  });
+});
+
 /** Folders of programs, as the shell looks for them. */
 function withPath(folder: string): void {
   vi.stubEnv("PATH", folder);
@@ -42,15 +70,6 @@ describe.runIf(process.platform === "linux")("on Linux", () => {
     const allowed = allowedProcessors()!;
     expect(allowed.length).toBeGreaterThan(0);
     expect(allowedOfThreads()).toContainEqual(allowed);
-  });
-
-  it("threads are waited for until they are on their processors, or for so long", async () => {
-    const allowed = allowedProcessors()!;
-    expect(await allowedOnceKept({ affinity: allowed, threads: 2 })).toContainEqual(allowed);
-    expect(await allowedOnceKept({ threads: 2 })).toEqual([]);
-    // Nobody moves there.
-    const elsewhere = await allowedOnceKept({ affinity: [9999], threads: 2 });
-    expect(elsewhere).toContainEqual(allowed);
   });
 
   it("taskset is looked for among the programs, and must be one", () => {

@@ -9,7 +9,7 @@ import { soleProducer } from "../../rewrite/match.js";
 import { RUNTIME_DOMAIN } from "./domain.js";
 
 /** Activations of FusedGemm with their parameters, as they are where the node does not say. */
-const activations: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+export const gemmActivations: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   Celu: { alpha: 1 },
   Elu: { alpha: 1 },
   HardSigmoid: { alpha: 0.2, beta: 0.5 },
@@ -27,13 +27,13 @@ export const fuseGemmActivation = defineRewrite({
   name: "fuse-gemm-activation",
   summary: "Fold an activation into the Gemm that feeds it",
   numerics: "rounding",
-  roots: Object.keys(activations),
+  roots: Object.keys(gemmActivations),
   minOpset: 7,
   rewrite(root, { create, skip }) {
     const gemm = soleProducer(root.inputs[0], "Gemm");
     if (!gemm) return null;
     if ((gemm.inputs[0]?.dtype ?? root.output.dtype) !== "f32") return skip("FusedGemm computes in f32 only");
-    const parameters = Object.entries(activations[root.op]!).map(([name, absent]): [string, Attribute] => [
+    const parameters = Object.entries(gemmActivations[root.op]!).map(([name, absent]): [string, Attribute] => [
       `activation_${name}`,
       attr.float(root.float(name, absent)),
     ]);

@@ -79,8 +79,8 @@ function checkRange(from: number, target: number): void {
 }
 
 /**
- * What ONNX Runtime has under names of ai.onnx at every opset, and its optimizers write: the first was taken over by opset 17 as it was,
- * the second is in none.
+ * What ONNX Runtime has under names of ai.onnx at every opset, and its optimizers write: opset 17 took the first over for inputs of one type,
+ * the second is in no opset.
  */
 const ofRuntime: ReadonlySet<string> = new Set(["LayerNormalization", "SimplifiedLayerNormalization"]);
 
@@ -93,6 +93,10 @@ function refuse(model: Model, node: Node, from: number, target: number, context:
   const refusal = (at: number, reason: string): Refusal => ({ node: node.displayName, op: node.op, at, reason });
   if (sinceVersion(node.op, from) === null && !ofRuntime.has(node.op)) {
     return [refusal(target, `it is unknown: opset ${from} of ai.onnx has no such operator`)];
+  }
+  if (node.op === "LayerNormalization" && from < 17 && target >= 17) {
+    const types = new Set(node.inputs.flatMap((value) => (value ? context.dtypeOf(value) : [])));
+    if (types.size > 1) return [refusal(17, `its inputs are of several types: ${[...types].join(", ")}`)];
   }
   return (converters[node.op] ?? []).flatMap((converter) => {
     if (converter.at <= from || converter.at > target) return [];

@@ -16,7 +16,7 @@ import {
   type Value,
 } from "../../ir/index.js";
 import { dtypesOf } from "../../ops/dtypes.js";
-import type { Store } from "../../rewrite/index.js";
+import { isHalf, isHalfType, type Store } from "../../rewrite/index.js";
 
 interface Reading {
   /** Inputs and weights are moved by up to what half precision rounds them by: what that does, half precision may do. */
@@ -55,9 +55,6 @@ export function readAsFloat32(model: Model, { isNoisy = false, store }: Reading 
 
 /** Half a unit in the last place of 1, in float16. */
 const UNIT = 2 ** -11;
-
-export const isHalfType = (dtype: DType | null): dtype is "f16" | "bf16" => dtype === "f16" || dtype === "bf16";
-const isHalf = ({ dtype }: Value): boolean => isHalfType(dtype);
 
 function widenType(value: Value): void {
   value.type = { dtype: "f32", shape: value.shape };

@@ -6,7 +6,7 @@
  */
 import { bf16BitsToF32, f16BitsToF32, f32ToBf16Bits, f32ToF16Bits } from "../../base/f16.js";
 import { attr, dtypeCode, graphsWithin, type Model, type Tensor, type Use, type Value } from "../../ir/index.js";
-import { isHalfType } from "./float32-reading.js";
+import { isHalfType } from "../../rewrite/index.js";
 import { f32Chunks, type HalfType, narrowTensor } from "./narrow-tensor.js";
 
 /** Fewer are not worth a node; what a kernel must have as a constant, a bound or a scale, is small. */
@@ -14,8 +14,10 @@ const LEAST_ELEMENTS = 1024;
 
 /** How a model came. */
 export interface HalfWeights {
-  /** What most of its numbers are in. */
+  /** What most of its numbers in half precision are in. */
   readonly half: HalfType;
+  /** Whether there are more of those than in float32. */
+  readonly isMostlyHalf: boolean;
   /** Labels of what was in float32 there. */
   readonly wide: ReadonlySet<string>;
 }
@@ -28,12 +30,17 @@ export function halfWeightsOf(model: Model): HalfWeights | null {
     if (constant && isHalfType(constant.dtype)) numbers[constant.dtype] += constant.elementCount;
   }
   if (numbers.f16 + numbers.bf16 === 0) return null;
-  const wide = constants.filter(({ dtype }) => dtype === "f32").map(({ label }) => label);
-  return { half: numbers.f16 >= numbers.bf16 ? "f16" : "bf16", wide: new Set(wide) };
+  const wide = constants.filter(({ dtype }) => dtype === "f32");
+  const wideNumbers = wide.reduce((sum, { constant }) => sum + constant!.elementCount, 0);
+  return {
+    half: numbers.f16 >= numbers.bf16 ? "f16" : "bf16",
+    isMostlyHalf: numbers.f16 + numbers.bf16 > wideNumbers,
+    wide: new Set(wide.map(({ label }) => label)),
+  };
 }
 
 /** Weights that may be stored so, of a model that integers are still to be made of: what comes with those is none of them. */
-export const mayBeHalf = (model: Model, { wide }: HalfWeights): readonly Value[] =>
+export const weightsToStore = (model: Model, { wide }: HalfWeights): readonly Value[] =>
   [...graphsWithin(model.graph)].flatMap(({ constants }) =>
     [...constants].filter(
       ({ constant, label }) => constant?.dtype === "f32" && constant.elementCount >= LEAST_ELEMENTS && !wide.has(label),
@@ -41,14 +48,14 @@ export const mayBeHalf = (model: Model, { wide }: HalfWeights): readonly Value[]
   );
 
 /** Those of `weights` that are still read and lose nothing by it, or no more than weights of products may. */
-export function storeAsHalf(weights: readonly Value[], { half }: HalfWeights): void {
+export function storeAsHalf(weights: readonly Value[], { half, isMostlyHalf }: HalfWeights): void {
   for (const value of weights) {
     const { graph, label } = value;
     const tensor = value.constant!;
     const readers = value.uses.flatMap((use) => (use.kind === "input" ? use : []));
     if (value.useCount === 0 || readers.some(wantsConstant)) continue;
     const isWeight = readers.length === value.useCount && readers.every(isFactor);
-    if (!isHeld(tensor, half, isWeight)) continue;
+    if (!isHeld(tensor, half, isMostlyHalf && isWeight)) continue;
     const cast = graph.addNode(
       {
         op: "Cast",
@@ -75,8 +82,8 @@ const products: ReadonlySet<string> = new Set(["Conv", "ConvTranspose", "Gemm", 
 const isFactor = ({ node, index }: Input): boolean => index === 1 && products.has(node.op);
 
 /** Half a unit in the last place, of the element's size; and what is nothing beside the largest element. */
-const OWN: Readonly<Record<HalfType, number>> = { f16: 2 ** -11, bf16: 2 ** -8 };
-const LARGEST = 2 ** -20;
+const UNIT_ROUNDOFF: Readonly<Record<HalfType, number>> = { f16: 2 ** -11, bf16: 2 ** -8 };
+const NEGLIGIBLE = 2 ** -20;
 
 /** Whether half precision has all elements, or, where they may be rounded, elements as near as it gets. */
 function isHeld(tensor: Tensor, half: HalfType, mayRound: boolean): boolean {
@@ -90,8 +97,8 @@ function isHeld(tensor: Tensor, half: HalfType, mayRound: boolean): boolean {
       if (magnitude > largest && magnitude < Number.POSITIVE_INFINITY) largest = magnitude;
       if (Object.is(rounded, value)) continue;
       if (!mayRound) return false;
-      if (!(error <= OWN[half] * magnitude)) lost = Math.max(lost, error);
+      if (!(error <= UNIT_ROUNDOFF[half] * magnitude)) lost = Math.max(lost, error);
     }
   }
-  return lost <= LARGEST * largest;
+  return lost <= NEGLIGIBLE * largest;
 }

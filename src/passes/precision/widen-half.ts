@@ -6,8 +6,8 @@
  */
 import { type Model, type Node, nodesWithin, type Value } from "../../ir/index.js";
 import { dtypesOf } from "../../ops/dtypes.js";
-import { defineGraphPass } from "../../rewrite/index.js";
-import { isHalfType, readAsFloat32 } from "./float32-reading.js";
+import { defineGraphPass, isHalfType } from "../../rewrite/index.js";
+import { readAsFloat32 } from "./float32-reading.js";
 
 export const widenHalf = defineGraphPass({
   name: "widen-half",

@@ -10,7 +10,7 @@ import { compareLatency } from "../../bench/index.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import { loadModel, type Model, nodesWithin, type SavedModel, saveModel } from "../../ir/index.js";
 import type { TapStatistics } from "../../observe/index.js";
-import { type HalfWeights, mayBeHalf, storeAsHalf } from "../../passes/precision/store-half.js";
+import { type HalfWeights, storeAsHalf, weightsToStore } from "../../passes/precision/store-half.js";
 import { toFloat16 } from "../../passes/precision/to-float16.js";
 import { applyRecipe } from "../../quantization/apply-recipe.js";
 import { toIntegerOperators } from "../../quantization/integer-operators.js";
@@ -360,7 +360,7 @@ export class Workshop {
     const isStatic = variant.kind === "integers" && variant.recipe.statics !== null;
     const model = loadModel(isStatic ? equalized : variant.kind === "integers" ? prepared : fused);
     const own = new Set(nodesWithin(model.graph));
-    const wide = halfWeights ? mayBeHalf(model, halfWeights) : [];
+    const wide = halfWeights ? weightsToStore(model, halfWeights) : [];
     const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
       const finished = runRewrites(model, finishing);
       if (halfWeights) storeAsHalf(wide, halfWeights);

@@ -1,7 +1,8 @@
 /** On what a rewritten graph is compared with the original. */
 import { type InferOptError, invariant, isFault } from "../../base/errors.js";
 import type { DatasetRef, OpenSizes } from "../../dataset/index.js";
-import { graphsWithin, type Model, type Value } from "../../ir/index.js";
+import { dtypeOfCode, graphsWithin, type Model, nodesWithin, type Value } from "../../ir/index.js";
+import { isHalfType } from "../../rewrite/index.js";
 import type { ModelSignature } from "../../runtime/port.js";
 import type { RuntimeConfig, VerifyLevel } from "../config.js";
 import { randomInputs } from "../evaluation-data.js";
@@ -90,9 +91,10 @@ function isSmallAndHalf(model: Model): boolean {
 export const weightBytes = (model: Model): number =>
   constantsOf(model).reduce((sum, { constant }) => sum + (constant?.byteLength ?? 0), 0);
 
-/** Whether a model takes or holds numbers of half precision, by what its file says. */
+/** Whether a model takes, holds or makes numbers of half precision, by what its file says. */
 export const holdsHalf = (model: Model): boolean =>
-  [...model.graph.inputs, ...constantsOf(model)].some(({ dtype }) => dtype === "f16" || dtype === "bf16");
+  [...model.graph.inputs, ...constantsOf(model)].some(({ dtype }) => isHalfType(dtype)) ||
+  [...nodesWithin(model.graph)].some((node) => node.is("Cast") && isHalfType(dtypeOfCode(node.int("to", 0))));
 
 const constantsOf = ({ graph }: Model): Value[] => [...graphsWithin(graph)].flatMap(({ constants }) => constants);
 

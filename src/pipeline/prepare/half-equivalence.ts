@@ -4,8 +4,10 @@
  * Both are held against the original read in float32: the result may be off by what half precision excuses, which is
  * what the original itself is off by, and what one rounding more of its inputs and weights does to it.
  */
-import { type DType, isFloat, loadModel } from "../../ir/index.js";
+import { type DType, isFloat, loadModel, type Model } from "../../ir/index.js";
+import { inlineFunctions } from "../../passes/control/inline-functions.js";
 import { readAsFloat32 } from "../../passes/precision/float32-reading.js";
+import { runPasses } from "../../rewrite/index.js";
 import type { OutputDifference } from "../../runtime/port.js";
 import type { RunContext } from "../context.js";
 import { withSaved } from "../model-runs.js";
@@ -38,9 +40,7 @@ export interface HalfVerdict {
 
 /** Rejects when the float32 reading does not run. */
 export async function judgeHalf(check: HalfCheck, compare: Compare, context: RunContext): Promise<HalfVerdict> {
-  const [plain, moved] = [loadModel(check.original), loadModel(check.original)];
-  readAsFloat32(plain);
-  readAsFloat32(moved, { isNoisy: true });
+  const [plain, moved] = [await readingOf(check.original, false), await readingOf(check.original, true)];
   return withSaved(plain, context, (reference) =>
     withSaved(moved, context, async (noisy) => {
       const excuses = [...(await compare(reference, noisy)), ...(await compare(reference, check.baseline))];
@@ -56,6 +56,14 @@ export async function judgeHalf(check: HalfCheck, compare: Compare, context: Run
       return { violation, isNoise: violation === null && judged.some(({ isNoise }) => isNoise) };
     }),
   );
+}
+
+/** Half precision in functions of the model is read, too. */
+async function readingOf(path: string, isNoisy: boolean): Promise<Model> {
+  const model = loadModel(path);
+  await runPasses(model, [inlineFunctions]);
+  readAsFloat32(model, { isNoisy });
+  return model;
 }
 
 function judgeOutput(found: OutputDifference, excuses: readonly OutputDifference[], check: HalfCheck): HalfVerdict {

@@ -410,4 +410,11 @@ describe("what ONNX Runtime has under names of ai.onnx", () => {
     ] as const)
       expect(await convert(text, from, to)).toContain(op);
   });
+
+  it("stays behind where its inputs are of several types", async () => {
+    const text = "(x: f32[3,8], g: f16[8]) -> (y) { y = LayerNormalization<axis=-1>(x, g) }";
+    expect(refusal(text, 13, 17).message).toContain("its inputs are of several types: f32, f16");
+    const model = parseModel(text, { opset: 13 });
+    expect(convertOpset(model, 16).to).toBe(16);
+  });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { check, type Model, parseModel, Tensor } from "../../../src/ir/index.js";
-import { halfWeightsOf, mayBeHalf, storeAsHalf } from "../../../src/passes/precision/store-half.js";
+import { halfWeightsOf, storeAsHalf, weightsToStore } from "../../../src/passes/precision/store-half.js";
 import { runModel, seededFeeds } from "../../support/run-model.js";
 
 /** A model that came in half precision, as it is in float32. */
 function stored(text: string, came = "(x: f16[4]) -> (y) { y = Mul(x, $half: f16[4]) }"): Model {
   const model = parseModel(text);
   const half = halfWeightsOf(parseModel(came))!;
-  storeAsHalf(mayBeHalf(model, half), half);
+  storeAsHalf(weightsToStore(model, half), half);
   check(model.graph);
   return model;
 }
@@ -87,7 +87,7 @@ describe("storeAsHalf", () => {
         ),
       );
       const half = halfWeightsOf(parseModel("(x: f16[1]) -> (y) { y = Mul(x, $h: f16[1]) }"))!;
-      storeAsHalf(mayBeHalf(model, half), half);
+      storeAsHalf(weightsToStore(model, half), half);
       expect(dtypes(model)["v"]).toBe("f16");
     }
   });

@@ -3,7 +3,7 @@
  *
  *     q, k, v = MatMul(x, W_q) + b_q, ...  in heads      scores = q k^T * scale + mask + bias      Softmax(scores) v, merged
  *
- * W is [hidden, q + k + v]. A mask is 1 where a token counts, and adds mask_filter_value (-10000) elsewhere: [B, T] or [B, S, T]; or it says how
+ * W is [hidden, q + k + v]. A mask is above 0 where a token counts, and adds mask_filter_value (-10000) elsewhere: [B, T] or [B, S, T]; or it says how
  * many of the first tokens count, [B].
  */
 import { attr, dtypeCode, type Node, type Shape, Tensor, type Value } from "../../../ir/index.js";
@@ -20,8 +20,9 @@ export const inlineRuntimeAttention = defineRewrite({
   minOpset: 14,
   rewrite(root, context) {
     const [x, weight, bias, mask, past, added, pastLength] = root.inputs;
-    if (!x || !weight || !bias || x.dtype !== "f32") return null;
+    if (!x || !weight || x.dtype !== "f32") return null;
     const { skip } = context;
+    if (!bias) return skip("it has no bias");
     if (past || pastLength || (root.outputs[1]?.useCount ?? 0) > 0) return skip("it keeps keys and values of the past");
     if (root.int("do_rotary", 0) !== 0) return skip("it rotates by position");
     const { constant } = weight;
@@ -31,8 +32,14 @@ export const inlineRuntimeAttention = defineRewrite({
     if (!widths || heads < 1 || widths.some((width) => width % heads !== 0)) return skip("its heads are not alike");
     const hidden = mask ? addedBy(mask, x, root, context) : null;
     if (mask && !hidden) return skip("its mask is neither of one number for each token nor of one for each row");
-    const masks = [hidden, root.int("unidirectional", 0) !== 0 ? causal(x, root, context) : null, added];
-    return writtenOut(projected(x, weight, bias, widths, context), widths, masks, root, context);
+    const later = root.int("unidirectional", 0) !== 0 ? laterThanOwn(x, context) : null;
+    return writtenOut(
+      projected(x, weight, bias, widths, context),
+      widths,
+      { added: [hidden, added], later },
+      root,
+      context,
+    );
   },
 });
 
@@ -70,10 +77,19 @@ function projected(
 
 const NAMES = ["query", "key", "value"];
 
+interface Masks {
+  /** To the scores. */
+  readonly added: readonly (Value | null | undefined)[];
+  /** Where a token comes after the one that looks, [S, S]. */
+  readonly later: Value | null;
+}
+
+const LOWEST = -3.4028234663852886e38;
+
 function writtenOut(
   parts: readonly Value[],
   widths: readonly [number, number, number],
-  masks: readonly (Value | null | undefined)[],
+  { added, later }: Masks,
   root: Node,
   { create, constant }: RewriteContext,
 ): Answer {
@@ -89,18 +105,21 @@ function writtenOut(
   const scale = root.float("scale", 0) || 1 / Math.sqrt(widths[0] / heads);
   const product = create("MatMul", [q, k]).output;
   const scaled = create("Mul", [product, constant("scale", Tensor.scalar("f32", scale))]).output;
-  const scores = masks.reduce<Value>((sum, mask) => (mask ? create("Add", [sum, mask]).output : sum), scaled);
+  const masked = added.reduce<Value>((sum, mask) => (mask ? create("Add", [sum, mask]).output : sum), scaled);
+  // The kernel leaves nothing of what else hides them.
+  const lowest = constant("lowest", Tensor.scalar("f32", LOWEST));
+  const scores = later ? create("Where", [later, lowest, masked]).output : masked;
   const weights = create("Softmax", [scores], { axis: attr.int(-1) }).output;
   const merged = transposed(create("MatMul", [weights, v]).output, [0, 2, 1, 3]);
   return create("Reshape", [merged, shapeTo("merged", [0, 0, widths[2]])]);
 }
 
-const filterOf = (root: Node): number => root.float("mask_filter_value", -10000);
-
 /** What a mask adds to the scores, [B, 1, 1 or S, T]; null for a kind that is not known. */
 function addedBy(mask: Value, x: Value, root: Node, context: RewriteContext): Value | null {
   const counts = countsIn(mask, x, context);
-  const [kept, hidden] = [0, filterOf(root)].map((number) => context.constant("mask", Tensor.scalar("f32", number)));
+  const [kept, hidden] = [0, root.float("mask_filter_value", -10000)].map((number) =>
+    context.constant("mask", Tensor.scalar("f32", number)),
+  );
   return counts && context.create("Where", [counts, kept!, hidden!]).output;
 }
 
@@ -121,40 +140,22 @@ function countsIn(mask: Value, x: Value, context: RewriteContext): Value | null 
   if (shape.length > 1)
     return create("Greater", [wide, constant("nothing", Tensor.ofArray("i32", [], Int32Array.of(0)))]).output;
   const end = create("Cast", [wide], { to: attr.int(dtypeCode("i64")) }, { types: [{ dtype: "i64", shape: sizes }] });
-  const number = (label: string, value: number): Value => constant(label, Tensor.i64([], [value]));
-  const length = create(
-    "Gather",
-    [create("Shape", [x]).output, number("tokens", 1)],
-    {},
-    { types: [{ dtype: "i64", shape: [] }] },
-  );
-  const types = [{ dtype: "i64" as const, shape: [x.shape?.[1] ?? null] }];
-  const tokens = create("Range", [number("start", 0), length.output, number("step", 1)], {}, { types });
-  return create("Less", [tokens.output, end.output]).output;
+  return create("Less", [positions(x, context), end.output]).output;
 }
 
-/** [S, S]: what hides the tokens that come later. */
-function causal(x: Value, root: Node, { create, constant }: RewriteContext): Value {
-  const one = (label: string, value: number): Value => constant(label, Tensor.i64([1], [value]));
-  const known = { types: [{ dtype: "i64" as const, shape: [1] }] };
-  const length = create(
-    "Slice",
-    [create("Shape", [x]).output, one("start", 1), one("end", 2), one("axis", 0)],
-    {},
-    known,
-  );
-  const both = create(
-    "Concat",
-    [length.output, length.output],
-    { axis: attr.int(0) },
-    { types: [{ dtype: "i64", shape: [2] }] },
-  );
-  const square = { types: [{ dtype: "f32" as const, shape: [x.shape?.[1] ?? null, x.shape?.[1] ?? null] }] };
-  const filled = create(
-    "ConstantOfShape",
-    [both.output],
-    { value: attr.tensor(Tensor.f32([1], [filterOf(root)])) },
-    square,
-  );
-  return create("Trilu", [filled.output, constant("next", Tensor.i64([], [1]))], { upper: attr.int(1) }, square).output;
+/** 0, 1, ... as many as there are tokens, i64 of [S]. */
+function positions(x: Value, { create, constant }: RewriteContext): Value {
+  const number = (label: string, value: number): Value => constant(label, Tensor.i64([], [value]));
+  const known = { types: [{ dtype: "i64" as const, shape: [] }] };
+  const length = create("Gather", [create("Shape", [x]).output, number("tokens", 1)], {}, known).output;
+  const types = [{ dtype: "i64" as const, shape: [x.shape?.[1] ?? null] }];
+  return create("Range", [number("start", 0), length, number("step", 1)], {}, { types }).output;
+}
+
+function laterThanOwn(x: Value, context: RewriteContext): Value {
+  const { create, constant } = context;
+  const columns = positions(x, context);
+  const known = { types: [{ dtype: "i64" as const, shape: [x.shape?.[1] ?? null, 1] }] };
+  const rows = create("Unsqueeze", [columns, constant("column", Tensor.i64([1], [1]))], {}, known).output;
+  return create("Less", [rows, columns]).output;
 }

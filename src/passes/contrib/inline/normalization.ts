@@ -7,6 +7,8 @@
  */
 import { attr, type Node, Tensor, type Value } from "../../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../../rewrite/index.js";
+import { areSame } from "../../fold/size.js";
+import { sizeFacts } from "../../fold/size-facts.js";
 import { RUNTIME_DOMAIN } from "../domain.js";
 
 export const inlineRuntimeLayerNorm = defineRewrite({
@@ -17,7 +19,8 @@ export const inlineRuntimeLayerNorm = defineRewrite({
   minOpset: 17,
   rewrite(root, context) {
     const [x, skip, gamma, beta, bias] = root.inputs;
-    if (!x || !skip || !gamma || x.dtype !== "f32") return null;
+    if (!x || !skip || !gamma || ![x, skip, gamma].every(isF32)) return null;
+    if (!isWithin(skip, x, context)) return context.skip(WIDENS);
     const sum = sumOf([x, skip, bias], context);
     // The operator's own has no offset where there is none.
     const offset = beta ? [beta] : [];
@@ -34,23 +37,23 @@ export const inlineRuntimeRmsNorm = defineRewrite({
   roots: [`${RUNTIME_DOMAIN}::SkipSimplifiedLayerNormalization`, "SimplifiedLayerNormalization"],
   minOpset: 13,
   rewrite(root, context) {
-    const [x] = root.inputs;
-    if (x?.dtype !== "f32") return null;
+    const [x, second, third, bias] = root.inputs;
+    if (!x || !second || ![x, second].every(isF32)) return null;
     if (root.op === "SimplifiedLayerNormalization") {
-      const gamma = root.inputs[1];
-      if (!gamma) return null;
+      const gamma = second;
       if (![-1, (x.shape?.length ?? 0) - 1].includes(root.int("axis", -1)))
         return context.skip("its axis is not the last");
       return answered(root, () => rmsNorm(x, gamma, root.float("epsilon", 1e-5), context), null, context);
     }
-    const [, skip, gamma, bias] = root.inputs;
-    if (!skip || !gamma) return null;
+    const [skip, gamma] = [second, third];
+    if (!gamma || !isF32(gamma)) return null;
+    if (!isWithin(skip, x, context)) return context.skip(WIDENS);
     const sum = sumOf([x, skip, bias], context);
     return answered(root, () => rmsNorm(sum, gamma, root.float("epsilon", EPSILON), context), sum, context);
   },
 });
 
-/** x / Sqrt(mean of x^2 + epsilon) * gamma: of an older opset than RMSNormalization, since no newer one knows what stands here. */
+/** x / Sqrt(mean of x^2 + epsilon) * gamma: RMSNormalization is of opset 23, to which nothing else may have to go. */
 function rmsNorm(x: Value, gamma: Value, epsilon: number, { create, constant, opset }: RewriteContext): Node {
   const square = create("Mul", [x, x]).output;
   const axis = Tensor.i64([1], [-1]);
@@ -61,6 +64,17 @@ function rmsNorm(x: Value, gamma: Value, epsilon: number, { create, constant, op
   const shifted = create("Add", [mean.output, constant("epsilon", Tensor.scalar("f32", epsilon))]).output;
   const divided = create("Div", [x, create("Sqrt", [shifted]).output]).output;
   return create("Mul", [divided, gamma]);
+}
+
+const isF32 = ({ dtype }: Value): boolean => dtype === "f32";
+
+const WIDENS = "what is added may be larger: the result has the shape of the first input";
+
+function isWithin(skip: Value, x: Value, context: RewriteContext): boolean {
+  const { shapeOf } = context.shared(sizeFacts);
+  const [inner, outer] = [shapeOf(skip), shapeOf(x)];
+  if (!inner || !outer || inner.length > outer.length) return false;
+  return inner.every((size, axis) => size === 1 || areSame(size, outer[axis + outer.length - inner.length]));
 }
 
 function sumOf(addends: readonly (Value | null | undefined)[], { create }: RewriteContext): Value {

@@ -1,4 +1,8 @@
-import { inlineRuntimeActivation, inlineRuntimeGelu } from "../../../../src/passes/contrib/inline/activation.js";
+import {
+  inlineRuntimeActivation,
+  inlineRuntimeGelu,
+  inlineRuntimeQuickGelu,
+} from "../../../../src/passes/contrib/inline/activation.js";
 import { testRewrite } from "../../../support/test-rewrite.js";
 
 const conv = (attributes: string, more = ""): string => `(x: f32[N,3,6,6], z: f32[N,4,6,6]) -> (y) {
@@ -19,14 +23,19 @@ testRewrite(inlineRuntimeActivation, {
     "a Conv and HardSigmoid": conv('activation="HardSigmoid", activation_params=[0.1, 0.4]'),
     "a Conv and Sigmoid, without a bias": conv('activation="Sigmoid"').replace(", $b: f32[4]", ""),
     "a Conv and Tanh": conv('activation="Tanh"'),
+    "a Conv without an activation, and what is added": conv("group=1", ", z"),
+    "a Conv and HardSwish": conv('activation="HardSwish"'),
+    "a Gemm and Elu": gemm('transB=1, activation="Elu", activation_alpha=0.7'),
+    "a Gemm and Softplus": gemm('transB=1, activation="Softplus"'),
+    "a Gemm and ThresholdedRelu": gemm('transB=1, activation="ThresholdedRelu", activation_alpha=0.2'),
     "a Gemm and Relu": gemm('transB=1, alpha=0.5, activation="Relu"'),
     "a Gemm and LeakyRelu": gemm('transB=1, activation="LeakyRelu", activation_alpha=0.3'),
   },
   leaves: {
     "half precision": [conv('activation="Relu"').replaceAll("f32", "f16"), null],
     "an activation that is not known": [
-      gemm('transB=1, activation="Softplus"'),
-      "an activation that is not known: Softplus",
+      gemm('transB=1, activation="ScaledTanh"'),
+      "an activation that is not known: ScaledTanh",
     ],
   },
 });
@@ -37,11 +46,19 @@ testRewrite(inlineRuntimeGelu, {
     FastGelu: [gelu("FastGelu"), opset20],
     "FastGelu with a bias": [gelu("FastGelu", ", $b: f32[5]"), opset20],
     Gelu: [gelu("Gelu"), opset20],
-    QuickGelu: [gelu("QuickGelu"), opset20],
-    "QuickGelu with a factor": [gelu("QuickGelu<alpha=1.0>"), opset20],
   },
   leaves: {
     "half precision": [gelu("Gelu").replace("f32", "f16"), null, opset20],
     "Gelu of ai.onnx": ["(x: f32[N,5]) -> (y) { y = Gelu(x) }", null, opset20],
+  },
+});
+
+testRewrite(inlineRuntimeQuickGelu, {
+  rewrites: {
+    "its own factor": gelu("QuickGelu"),
+    "a factor": gelu("QuickGelu<alpha=1.0>"),
+  },
+  leaves: {
+    "half precision": [gelu("QuickGelu").replace("f32", "f16"), null],
   },
 });

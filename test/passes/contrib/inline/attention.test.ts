@@ -19,6 +19,11 @@ testRewrite(inlineRuntimeAttention, {
     "a mask of pairs of tokens": masked("N,5,5"),
     lengths: masked("N", "num_heads=2, mask_filter_value=-2.0"),
     "tokens that see those before": attention("$w: f32[6,24], $b: f32[24]", "num_heads=2, unidirectional=1"),
+    "tokens that see those before, of which a mask hides some": masked(
+      "N,5",
+      "num_heads=2, unidirectional=1, mask_filter_value=-2.0",
+    ),
+    "the same by pairs": masked("N,5,5", "num_heads=2, unidirectional=1, mask_filter_value=3.0"),
     "numbers that are added": attention("$w: f32[6,24], $b: f32[24], _, _, a", "num_heads=2", ", a: f32[1,2,5,5]"),
   },
   leaves: {
@@ -29,6 +34,10 @@ testRewrite(inlineRuntimeAttention, {
     "what may say where tokens begin": [
       masked("2"),
       "its mask is neither of one number for each token nor of one for each row",
+    ],
+    "rotated positions": [
+      attention("$w: f32[6,24], $b: f32[24]", "num_heads=2, do_rotary=1"),
+      "it rotates by position",
     ],
     "half precision": [attention().replaceAll("f32", "f16"), null],
     "Attention of ai.onnx": ["(x: f32[N,2,5,6]) -> (y) {\n y = Attention(x, x, x)\n}", null, { opset: 23 }],
