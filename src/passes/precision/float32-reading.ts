@@ -33,7 +33,7 @@ export function readAsFloat32(model: Model, { isNoisy = false, store }: Reading 
   const given = [...model.graph.outputs];
   for (const graph of graphs) {
     for (const value of [...graph.constants, ...graph.inputs].filter(isHalf)) {
-      if (value.constant && !value.hasDefault && store) widenConstant(value, store);
+      if (value.constant && store) widenConstant(value, store);
       else if (value.constant || graph === model.graph) widenBehind(value, isNoisy);
       else widenType(value);
     }
