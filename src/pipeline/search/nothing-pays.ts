@@ -108,6 +108,13 @@ export function whyNoneFits(
   const opset = opsetOf(model);
   if (opset < LEAST_OPSET.static)
     return `the model's opset stays at ${opset}, and its integer operators came with ${LEAST_OPSET.static}`;
-  const unusable = unusableOf(taps, config);
-  return `no node of the model can be quantized${unusable === null ? "" : `: ${unusable}`}`;
+  const why = inBlocksOf(model) ?? unusableOf(taps, config);
+  return `no node of the model can be quantized${why === null ? "" : `: ${why}`}`;
+}
+
+/** Of a file that a session saved with everything optimized: its weights lie as the kernels of one processor want them. */
+function inBlocksOf(model: Model): string | null {
+  const count = [...nodesWithin(model.graph)].filter(({ domain }) => domain === "com.microsoft.nchwc").length;
+  const what = "as ONNX Runtime lays nodes out for one processor: quantize the model that the file was saved from";
+  return count === 0 ? null : `${count} are of com.microsoft.nchwc, ${what}`;
 }

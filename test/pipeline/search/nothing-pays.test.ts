@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { parseModel } from "../../../src/ir/index.js";
 import { finishing } from "../../../src/passes/catalog.js";
-import { isFloatRaced, shrinkableBytes, whyNothingPays } from "../../../src/pipeline/search/nothing-pays.js";
+import {
+  isFloatRaced,
+  shrinkableBytes,
+  whyNoneFits,
+  whyNothingPays,
+} from "../../../src/pipeline/search/nothing-pays.js";
 import { Stage, staticVariant } from "../../support/candidates.js";
 import { modelFile } from "../../support/model-file.js";
 import { prepared } from "../../support/quantize-text.js";
@@ -82,4 +88,14 @@ it("counts weights once that would take fewer bits", async () => {
     y = Add(b, $c: f32[64])
   }`);
   expect(shrinkableBytes(model)).toBe(4 * 64 * 64);
+});
+
+it("says why no node fits where a file was laid out for one processor", () => {
+  const config = { quantize: {}, data: {} } as unknown as Parameters<typeof whyNoneFits>[2];
+  const why = (op: string): string =>
+    whyNoneFits(parseModel(`(x: f32[1,16,4,4]) -> (y) { y = ${op}(x, $w: f32[16,16,1,1]) }`), new Map(), config);
+  expect(why("com.microsoft.nchwc::Conv")).toMatch(
+    /^no node of the model can be quantized: 1 are of com.microsoft.nchwc, .*: quantize the model that the file was saved from$/,
+  );
+  expect(why("Relu")).not.toContain("nchwc");
 });
