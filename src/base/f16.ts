@@ -50,3 +50,26 @@ export function f32ToF16(values: Float32Array): Uint16Array {
   for (let i = 0; i < values.length; i++) bits[i] = f32ToF16Bits(values[i]!);
   return bits;
 }
+
+/** From so many elements on, looking values up takes less time than making the table: 65,536 of them, once. */
+const WORTH_TABLE = 2 ** 16;
+let table: Float32Array | null = null;
+
+/** The value of each element's float16 bits; the result is new. */
+export function f16ToF32(bits: Uint16Array): Float32Array {
+  const values = new Float32Array(bits.length);
+  if (!table && bits.length < WORTH_TABLE) {
+    for (let i = 0; i < bits.length; i++) values[i] = f16BitsToF32(bits[i]!);
+    return values;
+  }
+  table ??= Float32Array.from({ length: 2 ** 16 }, (_, each) => f16BitsToF32(each));
+  for (let i = 0; i < bits.length; i++) values[i] = table[bits[i]!]!;
+  return values;
+}
+
+/** The value of each element's bfloat16 bits; the result is new. */
+export function bf16ToF32(bits: Uint16Array): Float32Array {
+  const words = new Uint32Array(bits.length);
+  for (let i = 0; i < bits.length; i++) words[i] = bits[i]! << 16;
+  return new Float32Array(words.buffer);
+}

@@ -1,5 +1,5 @@
 import { InferOptError, invariant } from "../base/errors.js";
-import { bf16BitsToF32, f16BitsToF32 } from "../base/f16.js";
+import { bf16ToF32, f16ToF32 } from "../base/f16.js";
 import type { FilePlace } from "../base/file-state.js";
 import { type DType, packedBytes } from "./dtype.js";
 import { elementCount } from "./shape.js";
@@ -119,9 +119,9 @@ export class Tensor {
       case "f64":
         return Float32Array.from(aligned(Float64Array, this.bytes()));
       case "f16":
-        return Float32Array.from(aligned(Uint16Array, this.bytes()), f16BitsToF32);
+        return f16ToF32(aligned(Uint16Array, this.bytes()));
       case "bf16":
-        return Float32Array.from(aligned(Uint16Array, this.bytes()), bf16BitsToF32);
+        return bf16ToF32(aligned(Uint16Array, this.bytes()));
       default:
         return null;
     }

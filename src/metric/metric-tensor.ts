@@ -1,6 +1,6 @@
 /** Tensors as metrics see them: plain objects with a typed array, the same for built-in metrics and users' modules. */
 import { InferOptError } from "../base/errors.js";
-import { bf16BitsToF32, f16BitsToF32 } from "../base/f16.js";
+import { bf16ToF32, f16ToF32 } from "../base/f16.js";
 import { aligned, type DType, type Tensor } from "../ir/index.js";
 
 export type MetricData =
@@ -29,8 +29,8 @@ type Decode = readonly [type: string, decode: (bytes: Uint8Array) => MetricData]
 const decoders: Partial<Record<DType, Decode>> = {
   f32: ["float32", (bytes) => aligned(Float32Array, bytes)],
   f64: ["float64", (bytes) => aligned(Float64Array, bytes)],
-  f16: ["float16", (bytes) => Float32Array.from(aligned(Uint16Array, bytes), f16BitsToF32)],
-  bf16: ["bfloat16", (bytes) => Float32Array.from(aligned(Uint16Array, bytes), bf16BitsToF32)],
+  f16: ["float16", (bytes) => f16ToF32(aligned(Uint16Array, bytes))],
+  bf16: ["bfloat16", (bytes) => bf16ToF32(aligned(Uint16Array, bytes))],
   i8: ["int8", (bytes) => aligned(Int8Array, bytes)],
   u8: ["uint8", (bytes) => bytes],
   i16: ["int16", (bytes) => aligned(Int16Array, bytes)],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bf16BitsToF32, f16BitsToF32, f32ToBf16Bits, f32ToF16Bits } from "../../src/base/f16.js";
+import { bf16BitsToF32, bf16ToF32, f16BitsToF32, f16ToF32, f32ToBf16Bits, f32ToF16Bits } from "../../src/base/f16.js";
 
 const patterns = Array.from({ length: 65536 }, (_, bits) => bits);
 
@@ -66,5 +66,19 @@ describe("bfloat16", () => {
 
   it("keeps NaN", () => {
     expect(Number.isNaN(bf16BitsToF32(f32ToBf16Bits(Number.NaN)))).toBe(true);
+  });
+});
+
+describe("many at once", () => {
+  const few = [0, 1, 0x8001, 0x3c00, 0x7bff, 0x7c00, 0xfc00, 0x7e00];
+
+  // Few first: the table comes with the many.
+  it.each([
+    ["few", few],
+    ["every pattern", patterns],
+    ["few again", few],
+  ])("are the values of each: %s", (_, bits) => {
+    expect([...f16ToF32(Uint16Array.from(bits))]).toEqual(bits.map(f16BitsToF32));
+    expect([...bf16ToF32(Uint16Array.from(bits))]).toEqual(bits.map(bf16BitsToF32));
   });
 });
