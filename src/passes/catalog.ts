@@ -85,7 +85,7 @@ import { inlineShortSum } from "./fuse/inline-short-sum.js";
 import { fuseConvMulAdd, fuseConvTransposeMulAdd, fuseGemmMulAdd, fuseMatMulMul } from "./fuse/linear-arithmetic.js";
 import { fuseMatMulAdd } from "./fuse/matmul-add.js";
 import { fuseMulAddConv } from "./fuse/mul-add-conv.js";
-import { fuseInstanceNorm, fuseLayerNorm, fuseRmsNorm } from "./fuse/normalization.js";
+import { fuseChannelNorm, fuseInstanceNorm, fuseLayerNorm, fuseRmsNorm } from "./fuse/normalization.js";
 import { fuseNormalizationAffine } from "./fuse/normalization-affine.js";
 import { fuseLayerNormStatistics } from "./fuse/normalization-statistics.js";
 import { fuseNormalizationCast, fuseNormalizationReshape } from "./fuse/normalization-view.js";
@@ -134,6 +134,7 @@ import { widenDepthwise } from "./layout/widen-depthwise.js";
 import { fuseArithmeticDown } from "./linear/arithmetic-down.js";
 import { fuseArithmeticPair } from "./linear/arithmetic-pair.js";
 import { fuseArithmeticUp } from "./linear/arithmetic-up.js";
+import { inlineEinsum } from "./linear/einsum/inline-einsum.js";
 import { fuseGemmSum } from "./linear/gemm-sum.js";
 import { joinAddedPoints } from "./linear/join-added-points.js";
 import { fuseLinearChain, joinLinearChain } from "./linear/linear-chain.js";
@@ -202,6 +203,7 @@ const fusions: readonly AnyPass[] = [
   eliminateNoOpAverage,
   eliminateUnpaddedCount,
   fuseSingleElement, // what led to a constant needs no fusion
+  inlineEinsum, // before whatever is told by its MatMul
   eliminateAddedZero,
   fuseArgMonotone,
   fusePad, // before the Conv gets another form
@@ -226,6 +228,7 @@ const fusions: readonly AnyPass[] = [
   hoistPool, // activations are told by now
   fuseInstanceNorm,
   fuseLayerNorm,
+  fuseChannelNorm,
   fuseLayerNormStatistics,
   fuseRmsNorm,
   fuseGroupNorm, // after the InstanceNormalization that it is made of

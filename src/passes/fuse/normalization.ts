@@ -1,6 +1,7 @@
 /**
  *   (x - mean(x)) / sqrt(variance(x) + epsilon)   =>  LayerNormalization(x, 1)         over the last axes
  *                                                 =>  InstanceNormalization(x, 1, 0)   over all after the channels
+ *                                                 =>  channel-norm.ts                  over channels
  *   x / sqrt(mean(x^2) + epsilon)                 =>  RMSNormalization(x, 1)           over the last axes
  *
  * in all the ways in which standardized.ts and batch-form.ts know them to be written. What
@@ -8,13 +9,13 @@
  *
  * A group normalization written out becomes an InstanceNormalization between Reshapes (of which
  * group-norm.ts makes one operator for other targets than ONNX Runtime on the CPU). Not done, since
- * no kernel would be as fast: MeanVarianceNormalization and LpNormalization, and
- * LayerNormalization of an axis in the middle between two Transposes.
+ * no kernel would be as fast: MeanVarianceNormalization and LpNormalization.
  */
 import { attr, elementCount, type Node, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext, Skip } from "../../rewrite/index.js";
 import { broadcastsTo, isKnown } from "../../rewrite/match.js";
 import { type BatchForm, batchFormOf } from "./batch-form.js";
+import { channelNorm, isAlongChannels } from "./channel-norm.js";
 import { tensorLike } from "./computed-tensor.js";
 import { areKnown, liesAlong } from "./normalization-layout.js";
 import { type ScaledForm, type Standardized, standardizedOf } from "./standardized.js";
@@ -40,6 +41,16 @@ export const fuseInstanceNorm = defineRewrite({
   rewrite: (root, context) => rewriteCentred(root, context, "instance"),
 });
 
+export const fuseChannelNorm = defineRewrite({
+  name: "fuse-channel-norm",
+  summary: "Turn a layer normalization of channels written out into LayerNormalization between two Transposes",
+  numerics: "rounding",
+  roots: ["Div", "Mul", "Add", "Sub"],
+  minOpset: 17,
+  onlyOnCpu: "its kernel for ReduceMean is slow along an axis that is not the last",
+  rewrite: (root, context) => rewriteCentred(root, context, "channel"),
+});
+
 export const fuseRmsNorm = defineRewrite({
   name: "fuse-rms-norm",
   summary: "Turn a root-mean-square normalization written out into RMSNormalization",
@@ -57,17 +68,24 @@ export const fuseRmsNorm = defineRewrite({
   },
 });
 
-function rewriteCentred(root: Node, context: RewriteContext, wanted: "layer" | "instance"): Answer {
+const writers = { layer: layerNorm, instance: instanceNorm, channel: channelNorm } as const;
+
+function rewriteCentred(root: Node, context: RewriteContext, wanted: keyof typeof writers): Answer {
   const form: BatchForm | null = batchFormOf(root) ?? plainForm(standardizedOf(root));
-  if (!form?.isCentred || isPerChannel(form, root) !== (wanted === "instance")) return null;
+  if (!form?.isCentred || kindOf(form, root) !== wanted) return null;
   const { x, gamma, beta } = form;
   if ((gamma && !broadcastsTo(gamma, x)) || (beta && !broadcastsTo(beta, x))) {
     return context.skip("the factor or the addend may widen the result");
   }
-  const norm = wanted === "layer" ? layerNorm(form, root, context) : instanceNorm(form, root, context);
+  const norm = writers[wanted](form, root, context);
   if (norm === null || norm instanceof Skip) return norm;
   const scaled = gamma ? context.create("Mul", [norm.output, gamma]) : norm;
   return beta ? context.create("Add", [scaled.output, beta]) : scaled;
+}
+
+function kindOf(form: BatchForm, root: Node): keyof typeof writers {
+  if (isPerChannel(form, root)) return "instance";
+  return isAlongChannels(form) ? "channel" : "layer";
 }
 
 const plainForm = (found: ScaledForm | null): BatchForm | null => found && { ...found, beta: null };

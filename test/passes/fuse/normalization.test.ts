@@ -1,4 +1,9 @@
-import { fuseInstanceNorm, fuseLayerNorm, fuseRmsNorm } from "../../../src/passes/fuse/normalization.js";
+import {
+  fuseChannelNorm,
+  fuseInstanceNorm,
+  fuseLayerNorm,
+  fuseRmsNorm,
+} from "../../../src/passes/fuse/normalization.js";
 import { fuseNormalizationAffine } from "../../../src/passes/fuse/normalization-affine.js";
 import { fuseLayerNormStatistics } from "../../../src/passes/fuse/normalization-statistics.js";
 import { fuseNormalizationCast, fuseNormalizationReshape } from "../../../src/passes/fuse/normalization-view.js";
@@ -18,6 +23,39 @@ const MOMENTS = moments("-1");
 const ROOT = `${MOMENTS} s = Sqrt(w)`;
 
 const PLAIN = `${ROOT} y = Div(d, s)`;
+
+const MAP = "x: f32[N,16,4,5]";
+
+testRewrite(fuseChannelNorm, {
+  rewrites: {
+    "a map": graph(`${moments("1")} s = Sqrt(w) y = Div(d, s)`, MAP),
+    "a line": graph(`${moments("1")} s = Sqrt(w) y = Div(d, s)`, "x: f32[N,20,7]"),
+    "a volume of unknown size": graph(`${moments("-4")} s = Sqrt(w) y = Div(d, s)`, "x: f32[N,16,D,H,3]"),
+    "a factor and an addend worked in": graph(
+      `${moments("1")} s = Sqrt(w) i = Reciprocal(s) k = Mul(i, $gamma: f32[16,1,1]) a = Mul(x, k) b = Mul(m, k)
+       c = Sub($beta: f32[1,16,1,1], b) y = Add(a, c)`,
+      MAP,
+    ),
+  },
+  leaves: {
+    "few channels": [
+      graph(`${moments("1")} s = Sqrt(w) y = Div(d, s)`, "x: f32[N,12,4,5]"),
+      "fewer than 16 channels, or nobody knows how many",
+    ],
+    "channels that nobody knows": [
+      graph(`${moments("1")} s = Sqrt(w) y = Div(d, s)`, "x: f32[N,C,4,5]"),
+      "fewer than 16 channels, or nobody knows how many",
+    ],
+    "rows in the middle": [graph(`${moments("2")} s = Sqrt(w) y = Div(d, s)`, "x: f32[N,4,16,5]"), null],
+    "the last axis": [graph(PLAIN), null],
+    "places, for each channel": [graph(`${moments("2,3")} s = Sqrt(w) y = Div(d, s)`, MAP), null],
+    "what runs elsewhere": [
+      graph(`${moments("1")} s = Sqrt(w) y = Div(d, s)`, MAP),
+      "NVIDIA TensorRT 11: its kernel for ReduceMean is slow along an axis that is not the last",
+      { target: "tensorrt" },
+    ],
+  },
+});
 
 testRewrite(fuseLayerNorm, {
   rewrites: {

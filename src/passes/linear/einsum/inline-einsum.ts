@@ -1,0 +1,68 @@
+/**
+ *   Einsum<"bfd,dhk->bfhk">(x, w)       =>  Reshape(MatMul(x, w: [d,h*k]), [b,f,h,k])
+ *   Einsum<"bqhd,bkhd->bhqk">(q, k)     =>  MatMul(Transpose(q): [b,h,q,d], Transpose(k): [b,h,d,k])
+ *   Einsum<"i,d->id">(a, b)             =>  Mul(Unsqueeze(a): [i,1], b)
+ *
+ * What it adds up shows: attention is told by its MatMuls, weights meet their neighbours and become integers, and Transposes that
+ * ONNX Runtime's kernel makes for itself merge with those around it. More than two operands are multiplied from left to right, as
+ * that kernel does.
+ */
+import type { Dim, Value } from "../../../ir/index.js";
+import { defineRewrite } from "../../../rewrite/index.js";
+import { isKnown, isSameDim } from "../../../rewrite/match.js";
+import { type Equation, type Label, readEquation } from "./equation.js";
+import { isSameOrder, type Labelled, LabelledNodes } from "./labelled.js";
+import { multiplyPair } from "./pair.js";
+
+export const inlineEinsum = defineRewrite({
+  name: "inline-einsum",
+  summary: "Write an Einsum as the MatMuls, sums and products of which it consists",
+  numerics: "rounding",
+  roots: ["Einsum"],
+  // Of ReduceSum and Unsqueeze with inputs.
+  minOpset: 13,
+  rewrite(einsum, context) {
+    const operands = einsum.inputs.filter((input): input is Value => input !== null);
+    const dtype = einsum.output.dtype;
+    if (!dtype || !floats.has(dtype) || operands.some((operand) => operand.dtype !== dtype)) return null;
+    const equation = readEquation(einsum.string("equation", ""), operands);
+    if (!equation) return context.skip("a diagonal is taken, or the rank of an operand is not known");
+    const sizes = sizesOf(equation, operands);
+    if (!sizes) return context.skip("a size of 1 is repeated along an axis of the same letter");
+    const nodes = new LabelledNodes(context, sizes);
+    const product = multiplyAll(equation, operands, nodes);
+    if (!product) return context.skip("a Reshape would need sizes that are not known");
+    // What changes nothing is an Identity, which another pass removes where it may.
+    return product === operands[0] ? context.create("Identity", [product]) : product;
+  },
+});
+
+const floats: ReadonlySet<string> = new Set(["f16", "bf16", "f32", "f64"]);
+
+/** The size of each label; null where one is repeated, which an Einsum does with a size of 1. */
+function sizesOf({ terms }: Equation, operands: readonly Value[]): ReadonlyMap<Label, Dim> | null {
+  const sizes = new Map<Label, Dim>();
+  for (const [i, labels] of terms.entries()) {
+    for (const [axis, label] of labels.entries()) {
+      const size = operands[i]!.shape![axis]!;
+      const before = sizes.get(label);
+      if (before !== undefined && !isSameDim(before, size) && (before === 1 || size === 1)) return null;
+      if (!isKnown(before)) sizes.set(label, isKnown(size) ? size : (before ?? size));
+    }
+  }
+  return sizes;
+}
+
+function multiplyAll({ terms, output }: Equation, operands: readonly Value[], nodes: LabelledNodes): Value | null {
+  const rest: Labelled[] = terms.map((labels, i) => ({ value: operands[i]!, labels }));
+  let product = rest.shift()!;
+  for (let next = rest.shift(); next; next = rest.shift()) {
+    const later = new Set([...output, ...rest.flatMap(({ labels }) => labels)]);
+    const made = multiplyPair(product, next, rest.length === 0 ? output : null, later, nodes);
+    if (!made) return null;
+    product = made;
+  }
+  const unread = product.labels.filter((label) => !output.includes(label));
+  const summed = nodes.sum(product, unread);
+  return isSameOrder(summed.labels, output) ? summed.value : nodes.transpose(summed, output).value;
+}

@@ -1,0 +1,113 @@
+/** Tensors whose axes have labels, and the nodes that put them into another order or join some. */
+import { attr, type Dim, elementCount, Tensor, type Value } from "../../../ir/index.js";
+import type { RewriteContext } from "../../../rewrite/index.js";
+import { isKnown } from "../../../rewrite/match.js";
+import type { Label } from "./equation.js";
+
+export interface Labelled {
+  readonly value: Value;
+  readonly labels: readonly Label[];
+}
+
+/** Axes of a tensor, each one label, several that are joined, or none, which is an axis of 1. */
+export type Groups = readonly (readonly Label[])[];
+
+export const isSameOrder = (a: readonly Label[], b: readonly Label[]): boolean =>
+  a.length === b.length && a.every((label, i) => label === b[i]);
+
+export const single = (labels: readonly Label[]): Groups => labels.map((label) => [label]);
+
+/** Makes nodes for tensors of these sizes. */
+export class LabelledNodes {
+  constructor(
+    readonly context: RewriteContext,
+    readonly sizes: ReadonlyMap<Label, Dim>,
+  ) {}
+
+  transpose({ value, labels }: Labelled, order: readonly Label[]): Labelled {
+    if (isSameOrder(labels, order)) return { value, labels };
+    const perm = attr.ints(order.map((label) => labels.indexOf(label)));
+    return { value: this.#make("Transpose", [value], { perm }, order), labels: order };
+  }
+
+  /** Without these labels. */
+  sum({ value, labels }: Labelled, without: readonly Label[]): Labelled {
+    if (without.length === 0) return { value, labels };
+    const kept = labels.filter((label) => !without.includes(label));
+    const axes = this.#integers(`${value.label}/axes`, without.map((label) => labels.indexOf(label)).sort(byNumber));
+    return { value: this.#make("ReduceSum", [value, axes], { keepdims: attr.int(0) }, kept), labels: kept };
+  }
+
+  /** The product of both, with the axes of `order`, of which each has some in that order. */
+  multiply(a: Labelled, b: Labelled, order: readonly Label[]): Labelled {
+    const factors = [a, b].map((factor) => this.#broadcast(factor, order));
+    return { value: this.#make("Mul", factors, {}, order), labels: order };
+  }
+
+  /** In this order, with axes of 1 for labels that it lacks, but none in front, and joined to groups; null as `regroup`. */
+  arranged(tensor: Labelled, order: readonly Label[], groups: Groups): Value | null {
+    const has = (label: Label): boolean => tensor.labels.includes(label);
+    const turned = this.transpose(tensor, order.filter(has));
+    const first = order.findIndex(has);
+    const missing = order.slice(0, first);
+    const own = groups.filter((group) => group.length !== 1 || !missing.includes(group[0]!));
+    return this.regroup(this.#broadcast(turned, order), single(order.slice(first)), own);
+  }
+
+  /** From axes that are groups to others of the same labels in the same order; null where a size would have to be computed. */
+  regroup(value: Value, from: Groups, to: Groups): Value | null {
+    if (from.length === to.length && from.every((group, i) => isSameOrder(group, to[i]!))) return value;
+    const target = to.map((group, i) => {
+      const dim = this.#size(group);
+      if (isKnown(dim)) return dim;
+      return from[i] && isSameOrder(from[i], group) ? COPIED : INFERRED;
+    });
+    if (target.filter((size) => size === INFERRED).length > 1) return null;
+    // A size of 0 would be copied from what stands there.
+    if (to.some((group) => this.#size(group) === 0)) return null;
+    const shape = this.#integers(`${value.label}/shape`, target);
+    return this.context.create("Reshape", [value, shape], {}, { types: [this.#typed(value, to)] }).output;
+  }
+
+  matMul(a: Value, b: Value, groups: Groups): Value {
+    return this.context.create("MatMul", [a, b], {}, { types: [this.#typed(a, groups)] }).output;
+  }
+
+  /** With axes of 1 where `order` has labels that it lacks; in front of all of its own it needs none. */
+  #broadcast({ value, labels }: Labelled, order: readonly Label[]): Value {
+    const first = order.findIndex((label) => labels.includes(label));
+    const own = order.slice(first === -1 ? order.length : first);
+    const added = own.flatMap((label, i) => (labels.includes(label) ? [] : [i]));
+    if (added.length === 0) return value;
+    const groups = own.map((label) => (labels.includes(label) ? [label] : []));
+    const axes = this.#integers(`${value.label}/axes`, added);
+    return this.context.create("Unsqueeze", [value, axes], {}, { types: [this.#typed(value, groups)] }).output;
+  }
+
+  #make(
+    op: string,
+    inputs: Value[],
+    attributes: Parameters<RewriteContext["create"]>[2],
+    labels: readonly Label[],
+  ): Value {
+    return this.context.create(op, inputs, attributes, { types: [this.#typed(inputs[0]!, single(labels))] }).output;
+  }
+
+  #typed({ dtype }: Value, groups: Groups) {
+    return { dtype, shape: groups.map((group) => this.#size(group)) };
+  }
+
+  #size(group: readonly Label[]): Dim {
+    if (group.length === 1) return this.sizes.get(group[0]!) ?? null;
+    const sizes = group.map((label) => this.sizes.get(label) ?? null);
+    return sizes.every(isKnown) ? elementCount(sizes) : null;
+  }
+
+  #integers(label: string, values: readonly number[]): Value {
+    return this.context.constant(label, Tensor.i64([values.length], [...values]));
+  }
+}
+
+const COPIED = 0;
+const INFERRED = -1;
+const byNumber = (a: number, b: number): number => a - b;

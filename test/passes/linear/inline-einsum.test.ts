@@ -1,0 +1,84 @@
+import { inlineEinsum } from "../../../src/passes/linear/einsum/inline-einsum.js";
+import { testRewrite } from "../../support/test-rewrite.js";
+
+const einsum = (equation: string, inputs: string, operands = "a, b"): string =>
+  `(${inputs}) -> (y) { y = Einsum<equation="${equation}">(${operands}) }`;
+const two = (equation: string, a: string, b: string): string => einsum(equation, `a: f32[${a}], b: f32[${b}]`);
+const weighed = (equation: string, a: string, w: string): string =>
+  einsum(equation, `a: f32[${a}]`, `a, $w: f32[${w}]`);
+
+testRewrite(inlineEinsum, {
+  rewrites: {
+    "a product of matrices": two("ij,jk->ik", "N,5", "5,7"),
+    "a product whose result is turned": two("ij,jk->ki", "N,5", "5,7"),
+    "a product of what is turned": two("ji,kj->ik", "5,N", "7,5"),
+    "weights of heads": weighed("bfd,dhk->bfhk", "N,6,8", "8,3,4"),
+    "weights in front": einsum("dhk,bfd->bfhk", "a: f32[N,6,8]", "$w: f32[8,3,4], a"),
+    "heads that are put together": weighed("bfhk,hkd->bfd", "N,6,3,4", "3,4,8"),
+    "heads that are put together in another order": weighed("bfhk,dkh->bfd", "N,6,3,4", "8,4,3"),
+    "weights of each head": weighed("bhi,hio->bho", "N,3,4", "3,4,5"),
+    scores: two("bqhd,bkhd->bhqk", "N,5,3,4", "N,6,3,4"),
+    "what scores weigh": two("bhqk,bkhd->bqhd", "N,3,5,6", "N,6,3,4"),
+    "sequences of unknown length": two("bqhd,bkhd->bhqk", "N,Q,3,4", "N,K,3,4"),
+    "sequences in front": two("ibnd,jbnd->bnij", "5,N,3,4", "6,N,3,4"),
+    "an outer product": two("i,d->id", "5", "7"),
+    "an outer product that is turned": two("i,d->di", "5", "7"),
+    "a product with broadcasting": two("bij,bj->bij", "N,4,5", "N,5"),
+    "a product of what has its axes in another order": two("bij,jb->ibj", "N,4,5", "5,N"),
+    "a scalar": two(",ij->ij", "", "N,4"),
+    "dot products": two("bd,bd->b", "N,6", "N,6"),
+    "dot products of what is turned": two("bd,db->b", "N,6", "6,N"),
+    "a product summed whole": two("ij,ij->", "N,6", "N,6"),
+    "a vector and a matrix": two("k,kn->n", "6", "6,7"),
+    "a matrix and a vector": two("mk,k->m", "N,6", "6"),
+    "a vector and matrices": two("bk,bkn->bn", "N,6", "N,6,7"),
+    "matrices and a vector": two("bmk,bk->bm", "N,5,6", "N,6"),
+    "rows along two axes": two("bijk,bkl->bijl", "N,3,5,6", "N,6,7"),
+    "columns along two axes": two("bij,bjkl->bikl", "N,3,5", "N,5,6,7"),
+    "what is added up in one operand": two("bij,bk->bk", "N,3,5", "N,4"),
+    "what is added up in both": two("bij,bjk->bj", "N,3,5", "N,5,6"),
+    "sums along two axes": two("bijk,bjkl->bil", "N,3,4,5", "N,4,5,6"),
+    "one operand, turned": einsum("bij->ibj", "a: f32[N,3,4]", "a"),
+    "one operand, added up": einsum("bij->jb", "a: f32[N,3,4]", "a"),
+    "one operand, all of it added up": einsum("bij->", "a: f32[N,3,4]", "a"),
+    "one operand as it is": einsum("bij->bij", "a: f32[N,3,4]", "a"),
+    "three operands": einsum("bi,bij,bj->b", "a: f32[N,3], b: f32[N,3,4], c: f32[N,4]", "a, b, c"),
+    "a chain of matrices": einsum("ij,jk,kl->il", "a: f32[N,3], b: f32[3,4], c: f32[4,5]", "a, b, c"),
+    "four operands, some of which nobody else reads": einsum(
+      "bi,c,bj,k->bc",
+      "a: f32[N,3], b: f32[4], c: f32[N,5], d: f32[6]",
+      "a, b, c, d",
+    ),
+    "axes that are not named": two("...ij,...jk->...ik", "N,3,4,5", "N,3,5,6"),
+    "axes that only one has": two("...ij,jk->...ik", "N,3,4,5", "5,6"),
+    "axes that are not named, between others": two("i...j,j...->...i", "4,N,5", "5,N"),
+    "a result that is not told": two("ij,jk", "N,5", "5,7"),
+    "a result that is not told, in the order of the alphabet": two("zj,ja", "N,5", "5,7"),
+    "a result that is not told, of axes that are not named": two("...ij,...jk", "N,3,4", "N,4,5"),
+    "spaces and upper case": two(" i J , J k -> i k ", "N,5", "5,7"),
+    doubles: `(a: f32[N,5]) -> (z) {
+      d = Cast<to=11>(a)
+      y = Einsum<equation="ij,jk->ik">(d, $b: f64[5,7])
+      z = Cast<to=1>(y)
+    }`,
+    "sizes of 1 on both sides": two("bij,bjk->bik", "1,3,1", "1,1,4"),
+    "rows along two axes of unknown sizes": two("bijk,bkl->bijl", "N,I,J,6", "N,6,7"),
+    "columns along two axes of unknown sizes": two("bij,bjkl->bikl", "N,3,5", "N,5,K,L"),
+    "columns of what is not stacked, of unknown sizes": two("bij,jkl->bikl", "N,3,5", "5,K,L"),
+    "rows along two axes and sums along two": two("bijkl,jlm->bikm", "N,I,3,K,4", "3,4,M"),
+    "sums along two axes of unknown sizes": two("bijk,bjkl->bil", "N,3,J,K", "N,J,K,5"),
+    "rows and columns along axes of unknown sizes": two("bqhd,khd->bhqk", "N,Q,3,4", "K,3,4"),
+  },
+  leaves: {
+    "a diagonal": [einsum("ii->i", "a: f32[4,4]", "a"), "a diagonal is taken, or the rank of an operand is not known"],
+    "integers, which others add up": [einsum("ij,jk->ik", "a: i32[N,5], b: i32[5,7]"), null],
+    "a size of 1 that is repeated": [
+      two("bij,bjk->bik", "N,3,1", "N,5,4"),
+      "a size of 1 is repeated along an axis of the same letter",
+    ],
+    "what is added up along axes of unknown sizes": [
+      two("bijk,bjkl->bil", "N,3,J,K", "N,J,K,L"),
+      "a Reshape would need sizes that are not known",
+    ],
+  },
+});
