@@ -4,13 +4,15 @@
  *   Gather(T, i)  =>  Mul(Cast(Gather(T_i8, i)), Gather(scale, i))     T [rows, ...], scale [rows, 1, ...]
  *
  * Only the rows that are looked up are widened, so the table stays small in memory
- * too. A row's scale follows its largest element, which keeps the error per row.
+ * too. A row's scale follows its largest element, which keeps the error per row. Where all that is done with rows is to make
+ * integers of them, the table has those (table-in-scale.ts).
  */
 import { attr, type Model, type Node, nodesWithin, Tensor, type Value } from "../ir/index.js";
 import { removeUnreadConstants } from "./dead-constants.js";
 import { storeNibbles, takesNibbles } from "./nibble-table.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 import type { FloatNode } from "./plan-static.js";
+import { quantizeInScale } from "./table-in-scale.js";
 import { WeightStore } from "./weight-store.js";
 import { quantizeWeight, weightScales } from "./weights.js";
 
@@ -37,7 +39,7 @@ export function quantizeEmbeddings(
     const reason = keepFloat?.get(node.name);
     if (reason !== undefined) float.push({ node: node.name, op: node.op, reason });
     else {
-      quantizeEmbedding(node, store);
+      if (!quantizeInScale(node, store)) quantizeEmbedding(node, store);
       quantized.push(node.name);
     }
   }

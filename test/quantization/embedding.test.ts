@@ -22,6 +22,41 @@ describe("tables that are looked up", () => {
     expect(await errorOf(float, model, feeds)).toBeLessThan(0.01);
   });
 
+  describe("that are only converted", () => {
+    const scheme = "$s: f32[] = {0.011}, $z: u8[] = {117}";
+    const text = (converted: string, of = "g") => `(i: i64[2,3]) -> (y) {
+      g = Gather(${table}, i)
+      ${converted}
+      q = QuantizeLinear(${of}, ${scheme})
+      y = DequantizeLinear(q, $s, $z)
+    }`;
+
+    it.each([
+      ["as they are", text("")],
+      ["behind what moves them", text("m = Transpose<perm=[0,2,1]>(g) r = Reshape(m, $shape: i64[2] = {2,-1})", "r")],
+      ["to signed integers", text("").replace("$z: u8[] = {117}", "$z: i8[] = {0}")],
+    ])("have these integers, %s", async (_, given) => {
+      const { float, model, report, feeds } = await quantized(given);
+      expect(report.quantized).toEqual(["Gather:g"]);
+      expect([...model.graph.nodes()].map(({ op }) => op)).not.toContain("QuantizeLinear");
+      expect(await errorOf(float, model, feeds)).toBe(0);
+    });
+
+    it.each([
+      ["somebody else reads them", `${text("").replace("(y)", "(y, k)").slice(0, -1)} k = Relu(g) }`],
+      ["they are a result", text("").replace("(y)", "(y, g)")],
+      ["something is computed first", text("a = Relu(g)", "a")],
+      [
+        "each channel has its own scale",
+        text("").replace("$s: f32[] = {0.011}, $z: u8[] = {117}", "$s: f32[64], $z: u8[64]"),
+      ],
+    ])("have a scale per row where %s", async (_, given) => {
+      const { model, report } = await quantized(given);
+      expect(report.quantized).toEqual(["Gather:g"]);
+      expect([...model.graph.nodes()].map(({ op }) => op)).toContain("Mul");
+    });
+  });
+
   it("are stored once for several readers", async () => {
     const { model } = await quantized(
       `(i: i64[2], j: i64[2]) -> (y) { a = Gather(${table}, i)\n b = Gather($t, j)\n y = Add(a, b) }`,
