@@ -51,6 +51,8 @@ export class Stage {
   readonly record: RunRecord;
   readonly discarded: string[] = [];
   readonly made: Candidate[] = [];
+  /** What stays float in placements that ranges were observed for in the end. */
+  readonly observed: string[] = [];
   /** Milliseconds that the weights of a node are worth as integers; none where it is not named. */
   room: Readonly<Record<string, number>> = {};
   /** Milliseconds that a candidate is said to take; null where that is not known. */
@@ -132,6 +134,7 @@ export class Stage {
       measureError: async (candidates: readonly Candidate[]) => {
         for (const each of candidates) each.sqnrDb = this.damage[[...each.built.forms.keys()][0]!] ?? 99;
       },
+      observeFor: async (kept: ReadonlyMap<string, string>) => void this.observed.push([...kept.keys()].join(" ")),
       discard: ({ name }: Candidate) => void this.discarded.push(name),
     };
     return workshop as unknown as Workshop;

@@ -69,6 +69,8 @@ export interface WorkshopOptions {
   readonly kept?: KeptIntegers;
   /** For the process that measures, as long as the first of several candidates is made; what it does, it does once. */
   readonly meanwhile?: () => Promise<unknown>;
+  /** Statistics that a placement with no more than this in float needs; absent where `taps` has all of them. */
+  readonly observe?: (keptFloat: Candidate["keptFloat"]) => Promise<ReadonlyMap<string, TapStatistics> | null>;
   /** Q/DQ pairs when absent. */
   readonly format?: "qdq" | "qoperator";
   /** What a candidate would take as the output of the run; absent: what it takes on disk. */
@@ -95,13 +97,22 @@ export class Workshop {
   /** How much faster than the original the float model is that integers are made of; null until both were profiled. */
   #fusedGain: number | null = null;
   #isRaced = false;
+  #taps: WorkshopOptions["taps"];
 
   constructor(
     readonly options: WorkshopOptions,
     readonly context: RunContext,
     /** What was measured before, and what is now; null where nothing is to be kept. */
     readonly journal: Measured | null = null,
-  ) {}
+  ) {
+    this.#taps = options.taps;
+  }
+
+  /** Has the ranges ready for placements with no more than this in float. */
+  async observeFor(keptFloat: ReadonlyMap<string, string>): Promise<void> {
+    const more = await this.options.observe?.(keptFloat);
+    if (more) this.#taps = new Map([...more, ...(this.#taps ?? [])]);
+  }
 
   make(variant: Variant, keptFloat: ReadonlyMap<string, string> = new Map(), known: Known = {}): Candidate {
     const built = known.built ?? this.#build(variant, keptFloat, scratchFile(this.context, "candidate"));
@@ -354,7 +365,7 @@ export class Workshop {
   }
 
   #build(variant: Variant, keptFloat: ReadonlyMap<string, string>, path: string): BuiltModel {
-    const { prepared, fused = prepared, equalized = prepared, target, taps, excluded, kept } = this.options;
+    const { prepared, fused = prepared, equalized = prepared, target, excluded, kept } = this.options;
     const { finishing = [], halfWeights } = this.options;
     const keepFloat = new Map([...excluded, ...keptFloat]);
     const isStatic = variant.kind === "integers" && variant.recipe.statics !== null;
@@ -373,7 +384,7 @@ export class Workshop {
     };
     switch (variant.kind) {
       case "integers": {
-        const report = applyRecipe(model, variant.recipe, { target, taps, keepFloat, kept });
+        const report = applyRecipe(model, variant.recipe, { target, taps: this.#taps, keepFloat, kept });
         if (this.options.format === "qoperator") toIntegerOperators(model);
         return save(report);
       }

@@ -19,7 +19,7 @@ import { gateNodes } from "./gates.js";
 import { leaveWhatDoesNotPay, withoutLosses } from "./paying-regions.js";
 
 /** Nodes left in float, with the reason, and what the profile says of that. */
-export type Placed = Pick<Candidate, "keptFloat" | "speedup" | "times" | "note">;
+export type Placed = Pick<Candidate, "keptFloat" | "speedup" | "times" | "note" | "wider">;
 
 export interface Placements {
   /**
@@ -70,7 +70,8 @@ const MOST_ROUNDS = 2;
 function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): Placements | null {
   const widest = workshop.plan(variant);
   if (widest.built.forms.size === 0) return null;
-  let best = withoutSlowNeighbours(widest, workshop);
+  const wide = withoutSlowNeighbours(widest, workshop);
+  let best = wide;
   // With some regions in float, neighbours that were integers because of them are float too.
   for (let round = 0; round < MOST_ROUNDS && best.built.forms.size > 0; round++) {
     const next = workshop.plan(variant, withoutLosses(best, workshop));
@@ -94,7 +95,8 @@ function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): P
       const { floatMs, ownMs } = workshop.estimate(plan)!;
       const note =
         plan === best ? "" : plan === apart ? BESIDE_IN_FLOAT : plan === gated ? GATES_IN_FLOAT : MORE_IN_FLOAT;
-      return { keptFloat: plan.keptFloat, speedup: floatMs / ownMs, note };
+      const wider = best === wide ? {} : { wider: wide.keptFloat };
+      return { keptFloat: plan.keptFloat, speedup: floatMs / ownMs, note, ...wider };
     }),
     tried: [],
   };

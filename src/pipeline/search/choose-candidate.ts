@@ -15,6 +15,7 @@ import type { Judge, Judged } from "./judge-candidate.js";
 import { keepWorstFloat } from "./keep-float.js";
 import { LOSSLESS_MARGIN, Races } from "./races.js";
 import { rankCandidates, SAME_SPEED } from "./rank-candidates.js";
+import { worthItsTime } from "./worth-its-time.js";
 
 /** Candidates that are judged as they are before regions go back to float. */
 const MOST_AS_THEY_ARE = 3;
@@ -23,6 +24,14 @@ const MOST_SEARCHES = 2;
 /** Of a time for the whole run; the rest is left for the race in the end. */
 const SEARCHED_SHARE = 0.85;
 const FASTEST = "the fastest placement: the more accurate one missed a limit";
+/** Of the speed that the table of kernel times promised: what is slower in a race shows that it was wrong; ... */
+const PROMISED_SHARE = 0.8;
+/** ... and where this little is gained, a table that is wrong by less has hidden as much. */
+const LITTLE_GAIN = 1.3;
+/** By which another placement has to be faster, as two races of the same file never are. */
+const CLEARLY_FASTER = 1.05;
+const WIDEST =
+  "all that can be integers: with some of it in float it gained little, or less than by the table of kernel times";
 
 export interface Choice {
   readonly judged: Judged;
@@ -110,6 +119,8 @@ class Search {
       this.#attemptMs = this.judge.measuringMs(candidate);
       if (!isAccurate) continue;
       const own = await races.race(candidate);
+      const wider = await this.#raceWider(candidate, own);
+      if (wider && this.#isAnswer(wider)) return wider;
       if (own && this.#isAnswer(own)) return own;
       const faster = races.hasWinner ? null : await this.#raceFaster(candidate);
       if (faster && this.#isAnswer(faster)) return faster;
@@ -140,6 +151,30 @@ class Search {
     this.#made.push(next);
     await this.record.stage("verify", () => this.workshop.measureError([next]), "errors on a few samples");
     return isNoise(next) ? null : this.#raceIfAccurate(next);
+  }
+
+  /**
+   * All that can be integers, where that with some of it in float gained little, or far less than promised: kernels go less well
+   * together than each by itself. It has to gain more than the accuracy is worth that it loses.
+   */
+  async #raceWider(candidate: Candidate, own: Judged | null): Promise<Judged | null> {
+    const { variant, wider } = candidate;
+    const promised = estimateOf(candidate)!;
+    const fastest = this.#races.last?.latency?.facts.speedupInterval[1];
+    if (!wider || fastest === undefined) return null;
+    if (fastest > promised * PROMISED_SHARE && fastest > LITTLE_GAIN) return null;
+    await this.workshop.observeFor(wider);
+    const next = this.workshop.make(variant, wider, { speedup: promised, note: WIDEST });
+    this.#made.push(next);
+    const both = [candidate, next].filter(({ sqnrDb }) => sqnrDb === null);
+    await this.record.stage("verify", () => this.workshop.measureError(both), "errors on a few samples");
+    if (isNoise(next)) return null;
+    const judged = await this.#raceIfAccurate(next);
+    if (!judged || !own) return judged;
+    const isFaster = next.speedup! > candidate.speedup! * CLEARLY_FASTER;
+    if (isFaster && worthItsTime([next, candidate]) === next) return judged;
+    this.#races.withdraw(judged);
+    return null;
   }
 
   async #raceIfAccurate(candidate: Candidate): Promise<Judged | null> {

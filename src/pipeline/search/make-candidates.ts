@@ -256,6 +256,7 @@ async function makePlaced(
     const own = i === 0 && first ? { ...knownOf(first), note: first.note || note } : { note };
     return { variant, keptFloat, known: { speedup, ...(times && { times }), ...own } };
   });
+  const { wider } = placed[0]!;
   const make = async (): Promise<Candidate[]> => {
     if (isAlone) return wanted.map(({ keptFloat, known }) => workshop.make(variant, keptFloat, known));
     // Each has more in float than the one before: what the last does not gain, those between do not gain either.
@@ -278,6 +279,7 @@ async function makePlaced(
   if (best !== fastest) {
     corrected.faster = { keptFloat: fastest!.keptFloat, gain: fastest!.speedup! / best.speedup! };
   }
+  if (wider) corrected.wider = wider;
   return [corrected];
 }
 

@@ -201,7 +201,8 @@ export class OptimizeRun {
     const toKeep = { prepared: float, target: this.target, placement, elements, inner: inner ? labelsOf(inner) : [] };
     const answers = mayBeStatic ? planAnswers(toKeep, intake, this.context) : null;
     const taps = mayBeStatic ? await this.#statistics(intake, float, keepFloat, answers) : null;
-    const largest = await this.#largestAnswers(answers, float);
+    const look = () => largestAnswers(answers!, float, config.runtime, this.context);
+    const largest = answers?.fitted ? await record.stage("calibrate", look, "largest answers") : [];
     const trial = withSamples(intake.trial, largest);
     const known = {
       ...own,
@@ -212,6 +213,10 @@ export class OptimizeRun {
       ...(answers && { answers: answers.path }),
       ...(inner && { inner }),
       meanwhile: () => this.#examineOriginal(intake),
+      // A file of ranges has all of them.
+      ...(!config.quantize.ranges && {
+        observe: (kept: Candidate["keptFloat"]) => this.#statistics(intake, float, kept, null),
+      }),
     };
     const examine = (candidate: Candidate) => this.#examine(candidate, intake);
     const judge = new Judge(config, intake, record, this.#files, examine, elements, against);
@@ -354,13 +359,6 @@ export class OptimizeRun {
     if (!fit) return null;
     const request = { ...own, target, data: allOf(fit), keepFloat, kept: this.#kept };
     return record.stage("calibrate", () => observeActivations(request, context), "samples");
-  }
-
-  /** Candidates are judged by them too. */
-  async #largestAnswers(answers: FloatAnswers | null, float: string): Promise<readonly number[]> {
-    if (!answers?.fitted) return [];
-    const work = () => largestAnswers(answers, float, this.config.runtime, this.context);
-    return this.record.stage("calibrate", work, "largest answers");
   }
 
   async #finish(

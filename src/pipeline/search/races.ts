@@ -5,6 +5,7 @@ import { SAME_SPEED } from "./rank-candidates.js";
 
 export class Races {
   readonly #raced: Judged[] = [];
+  readonly #withdrawn = new Set<Judged>();
 
   constructor(
     readonly judge: Pick<Judge, "race">,
@@ -19,6 +20,11 @@ export class Races {
     return isMet(judged) ? judged : null;
   }
 
+  /** What met its limits, and is not the answer beside the one before it. */
+  withdraw(judged: Judged): void {
+    this.#withdrawn.add(judged);
+  }
+
   has(candidate: Candidate): boolean {
     return this.#raced.some((each) => each.candidate === candidate);
   }
@@ -29,7 +35,9 @@ export class Races {
 
   /** Of those that met their limits. */
   get fastest(): Judged | null {
-    return this.#raced.filter(isMet).reduce<Judged | null>((a, b) => (a && speedOf(a) >= speedOf(b) ? a : b), null);
+    return this.#raced
+      .filter((each) => this.#mayBeAnswer(each))
+      .reduce<Judged | null>((a, b) => (a && speedOf(a) >= speedOf(b) ? a : b), null);
   }
 
   /** The fastest of those that met their limits, and of all where none did. */
@@ -39,7 +47,11 @@ export class Races {
 
   /** Whether one is the answer, unless a less accurate one with some regions in float is faster. */
   get hasWinner(): boolean {
-    return this.#raced.some((each) => isMet(each) && this.pays(each.candidate));
+    return this.#raced.some((each) => this.#mayBeAnswer(each) && this.pays(each.candidate));
+  }
+
+  #mayBeAnswer(judged: Judged): boolean {
+    return isMet(judged) && !this.#withdrawn.has(judged);
   }
 
   /** As estimated, like those that it is compared with; as measured where its regions have no times to estimate by. */
@@ -50,9 +62,11 @@ export class Races {
 
   /** Tells of each that was raced for nothing why it is not the answer. */
   explain(winner: Candidate): void {
-    for (const { candidate, latency, ruling } of this.#raced) {
+    for (const judged of this.#raced) {
+      const { candidate, latency, ruling } = judged;
       if (candidate === winner || !latency) continue;
-      const why = isMet({ ruling }) ? whyBehind(candidate, winner) : ruling.verdict.summary;
+      const behind = this.#withdrawn.has(judged) ? whyWithdrawn : whyBehind;
+      const why = isMet(judged) ? behind(candidate, winner) : ruling.verdict.summary;
       candidate.note = candidate.note === "" ? why : `${candidate.note}; ${why}`;
     }
   }
@@ -70,6 +84,9 @@ const isMet = ({ ruling }: Pick<Judged, "ruling">): boolean => ruling.verdict.ou
 
 const speedOf = ({ candidate }: Judged): number =>
   (candidate.speedup ?? 0) * (isInteger(candidate) ? 1 : 1 + LOSSLESS_MARGIN);
+
+const whyWithdrawn = (candidate: Candidate, winner: Candidate): string =>
+  `${raceText(candidate)} in a race against ${raceText(winner)}: not faster by what it loses in accuracy`;
 
 function whyBehind(candidate: Candidate, winner: Candidate): string {
   const own = raceText(candidate);

@@ -396,6 +396,52 @@ describe("chooseCandidate", () => {
     });
   });
 
+  describe("where the table of kernel times left more in float", () => {
+    /** By the table it is `promised` times as fast, and takes `ms`; all that can be integers takes `widerMs`. */
+    const search = async (
+      { promised = 3, ms = 5, widerMs = 4, widerDb = 28, accuracy = 1 },
+      limits: Parameters<Stage["choose"]>[2] = {},
+    ) => {
+      const stage = new Stage(() => ({ accuracy, ms: widerMs, sqnrDb: widerDb }));
+      const careful = stage.candidate("careful", staticVariant, { accuracy: 1, ms, sqnrDb: 30 }, nodes);
+      careful.speedup = promised;
+      careful.wider = new Map([["a", "slow kernel"]]);
+      const { judged, made } = await stage.choose([careful], stage.workshopFor(nodes), limits);
+      const timed = stage.runtime.timed.map(({ model }) => model);
+      return { name: judged.candidate.name, outcome: judged.ruling.verdict.outcome, made, timed, stage };
+    };
+
+    it.each([
+      ["it gains far less than promised", { promised: 3, ms: 5, widerMs: 4 }],
+      ["it gains little", { promised: 1.2, ms: 8.5, widerMs: 7 }],
+      ["it gains nothing, whatever the accuracy", { promised: 1.2, ms: 10.2, widerMs: 8, widerDb: 5 }],
+    ])("takes the widest placement where %s", async (_, given) => {
+      const { name, outcome, stage } = await search(given);
+      expect([name, outcome, stage.observed]).toEqual(["kept a", "met", ["a"]]);
+    });
+
+    it.each([
+      ["loses more than it gains", { widerMs: 4, widerDb: 5 }],
+      ["is hardly faster", { widerMs: 4.85 }],
+      ["is slower", { widerMs: 6 }],
+    ])("keeps what was raced where that %s", async (_, given) => {
+      const { name, outcome, made } = await search(given);
+      expect([name, outcome]).toEqual(["careful", "met"]);
+      expect(made.map(({ note }) => note)).toEqual([expect.stringMatching(/in a race against 2\.0/)]);
+    });
+
+    it("does not look for it where the table was right", async () => {
+      const { name, made, stage } = await search({ promised: 2.2, ms: 5, widerMs: 3 });
+      expect([name, made, stage.observed]).toEqual(["careful", [], []]);
+    });
+
+    it("does not time one that misses a limit", async () => {
+      const { name, outcome, timed } = await search({ accuracy: 0.8 }, { maxDrop: { percent: 1 } });
+      expect([name, outcome]).toEqual(["careful", "met"]);
+      expect(timed).not.toContain("kept a");
+    });
+  });
+
   it.each([
     ["integers", "gains nothing", 10],
     ["integers", "gains less", 9.3],
