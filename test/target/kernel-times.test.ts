@@ -168,6 +168,30 @@ describe("times of kernels with VNNI", () => {
     expect(conversionMs(10, image, [image])).toBeGreaterThan(0.5 * conversionMs(2e4, image, [image]));
   });
 
+  it("puts channels last more slowly where they lie so far apart that they crowd into few sets of the cache", () => {
+    const { conversionMs } = vnniKernelTimes;
+    const perElement = (channels: number, size: number): number => {
+      const reader = nodeOf(
+        `(x: f32[1,${channels},${size},${size}]) -> (y) { y = Conv(x, $w: f32[8,${channels},1,1]) }`,
+      );
+      const elements = channels * size ** 2;
+      return (1e6 * (conversionMs(elements, reader, []) - conversionMs(0, reader, []))) / elements;
+    };
+    const usual = perElement(64, 56);
+    const times = (channels: number, size: number): number =>
+      1 + (perElement(channels, size) - usual) / vnniRates.moved;
+    expect([16, 32, 64, 128].map((channels) => times(channels, 64))).toEqual(
+      [1.8, 3.4, 6.5, 6.5].map((wanted) => expect.closeTo(wanted)),
+    );
+    expect(times(64, 128)).toBeCloseTo(6.5);
+    expect([32, 64, 192].map((channels) => times(channels, 96))).toEqual(
+      [1, 1.8, 3.25].map((wanted) => expect.closeTo(wanted)),
+    );
+    expect([8, 64, 256].map((channels) => times(channels, 100))).toEqual(
+      [1, 1, 1].map((wanted) => expect.closeTo(wanted)),
+    );
+  });
+
   it("knows activations that have no integer kernel", () => {
     const { activationMs } = vnniKernelTimes;
     const swish = nodeOf("(x: f32[4]) -> (y) { y = HardSwish(x) }");
