@@ -147,11 +147,11 @@ function conversionMs(
   return rates.reduce((sum, rate) => sum + node + rate * elements, 0) * 1e-6;
 }
 
-/** Channels and places of what is converted, by what a Conv reads or makes; null where neither has so many elements. */
+/** Channels and places of an image that is converted, by what a Conv reads or makes; null where neither has so many elements. */
 function mapOf({ inputs, output }: Node, elements: number): readonly [channels: number, places: number] | null {
   for (const value of [inputs[0], output]) {
     const dims: Shape = value?.shape?.slice(1) ?? [];
-    if (dims.length < 2 || !isStatic(dims) || elementCount(dims) !== elements) continue;
+    if (dims.length !== 3 || !isStatic(dims) || elementCount(dims) !== elements) continue;
     return [dims[0]!, elementCount(dims.slice(1))];
   }
   return null;

@@ -170,10 +170,10 @@ describe("times of kernels with VNNI", () => {
 
   it("puts channels last more slowly where they lie so far apart that they crowd into few sets of the cache", () => {
     const { conversionMs } = vnniKernelTimes;
+    const imageOf = (channels: number, size: number): string =>
+      `(x: f32[1,${channels},${size},${size}]) -> (y) { y = Conv(x, $w: f32[8,${channels},1,1]) }`;
     const perElement = (channels: number, size: number): number => {
-      const reader = nodeOf(
-        `(x: f32[1,${channels},${size},${size}]) -> (y) { y = Conv(x, $w: f32[8,${channels},1,1]) }`,
-      );
+      const reader = nodeOf(imageOf(channels, size));
       const elements = channels * size ** 2;
       return (1e6 * (conversionMs(elements, reader, []) - conversionMs(0, reader, []))) / elements;
     };
@@ -187,6 +187,8 @@ describe("times of kernels with VNNI", () => {
     expect([32, 64, 192].map((channels) => times(channels, 96))).toEqual(
       [1, 1.8, 3.25].map((wanted) => expect.closeTo(wanted)),
     );
+    const film = nodeOf("(x: f32[1,64,4,32,32]) -> (y) { y = Conv(x, $w: f32[8,64,1,1,1]) }");
+    expect(conversionMs(64 ** 3, film, [])).toBeLessThan(conversionMs(64 ** 3, nodeOf(imageOf(64, 64)), []));
     expect([8, 64, 256].map((channels) => times(channels, 100))).toEqual(
       [1, 1, 1].map((wanted) => expect.closeTo(wanted)),
     );
