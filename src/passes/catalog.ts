@@ -121,6 +121,7 @@ import { fuseMovedAxis } from "./layout/moved-axis.js";
 import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
 import { fuseReshapeAround } from "./layout/reshape-around.js";
 import { eliminateNoOpResize, fuseResizeAxes, fuseResizeScales } from "./layout/resize.js";
+import { fuseShuffleOrder } from "./layout/shuffle-order.js";
 import { sinkSqueeze } from "./layout/sink-squeeze.js";
 import { fuseSlice } from "./layout/slice-chain.js";
 import { fuseSlicesToSplit } from "./layout/slices-to-split.js";
@@ -320,6 +321,7 @@ export const beforeIntegers: readonly AnyPass[] = [
   inlineRuntimeQuickGelu,
   inlineRuntimeProduct,
   inlineRuntimeActivation,
+  fuseShuffleOrder, // of no use to floats
 ];
 
 /** What trades precision for speed: run on request, when all that keeps the results is done. */

@@ -27,6 +27,7 @@ import { poolMeans } from "./pool-means.js";
 import { type Repeats, repeatIntegers, repeatsIn } from "./repeated-places.js";
 import { resizeAllAxes } from "./resize-axes.js";
 import { type ActivationScheme, schemeOf } from "./scheme.js";
+import { spreadIntegers } from "./spread-places.js";
 import { staticWeight } from "./static-weight.js";
 import { type Interleaving, interleave, subPixelConvs } from "./sub-pixel-conv.js";
 import { type StoredWeight, WeightStore } from "./weight-store.js";
@@ -98,6 +99,7 @@ export function insertQdq(
     keepProductsFloat(model.graph);
     keepPoolsFloat(writer.quantizers(), target);
     resizeAllAxes(model.graph);
+    spreadIntegers(model);
   }
   // Corrections compare what the last products read.
   if (target.times && !target.isForSize) widenChannels(model.graph, target.times, last);

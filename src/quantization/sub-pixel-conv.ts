@@ -5,7 +5,7 @@
  *   x -> ConvTranspose(W) -> [Relu] -> Q -> DQ
  *   => x -> Conv(W') -> [Relu] -> Q -> Transpose -> Reshape -> Transpose -> Reshape -> [Slice] -> Transpose -> DQ
  *
- * DepthToSpace does the same element by element, and takes longer than the float ConvTranspose.
+ * DepthToSpace of floats does the same element by element, and takes longer than the float ConvTranspose.
  */
 import { attr, elementCount, type Node, type Shape, Tensor, type TensorType, type Value } from "../ir/index.js";
 import type { IntegerTarget } from "../target/integer-kernel.js";
@@ -138,7 +138,7 @@ function rearranged(weight: Tensor, { strides, kernel }: SubPixel): Tensor {
 /** Puts integers of several outputs for each place next to each other, to a tensor of `shape`; `name` is that of what the kernel ends with. */
 export function interleave(
   places: Value,
-  form: SubPixel,
+  form: Pick<SubPixel, "strides" | "channels" | "cutBefore" | "cutBehind">,
   shape: Shape | null,
   name: string,
   before: Node | null,

@@ -16,12 +16,15 @@ const movers = new Set(["Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten
 
 const limits = { u8: [0, 255], i8: [-128, 127] } as const;
 
-/** Replaces the table of a look-up whose result is nothing but converted; false where there is more to it. */
+/**
+ * Replaces the table of a look-up whose result is nothing but converted; false where there is more to it, or others have the table
+ * too, which would be stored twice.
+ */
 export function quantizeInScale(lookUp: Node, store: WeightStore): boolean {
-  const found = conversionBehind(lookUp.output);
+  const table = lookUp.inputs[0]!;
+  const found = table.useCount === 1 && !store.has(table) ? conversionBehind(lookUp.output) : null;
   if (!found) return false;
   const { quantize, scheme, dtype, moved } = found;
-  const table = lookUp.inputs[0]!;
   const form = `scale ${scheme.scale}, zero point ${scheme.zeroPoint}, ${dtype}`;
   const { integers } = store.of(table, form, () => ({
     integers: integersOf(table.constant!, scheme, dtype),

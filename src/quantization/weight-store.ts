@@ -19,6 +19,10 @@ export interface WeightTensors {
 export class WeightStore {
   readonly #stored = new Map<Value, Map<string, Made>>();
 
+  has(weight: Value): boolean {
+    return this.#stored.has(weight);
+  }
+
   /**
    * The stored form of a constant. New constants lie in the graph of the weight, where
    * every reader of it sees them too.

@@ -10,6 +10,7 @@
  */
 import { soleReader } from "../ir/index.js";
 import { accelerators } from "./accelerator-kernels.js";
+import { spreadOf } from "./depth-to-space.js";
 import {
   compute,
   elementwise,
@@ -66,6 +67,8 @@ const cpu: KernelTable = {
   Where: elementwise([1, 2]),
   ...kernelsOf("MaxPool ReduceMax Reshape Transpose Squeeze Unsqueeze Flatten Split Slice Gather Tile", passthrough),
   Resize: nearest,
+  // Written as Transposes of integers.
+  DepthToSpace: { ...passthrough, takes: (node) => spreadOf(node) !== null },
 };
 
 /** Operators whose constant weights can be stored as integers and widened by a DequantizeLinear. */

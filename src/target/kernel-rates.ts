@@ -6,7 +6,7 @@
  *   text), on a Zen 4 with AVX-512 VNNI: half of the predictions are within 6 %.
  * - x86 without it: 620 convolutions and 220 products on a Zen 3 (AVX2), the second least of eight profiles of each, for
  *   the machine was uneven: half of the predictions are within 4 to 7 %, those of grouped convolutions in float within 20 %.
- * - `transposed`, `repeated`, Softmax and Resize of integers with VNNI: on a Zen 5, times 2.2, which its other kernels take less of than
+ * - `transposed`, `repeated`, Softmax, Resize and DepthToSpace of integers with VNNI: on a Zen 5, times 2.2, which its other kernels take less of than
  *   those of the Zen 4. Of 52 ConvTransposes half of the predictions are within 5 %. Without VNNI they are guesses in proportion.
  */
 
@@ -188,6 +188,7 @@ export const vnniRates: KernelRates = {
     Gather: [0.1, 0.05],
     Tile: [0.1, 0.05],
     Resize: [0.3, 1.3],
+    DepthToSpace: [2.7, 0.15],
   },
   average: {
     float: { written: 0.35, taps: 0.012, tapsOfColumn: 1.2 },
@@ -251,6 +252,7 @@ export const avx2Rates: KernelRates = {
     Gather: [0.1, 0.05],
     Tile: [0.1, 0.05],
     Resize: [0.4, 1.3],
+    DepthToSpace: [2.7, 0.2],
   },
   // Integers of 3x3 windows as they were measured, the rest in the proportions of the others.
   average: {

@@ -46,13 +46,14 @@ describe("tables that are looked up", () => {
       ["somebody else reads them", `${text("").replace("(y)", "(y, k)").slice(0, -1)} k = Relu(g) }`],
       ["they are a result", text("").replace("(y)", "(y, g)")],
       ["something is computed first", text("a = Relu(g)", "a")],
+      ["another look-up has the table", text("o = Gather($t, i) k = Relu(o)").replace("(y)", "(y, k)")],
       [
         "each channel has its own scale",
         text("").replace("$s: f32[] = {0.011}, $z: u8[] = {117}", "$s: f32[64], $z: u8[64]"),
       ],
     ])("have a scale per row where %s", async (_, given) => {
       const { model, report } = await quantized(given);
-      expect(report.quantized).toEqual(["Gather:g"]);
+      expect(report.quantized).toContain("Gather:g");
       expect([...model.graph.nodes()].map(({ op }) => op)).toContain("Mul");
     });
   });

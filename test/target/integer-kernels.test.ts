@@ -94,6 +94,7 @@ const confirmed: Readonly<Record<string, readonly (readonly [text: string, kerne
   Gather: [[image("n = Gather<axis=2>(a, $i: i64[2] = {0,3})"), null]],
   Tile: [[image("n = Tile(a, $r: i64[4] = {1,1,2,1})"), null]],
   ReduceMax: [[image("n = ReduceMax<axes=[2]>(a)"), null]],
+  DepthToSpace: [[image("c = Conv(a, $d: f32[32,8,1,1])\n n = DepthToSpace<blocksize=2>(c)"), null]],
   Resize: [[image('n = Resize<mode="nearest">(a, _, $s: f32[4] = {1,1,2,2})'), null]],
 };
 

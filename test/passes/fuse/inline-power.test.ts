@@ -41,7 +41,6 @@ testRewrite(inlinePower, {
       null,
     ],
     "a cube": ["(x: f32[N,5]) -> (y) { y = Pow(x, $e: f32[] = {3.0}) }", null],
-    "a cube": ["(x: f32[N,5]) -> (y) { y = Pow(x, $e: f32[] = {3.0}) }", null],
     "a power of nothing": ["(x: f32[N,5]) -> (y) { y = Pow(x, $e: f32[] = {0.0}) }", null],
     "a power of five": ["(x: f32[N,5]) -> (y) { y = Pow(x, $e: f32[] = {5.0}) }", null],
     "a third": ["(x: f32[N,5]) -> (y) { a = Abs(x) y = Pow(a, $e: f32[] = {0.3333}) }", null],
