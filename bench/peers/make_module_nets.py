@@ -22,9 +22,10 @@ WORDS = 4000
 class Encoder(nn.Module):
     """A text encoder of `transformers`, by its last hidden states alone."""
 
-    def __init__(self, kind, **config):
+    def __init__(self, kind, part="", **config):
         super().__init__()
-        self.net = getattr(transformers, f"{kind}Model")(getattr(transformers, f"{kind.removesuffix('Base').removesuffix('Encoder')}Config")(vocab_size=WORDS, **config))
+        own = getattr(transformers, f"{kind}Config")(vocab_size=WORDS, **config)
+        self.net = getattr(transformers, f"{kind}{part}Model")(own)
 
     def forward(self, input_ids, attention_mask):
         return self.net(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
@@ -61,11 +62,11 @@ NETS = {
     "go": (module_nets.Go, boards, 17, "cnn"),
     "xlnet": (lambda: Encoder("XLNet", d_model=192, n_layer=3, n_head=6, d_inner=512), words(48, most=WORDS), 17, "transformer"),
     "funnel": (
-        lambda: Encoder("FunnelBase", block_sizes=[2, 2], d_model=192, n_head=6, d_head=32, d_inner=512),
+        lambda: Encoder("Funnel", "Base", block_sizes=[2, 2], d_model=192, n_head=6, d_head=32, d_inner=512),
         words(48, most=WORDS), 17, "transformer",
     ),
     "long-t5": (
-        lambda: Encoder("LongT5Encoder", d_model=192, d_kv=32, d_ff=512, num_layers=3, num_heads=6, local_radius=16),
+        lambda: Encoder("LongT5", "Encoder", d_model=192, d_kv=32, d_ff=512, num_layers=3, num_heads=6, local_radius=16),
         words(96, most=WORDS), 17, "transformer",
     ),
 }  # fmt: skip
