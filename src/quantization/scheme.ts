@@ -37,8 +37,11 @@ function nextBelow(value: number): number {
 export function schemeOf(node: Node | null | undefined): ActivationScheme | null {
   if (!node?.is("QuantizeLinear") && !node?.is("DequantizeLinear")) return null;
   const [, scale, zeroPoint] = node.inputs.map((value) => value?.constant);
-  if (scale?.elementCount !== 1 || zeroPoint?.elementCount !== 1) return null;
-  return { scale: scale.toF32()![0]!, zeroPoint: Number(zeroPoint.bigints()![0]) };
+  // Of float8 it is no integer.
+  const [point] = zeroPoint?.elementCount === 1 ? (zeroPoint.bigints() ?? []) : [];
+  return scale?.elementCount !== 1 || point === undefined
+    ? null
+    : { scale: scale.toF32()![0]!, zeroPoint: Number(point) };
 }
 
 export const isSameScheme = (a: ActivationScheme, b: ActivationScheme): boolean =>

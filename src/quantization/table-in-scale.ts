@@ -17,7 +17,7 @@ const movers = new Set(["Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten
 const limits = { u8: [0, 255], i8: [-128, 127] } as const;
 
 /**
- * Replaces the table of a look-up whose result is nothing but converted; false where there is more to it, or others have the table
+ * Replaces the table, [rows, ...], of a look-up whose result is nothing but converted; false where there is more to it, or others have the table
  * too, which would be stored twice.
  */
 export function quantizeInScale(lookUp: Node, store: WeightStore): boolean {

@@ -8,6 +8,7 @@
  * to run; what a call takes. What each of them takes on a kind of processor stands in kernel-rates.ts. Only
  * ratios are used, and they hold for other processors of the kind, whose kernels are faster or slower together.
  */
+import { greatestCommonDivisor } from "../base/greatest-common-divisor.js";
 import { ownEntry } from "../base/own-entry.js";
 import { elementCount, isStatic, type Node, type Shape, type Value } from "../ir/index.js";
 import { channelRegionOf, weightOf } from "./channel-region.js";
@@ -147,7 +148,10 @@ function conversionMs(
   return rates.reduce((sum, rate) => sum + node + rate * elements, 0) * 1e-6;
 }
 
-/** Channels and places of an image that is converted, by what a Conv reads or makes; null where neither has so many elements. */
+/**
+ * Channels and places of an image that is converted, by what a Conv reads or makes; null where neither has so many elements, and
+ * what it reads where both have.
+ */
 function mapOf({ inputs, output }: Node, elements: number): readonly [channels: number, places: number] | null {
   for (const value of [inputs[0], output]) {
     const dims: Shape = value?.shape?.slice(1) ?? [];
@@ -170,8 +174,6 @@ function crowding(map: ReturnType<typeof mapOf>): number {
   const sets = SETS / greatestCommonDivisor(places / LINE, SETS);
   return Math.max(1, Math.min(6.5 / Math.sqrt(sets), 1 + (channels / sets - 8) / 10));
 }
-
-const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b));
 
 function activationMs({ node, activations }: KernelRates, { domain, op }: Node, elements: number): number {
   const [nodes, rate] = (domain === "" && ownEntry(activations, op)) || [0, 0];

@@ -5,8 +5,8 @@ import type { NodeChoice } from "../../src/quantization/node-choice.js";
 import { errorOf, prepared } from "../support/quantize-text.js";
 import { seededFeeds } from "../support/run-model.js";
 
-async function quantized(text: string, options: NodeChoice = {}) {
-  const [float, model] = [await prepared(text), await prepared(text)];
+async function quantized(text: string, options: NodeChoice = {}, opset?: number) {
+  const [float, model] = [await prepared(text, opset), await prepared(text, opset)];
   const report = quantizeEmbeddings(model, options);
   check(model.graph);
   return { float, model, report, feeds: seededFeeds(float) };
@@ -40,6 +40,24 @@ describe("tables that are looked up", () => {
       expect(report.quantized).toEqual(["Gather:g"]);
       expect([...model.graph.nodes()].map(({ op }) => op)).not.toContain("QuantizeLinear");
       expect(await errorOf(float, model, feeds)).toBe(0);
+    });
+
+    it.each([
+      ["Flatten", "m = Flatten(g)"],
+      ["Unsqueeze", "m = Unsqueeze(g, $axes: i64[1] = {1})"],
+      ["Squeeze", "m = Squeeze(g, $axes: i64[1] = {0})"],
+    ])("go through %s, and keep their names", async (_, line) => {
+      const { float, model, feeds } = await quantized(text(line, "m").replace("i64[2,3]", "i64[1,3]"));
+      expect([...model.graph.nodes()].map(({ output }) => output.label)).toEqual(["g/quantized", "q", "y"]);
+      expect(await errorOf(float, model, feeds)).toBe(0);
+    });
+
+    it.each([
+      ["16 bits", "u16[] = {117}"],
+      ["float8", "f8e4m3fn[]"],
+    ])("have a scale per row where they become integers of %s", async (_, type) => {
+      const { model } = await quantized(text("").replace("u8[] = {117}", type), {}, 21);
+      expect([...model.graph.nodes()].map(({ op }) => op)).toEqual(expect.arrayContaining(["Mul", "QuantizeLinear"]));
     });
 
     it.each([

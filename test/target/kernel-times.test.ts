@@ -194,6 +194,20 @@ describe("times of kernels with VNNI", () => {
     );
   });
 
+  it("takes for the map what has as many elements: what a Conv reads, or what it makes", () => {
+    const { conversionMs } = vnniKernelTimes;
+    const conv = nodeOf(
+      "(x: f32[1,8,128,128]) -> (y) { y = Conv<strides=[2,2], pads=[0,0,0,0]>(x, $w: f32[128,8,1,1]) }",
+    );
+    conv.output.type = { dtype: "f32", shape: [1, 128, 64, 64] };
+    const perElement = (elements: number): number =>
+      (1e6 * (conversionMs(elements, conv, []) - conversionMs(0, conv, []))) / elements;
+    const usual = perElement(1000);
+    const times = (elements: number): number => 1 + (perElement(elements) - usual) / vnniRates.moved;
+    expect(usual).toBeCloseTo(vnniRates.converted + vnniRates.moved);
+    expect([8 * 128 ** 2, 128 * 64 ** 2].map(times)).toEqual([expect.closeTo(1), expect.closeTo(6.5)]);
+  });
+
   it("knows activations that have no integer kernel", () => {
     const { activationMs } = vnniKernelTimes;
     const swish = nodeOf("(x: f32[4]) -> (y) { y = HardSwish(x) }");

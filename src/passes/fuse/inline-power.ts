@@ -4,8 +4,8 @@
  *   Pow(x, -2)    =>  Reciprocal(x * x)
  *
  * Quarters up to 4. ONNX Runtime has loops of its own for squares and cubes, and a call of the C library for each element else:
- * 3.1 ns, and so 0.2 to 0.7; a square takes 0.24, and 0.09 as a product (1.32, Zen 5, 1 thread). It tells normalizations by
- * squares that are averaged: these stay.
+ * 3.1 ns, and so 0.2 to 0.7; a square takes 0.24, and 0.09 as a product (1.32, Zen 5, 1 thread). The runtime tells
+ * normalizations by squares that are averaged: these stay.
  */
 import type { Node, Value } from "../../ir/index.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";

@@ -18,7 +18,8 @@ export const inverseOf = (perm: Permutation): Permutation => perm.map((_, axis) 
 /** The order of Transpose<second>(Transpose<first>(x)). */
 export const compose = (first: Permutation, second: Permutation): Permutation => second.map((axis) => first[axis]!);
 
-export const isSameOrder = (a: Permutation, b: Permutation): boolean =>
+/** Of axes, or of what else they are called by. */
+export const isSameOrder = <Axis>(a: readonly Axis[], b: readonly Axis[]): boolean =>
   a.length === b.length && a.every((axis, i) => axis === b[i]);
 
 /** The shape of Transpose<perm> of a tensor of shape `shape`. */

@@ -324,8 +324,7 @@ export class Workshop {
 
   /** Of a tensor, for one sample, on average; 0 where it was not observed. */
   elementsOf(label: string): number {
-    const { sizes, taps } = this.options;
-    return sizes?.get(label) ?? (taps ? elementsOfTap(taps.get(label)) : 0);
+    return this.options.sizes?.get(label) ?? elementsOfTap(this.#taps?.get(label));
   }
 
   /** The prepared model, as it is: not to be changed. */

@@ -1,6 +1,7 @@
 /**
  * Neighbouring rows of an image are much alike: where there are many more than a fit needs, every how manyeth is taken.
  */
+import { greatestCommonDivisor } from "../../base/greatest-common-divisor.js";
 import { elementCount } from "../../ir/index.js";
 import type { LinearLayer } from "../../pruning/refit/linear-layers.js";
 
@@ -17,8 +18,4 @@ export function rowStep(dims: readonly number[] | null, { inputs, axis, node }: 
   // One that shares a factor with the width would see the same columns of every image.
   while (step > 1 && greatestCommonDivisor(step, dims.at(-1)!) > 1) step--;
   return Math.max(1, step);
-}
-
-function greatestCommonDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }

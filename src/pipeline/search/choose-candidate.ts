@@ -30,8 +30,7 @@ const PROMISED_SHARE = 0.8;
 const LITTLE_GAIN = 1.4;
 /** By which another placement has to be faster, as two races of the same file never are. */
 const CLEARLY_FASTER = 1.05;
-const WIDEST =
-  "all that can be integers: with some of it in float it gained little, or less than by the table of kernel times";
+const WIDEST = "the widest placement: with more in float it gained little, or less than by the table of kernel times";
 
 export interface Choice {
   readonly judged: Judged;
@@ -149,31 +148,35 @@ class Search {
     const speedup = estimateOf(candidate)! * faster.gain;
     const next = this.workshop.make(variant, faster.keptFloat, { speedup, note: FASTEST });
     this.#made.push(next);
-    await this.record.stage("verify", () => this.workshop.measureError([next]), "errors on a few samples");
+    return this.#raceMade(next, [next]);
+  }
+
+  /** @param unmeasured whose errors are to be known */
+  async #raceMade(next: Candidate, unmeasured: readonly Candidate[]): Promise<Judged | null> {
+    await this.record.stage("verify", () => this.workshop.measureError(unmeasured), "errors on a few samples");
     return isNoise(next) ? null : this.#raceIfAccurate(next);
   }
 
   /**
-   * All that can be integers, where that with some of it in float gained little, or far less than promised: kernels go less well
+   * The widest placement, where that with more in float gained little, or far less than promised: kernels go less well
    * together than each by itself. It has to gain more than the accuracy is worth that it loses.
    */
   async #raceWider(candidate: Candidate, own: Judged | null): Promise<Judged | null> {
     const { variant, wider } = candidate;
     const promised = estimateOf(candidate)!;
-    const fastest = this.#races.last?.latency?.facts.speedupInterval[1];
-    if (!wider || fastest === undefined) return null;
-    if (fastest > promised * PROMISED_SHARE && fastest > LITTLE_GAIN) return null;
+    const atBest = this.#races.last?.latency?.facts.speedupInterval[1];
+    if (!wider || atBest === undefined) return null;
+    if (atBest > promised * PROMISED_SHARE && atBest > LITTLE_GAIN) return null;
     await this.workshop.observeFor(wider);
     const next = this.workshop.make(variant, wider, { speedup: promised, note: WIDEST });
     this.#made.push(next);
-    const both = [candidate, next].filter(({ sqnrDb }) => sqnrDb === null);
-    await this.record.stage("verify", () => this.workshop.measureError(both), "errors on a few samples");
-    if (isNoise(next)) return null;
-    const judged = await this.#raceIfAccurate(next);
-    if (!judged || !own) return judged;
+    const unmeasured = [candidate, next].filter(({ sqnrDb }) => sqnrDb === null);
+    const judged = await this.#raceMade(next, unmeasured);
+    // What is no answer is no reason to prefer it.
+    if (!judged || !own || !this.#races.pays(candidate)) return judged;
     const isFaster = next.speedup! > candidate.speedup! * CLEARLY_FASTER;
     if (isFaster && worthItsTime([next, candidate]) === next) return judged;
-    this.#races.withdraw(judged);
+    this.#races.withdraw(judged, candidate);
     return null;
   }
 

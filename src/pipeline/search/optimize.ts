@@ -215,7 +215,8 @@ export class OptimizeRun {
       meanwhile: () => this.#examineOriginal(intake),
       // A file of ranges has all of them.
       ...(!config.quantize.ranges && {
-        observe: (kept: Candidate["keptFloat"]) => this.#statistics(intake, float, kept, null),
+        observe: (kept: Candidate["keptFloat"]) =>
+          this.#statistics(intake, float, new Map([...excluded, ...kept]), null),
       }),
     };
     const examine = (candidate: Candidate) => this.#examine(candidate, intake);

@@ -5,7 +5,8 @@ import { SAME_SPEED } from "./rank-candidates.js";
 
 export class Races {
   readonly #raced: Judged[] = [];
-  readonly #withdrawn = new Set<Judged>();
+  /** With what is the answer rather than they. */
+  readonly #withdrawn = new Map<Judged, Candidate>();
 
   constructor(
     readonly judge: Pick<Judge, "race">,
@@ -20,9 +21,9 @@ export class Races {
     return isMet(judged) ? judged : null;
   }
 
-  /** What met its limits, and is not the answer beside the one before it. */
-  withdraw(judged: Judged): void {
-    this.#withdrawn.add(judged);
+  /** What met its limits, and is not the answer beside `rival`. */
+  withdraw(judged: Judged, rival: Candidate): void {
+    this.#withdrawn.set(judged, rival);
   }
 
   has(candidate: Candidate): boolean {
@@ -35,14 +36,12 @@ export class Races {
 
   /** Of those that met their limits. */
   get fastest(): Judged | null {
-    return this.#raced
-      .filter((each) => this.#mayBeAnswer(each))
-      .reduce<Judged | null>((a, b) => (a && speedOf(a) >= speedOf(b) ? a : b), null);
+    return fastestOf(this.#raced.filter((each) => this.#mayBeAnswer(each)));
   }
 
   /** The fastest of those that met their limits, and of all where none did. */
   get best(): Judged | null {
-    return this.fastest ?? this.#raced.reduce<Judged | null>((a, b) => (a && speedOf(a) >= speedOf(b) ? a : b), null);
+    return this.fastest ?? fastestOf(this.#raced);
   }
 
   /** Whether one is the answer, unless a less accurate one with some regions in float is faster. */
@@ -65,8 +64,9 @@ export class Races {
     for (const judged of this.#raced) {
       const { candidate, latency, ruling } = judged;
       if (candidate === winner || !latency) continue;
-      const behind = this.#withdrawn.has(judged) ? whyWithdrawn : whyBehind;
-      const why = isMet(judged) ? behind(candidate, winner) : ruling.verdict.summary;
+      const rival = this.#withdrawn.get(judged);
+      const whyNot = rival ? whyWithdrawn(candidate, rival) : whyBehind(candidate, winner);
+      const why = isMet(judged) ? whyNot : ruling.verdict.summary;
       candidate.note = candidate.note === "" ? why : `${candidate.note}; ${why}`;
     }
   }
@@ -85,8 +85,11 @@ const isMet = ({ ruling }: Pick<Judged, "ruling">): boolean => ruling.verdict.ou
 const speedOf = ({ candidate }: Judged): number =>
   (candidate.speedup ?? 0) * (isInteger(candidate) ? 1 : 1 + LOSSLESS_MARGIN);
 
-const whyWithdrawn = (candidate: Candidate, winner: Candidate): string =>
-  `${raceText(candidate)} in a race against ${raceText(winner)}: not faster by what it loses in accuracy`;
+const fastestOf = (raced: readonly Judged[]): Judged | null =>
+  raced.reduce<Judged | null>((a, b) => (a && speedOf(a) >= speedOf(b) ? a : b), null);
+
+const whyWithdrawn = (candidate: Candidate, rival: Candidate): string =>
+  `${raceText(candidate)} in a race against ${raceText(rival)}: not faster by what it loses in accuracy`;
 
 function whyBehind(candidate: Candidate, winner: Candidate): string {
   const own = raceText(candidate);

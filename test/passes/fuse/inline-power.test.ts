@@ -40,6 +40,10 @@ testRewrite(inlinePower, {
       "(x: f32[N,5]) -> (y) { p = Pow(x, $e: f32[] = {2.0}) y = ReduceMean<axes=[1]>(p) }",
       null,
     ],
+    "a square that is averaged, and read elsewhere too": [
+      "(x: f32[N,5]) -> (y, z) { p = Pow(x, $e: f32[] = {2.0}) y = ReduceMean<axes=[1]>(p) z = Relu(p) }",
+      null,
+    ],
     "a cube": ["(x: f32[N,5]) -> (y) { y = Pow(x, $e: f32[] = {3.0}) }", null],
     "a power of nothing": ["(x: f32[N,5]) -> (y) { y = Pow(x, $e: f32[] = {0.0}) }", null],
     "a power of five": ["(x: f32[N,5]) -> (y) { y = Pow(x, $e: f32[] = {5.0}) }", null],

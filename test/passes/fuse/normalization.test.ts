@@ -46,6 +46,8 @@ testRewrite(fuseChannelNorm, {
       graph(`${moments("1")} s = Sqrt(w) y = Div(d, s)`, "x: f32[N,C,4,5]"),
       "fewer than 16 channels, or nobody knows how many",
     ],
+    "an older opset": [graph(`${moments("1")} s = Sqrt(w) y = Div(d, s)`, MAP), null, { opset: 16 }],
+    doubles: [graph(`${moments("1")} s = Sqrt(w) y = Div(d, s)`, MAP).replaceAll("f32[", "f64["), "only f32"],
     "rows in the middle": [graph(`${moments("2")} s = Sqrt(w) y = Div(d, s)`, "x: f32[N,4,16,5]"), null],
     "the last axis": [graph(PLAIN), null],
     "places, for each channel": [graph(`${moments("2,3")} s = Sqrt(w) y = Div(d, s)`, MAP), null],

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../../src/base/errors.js";
-import { parseModel, saveModel } from "../../../src/ir/index.js";
+import { loadModel, parseModel, saveModel } from "../../../src/ir/index.js";
+import { newTap, observeTensor } from "../../../src/observe/index.js";
 import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
 import { Workshop } from "../../../src/pipeline/candidates/workshop.js";
 import { Journal } from "../../../src/pipeline/journal.js";
@@ -112,6 +113,34 @@ describe("Workshop", () => {
     });
     const kept = shop.make(dynamic, new Map([["MatMul:a", "costs too much"]]));
     expect(kept).toMatchObject({ name: "int8 dynamic -1 region", built: { forms: new Map() } });
+  });
+
+  it("has ranges for more integers once they were observed, and keeps those that it had", async () => {
+    const tapOf = (label: string, most: number) => {
+      const tap = newTap(label);
+      observeTensor(tap, Float32Array.of(-1, most));
+      return [label, tap] as const;
+    };
+    const asked: string[][] = [];
+    const observe = async (kept: ReadonlyMap<string, string>) => {
+      asked.push([...kept.keys()]);
+      return new Map([tapOf("x", 9), tapOf("a", 1)]);
+    };
+    const { shop } = workshop();
+    const options = { ...shop.options, excluded: new Map<string, string>(), taps: new Map([tapOf("x", 1)]) };
+    const own = new Workshop({ ...options, observe }, shop.context);
+    const before = own.make(staticVariant);
+    await own.observeFor(new Map([["MatMul:a", "slow"]]));
+    const after = own.make(staticVariant);
+    expect(asked).toEqual([["MatMul:a"]]);
+    expect([...before.built.forms.keys()]).toEqual([]);
+    expect([...after.built.forms.keys()]).toEqual(["MatMul:a", "MatMul:y"]);
+    const [first] = [...loadModel(after.built.path).graph.nodes()].filter(({ op }) => op === "QuantizeLinear");
+    expect(first!.inputs[1]!.constant!.f32()[0]).toBeCloseTo(2 / 255, 5);
+    // A file of ranges has all of them.
+    const complete = new Workshop({ ...options, taps: new Map([tapOf("x", 1), tapOf("a", 1)]) }, shop.context);
+    await complete.observeFor(new Map());
+    expect(complete.make(staticVariant).built.forms.size).toBe(2);
   });
 
   it("brings back what it discarded, the same bytes", () => {

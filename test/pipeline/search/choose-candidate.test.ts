@@ -430,6 +430,26 @@ describe("chooseCandidate", () => {
       expect(made.map(({ note }) => note)).toEqual([expect.stringMatching(/in a race against 2\.0/)]);
     });
 
+    it.each([
+      ["a quarter less than promised", { promised: 2.6, ms: 5 }, ["a"]],
+      ["a sixth less than promised", { promised: 2.4, ms: 5 }, []],
+      ["1.3x as promised", { promised: 1.3, ms: 7.7 }, ["a"]],
+      ["1.38x as promised, perhaps 1.4x", { promised: 1.38, ms: 7.25 }, []],
+      ["1.45x as promised", { promised: 1.45, ms: 6.9 }, []],
+    ])("looks for it or not where what was raced gains %s", async (_, given, observed) => {
+      expect((await search({ ...given, widerMs: 9 })).stage.observed).toEqual(observed);
+    });
+
+    it("does not time noise", async () => {
+      const { name, timed } = await search({ widerDb: -3 });
+      expect([name, timed.includes("kept a")]).toEqual(["careful", false]);
+    });
+
+    it("takes it whatever the accuracy where what was raced misses a limit", async () => {
+      const { name, made } = await search({ ms: 5, widerMs: 4, widerDb: 5 }, { minSpeedup: 2.2 });
+      expect([name, made.map(({ estimate }) => estimate)]).toEqual(["kept a", [3]]);
+    });
+
     it("does not look for it where the table was right", async () => {
       const { name, made, stage } = await search({ promised: 2.2, ms: 5, widerMs: 3 });
       expect([name, made, stage.observed]).toEqual(["careful", [], []]);

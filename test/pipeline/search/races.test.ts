@@ -33,6 +33,14 @@ it("knows the fastest that met its limits, and the fastest of all where none did
   expect([held.has(slow), held.has(race(1, "1 met"))]).toEqual([true, false]);
 });
 
+it("has no winner in what was withdrawn, however fast", async () => {
+  const { held, race } = races();
+  await held.race(race(1.9, "1.2 met"));
+  const rival = held.fastest!.candidate;
+  held.withdraw((await held.race(race(3, "2 met")))!, rival);
+  expect([held.fastest?.candidate.speedup, held.best?.candidate.speedup, held.hasWinner]).toEqual([1.2, 1.2, false]);
+});
+
 it("has a float model ahead of integers that are hardly faster: it loses nothing", async () => {
   for (const [integers, ahead] of [
     ["1.64 met", "1.6 met"],

@@ -9,9 +9,10 @@
  */
 import type { Dim, Value } from "../../../ir/index.js";
 import { defineRewrite } from "../../../rewrite/index.js";
-import { isKnown, isSameDim } from "../../../rewrite/match.js";
+import { isSameDim } from "../../../rewrite/match.js";
+import { isSameOrder } from "../../layout/permutation.js";
 import { type Equation, type Label, readEquation } from "./equation.js";
-import { isSameOrder, type Labelled, LabelledNodes } from "./labelled.js";
+import { type Labelled, LabelledNodes } from "./labelled.js";
 import { multiplyPair } from "./pair.js";
 
 export const inlineEinsum = defineRewrite({
@@ -26,7 +27,10 @@ export const inlineEinsum = defineRewrite({
     const dtype = einsum.output.dtype;
     if (!dtype || !floats.has(dtype) || operands.some((operand) => operand.dtype !== dtype)) return null;
     const equation = readEquation(einsum.string("equation", ""), operands);
-    if (!equation) return context.skip("a diagonal is taken, or the rank of an operand is not known");
+    if (!equation)
+      return context.skip(
+        "a letter occurs twice in a term, the rank of an operand is not known, or the equation is not plain",
+      );
     const sizes = sizesOf(equation, operands);
     if (!sizes) return context.skip("a size of 1 is repeated along an axis of the same letter");
     const nodes = new LabelledNodes(context, sizes);
@@ -39,15 +43,19 @@ export const inlineEinsum = defineRewrite({
 
 const floats: ReadonlySet<string> = new Set(["f16", "bf16", "f32", "f64"]);
 
-/** The size of each label; null where one is repeated, which an Einsum does with a size of 1. */
+/**
+ * The size of each label, null where operands do not tell the same: one of them may turn out to be 1. No sizes at all where one
+ * surely is, which an Einsum repeats. Where one turns out so that is added up, MatMul says that sizes do not match.
+ */
 function sizesOf({ terms }: Equation, operands: readonly Value[]): ReadonlyMap<Label, Dim> | null {
   const sizes = new Map<Label, Dim>();
   for (const [i, labels] of terms.entries()) {
     for (const [axis, label] of labels.entries()) {
       const size = operands[i]!.shape![axis]!;
       const before = sizes.get(label);
-      if (before !== undefined && !isSameDim(before, size) && (before === 1 || size === 1)) return null;
-      if (!isKnown(before)) sizes.set(label, isKnown(size) ? size : (before ?? size));
+      const isSame = before === undefined || isSameDim(before, size);
+      if (!isSame && (before === 1 || size === 1)) return null;
+      sizes.set(label, isSame ? size : null);
     }
   }
   return sizes;

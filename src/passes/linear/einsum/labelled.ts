@@ -2,6 +2,7 @@
 import { attr, type Dim, elementCount, Tensor, type Value } from "../../../ir/index.js";
 import type { RewriteContext } from "../../../rewrite/index.js";
 import { isKnown } from "../../../rewrite/match.js";
+import { isSameOrder } from "../../layout/permutation.js";
 import type { Label } from "./equation.js";
 
 export interface Labelled {
@@ -11,9 +12,6 @@ export interface Labelled {
 
 /** Axes of a tensor, each one label, several that are joined, or none, which is an axis of 1. */
 export type Groups = readonly (readonly Label[])[];
-
-export const isSameOrder = (a: readonly Label[], b: readonly Label[]): boolean =>
-  a.length === b.length && a.every((label, i) => label === b[i]);
 
 export const single = (labels: readonly Label[]): Groups => labels.map((label) => [label]);
 
@@ -34,7 +32,10 @@ export class LabelledNodes {
   sum({ value, labels }: Labelled, without: readonly Label[]): Labelled {
     if (without.length === 0) return { value, labels };
     const kept = labels.filter((label) => !without.includes(label));
-    const axes = this.#integers(`${value.label}/axes`, without.map((label) => labels.indexOf(label)).sort(byNumber));
+    const axes = this.#integers(
+      `${value.label}/axes`,
+      without.map((label) => labels.indexOf(label)),
+    );
     return { value: this.#make("ReduceSum", [value, axes], { keepdims: attr.int(0) }, kept), labels: kept };
   }
 
@@ -51,7 +52,9 @@ export class LabelledNodes {
     const first = order.findIndex(has);
     const missing = order.slice(0, first);
     const own = groups.filter((group) => group.length !== 1 || !missing.includes(group[0]!));
-    return this.regroup(this.#broadcast(turned, order), single(order.slice(first)), own);
+    // What it lacks is an axis of 1 there.
+    const present = (group: readonly Label[]): Label[] => group.filter(has);
+    return this.regroup(this.#broadcast(turned, order), single(order.slice(first)).map(present), own.map(present));
   }
 
   /** From axes that are groups to others of the same labels in the same order; null where a size would have to be computed. */
@@ -110,4 +113,3 @@ export class LabelledNodes {
 
 const COPIED = 0;
 const INFERRED = -1;
-const byNumber = (a: number, b: number): number => a - b;

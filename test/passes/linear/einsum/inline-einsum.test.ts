@@ -1,8 +1,15 @@
-import { inlineEinsum } from "../../../src/passes/linear/einsum/inline-einsum.js";
-import { testRewrite } from "../../support/test-rewrite.js";
+import { expect, it } from "vitest";
+import { parseModel } from "../../../../src/ir/index.js";
+import { inlineEinsum } from "../../../../src/passes/linear/einsum/inline-einsum.js";
+import { annotateTypes, type PassReport, runPasses } from "../../../../src/rewrite/index.js";
+import { describeModel, evaluate } from "../../../support/ask-runtime.js";
+import { relativeError } from "../../../support/quantize-text.js";
+import { runModel, seededFeeds } from "../../../support/run-model.js";
+import { testRewrite } from "../../../support/test-rewrite.js";
 
 const einsum = (equation: string, inputs: string, operands = "a, b"): string =>
   `(${inputs}) -> (y) { y = Einsum<equation="${equation}">(${operands}) }`;
+const NOT_PLAIN = "a letter occurs twice in a term, the rank of an operand is not known, or the equation is not plain";
 const two = (equation: string, a: string, b: string): string => einsum(equation, `a: f32[${a}], b: f32[${b}]`);
 const weighed = (equation: string, a: string, w: string): string =>
   einsum(equation, `a: f32[${a}]`, `a, $w: f32[${w}]`);
@@ -64,13 +71,28 @@ testRewrite(inlineEinsum, {
     "sizes of 1 on both sides": two("bij,bjk->bik", "1,3,1", "1,1,4"),
     "rows along two axes of unknown sizes": two("bijk,bkl->bijl", "N,I,J,6", "N,6,7"),
     "columns along two axes of unknown sizes": two("bij,bjkl->bikl", "N,3,5", "N,5,K,L"),
+    "rows along two axes of which one is known, beside a vector": two("bhqk,bk->bhq", "N,4,Q,K", "N,K"),
+    "weights in front that add up along two axes in another order": einsum(
+      "dkh,hkn->dn",
+      "a: f32[3,4,N]",
+      "$w: f32[8,4,3], a",
+    ),
+    "rows with rows, turned": two("ij,kj->ki", "N,5", "7,5"),
     "columns of what is not stacked, of unknown sizes": two("bij,jkl->bikl", "N,3,5", "5,K,L"),
     "rows along two axes and sums along two": two("bijkl,jlm->bikm", "N,I,3,K,4", "3,4,M"),
     "sums along two axes of unknown sizes": two("bijk,bjkl->bil", "N,3,J,K", "N,J,K,5"),
     "rows and columns along axes of unknown sizes": two("bqhd,khd->bhqk", "N,Q,3,4", "K,3,4"),
   },
   leaves: {
-    "a diagonal": [einsum("ii->i", "a: f32[4,4]", "a"), "a diagonal is taken, or the rank of an operand is not known"],
+    "a diagonal": [einsum("ii->i", "a: f32[4,4]", "a"), NOT_PLAIN],
+    "a result that is not told, with upper case": [two("ij,jK", "N,5", "5,7"), NOT_PLAIN],
+    "a result that has a letter twice": [einsum("ij->iij", "a: f32[4,5]", "a"), NOT_PLAIN],
+    "a size of 1 that is repeated on the right": [
+      two("bij,bjk->bik", "N,3,4", "N,1,5"),
+      "a size of 1 is repeated along an axis of the same letter",
+    ],
+    "no elements": [two("bhqk,bk->bhq", "N,2,3,0", "N,0"), "a Reshape would need sizes that are not known"],
+    "an older opset": [einsum("bij,bk->bk", "a: f32[N,5,6], b: f32[N,7]"), null, { opset: 12 }],
     "integers, which others add up": [einsum("ij,jk->ik", "a: i32[N,5], b: i32[5,7]"), null],
     "a size of 1 that is repeated": [
       two("bij,bjk->bik", "N,3,1", "N,5,4"),
@@ -81,4 +103,14 @@ testRewrite(inlineEinsum, {
       "a Reshape would need sizes that are not known",
     ],
   },
+});
+
+it("repeats stacks of a size that turns out to be 1, as Einsum does", async () => {
+  const text = two("bhij,bjk->bhik", "N,3,4,5", "5,5,6");
+  const [float, model] = [parseModel(text), parseModel(text)];
+  await annotateTypes(model, describeModel);
+  const [{ applied }] = (await runPasses(model, [inlineEinsum], { evaluate, check: true })) as [PassReport];
+  const feeds = seededFeeds(float, 1);
+  expect(applied).toBe(1);
+  expect(relativeError(await runModel(float, feeds), await runModel(model, feeds))).toBeLessThan(1e-6);
 });
