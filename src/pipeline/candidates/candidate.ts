@@ -52,8 +52,12 @@ export interface Candidate {
     /** So many times as fast as this one, by what placed both. */
     readonly gain: number;
   };
-  /** What stays float in the widest placement, where a table of kernel times left more of it: that table may be wrong. */
-  wider?: ReadonlyMap<string, string>;
+  /** The widest placement, where a table of kernel times left more in float: that table may be wrong. */
+  wider?: {
+    readonly keptFloat: ReadonlyMap<string, string>;
+    /** So many times as fast as this one by that table: less than 1. */
+    readonly gain: number;
+  };
   /** By region, when it alone is integers: SQNR of the outputs, dB; absent until a search measured it. */
   errors?: ReadonlyMap<string, number>;
   note: string;

@@ -108,6 +108,11 @@ export class Workshop {
     this.#taps = options.taps;
   }
 
+  /** Of all that was observed by now. */
+  get taps(): WorkshopOptions["taps"] {
+    return this.#taps;
+  }
+
   /** Has the ranges ready for placements with no more than this in float. */
   async observeFor(keptFloat: ReadonlyMap<string, string>): Promise<void> {
     const more = await this.options.observe?.(keptFloat);

@@ -95,8 +95,9 @@ function placeByTable(variant: Variant, workshop: Workshop, isWhole: IsWhole): P
       const { floatMs, ownMs } = workshop.estimate(plan)!;
       const note =
         plan === best ? "" : plan === apart ? BESIDE_IN_FLOAT : plan === gated ? GATES_IN_FLOAT : MORE_IN_FLOAT;
-      const wider = best === wide ? {} : { wider: wide.keptFloat };
-      return { keptFloat: plan.keptFloat, speedup: floatMs / ownMs, note, ...wider };
+      const speedup = floatMs / ownMs;
+      const wider = { keptFloat: wide.keptFloat, gain: ownMs / timeOf(wide, workshop) };
+      return { keptFloat: plan.keptFloat, speedup, note, ...(best !== wide && { wider }) };
     }),
     tried: [],
   };

@@ -96,6 +96,12 @@ class Search {
     return this.#races.best ?? (await this.#mostAccurate());
   }
 
+  /** What is left for searches. */
+  get #searchableMs(): number {
+    const { budgetMs, searchMs } = this.config.quantize;
+    return budgetMs == null ? searchMs : budgetMs * SEARCHED_SHARE - this.record.elapsedMs;
+  }
+
   get #isForSize(): boolean {
     return this.config.quantize.goal === "size";
   }
@@ -118,10 +124,11 @@ class Search {
       this.#attemptMs = this.judge.measuringMs(candidate);
       if (!isAccurate) continue;
       const own = await races.race(candidate);
-      const wider = await this.#raceWider(candidate, own);
+      const atBest = races.last?.latency?.facts.speedupInterval[1];
+      const wider = await this.#raceWider(candidate, own, atBest);
       if (wider && this.#isAnswer(wider)) return wider;
       if (own && this.#isAnswer(own)) return own;
-      const faster = races.hasWinner ? null : await this.#raceFaster(candidate);
+      const faster = races.hasWinner ? null : await this.#raceFaster(candidate, atBest);
       if (faster && this.#isAnswer(faster)) return faster;
     }
     return null;
@@ -139,12 +146,11 @@ class Search {
   }
 
   /** The fastest placement of one that is accurate and gains too little, where that may gain enough. */
-  async #raceFaster(candidate: Candidate): Promise<Judged | null> {
+  async #raceFaster(candidate: Candidate, atBest: number | undefined): Promise<Judged | null> {
     const { variant, faster } = candidate;
-    const slower = this.#races.last?.latency?.facts.speedupInterval[1];
-    if (!faster || slower === undefined) return null;
+    if (!faster || atBest === undefined) return null;
     // What was measured, and by how much faster the other was reckoned to be.
-    if (slower * faster.gain < this.#leastSpeedup) return null;
+    if (atBest * faster.gain < this.#leastSpeedup) return null;
     const speedup = estimateOf(candidate)! * faster.gain;
     const next = this.workshop.make(variant, faster.keptFloat, { speedup, note: FASTEST });
     this.#made.push(next);
@@ -161,17 +167,17 @@ class Search {
    * The widest placement, where that with more in float gained little, or far less than promised: kernels go less well
    * together than each by itself. It has to gain more than the accuracy is worth that it loses.
    */
-  async #raceWider(candidate: Candidate, own: Judged | null): Promise<Judged | null> {
+  async #raceWider(candidate: Candidate, own: Judged | null, atBest: number | undefined): Promise<Judged | null> {
     const { variant, wider } = candidate;
     const promised = estimateOf(candidate)!;
-    const atBest = this.#races.last?.latency?.facts.speedupInterval[1];
-    if (!wider || atBest === undefined) return null;
+    if (!wider || atBest === undefined || this.#searchableMs <= 0) return null;
     if (atBest > promised * PROMISED_SHARE && atBest > LITTLE_GAIN) return null;
-    await this.workshop.observeFor(wider);
-    const next = this.workshop.make(variant, wider, { speedup: promised, note: WIDEST });
+    await this.workshop.observeFor(wider.keptFloat);
+    const next = this.workshop.make(variant, wider.keptFloat, { speedup: promised * wider.gain, note: WIDEST });
     this.#made.push(next);
     const unmeasured = [candidate, next].filter(({ sqnrDb }) => sqnrDb === null);
     const judged = await this.#raceMade(next, unmeasured);
+    if (this.judge.missesAccuracy(next)) next.note = `${WIDEST}; it misses the limit on accuracy`;
     // What is no answer is no reason to prefer it.
     if (!judged || !own || !this.#races.pays(candidate)) return judged;
     const isFaster = next.speedup! > candidate.speedup! * CLEARLY_FASTER;
@@ -187,9 +193,7 @@ class Search {
   /** The fastest of integers that met every limit, as they are or with regions of less accurate ones in float. */
   async #backToFloat(): Promise<Judged | null> {
     const races = this.#races;
-    const { budgetMs, searchMs } = this.config.quantize;
-    const leftMs = budgetMs == null ? searchMs : budgetMs * SEARCHED_SHARE - this.record.elapsedMs;
-    const deadline = this.record.context.now() + leftMs;
+    const deadline = this.record.context.now() + this.#searchableMs;
     const inaccurate = this.#integers.filter((each) => this.#mayBeAhead(each));
     const dynamic = inaccurate.length > 0 ? this.#integers.find(isDynamic) : undefined;
     const instead = dynamic && (await this.judge.isAccurate(dynamic)) ? dynamicInstead(dynamic, this.workshop) : null;

@@ -98,6 +98,12 @@ export class Judge {
     return this.#accuracies.has(candidate) && this.rule(candidate, null).verdict.outcome === "accuracy";
   }
 
+  /** How many others were measured before a candidate and fell short. */
+  missedBefore(candidate: Candidate): number {
+    const measured = [...this.#accuracies.keys()];
+    return measured.slice(0, measured.indexOf(candidate)).filter((other) => this.missesAccuracy(other)).length;
+  }
+
   /** Milliseconds that measuring its accuracy took, in this run or in the one that it goes on with; 0 where that is not known. */
   measuringMs(candidate: Candidate): number {
     return this.#accuracies.get(candidate)?.tookMs ?? 0;

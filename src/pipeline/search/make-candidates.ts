@@ -256,7 +256,6 @@ async function makePlaced(
     const own = i === 0 && first ? { ...knownOf(first), note: first.note || note } : { note };
     return { variant, keptFloat, known: { speedup, ...(times && { times }), ...own } };
   });
-  const { wider } = placed[0]!;
   const make = async (): Promise<Candidate[]> => {
     if (isAlone) return wanted.map(({ keptFloat, known }) => workshop.make(variant, keptFloat, known));
     // Each has more in float than the one before: what the last does not gain, those between do not gain either.
@@ -269,6 +268,7 @@ async function makePlaced(
   };
   const made = await record.stage("quantize", make, "placements");
   const best = worthItsTime(made);
+  const wider = placed[made.indexOf(best)]?.wider;
   for (const each of made) if (each !== best) workshop.discard(each);
   const [corrected = best] = (await request.correct?.([best])) ?? [];
   if (corrected !== best) {

@@ -275,7 +275,7 @@ export class OptimizeRun {
     this.#tried.push(...made);
     workshop.restore(judged.candidate);
     const differences = await judge.differencesOf(judged.candidate);
-    const missed = this.#tried.filter((other) => other !== judged.candidate && judge.missesAccuracy(other)).length;
+    const missed = judge.missedBefore(judged.candidate);
     const ruling = amongMissed(judge.rule(judged.candidate, judged.latency, judged.search), missed);
     return this.#finish({ ...judged, ruling }, differences, workshop, intake, prepared, against, unquantized);
   }

@@ -37,7 +37,8 @@ export function quantizationFacts(chosen: Candidate, findings: Findings): Quanti
   const { variant, built } = chosen;
   if (variant.kind !== "integers") return null;
   const { tried, fit, workshop, integers } = findings;
-  const { target, taps } = workshop.options;
+  const { target } = workshop.options;
+  const { taps } = workshop;
   const others = tried.filter((other) => other !== chosen && other.speedup !== null);
   const forms = [...built.forms.values()];
   const statics = forms.includes("static") ? variant.recipe.statics : null;
@@ -75,7 +76,8 @@ function storedNodes({ built }: Candidate, tried: readonly Candidate[]): readonl
 /** The ranges of a candidate with measured ones, beside those that it might have had; null for any other. */
 export function chosenRanges({ variant, built, keptFloat }: Candidate, workshop: Workshop): CalibrationFacts | null {
   const statics = variant.kind === "integers" ? variant.recipe.statics : null;
-  const { target, taps, excluded } = workshop.options;
+  const { target, excluded } = workshop.options;
+  const { taps } = workshop;
   if (!statics || !taps) return null;
   const keepFloat = new Map([...excluded, ...keptFloat]);
   const plan = planStatic(workshop.model, target, { ...statics.placement, keepFloat });

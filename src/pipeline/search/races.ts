@@ -36,7 +36,10 @@ export class Races {
 
   /** Of those that met their limits. */
   get fastest(): Judged | null {
-    return fastestOf(this.#raced.filter((each) => this.#mayBeAnswer(each)));
+    const best = fastestOf(this.#raced.filter((each) => this.#mayBeAnswer(each)));
+    // Beside another answer than the one that they were withdrawn for they are what they are.
+    const back = [...this.#withdrawn].flatMap(([judged, rival]) => (rival === best?.candidate ? [] : [judged]));
+    return fastestOf(best ? [best, ...back] : back);
   }
 
   /** The fastest of those that met their limits, and of all where none did. */

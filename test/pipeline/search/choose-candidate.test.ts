@@ -401,12 +401,13 @@ describe("chooseCandidate", () => {
     const search = async (
       { promised = 3, ms = 5, widerMs = 4, widerDb = 28, accuracy = 1 },
       limits: Parameters<Stage["choose"]>[2] = {},
+      searchMs = 1e9,
     ) => {
       const stage = new Stage(() => ({ accuracy, ms: widerMs, sqnrDb: widerDb }));
       const careful = stage.candidate("careful", staticVariant, { accuracy: 1, ms, sqnrDb: 30 }, nodes);
       careful.speedup = promised;
-      careful.wider = new Map([["a", "slow kernel"]]);
-      const { judged, made } = await stage.choose([careful], stage.workshopFor(nodes), limits);
+      careful.wider = { keptFloat: new Map([["a", "slow kernel"]]), gain: 0.9 };
+      const { judged, made } = await stage.choose([careful], stage.workshopFor(nodes), limits, { searchMs });
       const timed = stage.runtime.timed.map(({ model }) => model);
       return { name: judged.candidate.name, outcome: judged.ruling.verdict.outcome, made, timed, stage };
     };
@@ -447,7 +448,22 @@ describe("chooseCandidate", () => {
 
     it("takes it whatever the accuracy where what was raced misses a limit", async () => {
       const { name, made } = await search({ ms: 5, widerMs: 4, widerDb: 5 }, { minSpeedup: 2.2 });
-      expect([name, made.map(({ estimate }) => estimate)]).toEqual(["kept a", [3]]);
+      expect([name, made.map(({ estimate }) => estimate)]).toEqual(["kept a", [2.7]]);
+    });
+
+    it("takes it where it is ahead of the float model that is ahead of what was raced", async () => {
+      const stage = new Stage(() => ({ accuracy: 1, ms: 6.25, sqnrDb: 12 }), {});
+      const careful = stage.candidate("careful", staticVariant, { accuracy: 1, ms: 8, sqnrDb: 30 }, nodes);
+      careful.speedup = 1.4;
+      careful.wider = { keptFloat: new Map([["a", "slow kernel"]]), gain: 0.9 };
+      const float = stage.candidate("fused", fused, { accuracy: 1, ms: 7.7 });
+      const { judged } = await stage.choose([careful, float], stage.workshopFor(nodes));
+      expect(judged.candidate.name).toBe("kept a");
+    });
+
+    it("does not look for it when the time is over", async () => {
+      const late = await search({ ms: 5, widerMs: 3 }, {}, 0);
+      expect([late.name, late.made]).toEqual(["careful", []]);
     });
 
     it("does not look for it where the table was right", async () => {

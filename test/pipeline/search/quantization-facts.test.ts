@@ -37,7 +37,7 @@ describe("chosenRanges", () => {
         built: { forms },
         keptFloat: new Map(),
       }) as unknown as Candidate;
-    const workshop = { model, options: { target: safeTarget, taps, excluded: new Map() } } as unknown as Workshop;
+    const workshop = { model, taps, options: { target: safeTarget, excluded: new Map() } } as unknown as Workshop;
     const tensors = (forms: ReadonlyMap<string, Form>) => {
       const facts = chosenRanges(candidate(forms), workshop);
       return facts?.tensors.map(({ tensor, chosen }) => [tensor, chosen]);
@@ -66,7 +66,8 @@ describe("quantizationFacts", () => {
     } as unknown as Candidate;
     const time = { beforeMs: 3, kernelMs: 1, conversionMs: 1 };
     const workshop = {
-      options: { target: { name: "x", isMeasurable: false }, taps: null },
+      options: { target: { name: "x", isMeasurable: false } },
+      taps: null,
       isByTable: () => false,
       regionsOf: () => [...forms.keys(), "kept"].map((name) => ({ name, nodes: [name] })),
       regionTimes: (_: unknown, regions: readonly { readonly name: string }[]) =>

@@ -33,9 +33,9 @@ export const inlineEinsum = defineRewrite({
       );
     const sizes = sizesOf(equation, operands);
     if (!sizes) return context.skip("a size of 1 is repeated along an axis of the same letter");
-    const nodes = new LabelledNodes(context, sizes);
+    const nodes = new LabelledNodes(context, sizes.sizes, sizes.unsure);
     const product = multiplyAll(equation, operands, nodes);
-    if (!product) return context.skip("a Reshape would need sizes that are not known");
+    if (!product) return context.skip("sizes are not known, or not to be the same in both operands");
     // What changes nothing is an Identity, which another pass removes where it may.
     return product === operands[0] ? context.create("Identity", [product]) : product;
   },
@@ -43,22 +43,28 @@ export const inlineEinsum = defineRewrite({
 
 const floats: ReadonlySet<string> = new Set(["f16", "bf16", "f32", "f64"]);
 
-/**
- * The size of each label, null where operands do not tell the same: one of them may turn out to be 1. No sizes at all where one
- * surely is, which an Einsum repeats. Where one turns out so that is added up, MatMul says that sizes do not match.
- */
-function sizesOf({ terms }: Equation, operands: readonly Value[]): ReadonlyMap<Label, Dim> | null {
+interface Sizes {
+  /** null where operands do not tell the same: one of them may turn out to be 1, which is repeated. */
+  readonly sizes: ReadonlyMap<Label, Dim>;
+  /** Of which they do not. */
+  readonly unsure: ReadonlySet<Label>;
+}
+
+/** null where a size surely is repeated, which an Einsum does with 1. */
+function sizesOf({ terms }: Equation, operands: readonly Value[]): Sizes | null {
   const sizes = new Map<Label, Dim>();
+  const unsure = new Set<Label>();
   for (const [i, labels] of terms.entries()) {
     for (const [axis, label] of labels.entries()) {
       const size = operands[i]!.shape![axis]!;
       const before = sizes.get(label);
       const isSame = before === undefined || isSameDim(before, size);
       if (!isSame && (before === 1 || size === 1)) return null;
+      if (!isSame) unsure.add(label);
       sizes.set(label, isSame ? size : null);
     }
   }
-  return sizes;
+  return { sizes, unsure };
 }
 
 function multiplyAll({ terms, output }: Equation, operands: readonly Value[], nodes: LabelledNodes): Value | null {

@@ -20,7 +20,11 @@ export class LabelledNodes {
   constructor(
     readonly context: RewriteContext,
     readonly sizes: ReadonlyMap<Label, Dim>,
+    /** Labels of which operands do not tell the same size. */
+    readonly unsure: ReadonlySet<Label>,
   ) {}
+
+  isSure = (label: Label): boolean => !this.unsure.has(label);
 
   transpose({ value, labels }: Labelled, order: readonly Label[]): Labelled {
     if (isSameOrder(labels, order)) return { value, labels };
@@ -45,16 +49,9 @@ export class LabelledNodes {
     return { value: this.#make("Mul", factors, {}, order), labels: order };
   }
 
-  /** In this order, with axes of 1 for labels that it lacks, but none in front, and joined to groups; null as `regroup`. */
+  /** In this order, and joined to groups; null as `regroup`. */
   arranged(tensor: Labelled, order: readonly Label[], groups: Groups): Value | null {
-    const has = (label: Label): boolean => tensor.labels.includes(label);
-    const turned = this.transpose(tensor, order.filter(has));
-    const first = order.findIndex(has);
-    const missing = order.slice(0, first);
-    const own = groups.filter((group) => group.length !== 1 || !missing.includes(group[0]!));
-    // What it lacks is an axis of 1 there.
-    const present = (group: readonly Label[]): Label[] => group.filter(has);
-    return this.regroup(this.#broadcast(turned, order), single(order.slice(first)).map(present), own.map(present));
+    return this.regroup(this.transpose(tensor, order).value, single(order), groups);
   }
 
   /** From axes that are groups to others of the same labels in the same order; null where a size would have to be computed. */
@@ -65,9 +62,9 @@ export class LabelledNodes {
       if (isKnown(dim)) return dim;
       return from[i] && isSameOrder(from[i], group) ? COPIED : INFERRED;
     });
-    if (target.filter((size) => size === INFERRED).length > 1) return null;
-    // A size of 0 would be copied from what stands there.
+    // A size of 0 would be copied from what stands there; and one that is copied may be 0, beside which none can be inferred.
     if (to.some((group) => this.#size(group) === 0)) return null;
+    if (target.includes(INFERRED) && target.filter((size) => size <= 0).length > 1) return null;
     const shape = this.#integers(`${value.label}/shape`, target);
     return this.context.create("Reshape", [value, shape], {}, { types: [this.#typed(value, to)] }).output;
   }

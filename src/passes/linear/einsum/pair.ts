@@ -34,12 +34,16 @@ export function multiplyPair(
   const all = [...x.labels, ...y.labels.filter((label) => !x.labels.includes(label))];
   const inner = x.labels.filter((label) => !later.has(label));
   const order = wanted ?? all.filter((label) => later.has(label));
-  if (inner.length === 0) return elementwise(x, y, order, nodes);
+  // A size that turns out to be 1 on one side would be repeated.
+  if (!inner.every((label) => nodes.isSure(label))) return null;
   // A sum of products, row by row: neither side has rows or columns of its own.
-  if (all.every((label) => both(x, y, label))) return summedProduct(x, y, order, inner, nodes);
+  if (inner.length > 0 && all.every((label) => both(x, y, label))) return summedProduct(x, y, order, inner, nodes);
   const [first, second] = [rolesOf(x, y, order, inner), rolesOf(y, x, order, inner)];
   const best = turns(second, order) < turns(first, order) ? second : first;
-  return matrixProduct(best, order, nodes);
+  if (inner.length > 0) return matrixProduct(best, order, nodes);
+  // What a constant multiplies is no product that may become integers.
+  const isOuter = best.rows.length > 0 && best.columns.length > 0 && !x.value.constant && !y.value.constant;
+  return (isOuter && matrixProduct(best, order, nodes)) || elementwise(x, y, order, nodes);
 }
 
 const both = (a: Labelled, b: Labelled, label: Label): boolean => a.labels.includes(label) && b.labels.includes(label);
@@ -85,25 +89,15 @@ function turns(roles: Roles, order: readonly Label[]): number {
 }
 
 function matrixProduct(roles: Roles, order: readonly Label[], nodes: LabelledNodes): Labelled | null {
-  return joinedProduct(roles, order, nodes) ?? joinedProduct(spread(roles), order, nodes);
-}
-
-/** All rows and columns but the last as stacks of matrices, which MatMul repeats on the other side: nothing is joined or taken apart. */
-function spread({ left, right, stacked, rows, columns, inner }: Roles): Roles {
-  const more = [...stacked, ...rows.slice(0, -1), ...columns.slice(0, -1)];
-  return { left, right, stacked: more, rows: rows.slice(-1), columns: columns.slice(-1), inner };
-}
-
-function joinedProduct(roles: Roles, order: readonly Label[], nodes: LabelledNodes): Labelled | null {
   const { left, right, stacked, rows, columns, inner } = roles;
-  // Matrices that are not stacked may have rows of several axes, or none.
-  const rowGroups: Groups = stacked.length > 0 ? [rows] : single(rows);
-  const columnGroups: Groups = stacked.length > 0 || columns.length > 0 ? [columns] : [];
+  // Rows may lie along several axes where matrices are not stacked. A vector is a matrix: of vectors the runtime's kernels are slow,
+  // and its fusion of Transposes (1.32) computes something else.
+  const rowGroups: Groups = stacked.length === 0 && rows.length > 0 ? single(rows) : [rows];
   const stack = single(stacked);
   const a = nodes.arranged(left, leftOrder(roles), [...stack, ...rowGroups, inner]);
-  const b = nodes.arranged(right, rightOrder(roles), [...stack, inner, ...columnGroups]);
+  const b = nodes.arranged(right, rightOrder(roles), [...stack, inner, columns]);
   if (!a || !b) return null;
-  const groups = [...stack, ...rowGroups, ...columnGroups];
+  const groups = [...stack, ...rowGroups, columns];
   const labels = productOrder(roles);
   const product = nodes.regroup(nodes.matMul(a, b, groups), groups, single(labels));
   return product && nodes.transpose({ value: product, labels }, order);

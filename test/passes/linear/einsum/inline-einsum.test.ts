@@ -10,6 +10,7 @@ import { testRewrite } from "../../../support/test-rewrite.js";
 const einsum = (equation: string, inputs: string, operands = "a, b"): string =>
   `(${inputs}) -> (y) { y = Einsum<equation="${equation}">(${operands}) }`;
 const NOT_PLAIN = "a letter occurs twice in a term, the rank of an operand is not known, or the equation is not plain";
+const UNKNOWN = "sizes are not known, or not to be the same in both operands";
 const two = (equation: string, a: string, b: string): string => einsum(equation, `a: f32[${a}], b: f32[${b}]`);
 const weighed = (equation: string, a: string, w: string): string =>
   einsum(equation, `a: f32[${a}]`, `a, $w: f32[${w}]`);
@@ -32,6 +33,11 @@ testRewrite(inlineEinsum, {
     "an outer product that is turned": two("i,d->di", "5", "7"),
     "a product with broadcasting": two("bij,bj->bij", "N,4,5", "N,5"),
     "a product of what has its axes in another order": two("bij,jb->ibj", "N,4,5", "5,N"),
+    "an outer product for each of a batch": two("bi,bj->bij", "N,5", "N,7"),
+    "an outer product with a constant": einsum("i,d->id", "a: f32[N]", "a, $w: f32[7]"),
+    "a turned matrix and a vector": two("bkm,k->bm", "N,6,5", "6"),
+    "rows along two axes and stacks of unknown size": two("bijk,bkl->bijl", "N,3,5,6", "N,6,7"),
+    "rows of an unknown size beside known stacks": two("bijk,bkl->bijl", "2,3,J,6", "2,6,7"),
     "a scalar": two(",ij->ij", "", "N,4"),
     "dot products": two("bd,bd->b", "N,6", "N,6"),
     "dot products of what is turned": two("bd,db->b", "N,6", "6,N"),
@@ -69,19 +75,13 @@ testRewrite(inlineEinsum, {
       z = Cast<to=1>(y)
     }`,
     "sizes of 1 on both sides": two("bij,bjk->bik", "1,3,1", "1,1,4"),
-    "rows along two axes of unknown sizes": two("bijk,bkl->bijl", "N,I,J,6", "N,6,7"),
-    "columns along two axes of unknown sizes": two("bij,bjkl->bikl", "N,3,5", "N,5,K,L"),
-    "rows along two axes of which one is known, beside a vector": two("bhqk,bk->bhq", "N,4,Q,K", "N,K"),
     "weights in front that add up along two axes in another order": einsum(
       "dkh,hkn->dn",
       "a: f32[3,4,N]",
       "$w: f32[8,4,3], a",
     ),
     "rows with rows, turned": two("ij,kj->ki", "N,5", "7,5"),
-    "columns of what is not stacked, of unknown sizes": two("bij,jkl->bikl", "N,3,5", "5,K,L"),
     "rows along two axes and sums along two": two("bijkl,jlm->bikm", "N,I,3,K,4", "3,4,M"),
-    "sums along two axes of unknown sizes": two("bijk,bjkl->bil", "N,3,J,K", "N,J,K,5"),
-    "rows and columns along axes of unknown sizes": two("bqhd,khd->bhqk", "N,Q,3,4", "K,3,4"),
   },
   leaves: {
     "a diagonal": [einsum("ii->i", "a: f32[4,4]", "a"), NOT_PLAIN],
@@ -91,17 +91,19 @@ testRewrite(inlineEinsum, {
       two("bij,bjk->bik", "N,3,4", "N,1,5"),
       "a size of 1 is repeated along an axis of the same letter",
     ],
-    "no elements": [two("bhqk,bk->bhq", "N,2,3,0", "N,0"), "a Reshape would need sizes that are not known"],
+    "rows along two axes of unknown sizes": [two("bijk,bkl->bijl", "N,I,J,6", "N,6,7"), UNKNOWN],
+    "columns along two axes of unknown sizes": [two("bij,bjkl->bikl", "N,3,5", "N,5,K,L"), UNKNOWN],
+    "rows that would be joined where there may be no stacks": [two("bhqd,bd->bhq", "N,3,Q,8", "N,8"), UNKNOWN],
+    "sums along an axis of which one operand knows the size": [two("bqk,bkd->bqd", "N,Q,K", "N,5,6"), UNKNOWN],
+    "sums along an axis of two sizes that may be one": [two("bqk,bkd->bqd", "N,Q,K", "N,L,6"), UNKNOWN],
+    "no elements": [two("bhqk,bk->bhq", "N,2,3,0", "N,0"), UNKNOWN],
     "an older opset": [einsum("bij,bk->bk", "a: f32[N,5,6], b: f32[N,7]"), null, { opset: 12 }],
     "integers, which others add up": [einsum("ij,jk->ik", "a: i32[N,5], b: i32[5,7]"), null],
     "a size of 1 that is repeated": [
       two("bij,bjk->bik", "N,3,1", "N,5,4"),
       "a size of 1 is repeated along an axis of the same letter",
     ],
-    "what is added up along axes of unknown sizes": [
-      two("bijk,bjkl->bil", "N,3,J,K", "N,J,K,L"),
-      "a Reshape would need sizes that are not known",
-    ],
+    "what is added up along axes of unknown sizes": [two("bijk,bjkl->bil", "N,3,J,K", "N,J,K,L"), UNKNOWN],
   },
 });
 
