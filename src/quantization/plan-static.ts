@@ -96,7 +96,8 @@ export function planStatic(model: Model, target: IntegerTarget, options: Placeme
           isActivationSlot(use.node, use.index, target),
       ),
     );
-    nodes.push({ node, kernel, outputs: kernel.needsQuantizedOutput || isRead ? behind : [] });
+    const isQuantized = kernel.needsQuantizedOutput || isRead || (target.isMeasurable && losesItsKernel(node));
+    nodes.push({ node, kernel, outputs: isQuantized ? behind : [] });
   }
   for (const node of neighboursKeptFloat(model.graph, target, compute, options)) {
     if (!between.includes(node)) refuse(node, options.keepFloat!.get(node.name)!);
@@ -131,6 +132,15 @@ export const behindNode = (node: Node, kernel: IntegerKernel): readonly Value[] 
   kernel.kind === "passthrough"
     ? node.outputs.filter((value) => value !== null)
     : [absorbedReader(node.output)?.output ?? node.output];
+
+/**
+ * A Gemm behind what only moves integers, with a Relu behind it and no integers: ONNX Runtime (1.30, 1.32) makes both one
+ * float kernel before it has moved the pair away from in front, and widens the weights in every run.
+ */
+function losesItsKernel({ op, inputs: [input], output }: Node): boolean {
+  const isMoved = input?.producer?.domain === "" && movers.has(input.producer.op);
+  return op === "Gemm" && isMoved && soleReader(output)?.is("Relu") === true;
+}
 
 function absorbedReader(value: Value): Node | null {
   const reader = soleReader(value);
