@@ -36,7 +36,7 @@ export const fuseShuffleOrder = defineRewrite({
 
 function again(node: Node, inputs: readonly (Value | null)[], { create }: RewriteContext): Value {
   const { op, attributes, output } = node;
-  return create(op, inputs, attributes, { like: node, types: [output.type] }).output;
+  return create(op, inputs, attributes, { like: node, labels: [output.label], types: [output.type] }).output;
 }
 
 /** A Conv whose channels nobody else reads, and what stands between; null where there is none. */

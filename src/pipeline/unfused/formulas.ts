@@ -61,7 +61,7 @@ const rootReaders = new Set(["Div", "Mul", "Reciprocal", "Add", "Sub"]);
 /** x / sqrt(mean(x^2) + epsilon), listed at the root. */
 const normalization: Expectation = {
   ops: ["Sqrt", "Pow"],
-  passes: ["fuse-layer-norm", "fuse-instance-norm", "fuse-rms-norm"],
+  passes: ["fuse-layer-norm", "fuse-channel-norm", "fuse-instance-norm", "fuse-rms-norm"],
   look(root) {
     const exponent = root.op === "Pow" ? scalarBeside(root.inputs[1], root.inputs[0]) : 0.5;
     if (exponent !== 0.5 && exponent !== -0.5) return null;
