@@ -233,7 +233,7 @@ class Moving(nn.Module):
     class Block(nn.Module):
         def __init__(self, i, o, s):
             super().__init__()
-            self.isSame = i == o and s == 1
+            self.is_same = i == o and s == 1
             wide = 2 * o
             self.net = nn.Sequential(
                 *(nn.Conv3d(i, wide, 1, bias=False), nn.BatchNorm3d(wide), nn.ReLU()),
@@ -242,7 +242,7 @@ class Moving(nn.Module):
             )
 
         def forward(self, x):
-            return x + self.net(x) if self.isSame else self.net(x)
+            return x + self.net(x) if self.is_same else self.net(x)
 
     def __init__(self):
         super().__init__()

@@ -14,6 +14,7 @@ import {
   kernelFor,
 } from "../target/integer-kernel.js";
 import { channelAxis, whyNotPlainGemm } from "./gemm.js";
+import { movers } from "./movers.js";
 import { type NodeChoice, takesAll } from "./node-choice.js";
 
 /** How far a static placement goes. */
@@ -138,7 +139,7 @@ export const behindNode = (node: Node, kernel: IntegerKernel): readonly Value[] 
  * float kernel before it has moved the pair away from in front, and widens the weights in every run.
  */
 function losesItsKernel({ op, inputs: [input], output }: Node): boolean {
-  const isMoved = input?.producer?.domain === "" && movers.has(input.producer.op);
+  const isMoved = input?.producer?.domain === "" && moversAndCasts.has(input.producer.op);
   return op === "Gemm" && isMoved && soleReader(output)?.is("Relu") === true;
 }
 
@@ -202,13 +203,13 @@ function besideWrongKernels(graph: Graph, target: IntegerTarget): Map<Node, Node
 const passesPairs = (node: Node, target: IntegerTarget): boolean =>
   node.is("Relu") || node.is("Clip") || node.is("Identity") || kernelFor(target, node)?.kind === "passthrough";
 
-const movers = new Set(["Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Cast"]);
+const moversAndCasts = new Set([...movers, "Cast"]);
 
 /** Whether a value is made of integers by DequantizeLinear, of either domain, and at most moved after it. */
 function isWidened(value: Value): boolean {
   for (let node = value.producer; node; node = node.inputs[0]?.producer ?? null) {
     if (node.op === "DequantizeLinear" && quantizedFormOf(node.opName) !== null) return true;
-    if (node.domain !== "" || !movers.has(node.op)) return false;
+    if (node.domain !== "" || !moversAndCasts.has(node.op)) return false;
   }
   return false;
 }

@@ -7,30 +7,26 @@
  * widened and rounded again.
  */
 import { type Node, soleReader, Tensor, type Value } from "../ir/index.js";
+import { movers } from "./movers.js";
 import { type ActivationScheme, schemeOf } from "./scheme.js";
 import type { WeightStore } from "./weight-store.js";
 import { roundHalfEven } from "./weights.js";
 
-/** What hands on each element as it is. */
-const movers = new Set(["Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten"]);
-
 const limits = { u8: [0, 255], i8: [-128, 127] } as const;
 
 /**
- * Replaces the table, [rows, ...], of a look-up whose result is nothing but converted; false where there is more to it, or others have the table
- * too, which would be stored twice.
+ * Replaces the table, [rows, ...], of a look-up whose result is nothing but converted; false where there is more to it, or others have
+ * the table too, which would be stored twice.
+ *
+ * @param store where those had it that are integers by now
  */
-export function quantizeInScale(lookUp: Node, store: WeightStore): boolean {
+export function quantizeInScale(lookUp: Node, store: Pick<WeightStore, "has">): boolean {
   const table = lookUp.inputs[0]!;
   const found = table.useCount === 1 && !store.has(table) ? conversionBehind(lookUp.output) : null;
   if (!found) return false;
   const { quantize, scheme, dtype, moved } = found;
-  const form = `scale ${scheme.scale}, zero point ${scheme.zeroPoint}, ${dtype}`;
-  const { integers } = store.of(table, form, () => ({
-    integers: integersOf(table.constant!, scheme, dtype),
-    scales: Tensor.f32([], [scheme.scale]),
-  }));
-  lookUp.graph.setInput(lookUp, 0, integers);
+  const integers = integersOf(table.constant!, scheme, dtype);
+  lookUp.graph.setInput(lookUp, 0, table.graph.addConstant(`${table.label}/quantized`, integers));
   for (const value of moved) {
     value.type = { dtype, shape: value.shape };
     value.label = `${value.label}/quantized`;

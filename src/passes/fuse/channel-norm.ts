@@ -9,7 +9,7 @@ import { attr, type Node, type Shape, type Value } from "../../ir/index.js";
 import type { RewriteContext, Skip } from "../../rewrite/index.js";
 import { isKnown } from "../../rewrite/match.js";
 import { inverseOf, type Permutation, permuted } from "../layout/permutation.js";
-import { tensorLike } from "./computed-tensor.js";
+import { filledTensor } from "./computed-tensor.js";
 import type { Standardized } from "./standardized.js";
 
 /** Below, rows are so short that starting each takes longest. */
@@ -28,8 +28,8 @@ export function channelNorm({ x, epsilon }: Standardized, root: Node, context: R
     return context.skip(`fewer than ${LEAST_CHANNELS} channels, or nobody knows how many`);
   const perm = [0, ...shape.slice(2).map((_, i) => i + 2), 1];
   const turned = transpose(x, shape, perm, context).output;
-  const ones = tensorLike("f32", [channels], new Float32Array(channels).fill(1))!;
-  const norm = context.create("LayerNormalization", [turned, context.constant(`${root.output.label}/scale`, ones)], {
+  const ones = context.constant(`${root.output.label}/scale`, filledTensor("f32", [channels], 1));
+  const norm = context.create("LayerNormalization", [turned, ones], {
     axis: attr.int(-1),
     epsilon: attr.float(epsilon),
   });
@@ -37,10 +37,6 @@ export function channelNorm({ x, epsilon }: Standardized, root: Node, context: R
 }
 
 function transpose(x: Value, shape: Shape, perm: Permutation, { create }: RewriteContext): Node {
-  return create(
-    "Transpose",
-    [x],
-    { perm: attr.ints([...perm]) },
-    { types: [{ dtype: x.dtype, shape: permuted(shape, perm) }] },
-  );
+  const type = { dtype: x.dtype, shape: permuted(shape, perm) };
+  return create("Transpose", [x], { perm: attr.ints([...perm]) }, { types: [type] });
 }

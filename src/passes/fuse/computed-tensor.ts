@@ -4,7 +4,7 @@
  * so that folding a factor into gigabytes of weights holds none of them in memory.
  */
 import { f32ToF16 } from "../../base/f16.js";
-import { bitsOf, type DType, Tensor } from "../../ir/index.js";
+import { bitsOf, type DType, elementCount, Tensor } from "../../ir/index.js";
 import type { ChannelOrder } from "./channel-order.js";
 import { floatsOf } from "./linear.js";
 
@@ -16,6 +16,10 @@ export function tensorLike(dtype: DType, dims: readonly number[], data: Float32A
   const bytes = bytesLike(dtype, data, null);
   return bytes && Tensor.fromBytes(dtype, dims, bytes);
 }
+
+/** One number everywhere, which is finite in that type. */
+export const filledTensor = (dtype: DType, dims: readonly number[], value: number): Tensor =>
+  tensorLike(dtype, dims, new Float32Array(elementCount(dims)).fill(value))!;
 
 /** The tensor with its elements times the factors of their channels; null when one leaves the range of its type. */
 export function scaledTensor(tensor: Tensor, scale: Float64Array, order: ChannelOrder): Tensor | null {

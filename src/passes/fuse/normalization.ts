@@ -16,7 +16,7 @@ import { type Answer, defineRewrite, type RewriteContext, Skip } from "../../rew
 import { broadcastsTo, isKnown } from "../../rewrite/match.js";
 import { type BatchForm, batchFormOf } from "./batch-form.js";
 import { channelNorm, isAlongChannels } from "./channel-norm.js";
-import { tensorLike } from "./computed-tensor.js";
+import { filledTensor } from "./computed-tensor.js";
 import { areKnown, liesAlong } from "./normalization-layout.js";
 import { type ScaledForm, type Standardized, standardizedOf } from "./standardized.js";
 
@@ -99,10 +99,7 @@ function instanceNorm(form: Standardized, root: Node, context: RewriteContext): 
   const channels = form.x.shape?.[1];
   if (!isKnown(channels)) return null;
   const vector = (name: string, value: number): Value =>
-    context.constant(
-      `${root.output.label}/${name}`,
-      tensorLike("f32", [channels], new Float32Array(channels).fill(value))!,
-    );
+    context.constant(`${root.output.label}/${name}`, filledTensor("f32", [channels], value));
   return create("InstanceNormalization", form, [vector("scale", 1), vector("bias", 0)], context);
 }
 
@@ -119,7 +116,7 @@ export function onesAlong({ x, axes }: Standardized, root: Node, { constant, ski
   if (!areKnown(dims)) return skip("the size of the normalized axes is not known");
   const count = elementCount(dims);
   if (count > MOST_ONES) return skip(`a factor for each of ${count} elements would be larger than what it saves`);
-  return constant(`${root.output.label}/scale`, tensorLike(x.dtype, dims, new Float32Array(count).fill(1))!);
+  return constant(`${root.output.label}/scale`, filledTensor(x.dtype, dims, 1));
 }
 
 const isTrailing = (axes: readonly number[]): boolean =>

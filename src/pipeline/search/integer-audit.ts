@@ -6,6 +6,7 @@
 import { InferOptError, messageOf } from "../../base/errors.js";
 import { loadModel, loadWritten, type Model, type Node, nodesWithin, type Value } from "../../ir/index.js";
 import type { Form } from "../../quantization/form.js";
+import { movers } from "../../quantization/movers.js";
 import type { FloatNode } from "../../quantization/plan-static.js";
 import type { BuiltModel } from "../candidates/built-model.js";
 import type { RuntimeConfig } from "../config.js";
@@ -128,8 +129,6 @@ function resultOf(node: Node): { readonly value: Value; readonly isQuantized: bo
     value = only.output;
   }
 }
-
-const movers = new Set(["Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten"]);
 
 /** What the runtime turns to another layout comes from elsewhere. */
 function behindMoves(node: Node | undefined, made: ReadonlyMap<string, Node>): Node | undefined {

@@ -23,35 +23,43 @@ export function readEquation(text: string, operands: readonly Value[]): Equation
   if (more.length > 0 || given.length !== operands.length) return null;
   const terms: Label[][] = [];
   for (const [i, term] of given.entries()) {
-    const labels = labelsOf(term, operands[i]!.shape?.length);
+    const labels = labelsOf(term, operands[i]!.shape?.length ?? -1);
     if (!labels || new Set(labels).size < labels.length) return null;
     terms.push(labels);
   }
   const known = new Set(terms.flat());
   const broadcast = [...known].filter(isOfEllipsis).sort((a, b) => Number(b) - Number(a));
-  const letters = result === undefined ? implicitOutput(terms) : labelsOf(result, undefined, broadcast);
-  const output = result === undefined && letters ? [...broadcast, ...letters] : letters;
+  const output = result === undefined ? implicitOutput(terms, broadcast) : spelledOut(result, broadcast);
   if (!output || new Set(output).size < output.length || !output.every((label) => known.has(label))) return null;
   // Axes of "..." that the output does not tell are nowhere defined.
   return broadcast.every((label) => output.includes(label)) ? { terms, output } : null;
 }
 
-/** Labels of a term for a tensor of this rank; or, of the output, with these labels for "...". */
-function labelsOf(term: string, rank: number | undefined, broadcast?: readonly Label[]): Label[] | null {
+/** Labels of a term for a tensor of this rank. */
+function labelsOf(term: string, rank: number): Label[] | null {
+  const unnamed = rank - term.replace(ELLIPSIS, "").length;
+  if (unnamed < 0 || (unnamed > 0 && !term.includes(ELLIPSIS))) return null;
+  return spelledOut(
+    term,
+    Array.from({ length: unnamed }, (_, i) => String(unnamed - i)),
+  );
+}
+
+/** With these labels for "..."; null where there is anything but letters beside. */
+function spelledOut(term: string, broadcast: readonly Label[]): Label[] | null {
   const parts = term.split(ELLIPSIS);
-  const letters = parts.join("");
-  if (parts.length > 2 || !/^[a-zA-Z]*$/.test(letters)) return null;
-  if (broadcast) return parts.length === 1 ? [...letters] : [...parts[0]!, ...broadcast, ...parts[1]!];
-  if (rank === undefined || rank < letters.length || (parts.length === 1 && rank > letters.length)) return null;
-  const axes = Array.from({ length: rank - letters.length }, (_, i) => String(rank - letters.length - i));
-  return [...parts[0]!, ...axes, ...(parts[1] ?? "")];
+  if (parts.length > 2 || !/^[a-zA-Z]*$/.test(parts.join(""))) return null;
+  return parts.length === 1 ? [...term] : [...parts[0]!, ...broadcast, ...parts[1]!];
 }
 
 const isOfEllipsis = (label: Label): boolean => /^\d+$/.test(label);
 
-/** Letters that occur once, in the order of the alphabet; null where upper case would have a place in it, which is nowhere defined. */
-function implicitOutput(terms: readonly (readonly Label[])[]): Label[] | null {
+/**
+ * Axes of "...", and letters that occur once in the order of the alphabet; null where upper case would have a place in it, which is
+ * nowhere defined.
+ */
+function implicitOutput(terms: readonly (readonly Label[])[], broadcast: readonly Label[]): Label[] | null {
   const letters = terms.flat().filter((label) => !isOfEllipsis(label));
   const once = letters.filter((label) => letters.indexOf(label) === letters.lastIndexOf(label));
-  return once.every((label) => label >= "a") ? once.sort() : null;
+  return once.every((label) => label >= "a") ? [...broadcast, ...once.sort()] : null;
 }

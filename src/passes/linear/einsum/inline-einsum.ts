@@ -1,7 +1,7 @@
 /**
  *   Einsum<"bfd,dhk->bfhk">(x, w)       =>  Reshape(MatMul(x, w: [d,h*k]), [b,f,h,k])
  *   Einsum<"bqhd,bkhd->bhqk">(q, k)     =>  MatMul(Transpose(q): [b,h,q,d], Transpose(k): [b,h,d,k])
- *   Einsum<"i,d->id">(a, b)             =>  Mul(Unsqueeze(a): [i,1], b)
+ *   Einsum<"i,d->id">(a, constant)      =>  Mul(Unsqueeze(a): [i,1], constant)
  *
  * What it adds up shows: attention is told by its MatMuls, weights meet their neighbours and become integers, and Transposes that
  * ONNX Runtime's kernel makes for itself merge with those around it. More than two operands are multiplied from left to right, as
@@ -10,9 +10,8 @@
 import type { Dim, Value } from "../../../ir/index.js";
 import { defineRewrite } from "../../../rewrite/index.js";
 import { isSameDim } from "../../../rewrite/match.js";
-import { isSameOrder } from "../../layout/permutation.js";
 import { type Equation, type Label, readEquation } from "./equation.js";
-import { type Labelled, LabelledNodes } from "./labelled.js";
+import { type Labelled, LabelledNodes, type Sizes } from "./labelled.js";
 import { multiplyPair } from "./pair.js";
 
 export const inlineEinsum = defineRewrite({
@@ -33,7 +32,7 @@ export const inlineEinsum = defineRewrite({
       );
     const sizes = sizesOf(equation, operands);
     if (!sizes) return context.skip("a size of 1 is repeated along an axis of the same letter");
-    const nodes = new LabelledNodes(context, sizes.sizes, sizes.unsure);
+    const nodes = new LabelledNodes(context, sizes);
     const product = multiplyAll(equation, operands, nodes);
     if (!product) return context.skip("sizes are not known, or not to be the same in both operands");
     // What changes nothing is an Identity, which another pass removes where it may.
@@ -42,13 +41,6 @@ export const inlineEinsum = defineRewrite({
 });
 
 const floats: ReadonlySet<string> = new Set(["f16", "bf16", "f32", "f64"]);
-
-interface Sizes {
-  /** null where operands do not tell the same: one of them may turn out to be 1, which is repeated. */
-  readonly sizes: ReadonlyMap<Label, Dim>;
-  /** Of which they do not. */
-  readonly unsure: ReadonlySet<Label>;
-}
 
 /** null where a size surely is repeated, which an Einsum does with 1. */
 function sizesOf({ terms }: Equation, operands: readonly Value[]): Sizes | null {
@@ -64,7 +56,7 @@ function sizesOf({ terms }: Equation, operands: readonly Value[]): Sizes | null 
       sizes.set(label, isSame ? size : null);
     }
   }
-  return { sizes, unsure };
+  return { known: sizes, unsure };
 }
 
 function multiplyAll({ terms, output }: Equation, operands: readonly Value[], nodes: LabelledNodes): Value | null {
@@ -77,6 +69,5 @@ function multiplyAll({ terms, output }: Equation, operands: readonly Value[], no
     product = made;
   }
   const unread = product.labels.filter((label) => !output.includes(label));
-  const summed = nodes.sum(product, unread);
-  return isSameOrder(summed.labels, output) ? summed.value : nodes.transpose(summed, output).value;
+  return nodes.transpose(nodes.sum(product, unread), output).value;
 }

@@ -15,16 +15,22 @@ export type Groups = readonly (readonly Label[])[];
 
 export const single = (labels: readonly Label[]): Groups => labels.map((label) => [label]);
 
+/** Of each label, in all operands. */
+export interface Sizes {
+  /** null where operands do not tell the same: one of them may turn out to be 1, which is repeated. */
+  readonly known: ReadonlyMap<Label, Dim>;
+  /** Those of which they do not. */
+  readonly unsure: ReadonlySet<Label>;
+}
+
 /** Makes nodes for tensors of these sizes. */
 export class LabelledNodes {
   constructor(
     readonly context: RewriteContext,
-    readonly sizes: ReadonlyMap<Label, Dim>,
-    /** Labels of which operands do not tell the same size. */
-    readonly unsure: ReadonlySet<Label>,
+    readonly sizes: Sizes,
   ) {}
 
-  isSure = (label: Label): boolean => !this.unsure.has(label);
+  isSure = (label: Label): boolean => !this.sizes.unsure.has(label);
 
   transpose({ value, labels }: Labelled, order: readonly Label[]): Labelled {
     if (isSameOrder(labels, order)) return { value, labels };
@@ -98,8 +104,8 @@ export class LabelledNodes {
   }
 
   #size(group: readonly Label[]): Dim {
-    if (group.length === 1) return this.sizes.get(group[0]!) ?? null;
-    const sizes = group.map((label) => this.sizes.get(label) ?? null);
+    if (group.length === 1) return this.sizes.known.get(group[0]!) ?? null;
+    const sizes = group.map((label) => this.sizes.known.get(label) ?? null);
     return sizes.every(isKnown) ? elementCount(sizes) : null;
   }
 

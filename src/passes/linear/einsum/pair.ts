@@ -1,5 +1,4 @@
 /** Two tensors, multiplied and added up along the labels that nobody reads behind. */
-
 import { isSameOrder } from "../../layout/permutation.js";
 import type { Label } from "./equation.js";
 import { type Groups, type Labelled, type LabelledNodes, single } from "./labelled.js";
@@ -19,7 +18,7 @@ interface Roles {
 
 /**
  * The product of both, with the labels of `later` that they have: in the order of `wanted`, or in that which comes out.
- * null where a Reshape would need sizes that are not known.
+ * null where a Reshape would need sizes that are not known, or what is added up may not be as long in both.
  */
 export function multiplyPair(
   a: Labelled,
