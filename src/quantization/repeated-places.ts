@@ -9,13 +9,9 @@
 import type { Node, Value } from "../ir/index.js";
 import { repeatsOf } from "../target/whole-resize.js";
 import { betweenPairs, replaceBetweenPairs } from "./between-pairs.js";
+import { keepsChannelsLast } from "./channels-last.js";
 import { IntegerMoves } from "./integer-moves.js";
 import type { PlannedNode } from "./plan-static.js";
-
-/** Operators whose inputs ONNX Runtime's optimizer of Transposes (1.30) has channels last where those of one are: they hand them on so. */
-const keeping = new Set(
-  "Add AveragePool Concat Div GlobalAveragePool LeakyRelu MaxPool Mul Resize Sigmoid Slice Split".split(" "),
-);
 
 export type Repeats = ReadonlyMap<Node, readonly number[]>;
 
@@ -25,7 +21,7 @@ export function repeatsIn(planned: readonly PlannedNode[]): Repeats {
   const found = new Map<Node, readonly number[]>();
   for (const { node, outputs } of planned) {
     const { op, inputs } = node;
-    if (op !== "Conv" && !(keeping.has(op) && inputs.some((value) => channelsLast.has(value)))) continue;
+    if (op !== "Conv" && !(keepsChannelsLast(node) && inputs.some((value) => channelsLast.has(value)))) continue;
     for (const value of outputs) channelsLast.add(value);
     const repeats = repeatsOf(node);
     if (repeats) found.set(node, repeats);

@@ -6,7 +6,7 @@
  *   text), on a Zen 4 with AVX-512 VNNI: half of the predictions are within 6 %.
  * - x86 without it: 620 convolutions and 220 products on a Zen 3 (AVX2), the second least of eight profiles of each, for
  *   the machine was uneven: half of the predictions are within 4 to 7 %, those of grouped convolutions in float within 20 %.
- * - `transposed`, `repeated`, Softmax, Resize and DepthToSpace of integers with VNNI: on a Zen 5, times 2.2, which its other kernels take less of than
+ * - `transposed`, `repeated`, `maxByPlanes`, Softmax, Resize and DepthToSpace of integers with VNNI: on a Zen 5, times 2.2, which its other kernels take less of than
  *   those of the Zen 4. Of 52 ConvTransposes half of the predictions are within 5 %. Without VNNI they are guesses in proportion.
  */
 
@@ -71,6 +71,8 @@ export interface KernelRates {
   readonly repeated: Pair;
   /** Of an AveragePool: for each element written, and for each place of its window; of one where the result is one element wide. */
   readonly average: Readonly<Record<"float" | "integer", Average>>;
+  /** Of a MaxPool of integers with their channels first: for each element written and each place of its window. */
+  readonly maxByPlanes: number;
   /** The same of an Add that follows no convolution, and of a Mul of two tensors of one size; a Mul of a number for each channel is in the others. */
   readonly alone: Readonly<Record<"Add" | "Mul", Pair>>;
   /** Of activations without an integer kernel: nodes that the runtime makes of them, and what they take for each element. */
@@ -194,6 +196,7 @@ export const vnniRates: KernelRates = {
     float: { written: 0.35, taps: 0.012, tapsOfColumn: 1.2 },
     integer: { written: 3.2, taps: 0.2, tapsOfColumn: 0.6 },
   },
+  maxByPlanes: 5.5,
   alone: { Add: [0.15, 0.16], Mul: [0.16, 0.22] },
   repeated: [0.3, 0.15],
   activations: { HardSwish: [2, 0.41], HardSigmoid: [1, 0.2], Tanh: [1, 0.4] },
@@ -259,6 +262,7 @@ export const avx2Rates: KernelRates = {
     float: { written: 0.6, taps: 0.02, tapsOfColumn: 1.2 },
     integer: { written: 5, taps: 0.3, tapsOfColumn: 0.8 },
   },
+  maxByPlanes: 3.7,
   alone: { Add: [0.2, 0.16], Mul: [0.2, 0.26] },
   repeated: [0.4, 0.2],
   activations: { HardSwish: [2, 0.36], HardSigmoid: [1, 0.165], Tanh: [1, 0.31] },

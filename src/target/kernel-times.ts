@@ -27,6 +27,8 @@ export interface NodeElements {
   readonly made: number;
   /** Of all weights of the model: few of them are still near when they are read again. */
   readonly weights: number;
+  /** Whether the integers that it reads lie with their channels first, as no integer Conv leaves them. */
+  readonly channelsFirst?: boolean;
 }
 
 export interface KernelTime {
@@ -84,6 +86,7 @@ function nodeTime(rates: KernelRates, node: Node, elements: NodeElements): Kerne
   if (free.has(node.op)) return fromNanos(0, 0);
   if (scalingOf(node)) return fromNanos(rates.otherCall[0] + rates.others["Mul"]![0] * elements.read, 0);
   if (node.op === "AveragePool") return average(rates, node, elements);
+  if (node.op === "MaxPool" && elements.channelsFirst) return pooledByPlanes(rates, node, elements);
   const [float, integer] =
     (repeatsOf(node) && rates.repeated) ||
     (isAlone(node, elements) && ownEntry(rates.alone, node.op)) ||
@@ -112,6 +115,17 @@ function average(rates: KernelRates, node: Node, { read, made }: NodeElements) {
   if (!window) return fromNanos(floatNs, otherCall[1] + nanos(integer));
   const places = written / window.channels;
   return fromNanos(floatNs, productCall[1] + integerDepthwiseNs(rates, places, window.channels, windowSize(window)));
+}
+
+/** A MaxPool of integers whose channels do not lie last: its kernel takes each place of a window by itself. */
+function pooledByPlanes(rates: KernelRates, node: Node, { read, made }: NodeElements): KernelTime {
+  const kernel = node.ints("kernel_shape") ?? [];
+  const written = made > 0 ? made : read / elementCount(node.ints("strides") ?? kernel.map(() => 1));
+  const [floatCall, integerCall] = rates.otherCall;
+  return fromNanos(
+    floatCall + rates.others["MaxPool"]![0] * Math.max(read, made),
+    integerCall + rates.maxByPlanes * elementCount(kernel) * written,
+  );
 }
 
 /** Of a Conv of each channel by itself: whole vectors of channels have a kernel of their own. */

@@ -1,5 +1,6 @@
 /** What a model with static integers takes by the target's table of kernels: nothing is run, and the same comes out each time. */
 import { type Model, type Node, nodesWithin, soleReader } from "../../ir/index.js";
+import { ChannelsLast } from "../../quantization/channels-last.js";
 import type { Form } from "../../quantization/form.js";
 import type { KernelTimes } from "../../target/kernel-times.js";
 import { bordersOf, isAbsorbed, isFused, type Region, type RegionTime, tensorsBetween } from "./regions.js";
@@ -28,6 +29,7 @@ export function estimateTimes(
     const isLeftOut = reader && isFused(reader) && !isAbsorbed(reader) && !forms.has(reader.name);
     return isLeftOut ? kernelTimes.activationMs(reader, made || elementsOf(output.label)) : 0;
   };
+  const channelsLast = new ChannelsLast();
   let floatMs = 0;
   let ownMs = 0;
   for (const node of nodesWithin(model.graph)) {
@@ -35,10 +37,13 @@ export function estimateTimes(
     const read = Math.max(0, ...operands);
     const least = Math.min(read, ...operands);
     const made = elementsMade(node, elementsOf);
-    const time = kernelTimes.node(node, { read, least, made, weights });
-    if (!time) continue;
     // Weights alone are widened when the model is loaded: the kernel is that of floats.
-    const own = forms.get(node.name) === "static" ? time.integerMs + leftOutMs(node, made) : time.floatMs;
+    const isInteger = forms.get(node.name) === "static";
+    const channelsFirst = isInteger && !channelsLast.has(node.inputs[0]);
+    channelsLast.add(node, isInteger);
+    const time = kernelTimes.node(node, { read, least, made, weights, channelsFirst });
+    if (!time) continue;
+    const own = isInteger ? time.integerMs + leftOutMs(node, made) : time.floatMs;
     floatMs += time.floatMs;
     ownMs += own;
     const region = times.get(regionOf.get(node.name) ?? "");
