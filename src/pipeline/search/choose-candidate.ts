@@ -28,6 +28,8 @@ const FASTEST = "the fastest placement: the more accurate one missed a limit";
 const PROMISED_SHARE = 0.8;
 /** ... and where this little is gained, a table that is wrong by less has hidden as much. */
 const LITTLE_GAIN = 1.4;
+/** Of the speed of the one before, by the table: it is not so wrong that one for which it promises less is worth a race. */
+const LEAST_PROMISED = 0.6;
 /** By which another placement has to be faster, as two races of the same file never are. */
 const CLEARLY_FASTER = 1.05;
 const WIDEST = "the widest placement: with more in float it gained little, or less than by the table of kernel times";
@@ -170,7 +172,7 @@ class Search {
   async #raceWider(candidate: Candidate, own: Judged | null, atBest: number | undefined): Promise<Judged | null> {
     const { variant, wider } = candidate;
     const promised = estimateOf(candidate)!;
-    if (!wider || atBest === undefined || this.#searchableMs <= 0) return null;
+    if (!wider || wider.gain < LEAST_PROMISED || atBest === undefined || this.#searchableMs <= 0) return null;
     if (atBest > promised * PROMISED_SHARE && atBest > LITTLE_GAIN) return null;
     await this.workshop.observeFor(wider.keptFloat);
     const next = this.workshop.make(variant, wider.keptFloat, { speedup: promised * wider.gain, note: WIDEST });

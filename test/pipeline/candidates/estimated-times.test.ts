@@ -65,6 +65,43 @@ describe("estimateTimes", () => {
     expect([...times.regions.values()].map(({ conversionMs }) => conversionMs)).toEqual([1, 0]);
   });
 
+  it.each([
+    ["an integer Conv", ["Conv:a", "MaxPool:p"], "Relu(a)", false],
+    ["one and an Add of two", ["Conv:a", "Conv:b", "Add:r", "MaxPool:p"], "Add(a, b)", false],
+    ["one and a float Conv", ["Conv:a", "Add:r", "MaxPool:p"], "Add(a, b)", true],
+    ["a float Conv", ["Conv:b", "MaxPool:p"], "Relu(a)", true],
+    ["an input", ["MaxPool:p"], "Identity(x)", true],
+    [
+      "a Slice of what an integer Conv made",
+      ["Conv:a", "Slice:r", "MaxPool:p"],
+      "Slice(a, $s: i64[1] = {0}, $e: i64[1] = {2}, $axis: i64[1] = {1})",
+      false,
+    ],
+    [
+      "a Transpose of what an integer Conv made",
+      ["Conv:a", "Transpose:r", "MaxPool:p"],
+      "Transpose<perm=[0,1,3,2]>(a)",
+      true,
+    ],
+  ])("knows where channels lie of what a pool of integers reads behind %s", (_, integers, text, expected) => {
+    const pooled = parseModel(`(x: f32[1,4,8,8]) -> (y, b) {
+      a = Conv(x, $w: f32[4,4,1,1])
+      b = Conv(x, $v: f32[4,4,1,1])
+      r = ${text}
+      p = MaxPool<kernel_shape=[2,2]>(r)
+      y = Erf(p)
+    }`);
+    makeNamesUnique(pooled);
+    const forms = new Map<string, Form>(integers.map((name) => [name, "static"] as const));
+    const asked: unknown[] = [];
+    const node: KernelTimes["node"] = (each, { channelsFirst }) => {
+      if (each.is("MaxPool")) asked.push(channelsFirst);
+      return { floatMs: 1, integerMs: 1 };
+    };
+    estimateTimes(pooled, regionsOf(pooled, new Set(forms.keys())), forms, { ...kernelTimes, node }, () => 1);
+    expect(asked).toEqual([expected]);
+  });
+
   it("counts what a float kernel would compute on the way with the integers that leave it to others", () => {
     const swish = parseModel("(x: f32[1,4,8,8]) -> (y) { a = Conv(x, $w: f32[4,4,1,1])\n y = HardSwish(a) }");
     makeNamesUnique(swish);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../../src/base/errors.js";
 import { type DType, parseModel } from "../../../src/ir/index.js";
 import { checkEquivalence, isOpenedToo } from "../../../src/pipeline/prepare/equivalence.js";
+import type { Runtime } from "../../../src/runtime/port.js";
 import { differenceOf, FakeRuntime, fakeContext } from "../../support/fake-runtime.js";
 import { modelFile } from "../../support/model-file.js";
 import { runtimeConfig } from "../../support/run-config.js";
@@ -64,6 +65,40 @@ it("lets a model whose reading in float32 does not run differ by what rounding m
   expect(await outcome(9e-3, 6e-4)).toMatchObject({
     violation: null,
     unchecked: expect.stringContaining("little more than rounding"),
+  });
+});
+
+describe("what rounding moves, where one sample is between two answers", () => {
+  const outcome = async (maxAbs: number, floors: Readonly<Record<string, number>>, random = false) => {
+    const saved = new Map<string, string>();
+    class Saving extends FakeRuntime {
+      override async describe(...[model, session, { saveOptimizedTo } = {}]: Parameters<Runtime["describe"]>) {
+        if (saveOptimizedTo) saved.set(saveOptimizedTo, session.optimization);
+        return super.describe(model, session);
+      }
+    }
+    const original = modelFile(temporaryFolder({}), "(x: f32[2]) -> (y) { y = Add(x, $w: f32[2]) }");
+    const compare = ({ candidate }: { candidate: string }) => {
+      const level = saved.get(candidate);
+      const moved = candidate === "new.onnx" ? maxAbs : level ? floors[level] : undefined;
+      return [differenceOf("y", moved === undefined ? {} : { maxAbs: moved, differing: 5 })];
+    };
+    const context = fakeContext(new Saving({}, { compare }), { scratch: temporaryFolder({}) });
+    const data = [random ? madeUp : { path: "samples.npz" }];
+    return (
+      await checkEquivalence("new.onnx", { ...check(data), baseline: original, original }, runtimeConfig(), context)
+    ).violation;
+  };
+
+  it("is what any level of the runtime's own fusions moves", async () => {
+    expect(await outcome(4e-3, { basic: 2e-4, all: 1e-4 })).toMatch(/off by 4\.0e-3/);
+    expect(await outcome(4e-3, { basic: 2e-4, all: 2e-3 })).toBeNull();
+    expect(await outcome(4e-3, { basic: 5e-4, all: 0 })).toBeNull();
+    expect(await outcome(2e-2, { basic: 2e-4, all: 0.5 })).toMatch(/off by 2\.0e-2/);
+  });
+
+  it("is what the basic ones move on made-up inputs, where others can be tried", async () => {
+    expect(await outcome(8e-4, { basic: 5e-5, all: 5e-4 }, true)).toMatch(/off by 8\.0e-4/);
   });
 });
 

@@ -399,14 +399,14 @@ describe("chooseCandidate", () => {
   describe("where the table of kernel times left more in float", () => {
     /** By the table it is `promised` times as fast, and takes `ms`; all that can be integers takes `widerMs`. */
     const search = async (
-      { promised = 3, ms = 5, widerMs = 4, widerDb = 28, accuracy = 1 },
+      { promised = 3, ms = 5, widerMs = 4, widerDb = 28, accuracy = 1, gain = 0.9 },
       limits: Parameters<Stage["choose"]>[2] = {},
       searchMs = 1e9,
     ) => {
       const stage = new Stage(() => ({ accuracy, ms: widerMs, sqnrDb: widerDb }));
       const careful = stage.candidate("careful", staticVariant, { accuracy: 1, ms, sqnrDb: 30 }, nodes);
       careful.speedup = promised;
-      careful.wider = { keptFloat: new Map([["a", "slow kernel"]]), gain: 0.9 };
+      careful.wider = { keptFloat: new Map([["a", "slow kernel"]]), gain };
       const { judged, made } = await stage.choose([careful], stage.workshopFor(nodes), limits, { searchMs });
       const timed = stage.runtime.timed.map(({ model }) => model);
       return { name: judged.candidate.name, outcome: judged.ruling.verdict.outcome, made, timed, stage };
@@ -437,6 +437,8 @@ describe("chooseCandidate", () => {
       ["1.3x as promised", { promised: 1.3, ms: 7.7 }, ["a"]],
       ["1.38x as promised, perhaps 1.4x", { promised: 1.38, ms: 7.25 }, []],
       ["1.45x as promised", { promised: 1.45, ms: 6.9 }, []],
+      ["1.3x, and all as integers would take a half more", { promised: 1.3, ms: 7.7, gain: 0.65 }, ["a"]],
+      ["1.3x, and all as integers would take twice as long", { promised: 1.3, ms: 7.7, gain: 0.5 }, []],
     ])("looks for it or not where what was raced gains %s", async (_, given, observed) => {
       expect((await search({ ...given, widerMs: 9 })).stage.observed).toEqual(observed);
     });
