@@ -170,7 +170,7 @@ function roundOutput(
     }
     cost += own * own * one;
   }
-  for (const error of [e0, e1, e2, e3, e4, e5, e6, e7]) cost += error * error;
+  cost = cost + e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3 + e4 * e4 + e5 * e5 + e6 * e6 + e7 * e7;
   if (shift) shift[output] = -shared * scale;
   return cost * scale ** 2;
 }
