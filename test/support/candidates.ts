@@ -39,6 +39,8 @@ export interface Behaviour {
   readonly ms: number;
   readonly bytes?: number;
   readonly sqnrDb?: number;
+  /** Of a run, by how much more it may take. */
+  readonly noise?: number;
 }
 
 const SAMPLES = 1000;
@@ -93,10 +95,10 @@ export class Stage {
     };
   }
 
-  #add(path: string, { accuracy, ms }: Behaviour): void {
+  #add(path: string, { accuracy, ms, noise = 0.01 }: Behaviour): void {
     this.models[path] = {
       scores: Array.from({ length: SAMPLES }, (_, i) => (i < Math.round(accuracy * SAMPLES) ? 1 : 0)),
-      latency: (chance) => ms * (1 + 0.01 * chance.next()),
+      latency: (chance) => ms * (1 + noise * chance.next()),
     };
   }
 

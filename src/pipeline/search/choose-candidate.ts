@@ -160,9 +160,9 @@ class Search {
   }
 
   /** @param unmeasured whose errors are to be known */
-  async #raceMade(next: Candidate, unmeasured: readonly Candidate[]): Promise<Judged | null> {
+  async #raceMade(next: Candidate, unmeasured: readonly Candidate[], isBrief = false): Promise<Judged | null> {
     await this.record.stage("verify", () => this.workshop.measureError(unmeasured), "errors on a few samples");
-    return isNoise(next) ? null : this.#raceIfAccurate(next);
+    return isNoise(next) ? null : this.#raceIfAccurate(next, isBrief);
   }
 
   /**
@@ -178,18 +178,19 @@ class Search {
     const next = this.workshop.make(variant, wider.keptFloat, { speedup: promised * wider.gain, note: WIDEST });
     this.#made.push(next);
     const unmeasured = [candidate, next].filter(({ sqnrDb }) => sqnrDb === null);
-    const judged = await this.#raceMade(next, unmeasured);
+    const isAnswered = own !== null && this.#races.pays(candidate);
+    const judged = await this.#raceMade(next, unmeasured, isAnswered);
     if (this.judge.missesAccuracy(next)) next.note = `${WIDEST}; it misses the limit on accuracy`;
     // What is no answer is no reason to prefer it.
-    if (!judged || !own || !this.#races.pays(candidate)) return judged;
+    if (!judged || !isAnswered) return judged;
     const isFaster = next.speedup! > candidate.speedup! * CLEARLY_FASTER;
     if (isFaster && worthItsTime([next, candidate]) === next) return judged;
     this.#races.withdraw(judged, candidate);
     return null;
   }
 
-  async #raceIfAccurate(candidate: Candidate): Promise<Judged | null> {
-    return (await this.judge.isAccurate(candidate)) ? this.#races.race(candidate) : null;
+  async #raceIfAccurate(candidate: Candidate, isBrief = false): Promise<Judged | null> {
+    return (await this.judge.isAccurate(candidate)) ? this.#races.race(candidate, isBrief) : null;
   }
 
   /** The fastest of integers that met every limit, as they are or with regions of less accurate ones in float. */

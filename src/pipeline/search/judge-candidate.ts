@@ -22,6 +22,8 @@ import { judgeSense } from "../verify/nonsense.js";
 
 /** A race that decides anything takes this long, whatever is left of the time. */
 const LEAST_RACE_MS = 1000;
+/** Of the usual time, what one gets that stands beside an answer: where that leaves it undecided, the answer stays. */
+const BRIEF_SHARE = 0.25;
 /** Samples that tell about accuracy where it decides nothing: as many as fit this time, within bounds. */
 const [LEAST_GLANCED, MOST_GLANCED] = [12, 32];
 const GLANCE_MS = 130;
@@ -174,17 +176,22 @@ export class Judge {
     }
   }
 
-  /** Times a candidate against the original for as long as the limits take, and judges all of them. */
-  async race(candidate: Candidate): Promise<Judged> {
+  /**
+   * Times a candidate against the original for as long as the limits take, and judges all of them.
+   *
+   * @param isBrief whether there is an answer already, which this one may replace
+   */
+  async race(candidate: Candidate, isBrief = false): Promise<Judged> {
     const { config, record } = this;
     await this.#measureAccuracy(candidate);
     await this.differencesOf(candidate);
     if (this.#nonsense.has(candidate)) return { candidate, latency: null, ruling: this.rule(candidate, null) };
     await this.beforeRace(candidate);
-    const first = await this.#time(candidate);
+    const usualMs = config.runtime.benchMs * (isBrief ? BRIEF_SHARE : 1);
+    const first = await this.#time(candidate, usualMs);
     // The next candidate would win without a word on which of the two is better.
-    const isLeft = this.#isUndecided(first.candidates[0]!) && this.#leftMs > config.runtime.benchMs;
-    const latencies = isLeft ? await this.#time(candidate, first.comparison.series) : first;
+    const isLeft = !isBrief && this.#isUndecided(first.candidates[0]!) && this.#leftMs > usualMs;
+    const latencies = isLeft ? await this.#time(candidate, usualMs, first.comparison.series) : first;
     record.warn(...latencies.warnings);
     const latency = latencies.candidates[0]!;
     if (candidate.estimate === undefined) candidate.estimate = candidate.speedup;
@@ -195,9 +202,9 @@ export class Judge {
   }
 
   /** @param earlier times of a race that decided nothing */
-  #time(candidate: Candidate, earlier?: readonly ProcessSeries[]): Promise<Latencies> {
+  #time(candidate: Candidate, usualMs: number, earlier?: readonly ProcessSeries[]): Promise<Latencies> {
     const { config, intake, record } = this;
-    const benchMs = Math.max(LEAST_RACE_MS, Math.min(config.runtime.benchMs, this.#leftMs));
+    const benchMs = Math.max(LEAST_RACE_MS, Math.min(usualMs, this.#leftMs));
     return record.stage(
       "bench",
       () => {

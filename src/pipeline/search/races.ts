@@ -14,9 +14,12 @@ export class Races {
     readonly pays: (candidate: Candidate) => boolean,
   ) {}
 
-  /** @returns what was found out, where every limit is met */
-  async race(candidate: Candidate): Promise<Judged | null> {
-    const judged = await this.judge.race(candidate);
+  /**
+   * @param isBrief whether there is an answer already, which this one may replace
+   * @returns what was found out, where every limit is met
+   */
+  async race(candidate: Candidate, isBrief = false): Promise<Judged | null> {
+    const judged = await this.judge.race(candidate, isBrief);
     this.#raced.push(judged);
     return isMet(judged) ? judged : null;
   }

@@ -399,11 +399,11 @@ describe("chooseCandidate", () => {
   describe("where the table of kernel times left more in float", () => {
     /** By the table it is `promised` times as fast, and takes `ms`; all that can be integers takes `widerMs`. */
     const search = async (
-      { promised = 3, ms = 5, widerMs = 4, widerDb = 28, accuracy = 1, gain = 0.9 },
+      { promised = 3, ms = 5, widerMs = 4, widerDb = 28, accuracy = 1, gain = 0.9, noise = 0.01 },
       limits: Parameters<Stage["choose"]>[2] = {},
       searchMs = 1e9,
     ) => {
-      const stage = new Stage(() => ({ accuracy, ms: widerMs, sqnrDb: widerDb }));
+      const stage = new Stage(() => ({ accuracy, ms: widerMs, sqnrDb: widerDb, noise }));
       const careful = stage.candidate("careful", staticVariant, { accuracy: 1, ms, sqnrDb: 30 }, nodes);
       careful.speedup = promised;
       careful.wider = { keptFloat: new Map([["a", "slow kernel"]]), gain };
@@ -461,6 +461,16 @@ describe("chooseCandidate", () => {
       const float = stage.candidate("fused", fused, { accuracy: 1, ms: 7.7 });
       const { judged } = await stage.choose([careful, float], stage.workshopFor(nodes));
       expect(judged.candidate.name).toBe("kept a");
+    });
+
+    it("does not go on timing what decides nothing where there is an answer already", async () => {
+      const timesOf = async (ms: number) => {
+        const { name, timed } = await search({ promised: 1.2, ms, widerMs: 6, noise: 2 });
+        return [name, timed.filter((model) => model === "kept a").length] as const;
+      };
+      const [alone, beside] = [await timesOf(10.2), await timesOf(8.5)];
+      expect(beside[0]).toBe("careful");
+      expect(beside[1]).toBeLessThan(alone[1]);
     });
 
     it("does not look for it when the time is over", async () => {
