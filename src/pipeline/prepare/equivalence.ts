@@ -8,6 +8,7 @@ import { faultOf, type InferOptError, isFault } from "../../base/errors.js";
 import type { Numerics } from "../../base/numerics.js";
 import type { DatasetRef } from "../../dataset/index.js";
 import { type DType, loadModel, type Model, nodesWithin } from "../../ir/index.js";
+import { alreadyQuantized } from "../../quantization/already-quantized.js";
 import type { ModelSignature, OutputDifference, SessionOptions } from "../../runtime/port.js";
 import type { RuntimeConfig } from "../config.js";
 import type { RunContext } from "../context.js";
@@ -219,17 +220,19 @@ async function judge(
     (output: string): number =>
       numerics === "lossy" ? LOSSY : Math.max(NARROW_ROUNDING[dtypeOf(output, check) ?? "f32"] ?? 0, rounding);
   if (violated(usual(ROUNDING)) === null) return { differences, violation: null, unchecked: null };
-  const isHalf = holdsHalf(loadModel(original));
+  const source = loadModel(original);
+  const isHalf = holdsHalf(source);
   if (isHalf && numerics !== "exact") {
     const found = await inHalf(candidate, check, compare, context);
     if (found) return { ...found, differences, unchecked: found.isNoise ? NOISE : null };
   }
   const limits = isHalf ? HALF : { rounding: ROUNDING, largest: LARGEST_ROUNDING, floor: LARGEST_FLOOR };
   const isMadeUp = check.data[0]?.random !== undefined;
+  // Beyond the basic level the runtime makes other sums of integers and of half precision: those are no last bits.
+  const levels: readonly Level[] =
+    isMadeUp || isHalf || alreadyQuantized(source) !== null ? ["basic"] : ["basic", "all"];
   const floor =
-    numerics === "exact"
-      ? new Map<string, number>()
-      : await roundingFloor(original, isMadeUp ? ["basic"] : ["basic", "all"], compare, context, config);
+    numerics === "exact" ? new Map<string, number>() : await roundingFloor(original, levels, compare, context, config);
   const isNoise = [...floor.values()].some((relative) => relative > limits.floor);
   // Of numbers that are made up others can be tried; a sample is as it is.
   if (isNoise && isMadeUp) return { differences, violation: null, unchecked: NOISE, isNoise };
@@ -260,6 +263,8 @@ async function inHalf(
   }
 }
 
+type Level = SessionOptions["optimization"];
+
 /**
  * How far each output moves when nothing but rounding changes, relative to its largest
  * magnitude: the original against what the runtime's own fusions make of it, those of each level by itself.
@@ -268,7 +273,7 @@ async function inHalf(
  */
 async function roundingFloor(
   baseline: string,
-  levels: readonly SessionOptions["optimization"][],
+  levels: readonly Level[],
   compare: Compare,
   context: RunContext,
   config: RuntimeConfig,
@@ -282,7 +287,7 @@ async function roundingFloor(
 }
 
 async function movedBy(
-  optimization: SessionOptions["optimization"],
+  optimization: Level,
   baseline: string,
   compare: Compare,
   context: RunContext,

@@ -1,8 +1,8 @@
 /** Whether a model came with integers, and what they left. */
-import { functionCalled, type Model, nodesWithin, operatorsOf } from "../../ir/index.js";
-import { quantizedFormOf, widensWeights } from "../../ops/quantizing.js";
-import { planStatic } from "../../quantization/plan-static.js";
-import type { IntegerTarget } from "../../target/integer-kernel.js";
+import { functionCalled, type Model, nodesWithin, operatorsOf } from "../ir/index.js";
+import { quantizedFormOf, widensWeights } from "../ops/quantizing.js";
+import type { IntegerTarget } from "../target/integer-kernel.js";
+import { planStatic } from "./plan-static.js";
 
 /** Says so when the model already computes with integers: quantizing it again would only lose accuracy. */
 export function alreadyQuantized(model: Model): string | null {

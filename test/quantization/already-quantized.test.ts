@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { type Model, parseModel } from "../../../src/ir/index.js";
-import { alreadyQuantized } from "../../../src/pipeline/search/already-quantized.js";
+import { type Model, parseModel } from "../../src/ir/index.js";
+import { alreadyQuantized } from "../../src/quantization/already-quantized.js";
 
 /** A function without attributes whose only node is of that operator. */
 const around = (name: string, op: string, domain = "") => ({
