@@ -9,7 +9,7 @@
 import type { Node, Value } from "../ir/index.js";
 import { repeatsOf } from "../target/whole-resize.js";
 import { betweenPairs, replaceBetweenPairs } from "./between-pairs.js";
-import { keepsChannelsLast } from "./channels-last.js";
+import { keepsChannelsLast } from "./channels-first.js";
 import { IntegerMoves } from "./integer-moves.js";
 import type { PlannedNode } from "./plan-static.js";
 

@@ -102,11 +102,11 @@ function nodeTime(rates: KernelRates, node: Node, elements: NodeElements): Kerne
  * In integers a Conv of each channel by itself (window-mean.ts), or each window is added up element by element, as it is in
  * float where rows of the result are one element long.
  */
-function average(rates: KernelRates, node: Node, { read, made }: NodeElements) {
+function average(rates: KernelRates, node: Node, elements: NodeElements) {
   const { float, integer } = rates.average;
   const { otherCall, productCall } = rates;
   const kernel = node.ints("kernel_shape") ?? [];
-  const written = made > 0 ? made : read / elementCount(node.ints("strides") ?? kernel.map(() => 1));
+  const written = elementsWritten(node, elements);
   const isColumn = node.output.shape?.at(-1) === 1;
   const nanos = ({ written: each, taps, tapsOfColumn }: typeof float): number =>
     (each + (isColumn ? tapsOfColumn : taps) * elementCount(kernel)) * written;
@@ -118,14 +118,19 @@ function average(rates: KernelRates, node: Node, { read, made }: NodeElements) {
 }
 
 /** A MaxPool of integers whose channels do not lie last: its kernel takes each place of a window by itself. */
-function pooledByPlanes(rates: KernelRates, node: Node, { read, made }: NodeElements): KernelTime {
-  const kernel = node.ints("kernel_shape") ?? [];
-  const written = made > 0 ? made : read / elementCount(node.ints("strides") ?? kernel.map(() => 1));
+function pooledByPlanes(rates: KernelRates, node: Node, elements: NodeElements): KernelTime {
+  const taps = elementCount(node.ints("kernel_shape") ?? []);
   const [floatCall, integerCall] = rates.otherCall;
   return fromNanos(
-    floatCall + rates.others["MaxPool"]![0] * Math.max(read, made),
-    integerCall + rates.maxByPlanes * elementCount(kernel) * written,
+    floatCall + rates.others["MaxPool"]![0] * Math.max(elements.read, elements.made),
+    integerCall + rates.maxByPlanes * taps * elementsWritten(node, elements),
   );
+}
+
+/** Of a pool, by its strides where that is not known. */
+function elementsWritten(node: Node, { read, made }: NodeElements): number {
+  if (made > 0) return made;
+  return read / elementCount(node.ints("strides") ?? (node.ints("kernel_shape") ?? []).map(() => 1));
 }
 
 /** Of a Conv of each channel by itself: whole vectors of channels have a kernel of their own. */

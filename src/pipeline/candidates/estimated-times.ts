@@ -1,6 +1,6 @@
 /** What a model with static integers takes by the target's table of kernels: nothing is run, and the same comes out each time. */
 import { type Model, type Node, nodesWithin, soleReader } from "../../ir/index.js";
-import { ChannelsLast } from "../../quantization/channels-last.js";
+import { ChannelsFirst } from "../../quantization/channels-first.js";
 import type { Form } from "../../quantization/form.js";
 import type { KernelTimes } from "../../target/kernel-times.js";
 import { bordersOf, isAbsorbed, isFused, type Region, type RegionTime, tensorsBetween } from "./regions.js";
@@ -29,7 +29,7 @@ export function estimateTimes(
     const isLeftOut = reader && isFused(reader) && !isAbsorbed(reader) && !forms.has(reader.name);
     return isLeftOut ? kernelTimes.activationMs(reader, made || elementsOf(output.label)) : 0;
   };
-  const channelsLast = new ChannelsLast();
+  const channelsFirst = new ChannelsFirst();
   let floatMs = 0;
   let ownMs = 0;
   for (const node of nodesWithin(model.graph)) {
@@ -37,12 +37,12 @@ export function estimateTimes(
     const read = Math.max(0, ...operands);
     const least = Math.min(read, ...operands);
     const made = elementsMade(node, elementsOf);
-    // Weights alone are widened when the model is loaded: the kernel is that of floats.
     const isInteger = forms.get(node.name) === "static";
-    const channelsFirst = isInteger && !channelsLast.has(node.inputs[0]);
-    channelsLast.add(node, isInteger);
-    const time = kernelTimes.node(node, { read, least, made, weights, channelsFirst });
+    channelsFirst.add(node, isInteger);
+    const isFirst = channelsFirst.has(node.inputs[0]);
+    const time = kernelTimes.node(node, { read, least, made, weights, channelsFirst: isFirst });
     if (!time) continue;
+    // Weights alone are widened when the model is loaded: the kernel is that of floats.
     const own = isInteger ? time.integerMs + leftOutMs(node, made) : time.floatMs;
     floatMs += time.floatMs;
     ownMs += own;

@@ -228,22 +228,29 @@ async function judge(
   }
   const limits = isHalf ? HALF : { rounding: ROUNDING, largest: LARGEST_ROUNDING, floor: LARGEST_FLOOR };
   const isMadeUp = check.data[0]?.random !== undefined;
-  // Beyond the basic level the runtime makes other sums of integers and of half precision: those are no last bits.
-  const levels: readonly Level[] =
-    isMadeUp || isHalf || alreadyQuantized(source) !== null ? ["basic"] : ["basic", "all"];
-  const floor =
-    numerics === "exact" ? new Map<string, number>() : await roundingFloor(original, levels, compare, context, config);
-  const isNoise = [...floor.values()].some((relative) => relative > limits.floor);
+  const moved = (level: Level) => movedBy(level, original, compare, context, config);
+  const basic = numerics === "exact" ? [] : await moved("basic");
+  const isNoise = basic.some((difference) => relativeOf(difference) > limits.floor);
   // Of numbers that are made up others can be tried; a sample is as it is.
   if (isNoise && isMadeUp) return { differences, violation: null, unchecked: NOISE, isNoise };
   if (!(await isDeterministic(baseline, compare))) {
     return { differences, violation: null, unchecked: "the original gives other answers each time it runs" };
   }
   const largest = limits.largest[isMadeUp ? "random" : "samples"];
-  const violation = violated((output) =>
-    Math.max(usual(limits.rounding)(output), Math.min(largest, FLOOR_FACTOR * (floor.get(output) ?? 0))),
-  );
-  return { differences, violation, unchecked: null };
+  const violationBeside = (floor: readonly OutputDifference[]): string | null =>
+    violated((output) => {
+      const own = floor.find((difference) => difference.output === output);
+      const rounding = own ? Math.min(largest, FLOOR_FACTOR * relativeOf(own)) : 0;
+      return Math.max(usual(limits.rounding)(output), rounding);
+    });
+  const violation = violationBeside(basic);
+  // Beyond the basic level the runtime makes other sums of integers and of half precision: those are no last bits.
+  const isDeployedAlike = numerics === "rounding" && !isMadeUp && !isHalf && alreadyQuantized(source) === null;
+  if (violation === null || !isDeployedAlike) return { differences, violation, unchecked: null };
+  const all = await moved("all");
+  // One of the runtime's own fusions that is wrong says nothing of rounding.
+  const isWrong = all.some((each) => each.mismatch !== null || each.nanMismatch > 0 || relativeOf(each) > largest);
+  return { differences, violation: isWrong ? violation : violationBeside(all), unchecked: null };
 }
 
 /** Held against the original read in float32; null where that does not run. */
@@ -265,44 +272,30 @@ async function inHalf(
 
 type Level = SessionOptions["optimization"];
 
-/**
- * How far each output moves when nothing but rounding changes, relative to its largest
- * magnitude: the original against what the runtime's own fusions make of it, those of each level by itself.
- * Some models, or inputs they never saw in training, magnify the last bit a thousandfold; and on samples, which no
- * others stand in for, also what is deployed: one softmax between two answers is as good as a coin.
- */
-async function roundingFloor(
-  baseline: string,
-  levels: readonly Level[],
-  compare: Compare,
-  context: RunContext,
-  config: RuntimeConfig,
-): Promise<ReadonlyMap<string, number>> {
-  const floor = new Map<string, number>();
-  for (const optimization of levels) {
-    for (const [output, relative] of await movedBy(optimization, baseline, compare, context, config))
-      floor.set(output, Math.max(floor.get(output) ?? 0, relative));
-  }
-  return floor;
-}
+/** By how much of an output's largest magnitude it moved. */
+const relativeOf = ({ maxAbs, maxMagnitude }: OutputDifference): number => maxAbs / maxMagnitude || 0;
 
+/**
+ * How far each output moves when nothing but rounding changes: the original against what the runtime's own fusions
+ * make of it. Some models, or inputs they never saw in training, magnify the last bit a thousandfold. The basic ones tell;
+ * on samples, which no others stand in for, so does what is deployed: one softmax between two answers is as good as a coin.
+ */
 async function movedBy(
   optimization: Level,
-  baseline: string,
+  original: string,
   compare: Compare,
   context: RunContext,
   config: RuntimeConfig,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<readonly OutputDifference[]> {
   const fused = scratchFile(context, "reference");
   try {
     const session = { ...asWritten(config), provider: "cpu", optimization };
-    await context.runtime.describe(baseline, session, { saveOptimizedTo: fused });
-    const differences = await compare(baseline, fused);
-    return new Map(differences.map(({ output, maxAbs, maxMagnitude }) => [output, maxAbs / maxMagnitude || 0]));
+    await context.runtime.describe(original, session, { saveOptimizedTo: fused });
+    return await compare(original, fused);
   } catch (thrown) {
     // Some models the runtime cannot write (beyond 2 GB, for one): then nothing more than usual is allowed.
     if (!isFault(thrown)) throw thrown;
-    return new Map();
+    return [];
   } finally {
     rmSync(fused, { force: true });
   }

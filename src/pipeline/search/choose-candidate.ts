@@ -172,13 +172,14 @@ class Search {
   async #raceWider(candidate: Candidate, own: Judged | null, atBest: number | undefined): Promise<Judged | null> {
     const { variant, wider } = candidate;
     const promised = estimateOf(candidate)!;
-    if (!wider || wider.gain < LEAST_PROMISED || atBest === undefined || this.#searchableMs <= 0) return null;
+    if (!wider || atBest === undefined || this.#searchableMs <= 0) return null;
+    const isAnswered = own !== null && this.#races.pays(candidate);
+    if (isAnswered && wider.gain < LEAST_PROMISED) return null;
     if (atBest > promised * PROMISED_SHARE && atBest > LITTLE_GAIN) return null;
     await this.workshop.observeFor(wider.keptFloat);
     const next = this.workshop.make(variant, wider.keptFloat, { speedup: promised * wider.gain, note: WIDEST });
     this.#made.push(next);
     const unmeasured = [candidate, next].filter(({ sqnrDb }) => sqnrDb === null);
-    const isAnswered = own !== null && this.#races.pays(candidate);
     const judged = await this.#raceMade(next, unmeasured, isAnswered);
     if (this.judge.missesAccuracy(next)) next.note = `${WIDEST}; it misses the limit on accuracy`;
     // What is no answer is no reason to prefer it.

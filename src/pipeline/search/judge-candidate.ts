@@ -187,10 +187,12 @@ export class Judge {
     await this.differencesOf(candidate);
     if (this.#nonsense.has(candidate)) return { candidate, latency: null, ruling: this.rule(candidate, null) };
     await this.beforeRace(candidate);
-    const usualMs = config.runtime.benchMs * (isBrief ? BRIEF_SHARE : 1);
+    // Percentiles that a limit is for take all the runs that there are.
+    const isShort = isBrief && config.limits.slo.length === 0;
+    const usualMs = config.runtime.benchMs * (isShort ? BRIEF_SHARE : 1);
     const first = await this.#time(candidate, usualMs);
     // The next candidate would win without a word on which of the two is better.
-    const isLeft = !isBrief && this.#isUndecided(first.candidates[0]!) && this.#leftMs > usualMs;
+    const isLeft = !isShort && this.#isUndecided(first.candidates[0]!) && this.#leftMs > usualMs;
     const latencies = isLeft ? await this.#time(candidate, usualMs, first.comparison.series) : first;
     record.warn(...latencies.warnings);
     const latency = latencies.candidates[0]!;

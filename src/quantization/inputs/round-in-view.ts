@@ -170,6 +170,7 @@ function roundOutput(
     }
     cost += own * own * one;
   }
+  // From the left: in another order the last bits, and with them the weights, would be others.
   cost = cost + e0 * e0 + e1 * e1 + e2 * e2 + e3 * e3 + e4 * e4 + e5 * e5 + e6 * e6 + e7 * e7;
   if (shift) shift[output] = -shared * scale;
   return cost * scale ** 2;

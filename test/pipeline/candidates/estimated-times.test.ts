@@ -67,24 +67,25 @@ describe("estimateTimes", () => {
 
   it.each([
     ["an integer Conv", ["Conv:a", "MaxPool:p"], "Relu(a)", false],
-    ["one and an Add of two", ["Conv:a", "Conv:b", "Add:r", "MaxPool:p"], "Add(a, b)", false],
-    ["one and a float Conv", ["Conv:a", "Add:r", "MaxPool:p"], "Add(a, b)", true],
+    ["an Add of two", ["Conv:a", "Conv:b", "Add:r", "MaxPool:p"], "Add(a, b)", false],
+    ["an Add of one and of a float Conv", ["Conv:a", "Add:r", "MaxPool:p"], "Add(a, b)", true],
+    ["an Add of one and of an input", ["Conv:a", "Add:r", "MaxPool:p"], "Add(a, x)", true],
     ["a float Conv", ["Conv:b", "MaxPool:p"], "Relu(a)", true],
-    ["an input", ["MaxPool:p"], "Identity(x)", true],
+    ["an input", ["MaxPool:p"], "Sigmoid(x)", true],
+    ["a float activation", ["Conv:a", "MaxPool:p"], "HardSwish(a)", false],
+    ["a float Resize", ["Conv:a", "MaxPool:p"], "Resize(a, _, $s: f32[4] = {1.0,1.0,2.0,2.0})", true],
+    ["a gate that is float", ["Conv:a", "Mul:r", "MaxPool:p"], "Mul(a, z)", false],
+    ["an AveragePool that is a Conv", ["AveragePool:r", "MaxPool:p"], "AveragePool<kernel_shape=[2,2]>(x)", false],
+    ["a ConvTranspose", ["ConvTranspose:r", "MaxPool:p"], "ConvTranspose<strides=[2,2]>(x, $t: f32[4,4,2,2])", false],
     [
-      "a Slice of what an integer Conv made",
+      "a Slice",
       ["Conv:a", "Slice:r", "MaxPool:p"],
       "Slice(a, $s: i64[1] = {0}, $e: i64[1] = {2}, $axis: i64[1] = {1})",
       false,
     ],
-    [
-      "a Transpose of what an integer Conv made",
-      ["Conv:a", "Transpose:r", "MaxPool:p"],
-      "Transpose<perm=[0,1,3,2]>(a)",
-      true,
-    ],
+    ["what nobody knows", ["Conv:a", "MaxPool:p"], "Transpose<perm=[0,1,3,2]>(a)", false],
   ])("knows where channels lie of what a pool of integers reads behind %s", (_, integers, text, expected) => {
-    const pooled = parseModel(`(x: f32[1,4,8,8]) -> (y, b) {
+    const pooled = parseModel(`(x: f32[1,4,8,8], z: f32[1,4,1,1]) -> (y, b) {
       a = Conv(x, $w: f32[4,4,1,1])
       b = Conv(x, $v: f32[4,4,1,1])
       r = ${text}
