@@ -3,11 +3,11 @@
  * written, on samples where there are any and on seeded inputs of several shapes
  * otherwise, and every output is compared.
  */
-import { rmSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { faultOf, type InferOptError, isFault } from "../../base/errors.js";
 import type { Numerics } from "../../base/numerics.js";
 import type { DatasetRef } from "../../dataset/index.js";
-import { type DType, loadModel, type Model, nodesWithin } from "../../ir/index.js";
+import { type DType, loadModel, type Model, nodesWithin, saveModel } from "../../ir/index.js";
 import { alreadyQuantized } from "../../quantization/already-quantized.js";
 import type { ModelSignature, OutputDifference, SessionOptions } from "../../runtime/port.js";
 import type { RuntimeConfig } from "../config.js";
@@ -228,7 +228,7 @@ async function judge(
   }
   const limits = isHalf ? HALF : { rounding: ROUNDING, largest: LARGEST_ROUNDING, floor: LARGEST_FLOOR };
   const isMadeUp = check.data[0]?.random !== undefined;
-  const moved = (level: Level) => movedBy(level, original, compare, context, config);
+  const moved = (level: Level) => movedBy(level, original, source, compare, context, config);
   const basic = numerics === "exact" ? [] : await moved("basic");
   const isNoise = basic.some((difference) => relativeOf(difference) > limits.floor);
   // Of numbers that are made up others can be tried; a sample is as it is.
@@ -283,22 +283,32 @@ const relativeOf = ({ maxAbs, maxMagnitude }: OutputDifference): number => maxAb
 async function movedBy(
   optimization: Level,
   original: string,
+  source: Model,
   compare: Compare,
   context: RunContext,
   config: RuntimeConfig,
 ): Promise<readonly OutputDifference[]> {
   const fused = scratchFile(context, "reference");
+  const whole = scratchFile(context, "original");
   try {
+    // References to files beside it would lead nowhere from where the runtime writes it.
+    if (isApart(original, source)) saveModel(source, whole, { isScratch: true }).commit();
     const session = { ...asWritten(config), provider: "cpu", optimization };
-    await context.runtime.describe(original, session, { saveOptimizedTo: fused });
+    await context.runtime.describe(existsSync(whole) ? whole : original, session, { saveOptimizedTo: fused });
     return await compare(original, fused);
   } catch (thrown) {
     // Some models the runtime cannot write (beyond 2 GB, for one): then nothing more than usual is allowed.
     if (!isFault(thrown)) throw thrown;
     return [];
   } finally {
-    rmSync(fused, { force: true });
+    for (const path of [fused, whole]) rmSync(path, { force: true });
   }
+}
+
+/** Whether weights are in files of their own, and few enough to be written once more. */
+function isApart(path: string, model: Model): boolean {
+  const bytes = weightBytes(model);
+  return bytes > statSync(path).size && bytes <= MOST_OPENED_BYTES;
 }
 
 async function isDeterministic(model: string, compare: Compare): Promise<boolean> {

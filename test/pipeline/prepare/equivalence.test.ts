@@ -1,6 +1,8 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../../src/base/errors.js";
-import { type DType, parseModel } from "../../../src/ir/index.js";
+import { type DType, parseModel, saveModel } from "../../../src/ir/index.js";
 import { checkEquivalence, isOpenedToo } from "../../../src/pipeline/prepare/equivalence.js";
 import type { Runtime } from "../../../src/runtime/port.js";
 import { differenceOf, FakeRuntime, fakeContext } from "../../support/fake-runtime.js";
@@ -107,6 +109,33 @@ describe("what rounding moves, where one sample is between two answers", () => {
   it("is not what a fusion of the runtime's that is wrong makes of it", async () => {
     expect(await outcome(8e-3, { basic: 2e-4, all: 2e-3 })).toBeNull();
     expect(await outcome(8e-3, { basic: 2e-4, all: 0.5 })).toMatch(/off by 8\.0e-3/);
+  });
+
+  it("is asked of a file that holds all weights, wherever they are", async () => {
+    const folder = temporaryFolder({});
+    const described: (readonly [model: string, bytes: number])[] = [];
+    class Sized extends FakeRuntime {
+      override async describe(...[model, session, options]: Parameters<Runtime["describe"]>) {
+        if (options?.saveOptimizedTo) described.push([model, statSync(model).size]);
+        return super.describe(model, session);
+      }
+    }
+    const compare = ({ candidate }: { candidate: string }) => [
+      differenceOf("y", candidate === "new.onnx" ? { maxAbs: 4e-3, differing: 5 } : {}),
+    ];
+    for (const name of ["inline", "apart"]) {
+      const path = join(folder, `${name}.onnx`);
+      const model = parseModel("(x: f32[999]) -> (y) { y = Add(x, $w: f32[999]) }");
+      saveModel(model, path, { externalData: name === "apart" }).commit();
+      const scratch = temporaryFolder({});
+      const context = fakeContext(new Sized({}, { compare }), { scratch });
+      const given = { ...check([{ path: "samples.npz" }]), baseline: path, original: path };
+      await checkEquivalence("new.onnx", given, runtimeConfig(), context);
+      expect(readdirSync(scratch)).toEqual([]);
+    }
+    const [inline, , apart] = described;
+    expect([inline![0], apart![0]]).toEqual([join(folder, "inline.onnx"), expect.stringContaining("original")]);
+    expect(apart![1]).toBeGreaterThan(4 * 999);
   });
 
   it("is what the basic ones move on made-up inputs, where others can be tried", async () => {
