@@ -439,6 +439,7 @@ describe("chooseCandidate", () => {
       ["1.45x as promised", { promised: 1.45, ms: 6.9 }, []],
       ["1.3x, and all as integers would take a half more", { promised: 1.3, ms: 7.7, gain: 0.65 }, ["a"]],
       ["1.3x, and all as integers would take twice as long", { promised: 1.3, ms: 7.7, gain: 0.5 }, []],
+      ["nothing, so that it is no answer", { promised: 1.3, ms: 10.2, gain: 0.5 }, ["a"]],
     ])("looks for it or not where what was raced gains %s", async (_, given, observed) => {
       expect((await search({ ...given, widerMs: 9 })).stage.observed).toEqual(observed);
     });
