@@ -4,7 +4,6 @@
  * float; but not where such a map meets one that lies the other way.
  */
 import type { Node, Value } from "../ir/index.js";
-import { spreadOf } from "../target/depth-to-space.js";
 import { windowMeanOf } from "../target/window-mean.js";
 
 const keeping = new Set(
@@ -24,8 +23,9 @@ export class ChannelsFirst {
 
   /** @param isInteger whether an integer kernel runs the node */
   add(node: Node, isInteger: boolean): void {
-    const isOnly = isInteger ? !makesItsOwn(node) && keepsChannelsLast(node) : elementwise.test(node.op);
-    const isFirst = isOnly ? node.inputs.some((value) => this.has(value)) : !isInteger && laidOut.test(node.op);
+    // Integer Convs, and an AveragePool that is written as one, have theirs last whatever they read.
+    const isHandedOn = isInteger ? keepsChannelsLast(node) && windowMeanOf(node) === null : elementwise.test(node.op);
+    const isFirst = isHandedOn ? node.inputs.some((value) => this.has(value)) : !isInteger && laidOut.test(node.op);
     if (node.domain === "" && isFirst) for (const value of node.outputs) if (value) this.#values.add(value);
   }
 
@@ -34,10 +34,6 @@ export class ChannelsFirst {
     return isMap(value) && (value.producer ? this.#values.has(value) : true);
   }
 }
-
-/** Integer Convs, and what is written as one. */
-const makesItsOwn = (node: Node): boolean =>
-  node.op === "Conv" || node.op === "ConvTranspose" || windowMeanOf(node) !== null || spreadOf(node) !== null;
 
 /** One number for each channel lies either way. */
 const isMap = ({ shape }: Value): boolean =>

@@ -86,7 +86,6 @@ function nodeTime(rates: KernelRates, node: Node, elements: NodeElements): Kerne
   if (free.has(node.op)) return fromNanos(0, 0);
   if (scalingOf(node)) return fromNanos(rates.otherCall[0] + rates.others["Mul"]![0] * elements.read, 0);
   if (node.op === "AveragePool") return average(rates, node, elements);
-  if (node.op === "MaxPool" && elements.channelsFirst) return pooledByPlanes(rates, node, elements);
   const [float, integer] =
     (repeatsOf(node) && rates.repeated) ||
     (isAlone(node, elements) && ownEntry(rates.alone, node.op)) ||
@@ -95,7 +94,11 @@ function nodeTime(rates: KernelRates, node: Node, elements: NodeElements): Kerne
   if (float === undefined || integer === undefined) return null;
   const most = Math.max(elements.read, elements.made);
   const [floatCall, integerCall] = rates.otherCall;
-  return fromNanos(floatCall + float * most, integerCall + integer * most);
+  const isByPlanes = node.op === "MaxPool" && elements.channelsFirst;
+  return fromNanos(
+    floatCall + float * most,
+    integerCall + (isByPlanes ? byPlanesNs(rates, node, elements) : integer * most),
+  );
 }
 
 /**
@@ -117,15 +120,9 @@ function average(rates: KernelRates, node: Node, elements: NodeElements) {
   return fromNanos(floatNs, productCall[1] + integerDepthwiseNs(rates, places, window.channels, windowSize(window)));
 }
 
-/** A MaxPool of integers whose channels do not lie last: its kernel takes each place of a window by itself. */
-function pooledByPlanes(rates: KernelRates, node: Node, elements: NodeElements): KernelTime {
-  const taps = elementCount(node.ints("kernel_shape") ?? []);
-  const [floatCall, integerCall] = rates.otherCall;
-  return fromNanos(
-    floatCall + rates.others["MaxPool"]![0] * Math.max(elements.read, elements.made),
-    integerCall + rates.maxByPlanes * taps * elementsWritten(node, elements),
-  );
-}
+/** Of a MaxPool of integers whose channels do not lie last: its kernel takes each place of a window by itself. */
+const byPlanesNs = (rates: KernelRates, node: Node, elements: NodeElements): number =>
+  rates.maxByPlanes * elementCount(node.ints("kernel_shape") ?? []) * elementsWritten(node, elements);
 
 /** Of a pool, by its strides where that is not known. */
 function elementsWritten(node: Node, { read, made }: NodeElements): number {

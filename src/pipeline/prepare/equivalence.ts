@@ -3,7 +3,7 @@
  * written, on samples where there are any and on seeded inputs of several shapes
  * otherwise, and every output is compared.
  */
-import { existsSync, rmSync, statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { faultOf, type InferOptError, isFault } from "../../base/errors.js";
 import type { Numerics } from "../../base/numerics.js";
 import type { DatasetRef } from "../../dataset/index.js";
@@ -273,7 +273,7 @@ async function inHalf(
 type Level = SessionOptions["optimization"];
 
 /** By how much of an output's largest magnitude it moved. */
-const relativeOf = ({ maxAbs, maxMagnitude }: OutputDifference): number => maxAbs / maxMagnitude || 0;
+export const relativeOf = ({ maxAbs, maxMagnitude }: OutputDifference): number => maxAbs / maxMagnitude || 0;
 
 /**
  * How far each output moves when nothing but rounding changes: the original against what the runtime's own fusions
@@ -292,9 +292,10 @@ async function movedBy(
   const whole = scratchFile(context, "original");
   try {
     // References to files beside it would lead nowhere from where the runtime writes it.
-    if (isApart(original, source)) saveModel(source, whole, { isScratch: true }).commit();
+    const isCopied = isApart(original, source);
+    if (isCopied) saveModel(source, whole, { isScratch: true }).commit();
     const session = { ...asWritten(config), provider: "cpu", optimization };
-    await context.runtime.describe(existsSync(whole) ? whole : original, session, { saveOptimizedTo: fused });
+    await context.runtime.describe(isCopied ? whole : original, session, { saveOptimizedTo: fused });
     return await compare(original, fused);
   } catch (thrown) {
     // Some models the runtime cannot write (beyond 2 GB, for one): then nothing more than usual is allowed.

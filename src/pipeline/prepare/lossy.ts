@@ -6,6 +6,7 @@
  */
 import type { LossyFacts, PassFacts } from "../result.js";
 import type { RunRecord } from "../run-record.js";
+import { relativeOf } from "./equivalence.js";
 import { type Prepared, prepareModel } from "./prepare.js";
 import type { PrepareRequest } from "./prepare-request.js";
 import { throughBoth } from "./provenance.js";
@@ -39,7 +40,7 @@ export async function approximate(exact: Prepared, request: PrepareRequest, reco
 
 /** How far an output moved at most, as a share of its largest value; null where nothing was compared. */
 function largestShift({ differences, equivalence }: Prepared): number | null {
-  const shifts = differences.map(({ maxAbs, maxMagnitude }) => maxAbs / maxMagnitude || 0);
+  const shifts = differences.map(relativeOf);
   return equivalence.checked && shifts.length > 0 ? Math.max(...shifts) : null;
 }
 

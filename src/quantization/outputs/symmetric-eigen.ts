@@ -24,27 +24,21 @@ export function symmetricEigen(matrix: Float64Array, size: number): Eigen {
         const theta = (a[q * size + q]! - a[p * size + p]!) / (2 * off);
         const t = Math.sign(theta || 1) / (Math.abs(theta) + Math.hypot(theta, 1));
         const c = 1 / Math.hypot(t, 1);
-        turnColumns(a, size, p, q, c, t * c);
-        turnRows(a, size, p, q, c, t * c);
-        turnColumns(vectors, size, p, q, c, t * c);
+        turn(a, p, q, size, size, c, t * c);
+        turn(a, p * size, q * size, 1, size, c, t * c);
+        turn(vectors, p, q, size, size, c, t * c);
       }
     if (turns === 0) break;
   }
   return { values: Float64Array.from({ length: size }, (_, i) => a[i * size + i]!), vectors };
 }
 
-/** Turns columns p and q of a matrix into each other. Nothing is made on the way: it is where the time goes. */
-function turnColumns(m: Float64Array, size: number, p: number, q: number, c: number, s: number): void {
-  for (let i = p, j = q; i < m.length; i += size, j += size) {
-    const first = m[i]!;
-    const second = m[j]!;
-    m[i] = c * first - s * second;
-    m[j] = s * first + c * second;
-  }
-}
-
-function turnRows(m: Float64Array, size: number, p: number, q: number, c: number, s: number): void {
-  for (let i = p * size, j = q * size; i < (p + 1) * size; i++, j++) {
+/**
+ * Turns two columns, or two rows, of a matrix into each other: `count` entries, `step` apart. Nothing is made on the way: it is
+ * where the time goes.
+ */
+function turn(m: Float64Array, from: number, other: number, step: number, count: number, c: number, s: number): void {
+  for (let k = 0, i = from, j = other; k < count; k++, i += step, j += step) {
     const first = m[i]!;
     const second = m[j]!;
     m[i] = c * first - s * second;
