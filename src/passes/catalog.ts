@@ -119,6 +119,7 @@ import { liftLine } from "./layout/lift-line.js";
 import { eliminateMergedBatch } from "./layout/merged-batch.js";
 import { fuseMovedAxis } from "./layout/moved-axis.js";
 import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
+import { fuseRepeat } from "./layout/repeat.js";
 import { fuseReshapeAround } from "./layout/reshape-around.js";
 import { eliminateNoOpResize, fuseResizeAxes, fuseResizeScales } from "./layout/resize.js";
 import { fuseShuffleOrder } from "./layout/shuffle-order.js";
@@ -240,6 +241,7 @@ const fusions: readonly AnyPass[] = [
   fuseGatherPart, // before attention, whose heads are in what is cut out
   eliminateMergedBatch, // attention is told by its four axes
   fuseAttention,
+  fuseRepeat, // before the Transposes around it meet
   eliminateTransposeDetour, // after the attention, which is told by its Transposes; then Conv meets its neighbours
   fuseAttentionCache,
   fuseTransposedParts,
