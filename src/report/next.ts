@@ -1,6 +1,7 @@
 /** One command worth trying after this result. */
 import { basename, resolve } from "node:path";
 import { shellWord } from "../base/shell-word.js";
+import { variantName } from "../pipeline/candidates/candidate.js";
 import type { RunResult, VerdictReason } from "../pipeline/result.js";
 import { beforeOf } from "../pipeline/sides.js";
 import { budgetWord } from "../pipeline/verdict/budget-word.js";
@@ -99,6 +100,8 @@ class Line {
 
 const QUANTIZE = "infer-opt quantize ";
 
+const isFused = ({ name }: { readonly name: string }): boolean => name === variantName({ kind: "fused" });
+
 const searches = (command: string): boolean => command === "quantize" || command === "optimize";
 
 function afterLoss(result: RunResult, line: Line): Suggestion | null {
@@ -137,9 +140,10 @@ function afterLoss(result: RunResult, line: Line): Suggestion | null {
   );
 }
 
-/** `quantize` makes integers alone; of what rewrites make faster, float may be the answer. */
-function inFloat({ command, passes }: RunResult, { typed }: Line): Suggestion | null {
-  if (command !== "quantize" || !typed?.startsWith(QUANTIZE) || !passes.some(({ applied }) => applied > 0)) return null;
+/** Of what rewrites make faster, float may be the answer, unless `quantize` has found out that it is none. */
+function inFloat({ command, passes, candidates }: RunResult, { typed }: Line): Suggestion | null {
+  if (command !== "quantize" || !typed?.startsWith(QUANTIZE) || candidates.some(isFused)) return null;
+  if (!passes.some(({ applied }) => applied > 0)) return null;
   return {
     command: typed.replace(QUANTIZE, "infer-opt optimize "),
     why: "rewrites apply to the model: in float alone it may be faster",
@@ -178,7 +182,7 @@ function afterNoGain(result: RunResult, line: Line): Suggestion | null {
   const float = inFloat(result, line);
   if (float) return float;
   // Of one where no integers pay none were made, and they would be smaller.
-  const isWeighed = candidates.length === 0 && (quantization?.regions ?? []).length > 0;
+  const isWeighed = candidates.every(isFused) && (quantization?.regions ?? []).length > 0;
   const isSmaller = isWeighed || shrinkableBytes > 0 || candidates.some(({ bytes }) => bytes < model.bytes);
   return isSmaller && !verdict.reasons.some(({ limit, unit }) => limit === "gain" && unit === "bytes")
     ? line.again("--goal", "size", "if a smaller file is worth having all the same")

@@ -13,6 +13,9 @@ const verdict = (outcome: Verdict["outcome"], limit: string): Verdict => ({
 });
 const commandOf = (result: RunResult, line: string | null): string | null => suggest(result, line)?.command ?? null;
 
+const integersOf = ({ candidates }: RunResult): RunResult["candidates"] =>
+  candidates.filter(({ name }) => name !== "float32 fused");
+
 describe("the next command", () => {
   it("explains the stored result where there is one", () => {
     const line = "infer-opt optimize models/net.onnx -o x.onnx --report r.md --report 'my r.json' --threads 1";
@@ -114,13 +117,15 @@ describe("the next command", () => {
 
   it("weighs the float model too where rewrites apply to a model that integers gain nothing for", () => {
     const line = "infer-opt quantize m.onnx -o q.onnx --max-drop 1%";
-    const nextOf = (command: string, applied: number) => {
+    const nextOf = (command: string, applied: number, candidates = integersOf(refusedResult())) => {
       const passes = [{ name: "fuse-gelu", applied, skipped: [], durationMs: 1 }];
-      return commandOf({ ...refusedResult(), command, passes, verdict: verdict("no-gain", "gain") }, line);
+      return commandOf({ ...refusedResult(), command, passes, candidates, verdict: verdict("no-gain", "gain") }, line);
     };
     expect(nextOf("quantize", 2)).toBe("infer-opt optimize m.onnx -o q.onnx --max-drop 1%");
     expect(nextOf("quantize", 0)).not.toContain("optimize m.onnx");
     expect(nextOf("optimize", 2)).not.toContain("optimize m.onnx");
+    // That it was among the candidates says that it was weighed.
+    expect(nextOf("quantize", 2, refusedResult().candidates)).not.toContain("optimize m.onnx");
   });
 
   it("times what was compared, and compares what was timed", () => {
@@ -191,7 +196,9 @@ describe("the next command", () => {
 
   it("weighs the float model too where integers lose too much of one that rewrites apply to", () => {
     const passes = [{ name: "fuse-pad", applied: 1 }] as unknown as RunResult["passes"];
-    const lost = { ...refusedResult(), command: "quantize", passes, verdict: verdict("accuracy", "max-drop") } as const;
+    const candidates = integersOf(refusedResult());
+    const refused = { ...refusedResult(), candidates, passes, verdict: verdict("accuracy", "max-drop") };
+    const lost = { ...refused, command: "quantize" } as const;
     expect(commandOf(lost, "infer-opt quantize a -o b --max-drop 1%")).toBe("infer-opt optimize a -o b --max-drop 1%");
     const whole = { ...lost, command: "optimize" } as const;
     expect(commandOf(whole, "infer-opt optimize a -o b")).toBe("infer-opt optimize a -o b --keep-rejected");

@@ -102,11 +102,20 @@ export class Stage {
     };
   }
 
-  /** Quantizes alone what is not kept; `damage` says what each node costs, in dB. */
-  workshopFor(all: readonly string[], alone = all): Workshop {
+  /**
+   * Quantizes alone what is not kept; `damage` says what each node costs, in dB.
+   *
+   * @param estimate the speed that a profile tells of each; as its latency is where that is not given
+   * @param error what is told of each whose error is measured
+   */
+  workshopFor(all: readonly string[], alone = all, estimate?: number, error?: Partial<Candidate>): Workshop {
     const workshop = {
       options: { target: { isMeasurable: true } },
-      make: (variant: Variant, keptFloat: ReadonlyMap<string, string>, known: Partial<Candidate> = {}): Candidate => {
+      make: (
+        variant: Variant,
+        keptFloat: Candidate["keptFloat"] = new Map(),
+        known: Partial<Candidate> = {},
+      ): Candidate => {
         const quantized = all.filter((node) => !keptFloat.has(node));
         const name = `kept ${[...keptFloat.keys()].join(" ")}`;
         const made = {
@@ -134,7 +143,13 @@ export class Stage {
       besideFloat: (speedup: number) => speedup,
       worthOfWeights: () => (region: string) => this.room[region] ?? 0,
       measureError: async (candidates: readonly Candidate[]) => {
-        for (const each of candidates) each.sqnrDb = this.damage[[...each.built.forms.keys()][0]!] ?? 99;
+        for (const each of candidates) {
+          each.sqnrDb = this.damage[[...each.built.forms.keys()][0]!] ?? 99;
+          Object.assign(each, error);
+        }
+      },
+      measureSpeed: async (candidates: readonly Candidate[]) => {
+        for (const each of candidates) each.speedup = estimate ?? each.speedup;
       },
       observeFor: async (kept: ReadonlyMap<string, string>) => void this.observed.push([...kept.keys()].join(" ")),
       discard: ({ name }: Candidate) => void this.discarded.push(name),
@@ -145,11 +160,18 @@ export class Stage {
   choose(
     candidates: readonly Candidate[],
     workshop: Workshop,
+    ...given: Parameters<Stage["judgeFor"]>
+  ): Promise<Choice> {
+    const { judge, config } = this.judgeFor(...given);
+    return chooseCandidate(candidates, judge, workshop, this.record, config);
+  }
+
+  judgeFor(
     limits: Partial<Limits> = {},
     quantize: Partial<OptimizeConfig["quantize"]> = {},
     /** Beside which a journal is kept, and gone on with; null for none. */
     output: string | null = null,
-  ): Promise<Choice> {
+  ): { readonly judge: Judge; readonly config: OptimizeConfig } {
     const config = {
       model: "base.onnx",
       runtime: runtimeConfig({ benchMs: 20_000 }),
@@ -165,6 +187,6 @@ export class Stage {
       trial: data,
     } as unknown as Intake;
     const files = SearchFiles.beside(output, "this search", config.quantize.goal, this.record);
-    return chooseCandidate(candidates, new Judge(config, intake, this.record, files), workshop, this.record, config);
+    return { judge: new Judge(config, intake, this.record, files), config };
   }
 }

@@ -3,7 +3,7 @@
  * as was asked for, or a clear no. Candidates are made, measured cheaply, ranked, and the
  * fastest that meets the limits on the evaluation data is timed properly and judged.
  *
- * `quantize` considers integers only; `optimize` also the fused float model and, where it
+ * `quantize` considers integers, and the fused float model where these gain nothing; `optimize` both from the start and, where it
  * can pay, half precision.
  */
 import { collectGarbage } from "../../base/collect-garbage.js";
@@ -19,7 +19,7 @@ import { loadRanges, observeActivations, observeValues, widestPlacement } from "
 import type { FloatAnswers } from "../calibrate/kept-answers.js";
 import { type Candidate, isInteger } from "../candidates/candidate.js";
 import { candidateFacts, integerChoices } from "../candidates/candidate-facts.js";
-import { finishingFor, withFinished } from "../candidates/finishing.js";
+import { finishingFor } from "../candidates/finishing.js";
 import { innerValuesOf, labelsOf } from "../candidates/inner-values.js";
 import { Workshop } from "../candidates/workshop.js";
 import { isSearched, type OptimizeConfig } from "../config.js";
@@ -32,7 +32,6 @@ import { planAnswers } from "../correct/float-answers.js";
 import { inputsInView } from "../correct/inputs-in-view.js";
 import { largestAnswers } from "../correct/largest-answers.js";
 import { roundCandidates } from "../correct/round-weights.js";
-import { shapeChanges } from "../fix-shapes.js";
 import {
   allOf,
   type Intake,
@@ -50,29 +49,29 @@ import { joinFacts } from "../place/join-products.js";
 import { layOut, layOutDraft } from "../place/lay-out.js";
 import { leftBetween } from "../place/left-between.js";
 import { whyHopeless } from "../place/place-statics.js";
-import { approximate, lossyText } from "../prepare/lossy.js";
+import { approximate } from "../prepare/lossy.js";
 import { type Draft, draftModel, type Prepared } from "../prepare/prepare.js";
 import { recipeFor, requestOf } from "../prepare/prepare-request.js";
-import { raisedNotes } from "../prepare/raise-opset.js";
-import { operatorTimes } from "../profile/operator-times.js";
-import type { LossyFacts, ModelFacts, RunResult, UnquantizedFacts, Verdict } from "../result.js";
+import type { LossyFacts, RunResult, UnquantizedFacts, Verdict } from "../result.js";
 import { type PartOf, SearchFiles } from "../resume/search-files.js";
 import { RunRecord } from "../run-record.js";
 import { quickTrial } from "../sample-counts.js";
 import { ScratchWeights } from "../scratch-weights.js";
 import { leftOut } from "../select.js";
 import { requireLimit } from "../verdict/required-limit.js";
-import { differenceFacts, outputWarnings } from "../verify/difference.js";
+import { outputWarnings } from "../verify/difference.js";
 import { placesOf, timedOnAnother, whatIsUnseen, withAnswersOf, withoutSpeed } from "../verify/other-target.js";
 import { amongMissed } from "./among-missed.js";
+import { type AnswerParts, answerFacts } from "./answer-facts.js";
 import { baselineOf } from "./baseline.js";
 import { chooseCandidate } from "./choose-candidate.js";
 import { type Examination, examineCandidate, examineOriginal, type OriginalTimes } from "./examine-candidate.js";
+import { admitsFloat, floatInstead, lacksSpeed } from "./float-instead.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { leastOpset, makeCandidates } from "./make-candidates.js";
 import { measureSpeed } from "./measure-speed.js";
-import { isFloatRaced, shrinkableBytes, unchangedResult, whyNoneFits, whyNothingPays } from "./nothing-pays.js";
-import { allFloat, chosenRanges, missedRuntimeSpecific, quantizationFacts } from "./quantization-facts.js";
+import { isFloatRaced, unchangedResult, whyNoneFits, whyNothingPays } from "./nothing-pays.js";
+import { allFloat } from "./quantization-facts.js";
 import { contenders } from "./rank-candidates.js";
 import { slowBlocks } from "./slow-blocks.js";
 import { unquantizedFacts } from "./unquantized-facts.js";
@@ -247,19 +246,28 @@ export class OptimizeRun {
     this.#tried.push(...candidates);
     const whyNot = hopeless ? whyHopeless(hopeless) : whyNoneFits(prepared.model, taps, config);
     const whyNone = isMore ? whyNot : (already ?? whyNot);
+    const unquantized = (): UnquantizedFacts =>
+      unquantizedFacts(prepared.model, common, { tried: this.#tried, regions: hopeless?.regions ?? [], why: whyNone });
+    const parts = { judge, workshop, intake, prepared, against, unquantized };
+    const mayBeFloat = !withFloat && admitsFloat(config, this.target, prepared, common.finishing);
+    const instead = async (): Promise<Judged | null> => {
+      if (!mayBeFloat) return null;
+      const { candidate, answer } = await floatInstead(judge, workshop, record, config);
+      this.#tried.push(candidate);
+      return answer;
+    };
     if (candidates.length === 0 && !isUnchanged) {
+      const rewritten = await instead();
+      if (rewritten) return this.#answer(rewritten, parts, whyNone);
       // The float model is one of them otherwise.
-      const why = this.command === "quantize" ? whyNone : `the runtime refuses the rewritten model, and ${whyNone}`;
-      return this.#nothingToDo(intake, why, {
-        passes: prepared.passes,
-        ...allFloat(prepared.model, { ...common, mode }, whyNone, hopeless?.regions),
-      });
+      const why = withFloat ? `the runtime refuses the rewritten model, and ${whyNone}` : whyNone;
+      const found = allFloat(prepared.model, { ...common, mode }, whyNone, hopeless?.regions);
+      const candidates = candidateFacts(this.#tried, null, () => integerChoices(prepared.model, this.target));
+      return this.#nothingToDo(intake, why, { passes: prepared.passes, ...found, candidates });
     }
     if (hopeless && candidates.length > 0) record.warn(`static integers were left out: ${whyHopeless(hopeless)}`);
     const timed = () => measureSpeed({ candidates, earlier: tried, workshop, config, isPlaced: placed !== null });
     if (candidates.length > 0) this.#tried.push(...(await record.stage("bench", timed, "candidates")));
-    const unquantized = (): UnquantizedFacts =>
-      unquantizedFacts(prepared.model, common, { tried: this.#tried, regions: hopeless?.regions ?? [], why: whyNone });
     const nothing = isUnchanged ? whyNothingPays(candidates, prepared, config.quantize.goal, whyNone) : null;
     if (nothing !== null) {
       if (!this.part) this.#files?.remove();
@@ -273,11 +281,23 @@ export class OptimizeRun {
     }
     const { judged, made } = await chooseCandidate(candidates, judge, workshop, record, config);
     this.#tried.push(...made);
-    workshop.restore(judged.candidate);
-    const differences = await judge.differencesOf(judged.candidate);
-    const missed = judge.missedBefore(judged.candidate);
-    const ruling = amongMissed(judge.rule(judged.candidate, judged.latency, judged.search), missed);
-    return this.#finish({ ...judged, ruling }, differences, workshop, intake, prepared, against, unquantized);
+    const { verdict } = judged.ruling;
+    const rewritten = lacksSpeed(verdict) ? await instead() : null;
+    return rewritten ? this.#answer(rewritten, parts, verdict.summary) : this.#answer(judged, parts);
+  }
+
+  /** @param whyFloat why it has no integers, where that is all that was asked for */
+  async #answer(
+    judged: Judged,
+    parts: Omit<AnswerParts, "whyFloat">,
+    whyFloat: string | null = null,
+  ): Promise<RunResult> {
+    const { candidate, latency, search } = judged;
+    const { judge, workshop } = parts;
+    workshop.restore(candidate);
+    const differences = await judge.differencesOf(candidate);
+    const ruling = amongMissed(judge.rule(candidate, latency, search), judge.missedBefore(candidate));
+    return this.#finish({ ...judged, ruling }, differences, { ...parts, whyFloat });
   }
 
   /** What is wrong with the file, or with the data, is told first. */
@@ -362,62 +382,25 @@ export class OptimizeRun {
     return record.stage("calibrate", () => observeActivations(request, context), "samples");
   }
 
-  async #finish(
-    { candidate, latency, ruling }: Judged,
-    differences: readonly OutputDifference[],
-    workshop: Workshop,
-    intake: Intake,
-    prepared: Prepared,
-    against: ModelFacts,
-    unquantized: () => UnquantizedFacts,
-  ): Promise<RunResult> {
+  async #finish(judged: Judged, differences: readonly OutputDifference[], parts: AnswerParts): Promise<RunResult> {
     const { record, config } = this;
-    const { original, fit } = intake;
+    const { candidate, latency, ruling } = judged;
+    const { original } = parts.intake;
     record.warn(...ruling.warnings);
-    record.warn(...outputWarnings(differences, candidate.accuracy?.metric ?? null, intake.signature));
+    record.warn(...outputWarnings(differences, candidate.accuracy?.metric ?? null, parts.intake.signature));
     const slow = slowBlocks(candidate, latency);
     if (slow) record.warn(slow);
-    const { integers, placed, executed, warnings } = await this.#examine(candidate, intake);
-    const before = await this.#examineOriginal(intake);
-    record.warn(...warnings);
+    const examination = await this.#examine(candidate, parts.intake);
+    const before = await this.#examineOriginal(parts.intake);
+    record.warn(...examination.warnings);
     const isPassed = ruling.verdict.outcome === "met";
     candidate.note ||= isPassed ? "chosen" : "";
     record.warn(...unused(config, this.#tried, isPassed ? candidate : null));
-    const calibration = chosenRanges(candidate, workshop);
-    // Profiled beside the model that was given, which is not the one that is judged against.
-    const times = config.baseline === undefined ? operatorTimes(candidate, before?.steps, placed?.steps) : null;
-    const notes = raisedNotes(opsetOf(original), prepared.model);
-    const corrected = { tried: this.#tried, corrections: this.#corrections };
     // Before the output is there: models of the run have their weights where the input has them, which it may replace.
-    const quantization = quantizationFacts(candidate, { ...corrected, fit, workshop, integers, notes });
-    const told = [
-      ...(this.#lossy ? [lossyText(this.#lossy)] : []),
-      ...(quantization === null && isPassed ? notes : []),
-    ];
-    const choices = () => integerChoices(prepared.model, this.target);
-    const isGoneWithout = ruling.verdict.outcome === "no-gain" && config.quantize.goal === "speed";
-    const findings = {
-      model: intake.facts,
-      ...(config.baseline !== undefined && { baseline: against }),
-      passes: withFinished(prepared.passes, candidate.built.finished),
-      ...(prepared.provenance && { provenance: prepared.provenance }),
-      unfused: prepared.unfused,
-      quantization,
-      ...(quantization === null && { unquantized: unquantized() }),
-      ...(isGoneWithout && { shrinkableBytes: shrinkableBytes(original) }),
-      accuracy: candidate.accuracy,
-      latency: latency?.facts ?? null,
-      ...(this.#lossy && { lossy: this.#lossy }),
-      verdict: { ...ruling.verdict, summary: [ruling.verdict.summary, ...told].join("; ") },
-      candidates: candidateFacts(this.#tried, candidate, choices, workshop.estimatesBeside),
-      difference: differenceFacts(differences),
-      ...(config.graph.shapes.size > 0 && { shapes: shapeChanges(original, prepared.model) }),
-      ...(times && { operatorTimes: times }),
-      ...(placed && { placement: placed.facts }),
-      ...((before ?? executed) && { executed: { before: before?.executed ?? null, after: executed } }),
-      ...(calibration && { calibration }),
-      ...missedRuntimeSpecific(prepared.model, { ...workshop.options, mode: config.quantize.mode }),
-    };
+    const findings = answerFacts(judged, {
+      ...{ ...parts, differences, config, before, lossy: this.#lossy, target: this.target },
+      ...{ examination, tried: this.#tried, corrections: this.#corrections },
+    });
     const write = () => writeJudged(isPassed, candidate.built.path, original, config, record);
     const output = await (this.#files && !this.part ? this.#files.write(write) : write());
     if (!this.part) this.#files?.remove();
