@@ -26,6 +26,10 @@ export const attr = {
   int: (value: number | bigint): Attribute => ({ type: "int", value: BigInt(value) }),
   float: (value: number): Attribute => ({ type: "float", value: Math.fround(value) }),
   string: (value: string): Attribute => ({ type: "string", value: new TextEncoder().encode(value) }),
+  strings: (values: readonly string[]): Attribute => ({
+    type: "strings",
+    value: values.map((value) => new TextEncoder().encode(value)),
+  }),
   ints: (values: readonly (number | bigint)[]): Attribute => ({ type: "ints", value: values.map(BigInt) }),
   floats: (values: readonly number[]): Attribute => ({ type: "floats", value: values.map(Math.fround) }),
   tensor: (value: Tensor): Attribute => ({ type: "tensor", value }),

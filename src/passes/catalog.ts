@@ -19,6 +19,7 @@ import { fuseMatMulTranspose } from "./contrib/matmul-transpose.js";
 import { fuseMultiHeadAttention } from "./contrib/multi-head-attention.js";
 import { fuseQuickGelu } from "./contrib/quick-gelu.js";
 import { hoistCommonBranchNode } from "./control/common-branch-node.js";
+import { fuseGru } from "./control/gru-loop.js";
 import { hoistLoopInvariant } from "./control/hoist-loop-invariant.js";
 import { inlineFunctions } from "./control/inline-functions.js";
 import { inlineIf } from "./control/inline-if.js";
@@ -202,6 +203,7 @@ const cleanUp: readonly AnyPass[] = [
 
 /** Same algebra, other rounding. Patterns that are told by their constants come before what folds constants away. */
 const fusions: readonly AnyPass[] = [
+  fuseGru, // before its products are written otherwise
   eliminateNoOpAverage,
   eliminateUnpaddedCount,
   fuseSingleElement, // what led to a constant needs no fusion

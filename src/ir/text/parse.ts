@@ -180,7 +180,7 @@ class Parser {
     const items: Token[] = [];
     tokens.list("[", "]", () => items.push(tokens.take()));
     if (first.startsWith('"')) {
-      return { type: "strings", value: items.map((item) => new TextEncoder().encode(tokens.quoted(item))) };
+      return attr.strings(items.map((item) => tokens.quoted(item)));
     }
     if (items.some(({ text }) => isFloatText(text))) return attr.floats(items.map((item) => tokens.float(item)));
     return attr.ints(items.map((item) => tokens.integer(item)));

@@ -24,6 +24,7 @@ import {
 import { isPure } from "../../ops/facts.js";
 import { defineGraphPass, spliceBody } from "../../rewrite/index.js";
 import { constantIntegers } from "../../rewrite/match.js";
+import { behindIdentity, boolOf } from "./condition-value.js";
 import { replaceOutputs } from "./replace-outputs.js";
 import { isRead, stack, whyTooLong } from "./stack.js";
 
@@ -86,17 +87,6 @@ function timesOf(node: Node, body: Graph): number | null {
   if (goesOn === false) return 1;
   if (most === 1) return 1;
   return goesOn === true && Number.isFinite(most) ? most : null;
-}
-
-/** Exporters hand the condition on by an Identity, which stays where it stands between input and output. */
-function behindIdentity(value: Value): Value {
-  const node = value.producer;
-  return node?.is("Identity") && node.graph === value.graph && node.inputs[0] ? behindIdentity(node.inputs[0]) : value;
-}
-
-function boolOf(value: Value): boolean | null {
-  if (value.constant?.dtype !== "bool" || value.constant.elementCount !== 1) return null;
-  return value.constant.bytes()[0] !== 0;
 }
 
 function unroll(node: Node, { body, times, states }: Plan): Value[] {

@@ -9,7 +9,7 @@ export const eliminateZeroState = defineRewrite({
   numerics: "exact",
   roots: ["LSTM", "GRU", "RNN"],
   rewrite(root, { create }) {
-    const inputs = root.inputs.map((value, i) => (i >= 5 && i <= 6 && isZero(value) ? null : value));
+    const inputs = root.inputs.map((value, i) => (i >= 5 && i <= 6 && isZeroState(value) ? null : value));
     if (inputs.every((value, i) => value === root.inputs[i])) return null;
     while (inputs.at(-1) === null) inputs.pop();
     const labels = root.outputs.map((output) => output?.label ?? null);
@@ -18,13 +18,14 @@ export const eliminateZeroState = defineRewrite({
   },
 });
 
-function isZero(value: Value | null): boolean {
+/** Whether it is surely nothing but zeros. */
+export function isZeroState(value: Value | null): boolean {
   if (!value) return false;
   if (value.constant) return value.constant.elementCount <= 65_536 && equalsElementwise(value, 0);
   const node = value.producer;
   if (node?.domain !== "") return false;
   if (node.op === "ConstantOfShape") return fillsWithZero(node);
-  return rearranging.has(node.op) && isZero(node.inputs[0] ?? null);
+  return rearranging.has(node.op) && isZeroState(node.inputs[0] ?? null);
 }
 
 /** What they give is nothing but elements of their first input. */
