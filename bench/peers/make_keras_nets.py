@@ -1,10 +1,10 @@
-"""Makes thirteen nets of Keras as tf2onnx exports them, with data, from one seed; compare.py judges tools on them.
+"""Makes fifteen nets of Keras as tf2onnx exports them, with data, from one seed; compare.py judges tools on them.
 
     pip install tensorflow-cpu tf2onnx
     python bench/peers/make_keras_nets.py --out keras --seed 502
 
-Nets of `keras.applications` and small ones of layers that are exported in ways of their own (Conv1D, SeparableConv1D, LSTM, attention,
-UpSampling2D, PReLU), channels last, a free batch, random weights and live BatchNormalization statistics. Writes NAME.onnx, three disjoint
+Nets of `keras.applications` and small ones of layers that are exported in ways of their own (Conv1D, SeparableConv1D, LSTM, GRU,
+attention, UpSampling2D, PReLU), channels last, a free batch, random weights and live BatchNormalization statistics. Writes NAME.onnx, three disjoint
 sets of samples and cases.json, the list that compare.py takes. What has no labels is compared with the float model.
 """
 
@@ -91,6 +91,30 @@ def u_net():
     return keras.Model(given, layers.Conv2D(1, 1, activation="sigmoid")(x))
 
 
+def enlarging():
+    x = given = keras.Input((96, 96, 3))
+    kept = []
+    for filters in (16, 32, 64, 128):
+        kept.append(x)
+        x = layers.MaxPooling2D()(x) if filters > 16 else x
+        for layer in normalized(layers.Conv2D(filters, 3, padding="same", use_bias=False)):
+            x = layer(x)
+    for filters in (64, 32, 16):
+        x = layers.Concatenate()([layers.UpSampling2D()(x), kept.pop()])
+        for layer in normalized(layers.Conv2D(filters, 3, padding="same", use_bias=False)):
+            x = layer(x)
+    return keras.Model(given, layers.Conv2D(2, 1, activation="softmax")(x))
+
+
+def denoiser():
+    x = given = keras.Input((100, 42))
+    dense = layers.Dense(24, activation="tanh")(x)
+    voice = layers.GRU(24, return_sequences=True)(dense)
+    noise = layers.GRU(48, activation="relu", return_sequences=True)(layers.Concatenate()([dense, voice, x]))
+    whole = layers.GRU(96, return_sequences=True)(layers.Concatenate()([voice, noise, x]))
+    return keras.Model(given, [layers.Dense(22, activation="sigmoid")(whole), layers.Dense(1, activation="sigmoid")(voice)])
+
+
 def generator():
     down = [layers.Conv2D(32, 3, 2, padding="same"), layers.LeakyReLU(0.2), layers.Conv2D(64, 3, 2, padding="same")]
     middle = [layers.BatchNormalization(), layers.LeakyReLU(0.2), layers.UpSampling2D(interpolation="bilinear")]
@@ -118,6 +142,8 @@ NETS = {
     "attention": (attention, walks(48, 96), 17, "transformer"),
     "u-net": (u_net, images(96), 13, "cnn"),
     "generator": (generator, images(64), 18, "cnn"),
+    "enlarging": (enlarging, images(96), 15, "cnn"),
+    "denoiser": (denoiser, walks(100, 42), 15, "rnn"),
 }
 
 
