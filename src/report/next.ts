@@ -140,9 +140,10 @@ function afterLoss(result: RunResult, line: Line): Suggestion | null {
   );
 }
 
-/** Of what rewrites make faster, float may be the answer, unless `quantize` has found out that it is none. */
+/** Of what rewrites make faster, float may be the answer: of less than it takes in place of integers, too. */
 function inFloat({ command, passes, candidates }: RunResult, { typed }: Line): Suggestion | null {
-  if (command !== "quantize" || !typed?.startsWith(QUANTIZE) || candidates.some(isFused)) return null;
+  const gainsNothing = candidates.some((each) => isFused(each) && (each.speedup ?? 0) < leastGain);
+  if (command !== "quantize" || !typed?.startsWith(QUANTIZE) || gainsNothing) return null;
   if (!passes.some(({ applied }) => applied > 0)) return null;
   return {
     command: typed.replace(QUANTIZE, "infer-opt optimize "),

@@ -124,8 +124,11 @@ describe("the next command", () => {
     expect(nextOf("quantize", 2)).toBe("infer-opt optimize m.onnx -o q.onnx --max-drop 1%");
     expect(nextOf("quantize", 0)).not.toContain("optimize m.onnx");
     expect(nextOf("optimize", 2)).not.toContain("optimize m.onnx");
-    // That it was among the candidates says that it was weighed.
-    expect(nextOf("quantize", 2, refusedResult().candidates)).not.toContain("optimize m.onnx");
+    const weighed = (speedup: number) =>
+      refusedResult().candidates.map((each) => (each.name === "float32 fused" ? { ...each, speedup } : each));
+    expect(nextOf("quantize", 2, weighed(1.01))).not.toContain("optimize m.onnx");
+    // Of less than quantize asks of float.
+    expect(nextOf("quantize", 2, weighed(1.06))).toContain("optimize m.onnx");
   });
 
   it("times what was compared, and compares what was timed", () => {

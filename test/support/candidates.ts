@@ -151,6 +151,7 @@ export class Stage {
       measureSpeed: async (candidates: readonly Candidate[]) => {
         for (const each of candidates) each.speedup = estimate ?? each.speedup;
       },
+      reckonBesideOriginal: () => {},
       observeFor: async (kept: ReadonlyMap<string, string>) => void this.observed.push([...kept.keys()].join(" ")),
       discard: ({ name }: Candidate) => void this.discarded.push(name),
     };

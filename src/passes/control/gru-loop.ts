@@ -144,6 +144,7 @@ function turnsOnce(node: Node, body: Graph, counters: ReadonlySet<Value>, steps:
 }
 
 /** More than any sequence has; usually the largest number that there is. */
+const MOST_STEPS = 2 ** 24;
 const isEndless = ({ constant }: Value): boolean =>
   constant?.dtype === "i64" && constant.elementCount === 1 && (constant.bigints()?.[0] ?? 0n) >= BigInt(MOST_STEPS);
 
@@ -166,7 +167,6 @@ function compared(
 
 /** Numbers of turns are the same in all of these. */
 const countable: ReadonlySet<string> = new Set(["f32", "f64", "i32", "i64"]);
-const MOST_STEPS = 2 ** 24;
 
 function behindCasts(value: Value): Value {
   const cast = value.producer?.is("Cast") ? value.producer : null;
@@ -189,7 +189,10 @@ function cellOf(next: Value, state: Value): Cell | null {
     for (const [update, old] of inputOrders(made(kept, "Mul"))) {
       for (const [rest, fresh] of inputOrders(made(renewed, "Mul"))) {
         const sub = made(rest, "Sub");
-        if (old !== state || sub?.inputs[1] !== update || constantScalar(sub.inputs[0]) !== 1) continue;
+        const one = sub?.inputs[0];
+        // Of more axes than the state it would give these to it.
+        const isOne = constantScalar(one) === 1 && one!.constant!.dims.length <= 2;
+        if (old !== state || sub?.inputs[1] !== update || !isOne) continue;
         const cell = gatesOf(update, fresh, state, made);
         if (cell) return cell;
       }
@@ -238,9 +241,14 @@ function productOf(gates: Readonly<Record<"z" | "r" | "h", Value>>, made: Made):
 
 /** a W, or a W + b, for a matrix and a row that are constants. */
 function productBehind(value: Value, made: Made): Pick<Product, "input" | "weights" | "bias"> | null {
-  const sums: (readonly [Value, Value | null])[] = [[value, null], ...inputOrders(made(value, "Add"))];
+  const gemm = made(value, "Gemm");
+  const sums: (readonly [Node | null, Value | null])[] = [
+    [made(value, "MatMul"), null],
+    [gemm && isPlain(gemm) ? gemm : null, gemm?.inputs[2] ?? null],
+    ...inputOrders(made(value, "Add")).map(([product, row]) => [made(product, "MatMul"), row] as const),
+  ];
   for (const [product, row] of sums) {
-    const [input, factor] = made(product, "MatMul")?.inputs ?? [];
+    const [input, factor] = product?.inputs ?? [];
     const [weights, bias] = [factor?.constant, row?.constant ?? null];
     if (!input || weights?.dtype !== "f32" || weights.dims.length !== 2 || (row && !bias)) continue;
     const columns = weights.dims[1];
@@ -250,6 +258,12 @@ function productBehind(value: Value, made: Made): Pick<Product, "input" | "weigh
   }
   return null;
 }
+
+const isPlain = (gemm: Node): boolean =>
+  gemm.float("alpha", 1) === 1 &&
+  gemm.float("beta", 1) === 1 &&
+  gemm.int("transA", 0) === 0 &&
+  gemm.int("transB", 0) === 0;
 
 interface Part {
   readonly source: Value;
@@ -296,7 +310,7 @@ function emit(node: Node, unit: Unit, store: Store): (Value | null)[] {
   const constant = (part: string, tensor: Tensor): Value =>
     graph.addConstant(`${node.displayName}/${part}`, store(tensor));
   const add = (op: string, inputs: (Value | null)[], outputs: NewOutput[], attributes = {}): Node =>
-    graph.addNode({ op, inputs, attributes, outputs, name, provenance }, node);
+    graph.addNode({ op, inputs, attributes, outputs, provenance, ...(op === "GRU" && { name }) }, node);
   const typed = (label: string, ...shape: Dim[]): NewOutput => ({ label, type: { dtype: "f32", shape } });
   const [steps = null, batch = null] = sequence.shape ?? [];
   const axis = (at: number): Value => graph.addConstant("axes", Tensor.i64([1], [at]));

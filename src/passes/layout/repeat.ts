@@ -37,10 +37,9 @@ export const fuseRepeat = defineRewrite({
     if (!last) return null;
     const before = soleProducer(last.source, "Reshape");
     const first = before && repeatedBy(before, facts);
-    const whole = first ? inSequence(first, last) : last;
-    const places = whole.factors.flatMap((factor, axis) => (factor > 1 ? [axis] : []));
-    if (whole.source.dtype !== "f32" || whole.factors.length !== 4 || places.length !== 2 || places[0] === 0)
-      return null;
+    const whole = [...(first ? [inSequence(first, last)] : []), last].find(isOfPlanes);
+    if (!whole) return null;
+    const places = repeatedAxes(whole);
     const channels = [1, 2, 3].find((axis) => !places.includes(axis))!;
     const planes = [0, channels, ...places];
     const isMoved = !isIdentity(planes) && !producerOf(whole.source, "Transpose", reshape.graph);
@@ -48,6 +47,13 @@ export const fuseRepeat = defineRewrite({
     return resized(whole, planes, reshape, context);
   },
 });
+
+const repeatedAxes = ({ factors }: Repeated): number[] => factors.flatMap((factor, axis) => (factor > 1 ? [axis] : []));
+
+const isOfPlanes = (repeated: Repeated): boolean => {
+  const places = repeatedAxes(repeated);
+  return repeated.source.dtype === "f32" && repeated.factors.length === 4 && places.length === 2 && !places.includes(0);
+};
 
 /** Otherwise Transposes come to it that nothing takes away. */
 const isTurnedByAll = ({ uses }: Value): boolean =>

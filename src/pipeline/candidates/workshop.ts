@@ -211,10 +211,13 @@ export class Workshop {
     }
   }
 
-  /** For what was profiled before in another workshop, beside the prepared model alone. */
+  /** For what was profiled before beside the prepared model alone, in another workshop or before a float candidate was; once. */
   reckonBesideOriginal(candidates: readonly Candidate[]): void {
     for (const candidate of candidates) {
-      if (candidate.times && !candidate.times.original && candidate.speedup !== null) candidate.speedup *= this.#gain;
+      if (!candidate.times || candidate.times.original) continue;
+      // What was timed was so beside the original.
+      if (candidate.estimate != null) candidate.estimate *= this.#gain;
+      else if (candidate.estimate === undefined && candidate.speedup !== null) candidate.speedup *= this.#gain;
     }
   }
 

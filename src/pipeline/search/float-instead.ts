@@ -6,12 +6,11 @@
  */
 import type { Rewrite } from "../../rewrite/index.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
-import type { Candidate } from "../candidates/candidate.js";
+import { type Candidate, estimateOf } from "../candidates/candidate.js";
 import { isFinishedOtherwise } from "../candidates/finishing.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { OptimizeConfig } from "../config.js";
 import type { Prepared } from "../prepare/prepare.js";
-import type { Verdict } from "../result.js";
 import type { RunRecord } from "../run-record.js";
 import type { Judge, Judged } from "./judge-candidate.js";
 
@@ -36,29 +35,60 @@ export const admitsFloat = (
   isMeasurable &&
   (passes.some(({ applied }) => applied > 0) || isFinishedOtherwise(path, finishing));
 
-/** Whether it is the speed alone that the best of the integers lacks: what is inaccurate is for a search to say. */
-export const lacksSpeed = ({ outcome }: Verdict): boolean => outcome === "no-gain" || outcome === "inconclusive";
+const ofAccuracy: ReadonlySet<string> = new Set(["sense", "saturation", "max-drop"]);
+
+/**
+ * Whether float may be ahead of the best of the integers: where nothing but speed is missed or not certain (what is inaccurate is for
+ * a search to say), or by estimates of both they are slower than it, however much faster than the original.
+ */
+export const mayBeBehindFloat = (
+  { candidate, ruling: { verdict } }: Judged,
+  { estimatesBeside }: Workshop,
+): boolean => {
+  if (verdict.reasons.some(({ limit, status }) => ofAccuracy.has(limit) && status !== "met")) return false;
+  const estimate = estimateOf(candidate);
+  return verdict.outcome !== "met" || (estimatesBeside === "rewritten" && estimate !== null && estimate < 1);
+};
 
 export interface FloatInstead {
   readonly candidate: Candidate;
-  /** Null where it misses a limit, or gains too little. */
-  readonly answer: Judged | null;
+  /** Null where it was not worth a race. */
+  readonly judged: Judged | null;
+  /** Whether it meets every limit and gains enough. */
+  readonly isAnswer: boolean;
 }
 
+/** @param tried what was estimated before beside the rewritten model, and is told beside the original from now on */
 export async function floatInstead(
   judge: Judge,
   workshop: Workshop,
   record: RunRecord,
   { runtime: { benchMs } }: Pick<OptimizeConfig, "runtime">,
+  tried: readonly Candidate[],
 ): Promise<FloatInstead> {
   const candidate = workshop.make({ kind: "fused" });
   const isRaced = await looksFaster(candidate, workshop, record, benchMs);
+  workshop.reckonBesideOriginal(tried);
   const judged = isRaced && (await judge.isAccurate(candidate)) ? await judge.race(candidate) : null;
-  const isAnswer = judged?.ruling.verdict.outcome === "met" && candidate.speedup! >= LEAST_FLOAT_GAIN;
-  if (!isAnswer)
-    candidate.note ||=
-      candidate.speedup! < LEAST_FLOAT_GAIN ? TOO_LITTLE : (judged?.ruling.verdict.summary ?? INACCURATE);
-  return { candidate, answer: isAnswer ? judged : null };
+  const outcome = judged?.ruling.verdict.outcome ?? null;
+  const isEnough = candidate.speedup !== null && candidate.speedup >= LEAST_FLOAT_GAIN;
+  const isAnswer = outcome === "met" && isEnough;
+  if (outcome !== null && outcome !== "met") candidate.note ||= judged!.ruling.verdict.summary;
+  else if (!isAnswer) candidate.note ||= isEnough ? INACCURATE : TOO_LITTLE;
+  return { candidate, judged, isAnswer };
+}
+
+/** Whether a race says more of it than that there is nothing to do. */
+export const missesLimit = (float: FloatInstead | null): boolean =>
+  float?.judged != null && float.judged.ruling.verdict.outcome !== "met";
+
+/** Why it is the answer in place of integers; null where these are. */
+export function whyInFloat({ candidate, isAnswer }: FloatInstead, integers: Judged): string | null {
+  const { outcome, summary } = integers.ruling.verdict;
+  const { speedup } = integers.candidate;
+  if (!isAnswer) return null;
+  if (outcome !== "met") return summary;
+  return speedup !== null && speedup < candidate.speedup! ? `${speedup.toFixed(2)}x as fast with them` : null;
 }
 
 async function looksFaster(

@@ -66,7 +66,14 @@ import { type AnswerParts, answerFacts } from "./answer-facts.js";
 import { baselineOf } from "./baseline.js";
 import { chooseCandidate } from "./choose-candidate.js";
 import { type Examination, examineCandidate, examineOriginal, type OriginalTimes } from "./examine-candidate.js";
-import { admitsFloat, floatInstead, lacksSpeed } from "./float-instead.js";
+import {
+  admitsFloat,
+  type FloatInstead,
+  floatInstead,
+  mayBeBehindFloat,
+  missesLimit,
+  whyInFloat,
+} from "./float-instead.js";
 import { Judge, type Judged } from "./judge-candidate.js";
 import { leastOpset, makeCandidates } from "./make-candidates.js";
 import { measureSpeed } from "./measure-speed.js";
@@ -249,20 +256,23 @@ export class OptimizeRun {
     const unquantized = (): UnquantizedFacts =>
       unquantizedFacts(prepared.model, common, { tried: this.#tried, regions: hopeless?.regions ?? [], why: whyNone });
     const parts = { judge, workshop, intake, prepared, against, unquantized };
-    const mayBeFloat = !withFloat && admitsFloat(config, this.target, prepared, common.finishing);
-    const instead = async (): Promise<Judged | null> => {
-      if (!mayBeFloat) return null;
-      const { candidate, answer } = await floatInstead(judge, workshop, record, config);
-      this.#tried.push(candidate);
-      return answer;
+    // Of a model whose products were joined the one without was not compared with the original.
+    const mayBeFloat = !withFloat && !joined && admitsFloat(config, this.target, fused, common.finishing);
+    const instead = async (): Promise<FloatInstead | null> => {
+      if (!mayBeFloat || record.elapsedMs > (config.quantize.budgetMs ?? Number.POSITIVE_INFINITY)) return null;
+      const found = await floatInstead(judge, workshop, record, config, this.#tried);
+      this.#tried.push(found.candidate);
+      return found;
     };
     if (candidates.length === 0 && !isUnchanged) {
       const rewritten = await instead();
-      if (rewritten) return this.#answer(rewritten, parts, whyNone);
+      if (rewritten?.isAnswer || missesLimit(rewritten)) return this.#answer(rewritten!.judged!, parts, whyNone);
       // The float model is one of them otherwise.
       const why = withFloat ? `the runtime refuses the rewritten model, and ${whyNone}` : whyNone;
       const found = allFloat(prepared.model, { ...common, mode }, whyNone, hopeless?.regions);
-      const candidates = candidateFacts(this.#tried, null, () => integerChoices(prepared.model, this.target));
+      const choices = () => integerChoices(prepared.model, this.target);
+      const candidates = candidateFacts(this.#tried, null, choices, workshop.estimatesBeside);
+      if (!this.part) this.#files?.remove();
       return this.#nothingToDo(intake, why, { passes: prepared.passes, ...found, candidates });
     }
     if (hopeless && candidates.length > 0) record.warn(`static integers were left out: ${whyHopeless(hopeless)}`);
@@ -281,9 +291,9 @@ export class OptimizeRun {
     }
     const { judged, made } = await chooseCandidate(candidates, judge, workshop, record, config);
     this.#tried.push(...made);
-    const { verdict } = judged.ruling;
-    const rewritten = lacksSpeed(verdict) ? await instead() : null;
-    return rewritten ? this.#answer(rewritten, parts, verdict.summary) : this.#answer(judged, parts);
+    const rewritten = mayBeBehindFloat(judged, workshop) ? await instead() : null;
+    const whyFloat = rewritten && whyInFloat(rewritten, judged);
+    return whyFloat === null ? this.#answer(judged, parts) : this.#answer(rewritten!.judged!, parts, whyFloat);
   }
 
   /** @param whyFloat why it has no integers, where that is all that was asked for */

@@ -96,6 +96,34 @@ testRewrite(fuseGru, {
       goesOn: "on",
       body: counted + compared("most") + split + cell(),
     }),
+    "products that are Gemm": loop({
+      body: `${counted}
+  xb = Gemm(row, $w: f32[3,12], $bx: f32[12])
+  hb = Gemm(h, $u: f32[4,12], $bh: f32[1,12])
+  xz, xr, xh = Split<axis=-1>(xb)
+  hz, hr, hh = Split<axis=-1>(hb)${cell()}`,
+    }),
+    "an input as wide as the state": `(x: f32[5,2,4], h0: f32[2,4]) -> (y) {
+      y, z = Loop<body=(i: i64[], k: bool[], h: f32[2,4]) -> (k, n, e) {
+        row = Gather<axis=0>(x, i)
+        xb = MatMul(row, $w: f32[4,12])
+        hb = MatMul(h, $u: f32[4,12])
+        hz, hr, hh = Split<axis=1>(hb)
+        xz, xr, xh = Split<axis=1>(xb)
+        zs = Add(hz, xz)
+        z1 = Sigmoid(zs)
+        rs = Add(xr, hr)
+        r = Sigmoid(rs)
+        rh = Mul(hh, r)
+        cs = Add(rh, xh)
+        c = Tanh(cs)
+        rest = Sub($one: f32[1] = {1}, z1)
+        new = Mul(c, rest)
+        kept = Mul(h, z1)
+        n = Add(new, kept)
+        e = Identity(n)
+      }>($m: i64[] = {5}, _, h0)
+    }`,
     "turns that the loop itself counts, and no biases": `(x: f32[5,2,3], h0: f32[2,4]) -> (y, z) {
       y, z = Loop<body=(i: i64[], k: bool[], h: f32[2,4]) -> (k, n, e) {
         row = Gather<axis=0>(x, i)
@@ -108,6 +136,58 @@ testRewrite(fuseGru, {
     }`,
   },
   leaves: {
+    "rows along another axis": [
+      loop({ inputs: "x: f32[6,6,3], h0: f32[6,4]", body: counted.replace("axis=0", "axis=1") + split + cell() }),
+      null,
+    ],
+    "rows of what it makes in each turn": [
+      loop({ body: `\n  made = Neg(x)${counted.replace("(x, i)", "(made, i)")}${split}${cell()}` }),
+      null,
+    ],
+    "what is renewed by another gate": [
+      loop({ body: counted + split + cell().replace("Sub($one: f32[] = {1}, z)", "Sub($one: f32[] = {1}, r)") }),
+      null,
+    ],
+    "a one that has more axes than the state": [
+      `(x: f32[6,N,3], h0: f32[N,4]) -> (y) {
+        y, z = Loop<body=(i: i64[], k: bool[], h: f32) -> (k, n, e) {
+          row = Gather<axis=0>(x, i)
+          xb = MatMul(row, $w: f32[3,12])
+          hb = MatMul(h, $u: f32[4,12])
+          hh, hz, hr = Split<axis=-1>(hb)
+          xz, xr, xh = Split<axis=-1>(xb)${cell().replace("$one: f32[] = {1}", "$one: f32[1,1,1] = {1}")}
+          e = Identity(n)
+        }>($m: i64[] = {6}, _, h0)
+      }`,
+      null,
+    ],
+    "a turn after the last step": [
+      loop({
+        limit: "$m: i64[] = {9223372036854775807}",
+        goesOn: "on",
+        outputs: "y",
+        body: `${counted}${float("turn", "tf")}\n  on = Less(tf, $t6: f32[] = {5})${split}${cell()}`,
+      }),
+      null,
+    ],
+    "a start that compares something else": [
+      loop({
+        inputs: `x: f32[T,N,3], h0: f32[N,${HIDDEN}], f: f32[]`,
+        before:
+          "\n  s = Shape(x)\n  l0 = Gather<axis=0>(s, $first: i64[] = {0})\n  most = Cast<to=1>(l0)\n  begun = Less(f, most)",
+        limit: "l0",
+        starts: "begun",
+        outputs: "y",
+      }),
+      null,
+    ],
+    "a condition on a number of turns that wraps around": [
+      loop({
+        goesOn: "on",
+        body: `${counted}\n  tf = Cast<to=3>(turn)\n  on = Less(tf, $t6: i8[] = {6})${split}${cell()}`,
+      }),
+      null,
+    ],
     "fewer turns than steps": [loop({ limit: "$m: i64[] = {5}" }), null],
     "a limit that is an input": [
       loop({ inputs: "x: f32[6,N,3], h0: f32[N,4], m: i64[]", limit: "m", outputs: "y" }),
@@ -150,12 +230,24 @@ testRewrite(fuseGru, {
       loop({ body: counted + split + cell().replace("Sub($one: f32[] = {1}, z)", "Sub($one: f32[] = {2}, z)") }),
       null,
     ],
-    "gates that share their columns": [
+    "a gate of more columns than the others": [
       loop({ body: counted + split.replace("{4}, $e1: i64[1] = {8}", "{3}, $e1: i64[1] = {8}") + cell() }),
       null,
     ],
     "a gate of another activation": [
       loop({ body: counted + split + cell().replace("r = Sigmoid", "r = HardSigmoid") }),
+      null,
+    ],
+    "a product that is scaled": [
+      loop({
+        body:
+          counted +
+          split.replace(
+            "xs = MatMul(row, $w: f32[3,12])\n  xb = Add(xs, $bx: f32[12])",
+            "xb = Gemm<alpha=0.5>(row, $w: f32[3,12], $bx: f32[12])",
+          ) +
+          cell(),
+      }),
       null,
     ],
     "weights that are computed": [

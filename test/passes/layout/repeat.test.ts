@@ -49,6 +49,24 @@ testRewrite(fuseRepeat, {
       b = Expand(a, $r: i64[6] = {1, 5, 3, 2, 1, 2})
       y = Reshape(b, $t: i64[4] = {2, 5, 6, 8})
     }`,
+    "steps that are both transposed": `(x: f32[2,5,3,4]) -> (y) {
+      a = Unsqueeze(x, $i: i64[1] = {3})
+      b = Tile(a, $r: i64[5] = {1, 1, 1, 2, 1})
+      c = Transpose<perm=[0,2,3,4,1]>(b)
+      d = Reshape(c, $s: i64[4] = {2, 6, 4, 5})
+      e = Unsqueeze(d, $j: i64[1] = {3})
+      f = Tile(e, $q: i64[5] = {1, 1, 1, 3, 1})
+      g = Transpose<perm=[0,4,2,3,1]>(f)
+      y = Reshape(g, $t: i64[4] = {2, 5, 12, 6})
+    }`,
+    "rows and columns of samples that were repeated before": `(x: f32[2,5,3,4]) -> (y) {
+      a = Unsqueeze(x, $i: i64[1] = {1})
+      b = Tile(a, $r: i64[5] = {1, 2, 1, 1, 1})
+      c = Reshape(b, $s: i64[4] = {4, 5, 3, 4})
+      d = Unsqueeze(c, $j: i64[2] = {3, 5})
+      e = Tile(d, $q: i64[6] = {1, 1, 1, 2, 1, 2})
+      y = Reshape(e, $t: i64[4] = {4, 5, 6, 8})
+    }`,
     "channels behind their rows, which are transposed at once": `(x: f32[N,3,5,4]) -> (y) {
       a = Unsqueeze(x, $i: i64[2] = {2, 5})
       b = Tile(a, $r: i64[6] = {1, 1, 2, 1, 1, 2})
@@ -97,6 +115,22 @@ testRewrite(fuseRepeat, {
         a = Unsqueeze(x, $i: i64[2] = {1, 4})
         b = Tile(a, $r: i64[6] = {1, 2, 1, 1, 2, 1})
         y = Reshape(b, $t: i64[4] = {4, 5, 6, 4})
+      }`,
+      null,
+    ],
+    "a sample that Expand repeats, too": [
+      `(x: f32[1,5,3,4]) -> (y) {
+        a = Unsqueeze(x, $i: i64[2] = {3, 5})
+        b = Expand(a, $r: i64[6] = {2, 5, 3, 2, 4, 2})
+        y = Reshape(b, $t: i64[4] = {2, 5, 6, 8})
+      }`,
+      null,
+    ],
+    "no copy at all": [
+      `(x: f32[2,5,3,4]) -> (y) {
+        a = Unsqueeze(x, $i: i64[2] = {3, 5})
+        b = Tile(a, $r: i64[6] = {1, 1, 1, 0, 1, 2})
+        y = Reshape(b, $t: i64[4] = {2, 5, 0, 8})
       }`,
       null,
     ],

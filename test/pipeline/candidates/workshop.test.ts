@@ -172,9 +172,12 @@ describe("Workshop", () => {
     expect(integers!.speedup).toBeCloseTo(2, 2);
     expect(beside.estimatesBeside).toBe("rewritten");
     const earlier = { ...integers! };
+    const timed = { ...integers!, estimate: 2, speedup: 1.9 };
     await beside.measureSpeed([fused!, integers!], 0);
     expect(beside.estimatesBeside).toBe("original");
-    beside.reckonBesideOriginal([earlier, integers!]);
+    beside.reckonBesideOriginal([earlier, integers!, timed]);
+    expect(timed.estimate).toBeCloseTo(3, 2);
+    expect(timed.speedup).toBe(1.9);
     await beside.measureSpeed([next!], 0);
     for (const [each, speedup] of [
       [fused!, 1.5],
