@@ -19,7 +19,6 @@ const LEAST_FLOAT_GAIN = 1.1;
 /** Of a race, to profile it beside the model that was given. */
 const PROFILED_SHARE = 0.25;
 const TOO_LITTLE = `without integers a gain takes ${LEAST_FLOAT_GAIN}x: the file is no smaller`;
-const INACCURATE = "misses the limit on accuracy";
 
 /** Whether rewrites without integers are an answer at all: to whoever asked for integers of one kind they are none. */
 export const admitsFloat = (
@@ -52,7 +51,7 @@ export const mayBeBehindFloat = (
 
 export interface FloatInstead {
   readonly candidate: Candidate;
-  /** Null where it was not worth a race. */
+  /** Null where it does not look fast enough; without times where it misses a limit on accuracy or size. */
   readonly judged: Judged | null;
   /** Whether it meets every limit and gains enough. */
   readonly isAnswer: boolean;
@@ -67,18 +66,21 @@ export async function floatInstead(
   tried: readonly Candidate[],
 ): Promise<FloatInstead> {
   const candidate = workshop.make({ kind: "fused" });
-  const isRaced = await looksFaster(candidate, workshop, record, benchMs);
+  const isFaster = await looksFaster(candidate, workshop, record, benchMs);
   workshop.reckonBesideOriginal(tried);
-  const judged = isRaced && (await judge.isAccurate(candidate)) ? await judge.race(candidate) : null;
-  const outcome = judged?.ruling.verdict.outcome ?? null;
-  const isEnough = candidate.speedup !== null && candidate.speedup >= LEAST_FLOAT_GAIN;
-  const isAnswer = outcome === "met" && isEnough;
-  if (outcome !== null && outcome !== "met") candidate.note ||= judged!.ruling.verdict.summary;
-  else if (!isAnswer) candidate.note ||= isEnough ? INACCURATE : TOO_LITTLE;
+  const judged = isFaster ? await judgedBy(judge, candidate) : null;
+  const verdict = judged?.ruling.verdict ?? null;
+  const isAnswer = verdict?.outcome === "met" && candidate.speedup! >= LEAST_FLOAT_GAIN;
+  if (!isAnswer) candidate.note ||= verdict === null || verdict.outcome === "met" ? TOO_LITTLE : verdict.summary;
   return { candidate, judged, isAnswer };
 }
 
-/** Whether a race says more of it than that there is nothing to do. */
+const judgedBy = async (judge: Judge, candidate: Candidate): Promise<Judged> =>
+  (await judge.isAccurate(candidate))
+    ? judge.race(candidate)
+    : { candidate, latency: null, ruling: judge.rule(candidate, null) };
+
+/** Whether more is known of it than that there is nothing to do. */
 export const missesLimit = (float: FloatInstead | null): boolean =>
   float?.judged != null && float.judged.ruling.verdict.outcome !== "met";
 

@@ -86,8 +86,9 @@ describe("floatInstead", () => {
     expect([slow.judged, slow.isAnswer, slow.isTimed]).toEqual([null, false, false]);
     expect(slow.candidate.note).toBe("without integers a gain takes 1.1x: the file is no smaller");
     const wrong = await tried({ accuracy: 0.9, ms: 5 }, { estimate: 2, limits: { maxDrop: { percent: 1 } } });
-    expect([wrong.judged, wrong.isAnswer, wrong.isTimed]).toEqual([null, false, false]);
-    expect(wrong.candidate.note).toBe("misses the limit on accuracy");
+    expect([wrong.judged?.ruling.verdict.outcome, wrong.isAnswer, wrong.isTimed]).toEqual(["accuracy", false, false]);
+    expect(missesLimit(wrong)).toBe(true);
+    expect(wrong.candidate.note).toMatch(/^accuracy limit missed: /);
   });
 
   it("is none where another limit is missed", async () => {
