@@ -1,6 +1,7 @@
 /** `--verify full`: which pass is wrong shows right after it, however much the passes behind it may hide. */
 import type { Numerics } from "../../base/numerics.js";
-import { linkModel, type Model } from "../../ir/index.js";
+import { linkModel, type Model, nodesWithin } from "../../ir/index.js";
+import { nameAdded } from "../../quantization/names.js";
 import type { AnyPass } from "../../rewrite/index.js";
 import type { RunContext } from "../context.js";
 import { linkedFile, removeLinked } from "../model-runs.js";
@@ -38,9 +39,16 @@ export class StepChecker {
     removeLinked(this.#before);
   }
 
+  /** Copies of a node have its name until all passes are done, and the runtime takes none twice. */
   #write(): string {
     const path = linkedFile(this.context, "step");
-    linkModel(this.model, path);
+    const named = [...nodesWithin(this.model.graph)].map((node) => [node, node.name] as const);
+    nameAdded(this.model, new Set());
+    try {
+      linkModel(this.model, path);
+    } finally {
+      for (const [node, name] of named) node.name = name;
+    }
     return path;
   }
 }

@@ -208,6 +208,22 @@ describe("prepareModel", () => {
     expect(full.equivalence).toEqual({ level: "full", checked: true, inputs: "made-up" });
   });
 
+  it("compares graphs of which copies of a node have one name, as they have until all passes are done", async () => {
+    const named: AnyPass = {
+      kind: "graph",
+      name: "name-all",
+      summary: "For tests",
+      numerics: "exact",
+      run: ({ model, claim }) => {
+        for (const node of model.graph.nodes()) if (node.name !== "copy" && claim(node.displayName)) node.name = "copy";
+      },
+    };
+    const prepared = await prepare([named], { graph: graphConfig({ verify: "full" }) });
+    expect(reportOf(prepared, "name-all")).toMatchObject({ applied: 6 });
+    expect(reportOf(prepared, "name-all").rejected).toBeUndefined();
+    expect([...prepared.model.graph.nodes()].map(({ name }) => name)).toContain("copy_5");
+  });
+
   it("says so when nothing was to be compared", async () => {
     const prepared = await prepare([wrong], { graph: graphConfig({ verify: "none" }) });
     expect(opsOf(prepared)).toContain("Tanh");
