@@ -35,15 +35,13 @@ const LARGEST_MAGNITUDE = 1e4;
 export class GraphBuilder {
   readonly known: Known[] = [];
   #labels = 0;
-  #feeds: readonly Feeds[];
+  #feeds: readonly Feeds[] = [];
 
   constructor(
     readonly model: Model,
     readonly chance: Chance,
     readonly seed: number,
-  ) {
-    this.#feeds = [feedsFor(model, () => 2, seed), feedsFor(model, (symbol) => 2 + (symbol.length % 3), seed)];
-  }
+  ) {}
 
   get opset(): number {
     return this.model.opsets.get("") ?? 1;
@@ -51,7 +49,15 @@ export class GraphBuilder {
 
   /** Runs what is there and gets to know every value of the main graph. False when it does not run. */
   async begin(): Promise<boolean> {
-    const { graph } = this.model;
+    const { model, seed } = this;
+    const { graph } = model;
+    try {
+      this.#feeds = [feedsFor(model, () => 2, seed), feedsFor(model, (symbol) => 2 + (symbol.length % 3), seed)];
+    } catch (thrown) {
+      // Of texts, into which a change may have turned an input.
+      if (!(thrown instanceof Refusal)) throw thrown;
+      return false;
+    }
     for (const input of graph.inputs) {
       const dims = this.#feeds.map((each) => each[input.label]?.dims);
       if (dims.every((each) => each !== undefined) && input.dtype) {
