@@ -105,10 +105,15 @@ export class Stage {
   /**
    * Quantizes alone what is not kept; `damage` says what each node costs, in dB.
    *
-   * @param estimate the speed that a profile tells of each; as its latency is where that is not given
-   * @param error what is told of each whose error is measured
+   * @param told what is told of each: its speed by a profile (as its latency is where that is not given), with the times of that,
+   *   and what is found where its error is measured
    */
-  workshopFor(all: readonly string[], alone = all, estimate?: number, error?: Partial<Candidate>): Workshop {
+  workshopFor(
+    all: readonly string[],
+    alone = all,
+    told: Partial<Pick<Candidate, "times">> & { estimate?: number; error?: Partial<Candidate> } = {},
+  ): Workshop {
+    const { estimate, error, times } = told;
     const workshop = {
       options: { target: { isMeasurable: true } },
       make: (
@@ -149,7 +154,7 @@ export class Stage {
         }
       },
       measureSpeed: async (candidates: readonly Candidate[]) => {
-        for (const each of candidates) each.speedup = estimate ?? each.speedup;
+        for (const each of candidates) Object.assign(each, { speedup: estimate ?? each.speedup, times });
       },
       reckonBesideOriginal: () => {},
       observeFor: async (kept: ReadonlyMap<string, string>) => void this.observed.push([...kept.keys()].join(" ")),

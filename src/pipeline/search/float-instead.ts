@@ -80,9 +80,11 @@ const judgedBy = async (judge: Judge, candidate: Candidate): Promise<Judged> =>
     ? judge.race(candidate)
     : { candidate, latency: null, ruling: judge.rule(candidate, null) };
 
-/** Whether more is known of it than that there is nothing to do. */
-export const missesLimit = (float: FloatInstead | null): boolean =>
-  float?.judged != null && float.judged.ruling.verdict.outcome !== "met";
+/** Whether it misses a limit that was declared: where there are no integers, that it gains nothing for certain is nothing to do. */
+export const missesLimit = (float: FloatInstead | null): boolean => {
+  const outcome = float?.judged?.ruling.verdict.outcome;
+  return outcome === "accuracy" || outcome === "latency";
+};
 
 /** Why it is the answer in place of integers; null where these are. */
 export function whyInFloat({ candidate, isAnswer }: FloatInstead, integers: Judged): string | null {
@@ -103,5 +105,6 @@ async function looksFaster(
   // The runtime refuses it.
   if (candidate.sqnrDb === Number.NEGATIVE_INFINITY && candidate.note !== "") return false;
   await record.stage("bench", () => workshop.measureSpeed([candidate], benchMs * PROFILED_SHARE), candidate.name);
-  return candidate.speedup! >= LEAST_FLOAT_GAIN;
+  // What is too small to be profiled is as fast as chance has it.
+  return candidate.times != null && candidate.speedup! >= LEAST_FLOAT_GAIN;
 }

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { InferOptError } from "../../../src/base/errors.js";
 import { loadModel } from "../../../src/ir/index.js";
 import { finishing } from "../../../src/passes/catalog.js";
+import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
 import type { Workshop } from "../../../src/pipeline/candidates/workshop.js";
 import type { Limits, QuantizeConfig } from "../../../src/pipeline/config.js";
 import type { Verdict } from "../../../src/pipeline/result.js";
@@ -55,13 +55,18 @@ describe("admitsFloat", () => {
 });
 
 describe("floatInstead", () => {
+  const profiled: Candidate["times"] = { float: [], own: [] };
   const tried = async (
     behaviour: Behaviour,
-    { estimate, limits = {} }: { estimate: number; limits?: Partial<Limits> },
+    {
+      estimate,
+      limits = {},
+      times = profiled,
+    }: { estimate: number; limits?: Partial<Limits>; times?: Candidate["times"] },
   ): Promise<FloatInstead & { readonly isTimed: boolean }> => {
     const stage = new Stage(() => behaviour);
     const { judge, config } = stage.judgeFor(limits);
-    const found = await floatInstead(judge, stage.workshopFor([], [], estimate), stage.record, config, []);
+    const found = await floatInstead(judge, stage.workshopFor([], [], { estimate, times }), stage.record, config, []);
     return { ...found, isTimed: stage.runtime.timed.length > 0 };
   };
 
@@ -81,10 +86,12 @@ describe("floatInstead", () => {
     expect(candidate.note).toBe("without integers a gain takes 1.1x: the file is no smaller");
   });
 
-  it("is not raced where its profile promises too little, or it misses the limit on accuracy", async () => {
+  it("is not raced where its profile promises too little or is missing, or it misses the limit on accuracy", async () => {
     const slow = await tried({ accuracy: 1, ms: 5 }, { estimate: 1.05 });
     expect([slow.judged, slow.isAnswer, slow.isTimed]).toEqual([null, false, false]);
     expect(slow.candidate.note).toBe("without integers a gain takes 1.1x: the file is no smaller");
+    const tiny = await tried({ accuracy: 1, ms: 5 }, { estimate: 2, times: null });
+    expect([tiny.judged, tiny.isTimed]).toEqual([null, false]);
     const wrong = await tried({ accuracy: 0.9, ms: 5 }, { estimate: 2, limits: { maxDrop: { percent: 1 } } });
     expect([wrong.judged?.ruling.verdict.outcome, wrong.isAnswer, wrong.isTimed]).toEqual(["accuracy", false, false]);
     expect(missesLimit(wrong)).toBe(true);
@@ -101,7 +108,13 @@ describe("floatInstead", () => {
     const stage = new Stage(() => ({ accuracy: 1, ms: 5 }));
     const { judge, config } = stage.judgeFor();
     const refused = { sqnrDb: Number.NEGATIVE_INFINITY, note: "the runtime refuses it: it is too odd" };
-    const found = await floatInstead(judge, stage.workshopFor([], [], 2, refused), stage.record, config, []);
+    const found = await floatInstead(
+      judge,
+      stage.workshopFor([], [], { estimate: 2, times: profiled, error: refused }),
+      stage.record,
+      config,
+      [],
+    );
     expect([found.judged, found.isAnswer]).toEqual([null, false]);
     expect(found.candidate.note).toBe(refused.note);
     expect(stage.runtime.timed).toEqual([]);
@@ -168,12 +181,12 @@ describe("quantize", () => {
     const model = modelFile(folder, given);
     const models: Record<string, FakeModel> = {};
     const timers = new FakeRuntime(models, {});
+    const takes = (path: string): number => (loadModel(path).graph.nodeCount > 2 ? 10 : ms);
     const timed: Runtime = {
       ...runtime,
-      // Races alone: a profile of so few nodes is chance.
-      nodeTimes: async () => Promise.reject(new InferOptError("PROFILE_EMPTY", "runtime", "nothing")),
+      nodeTimes: async (paths) => paths.map((path) => [{ name: "all", op: "All", ms: takes(path) }]),
       timer: (spec) => {
-        models[spec.model] = { scores: [], latency: () => (loadModel(spec.model).graph.nodeCount > 2 ? 10 : ms) };
+        models[spec.model] = { scores: [], latency: () => takes(spec.model) };
         return timers.timer(spec);
       },
     };
