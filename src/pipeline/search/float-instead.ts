@@ -7,12 +7,12 @@
 import type { Rewrite } from "../../rewrite/index.js";
 import type { IntegerTarget } from "../../target/integer-kernel.js";
 import { type Candidate, estimateOf } from "../candidates/candidate.js";
-import { isFinishedOtherwise } from "../candidates/finishing.js";
 import type { Workshop } from "../candidates/workshop.js";
 import type { OptimizeConfig } from "../config.js";
 import type { Prepared } from "../prepare/prepare.js";
 import type { RunRecord } from "../run-record.js";
 import type { Judge, Judged } from "./judge-candidate.js";
+import { isRewritten } from "./nothing-pays.js";
 
 /** Beyond what any gain takes at the lower end of its interval: a file that is no smaller has to be worth it by its speed. */
 const LEAST_FLOAT_GAIN = 1.1;
@@ -24,7 +24,7 @@ const TOO_LITTLE = `without integers a gain takes ${LEAST_FLOAT_GAIN}x: the file
 export const admitsFloat = (
   { quantize: { mode, bits, goal, selection } }: Pick<OptimizeConfig, "quantize">,
   { isMeasurable }: Pick<IntegerTarget, "isMeasurable">,
-  { passes, path }: Pick<Prepared, "passes" | "path">,
+  prepared: Pick<Prepared, "passes" | "path">,
   finishing: readonly Rewrite[],
 ): boolean =>
   mode === "auto" &&
@@ -32,7 +32,7 @@ export const admitsFloat = (
   goal === "speed" &&
   selection.include.length === 0 &&
   isMeasurable &&
-  (passes.some(({ applied }) => applied > 0) || isFinishedOtherwise(path, finishing));
+  isRewritten(prepared, finishing);
 
 const ofAccuracy: ReadonlySet<string> = new Set(["sense", "saturation", "max-drop"]);
 

@@ -15,6 +15,12 @@ import type { UnquantizedFacts } from "../result.js";
 import { judgeUnchanged, leastGain } from "../verdict/verdict.js";
 import { missedRuntimeSpecific } from "./quantization-facts.js";
 
+/** Whether it is another model than the one that was given, or will be when a candidate is made of it, which ends with `finishing`. */
+export const isRewritten = (
+  { passes, path }: Pick<Prepared, "passes" | "path">,
+  finishing: readonly Rewrite[],
+): boolean => passes.some(({ applied }) => applied > 0) || isFinishedOtherwise(path, finishing);
+
 /**
  * Whether the prepared float model is worth a race: it is another than the one that was given, or limits in milliseconds are to
  * be judged of it. A newer opset alone makes no model faster.
@@ -22,7 +28,7 @@ import { missedRuntimeSpecific } from "./quantization-facts.js";
  * @param finishing what it is rewritten by when a candidate is made of it
  */
 export const isFloatRaced = (
-  { passes, path }: Pick<Prepared, "passes" | "path">,
+  prepared: Pick<Prepared, "passes" | "path">,
   { graph, baseline, limits }: Pick<OptimizeConfig, "graph" | "baseline" | "limits">,
   finishing: readonly Rewrite[],
 ): boolean =>
@@ -30,8 +36,7 @@ export const isFloatRaced = (
   baseline !== undefined ||
   graph.shapes.size > 0 ||
   graph.opset !== undefined ||
-  passes.some(({ applied }) => applied > 0) ||
-  isFinishedOtherwise(path, finishing);
+  isRewritten(prepared, finishing);
 
 /** A profile on a busy machine is off by up to so much; a table is not. */
 const PROFILE_DOUBT = 0.2;
