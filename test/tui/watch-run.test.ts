@@ -114,7 +114,11 @@ describe.skipIf(!ptyLibrary)("a run on a terminal", () => {
       const { scratch, session } = await begin();
       const children = process.platform === "linux" ? childrenOf(session.pid) : [];
       expect(readdirSync(scratch)).toHaveLength(1);
-      for (const key of keys) session.press(key);
+      for (const key of keys) {
+        session.press(key);
+        // A terminal throws away what nobody has read of its output yet at each Ctrl-C.
+        await Promise.race([session.sees("interrupted: ending"), session.ended]);
+      }
       expect((await session.ended).code).toBe(130);
       const text = await leftBy(session);
       expect(text).toContain("INTERRUPTED");
