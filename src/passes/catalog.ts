@@ -19,12 +19,12 @@ import { fuseMatMulTranspose } from "./contrib/matmul-transpose.js";
 import { fuseMultiHeadAttention } from "./contrib/multi-head-attention.js";
 import { fuseQuickGelu } from "./contrib/quick-gelu.js";
 import { hoistCommonBranchNode } from "./control/common-branch-node.js";
-import { fuseGru } from "./control/gru-loop.js";
 import { hoistLoopInvariant } from "./control/hoist-loop-invariant.js";
 import { inlineFunctions } from "./control/inline-functions.js";
 import { inlineIf } from "./control/inline-if.js";
 import { foldKnownCondition } from "./control/known-condition.js";
 import { foldOptionalSqueeze } from "./control/optional-squeeze.js";
+import { fuseRecurrence } from "./control/recurrent/loop.js";
 import { eliminateSequence } from "./control/sequence.js";
 import { eliminateSplitToSequence } from "./control/split-to-sequence.js";
 import { unrollLoop } from "./control/unroll-loop.js";
@@ -203,7 +203,7 @@ const cleanUp: readonly AnyPass[] = [
 
 /** Same algebra, other rounding. Patterns that are told by their constants come before what folds constants away. */
 const fusions: readonly AnyPass[] = [
-  fuseGru, // before its products are written otherwise
+  fuseRecurrence, // before its products are written otherwise
   eliminateNoOpAverage,
   eliminateUnpaddedCount,
   fuseSingleElement, // what led to a constant needs no fusion

@@ -9,6 +9,7 @@
 import { Graph, graphsWithin, type Node, type Value } from "../../ir/index.js";
 import { isRemovable } from "../../ops/facts.js";
 import { Captures, copyConstant, copyNode, defineGraphPass, removeWithFeeders } from "../../rewrite/index.js";
+import { behindIdentity } from "./condition-value.js";
 
 export const eliminateUnusedOutput = defineGraphPass({
   name: "eliminate-unused-output",
@@ -62,7 +63,7 @@ function loopPlan(node: Node): Plan | null {
   if (body.outputs.length !== node.outputs.length + 1 || node.inputs.slice(2).some((value) => !value)) return null;
   const instead = new Map<number, Value>();
   for (const i of places(states)) {
-    if (body.outputs[i + 1]!.value === body.inputs[i + 2]) instead.set(i, node.inputs[i + 2]!);
+    if (behindIdentity(body.outputs[i + 1]!.value) === body.inputs[i + 2]) instead.set(i, node.inputs[i + 2]!);
   }
   const needed = neededStates(node, body, states);
   const keptStates = places(states).filter((i) => needed.has(i) && !instead.has(i));

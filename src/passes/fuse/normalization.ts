@@ -136,5 +136,7 @@ function isPerChannel({ x, axes, gamma, beta }: BatchForm, root: Node): boolean 
   const other = gamma ?? beta ?? (isAffine ? reader!.inputs.find((input) => input !== root.output) : null);
   if (other && liesAlong(other, x, axes.length)) return false;
   if (shape.length > 3 || !areKnown(shape.slice(-axes.length))) return true;
-  return reader?.is("Reshape") === true || (other?.shape?.at(-1) === 1 && other.shape.at(-2) === shape[1]);
+  // Groups are parted again; where the last axis stays what it was, rows are only counted otherwise.
+  const isParted = reader?.is("Reshape") === true && reader.output.shape?.at(-1) !== shape.at(-1);
+  return isParted || (other?.shape?.at(-1) === 1 && other.shape.at(-2) === shape[1]);
 }

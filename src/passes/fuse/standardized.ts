@@ -5,11 +5,12 @@
  *   not centred             x / sqrt(mean(x^2) + epsilon)
  *
  * with the mean over any axes; the square as a product or a Pow; the variance also as
- * mean(x^2) - mean(x)^2; the division also as a product by the inverse (Reciprocal, 1 / sqrt, Pow
+ * mean(x^2) - mean(x)^2, held above zero perhaps; the division also as a product by the inverse (Reciprocal, 1 / sqrt, Pow
  * by -0.5). Nobody but the formula reads what it is made of, except for the mean.
  */
-import type { Node, Value } from "../../ir/index.js";
+import { type Node, soleReader, type Value } from "../../ir/index.js";
 import { inputOrders, producerOf, scalarBeside, soleProducer, splitConstant } from "../../rewrite/match.js";
+import { clipRangeOf } from "./clip-range.js";
 import { isSameAxes, meanOf } from "./reduced-axes.js";
 import { numberBeside } from "./scalar-algebra.js";
 
@@ -124,9 +125,15 @@ export function momentOf(value: Value | null | undefined): Moment | null {
   const operands = sum && splitConstant(sum);
   const epsilon = operands && numberBeside(operands.constant, operands.other);
   if (!operands || epsilon === null || !(epsilon >= 0)) return null;
-  const variance = operands.other;
+  const variance = heldAboveZero(operands.other) ?? operands.other;
   if (!variance.producer || !soleProducer(variance, variance.producer.op)) return null;
   return momentAroundMean(variance, epsilon) ?? momentByDifference(variance, epsilon);
+}
+
+/** What a Relu, or a Max with zero, keeps above zero for one reader, as a variance is by itself. */
+function heldAboveZero(value: Value): Value | null {
+  const range = soleReader(value) && value.producer ? clipRangeOf(value.producer) : null;
+  return range && range.min === 0 && range.max === Number.POSITIVE_INFINITY ? range.input : null;
 }
 
 /** mean(u^2), u perhaps being a deviation from its mean. */

@@ -11,6 +11,14 @@ testRewrite(eliminateUnusedOutput, {
       a, s = Loop<body=(i: i64[], k: bool[], p: f32[2,3], q: f32[2,3]) -> (k, p, r) { r = Add(q, p) }>($n: i64[] = {3}, $c: bool[] = {1}, x, z)
       y = Sub(s, a)
     }`,
+    "states that an Identity hands on": `(x: f32[2,3], z: f32[2,3]) -> (y) {
+      a, s = Loop<body=(i: i64[], k: bool[], p: f32[2,3], q: f32[2,3]) -> (k, o, r) {
+        j = Identity(p)
+        o = Identity(j)
+        r = Add(q, p)
+      }>($n: i64[] = {3}, $c: bool[] = {1}, x, z)
+      y = Sub(s, a)
+    }`,
     "a state that is public and unchanged": `(x: f32[2,3], z: f32[2,3]) -> (a, s) {
       a, s = Loop<body=(i: i64[], k: bool[], p: f32[2,3], q: f32[2,3]) -> (k, p, r) { r = Add(q, p) }>($n: i64[] = {3}, $c: bool[] = {1}, x, z)
     }`,

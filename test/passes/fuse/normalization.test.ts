@@ -84,6 +84,10 @@ testRewrite(fuseLayerNorm, {
     "the mean of squares less the square of the mean": graph(`
       m = ReduceMean<axes=[-1]>(x) q = Mul(x, x) mq = ReduceMean<axes=[-1]>(q) mm = Mul(m, m) v = Sub(mq, mm)
       w = Add($epsilon: f32[] = {0.001}, v) s = Sqrt(w) d = Sub(x, m) y = Div(d, s)`),
+    "the same, held above zero": graph(`
+      m = ReduceMean<axes=[-1]>(x) q = Mul(x, x) mq = ReduceMean<axes=[-1]>(q) mm = Mul(m, m) v = Sub(mq, mm)
+      h = Max(v, $zero: f32[] = {0.0}) w = Add($epsilon: f32[] = {0.001}, h) s = Sqrt(w) d = Sub(x, m) y = Div(d, s)`),
+    "a mean of squares held above zero": graph(PLAIN.replace("Add(v,", "Add(h,").replace("w =", "h = Relu(v) w =")),
     "means as sums and quotients": graph(`
       t = ReduceSum(x, $a: i64[1] = {-1}) m = Div(t, $n: f32[] = {4.0}) d = Sub(x, m) p = Mul(d, d)
       u = ReduceSum(p, $b: i64[1] = {-1}) v = Mul(u, $k: f32[] = {0.25}) w = Add(v, $epsilon: f32[] = {0.001}) s = Sqrt(w)
@@ -133,6 +137,23 @@ testRewrite(fuseLayerNorm, {
     "an epsilon below zero": [graph(PLAIN.replace("{0.001}", "{-0.001}")), null],
     "an exponent that raises the rank": [graph(PLAIN.replace("$two: f32[]", "$two: f32[1,1,1]")), null],
     "a difference that somebody else reads": [`(x: f32[N,4]) -> (y, d) { ${PLAIN} }`, null],
+    "a variance held above another number": [
+      graph(PLAIN.replace("Add(v,", "Add(h,").replace("w =", "h = Max(v, $least: f32[] = {0.1}) w =")),
+      null,
+    ],
+    "a variance held between two numbers": [
+      graph(
+        PLAIN.replace("Add(v,", "Add(h,").replace(
+          "w =",
+          "h = Clip(v, $least: f32[] = {0.0}, $most: f32[] = {0.5}) w =",
+        ),
+      ),
+      null,
+    ],
+    "a variance that somebody else reads before it is held above zero": [
+      `(x: f32[N,4]) -> (y, v) { ${PLAIN.replace("Add(v,", "Add(h,").replace("w =", "h = Relu(v) w =")} }`,
+      null,
+    ],
     "a root that somebody else reads": [`(x: f32[N,4]) -> (y, s) { ${PLAIN} }`, null],
     "the mean of another tensor": [
       `(x: f32[N,4], z: f32[N,4]) -> (y) { ${PLAIN.replace("ReduceMean<axes=[-1]>(x)", "ReduceMean<axes=[-1]>(z)")} }`,

@@ -1,5 +1,5 @@
-import { fuseGru } from "../../../src/passes/control/gru-loop.js";
-import { testRewrite } from "../../support/test-rewrite.js";
+import { fuseRecurrence } from "../../../../src/passes/control/recurrent/loop.js";
+import { testRewrite } from "../../../support/test-rewrite.js";
 
 const HIDDEN = 4;
 
@@ -68,7 +68,7 @@ const compared = (next: string, turn = next): string =>
   `${float("j", "jf")}${float("turn", "tf")}\n  l = Less(jf, ${next})\n  g = Less(tf, ${turn})\n  on = And(g, l)`;
 const constants = (bound: number): [string, string] => [`$l6: f32[] = {${bound}}`, `$t6: f32[] = {${bound}}`];
 
-testRewrite(fuseGru, {
+testRewrite(fuseRecurrence, {
   rewrites: {
     "one that starts from a state": loop(),
     "one that starts from zeros": loop({

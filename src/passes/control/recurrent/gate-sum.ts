@@ -1,0 +1,132 @@
+/**
+ * What a gate of a recurrent cell is made of: products by constant matrices, and constant rows, added up.
+ *
+ *   Slice(x W + b)[columns] + h R[columns]   and   [x, h] W + b   and   x W + h R + b
+ *
+ * and whatever else Add, Split, Slice, Concat, MatMul and Gemm make of these.
+ */
+import type { Graph, Node, Tensor, Value } from "../../../ir/index.js";
+import { constantIntegers, normalizeAxes, producerOf } from "../../../rewrite/match.js";
+import { boundsOf, stretchOf } from "../../layout/slice-bounds.js";
+
+/** `input` [batch, elements] by a part of a matrix: `elements` rows from `row` on, and columns from `column` on. */
+export interface Term {
+  readonly input: Value;
+  readonly weights: Tensor;
+  readonly isTransposed: boolean;
+  readonly row: number;
+  readonly elements: number;
+  readonly column: number;
+}
+
+/** Elements of a row from `column` on; one element is added to each column. */
+export interface Row {
+  readonly tensor: Tensor;
+  readonly column: number;
+}
+
+export interface GateSum {
+  readonly terms: readonly Term[];
+  readonly rows: readonly Row[];
+  /** Columns; null where a single number stands for however many. */
+  readonly width: number | null;
+}
+
+/** Null for what is made in another way, or of what a run computes. */
+export function sumOf(value: Value, graph: Graph): GateSum | null {
+  if (value.constant) return rowOf(value.constant);
+  const node = value.producer;
+  if (!node || node.graph !== graph) return null;
+  const [first, second, third] = node.inputs;
+  if (!first) return null;
+  if (node.is("Split") || node.is("Slice")) return partOf(sumOf(first, graph), node, value);
+  if (!second) return null;
+  if (node.is("Add")) return both(sumOf(first, graph), sumOf(second, graph));
+  if (node.is("MatMul")) return productOf(first, second.constant, false, graph);
+  if (!node.is("Gemm") || !isPlain(node)) return null;
+  const product = productOf(first, second.constant, node.int("transB", 0) === 1, graph);
+  return third && node.float("beta", 1) !== 0 ? both(product, third.constant && rowOf(third.constant)) : product;
+}
+
+const isPlain = (gemm: Node): boolean =>
+  gemm.float("alpha", 1) === 1 && [0, 1].includes(gemm.float("beta", 1)) && gemm.int("transA", 0) === 0;
+
+/** Of more axes than two it would give these to the sum. */
+function rowOf(tensor: Tensor): GateSum | null {
+  const { dims, dtype, elementCount } = tensor;
+  if (dtype !== "f32" || dims.length > 2) return null;
+  if (elementCount === 1) return { terms: [], rows: [{ tensor, column: 0 }], width: null };
+  return dims.at(-1) === elementCount ? { terms: [], rows: [{ tensor, column: 0 }], width: elementCount } : null;
+}
+
+function both(a: GateSum | null, b: GateSum | null): GateSum | null {
+  if (!a || !b || (a.width !== null && b.width !== null && a.width !== b.width)) return null;
+  return { terms: [...a.terms, ...b.terms], rows: [...a.rows, ...b.rows], width: a.width ?? b.width };
+}
+
+function productOf(input: Value, weights: Tensor | null, isTransposed: boolean, graph: Graph): GateSum | null {
+  if (weights?.dtype !== "f32" || weights.dims.length !== 2) return null;
+  const [elements, width] = (isTransposed ? weights.dims.toReversed() : weights.dims) as [number, number];
+  const parts = partsOf(input, graph);
+  const sizes = sizesOf(parts, elements);
+  if (!sizes) return null;
+  const terms = parts.map((part, at): Term => {
+    const row = sizes.slice(0, at).reduce((sum, size) => sum + size, 0);
+    return { input: part, weights, isTransposed, row, elements: sizes[at]!, column: 0 };
+  });
+  return { terms, rows: [], width };
+}
+
+/** Elements of each, of so many together; one of them may not be known otherwise. */
+function sizesOf(parts: readonly Value[], elements: number): number[] | null {
+  const known = parts.map((part) => part.shape?.at(-1)).map((size) => (typeof size === "number" ? size : null));
+  const rest = known.reduce<number>((left, size) => left - (size ?? 0), elements);
+  const sizes = known.map((size) => size ?? rest);
+  const isWhole = sizes.reduce((sum, size) => sum + size, 0) === elements;
+  return isWhole && sizes.every((size) => size > 0) ? sizes : null;
+}
+
+/** What stands beside each other in the rows of a matrix. */
+function partsOf(input: Value, graph: Graph): readonly Value[] {
+  const concat = producerOf(input, "Concat", graph);
+  const isOfRows = concat && normalizeAxes([concat.int("axis", 0)], 2)?.[0] === 1;
+  return isOfRows ? concat.inputs.filter((part) => part !== null) : [input];
+}
+
+/** Columns of a sum, by a Split or a Slice of the last of two axes. */
+function partOf(sum: GateSum | null, node: Node, value: Value): GateSum | null {
+  if (sum?.width == null) return null;
+  const part = node.is("Split") ? splitPart(node, value, sum.width) : slicePart(node, sum.width);
+  if (!part) return null;
+  const [start, width] = part;
+  return {
+    terms: sum.terms.map((term) => ({ ...term, column: term.column + start })),
+    rows: sum.rows.map((row) => (row.tensor.elementCount === 1 ? row : { ...row, column: row.column + start })),
+    width,
+  };
+}
+
+function splitPart(node: Node, value: Value, width: number): [start: number, width: number] | null {
+  if (normalizeAxes([node.int("axis", 0)], 2)?.[0] !== 1) return null;
+  const count = node.outputs.length;
+  const sizes = node.inputs[1] ? constantIntegers(node.inputs[1]) : node.outputs.map(() => width / count);
+  const at = node.outputs.indexOf(value);
+  if (sizes?.length !== count || !sizes.every(Number.isInteger)) return null;
+  return [sizes.slice(0, at).reduce((sum, size) => sum + size, 0), sizes[at]!];
+}
+
+function slicePart(node: Node, width: number): [start: number, width: number] | null {
+  const bounds = boundsOf(node);
+  const axes = bounds && normalizeAxes(bounds.axes, 2);
+  if (!bounds || !axes) return null;
+  // Of rows all, however many they are.
+  const rows = axes.indexOf(0);
+  if (rows >= 0 && !(bounds.starts[rows] === 0n && bounds.ends[rows]! >= MOST_ROWS && bounds.steps[rows] === 1n))
+    return null;
+  const at = axes.indexOf(1);
+  const part = at < 0 ? null : stretchOf(bounds.starts[at]!, bounds.ends[at]!, bounds.steps[at]!, width);
+  return part && part.step === 1 ? [part.start, part.end - part.start] : null;
+}
+
+/** What exporters write for the end of an axis. */
+const MOST_ROWS = 2n ** 31n - 1n;

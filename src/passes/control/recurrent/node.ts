@@ -1,0 +1,127 @@
+/** Writes the operator that stands for the steps of a recurrent cell. */
+import { attr, type Dim, type NewOutput, type Node, Tensor, type Value } from "../../../ir/index.js";
+import type { Store } from "../../../rewrite/index.js";
+import { isZeroState } from "../../eliminate/zero-state.js";
+import type { Cell } from "./cell.js";
+import type { Row, Term } from "./gate-sum.js";
+
+export interface Unit {
+  readonly cell: Cell;
+  /** [steps, batch, elements]; or the place of the unit whose states it reads. */
+  readonly sequence: Value | number;
+  /** Of h, and of what an LSTM remembers: [batch, hidden] */
+  readonly initial: readonly Value[];
+  /** Which states of the Loop these are. */
+  readonly states: readonly number[];
+}
+
+/** Which unit an output of the Loop tells of: the last of a state, or h of each step. */
+export interface Told {
+  readonly unit: number;
+  readonly state: number | null;
+}
+
+/**
+ * @param units those that others read come first
+ * @param told one per output of the Loop; null for those that nobody reads
+ * @returns one value per output of the Loop
+ */
+export function emit(
+  node: Node,
+  units: readonly Unit[],
+  told: readonly (Told | null)[],
+  [steps = null, batch = null]: readonly Dim[],
+  store: Store,
+): (Value | null)[] {
+  const { graph, name, provenance } = node;
+  const constant = (part: string, tensor: Tensor): Value =>
+    graph.addConstant(`${node.displayName}/${part}`, store(tensor));
+  const add = (op: string, inputs: (Value | null)[], outputs: NewOutput[], attributes = {}, name = ""): Node =>
+    graph.addNode({ op, inputs, attributes, outputs, provenance, name }, node);
+  const typed = (label: string, ...shape: Dim[]): NewOutput => ({ label, type: { dtype: "f32", shape } });
+  const axis = (at: number): Value => graph.addConstant("axes", Tensor.i64([1], [at]));
+  const made: Node[] = [];
+  const squeezed = (unit: number, output: number, label: string): Value => {
+    const { hidden } = units[unit]!.cell;
+    const shape = output === 0 ? [steps, batch, hidden] : [batch, hidden];
+    const from = made[unit]!.outputs[output]!;
+    return add("Squeeze", [from, axis(output === 0 ? 1 : 0)], [typed(label, ...shape)]).output;
+  };
+  for (const [at, { cell, sequence, initial }] of units.entries()) {
+    const { op, hidden } = cell;
+    const part = units.length === 1 ? "" : `/${at}`;
+    const hasBias = cell.gates.some(({ rows, stateRows }) => rows.length + stateRows.length > 0);
+    const starts = initial.every(isZeroState)
+      ? []
+      : initial.map(
+          (value) => add("Unsqueeze", [value, axis(0)], [typed(`${value.label}/direction`, 1, batch, hidden)]).output,
+        );
+    const inputs = [
+      typeof sequence === "number" ? squeezed(sequence, 0, `${node.displayName}/${sequence}/H`) : sequence,
+      constant(`W${part}`, gateRows(cell, "ofInput")),
+      constant(`R${part}`, gateRows(cell, "ofState")),
+      hasBias ? constant(`B${part}`, biases(cell)) : null,
+      // The lengths of the sequences: all have as many steps.
+      null,
+      ...starts,
+    ];
+    while (inputs.at(-1) === null) inputs.pop();
+    const results = ["Y", "Y_h", ...(op === "LSTM" ? ["Y_c"] : [])].map((result) =>
+      typed(`${node.displayName}${part}/${result}`, ...(result === "Y" ? [steps] : []), 1, batch, hidden),
+    );
+    made.push(add(op, inputs, results, attributesOf(cell), units.length === 1 ? name : name && `${name}${part}`));
+  }
+  return node.outputs.map((output, at) => {
+    const { unit, state } = told[at] ?? {};
+    return output && unit !== undefined ? squeezed(unit, state == null ? 0 : state + 1, output.label) : null;
+  });
+}
+
+const attributesOf = ({ op, hidden, activations, isResetAfter }: Cell) => {
+  const isUsual = activations.every(({ name }, at) => name === (op !== "RNN" && at === 0 ? "Sigmoid" : "Tanh"));
+  const alphas = activations.flatMap(({ alpha }) => alpha ?? []);
+  const betas = activations.flatMap(({ beta }) => beta ?? []);
+  return {
+    ...(!isUsual && { activations: attr.strings(activations.map(({ name }) => name)) }),
+    ...(alphas.length > 0 && { activation_alpha: attr.floats(alphas) }),
+    ...(betas.length > 0 && { activation_beta: attr.floats(betas) }),
+    hidden_size: attr.int(hidden),
+    ...(op === "GRU" && { linear_before_reset: attr.int(Number(isResetAfter)) }),
+  };
+};
+
+/** [1, gates * hidden, elements]: the columns of each gate as rows. */
+function gateRows({ gates, hidden }: Cell, part: "ofInput" | "ofState"): Tensor {
+  const { elements } = gates[0]![part];
+  const rows = new Float32Array(gates.length * hidden * elements);
+  for (const [g, gate] of gates.entries()) {
+    const { weights, isTransposed, row, column }: Term = gate[part];
+    const from = weights.f32();
+    const width = weights.dims[1]!;
+    const sign = gate.isNegated ? -1 : 1;
+    for (let j = 0; j < hidden; j++)
+      for (let i = 0; i < elements; i++) {
+        const at = isTransposed ? (column + j) * width + row + i : (row + i) * width + column + j;
+        rows[(g * hidden + j) * elements + i] = sign * from[at]!;
+      }
+  }
+  return Tensor.f32([1, gates.length * hidden, elements], rows);
+}
+
+/** [1, 2 * gates * hidden]: those of the input, then those of the state. */
+function biases({ gates, hidden }: Cell): Tensor {
+  const sums = new Float32Array(2 * gates.length * hidden);
+  for (const [g, { rows, stateRows, isNegated }] of gates.entries()) {
+    const sign = isNegated ? -1 : 1;
+    addRows(rows, sign, sums.subarray(g * hidden, (g + 1) * hidden));
+    addRows(stateRows, sign, sums.subarray((gates.length + g) * hidden, (gates.length + g + 1) * hidden));
+  }
+  return Tensor.f32([1, sums.length], sums);
+}
+
+function addRows(rows: readonly Row[], sign: number, to: Float32Array): void {
+  for (const { tensor, column } of rows) {
+    const from = tensor.f32();
+    for (let j = 0; j < to.length; j++) to[j]! += sign * (from.length === 1 ? from[0]! : from[column + j]!);
+  }
+}
