@@ -13,6 +13,7 @@ import {
   type Node,
   nodesWithin,
   Tensor,
+  type Use,
   type Value,
 } from "../../src/ir/index.js";
 import type { Chance } from "./chance.js";
@@ -20,7 +21,17 @@ import type { Chance } from "./chance.js";
 export type Mutation = (model: Model, chance: Chance) => void;
 
 const nodesOf = (model: Model): Node[] => [...nodesWithin(model.graph)];
-const constantsOf = (model: Model): Value[] => model.graph.constants.filter(({ constant }) => constant !== null);
+const constantsOf = (model: Model): Value[] =>
+  model.graph.constants.filter((value) => value.constant !== null && !value.uses.some(makesUpSizes));
+
+/** Whether it says how often a Loop runs whose rows are of a size that nobody knows: of none the runtime makes that up. */
+const makesUpSizes = (use: Use): boolean =>
+  use.kind === "input" &&
+  use.node.is("Loop") &&
+  use.index < 2 &&
+  use.node.outputs
+    .slice(use.node.inputs.length - 2)
+    .some((rows) => rows?.shape?.every((dim) => typeof dim === "number") !== true);
 
 function replaceConstant(graph: Graph, old: Value, tensor: Tensor): void {
   const value = graph.addConstant(old.label, tensor);

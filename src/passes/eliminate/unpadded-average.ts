@@ -17,7 +17,7 @@ export const eliminateUnpaddedCount = defineRewrite({
     const attributes = new Map(pool.attributes);
     const dilations = pool.ints("dilations");
     if (dilations?.every((each) => each === 1)) attributes.delete("dilations");
-    if (pool.int("count_include_pad", 0) !== 0 && pool.int("ceil_mode", 0) !== 0) {
+    if (pool.int("count_include_pad", 0) !== 0 && pool.int("ceil_mode", 0) === 1) {
       if (isPadded(pool.string("auto_pad", "NOTSET"), pool.ints("pads"))) {
         if (attributes.size === pool.attributes.size) return skip("padding is counted");
       } else attributes.delete("count_include_pad");
