@@ -1,9 +1,9 @@
-"""Makes fifteen nets of Keras as tf2onnx exports them, with data, from one seed; compare.py judges tools on them.
+"""Makes sixteen nets of Keras as tf2onnx exports them, with data, from one seed; compare.py judges tools on them.
 
     pip install tensorflow-cpu tf2onnx
     python bench/peers/make_keras_nets.py --out keras --seed 502
 
-Nets of `keras.applications` and small ones of layers that are exported in ways of their own (Conv1D, SeparableConv1D, LSTM, GRU,
+Nets of `keras.applications` and small ones of layers that are exported in ways of their own (Conv1D, SeparableConv1D, LSTM, GRU, SimpleRNN, cells,
 attention, UpSampling2D, PReLU), channels last, a free batch, random weights and live BatchNormalization statistics. Writes NAME.onnx, three disjoint
 sets of samples and cases.json, the list that compare.py takes. What has no labels is compared with the float model.
 """
@@ -115,6 +115,13 @@ def denoiser():
     return keras.Model(given, [layers.Dense(22, activation="sigmoid")(whole), layers.Dense(1, activation="sigmoid")(voice)])
 
 
+def cells():
+    x = given = keras.Input((60, 24))
+    x = layers.Bidirectional(layers.SimpleRNN(48, return_sequences=True))(x)
+    x = layers.RNN([layers.GRUCell(64, reset_after=False), layers.LSTMCell(32)])(x)
+    return keras.Model(given, layers.Dense(8)(x))
+
+
 def generator():
     down = [layers.Conv2D(32, 3, 2, padding="same"), layers.LeakyReLU(0.2), layers.Conv2D(64, 3, 2, padding="same")]
     middle = [layers.BatchNormalization(), layers.LeakyReLU(0.2), layers.UpSampling2D(interpolation="bilinear")]
@@ -144,6 +151,7 @@ NETS = {
     "generator": (generator, images(64), 18, "cnn"),
     "enlarging": (enlarging, images(96), 15, "cnn"),
     "denoiser": (denoiser, walks(100, 42), 15, "rnn"),
+    "cells": (cells, walks(60, 24), 15, "rnn"),
 }
 
 
