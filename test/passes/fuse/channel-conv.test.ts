@@ -20,6 +20,12 @@ testRewrite(fuseChannelConv, {
       "p = Mul($s: f32[1], x) n = Sub($t: f32[12,1,1], p) r = Clip(n, $l: f32[] = {0.0}) y = GlobalAveragePool(r)",
     ),
     "one number for all": graph(`p = Mul(x, $s: f32[]) n = Add(p, $t: f32[1,1,1]) y = Conv(n, ${CONV})`),
+    "an addend alone": graph(`n = Add($t: f32[12,1,1], x) y = Conv(n, ${CONV})`),
+    "a subtrahend alone, through an activation": graph(
+      `n = Sub(x, $t: f32[1,12,1,1]) r = Relu(n) y = Conv(r, ${CONV})`,
+    ),
+    "what x alone is subtracted from": graph(`n = Sub($t: f32[12,1,1], x) r = Relu(n) y = Conv(r, ${CONV})`),
+    "an addend to a product that others read": `(${IMAGE}) -> (y, p) { ${AFFINE} y = Conv(n, ${CONV}) }`,
     "what others read too": `(${IMAGE}) -> (y, n) { ${NORM} y = Conv(n, ${CONV}) }`,
   },
   leaves: {
@@ -40,9 +46,10 @@ testRewrite(fuseChannelConv, {
       null,
     ],
     "a factor alone": [graph(`p = Mul(x, $s: f32[12,1,1]) y = Conv(p, ${CONV})`), null],
-    "a factor of places": [graph(`p = Mul(x, $s: f32[5]) n = Add(p, $t: f32[12,1,1]) y = Conv(n, ${CONV})`), null],
     "an addend of places": [graph(`p = Mul(x, $s: f32[12,1,1]) n = Add(p, $t: f32[4,5]) y = Conv(n, ${CONV})`), null],
-    "a product that others read": [`(${IMAGE}) -> (y, p) { ${AFFINE} y = Conv(n, ${CONV}) }`, null],
+    "an addend alone of places": [graph(`n = Add(x, $t: f32[4,5]) y = Conv(n, ${CONV})`), null],
+    "one number alone": [graph(`n = Add(x, $t: f32[1]) y = Conv(n, ${CONV})`), null],
+    "a factor of places": [graph(`p = Mul(x, $s: f32[5]) n = Add(p, $t: f32[12,1,1]) y = Conv(n, ${CONV})`), null],
     "a line": [
       graph("p = Mul(x, $s: f32[12,1]) n = Add(p, $t: f32[12,1]) y = Conv(n, $w: f32[2,12,3])", "x: f32[N,12,7]"),
       null,
