@@ -24,7 +24,7 @@ import { inlineFunctions } from "./control/inline-functions.js";
 import { inlineIf } from "./control/inline-if.js";
 import { foldKnownCondition } from "./control/known-condition.js";
 import { foldOptionalSqueeze } from "./control/optional-squeeze.js";
-import { fuseRecurrence } from "./control/recurrent/loop.js";
+import { fuseRecurrence } from "./control/recurrent/recurrence.js";
 import { eliminateSequence } from "./control/sequence.js";
 import { eliminateSplitToSequence } from "./control/split-to-sequence.js";
 import { unrollLoop } from "./control/unroll-loop.js";

@@ -1,9 +1,6 @@
 import { defineRewrite } from "../../rewrite/index.js";
 import { isKnown } from "../../rewrite/match.js";
-import { boundsOf } from "../layout/slice-bounds.js";
-
-/** Ends at or beyond this are what exporters write for "to the end". */
-const TO_THE_END = 2n ** 31n - 1n;
+import { boundsOf, TO_THE_END } from "../layout/slice-bounds.js";
 
 /** Slice(x) that takes every element of every axis in order  =>  x */
 export const eliminateNoOpSlice = defineRewrite({

@@ -9,7 +9,7 @@
 import { attr, type Node, type Shape } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { isKnown, normalizeAxes, soleProducer } from "../../rewrite/match.js";
-import { boundsOf, stretchOf } from "../layout/slice-bounds.js";
+import { boundsOf, stretchOf, TO_THE_END } from "../layout/slice-bounds.js";
 
 export const fuseCrop = defineRewrite({
   name: "fuse-crop",
@@ -67,15 +67,12 @@ function cutOf(slice: Node, shape: Shape | null, spatial: number): number[] | st
     }
     if (place < 0) return "the batch or channel axis is cut";
     // From the front a start is a number of elements, from the back an end is.
-    if (start < 0n || (end >= 0n && end < FAR)) return "how much is cut off depends on the size";
+    if (start < 0n || (end >= 0n && end < TO_THE_END)) return "how much is cut off depends on the size";
     cut[place] = Number(start);
     cut[place + spatial] = end < 0n ? Number(-end) : 0;
   }
   return cut;
 }
-
-/** No tensor has an axis as long as this: an end beyond is the end. */
-const FAR = 2n ** 31n - 1n;
 
 interface Window {
   readonly pads: readonly number[];

@@ -9,7 +9,7 @@
 import { attr, type Graph, type Node, type Value } from "../../ir/index.js";
 import { type Answer, defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { inputOrders, producerOf, scalarBeside, soleProducer, splitConstant } from "../../rewrite/match.js";
-import { clipRangeOf } from "./clip-range.js";
+import { type ClipRange, clipRangeOf } from "./clip-range.js";
 import { lineOf } from "./scalar-algebra.js";
 
 /** Relative distance within which a constant is what it is meant to be. */
@@ -60,6 +60,14 @@ function rampOf(value: Value | null | undefined): Ramp | null {
   return sum && { input: sum.value, shift: sum.shift, height: range.max };
 }
 
+/** Clip(x, 0, h) / h, which is between 0 and 1, of a Clip that nobody else reads. */
+export function unitRampOf(root: Node): ClipRange | null {
+  const scaled = root.is("Clip") ? { value: root.output, factor: 1 } : scaledBy(root);
+  const clip = root.is("Clip") ? root : scaled && soleProducer(scaled.value, "Clip");
+  const range = clip && clipRangeOf(clip);
+  return scaled && range?.min === 0 && range.max > 0 && near(scaled.factor, 1 / range.max) ? range : null;
+}
+
 export const fuseHardSigmoid = defineRewrite({
   name: "fuse-hard-sigmoid",
   summary: "Turn Add, Clip and Div, or Mul, Add and Clip, into HardSigmoid",
@@ -67,10 +75,8 @@ export const fuseHardSigmoid = defineRewrite({
   roots: ["Div", "Mul", "Clip"],
   minOpset: 6,
   rewrite(root, { create }) {
-    const scaled = root.op === "Clip" ? { value: root.output, factor: 1 } : scaledBy(root);
-    const clip = root.op === "Clip" ? root : scaled && soleProducer(scaled.value, "Clip");
-    const range = clip && clipRangeOf(clip);
-    if (!scaled || range?.min !== 0 || !(range.max > 0) || !near(scaled.factor, 1 / range.max)) return null;
+    const range = unitRampOf(root);
+    if (!range) return null;
     const { base, scale, offset } = lineOf(range.input);
     const dtype = base.dtype ?? range.dtype;
     if (base === range.input || scale === 0 || (dtype !== "f32" && dtype !== "f16")) return null;

@@ -133,7 +133,7 @@ export function momentOf(value: Value | null | undefined): Moment | null {
 /** What a Relu, or a Max with zero, keeps above zero for one reader, as a variance is by itself. */
 function heldAboveZero(value: Value): Value | null {
   const range = soleReader(value) && value.producer ? clipRangeOf(value.producer) : null;
-  return range && range.min === 0 && range.max === Number.POSITIVE_INFINITY ? range.input : null;
+  return range?.min === 0 && range.max === Number.POSITIVE_INFINITY ? range.input : null;
 }
 
 /** mean(u^2), u perhaps being a deviation from its mean. */

@@ -9,6 +9,9 @@ export interface Bounds {
   readonly steps: readonly bigint[];
 }
 
+/** No tensor has an axis as long as this: exporters write an end at or beyond it for "to the end". */
+export const TO_THE_END = 2n ** 31n - 1n;
+
 /** The bounds of a Slice, from inputs (opset 10) or attributes; null when they are computed at run time. */
 export function boundsOf(slice: Node): Bounds | null {
   const read = (index: number, name: string): bigint[] | null => {

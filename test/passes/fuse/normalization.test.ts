@@ -24,6 +24,9 @@ const ROOT = `${MOMENTS} s = Sqrt(w)`;
 
 const PLAIN = `${ROOT} y = Div(d, s)`;
 
+/** A Reshape that leaves the last axis what it is. */
+const COUNTED = `${ROOT} q = Div(d, s) y = Reshape(q, $out: i64[2] = {-1, 4})`;
+
 const MAP = "x: f32[N,16,4,5]";
 
 testRewrite(fuseChannelNorm, {
@@ -116,6 +119,7 @@ testRewrite(fuseLayerNorm, {
     "a factor with what is multiplied by the inverse": graph(
       `${ROOT} i = Reciprocal(s) g = Mul($gamma: f32[4], d) y = Mul(i, g)`,
     ),
+    "three axes of which the rows are counted otherwise": graph(COUNTED, "x: f32[N,3,4]"),
     "two means of the same": graph(`${ROOT} m2 = ReduceMean<axes=[1]>(x) d2 = Sub(x, m2) y = Div(d2, s)`),
     "three axes whose factor lies along the last": graph(
       `${ROOT} q = Div(d, s) y = Mul(q, $gamma: f32[4])`,
@@ -152,6 +156,10 @@ testRewrite(fuseLayerNorm, {
     ],
     "a variance that somebody else reads before it is held above zero": [
       `(x: f32[N,4]) -> (y, v) { ${PLAIN.replace("Add(v,", "Add(h,").replace("w =", "h = Relu(v) w =")} }`,
+      null,
+    ],
+    "a variance that somebody else reads where it is held above zero": [
+      `(x: f32[N,4]) -> (y, h) { ${PLAIN.replace("Add(v,", "Add(h,").replace("w =", "h = Relu(v) w =")} }`,
       null,
     ],
     "a root that somebody else reads": [`(x: f32[N,4]) -> (y, s) { ${PLAIN} }`, null],
@@ -245,6 +253,8 @@ testRewrite(fuseInstanceNorm, {
       `x = Reshape(z, $in: i64[3] = {0, 2, -1}) ${ROOT} q = Div(d, s) y = Reshape(q, $out: i64[4] = {-1, 4, 3, 5})`,
       "z: f32[N,4,3,5]",
     ),
+    "groups of which nobody knows into what they are parted": `(x: f32[2,3,4], t: i64[1]) -> (y) { ${ROOT} q = Div(d, s)
+      l = Mul(t, $o: i64[] = {0}) k = Sub(l, $w1: i64[] = {1}) i = Concat<axis=0>($j: i64[1] = {2}, k) r = Reshape(q, i) y = Abs(r) }`,
     "three axes whose factor lies along the channels": graph(
       `${ROOT} q = Div(d, s) y = Mul(q, $gamma: f32[3,1])`,
       "x: f32[N,3,4]",
@@ -256,6 +266,7 @@ testRewrite(fuseInstanceNorm, {
       graph(`${moments("2,3")} s = Sqrt(w) q = Div(d, s) y = Mul(q, $gamma: f32[4,5])`, IMAGE),
       null,
     ],
+    "three axes of which the rows are counted otherwise": [graph(COUNTED, "x: f32[N,3,4]"), null],
     "three axes with nothing else to tell": [graph(PLAIN, "x: f32[N,3,4]"), null],
     "channels too": [graph(`${moments("1,2,3")} s = Sqrt(w) y = Div(d, s)`, IMAGE), null],
   },

@@ -9,11 +9,11 @@
  * with Relu for Tanh too, HardSigmoid for Sigmoid, and z for what is new instead of what is kept.
  */
 import type { Node, Value } from "../../../ir/index.js";
-import { constantScalar, inputOrders, producerOf, scalarBeside } from "../../../rewrite/match.js";
-import { clipRangeBehind } from "../../fuse/clip-range.js";
+import { constantScalar, inputOrders, producerOf } from "../../../rewrite/match.js";
+import { unitRampOf } from "../../fuse/hard-activation.js";
 import { type GateSum, type Row, sumOf, type Term } from "./gate-sum.js";
 
-export interface Gate {
+interface Gate {
   readonly ofInput: Term;
   readonly ofState: Term;
   /** Added to the product of the input, and to that of the state. */
@@ -23,7 +23,7 @@ export interface Gate {
   readonly isNegated: boolean;
 }
 
-export interface Activation {
+interface Activation {
   readonly name: string;
   /** Of a HardSigmoid. */
   readonly alpha?: number;
@@ -32,7 +32,7 @@ export interface Activation {
 
 export interface Cell {
   readonly op: "RNN" | "GRU" | "LSTM";
-  readonly hidden: number;
+  readonly hiddenSize: number;
   /** What all gates have: the row of a sequence. */
   readonly input: Value;
   /** In the order of the operator. */
@@ -40,7 +40,7 @@ export interface Cell {
   /** As the operator counts them. */
   readonly activations: readonly Activation[];
   /** Of a GRU: whether r scales the product of the state, not the state. */
-  readonly isResetAfter: boolean;
+  readonly linearBeforeReset: boolean;
 }
 
 /** Of a body: a state and what it becomes. */
@@ -50,23 +50,24 @@ export interface Carried {
 }
 
 /** What one state becomes, or the two of an LSTM, h first; null for another cell. */
-export function cellOf(h: Carried, memory: Carried | null): Cell | null {
+export function cellOf(h: Carried, cellState: Carried | null): Cell | null {
   const graph = h.input.graph;
   const made = (value: Value | null | undefined, op: string): Node | null =>
     value ? producerOf(value, op, graph) : null;
-  const parts = memory ? lstmOf(h, memory, made) : (gruOf(h, made) ?? rnnOf(h, made));
+  const parts = cellState ? lstmOf(h, cellState, made) : (gruOf(h, made) ?? rnnOf(h, made));
   if (!parts) return null;
   const [first] = parts.gates;
   const { input, elements } = first!.ofInput;
-  const hidden = first!.ofState.elements;
-  const isOne = parts.gates.every(
-    ({ ofInput, ofState }) => ofInput.input === input && ofInput.elements === elements && ofState.elements === hidden,
+  const hiddenSize = first!.ofState.elements;
+  const agree = parts.gates.every(
+    ({ ofInput, ofState }) =>
+      ofInput.input === input && ofInput.elements === elements && ofState.elements === hiddenSize,
   );
-  return isOne && parts.widths.every((width) => width === hidden) ? { ...parts, hidden, input } : null;
+  return agree && parts.widths.every((width) => width === hiddenSize) ? { ...parts, hiddenSize, input } : null;
 }
 
 type Made = (value: Value | null | undefined, op: string) => Node | null;
-type Parts = Pick<Cell, "op" | "gates" | "activations" | "isResetAfter"> & {
+type Parts = Pick<Cell, "op" | "gates" | "activations" | "linearBeforeReset"> & {
   readonly widths: readonly (number | null)[];
 };
 
@@ -84,44 +85,39 @@ const partsOf = (
   op: Cell["op"],
   sized: readonly Sized[],
   activations: readonly Activation[],
-  isResetAfter = false,
+  linearBeforeReset = false,
 ): Parts => ({
-  ...{ op, activations, isResetAfter },
+  op,
+  activations,
+  linearBeforeReset,
   gates: sized.map(({ gate }) => gate),
   widths: sized.map(({ width }) => width),
 });
 
-const bounds = ["Sigmoid", "HardSigmoid"];
+const gates = ["Sigmoid", "HardSigmoid"];
 const candidates = ["Tanh", "Relu"];
-
-function activated(value: Value, names: readonly string[], made: Made): Activated | null {
-  for (const name of names) {
-    const of = made(value, name)?.inputs[0];
-    if (of && name !== "HardSigmoid") return { of, activation: { name } };
-  }
-  return names.includes("HardSigmoid") ? hardSigmoid(value, made) : null;
-}
 
 interface Activated {
   readonly of: Value;
   readonly activation: Activation;
 }
 
-/** Also as a part of what is held between zero and its inverse: Relu6(s) / 6. */
-function hardSigmoid(value: Value, made: Made): Activated | null {
-  const name = "HardSigmoid";
-  const node = made(value, name);
-  if (node) {
-    const [alpha, beta] = [node.float("alpha", 0.2), node.float("beta", 0.5)];
-    return { of: node.inputs[0]!, activation: { name, alpha, beta } };
+function activated(value: Value, names: readonly string[], made: Made): Activated | null {
+  for (const name of names) {
+    const node = made(value, name);
+    if (!node) continue;
+    const isHard = name === "HardSigmoid";
+    const activation = isHard ? { name, alpha: node.float("alpha", 0.2), beta: node.float("beta", 0.5) } : { name };
+    return { of: node.inputs[0]!, activation };
   }
-  for (const [held, factor] of inputOrders(made(value, "Mul"))) {
-    const range = clipRangeBehind(held, value.graph);
-    const alpha = scalarBeside(factor, held);
-    if (range?.min === 0 && alpha !== null && Math.fround(alpha * range.max) === 1)
-      return { of: range.input, activation: { name, alpha, beta: 0 } };
-  }
-  return null;
+  return names.includes("HardSigmoid") ? rampedOf(value, made) : null;
+}
+
+/** Relu6(s) / 6 and the like, which are HardSigmoids too. */
+function rampedOf(value: Value, made: Made): Activated | null {
+  const node = made(value, "Mul") ?? made(value, "Div") ?? made(value, "Clip");
+  const range = node && unitRampOf(node);
+  return range && { of: range.input, activation: { name: "HardSigmoid", alpha: 1 / range.max, beta: 0 } };
 }
 
 function activeOf(value: Value, names: readonly string[], state: Value, made: Made): Active | null {
@@ -133,8 +129,8 @@ function activeOf(value: Value, names: readonly string[], state: Value, made: Ma
 /** The operators have one activation for all gates but the candidate. */
 const areAlike = ([first, ...others]: readonly Active[]): boolean =>
   others.every(
-    ({ activation: { name, alpha, beta } }) =>
-      name === first!.activation.name && alpha === first!.activation.alpha && beta === first!.activation.beta,
+    // Sigmoid has neither.
+    ({ activation: { alpha, beta } }) => alpha === first!.activation.alpha && beta === first!.activation.beta,
   );
 
 function rnnOf({ input: state, next }: Carried, made: Made): Parts | null {
@@ -142,17 +138,17 @@ function rnnOf({ input: state, next }: Carried, made: Made): Parts | null {
   return gate && partsOf("RNN", [gate], [gate.activation]);
 }
 
-function lstmOf(h: Carried, memory: Carried, made: Made): Parts | null {
-  const gate = (value: Value, names = bounds): Active | null => activeOf(value, names, h.input, made);
+function lstmOf(h: Carried, cellState: Carried, made: Made): Parts | null {
+  const gate = (value: Value, names = gates): Active | null => activeOf(value, names, h.input, made);
   for (const [out, shown] of inputOrders(made(h.next, "Mul"))) {
     const o = gate(out);
     const seen = activated(shown, candidates, made);
-    if (!o || seen?.of !== memory.next) continue;
-    for (const [kept, added] of inputOrders(made(memory.next, "Add"))) {
+    if (!o || seen?.of !== cellState.next) continue;
+    for (const [kept, added] of inputOrders(made(cellState.next, "Add"))) {
       for (const [forget, old] of inputOrders(made(kept, "Mul"))) {
         for (const [enter, fresh] of inputOrders(made(added, "Mul"))) {
           const [f, i, g] = [gate(forget), gate(enter), gate(fresh, candidates)];
-          if (old === memory.input && f && i && g && areAlike([i, o, f]))
+          if (old === cellState.input && f && i && g && areAlike([i, o, f]))
             return partsOf("LSTM", [i, o, f, g], [i.activation, g.activation, seen.activation]);
         }
       }
@@ -169,13 +165,13 @@ function gruOf({ input: state, next }: Carried, made: Made): Parts | null {
         const isNegated = isRestOf(update, rest, made);
         if (!isNegated && !isRestOf(rest, update, made)) continue;
         // 1 - HardSigmoid(s) would be another HardSigmoid.
-        const z = activeOf(isNegated ? rest : update, isNegated ? ["Sigmoid"] : bounds, state, made);
+        const z = activeOf(isNegated ? rest : update, isNegated ? ["Sigmoid"] : gates, state, made);
         const found = z && activated(fresh, candidates, made);
         const candidate = found && candidateOf(found.of, state, made);
         if (!candidate || !areAlike([z, candidate.r])) continue;
-        const { r, c, isResetAfter } = candidate;
+        const { r, c, linearBeforeReset } = candidate;
         const turned = { ...z, gate: { ...z.gate, isNegated } };
-        return partsOf("GRU", [turned, r, c], [z.activation, found.activation], isResetAfter);
+        return partsOf("GRU", [turned, r, c], [z.activation, found.activation], linearBeforeReset);
       }
     }
   }
@@ -192,17 +188,17 @@ function isRestOf(rest: Value, whole: Value, made: Made): boolean {
 interface Candidate {
   readonly r: Active;
   readonly c: Sized;
-  readonly isResetAfter: boolean;
+  readonly linearBeforeReset: boolean;
 }
 
 function candidateOf(value: Value, state: Value, made: Made): Candidate | null {
-  const reset = (gate: Value): Active | null => activeOf(gate, bounds, state, made);
+  const reset = (gate: Value): Active | null => activeOf(gate, gates, state, made);
   for (const [first, scaled] of inputOrders(made(value, "Add"))) {
     for (const [gate, product] of inputOrders(made(scaled, "Mul"))) {
       const [ofInput, ofState] = [sumOf(first, state.graph), sumOf(product, state.graph)];
       const r = ofInput && ofState && reset(gate);
       const c = r && joined(ofInput, ofState, state);
-      if (c) return { r, c, isResetAfter: true };
+      if (c) return { r, c, linearBeforeReset: true };
     }
   }
   const sum = sumOf(value, state.graph);
@@ -210,7 +206,7 @@ function candidateOf(value: Value, state: Value, made: Made): Candidate | null {
     for (const [gate, old] of inputOrders(made(input, "Mul"))) {
       const r = old === state ? reset(gate) : null;
       const c = r && sized(sum!, input);
-      if (c) return { r, c, isResetAfter: false };
+      if (c) return { r, c, linearBeforeReset: false };
     }
   }
   return null;

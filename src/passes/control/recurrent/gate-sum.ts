@@ -7,7 +7,7 @@
  */
 import type { Graph, Node, Tensor, Value } from "../../../ir/index.js";
 import { constantIntegers, normalizeAxes, producerOf } from "../../../rewrite/match.js";
-import { boundsOf, stretchOf } from "../../layout/slice-bounds.js";
+import { boundsOf, stretchOf, TO_THE_END } from "../../layout/slice-bounds.js";
 
 /** `input` [batch, elements] by a part of a matrix: `elements` rows from `row` on, and columns from `column` on. */
 export interface Term {
@@ -41,10 +41,13 @@ export function sumOf(value: Value, graph: Graph): GateSum | null {
   if (!first) return null;
   if (node.is("Split") || node.is("Slice")) return partOf(sumOf(first, graph), node, value);
   if (!second) return null;
-  if (node.is("Add")) return both(sumOf(first, graph), sumOf(second, graph));
+  if (node.is("Add")) {
+    const sum = sumOf(first, graph);
+    return sum && both(sum, sumOf(second, graph));
+  }
   if (node.is("MatMul")) return productOf(first, second.constant, false, graph);
   if (!node.is("Gemm") || !isPlain(node)) return null;
-  const product = productOf(first, second.constant, node.int("transB", 0) === 1, graph);
+  const product = productOf(first, second.constant, node.int("transB", 0) !== 0, graph);
   return third && node.float("beta", 1) !== 0 ? both(product, third.constant && rowOf(third.constant)) : product;
 }
 
@@ -59,15 +62,19 @@ function rowOf(tensor: Tensor): GateSum | null {
   return dims.at(-1) === elementCount ? { terms: [], rows: [{ tensor, column: 0 }], width: elementCount } : null;
 }
 
+/** No gate has more, and a sum of sums of the same may have any number. */
+const MOST_PARTS = 8;
+
 function both(a: GateSum | null, b: GateSum | null): GateSum | null {
-  if (!a || !b || (a.width !== null && b.width !== null && a.width !== b.width)) return null;
+  if (!a || !b || a.terms.length + a.rows.length + b.terms.length + b.rows.length > MOST_PARTS) return null;
+  if (a.width !== null && b.width !== null && a.width !== b.width) return null;
   return { terms: [...a.terms, ...b.terms], rows: [...a.rows, ...b.rows], width: a.width ?? b.width };
 }
 
 function productOf(input: Value, weights: Tensor | null, isTransposed: boolean, graph: Graph): GateSum | null {
   if (weights?.dtype !== "f32" || weights.dims.length !== 2) return null;
   const [elements, width] = (isTransposed ? weights.dims.toReversed() : weights.dims) as [number, number];
-  const parts = partsOf(input, graph);
+  const parts = besideIn(input, graph);
   const sizes = sizesOf(parts, elements);
   if (!sizes) return null;
   const terms = parts.map((part, at): Term => {
@@ -87,7 +94,7 @@ function sizesOf(parts: readonly Value[], elements: number): number[] | null {
 }
 
 /** What stands beside each other in the rows of a matrix. */
-function partsOf(input: Value, graph: Graph): readonly Value[] {
+function besideIn(input: Value, graph: Graph): readonly Value[] {
   const concat = producerOf(input, "Concat", graph);
   const isOfRows = concat && normalizeAxes([concat.int("axis", 0)], 2)?.[0] === 1;
   return isOfRows ? concat.inputs.filter((part) => part !== null) : [input];
@@ -101,7 +108,7 @@ function partOf(sum: GateSum | null, node: Node, value: Value): GateSum | null {
   const [start, width] = part;
   return {
     terms: sum.terms.map((term) => ({ ...term, column: term.column + start })),
-    rows: sum.rows.map((row) => (row.tensor.elementCount === 1 ? row : { ...row, column: row.column + start })),
+    rows: sum.rows.map((row) => ({ ...row, column: row.column + start })),
     width,
   };
 }
@@ -121,12 +128,9 @@ function slicePart(node: Node, width: number): [start: number, width: number] | 
   if (!bounds || !axes) return null;
   // Of rows all, however many they are.
   const rows = axes.indexOf(0);
-  if (rows >= 0 && !(bounds.starts[rows] === 0n && bounds.ends[rows]! >= MOST_ROWS && bounds.steps[rows] === 1n))
+  if (rows >= 0 && !(bounds.starts[rows] === 0n && bounds.ends[rows]! >= TO_THE_END && bounds.steps[rows] === 1n))
     return null;
   const at = axes.indexOf(1);
   const part = at < 0 ? null : stretchOf(bounds.starts[at]!, bounds.ends[at]!, bounds.steps[at]!, width);
   return part && part.step === 1 ? [part.start, part.end - part.start] : null;
 }
-
-/** What exporters write for the end of an axis. */
-const MOST_ROWS = 2n ** 31n - 1n;

@@ -1,5 +1,5 @@
-/** Cells that loop.test.ts has not: by what they compute, not by how often their loop turns. */
-import { fuseRecurrence } from "../../../../src/passes/control/recurrent/loop.js";
+/** Cells that recurrence.test.ts has not: by what they compute, not by how often their loop turns. */
+import { fuseRecurrence } from "../../../../src/passes/control/recurrent/recurrence.js";
 import { testRewrite } from "../../../support/test-rewrite.js";
 
 /** Each gate of its own product of the input, w, and of the state, u, where nothing else is said. */
@@ -82,6 +82,36 @@ const stacked = (input = "n"): string => `(x: f32[5,N,3], h0: f32[N,4], g0: f32[
   )}($t: i64[] = {5}, _, h0, g0)
 }`;
 
+/** Of sizes that are all told: the batch, and how wide h is. */
+const fixed = (body: string, x: string, h: string, inner = h): string =>
+  `(x: ${x}, h0: ${h}) -> (y, z) { y, z = ${turn(body, "n", `h: ${inner}`)}($m: i64[] = {5}, _, h0) }`;
+
+/** r scales the product of the state. */
+const after = (
+  ofInput = "Gemm<transB=1>(row, $wc: f32[4,3], $bc: f32[4])",
+  ofState = "MatMul(h, $uc: f32[4,4])",
+): string =>
+  `${sum("z")}${sum("r")}
+  z = Sigmoid(sz)
+  r = Sigmoid(sr)
+  xc = ${ofInput}
+  hc = ${ofState}
+  rc = Mul(r, hc)
+  sc = Add(xc, rc)
+  c = Tanh(sc)${update}`;
+
+const told = (activation: string): string =>
+  before
+    .replace("z = Sigmoid(sz)", `u = ${activation}(sz)\n  z = Sub($uno: f32[] = {1}, u)`)
+    .replace("r = Sigmoid(sr)", `r = ${activation}(sr)`)
+    .replace(/rest = .*/, "rest = Identity(u)")
+    .replace("Mul(rest, c)", "Mul(u, c)");
+
+const XN = "Gemm<transB=1>(row, $wn: f32[4,3], $bn: f32[4])";
+const HN = "MatMul(h, $un: f32[4,4])";
+const plain = (sum: string): string =>
+  `\n  xn = MatMul(row, $w: f32[3,4])\n  hn = MatMul(h, $u: f32[4,4])${sum}\n  n = Tanh(sn)`;
+
 testRewrite(fuseRecurrence, {
   rewrites: {
     "an RNN": loop(tanh),
@@ -117,6 +147,66 @@ testRewrite(fuseRecurrence, {
     "a product without its addend": loop(
       tanh.replace("MatMul(h, $un: f32[4,4])", "Gemm<beta=0.0>(h, $un: f32[4,4], $no: f32[] = {7})"),
     ),
+    "a GRU by HardSigmoid as it is by itself": loop(
+      before.replace("z = Sigmoid(sz)", "z = HardSigmoid(sz)").replace("r = Sigmoid(sr)", "r = HardSigmoid(sr)"),
+    ),
+    "an LSTM by HardSigmoid": pair(four + remembers.replaceAll("Sigmoid", "HardSigmoid")),
+    "an LSTM whose candidate alone is by Relu": pair(four + remembers.replace("Tanh(sg)", "Relu(sg)")),
+    "parts of parts": pair(
+      joined.replace(
+        "si, sg, sf, so = Split<axis=-1>(p)",
+        "p1, p2 = Split<axis=-1>(p)\n  si, sg = Split<axis=-1>(p1)\n  sf, so = Split<axis=-1>(p2)",
+      ) + remembers,
+    ),
+    "a joined product of columns": pair(
+      joined.replace("Gemm(both, $w: f32[7,16]", "Gemm<transB=1>(both, $w: f32[16,7]") + remembers,
+    ),
+    "an addend of the state's product alone": loop(
+      after("MatMul(row, $wc: f32[3,4])", "Gemm(h, $uc: f32[4,4], $dc: f32[4])").replace(
+        /Gemm<transB=1>\(row, \$w(.): f32\[4,3\], \$b.: f32\[4\]\)/g,
+        "MatMul(row, $w$1: f32[3,4])",
+      ),
+    ),
+    "a number cut with the rest": pair(
+      joined.replace(
+        "p = Gemm(both, $w: f32[7,16], $b: f32[16])",
+        "q = Gemm(both, $w: f32[7,16], $b: f32[16])\n  p = Add(q, $half: f32[1] = {0.5})",
+      ) + remembers,
+    ),
+    "one cell that reads another, whose state comes first": `(x: f32[5,N,3], h0: f32[N,4], g0: f32[N,2]) -> (y, q, z) {
+      q, y, z = ${turn(
+        `${tanh}
+        xg = MatMul(n, $v: f32[4,2])
+        hg = MatMul(g, $r: f32[2,2])
+        sg = Add(xg, hg)
+        g1 = Relu(sg)`,
+        "g1, n",
+        "g: f32[N,2], h: f32[N,4]",
+        "g1",
+      )}($t: i64[] = {5}, _, g0, h0)
+    }`,
+    "an LSTM of which one state starts from zeros": `(x: f32[5,2,3], h0: f32[2,4]) -> (y, c, z) {
+      y, c, z = ${turn(joined + remembers, "n, m", "h: f32[2,4], c: f32[2,4]")}($t: i64[] = {5}, _, h0, $c0: f32[2,4] = {0, 0, 0, 0, 0, 0, 0, 0})
+    }`,
+    "three cells": `(x: f32[5,N,3], h0: f32[N,4], g0: f32[N,2], k0: f32[N,2]) -> (y, q, z) {
+      y, q, w, z = ${turn(
+        `${tanh}
+        xg = MatMul(n, $v: f32[4,2])
+        hg = MatMul(g, $r: f32[2,2])
+        sg = Add(xg, hg)
+        g1 = Relu(sg)
+        xk = MatMul(g1, $v2: f32[2,2])
+        hk = MatMul(l, $r2: f32[2,2])
+        sk = Add(xk, hk)
+        k1 = Tanh(sk)`,
+        "n, g1, k1",
+        "h: f32[N,4], g: f32[N,2], l: f32[N,2]",
+        "k1",
+      )}($t: i64[] = {5}, _, h0, g0, k0)
+    }`,
+    "a product of which any number but zero says that it is transposed": loop(
+      tanh.replace(HN, "Gemm<transB=2>(h, $un: f32[4,4])"),
+    ),
   },
   leaves: {
     "a gate of two products of the state": [
@@ -128,22 +218,12 @@ testRewrite(fuseRecurrence, {
       loop(tanh.replace("$bn: f32[4]", "$bn: f32[2,4]"), "n", "x: f32[5,2,3], h0: f32[2,4]"),
       null,
     ],
-    "an addend of three axes": [
-      `(x: f32[5,N,3], h0: f32[N,4]) -> (y) { y, z = ${turn(
-        tanh
-          .replace("sn = Add(xn, hn)", "s1 = Add(xn, hn)\n  sn = Add(s1, $cube: f32[1,1,4])")
-          .replace("Tanh(sn)", "Tanh(s2)")
-          .replace("\n  n =", "\n  s2 = Squeeze(sn, $first: i64[1] = {0})\n  n ="),
-        "n",
-      )}($m: i64[] = {5}, _, h0) }`,
-      null,
-    ],
     "memory shown through another function than the operator has": [
       pair(four + remembers.replace("seen = Tanh", "seen = Sin")),
       null,
     ],
-    "memory that another gate lets out": [pair(four + remembers.replace("Mul(o1, seen)", "Mul(seen, seen)")), null],
-    "memory that is kept by half": [pair(four + remembers.replace("Mul(f1, c)", "Mul(f1, h)")), null],
+    "memory that another gate lets out": [pair(four + remembers.replace("n = Mul(o1, seen)", "n = Mul(i1, g1)")), null],
+    "another tensor that is kept": [pair(four + remembers.replace("Mul(f1, c)", "Mul(f1, h)")), null],
     "what memory becomes in each turn": [pair(four + remembers, "m"), null],
     "gates by different activations": [pair(four + remembers.replace("f1 = Sigmoid", "f1 = HardSigmoid")), null],
     "hard gates of different slopes": [
@@ -160,7 +240,7 @@ testRewrite(fuseRecurrence, {
       null,
     ],
     "cells that do not follow each other": [stacked("h"), null],
-    "a cell that reads half of what it stands beside": [
+    "a cell of something else than a row": [
       loop(
         tanh.replace(
           "xn = Gemm<transB=1>(row, $wn: f32[4,3], $bn: f32[4])",
@@ -170,5 +250,132 @@ testRewrite(fuseRecurrence, {
       null,
     ],
     "a first state of another width": [loop(tanh, "n", "x: f32[5,N,3], h0: f32[N,W]"), null],
+    "gates of different inputs": [
+      loop(before.replace("xr = Gemm<transB=1>(row", "neg = Neg(row)\n  xr = Gemm<transB=1>(neg")),
+      null,
+    ],
+    "a gate of one column": [
+      loop(
+        before
+          .replace("$wz: f32[4,3], $bz: f32[4]", "$wz: f32[1,3], $bz: f32[1]")
+          .replace("$uz: f32[4,4]", "$uz: f32[4,1]"),
+      ),
+      null,
+    ],
+    "a hard gate that begins below zero": [loop(hard.replaceAll("{0}", "{-1}")), null],
+    "hard gates of different offsets": [
+      loop(
+        before
+          .replace("z = Sigmoid(sz)", "z = HardSigmoid<beta=0.4>(sz)")
+          .replace("r = Sigmoid(sr)", "r = HardSigmoid<beta=0.6>(sr)"),
+      ),
+      null,
+    ],
+    "what shows another tensor than memory": [pair(four + remembers.replace("Tanh(m)", "Tanh(kept)")), null],
+    "a GRU that keeps another tensor than its state": [
+      loop(before.replace("old = Mul(z, h)", "old = Mul(z, r)")),
+      null,
+    ],
+    "a hard gate that tells what is new": [loop(told("HardSigmoid")), null],
+    "a product of one column that is reset": [loop(after(undefined, "MatMul(h, $uc: f32[4,1])")), null],
+    "a product of the state besides the one that is reset": [
+      loop(
+        after(
+          "Gemm<transB=1>(row, $wc: f32[4,3], $bc: f32[4])\n  hv = MatMul(h, $vc: f32[4,4])\n  xv = Add(xc, hv)",
+        ).replace("Add(xc, rc)", "Add(xv, rc)"),
+      ),
+      null,
+    ],
+    "a product of the input that is reset too": [
+      loop(
+        after(undefined, "MatMul(h, $uc: f32[4,4])\n  xv = MatMul(row, $vc: f32[3,4])\n  hv = Add(hc, xv)").replace(
+          "Mul(r, hc)",
+          "Mul(r, hv)",
+        ),
+      ),
+      null,
+    ],
+    "a state that is transposed": [
+      fixed(tanh.replace(HN, "Gemm<transA=1>(h, $un: f32[4,4])"), "f32[5,4,3]", "f32[4,4]"),
+      null,
+    ],
+    "an addend that is scaled": [loop(tanh.replace("Gemm<transB=1>", "Gemm<beta=0.5, transB=1>")), null],
+    "an addend of three axes": [
+      fixed(
+        tanh.replace("sn = Add(xn, hn)", "s1 = Add(xn, hn)\n  sn = Add(s1, $cube: f32[1,1,4])"),
+        "f32[5,N,3]",
+        "f32[N,4]",
+        "f32",
+      ).replace("-> (y, z)", "-> (y)"),
+      null,
+    ],
+    "a number for each sample": [fixed(tanh.replace("$bn: f32[4]", "$bn: f32[4,1]"), "f32[5,4,3]", "f32[4,4]"), null],
+    "a product of one column": [loop(tanh.replace(HN, "MatMul(h, $un: f32[4,1])")), null],
+    "rows of no elements": [fixed(tanh.replace(XN, "MatMul(row, $wn: f32[0,4] = {})"), "f32[5,N,0]", "f32[N,4]"), null],
+    "a part of the samples": [
+      fixed(
+        "\n  xn = MatMul(row, $w: f32[3,1])\n  hp = MatMul(h, $u: f32[1,1])\n  hn, ho = Split<axis=0>(hp, $s: i64[2] = {1, 1})\n  sn = Add(xn, hn)\n  n = Tanh(sn)",
+        "f32[5,2,3]",
+        "f32[2,1]",
+      ),
+      null,
+    ],
+    "all samples but the first": [
+      fixed(
+        plain(
+          "\n  hs = Slice(hn, $s: i64[2] = {1, 0}, $to: i64[2] = {2147483647, 4}, $a: i64[2] = {0, 1})\n  sn = Add(xn, hs)",
+        ),
+        "f32[5,2,3]",
+        "f32[2,4]",
+      ),
+      null,
+    ],
+    "the first sample": [
+      fixed(
+        plain("\n  hs = Slice(hn, $s: i64[2] = {0, 0}, $to: i64[2] = {1, 4}, $a: i64[2] = {0, 1})\n  sn = Add(xn, hs)"),
+        "f32[5,2,3]",
+        "f32[2,4]",
+      ),
+      null,
+    ],
+    "every other sample": [
+      fixed(
+        plain(
+          "\n  hs = Slice(hn, $s: i64[2] = {0, 0}, $to: i64[2] = {2147483647, 4}, $a: i64[2] = {0, 1}, $p: i64[2] = {2, 1})\n  sn = Add(xn, hs)",
+        ),
+        "f32[5,2,3]",
+        "f32[2,4]",
+      ),
+      null,
+    ],
+    "one column of two": [
+      fixed(
+        "\n  xn = MatMul(row, $w: f32[3,2])\n  hn = MatMul(h, $u: f32[2,2])\n  hs = Slice(hn, $s: i64[1] = {0}, $to: i64[1] = {2}, $a: i64[1] = {1}, $p: i64[1] = {2})\n  sn = Add(xn, hs)\n  n = Tanh(sn)",
+        "f32[5,N,3]",
+        "f32[N,2]",
+      ),
+      null,
+    ],
+    "rows that keep their axis": [
+      fixed(tanh.replace(XN, "MatMul(row, $wn: f32[3,4])"), "f32[5,N,3]", "f32[N,4]", "f32")
+        .replace("i: i64[]", "i: i64[1]")
+        .replace("-> (y, z)", "-> (y)"),
+      null,
+    ],
+    "a row that all samples share": [
+      fixed(tanh.replace(XN, "MatMul(row, $wn: f32[3,4])"), "f32[5,3]", "f32[3,4]"),
+      null,
+    ],
+    "a first state of three axes": [
+      fixed(tanh.replace(XN, "MatMul(row, $wn: f32[3,4])"), "f32[5,4,3]", "f32[4,4,4]"),
+      null,
+    ],
+    "cells beside each other": [stacked("row").replace("$v: f32[4,2]", "$v: f32[3,2]"), null],
+    "a sum of the same that grows with each step of it": [
+      loop(
+        `${sum("n")}${Array.from({ length: 40 }, (_, at) => `\n  ${at === 39 ? "last" : `a${at + 1}`} = Add(${at === 0 ? "sn, sn" : `a${at}, a${at}`})`).join("")}\n  n = Tanh(last)`,
+      ),
+      null,
+    ],
   },
 });

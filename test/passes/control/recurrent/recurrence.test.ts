@@ -1,4 +1,4 @@
-import { fuseRecurrence } from "../../../../src/passes/control/recurrent/loop.js";
+import { fuseRecurrence } from "../../../../src/passes/control/recurrent/recurrence.js";
 import { testRewrite } from "../../../support/test-rewrite.js";
 
 const HIDDEN = 4;
@@ -166,7 +166,7 @@ testRewrite(fuseRecurrence, {
         limit: "$m: i64[] = {9223372036854775807}",
         goesOn: "on",
         outputs: "y",
-        body: `${counted}${float("turn", "tf")}\n  on = Less(tf, $t6: f32[] = {5})${split}${cell()}`,
+        body: `${counted}${float("turn", "tf")}\n  on = Less(tf, $t6: f32[] = {6})${split}${cell()}`,
       }),
       null,
     ],
@@ -201,7 +201,7 @@ testRewrite(fuseRecurrence, {
       loop({
         limit: "_",
         goesOn: "on",
-        body: `${counted}${float("turn", "tf")}\n  on = Less(tf, $t6: f32[] = {5})${split}${cell()}`,
+        body: `${counted}${float("turn", "tf")}\n  on = Less(tf, $t6: f32[] = {6})${split}${cell()}`,
       }),
       null,
     ],
@@ -219,6 +219,7 @@ testRewrite(fuseRecurrence, {
     "one row that starts for all samples": [loop({ inputs: "x: f32[6,N,3], h0: f32[1,4]" }), null],
     "the number of turns, which is read": [loop({ outputs: "y, count" }), null],
     "something else that is collected": [loop({ collected: "c" }), null],
+    "a count that begins before the first row": [loop().replace("$zero: i32[] = {0}", "$zero: i32[] = {-1}"), null],
     "every other row": [loop({ body: counted.replace("{1}", "{2}") + split + cell() }), null],
     "rows from the end": [
       loop({

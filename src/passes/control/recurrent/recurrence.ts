@@ -2,9 +2,10 @@
  * h, y = Loop<body=(i, go, h) -> (..., n, n) { n = cell of x[i] and h }>(T, true, zeros)   over the rows of x: [T, N, I]
  *   =>  y, h = RNN, GRU or LSTM(x, W, R, B)
  *
- * for the cells that cell.ts knows, and several of them in one body, each of which reads h of the one before: what tf2onnx makes of a GRU or SimpleRNN of Keras, and what comes of a scan of JAX. ONNX
- * Runtime's CPU takes 30 us for each turn of a Loop with the body of a GRU, and 6 for a step of its GRU (hidden size 96; 1.32,
- * Zen 3, 1 thread). Of no step or no sample at all that kernel ends the process, in every model that has one.
+ * for the cells that cell.ts knows, and several of them in one body, each of which reads h of the one before: what tf2onnx makes of
+ * a GRU or SimpleRNN of Keras, and what comes of a scan of JAX. ONNX Runtime's CPU takes 30 us for each turn of a Loop with the body
+ * of a GRU, and 6 for a step of its GRU (hidden size 96; 1.32, Zen 3, 1 thread). In every model that has them, its GRU ends the process
+ * where there is no step or no sample, and its LSTM where there is no sample.
  */
 import { dtypeOfCode, type Graph, graphsWithin, type Node, opsetOf, type Value } from "../../../ir/index.js";
 import { defineGraphPass } from "../../../rewrite/index.js";
@@ -15,8 +16,8 @@ import type { SizeFacts } from "../../fold/size-rules.js";
 import { behindIdentity, boolOf } from "../condition-value.js";
 import { replaceOutputs } from "../replace-outputs.js";
 import { isRead } from "../stack.js";
-import { type Cell, cellOf } from "./cell.js";
-import { emit, type Told, type Unit } from "./node.js";
+import { type Carried, type Cell, cellOf } from "./cell.js";
+import { emitOperators, type Told, type Unit } from "./operator.js";
 
 /** Since then the axes of Squeeze are an input. */
 const LEAST_OPSET = 13;
@@ -33,17 +34,15 @@ export const fuseRecurrence = defineGraphPass({
       for (const node of graph.nodes()) {
         const plan = node.is("Loop") ? planOf(node, facts) : null;
         if (plan && claim(node.displayName))
-          replaceOutputs(node, emit(node, plan.units, plan.told, plan.sequence.shape ?? [], store));
+          replaceOutputs(node, emitOperators(node, plan.units, plan.told, plan.sequence.shape ?? [], store));
       }
     }
   },
 });
 
-interface State {
+interface State extends Carried {
   /** Place among the states. */
   readonly at: number;
-  readonly input: Value;
-  readonly next: Value;
 }
 
 /** A cell, and the states that it is of: h first. */
@@ -79,7 +78,7 @@ function planOf(node: Node, facts: SizeFacts): Plan | null {
     // One row for all samples would become as many as they are in the first step.
     const isForEach = initial.every((value) => {
       const start = facts.shapeOf(value);
-      return start?.length === 2 && areSame(start[0], sizes[1]) && areSame(start[1], cell.hidden);
+      return start?.length === 2 && areSame(start[0], sizes[1]) && areSame(start[1], cell.hiddenSize);
     });
     if (!isForEach) return null;
     const before = found.findIndex(({ states: [h] }) => h!.next === cell.input);
@@ -95,16 +94,16 @@ function cellsOf(states: readonly State[]): Found[] {
   for (const h of states) {
     const alone = cellOf(h, null);
     if (alone) found.push({ cell: alone, states: [h] });
-    for (const memory of states) {
-      const cell = memory === h ? null : cellOf(h, memory);
-      if (cell) found.push({ cell, states: [h, memory] });
+    for (const cellState of states) {
+      const cell = cellState === h ? null : cellOf(h, cellState);
+      if (cell) found.push({ cell, states: [h, cellState] });
     }
   }
   const placed = found.flatMap(({ states }) => states);
   return placed.length === states.length && new Set(placed).size === states.length ? found : [];
 }
 
-/** One after the other, each of which but the first reads what the one before makes of its h; nothing where they do not stand in a line. */
+/** In a line: each but the first reads what the one before makes of its h. Nothing where they do not stand so. */
 function inOrder(found: readonly Found[]): readonly Found[] {
   const readerOf = (h: Value): Found | undefined => found.find(({ cell }) => cell.input === h);
   const first = found.find(({ cell }) => found.every(({ states: [h] }) => h!.next !== cell.input));

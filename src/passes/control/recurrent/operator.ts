@@ -9,7 +9,7 @@ export interface Unit {
   readonly cell: Cell;
   /** [steps, batch, elements]; or the place of the unit whose states it reads. */
   readonly sequence: Value | number;
-  /** Of h, and of what an LSTM remembers: [batch, hidden] */
+  /** Of h, and of the cell state of an LSTM: [batch, hiddenSize] */
   readonly initial: readonly Value[];
   /** Which states of the Loop these are. */
   readonly states: readonly number[];
@@ -26,7 +26,7 @@ export interface Told {
  * @param told one per output of the Loop; null for those that nobody reads
  * @returns one value per output of the Loop
  */
-export function emit(
+export function emitOperators(
   node: Node,
   units: readonly Unit[],
   told: readonly (Told | null)[],
@@ -42,34 +42,35 @@ export function emit(
   const axis = (at: number): Value => graph.addConstant("axes", Tensor.i64([1], [at]));
   const made: Node[] = [];
   const squeezed = (unit: number, output: number, label: string): Value => {
-    const { hidden } = units[unit]!.cell;
-    const shape = output === 0 ? [steps, batch, hidden] : [batch, hidden];
+    const { hiddenSize } = units[unit]!.cell;
+    const shape = output === 0 ? [steps, batch, hiddenSize] : [batch, hiddenSize];
     const from = made[unit]!.outputs[output]!;
     return add("Squeeze", [from, axis(output === 0 ? 1 : 0)], [typed(label, ...shape)]).output;
   };
   for (const [at, { cell, sequence, initial }] of units.entries()) {
-    const { op, hidden } = cell;
-    const part = units.length === 1 ? "" : `/${at}`;
+    const { op, hiddenSize } = cell;
+    const part = units.length === 1 ? "" : `${at}/`;
     const hasBias = cell.gates.some(({ rows, stateRows }) => rows.length + stateRows.length > 0);
     const starts = initial.every(isZeroState)
       ? []
       : initial.map(
-          (value) => add("Unsqueeze", [value, axis(0)], [typed(`${value.label}/direction`, 1, batch, hidden)]).output,
+          (value) =>
+            add("Unsqueeze", [value, axis(0)], [typed(`${value.label}/direction`, 1, batch, hiddenSize)]).output,
         );
     const inputs = [
       typeof sequence === "number" ? squeezed(sequence, 0, `${node.displayName}/${sequence}/H`) : sequence,
-      constant(`W${part}`, gateRows(cell, "ofInput")),
-      constant(`R${part}`, gateRows(cell, "ofState")),
-      hasBias ? constant(`B${part}`, biases(cell)) : null,
+      constant(`${part}W`, gateRows(cell, "ofInput")),
+      constant(`${part}R`, gateRows(cell, "ofState")),
+      hasBias ? constant(`${part}B`, biases(cell)) : null,
       // The lengths of the sequences: all have as many steps.
       null,
       ...starts,
     ];
     while (inputs.at(-1) === null) inputs.pop();
     const results = ["Y", "Y_h", ...(op === "LSTM" ? ["Y_c"] : [])].map((result) =>
-      typed(`${node.displayName}${part}/${result}`, ...(result === "Y" ? [steps] : []), 1, batch, hidden),
+      typed(`${node.displayName}/${part}${result}`, ...(result === "Y" ? [steps] : []), 1, batch, hiddenSize),
     );
-    made.push(add(op, inputs, results, attributesOf(cell), units.length === 1 ? name : name && `${name}${part}`));
+    made.push(add(op, inputs, results, attributesOf(cell), units.length === 1 ? name : name && `${name}/${at}`));
   }
   return node.outputs.map((output, at) => {
     const { unit, state } = told[at] ?? {};
@@ -77,7 +78,7 @@ export function emit(
   });
 }
 
-const attributesOf = ({ op, hidden, activations, isResetAfter }: Cell) => {
+const attributesOf = ({ op, hiddenSize, activations, linearBeforeReset }: Cell) => {
   const isUsual = activations.every(({ name }, at) => name === (op !== "RNN" && at === 0 ? "Sigmoid" : "Tanh"));
   const alphas = activations.flatMap(({ alpha }) => alpha ?? []);
   const betas = activations.flatMap(({ beta }) => beta ?? []);
@@ -85,36 +86,37 @@ const attributesOf = ({ op, hidden, activations, isResetAfter }: Cell) => {
     ...(!isUsual && { activations: attr.strings(activations.map(({ name }) => name)) }),
     ...(alphas.length > 0 && { activation_alpha: attr.floats(alphas) }),
     ...(betas.length > 0 && { activation_beta: attr.floats(betas) }),
-    hidden_size: attr.int(hidden),
-    ...(op === "GRU" && { linear_before_reset: attr.int(Number(isResetAfter)) }),
+    hidden_size: attr.int(hiddenSize),
+    ...(op === "GRU" && { linear_before_reset: attr.int(Number(linearBeforeReset)) }),
   };
 };
 
-/** [1, gates * hidden, elements]: the columns of each gate as rows. */
-function gateRows({ gates, hidden }: Cell, part: "ofInput" | "ofState"): Tensor {
+/** [1, gates * hiddenSize, elements]: the columns of each gate as rows. */
+function gateRows({ gates, hiddenSize }: Cell, part: "ofInput" | "ofState"): Tensor {
   const { elements } = gates[0]![part];
-  const rows = new Float32Array(gates.length * hidden * elements);
+  const rows = new Float32Array(gates.length * hiddenSize * elements);
   for (const [g, gate] of gates.entries()) {
     const { weights, isTransposed, row, column }: Term = gate[part];
     const from = weights.f32();
     const width = weights.dims[1]!;
     const sign = gate.isNegated ? -1 : 1;
-    for (let j = 0; j < hidden; j++)
+    for (let j = 0; j < hiddenSize; j++)
       for (let i = 0; i < elements; i++) {
         const at = isTransposed ? (column + j) * width + row + i : (row + i) * width + column + j;
-        rows[(g * hidden + j) * elements + i] = sign * from[at]!;
+        rows[(g * hiddenSize + j) * elements + i] = sign * from[at]!;
       }
   }
-  return Tensor.f32([1, gates.length * hidden, elements], rows);
+  return Tensor.f32([1, gates.length * hiddenSize, elements], rows);
 }
 
-/** [1, 2 * gates * hidden]: those of the input, then those of the state. */
-function biases({ gates, hidden }: Cell): Tensor {
-  const sums = new Float32Array(2 * gates.length * hidden);
+/** [1, 2 * gates * hiddenSize]: those of the input, then those of the state. */
+function biases({ gates, hiddenSize }: Cell): Tensor {
+  const sums = new Float32Array(2 * gates.length * hiddenSize);
   for (const [g, { rows, stateRows, isNegated }] of gates.entries()) {
     const sign = isNegated ? -1 : 1;
-    addRows(rows, sign, sums.subarray(g * hidden, (g + 1) * hidden));
-    addRows(stateRows, sign, sums.subarray((gates.length + g) * hidden, (gates.length + g + 1) * hidden));
+    addRows(rows, sign, sums.subarray(g * hiddenSize, (g + 1) * hiddenSize));
+    // What is turned has none here.
+    addRows(stateRows, 1, sums.subarray((gates.length + g) * hiddenSize, (gates.length + g + 1) * hiddenSize));
   }
   return Tensor.f32([1, sums.length], sums);
 }
