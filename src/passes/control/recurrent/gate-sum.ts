@@ -32,18 +32,22 @@ export interface GateSum {
   readonly width: number | null;
 }
 
+/** As many nodes on end as a gate may have. */
+const FARTHEST = 32;
+
 /** Null for what is made in another way, or of what a run computes. */
-export function sumOf(value: Value, graph: Graph): GateSum | null {
+export function sumOf(value: Value, graph: Graph, left = FARTHEST): GateSum | null {
+  if (left === 0) return null;
   if (value.constant) return rowOf(value.constant);
   const node = value.producer;
   if (!node || node.graph !== graph) return null;
   const [first, second, third] = node.inputs;
   if (!first) return null;
-  if (node.is("Split") || node.is("Slice")) return partOf(sumOf(first, graph), node, value);
+  if (node.is("Split") || node.is("Slice")) return partOf(sumOf(first, graph, left - 1), node, value);
   if (!second) return null;
   if (node.is("Add")) {
-    const sum = sumOf(first, graph);
-    return sum && both(sum, sumOf(second, graph));
+    const sum = sumOf(first, graph, left - 1);
+    return sum && both(sum, sumOf(second, graph, left - 1));
   }
   if (node.is("MatMul")) return productOf(first, second.constant, false, graph);
   if (!node.is("Gemm") || !isPlain(node)) return null;

@@ -5,11 +5,12 @@
  * for the cells that cell.ts knows, and several of them in one body, each of which reads h of the one before: what tf2onnx makes of
  * a GRU or SimpleRNN of Keras, and what comes of a scan of JAX. ONNX Runtime's CPU takes 30 us for each turn of a Loop with the body
  * of a GRU, and 6 for a step of its GRU (hidden size 96; 1.32, Zen 3, 1 thread). In every model that has them, its GRU ends the process
- * where there is no step or no sample, and its LSTM where there is no sample.
+ * where there is no step or no sample, and its LSTM where there is no sample; and of NaN both give numbers.
  */
 import { dtypeOfCode, type Graph, graphsWithin, type Node, opsetOf, type Value } from "../../../ir/index.js";
 import { defineGraphPass } from "../../../rewrite/index.js";
 import { constantIntegers, constantScalar, inputOrders, producerOf } from "../../../rewrite/match.js";
+import { isZeroState } from "../../eliminate/zero-state.js";
 import { areSame, type Size } from "../../fold/size.js";
 import { sizeFacts } from "../../fold/size-facts.js";
 import type { SizeFacts } from "../../fold/size-rules.js";
@@ -70,7 +71,7 @@ function planOf(node: Node, facts: SizeFacts): Plan | null {
   const found = inOrder(cellsOf(states.filter(({ input }) => !counters.has(input))));
   const sequence = found[0] ? sequenceOf(found[0].cell, body, counters) : null;
   const sizes = facts.shapeOf(sequence);
-  if (sequence?.dtype !== "f32" || sizes?.length !== 3) return null;
+  if (sequence?.dtype !== "f32" || sizes?.length !== 3 || sizes.includes(0)) return null;
   if (!turnsOnce(node, body, counters, sizes[0]!, facts)) return null;
   const units: Unit[] = [];
   for (const { cell, states } of found) {
@@ -85,7 +86,7 @@ function planOf(node: Node, facts: SizeFacts): Plan | null {
     units.push({ cell, initial, states: states.map(({ at }) => at), sequence: before < 0 ? sequence : before });
   }
   const told = toldBy(node, body, found);
-  return told && { units, told, sequence };
+  return told && (typeof sizes[0] === "number" || keepsStates(units, told)) ? { units, told, sequence } : null;
 }
 
 /** All cells that states belong to, each to one; nothing where one belongs to none. */
@@ -120,6 +121,14 @@ function sequenceOf({ input }: Cell, body: Graph, counters: ReadonlySet<Value>):
   const isStep = !!index && (counters.has(index) || (index === body.inputs[0] && index.shape?.length === 0));
   return sequence && isStep && gather!.int("axis", 0) === 0 && sequence.graph !== body ? sequence : null;
 }
+
+/** Whether it would tell the right last states after no step at all: ONNX Runtime's RNN and LSTM give zeros then, whatever they began with. */
+const keepsStates = (units: readonly Unit[], told: readonly (Told | null)[]): boolean =>
+  told.every((each) => {
+    if (each?.state == null) return true;
+    const { cell, initial } = units[each.unit]!;
+    return cell.op === "GRU" || isZeroState(initial[each.state]!);
+  });
 
 /** What each output that is read tells of; null where one tells of something else. */
 function toldBy(node: Node, body: Graph, found: readonly Found[]): (Told | null)[] | null {

@@ -143,6 +143,9 @@ testRewrite(fuseRecurrence, {
         .replace(/rest = .*/, "rest = Identity(u)")
         .replace("Mul(rest, c)", "Mul(u, c)"),
     ),
+    "last states from zeros after nobody knows how many steps": `(x: f32[T,2,3]) -> (y) { s = Shape(x)
+      t = Gather<axis=0>(s, $first: i64[] = {0})
+      y, z = ${turn(tanh, "n", "h: f32[2,4]")}(t, _, $h0: f32[2,4] = {0, 0, 0, 0, 0, 0, 0, 0}) }`,
     "one cell that reads another": stacked(),
     "a product without its addend": loop(
       tanh.replace("MatMul(h, $un: f32[4,4])", "Gemm<beta=0.0>(h, $un: f32[4,4], $no: f32[] = {7})"),
@@ -371,6 +374,17 @@ testRewrite(fuseRecurrence, {
       null,
     ],
     "cells beside each other": [stacked("row").replace("$v: f32[4,2]", "$v: f32[3,2]"), null],
+    "addends without end": [
+      loop(
+        `${sum("n")}\n  a0 = Add(sn, $c: f32[4])${Array.from({ length: 40 }, (_, at) => `\n  a${at + 1} = Add(a${at}, c)`).join("")}\n  n = Tanh(a40)`,
+      ),
+      null,
+    ],
+    "no samples": [fixed(tanh, "f32[5,0,3]", "f32[0,4]"), null],
+    "last states after nobody knows how many steps, perhaps none": [
+      `(x: f32[T,N,3], h0: f32[N,4]) -> (y) { s = Shape(x) t = Gather<axis=0>(s, $first: i64[] = {0}) y, z = ${turn(tanh, "n")}(t, _, h0) }`,
+      null,
+    ],
     "a sum of the same that grows with each step of it": [
       loop(
         `${sum("n")}${Array.from({ length: 40 }, (_, at) => `\n  ${at === 39 ? "last" : `a${at + 1}`} = Add(${at === 0 ? "sn, sn" : `a${at}, a${at}`})`).join("")}\n  n = Tanh(last)`,
