@@ -45,20 +45,27 @@ export function meanOf(value: Value): Mean | null {
   if (mean) return reductionOf(mean);
   const pooled = producerOf(value, "GlobalAveragePool", value.graph)?.inputs[0];
   if (pooled) return pooledMean(pooled);
+  return shareOf(value, "ReduceSum");
+}
+
+/** What a value is the mean of the squares of: ReduceSumSquare over n elements and a division by n. */
+export const meanSquareOf = (value: Value): (Mean & { readonly sum: Node }) | null => shareOf(value, "ReduceSumSquare");
+
+function shareOf(value: Value, op: "ReduceSum" | "ReduceSumSquare"): (Mean & { readonly sum: Node }) | null {
   const scaled = value.producer;
   if (!scaled?.is("Div") && !scaled?.is("Mul")) return null;
   const operands = splitConstant(scaled);
   const number = operands && scalarBeside(operands.constant, operands.other);
-  const sum = operands && soleProducer(operands.other, "ReduceSum");
+  const sum = operands && soleProducer(operands.other, op);
   const reduction = sum && reductionOf(sum);
-  if (!operands || number === null || !reduction) return null;
+  if (!operands || number === null || !sum || !reduction) return null;
   if (scaled.is("Div") && operands.index !== 1) return null;
   const { shape } = reduction.of;
   const dims = reduction.axes.map((axis) => shape?.at(axis));
   if (!shape || !dims.every(isKnown)) return null;
   const count = elementCount(dims);
   const factor = scaled.is("Div") ? 1 / number! : number!;
-  return Math.abs(factor * count - 1) <= 1e-6 ? reduction : null;
+  return Math.abs(factor * count - 1) <= 1e-6 ? { ...reduction, sum } : null;
 }
 
 /** Over all axes but batch and channels; as tf2onnx writes a mean along the last of three. */

@@ -4,14 +4,14 @@
  *   centred      (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon)
  *   not centred             x / sqrt(mean(x^2) + epsilon)
  *
- * with the mean over any axes; the square as a product or a Pow; the variance also as
+ * with the mean over any axes; the square as a product, a Pow or ReduceSumSquare; the variance also as
  * mean(x^2) - mean(x)^2, held above zero perhaps; the division also as a product by the inverse (Reciprocal, 1 / sqrt, Pow
  * by -0.5). Nobody but the formula reads what it is made of, except for the mean.
  */
 import { type Node, soleReader, type Value } from "../../ir/index.js";
 import { inputOrders, producerOf, scalarBeside, soleProducer, splitConstant } from "../../rewrite/match.js";
 import { clipRangeOf } from "./clip-range.js";
-import { isSameAxes, meanOf } from "./reduced-axes.js";
+import { isSameAxes, meanOf, meanSquareOf } from "./reduced-axes.js";
 import { numberBeside } from "./scalar-algebra.js";
 
 export interface Standardized {
@@ -138,16 +138,13 @@ function heldAboveZero(value: Value): Value | null {
 
 /** mean(u^2), u perhaps being a deviation from its mean. */
 function momentAroundMean(variance: Value, epsilon: number): Moment | null {
-  const average = meanOf(variance);
-  const square = average && squareOf(average.of);
-  if (!average || !square) return null;
-  const { axes } = average;
-  const difference = producerOf(square.of, "Sub", variance.graph);
+  const average = averageSquareOf(variance);
+  if (!average) return null;
+  const { of, axes, node } = average;
+  const difference = producerOf(of, "Sub", variance.graph);
   const [x, mean] = difference?.inputs ?? [];
-  if (x && mean && isMeanOf(mean, x, axes)) {
-    return { x, mean, deviation: { value: square.of, square: square.node }, axes, epsilon };
-  }
-  return { x: square.of, mean: null, deviation: null, axes, epsilon };
+  if (x && mean && isMeanOf(mean, x, axes)) return { x, mean, deviation: { value: of, square: node }, axes, epsilon };
+  return { x: of, mean: null, deviation: null, axes, epsilon };
 }
 
 /** mean(x^2) - mean(x)^2 */
@@ -155,11 +152,19 @@ function momentByDifference(variance: Value, epsilon: number): Moment | null {
   const [minuend, subtrahend] = producerOf(variance, "Sub", variance.graph)?.inputs ?? [];
   const square = squareOf(subtrahend);
   const around = square && meanOf(square.of);
-  const average = minuend && soleProducer(minuend, minuend.producer?.op ?? "") ? meanOf(minuend) : null;
-  const inner = average && squareOf(average.of);
-  if (!square || !around || !average || !inner) return null;
-  if (inner.of !== around.of || !isSameAxes(around.axes, average.axes)) return null;
-  return { x: inner.of, mean: square.of, deviation: null, axes: average.axes, epsilon };
+  const average = minuend && soleProducer(minuend, minuend.producer?.op ?? "") ? averageSquareOf(minuend) : null;
+  if (!square || !around || !average) return null;
+  if (average.of !== around.of || !isSameAxes(around.axes, average.axes)) return null;
+  return { x: average.of, mean: square.of, deviation: null, axes: average.axes, epsilon };
+}
+
+/** u, the axes and the node that reads u, of mean(u^2). */
+function averageSquareOf(value: Value): { of: Value; axes: readonly number[]; node: Node } | null {
+  const average = meanOf(value);
+  const square = average && squareOf(average.of);
+  if (square) return { ...square, axes: average.axes };
+  const squares = meanSquareOf(value);
+  return squares && { of: squares.of, axes: squares.axes, node: squares.sum };
 }
 
 /** u and the node, of u * u or Pow(u, 2) that nobody else reads. */

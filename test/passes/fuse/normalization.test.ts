@@ -95,6 +95,13 @@ testRewrite(fuseLayerNorm, {
       t = ReduceSum(x, $a: i64[1] = {-1}) m = Div(t, $n: f32[] = {4.0}) d = Sub(x, m) p = Mul(d, d)
       u = ReduceSum(p, $b: i64[1] = {-1}) v = Mul(u, $k: f32[] = {0.25}) w = Add(v, $epsilon: f32[] = {0.001}) s = Sqrt(w)
       y = Div(d, s)`),
+    "a sum of squares and a quotient, for two means": graph(`
+      m2 = ReduceMean<axes=[-1]>(x) t = ReduceSum(x, $a: i64[1] = {-1}) m = Div(t, $n: f32[] = {4.0}) d = Sub(x, m)
+      u = ReduceSumSquare<axes=[1]>(d) v = Div(u, n) w = Add(v, $epsilon: f32[] = {0.001}) s = Sqrt(w) k = Div($gamma: f32[1,4], s)
+      o = Neg(m2) b = Mul(o, k) c = Mul(x, k) y = Add(c, b)`),
+    "a sum of squares less the square of the mean": graph(`
+      m = ReduceMean<axes=[-1]>(x) q = ReduceSumSquare<axes=[-1]>(x) mq = Mul(q, $part: f32[] = {0.25}) mm = Mul(m, m) v = Sub(mq, mm)
+      w = Add($epsilon: f32[] = {0.001}, v) s = Sqrt(w) d = Sub(x, m) y = Div(d, s)`),
     "a deviation that is computed twice": graph(`${MOMENTS} s = Sqrt(w) d2 = Sub(x, m) y = Div(d2, s)`),
     "factor and addend worked in": graph(
       `${ROOT} i = Reciprocal(s) k = Mul(i, $gamma: f32[4]) a = Mul(x, k) b = Mul(m, k) c = Sub($beta: f32[4], b) y = Add(a, c)`,
@@ -168,6 +175,16 @@ testRewrite(fuseLayerNorm, {
       null,
     ],
     "the root over the deviation": [graph(`${ROOT} y = Div(s, d)`), null],
+    "a sum of squares over another number": [
+      graph(`m = ReduceMean<axes=[-1]>(x) d = Sub(x, m) u = ReduceSumSquare<axes=[1]>(d) v = Div(u, $n: f32[] = {3.0})
+        w = Add(v, $epsilon: f32[] = {0.001}) s = Sqrt(w) y = Div(d, s)`),
+      null,
+    ],
+    "a sum of squares that somebody else reads": [
+      `(x: f32[N,4]) -> (y, u) { m = ReduceMean<axes=[-1]>(x) d = Sub(x, m) u = ReduceSumSquare<axes=[1]>(d) v = Div(u, $n: f32[] = {4.0})
+        w = Add(v, $epsilon: f32[] = {0.001}) s = Sqrt(w) y = Div(d, s) }`,
+      null,
+    ],
     "sums over another number": [
       graph(`
         t = ReduceSum(x, $a: i64[1] = {-1}) m = Div(t, $n: f32[] = {3.0}) d = Sub(x, m) p = Mul(d, d)
