@@ -11,7 +11,7 @@
 import type { Node, Value } from "../../../ir/index.js";
 import { constantScalar, inputOrders, producerOf } from "../../../rewrite/match.js";
 import { unitRampOf } from "../../fuse/hard-activation.js";
-import { type GateSum, type Row, sumOf, type Term } from "./gate-sum.js";
+import { type GateSum, type Projection, type Row, sumOf, type Term } from "./gate-sum.js";
 
 interface Gate {
   readonly ofInput: Term;
@@ -35,6 +35,8 @@ export interface Cell {
   readonly hiddenSize: number;
   /** What all gates have: the row of a sequence. */
   readonly input: Value;
+  /** Where that row is made of another one, which the gates multiply. */
+  readonly projection: Projection | null;
   /** In the order of the operator. */
   readonly gates: readonly Gate[];
   /** As the operator counts them. */
@@ -57,13 +59,18 @@ export function cellOf(h: Carried, cellState: Carried | null): Cell | null {
   const parts = cellState ? lstmOf(h, cellState, made) : (gruOf(h, made) ?? rnnOf(h, made));
   if (!parts) return null;
   const [first] = parts.gates;
-  const { input, elements } = first!.ofInput;
+  const { input, elements, projection } = first!.ofInput;
   const hiddenSize = first!.ofState.elements;
   const agree = parts.gates.every(
     ({ ofInput, ofState }) =>
-      ofInput.input === input && ofInput.elements === elements && ofState.elements === hiddenSize,
+      ofInput.input === input &&
+      ofInput.projection?.of === projection?.of &&
+      ofInput.elements === elements &&
+      ofState.elements === hiddenSize,
   );
-  return agree && parts.widths.every((width) => width === hiddenSize) ? { ...parts, hiddenSize, input } : null;
+  return agree && parts.widths.every((width) => width === hiddenSize)
+    ? { ...parts, hiddenSize, input, projection }
+    : null;
 }
 
 type Made = (value: Value | null | undefined, op: string) => Node | null;

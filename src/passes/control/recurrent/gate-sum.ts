@@ -3,10 +3,11 @@
  *
  *   Slice(x W + b)[columns] + h R[columns]   and   [x, h] W + b   and   x W + h R + b
  *
- * and whatever else Add, Split, Slice, Concat, MatMul and Gemm make of these.
+ * and whatever else Add, Split, Slice, Concat, MatMul and Gemm make of these. What belongs to x may be computed for all steps at once
+ * in front of the loop.
  */
 import type { Graph, Node, Tensor, Value } from "../../../ir/index.js";
-import { constantIntegers, normalizeAxes, producerOf } from "../../../rewrite/match.js";
+import { constantIntegers, hasRank, inputOrders, normalizeAxes, producerOf } from "../../../rewrite/match.js";
 import { boundsOf, stretchOf, TO_THE_END } from "../../layout/slice-bounds.js";
 
 /** `input` [batch, elements] by a part of a matrix: `elements` rows from `row` on, and columns from `column` on. */
@@ -17,6 +18,14 @@ export interface Term {
   readonly row: number;
   readonly elements: number;
   readonly column: number;
+  /** Where `input` is a row of the product already, which all steps have together in front of the loop. */
+  readonly projection: Projection | null;
+}
+
+export interface Projection {
+  /** [steps, batch, elements], or with the first two the other way round. */
+  readonly of: Value;
+  readonly isBatchFirst: boolean;
 }
 
 /** Elements of a row from `column` on; one element is added to each column. */
@@ -45,6 +54,7 @@ export function sumOf(value: Value, graph: Graph, left = FARTHEST): GateSum | nu
   if (!first) return null;
   if (node.is("Split") || node.is("Slice")) return partOf(sumOf(first, graph, left - 1), node, value);
   if (!second) return null;
+  if (node.is("Gather")) return projectedOf(value, node);
   if (node.is("Add")) {
     const sum = sumOf(first, graph, left - 1);
     return sum && both(sum, sumOf(second, graph, left - 1));
@@ -83,9 +93,30 @@ function productOf(input: Value, weights: Tensor | null, isTransposed: boolean, 
   if (!sizes) return null;
   const terms = parts.map((part, at): Term => {
     const row = sizes.slice(0, at).reduce((sum, size) => sum + size, 0);
-    return { input: part, weights, isTransposed, row, elements: sizes[at]!, column: 0 };
+    return { input: part, weights, isTransposed, row, elements: sizes[at]!, column: 0, projection: null };
   });
   return { terms, rows: [], width };
+}
+
+/** A row of Transpose<perm=[1,0,2]>(X W + b), or without the Transpose or the b, which is made outside of the body. */
+function projectedOf(row: Value, gather: Node): GateSum | null {
+  const rows = gather.inputs[0]!;
+  if (rows.graph === gather.graph || gather.int("axis", 0) !== 0) return null;
+  const turned = producerOf(rows, "Transpose", rows.graph);
+  if (turned && String(turned.ints("perm")) !== "1,0,2") return null;
+  const made = turned ? turned.inputs[0]! : rows;
+  const sums = inputOrders(producerOf(made, "Add", made.graph));
+  for (const [product, addend] of [[made, null] as const, ...sums]) {
+    const [of, factor] = producerOf(product, "MatMul", product.graph)?.inputs ?? [];
+    const weights = factor?.constant;
+    if (!of || !weights || !hasRank(of, 3) || weights.dtype !== "f32" || weights.dims.length !== 2) continue;
+    const [elements, width] = weights.dims as [number, number];
+    const projection = { of, isBatchFirst: turned !== null };
+    const term = { input: row, weights, isTransposed: false, row: 0, elements, column: 0, projection };
+    const sum = { terms: [term], rows: [], width };
+    return addend ? both(sum, addend.constant && rowOf(addend.constant)) : sum;
+  }
+  return null;
 }
 
 /** Elements of each, of so many together; one of them may not be known otherwise. */

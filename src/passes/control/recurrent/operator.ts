@@ -7,7 +7,7 @@ import type { Row, Term } from "./gate-sum.js";
 
 export interface Unit {
   readonly cell: Cell;
-  /** [steps, batch, elements]; or the place of the unit whose states it reads. */
+  /** [steps, batch, elements], or as the projection of the cell has it; or the place of the unit whose states it reads. */
   readonly sequence: Value | number;
   /** Of h, and of the cell state of an LSTM: [batch, hiddenSize] */
   readonly initial: readonly Value[];
@@ -47,7 +47,14 @@ export function emitOperators(
     const from = made[unit]!.outputs[output]!;
     return add("Squeeze", [from, axis(output === 0 ? 1 : 0)], [typed(label, ...shape)]).output;
   };
-  for (const [at, { cell, sequence, initial }] of units.entries()) {
+  const rowsOf = ({ cell, sequence }: Unit): Value => {
+    if (typeof sequence === "number") return squeezed(sequence, 0, `${node.displayName}/${sequence}/H`);
+    if (!cell.projection?.isBatchFirst) return sequence;
+    const type = typed(`${sequence.label}/steps`, steps, batch, sequence.shape?.at(-1) ?? null);
+    return add("Transpose", [sequence], [type], { perm: attr.ints([1, 0, 2]) }).output;
+  };
+  for (const [at, unit] of units.entries()) {
+    const { cell, initial } = unit;
     const { op, hiddenSize } = cell;
     const part = units.length === 1 ? "" : `${at}/`;
     const hasBias = cell.gates.some(({ rows, stateRows }) => rows.length + stateRows.length > 0);
@@ -58,7 +65,7 @@ export function emitOperators(
             add("Unsqueeze", [value, axis(0)], [typed(`${value.label}/direction`, 1, batch, hiddenSize)]).output,
         );
     const inputs = [
-      typeof sequence === "number" ? squeezed(sequence, 0, `${node.displayName}/${sequence}/H`) : sequence,
+      rowsOf(unit),
       constant(`${part}W`, gateRows(cell, "ofInput")),
       constant(`${part}R`, gateRows(cell, "ofState")),
       hasBias ? constant(`${part}B`, biases(cell)) : null,

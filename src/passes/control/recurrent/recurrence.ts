@@ -55,7 +55,7 @@ interface Found {
 interface Plan {
   readonly units: readonly Unit[];
   readonly told: readonly (Told | null)[];
-  /** Of the first unit. */
+  /** [steps, batch, elements]: of what the loop takes the rows. */
   readonly sequence: Value;
 }
 
@@ -83,7 +83,8 @@ function planOf(node: Node, facts: SizeFacts): Plan | null {
     });
     if (!isForEach) return null;
     const before = found.findIndex(({ states: [h] }) => h!.next === cell.input);
-    units.push({ cell, initial, states: states.map(({ at }) => at), sequence: before < 0 ? sequence : before });
+    const rows = cell.projection?.of ?? sequence;
+    units.push({ cell, initial, states: states.map(({ at }) => at), sequence: before < 0 ? rows : before });
   }
   const told = toldBy(node, body, found);
   return told && (typeof sizes[0] === "number" || keepsStates(units, told)) ? { units, told, sequence } : null;

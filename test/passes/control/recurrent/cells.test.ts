@@ -112,9 +112,28 @@ const HN = "MatMul(h, $un: f32[4,4])";
 const plain = (sum: string): string =>
   `\n  xn = MatMul(row, $w: f32[3,4])\n  hn = MatMul(h, $u: f32[4,4])${sum}\n  n = Tanh(sn)`;
 
+/** A cell that takes rows of what is made of x in front of the loop. */
+const projected = (x: string, made: string, ofRow = "row"): string => `(x: ${x}, h0: f32[N,4]) -> (y, z) {${made}
+  y, z = Loop<body=(i: i64[], k: bool[], h: f32[N,4]) -> (k, n, e) {
+    row = Gather<axis=0>(rows, i)
+    hn = MatMul(h, $u: f32[4,4])
+    sn = Add(${ofRow}, hn)
+    n = Tanh(sn)
+    e = Identity(n)
+  }>($m: i64[] = {5}, _, h0)
+}`;
+
 testRewrite(fuseRecurrence, {
   rewrites: {
     "an RNN": loop(tanh),
+    "an RNN whose input is multiplied in front of the loop": projected(
+      "f32[N,5,3]",
+      `
+      p = MatMul(x, $w: f32[3,4])
+      q = Add($b: f32[4], p)
+      rows = Transpose<perm=[1,0,2]>(q)`,
+    ),
+    "the same along the steps": projected("f32[5,N,3]", "\n  rows = MatMul(x, $w: f32[3,4])"),
     "an RNN by Relu, whose addends are numbers": loop(
       `${tanh.replace("Tanh(sn)", "Relu(s2)").replace("\n  n =", "\n  s2 = Add(sn, $half: f32[] = {0.5})\n  n =")}`,
     ),
@@ -374,6 +393,42 @@ testRewrite(fuseRecurrence, {
       null,
     ],
     "cells beside each other": [stacked("row").replace("$v: f32[4,2]", "$v: f32[3,2]"), null],
+    "rows of a product turned another way": [
+      projected(
+        "f32[N,3,5]",
+        "\n  t = Transpose<perm=[0,2,1]>(x)\n  p = MatMul(t, $w: f32[3,4])\n  rows = Transpose<perm=[1,0,2]>(p)",
+      )
+        .replace("f32[N,3,5]", "f32[4,3,5]")
+        .replaceAll("f32[N,4]", "f32[4,4]")
+        .replace("perm=[1,0,2]", "perm=[1,2,0]"),
+      null,
+    ],
+    "rows of a product by what is computed": [
+      projected("f32[5,N,3]", "\n  rows = MatMul(x, w)").replace("h0: f32[N,4])", "h0: f32[N,4], w: f32[3,4])"),
+      null,
+    ],
+    "rows of what one and all of a matrix multiply": [
+      projected("f32[5,N,4]", "\n  rows = MatMul(x, $w: f32[4,4])")
+        .replace("hn = MatMul", "r2 = MatMul(row, $v: f32[4,4])\n    r = Add(row, r2)\n    hn = MatMul")
+        .replace("Add(row, hn)", "Add(r, hn)"),
+      null,
+    ],
+    "a gate of the product beside one of what it is made into": [
+      projected("f32[5,N,4]", "\n  rows = MatMul(x, $w: f32[4,4])").replace(
+        / {4}sn = .*\n.*\n/,
+        `    sz = Add(row, hn)
+    z = Sigmoid(sz)
+    hr = MatMul(h, $ur: f32[4,4])
+    sr = Add(row, hr)
+    r = Sigmoid(sr)
+    xc = MatMul(row, $wc: f32[4,4])
+    hc = MatMul(h, $uc: f32[4,4])
+    rc = Mul(r, hc)
+    sc = Add(xc, rc)
+    c = Tanh(sc)${update}\n`,
+      ),
+      null,
+    ],
     "addends without end": [
       loop(
         `${sum("n")}\n  a0 = Add(sn, $c: f32[4])${Array.from({ length: 40 }, (_, at) => `\n  a${at + 1} = Add(a${at}, c)`).join("")}\n  n = Tanh(a40)`,
