@@ -20,6 +20,11 @@ def folder_and_seed(seed):
     return options
 
 
+def walks(*shape):
+    """Samples of random walks along the first axis: a function of how many and of a generator of numpy."""
+    return lambda count, rng: np.cumsum(rng.normal(size=(count, *shape)), 1).astype(np.float32) / 4
+
+
 def add_case(out, case):
     """Takes the place of one of the same name: those that are not made anew stay."""
     path = out / "cases.json"

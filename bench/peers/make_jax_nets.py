@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import onnx
-from cases import COUNTS, add_unlabelled, folder_and_seed
+from cases import COUNTS, add_unlabelled, folder_and_seed, walks
 from flax import nnx
 from jax2onnx import to_onnx
 
@@ -24,10 +24,6 @@ def images(size):
         return np.asarray(fine + 0.15 * rng.normal(size=fine.shape), np.float32)
 
     return samples
-
-
-def walks(*shape):
-    return lambda count, rng: (np.cumsum(rng.normal(size=(count, *shape)), 1) / 4).astype(np.float32)
 
 
 def tokens(length, words):

@@ -15,7 +15,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 import tf2onnx
-from cases import COUNTS, add_unlabelled, folder_and_seed
+from cases import COUNTS, add_unlabelled, folder_and_seed, walks
 from keras import applications, layers
 
 
@@ -26,10 +26,6 @@ def images(size, middle=0.0, spread=1.0):
         return (middle + spread * (fine + 0.15 * rng.normal(size=fine.shape))).astype(np.float32)
 
     return samples
-
-
-def walks(*shape):
-    return lambda count, rng: np.cumsum(rng.normal(size=(count, *shape)), 1).astype(np.float32) / 4
 
 
 def chain(shape, *steps):

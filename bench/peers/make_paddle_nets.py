@@ -10,7 +10,7 @@ What has no labels is compared with the float model.
 
 import numpy as np
 import paddle
-from cases import COUNTS, add_unlabelled, folder_and_seed
+from cases import COUNTS, add_unlabelled, folder_and_seed, walks
 from paddle import nn
 from paddle.static import InputSpec
 from paddle.vision import models
@@ -23,10 +23,6 @@ def images(height, width):
         return (fine + 0.15 * rng.normal(size=fine.shape)).astype(np.float32)
 
     return samples
-
-
-def walks(*shape):
-    return lambda count, rng: (np.cumsum(rng.normal(size=(count, *shape)), 1) / 4).astype(np.float32)
 
 
 def normalized(inputs, outputs, kernel=3, stride=1, groups=1, act=nn.ReLU):

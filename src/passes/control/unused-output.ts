@@ -10,6 +10,7 @@ import { Graph, graphsWithin, type Node, type Value } from "../../ir/index.js";
 import { isRemovable } from "../../ops/facts.js";
 import { Captures, copyConstant, copyNode, defineGraphPass, removeWithFeeders } from "../../rewrite/index.js";
 import { behindIdentity } from "./condition-value.js";
+import { isRead } from "./stack.js";
 
 export const eliminateUnusedOutput = defineGraphPass({
   name: "eliminate-unused-output",
@@ -38,7 +39,6 @@ interface Plan {
   readonly instead: ReadonlyMap<number, Value>;
 }
 
-const isRead = (value: Value | null | undefined): boolean => value != null && value.useCount > 0;
 const places = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
 /** What can go; null when nothing can, or nothing at all is read: then the node is dead code. */

@@ -25,13 +25,13 @@ export const fuseChannelConv = defineRewrite({
   minOpset: 7,
   onlyOnCpu: "its kernels for channels side by side are those of Conv",
   rewrite(root, { create, constant, skip, opset }) {
-    const found =
-      root.op === "BatchNormalization" ? root.inputs[0] : (scaledBefore(root) ?? splitConstant(root)?.other);
+    const norm = root.is("BatchNormalization") ? root : null;
+    const product = norm ? null : productBefore(root);
+    const found = norm ? norm.inputs[0] : splitConstant(product ?? root)?.other;
     const channels = found?.shape?.[1];
     if (found?.dtype !== "f32" || !hasRank(found, 4) || !isKnown(channels)) return null;
     if (!isQuickDepthwise(channels) || !isConvolved(root.output)) return null;
-    const affine =
-      root.op === "BatchNormalization" ? affineOfBatchNorm(root, opset, channels) : affineOf(root, channels);
+    const affine = norm ? affineOfBatchNorm(norm, opset, channels) : affineOf(root, product, channels);
     if (affine === null) return null;
     if (typeof affine === "string") return skip(affine);
     const weight = tensorLike("f32", [channels, 1, 1, 1], affine.scale!);
@@ -44,21 +44,20 @@ export const fuseChannelConv = defineRewrite({
   },
 });
 
-/** x of x * s + t. */
-function scaledBefore(sum: Node): Value | null {
+/** x * s of x * s + t. */
+function productBefore(sum: Node): Node | null {
   const product = soleProducer(splitConstant(sum)?.other, "Mul");
   const operands = product && splitConstant(product);
-  return operands && broadcastsTo(operands.constant, operands.other) ? operands.other : null;
+  return operands && broadcastsTo(operands.constant, operands.other) ? product : null;
 }
 
 /** Of a sum, with a product of what both are per channel; null where one of them is not. */
-function affineOf(sum: Node, channels: number): ChannelAffine | null {
+function affineOf(sum: Node, product: Node | null, channels: number): ChannelAffine | null {
   const { constant, other } = splitConstant(sum)!;
   if (!broadcastsTo(constant, other)) return null;
   const layout = { weightTensor: constant.constant!, channels, channelAxis: -3, outputRank: 4 };
   const shifted = affineOfArithmetic(sum, layout);
   if (!shifted || typeof shifted === "string") return null;
-  const product = scaledBefore(sum) ? other.producer! : null;
   // One number for all is part of an activation.
   if (!product && constant.constant!.elementCount === 1) return null;
   const scaled = product ? affineOfArithmetic(product, layout) : { scale: new Float64Array(channels).fill(1) };

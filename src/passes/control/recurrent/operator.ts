@@ -7,12 +7,10 @@ import type { Row, Term } from "./gate-sum.js";
 
 export interface Unit {
   readonly cell: Cell;
-  /** [steps, batch, elements], or as the projection of the cell has it; or the place of the unit whose states it reads. */
-  readonly sequence: Value | number;
+  /** [steps, batch, elements], or as the projection of the cell has it; null for h of the unit before. */
+  readonly sequence: Value | null;
   /** Of h, and of the cell state of an LSTM: [batch, hiddenSize] */
   readonly initial: readonly Value[];
-  /** Which states of the Loop these are. */
-  readonly states: readonly number[];
 }
 
 /** Which unit an output of the Loop tells of: the last of a state, or h of each step. */
@@ -22,7 +20,7 @@ export interface Told {
 }
 
 /**
- * @param units those that others read come first
+ * @param units each but the first reads the one before
  * @param told one per output of the Loop; null for those that nobody reads
  * @returns one value per output of the Loop
  */
@@ -47,8 +45,8 @@ export function emitOperators(
     const from = made[unit]!.outputs[output]!;
     return add("Squeeze", [from, axis(output === 0 ? 1 : 0)], [typed(label, ...shape)]).output;
   };
-  const rowsOf = ({ cell, sequence }: Unit): Value => {
-    if (typeof sequence === "number") return squeezed(sequence, 0, `${node.displayName}/${sequence}/H`);
+  const rowsOf = ({ cell, sequence }: Unit, before: number): Value => {
+    if (sequence === null) return squeezed(before, 0, `${node.displayName}/${before}/H`);
     if (!cell.projection?.isBatchFirst) return sequence;
     const type = typed(`${sequence.label}/steps`, steps, batch, sequence.shape?.at(-1) ?? null);
     return add("Transpose", [sequence], [type], { perm: attr.ints([1, 0, 2]) }).output;
@@ -65,7 +63,7 @@ export function emitOperators(
             add("Unsqueeze", [value, axis(0)], [typed(`${value.label}/direction`, 1, batch, hiddenSize)]).output,
         );
     const inputs = [
-      rowsOf(unit),
+      rowsOf(unit, at - 1),
       constant(`${part}W`, gateRows(cell, "ofInput")),
       constant(`${part}R`, gateRows(cell, "ofState")),
       hasBias ? constant(`${part}B`, biases(cell)) : null,

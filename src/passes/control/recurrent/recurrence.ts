@@ -74,7 +74,7 @@ function planOf(node: Node, facts: SizeFacts): Plan | null {
   if (sequence?.dtype !== "f32" || sizes?.length !== 3 || sizes.includes(0)) return null;
   if (!turnsOnce(node, body, counters, sizes[0]!, facts)) return null;
   const units: Unit[] = [];
-  for (const { cell, states } of found) {
+  for (const [at, { cell, states }] of found.entries()) {
     const initial = states.map(({ at }) => node.inputs[at + 2]!);
     // One row for all samples would become as many as they are in the first step.
     const isForEach = initial.every((value) => {
@@ -82,9 +82,8 @@ function planOf(node: Node, facts: SizeFacts): Plan | null {
       return start?.length === 2 && areSame(start[0], sizes[1]) && areSame(start[1], cell.hiddenSize);
     });
     if (!isForEach) return null;
-    const before = found.findIndex(({ states: [h] }) => h!.next === cell.input);
-    const rows = cell.projection?.of ?? sequence;
-    units.push({ cell, initial, states: states.map(({ at }) => at), sequence: before < 0 ? rows : before });
+    const rows = at === 0 ? (cell.projection?.of ?? sequence) : null;
+    units.push({ cell, initial, sequence: rows });
   }
   const told = toldBy(node, body, found);
   return told && (typeof sizes[0] === "number" || keepsStates(units, told)) ? { units, told, sequence } : null;
