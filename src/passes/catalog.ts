@@ -25,6 +25,7 @@ import { inlineIf } from "./control/inline-if.js";
 import { foldKnownCondition } from "./control/known-condition.js";
 import { foldOptionalSqueeze } from "./control/optional-squeeze.js";
 import { fuseRecurrence } from "./control/recurrent/recurrence.js";
+import { fuseRecurrentChain } from "./control/recurrent/recurrent-chain.js";
 import { eliminateSequence } from "./control/sequence.js";
 import { eliminateSplitToSequence } from "./control/split-to-sequence.js";
 import { unrollLoop } from "./control/unroll-loop.js";
@@ -131,6 +132,7 @@ import { fuseSoftmaxView } from "./layout/softmax-view.js";
 import { fuseSplitConcat } from "./layout/split-concat.js";
 import { hoistSplitStep } from "./layout/split-step.js";
 import { splitTranspose } from "./layout/split-transpose.js";
+import { fuseStackedRows } from "./layout/stacked-rows.js";
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
 import { fuseTransposedParts } from "./layout/transposed-parts.js";
 import { widenDepthwise } from "./layout/widen-depthwise.js";
@@ -204,6 +206,8 @@ const cleanUp: readonly AnyPass[] = [
 /** Same algebra, other rounding. Patterns that are told by their constants come before what folds constants away. */
 const fusions: readonly AnyPass[] = [
   fuseRecurrence, // before its products are written otherwise
+  fuseRecurrentChain,
+  fuseStackedRows, // what that leaves; before single rows get another form
   eliminateNoOpAverage,
   eliminateUnpaddedCount,
   fuseSingleElement, // what led to a constant needs no fusion

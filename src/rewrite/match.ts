@@ -112,16 +112,19 @@ export function normalizeAxes(axes: readonly number[], rank: number): number[] |
 
 /** Whether two nodes do the same to their first inputs: one operator, the same further inputs, equal plain attributes. */
 export function isSameStep(a: Node, b: Node): boolean {
-  if (a.opName !== b.opName || a.inputs.length !== b.inputs.length || a.attributes.size !== b.attributes.size)
-    return false;
+  if (a.opName !== b.opName || a.inputs.length !== b.inputs.length || !hasSameAttributes(a, b)) return false;
   // Equal constants are one value by now.
-  if (a.inputs.slice(1).some((input, i) => input !== b.inputs[i + 1])) return false;
-  return [...a.attributes].every(([name, attribute]) => {
+  return a.inputs.slice(1).every((input, i) => input === b.inputs[i + 1]);
+}
+
+/** Whether two nodes have equal attributes, all of them plain. */
+export const hasSameAttributes = (a: Node, b: Node): boolean =>
+  a.attributes.size === b.attributes.size &&
+  [...a.attributes].every(([name, attribute]) => {
     const other = b.attributes.get(name);
     const text = textOf(attribute);
     return other?.type === attribute.type && text !== null && text === textOf(other);
   });
-}
 
 /** The axes that a node names, by an input or, in older opsets, by an attribute; null when it names none or they are computed. */
 export const givenAxes = (node: Node, input = 1): readonly number[] | null =>

@@ -8,6 +8,7 @@
  */
 import type { Graph, Node, Tensor, Value } from "../../../ir/index.js";
 import { constantIntegers, hasRank, inputOrders, normalizeAxes, producerOf } from "../../../rewrite/match.js";
+import { pickedRowOf } from "../../layout/picked-row.js";
 import { boundsOf, stretchOf, TO_THE_END } from "../../layout/slice-bounds.js";
 
 /** `input` [batch, elements] by a part of a matrix: `elements` rows from `row` on, and columns from `column` on. */
@@ -21,6 +22,15 @@ export interface Term {
   /** Where `input` is a row of the product already, which all steps have together in front of the loop. */
   readonly projection: Projection | null;
 }
+
+/** Whether two inputs are multiplied by the same. */
+export const isSameProduct = (one: Term, other: Term): boolean =>
+  one.weights === other.weights &&
+  one.isTransposed === other.isTransposed &&
+  one.row === other.row &&
+  one.column === other.column &&
+  one.elements === other.elements &&
+  (one.projection === null) === (other.projection === null);
 
 export interface Projection {
   /** [steps, batch, elements], or with the first two the other way round. */
@@ -54,7 +64,7 @@ export function sumOf(value: Value, graph: Graph, left = FARTHEST): GateSum | nu
   if (!first) return null;
   if (node.is("Split") || node.is("Slice")) return partOf(sumOf(first, graph, left - 1), node, value);
   if (!second) return null;
-  if (node.is("Gather")) return projectedOf(value, node);
+  if (node.is("Gather") || node.is("Squeeze")) return projectedOf(value);
   if (node.is("Add")) {
     const sum = sumOf(first, graph, left - 1);
     return sum && both(sum, sumOf(second, graph, left - 1));
@@ -62,7 +72,7 @@ export function sumOf(value: Value, graph: Graph, left = FARTHEST): GateSum | nu
   if (node.is("MatMul")) return productOf(first, second.constant, false, graph);
   if (!node.is("Gemm") || !isPlain(node)) return null;
   const product = productOf(first, second.constant, node.int("transB", 0) !== 0, graph);
-  return third && node.float("beta", 1) !== 0 ? both(product, third.constant && rowOf(third.constant)) : product;
+  return third && node.float("beta", 1) !== 0 ? both(product, sumOf(third, graph, left - 1)) : product;
 }
 
 const isPlain = (gemm: Node): boolean =>
@@ -98,10 +108,11 @@ function productOf(input: Value, weights: Tensor | null, isTransposed: boolean, 
   return { terms, rows: [], width };
 }
 
-/** A row of Transpose<perm=[1,0,2]>(X W + b), or without the Transpose or the b, which is made outside of the body. */
-function projectedOf(row: Value, gather: Node): GateSum | null {
-  const rows = gather.inputs[0]!;
-  if (rows.graph === gather.graph || gather.int("axis", 0) !== 0) return null;
+/** A row of X W + b or of Transpose<perm=[1,0,2]>(X W + b), with or without the b. */
+function projectedOf(row: Value): GateSum | null {
+  const picked = pickedRowOf(row);
+  if (!picked || picked.axis > 1) return null;
+  const { rows, axis } = picked;
   const turned = producerOf(rows, "Transpose", rows.graph);
   if (turned && String(turned.ints("perm")) !== "1,0,2") return null;
   const made = turned ? turned.inputs[0]! : rows;
@@ -111,7 +122,7 @@ function projectedOf(row: Value, gather: Node): GateSum | null {
     const weights = factor?.constant;
     if (!of || !weights || !hasRank(of, 3) || weights.dtype !== "f32" || weights.dims.length !== 2) continue;
     const [elements, width] = weights.dims as [number, number];
-    const projection = { of, isBatchFirst: turned !== null };
+    const projection = { of, isBatchFirst: (turned !== null) !== (axis === 1) };
     const term = { input: row, weights, isTransposed: false, row: 0, elements, column: 0, projection };
     const sum = { terms: [term], rows: [], width };
     return addend ? both(sum, addend.constant && rowOf(addend.constant)) : sum;

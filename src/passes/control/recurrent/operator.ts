@@ -32,11 +32,8 @@ export function emitOperators(
   store: Store,
 ): (Value | null)[] {
   const { graph, name, provenance } = node;
-  const constant = (part: string, tensor: Tensor): Value =>
-    graph.addConstant(`${node.displayName}/${part}`, store(tensor));
-  const add = (op: string, inputs: (Value | null)[], outputs: NewOutput[], attributes = {}, name = ""): Node =>
-    graph.addNode({ op, inputs, attributes, outputs, provenance, name }, node);
-  const typed = (label: string, ...shape: Dim[]): NewOutput => ({ label, type: { dtype: "f32", shape } });
+  const add = (op: string, inputs: (Value | null)[], outputs: NewOutput[], attributes = {}): Node =>
+    graph.addNode({ op, inputs, attributes, outputs, provenance }, node);
   const axis = (at: number): Value => graph.addConstant("axes", Tensor.i64([1], [at]));
   const made: Node[] = [];
   const squeezed = (unit: number, output: number, label: string): Value => {
@@ -52,35 +49,62 @@ export function emitOperators(
     return add("Transpose", [sequence], [type], { perm: attr.ints([1, 0, 2]) }).output;
   };
   for (const [at, unit] of units.entries()) {
-    const { cell, initial } = unit;
-    const { op, hiddenSize } = cell;
     const part = units.length === 1 ? "" : `${at}/`;
-    const hasBias = cell.gates.some(({ rows, stateRows }) => rows.length + stateRows.length > 0);
-    const starts = initial.every(isZeroState)
-      ? []
-      : initial.map(
-          (value) =>
-            add("Unsqueeze", [value, axis(0)], [typed(`${value.label}/direction`, 1, batch, hiddenSize)]).output,
-        );
-    const inputs = [
-      rowsOf(unit, at - 1),
-      constant(`${part}W`, gateRows(cell, "ofInput")),
-      constant(`${part}R`, gateRows(cell, "ofState")),
-      hasBias ? constant(`${part}B`, biases(cell)) : null,
-      // The lengths of the sequences: all have as many steps.
-      null,
-      ...starts,
-    ];
-    while (inputs.at(-1) === null) inputs.pop();
-    const results = ["Y", "Y_h", ...(op === "LSTM" ? ["Y_c"] : [])].map((result) =>
-      typed(`${node.displayName}/${part}${result}`, ...(result === "Y" ? [steps] : []), 1, batch, hiddenSize),
-    );
-    made.push(add(op, inputs, results, attributesOf(cell), units.length === 1 ? name : name && `${name}/${at}`));
+    const { cell, initial } = unit;
+    const sequence = rowsOf(unit, at - 1);
+    const named = { label: `${node.displayName}/${part}`, name: units.length === 1 ? name : name && `${name}/${at}` };
+    made.push(addOperator(node, { ...named, cell, sequence, initial, steps, batch, isReversed: false }, store));
   }
   return node.outputs.map((output, at) => {
     const { unit, state } = told[at] ?? {};
     return output && unit !== undefined ? squeezed(unit, state == null ? 0 : state + 1, output.label) : null;
   });
+}
+
+export const typed = (label: string, ...shape: Dim[]): NewOutput => ({ label, type: { dtype: "f32", shape } });
+
+export interface NewOperator {
+  readonly name: string;
+  /** What the labels of its outputs and weights begin with. */
+  readonly label: string;
+  readonly cell: Cell;
+  /** [steps, batch, elements] */
+  readonly sequence: Value;
+  /** Of h, and of the cell state of an LSTM: [batch, hiddenSize]; zeros where there are none. */
+  readonly initial: readonly Value[];
+  readonly steps: Dim;
+  readonly batch: Dim;
+  /** Whether its first step is of the last row. */
+  readonly isReversed: boolean;
+}
+
+/** The operator, in front of `before`, with all outputs that it can have. */
+export function addOperator(before: Node, operator: NewOperator, store: Store): Node {
+  const { graph, provenance } = before;
+  const { name, label, cell, sequence, initial, steps, batch, isReversed } = operator;
+  const { op, hiddenSize } = cell;
+  const constant = (part: string, tensor: Tensor): Value => graph.addConstant(`${label}${part}`, store(tensor));
+  const hasBias = cell.gates.some(({ rows, stateRows }) => rows.length + stateRows.length > 0);
+  const inDirection = (value: Value): Value => {
+    const inputs = [value, graph.addConstant("axes", Tensor.i64([1], [0]))];
+    const outputs = [typed(`${value.label}/direction`, 1, batch, hiddenSize)];
+    return graph.addNode({ op: "Unsqueeze", inputs, outputs, provenance }, before).output;
+  };
+  const inputs = [
+    sequence,
+    constant("W", gateRows(cell, "ofInput")),
+    constant("R", gateRows(cell, "ofState")),
+    hasBias ? constant("B", biasesOf(cell)) : null,
+    // The lengths of the sequences: all have as many steps.
+    null,
+    ...(initial.every(isZeroState) ? [] : initial.map(inDirection)),
+  ];
+  while (inputs.at(-1) === null) inputs.pop();
+  const outputs = ["Y", "Y_h", ...(op === "LSTM" ? ["Y_c"] : [])].map((result) =>
+    typed(`${label}${result}`, ...(result === "Y" ? [steps] : []), 1, batch, hiddenSize),
+  );
+  const attributes = { ...attributesOf(cell), ...(isReversed && { direction: attr.string("reverse") }) };
+  return graph.addNode({ op, inputs, attributes, outputs, provenance, name }, before);
 }
 
 const attributesOf = ({ op, hiddenSize, activations, linearBeforeReset }: Cell) => {
@@ -115,7 +139,7 @@ function gateRows({ gates, hiddenSize }: Cell, part: "ofInput" | "ofState"): Ten
 }
 
 /** [1, 2 * gates * hiddenSize]: those of the input, then those of the state. */
-function biases({ gates, hiddenSize }: Cell): Tensor {
+export function biasesOf({ gates, hiddenSize }: Pick<Cell<unknown>, "gates" | "hiddenSize">): Tensor {
   const sums = new Float32Array(2 * gates.length * hiddenSize);
   for (const [g, { rows, stateRows, isNegated }] of gates.entries()) {
     const sign = isNegated ? -1 : 1;

@@ -21,7 +21,7 @@ import { type Carried, type Cell, cellOf } from "./cell.js";
 import { emitOperators, type Told, type Unit } from "./operator.js";
 
 /** Since then the axes of Squeeze are an input. */
-const LEAST_OPSET = 13;
+export const LEAST_OPSET = 13;
 
 export const fuseRecurrence = defineGraphPass({
   name: "fuse-recurrence",

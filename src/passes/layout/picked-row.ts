@@ -1,0 +1,111 @@
+/**
+ * One row of a sequence: Gather(rows, i), Squeeze(Split(rows)) or Squeeze(Slice(rows, i:i+1)).
+ */
+import { type Attribute, attr, type Dim, type Shape, Tensor, type Value } from "../../ir/index.js";
+import { constantIntegers, givenAxes, isKnown, normalizeAxes, producerOf } from "../../rewrite/match.js";
+import { onlyStretch } from "./slice-bounds.js";
+
+export interface PickedRow {
+  readonly rows: Value;
+  /** Of `rows`, that the row does not have. */
+  readonly axis: number;
+  /** Counted from the front; null where a run tells it, or it is counted from an end that nobody knows. */
+  readonly place: number | null;
+}
+
+/** Null for what is made in another way. */
+export function pickedRowOf(row: Value): PickedRow | null {
+  const { producer, graph } = row;
+  if (producer?.is("Gather")) return gathered(row);
+  const axes = producer?.is("Squeeze") ? givenAxes(producer) : null;
+  const cut = producer?.inputs[0];
+  if (axes?.length !== 1 || !cut) return null;
+  const part = partOf(cut, graph);
+  return part && axisIn(part.rows, axes[0]!) === part.axis ? part : null;
+}
+
+function gathered({ producer }: Value): PickedRow | null {
+  const [rows, index] = producer!.inputs;
+  const axis = rows ? axisIn(rows, producer!.int("axis", 0)) : null;
+  if (!rows || !index || axis === null) return null;
+  if (!index.constant) return { rows, axis, place: null };
+  // An index with axes of its own would give them to the row.
+  if (index.constant.dims.length > 0) return null;
+  return { rows, axis, place: placeFrom(constantIntegers(index)?.[0], rows.shape?.[axis]) };
+}
+
+/** Counted from the front, which needs no rank where it is so already. */
+function axisIn({ shape }: Value, axis: number): number | null {
+  if (shape) return normalizeAxes([axis], shape.length)?.[0] ?? null;
+  return axis >= 0 ? axis : null;
+}
+
+function placeFrom(index: number | undefined, size: unknown): number | null {
+  if (index === undefined) return null;
+  if (index >= 0) return index;
+  return typeof size === "number" && index + size >= 0 ? index + size : null;
+}
+
+/** A part that is one row. */
+function partOf(cut: Value, graph: Value["graph"]): PickedRow | null {
+  const slice = producerOf(cut, "Slice", graph);
+  const stretch = slice && onlyStretch(slice);
+  if (stretch)
+    return stretch.end - stretch.start === 1
+      ? { rows: slice.inputs[0]!, axis: stretch.axis, place: stretch.start }
+      : null;
+  const split = cut.producer?.is("Split") && cut.graph === graph ? cut.producer : null;
+  const rows = split?.inputs[0];
+  const axis = rows ? axisIn(rows, split!.int("axis", 0)) : null;
+  if (!split || !rows || axis === null) return null;
+  const size = rows.shape?.[axis];
+  const sizes = split.inputs[1] ? constantIntegers(split.inputs[1]) : null;
+  const isInRows = sizes ? sizes.every((each) => each === 1) : isKnown(size) && size === split.outputs.length;
+  return isInRows ? { rows, axis, place: split.outputs.indexOf(cut) } : null;
+}
+
+/** Rows of one tensor, in this order. */
+export interface PickedRows {
+  readonly rows: Value;
+  readonly axis: number;
+  readonly places: readonly number[];
+}
+
+/** Null where they are not all of one tensor, at places that are known. */
+export function pickedRowsOf(values: readonly Value[]): PickedRows | null {
+  const [first, ...others] = values.map(pickedRowOf);
+  if (!first || others.some((other) => other?.rows !== first.rows || other.axis !== first.axis)) return null;
+  const places = [first, ...others].map((picked) => picked!.place);
+  return places.every((place) => place !== null) ? { rows: first.rows, axis: first.axis, places } : null;
+}
+
+/** Makes nodes of one output. */
+export interface RowMaker {
+  readonly constant: (label: string, tensor: Tensor) => Value;
+  readonly create: (
+    op: string,
+    inputs: readonly Value[],
+    attributes: Readonly<Record<string, Attribute>>,
+    shape: Shape,
+  ) => Value;
+}
+
+/** A tensor that has these rows along the axis. The shape of `rows` must be known as far as its number of axes. */
+export function takeRows({ rows, axis, places }: PickedRows, { constant, create }: RowMaker): Value {
+  const shape = rows.shape!;
+  const [first, count] = [places[0]!, places.length];
+  const integers = (label: string, values: readonly number[]): Value =>
+    constant(label, Tensor.i64([values.length], values));
+  const taken = shape.with(axis, count);
+  if (places.some((place, at) => place !== first + at))
+    return create("Gather", [rows, integers("places", places)], { axis: attr.int(axis) }, taken);
+  if (first === 0 && shape[axis] === count) return rows;
+  const bounds = [integers("starts", [first]), integers("ends", [first + count]), integers("axes", [axis])];
+  return create("Slice", [rows, ...bounds], {}, taken);
+}
+
+/** With the first two of three axes the other way around. */
+export function exchangeRows(rows: Value, { create }: RowMaker): Value {
+  const [first, second, third] = rows.shape as [Dim, Dim, Dim];
+  return create("Transpose", [rows], { perm: attr.ints([1, 0, 2]) }, [second, first, third]);
+}
