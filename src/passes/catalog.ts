@@ -25,7 +25,11 @@ import { inlineIf } from "./control/inline-if.js";
 import { foldKnownCondition } from "./control/known-condition.js";
 import { foldOptionalSqueeze } from "./control/optional-squeeze.js";
 import { fuseRecurrence } from "./control/recurrent/recurrence.js";
-import { fuseRecurrentChain } from "./control/recurrent/recurrent-chain.js";
+import {
+  fuseRecurrentChain,
+  fuseSmallOrLstmChain,
+  fuseSmallRecurrentChain,
+} from "./control/recurrent/recurrent-chain.js";
 import { eliminateSequence } from "./control/sequence.js";
 import { eliminateSplitToSequence } from "./control/split-to-sequence.js";
 import { unrollLoop } from "./control/unroll-loop.js";
@@ -370,21 +374,25 @@ export const allPasses: readonly AnyPass[] = [
   ...approximations,
 ];
 
-const forIntegers: readonly AnyPass[] = [...cleanUp, ...fusions].flatMap((pass) =>
-  pass === inlineFunctions ? [pass, ...beforeIntegers] : [pass],
-);
+/** `chains`: which chains of recurrent cells become operators, whose products are no integers any more. */
+const forIntegers = (...chains: readonly AnyPass[]): readonly AnyPass[] =>
+  [...cleanUp, ...fusions].flatMap((pass) => {
+    if (pass === inlineFunctions) return [pass, ...beforeIntegers];
+    return pass === fuseRecurrentChain ? chains : [pass];
+  });
 
 /**
  * `fold`: constant folding and clean-up only, exact. `prepare`: the same, then fusions, round after
- * round until nothing changes, for what becomes integers; `small`: without what adds weights, where bytes count; `compact`: for
- * commands that prune; `fuse`: with what is for float alone.
+ * round until nothing changes, for what becomes integers; `runtimePrepare`: where ONNX Runtime's own operators may be made of it;
+ * `small`: without what adds weights, or keeps them in float, where bytes count; `compact`: for commands that prune; `fuse`: with what is for float alone.
  * `runtime`: what `fuse --runtime-specific` runs after `fuse`; the clean-up sees to what the fusions leave
  * behind. `lossy`: what `fuse --lossy` runs after both; `integers`: before static integers are placed.
  */
 export const recipes = {
   fold: cleanUp,
-  prepare: forIntegers,
-  small: forIntegers.filter((pass) => pass !== widenDepthwise),
+  prepare: forIntegers(fuseSmallRecurrentChain),
+  runtimePrepare: forIntegers(fuseSmallOrLstmChain),
+  small: forIntegers().filter((pass) => pass !== widenDepthwise),
   compact: [...cleanUp, ...fusions].filter((pass) => pass !== widenDepthwise),
   fuse: catalog,
   runtime: [...cleanUp, ...runtimeFusions, splitTranspose],

@@ -19,7 +19,7 @@ import { bytesOf, describeModel, evaluate, type Feeds } from "./session.js";
  * --shape and fp16 do; and `elsewhere`: what `fuse` does for a target that has more kernels than the runtime here.
  */
 export type Recipe =
-  | Exclude<keyof typeof recipes, "lossy" | "prepare" | "small" | "compact">
+  | Exclude<keyof typeof recipes, "lossy" | "prepare" | "runtimePrepare" | "small" | "compact">
   | "opset"
   | "shape"
   | "half"

@@ -1,7 +1,7 @@
 /**
  * One row of a sequence: Gather(rows, i), Squeeze(Split(rows)) or Squeeze(Slice(rows, i:i+1)).
  */
-import { type Attribute, attr, type Dim, type Shape, Tensor, type Value } from "../../ir/index.js";
+import { type Attribute, attr, type Shape, Tensor, type Value } from "../../ir/index.js";
 import { constantIntegers, givenAxes, isKnown, normalizeAxes, producerOf } from "../../rewrite/match.js";
 import { onlyStretch } from "./slice-bounds.js";
 
@@ -106,6 +106,6 @@ export function takeRows({ rows, axis, places }: PickedRows, { constant, create 
 
 /** With the first two of three axes the other way around. */
 export function exchangeRows(rows: Value, { create }: RowMaker): Value {
-  const [first, second, third] = rows.shape as [Dim, Dim, Dim];
+  const [first = null, second = null, third = null] = rows.shape ?? [];
   return create("Transpose", [rows], { perm: attr.ints([1, 0, 2]) }, [second, first, third]);
 }

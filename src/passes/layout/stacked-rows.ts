@@ -5,7 +5,7 @@
  * activations first. Rows that are joined without an axis of their own, behind or below each other, are the same with a Reshape.
  */
 import { attr, type Node, Tensor, type Value } from "../../ir/index.js";
-import { familyOf } from "../../ops/facts.js";
+import { familyOf, isPointwise } from "../../ops/facts.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { givenAxes, hasRank, hasSameAttributes, isKnown, normalizeAxes, producerOf } from "../../rewrite/match.js";
 import { exchangeRows, type PickedRows, pickedRowsOf, type RowMaker, takeRows } from "./picked-row.js";
@@ -105,7 +105,7 @@ function isOfEachRow(node: Node, inputs: readonly Tree[]): boolean {
   const [first, ...others] = inputs;
   const isOfRows = first?.kind !== "constant";
   const areConstant = others.every(({ kind }) => kind === "constant");
-  if (familyOf(node) === "unary") return isOfRows && areConstant;
+  if (isPointwise(node) || node.is("Cast")) return isOfRows && areConstant;
   if (familyOf(node) === "broadcasting")
     return (
       !node.attributes.has("axis") && inputs.some(({ kind }) => kind !== "constant") && inputs.every(isAlongElements)

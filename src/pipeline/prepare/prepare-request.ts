@@ -27,7 +27,13 @@ export interface PrepareRequest {
 type Judged = Pick<Intake, "signature" | "trial"> & Partial<Pick<Intake, "unrunnable">>;
 
 /** Of what becomes integers. */
-export const recipeFor = ({ isForSize }: Pick<IntegerTarget, "isForSize">): Recipe => (isForSize ? "small" : "prepare");
+export function recipeFor({
+  isForSize,
+  runtimeSpecific,
+}: Pick<IntegerTarget, "isForSize" | "runtimeSpecific">): Recipe {
+  if (isForSize) return "small";
+  return runtimeSpecific ? "runtimePrepare" : "prepare";
+}
 
 /** For the model of a run, as it was taken in. */
 export const requestOf = (

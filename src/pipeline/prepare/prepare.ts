@@ -30,7 +30,7 @@ import { dataToCompare } from "./comparison-data.js";
 import { checkEquivalence, type Equivalence, isOpenedToo } from "./equivalence.js";
 import { movesLastBits } from "./exactness.js";
 import { type Attempt, type Culprit, findCulprit, type Trial } from "./find-culprit.js";
-import type { PrepareRequest } from "./prepare-request.js";
+import type { PrepareRequest, Recipe } from "./prepare-request.js";
 import { type ProvenanceFacts, provenanceOf } from "./provenance.js";
 import {
   applyAskedOpset,
@@ -59,6 +59,9 @@ export interface Prepared {
   readonly equivalence: EquivalenceFacts;
   readonly warnings: readonly string[];
 }
+
+/** Recipes that bring a model to the opset that most rewrites need. */
+const raising: ReadonlySet<Recipe> = new Set(["fuse", "prepare", "runtimePrepare", "small", "compact"]);
 
 /** Single rewrites of one pass that are left out before the pass is. */
 const MOST_BARRED = 8;
@@ -400,9 +403,7 @@ class Preparer {
   /** `fold` and what runs on after the fusions keep the opset by themselves. */
   #whyKept(): string {
     const { graph, recipe } = this.request;
-    return recipe === "fuse" || recipe === "prepare" || recipe === "small" || recipe === "compact"
-      ? whyKept(graph)
-      : "the opset stays as it is";
+    return raising.has(recipe) ? whyKept(graph) : "the opset stays as it is";
   }
 
   /** What every pass of the recipe said, or why it has nothing to say. */
