@@ -306,10 +306,13 @@ function gateOf(value: Value, h: MaybeGone): Sized | null {
 
 const isGone = ({ input }: MaybeGone): boolean => !input || isZeroState(input);
 
+/** Zeros are the same whichever they are. */
+const isStateOf = (h: MaybeGone, value: Value): boolean => value === h.input || (isGone(h) && isZeroState(value));
+
 /** A sum of one product of the input and one of the state. */
 function sized({ terms, rows, width }: GateSum, h: MaybeGone): Sized | null {
-  const ofState = terms.find(({ input }) => input === h.input) ?? null;
-  const ofInput = terms.find(({ input }) => input !== h.input);
+  const ofState = terms.find(({ input }) => isStateOf(h, input)) ?? null;
+  const ofInput = terms.find(({ input }) => !isStateOf(h, input));
   const isWhole = terms.length === 2 && ofState !== null;
   if (!ofInput || !(isWhole || (terms.length === 1 && isGone(h)))) return null;
   return { gate: { ofInput, ofState, rows, stateRows: [], isNegated: false }, width };
@@ -318,7 +321,7 @@ function sized({ terms, rows, width }: GateSum, h: MaybeGone): Sized | null {
 /** Two sums, of the input and of the state. */
 function joined(ofInput: GateSum, ofState: GateSum, h: MaybeGone): Sized | null {
   const [one, other = null] = [ofInput.terms[0], ofState.terms[0]];
-  const isWhole = other !== null && other.input === h.input && ofState.terms.length === 1;
+  const isWhole = other !== null && isStateOf(h, other.input) && ofState.terms.length === 1;
   if (ofInput.terms.length !== 1 || !one || !(isWhole || (other === null && isGone(h)))) return null;
   if (ofInput.width !== ofState.width) return null;
   const gate = { ofInput: one, ofState: other, rows: ofInput.rows, stateRows: ofState.rows, isNegated: false };

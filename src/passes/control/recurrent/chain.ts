@@ -20,8 +20,10 @@ export interface Step {
 
 export interface Chain {
   readonly cell: Cell;
-  /** What the first step begins with; for those that are zeros and gone, nothing. */
+  /** What the first step begins with, as the step's states have it. Those that are zeros and gone are left out. */
   readonly initial: readonly Value[];
+  /** What its products multiply in place of these: other zeros. */
+  readonly zeros: readonly Value[];
   readonly steps: readonly Step[];
 }
 
@@ -48,8 +50,8 @@ export function chainsIn(graph: Graph): Chain[] {
       );
       const start = startOf(cell, initial);
       return start
-        ? { cell, initial: start.initial, steps: [{ input: start.input, states: initial }, ...steps] }
-        : { cell, initial, steps };
+        ? { ...start, cell, steps: [{ input: start.input, states: initial }, ...steps] }
+        : { cell, initial, zeros: zerosIn(cell, initial), steps };
     });
 }
 
@@ -94,17 +96,23 @@ const follows = (cell: Cell, states: readonly Carried[], before: Link): boolean 
   addsTheSame(cell, before.cell);
 
 /** The step in front of all others, where it begins with zeros, of which constant folding has taken the products away. */
-function startOf(cell: Cell, made: readonly Value[]): { input: Value; initial: Value[] } | null {
+function startOf(cell: Cell, made: readonly Value[]): (Pick<Chain, "initial" | "zeros"> & { input: Value }) | null {
   const [next, cellNext] = made;
   for (const [h, cellState] of statesBehind(next!)) {
     if (cellState && !(cellState.next === cellNext && isZeroState(cellState.input))) continue;
     const input = isZeroState(h.input) ? h.input : null;
     const start = startedCellOf({ input, next: next! }, cellState);
     if (!start || !isSameCell(cell, start) || !addsTheSame(cell, start)) continue;
-    return { input: start.input, initial: [input, cellState?.input].flatMap((value) => value ?? []) };
+    const initial = [input, cellState?.input].flatMap((value) => value ?? []);
+    return { input: start.input, initial, zeros: zerosIn(start, initial) };
   }
   return null;
 }
+
+const zerosIn = ({ gates }: Cell<Term | null>, initial: readonly Value[]): Value[] =>
+  gates.flatMap(({ ofState }) =>
+    ofState && !initial.includes(ofState.input) && isZeroState(ofState.input) ? ofState.input : [],
+  );
 
 /** Whether the rows that two cells add have the same sums. */
 function addsTheSame(one: Cell, other: Cell<Term | null>): boolean {

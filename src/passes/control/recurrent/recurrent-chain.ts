@@ -90,18 +90,17 @@ function planOf(chain: Chain, facts: SizeFacts): Plan | null {
   if (steps.length < LEAST_STEPS || !forgetsCellStates(chain)) return null;
   const rows = rowsOf(chain, facts);
   if (!rows || rows.batch === 0 || samplesOf(rows.batch) > mostSamples[cell.op]) return null;
+  // Zeros may have any form that does not make more samples of them than there are.
   const isRow = (value: Value): boolean => {
-    const [hidden, ...batch] = facts.shapeOf(value)?.toReversed() ?? [];
-    return (
-      batch.length <= 1 &&
-      areSame(hidden, cell.hiddenSize) &&
-      batch.every((size) => size === 1 || areSame(size, rows.batch))
-    );
+    const [hidden = 1, ...batch] = facts.shapeOf(value)?.toReversed() ?? [null];
+    const isWide = hidden === 1 || areSame(hidden, cell.hiddenSize);
+    return isWide && batch.length <= 1 && batch.every((size) => size === 1 || areSame(size, rows.batch));
   };
   const isForEach = (value: Value): boolean => {
     const sizes = facts.shapeOf(value);
     return sizes?.length === 2 && areSame(sizes[0], rows.batch) && areSame(sizes[1], cell.hiddenSize);
   };
+  if (!chain.zeros.every(isRow)) return null;
   const startsAtZero = chain.initial.every((value) => isZeroState(value) && isRow(value));
   if (!startsAtZero && !chain.initial.every(isForEach)) return null;
   const initial = startsAtZero ? [] : chain.initial;

@@ -201,6 +201,16 @@ testRewrite(fuseRecurrentChain, {
       "h2",
       all,
     ),
+    "zeros of two forms": of(
+      `\n  h_ = Identity($none: f32[1,4] = {0, 0, 0, 0})${times(gru()).replace("Sub(h_,", "Sub($nil: f32[] = {0},")}`,
+      "h2",
+      "x: f32[N,3,3]",
+    ),
+    "a cell state of zeros that are one number": of(
+      `\n  h_ = Identity($none: f32[1,4] = {0, 0, 0, 0})${times(lstm()).replace("c_)", "$nil: f32[] = {0})")}`,
+      "h2",
+      "x: f32[1,3,3]",
+    ),
     "as many samples as a GRU is fast with": of(times(gru()), "h2", "x: f32[16,3,3], h_: f32[16,4]"),
   },
   leaves: {
@@ -236,6 +246,15 @@ testRewrite(fuseRecurrentChain, {
       null,
     ],
     "a difference the other way around": [of(times(gru().replace("Add(k#, n#)", "Add(k#, h~)")), "h2", all), null],
+    "zeros of more samples than the rows have": [
+      of(
+        `\n  h_ = Identity($none: f32[2,4] = {0, 0, 0, 0, 0, 0, 0, 0})${times(gru()).replace("Sub(h_,", "Sub($nil: f32[] = {0},")}`,
+        "h2",
+        "x: f32[1,3,3]",
+      ),
+      null,
+    ],
+    "a cell state of one number": [of(times(lstm()).replace("c_)", "$half: f32[] = {0.5})"), "h2", all), null],
     "an RNN of nobody knows how many samples": [of(times(rnn()), "h2", all), null],
     "more samples than a GRU is fast with": [of(times(gru()), "h2", "x: f32[17,3,3], h_: f32[17,4]"), null],
     "no samples": [of(times(gru()), "h2", "x: f32[0,3,3], h_: f32[0,4]"), null],
