@@ -24,8 +24,8 @@ import { LEAST_OPSET } from "./recurrence.js";
 const LEAST_STEPS = 2;
 
 /**
- * Up to as many samples it is not: with 64 samples and a hidden size of 256 a GRU takes 1.1 of their time, an RNN 3, which multiplies by weights that are
- * not packed ahead. What is not known is taken for few, but not for one.
+ * Up to as many samples it is not: with 64 and a hidden size of 256 a GRU takes 1.1 of their time, and an RNN 3, which multiplies by weights
+ * that are not packed ahead. How many nobody knows are taken for few, but not for one.
  */
 const mostSamples = { RNN: 1, GRU: 16, LSTM: Number.POSITIVE_INFINITY };
 const UNKNOWN_SAMPLES = 8;
@@ -175,14 +175,15 @@ function write({ cell, steps, initial, rows, readers }: Plan, store: Store): voi
     return graph.addNode({ ...spec, provenance }, end).output;
   };
   const all = squeezed(0, 1, `${label}H`, count, batch, cell.hiddenSize);
+  const hs = steps.map(({ states: [h] }) => h!);
   const rowAt = (at: number, before: Node): Value => {
     const index = graph.addConstant("index", Tensor.i64([], [isReversed ? count - 1 - at : at]));
-    const output = typed(steps[at]!.states[0]!.label, batch, cell.hiddenSize);
+    const output = typed(hs[at]!.label, batch, cell.hiddenSize);
     const spec = { op: "Gather", inputs: [all, index], attributes: { axis: attr.int(0) }, outputs: [output] };
     return graph.addNode({ ...spec, provenance }, before).output;
   };
-  const results = steps.map(({ states: [h] }, at) =>
-    at < count - 1 ? rowAt(at, end) : squeezed(1, 0, h!.label, batch, cell.hiddenSize),
+  const results = hs.map(({ label }, at) =>
+    at < count - 1 ? rowAt(at, end) : squeezed(1, 0, label, batch, cell.hiddenSize),
   );
   const [, cellState] = steps.at(-1)!.states;
   // One of its readers is h.
@@ -191,13 +192,7 @@ function write({ cell, steps, initial, rows, readers }: Plan, store: Store): voi
   const { next } = end;
   for (const reader of readers) graph.moveBefore(reader, next);
   if (lastCellState) replaceOutputs(cellState!.producer!, [lastCellState]);
-  for (const [
-    at,
-    {
-      states: [h],
-    },
-  ] of steps.entries())
-    replaceOutputs(h!.producer!, [results[at]!]);
+  for (const [at, h] of hs.entries()) replaceOutputs(h.producer!, [results[at]!]);
   // Where others are read, the last is one more row of the same: so they are all told by where they are from.
   const last = results.at(-1)!.producer!;
   if (isRead(all) && last.attached) replaceOutputs(last, [rowAt(count - 1, last)]);
