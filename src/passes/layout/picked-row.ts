@@ -1,7 +1,7 @@
 /**
- * One row of a sequence: Gather(rows, i), Squeeze(Split(rows)) or Squeeze(Slice(rows, i:i+1)).
+ * One row of a sequence: Gather(rows, i), or Squeeze of Gather(rows, [i]), Split(rows) or Slice(rows, i:i+1).
  */
-import { type Attribute, attr, type Shape, Tensor, type Value } from "../../ir/index.js";
+import { type Attribute, attr, type Graph, type Node, type Shape, Tensor, type Value } from "../../ir/index.js";
 import { constantIntegers, givenAxes, isKnown, normalizeAxes, producerOf } from "../../rewrite/match.js";
 import { onlyStretch } from "./slice-bounds.js";
 
@@ -16,7 +16,7 @@ export interface PickedRow {
 /** Null for what is made in another way. */
 export function pickedRowOf(row: Value): PickedRow | null {
   const { producer, graph } = row;
-  if (producer?.is("Gather")) return gathered(row);
+  if (producer?.is("Gather")) return gathered(producer, 0);
   const axes = producer?.is("Squeeze") ? givenAxes(producer) : null;
   const cut = producer?.inputs[0];
   if (axes?.length !== 1 || !cut) return null;
@@ -24,13 +24,13 @@ export function pickedRowOf(row: Value): PickedRow | null {
   return part && axisIn(part.rows, axes[0]!) === part.axis ? part : null;
 }
 
-function gathered({ producer }: Value): PickedRow | null {
-  const [rows, index] = producer!.inputs;
-  const axis = rows ? axisIn(rows, producer!.int("axis", 0)) : null;
+/** `axes`: of the index. With any the row keeps them. */
+function gathered(gather: Node, axes: number): PickedRow | null {
+  const [rows, index] = gather.inputs;
+  const axis = rows ? axisIn(rows, gather.int("axis", 0)) : null;
   if (!rows || !index || axis === null) return null;
-  if (!index.constant) return { rows, axis, place: null };
-  // An index with axes of its own would give them to the row.
-  if (index.constant.dims.length > 0) return null;
+  if (!index.constant) return axes === 0 ? { rows, axis, place: null } : null;
+  if (index.constant.dims.length !== axes || index.constant.elementCount !== 1) return null;
   return { rows, axis, place: placeFrom(constantIntegers(index)?.[0], rows.shape?.[axis]) };
 }
 
@@ -47,7 +47,9 @@ function placeFrom(index: number | undefined, size: unknown): number | null {
 }
 
 /** A part that is one row. */
-function partOf(cut: Value, graph: Value["graph"]): PickedRow | null {
+function partOf(cut: Value, graph: Graph): PickedRow | null {
+  const gather = producerOf(cut, "Gather", graph);
+  if (gather) return gathered(gather, 1);
   const slice = producerOf(cut, "Slice", graph);
   const stretch = slice && onlyStretch(slice);
   if (stretch)

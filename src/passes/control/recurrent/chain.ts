@@ -92,12 +92,20 @@ function linksIn(graph: Graph): Link[] {
 
 const follows = (cell: Cell, states: readonly Carried[], before: Link): boolean =>
   states.every(({ input }, at) => input === before.states[at]?.next) &&
+  isPassedOn(before.states[1]?.next) &&
   isSameCell(cell, before.cell) &&
   addsTheSame(cell, before.cell);
+
+/** Whether none but the next step reads a cell state: the operator tells that of the last step alone. */
+const isPassedOn = (cellState: Value | undefined): boolean =>
+  // The one of h, and what the next step keeps of it.
+  !cellState ||
+  (cellState.useCount === 2 && cellState.uses.every((use) => use.kind === "input" && use.node.output.useCount === 1));
 
 /** The step in front of all others, where it begins with zeros, of which constant folding has taken the products away. */
 function startOf(cell: Cell, made: readonly Value[]): (Pick<Chain, "initial" | "zeros"> & { input: Value }) | null {
   const [next, cellNext] = made;
+  if (!isPassedOn(cellNext)) return null;
   for (const [h, cellState] of statesBehind(next!)) {
     if (cellState && !(cellState.next === cellNext && isZeroState(cellState.input))) continue;
     const input = isZeroState(h.input) ? h.input : null;

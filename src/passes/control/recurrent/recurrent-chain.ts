@@ -3,7 +3,7 @@
  *   =>  y, h = RNN, GRU or LSTM(x, W, R, B, h0), h1 = y[0], h2 = y[1], ...
  *
  * With 20 steps and one sample the operator takes 0.27 to 0.65 of the time (LSTM and GRU, hidden sizes 64 to 1024; ONNX Runtime 1.32, Zen 3,
- * 1 thread). What a step reads must not be made of the steps before, as it is in a decoder with attention.
+ * 1 thread). What a step reads must not be made of the steps before, as it is in a decoder with attention: with it a chain ends.
  */
 import { attr, type Dim, type Graph, graphsWithin, type Node, opsetOf, Tensor, type Value } from "../../../ir/index.js";
 import { defineGraphPass, type Store, valuesRead } from "../../../rewrite/index.js";
@@ -44,7 +44,7 @@ const chainPass = (isWanted: (cell: Cell) => boolean) =>
       for (const graph of graphsWithin(model.graph)) {
         // What one chain becomes, another one may read.
         const refused = new Set<string>();
-        const find = (): Plan | null => planIn(graph, ({ cell }, name) => isWanted(cell) && !refused.has(name));
+        const find = (): Plan | null => planIn(graph, isWanted, refused);
         for (let plan = find(); plan; plan = find()) {
           if (claim(plan.name)) write(plan, store);
           else refused.add(plan.name);
@@ -72,11 +72,11 @@ interface Plan extends Chain {
   readonly readers: readonly Node[];
 }
 
-function planIn(graph: Graph, isWanted: (chain: Chain, name: string) => boolean): Plan | null {
+function planIn(graph: Graph, isWanted: (cell: Cell) => boolean, refused: ReadonlySet<string>): Plan | null {
   const facts = sizeFacts();
   for (const chain of chainsIn(graph)) {
-    const plan = isWanted(chain, endOf(chain).displayName) ? planOf(chain, facts) : null;
-    if (plan) return plan;
+    const plan = isWanted(chain.cell) ? planOf(chain, facts) : null;
+    if (plan && !refused.has(plan.name)) return plan;
   }
   return null;
 }
@@ -87,7 +87,13 @@ const endOf = ({ steps }: Chain): Node => steps.at(-1)!.states[0]!.producer!;
 
 function planOf(chain: Chain, facts: SizeFacts): Plan | null {
   const { cell, steps } = chain;
-  if (steps.length < LEAST_STEPS || !forgetsCellStates(chain)) return null;
+  if (steps.length < LEAST_STEPS) return null;
+  const { readers, made } = behind(chain);
+  /** Without the steps in front of one. */
+  const from = (at: number): Chain => ({ ...chain, initial: steps[at - 1]!.states, zeros: [], steps: steps.slice(at) });
+  // What reads something that is made of the steps before it ends one chain, and may begin another.
+  const end = steps.findIndex(({ input }) => made.has(input));
+  if (end > 0) return planOf({ ...chain, steps: steps.slice(0, end) }, facts) ?? planOf(from(end), facts);
   const rows = rowsOf(chain, facts);
   if (!rows || rows.batch === 0 || samplesOf(rows.batch) > mostSamples[cell.op]) return null;
   // Zeros may have any form that does not make more samples of them than there are.
@@ -102,22 +108,11 @@ function planOf(chain: Chain, facts: SizeFacts): Plan | null {
   };
   if (!chain.zeros.every(isRow)) return null;
   const startsAtZero = chain.initial.every((value) => isZeroState(value) && isRow(value));
-  if (!startsAtZero && !chain.initial.every(isForEach)) return null;
+  // The first step may make of one state for all samples one for each of them.
+  if (!startsAtZero && !chain.initial.every(isForEach)) return planOf(from(1), facts);
   const initial = startsAtZero ? [] : chain.initial;
-  const { readers, made } = behind(chain);
-  if ([...("rows" in rows ? [rows.rows] : rows.parts), ...initial].some((value) => made.has(value))) return null;
   return { ...chain, initial, name: endOf(chain).displayName, rows, readers };
 }
-
-/** Whether nobody but the next step reads the cell state of a step: the operator tells the last one alone. */
-const forgetsCellStates = ({ steps }: Chain): boolean =>
-  steps.slice(0, -1).every(
-    ({ states: [, cellState] }) =>
-      // The one of this step's h, and what the next step keeps of it.
-      !cellState ||
-      (cellState.useCount === 2 &&
-        cellState.uses.every((use) => use.kind === "input" && use.node.output.useCount === 1)),
-  );
 
 function rowsOf({ cell, steps }: Chain, facts: SizeFacts): Rows | null {
   const picked = pickedRowsOf(steps.map(({ input }) => input));
@@ -144,7 +139,8 @@ function behind(chain: Chain): { made: ReadonlySet<Value>; readers: Node[] } {
   const readers: Node[] = [];
   const end = endOf(chain);
   for (const node of end.graph.nodes()) {
-    if ([...valuesRead(node)].some((value) => made.has(value))) {
+    const read = node.bodies.length === 0 ? node.inputs : [...valuesRead(node)];
+    if (read.some((value) => value && made.has(value))) {
       readers.push(node);
       for (const output of node.outputs) if (output) made.add(output);
     }

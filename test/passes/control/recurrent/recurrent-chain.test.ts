@@ -211,6 +211,34 @@ testRewrite(fuseRecurrentChain, {
       "h2",
       "x: f32[1,3,3]",
     ),
+    "the steps in front of a cell state that is read": of(times(lstm()), "c1, h2", withCell),
+    "the steps behind a cell state that is read": of(times(lstm()), "c0, h2", withCell),
+    "the steps in front of what a cell state shows, read too": of(times(lstm()), "shown1, h2", withCell),
+    "the steps in front of one that reads what they make": of(
+      `${times(lstm(), 2)}\n  m = MatMul(h1, $a: f32[4,3])${times(lstm("\n  row# = Relu(m)"), 1, 2)}`,
+      "h1, h2",
+      withCell,
+    ),
+    "the steps behind one that reads what is made before them": of(
+      `${times(gru(), 1)}\n  m = MatMul(h0, $a: f32[4,3])${times(gru("\n  row# = Relu(m)"), 1, 1)}${times(gru("\n  row# = Relu(row1)"), 1, 2)}`,
+      "h2",
+      all,
+    ),
+    "the steps behind a first one whose state all samples share": of(times(gru()), "h2", "x: f32[N,3,3], h_: f32[1,4]"),
+    "the steps behind a first one, of rows of what it makes": of(
+      `${times(gru(row("y")), 1)}\n  m = ReduceMean<keepdims=1>(h0)\n  xm = Add(x, m)${times(
+        gru(row("xm")),
+        2,
+        1,
+      )}`.replace("(y,", "(x,"),
+      "h2",
+      all,
+    ),
+    "rows that Gathers of one index make": of(
+      times(gru("\n  t# = Gather<axis=1>(x, $at#: i64[1] = {#})\n  row# = Squeeze(t#, $axis: i64[1] = {1})")),
+      "h2",
+      all,
+    ),
     "as many samples as a GRU is fast with": of(times(gru()), "h2", "x: f32[16,3,3], h_: f32[16,4]"),
   },
   leaves: {
@@ -219,20 +247,8 @@ testRewrite(fuseRecurrentChain, {
       of(times(gru("\n  a# = MatMul(h~, $a: f32[4,3])\n  row# = Relu(a#)")), "h2", "h_: f32[N,4]"),
       null,
     ],
-    "rows of what is made of a step": [
-      of(
-        `${times(gru(row("y")), 1)}\n  m = ReduceMean<keepdims=1>(h0)\n  xm = Add(x, m)${times(
-          gru(row("xm")),
-          2,
-          1,
-        )}`.replace("(y,", "(x,"),
-        "h2",
-        all,
-      ),
-      null,
-    ],
-    "cell states that are read": [of(times(lstm()), "c1, h2", withCell), null],
-    "what a cell state shows, read too": [of(times(lstm()), "shown1, h2", withCell), null],
+    "cell states that are read after each step": [of(times(lstm()), "c0, c1, h2", withCell), null],
+    "what cell states show, read after each step": [of(times(lstm()), "shown0, shown1, h2", withCell), null],
     "states of other samples than the rows": [of(times(gru()), "h2", "x: f32[1,3,3], h_: f32[N,4]"), null],
     "steps of other weights than those before": [
       of(
@@ -254,7 +270,10 @@ testRewrite(fuseRecurrentChain, {
       ),
       null,
     ],
-    "a cell state of one number": [of(times(lstm()).replace("c_)", "$half: f32[] = {0.5})"), "h2", all), null],
+    "two steps, the first with a cell state that is one number": [
+      of(times(lstm(), 2).replace("c_)", "$half: f32[] = {0.5})"), "h1", all),
+      null,
+    ],
     "an RNN of nobody knows how many samples": [of(times(rnn()), "h2", all), null],
     "more samples than a GRU is fast with": [of(times(gru()), "h2", "x: f32[17,3,3], h_: f32[17,4]"), null],
     "no samples": [of(times(gru()), "h2", "x: f32[0,3,3], h_: f32[0,4]"), null],
